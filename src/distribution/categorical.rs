@@ -1,0 +1,114 @@
+use burn::tensor::{
+    Int, Tensor,
+    activation::{log_softmax, softmax},
+};
+
+use crate::{
+    error::{Error, Result},
+    host::{checked_labels, checked_rows},
+};
+
+/// Predictions over classes: `n` rows of `m` probabilities, checked.
+#[derive(Debug, Clone)]
+pub struct Categorical {
+    probabilities: Tensor<2>,
+    /// Where known, exact where a probability underflows.
+    logits: Option<Tensor<2>>,
+}
+
+impl Categorical {
+    /// From logits, through a softmax over each row.
+    ///
+    /// # Shapes
+    ///
+    /// - logits: `[n, m]`, any float dtype, which the probabilities keep
+    ///
+    /// # Errors
+    ///
+    /// No rows, fewer than two columns, or a logit that is NaN or infinite.
+    pub fn from_logits(logits: Tensor<2>) -> Result<Self> {
+        checked_rows(&logits, "logit")?;
+        let probabilities = softmax(logits.clone(), 1);
+        Ok(Self { probabilities, logits: Some(logits) })
+    }
+
+    /// From probabilities.
+    ///
+    /// # Shapes
+    ///
+    /// - probabilities: `[n, m]`, any float dtype
+    ///
+    /// # Errors
+    ///
+    /// No rows, fewer than two columns, a probability that is NaN, infinite or outside `[0, 1]`,
+    /// or a row whose sum differs from 1 by more than 10⁻⁵. Rows are not renormalised.
+    pub fn from_probabilities(probabilities: Tensor<2>) -> Result<Self> {
+        let classes = probabilities.dims()[1];
+        let values = checked_rows(&probabilities, "probability")?;
+        for (row, values) in values.chunks(classes).enumerate() {
+            if let Some(class) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
+                return Err(Error::ProbabilityRange { row, class, value: values[class] });
+            }
+            let sum: f64 = values.iter().sum();
+            if (sum - 1.0).abs() > ROW_SUM_TOLERANCE {
+                return Err(Error::RowSum { row, sum, tolerance: ROW_SUM_TOLERANCE });
+            }
+        }
+        Ok(Self::new(probabilities))
+    }
+
+    /// From probabilities that are known to be valid.
+    pub(super) fn new(probabilities: Tensor<2>) -> Self {
+        Self { probabilities, logits: None }
+    }
+
+    /// The logarithms of the probabilities, `[n, m]`: through a log-softmax where the logits are
+    /// known, so that none is −∞ by underflow.
+    pub fn log_probabilities(&self) -> Tensor<2> {
+        match &self.logits {
+            Some(logits) => log_softmax(logits.clone(), 1),
+            None => self.probabilities.clone().log(),
+        }
+    }
+
+    /// The probabilities, `[n, m]`.
+    pub fn probabilities(&self) -> Tensor<2> {
+        self.probabilities.clone()
+    }
+
+    /// The number `n` of predictions.
+    pub fn samples(&self) -> usize {
+        self.probabilities.dims()[0]
+    }
+
+    /// The number `m` of classes.
+    pub fn classes(&self) -> usize {
+        self.probabilities.dims()[1]
+    }
+
+    /// The labels on the host, once checked against these predictions.
+    pub(crate) fn check_labels(&self, labels: &Tensor<1, Int>) -> Result<Vec<usize>> {
+        checked_labels(labels, self.samples(), self.classes())
+    }
+}
+
+/// How far the sum of a row of probabilities may be from 1.
+const ROW_SUM_TOLERANCE: f64 = 1e-5;
+
+/// The residuals `δ_i = e_{y_i} − p_i`, differentiable, without reading the labels back.
+///
+/// # Shapes
+///
+/// - probabilities: `[n, m]`
+/// - labels: `[n]`, classes in `0..m` (not checked here)
+/// - output: `[n, m]`
+pub fn residuals(probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<2> {
+    let [n, m] = probabilities.dims();
+    let classes = Tensor::<1, Int>::arange(0..m as i64, &labels.device())
+        .cast(labels.dtype())
+        .reshape([1, m]);
+    let one_hot = labels.reshape([n, 1]).equal(classes); // [n, 1] = [1, m] → [n, m]
+    let ones = probabilities.ones_like();
+    // e_y − p, without a one-hot tensor of another dtype in between
+    ones.mask_fill(one_hot.bool_not(), 0.0) - probabilities
+}

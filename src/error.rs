@@ -1,0 +1,155 @@
+//! What data can get wrong: one enum, each variant the violated condition with its values.
+//!
+//! Training losses assert shapes and panic, like Burn's own; everything that takes *data*
+//! (estimates, tests, fits, files) returns [`Result`] instead and says which row, which class and
+//! which value. Rows and classes are 0-based, as everywhere in this library.
+//!
+//! ```
+//! use burn::tensor::{Device, Tensor};
+//! use burn_calibration::{distribution::Categorical, error::Error};
+//!
+//! let device = Device::default();
+//! let rows = Tensor::<2>::from_floats([[0.5, 0.5], [0.9, 0.2]], &device);
+//! let error = Categorical::from_probabilities(rows).unwrap_err();
+//! assert!(matches!(error, Error::RowSum { row: 1, .. }));
+//! assert!(error.to_string().starts_with("row 1: the probabilities sum to 1.1"));
+//! ```
+
+use thiserror::Error as ThisError;
+
+/// The result of an operation on data.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A condition that the data, a parameter or a file violates.
+#[derive(Debug, Clone, PartialEq, ThisError)]
+#[non_exhaustive]
+pub enum Error {
+    /// Every logit and every probability must be a finite number.
+    #[error("row {row}, class {class}: the {what} is {value}, expected a finite number")]
+    NotFinite {
+        /// What the number is: "logit" or "probability".
+        what: &'static str,
+        /// 0-based row.
+        row: usize,
+        /// 0-based class.
+        class: usize,
+        /// The offending value.
+        value: f64,
+    },
+
+    /// Every probability must lie in `[0, 1]`.
+    #[error("row {row}, class {class}: the probability is {value}, expected a number in [0, 1]")]
+    ProbabilityRange {
+        /// 0-based row.
+        row: usize,
+        /// 0-based class.
+        class: usize,
+        /// The offending value.
+        value: f64,
+    },
+
+    /// The probabilities of a row must sum to 1.
+    #[error("row {row}: the probabilities sum to {sum}, expected 1 within {tolerance:e}")]
+    RowSum {
+        /// 0-based row.
+        row: usize,
+        /// Their sum.
+        sum: f64,
+        /// The deviation from 1 that is accepted.
+        tolerance: f64,
+    },
+
+    /// Every label must be a class.
+    #[error("row {row}: the label is {label}, expected a class in 0..{classes}")]
+    LabelRange {
+        /// 0-based row.
+        row: usize,
+        /// The offending label.
+        label: i64,
+        /// Number of classes.
+        classes: usize,
+    },
+
+    /// There must be one label for each prediction.
+    #[error("{predictions} predictions but {labels} labels, expected as many of one as of the other")]
+    LengthMismatch {
+        /// Number of predictions.
+        predictions: usize,
+        /// Number of labels.
+        labels: usize,
+    },
+
+    /// The quantity needs more samples than there are.
+    #[error("{what} needs at least {needed} samples, got {got}")]
+    TooFewSamples {
+        /// The quantity.
+        what: &'static str,
+        /// The smallest number of samples for which it is defined.
+        needed: usize,
+        /// The number of samples given.
+        got: usize,
+    },
+
+    /// A prediction must distinguish at least two classes.
+    #[error("the predictions have {got} columns, expected at least 2 classes")]
+    TooFewClasses {
+        /// Number of columns given.
+        got: usize,
+    },
+
+    /// A block must fit into the data.
+    #[error("blocks of {size} samples from {samples} samples, expected a size in 2..={samples}")]
+    BlockSize {
+        /// The block size asked for.
+        size: usize,
+        /// Number of samples.
+        samples: usize,
+    },
+
+    /// The bandwidth of a kernel must be a positive finite number.
+    #[error("the kernel bandwidth is {value}, expected a positive finite number")]
+    Bandwidth {
+        /// The offending value.
+        value: f64,
+    },
+
+    /// A parameter is outside its domain.
+    #[error("{name} is {value}, expected {expected}")]
+    Parameter {
+        /// Its name.
+        name: &'static str,
+        /// The offending value.
+        value: f64,
+        /// What was expected.
+        expected: &'static str,
+    },
+
+    /// An observed class has probability zero, so that its log score is infinite.
+    #[error("row {row}: the observed class {class} has probability 0, its log score is infinite")]
+    ZeroProbability {
+        /// 0-based row.
+        row: usize,
+        /// The observed class.
+        class: usize,
+    },
+
+    /// All block estimates are equal: the statistic of the asymptotic test is undefined.
+    #[error(
+        "all {blocks} block estimates equal {value}, the asymptotic normal test needs their variance to be positive"
+    )]
+    ZeroVariance {
+        /// Number of blocks.
+        blocks: usize,
+        /// Their common value.
+        value: f64,
+    },
+
+    /// A fitted map could not be saved or loaded.
+    #[error("{path}: {reason}")]
+    Map {
+        /// The file.
+        path: String,
+        /// What is wrong with it, and what was expected.
+        reason: String,
+    },
+}

@@ -1,0 +1,85 @@
+//! The pair statistic `h_ij = k(p_i, p_j) · δ_iᵀ δ_j` of the squared kernel calibration error
+//! (Widmann et al. 2019, Lemma 1), its one definition for training, estimates and tests.
+
+use burn::tensor::{Int, Tensor};
+
+use crate::{
+    distribution::{Categorical, residuals},
+    error::Result,
+    kernel::Kernel,
+    tiles::Tile,
+};
+
+/// `h` between all samples of each batch.
+///
+/// - points: `[batch, n, d]`, residuals: `[batch, n, m]`, output: `[batch, n, n]`
+pub(crate) fn within(kernel: &Kernel, points: Tensor<3>, residuals: Tensor<3>) -> Tensor<3> {
+    kernel.gram(points) * residuals.clone().matmul(residuals.transpose())
+}
+
+/// The diagonal of `h`: `h_ii = κ(0) ‖δ_i‖² = ‖δ_i‖²`, `[batch, n, m] → [batch, n, 1]`.
+pub(crate) fn diagonal(residuals: Tensor<3>) -> Tensor<3> {
+    residuals.square().sum_dim(2)
+}
+
+/// Checked data, embedded for a kernel with a fixed bandwidth: rows of `h` in tiles.
+#[derive(Debug, Clone)]
+pub(crate) struct Pairs {
+    kernel: Kernel,
+    points: Tensor<2>,
+    residuals: Tensor<2>,
+}
+
+impl Pairs {
+    /// Checks the labels and fixes the bandwidth at the median of all pairs where it is to be.
+    pub fn new(
+        kernel: Kernel,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+    ) -> Result<Self> {
+        predictions.check_labels(labels)?;
+        let points = predictions.probabilities().detach();
+        let kernel = kernel.with_bandwidth_of(&points)?;
+        let residuals = residuals(points.clone(), labels.clone());
+        Ok(Self { kernel, points, residuals })
+    }
+
+    /// The number of samples.
+    pub fn samples(&self) -> usize {
+        self.points.dims()[0]
+    }
+
+    /// `h` between the rows and the columns of a tile: `[rows, columns]`.
+    pub fn tile(&self, tile: &Tile) -> Tensor<2> {
+        let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
+        let residuals_rows = self.residuals.clone().slice(rows.clone());
+        let residuals_columns = self.residuals.clone().slice(columns.clone());
+        let gram = self.kernel.between(
+            self.points.clone().slice(rows).unsqueeze(),
+            self.points.clone().slice(columns).unsqueeze(),
+        );
+        gram.squeeze_dim(0) * residuals_rows.matmul(residuals_columns.transpose())
+    }
+
+    /// The diagonal of `h`: `[n]`.
+    pub fn diagonal(&self) -> Tensor<1> {
+        diagonal(self.residuals.clone().unsqueeze()).reshape([self.samples()])
+    }
+
+    /// The first `⌊n/size⌋` consecutive blocks as batches: points and residuals.
+    pub fn blocks(&self, size: usize) -> (Tensor<3>, Tensor<3>) {
+        (into_blocks(self.points.clone(), size), into_blocks(self.residuals.clone(), size))
+    }
+
+    /// The kernel, its bandwidth fixed.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+}
+
+/// `[n, d] → [⌊n/size⌋, size, d]`; the incomplete last block is dropped.
+pub(crate) fn into_blocks(rows: Tensor<2>, size: usize) -> Tensor<3> {
+    let [n, d] = rows.dims();
+    let blocks = n / size;
+    rows.slice(0..blocks * size).reshape([blocks, size, d])
+}

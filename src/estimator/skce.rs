@@ -1,0 +1,170 @@
+use burn::tensor::{Int, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::pair::{self, Pairs, into_blocks};
+use crate::{
+    distribution::{Categorical, residuals},
+    error::{Error, Result},
+    host::{to_scalar, to_vec},
+    kernel::Kernel,
+    tiles::{SIDE, upper_tiles},
+};
+
+/// Which estimator of the squared kernel calibration error (Widmann et al. 2019, Table 1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SkceForm {
+    /// `n⁻² Σ_{i,j} h_ij`: at least 0 for a positive definite kernel, biased upward; `n ≥ 1`.
+    Biased,
+    /// `2/(n(n−1)) Σ_{i<j} h_ij`: the U-statistic, unbiased with minimum variance, can be
+    /// negative; `n ≥ 2`.
+    Unbiased,
+    /// The mean over `⌊n/B⌋` consecutive blocks of `B ≥ 2` samples of each block's U-statistic:
+    /// unbiased, cost `O(n·B)`; an incomplete last block is dropped. `B = 2` is the linear
+    /// estimator, `B = n` the U-statistic.
+    Block(usize),
+}
+
+/// The squared kernel calibration error: `E[k(P, P') · δᵀδ']` over two independent samples, 0 if
+/// and only if the model is calibrated (for a universal kernel such as the exponential one).
+///
+/// Widmann, Lindsten, Zachariah: *Calibration tests in multi-class classification: a unifying
+/// framework*, 2019, section 4 and Table 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Skce {
+    /// The kernel on predictions.
+    pub kernel: Kernel,
+    /// The estimator.
+    pub form: SkceForm,
+}
+
+impl Skce {
+    /// The biased estimator.
+    pub fn biased(kernel: Kernel) -> Self {
+        Self { kernel, form: SkceForm::Biased }
+    }
+
+    /// The unbiased quadratic estimator.
+    pub fn unbiased(kernel: Kernel) -> Self {
+        Self { kernel, form: SkceForm::Unbiased }
+    }
+
+    /// The unbiased linear estimator: blocks of two.
+    pub fn linear(kernel: Kernel) -> Self {
+        Self::block(kernel, 2)
+    }
+
+    /// The unbiased estimator over blocks of `size` samples.
+    pub fn block(kernel: Kernel, size: usize) -> Self {
+        Self { kernel, form: SkceForm::Block(size) }
+    }
+
+    /// The estimate as a differentiable tensor, for training.
+    ///
+    /// Where data would be an error, a batch has a value: fewer than two samples give 0 with
+    /// gradient 0 for the unbiased forms (the last batch of an epoch may be that small), and a
+    /// block larger than the batch is the whole batch.
+    ///
+    /// # Shapes
+    ///
+    /// - probabilities: `[n, m]`
+    /// - labels: `[n]`, classes in `0..m` (not checked: nothing is read back)
+    /// - output: `[1]`, in the dtype of the probabilities
+    ///
+    /// Cost: `n²·m` operations and a few `n × n` matrices; `n·B·m` and `n × B` for blocks.
+    ///
+    /// # Panics
+    ///
+    /// If the numbers of probabilities and labels differ, or on a block size below 2.
+    pub fn value(&self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
+        let [n, _] = probabilities.dims();
+        assert_eq!(n, labels.dims()[0], "{n} predictions but {} labels", labels.dims()[0]);
+        let residuals = residuals(probabilities.clone(), labels);
+        match self.form {
+            SkceForm::Biased if n > 0 => {
+                pair::within(&self.kernel, probabilities.unsqueeze(), residuals.unsqueeze()).mean()
+            }
+            SkceForm::Unbiased if n > 1 => self.block_mean(probabilities, residuals, n),
+            SkceForm::Block(size) if n > 1 => {
+                assert!(size >= 2, "blocks of {size} samples, expected at least 2");
+                self.block_mean(probabilities, residuals, size.min(n))
+            }
+            _ => probabilities.sum() * 0.0,
+        }
+    }
+
+    fn block_mean(&self, points: Tensor<2>, residuals: Tensor<2>, size: usize) -> Tensor<1> {
+        let (points, residuals) = (into_blocks(points, size), into_blocks(residuals, size));
+        block_values(&self.kernel, points, residuals).mean()
+    }
+
+    /// The estimate from data.
+    ///
+    /// # Shapes
+    ///
+    /// - predictions: `n × m`
+    /// - labels: `[n]`
+    ///
+    /// Cost: `n²·m/2` operations in tiles (`n·B·m` for blocks), memory `O(n·m)`; a median bandwidth
+    /// costs two passes more, see [`median_distance`](crate::kernel::median_distance).
+    ///
+    /// # Errors
+    ///
+    /// A label that is not a class, another number of labels than of predictions, a bandwidth
+    /// that is not positive, a block size outside `2..=n`, or one sample for an unbiased form.
+    pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+        self.check_size(predictions.samples())?;
+        self.estimate_pairs(&Pairs::new(self.kernel, predictions, labels)?)
+    }
+
+    pub(crate) fn estimate_pairs(&self, pairs: &Pairs) -> Result<f64> {
+        let n = pairs.samples();
+        self.check_size(n)?;
+        if let SkceForm::Block(size) = self.form {
+            let (points, residuals) = pairs.blocks(size);
+            return Ok(to_scalar(block_values(pairs.kernel(), points, residuals).mean()));
+        }
+        let total: f64 = upper_tiles(n, SIDE)
+            .map(|tile| tile.multiplicity() * to_scalar(pairs.tile(&tile).sum()))
+            .sum();
+        Ok(match self.form {
+            SkceForm::Biased => total / (n as f64 * n as f64),
+            _ => (total - to_scalar(pairs.diagonal().sum())) / (n as f64 * (n as f64 - 1.0)),
+        })
+    }
+
+    fn check_size(&self, samples: usize) -> Result<()> {
+        match self.form {
+            SkceForm::Biased => Ok(()),
+            _ if samples < 2 => Err(Error::TooFewSamples {
+                what: "an unbiased estimate of the SKCE",
+                needed: 2,
+                got: samples,
+            }),
+            SkceForm::Block(size) if !(2..=samples).contains(&size) => {
+                Err(Error::BlockSize { size, samples })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The U-statistic `Σ_{i≠j} h_ij / (B(B−1))` of each block: `[blocks]`.
+///
+/// - points: `[blocks, B, d]`, residuals: `[blocks, B, m]`
+pub(crate) fn block_values(
+    kernel: &Kernel,
+    points: Tensor<3>,
+    residuals: Tensor<3>,
+) -> Tensor<1> {
+    let [blocks, size, _] = points.dims();
+    let diagonal = pair::diagonal(residuals.clone()).sum_dim(1); // [blocks, 1, 1]
+    let total = pair::within(kernel, points, residuals).sum_dims(&[1, 2]); // [blocks, 1, 1]
+    (total - diagonal).reshape([blocks]) / (size * (size - 1)) as f64
+}
+
+/// The block values of data on the host.
+pub(crate) fn block_estimates(pairs: &Pairs, size: usize) -> Result<Vec<f64>> {
+    Skce::block(*pairs.kernel(), size).check_size(pairs.samples())?;
+    let (points, residuals) = pairs.blocks(size);
+    Ok(to_vec(block_values(pairs.kernel(), points, residuals)))
+}

@@ -1,0 +1,53 @@
+//! Reading tensors back to the host, and the checks of data that need it.
+
+use burn::tensor::{Int, Tensor};
+
+use crate::error::{Error, Result};
+
+/// The elements in row-major order, in f64 whatever the dtype.
+pub(crate) fn to_vec<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
+    tensor.try_into_vec_as::<f64>().expect("a float tensor that can be read back")
+}
+
+/// The single element, in f64 whatever the dtype.
+pub(crate) fn to_scalar(tensor: Tensor<1>) -> f64 {
+    to_vec(tensor)[0]
+}
+
+/// The labels on the host, each a class in `0..classes`, as many as there are predictions.
+pub(crate) fn checked_labels(
+    labels: &Tensor<1, Int>,
+    predictions: usize,
+    classes: usize,
+) -> Result<Vec<usize>> {
+    let labels = labels.clone().try_into_vec_as::<i64>().expect("an int tensor that can be read back");
+    if labels.len() != predictions {
+        return Err(Error::LengthMismatch { predictions, labels: labels.len() });
+    }
+    let check = |(row, label): (usize, i64)| match usize::try_from(label) {
+        Ok(class) if class < classes => Ok(class),
+        _ => Err(Error::LabelRange { row, label, classes }),
+    };
+    labels.into_iter().enumerate().map(check).collect()
+}
+
+/// The rows of a tensor of shape `[n, m]` on the host, all finite, `n ≥ 1` and `m ≥ 2`.
+pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Vec<f64>> {
+    let [rows, classes] = tensor.dims();
+    if rows == 0 {
+        return Err(Error::TooFewSamples { what: "a set of predictions", needed: 1, got: 0 });
+    }
+    if classes < 2 {
+        return Err(Error::TooFewClasses { got: classes });
+    }
+    let values = to_vec(tensor.clone());
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(at) => Err(Error::NotFinite {
+            what,
+            row: at / classes,
+            class: at % classes,
+            value: values[at],
+        }),
+        None => Ok(values),
+    }
+}

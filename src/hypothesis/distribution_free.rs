@@ -1,0 +1,79 @@
+use burn::tensor::{Int, Tensor};
+use rand::Rng;
+
+use super::{CalibrationTest, TestOutcome};
+use crate::{
+    distribution::Categorical,
+    error::Result,
+    estimator::{Skce, SkceForm},
+};
+
+/// The distribution-free test of an estimator of the SKCE: an upper bound of the p-value that holds
+/// at every sample size and for every distribution, and is therefore loose (Widmann et al. 2019,
+/// Lemma 2).
+///
+/// With `B = 2·sup k`, the p-value of an estimate `t` is at most
+///
+/// - biased: `exp(−½ max(0, √(nt/B) − 1)²)`;
+/// - unbiased: `exp(−⌊n/2⌋ t²/(2B²))` for `t > 0`, and 1 for `t ≤ 0`;
+/// - blocks of `b` samples: the same with `⌊n/b⌋·⌊b/2⌋` in place of `⌊n/2⌋`.
+///
+/// The bounds need a bandwidth that does not depend on the labels, which the median heuristic
+/// satisfies given the predictions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DistributionFreeSkceTest {
+    /// The estimator.
+    pub skce: Skce,
+}
+
+impl DistributionFreeSkceTest {
+    /// Of the given estimator.
+    pub fn new(skce: Skce) -> Self {
+        Self { skce }
+    }
+
+    /// The bound of the p-value for an estimate `t` from `n` samples.
+    fn bound(&self, t: f64, n: usize) -> f64 {
+        let b = 2.0 * self.skce.kernel.supremum();
+        let independent_pairs = match self.skce.form {
+            SkceForm::Biased => {
+                let excess = ((n as f64 * t / b).max(0.0).sqrt() - 1.0).max(0.0);
+                return (-0.5 * excess * excess).exp();
+            }
+            SkceForm::Unbiased => n / 2,
+            SkceForm::Block(size) => (n / size) * (size / 2),
+        };
+        match t {
+            t if t > 0.0 => (-(independent_pairs as f64) * t * t / (2.0 * b * b)).exp(),
+            _ => 1.0,
+        }
+    }
+}
+
+impl CalibrationTest for DistributionFreeSkceTest {
+    /// The outcome; nothing is drawn from the generator. The statistic is the estimate.
+    ///
+    /// # Errors
+    ///
+    /// As [`Skce::estimate`].
+    fn evaluate(
+        &self,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+        _rng: &mut dyn Rng,
+    ) -> Result<TestOutcome> {
+        let estimate = self.skce.estimate(predictions, labels)?;
+        Ok(TestOutcome {
+            name: match self.skce.form {
+                SkceForm::Biased => "distribution-free test of the biased SKCE",
+                SkceForm::Unbiased => "distribution-free test of the unbiased SKCE",
+                SkceForm::Block(_) => "distribution-free test of the block SKCE",
+            },
+            estimate,
+            statistic: estimate,
+            p_value: self.bound(estimate, predictions.samples()),
+            samples: predictions.samples(),
+            replicates: None,
+        })
+    }
+}

@@ -1,0 +1,196 @@
+//! Kernels on predictions: a radial profile of a distance over a bandwidth, `k(p, q) = κ(d(p, q)/ν)`.
+//!
+//! The default is the one of Widmann et al. 2019 (section 7): exponential over total variation,
+//! bandwidth by the median heuristic.
+//!
+//! ```
+//! use burn::tensor::{Device, Tensor};
+//! use burn_calibration::kernel::{Bandwidth, Distance, Kernel};
+//!
+//! let kernel = Kernel::exponential(); // over total variation, median bandwidth
+//! let other = Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(0.5)); // over Euclidean distance
+//! assert_eq!(other.distance, Distance::Euclidean);
+//!
+//! let device = Device::default();
+//! let x = Tensor::<3>::from_floats([[[1.0, 0.0], [0.5, 0.5]]], &device); // one batch of two points
+//! let gram = kernel.with_bandwidth(Bandwidth::Fixed(0.5)).gram(x); // [1, 2, 2]
+//! let value = gram.into_data().to_vec::<f32>().unwrap()[1];
+//! assert!((value - (-1.0f32).exp()).abs() < 1e-6); // total variation 0.5 over bandwidth 0.5
+//! ```
+
+mod bandwidth;
+mod distance;
+mod profile;
+
+pub use bandwidth::{Bandwidth, distance_order_statistics, median_distance};
+pub use distance::Distance;
+pub use profile::Profile;
+
+use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Error, Result},
+    ops::{Metric, pairwise_distance},
+};
+
+/// A radial kernel `k(p, q) = κ(d(p, q)/ν)`.
+///
+/// Positive definite for the exponential profile over each distance, and for the Gaussian one over
+/// [`Distance::Euclidean`]. A Gaussian of [`Distance::L1`] or [`Distance::TotalVariation`] is not
+/// positive definite in general: with it the biased estimator can be negative.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// The profile `κ`.
+    pub profile: Profile,
+    /// The distance `d`.
+    pub distance: Distance,
+    /// The bandwidth `ν`.
+    pub bandwidth: Bandwidth,
+}
+
+impl Default for Kernel {
+    fn default() -> Self {
+        Self::exponential()
+    }
+}
+
+impl Kernel {
+    /// `exp(−‖p − q‖_TV / ν)` with the median bandwidth: the default for classification.
+    pub fn exponential() -> Self {
+        Self {
+            profile: Profile::Exponential,
+            distance: Distance::TotalVariation,
+            bandwidth: Bandwidth::Median,
+        }
+    }
+
+    /// `exp(−‖p − q‖₂² / 2ν²)` with the median bandwidth.
+    pub fn gaussian() -> Self {
+        Self {
+            profile: Profile::Gaussian,
+            distance: Distance::Euclidean,
+            bandwidth: Bandwidth::Median,
+        }
+    }
+
+    /// The same kernel over another distance.
+    pub fn with_distance(self, distance: Distance) -> Self {
+        Self { distance, ..self }
+    }
+
+    /// The same kernel with another bandwidth.
+    pub fn with_bandwidth(self, bandwidth: Bandwidth) -> Self {
+        Self { bandwidth, ..self }
+    }
+
+    /// `sup_{p,q} |k(p, q)| = κ(0) = 1`, which the distribution-free tests need.
+    pub fn supremum(&self) -> f64 {
+        1.0
+    }
+
+    /// Whether the parameters are valid: a fixed bandwidth must be positive and finite.
+    pub fn validate(&self) -> Result<()> {
+        match self.bandwidth {
+            Bandwidth::Fixed(value) if !(value.is_finite() && value > 0.0) => {
+                Err(Error::Bandwidth { value })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same kernel with its bandwidth fixed: [`Bandwidth::Median`] becomes the exact median
+    /// of the distances between all pairs of the given points, see [`median_distance`].
+    ///
+    /// # Shapes
+    ///
+    /// - points: `[n, d]`
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bandwidth`] if a fixed bandwidth is not a positive finite number.
+    pub fn with_bandwidth_of(self, points: &Tensor<2>) -> Result<Self> {
+        self.validate()?;
+        Ok(match self.bandwidth {
+            Bandwidth::Fixed(_) => self,
+            Bandwidth::Median => self.with_bandwidth(Bandwidth::Fixed(median_distance(points, self.distance))),
+        })
+    }
+
+    /// The Gram matrix of each batch of points, differentiable with respect to the points; a
+    /// median bandwidth is that of all pairs within batches, and detached from the gradient.
+    ///
+    /// # Shapes
+    ///
+    /// - x: `[batch, n, d]`
+    /// - output: `[batch, n, n]`, in the dtype of the input
+    pub fn gram(&self, x: Tensor<3>) -> Tensor<3> {
+        let separation = self.separation(x.clone(), x);
+        match self.bandwidth {
+            Bandwidth::Fixed(bandwidth) => separation.scaled_by(bandwidth).profile(self.profile),
+            Bandwidth::Median => {
+                let median = bandwidth::median_of_pairs(separation.distance().detach());
+                separation.scaled_by_tensor(median).profile(self.profile)
+            }
+        }
+    }
+
+    /// The kernel between two sets of points, `[1, n, d]` and `[1, k, d]` to `[1, n, k]`.
+    ///
+    /// # Panics
+    ///
+    /// If the bandwidth is not fixed: a tile does not know the median of the whole.
+    pub(crate) fn between(&self, x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
+        let Bandwidth::Fixed(bandwidth) = self.bandwidth else {
+            panic!("a kernel between two sets of points needs a fixed bandwidth, see Kernel::with_bandwidth_of");
+        };
+        self.separation(x, y).scaled_by(bandwidth).profile(self.profile)
+    }
+
+    fn separation(&self, x: Tensor<3>, y: Tensor<3>) -> Separation {
+        // a Gaussian of the Euclidean distance needs no square root, hence has no kink at 0
+        match (self.profile, self.distance) {
+            (Profile::Gaussian, Distance::Euclidean) => {
+                Separation::Squared(pairwise_distance(x, y, Metric::SquaredEuclidean))
+            }
+            (_, distance) => Separation::Plain(distance.between(x, y)),
+        }
+    }
+}
+
+/// Distances, or their squares where the profile needs no more.
+enum Separation {
+    Plain(Tensor<3>),
+    Squared(Tensor<3>),
+}
+
+impl Separation {
+    fn distance(&self) -> Tensor<3> {
+        match self {
+            Self::Plain(distance) => distance.clone(),
+            Self::Squared(squared) => squared.clone().detach().sqrt(),
+        }
+    }
+
+    fn scaled_by(self, bandwidth: f64) -> Self {
+        match self {
+            Self::Plain(distance) => Self::Plain(distance / bandwidth),
+            Self::Squared(squared) => Self::Squared(squared / (bandwidth * bandwidth)),
+        }
+    }
+
+    fn scaled_by_tensor(self, bandwidth: Tensor<1>) -> Self {
+        let bandwidth: Tensor<3> = bandwidth.reshape([1, 1, 1]);
+        match self {
+            Self::Plain(distance) => Self::Plain(distance / bandwidth),
+            Self::Squared(squared) => Self::Squared(squared / bandwidth.square()),
+        }
+    }
+
+    fn profile(self, profile: Profile) -> Tensor<3> {
+        match self {
+            Self::Plain(r) => profile.of(r),
+            Self::Squared(r2) => profile.of_squared(r2),
+        }
+    }
+}

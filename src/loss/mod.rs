@@ -1,0 +1,42 @@
+//! Losses for training, as Burn modules: configuration, `init`, `forward`.
+//!
+//! Each takes logits, as Burn's cross-entropy does, or probabilities through its
+//! `forward_from_probabilities`, gives a tensor of shape `[1]`, and reads nothing back from the
+//! device. [`PenalisedLoss`] adds a calibration penalty to a base loss.
+//!
+//! ```
+//! use burn::nn::loss::CrossEntropyLossConfig;
+//! use burn::tensor::{Device, Int, Tensor};
+//! use burn_calibration::loss::{PenalisedLoss, SkceLossConfig, WeightSchedule};
+//!
+//! let device = Device::default().autodiff();
+//! let logits = Tensor::<2>::from_floats([[2.0, 0.1], [0.3, 1.0], [0.2, 0.1]], &device).require_grad();
+//! let labels = Tensor::<1, Int>::from_ints([0, 1, 1], &device);
+//!
+//! let loss = PenalisedLoss::new(
+//!     CrossEntropyLossConfig::new().init(&device),
+//!     SkceLossConfig::new().init(), // exponential over total variation, median bandwidth, unbiased
+//!     WeightSchedule::WarmUp { weight: 4.0, steps: 100 },
+//! );
+//! let step = 50;
+//! let gradients = loss.forward(logits.clone(), labels, step).backward();
+//! assert!(logits.grad(&gradients).is_some());
+//! ```
+
+mod brier;
+mod criterion;
+mod log;
+mod mmce;
+mod penalised;
+mod schedule;
+mod skce;
+mod spherical;
+
+pub use brier::{BrierLoss, BrierLossConfig};
+pub use criterion::Criterion;
+pub use log::{LogLoss, LogLossConfig};
+pub use mmce::{MmceLoss, MmceLossConfig};
+pub use penalised::{PenalisedLoss, PenalisedTerms};
+pub use schedule::WeightSchedule;
+pub use skce::{SkceLoss, SkceLossConfig};
+pub use spherical::{SphericalLoss, SphericalLossConfig};

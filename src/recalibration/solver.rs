@@ -1,0 +1,144 @@
+//! One-dimensional solvers in f64 that cannot fail: a bracket is kept at every step.
+
+use std::ops::RangeInclusive;
+
+/// Where a solver ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Solution {
+    pub x: f64,
+    pub evaluations: usize,
+    pub converged: bool,
+}
+
+/// The root of an increasing function in a bracket with `f(low) < 0 < f(high)`: Newton steps,
+/// replaced by bisection where they leave the bracket or shrink it too slowly.
+///
+/// - `f(x)` gives the value and the derivative.
+pub(super) fn increasing_root(
+    f: impl Fn(f64) -> (f64, f64),
+    bracket: RangeInclusive<f64>,
+    start: f64,
+    tolerance: f64,
+    limit: usize,
+) -> Solution {
+    let (mut low, mut high) = bracket.into_inner();
+    let mut x = start.clamp(low, high);
+    let mut last_step = high - low;
+    for evaluations in 1..=limit {
+        let (value, slope) = f(x);
+        if value < 0.0 { low = x } else { high = x }
+        let newton = x - value / slope;
+        let halves = (newton - x).abs() <= 0.5 * last_step;
+        let next = if newton > low && newton < high && halves { newton } else { 0.5 * (low + high) };
+        last_step = (next - x).abs();
+        if value == 0.0 || last_step <= tolerance {
+            let x = if value == 0.0 { x } else { next };
+            return Solution { x, evaluations, converged: true };
+        }
+        x = next;
+    }
+    Solution { x, evaluations: limit, converged: false }
+}
+
+/// The minimum of a continuous function on a bracket: a scan over a grid of `points ≥ 3`, then
+/// Brent's method (parabolic steps, replaced by golden sections where they misbehave) between the
+/// neighbours of the best grid point. Values that are not finite count as infinite.
+///
+/// R. Brent: *Algorithms for minimization without derivatives*, 1973, chapter 5.
+pub(super) fn minimum(
+    f: impl Fn(f64) -> f64,
+    bracket: RangeInclusive<f64>,
+    points: usize,
+    tolerance: f64,
+    limit: usize,
+) -> Solution {
+    let f = |x| Some(f(x)).filter(|value| value.is_finite()).unwrap_or(f64::INFINITY);
+    let (low, high) = bracket.into_inner();
+    let spacing = (high - low) / (points - 1) as f64;
+    let grid = |k: usize| low + spacing * k as f64;
+    let values: Vec<f64> = (0..points).map(|k| f(grid(k))).collect();
+    let best = (0..points).min_by(|&a, &b| values[a].total_cmp(&values[b])).expect("points ≥ 3");
+    if best == 0 || best == points - 1 {
+        return Solution { x: grid(best), evaluations: points, converged: true };
+    }
+    let mut solution = brent(f, (grid(best - 1), grid(best + 1)), (grid(best), values[best]), tolerance, limit);
+    solution.evaluations += points;
+    solution
+}
+
+/// Brent's method from a bracket and its best known point with the value there.
+fn brent(
+    f: impl Fn(f64) -> f64,
+    (mut a, mut b): (f64, f64),
+    (mut x, mut fx): (f64, f64),
+    tolerance: f64,
+    limit: usize,
+) -> Solution {
+    let golden = 0.5 * (3.0 - 5f64.sqrt());
+    let (mut w, mut fw, mut v, mut fv) = (x, fx, x, fx); // second best, and the one before
+    let (mut step, mut previous) = (0.0f64, 0.0f64);
+    for evaluations in 0..limit {
+        let middle = 0.5 * (a + b);
+        if (x - middle).abs() + 0.5 * (b - a) <= 2.0 * tolerance {
+            return Solution { x, evaluations, converged: true };
+        }
+        let parabola = parabolic_step((x, fx), (w, fw), (v, fv));
+        let inside = |s: f64| x + s > a + tolerance && x + s < b - tolerance;
+        let golden_step = if x < middle { golden * (b - x) } else { golden * (a - x) };
+        (step, previous) = match parabola {
+            Some(s) if s.abs() < 0.5 * previous.abs() && inside(s) => (s, step),
+            _ => (golden_step, if x < middle { b - x } else { a - x }),
+        };
+        let u = x + if step.abs() >= tolerance { step } else { tolerance.copysign(step) };
+        let fu = f(u);
+        if fu <= fx {
+            if u < x { b = x } else { a = x }
+            (v, fv, w, fw, x, fx) = (w, fw, x, fx, u, fu);
+        } else {
+            if u < x { a = u } else { b = u }
+            if fu <= fw || w == x {
+                (v, fv, w, fw) = (w, fw, u, fu);
+            } else if fu <= fv || v == x || v == w {
+                (v, fv) = (u, fu);
+            }
+        }
+    }
+    Solution { x, evaluations: limit, converged: false }
+}
+
+/// The step from `x` to the vertex of the parabola through three points, if there is one.
+fn parabolic_step((x, fx): (f64, f64), (w, fw): (f64, f64), (v, fv): (f64, f64)) -> Option<f64> {
+    let r = (x - w) * (fx - fv);
+    let q = (x - v) * (fx - fw);
+    let p = (x - v) * q - (x - w) * r;
+    Some(-0.5 * p / (q - r)).filter(|step| step.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_of_a_steep_and_of_a_flat_function() {
+        let steep = increasing_root(|x| (x.exp() - 3.0, x.exp()), -50.0..=50.0, 40.0, 1e-14, 200);
+        assert!(steep.converged && (steep.x - 3f64.ln()).abs() < 1e-14);
+        let flat = increasing_root(|x| (x.tanh(), 1.0 / x.cosh().powi(2)), -50.0..=60.0, 30.0, 1e-14, 200);
+        assert!(flat.converged && flat.x.abs() < 1e-13);
+    }
+
+    #[test]
+    fn minimum_inside_at_an_end_and_beside_a_wall() {
+        let inside = minimum(|x| (x - 0.3).powi(2) + 1.0, -5.0..=5.0, 11, 1e-9, 100);
+        assert!(inside.converged && (inside.x - 0.3).abs() < 1e-7, "{inside:?}");
+        assert_eq!(minimum(|x| x, -5.0..=5.0, 11, 1e-9, 100).x, -5.0);
+        let wall = minimum(|x: f64| x - x.ln(), -2.0..=6.0, 9, 1e-9, 100); // NaN below 0
+        assert!((wall.x - 1.0).abs() < 1e-7, "{wall:?}");
+    }
+
+    #[test]
+    fn minimum_takes_the_lower_of_two_valleys() {
+        let f = |x: f64| (x * x - 4.0).powi(2) + x;
+        let x = minimum(f, -4.0..=4.0, 17, 1e-10, 100).x;
+        assert!(x < 0.0 && (4.0 * x * (x * x - 4.0) + 1.0).abs() < 1e-5);
+    }
+}
