@@ -1,0 +1,99 @@
+//! Small helpers: tensors in f64 on the Flex backend, random data, brute-force references.
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn_calibration::distribution::Categorical;
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+pub fn device() -> Device {
+    Device::flex()
+}
+
+pub fn rng(seed: u64) -> StdRng {
+    StdRng::seed_from_u64(seed)
+}
+
+/// Rows as an f64 tensor.
+pub fn tensor(rows: &[Vec<f64>]) -> Tensor<2> {
+    tensor_on(rows, &device(), DType::F64)
+}
+
+pub fn tensor_on(rows: &[Vec<f64>], device: &Device, dtype: DType) -> Tensor<2> {
+    let shape = [rows.len(), rows.first().map_or(0, Vec::len)];
+    Tensor::from_data(TensorData::new(rows.concat(), shape), (device, dtype))
+}
+
+pub fn labels(labels: &[usize]) -> Tensor<1, Int> {
+    labels_on(labels, &device())
+}
+
+pub fn labels_on(labels: &[usize], device: &Device) -> Tensor<1, Int> {
+    let labels: Vec<i64> = labels.iter().map(|&label| label as i64).collect();
+    let n = labels.len();
+    Tensor::from_data(TensorData::new(labels, [n]), device)
+}
+
+pub fn categorical(rows: &[Vec<f64>]) -> Categorical {
+    Categorical::from_probabilities(tensor(rows)).unwrap()
+}
+
+pub fn scalar(tensor: Tensor<1>) -> f64 {
+    tensor.try_into_vec_as::<f64>().unwrap()[0]
+}
+
+pub fn vector<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
+    tensor.try_into_vec_as::<f64>().unwrap()
+}
+
+/// `n × m` numbers, uniform in `[−scale, scale]`.
+pub fn random_rows(n: usize, m: usize, scale: f64, rng: &mut StdRng) -> Vec<Vec<f64>> {
+    let mut row = || (0..m).map(|_| rng.random_range(-scale..scale)).collect();
+    (0..n).map(|_| row()).collect()
+}
+
+pub fn random_labels(n: usize, m: usize, rng: &mut StdRng) -> Vec<usize> {
+    (0..n).map(|_| rng.random_range(0..m)).collect()
+}
+
+pub fn softmax(row: &[f64]) -> Vec<f64> {
+    let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = row.iter().map(|z| (z - largest).exp()).collect();
+    let sum: f64 = weights.iter().sum();
+    weights.iter().map(|w| w / sum).collect()
+}
+
+pub fn random_probabilities(n: usize, m: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
+    random_rows(n, m, 3.0, rng).iter().map(|row| softmax(row)).collect()
+}
+
+/// Distances by scalar loops.
+pub fn l1(p: &[f64], q: &[f64]) -> f64 {
+    p.iter().zip(q).map(|(p, q)| (p - q).abs()).sum()
+}
+
+pub fn euclidean(p: &[f64], q: &[f64]) -> f64 {
+    p.iter().zip(q).map(|(p, q)| (p - q).powi(2)).sum::<f64>().sqrt()
+}
+
+/// `h_ij` by scalar loops, in the form of mathematics.md section 2 that needs no residuals.
+pub fn pair_statistic(
+    rows: &[Vec<f64>],
+    labels: &[usize],
+    kernel: impl Fn(&[f64], &[f64]) -> f64,
+) -> Vec<Vec<f64>> {
+    let h = |i: usize, j: usize| {
+        let (p, q, y, z) = (&rows[i], &rows[j], labels[i], labels[j]);
+        let dot: f64 = p.iter().zip(q).map(|(p, q)| p * q).sum();
+        kernel(p, q) * (f64::from(y == z) - p[z] - q[y] + dot)
+    };
+    (0..rows.len()).map(|i| (0..rows.len()).map(|j| h(i, j)).collect()).collect()
+}
+
+pub fn unbiased(h: &[Vec<f64>]) -> f64 {
+    let n = h.len();
+    let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
+    2.0 * pairs.map(|(i, j)| h[i][j]).sum::<f64>() / (n * (n - 1)) as f64
+}
+
+pub fn biased(h: &[Vec<f64>]) -> f64 {
+    h.concat().iter().sum::<f64>() / (h.len() * h.len()) as f64
+}

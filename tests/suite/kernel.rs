@@ -1,0 +1,191 @@
+use approx::assert_relative_eq;
+use burn::tensor::{DType, Tensor};
+use burn_calibration::kernel::{
+    Bandwidth, Distance, Kernel, Profile, distance_order_statistics, median_distance,
+};
+use burn_calibration::ops::{Metric, pairwise_distance};
+
+use crate::data::*;
+
+const DISTANCES: [Distance; 3] = [Distance::TotalVariation, Distance::L1, Distance::Euclidean];
+
+fn brute_force(distance: Distance, p: &[f64], q: &[f64]) -> f64 {
+    match distance {
+        Distance::TotalVariation => 0.5 * l1(p, q),
+        Distance::L1 => l1(p, q),
+        Distance::Euclidean => euclidean(p, q),
+    }
+}
+
+pub fn kernels() -> Vec<Kernel> {
+    let profiles = [Profile::Exponential, Profile::Gaussian];
+    let kernel = |profile| move |distance| Kernel { profile, distance, bandwidth: Bandwidth::Fixed(0.7) };
+    profiles.iter().flat_map(|&profile| DISTANCES.map(kernel(profile))).collect()
+}
+
+pub fn kernel_value(kernel: &Kernel, p: &[f64], q: &[f64]) -> f64 {
+    let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else { panic!("fixed in tests") };
+    let r = brute_force(kernel.distance, p, q) / bandwidth;
+    match kernel.profile {
+        Profile::Exponential => (-r).exp(),
+        Profile::Gaussian => (-0.5 * r * r).exp(),
+    }
+}
+
+/// Every kernel: matrix = pointwise, symmetric, 1 on the diagonal, positive semi-definite.
+#[test]
+fn gram_matrices() {
+    let mut rng = rng(1);
+    let mut rows = random_probabilities(12, 4, &mut rng);
+    rows[3] = rows[7].clone();
+    let directions = random_rows(50, 12, 1.0, &mut rng);
+    for kernel in kernels() {
+        let gram = vector(kernel.gram(tensor(&rows).unsqueeze()));
+        for i in 0..12 {
+            for j in 0..12 {
+                let expected = kernel_value(&kernel, &rows[i], &rows[j]);
+                assert_relative_eq!(gram[12 * i + j], expected, max_relative = 1e-13);
+                assert_eq!(gram[12 * i + j], gram[12 * j + i]);
+            }
+            assert_eq!(gram[13 * i], 1.0);
+        }
+        for v in &directions {
+            let form: f64 = (0..144).map(|k| v[k / 12] * gram[k] * v[k % 12]).sum();
+            assert!(form >= -1e-12, "{kernel:?}: {form}");
+        }
+    }
+}
+
+#[test]
+fn pairwise_distances_of_batches() {
+    let mut rng = rng(2);
+    let (x, y) = (random_rows(6, 3, 1.0, &mut rng), random_rows(10, 3, 1.0, &mut rng));
+    let batch = |rows: &[Vec<f64>]| tensor(rows).reshape([2, rows.len() / 2, 3]);
+    for distance in DISTANCES {
+        let values = vector(distance.between(batch(&x), batch(&y))); // [2, 3, 5]
+        for b in 0..2 {
+            for i in 0..3 {
+                for j in 0..5 {
+                    let expected = brute_force(distance, &x[3 * b + i], &y[5 * b + j]);
+                    assert_relative_eq!(values[15 * b + 5 * i + j], expected, max_relative = 1e-14);
+                }
+            }
+        }
+    }
+}
+
+/// Against central differences, with respect to both arguments.
+#[test]
+fn gradients_of_distances() {
+    let mut rng = rng(3);
+    let (x, y) = (random_rows(4, 3, 1.0, &mut rng), random_rows(5, 3, 1.0, &mut rng));
+    let weights: Tensor<3> = tensor(&random_rows(4, 5, 1.0, &mut rng)).unsqueeze();
+    for metric in [Metric::L1, Metric::SquaredEuclidean, Metric::Euclidean] {
+        let weighted = |x: Tensor<2>, y: Tensor<2>| {
+            (pairwise_distance(x.unsqueeze(), y.unsqueeze(), metric) * weights.clone()).sum()
+        };
+        let fixed_y = tensor(&y);
+        crate::loss::check_gradient(&x, 1e-5, |x| weighted(x, fixed_y.clone()));
+        let fixed_x = tensor(&x);
+        crate::loss::check_gradient(&y, 1e-5, |y| weighted(fixed_x.clone(), y));
+        crate::loss::check_gradient(&x, 1e-5, |x| {
+            let both = x.unsqueeze::<3>();
+            let square = pairwise_distance(both.clone(), both, metric);
+            (square * weights.clone().slice([0..1, 0..4, 0..4])).sum()
+        });
+    }
+}
+
+#[test]
+fn gradients_at_coincident_points_are_finite() {
+    let rows = vec![vec![0.2, 0.3, 0.5]; 3];
+    for kernel in kernels() {
+        for bandwidth in [kernel.bandwidth, Bandwidth::Median] {
+            let device = device().autodiff();
+            let x = tensor_on(&rows, &device, DType::F64).require_grad();
+            let gradients = kernel.with_bandwidth(bandwidth).gram(x.clone().unsqueeze()).sum().backward();
+            assert!(vector(x.grad(&gradients).unwrap()).iter().all(|&g| g == 0.0));
+        }
+    }
+}
+
+fn sorted_distances(rows: &[Vec<f64>], distance: Distance) -> Vec<f64> {
+    let pairs = (0..rows.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let mut all: Vec<f64> = pairs.map(|(i, j)| brute_force(distance, &rows[i], &rows[j])).collect();
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+fn median(sorted: &[f64]) -> f64 {
+    let n = sorted.len();
+    0.5 * (sorted[(n - 1) / 2] + sorted[n / 2])
+}
+
+/// The bandwidth that a median kernel uses on a batch, read off its value at a known distance.
+fn median_on_device(rows: &[Vec<f64>], distance: Distance, dtype: DType) -> f64 {
+    let kernel = Kernel::exponential().with_distance(distance);
+    let gram = kernel.gram(tensor_on(rows, &device(), dtype).unsqueeze());
+    let last = rows.len() - 1;
+    let value = vector(gram.slice([0..1, 0..1, last..last + 1]))[0];
+    -brute_force(distance, &rows[0], &rows[last]) / value.ln()
+}
+
+#[test]
+fn median_bandwidths() {
+    let mut rng = rng(4);
+    for n in [2, 3, 4, 5, 30, 300] {
+        let mut rows = random_probabilities(n, 3, &mut rng);
+        if n == 30 {
+            (1..20).for_each(|i| rows[i] = rows[0].clone()); // ties, and zeros among the distances
+        }
+        for distance in DISTANCES {
+            let sorted = sorted_distances(&rows, distance);
+            let ranks: Vec<u64> = [0, sorted.len() / 3, sorted.len() - 1].map(|k| k as u64).into();
+            let found = distance_order_statistics(&tensor(&rows), distance, &ranks);
+            for (rank, value) in ranks.iter().zip(found) {
+                assert_relative_eq!(value, sorted[*rank as usize], max_relative = 1e-13);
+            }
+            let expected = median(&sorted);
+            assert_relative_eq!(median_distance(&tensor(&rows), distance), expected, max_relative = 1e-13);
+            assert_relative_eq!(median_on_device(&rows, distance, DType::F64), expected, max_relative = 1e-11);
+            assert_relative_eq!(median_on_device(&rows, distance, DType::F32), expected, max_relative = 1e-4);
+        }
+    }
+}
+
+/// More distances than are sorted at once, many of them equal to the last bit.
+#[test]
+fn order_statistics_by_counting() {
+    let n = 3200; // 5.1 million distances
+    let rows: Vec<_> = (0..n).map(|i| { let p = (i % 7) as f64 / 8.0; vec![p, 1.0 - p] }).collect();
+    let sorted = sorted_distances(&rows, Distance::TotalVariation);
+    let ranks = [0, sorted.len() as u64 / 2, sorted.len() as u64 - 1];
+    let found = distance_order_statistics(&tensor(&rows), Distance::TotalVariation, &ranks);
+    assert_eq!(found, ranks.map(|k| sorted[k as usize]));
+}
+
+#[test]
+fn median_of_coincident_points_is_one() {
+    let rows = vec![vec![0.5, 0.5]; 4];
+    assert_eq!(median_distance(&tensor(&rows), Distance::L1), 1.0);
+    assert_eq!(median_distance(&tensor(&rows[..1]), Distance::L1), 1.0);
+    let gram = Kernel::exponential().gram(tensor(&rows).unsqueeze());
+    assert!(vector(gram).iter().all(|&k| k == 1.0));
+}
+
+#[test]
+fn the_median_is_detached() {
+    let mut rng = rng(5);
+    let rows = random_probabilities(9, 3, &mut rng);
+    let gradient = |kernel: Kernel| {
+        let x = tensor_on(&rows, &device().autodiff(), DType::F64).require_grad();
+        let gradients = kernel.gram(x.clone().unsqueeze()).sum().backward();
+        vector(x.grad(&gradients).unwrap())
+    };
+    for kernel in [Kernel::exponential(), Kernel::gaussian()] {
+        let fixed = kernel.with_bandwidth_of(&tensor(&rows)).unwrap();
+        for (median, fixed) in gradient(kernel).iter().zip(gradient(fixed)) {
+            assert_relative_eq!(*median, fixed, max_relative = 1e-9, epsilon = 1e-9);
+        }
+    }
+}

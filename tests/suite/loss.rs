@@ -1,0 +1,200 @@
+use approx::assert_relative_eq;
+use burn::tensor::{DType, Int, Tensor, activation};
+use burn_calibration::{
+    estimator::{MmceForm, SkceForm},
+    kernel::Kernel,
+    loss::*,
+};
+
+use crate::{data::*, kernel::kernels};
+
+/// The gradient of a function of a matrix by automatic differentiation.
+pub fn gradient(rows: &[Vec<f64>], f: impl Fn(Tensor<2>) -> Tensor<1>) -> Vec<f64> {
+    let x = tensor_on(rows, &device().autodiff(), DType::F64).require_grad();
+    let gradients = f(x.clone()).backward();
+    vector(x.grad(&gradients).unwrap())
+}
+
+/// Compares the gradient with central differences, to 1e-6 of its largest entry.
+pub fn check_gradient(rows: &[Vec<f64>], step: f64, f: impl Fn(Tensor<2>) -> Tensor<1>) {
+    let gradient = gradient(rows, &f);
+    let columns = rows[0].len();
+    let largest = gradient.iter().fold(1e-3, |largest: f64, g| largest.max(g.abs()));
+    for (k, g) in gradient.iter().enumerate() {
+        let at = |step: f64| {
+            let mut moved = rows.to_vec();
+            moved[k / columns][k % columns] += step;
+            scalar(f(tensor(&moved)))
+        };
+        let difference = (at(step) - at(-step)) / (2.0 * step);
+        assert!(g.is_finite(), "entry {k}: {g}");
+        assert!((g - difference).abs() <= 1e-6 * largest, "entry {k}: {g}, by differences {difference}");
+    }
+}
+
+/// Every loss under a name, with fixed bandwidths (a median is detached, and moves).
+fn losses() -> Vec<(String, Box<dyn Criterion>)> {
+    let mut losses: Vec<(String, Box<dyn Criterion>)> = vec![
+        ("brier".into(), Box::new(BrierLossConfig::new().init())),
+        ("log".into(), Box::new(LogLossConfig::new().init())),
+        ("spherical".into(), Box::new(SphericalLossConfig::new().init())),
+    ];
+    for kernel in kernels() {
+        for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(2), SkceForm::Block(3)] {
+            let config = SkceLossConfig::new().with_kernel(kernel).with_form(form);
+            losses.push((format!("{config:?}"), Box::new(config.init())));
+        }
+    }
+    for form in [MmceForm::Unweighted, MmceForm::Weighted, MmceForm::Unbiased] {
+        for squared in [false, true] {
+            if squared || form != MmceForm::Unbiased {
+                let config = MmceLossConfig::new().with_form(form).with_squared(squared);
+                losses.push((format!("{config:?}"), Box::new(config.init())));
+            }
+        }
+    }
+    losses
+}
+
+#[test]
+fn gradients_on_random_input() {
+    let mut rng = rng(11);
+    let logits = random_rows(7, 4, 2.0, &mut rng);
+    let labels = labels(&random_labels(7, 4, &mut rng));
+    for (name, loss) in losses() {
+        println!("{name}");
+        check_gradient(&logits, 1e-5, |z| loss.forward(z, labels.clone()));
+        let rows: Vec<_> = logits.iter().map(|row| softmax(row)).collect();
+        check_gradient(&rows, 1e-5, |p| loss.forward_from_probabilities(p, labels.clone()));
+    }
+}
+
+/// Coincident rows, one-hot probabilities, all right, all wrong, two samples, a class missing.
+fn degenerate_inputs() -> Vec<(&'static str, Vec<Vec<f64>>, Vec<usize>)> {
+    let mut rng = rng(12);
+    let logits = random_rows(6, 3, 2.0, &mut rng);
+    let top: Vec<usize> = logits
+        .iter()
+        .map(|row| (0..3).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap())
+        .collect();
+    let wrong: Vec<usize> = top.iter().map(|class| (class + 1) % 3).collect();
+    let coincident = vec![vec![0.3, 1.2, -0.4]; 4];
+    let one_hot: Vec<Vec<f64>> =
+        (0..4).map(|i| (0..3).map(|c| if c == i % 3 { 60.0 } else { 0.0 }).collect()).collect();
+    vec![
+        ("coincident rows", coincident, vec![0, 1, 2, 1]),
+        ("one-hot, all right", one_hot.clone(), vec![0, 1, 2, 0]),
+        ("one-hot, all wrong", one_hot.clone(), vec![1, 2, 0, 1]),
+        ("one-hot, mixed", one_hot, vec![0, 2, 2, 1]),
+        ("all right", logits.clone(), top),
+        ("all wrong", logits.clone(), wrong),
+        ("two samples", logits[..2].to_vec(), vec![0, 2]),
+        ("a class missing", logits, vec![0, 1, 0, 0, 1, 1]),
+    ]
+}
+
+/// Differences take a small step here: kernels of an absolute value have a kink at coincident rows,
+/// which a central difference straddles with an error of the order of its step.
+#[test]
+fn gradients_on_degenerate_input() {
+    for (input, logits, classes) in degenerate_inputs() {
+        let labels = labels(&classes);
+        for (name, loss) in losses() {
+            println!("{input}: {name}");
+            check_gradient(&logits, 1e-7, |z| loss.forward(z, labels.clone()));
+        }
+    }
+}
+
+/// Exactly one-hot probabilities, where a logarithm or a root could break.
+#[test]
+fn gradients_at_exact_vertices_are_finite() {
+    let rows = vec![vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], vec![1.0, 0.0, 0.0]];
+    for (name, loss) in losses() {
+        for classes in [[0, 1, 0], [1, 2, 2], [0, 2, 1]] {
+            let f = |p: Tensor<2>| loss.forward_from_probabilities(p, labels(&classes));
+            let gradient = gradient(&rows, f);
+            assert!(gradient.iter().all(|g| g.is_finite()), "{name}: {gradient:?}");
+            assert!(scalar(f(tensor(&rows))).is_finite());
+        }
+    }
+}
+
+/// A median bandwidth, and batches of one sample, as the last batch of an epoch can be.
+#[test]
+fn gradients_of_tiny_batches_are_finite() {
+    for n in 1..4 {
+        let logits = random_rows(n, 3, 1.0, &mut rng(13));
+        for kernel in [Kernel::exponential(), Kernel::gaussian()] {
+            for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(2), SkceForm::Block(64)] {
+                let loss = SkceLossConfig::new().with_kernel(kernel).with_form(form).init();
+                let f = |z: Tensor<2>| loss.forward(z, labels(&vec![1; n]));
+                assert!(gradient(&logits, f).iter().all(|g| g.is_finite()));
+                if n == 1 && form != SkceForm::Biased {
+                    assert_eq!(scalar(f(tensor(&logits))), 0.0);
+                }
+            }
+        }
+        for (_, loss) in losses() {
+            let f = |z: Tensor<2>| loss.forward(z, labels(&vec![1; n]));
+            assert!(gradient(&logits, f).iter().all(|g| g.is_finite()));
+        }
+    }
+}
+
+#[test]
+fn logits_and_probabilities_agree() {
+    let mut rng = rng(14);
+    let logits = tensor(&random_rows(8, 5, 2.0, &mut rng));
+    let labels = labels(&random_labels(8, 5, &mut rng));
+    for (_, loss) in losses() {
+        let probabilities = activation::softmax(logits.clone(), 1);
+        let a = scalar(loss.forward(logits.clone(), labels.clone()));
+        let b = scalar(loss.forward_from_probabilities(probabilities, labels.clone()));
+        assert_relative_eq!(a, b, max_relative = 1e-12, epsilon = 1e-14);
+    }
+}
+
+#[test]
+fn the_log_loss_is_cross_entropy_and_survives_large_logits() {
+    let rows = vec![vec![1e4, 0.0], vec![0.0, 1e4]];
+    let loss = LogLossConfig::new().init();
+    let cross_entropy = burn::nn::loss::CrossEntropyLossConfig::new().init(&device());
+    let value = scalar(loss.forward(tensor(&rows), labels(&[1, 1])));
+    assert_eq!(value, 5e3);
+    assert_eq!(value, scalar(cross_entropy.forward(tensor(&rows), labels(&[1, 1]))));
+}
+
+#[test]
+fn penalised_loss_adds_the_scheduled_penalty() {
+    let mut rng = rng(15);
+    let logits = tensor(&random_rows(8, 3, 2.0, &mut rng));
+    let labels: Tensor<1, Int> = labels(&random_labels(8, 3, &mut rng));
+    let base = burn::nn::loss::CrossEntropyLossConfig::new().init(&device());
+    let penalty = SkceLossConfig::new().init();
+    let schedule = WeightSchedule::Linear { from: 1.0, to: 3.0, steps: 10 };
+    let loss = PenalisedLoss::new(base.clone(), penalty.clone(), schedule);
+    let (a, b) = (
+        scalar(base.forward(logits.clone(), labels.clone())),
+        scalar(penalty.forward(logits.clone(), labels.clone())),
+    );
+    for (step, weight) in [(0, 1.0), (5, 2.0), (10, 3.0), (1000, 3.0)] {
+        let value = scalar(loss.forward(logits.clone(), labels.clone(), step));
+        assert_relative_eq!(value, a + weight * b, max_relative = 1e-12);
+        let probabilities = activation::softmax(logits.clone(), 1);
+        let value = scalar(loss.forward_from_probabilities(probabilities, labels.clone(), step));
+        assert_relative_eq!(value, a + weight * b, max_relative = 1e-12);
+    }
+}
+
+#[test]
+fn schedules() {
+    let warm_up = WeightSchedule::WarmUp { weight: 2.0, steps: 4 };
+    assert_eq!([0, 1, 4, 9].map(|t| warm_up.at(t)), [0.0, 0.5, 2.0, 2.0]);
+    let cosine = WeightSchedule::Cosine { from: 1.0, to: 0.0, steps: 4 };
+    for (t, expected) in [(0, 1.0), (1, 0.5 + 0.125f64.sqrt()), (2, 0.5), (4, 0.0), (5, 0.0)] {
+        assert_relative_eq!(cosine.at(t), expected, epsilon = 1e-15);
+    }
+    assert_eq!(WeightSchedule::Constant(0.7).at(123), 0.7);
+    assert_eq!(WeightSchedule::WarmUp { weight: 2.0, steps: 0 }.at(0), 2.0);
+}

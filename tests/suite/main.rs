@@ -1,0 +1,15 @@
+//! One binary, a module for each room of the library.
+
+mod backends;
+mod bad_input;
+mod cifar10;
+mod data;
+mod distribution;
+mod estimator;
+mod hypothesis;
+mod kernel;
+mod loss;
+mod models;
+mod properties;
+mod recalibration;
+mod score;

@@ -1,0 +1,40 @@
+//! The generative models M1–M3 of Widmann et al. 2019, section 7: predictions from
+//! `Dir(0.1, …, 0.1)` over ten classes, with labels that are calibrated (M1) or not (M2, M3).
+
+use rand::{RngExt, rngs::StdRng};
+use rand_distr::{Distribution, Gamma};
+
+#[derive(Clone, Copy)]
+pub enum Model {
+    /// Labels from the prediction.
+    M1,
+    /// With probability ½ from the prediction, else the first class.
+    M2,
+    /// Labels uniform.
+    M3,
+}
+
+pub fn draw(model: Model, n: usize, m: usize, rng: &mut StdRng) -> (Vec<Vec<f64>>, Vec<usize>) {
+    let gamma = Gamma::new(0.1, 1.0).unwrap();
+    let mut sample = || {
+        let weights: Vec<f64> = (0..m).map(|_| gamma.sample(rng)).collect();
+        let sum: f64 = weights.iter().sum();
+        let row: Vec<f64> = weights.iter().map(|w| w / sum).collect();
+        let label = match model {
+            Model::M2 if rng.random_bool(0.5) => 0,
+            Model::M3 => rng.random_range(0..m),
+            _ => {
+                let mut u: f64 = rng.random();
+                row.iter().position(|p| { u -= p; u < 0.0 }).unwrap_or(m - 1)
+            }
+        };
+        (row, label)
+    };
+    (0..n).map(|_| sample()).unzip()
+}
+
+/// Whether a number of successes in `trials` is within `z` standard deviations of a probability.
+pub fn within_binomial(successes: usize, trials: usize, probability: f64, z: f64) -> bool {
+    let n = trials as f64;
+    (successes as f64 - n * probability).abs() <= z * (n * probability * (1.0 - probability)).sqrt()
+}
