@@ -71,7 +71,9 @@ pub enum Error {
     },
 
     /// There must be one label for each prediction.
-    #[error("{predictions} predictions but {labels} labels, expected as many of one as of the other")]
+    #[error(
+        "{predictions} predictions but {labels} labels, expected as many of one as of the other"
+    )]
     LengthMismatch {
         /// Number of predictions.
         predictions: usize,

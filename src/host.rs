@@ -6,7 +6,9 @@ use crate::error::{Error, Result};
 
 /// The elements in row-major order, in f64 whatever the dtype.
 pub(crate) fn to_vec<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
-    tensor.try_into_vec_as::<f64>().expect("a float tensor that can be read back")
+    tensor
+        .try_into_vec_as::<f64>()
+        .expect("a float tensor that can be read back")
 }
 
 /// The single element, in f64 whatever the dtype.
@@ -20,13 +22,23 @@ pub(crate) fn checked_labels(
     predictions: usize,
     classes: usize,
 ) -> Result<Vec<usize>> {
-    let labels = labels.clone().try_into_vec_as::<i64>().expect("an int tensor that can be read back");
+    let labels = labels
+        .clone()
+        .try_into_vec_as::<i64>()
+        .expect("an int tensor that can be read back");
     if labels.len() != predictions {
-        return Err(Error::LengthMismatch { predictions, labels: labels.len() });
+        return Err(Error::LengthMismatch {
+            predictions,
+            labels: labels.len(),
+        });
     }
     let check = |(row, label): (usize, i64)| match usize::try_from(label) {
         Ok(class) if class < classes => Ok(class),
-        _ => Err(Error::LabelRange { row, label, classes }),
+        _ => Err(Error::LabelRange {
+            row,
+            label,
+            classes,
+        }),
     };
     labels.into_iter().enumerate().map(check).collect()
 }
@@ -35,7 +47,11 @@ pub(crate) fn checked_labels(
 pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Vec<f64>> {
     let [rows, classes] = tensor.dims();
     if rows == 0 {
-        return Err(Error::TooFewSamples { what: "a set of predictions", needed: 1, got: 0 });
+        return Err(Error::TooFewSamples {
+            what: "a set of predictions",
+            needed: 1,
+            got: 0,
+        });
     }
     if classes < 2 {
         return Err(Error::TooFewClasses { got: classes });

@@ -27,10 +27,15 @@ impl Tile {
 /// The tiles of the upper triangle of an `n × n` matrix.
 pub(crate) fn upper_tiles(n: usize, side: usize) -> impl Iterator<Item = Tile> {
     let ranges = move |from: usize| {
-        (from..n).step_by(side).map(move |start| start..(start + side).min(n))
+        (from..n)
+            .step_by(side)
+            .map(move |start| start..(start + side).min(n))
     };
     ranges(0).flat_map(move |rows| {
-        ranges(rows.start).map(move |columns| Tile { rows: rows.clone(), columns })
+        ranges(rows.start).map(move |columns| Tile {
+            rows: rows.clone(),
+            columns,
+        })
     })
 }
 

@@ -29,7 +29,10 @@ impl Categorical {
     pub fn from_logits(logits: Tensor<2>) -> Result<Self> {
         checked_rows(&logits, "logit")?;
         let probabilities = softmax(logits.clone(), 1);
-        Ok(Self { probabilities, logits: Some(logits) })
+        Ok(Self {
+            probabilities,
+            logits: Some(logits),
+        })
     }
 
     /// From probabilities.
@@ -47,11 +50,19 @@ impl Categorical {
         let values = checked_rows(&probabilities, "probability")?;
         for (row, values) in values.chunks(classes).enumerate() {
             if let Some(class) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
-                return Err(Error::ProbabilityRange { row, class, value: values[class] });
+                return Err(Error::ProbabilityRange {
+                    row,
+                    class,
+                    value: values[class],
+                });
             }
             let sum: f64 = values.iter().sum();
             if (sum - 1.0).abs() > ROW_SUM_TOLERANCE {
-                return Err(Error::RowSum { row, sum, tolerance: ROW_SUM_TOLERANCE });
+                return Err(Error::RowSum {
+                    row,
+                    sum,
+                    tolerance: ROW_SUM_TOLERANCE,
+                });
             }
         }
         Ok(Self::new(probabilities))
@@ -59,7 +70,10 @@ impl Categorical {
 
     /// From probabilities that are known to be valid.
     pub(super) fn new(probabilities: Tensor<2>) -> Self {
-        Self { probabilities, logits: None }
+        Self {
+            probabilities,
+            logits: None,
+        }
     }
 
     /// The logarithms of the probabilities, `[n, m]`: through a log-softmax where the logits are

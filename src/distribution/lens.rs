@@ -49,8 +49,13 @@ impl Categorical {
                 expected: "a column of the predictions",
             });
         }
-        let probability = self.probabilities().slice([0..self.samples(), class..class + 1]);
-        Ok((Self::binary(probability), labels.clone().equal_scalar(class as i64).int()))
+        let probability = self
+            .probabilities()
+            .slice([0..self.samples(), class..class + 1]);
+        Ok((
+            Self::binary(probability),
+            labels.clone().equal_scalar(class as i64).int(),
+        ))
     }
 
     /// `(1 − p, p)` for each row of `[n, 1]`.

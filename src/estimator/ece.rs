@@ -1,7 +1,11 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use crate::{distribution::Categorical, error::{Error, Result}, host::to_vec};
+use crate::{
+    distribution::Categorical,
+    error::{Error, Result},
+    host::to_vec,
+};
 
 /// The expected calibration error of the top label with bins of equal width:
 /// `Σ_b |Σ_{i∈b} (c_i − r_i)| / n`, for the confidence `r_i = max_c p_ic` and the correctness `c_i`.

@@ -37,14 +37,20 @@ pub struct Mmce {
 
 impl Default for Mmce {
     fn default() -> Self {
-        Self { form: MmceForm::Unweighted, bandwidth: 0.4 }
+        Self {
+            form: MmceForm::Unweighted,
+            bandwidth: 0.4,
+        }
     }
 }
 
 impl Mmce {
     /// The default bandwidth 0.4 with the given estimator.
     pub fn new(form: MmceForm) -> Self {
-        Self { form, ..Self::default() }
+        Self {
+            form,
+            ..Self::default()
+        }
     }
 
     /// The estimate of the squared MMCE as a differentiable tensor, for training.
@@ -64,7 +70,12 @@ impl Mmce {
     /// If the numbers of probabilities and labels differ.
     pub fn value(&self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
         let [n, _] = probabilities.dims();
-        assert_eq!(n, labels.dims()[0], "{n} predictions but {} labels", labels.dims()[0]);
+        assert_eq!(
+            n,
+            labels.dims()[0],
+            "{n} predictions but {} labels",
+            labels.dims()[0]
+        );
         let (confidence, class) = probabilities.max_dim_with_indices(1); // [n, 1] each
         let correct = class.cast(labels.dtype()).equal(labels.reshape([n, 1])); // [n, 1]
         let right = confidence.ones_like().mask_fill(correct.bool_not(), 0.0); // c
@@ -80,8 +91,8 @@ impl Mmce {
         };
         match self.form {
             MmceForm::Weighted => total,
-            MmceForm::Unweighted => total / (n * n) as f64,
-            MmceForm::Unbiased if n > 1 => (total - diagonal) / (n * (n - 1)) as f64,
+            MmceForm::Unweighted => total * ((n * n) as f64).recip(),
+            MmceForm::Unbiased if n > 1 => (total - diagonal) * ((n * (n - 1)) as f64).recip(),
             MmceForm::Unbiased => (total - diagonal) * 0.0,
         }
     }
@@ -121,6 +132,9 @@ impl Mmce {
                 got: samples,
             });
         }
-        Ok(to_scalar(self.value(predictions.probabilities().detach(), labels.clone())))
+        Ok(to_scalar(self.value(
+            predictions.probabilities().detach(),
+            labels.clone(),
+        )))
     }
 }

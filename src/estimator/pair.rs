@@ -32,16 +32,16 @@ pub(crate) struct Pairs {
 
 impl Pairs {
     /// Checks the labels and fixes the bandwidth at the median of all pairs where it is to be.
-    pub fn new(
-        kernel: Kernel,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
-    ) -> Result<Self> {
+    pub fn new(kernel: Kernel, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Self> {
         predictions.check_labels(labels)?;
         let points = predictions.probabilities().detach();
         let kernel = kernel.with_bandwidth_of(&points)?;
         let residuals = residuals(points.clone(), labels.clone());
-        Ok(Self { kernel, points, residuals })
+        Ok(Self {
+            kernel,
+            points,
+            residuals,
+        })
     }
 
     /// The number of samples.
@@ -68,7 +68,10 @@ impl Pairs {
 
     /// The first `⌊n/size⌋` consecutive blocks as batches: points and residuals.
     pub fn blocks(&self, size: usize) -> (Tensor<3>, Tensor<3>) {
-        (into_blocks(self.points.clone(), size), into_blocks(self.residuals.clone(), size))
+        (
+            into_blocks(self.points.clone(), size),
+            into_blocks(self.residuals.clone(), size),
+        )
     }
 
     /// The kernel, its bandwidth fixed.

@@ -40,12 +40,18 @@ pub struct Skce {
 impl Skce {
     /// The biased estimator.
     pub fn biased(kernel: Kernel) -> Self {
-        Self { kernel, form: SkceForm::Biased }
+        Self {
+            kernel,
+            form: SkceForm::Biased,
+        }
     }
 
     /// The unbiased quadratic estimator.
     pub fn unbiased(kernel: Kernel) -> Self {
-        Self { kernel, form: SkceForm::Unbiased }
+        Self {
+            kernel,
+            form: SkceForm::Unbiased,
+        }
     }
 
     /// The unbiased linear estimator: blocks of two.
@@ -55,7 +61,10 @@ impl Skce {
 
     /// The unbiased estimator over blocks of `size` samples.
     pub fn block(kernel: Kernel, size: usize) -> Self {
-        Self { kernel, form: SkceForm::Block(size) }
+        Self {
+            kernel,
+            form: SkceForm::Block(size),
+        }
     }
 
     /// The estimate as a differentiable tensor, for training.
@@ -77,12 +86,20 @@ impl Skce {
     /// If the numbers of probabilities and labels differ, or on a block size below 2.
     pub fn value(&self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
         let [n, _] = probabilities.dims();
-        assert_eq!(n, labels.dims()[0], "{n} predictions but {} labels", labels.dims()[0]);
+        assert_eq!(
+            n,
+            labels.dims()[0],
+            "{n} predictions but {} labels",
+            labels.dims()[0]
+        );
         let residuals = residuals(probabilities.clone(), labels);
         match self.form {
-            SkceForm::Biased if n > 0 => {
-                pair::within(&self.kernel, probabilities.unsqueeze(), residuals.unsqueeze()).mean()
-            }
+            SkceForm::Biased if n > 0 => pair::within(
+                &self.kernel,
+                probabilities.unsqueeze(),
+                residuals.unsqueeze(),
+            )
+            .mean(),
             SkceForm::Unbiased if n > 1 => self.block_mean(probabilities, residuals, n),
             SkceForm::Block(size) if n > 1 => {
                 assert!(size >= 2, "blocks of {size} samples, expected at least 2");
@@ -121,7 +138,9 @@ impl Skce {
         self.check_size(n)?;
         if let SkceForm::Block(size) = self.form {
             let (points, residuals) = pairs.blocks(size);
-            return Ok(to_scalar(block_values(pairs.kernel(), points, residuals).mean()));
+            return Ok(to_scalar(
+                block_values(pairs.kernel(), points, residuals).mean(),
+            ));
         }
         let total: f64 = upper_tiles(n, SIDE)
             .map(|tile| tile.multiplicity() * to_scalar(pairs.tile(&tile).sum()))
@@ -151,15 +170,11 @@ impl Skce {
 /// The U-statistic `Σ_{i≠j} h_ij / (B(B−1))` of each block: `[blocks]`.
 ///
 /// - points: `[blocks, B, d]`, residuals: `[blocks, B, m]`
-pub(crate) fn block_values(
-    kernel: &Kernel,
-    points: Tensor<3>,
-    residuals: Tensor<3>,
-) -> Tensor<1> {
+pub(crate) fn block_values(kernel: &Kernel, points: Tensor<3>, residuals: Tensor<3>) -> Tensor<1> {
     let [blocks, size, _] = points.dims();
     let diagonal = pair::diagonal(residuals.clone()).sum_dim(1); // [blocks, 1, 1]
     let total = pair::within(kernel, points, residuals).sum_dims(&[1, 2]); // [blocks, 1, 1]
-    (total - diagonal).reshape([blocks]) / (size * (size - 1)) as f64
+    (total - diagonal).reshape([blocks]) * ((size * (size - 1)) as f64).recip()
 }
 
 /// The block values of data on the host.

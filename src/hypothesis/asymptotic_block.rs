@@ -65,7 +65,10 @@ impl CalibrationTest for AsymptoticBlockSkceTest {
         let estimate = values.as_slice().mean();
         let deviation = values.as_slice().std_dev(); // with N − 1
         if deviation == 0.0 {
-            return Err(Error::ZeroVariance { blocks, value: estimate });
+            return Err(Error::ZeroVariance {
+                blocks,
+                value: estimate,
+            });
         }
         let statistic = (blocks as f64).sqrt() * estimate / deviation;
         Ok(TestOutcome {

@@ -35,7 +35,10 @@ pub struct AsymptoticSkceTest {
 impl AsymptoticSkceTest {
     /// With 1000 replicates.
     pub fn new(kernel: Kernel) -> Self {
-        Self { kernel, replicates: 1000 }
+        Self {
+            kernel,
+            replicates: 1000,
+        }
     }
 
     /// With another number of replicates.
@@ -73,8 +76,12 @@ impl CalibrationTest for AsymptoticSkceTest {
         }
         let pairs = Pairs::new(self.kernel, predictions, labels)?;
         let weights = centred_counts(n, self.replicates, rng); // v
-        let options = (&predictions.probabilities().device(), predictions.probabilities().dtype());
-        let weights = Tensor::<2>::from_data(TensorData::new(weights, [n, self.replicates]), options);
+        let options = (
+            &predictions.probabilities().device(),
+            predictions.probabilities().dtype(),
+        );
+        let weights =
+            Tensor::<2>::from_data(TensorData::new(weights, [n, self.replicates]), options);
         let sums = Sums::over(&pairs, &weights);
 
         let diagonal = to_vec(pairs.diagonal()); // H_ii
@@ -127,13 +134,25 @@ struct Sums {
 impl Sums {
     fn over(pairs: &Pairs, weights: &Tensor<2>) -> Self {
         let [n, replicates] = weights.dims();
-        let mut sums = Self { total: 0.0, rows: vec![0.0; n], forms: vec![0.0; replicates] };
+        let mut sums = Self {
+            total: 0.0,
+            rows: vec![0.0; n],
+            forms: vec![0.0; replicates],
+        };
         for tile in upper_tiles(n, SIDE) {
             let h = pairs.tile(&tile); // [rows, columns]
             sums.total += tile.multiplicity() * to_scalar(h.clone().sum());
-            add(&mut sums.rows[tile.rows.clone()], 1.0, &to_vec(h.clone().sum_dim(1)));
+            add(
+                &mut sums.rows[tile.rows.clone()],
+                1.0,
+                &to_vec(h.clone().sum_dim(1)),
+            );
             if !tile.is_diagonal() {
-                add(&mut sums.rows[tile.columns.clone()], 1.0, &to_vec(h.clone().sum_dim(0)));
+                add(
+                    &mut sums.rows[tile.columns.clone()],
+                    1.0,
+                    &to_vec(h.clone().sum_dim(0)),
+                );
             }
             let rows = weights.clone().slice(tile.rows.clone()); // [rows, R]
             let columns = weights.clone().slice(tile.columns.clone()); // [columns, R]

@@ -50,7 +50,12 @@ impl fmt::Display for TestOutcome {
         writeln!(f, "{}", self.name)?;
         writeln!(f, "    estimate   {:.4e}", self.estimate)?;
         writeln!(f, "    statistic  {:.4}", self.statistic)?;
-        write!(f, "    p-value    {}  (n = {}", PValue(self.p_value), self.samples)?;
+        write!(
+            f,
+            "    p-value    {}  (n = {}",
+            PValue(self.p_value),
+            self.samples
+        )?;
         match self.replicates {
             Some(replicates) => write!(f, ", {replicates} replicates)"),
             None => write!(f, ")"),

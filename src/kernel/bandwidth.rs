@@ -68,7 +68,10 @@ pub fn distance_order_statistics(
         assert!(rank < pairs, "rank {rank} of {pairs} distances");
     }
     let points = points.clone().detach();
-    let mut searches: Vec<_> = ranks.iter().map(|&rank| Search { rank, prefix: 0 }).collect();
+    let mut searches: Vec<_> = ranks
+        .iter()
+        .map(|&rank| Search { rank, prefix: 0 })
+        .collect();
     let mut known = 0; // leading bits that are known of every wanted distance
     let mut left = pairs * ranks.len() as u64;
     while known < u64::BITS && left > FEW {
@@ -120,7 +123,10 @@ fn refine(points: &Tensor<2>, distance: Distance, searches: &mut [Search], known
 /// The last pass: collects the distances that share the prefix of each search, and selects.
 fn finish(points: &Tensor<2>, distance: Distance, searches: &[Search], known: u32) -> Vec<f64> {
     if known == u64::BITS {
-        return searches.iter().map(|search| f64::from_bits(search.prefix)).collect();
+        return searches
+            .iter()
+            .map(|search| f64::from_bits(search.prefix))
+            .collect();
     }
     let mut candidates = vec![Vec::new(); searches.len()];
     for_each_distance(points, distance, |d| {
@@ -131,7 +137,9 @@ fn finish(points: &Tensor<2>, distance: Distance, searches: &[Search], known: u3
         }
     });
     let select = |(search, mut candidates): (&Search, Vec<f64>)| {
-        *candidates.select_nth_unstable_by(search.rank as usize, f64::total_cmp).1
+        *candidates
+            .select_nth_unstable_by(search.rank as usize, f64::total_cmp)
+            .1
     };
     searches.iter().zip(candidates).map(select).collect()
 }
@@ -183,7 +191,12 @@ fn order_statistic_of_pairs(distances: Tensor<3>, rank: usize) -> Tensor<1> {
     let mut low = high.zeros_like() - 1.0; // invariant: #{d ≤ low} < wanted ≤ #{d ≤ high}
     for _ in 0..steps {
         let middle = (low.clone() + high.clone()) * 0.5;
-        let enough = d.clone().lower_equal(middle.clone()).int().sum().greater_equal_scalar(wanted);
+        let enough = d
+            .clone()
+            .lower_equal(middle.clone())
+            .int()
+            .sum()
+            .greater_equal_scalar(wanted);
         low = middle.clone().mask_where(enough.clone(), low);
         high = high.mask_where(enough, middle);
     }

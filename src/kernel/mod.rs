@@ -113,7 +113,9 @@ impl Kernel {
         self.validate()?;
         Ok(match self.bandwidth {
             Bandwidth::Fixed(_) => self,
-            Bandwidth::Median => self.with_bandwidth(Bandwidth::Fixed(median_distance(points, self.distance))),
+            Bandwidth::Median => {
+                self.with_bandwidth(Bandwidth::Fixed(median_distance(points, self.distance)))
+            }
         })
     }
 
@@ -142,9 +144,13 @@ impl Kernel {
     /// If the bandwidth is not fixed: a tile does not know the median of the whole.
     pub(crate) fn between(&self, x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
         let Bandwidth::Fixed(bandwidth) = self.bandwidth else {
-            panic!("a kernel between two sets of points needs a fixed bandwidth, see Kernel::with_bandwidth_of");
+            panic!(
+                "a kernel between two sets of points needs a fixed bandwidth, see Kernel::with_bandwidth_of"
+            );
         };
-        self.separation(x, y).scaled_by(bandwidth).profile(self.profile)
+        self.separation(x, y)
+            .scaled_by(bandwidth)
+            .profile(self.profile)
     }
 
     fn separation(&self, x: Tensor<3>, y: Tensor<3>) -> Separation {
@@ -174,8 +180,9 @@ impl Separation {
 
     fn scaled_by(self, bandwidth: f64) -> Self {
         match self {
-            Self::Plain(distance) => Self::Plain(distance / bandwidth),
-            Self::Squared(squared) => Self::Squared(squared / (bandwidth * bandwidth)),
+            // products: in Burn 0.22.1 the gradient of a division by a scalar goes through f32
+            Self::Plain(distance) => Self::Plain(distance * bandwidth.recip()),
+            Self::Squared(squared) => Self::Squared(squared * (bandwidth * bandwidth).recip()),
         }
     }
 

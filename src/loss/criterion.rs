@@ -20,7 +20,11 @@ pub trait Criterion {
 /// Burn's cross-entropy, whichever input it was configured for.
 impl Criterion for CrossEntropyLoss {
     fn forward(&self, logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
-        Self { logits: true, ..self.clone() }.forward(logits, labels)
+        Self {
+            logits: true,
+            ..self.clone()
+        }
+        .forward(logits, labels)
     }
 
     fn forward_from_probabilities(
@@ -28,7 +32,11 @@ impl Criterion for CrossEntropyLoss {
         probabilities: Tensor<2>,
         labels: Tensor<1, Int>,
     ) -> Tensor<1> {
-        Self { logits: false, ..self.clone() }.forward(probabilities, labels)
+        Self {
+            logits: false,
+            ..self.clone()
+        }
+        .forward(probabilities, labels)
     }
 }
 

@@ -38,7 +38,13 @@ impl MmceLossConfig {
             self.squared || self.form != MmceForm::Unbiased,
             "the unbiased MMCE can be negative and has no root: configure with_squared(true)"
         );
-        MmceLoss { mmce: Mmce { form: self.form, bandwidth }, squared: self.squared }
+        MmceLoss {
+            mmce: Mmce {
+                form: self.form,
+                bandwidth,
+            },
+            squared: self.squared,
+        }
     }
 }
 

@@ -44,8 +44,15 @@ impl<B: Module + Criterion, P: Module + Criterion> PenalisedLoss<B, P> {
     ///
     /// If a weight is negative, NaN or infinite.
     pub fn new(base: B, penalty: P, weight: WeightSchedule) -> Self {
-        assert!(weight.is_valid(), "{weight:?}: expected finite weights of at least 0");
-        Self { base, penalty, weight }
+        assert!(
+            weight.is_valid(),
+            "{weight:?}: expected finite weights of at least 0"
+        );
+        Self {
+            base,
+            penalty,
+            weight,
+        }
     }
 
     /// The loss at a 0-based training step, from logits.
@@ -67,8 +74,12 @@ impl<B: Module + Criterion, P: Module + Criterion> PenalisedLoss<B, P> {
         step: usize,
     ) -> Tensor<1> {
         PenalisedTerms {
-            base: self.base.forward_from_probabilities(probabilities.clone(), labels.clone()),
-            penalty: self.penalty.forward_from_probabilities(probabilities, labels),
+            base: self
+                .base
+                .forward_from_probabilities(probabilities.clone(), labels.clone()),
+            penalty: self
+                .penalty
+                .forward_from_probabilities(probabilities, labels),
             weight: self.weight.at(step),
         }
         .total()

@@ -34,7 +34,12 @@ impl SkceLossConfig {
         if let SkceForm::Block(size) = self.form {
             assert!(size >= 2, "blocks of {size} samples, expected at least 2");
         }
-        SkceLoss { skce: Skce { kernel: self.kernel, form: self.form } }
+        SkceLoss {
+            skce: Skce {
+                kernel: self.kernel,
+                form: self.form,
+            },
+        }
     }
 }
 

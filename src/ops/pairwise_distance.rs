@@ -41,7 +41,11 @@ pub enum Metric {
 /// compiled for (see its features).
 pub fn pairwise_distance(x: Tensor<3>, y: Tensor<3>, metric: Metric) -> Tensor<3> {
     let ([b, _, d], [b_y, _, d_y]) = (x.dims(), y.dims());
-    assert_eq!((b, d), (b_y, d_y), "pairwise_distance: batch and dimension of x and y must agree");
+    assert_eq!(
+        (b, d),
+        (b_y, d_y),
+        "pairwise_distance: batch and dimension of x and y must agree"
+    );
     Tensor::from_dispatch(<Dispatch as PairwiseDistance>::pairwise_distance(
         x.into_dispatch(),
         y.into_dispatch(),
@@ -90,7 +94,10 @@ impl PairwiseDistance for burn::backend::Cube {}
 
 /// `x_ic − y_jc` for coordinate `c`: `[b, n, 1] − [b, 1, k] → [b, n, k]`.
 fn difference<B: Backend>(x: &FloatTensor<B>, y: &FloatTensor<B>, c: usize) -> FloatTensor<B> {
-    B::float_sub(column::<B>(x, c), B::float_swap_dims(column::<B>(y, c), 1, 2))
+    B::float_sub(
+        column::<B>(x, c),
+        B::float_swap_dims(column::<B>(y, c), 1, 2),
+    )
 }
 
 /// Coordinate `c` of every point: `[b, n, d] → [b, n, 1]`.
@@ -123,7 +130,12 @@ impl<B: PairwiseDistance> Backward<B, 2> for PairwiseDistanceBackward {
         checkpointer: &mut Checkpointer,
     ) {
         let [parent_x, parent_y] = ops.parents;
-        let State { x, y, distance, metric } = ops.state;
+        let State {
+            x,
+            y,
+            distance,
+            metric,
+        } = ops.state;
         let x: FloatTensor<B> = checkpointer.retrieve_node_output(x);
         let y: FloatTensor<B> = checkpointer.retrieve_node_output(y);
         let weight = match (metric, distance) {
@@ -184,12 +196,19 @@ impl<B: PairwiseDistance, C: CheckpointStrategy> PairwiseDistance for Autodiff<B
                 let (node_x, node_y) = (prep.checkpoint(&x), prep.checkpoint(&y));
                 let distance = B::pairwise_distance(x.into_primitive(), y.into_primitive(), metric);
                 let saved = (metric == Metric::Euclidean).then(|| distance.clone());
-                let state = State { x: node_x, y: node_y, distance: saved, metric };
+                let state = State {
+                    x: node_x,
+                    y: node_y,
+                    distance: saved,
+                    metric,
+                };
                 prep.finish(state, distance)
             }
-            OpsKind::UnTracked(prep) => {
-                prep.finish(B::pairwise_distance(x.into_primitive(), y.into_primitive(), metric))
-            }
+            OpsKind::UnTracked(prep) => prep.finish(B::pairwise_distance(
+                x.into_primitive(),
+                y.into_primitive(),
+                metric,
+            )),
         }
     }
 }

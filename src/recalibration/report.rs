@@ -41,6 +41,10 @@ impl fmt::Display for FitReport {
             FitStatus::Indifferent => "the criterion does not depend on the parameter",
             FitStatus::IterationLimit => "ran out of iterations",
         };
-        write!(f, "{status} after {} evaluations at {:.6}", self.evaluations, self.objective)
+        write!(
+            f,
+            "{status} after {} evaluations at {:.6}",
+            self.evaluations, self.objective
+        )
     }
 }

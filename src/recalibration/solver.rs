@@ -26,18 +26,34 @@ pub(super) fn increasing_root(
     let mut last_step = high - low;
     for evaluations in 1..=limit {
         let (value, slope) = f(x);
-        if value < 0.0 { low = x } else { high = x }
+        if value < 0.0 {
+            low = x
+        } else {
+            high = x
+        }
         let newton = x - value / slope;
         let halves = (newton - x).abs() <= 0.5 * last_step;
-        let next = if newton > low && newton < high && halves { newton } else { 0.5 * (low + high) };
+        let next = if newton > low && newton < high && halves {
+            newton
+        } else {
+            0.5 * (low + high)
+        };
         last_step = (next - x).abs();
         if value == 0.0 || last_step <= tolerance {
             let x = if value == 0.0 { x } else { next };
-            return Solution { x, evaluations, converged: true };
+            return Solution {
+                x,
+                evaluations,
+                converged: true,
+            };
         }
         x = next;
     }
-    Solution { x, evaluations: limit, converged: false }
+    Solution {
+        x,
+        evaluations: limit,
+        converged: false,
+    }
 }
 
 /// The minimum of a continuous function on a bracket: a scan over a grid of `points ≥ 3`, then
@@ -52,16 +68,32 @@ pub(super) fn minimum(
     tolerance: f64,
     limit: usize,
 ) -> Solution {
-    let f = |x| Some(f(x)).filter(|value| value.is_finite()).unwrap_or(f64::INFINITY);
+    let f = |x| {
+        Some(f(x))
+            .filter(|value| value.is_finite())
+            .unwrap_or(f64::INFINITY)
+    };
     let (low, high) = bracket.into_inner();
     let spacing = (high - low) / (points - 1) as f64;
     let grid = |k: usize| low + spacing * k as f64;
     let values: Vec<f64> = (0..points).map(|k| f(grid(k))).collect();
-    let best = (0..points).min_by(|&a, &b| values[a].total_cmp(&values[b])).expect("points ≥ 3");
+    let best = (0..points)
+        .min_by(|&a, &b| values[a].total_cmp(&values[b]))
+        .expect("points ≥ 3");
     if best == 0 || best == points - 1 {
-        return Solution { x: grid(best), evaluations: points, converged: true };
+        return Solution {
+            x: grid(best),
+            evaluations: points,
+            converged: true,
+        };
     }
-    let mut solution = brent(f, (grid(best - 1), grid(best + 1)), (grid(best), values[best]), tolerance, limit);
+    let mut solution = brent(
+        f,
+        (grid(best - 1), grid(best + 1)),
+        (grid(best), values[best]),
+        tolerance,
+        limit,
+    );
     solution.evaluations += points;
     solution
 }
@@ -80,22 +112,42 @@ fn brent(
     for evaluations in 0..limit {
         let middle = 0.5 * (a + b);
         if (x - middle).abs() + 0.5 * (b - a) <= 2.0 * tolerance {
-            return Solution { x, evaluations, converged: true };
+            return Solution {
+                x,
+                evaluations,
+                converged: true,
+            };
         }
         let parabola = parabolic_step((x, fx), (w, fw), (v, fv));
         let inside = |s: f64| x + s > a + tolerance && x + s < b - tolerance;
-        let golden_step = if x < middle { golden * (b - x) } else { golden * (a - x) };
+        let golden_step = if x < middle {
+            golden * (b - x)
+        } else {
+            golden * (a - x)
+        };
         (step, previous) = match parabola {
             Some(s) if s.abs() < 0.5 * previous.abs() && inside(s) => (s, step),
             _ => (golden_step, if x < middle { b - x } else { a - x }),
         };
-        let u = x + if step.abs() >= tolerance { step } else { tolerance.copysign(step) };
+        let u = x + if step.abs() >= tolerance {
+            step
+        } else {
+            tolerance.copysign(step)
+        };
         let fu = f(u);
         if fu <= fx {
-            if u < x { b = x } else { a = x }
+            if u < x {
+                b = x
+            } else {
+                a = x
+            }
             (v, fv, w, fw, x, fx) = (w, fw, x, fx, u, fu);
         } else {
-            if u < x { a = u } else { b = u }
+            if u < x {
+                a = u
+            } else {
+                b = u
+            }
             if fu <= fw || w == x {
                 (v, fv, w, fw) = (w, fw, u, fu);
             } else if fu <= fv || v == x || v == w {
@@ -103,7 +155,11 @@ fn brent(
             }
         }
     }
-    Solution { x, evaluations: limit, converged: false }
+    Solution {
+        x,
+        evaluations: limit,
+        converged: false,
+    }
 }
 
 /// The step from `x` to the vertex of the parabola through three points, if there is one.
@@ -122,14 +178,23 @@ mod tests {
     fn root_of_a_steep_and_of_a_flat_function() {
         let steep = increasing_root(|x| (x.exp() - 3.0, x.exp()), -50.0..=50.0, 40.0, 1e-14, 200);
         assert!(steep.converged && (steep.x - 3f64.ln()).abs() < 1e-14);
-        let flat = increasing_root(|x| (x.tanh(), 1.0 / x.cosh().powi(2)), -50.0..=60.0, 30.0, 1e-14, 200);
+        let flat = increasing_root(
+            |x| (x.tanh(), 1.0 / x.cosh().powi(2)),
+            -50.0..=60.0,
+            30.0,
+            1e-14,
+            200,
+        );
         assert!(flat.converged && flat.x.abs() < 1e-13);
     }
 
     #[test]
     fn minimum_inside_at_an_end_and_beside_a_wall() {
         let inside = minimum(|x| (x - 0.3).powi(2) + 1.0, -5.0..=5.0, 11, 1e-9, 100);
-        assert!(inside.converged && (inside.x - 0.3).abs() < 1e-7, "{inside:?}");
+        assert!(
+            inside.converged && (inside.x - 0.3).abs() < 1e-7,
+            "{inside:?}"
+        );
         assert_eq!(minimum(|x| x, -5.0..=5.0, 11, 1e-9, 100).x, -5.0);
         let wall = minimum(|x: f64| x - x.ln(), -2.0..=6.0, 9, 1e-9, 100); // NaN below 0
         assert!((wall.x - 1.0).abs() < 1e-7, "{wall:?}");

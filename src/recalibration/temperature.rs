@@ -82,14 +82,22 @@ impl TemperatureScalingConfig {
                 let at = data.log_loss(x.exp());
                 (at.slope, at.curvature * x.exp())
             };
-            let Solution { x, evaluations, converged } = increasing_root(
+            let Solution {
+                x,
+                evaluations,
+                converged,
+            } = increasing_root(
                 f,
                 low.ln()..=high.ln(),
                 0.0,
                 self.tolerance,
                 self.max_iterations,
             );
-            let status = if converged { FitStatus::Converged } else { FitStatus::IterationLimit };
+            let status = if converged {
+                FitStatus::Converged
+            } else {
+                FitStatus::IterationLimit
+            };
             (x.exp(), status, evaluations + 2)
         };
         let at = data.log_loss(beta);
@@ -124,14 +132,18 @@ impl TemperatureScalingConfig {
         let data = Data::new(&logits, &labels)?;
         let device = logits.device();
         let logits = logits.detach().cast(finest(&device));
-        let objective = |x: f64| to_scalar(criterion.forward(logits.clone() * x.exp(), labels.clone()));
+        let objective =
+            |x: f64| to_scalar(criterion.forward(logits.clone() * x.exp(), labels.clone()));
         let Some((low, high)) = data.inverse_temperatures() else {
             return Ok(TemperatureScaling::indifferent(objective(0.0), &device));
         };
         let (low, high) = (low.ln(), high.ln());
         let tolerance = self.tolerance.max(1e-7);
-        let Solution { x, evaluations, converged } =
-            minimum(objective, low..=high, GRID, tolerance, self.max_iterations);
+        let Solution {
+            x,
+            evaluations,
+            converged,
+        } = minimum(objective, low..=high, GRID, tolerance, self.max_iterations);
         let status = match converged {
             _ if x <= low => FitStatus::UpperBound,
             _ if x >= high => FitStatus::LowerBound,
@@ -171,12 +183,20 @@ impl TemperatureScaling {
     fn new(temperature: f64, report: Option<FitReport>, device: &Device) -> Self {
         let device = device.clone().without_autodiff();
         let tensor = Tensor::<1>::from_data([temperature], (&device, finest(&device)));
-        Self { temperature: Param::from_tensor(tensor), report }
+        Self {
+            temperature: Param::from_tensor(tensor),
+            report,
+        }
     }
 
     fn indifferent(objective: f64, device: &Device) -> Self {
         let status = FitStatus::Indifferent;
-        let report = FitReport { status, objective, gradient: Some(0.0), evaluations: 1 };
+        let report = FitReport {
+            status,
+            objective,
+            gradient: Some(0.0),
+            evaluations: 1,
+        };
         Self::new(1.0, Some(report), device)
     }
 
@@ -208,7 +228,9 @@ impl TemperatureScaling {
     /// [`Error::Map`] if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        self.clone().save_file(path).map_err(|error| map_error(path, &error))
+        self.clone()
+            .save_file(path)
+            .map_err(|error| map_error(path, &error))
     }
 
     /// Loads a map that [`save`](Self::save) wrote.
@@ -223,7 +245,8 @@ impl TemperatureScaling {
         let map = Self::new(1.0, None, device)
             .try_load_record(record.cast_to_module_dtype())
             .map_err(|error| map_error(path, &error))?;
-        Self::from_temperature(map.temperature(), device).map_err(|error| map_error(path, &error))?;
+        Self::from_temperature(map.temperature(), device)
+            .map_err(|error| map_error(path, &error))?;
         Ok(map)
     }
 }
@@ -237,7 +260,11 @@ fn map_error(path: &Path, reason: &impl std::fmt::Display) -> Error {
 
 /// f64 where the device knows it.
 fn finest(device: &Device) -> DType {
-    if device.supports_dtype(DType::F64) { DType::F64 } else { DType::F32 }
+    if device.supports_dtype(DType::F64) {
+        DType::F64
+    } else {
+        DType::F32
+    }
 }
 
 /// Checked logits and labels on the host.
@@ -263,7 +290,11 @@ impl Data {
             let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             row.iter_mut().for_each(|z| *z -= largest); // softmax(βz) does not change for β > 0
         }
-        Ok(Self { classes, logits: values, labels })
+        Ok(Self {
+            classes,
+            logits: values,
+            labels,
+        })
     }
 
     /// The bounds of `β = 1/T`: `[e⁻²⁰/s, e²⁰/s]` for the largest difference `s` between two logits
@@ -276,7 +307,11 @@ impl Data {
     /// `L(β) = mean(log Σ_c exp(βz_c) − βz_y)`, `L' = mean(E z − z_y)`, `L'' = mean(Var z)`, where
     /// `E` and `Var` are over the classes under `softmax(βz)`.
     fn log_loss(&self, beta: f64) -> LogLossAt {
-        let mut sum = LogLossAt { value: 0.0, slope: 0.0, curvature: 0.0 };
+        let mut sum = LogLossAt {
+            value: 0.0,
+            slope: 0.0,
+            curvature: 0.0,
+        };
         for (z, &y) in self.logits.chunks(self.classes).zip(&self.labels) {
             let (mut s0, mut s1, mut s2) = (0.0, 0.0, 0.0);
             for &z in z {
@@ -291,6 +326,10 @@ impl Data {
             sum.curvature += s2 / s0 - mean * mean;
         }
         let n = self.labels.len() as f64;
-        LogLossAt { value: sum.value / n, slope: sum.slope / n, curvature: sum.curvature / n }
+        LogLossAt {
+            value: sum.value / n,
+            slope: sum.slope / n,
+            curvature: sum.curvature / n,
+        }
     }
 }

@@ -21,12 +21,20 @@ impl MeanEstimate {
             1 => f64::INFINITY,
             _ => (values.variance() / samples as f64).sqrt(),
         };
-        Self { estimate: values.mean(), standard_error, samples }
+        Self {
+            estimate: values.mean(),
+            standard_error,
+            samples,
+        }
     }
 }
 
 impl fmt::Display for MeanEstimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.6} ± {:.6} (n = {})", self.estimate, self.standard_error, self.samples)
+        write!(
+            f,
+            "{:.6} ± {:.6} (n = {})",
+            self.estimate, self.standard_error, self.samples
+        )
     }
 }

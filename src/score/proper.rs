@@ -36,13 +36,28 @@ impl ProperScore {
     /// - output: `[n]`
     pub fn values(self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
         match self {
-            Self::Brier => residuals(probabilities, labels).square().sum_dim(1).squeeze_dim(1),
+            Self::Brier => residuals(probabilities, labels)
+                .square()
+                .sum_dim(1)
+                .squeeze_dim(1),
             Self::Log => {
-                let least = probabilities.dtype().finfo().expect("a float tensor").min_positive;
-                observed(probabilities, labels).clamp_min(least.sqrt()).log().neg()
+                let least = probabilities
+                    .dtype()
+                    .finfo()
+                    .expect("a float tensor")
+                    .min_positive;
+                observed(probabilities, labels)
+                    .clamp_min(least.sqrt())
+                    .log()
+                    .neg()
             }
             Self::Spherical => {
-                let norm = probabilities.clone().square().sum_dim(1).sqrt().squeeze_dim(1);
+                let norm = probabilities
+                    .clone()
+                    .square()
+                    .sum_dim(1)
+                    .sqrt()
+                    .squeeze_dim(1);
                 let ratio: Tensor<1> = observed(probabilities, labels) / norm;
                 ratio.neg() + 1.0
             }
@@ -87,7 +102,10 @@ impl ProperScore {
             _ => to_vec(self.values(predictions.probabilities(), labels.clone())),
         };
         match values.iter().position(|value| value.is_infinite()) {
-            Some(row) => Err(Error::ZeroProbability { row, class: classes[row] }),
+            Some(row) => Err(Error::ZeroProbability {
+                row,
+                class: classes[row],
+            }),
             None => Ok(MeanEstimate::of(&values)),
         }
     }

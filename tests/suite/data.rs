@@ -62,7 +62,10 @@ pub fn softmax(row: &[f64]) -> Vec<f64> {
 }
 
 pub fn random_probabilities(n: usize, m: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
-    random_rows(n, m, 3.0, rng).iter().map(|row| softmax(row)).collect()
+    random_rows(n, m, 3.0, rng)
+        .iter()
+        .map(|row| softmax(row))
+        .collect()
 }
 
 /// Distances by scalar loops.
@@ -71,7 +74,11 @@ pub fn l1(p: &[f64], q: &[f64]) -> f64 {
 }
 
 pub fn euclidean(p: &[f64], q: &[f64]) -> f64 {
-    p.iter().zip(q).map(|(p, q)| (p - q).powi(2)).sum::<f64>().sqrt()
+    p.iter()
+        .zip(q)
+        .map(|(p, q)| (p - q).powi(2))
+        .sum::<f64>()
+        .sqrt()
 }
 
 /// `h_ij` by scalar loops, in the form of mathematics.md section 2 that needs no residuals.
@@ -85,7 +92,9 @@ pub fn pair_statistic(
         let dot: f64 = p.iter().zip(q).map(|(p, q)| p * q).sum();
         kernel(p, q) * (f64::from(y == z) - p[z] - q[y] + dot)
     };
-    (0..rows.len()).map(|i| (0..rows.len()).map(|j| h(i, j)).collect()).collect()
+    (0..rows.len())
+        .map(|i| (0..rows.len()).map(|j| h(i, j)).collect())
+        .collect()
 }
 
 pub fn unbiased(h: &[Vec<f64>]) -> f64 {

@@ -19,12 +19,23 @@ fn brute_force(distance: Distance, p: &[f64], q: &[f64]) -> f64 {
 
 pub fn kernels() -> Vec<Kernel> {
     let profiles = [Profile::Exponential, Profile::Gaussian];
-    let kernel = |profile| move |distance| Kernel { profile, distance, bandwidth: Bandwidth::Fixed(0.7) };
-    profiles.iter().flat_map(|&profile| DISTANCES.map(kernel(profile))).collect()
+    let kernel = |profile| {
+        move |distance| Kernel {
+            profile,
+            distance,
+            bandwidth: Bandwidth::Fixed(0.7),
+        }
+    };
+    profiles
+        .iter()
+        .flat_map(|&profile| DISTANCES.map(kernel(profile)))
+        .collect()
 }
 
 pub fn kernel_value(kernel: &Kernel, p: &[f64], q: &[f64]) -> f64 {
-    let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else { panic!("fixed in tests") };
+    let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
+        panic!("fixed in tests")
+    };
     let r = brute_force(kernel.distance, p, q) / bandwidth;
     match kernel.profile {
         Profile::Exponential => (-r).exp(),
@@ -59,7 +70,10 @@ fn gram_matrices() {
 #[test]
 fn pairwise_distances_of_batches() {
     let mut rng = rng(2);
-    let (x, y) = (random_rows(6, 3, 1.0, &mut rng), random_rows(10, 3, 1.0, &mut rng));
+    let (x, y) = (
+        random_rows(6, 3, 1.0, &mut rng),
+        random_rows(10, 3, 1.0, &mut rng),
+    );
     let batch = |rows: &[Vec<f64>]| tensor(rows).reshape([2, rows.len() / 2, 3]);
     for distance in DISTANCES {
         let values = vector(distance.between(batch(&x), batch(&y))); // [2, 3, 5]
@@ -78,7 +92,10 @@ fn pairwise_distances_of_batches() {
 #[test]
 fn gradients_of_distances() {
     let mut rng = rng(3);
-    let (x, y) = (random_rows(4, 3, 1.0, &mut rng), random_rows(5, 3, 1.0, &mut rng));
+    let (x, y) = (
+        random_rows(4, 3, 1.0, &mut rng),
+        random_rows(5, 3, 1.0, &mut rng),
+    );
     let weights: Tensor<3> = tensor(&random_rows(4, 5, 1.0, &mut rng)).unsqueeze();
     for metric in [Metric::L1, Metric::SquaredEuclidean, Metric::Euclidean] {
         let weighted = |x: Tensor<2>, y: Tensor<2>| {
@@ -103,15 +120,25 @@ fn gradients_at_coincident_points_are_finite() {
         for bandwidth in [kernel.bandwidth, Bandwidth::Median] {
             let device = device().autodiff();
             let x = tensor_on(&rows, &device, DType::F64).require_grad();
-            let gradients = kernel.with_bandwidth(bandwidth).gram(x.clone().unsqueeze()).sum().backward();
-            assert!(vector(x.grad(&gradients).unwrap()).iter().all(|&g| g == 0.0));
+            let gradients = kernel
+                .with_bandwidth(bandwidth)
+                .gram(x.clone().unsqueeze())
+                .sum()
+                .backward();
+            assert!(
+                vector(x.grad(&gradients).unwrap())
+                    .iter()
+                    .all(|&g| g == 0.0)
+            );
         }
     }
 }
 
 fn sorted_distances(rows: &[Vec<f64>], distance: Distance) -> Vec<f64> {
     let pairs = (0..rows.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
-    let mut all: Vec<f64> = pairs.map(|(i, j)| brute_force(distance, &rows[i], &rows[j])).collect();
+    let mut all: Vec<f64> = pairs
+        .map(|(i, j)| brute_force(distance, &rows[i], &rows[j]))
+        .collect();
     all.sort_by(f64::total_cmp);
     all
 }
@@ -140,15 +167,29 @@ fn median_bandwidths() {
         }
         for distance in DISTANCES {
             let sorted = sorted_distances(&rows, distance);
-            let ranks: Vec<u64> = [0, sorted.len() / 3, sorted.len() - 1].map(|k| k as u64).into();
+            let ranks: Vec<u64> = [0, sorted.len() / 3, sorted.len() - 1]
+                .map(|k| k as u64)
+                .into();
             let found = distance_order_statistics(&tensor(&rows), distance, &ranks);
             for (rank, value) in ranks.iter().zip(found) {
                 assert_relative_eq!(value, sorted[*rank as usize], max_relative = 1e-13);
             }
             let expected = median(&sorted);
-            assert_relative_eq!(median_distance(&tensor(&rows), distance), expected, max_relative = 1e-13);
-            assert_relative_eq!(median_on_device(&rows, distance, DType::F64), expected, max_relative = 1e-11);
-            assert_relative_eq!(median_on_device(&rows, distance, DType::F32), expected, max_relative = 1e-4);
+            assert_relative_eq!(
+                median_distance(&tensor(&rows), distance),
+                expected,
+                max_relative = 1e-13
+            );
+            assert_relative_eq!(
+                median_on_device(&rows, distance, DType::F64),
+                expected,
+                max_relative = 1e-11
+            );
+            assert_relative_eq!(
+                median_on_device(&rows, distance, DType::F32),
+                expected,
+                max_relative = 1e-4
+            );
         }
     }
 }
@@ -157,7 +198,12 @@ fn median_bandwidths() {
 #[test]
 fn order_statistics_by_counting() {
     let n = 3200; // 5.1 million distances
-    let rows: Vec<_> = (0..n).map(|i| { let p = (i % 7) as f64 / 8.0; vec![p, 1.0 - p] }).collect();
+    let rows: Vec<_> = (0..n)
+        .map(|i| {
+            let p = (i % 7) as f64 / 8.0;
+            vec![p, 1.0 - p]
+        })
+        .collect();
     let sorted = sorted_distances(&rows, Distance::TotalVariation);
     let ranks = [0, sorted.len() as u64 / 2, sorted.len() as u64 - 1];
     let found = distance_order_statistics(&tensor(&rows), Distance::TotalVariation, &ranks);

@@ -19,7 +19,9 @@ pub fn gradient(rows: &[Vec<f64>], f: impl Fn(Tensor<2>) -> Tensor<1>) -> Vec<f6
 pub fn check_gradient(rows: &[Vec<f64>], step: f64, f: impl Fn(Tensor<2>) -> Tensor<1>) {
     let gradient = gradient(rows, &f);
     let columns = rows[0].len();
-    let largest = gradient.iter().fold(1e-3, |largest: f64, g| largest.max(g.abs()));
+    let largest = gradient
+        .iter()
+        .fold(1e-3, |largest: f64, g| largest.max(g.abs()));
     for (k, g) in gradient.iter().enumerate() {
         let at = |step: f64| {
             let mut moved = rows.to_vec();
@@ -28,7 +30,10 @@ pub fn check_gradient(rows: &[Vec<f64>], step: f64, f: impl Fn(Tensor<2>) -> Ten
         };
         let difference = (at(step) - at(-step)) / (2.0 * step);
         assert!(g.is_finite(), "entry {k}: {g}");
-        assert!((g - difference).abs() <= 1e-6 * largest, "entry {k}: {g}, by differences {difference}");
+        assert!(
+            (g - difference).abs() <= 1e-6 * largest,
+            "entry {k}: {g}, by differences {difference}"
+        );
     }
 }
 
@@ -37,10 +42,18 @@ fn losses() -> Vec<(String, Box<dyn Criterion>)> {
     let mut losses: Vec<(String, Box<dyn Criterion>)> = vec![
         ("brier".into(), Box::new(BrierLossConfig::new().init())),
         ("log".into(), Box::new(LogLossConfig::new().init())),
-        ("spherical".into(), Box::new(SphericalLossConfig::new().init())),
+        (
+            "spherical".into(),
+            Box::new(SphericalLossConfig::new().init()),
+        ),
     ];
     for kernel in kernels() {
-        for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(2), SkceForm::Block(3)] {
+        for form in [
+            SkceForm::Biased,
+            SkceForm::Unbiased,
+            SkceForm::Block(2),
+            SkceForm::Block(3),
+        ] {
             let config = SkceLossConfig::new().with_kernel(kernel).with_form(form);
             losses.push((format!("{config:?}"), Box::new(config.init())));
         }
@@ -65,7 +78,9 @@ fn gradients_on_random_input() {
         println!("{name}");
         check_gradient(&logits, 1e-5, |z| loss.forward(z, labels.clone()));
         let rows: Vec<_> = logits.iter().map(|row| softmax(row)).collect();
-        check_gradient(&rows, 1e-5, |p| loss.forward_from_probabilities(p, labels.clone()));
+        check_gradient(&rows, 1e-5, |p| {
+            loss.forward_from_probabilities(p, labels.clone())
+        });
     }
 }
 
@@ -79,8 +94,13 @@ fn degenerate_inputs() -> Vec<(&'static str, Vec<Vec<f64>>, Vec<usize>)> {
         .collect();
     let wrong: Vec<usize> = top.iter().map(|class| (class + 1) % 3).collect();
     let coincident = vec![vec![0.3, 1.2, -0.4]; 4];
-    let one_hot: Vec<Vec<f64>> =
-        (0..4).map(|i| (0..3).map(|c| if c == i % 3 { 60.0 } else { 0.0 }).collect()).collect();
+    let one_hot: Vec<Vec<f64>> = (0..4)
+        .map(|i| {
+            (0..3)
+                .map(|c| if c == i % 3 { 60.0 } else { 0.0 })
+                .collect()
+        })
+        .collect();
     vec![
         ("coincident rows", coincident, vec![0, 1, 2, 1]),
         ("one-hot, all right", one_hot.clone(), vec![0, 1, 2, 0]),
@@ -109,12 +129,19 @@ fn gradients_on_degenerate_input() {
 /// Exactly one-hot probabilities, where a logarithm or a root could break.
 #[test]
 fn gradients_at_exact_vertices_are_finite() {
-    let rows = vec![vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], vec![1.0, 0.0, 0.0]];
+    let rows = vec![
+        vec![1.0, 0.0, 0.0],
+        vec![0.0, 1.0, 0.0],
+        vec![1.0, 0.0, 0.0],
+    ];
     for (name, loss) in losses() {
         for classes in [[0, 1, 0], [1, 2, 2], [0, 2, 1]] {
             let f = |p: Tensor<2>| loss.forward_from_probabilities(p, labels(&classes));
             let gradient = gradient(&rows, f);
-            assert!(gradient.iter().all(|g| g.is_finite()), "{name}: {gradient:?}");
+            assert!(
+                gradient.iter().all(|g| g.is_finite()),
+                "{name}: {gradient:?}"
+            );
             assert!(scalar(f(tensor(&rows))).is_finite());
         }
     }
@@ -126,8 +153,16 @@ fn gradients_of_tiny_batches_are_finite() {
     for n in 1..4 {
         let logits = random_rows(n, 3, 1.0, &mut rng(13));
         for kernel in [Kernel::exponential(), Kernel::gaussian()] {
-            for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(2), SkceForm::Block(64)] {
-                let loss = SkceLossConfig::new().with_kernel(kernel).with_form(form).init();
+            for form in [
+                SkceForm::Biased,
+                SkceForm::Unbiased,
+                SkceForm::Block(2),
+                SkceForm::Block(64),
+            ] {
+                let loss = SkceLossConfig::new()
+                    .with_kernel(kernel)
+                    .with_form(form)
+                    .init();
                 let f = |z: Tensor<2>| loss.forward(z, labels(&vec![1; n]));
                 assert!(gradient(&logits, f).iter().all(|g| g.is_finite()));
                 if n == 1 && form != SkceForm::Biased {
@@ -162,7 +197,10 @@ fn the_log_loss_is_cross_entropy_and_survives_large_logits() {
     let cross_entropy = burn::nn::loss::CrossEntropyLossConfig::new().init(&device());
     let value = scalar(loss.forward(tensor(&rows), labels(&[1, 1])));
     assert_eq!(value, 5e3);
-    assert_eq!(value, scalar(cross_entropy.forward(tensor(&rows), labels(&[1, 1]))));
+    assert_eq!(
+        value,
+        scalar(cross_entropy.forward(tensor(&rows), labels(&[1, 1])))
+    );
 }
 
 #[test]
@@ -172,7 +210,11 @@ fn penalised_loss_adds_the_scheduled_penalty() {
     let labels: Tensor<1, Int> = labels(&random_labels(8, 3, &mut rng));
     let base = burn::nn::loss::CrossEntropyLossConfig::new().init(&device());
     let penalty = SkceLossConfig::new().init();
-    let schedule = WeightSchedule::Linear { from: 1.0, to: 3.0, steps: 10 };
+    let schedule = WeightSchedule::Linear {
+        from: 1.0,
+        to: 3.0,
+        steps: 10,
+    };
     let loss = PenalisedLoss::new(base.clone(), penalty.clone(), schedule);
     let (a, b) = (
         scalar(base.forward(logits.clone(), labels.clone())),
@@ -189,12 +231,32 @@ fn penalised_loss_adds_the_scheduled_penalty() {
 
 #[test]
 fn schedules() {
-    let warm_up = WeightSchedule::WarmUp { weight: 2.0, steps: 4 };
+    let warm_up = WeightSchedule::WarmUp {
+        weight: 2.0,
+        steps: 4,
+    };
     assert_eq!([0, 1, 4, 9].map(|t| warm_up.at(t)), [0.0, 0.5, 2.0, 2.0]);
-    let cosine = WeightSchedule::Cosine { from: 1.0, to: 0.0, steps: 4 };
-    for (t, expected) in [(0, 1.0), (1, 0.5 + 0.125f64.sqrt()), (2, 0.5), (4, 0.0), (5, 0.0)] {
+    let cosine = WeightSchedule::Cosine {
+        from: 1.0,
+        to: 0.0,
+        steps: 4,
+    };
+    for (t, expected) in [
+        (0, 1.0),
+        (1, 0.5 + 0.125f64.sqrt()),
+        (2, 0.5),
+        (4, 0.0),
+        (5, 0.0),
+    ] {
         assert_relative_eq!(cosine.at(t), expected, epsilon = 1e-15);
     }
     assert_eq!(WeightSchedule::Constant(0.7).at(123), 0.7);
-    assert_eq!(WeightSchedule::WarmUp { weight: 2.0, steps: 0 }.at(0), 2.0);
+    assert_eq!(
+        WeightSchedule::WarmUp {
+            weight: 2.0,
+            steps: 0
+        }
+        .at(0),
+        2.0
+    );
 }

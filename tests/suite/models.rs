@@ -25,7 +25,12 @@ pub fn draw(model: Model, n: usize, m: usize, rng: &mut StdRng) -> (Vec<Vec<f64>
             Model::M3 => rng.random_range(0..m),
             _ => {
                 let mut u: f64 = rng.random();
-                row.iter().position(|p| { u -= p; u < 0.0 }).unwrap_or(m - 1)
+                row.iter()
+                    .position(|p| {
+                        u -= p;
+                        u < 0.0
+                    })
+                    .unwrap_or(m - 1)
             }
         };
         (row, label)
