@@ -14,7 +14,8 @@ use crate::{
 };
 
 /// The asymptotic test of the block estimator of the SKCE: `z = √N · mean/sd` over the `N = ⌊n/B⌋`
-/// block estimates, against the upper tail of the normal distribution.
+/// block estimates, against the upper tail of the normal distribution; `sd` has the divisor `N`,
+/// as in the published p-values.
 ///
 /// With `B = 2` the linear test (Widmann et al. 2019, Lemma 3 and Corollary G.1). It needs no
 /// resampling and `O(n·B)` operations, but has little power for small blocks. A median bandwidth
@@ -63,7 +64,7 @@ impl CalibrationTest for AsymptoticBlockSkceTest {
             });
         }
         let estimate = values.as_slice().mean();
-        let deviation = values.as_slice().std_dev(); // with N − 1
+        let deviation = values.as_slice().population_std_dev();
         if deviation == 0.0 {
             return Err(Error::ZeroVariance {
                 blocks,
