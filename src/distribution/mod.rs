@@ -25,6 +25,8 @@
 //! ```
 
 mod categorical;
+mod dirichlet_model;
 mod lens;
 
 pub use categorical::{Categorical, residuals};
+pub use dirichlet_model::DirichletModel;

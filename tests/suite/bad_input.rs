@@ -189,7 +189,7 @@ fn parameters() {
         "the class of a class-wise lens is 2, expected a column of the predictions"
     );
     assert_eq!(
-        message(Ece::new(0).estimate(&predictions, &labels)),
+        message(Ece::top_label(0).estimate(&predictions, &labels)),
         "the number of bins is 0, expected at least 1"
     );
     assert_eq!(

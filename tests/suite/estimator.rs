@@ -225,7 +225,7 @@ fn mmce_is_half_the_skce_of_the_top_label() {
 fn expected_calibration_error_by_hand() {
     let confidence = [0.9, 0.95, 0.6, 0.55];
     let rows: Vec<_> = confidence.iter().map(|&r| vec![r, 1.0 - r]).collect();
-    let ece = Ece::new(10)
+    let ece = Ece::top_label(10)
         .estimate(&categorical(&rows), &labels(&[0, 1, 0, 1]))
         .unwrap();
     let expected = ((1.0 - 0.9f64) + 0.95 + (1.0 - 0.6f64 - 0.55).abs()) / 4.0;
