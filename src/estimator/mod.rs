@@ -31,5 +31,5 @@ mod skce;
 
 pub use ece::Ece;
 pub use mmce::{Mmce, MmceForm};
-pub(crate) use skce::block_estimates;
+pub(crate) use skce::block_values;
 pub use skce::{Skce, SkceForm};
