@@ -146,6 +146,17 @@ pub enum Error {
         value: f64,
     },
 
+    /// The residuals at the test locations are linearly dependent: their covariance has no inverse.
+    #[error(
+        "the residuals at {locations} test locations have a covariance of rank {rank}, expected distinct locations where labels vary, or fewer of them"
+    )]
+    SingularCovariance {
+        /// Number of test locations.
+        locations: usize,
+        /// Rank of the covariance.
+        rank: usize,
+    },
+
     /// A fitted map could not be saved or loaded.
     #[error("{path}: {reason}")]
     Map {
