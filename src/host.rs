@@ -85,3 +85,18 @@ pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Vec
         None => Ok(values),
     }
 }
+
+/// f64 where the device computes in it, else f32.
+///
+/// That a device supports a dtype is not enough: on wgpu over Mesa's software Vulkan, Burn 0.22.1
+/// stores and multiplies f64, but its exponential function gives garbage.
+pub(crate) fn finest(device: &Device) -> DType {
+    let knows_f64 = || {
+        let one = Tensor::<1>::from_data([1.0f64], (device, DType::F64));
+        (to_scalar(one.exp()) - 1f64.exp()).abs() < 1e-14
+    };
+    match device.supports_dtype(DType::F64) && knows_f64() {
+        true => DType::F64,
+        false => DType::F32,
+    }
+}

@@ -4,7 +4,7 @@ use burn::{
     config::Config,
     module::{Module, Param},
     store::ModuleRecord,
-    tensor::{DType, Device, Int, Tensor},
+    tensor::{Device, Int, Tensor},
 };
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    host::{checked_labels, checked_rows, to_scalar},
+    host::{checked_labels, checked_rows, finest, to_scalar},
     loss::Criterion,
 };
 
@@ -38,7 +38,7 @@ pub struct TemperatureScalingConfig {
 /// or as part of another module.
 #[derive(Module, Debug)]
 pub struct TemperatureScaling {
-    /// `T`, of shape `[1]`; f64 where the device knows it.
+    /// `T`, of shape `[1]`; f64 where the device computes in it.
     temperature: Param<Tensor<1>>,
     #[module(skip)]
     report: Option<FitReport>,
@@ -121,7 +121,7 @@ impl TemperatureScalingConfig {
     /// - logits: `[n, m]`, held out from training
     /// - labels: `[n]`
     ///
-    /// Cost: about 30 evaluations of the criterion, in f64 where the device knows it.
+    /// Cost: about 30 evaluations of the criterion, in f64 where the device computes in it.
     ///
     /// # Errors
     ///
@@ -261,15 +261,6 @@ fn map_error(path: &Path, reason: &impl std::fmt::Display) -> Error {
     Error::Map {
         path: path.display().to_string(),
         reason: format!("not a saved temperature scaling: {reason}"),
-    }
-}
-
-/// f64 where the device knows it.
-fn finest(device: &Device) -> DType {
-    if device.supports_dtype(DType::F64) {
-        DType::F64
-    } else {
-        DType::F32
     }
 }
 
