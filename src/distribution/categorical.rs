@@ -100,6 +100,14 @@ impl Categorical {
         self.probabilities.dims()[1]
     }
 
+    /// Whether there are so many classes.
+    pub(crate) fn check_classes(&self, expected: usize) -> Result<()> {
+        match self.classes() {
+            got if got == expected => Ok(()),
+            got => Err(Error::ClassMismatch { got, expected }),
+        }
+    }
+
     /// The labels on the host, once checked against these predictions.
     pub(crate) fn check_labels(&self, labels: &Tensor<1, Int>) -> Result<Vec<usize>> {
         checked_labels(labels, self.samples(), self.classes())
