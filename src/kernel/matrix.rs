@@ -146,17 +146,16 @@ fn check_symmetric(matrix: &[Vec<f64>]) -> Result<()> {
         }
     }
     let tolerance = TOLERANCE * largest(matrix);
-    for row in 0..size {
-        for column in 0..row {
-            let (value, mirrored) = (matrix[row][column], matrix[column][row]);
-            if (value - mirrored).abs() > tolerance {
-                return Err(Error::MatrixAsymmetry {
-                    row,
-                    column,
-                    value,
-                    mirrored,
-                });
-            }
+    let below = (0..size).flat_map(|row| (0..row).map(move |column| (row, column)));
+    for (row, column) in below {
+        let (value, mirrored) = (matrix[row][column], matrix[column][row]);
+        if (value - mirrored).abs() > tolerance {
+            return Err(Error::MatrixAsymmetry {
+                row,
+                column,
+                value,
+                mirrored,
+            });
         }
     }
     Ok(())

@@ -14,6 +14,7 @@ mod lens;
 mod loss;
 mod matrix_kernel;
 mod models;
+mod profile;
 mod properties;
 mod recalibration;
 mod score;
