@@ -9,10 +9,10 @@
 //! use burn_calibration::{distribution::Categorical, error::Error};
 //!
 //! let device = Device::default();
-//! let rows = Tensor::<2>::from_floats([[0.5, 0.5], [0.9, 0.2]], &device);
+//! let rows = Tensor::<2>::from_floats([[0.5, 0.5], [0.75, 0.5]], &device);
 //! let error = Categorical::from_probabilities(rows).unwrap_err();
 //! assert!(matches!(error, Error::RowSum { row: 1, .. }));
-//! assert!(error.to_string().starts_with("row 1: the probabilities sum to 1.1"));
+//! assert!(error.to_string().starts_with("row 1: the probabilities sum to 1.25"));
 //! ```
 
 use thiserror::Error as ThisError;
@@ -206,6 +206,17 @@ pub enum Error {
         blocks: usize,
         /// Their common value.
         value: f64,
+    },
+
+    /// The residuals at the test locations are linearly dependent: their covariance has no inverse.
+    #[error(
+        "the residuals at {locations} test locations have a covariance of rank {rank}, expected distinct locations where labels vary, or fewer of them"
+    )]
+    SingularCovariance {
+        /// Number of test locations.
+        locations: usize,
+        /// Rank of the covariance.
+        rank: usize,
     },
 
     /// A fitted map could not be saved or loaded.

@@ -1,6 +1,6 @@
 //! Reading tensors back to the host, and the checks of data that need it.
 
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
 use crate::error::{Error, Result};
 
@@ -14,6 +14,24 @@ pub(crate) fn to_vec<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
 /// The single element, in f64 whatever the dtype.
 pub(crate) fn to_scalar(tensor: Tensor<1>) -> f64 {
     to_vec(tensor)[0]
+}
+
+/// Whole numbers on a device: labels or rows.
+pub(crate) fn int_tensor(
+    numbers: impl IntoIterator<Item = usize>,
+    device: &Device,
+) -> Tensor<1, Int> {
+    let numbers: Vec<i64> = numbers.into_iter().map(|number| number as i64).collect();
+    let n = numbers.len();
+    Tensor::from_data(TensorData::new(numbers, [n]), device)
+}
+
+/// The same numbers in f64 where the device has it.
+pub(crate) fn widened<const D: usize>(tensor: Tensor<D>) -> Tensor<D> {
+    match tensor.device().supports_dtype(DType::F64) {
+        true => tensor.cast(DType::F64),
+        false => tensor,
+    }
 }
 
 /// The labels on the host, each a class in `0..classes`, as many as there are predictions.

@@ -5,7 +5,7 @@ use burn::tensor::{
 
 use crate::{
     error::{Error, Result},
-    host::{checked_labels, checked_rows},
+    host::{checked_labels, checked_rows, int_tensor},
 };
 
 /// Predictions over classes: `n` rows of `m` probabilities, checked.
@@ -105,6 +105,16 @@ impl Categorical {
         match self.classes() {
             got if got == expected => Ok(()),
             got => Err(Error::ClassMismatch { got, expected }),
+        }
+    }
+
+    /// The predictions of the given rows, in their order; a row may come several times.
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        let device = self.probabilities.device();
+        let rows = int_tensor(rows.iter().copied(), &device);
+        Self {
+            probabilities: self.probabilities.clone().select(0, rows.clone()),
+            logits: self.logits.clone().map(|logits| logits.select(0, rows)),
         }
     }
 

@@ -3,7 +3,7 @@ use burn::tensor::{Int, Tensor, TensorData};
 use super::Categorical;
 use crate::{
     error::{Error, Result},
-    host::to_vec,
+    host::{int_tensor, to_vec},
 };
 
 impl Categorical {
@@ -95,14 +95,12 @@ impl Categorical {
             rows.extend(top.iter().map(|&class| p[class]));
             rows.push(others.iter().map(|&class| p[class]).sum::<f64>());
             let rank = top.iter().position(|&class| class == right);
-            ranks.push(rank.unwrap_or(k) as i64);
+            ranks.push(rank.unwrap_or(k));
         }
-        let rows = TensorData::new(rows, [n, k + 1]);
-        let (device, dtype) = (labels.device(), self.probabilities().dtype());
-        Ok((
-            Self::new(Tensor::from_data(rows, (&device, dtype))),
-            Tensor::from_data(TensorData::new(ranks, [n]), (&device, labels.dtype())),
-        ))
+        let probabilities = self.probabilities();
+        let (device, dtype) = (probabilities.device(), probabilities.dtype());
+        let rows = Tensor::from_data(TensorData::new(rows, [n, k + 1]), (&device, dtype));
+        Ok((Self::new(rows), int_tensor(ranks, &device)))
     }
 
     /// The lens of groups of classes: predicts the group of the right class.
@@ -139,9 +137,7 @@ impl Categorical {
             TensorData::new(membership, [m, groups.len()]),
             (&device, probabilities.dtype()),
         );
-        let group_of: Vec<i64> = group_of.iter().map(|&group| group as i64).collect();
-        let group_of =
-            Tensor::<1, Int>::from_data(TensorData::new(group_of, [m]), (&device, labels.dtype()));
+        let group_of = int_tensor(group_of, &device);
         // [n, m] · [m, g] → [n, g]; a sum can round to a little more than 1
         let sums = probabilities.matmul(membership).clamp_max(1.0);
         Ok((Self::new(sums), group_of.select(0, labels.clone())))

@@ -22,7 +22,7 @@
 //! // the confidence in the most likely class, and whether it was right
 //! let (confidence, correct) = predictions.top_label(&labels)?;
 //! assert_eq!(confidence.classes(), 2);
-//! assert_eq!(correct.into_data().to_vec::<i64>().unwrap(), [1, 0]);
+//! assert_eq!(correct.try_into_vec_as::<i64>().unwrap(), [1, 0]);
 //! # Ok(())
 //! # }
 //! ```

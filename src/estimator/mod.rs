@@ -58,7 +58,7 @@ pub use kde::KdeTce;
 pub use kolmogorov_smirnov::KolmogorovSmirnov;
 pub use mce::Mce;
 pub use mmce::{Mmce, MmceForm};
-pub(crate) use skce::block_estimates;
+pub(crate) use skce::block_values;
 pub use skce::{Skce, SkceForm};
 pub use smooth_ece::SmoothEce;
 pub use tce::{Tce, TceForm};

@@ -5,7 +5,7 @@ use super::pair::{self, Pairs, into_blocks};
 use crate::{
     distribution::Categorical,
     error::{Error, Result},
-    host::{to_scalar, to_vec},
+    host::to_scalar,
     kernel::{ClassKernel, Kernel},
     tiles::{SIDE, upper_tiles},
 };
@@ -178,11 +178,4 @@ pub(crate) fn block_values(kernel: &Kernel, points: Tensor<3>, residuals: Tensor
     let diagonal = pair::diagonal(residuals.clone()).sum_dim(1); // [blocks, 1, 1]
     let total = pair::within(kernel, points, residuals).sum_dims(&[1, 2]); // [blocks, 1, 1]
     (total - diagonal).reshape([blocks]) * ((size * (size - 1)) as f64).recip()
-}
-
-/// The block values of data on the host.
-pub(crate) fn block_estimates(pairs: &Pairs, size: usize) -> Result<Vec<f64>> {
-    Skce::block(*pairs.kernel(), size).check_size(pairs.samples())?;
-    let (points, residuals) = pairs.blocks(size);
-    Ok(to_vec(block_values(pairs.kernel(), points, residuals)))
 }

@@ -9,17 +9,24 @@ use super::{CalibrationTest, TestOutcome};
 use crate::{
     distribution::Categorical,
     error::{Error, Result},
-    estimator::{block_estimates, pair::Pairs},
+    estimator::{block_values, pair::Pairs},
+    host::{to_scalar, to_vec},
     kernel::Kernel,
+    tiles::{SIDE, Tile, upper_tiles},
 };
 
 /// The asymptotic test of the block estimator of the SKCE: `z = √N · mean/sd` over the `N = ⌊n/B⌋`
 /// block estimates, against the upper tail of the normal distribution; `sd` has the divisor `N`,
 /// as in the published p-values.
 ///
-/// With `B = 2` the linear test (Widmann et al. 2019, Lemma 3 and Corollary G.1). It needs no
-/// resampling and `O(n·B)` operations, but has little power for small blocks. A median bandwidth
-/// is over all pairs, `O(n²)`: fix it for large `n`.
+/// With `B = 2` the linear test (Widmann et al. 2019, Lemma 3 and Corollary G.1; Widmann et al.
+/// 2021, Remark B.1). It needs no resampling, but has little power for small blocks, and the normal
+/// approximation needs many blocks: choose `B` so that `N ≥ 50` or so. The outcome has a
+/// [`standard_error`](TestOutcome::standard_error) and a one-sided confidence interval of the
+/// error, [`lower_bound`](TestOutcome::lower_bound).
+///
+/// Cost: `n·B·m` operations; memory `O(n·m)` and a fixed number of kernel values, whatever `B`.
+/// A median bandwidth is over all pairs, `O(n²)`: fix it for large `n`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AsymptoticBlockSkceTest {
     /// The kernel on predictions.
@@ -38,6 +45,21 @@ impl AsymptoticBlockSkceTest {
     pub fn linear(kernel: Kernel) -> Self {
         Self::new(kernel, 2)
     }
+
+    fn check_size(&self, samples: usize) -> Result<()> {
+        let size = self.size;
+        if !(2..=samples).contains(&size) {
+            return Err(Error::BlockSize { size, samples });
+        }
+        if samples / size < 2 {
+            return Err(Error::TooFewSamples {
+                what: "the asymptotic test of two blocks",
+                needed: 2 * size,
+                got: samples,
+            });
+        }
+        Ok(())
+    }
 }
 
 impl CalibrationTest for AsymptoticBlockSkceTest {
@@ -53,25 +75,24 @@ impl CalibrationTest for AsymptoticBlockSkceTest {
         labels: &Tensor<1, Int>,
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
+        self.check_size(predictions.samples())?;
         let pairs = Pairs::new(self.kernel, predictions, labels)?;
-        let values = block_estimates(&pairs, self.size)?;
+        let values = if self.size <= SIDE {
+            small_blocks(&pairs, self.size)
+        } else {
+            large_blocks(&pairs, self.size)
+        };
         let blocks = values.len();
-        if blocks < 2 {
-            return Err(Error::TooFewSamples {
-                what: "the asymptotic test of two blocks",
-                needed: 2 * self.size,
-                got: pairs.samples(),
-            });
-        }
         let estimate = values.as_slice().mean();
-        let deviation = values.as_slice().population_std_dev();
-        if deviation == 0.0 {
+        if values.iter().all(|&value| value == values[0]) {
             return Err(Error::ZeroVariance {
                 blocks,
                 value: estimate,
             });
         }
-        let statistic = (blocks as f64).sqrt() * estimate / deviation;
+        let deviation = values.as_slice().population_std_dev();
+        let standard_error = deviation / (blocks as f64).sqrt();
+        let statistic = estimate / standard_error;
         Ok(TestOutcome {
             name: "asymptotic test of the block SKCE",
             estimate,
@@ -79,6 +100,53 @@ impl CalibrationTest for AsymptoticBlockSkceTest {
             p_value: Normal::standard().sf(statistic),
             samples: pairs.samples(),
             replicates: None,
+            standard_error: Some(standard_error),
         })
+    }
+}
+
+/// Pairs whose `h` is held at once.
+const BATCH: usize = 1 << 18;
+
+/// The U-statistic of each block, many blocks at once.
+fn small_blocks(pairs: &Pairs, size: usize) -> Vec<f64> {
+    let (points, residuals) = pairs.blocks(size); // [N, B, m] each
+    let blocks = points.dims()[0];
+    let batch = (BATCH / (size * size)).max(1);
+    (0..blocks)
+        .step_by(batch)
+        .flat_map(|start| {
+            let range = start..(start + batch).min(blocks);
+            let points = points.clone().slice(range.clone());
+            let residuals = residuals.clone().slice(range);
+            to_vec(block_values(pairs.kernel(), points, residuals))
+        })
+        .collect()
+}
+
+/// The U-statistic of each block, in tiles: `(Σ_ij h_ij − Σ_i h_ii) / (B(B−1))`.
+fn large_blocks(pairs: &Pairs, size: usize) -> Vec<f64> {
+    let diagonal = to_vec(pairs.diagonal());
+    let estimate = |block: usize| {
+        let start = block * size;
+        let total: f64 = upper_tiles(size, SIDE)
+            .map(|tile| {
+                let tile = tile.shifted(start);
+                tile.multiplicity() * to_scalar(pairs.tile(&tile).sum())
+            })
+            .sum();
+        let diagonal: f64 = diagonal[start..start + size].iter().sum();
+        (total - diagonal) / (size * (size - 1)) as f64
+    };
+    (0..pairs.samples() / size).map(estimate).collect()
+}
+
+impl Tile {
+    /// The tile of samples that come `start` later.
+    fn shifted(&self, start: usize) -> Self {
+        Self {
+            rows: self.rows.start + start..self.rows.end + start,
+            columns: self.columns.start + start..self.columns.end + start,
+        }
     }
 }

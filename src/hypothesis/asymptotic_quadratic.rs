@@ -1,58 +1,81 @@
-use burn::tensor::{Int, Tensor, TensorData};
-use rand::{Rng, RngExt};
+use burn::tensor::{Int, Tensor};
+use rand::Rng;
 
-use super::{CalibrationTest, TestOutcome};
+use super::{
+    CalibrationTest, NullDistribution, TestOutcome, bootstrap, moments,
+    p_value::{check_replicates, resampling_p_value},
+    sample_matrix, spectrum,
+};
 use crate::{
     distribution::Categorical,
     error::{Error, Result},
-    estimator::pair::Pairs,
-    host::{to_scalar, to_vec},
+    estimator::{Skce, pair::Pairs},
     kernel::Kernel,
-    tiles::{SIDE, upper_tiles},
 };
 
-/// The asymptotic test of the unbiased quadratic estimator of the SKCE.
+/// The asymptotic test of the unbiased quadratic estimator of the SKCE, with the statistic
+/// `T = n·SKCE_uq` (Widmann et al. 2019, Theorem G.2 and appendix G).
 ///
-/// If the model is calibrated, `n·SKCE_uq` converges to a weighted sum of centred χ² variables,
-/// which the bootstrap of Arcones and Giné (1992) for degenerate U-statistics imitates (Widmann
-/// et al. 2019, appendix G). For a resample with counts `w` and `v = w − 1` a replicate is
+/// The null distribution is that of [`NullDistribution`], whose documentation has what each costs
+/// and how well it keeps its level. The one by moments is the default; the others draw replicates
+/// `T*`, and their p-value is `(1 + #{T* ≥ T})/(1 + R)`, never 0. Where labels can be redrawn often
+/// enough, [`ExactTest`](super::ExactTest) needs no approximation.
 ///
-/// `T = n⁻¹ (vᵀ H v − Σ_i w_i H̃_ii)`, `H̃_ii = H_ii − 2n⁻¹ Σ_j H_ij + n⁻² Σ_jk H_jk`,
-///
-/// which all replicates share one matrix product for, streamed over tiles of `H`. The p-value is
-/// `(1 + #{T ≥ n·SKCE_uq})/(1 + R)`, never 0. It is conservative on small data: at level 5 % it
-/// rejects about 3.5 % of calibrated data sets with `n = 250`, `m = 10`.
-///
-/// Cost: `n²(m + R)` operations for `R` replicates, memory `O(n·R)`; never an `n × n` matrix.
+/// A median bandwidth costs two passes over all pairs more.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AsymptoticSkceTest {
     /// The kernel on predictions.
     pub kernel: Kernel,
-    /// The number `R` of bootstrap replicates, 1000 by default.
+    /// The null distribution.
+    pub null: NullDistribution,
+    /// The number `R` of replicates of a null that resamples, 1000 by default.
     pub replicates: usize,
 }
 
 impl AsymptoticSkceTest {
-    /// With 1000 replicates.
+    /// With the default null distribution, [`NullDistribution::Gamma`].
     pub fn new(kernel: Kernel) -> Self {
         Self {
             kernel,
+            null: NullDistribution::default(),
             replicates: 1000,
         }
     }
 
-    /// With another number of replicates.
+    /// With another null distribution.
+    pub fn with_null(self, null: NullDistribution) -> Self {
+        Self { null, ..self }
+    }
+
+    /// With another number of replicates, for a null that resamples.
     pub fn with_replicates(self, replicates: usize) -> Self {
         Self { replicates, ..self }
+    }
+
+    fn check_samples(&self, got: usize) -> Result<()> {
+        let needed = match self.null {
+            NullDistribution::Spectrum => spectrum::FEWEST,
+            _ => 2,
+        };
+        match got < needed {
+            true => Err(Error::TooFewSamples {
+                what: "the asymptotic test of the unbiased SKCE",
+                needed,
+                got,
+            }),
+            false => Ok(()),
+        }
     }
 }
 
 impl CalibrationTest for AsymptoticSkceTest {
-    /// The outcome; the statistic is `n·SKCE_uq`.
+    /// The outcome; the statistic is `n·SKCE_uq`. The null by moments draws from the generator
+    /// only for more than 512 samples, the others always.
     ///
     /// # Errors
     ///
-    /// As [`CalibrationTest::evaluate`]; fewer than two samples, or no replicates.
+    /// As [`CalibrationTest::evaluate`]; fewer than two samples (four for the spectrum), or no
+    /// replicates for a null that resamples.
     fn evaluate(
         &self,
         predictions: &Categorical,
@@ -60,110 +83,42 @@ impl CalibrationTest for AsymptoticSkceTest {
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
         let n = predictions.samples();
-        if n < 2 {
-            return Err(Error::TooFewSamples {
-                what: "the asymptotic test of the unbiased SKCE",
-                needed: 2,
-                got: n,
-            });
-        }
-        if self.replicates == 0 {
-            return Err(Error::Parameter {
-                name: "the number of replicates",
-                value: 0.0,
-                expected: "at least 1",
-            });
+        self.check_samples(n)?;
+        if self.null != NullDistribution::Gamma {
+            check_replicates(self.replicates)?;
         }
         let pairs = Pairs::new(self.kernel, predictions, labels)?;
-        let weights = centred_counts(n, self.replicates, rng); // v
-        let options = (
-            &predictions.probabilities().device(),
-            predictions.probabilities().dtype(),
-        );
-        let weights =
-            Tensor::<2>::from_data(TensorData::new(weights, [n, self.replicates]), options);
-        let sums = Sums::over(&pairs, &weights);
-
-        let diagonal = to_vec(pairs.diagonal()); // H_ii
-        let size = n as f64;
-        let statistic = (sums.total - diagonal.iter().sum::<f64>()) / (size - 1.0);
-        let centred = |(h, row): (&f64, &f64)| h - 2.0 * row / size + sums.total / (size * size);
-        let centred: Vec<f64> = diagonal.iter().zip(&sums.rows).map(centred).collect(); // H̃_ii
-        let centred_sum: f64 = centred.iter().sum();
-        let centred = Tensor::<2>::from_data(TensorData::new(centred, [1, n]), options);
-        let corrections = to_vec(centred.matmul(weights)); // Σ_i v_i H̃_ii
-        let exceeding = sums
-            .forms
-            .iter()
-            .zip(&corrections)
-            .filter(|(form, correction)| (*form - *correction - centred_sum) / size >= statistic)
-            .count();
-        Ok(TestOutcome {
-            name: "asymptotic test of the unbiased SKCE",
-            estimate: statistic / size,
-            statistic,
-            p_value: (1 + exceeding) as f64 / (1 + self.replicates) as f64,
-            samples: n,
-            replicates: Some(self.replicates),
-        })
-    }
-}
-
-/// For each replicate, how often each of `n` samples is drawn in `n` draws, less 1: `n × replicates`
-/// in row-major order.
-fn centred_counts(n: usize, replicates: usize, rng: &mut dyn Rng) -> Vec<f64> {
-    let mut counts = vec![-1.0; n * replicates];
-    for replicate in 0..replicates {
-        for _ in 0..n {
-            counts[rng.random_range(0..n) * replicates + replicate] += 1.0;
-        }
-    }
-    counts
-}
-
-/// What one pass over the tiles of `H` gives.
-struct Sums {
-    /// `Σ_ij H_ij`.
-    total: f64,
-    /// `Σ_j H_ij` for each `i`.
-    rows: Vec<f64>,
-    /// `vᵀ H v` for each replicate.
-    forms: Vec<f64>,
-}
-
-impl Sums {
-    fn over(pairs: &Pairs, weights: &Tensor<2>) -> Self {
-        let [n, replicates] = weights.dims();
-        let mut sums = Self {
-            total: 0.0,
-            rows: vec![0.0; n],
-            forms: vec![0.0; replicates],
-        };
-        for tile in upper_tiles(n, SIDE) {
-            let h = pairs.tile(&tile); // [rows, columns]
-            sums.total += tile.multiplicity() * to_scalar(h.clone().sum());
-            add(
-                &mut sums.rows[tile.rows.clone()],
-                1.0,
-                &to_vec(h.clone().sum_dim(1)),
-            );
-            if !tile.is_diagonal() {
-                add(
-                    &mut sums.rows[tile.columns.clone()],
-                    1.0,
-                    &to_vec(h.clone().sum_dim(0)),
-                );
+        let kernel = *pairs.kernel(); // its bandwidth fixed
+        let statistic = || Ok(n as f64 * Skce::unbiased(kernel).estimate_pairs(&pairs)?);
+        let (statistic, replicates) = match self.null {
+            NullDistribution::Gamma => {
+                let statistic = statistic()?;
+                let variance = moments::conditional_variance(&kernel, predictions);
+                let h = sample_matrix::off_diagonal(kernel, predictions, labels, rng)?;
+                let skewness = moments::skewness(h, n);
+                let p_value = moments::upper_tail(statistic, variance.sqrt(), skewness);
+                return Ok(outcome(statistic, p_value, n, None));
             }
-            let rows = weights.clone().slice(tile.rows.clone()); // [rows, R]
-            let columns = weights.clone().slice(tile.columns.clone()); // [columns, R]
-            let forms = (rows * h.matmul(columns)).sum_dim(0); // [1, R]
-            add(&mut sums.forms, tile.multiplicity(), &to_vec(forms));
-        }
-        sums
+            NullDistribution::Bootstrap => bootstrap::arcones_gine(&pairs, self.replicates, rng),
+            NullDistribution::Multiplier => bootstrap::multiplier(&pairs, self.replicates, rng),
+            NullDistribution::Spectrum => {
+                let h = sample_matrix::off_diagonal(kernel, predictions, labels, rng)?;
+                (statistic()?, spectrum::replicates(h, self.replicates, rng))
+            }
+        };
+        let p_value = resampling_p_value(statistic, &replicates);
+        Ok(outcome(statistic, p_value, n, Some(self.replicates)))
     }
 }
 
-/// `a += factor · b`.
-fn add(a: &mut [f64], factor: f64, b: &[f64]) {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a += factor * b);
+fn outcome(statistic: f64, p_value: f64, samples: usize, replicates: Option<usize>) -> TestOutcome {
+    TestOutcome {
+        name: "asymptotic test of the unbiased SKCE",
+        estimate: statistic / samples as f64,
+        statistic,
+        p_value,
+        samples,
+        replicates,
+        standard_error: None,
+    }
 }

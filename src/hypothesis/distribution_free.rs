@@ -74,6 +74,7 @@ impl CalibrationTest for DistributionFreeSkceTest {
             p_value: self.bound(estimate, predictions.samples()),
             samples: predictions.samples(),
             replicates: None,
+            standard_error: None,
         })
     }
 }

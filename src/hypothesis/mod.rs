@@ -33,13 +33,37 @@
 
 mod asymptotic_block;
 mod asymptotic_quadratic;
+mod bootstrap;
+mod cme;
+mod consistency;
 mod distribution_free;
+mod exact;
+mod feature;
+mod label_sampler;
+mod moments;
+mod multiple;
+mod null;
 mod outcome;
+mod p_value;
+mod quadratic_form;
+mod redraw;
+mod sample_matrix;
+mod skce_replicates;
+mod spectrum;
+mod statistic;
+mod sums;
 
 pub use asymptotic_block::AsymptoticBlockSkceTest;
 pub use asymptotic_quadratic::AsymptoticSkceTest;
+pub use cme::{CmeNull, CmeTest, Locations};
+pub use consistency::ConsistencyTest;
 pub use distribution_free::DistributionFreeSkceTest;
+pub use exact::ExactTest;
+pub use feature::FeatureTest;
+pub use multiple::{ClassWiseOutcome, benjamini_hochberg, class_wise, holm};
+pub use null::NullDistribution;
 pub use outcome::TestOutcome;
+pub use statistic::{Resample, Statistic};
 
 use burn::tensor::{Int, Tensor};
 use rand::Rng;

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use statrs::distribution::{ContinuousCDF, Normal};
+
 /// What a calibration test found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestOutcome {
@@ -9,6 +11,8 @@ pub struct TestOutcome {
     pub(super) p_value: f64,
     pub(super) samples: usize,
     pub(super) replicates: Option<usize>,
+    /// Of the estimate, where it is asymptotically normal for every model, calibrated or not.
+    pub(super) standard_error: Option<f64>,
 }
 
 impl TestOutcome {
@@ -42,6 +46,27 @@ impl TestOutcome {
     /// `1/(replicates + 1)`.
     pub fn replicates(&self) -> Option<usize> {
         self.replicates
+    }
+
+    /// The standard error of the estimate, for tests whose estimate is asymptotically normal
+    /// whether or not the model is calibrated: [`AsymptoticBlockSkceTest`](super::AsymptoticBlockSkceTest).
+    pub fn standard_error(&self) -> Option<f64> {
+        self.standard_error
+    }
+
+    /// The lower end of the one-sided confidence interval `[b, ∞)` of the calibration error:
+    /// `b = estimate − Φ⁻¹(confidence) · standard error`.
+    ///
+    /// The interval covers the error of the model with probability `confidence` asymptotically.
+    /// It excludes 0 (`b > 0`) if and only if the p-value is below `1 − confidence`. A bound below
+    /// 0 says nothing: the error is never negative.
+    ///
+    /// `None` where there is no [`standard_error`](Self::standard_error), or if `confidence` is
+    /// not between 0 and 1.
+    pub fn lower_bound(&self, confidence: f64) -> Option<f64> {
+        let inside = confidence > 0.0 && confidence < 1.0;
+        let error = self.standard_error.filter(|_| inside)?;
+        Some(self.estimate - Normal::standard().inverse_cdf(confidence) * error)
     }
 }
 

@@ -17,6 +17,7 @@ use crate::data::*;
 /// The backends compiled in, with the dtypes they know and a tolerance relative to the largest
 /// number of a kind: 1e-12 in f64, 2e-5 in f32.
 fn backends() -> Vec<(&'static str, Device, DType, f64)> {
+    #[allow(unused_mut)] // without other backends
     let mut backends = vec![
         ("flex", Device::flex(), DType::F64, 1e-12),
         ("flex", Device::flex(), DType::F32, 2e-5),

@@ -4,7 +4,12 @@
 //! The folder that holds `cifar10-predictions` is named by the variable `BURN_CALIBRATION_DATA`;
 //! without it these tests say that they are skipped.
 
-use std::{collections::HashMap, fs::File, io::Read, path::PathBuf};
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 use approx::assert_relative_eq;
 use burn::tensor::{DType, Int, Tensor};
@@ -37,13 +42,13 @@ fn rows(reader: impl Read) -> Vec<Vec<f64>> {
     reader.deserialize().map(|row| row.unwrap()).collect()
 }
 
-fn predictions(folder: &PathBuf, network: &str) -> Vec<Vec<f64>> {
+fn predictions(folder: &Path, network: &str) -> Vec<Vec<f64>> {
     let file = File::open(folder.join(format!("{network}.csv.gz"))).unwrap();
     rows(GzDecoder::new(file))
 }
 
 /// The labels there are 1-based.
-fn true_classes(folder: &PathBuf) -> Vec<usize> {
+fn true_classes(folder: &Path) -> Vec<usize> {
     rows(File::open(folder.join("labels.csv")).unwrap())
         .iter()
         .map(|row| row[0] as usize - 1)
@@ -52,7 +57,7 @@ fn true_classes(folder: &PathBuf) -> Vec<usize> {
 
 type Published = HashMap<String, HashMap<String, f64>>;
 
-fn published(folder: &PathBuf, file: &str) -> Published {
+fn published(folder: &Path, file: &str) -> Published {
     let mut reader = csv::Reader::from_path(folder.join(file)).unwrap();
     let header = reader.headers().unwrap().clone();
     let entries = |record: csv::StringRecord| {

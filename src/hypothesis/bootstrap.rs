@@ -1,0 +1,62 @@
+//! Nulls by resampling: `R` quadratic forms in `H`, through one pass over its tiles.
+
+use burn::tensor::{Tensor, TensorData};
+use rand::{Rng, RngExt};
+
+use super::sums::Sums;
+use crate::{estimator::pair::Pairs, host::to_vec};
+
+/// `T = n·SKCE_uq` of the data, and its replicates.
+pub(super) type Replicates = (f64, Vec<f64>);
+
+/// The bootstrap of Arcones and Giné (1992) for degenerate U-statistics (Widmann et al. 2019,
+/// appendix G). For a resample with counts `w` and `v = w − 1` a replicate is
+///
+/// `T* = n⁻¹ (vᵀ H v − Σ_i w_i H̃_ii)`, `H̃_ii = H_ii − 2n⁻¹ Σ_j H_ij + n⁻² Σ_jk H_jk`.
+pub(super) fn arcones_gine(pairs: &Pairs, replicates: usize, rng: &mut dyn Rng) -> Replicates {
+    let n = pairs.samples();
+    let weights = on_device(pairs, centred_counts(n, replicates, rng), [n, replicates]); // v
+    let sums = Sums::over(pairs, &weights);
+    let size = n as f64;
+    let centred = |(h, row): (&f64, &f64)| h - 2.0 * row / size + sums.total / (size * size);
+    let centred: Vec<f64> = sums.diagonal.iter().zip(&sums.rows).map(centred).collect(); // H̃_ii
+    let centred_sum: f64 = centred.iter().sum();
+    let corrections = to_vec(on_device(pairs, centred, [1, n]).matmul(weights)); // Σ_i v_i H̃_ii
+    let replicate = |(form, correction): (&f64, &f64)| (form - correction - centred_sum) / size;
+    let replicates = sums.forms.iter().zip(&corrections).map(replicate).collect();
+    (sums.statistic(), replicates)
+}
+
+/// The multiplier bootstrap: `T* = (n − 1)⁻¹ Σ_{i≠j} ε_i ε_j H_ij` with independent signs `ε`.
+///
+/// Given the data its variance is `2 (n − 1)⁻² Σ_{i≠j} H_ij²`, an unbiased estimate of the
+/// variance of `T` under the hypothesis.
+pub(super) fn multiplier(pairs: &Pairs, replicates: usize, rng: &mut dyn Rng) -> Replicates {
+    let n = pairs.samples();
+    let signs = (0..n * replicates)
+        .map(|_| if rng.random() { 1.0 } else { -1.0 })
+        .collect();
+    let sums = Sums::over(pairs, &on_device(pairs, signs, [n, replicates]));
+    let replicate = |form: &f64| (form - sums.trace()) / (n as f64 - 1.0); // ε_i² = 1
+    (sums.statistic(), sums.forms.iter().map(replicate).collect())
+}
+
+fn on_device(pairs: &Pairs, values: Vec<f64>, shape: [usize; 2]) -> Tensor<2> {
+    let diagonal = pairs.diagonal();
+    Tensor::from_data(
+        TensorData::new(values, shape),
+        (&diagonal.device(), diagonal.dtype()),
+    )
+}
+
+/// For each replicate, how often each of `n` samples is drawn in `n` draws, less 1: `n × replicates`
+/// in row-major order.
+fn centred_counts(n: usize, replicates: usize, rng: &mut dyn Rng) -> Vec<f64> {
+    let mut counts = vec![-1.0; n * replicates];
+    for replicate in 0..replicates {
+        for _ in 0..n {
+            counts[rng.random_range(0..n) * replicates + replicate] += 1.0;
+        }
+    }
+    counts
+}

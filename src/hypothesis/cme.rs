@@ -1,0 +1,232 @@
+use burn::tensor::{Int, Tensor};
+use nalgebra::DMatrix;
+use rand::{Rng, RngExt, seq::index};
+use serde::{Deserialize, Serialize};
+use statrs::{
+    distribution::{ChiSquared, ContinuousCDF},
+    function::beta::beta_reg,
+};
+
+use super::{CalibrationTest, TestOutcome, quadratic_form::QuadraticForm};
+use crate::{
+    distribution::{Categorical, residuals},
+    error::{Error, Result},
+    host::{int_tensor, to_vec},
+    kernel::Kernel,
+};
+
+/// The test of the calibration mean embedding (CME): Hotelling's test that `E[z] = 0`, for the
+/// residuals at `J` test locations.
+///
+/// For locations `(t_j, τ_j)`, a prediction and a class, `z_ij = k(t_j, p_i) (1[y_i = τ_j] − p_i[τ_j])`.
+/// With the mean `z̄` and the sample covariance `S` of the `z_i`, `Q = n z̄ᵀ S⁻¹ z̄` is asymptotically
+/// `χ²_J`, and `Q (n − J)/(J (n − 1))` is `F(J, n − J)` for normal `z`, see [`CmeNull`]. The estimate
+/// is the squared UCME, `J⁻¹ Σ_j z̄_j²`: at least 0, biased upward. Widmann et al. 2021, appendix C.
+///
+/// Cost: `n·J·(m + J)` operations, memory `O(n·(m + J))`; a median bandwidth is over all pairs,
+/// `O(n²)`: fix it for large `n`. [`FeatureTest`](super::FeatureTest) has the same cost and, since
+/// it knows the covariance, more power and no need of `n > J`.
+#[derive(Debug, Clone)]
+pub struct CmeTest {
+    /// The kernel on predictions.
+    pub kernel: Kernel,
+    /// The test locations.
+    pub locations: Locations,
+    /// The null distribution of `Q`.
+    pub null: CmeNull,
+}
+
+/// The test locations of a [`CmeTest`].
+#[derive(Debug, Clone)]
+pub enum Locations {
+    /// So many, drawn by the generator of the test: the predictions from those of the data without
+    /// replacement, the classes uniformly.
+    Drawn(usize),
+    /// Given: as many classes as predictions.
+    Given {
+        /// The predictions `t_j`.
+        predictions: Categorical,
+        /// The classes `τ_j`.
+        classes: Vec<usize>,
+    },
+}
+
+/// The null distribution of `Q` in a [`CmeTest`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CmeNull {
+    /// `Q (n − J)/(J (n − 1)) ∼ F(J, n − J)`, exact for normal `z`: the default.
+    #[default]
+    Hotelling,
+    /// `Q ∼ χ²_J`, the limit for large `n`. It ignores that `S` is estimated and rejects far too
+    /// often unless `n ≫ J`: LEVELS
+    ChiSquared,
+}
+
+impl CmeTest {
+    /// With `J = locations` test locations that are drawn.
+    pub fn new(kernel: Kernel, locations: usize) -> Self {
+        Self {
+            kernel,
+            locations: Locations::Drawn(locations),
+            null: CmeNull::default(),
+        }
+    }
+
+    /// With given test locations.
+    pub fn at(kernel: Kernel, predictions: Categorical, classes: Vec<usize>) -> Self {
+        Self {
+            kernel,
+            locations: Locations::Given {
+                predictions,
+                classes,
+            },
+            null: CmeNull::default(),
+        }
+    }
+
+    /// With another null distribution.
+    pub fn with_null(self, null: CmeNull) -> Self {
+        Self { null, ..self }
+    }
+
+    /// The locations, once checked: `[J, m]` and `J` classes.
+    fn draw(&self, data: &Categorical, rng: &mut dyn Rng) -> Result<(Tensor<2>, Vec<usize>)> {
+        let (n, m) = (data.samples(), data.classes());
+        let check_samples = |locations: usize| match n > locations {
+            true => Ok(()),
+            false => Err(Error::TooFewSamples {
+                what: "the CME test, one more than it has test locations,",
+                needed: locations + 1,
+                got: n,
+            }),
+        };
+        let parameter = |name, value: usize, expected| {
+            Err(Error::Parameter {
+                name,
+                value: value as f64,
+                expected,
+            })
+        };
+        match &self.locations {
+            Locations::Drawn(0) => parameter("the number of test locations", 0, "at least 1"),
+            Locations::Drawn(locations) => {
+                check_samples(*locations)?;
+                let rows = index::sample(rng, n, *locations).into_vec();
+                let classes = rows.iter().map(|_| rng.random_range(0..m)).collect();
+                Ok((data.select(&rows).probabilities(), classes))
+            }
+            Locations::Given {
+                predictions,
+                classes,
+            } => {
+                if predictions.samples() != classes.len() {
+                    return Err(Error::LengthMismatch {
+                        predictions: predictions.samples(),
+                        labels: classes.len(),
+                    });
+                }
+                if predictions.classes() != m {
+                    return parameter(
+                        "the number of columns of the test locations",
+                        predictions.classes(),
+                        "that of the predictions",
+                    );
+                }
+                if let Some(&class) = classes.iter().find(|class| **class >= m) {
+                    return parameter(
+                        "the class of a test location",
+                        class,
+                        "a column of the predictions",
+                    );
+                }
+                check_samples(classes.len())?;
+                Ok((predictions.probabilities(), classes.clone()))
+            }
+        }
+    }
+}
+
+impl CalibrationTest for CmeTest {
+    /// The outcome. The statistic is `Q (n − J)/(J (n − 1))`, or `Q` for [`CmeNull::ChiSquared`].
+    ///
+    /// # Errors
+    ///
+    /// As [`CalibrationTest::evaluate`]; `n ≤ J`; locations of another number of classes, as many
+    /// classes not as locations; or [`Error::SingularCovariance`] where the `z_j` are linearly
+    /// dependent, as at two equal locations.
+    fn evaluate(
+        &self,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+        rng: &mut dyn Rng,
+    ) -> Result<TestOutcome> {
+        predictions.check_labels(labels)?;
+        let points = predictions.probabilities().detach();
+        let (locations, classes) = self.draw(predictions, rng)?;
+        let kernel = self.kernel.with_bandwidth_of(&points)?;
+        let z = embedding(&kernel, points, labels.clone(), locations, &classes);
+
+        let (n, j) = z.shape();
+        let mean = z.row_mean();
+        let centred = DMatrix::from_fn(n, j, |i, j| z[(i, j)] - mean[j]);
+        let covariance = centred.tr_mul(&centred) / (n as f64 - 1.0);
+        let scale: Vec<f64> = z
+            .column_iter()
+            .map(|z| z.norm_squared() / n as f64)
+            .collect();
+        let form = QuadraticForm::new(mean.as_slice(), &covariance, &scale, SINGULAR);
+        if form.rank < j {
+            return Err(Error::SingularCovariance {
+                locations: j,
+                rank: form.rank,
+            });
+        }
+        let q = n as f64 * form.value;
+        let (freedom, rest) = (j as f64, (n - j) as f64);
+        let (statistic, p_value) = match self.null {
+            CmeNull::Hotelling => {
+                let f = q * rest / (freedom * (n as f64 - 1.0));
+                (f, f_tail(f, freedom, rest))
+            }
+            CmeNull::ChiSquared => {
+                let null = ChiSquared::new(freedom).expect("at least one location");
+                (q, null.sf(q))
+            }
+        };
+        Ok(TestOutcome {
+            name: "test of the calibration mean embedding",
+            estimate: mean.norm_squared() / freedom,
+            statistic,
+            p_value,
+            samples: n,
+            replicates: None,
+            standard_error: None,
+        })
+    }
+}
+
+/// An eigenvalue of the correlation matrix of `z` that counts as 0.
+const SINGULAR: f64 = 1e-12;
+
+/// `z_ij = k(t_j, p_i) δ_i[τ_j]` on the host: `n × J`.
+fn embedding(
+    kernel: &Kernel,
+    points: Tensor<2>,
+    labels: Tensor<1, Int>,
+    locations: Tensor<2>,
+    classes: &[usize],
+) -> DMatrix<f64> {
+    let [n, _] = points.dims();
+    let columns = int_tensor(classes.iter().copied(), &points.device());
+    let residuals = residuals(points.clone(), labels).select(1, columns); // [n, J]
+    let kernel = kernel.between(points.unsqueeze(), locations.unsqueeze()); // [1, n, J]
+    let z = kernel.squeeze_dim::<2>(0) * residuals;
+    DMatrix::from_row_slice(n, classes.len(), &to_vec(z))
+}
+
+/// `P(F > f)` for the F distribution with `a` and `b` degrees of freedom, through the complementary
+/// argument `b/(b + a f)` of the regularised incomplete beta function, so that small p-values keep
+/// their digits.
+fn f_tail(f: f64, a: f64, b: f64) -> f64 {
+    beta_reg(0.5 * b, 0.5 * a, b / (b + a * f))
+}
