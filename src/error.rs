@@ -115,6 +115,68 @@ pub enum Error {
         value: f64,
     },
 
+    /// Predictions must have the classes that they are compared over.
+    #[error("the predictions have {got} classes, expected {expected}")]
+    ClassMismatch {
+        /// Number of classes of the predictions.
+        got: usize,
+        /// Number of classes expected.
+        expected: usize,
+    },
+
+    /// A group of classes must hold one.
+    #[error("group {group} holds no class")]
+    EmptyGroup {
+        /// 0-based number of the group.
+        group: usize,
+    },
+
+    /// Each class must be in exactly one group.
+    #[error("class {class} is in {groups} groups, expected it in exactly one")]
+    NotAPartition {
+        /// The class.
+        class: usize,
+        /// How often it occurs.
+        groups: usize,
+    },
+
+    /// The matrix of a matrix-valued kernel must be square.
+    #[error(
+        "row {row} of the kernel matrix has {got} entries, expected {expected}, as many as rows"
+    )]
+    MatrixShape {
+        /// 0-based row.
+        row: usize,
+        /// Its number of entries.
+        got: usize,
+        /// The number of rows.
+        expected: usize,
+    },
+
+    /// The matrix of a matrix-valued kernel must be symmetric.
+    #[error(
+        "the kernel matrix is {value} at ({row}, {column}) and {mirrored} at ({column}, {row}), expected a symmetric matrix"
+    )]
+    MatrixAsymmetry {
+        /// 0-based row.
+        row: usize,
+        /// 0-based column.
+        column: usize,
+        /// The entry.
+        value: f64,
+        /// The entry with row and column exchanged.
+        mirrored: f64,
+    },
+
+    /// The matrix of a matrix-valued kernel must be positive semi-definite.
+    #[error(
+        "the kernel matrix is not positive semi-definite: its Cholesky decomposition fails in row {row}"
+    )]
+    MatrixIndefinite {
+        /// 0-based row.
+        row: usize,
+    },
+
     /// A parameter is outside its domain.
     #[error("{name} is {value}, expected {expected}")]
     Parameter {

@@ -100,6 +100,14 @@ impl Categorical {
         self.probabilities.dims()[1]
     }
 
+    /// Whether there are so many classes.
+    pub(crate) fn check_classes(&self, expected: usize) -> Result<()> {
+        match self.classes() {
+            got if got == expected => Ok(()),
+            got => Err(Error::ClassMismatch { got, expected }),
+        }
+    }
+
     /// The predictions of the given rows, in their order; a row may come several times.
     pub(crate) fn select(&self, rows: &[usize]) -> Self {
         let device = self.probabilities.device();

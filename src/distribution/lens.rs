@@ -1,7 +1,10 @@
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{Int, Tensor, TensorData};
 
 use super::Categorical;
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    host::{int_tensor, to_vec},
+};
 
 impl Categorical {
     /// The top-label lens: predicts whether the most likely class is the right one.
@@ -58,9 +61,124 @@ impl Categorical {
         ))
     }
 
+    /// The top-k lens: predicts at which rank of the prediction the right class is.
+    ///
+    /// The new predictions are the `k` largest probabilities in descending order (ties in the order
+    /// of their classes) and the sum of all others; the new labels are the rank of the right class,
+    /// counted from 0, or `k` if it is none of these. With `k = m − 1` nothing is lost but the names
+    /// of the classes.
+    ///
+    /// # Shapes
+    ///
+    /// - labels: `[n]`
+    /// - output: predictions of `n × (k + 1)`, labels `[n]`
+    ///
+    /// # Errors
+    ///
+    /// As [`top_label`](Self::top_label), and if `k` is not in `1..m`.
+    pub fn top_k(&self, k: usize, labels: &Tensor<1, Int>) -> Result<(Self, Tensor<1, Int>)> {
+        let right = self.check_labels(labels)?;
+        let (n, m) = (self.samples(), self.classes());
+        if !(1..m).contains(&k) {
+            return Err(Error::Parameter {
+                name: "the number of ranks of a top-k lens",
+                value: k as f64,
+                expected: "at least 1 and less than the number of classes",
+            });
+        }
+        let mut rows = Vec::with_capacity(n * (k + 1));
+        let mut ranks = Vec::with_capacity(n);
+        for (p, right) in to_vec(self.probabilities()).chunks(m).zip(right) {
+            let mut order: Vec<usize> = (0..m).collect();
+            order.sort_by(|&a, &b| p[b].total_cmp(&p[a])); // stable
+            let (top, others) = order.split_at(k);
+            rows.extend(top.iter().map(|&class| p[class]));
+            rows.push(others.iter().map(|&class| p[class]).sum::<f64>());
+            let rank = top.iter().position(|&class| class == right);
+            ranks.push(rank.unwrap_or(k));
+        }
+        let probabilities = self.probabilities();
+        let (device, dtype) = (probabilities.device(), probabilities.dtype());
+        let rows = Tensor::from_data(TensorData::new(rows, [n, k + 1]), (&device, dtype));
+        Ok((Self::new(rows), int_tensor(ranks, &device)))
+    }
+
+    /// The lens of groups of classes: predicts the group of the right class.
+    ///
+    /// The new predictions are the sums of the probabilities over each group, the new labels the
+    /// number of the group that holds the right class. It is the matrix-valued kernel with
+    /// `M = Σ_g 1_g 1_gᵀ`, but for the distance of predictions, which is that of the groups here.
+    ///
+    /// # Shapes
+    ///
+    /// - groups: lists of classes, each class in exactly one
+    /// - labels: `[n]`
+    /// - output: predictions of `n × groups`, labels `[n]`
+    ///
+    /// # Errors
+    ///
+    /// As [`top_label`](Self::top_label), fewer than two groups, an empty one, one that holds
+    /// something that is not a class, or a class that is not in exactly one group.
+    pub fn grouped(
+        &self,
+        groups: &[impl AsRef<[usize]>],
+        labels: &Tensor<1, Int>,
+    ) -> Result<(Self, Tensor<1, Int>)> {
+        self.check_labels(labels)?;
+        let m = self.classes();
+        let group_of = partition_of_classes(groups, m)?;
+        let mut membership = vec![0.0; m * groups.len()];
+        for (class, group) in group_of.iter().enumerate() {
+            membership[class * groups.len() + group] = 1.0;
+        }
+        let probabilities = self.probabilities();
+        let device = probabilities.device();
+        let membership = Tensor::<2>::from_data(
+            TensorData::new(membership, [m, groups.len()]),
+            (&device, probabilities.dtype()),
+        );
+        let group_of = int_tensor(group_of, &device);
+        // [n, m] · [m, g] → [n, g]; a sum can round to a little more than 1
+        let sums = probabilities.matmul(membership).clamp_max(1.0);
+        Ok((Self::new(sums), group_of.select(0, labels.clone())))
+    }
+
     /// `(1 − p, p)` for each row of `[n, 1]`.
     fn binary(p: Tensor<2>) -> Self {
         let complement = p.ones_like() - p.clone();
         Self::new(Tensor::cat(vec![complement, p], 1))
+    }
+}
+
+/// The group of each class in `0..classes`.
+fn partition_of_classes(groups: &[impl AsRef<[usize]>], classes: usize) -> Result<Vec<usize>> {
+    if groups.len() < 2 {
+        return Err(Error::TooFewClasses { got: groups.len() });
+    }
+    let mut times = vec![0; classes];
+    let mut group_of = vec![0; classes];
+    for (number, group) in groups.iter().enumerate() {
+        let group = group.as_ref();
+        if group.is_empty() {
+            return Err(Error::EmptyGroup { group: number });
+        }
+        for &class in group {
+            if class >= classes {
+                return Err(Error::Parameter {
+                    name: "a class of a group",
+                    value: class as f64,
+                    expected: "a column of the predictions",
+                });
+            }
+            times[class] += 1;
+            group_of[class] = number;
+        }
+    }
+    match times.iter().position(|&times| times != 1) {
+        Some(class) => Err(Error::NotAPartition {
+            class,
+            groups: times[class],
+        }),
+        None => Ok(group_of),
     }
 }

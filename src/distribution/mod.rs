@@ -2,8 +2,11 @@
 //!
 //! A [`Categorical`] holds checked class probabilities. It is built from logits or from
 //! probabilities by name, never by guessing. A *lens* turns predictions and labels into simpler
-//! ones: the confidence in the most likely class ([`Categorical::top_label`]) or one class against
-//! the rest ([`Categorical::class_wise`]); every estimator and test applies to what it gives.
+//! ones: the confidence in the most likely class ([`Categorical::top_label`]), one class against
+//! the rest ([`Categorical::class_wise`]), the largest probabilities ([`Categorical::top_k`]) or
+//! groups of classes ([`Categorical::grouped`]); every estimator and test applies to what it gives.
+//!
+//! A [`DirichletModel`] draws predictions and labels whose calibration error is known.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};

@@ -3,6 +3,7 @@
 //! | estimator | of | compares | bias for a calibrated model |
 //! | --- | --- | --- | --- |
 //! | [`Skce`] | the whole prediction, or any lens | pairs of samples, by a kernel | none, or upward |
+//! | [`Ucme`] | the whole prediction, or any lens | samples with test locations, by a kernel | upward |
 //! | [`Mmce`] | the top label | pairs of samples, by a kernel | none, or upward |
 //! | [`Ece`], [`Mce`] | the whole prediction or one event | means within bins | upward |
 //! | [`Tce`], [`Cwce`] | one event, each class | means within bins | none, or upward |
@@ -11,14 +12,14 @@
 //!
 //! An *event* is that the most likely class, or a certain class, is the right one ([`Event`]).
 //!
-//! An estimator is a small value. [`Skce`] and [`Mmce`] have two ways in:
+//! An estimator is a small value. [`Skce`], [`Ucme`] and [`Mmce`] have two ways in:
 //!
 //! - `value(probabilities, labels)`: a differentiable tensor of shape `[1]` in the dtype of the
 //!   input, for training; it asserts shapes and reads nothing back from the device;
 //! - `estimate(&predictions, &labels)`: a number for data, which checks the data first.
 //!
-//! Both go through one definition of the pair statistic `h`, so that training and testing cannot
-//! disagree. The others are not differentiable, or not usefully so, and have `estimate` alone.
+//! Both go through one definition, for the SKCE of the pair statistic `h`, so that training and
+//! testing cannot disagree. The others are not differentiable, or not usefully so, and have `estimate` alone.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
@@ -47,6 +48,7 @@ pub(crate) mod pair;
 mod skce;
 mod smooth_ece;
 mod tce;
+mod ucme;
 
 pub use binning::{Bin, Binning};
 pub use cwce::{ClassWeight, Cwce};
@@ -60,3 +62,4 @@ pub(crate) use skce::block_values;
 pub use skce::{Skce, SkceForm};
 pub use smooth_ece::SmoothEce;
 pub use tce::{Tce, TceForm};
+pub use ucme::Ucme;

@@ -1,23 +1,35 @@
-//! The pair statistic `h_ij = k(p_i, p_j) · δ_iᵀ δ_j` of the squared kernel calibration error
+//! The pair statistic `h_ij = k(p_i, p_j) · δ_iᵀ M δ_j` of the squared kernel calibration error
 //! (Widmann et al. 2019, Lemma 1), its one definition for training, estimates and tests.
+//!
+//! The matrix enters through the residuals: with `M = L Lᵀ`, `h` is the product of `k` and the inner
+//! product of the folded residuals `Lᵀδ`. For a scalar kernel `M = I`, and they are the residuals.
 
 use burn::tensor::{Int, Tensor};
 
 use crate::{
-    distribution::{Categorical, residuals},
+    distribution::{self, Categorical},
     error::Result,
-    kernel::Kernel,
+    kernel::{ClassKernel, Kernel},
     tiles::Tile,
 };
 
-/// `h` between all samples of each batch.
+/// The folded residuals `Lᵀδ_i`, `[n, m] → [n, rank]`.
+pub(crate) fn residuals(
+    kernel: &impl ClassKernel,
+    probabilities: Tensor<2>,
+    labels: Tensor<1, Int>,
+) -> Tensor<2> {
+    kernel.fold(distribution::residuals(probabilities, labels))
+}
+
+/// `h` between all samples of each batch, from folded residuals.
 ///
 /// - points: `[batch, n, d]`, residuals: `[batch, n, m]`, output: `[batch, n, n]`
 pub(crate) fn within(kernel: &Kernel, points: Tensor<3>, residuals: Tensor<3>) -> Tensor<3> {
     kernel.gram(points) * residuals.clone().matmul(residuals.transpose())
 }
 
-/// The diagonal of `h`: `h_ii = κ(0) ‖δ_i‖² = ‖δ_i‖²`, `[batch, n, m] → [batch, n, 1]`.
+/// The diagonal of `h`: `h_ii = κ(0) δ_iᵀ M δ_i = ‖Lᵀδ_i‖²`, `[batch, n, m] → [batch, n, 1]`.
 pub(crate) fn diagonal(residuals: Tensor<3>) -> Tensor<3> {
     residuals.square().sum_dim(2)
 }
@@ -27,16 +39,22 @@ pub(crate) fn diagonal(residuals: Tensor<3>) -> Tensor<3> {
 pub(crate) struct Pairs {
     kernel: Kernel,
     points: Tensor<2>,
+    /// Folded.
     residuals: Tensor<2>,
 }
 
 impl Pairs {
     /// Checks the labels and fixes the bandwidth at the median of all pairs where it is to be.
-    pub fn new(kernel: Kernel, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Self> {
+    pub fn new(
+        kernel: impl ClassKernel,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+    ) -> Result<Self> {
         predictions.check_labels(labels)?;
+        kernel.validate_for(predictions.classes())?;
         let points = predictions.probabilities().detach();
-        let kernel = kernel.with_bandwidth_of(&points)?;
-        let residuals = residuals(points.clone(), labels.clone());
+        let residuals = residuals(&kernel, points.clone(), labels.clone());
+        let kernel = kernel.scalar().with_bandwidth_of(&points)?;
         Ok(Self {
             kernel,
             points,
@@ -74,7 +92,7 @@ impl Pairs {
         )
     }
 
-    /// The kernel, its bandwidth fixed.
+    /// The scalar kernel, its bandwidth fixed.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
     }

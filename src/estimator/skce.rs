@@ -3,10 +3,10 @@ use serde::{Deserialize, Serialize};
 
 use super::pair::{self, Pairs, into_blocks};
 use crate::{
-    distribution::{Categorical, residuals},
+    distribution::Categorical,
     error::{Error, Result},
     host::to_scalar,
-    kernel::Kernel,
+    kernel::{ClassKernel, Kernel},
     tiles::{SIDE, upper_tiles},
 };
 
@@ -25,21 +25,22 @@ pub enum SkceForm {
 }
 
 /// The squared kernel calibration error: `E[k(P, P') · δᵀδ']` over two independent samples, 0 if
-/// and only if the model is calibrated (for a universal kernel such as the exponential one).
+/// and only if the model is calibrated (for a universal kernel such as the exponential one). Of a
+/// [`MatrixKernel`](crate::kernel::MatrixKernel), `E[k(P, P') · δᵀMδ']`.
 ///
 /// Widmann, Lindsten, Zachariah: *Calibration tests in multi-class classification: a unifying
 /// framework*, 2019, section 4 and Table 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Skce {
+pub struct Skce<K = Kernel> {
     /// The kernel on predictions.
-    pub kernel: Kernel,
+    pub kernel: K,
     /// The estimator.
     pub form: SkceForm,
 }
 
-impl Skce {
+impl<K: ClassKernel> Skce<K> {
     /// The biased estimator.
-    pub fn biased(kernel: Kernel) -> Self {
+    pub fn biased(kernel: K) -> Self {
         Self {
             kernel,
             form: SkceForm::Biased,
@@ -47,7 +48,7 @@ impl Skce {
     }
 
     /// The unbiased quadratic estimator.
-    pub fn unbiased(kernel: Kernel) -> Self {
+    pub fn unbiased(kernel: K) -> Self {
         Self {
             kernel,
             form: SkceForm::Unbiased,
@@ -55,12 +56,12 @@ impl Skce {
     }
 
     /// The unbiased linear estimator: blocks of two.
-    pub fn linear(kernel: Kernel) -> Self {
+    pub fn linear(kernel: K) -> Self {
         Self::block(kernel, 2)
     }
 
     /// The unbiased estimator over blocks of `size` samples.
-    pub fn block(kernel: Kernel, size: usize) -> Self {
+    pub fn block(kernel: K, size: usize) -> Self {
         Self {
             kernel,
             form: SkceForm::Block(size),
@@ -83,7 +84,8 @@ impl Skce {
     ///
     /// # Panics
     ///
-    /// If the numbers of probabilities and labels differ, or on a block size below 2.
+    /// If the numbers of probabilities and labels differ, on a block size below 2, or on a kernel
+    /// matrix of another number of classes.
     pub fn value(&self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
         let [n, _] = probabilities.dims();
         assert_eq!(
@@ -92,10 +94,10 @@ impl Skce {
             "{n} predictions but {} labels",
             labels.dims()[0]
         );
-        let residuals = residuals(probabilities.clone(), labels);
+        let residuals = pair::residuals(&self.kernel, probabilities.clone(), labels);
         match self.form {
             SkceForm::Biased if n > 0 => pair::within(
-                &self.kernel,
+                &self.kernel.scalar(),
                 probabilities.unsqueeze(),
                 residuals.unsqueeze(),
             )
@@ -111,7 +113,7 @@ impl Skce {
 
     fn block_mean(&self, points: Tensor<2>, residuals: Tensor<2>, size: usize) -> Tensor<1> {
         let (points, residuals) = (into_blocks(points, size), into_blocks(residuals, size));
-        block_values(&self.kernel, points, residuals).mean()
+        block_values(&self.kernel.scalar(), points, residuals).mean()
     }
 
     /// The estimate from data.
@@ -127,10 +129,11 @@ impl Skce {
     /// # Errors
     ///
     /// A label that is not a class, another number of labels than of predictions, a bandwidth
-    /// that is not positive, a block size outside `2..=n`, or one sample for an unbiased form.
+    /// that is not positive, a kernel matrix of another number of classes, a block size outside
+    /// `2..=n`, or one sample for an unbiased form.
     pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         self.check_size(predictions.samples())?;
-        self.estimate_pairs(&Pairs::new(self.kernel, predictions, labels)?)
+        self.estimate_pairs(&Pairs::new(&self.kernel, predictions, labels)?)
     }
 
     pub(crate) fn estimate_pairs(&self, pairs: &Pairs) -> Result<f64> {

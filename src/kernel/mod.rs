@@ -19,11 +19,15 @@
 //! ```
 
 mod bandwidth;
+mod class;
 mod distance;
+mod matrix;
 mod profile;
 
 pub use bandwidth::{Bandwidth, distance_order_statistics, median_distance};
+pub use class::ClassKernel;
 pub use distance::Distance;
+pub use matrix::MatrixKernel;
 pub use profile::Profile;
 
 use burn::tensor::Tensor;
@@ -182,6 +186,27 @@ impl Kernel {
             Bandwidth::Fixed(bandwidth) => separation.scaled_by(bandwidth).profile(self.profile),
             Bandwidth::Median => {
                 let median = bandwidth::median_of_pairs(separation.distance().detach());
+                separation.scaled_by_tensor(median).profile(self.profile)
+            }
+        }
+    }
+
+    /// The kernel between test locations and data, differentiable with respect to both; a median
+    /// bandwidth is that of all pairs of data, and detached from the gradient.
+    ///
+    /// # Shapes
+    ///
+    /// - locations: `[1, J, d]`
+    /// - data: `[1, n, d]`
+    /// - output: `[1, J, n]`
+    pub(crate) fn at_locations(&self, locations: Tensor<3>, data: Tensor<3>) -> Tensor<3> {
+        let separation = self.separation(locations, data.clone());
+        match self.bandwidth {
+            Bandwidth::Fixed(bandwidth) => separation.scaled_by(bandwidth).profile(self.profile),
+            Bandwidth::Median => {
+                let data = data.detach();
+                let distances = self.distance.between(data.clone(), data);
+                let median = bandwidth::median_of_pairs(distances);
                 separation.scaled_by_tensor(median).profile(self.profile)
             }
         }

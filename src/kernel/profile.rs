@@ -49,7 +49,7 @@ impl Profile {
         }
     }
 
-    /// `κ(√s)`, elementwise; smooth at 0 where [`is_smooth`](Self::is_smooth).
+    /// `κ(√s)`, elementwise; smooth at 0 for the Gaussian and the rational quadratic.
     pub fn of_squared<const D: usize>(self, s: Tensor<D>) -> Tensor<D> {
         match self {
             Self::Gaussian => (s * -0.5).exp(),

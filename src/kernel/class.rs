@@ -1,0 +1,72 @@
+use std::fmt::Debug;
+
+use burn::tensor::Tensor;
+
+use super::Kernel;
+use crate::error::Result;
+
+/// A matrix-valued kernel `k(p, q)·M` on class predictions, for a scalar [`Kernel`] `k` and a
+/// symmetric positive semi-definite matrix `M`: what a calibration error of classes needs.
+///
+/// A [`Kernel`] by itself stands for `M = I`; [`MatrixKernel`](super::MatrixKernel) has any other
+/// (Widmann et al. 2019, section 3.3).
+pub trait ClassKernel: Clone + Debug {
+    /// The scalar factor `k`.
+    fn scalar(&self) -> Kernel;
+
+    /// `δ ↦ Lᵀδ` for a factor `M = L Lᵀ`, so that `δᵀ M δ' = (Lᵀδ)ᵀ(Lᵀδ')`. Differentiable, and
+    /// nothing is read back.
+    ///
+    /// # Shapes
+    ///
+    /// - residuals: `[n, m]`
+    /// - output: `[n, rank]`, `rank ≤ m`
+    fn fold(&self, residuals: Tensor<2>) -> Tensor<2>;
+
+    /// Half of the least bound of `|h| = |k(p, p')·δᵀ M δ'|`, which the distribution-free tests need:
+    /// `|h| ≤ 2·supremum`.
+    fn supremum(&self) -> f64;
+
+    /// Whether the parameters are valid, for predictions over so many classes.
+    ///
+    /// # Errors
+    ///
+    /// A scalar kernel that is not [valid](Kernel::validate), or a matrix of another size.
+    fn validate_for(&self, classes: usize) -> Result<()>;
+}
+
+impl ClassKernel for Kernel {
+    fn scalar(&self) -> Kernel {
+        *self
+    }
+
+    fn fold(&self, residuals: Tensor<2>) -> Tensor<2> {
+        residuals
+    }
+
+    fn supremum(&self) -> f64 {
+        Kernel::supremum(self)
+    }
+
+    fn validate_for(&self, _classes: usize) -> Result<()> {
+        self.validate()
+    }
+}
+
+impl<K: ClassKernel> ClassKernel for &K {
+    fn scalar(&self) -> Kernel {
+        (*self).scalar()
+    }
+
+    fn fold(&self, residuals: Tensor<2>) -> Tensor<2> {
+        (*self).fold(residuals)
+    }
+
+    fn supremum(&self) -> f64 {
+        ClassKernel::supremum(*self)
+    }
+
+    fn validate_for(&self, classes: usize) -> Result<()> {
+        (*self).validate_for(classes)
+    }
+}

@@ -1,0 +1,156 @@
+use approx::assert_relative_eq;
+use burn_calibration::estimator::*;
+use rand::RngExt;
+
+use super::{SECOND, binary};
+use crate::data::*;
+
+/// `Σ_k φ_σ(t − r + 2k) + φ_σ(t + r + 2k)`.
+fn reflected_gaussian(t: f64, r: f64, sigma: f64) -> f64 {
+    let density =
+        |x: f64| (-0.5 * (x / sigma).powi(2)).exp() / (sigma * (2.0 * std::f64::consts::PI).sqrt());
+    (-6..=6)
+        .map(|k| density(t - r + 2.0 * f64::from(k)) + density(t + r + 2.0 * f64::from(k)))
+        .sum()
+}
+
+#[test]
+fn smooth_ece_agrees_with_its_definition() {
+    let mut rng = rng(511);
+    let r: Vec<f64> = (0..40).map(|_| rng.random_range(0.0..1.0)).collect();
+    let classes: Vec<usize> = r
+        .iter()
+        .map(|r| usize::from(rng.random_bool(r * r)))
+        .collect();
+    let (p, y) = (binary(&r), labels(&classes));
+    let nodes = 20_000;
+    let by_definition = |sigma: f64| {
+        let smoothed = |t: f64| {
+            let residual =
+                |(r, &c): (&f64, &usize)| (c as f64 - r) * reflected_gaussian(t, *r, sigma);
+            r.iter().zip(&classes).map(residual).sum::<f64>() / 40.0
+        };
+        let midpoint = |j: i32| (f64::from(j) + 0.5) / f64::from(nodes);
+        (0..nodes).map(|j| smoothed(midpoint(j)).abs()).sum::<f64>() / f64::from(nodes)
+    };
+    let smooth = SmoothEce::new(SECOND);
+    for sigma in [0.02, 0.1, 1.3] {
+        let value = smooth.at_bandwidth(sigma, &p, &y).unwrap();
+        assert_relative_eq!(value, by_definition(sigma), max_relative = 1e-6);
+    }
+    let fixed_point = smooth.estimate(&p, &y).unwrap();
+    let at = smooth.at_bandwidth(fixed_point, &p, &y).unwrap();
+    assert_relative_eq!(at, fixed_point, max_relative = 1e-7);
+    assert!(smooth.at_bandwidth(1e-4, &p, &y).is_err());
+}
+
+/// One residual keeps its mass at any bandwidth; opposite residuals at 0 and 1 cancel slowly:
+/// `smECE_σ = (4/π) Σ_j (−1)^j exp(−(π(2j+1)σ)²/2)/(2j+1)`.
+#[test]
+fn smooth_ece_by_hand() {
+    let smooth = SmoothEce::new(SECOND);
+    for sigma in [0.001, 0.01, 1.0] {
+        let one = smooth
+            .at_bandwidth(sigma, &binary(&[0.3]), &labels(&[1]))
+            .unwrap();
+        assert_relative_eq!(one, 0.7, max_relative = 1e-10);
+    }
+    let (p, y) = (binary(&[0.0, 1.0]), labels(&[1, 0]));
+    for sigma in [0.05, 0.3, 0.8] {
+        let term = |j: i32| {
+            let k = f64::from(2 * j + 1);
+            f64::from(1 - 2 * (j % 2)) * (-0.5 * (std::f64::consts::PI * k * sigma).powi(2)).exp()
+                / k
+        };
+        let expected = 4.0 / std::f64::consts::PI * (0..60).map(term).sum::<f64>();
+        let value = smooth.at_bandwidth(sigma, &p, &y).unwrap();
+        assert_relative_eq!(value, expected, max_relative = 1e-10);
+    }
+    // tiny residuals: below the resolution, but not lost
+    let (p, y) = (binary(&[0.9999, 0.9999]), labels(&[1, 1]));
+    assert_relative_eq!(smooth.estimate(&p, &y).unwrap(), 1e-4, max_relative = 1e-8);
+}
+
+/// Direct sums over a fine grid, reflected as often as the kernel reaches.
+#[test]
+fn kde_agrees_with_its_definition() {
+    let mut rng = rng(512);
+    let r: Vec<f64> = (0..30)
+        .map(|_| rng.random_range(0.0..1.0f64).sqrt())
+        .collect();
+    let classes: Vec<usize> = r
+        .iter()
+        .map(|r| usize::from(rng.random_bool(r * r)))
+        .collect();
+    let (p, y) = (binary(&r), labels(&classes));
+    for (bandwidth, order) in [(0.01, 1.0), (0.1, 2.0), (0.8, 1.0), (0.05, 3.5)] {
+        let h = 3.0 * bandwidth;
+        let kernel = |z: f64, r: f64| {
+            let image = |u: f64| 35.0 / 32.0 * (1.0 - (u / h).powi(2)).max(0.0).powi(3) / h;
+            let period = |k| image(z - r + 2.0 * f64::from(k)) + image(z + r + 2.0 * f64::from(k));
+            (-3..=3).map(period).sum::<f64>()
+        };
+        let nodes = 40_000;
+        let (mut sum, mut mass) = (0.0, 0.0);
+        for j in 0..nodes {
+            let z = (f64::from(j) + 0.5) / f64::from(nodes);
+            let weights: Vec<f64> = r.iter().map(|r| kernel(z, *r)).collect();
+            let density: f64 = weights.iter().sum();
+            let occurred: f64 = weights
+                .iter()
+                .zip(&classes)
+                .map(|(w, c)| w * *c as f64)
+                .sum();
+            mass += density / 30.0 / f64::from(nodes);
+            if density > 0.0 {
+                let gap: f64 = (z - occurred / density).abs();
+                sum += gap.powf(order) * density / 30.0 / f64::from(nodes);
+            }
+        }
+        assert_relative_eq!(mass, 1.0, max_relative = 1e-6); // nothing is lost at the ends
+        let kde = KdeTce::new(order)
+            .with_event(SECOND)
+            .with_bandwidth(bandwidth);
+        let estimate = kde.estimate(&p, &y).unwrap();
+        assert_relative_eq!(estimate, sum.powf(order.recip()), max_relative = 1e-4);
+    }
+    // a bandwidth far below the distance of the points: each is its own bin
+    let (p, y) = (binary(&[0.25, 0.5, 0.75]), labels(&[0, 1, 1]));
+    let kde = KdeTce::default().with_event(SECOND).with_bandwidth(1e-6);
+    assert_relative_eq!(
+        kde.estimate(&p, &y).unwrap(),
+        1.0 / 3.0,
+        max_relative = 1e-4
+    );
+}
+
+/// The mean over data sets of a calibrated model with two levels of confidence: 0 if debiased,
+/// `Σ r(1−r)/n` otherwise.
+#[test]
+fn debiasing_by_simulation() {
+    let mut rng = rng(513);
+    let sets = 4000;
+    let (r, binning) = (
+        [0.6, 0.6, 0.6, 0.6, 0.9, 0.9, 0.9],
+        Binning::Uniform { bins: 15 },
+    );
+    let tce = Tce::default().with_event(SECOND).with_binning(binning);
+    let plug_in = tce.with_form(TceForm::PlugIn { order: 2.0 });
+    let mut values = [Vec::new(), Vec::new()];
+    for _ in 0..sets {
+        let classes: Vec<usize> = r.iter().map(|&r| usize::from(rng.random_bool(r))).collect();
+        let (p, y) = (binary(&r), labels(&classes));
+        for (values, tce) in values.iter_mut().zip([tce, plug_in]) {
+            values.push(tce.power(&p, &y).unwrap());
+        }
+    }
+    for (values, expected) in values.iter().zip([0.0, (0.24 + 0.09) / 7.0]) {
+        let mean = values.iter().sum::<f64>() / f64::from(sets);
+        let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
+        let error = squares.sqrt() / f64::from(sets);
+        assert!(
+            (mean - expected).abs() < 4.0 * error,
+            "{mean} ± {error}, expected {expected}"
+        );
+    }
+}

@@ -1,0 +1,172 @@
+use approx::assert_relative_eq;
+use burn::tensor::Tensor;
+use burn_calibration::estimator::*;
+
+use super::{SECOND, binary, estimators};
+use crate::data::*;
+
+/// Four predictions of a second class at 1/4, 1/4, 3/4, 1, of which it occurs in the last two.
+#[test]
+fn binary_by_hand() {
+    let (p, y) = (binary(&[0.25, 0.25, 0.75, 1.0]), labels(&[0, 0, 1, 1]));
+    // top label: confidences 3/4, 3/4, 3/4, 1, all right; gaps 1/4 × 3, 0
+    for (bins, largest) in [(2, 0.1875), (15, 0.25)] {
+        let ece = Ece::top_label(bins);
+        assert_eq!(ece.estimate(&p, &y).unwrap(), 0.1875);
+        assert_eq!(Mce::new(ece).estimate(&p, &y).unwrap(), largest);
+    }
+    assert_eq!(
+        KolmogorovSmirnov::default().estimate(&p, &y).unwrap(),
+        0.1875
+    );
+    // the second class: gaps p − y of 1/4, 1/4, −1/4, 0
+    assert_eq!(
+        KolmogorovSmirnov::new(SECOND).estimate(&p, &y).unwrap(),
+        0.125
+    );
+    let ece = |binning, discrepancy| {
+        let ece = Ece::new(Aspect::Event(SECOND), binning).with_discrepancy(discrepancy);
+        ece.estimate(&p, &y).unwrap()
+    };
+    let halves = Binning::Uniform { bins: 2 }; // {1/4, 1/4} and {3/4, 1}: gaps 1/4 and −1/8
+    assert_eq!(ece(halves, Discrepancy::TotalVariation), 0.1875);
+    assert_eq!(ece(halves, Discrepancy::L1), 0.375);
+    assert_eq!(
+        ece(halves, Discrepancy::SquaredEuclidean),
+        (2.0 / 16.0 + 2.0 / 64.0) / 2.0
+    );
+    // one bin for each class: the whole prediction in a single bin, (7/16, 9/16) against (½, ½)
+    assert_eq!(Ece::uniform(1).estimate(&p, &y).unwrap(), 0.0625);
+    // equal mass: ties stay together, {1/4, 1/4}, {3/4}, {1}
+    assert_eq!(
+        ece(Binning::EqualMass { bins: 4 }, Discrepancy::TotalVariation),
+        0.1875
+    );
+    let tce = Tce::default().with_event(SECOND).with_binning(halves);
+    let power = tce
+        .with_form(TceForm::PlugIn { order: 2.0 })
+        .power(&p, &y)
+        .unwrap();
+    assert_eq!(power, 0.5 / 16.0 + 0.5 / 64.0);
+    // every bin is pure: ȳ(1 − ȳ) = 0, nothing to subtract
+    assert_eq!(tce.power(&p, &y).unwrap(), power);
+    // all in one bin: gap 1/16, ȳ = ½, 1/256 − (1/4)/3 < 0
+    let one = tce.with_binning(Binning::Uniform { bins: 1 });
+    assert_relative_eq!(
+        one.power(&p, &y).unwrap(),
+        1.0 / 256.0 - 1.0 / 12.0,
+        max_relative = 1e-14
+    );
+    assert_eq!(one.estimate(&p, &y).unwrap(), 0.0);
+    // two classes mirror each other; the edge ½ and its mirror image are in different bins, 1/4 is not
+    let cwce = Cwce::new(2.0).with_binning(halves);
+    assert_relative_eq!(cwce.power(&p, &y).unwrap(), power, max_relative = 1e-14);
+    let sum = cwce.with_weight(ClassWeight::Sum);
+    assert_relative_eq!(
+        sum.estimate(&p, &y).unwrap(),
+        (2.0 * power).sqrt(),
+        max_relative = 1e-14
+    );
+}
+
+/// Three classes: bins of the whole prediction are tuples.
+#[test]
+fn vectors_by_hand() {
+    let p = categorical(&[
+        vec![0.5, 0.25, 0.25],
+        vec![0.25, 0.5, 0.25],
+        vec![0.5, 0.25, 0.25],
+        vec![0.0, 0.25, 0.75],
+    ]);
+    let y = labels(&[0, 0, 2, 2]);
+    // at two bins a class the first three share (0, 0, 0), since ½ is in the first half
+    let bins = Ece::uniform(2).bins(&p, &y).unwrap();
+    assert_eq!(bins.iter().map(|bin| bin.size).collect::<Vec<_>>(), [3, 1]);
+    let third = 1.0 / 3.0;
+    for (bin, expected) in bins.iter().zip([[1.25, 1.0, 0.75], [0.0, 0.75, 2.25]]) {
+        for (p, expected) in bin.prediction.iter().zip(expected) {
+            assert_relative_eq!(*p, expected * third, max_relative = 1e-15);
+        }
+    }
+    assert_relative_eq!(bins[0].frequency[0], 2.0 * third);
+    assert_eq!(bins[1].frequency, [0.0, 0.0, 1.0]);
+    // Σ|n_b (p̄ − ȳ)| = 0.75 + 1 + 0.25 and 0 + 0.25 + 0.25, halved, over four samples
+    assert_relative_eq!(
+        Ece::uniform(2).estimate(&p, &y).unwrap(),
+        2.5 / 8.0,
+        max_relative = 1e-15
+    );
+    // at four bins: rows 0 and 2; row 1; row 3
+    let expected = (0.5 * (0.0 + 0.5 + 0.5) + 0.5 * (0.75 + 0.5 + 0.25) + 0.25) / 4.0;
+    assert_relative_eq!(
+        Ece::uniform(4).estimate(&p, &y).unwrap(),
+        expected,
+        max_relative = 1e-15
+    );
+}
+
+#[test]
+fn partitions_by_hand() {
+    let column = |values: &[f64]| tensor(&values.iter().map(|v| vec![*v]).collect::<Vec<_>>());
+    let of = |binning: Binning, points: &Tensor<2>| binning.partition(points).unwrap();
+    // right-closed, with 0 in the first
+    let edges = column(&[0.0, 0.2, 0.20000001, 0.4, 1.0, 0.9]);
+    let fifths = of(Binning::Uniform { bins: 5 }, &edges);
+    assert_eq!(fifths, [vec![0, 1], vec![2, 3], vec![4, 5]]);
+    // equal mass: ends at the ranks ⌈7/3⌉, ⌈14/3⌉, 7; ties with the last of a bin join it,
+    // here all of the second bin
+    let points = column(&[0.7, 0.1, 0.2, 0.3, 0.3, 0.3, 0.9]);
+    let thirds = of(Binning::EqualMass { bins: 3 }, &points);
+    assert_eq!(thirds, [vec![1, 2, 3, 4, 5], vec![0, 6]]);
+    let many = of(Binning::EqualMass { bins: 100 }, &points);
+    assert_eq!(many, [vec![1], vec![2], vec![3, 4, 5], vec![0], vec![6]]);
+    // median-variance: the first coordinate varies most; then within each half the second
+    let points = tensor(&[
+        vec![0.1, 0.1],
+        vec![0.1, 0.3],
+        vec![0.9, 0.4],
+        vec![0.9, 0.5],
+    ]);
+    let pairs = of(Binning::MedianVariance { minimum: 2 }, &points);
+    assert_eq!(pairs, [vec![0, 1], vec![2, 3]]);
+    let singles = of(Binning::MedianVariance { minimum: 1 }, &points);
+    assert_eq!(singles, [vec![0], vec![1], vec![2], vec![3]]);
+    // more than half at the least value: nothing is below the median
+    let stuck = of(
+        Binning::MedianVariance { minimum: 1 },
+        &column(&[0.0, 0.0, 0.0, 1.0]),
+    );
+    assert_eq!(stuck, [vec![0, 1, 2, 3]]);
+}
+
+/// One sample, all right and sure, all wrong and sure, all predictions equal.
+#[test]
+fn degenerate_cases() {
+    let sure = categorical(&[
+        vec![1.0, 0.0, 0.0],
+        vec![0.0, 1.0, 0.0],
+        vec![1.0, 0.0, 0.0],
+    ]);
+    for (name, estimate) in estimators() {
+        let right = estimate(&sure, &labels(&[0, 1, 0])).unwrap();
+        assert!(right.abs() < 1e-15, "{name}: {right}");
+        let wrong = estimate(&sure, &labels(&[1, 2, 1])).unwrap();
+        let least = if name.starts_with("cwce") {
+            0.5
+        } else {
+            1.0 - 1e-9
+        };
+        assert!((least..=1.0).contains(&wrong), "{name}: {wrong}");
+        let one = estimate(&categorical(&[vec![0.25, 0.75]]), &labels(&[1])).unwrap();
+        let expected = if name == "tce" || name == "cwce debiased" {
+            0.0
+        } else {
+            0.25
+        };
+        assert!((one - expected).abs() < 1e-9, "{name}: {one}");
+        let equal = estimate(&binary(&[0.75; 4]), &labels(&[1, 0, 1, 0])).unwrap();
+        // debiased: (1/4)² − (1/4)/3 < 0
+        let expected = if expected == 0.0 { 0.0 } else { 0.25 };
+        assert!((equal - expected).abs() < 1e-9, "{name}: {equal}");
+    }
+}

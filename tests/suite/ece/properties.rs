@@ -1,0 +1,105 @@
+use burn_calibration::{estimator::*, score::ProperScore};
+use proptest::{collection::vec, prelude::*};
+
+use super::estimators;
+use crate::data::*;
+
+/// Up to thirty predictions over two to five classes, some of them equal, with labels.
+fn labelled() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<usize>)> {
+    (2usize..6, 1usize..31).prop_flat_map(|(m, n)| {
+        let logit = prop_oneof![Just(0.0), Just(40.0), -4.0..4.0f64];
+        let row = vec(logit, m).prop_map(|row| softmax(&row));
+        (vec(row, n), vec(0..m, n))
+    })
+}
+
+/// So many bins that only equal predictions share one: the plug-in estimators are then exact for the
+/// empirical distribution.
+const EXACT: usize = 1 << 40;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn estimates_are_in_the_unit_interval_whatever_the_order((rows, classes) in labelled(), shift in 1usize..9) {
+        let n = rows.len();
+        let rotated: Vec<_> = (0..n).map(|k| rows[(k + shift) % n].clone()).collect();
+        let rotated_classes: Vec<_> = (0..n).map(|k| classes[(k + shift) % n]).collect();
+        for (name, estimator) in estimators() {
+            let estimate = estimator(&categorical(&rows), &labels(&classes)).unwrap();
+            prop_assert!((0.0..=1.0 + 1e-12).contains(&estimate), "{name}: {estimate}");
+            let moved = estimator(&categorical(&rotated), &labels(&rotated_classes)).unwrap();
+            prop_assert!((estimate - moved).abs() < 1e-7, "{name}: {estimate}, rotated {moved}");
+        }
+    }
+
+    #[test]
+    fn partitions_hold_each_row_once((rows, _) in labelled(), bins in 1usize..6) {
+        let points = tensor(&rows);
+        let column = points.clone().slice([0..rows.len(), 0..1]);
+        let minimum = bins.min(rows.len());
+        let partitions = [
+            Binning::Uniform { bins }.partition(&points),
+            Binning::EqualMass { bins }.partition(&column),
+            Binning::MedianVariance { minimum }.partition(&points),
+        ];
+        for partition in &partitions {
+            let partition = partition.as_ref().unwrap();
+            let mut members = partition.concat();
+            members.sort();
+            prop_assert_eq!(members, (0..rows.len()).collect::<Vec<_>>());
+            prop_assert!(partition.iter().all(|bin| !bin.is_empty()));
+        }
+        prop_assert!(partitions[1].as_ref().unwrap().len() <= bins);
+        prop_assert!(partitions[2].as_ref().unwrap().iter().all(|bin| bin.len() >= minimum));
+    }
+
+    /// Gruber and Buettner 2022, Theorem 3.1, for the empirical distribution.
+    #[test]
+    fn the_chain_of_calibration_errors((rows, classes) in labelled()) {
+        let (p, y) = (categorical(&rows), labels(&classes));
+        let exact = Binning::Uniform { bins: EXACT };
+        let brier = ProperScore::Brier.upper_bound(&p, &y).unwrap().estimate;
+        let full = Ece::new(Aspect::Vector, exact).with_discrepancy(Discrepancy::SquaredEuclidean);
+        let class_wise = Cwce::new(2.0).with_binning(exact).with_weight(ClassWeight::Sum);
+        let tce = |order| Tce::default().with_binning(exact).with_form(TceForm::PlugIn { order });
+        let top: Vec<f64> = [2.0, 1.0].map(|order| tce(order).estimate(&p, &y).unwrap()).into();
+        let chain = [
+            brier.sqrt(),
+            full.estimate(&p, &y).unwrap().sqrt(),
+            class_wise.estimate(&p, &y).unwrap(),
+            top[0],
+            top[1],
+        ];
+        for pair in chain.windows(2) {
+            prop_assert!(pair[0] >= pair[1] - 1e-12, "{chain:?}");
+        }
+        let below = [
+            KolmogorovSmirnov::default().estimate(&p, &y).unwrap(),
+            Ece::default().estimate(&p, &y).unwrap(),
+            Ece::equal_mass(3).estimate(&p, &y).unwrap(),
+            Mmce::default().estimate(&p, &y).unwrap().max(0.0).sqrt(),
+            SmoothEce::default().at_bandwidth(0.02, &p, &y).unwrap(),
+        ];
+        prop_assert!(below.iter().all(|&error| error <= top[1] + 1e-7), "{below:?} above {}", top[1]);
+    }
+
+    #[test]
+    fn estimators_agree_where_they_coincide((rows, classes) in labelled(), bins in 1usize..9) {
+        let (p, y) = (categorical(&rows), labels(&classes));
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-13;
+        let value = |ece: Ece| ece.estimate(&p, &y).unwrap();
+        for ece in [Ece::top_label(bins), Ece::equal_mass(bins), Ece::uniform(bins), Ece::median_variance(1)] {
+            prop_assert!(close(value(ece.with_discrepancy(Discrepancy::L1)), 2.0 * value(ece)));
+            prop_assert!(Mce::new(ece).estimate(&p, &y).unwrap() >= value(ece) - 1e-15);
+        }
+        let binning = Binning::Uniform { bins };
+        let tce = |order| Tce::default().with_binning(binning).with_form(TceForm::PlugIn { order });
+        prop_assert!(close(value(Ece::top_label(bins)), tce(1.0).estimate(&p, &y).unwrap()));
+        let squared = Ece::top_label(bins).with_discrepancy(Discrepancy::SquaredEuclidean);
+        prop_assert!(close(value(squared), 2.0 * tce(2.0).power(&p, &y).unwrap()));
+        // smoothing more never gives more
+        let smooth = |sigma| SmoothEce::default().at_bandwidth(sigma, &p, &y).unwrap();
+        prop_assert!(smooth(0.05) >= smooth(0.1) - 1e-9 && smooth(0.1) >= smooth(0.4) - 1e-9);
+    }
+}

@@ -1,0 +1,263 @@
+//! Lenses, and the SKCE of two samples through each of them by hand.
+
+use approx::assert_relative_eq;
+use burn::tensor::{DType, Int, Tensor};
+use burn_calibration::{
+    distribution::Categorical,
+    error::Error,
+    estimator::{Ece, Mmce, MmceForm, Skce},
+    hypothesis::{AsymptoticSkceTest, CalibrationTest},
+    kernel::{Bandwidth, Distance, Kernel, MatrixKernel},
+};
+use proptest::{collection::vec, prelude::*};
+
+use crate::data::*;
+
+fn classes(labels: &Tensor<1, Int>) -> Vec<i64> {
+    labels.clone().try_into_vec_as().unwrap()
+}
+
+/// The exponential kernel over total variation with bandwidth 1.
+fn kernel() -> Kernel {
+    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1.0))
+}
+
+fn skce((predictions, labels): (Categorical, Tensor<1, Int>)) -> [f64; 2] {
+    let estimate = |skce: Skce| skce.estimate(&predictions, &labels).unwrap();
+    [
+        estimate(Skce::unbiased(kernel())),
+        estimate(Skce::biased(kernel())),
+    ]
+}
+
+/// Two predictions over four classes, in eighths: (4, 2, 1, 1) with label 1, (1, 1, 2, 4) with
+/// label 3.
+fn two() -> (Categorical, Tensor<1, Int>) {
+    let eighths = [[4.0, 2.0, 1.0, 1.0], [1.0, 1.0, 2.0, 4.0]];
+    let rows: Vec<Vec<f64>> = eighths
+        .iter()
+        .map(|row| row.iter().map(|p| p / 8.0).collect())
+        .collect();
+    (categorical(&rows), labels(&[1, 3]))
+}
+
+/// `h_12 = e^{−d} δ₁·δ₂`, and the biased estimate `(‖δ₁‖² + ‖δ₂‖² + 2 h_12)/4`, for residuals in
+/// eighths at a distance of `d` eighths.
+fn expected(distance: f64, first: &[f64], second: &[f64]) -> [f64; 2] {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / 64.0;
+    let h = (-distance / 8.0).exp() * dot(first, second);
+    [h, (dot(first, first) + dot(second, second) + 2.0 * h) / 4.0]
+}
+
+fn check(found: [f64; 2], expected: [f64; 2]) {
+    for (found, expected) in found.iter().zip(expected) {
+        assert_relative_eq!(*found, expected, max_relative = 1e-14);
+    }
+}
+
+#[test]
+fn two_samples_through_every_lens() {
+    let (p, y) = two();
+    // the whole prediction: 3 + 1 + 1 + 3 eighths apart in L1, half of that in total variation
+    check(
+        skce((p.clone(), y.clone())),
+        expected(4.0, &[-4.0, 6.0, -1.0, -1.0], &[-1.0, -1.0, -2.0, 4.0]),
+    );
+    // top label: confidences ½, ½, wrong and right
+    check(
+        skce(p.top_label(&y).unwrap()),
+        expected(0.0, &[4.0, -4.0], &[-4.0, 4.0]),
+    );
+    // class 1 against the rest: 2/8 and 1/8, it occurs in the first
+    check(
+        skce(p.class_wise(1, &y).unwrap()),
+        expected(1.0, &[-6.0, 6.0], &[1.0, -1.0]),
+    );
+    // top 2: (4, 2 | 2) with rank 1, (4, 2 | 2) with rank 0
+    check(
+        skce(p.top_k(2, &y).unwrap()),
+        expected(0.0, &[-4.0, 6.0, -2.0], &[4.0, -2.0, -2.0]),
+    );
+    // groups {0, 3} and {1, 2}: (5, 3) with group 1, (5, 3) with group 0
+    check(
+        skce(p.grouped(&[[0, 3], [1, 2]], &y).unwrap()),
+        expected(0.0, &[-5.0, 5.0], &[3.0, -3.0]),
+    );
+    // groups {2, 1} and {0} and {3}: (3, 4, 1) with group 0, (3, 1, 4) with group 2
+    check(
+        skce(p.grouped(&[vec![2, 1], vec![0], vec![3]], &y).unwrap()),
+        expected(3.0, &[5.0, -4.0, -1.0], &[-3.0, -1.0, 4.0]),
+    );
+}
+
+#[test]
+fn lenses_by_hand() {
+    let (p, y) = two();
+    let (ranked, ranks) = p.top_k(2, &y).unwrap();
+    assert_eq!(
+        vector(ranked.probabilities()),
+        [0.5, 0.25, 0.25, 0.5, 0.25, 0.25]
+    );
+    assert_eq!(classes(&ranks), [1, 0]);
+    let (ranked, ranks) = p.top_k(1, &labels(&[3, 0])).unwrap();
+    assert_eq!(vector(ranked.probabilities()), [0.5; 4]);
+    assert_eq!(classes(&ranks), [1, 1]); // neither is the top
+    // ties keep the order of the classes
+    let (_, ranks) = p.top_k(3, &labels(&[2, 0])).unwrap();
+    assert_eq!(classes(&ranks), [2, 2]);
+    let (_, ranks) = p.top_k(3, &labels(&[3, 1])).unwrap();
+    assert_eq!(classes(&ranks), [3, 3]);
+    let (grouped, groups) = p.grouped(&[vec![3], vec![0, 1, 2]], &y).unwrap();
+    assert_eq!(vector(grouped.probabilities()), [0.125, 0.875, 0.5, 0.5]);
+    assert_eq!(classes(&groups), [1, 0]);
+}
+
+#[test]
+fn lenses_keep_the_dtype() {
+    let (p, y) = two();
+    for dtype in [DType::F32, DType::F64] {
+        let p = Categorical::from_probabilities(p.probabilities().cast(dtype)).unwrap();
+        let lenses = [
+            p.top_label(&y),
+            p.class_wise(0, &y),
+            p.top_k(2, &y),
+            p.grouped(&[[0, 1], [2, 3]], &y),
+        ];
+        for lens in lenses {
+            let (predictions, labels) = lens.unwrap();
+            assert_eq!(predictions.probabilities().dtype(), dtype);
+            assert_eq!(labels.dtype(), y.dtype());
+            // every estimator and test applies
+            Skce::unbiased(Kernel::exponential())
+                .estimate(&predictions, &labels)
+                .unwrap();
+            Ece::uniform(3).estimate(&predictions, &labels).unwrap();
+            let test = AsymptoticSkceTest::new(Kernel::exponential()).with_replicates(9);
+            test.evaluate(&predictions, &labels, &mut rng(0)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn bad_lenses() {
+    let (p, y) = two();
+    let message =
+        |lens: Result<(Categorical, Tensor<1, Int>), Error>| lens.unwrap_err().to_string();
+    for (k, shown) in [(0, "0"), (4, "4")] {
+        assert_eq!(
+            message(p.top_k(k, &y)),
+            format!(
+                "the number of ranks of a top-k lens is {shown}, expected at least 1 and less than the number of classes"
+            )
+        );
+    }
+    let grouped = |groups: &[Vec<usize>]| message(p.grouped(groups, &y));
+    assert_eq!(
+        grouped(&[vec![0, 1], vec![2]]),
+        "class 3 is in 0 groups, expected it in exactly one"
+    );
+    assert_eq!(
+        grouped(&[vec![0, 1], vec![1, 2, 3]]),
+        "class 1 is in 2 groups, expected it in exactly one"
+    );
+    assert_eq!(
+        grouped(&[vec![0, 1], vec![2, 3, 4]]),
+        "a class of a group is 4, expected a column of the predictions"
+    );
+    assert_eq!(
+        grouped(&[vec![0, 1, 2, 3], vec![]]),
+        "group 1 holds no class"
+    );
+    assert_eq!(
+        grouped(&[vec![0, 1, 2, 3]]),
+        "the predictions have 1 columns, expected at least 2 classes"
+    );
+    let outside = labels(&[0, 4]);
+    let expected = "row 1: the label is 4, expected a class in 0..4";
+    assert_eq!(message(p.top_k(1, &outside)), expected);
+    assert_eq!(message(p.grouped(&[[0, 1], [2, 3]], &outside)), expected);
+}
+
+/// Up to twelve predictions over three to five classes, some of them equal, with labels.
+fn labelled() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<usize>)> {
+    (3usize..6, 2usize..13).prop_flat_map(|(m, n)| {
+        let logit = prop_oneof![Just(0.0), -4.0..4.0f64];
+        let row = vec(logit, m).prop_map(|row| softmax(&row));
+        (vec(row, n), vec(0..m, n))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The kernels see no names of classes: any permutation of them leaves the SKCE as it is; the
+    /// lenses give valid predictions and labels.
+    #[test]
+    fn classes_are_only_names((rows, classes) in labelled(), scale in 1usize..5, shift in 0usize..5) {
+        let m = rows[0].len();
+        prop_assume!((1..=m).all(|d| d == 1 || m % d != 0 || scale % d != 0)); // c ↦ scale·c + shift is one-to-one
+        let renamed = |c: usize| (scale * c + shift) % m;
+        let permuted: Vec<Vec<f64>> = rows.iter().map(|row| {
+            let mut permuted = vec![0.0; m];
+            row.iter().enumerate().for_each(|(c, p)| permuted[renamed(c)] = *p);
+            permuted
+        }).collect();
+        let renamed_classes: Vec<_> = classes.iter().map(|&c| renamed(c)).collect();
+        let original = (categorical(&rows), labels(&classes));
+        let other = (categorical(&permuted), labels(&renamed_classes));
+        for (a, b) in skce(original.clone()).iter().zip(skce(other.clone())) {
+            prop_assert!((a - b).abs() < 1e-13);
+        }
+        let groups: Vec<Vec<usize>> = vec![vec![0], (1..m).collect()];
+        let renamed_groups: Vec<Vec<usize>> = groups.iter().map(|g| g.iter().map(|&c| renamed(c)).collect()).collect();
+        let pairs = [
+            (original.0.grouped(&groups, &original.1), other.0.grouped(&renamed_groups, &other.1)),
+            (original.0.class_wise(1, &original.1), other.0.class_wise(renamed(1), &other.1)),
+        ];
+        for (a, b) in pairs {
+            for (a, b) in skce(a.unwrap()).iter().zip(skce(b.unwrap())) {
+                prop_assert!((a - b).abs() < 1e-13);
+            }
+        }
+        // one class against the others is the class-wise lens, up to the order of its two classes
+        let grouped = skce(original.0.grouped(&groups, &original.1).unwrap());
+        let class_wise = skce(original.0.class_wise(0, &original.1).unwrap());
+        for (a, b) in grouped.iter().zip(class_wise) {
+            prop_assert!((a - b).abs() < 1e-13);
+        }
+        for k in 1..m {
+            let (ranked, ranks) = original.0.top_k(k, &original.1).unwrap();
+            let checked = Categorical::from_probabilities(ranked.probabilities()).unwrap();
+            prop_assert!(Skce::biased(kernel()).estimate(&checked, &ranks).unwrap() >= -1e-15);
+        }
+    }
+
+    /// Widmann et al. 2019, Example I.1: the top-label lens doubles the MMCE, top-1 is the same lens.
+    #[test]
+    fn top_one_is_the_top_label((rows, classes) in labelled()) {
+        let (p, y) = (categorical(&rows), labels(&classes));
+        let top_one = skce(p.top_k(1, &y).unwrap());
+        let top_label = skce(p.top_label(&y).unwrap());
+        for (a, b) in top_one.iter().zip(top_label) {
+            prop_assert!((a - b).abs() < 1e-13);
+        }
+        // total variation of (1 − r, r) is |r − r'|
+        let mmce = Mmce { form: MmceForm::Unbiased, bandwidth: 1.0 };
+        prop_assert!((2.0 * mmce.estimate(&p, &y).unwrap() - top_label[0]).abs() < 1e-13);
+    }
+
+    /// Grouping classes is the matrix `M = Σ_g 1_g 1_gᵀ`, where the kernel sees no distance.
+    #[test]
+    fn groups_are_a_kernel_matrix((rows, classes) in labelled()) {
+        let (p, y) = (categorical(&rows), labels(&classes));
+        let m = rows[0].len();
+        let groups: Vec<Vec<usize>> = vec![vec![0, 2], (0..m).filter(|c| *c != 0 && *c != 2).collect()];
+        let flat = kernel().with_distance(Distance::L1).with_bandwidth(Bandwidth::Fixed(1e12));
+        let same = |a: usize, b: usize| groups.iter().any(|g| g.contains(&a) && g.contains(&b));
+        let matrix: Vec<Vec<f64>> = (0..m).map(|a| (0..m).map(|b| f64::from(same(a, b))).collect()).collect();
+        let by_matrix = Skce::unbiased(MatrixKernel::new(flat, &matrix).unwrap()).estimate(&p, &y).unwrap();
+        let (p, y) = p.grouped(&groups, &y).unwrap();
+        let by_lens = Skce::unbiased(flat).estimate(&p, &y).unwrap();
+        prop_assert!((by_matrix - by_lens).abs() < 1e-10);
+    }
+}

@@ -1,0 +1,257 @@
+//! Matrix-valued kernels `k·M`.
+
+use approx::assert_relative_eq;
+use burn::tensor::{DType, activation};
+use burn_calibration::{
+    distribution::Categorical,
+    error::Error,
+    estimator::{Skce, SkceForm},
+    kernel::{Bandwidth, ClassKernel, Kernel, MatrixKernel},
+};
+use rand::{RngExt, rngs::StdRng};
+
+use crate::{data::*, kernel::kernel_value};
+
+fn kernel() -> Kernel {
+    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.6))
+}
+
+fn identity(m: usize) -> Vec<Vec<f64>> {
+    let row = |i| (0..m).map(|j| f64::from(i == j)).collect();
+    (0..m).map(row).collect()
+}
+
+/// `A Aᵀ` for a random `m × rank` matrix.
+fn random_matrix(m: usize, rank: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
+    let a = random_rows(m, rank, 1.0, rng);
+    let dot = |i: usize, j: usize| a[i].iter().zip(&a[j]).map(|(a, b)| a * b).sum();
+    (0..m)
+        .map(|i| (0..m).map(|j| dot(i, j)).collect())
+        .collect()
+}
+
+fn residual(p: &[f64], y: usize) -> Vec<f64> {
+    p.iter()
+        .enumerate()
+        .map(|(c, p)| f64::from(c == y) - p)
+        .collect()
+}
+
+/// `δᵀ M δ'` by scalar loops.
+fn form(matrix: &[Vec<f64>], a: &[f64], b: &[f64]) -> f64 {
+    let row = |i: usize| matrix[i].iter().zip(b).map(|(m, b)| m * b).sum::<f64>();
+    a.iter().enumerate().map(|(i, a)| a * row(i)).sum()
+}
+
+#[test]
+fn agrees_with_scalar_loops() {
+    let mut rng = rng(601);
+    let n = 270; // more than one tile
+    let rows = random_probabilities(n, 4, &mut rng);
+    let classes = random_labels(n, 4, &mut rng);
+    let (predictions, labels) = (categorical(&rows), labels(&classes));
+    for rank in [1, 2, 4, 7] {
+        let matrix = random_matrix(4, rank, &mut rng);
+        let by_matrix = MatrixKernel::new(kernel(), &matrix).unwrap();
+        let h: Vec<Vec<f64>> = (0..n)
+            .map(|i| {
+                let delta = residual(&rows[i], classes[i]);
+                let entry = |j: usize| {
+                    kernel_value(&kernel(), &rows[i], &rows[j])
+                        * form(&matrix, &delta, &residual(&rows[j], classes[j]))
+                };
+                (0..n).map(entry).collect()
+            })
+            .collect();
+        let block = |size: usize| {
+            let blocks = n / size;
+            let of_block = |b: usize| {
+                let range = b * size..(b + 1) * size;
+                unbiased(
+                    &h[range.clone()]
+                        .iter()
+                        .map(|row| row[range.clone()].to_vec())
+                        .collect::<Vec<_>>(),
+                )
+            };
+            (0..blocks).map(of_block).sum::<f64>() / blocks as f64
+        };
+        for (form, expected) in [
+            (SkceForm::Biased, biased(&h)),
+            (SkceForm::Unbiased, unbiased(&h)),
+            (SkceForm::Block(2), block(2)),
+            (SkceForm::Block(7), block(7)),
+        ] {
+            let skce = Skce {
+                kernel: by_matrix.clone(),
+                form,
+            };
+            let estimate = skce.estimate(&predictions, &labels).unwrap();
+            assert_relative_eq!(estimate, expected, max_relative = 1e-10);
+            let value = skce.value(predictions.probabilities(), labels.clone());
+            assert_eq!(value.dtype(), DType::F64);
+            assert_relative_eq!(scalar(value), expected, max_relative = 1e-10);
+        }
+    }
+}
+
+/// `M = I` is the scalar kernel, `M = D` weighs classes, a multiple scales.
+#[test]
+fn special_matrices() {
+    let mut rng = rng(602);
+    let (rows, classes) = (
+        random_probabilities(40, 3, &mut rng),
+        random_labels(40, 3, &mut rng),
+    );
+    let (predictions, labels) = (categorical(&rows), labels(&classes));
+    let estimate = |matrix: &[Vec<f64>]| {
+        let kernel = MatrixKernel::new(kernel(), matrix).unwrap();
+        Skce::unbiased(kernel)
+            .estimate(&predictions, &labels)
+            .unwrap()
+    };
+    let plain = Skce::unbiased(kernel())
+        .estimate(&predictions, &labels)
+        .unwrap();
+    assert_relative_eq!(estimate(&identity(3)), plain, max_relative = 1e-14);
+    let median = MatrixKernel::new(Kernel::exponential(), &identity(3)).unwrap();
+    let by_median = Skce::unbiased(Kernel::exponential())
+        .estimate(&predictions, &labels)
+        .unwrap();
+    let by_matrix = Skce::unbiased(median)
+        .estimate(&predictions, &labels)
+        .unwrap();
+    assert_relative_eq!(by_matrix, by_median, max_relative = 1e-14);
+    // classes add up
+    let one = |class: usize| {
+        let mut matrix = vec![vec![0.0; 3]; 3];
+        matrix[class][class] = 1.0;
+        estimate(&matrix)
+    };
+    assert_relative_eq!(one(0) + one(1) + one(2), plain, max_relative = 1e-12);
+    // residuals sum to 0: a multiple of 11ᵀ adds nothing
+    let mut shifted = identity(3);
+    shifted.iter_mut().flatten().for_each(|entry| *entry += 2.0);
+    assert_relative_eq!(estimate(&shifted), plain, max_relative = 1e-12);
+}
+
+#[test]
+fn gradients() {
+    let mut rng = rng(603);
+    let logits = random_rows(6, 4, 2.0, &mut rng);
+    let labels = labels(&random_labels(6, 4, &mut rng));
+    let kernel = MatrixKernel::new(kernel(), &random_matrix(4, 2, &mut rng)).unwrap();
+    for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(3)] {
+        let skce = Skce {
+            kernel: kernel.clone(),
+            form,
+        };
+        crate::loss::check_gradient(&logits, 1e-5, |z| {
+            skce.value(activation::softmax(z, 1), labels.clone())
+        });
+    }
+}
+
+/// `|h| ≤ 2·supremum` at random, with equality at a pair of vertices; never above the bounds by the
+/// induced norms `‖M‖₂` (by power iteration) and `‖M‖₁` (the largest absolute row sum).
+#[test]
+fn the_supremum_is_the_least_bound() {
+    let mut rng = rng(604);
+    for _ in 0..30 {
+        let m = rng.random_range(2..6);
+        let rank = rng.random_range(1..6);
+        let matrix = random_matrix(m, rank, &mut rng);
+        let bound = 2.0 * MatrixKernel::new(kernel(), &matrix).unwrap().supremum();
+        let rows = random_probabilities(60, m, &mut rng);
+        let classes = random_labels(60, m, &mut rng);
+        let mut deltas: Vec<_> = rows
+            .iter()
+            .zip(&classes)
+            .map(|(p, y)| residual(p, *y))
+            .collect();
+        for (i, j) in (0..m).flat_map(|i| (0..i).map(move |j| (i, j))) {
+            let vertex: Vec<f64> = (0..m).map(|c| f64::from(c == j)).collect();
+            deltas.push(residual(&vertex, i));
+        }
+        let pairs = deltas
+            .iter()
+            .flat_map(|a| deltas.iter().map(move |b| (a, b)));
+        let largest = pairs
+            .map(|(a, b)| form(&matrix, a, b).abs())
+            .fold(0.0, f64::max);
+        assert_relative_eq!(largest, bound, max_relative = 1e-12);
+
+        let mut v = random_rows(1, m, 1.0, &mut rng).remove(0);
+        let mut spectral = 0.0;
+        for _ in 0..500 {
+            let product: Vec<f64> = matrix
+                .iter()
+                .map(|row| row.iter().zip(&v).map(|(a, b)| a * b).sum())
+                .collect();
+            spectral = product.iter().map(|x: &f64| x * x).sum::<f64>().sqrt();
+            v = product.iter().map(|x| x / spectral).collect();
+        }
+        let row_sum = |row: &Vec<f64>| row.iter().map(|a| a.abs()).sum::<f64>();
+        let one = matrix.iter().map(row_sum).fold(0.0, f64::max);
+        assert!(bound <= 2.0 * spectral * (1.0 + 1e-9) && spectral <= one * (1.0 + 1e-9));
+    }
+    let plain = MatrixKernel::new(kernel(), &identity(3)).unwrap();
+    assert_eq!(plain.supremum(), ClassKernel::supremum(&kernel()));
+}
+
+#[test]
+fn bad_matrices() {
+    let message =
+        |matrix: &[Vec<f64>]| MatrixKernel::new(kernel(), matrix).unwrap_err().to_string();
+    assert_eq!(
+        message(&[vec![1.0, 0.0], vec![0.0]]),
+        "row 1 of the kernel matrix has 1 entries, expected 2, as many as rows"
+    );
+    assert_eq!(
+        message(&[vec![1.0]]),
+        "the predictions have 1 columns, expected at least 2 classes"
+    );
+    assert_eq!(
+        message(&[vec![1.0, f64::NAN], vec![0.0, 1.0]]),
+        "row 0, class 1: the entry of the kernel matrix is NaN, expected a finite number"
+    );
+    assert_eq!(
+        message(&[vec![1.0, 0.25], vec![0.5, 1.0]]),
+        "the kernel matrix is 0.5 at (1, 0) and 0.25 at (0, 1), expected a symmetric matrix"
+    );
+    let indefinite = "the kernel matrix is not positive semi-definite";
+    for matrix in [
+        [vec![1.0, 2.0], vec![2.0, 1.0]],
+        [vec![1.0, 0.0], vec![0.0, -1e-3]],
+        [vec![0.0, 1.0], vec![1.0, 0.0]],
+        [vec![-1.0, 0.0], vec![0.0, -1.0]],
+    ] {
+        assert!(
+            message(&matrix).starts_with(indefinite),
+            "{}",
+            message(&matrix)
+        );
+    }
+    for matrix in [
+        [vec![1.0, 1.0], vec![1.0, 1.0]],
+        [vec![0.0; 2], vec![0.0; 2]],
+    ] {
+        assert_eq!(
+            message(&matrix),
+            "the largest residual that the kernel matrix sees is 0, expected a positive number: residuals sum to 0"
+        );
+    }
+    let wide = kernel().with_bandwidth(Bandwidth::Fixed(-1.0));
+    let error = MatrixKernel::new(wide, &identity(2)).unwrap_err();
+    assert_eq!(error, Error::Bandwidth { value: -1.0 });
+    // another number of classes
+    let three = MatrixKernel::new(kernel(), &identity(3)).unwrap();
+    let two: Categorical = categorical(&vec![vec![0.5, 0.5]; 4]);
+    let error = Skce::unbiased(three)
+        .estimate(&two, &labels(&[0, 1, 0, 1]))
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the predictions have 2 classes, expected 3"
+    );
+}

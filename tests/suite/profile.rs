@@ -1,0 +1,134 @@
+//! The profiles of kernels: gradients, limits, positive definiteness, parameters.
+
+use approx::assert_relative_eq;
+use burn::tensor::{DType, Tensor};
+use burn_calibration::kernel::{Bandwidth, Distance, Kernel};
+
+use crate::{data::*, kernel::all_kernels};
+
+#[test]
+fn gradients_of_kernels() {
+    let mut rng = rng(6);
+    let rows = random_probabilities(5, 3, &mut rng);
+    let weights: Tensor<3> = tensor(&random_rows(5, 5, 1.0, &mut rng)).unsqueeze();
+    for kernel in all_kernels() {
+        crate::loss::check_gradient(&rows, 1e-6, |x| {
+            (kernel.gram(x.unsqueeze()) * weights.clone()).sum()
+        });
+    }
+}
+
+/// Close points, down to the least numbers there are: no NaN and nothing infinite.
+#[test]
+fn gradients_of_close_points_are_finite() {
+    for (dtype, gaps) in [
+        (DType::F64, [1e-9, 1e-150, 3e-308, 5e-324]),
+        (DType::F32, [1e-6, 1e-20, 2e-38, 1e-45]),
+    ] {
+        for (gap, kernel) in gaps
+            .iter()
+            .flat_map(|gap| all_kernels().into_iter().map(move |k| (gap, k)))
+        {
+            let rows = [vec![0.0, 1.0], vec![*gap, 1.0]];
+            let x = tensor_on(&rows, &device().autodiff(), dtype).require_grad();
+            let gram = kernel.gram(x.clone().unsqueeze());
+            let gradients = gram.clone().slice([0..1, 0..1, 1..2]).sum().backward();
+            assert!(vector(gram).iter().all(|k| (0.0..=1.0).contains(k)));
+            let gradient = vector(x.grad(&gradients).unwrap());
+            assert!(
+                gradient.iter().all(|g| g.is_finite()),
+                "{kernel:?}: {gradient:?}"
+            );
+        }
+    }
+}
+
+/// A power of r is where it should be: exponent 1 is the exponential kernel, 2 a Gaussian; a large
+/// shape of the rational quadratic tends to the Gaussian.
+#[test]
+fn profiles_that_meet() {
+    let rows = random_probabilities(9, 3, &mut rng(7));
+    let gram = |kernel: Kernel| vector(kernel.gram(tensor(&rows).unsqueeze()));
+    let fixed = |kernel: Kernel, at: f64| kernel.with_bandwidth(Bandwidth::Fixed(at));
+    let pairs = [
+        (
+            fixed(Kernel::generalised_exponential(1.0), 0.3),
+            fixed(Kernel::exponential(), 0.3),
+            1e-14,
+        ),
+        (
+            fixed(Kernel::generalised_exponential(2.0), 0.3).with_distance(Distance::Euclidean),
+            fixed(Kernel::gaussian(), 0.3 / 2f64.sqrt()),
+            1e-13,
+        ),
+        (
+            fixed(Kernel::rational_quadratic(1e9), 0.3),
+            fixed(Kernel::gaussian(), 0.3),
+            1e-6,
+        ),
+    ];
+    for (a, b, tolerance) in pairs {
+        for (a, b) in gram(a).iter().zip(gram(b)) {
+            assert_relative_eq!(*a, b, max_relative = tolerance);
+        }
+    }
+}
+
+/// The vertices `±e_c` are at L1 distance 2 from each other and at 1 from 0: with more of them than
+/// the square of a Hilbertian distance allows, kernels of the squared L1 distance are indefinite.
+#[test]
+fn profiles_that_are_not_positive_definite() {
+    let mut rows = vec![vec![0.0; 8]];
+    for c in 0..8 {
+        for sign in [1.0, -1.0] {
+            let mut row = vec![0.0; 8];
+            row[c] = sign;
+            rows.push(row);
+        }
+    }
+    let v: Vec<f64> = (0..17).map(|i| if i == 0 { -16.0 } else { 1.0 }).collect();
+    let form = |kernel: Kernel| {
+        let gram = vector(kernel.gram(tensor(&rows).unsqueeze()));
+        (0..289)
+            .map(|k| v[k / 17] * gram[k] * v[k % 17])
+            .sum::<f64>()
+    };
+    let wide = |kernel: Kernel| kernel.with_bandwidth(Bandwidth::Fixed(20.0));
+    for kernel in [
+        wide(Kernel::gaussian()).with_distance(Distance::L1),
+        wide(Kernel::matern52()).with_distance(Distance::L1),
+        wide(Kernel::rational_quadratic(1.0)).with_distance(Distance::L1),
+        wide(Kernel::generalised_exponential(1.5)).with_distance(Distance::L1),
+    ] {
+        assert!(!kernel.is_positive_definite());
+        assert!(form(kernel) < -1e-6, "{kernel:?}: {}", form(kernel));
+        let euclidean = kernel.with_distance(Distance::Euclidean);
+        assert!(euclidean.is_positive_definite() && form(euclidean) >= 0.0);
+    }
+    let exponential = wide(Kernel::exponential()).with_distance(Distance::L1);
+    assert!(exponential.is_positive_definite() && form(exponential) >= 0.0);
+    let root = wide(Kernel::generalised_exponential(0.5)).with_distance(Distance::L1);
+    assert!(root.is_positive_definite() && form(root) >= 0.0);
+}
+
+#[test]
+fn bad_parameters() {
+    let message = |kernel: Kernel| kernel.validate().unwrap_err().to_string();
+    for (exponent, shown) in [(0.0, "0"), (-1.0, "-1"), (2.5, "2.5"), (f64::NAN, "NaN")] {
+        assert_eq!(
+            message(Kernel::generalised_exponential(exponent)),
+            format!(
+                "the exponent of the generalised exponential kernel is {shown}, expected a number in (0, 2]"
+            )
+        );
+    }
+    for (alpha, shown) in [(0.0, "0"), (f64::INFINITY, "inf"), (f64::NAN, "NaN")] {
+        assert_eq!(
+            message(Kernel::rational_quadratic(alpha)),
+            format!(
+                "the shape of the rational quadratic kernel is {shown}, expected a positive finite number"
+            )
+        );
+    }
+    assert!(all_kernels().iter().all(|kernel| kernel.validate().is_ok()));
+}
