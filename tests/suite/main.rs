@@ -2,14 +2,20 @@
 
 mod backends;
 mod bad_input;
+mod block;
 mod cifar10;
+mod cme;
 mod data;
 mod distribution;
 mod estimator;
+mod exact;
+mod feature;
 mod hypothesis;
 mod kernel;
 mod loss;
 mod models;
+mod multiple;
+mod nulls;
 mod properties;
 mod recalibration;
 mod score;
