@@ -45,7 +45,7 @@ pub enum Locations {
     /// Given: as many classes as predictions.
     Given {
         /// The predictions `t_j`.
-        predictions: Categorical,
+        predictions: Box<Categorical>,
         /// The classes `τ_j`.
         classes: Vec<usize>,
     },
@@ -77,7 +77,7 @@ impl CmeTest {
         Self {
             kernel,
             locations: Locations::Given {
-                predictions,
+                predictions: Box::new(predictions),
                 classes,
             },
             null: CmeNull::default(),

@@ -217,3 +217,44 @@ fn degenerate_data() {
         assert_eq!(none.is_err(), null != NullDistribution::Gamma);
     }
 }
+
+/// Every test gives in single precision what it gives in double, up to rounding: with fixed seeds
+/// the draws are the same.
+#[test]
+fn single_precision() {
+    use burn::tensor::DType;
+    use burn_calibration::{distribution::Categorical, estimator::Skce};
+
+    let (rows, classes) = draw(Model::M1, 300, 4, &mut rng(67));
+    let quadratic = AsymptoticSkceTest::new(fixed()).with_replicates(99);
+    let mut tests: Vec<Box<dyn CalibrationTest>> = vec![
+        Box::new(AsymptoticBlockSkceTest::new(fixed(), 10)),
+        Box::new(ExactTest::new(Skce::unbiased(fixed())).with_replicates(99)),
+        Box::new(ConsistencyTest::new(Skce::biased(fixed())).with_replicates(99)),
+        Box::new(FeatureTest::new(fixed())),
+        Box::new(CmeTest::new(fixed(), 3)),
+    ];
+    for null in NULLS {
+        tests.push(Box::new(quadratic.with_null(null)));
+    }
+    for test in tests {
+        let outcome = |dtype| {
+            let rows = tensor_on(&rows, &device(), dtype);
+            let predictions = Categorical::from_probabilities(rows).unwrap();
+            test.evaluate(&predictions, &labels(&classes), &mut rng(3))
+                .unwrap()
+        };
+        let (single, double) = (outcome(DType::F32), outcome(DType::F64));
+        // a replicate may fall on the other side of the statistic, or a label be drawn anew
+        assert!(
+            (single.p_value() - double.p_value()).abs() < 0.025,
+            "{single}\n{double}"
+        );
+        assert_relative_eq!(
+            single.estimate(),
+            double.estimate(),
+            max_relative = 1e-3,
+            epsilon = 1e-6
+        );
+    }
+}
