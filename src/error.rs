@@ -9,10 +9,10 @@
 //! use burn_calibration::{distribution::Categorical, error::Error};
 //!
 //! let device = Device::default();
-//! let rows = Tensor::<2>::from_floats([[0.5, 0.5], [0.9, 0.2]], &device);
+//! let rows = Tensor::<2>::from_floats([[0.5, 0.5], [0.75, 0.5]], &device);
 //! let error = Categorical::from_probabilities(rows).unwrap_err();
 //! assert!(matches!(error, Error::RowSum { row: 1, .. }));
-//! assert!(error.to_string().starts_with("row 1: the probabilities sum to 1.1"));
+//! assert!(error.to_string().starts_with("row 1: the probabilities sum to 1.25"));
 //! ```
 
 use thiserror::Error as ThisError;

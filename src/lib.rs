@@ -1,5 +1,70 @@
-//! x
+//! Calibration for models built with [Burn](https://burn.dev): **train** with a differentiable
+//! calibration penalty, **recalibrate** a trained model, **test** whether a model is calibrated, with
+//! p-values — on the same tensors, on CPU or GPU.
+//!
+//! A model is calibrated if among all inputs for which it predicts the distribution `p`, the labels
+//! are distributed as `p`.
+//!
+//! ```
+//! use burn::tensor::{Device, Int, Tensor};
+//! use burn_calibration::prelude::*;
+//! use rand::{SeedableRng, rngs::StdRng};
+//!
+//! # fn main() -> burn_calibration::error::Result<()> {
+//! # let device = Device::default();
+//! # let logits = Tensor::<2>::from_floats([[3.0, 0.0]; 20], &device);
+//! # let labels = Tensor::<1, Int>::arange(0..20, &device).remainder_scalar(2);
+//! // train: add a penalty to the loss
+//! let penalty = SkceLossConfig::new().init();
+//! let loss = LogLossConfig::new().init().forward(logits.clone(), labels.clone())
+//!     + penalty.forward(logits.clone(), labels.clone()) * 4.0;
+//!
+//! // recalibrate: fit a map on held-out logits
+//! let map = TemperatureScalingConfig::new().fit(logits.clone(), labels.clone())?;
+//!
+//! // test: is the model calibrated?
+//! let test = AsymptoticSkceTest::new(Kernel::exponential());
+//! let predictions = Categorical::from_logits(logits)?;
+//! let outcome = test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0))?;
+//! assert!(outcome.p_value() < 0.05);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Map
+//!
+//! | module | what is in it |
+//! | --- | --- |
+//! | [`distribution`] | what a model predicts: class probabilities, and lenses on them |
+//! | [`kernel`] | kernels on predictions: distance, profile, bandwidth |
+//! | [`estimator`] | calibration errors: SKCE, MMCE, ECE |
+//! | [`score`] | proper scores, and the upper bounds they give |
+//! | [`loss`] | Burn modules for training: penalties, proper scores, the penalised loss |
+//! | [`recalibration`] | fitted maps from logits to logits |
+//! | [`hypothesis`] | calibration tests with p-values |
+//! | [`ops`] | operations with their own backward pass |
+//! | [`error`] | what data can get wrong |
+//!
+//! # Notation
+//!
+//! | symbol | meaning |
+//! | --- | --- |
+//! | `n`, `m` | number of samples, number of classes; rows and classes count from 0 |
+//! | `z_i`, `p_i` | logits and probabilities of sample `i`, `p_i = softmax(z_i)` |
+//! | `y_i`, `e_y` | label of sample `i`, unit vector of class `y` |
+//! | `δ_i` | residual `e_{y_i} − p_i` |
+//! | `r_i`, `c_i` | confidence `max_c p_ic`, correctness `1[argmax p_i = y_i]` |
+//! | `k`, `ν` | kernel on predictions, its bandwidth |
+//! | `h_ij` | pair statistic `k(p_i, p_j) · δ_iᵀ δ_j` |
+//!
+//! # Features
+//!
+//! `flex` (default), `ndarray`, `wgpu` and `cuda` compile this library and Burn for a backend; which
+//! one runs is chosen at run time through Burn's `Device`. A backend that is enabled in Burn alone
+//! panics in [`ops::pairwise_distance`].
+
 #![warn(missing_docs)]
+
 pub mod distribution;
 pub mod error;
 pub mod estimator;
@@ -11,3 +76,22 @@ pub mod ops;
 pub mod recalibration;
 pub mod score;
 mod tiles;
+
+/// The types most programs import.
+pub mod prelude {
+    pub use crate::{
+        distribution::Categorical,
+        estimator::{Ece, Mmce, MmceForm, Skce, SkceForm},
+        hypothesis::{
+            AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, DistributionFreeSkceTest,
+            TestOutcome,
+        },
+        kernel::{Bandwidth, Distance, Kernel, Profile},
+        loss::{
+            BrierLossConfig, Criterion, LogLossConfig, MmceLossConfig, PenalisedLoss,
+            SkceLossConfig, SphericalLossConfig, WeightSchedule,
+        },
+        recalibration::{TemperatureScaling, TemperatureScalingConfig},
+        score::ProperScore,
+    };
+}

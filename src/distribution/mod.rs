@@ -19,12 +19,14 @@
 //! // the confidence in the most likely class, and whether it was right
 //! let (confidence, correct) = predictions.top_label(&labels)?;
 //! assert_eq!(confidence.classes(), 2);
-//! assert_eq!(correct.into_data().to_vec::<i64>().unwrap(), [1, 0]);
+//! assert_eq!(correct.try_into_vec_as::<i64>().unwrap(), [1, 0]);
 //! # Ok(())
 //! # }
 //! ```
 
 mod categorical;
+mod dirichlet_model;
 mod lens;
 
 pub use categorical::{Categorical, residuals};
+pub use dirichlet_model::DirichletModel;

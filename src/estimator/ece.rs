@@ -1,34 +1,123 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    distribution::Categorical,
-    error::{Error, Result},
-    host::to_vec,
-};
+use super::{Bin, Binning, Event};
+use crate::{distribution::Categorical, error::Result, host::to_vec};
 
-/// The expected calibration error of the top label with bins of equal width:
-/// `Σ_b |Σ_{i∈b} (c_i − r_i)| / n`, for the confidence `r_i = max_c p_ic` and the correctness `c_i`.
+/// What of a prediction is binned and compared with the labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Aspect {
+    /// The probabilities of all classes.
+    Vector,
+    /// The probability `r` of one event: bins of `r`, the prediction `(1 − r, r)` of the binary
+    /// lens.
+    Event(Event),
+}
+
+/// How far the mean prediction `p̄` of a bin is from the frequencies `ȳ` of the classes in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Discrepancy {
+    /// `½ Σ_c |p̄_c − ȳ_c|`; of an event, `|r̄ − c̄|`.
+    TotalVariation,
+    /// `Σ_c |p̄_c − ȳ_c|`, twice the total variation.
+    L1,
+    /// `Σ_c (p̄_c − ȳ_c)²`; of an event, `2(r̄ − c̄)²`.
+    SquaredEuclidean,
+}
+
+impl Discrepancy {
+    /// The discrepancy of a bin.
+    pub fn of(self, bin: &Bin) -> f64 {
+        let differences = bin
+            .prediction
+            .iter()
+            .zip(&bin.frequency)
+            .map(|(p, y)| p - y);
+        match self {
+            Self::TotalVariation => 0.5 * differences.map(f64::abs).sum::<f64>(),
+            Self::L1 => differences.map(f64::abs).sum(),
+            Self::SquaredEuclidean => differences.map(|d| d * d).sum(),
+        }
+    }
+}
+
+/// The expected calibration error by bins: `Σ_b (n_b/n) d(p̄_b, ȳ_b)`, for the mean prediction `p̄_b`
+/// and the mean label `ȳ_b` of the `n_b` samples of bin `b`.
 ///
-/// Bins are right-closed, `((b−1)/B, b/B]`, with 0 in the first. Not differentiable. Biased, upward
-/// for calibrated models, and dependent on the bins: prefer [`Skce`](super::Skce) to compare models.
-/// Guo, Pleiss, Sun, Weinberger: *On calibration of modern neural networks*, 2017, equation 3.
+/// By default of the top label with 15 bins of equal width, the number most papers report (Guo,
+/// Pleiss, Sun, Weinberger: *On calibration of modern neural networks*, 2017, equation 3). It sees
+/// the confidence alone; [`uniform`](Self::uniform) and [`median_variance`](Self::median_variance)
+/// see the whole prediction (Vaicenavicius et al. 2019; Widmann et al. 2019, section J.1.1).
+///
+/// Not differentiable. For a calibrated model biased upward, the more so the fewer samples a bin
+/// has; for wide bins biased downward. Both depend on the bins and the number of classes: prefer
+/// [`Skce`](super::Skce) to compare models.
+///
+/// ```
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_calibration::{distribution::Categorical, estimator::Ece};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let device = Device::default();
+/// let rows = Tensor::<2>::from_floats([[0.75, 0.25], [0.75, 0.25]], &device);
+/// let labels = Tensor::<1, Int>::from_ints([0, 1], &device);
+/// let ece = Ece::default().estimate(&Categorical::from_probabilities(rows)?, &labels)?;
+/// assert_eq!(ece, 0.25); // 75 % sure, right half of the time
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ece {
-    /// The number of bins, 15 by default.
-    pub bins: usize,
+    /// What is binned and compared.
+    pub aspect: Aspect,
+    /// How it is binned.
+    pub binning: Binning,
+    /// The distance `d`, total variation by default.
+    pub discrepancy: Discrepancy,
 }
 
 impl Default for Ece {
     fn default() -> Self {
-        Self { bins: 15 }
+        Self::top_label(15)
     }
 }
 
 impl Ece {
-    /// With the given number of bins.
-    pub fn new(bins: usize) -> Self {
-        Self { bins }
+    /// Of the top label, with bins of equal width.
+    pub fn top_label(bins: usize) -> Self {
+        Self::new(Aspect::Event(Event::TopLabel), Binning::Uniform { bins })
+    }
+
+    /// Of the top label, with bins of equal mass.
+    pub fn equal_mass(bins: usize) -> Self {
+        Self::new(Aspect::Event(Event::TopLabel), Binning::EqualMass { bins })
+    }
+
+    /// Of the whole prediction, with `bins` bins of equal width for each class; 10 is usual.
+    pub fn uniform(bins: usize) -> Self {
+        Self::new(Aspect::Vector, Binning::Uniform { bins })
+    }
+
+    /// Of the whole prediction, with median-variance bins of at least `minimum` samples.
+    pub fn median_variance(minimum: usize) -> Self {
+        Self::new(Aspect::Vector, Binning::MedianVariance { minimum })
+    }
+
+    /// Of any aspect with any bins, by total variation.
+    pub fn new(aspect: Aspect, binning: Binning) -> Self {
+        Self {
+            aspect,
+            binning,
+            discrepancy: Discrepancy::TotalVariation,
+        }
+    }
+
+    /// The same by another distance.
+    pub fn with_discrepancy(self, discrepancy: Discrepancy) -> Self {
+        Self {
+            discrepancy,
+            ..self
+        }
     }
 
     /// The estimate from data.
@@ -38,29 +127,46 @@ impl Ece {
     /// - predictions: `n × m`
     /// - labels: `[n]`
     ///
+    /// Cost: that of [`Binning::partition`] and `O(n·m)`.
+    ///
     /// # Errors
     ///
-    /// No bins, a label that is not a class, or another number of labels than of predictions.
+    /// A label that is not a class, another number of labels than of predictions, an event that is
+    /// not a class, or bins as [`Binning::partition`] refuses them.
     pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        if self.bins == 0 {
-            return Err(Error::Parameter {
-                name: "the number of bins",
-                value: 0.0,
-                expected: "at least 1",
-            });
-        }
-        let (binary, correct) = predictions.top_label(labels)?;
-        let correct = correct.try_into_vec_as::<i64>().expect("an int tensor");
-        let confidence = to_vec(binary.probabilities().slice([0..correct.len(), 1..2]));
-        let mut gap = vec![0.0; self.bins]; // Σ_{i∈b} (c_i − r_i)
-        for (&r, &c) in confidence.iter().zip(&correct) {
-            gap[self.bin(r)] += c as f64 - r;
-        }
-        Ok(gap.iter().map(|gap| gap.abs()).sum::<f64>() / correct.len() as f64)
+        let weighted = |bin: &Bin| bin.size as f64 * self.discrepancy.of(bin);
+        let bins = self.bins(predictions, labels)?;
+        Ok(bins.iter().map(weighted).sum::<f64>() / predictions.samples() as f64)
     }
 
-    /// The bin `b` (0-based) with `b/B < r ≤ (b+1)/B`; 0 lies in the first.
-    fn bin(&self, r: f64) -> usize {
-        ((r * self.bins as f64).ceil() as usize).clamp(1, self.bins) - 1
+    /// The occupied bins, of which a reliability diagram is a picture: of an event, the mean
+    /// predictions are `(1 − r̄, r̄)` and the frequencies `(1 − c̄, c̄)`.
+    ///
+    /// # Errors
+    ///
+    /// As [`estimate`](Self::estimate).
+    pub fn bins(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Vec<Bin>> {
+        let (partition, rows, labels, classes) = match self.aspect {
+            Aspect::Vector => {
+                let labels = predictions.check_labels(labels)?;
+                let classes = predictions.classes();
+                let rows = to_vec(predictions.probabilities().detach());
+                let partition = self.binning.partition_rows(&rows, classes)?;
+                (partition, rows, labels, classes)
+            }
+            Aspect::Event(event) => {
+                let outcomes = event.outcomes(predictions, labels)?;
+                let partition = self.binning.partition_rows(&outcomes.probability, 1)?;
+                let rows = outcomes
+                    .probability
+                    .iter()
+                    .flat_map(|r| [1.0 - r, *r])
+                    .collect();
+                let labels = outcomes.occurred.iter().map(|&c| c as usize).collect();
+                (partition, rows, labels, 2)
+            }
+        };
+        let bin = |members: &Vec<usize>| Bin::of(members, &rows, &labels, classes);
+        Ok(partition.iter().map(bin).collect())
     }
 }

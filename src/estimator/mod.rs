@@ -1,5 +1,16 @@
 //! Estimators of calibration errors.
 //!
+//! | estimator | of | compares | bias for a calibrated model |
+//! | --- | --- | --- | --- |
+//! | [`Skce`] | the whole prediction, or any lens | pairs of samples, by a kernel | none, or upward |
+//! | [`Mmce`] | the top label | pairs of samples, by a kernel | none, or upward |
+//! | [`Ece`], [`Mce`] | the whole prediction or one event | means within bins | upward |
+//! | [`Tce`], [`Cwce`] | one event, each class | means within bins | none, or upward |
+//! | [`KolmogorovSmirnov`] | one event | cumulative means | upward |
+//! | [`KdeTce`], [`SmoothEce`] | one event | smoothed means | upward |
+//!
+//! An *event* is that the most likely class, or a certain class, is the right one ([`Event`]).
+//!
 //! An estimator is a small value. [`Skce`] and [`Mmce`] have two ways in:
 //!
 //! - `value(probabilities, labels)`: a differentiable tensor of shape `[1]` in the dtype of the
@@ -7,7 +18,7 @@
 //! - `estimate(&predictions, &labels)`: a number for data, which checks the data first.
 //!
 //! Both go through one definition of the pair statistic `h`, so that training and testing cannot
-//! disagree.
+//! disagree. The others are not differentiable, or not usefully so, and have `estimate` alone.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
@@ -24,12 +35,28 @@
 //! # }
 //! ```
 
+mod binning;
+mod cwce;
 mod ece;
+mod event;
+mod kde;
+mod kolmogorov_smirnov;
+mod mce;
 mod mmce;
 pub(crate) mod pair;
 mod skce;
+mod smooth_ece;
+mod tce;
 
-pub use ece::Ece;
+pub use binning::{Bin, Binning};
+pub use cwce::{ClassWeight, Cwce};
+pub use ece::{Aspect, Discrepancy, Ece};
+pub use event::Event;
+pub use kde::KdeTce;
+pub use kolmogorov_smirnov::KolmogorovSmirnov;
+pub use mce::Mce;
 pub use mmce::{Mmce, MmceForm};
 pub(crate) use skce::block_values;
 pub use skce::{Skce, SkceForm};
+pub use smooth_ece::SmoothEce;
+pub use tce::{Tce, TceForm};

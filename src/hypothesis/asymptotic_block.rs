@@ -16,7 +16,8 @@ use crate::{
 };
 
 /// The asymptotic test of the block estimator of the SKCE: `z = √N · mean/sd` over the `N = ⌊n/B⌋`
-/// block estimates, against the upper tail of the normal distribution.
+/// block estimates, against the upper tail of the normal distribution; `sd` has the divisor `N`,
+/// as in the published p-values.
 ///
 /// With `B = 2` the linear test (Widmann et al. 2019, Lemma 3 and Corollary G.1; Widmann et al.
 /// 2021, Remark B.1). It needs no resampling, but has little power for small blocks, and the normal
@@ -89,7 +90,7 @@ impl CalibrationTest for AsymptoticBlockSkceTest {
                 value: estimate,
             });
         }
-        let deviation = values.as_slice().std_dev(); // with N − 1
+        let deviation = values.as_slice().population_std_dev();
         let standard_error = deviation / (blocks as f64).sqrt();
         let statistic = estimate / standard_error;
         Ok(TestOutcome {

@@ -36,9 +36,9 @@ use crate::{
 
 /// A radial kernel `k(p, q) = κ(d(p, q)/ν)`.
 ///
-/// Positive definite for the exponential profile over each distance, and for the Gaussian one over
-/// [`Distance::Euclidean`]. A Gaussian of [`Distance::L1`] or [`Distance::TotalVariation`] is not
-/// positive definite in general: with it the biased estimator can be negative.
+/// Not every profile is positive definite over every distance, see
+/// [`is_positive_definite`](Self::is_positive_definite): without it the biased estimator can be
+/// negative, and an SKCE of 0 does not mean that the model is calibrated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
     /// The profile `κ`.
@@ -74,6 +74,39 @@ impl Kernel {
         }
     }
 
+    /// `exp(−(‖p − q‖_TV / ν)^a)` with the median bandwidth, `0 < a ≤ 2`; positive definite for
+    /// `a ≤ 1`, and over [`Distance::Euclidean`] for all.
+    pub fn generalised_exponential(exponent: f64) -> Self {
+        Self {
+            profile: Profile::GeneralisedExponential { exponent },
+            ..Self::exponential()
+        }
+    }
+
+    /// The Matérn kernel of smoothness 3/2 over the Euclidean distance, with the median bandwidth.
+    pub fn matern32() -> Self {
+        Self {
+            profile: Profile::Matern32,
+            ..Self::gaussian()
+        }
+    }
+
+    /// The Matérn kernel of smoothness 5/2 over the Euclidean distance, with the median bandwidth.
+    pub fn matern52() -> Self {
+        Self {
+            profile: Profile::Matern52,
+            ..Self::gaussian()
+        }
+    }
+
+    /// `(1 + ‖p − q‖₂² / 2αν²)^{−α}` with the median bandwidth.
+    pub fn rational_quadratic(alpha: f64) -> Self {
+        Self {
+            profile: Profile::RationalQuadratic { alpha },
+            ..Self::gaussian()
+        }
+    }
+
     /// The same kernel over another distance.
     pub fn with_distance(self, distance: Distance) -> Self {
         Self { distance, ..self }
@@ -89,8 +122,25 @@ impl Kernel {
         1.0
     }
 
-    /// Whether the parameters are valid: a fixed bandwidth must be positive and finite.
+    /// Whether the kernel is known to be positive definite for any number of classes.
+    ///
+    /// Each profile is over [`Distance::Euclidean`] (Schoenberg 1938: `‖x − y‖₂^a` is of negative
+    /// type for `0 < a ≤ 2`, the Matérn and rational quadratic profiles are mixtures of Gaussians).
+    /// [`Distance::L1`] and [`Distance::TotalVariation`] are of negative type themselves, and so are
+    /// their powers up to 1, but their squares are not: over these, the exponential profile is, and
+    /// the generalised one up to exponent 1.
+    pub fn is_positive_definite(&self) -> bool {
+        match (self.distance, self.profile) {
+            (Distance::Euclidean, _) | (_, Profile::Exponential) => true,
+            (_, Profile::GeneralisedExponential { exponent }) => exponent <= 1.0,
+            _ => false,
+        }
+    }
+
+    /// Whether the parameters are valid: a fixed bandwidth must be positive and finite, and the
+    /// profile be [valid](Profile::validate).
     pub fn validate(&self) -> Result<()> {
+        self.profile.validate()?;
         match self.bandwidth {
             Bandwidth::Fixed(value) if !(value.is_finite() && value > 0.0) => {
                 Err(Error::Bandwidth { value })
@@ -108,7 +158,7 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// [`Error::Bandwidth`] if a fixed bandwidth is not a positive finite number.
+    /// As [`validate`](Self::validate).
     pub fn with_bandwidth_of(self, points: &Tensor<2>) -> Result<Self> {
         self.validate()?;
         Ok(match self.bandwidth {
@@ -154,12 +204,12 @@ impl Kernel {
     }
 
     fn separation(&self, x: Tensor<3>, y: Tensor<3>) -> Separation {
-        // a Gaussian of the Euclidean distance needs no square root, hence has no kink at 0
-        match (self.profile, self.distance) {
-            (Profile::Gaussian, Distance::Euclidean) => {
+        // a smooth profile of the Euclidean distance needs no square root, hence has no kink at 0
+        match self.distance {
+            Distance::Euclidean if self.profile.is_smooth() => {
                 Separation::Squared(pairwise_distance(x, y, Metric::SquaredEuclidean))
             }
-            (_, distance) => Separation::Plain(distance.between(x, y)),
+            distance => Separation::Plain(distance.between(x, y)),
         }
     }
 }

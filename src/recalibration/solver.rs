@@ -56,45 +56,48 @@ pub(super) fn increasing_root(
     }
 }
 
-/// The minimum of a continuous function on a bracket: a scan over a grid of `points ≥ 3`, then
-/// Brent's method (parabolic steps, replaced by golden sections where they misbehave) between the
-/// neighbours of the best grid point. Values that are not finite count as infinite.
+/// The minimum of a continuous function that lies downhill from a start in a bracket: steps that
+/// double until the function rises again, then Brent's method (parabolic steps, replaced by golden
+/// sections where they misbehave). Values that are not finite count as infinite; an end of the
+/// bracket is a solution.
 ///
 /// R. Brent: *Algorithms for minimization without derivatives*, 1973, chapter 5.
 pub(super) fn minimum(
     f: impl Fn(f64) -> f64,
     bracket: RangeInclusive<f64>,
-    points: usize,
+    start: f64,
     tolerance: f64,
     limit: usize,
 ) -> Solution {
+    let (low, high) = bracket.into_inner();
     let f = |x| {
         Some(f(x))
             .filter(|value| value.is_finite())
             .unwrap_or(f64::INFINITY)
     };
-    let (low, high) = bracket.into_inner();
-    let spacing = (high - low) / (points - 1) as f64;
-    let grid = |k: usize| low + spacing * k as f64;
-    let values: Vec<f64> = (0..points).map(|k| f(grid(k))).collect();
-    let best = (0..points)
-        .min_by(|&a, &b| values[a].total_cmp(&values[b]))
-        .expect("points ≥ 3");
-    if best == 0 || best == points - 1 {
+    let at = |x: f64| (x.clamp(low, high), f(x.clamp(low, high)));
+    let mut evaluations = 3;
+    let mut step = 0.125f64.min(0.5 * (high - low));
+    let (mut left, mut middle, mut right) = (at(start - step), at(start), at(start + step));
+    // walk until the middle is no higher than both of its neighbours
+    while left.1 < middle.1 || right.1 < middle.1 {
+        step *= 2.0;
+        evaluations += 1;
+        if left.1 <= right.1 {
+            (left, middle, right) = (at(left.0 - step), left, middle);
+        } else {
+            (left, middle, right) = (middle, right, at(right.0 + step));
+        }
+    }
+    if middle.0 == low || middle.0 == high {
         return Solution {
-            x: grid(best),
-            evaluations: points,
+            x: middle.0,
+            evaluations,
             converged: true,
         };
     }
-    let mut solution = brent(
-        f,
-        (grid(best - 1), grid(best + 1)),
-        (grid(best), values[best]),
-        tolerance,
-        limit,
-    );
-    solution.evaluations += points;
+    let mut solution = brent(f, (left.0, right.0), middle, tolerance, limit);
+    solution.evaluations += evaluations;
     solution
 }
 
@@ -190,20 +193,29 @@ mod tests {
 
     #[test]
     fn minimum_inside_at_an_end_and_beside_a_wall() {
-        let inside = minimum(|x| (x - 0.3).powi(2) + 1.0, -5.0..=5.0, 11, 1e-9, 100);
-        assert!(
-            inside.converged && (inside.x - 0.3).abs() < 1e-7,
-            "{inside:?}"
-        );
-        assert_eq!(minimum(|x| x, -5.0..=5.0, 11, 1e-9, 100).x, -5.0);
-        let wall = minimum(|x: f64| x - x.ln(), -2.0..=6.0, 9, 1e-9, 100); // NaN below 0
+        for start in [-5.0, -1.0, 0.3, 5.0] {
+            let inside = minimum(|x| (x - 0.3).powi(2) + 1.0, -5.0..=5.0, start, 1e-9, 100);
+            assert!(
+                inside.converged && (inside.x - 0.3).abs() < 1e-7,
+                "{inside:?}"
+            );
+        }
+        assert_eq!(minimum(|x| x, -5.0..=5.0, 1.0, 1e-9, 100).x, -5.0);
+        assert_eq!(minimum(|x| -x, -5.0..=5.0, 1.0, 1e-9, 100).x, 5.0);
+        assert_eq!(minimum(|_| 1.0, -5.0..=5.0, 5.0, 1e-9, 100).x, 5.0);
+        let wall = minimum(|x: f64| x - x.ln(), -2.0..=6.0, 3.0, 1e-9, 100); // NaN below 0
         assert!((wall.x - 1.0).abs() < 1e-7, "{wall:?}");
     }
 
     #[test]
-    fn minimum_takes_the_lower_of_two_valleys() {
+    fn minimum_stays_in_the_valley_of_its_start() {
         let f = |x: f64| (x * x - 4.0).powi(2) + x;
-        let x = minimum(f, -4.0..=4.0, 17, 1e-10, 100).x;
-        assert!(x < 0.0 && (4.0 * x * (x * x - 4.0) + 1.0).abs() < 1e-5);
+        for (start, sign) in [(-1.5, -1.0), (1.5, 1.0)] {
+            let x = minimum(f, -4.0..=4.0, start, 1e-10, 100).x;
+            assert!(
+                x * sign > 0.0 && (4.0 * x * (x * x - 4.0) + 1.0).abs() < 1e-5,
+                "{x}"
+            );
+        }
     }
 }

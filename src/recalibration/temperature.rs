@@ -110,15 +110,18 @@ impl TemperatureScalingConfig {
         Ok(TemperatureScaling::new(1.0 / beta, Some(report), &device))
     }
 
-    /// Fits the temperature to any criterion, such as a loss of this library: a scan of `log T`
-    /// over its bounds (as in [`fit`](Self::fit)), then Brent's method around the best point.
+    /// Fits the temperature to any criterion, such as a loss of this library: the minimum that lies
+    /// downhill from that of the log loss, by Brent's method.
+    ///
+    /// Downhill, because a calibration error alone does not reward sharpness: the SKCE and the MMCE
+    /// of nearly uniform predictions can be lower still, at a temperature that nobody wants.
     ///
     /// # Shapes
     ///
     /// - logits: `[n, m]`, held out from training
     /// - labels: `[n]`
     ///
-    /// Cost: about 60 evaluations of the criterion, in f64 where the device knows it.
+    /// Cost: about 30 evaluations of the criterion, in f64 where the device knows it.
     ///
     /// # Errors
     ///
@@ -130,6 +133,7 @@ impl TemperatureScalingConfig {
         labels: Tensor<1, Int>,
     ) -> Result<TemperatureScaling> {
         let data = Data::new(&logits, &labels)?;
+        let start = self.fit(logits.clone(), labels.clone())?;
         let device = logits.device();
         let logits = logits.detach().cast(finest(&device));
         let objective =
@@ -138,12 +142,17 @@ impl TemperatureScalingConfig {
             return Ok(TemperatureScaling::indifferent(objective(0.0), &device));
         };
         let (low, high) = (low.ln(), high.ln());
-        let tolerance = self.tolerance.max(1e-7);
         let Solution {
             x,
             evaluations,
             converged,
-        } = minimum(objective, low..=high, GRID, tolerance, self.max_iterations);
+        } = minimum(
+            objective,
+            low..=high,
+            -start.temperature().ln(),
+            self.tolerance.max(1e-7),
+            self.max_iterations,
+        );
         let status = match converged {
             _ if x <= low => FitStatus::UpperBound,
             _ if x >= high => FitStatus::LowerBound,
@@ -159,9 +168,6 @@ impl TemperatureScalingConfig {
         Ok(TemperatureScaling::new((-x).exp(), Some(report), &device))
     }
 }
-
-/// Points of the scan over `log β`, a factor `e` apart.
-const GRID: usize = 41;
 
 impl TemperatureScaling {
     /// A map with the given temperature.

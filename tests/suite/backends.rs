@@ -1,1 +1,189 @@
+//! The same numbers on every backend that is compiled in: estimates, losses with their gradients,
+//! tests with the same seed, fits. The reference is Flex in f64, which the other modules check.
 
+use burn::tensor::{DType, Device, Tensor};
+use burn_calibration::{
+    distribution::Categorical,
+    estimator::{Ece, Mmce, MmceForm, Skce, SkceForm},
+    hypothesis::*,
+    kernel::Kernel,
+    loss::*,
+    recalibration::{TemperatureScaling, TemperatureScalingConfig},
+    score::ProperScore,
+};
+
+use crate::data::*;
+
+/// The backends compiled in, with the dtypes they know and a tolerance relative to the largest
+/// number of a kind: 1e-12 in f64, 2e-5 in f32.
+fn backends() -> Vec<(&'static str, Device, DType, f64)> {
+    #[allow(unused_mut)] // without other backends
+    let mut backends = vec![
+        ("flex", Device::flex(), DType::F64, 1e-12),
+        ("flex", Device::flex(), DType::F32, 2e-5),
+    ];
+    #[cfg(feature = "ndarray")]
+    {
+        #[allow(deprecated)] // upstream deprecates the backend; it stays a supported feature here
+        let device = Device::ndarray();
+        backends.push(("ndarray", device.clone(), DType::F64, 1e-12));
+        backends.push(("ndarray", device, DType::F32, 2e-5));
+    }
+    #[cfg(feature = "wgpu")]
+    backends.push(("wgpu", Device::wgpu(Default::default()), DType::F32, 2e-5));
+    #[cfg(feature = "cuda")]
+    {
+        backends.push(("cuda", Device::cuda(0), DType::F64, 1e-12));
+        backends.push(("cuda", Device::cuda(0), DType::F32, 2e-5));
+    }
+    backends
+}
+
+const N: usize = 24;
+const M: usize = 3;
+
+fn logits() -> Vec<Vec<f64>> {
+    let mut rows = random_rows(N, M, 2.0, &mut rng(61));
+    rows[1] = rows[0].clone(); // coincident predictions
+    rows
+}
+
+fn classes() -> Vec<usize> {
+    random_labels(N, M, &mut rng(62))
+}
+
+/// Computes named numbers on each backend and compares each kind with the reference.
+fn compare(compute: impl Fn(&Device, DType) -> Vec<(String, Vec<f64>)>) {
+    let reference = compute(&Device::flex(), DType::F64);
+    for (name, device, dtype, tolerance) in backends() {
+        for ((what, expected), (_, found)) in reference.iter().zip(compute(&device, dtype)) {
+            let largest = expected
+                .iter()
+                .fold(0.0f64, |largest, x| largest.max(x.abs()));
+            assert_eq!(expected.len(), found.len());
+            for (e, f) in expected.iter().zip(&found) {
+                assert!(
+                    (e - f).abs() <= tolerance * largest,
+                    "{name} {dtype:?} {what}: {f}, not {e}"
+                );
+            }
+        }
+        println!(
+            "{name} {dtype:?}: {} kinds of numbers agree",
+            reference.len()
+        );
+    }
+}
+
+fn losses() -> Vec<(String, Box<dyn Criterion>)> {
+    let mut losses: Vec<(String, Box<dyn Criterion>)> = vec![
+        ("brier".into(), Box::new(BrierLossConfig::new().init())),
+        ("log".into(), Box::new(LogLossConfig::new().init())),
+        (
+            "spherical".into(),
+            Box::new(SphericalLossConfig::new().init()),
+        ),
+    ];
+    for kernel in [Kernel::exponential(), Kernel::gaussian()] {
+        for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(4)] {
+            let config = SkceLossConfig::new().with_kernel(kernel).with_form(form);
+            losses.push((format!("{config:?}"), Box::new(config.init())));
+        }
+    }
+    for form in [MmceForm::Unweighted, MmceForm::Weighted] {
+        let config = MmceLossConfig::new().with_form(form);
+        losses.push((format!("{config:?}"), Box::new(config.init())));
+    }
+    losses
+}
+
+#[test]
+fn losses_and_gradients() {
+    compare(|device, dtype| {
+        let device = device.clone().autodiff();
+        let labels = labels_on(&classes(), &device);
+        let value_and_gradient = |(name, loss): (String, Box<dyn Criterion>)| {
+            let z = tensor_on(&logits(), &device, dtype).require_grad();
+            let value = loss.forward(z.clone(), labels.clone());
+            assert_eq!(value.dtype(), dtype);
+            let gradient = z.grad(&value.backward()).unwrap();
+            [
+                (format!("{name} value"), vector(value)),
+                (format!("{name} gradient"), vector(gradient)),
+            ]
+        };
+        losses().into_iter().flat_map(value_and_gradient).collect()
+    });
+}
+
+#[test]
+fn estimates_and_tests() {
+    compare(|device, dtype| {
+        let predictions = Categorical::from_logits(tensor_on(&logits(), device, dtype)).unwrap();
+        let labels = labels_on(&classes(), device);
+        let mut numbers = Vec::new();
+        for kernel in [Kernel::exponential(), Kernel::gaussian()] {
+            for skce in [
+                Skce::biased(kernel),
+                Skce::unbiased(kernel),
+                Skce::block(kernel, 5),
+            ] {
+                let estimate = skce.estimate(&predictions, &labels).unwrap();
+                numbers.push((format!("{skce:?}"), vec![estimate]));
+            }
+            let tests: [&dyn CalibrationTest; 3] = [
+                &AsymptoticSkceTest::new(kernel).with_replicates(99),
+                &AsymptoticBlockSkceTest::new(kernel, 4),
+                &DistributionFreeSkceTest::new(Skce::biased(kernel)),
+            ];
+            for test in tests {
+                let outcome = test.evaluate(&predictions, &labels, &mut rng(63)).unwrap();
+                numbers.push((outcome.name().into(), vec![outcome.p_value()]));
+            }
+        }
+        for form in [MmceForm::Unweighted, MmceForm::Weighted, MmceForm::Unbiased] {
+            let estimate = Mmce::new(form).estimate(&predictions, &labels).unwrap();
+            numbers.push((format!("{form:?}"), vec![estimate]));
+        }
+        for score in [ProperScore::Brier, ProperScore::Log, ProperScore::Spherical] {
+            let bound = score.upper_bound(&predictions, &labels).unwrap();
+            numbers.push((
+                format!("{score:?}"),
+                vec![bound.estimate, bound.standard_error],
+            ));
+        }
+        numbers.push((
+            "ece".into(),
+            vec![Ece::default().estimate(&predictions, &labels).unwrap()],
+        ));
+        numbers
+    });
+}
+
+#[test]
+fn recalibration() {
+    compare(|device, dtype| {
+        let logits = tensor_on(&logits(), device, dtype);
+        let labels = labels_on(&classes(), device);
+        let config = TemperatureScalingConfig::new();
+        let map = config.fit(logits.clone(), labels.clone()).unwrap();
+        let by_brier = config
+            .fit_by(&BrierLossConfig::new().init(), logits.clone(), labels)
+            .unwrap();
+        let calibrated: Tensor<2> = map.forward(logits);
+        assert_eq!(calibrated.dtype(), dtype);
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("backends.bpk");
+        map.save(&path).unwrap();
+        let loaded = TemperatureScaling::load(&path, device).unwrap();
+        assert_eq!(loaded.temperature(), map.temperature());
+        vec![
+            ("temperature".into(), vec![map.temperature()]),
+            // a minimum by values alone: half the digits
+            (
+                "brier objective".into(),
+                vec![by_brier.report().unwrap().objective],
+            ),
+            ("calibrated logits".into(), vector(calibrated)),
+        ]
+    });
+}

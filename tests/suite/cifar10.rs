@@ -1,1 +1,187 @@
+//! Real predictions: four networks on the CIFAR-10 test set with the estimates and p-values that the
+//! authors of Widmann et al. 2019 published for them.
+//!
+//! The folder that holds `cifar10-predictions` is named by the variable `BURN_CALIBRATION_DATA`;
+//! without it these tests say that they are skipped.
 
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use approx::assert_relative_eq;
+use burn::tensor::{DType, Int, Tensor};
+use burn_calibration::{
+    distribution::Categorical,
+    estimator::Skce,
+    hypothesis::{AsymptoticBlockSkceTest, CalibrationTest, DistributionFreeSkceTest},
+    kernel::{Bandwidth, Distance, Kernel, distance_order_statistics},
+    recalibration::TemperatureScalingConfig,
+};
+use flate2::read::GzDecoder;
+
+use crate::data::*;
+
+const NETWORKS: [&str; 4] = ["densenet121", "googlenet", "mobilenet_v2", "resnet18"];
+
+fn folder() -> Option<PathBuf> {
+    let folder = std::env::var_os("BURN_CALIBRATION_DATA").map(PathBuf::from);
+    match folder {
+        None => eprintln!("skipped: BURN_CALIBRATION_DATA does not name the data folder"),
+        Some(_) => eprintln!("run on real data"),
+    }
+    Some(folder?.join("cifar10-predictions"))
+}
+
+fn rows(reader: impl Read) -> Vec<Vec<f64>> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(reader);
+    reader.deserialize().map(|row| row.unwrap()).collect()
+}
+
+fn predictions(folder: &Path, network: &str) -> Vec<Vec<f64>> {
+    let file = File::open(folder.join(format!("{network}.csv.gz"))).unwrap();
+    rows(GzDecoder::new(file))
+}
+
+/// The labels there are 1-based.
+fn true_classes(folder: &Path) -> Vec<usize> {
+    rows(File::open(folder.join("labels.csv")).unwrap())
+        .iter()
+        .map(|row| row[0] as usize - 1)
+        .collect()
+}
+
+type Published = HashMap<String, HashMap<String, f64>>;
+
+fn published(folder: &Path, file: &str) -> Published {
+    let mut reader = csv::Reader::from_path(folder.join(file)).unwrap();
+    let header = reader.headers().unwrap().clone();
+    let entries = |record: csv::StringRecord| {
+        let values = header
+            .iter()
+            .zip(&record)
+            .skip(1)
+            .map(|(k, v)| (k.into(), v.parse().unwrap()));
+        (record[0].to_owned(), values.collect())
+    };
+    reader
+        .records()
+        .map(|record| entries(record.unwrap()))
+        .collect()
+}
+
+/// The median over all `n²` ordered pairs, the zeros of the diagonal included, as published.
+///
+/// Sorted, that is `n` zeros and then each distance of a pair `i < j` twice.
+fn published_bandwidth(points: &Tensor<2>) -> f64 {
+    let n = points.dims()[0] as u64;
+    let rank = |k: u64| (k - n) / 2;
+    let middle = [rank(n * n / 2 - 1), rank(n * n / 2)];
+    let values = distance_order_statistics(points, Distance::TotalVariation, &middle);
+    0.5 * (values[0] + values[1])
+}
+
+fn evaluate(test: &dyn CalibrationTest, predictions: &Categorical, labels: &Tensor<1, Int>) -> f64 {
+    test.evaluate(predictions, labels, &mut rng(0))
+        .unwrap()
+        .p_value()
+}
+
+/// All published estimates and p-values to 1e-6 in f64. Where an estimate is negative the published
+/// distribution-free p-value squares it; ours is 1.
+#[test]
+fn published_estimates_and_p_values() {
+    let Some(folder) = folder() else { return };
+    let (estimates, p_values) = (
+        published(&folder, "published_estimates.csv"),
+        published(&folder, "published_pvalues.csv"),
+    );
+    let classes = true_classes(&folder);
+    for network in NETWORKS {
+        let rows = predictions(&folder, network);
+        let points = tensor(&rows);
+        let bandwidth = published_bandwidth(&points);
+        let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(bandwidth));
+        let data = [(DType::F64, 1e-6), (DType::F32, 1e-3)];
+        for (dtype, tolerance) in data {
+            let predictions =
+                Categorical::from_probabilities(tensor_on(&rows, &device(), dtype)).unwrap();
+            let labels = labels(&classes);
+            for (skce, name) in [
+                (Skce::biased(kernel), "SKCEb_median"),
+                (Skce::unbiased(kernel), "SKCEuq_median"),
+                (Skce::linear(kernel), "SKCEul_median"),
+            ] {
+                let expected = estimates[network][name];
+                let estimate = skce.estimate(&predictions, &labels).unwrap();
+                println!(
+                    "{network} {dtype:?} {name}: off by {:.1e}",
+                    (estimate / expected - 1.0).abs()
+                );
+                assert_relative_eq!(estimate, expected, max_relative = tolerance);
+                let p_value = evaluate(&DistributionFreeSkceTest::new(skce), &predictions, &labels);
+                let expected = match expected {
+                    e if e > 0.0 => p_values[network][&format!("{name}_distribution_free")],
+                    _ => 1.0,
+                };
+                assert_relative_eq!(p_value, expected, max_relative = tolerance);
+            }
+            let p_value = evaluate(
+                &AsymptoticBlockSkceTest::linear(kernel),
+                &predictions,
+                &labels,
+            );
+            let expected = p_values[network]["SKCEul_median_asymptotic"];
+            assert_relative_eq!(p_value, expected, max_relative = tolerance);
+        }
+    }
+}
+
+/// Widmann et al. 2019 with the median over the pairs `i < j`, reproduced independently
+/// (mathematics.md, section 2).
+#[test]
+fn resnet18_with_the_default_kernel() {
+    let Some(folder) = folder() else { return };
+    let predictions = categorical(&predictions(&folder, "resnet18"));
+    let labels = labels(&true_classes(&folder));
+    let kernel = Kernel::exponential()
+        .with_bandwidth_of(&predictions.probabilities())
+        .unwrap();
+    let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
+        panic!("fixed")
+    };
+    assert_relative_eq!(bandwidth, 0.9986237963, max_relative = 1e-10);
+    for (skce, expected) in [
+        (Skce::biased(kernel), 2.761444909e-4),
+        (Skce::unbiased(kernel), 2.625240399e-4),
+        (Skce::linear(kernel), 3.565449624e-4),
+    ] {
+        let estimate = skce.estimate(&predictions, &labels).unwrap();
+        assert_relative_eq!(estimate, expected, max_relative = 1e-9);
+    }
+}
+
+/// The temperature of the first 5,000 log-probabilities of resnet18, by an independent solver.
+#[test]
+fn temperature_of_resnet18() {
+    let Some(folder) = folder() else { return };
+    let rows = predictions(&folder, "resnet18");
+    let logits: Vec<Vec<f64>> = rows[..5000]
+        .iter()
+        .map(|row| row.iter().map(|p| p.ln()).collect())
+        .collect();
+    let classes = true_classes(&folder);
+    let map = TemperatureScalingConfig::new()
+        .fit(tensor(&logits), labels(&classes[..5000]))
+        .unwrap();
+    assert_relative_eq!(map.temperature(), 1.49666044, max_relative = 1e-8);
+    assert_relative_eq!(
+        map.report().unwrap().objective,
+        0.3102589200,
+        max_relative = 1e-9
+    );
+}

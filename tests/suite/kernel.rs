@@ -26,10 +26,36 @@ pub fn kernels() -> Vec<Kernel> {
             bandwidth: Bandwidth::Fixed(0.7),
         }
     };
-    profiles
+    let mut kernels: Vec<_> = profiles
         .iter()
         .flat_map(|&profile| DISTANCES.map(kernel(profile)))
-        .collect()
+        .collect();
+    kernels.extend([
+        Kernel::generalised_exponential(1.5).with_distance(Distance::Euclidean),
+        Kernel::matern32(),
+        Kernel::matern52(),
+        Kernel::rational_quadratic(0.7),
+    ]);
+    let fixed = |kernel: Kernel| kernel.with_bandwidth(Bandwidth::Fixed(0.7));
+    kernels.into_iter().map(fixed).collect()
+}
+
+/// And those with a cusp at 0, at the ends of their domain, or over an unusual distance.
+fn all_kernels() -> Vec<Kernel> {
+    let mut all = kernels();
+    let more = [
+        Kernel::generalised_exponential(0.5),
+        Kernel::generalised_exponential(0.05).with_distance(Distance::Euclidean),
+        Kernel::generalised_exponential(1.0).with_distance(Distance::L1),
+        Kernel::generalised_exponential(2.0).with_distance(Distance::Euclidean),
+        Kernel::generalised_exponential(1.3),
+        Kernel::matern32().with_distance(Distance::L1),
+        Kernel::matern52().with_distance(Distance::TotalVariation),
+        Kernel::rational_quadratic(3.0).with_distance(Distance::L1),
+        Kernel::rational_quadratic(50.0),
+    ];
+    all.extend(more.map(|kernel| kernel.with_bandwidth(Bandwidth::Fixed(0.4))));
+    all
 }
 
 pub fn kernel_value(kernel: &Kernel, p: &[f64], q: &[f64]) -> f64 {
@@ -40,29 +66,39 @@ pub fn kernel_value(kernel: &Kernel, p: &[f64], q: &[f64]) -> f64 {
     match kernel.profile {
         Profile::Exponential => (-r).exp(),
         Profile::Gaussian => (-0.5 * r * r).exp(),
+        Profile::GeneralisedExponential { exponent } => (-r.powf(exponent)).exp(),
+        Profile::Matern32 => (1.0 + 3f64.sqrt() * r) * (-(3f64.sqrt()) * r).exp(),
+        Profile::Matern52 => {
+            (1.0 + 5f64.sqrt() * r + 5.0 * r * r / 3.0) * (-(5f64.sqrt()) * r).exp()
+        }
+        Profile::RationalQuadratic { alpha } => (1.0 + r * r / (2.0 * alpha)).powf(-alpha),
     }
 }
 
-/// Every kernel: matrix = pointwise, symmetric, 1 on the diagonal, positive semi-definite.
+/// Every kernel: matrix = pointwise, symmetric, 1 on the diagonal, positive semi-definite if it says
+/// so.
 #[test]
 fn gram_matrices() {
     let mut rng = rng(1);
     let mut rows = random_probabilities(12, 4, &mut rng);
     rows[3] = rows[7].clone();
     let directions = random_rows(50, 12, 1.0, &mut rng);
-    for kernel in kernels() {
+    for kernel in all_kernels() {
         let gram = vector(kernel.gram(tensor(&rows).unsqueeze()));
         for i in 0..12 {
             for j in 0..12 {
                 let expected = kernel_value(&kernel, &rows[i], &rows[j]);
-                assert_relative_eq!(gram[12 * i + j], expected, max_relative = 1e-13);
+                assert_relative_eq!(gram[12 * i + j], expected, max_relative = 1e-12);
                 assert_eq!(gram[12 * i + j], gram[12 * j + i]);
             }
             assert_eq!(gram[13 * i], 1.0);
         }
         for v in &directions {
             let form: f64 = (0..144).map(|k| v[k / 12] * gram[k] * v[k % 12]).sum();
-            assert!(form >= -1e-12, "{kernel:?}: {form}");
+            assert!(
+                form >= -1e-12 || !kernel.is_positive_definite(),
+                "{kernel:?}: {form}"
+            );
         }
     }
 }
@@ -113,10 +149,138 @@ fn gradients_of_distances() {
     }
 }
 
+/// Against central differences, through the distance to the points.
+#[test]
+fn gradients_of_kernels() {
+    let mut rng = rng(6);
+    let rows = random_probabilities(5, 3, &mut rng);
+    let weights: Tensor<3> = tensor(&random_rows(5, 5, 1.0, &mut rng)).unsqueeze();
+    for kernel in all_kernels() {
+        crate::loss::check_gradient(&rows, 1e-6, |x| {
+            (kernel.gram(x.unsqueeze()) * weights.clone()).sum()
+        });
+    }
+}
+
+/// Close points, down to the least numbers there are: no NaN and nothing infinite.
+#[test]
+fn gradients_of_close_points_are_finite() {
+    for (dtype, gaps) in [
+        (DType::F64, [1e-9, 1e-150, 3e-308, 5e-324]),
+        (DType::F32, [1e-6, 1e-20, 2e-38, 1e-45]),
+    ] {
+        for (gap, kernel) in gaps
+            .iter()
+            .flat_map(|gap| all_kernels().into_iter().map(move |k| (gap, k)))
+        {
+            let rows = [vec![0.0, 1.0], vec![*gap, 1.0]];
+            let x = tensor_on(&rows, &device().autodiff(), dtype).require_grad();
+            let gram = kernel.gram(x.clone().unsqueeze());
+            let gradients = gram.clone().slice([0..1, 0..1, 1..2]).sum().backward();
+            assert!(vector(gram).iter().all(|k| (0.0..=1.0).contains(k)));
+            let gradient = vector(x.grad(&gradients).unwrap());
+            assert!(
+                gradient.iter().all(|g| g.is_finite()),
+                "{kernel:?}: {gradient:?}"
+            );
+        }
+    }
+}
+
+/// A power of r is where it should be: exponent 1 is the exponential kernel, 2 a Gaussian; a large
+/// shape of the rational quadratic tends to the Gaussian.
+#[test]
+fn profiles_that_meet() {
+    let rows = random_probabilities(9, 3, &mut rng(7));
+    let gram = |kernel: Kernel| vector(kernel.gram(tensor(&rows).unsqueeze()));
+    let fixed = |kernel: Kernel, at: f64| kernel.with_bandwidth(Bandwidth::Fixed(at));
+    let pairs = [
+        (
+            fixed(Kernel::generalised_exponential(1.0), 0.3),
+            fixed(Kernel::exponential(), 0.3),
+            1e-14,
+        ),
+        (
+            fixed(Kernel::generalised_exponential(2.0), 0.3).with_distance(Distance::Euclidean),
+            fixed(Kernel::gaussian(), 0.3 / 2f64.sqrt()),
+            1e-13,
+        ),
+        (
+            fixed(Kernel::rational_quadratic(1e9), 0.3),
+            fixed(Kernel::gaussian(), 0.3),
+            1e-6,
+        ),
+    ];
+    for (a, b, tolerance) in pairs {
+        for (a, b) in gram(a).iter().zip(gram(b)) {
+            assert_relative_eq!(*a, b, max_relative = tolerance);
+        }
+    }
+}
+
+/// The vertices `±e_c` are at L1 distance 2 from each other and at 1 from 0: with more of them than
+/// the square of a Hilbertian distance allows, kernels of the squared L1 distance are indefinite.
+#[test]
+fn profiles_that_are_not_positive_definite() {
+    let mut rows = vec![vec![0.0; 8]];
+    for c in 0..8 {
+        for sign in [1.0, -1.0] {
+            let mut row = vec![0.0; 8];
+            row[c] = sign;
+            rows.push(row);
+        }
+    }
+    let v: Vec<f64> = (0..17).map(|i| if i == 0 { -16.0 } else { 1.0 }).collect();
+    let form = |kernel: Kernel| {
+        let gram = vector(kernel.gram(tensor(&rows).unsqueeze()));
+        (0..289)
+            .map(|k| v[k / 17] * gram[k] * v[k % 17])
+            .sum::<f64>()
+    };
+    let wide = |kernel: Kernel| kernel.with_bandwidth(Bandwidth::Fixed(20.0));
+    for kernel in [
+        wide(Kernel::gaussian()).with_distance(Distance::L1),
+        wide(Kernel::matern52()).with_distance(Distance::L1),
+        wide(Kernel::rational_quadratic(1.0)).with_distance(Distance::L1),
+        wide(Kernel::generalised_exponential(1.5)).with_distance(Distance::L1),
+    ] {
+        assert!(!kernel.is_positive_definite());
+        assert!(form(kernel) < -1e-6, "{kernel:?}: {}", form(kernel));
+        let euclidean = kernel.with_distance(Distance::Euclidean);
+        assert!(euclidean.is_positive_definite() && form(euclidean) >= 0.0);
+    }
+    let exponential = wide(Kernel::exponential()).with_distance(Distance::L1);
+    assert!(exponential.is_positive_definite() && form(exponential) >= 0.0);
+    let root = wide(Kernel::generalised_exponential(0.5)).with_distance(Distance::L1);
+    assert!(root.is_positive_definite() && form(root) >= 0.0);
+}
+
+#[test]
+fn bad_parameters() {
+    let message = |kernel: Kernel| kernel.validate().unwrap_err().to_string();
+    for (exponent, shown) in [(0.0, "0"), (-1.0, "-1"), (2.5, "2.5"), (f64::NAN, "NaN")] {
+        assert_eq!(
+            message(Kernel::generalised_exponential(exponent)),
+            format!(
+                "the exponent of the generalised exponential kernel is {shown}, expected a number in (0, 2]"
+            )
+        );
+    }
+    for (alpha, shown) in [(0.0, "0"), (f64::INFINITY, "inf"), (f64::NAN, "NaN")] {
+        assert_eq!(
+            message(Kernel::rational_quadratic(alpha)),
+            format!(
+                "the shape of the rational quadratic kernel is {shown}, expected a positive finite number"
+            )
+        );
+    }
+    assert!(all_kernels().iter().all(|kernel| kernel.validate().is_ok()));
+}
+
 #[test]
 fn gradients_at_coincident_points_are_finite() {
     let rows = vec![vec![0.2, 0.3, 0.5]; 3];
-    for kernel in kernels() {
+    for kernel in all_kernels() {
         for bandwidth in [kernel.bandwidth, Bandwidth::Median] {
             let device = device().autodiff();
             let x = tensor_on(&rows, &device, DType::F64).require_grad();

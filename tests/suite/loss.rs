@@ -84,8 +84,11 @@ fn gradients_on_random_input() {
     }
 }
 
+/// What it is, logits, labels.
+type Input = (&'static str, Vec<Vec<f64>>, Vec<usize>);
+
 /// Coincident rows, one-hot probabilities, all right, all wrong, two samples, a class missing.
-fn degenerate_inputs() -> Vec<(&'static str, Vec<Vec<f64>>, Vec<usize>)> {
+fn degenerate_inputs() -> Vec<Input> {
     let mut rng = rng(12);
     let logits = random_rows(6, 3, 2.0, &mut rng);
     let top: Vec<usize> = logits

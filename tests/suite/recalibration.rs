@@ -1,1 +1,298 @@
+use std::{fs, path::PathBuf};
 
+use approx::assert_relative_eq;
+use burn::{
+    module::Module,
+    nn::LinearConfig,
+    tensor::{DType, Device},
+};
+use burn_calibration::{
+    error::Error,
+    estimator::SkceForm,
+    kernel::{Bandwidth, Kernel},
+    loss::*,
+    recalibration::*,
+};
+
+use crate::{data::*, loss::check_gradient};
+
+/// A file name in the folder of this test run, removed at the end.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(name: &str) -> Self {
+        Self(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn overconfident(n: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<usize>) {
+    let mut rng = rng(seed);
+    let logits = random_rows(n, 4, 3.0, &mut rng);
+    let draw = |row: &Vec<f64>| {
+        let cooler: Vec<f64> = row.iter().map(|z| z / 2.5).collect();
+        let mut u = rand::RngExt::random::<f64>(&mut rng);
+        softmax(&cooler)
+            .iter()
+            .position(|p| {
+                u -= p;
+                u < 0.0
+            })
+            .unwrap_or(3)
+    };
+    let labels = logits.iter().map(draw).collect();
+    (logits, labels)
+}
+
+fn log_loss(logits: &[Vec<f64>], classes: &[usize], temperature: f64) -> f64 {
+    let of_row = |(row, &y): (&Vec<f64>, &usize)| {
+        let scaled: Vec<f64> = row.iter().map(|z| z / temperature).collect();
+        -softmax(&scaled)[y].ln()
+    };
+    logits.iter().zip(classes).map(of_row).sum::<f64>() / logits.len() as f64
+}
+
+#[test]
+fn the_temperature_that_made_the_data_is_found() {
+    let (logits, classes) = overconfident(20_000, 41);
+    let map = TemperatureScalingConfig::new()
+        .fit(tensor(&logits), labels(&classes))
+        .unwrap();
+    assert!(
+        (map.temperature() - 2.5).abs() < 0.1,
+        "T = {}",
+        map.temperature()
+    );
+}
+
+/// The derivative vanishes, neighbours are worse, and the report says what it is.
+#[test]
+fn the_fit_is_a_minimum() {
+    let (logits, classes) = overconfident(500, 42);
+    let map = TemperatureScalingConfig::new()
+        .fit(tensor(&logits), labels(&classes))
+        .unwrap();
+    let (t, report) = (map.temperature(), *map.report().unwrap());
+    assert_eq!(report.status, FitStatus::Converged);
+    assert!(report.gradient.unwrap().abs() < 1e-12);
+    assert!(report.evaluations < 20);
+    assert_relative_eq!(
+        report.objective,
+        log_loss(&logits, &classes, t),
+        max_relative = 1e-12
+    );
+    for factor in [0.999, 1.001] {
+        assert!(log_loss(&logits, &classes, t * factor) > report.objective);
+    }
+}
+
+/// Rows of opposite logits: for a fraction q right at logit difference d, T = d / log(q/(1 − q)).
+#[test]
+fn a_closed_form_at_every_scale() {
+    for scale in [1e-8, 1e-4, 1.0, 1e4, 1e8] {
+        for dtype in [DType::F32, DType::F64] {
+            let rows = vec![vec![scale, 0.0]; 4];
+            let logits = tensor_on(&rows, &device(), dtype);
+            let map = TemperatureScalingConfig::new()
+                .fit(logits, labels(&[0, 0, 0, 1]))
+                .unwrap();
+            let scale = f64::from(scale as f32).min(scale).max(scale); // exact in f64
+            let tolerance = if dtype == DType::F32 { 1e-6 } else { 1e-11 };
+            assert_relative_eq!(
+                map.temperature(),
+                scale / 3f64.ln(),
+                max_relative = tolerance
+            );
+        }
+    }
+}
+
+#[test]
+fn degenerate_data_end_at_a_bound_with_a_flag() {
+    let fit = |rows: &[Vec<f64>], classes: &[usize]| {
+        let map = TemperatureScalingConfig::new()
+            .fit(tensor(rows), labels(classes))
+            .unwrap();
+        (map.temperature(), map.report().unwrap().status)
+    };
+    let separable = fit(&[vec![2.0, 0.0], vec![0.0, 1.0]], &[0, 1]);
+    assert_eq!(separable.1, FitStatus::LowerBound);
+    assert_relative_eq!(separable.0, 2.0 * (-20f64).exp(), max_relative = 1e-12);
+    let misleading = fit(&[vec![2.0, 0.0], vec![0.0, 1.0]], &[1, 0]);
+    assert_eq!(misleading.1, FitStatus::UpperBound);
+    assert_relative_eq!(misleading.0, 2.0 * 20f64.exp(), max_relative = 1e-12);
+    assert_eq!(
+        fit(&[vec![3.0, 3.0], vec![-1.0, -1.0]], &[1, 0]),
+        (1.0, FitStatus::Indifferent)
+    );
+    assert_eq!(fit(&[vec![1.0, 0.0]], &[0]).1, FitStatus::LowerBound); // one sample, right
+    assert_eq!(fit(&[vec![1.0, 0.0]], &[1]).1, FitStatus::UpperBound); // one sample, wrong
+    let (t, status) = fit(
+        &[vec![1e4, 0.0], vec![0.0, 1e4], vec![1e4, 0.0]],
+        &[0, 1, 1],
+    );
+    assert_eq!(status, FitStatus::Converged); // right two times of three
+    assert_relative_eq!(t, 1e4 / 2f64.ln(), max_relative = 1e-11);
+    let one_class = fit(&[vec![1.0, 0.0, 0.0], vec![0.0, 0.5, 0.0]], &[0, 0]); // two classes missing
+    assert_eq!(one_class.1, FitStatus::Converged);
+}
+
+/// By values of the log loss alone: half the digits of the fit by its derivative.
+#[test]
+fn fitting_by_any_criterion() {
+    let (logits, classes) = overconfident(400, 43);
+    let (logits, labels) = (tensor(&logits), labels(&classes));
+    let config = TemperatureScalingConfig::new();
+    let newton = config
+        .fit(logits.clone(), labels.clone())
+        .unwrap()
+        .temperature();
+    let by = |criterion: &dyn Criterion| {
+        struct By<'a>(&'a dyn Criterion);
+        impl Criterion for By<'_> {
+            fn forward(
+                &self,
+                logits: burn::tensor::Tensor<2>,
+                labels: burn::tensor::Tensor<1, burn::tensor::Int>,
+            ) -> burn::tensor::Tensor<1> {
+                self.0.forward(logits, labels)
+            }
+            fn forward_from_probabilities(
+                &self,
+                probabilities: burn::tensor::Tensor<2>,
+                labels: burn::tensor::Tensor<1, burn::tensor::Int>,
+            ) -> burn::tensor::Tensor<1> {
+                self.0.forward_from_probabilities(probabilities, labels)
+            }
+        }
+        let map = config
+            .fit_by(&By(criterion), logits.clone(), labels.clone())
+            .unwrap();
+        assert_eq!(map.report().unwrap().status, FitStatus::Converged);
+        map.temperature()
+    };
+    assert_relative_eq!(
+        by(&LogLossConfig::new().init()),
+        newton,
+        max_relative = 1e-6
+    );
+    // the other criteria have minima near the temperature that made the data, and of their own
+    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
+    let skce = SkceLossConfig::new()
+        .with_kernel(kernel)
+        .with_form(SkceForm::Biased)
+        .init();
+    for criterion in [
+        &BrierLossConfig::new().init() as &dyn Criterion,
+        &SphericalLossConfig::new().init(),
+        &skce,
+    ] {
+        let t = by(criterion);
+        assert!((1.8..3.5).contains(&t), "T = {t}");
+        let value = |t: f64| scalar(criterion.forward(logits.clone() * t.recip(), labels.clone()));
+        for factor in [0.99, 1.01] {
+            assert!(value(t * factor) > value(t));
+        }
+    }
+}
+
+#[test]
+fn a_separable_set_by_any_criterion() {
+    let (rows, labels) = (tensor(&[vec![2.0, 0.0], vec![0.0, 1.0]]), labels(&[0, 1]));
+    let fit = |criterion: &BrierLoss| {
+        TemperatureScalingConfig::new().fit_by(criterion, rows.clone(), labels.clone())
+    };
+    let map = fit(&BrierLossConfig::new().init()).unwrap();
+    assert_eq!(map.report().unwrap().status, FitStatus::LowerBound);
+    assert!(map.report().unwrap().objective < 1e-12);
+}
+
+#[test]
+fn forward_divides_in_the_dtype_of_the_logits() {
+    let map = TemperatureScaling::from_temperature(2.0, &device()).unwrap();
+    let logits = [vec![1.0, -3.0]];
+    assert_eq!(vector(map.forward(tensor(&logits))), [0.5, -1.5]);
+    let single = map.forward(tensor_on(&logits, &device(), DType::F32));
+    assert_eq!(
+        (single.dtype(), vector(single)),
+        (DType::F32, vec![0.5, -1.5])
+    );
+    check_gradient(&logits, 1e-5, |z| {
+        LogLossConfig::new()
+            .init()
+            .forward(map.forward(z), labels(&[0]))
+    });
+}
+
+#[test]
+fn saved_and_loaded_maps_are_bit_identical() {
+    let (logits, classes) = overconfident(50, 44);
+    let map = TemperatureScalingConfig::new()
+        .fit(tensor(&logits), labels(&classes))
+        .unwrap();
+    let file = Temporary::new("temperature.bpk");
+    map.save(&file.0).unwrap();
+    map.save(&file.0).unwrap(); // again, over the file
+    let loaded = TemperatureScaling::load(&file.0, &device()).unwrap();
+    assert_eq!(loaded.temperature().to_bits(), map.temperature().to_bits());
+    assert_eq!(
+        vector(loaded.forward(tensor(&logits))),
+        vector(map.forward(tensor(&logits)))
+    );
+    assert!(loaded.report().is_none());
+    let on_autodiff = TemperatureScaling::load(&file.0, &device().autodiff()).unwrap();
+    assert_eq!(on_autodiff.temperature(), map.temperature());
+    // as a Burn module
+    let as_module = TemperatureScaling::from_temperature(1.0, &device()).unwrap();
+    let as_module = as_module.try_load_file(&file.0).unwrap();
+    assert_eq!(as_module.temperature(), map.temperature());
+}
+
+#[test]
+fn foreign_and_broken_files_are_errors() {
+    let load = |path: &PathBuf| TemperatureScaling::load(path, &device());
+    let check = |path: &PathBuf| match load(path) {
+        Err(Error::Map {
+            path: named,
+            reason,
+        }) => {
+            assert_eq!(named, path.display().to_string());
+            assert!(
+                reason.starts_with("not a saved temperature scaling: "),
+                "{reason}"
+            );
+        }
+        other => panic!("{other:?}"),
+    };
+    check(&PathBuf::from("no such file"));
+    let file = Temporary::new("broken.bpk");
+    LinearConfig::new(2, 3)
+        .init(&Device::flex())
+        .save_file(&file.0)
+        .unwrap();
+    check(&file.0);
+    fs::write(&file.0, b"not a record").unwrap();
+    check(&file.0);
+    fs::write(&file.0, b"").unwrap();
+    check(&file.0);
+    TemperatureScaling::from_temperature(2.0, &device())
+        .unwrap()
+        .save(&file.0)
+        .unwrap();
+    let whole = fs::read(&file.0).unwrap();
+    for length in [1, whole.len() / 2, whole.len() - 1] {
+        fs::write(&file.0, &whole[..length]).unwrap();
+        check(&file.0);
+    }
+    assert!(matches!(
+        TemperatureScaling::from_temperature(2.0, &device())
+            .unwrap()
+            .save("no/such/folder/map"),
+        Err(Error::Map { .. })
+    ));
+}

@@ -1,1 +1,107 @@
+use approx::assert_relative_eq;
+use burn_calibration::{distribution::Categorical, error::Error, loss::*, score::ProperScore};
 
+use crate::data::*;
+
+/// p = (0.5, 0.3, 0.2), y = 1 and p = (0.1, 0.1, 0.8), y = 2, by hand.
+#[test]
+fn scores_by_hand() {
+    let rows = [vec![0.5, 0.3, 0.2], vec![0.1, 0.1, 0.8]];
+    let cases = [
+        (ProperScore::Brier, [0.25 + 0.49 + 0.04, 0.01 + 0.01 + 0.04]),
+        (ProperScore::Log, [-0.3f64.ln(), -0.8f64.ln()]),
+        (
+            ProperScore::Spherical,
+            [1.0 - 0.3 / 0.38f64.sqrt(), 1.0 - 0.8 / 0.66f64.sqrt()],
+        ),
+    ];
+    for (score, expected) in cases {
+        let values = vector(score.values(tensor(&rows), labels(&[1, 2])));
+        let bound = score
+            .upper_bound(&categorical(&rows), &labels(&[1, 2]))
+            .unwrap();
+        for (value, expected) in values.iter().zip(expected) {
+            assert_relative_eq!(*value, expected, max_relative = 1e-14);
+        }
+        assert_relative_eq!(
+            bound.estimate,
+            (expected[0] + expected[1]) / 2.0,
+            max_relative = 1e-14
+        );
+        // two values a, b: s² = (a − b)²/2, over n = 2
+        assert_relative_eq!(
+            bound.standard_error,
+            (expected[0] - expected[1]).abs() / 2.0,
+            max_relative = 1e-13
+        );
+        assert_eq!(bound.samples, 2);
+    }
+}
+
+#[test]
+fn losses_are_the_bounds_of_their_scores() {
+    let mut rng = rng(31);
+    let logits = random_rows(20, 4, 3.0, &mut rng);
+    let labels = labels(&random_labels(20, 4, &mut rng));
+    let predictions = Categorical::from_logits(tensor(&logits)).unwrap();
+    let (brier, log, spherical) = (
+        BrierLossConfig::new().init(),
+        LogLossConfig::new().init(),
+        SphericalLossConfig::new().init(),
+    );
+    for (loss, bound) in [
+        (
+            brier.forward(tensor(&logits), labels.clone()),
+            brier.upper_bound(&predictions, &labels),
+        ),
+        (
+            log.forward(tensor(&logits), labels.clone()),
+            log.upper_bound(&predictions, &labels),
+        ),
+        (
+            spherical.forward(tensor(&logits), labels.clone()),
+            spherical.upper_bound(&predictions, &labels),
+        ),
+    ] {
+        assert_relative_eq!(scalar(loss), bound.unwrap().estimate, max_relative = 1e-13);
+    }
+}
+
+/// The score is proper: the truth has the lowest expected score.
+#[test]
+fn scores_are_proper() {
+    let mut rng = rng(32);
+    for _ in 0..50 {
+        let pair = random_probabilities(2, 3, &mut rng);
+        let expected = |score: ProperScore, p: &Vec<f64>| {
+            let rows = vec![p.clone(); 3];
+            let values = vector(score.values(tensor(&rows), labels(&[0, 1, 2])));
+            values
+                .iter()
+                .zip(&pair[0])
+                .map(|(value, q)| value * q)
+                .sum::<f64>()
+        };
+        for score in [ProperScore::Brier, ProperScore::Log, ProperScore::Spherical] {
+            assert!(expected(score, &pair[0]) < expected(score, &pair[1]));
+        }
+    }
+}
+
+/// A logit that far below the largest has probability 0 in f64, but a finite log score.
+#[test]
+fn log_scores_do_not_underflow_from_logits() {
+    let logits = Categorical::from_logits(tensor(&[vec![0.0, 2000.0]])).unwrap();
+    let bound = ProperScore::Log
+        .upper_bound(&logits, &labels(&[0]))
+        .unwrap();
+    assert_eq!(
+        (bound.estimate, bound.standard_error),
+        (2000.0, f64::INFINITY)
+    );
+    let probabilities = categorical(&[vec![0.5, 0.5], vec![0.0, 1.0]]);
+    let error = ProperScore::Log
+        .upper_bound(&probabilities, &labels(&[0, 0]))
+        .unwrap_err();
+    assert_eq!(error, Error::ZeroProbability { row: 1, class: 0 });
+}

@@ -1,0 +1,1 @@
+//! Benchmarks of burn-calibration; see README.md beside this package.

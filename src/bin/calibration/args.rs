@@ -1,0 +1,151 @@
+use std::path::PathBuf;
+
+use burn_calibration::kernel::{Distance, Profile};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::quantities::TestName;
+
+/// Is this model calibrated? Estimates and p-values from a file of predictions.
+#[derive(Debug, Parser)]
+#[command(name = "calibration", version)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Estimate calibration errors and test calibration
+    Evaluate(Evaluate),
+}
+
+#[derive(Debug, Args)]
+pub struct Evaluate {
+    /// Predictions, a row a sample and a column a class: CSV (with or without header, plain or
+    /// gzip), NPY, or NPZ (FILE.npz or FILE.npz:ARRAY)
+    #[arg(long, value_name = "FILE")]
+    pub predictions: PathBuf,
+
+    /// Labels, one a row, in the same formats
+    #[arg(long, value_name = "FILE")]
+    pub labels: PathBuf,
+
+    /// The predictions are logits, not probabilities
+    #[arg(long)]
+    pub logits: bool,
+
+    /// The classes of the labels count from 1, not from 0
+    #[arg(long)]
+    pub one_based: bool,
+
+    /// Profile of the kernel
+    #[arg(long, value_enum, default_value_t = KernelName::Exponential)]
+    pub kernel: KernelName,
+
+    /// Distance of the kernel: tv for exponential, l2 for gaussian, unless given
+    #[arg(long, value_enum)]
+    pub distance: Option<DistanceName>,
+
+    /// Bandwidth of the kernel: a positive number, the median of the distances of all pairs, or that
+    /// of the pairs among so many samples, drawn
+    #[arg(long, default_value = "median", value_name = "NUMBER|median|median:SAMPLES", value_parser = bandwidth)]
+    pub bandwidth: BandwidthChoice,
+
+    /// What is to be calibrated: all probabilities, the confidence, or each class on its own
+    #[arg(long, value_enum, default_value_t = Lens::Canonical)]
+    pub lens: Lens,
+
+    /// A test to run; repeatable. Default: those that are usual, without the ones of quadratic cost
+    /// above 20,000 samples
+    #[arg(long = "test", value_name = "TEST", value_enum)]
+    pub tests: Vec<TestName>,
+
+    /// Replicates of tests that resample
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub replicates: u32,
+
+    /// Seed of tests that resample
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+
+    /// Where to compute: in f64 on the CPU (flex, ndarray), in the finest dtype elsewhere
+    #[arg(long, value_enum, default_value_t = DeviceName::Flex)]
+    pub device: DeviceName,
+
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum BandwidthChoice {
+    Fixed(f64),
+    Median,
+    MedianOf(usize),
+}
+
+fn bandwidth(text: &str) -> Result<BandwidthChoice, String> {
+    let samples = || {
+        text.strip_prefix("median:")?
+            .parse()
+            .ok()
+            .filter(|&samples| samples >= 2)
+    };
+    match text.parse::<f64>() {
+        _ if text == "median" => Ok(BandwidthChoice::Median),
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(BandwidthChoice::Fixed(value)),
+        _ => samples().map(BandwidthChoice::MedianOf).ok_or_else(|| {
+            "expected a positive finite number, median, or median:SAMPLES with at least 2".into()
+        }),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum KernelName {
+    Exponential,
+    Gaussian,
+}
+
+impl From<KernelName> for Profile {
+    fn from(name: KernelName) -> Self {
+        match name {
+            KernelName::Exponential => Self::Exponential,
+            KernelName::Gaussian => Self::Gaussian,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DistanceName {
+    /// Total variation
+    Tv,
+    /// Sum of absolute differences
+    L1,
+    /// Euclidean
+    L2,
+}
+
+impl From<DistanceName> for Distance {
+    fn from(name: DistanceName) -> Self {
+        match name {
+            DistanceName::Tv => Self::TotalVariation,
+            DistanceName::L1 => Self::L1,
+            DistanceName::L2 => Self::Euclidean,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Lens {
+    Canonical,
+    TopLabel,
+    ClassWise,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DeviceName {
+    Flex,
+    Ndarray,
+    Wgpu,
+    Cuda,
+}

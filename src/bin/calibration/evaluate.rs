@@ -1,0 +1,261 @@
+//! `calibration evaluate`.
+
+use std::io::IsTerminal;
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn_calibration::{
+    distribution::Categorical,
+    estimator::Event,
+    hypothesis::{benjamini_hochberg, holm},
+    kernel::{Bandwidth, Kernel},
+};
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rand::{SeedableRng, rngs::StdRng, seq::index};
+
+use crate::{
+    args::{BandwidthChoice, DeviceName, Evaluate, KernelName, Lens},
+    input::{self, Result},
+    output::{Adjusted, Aspect, Estimate, Evaluation, Test},
+    quantities::{EstimateName, TestName},
+};
+
+/// Above so many samples, what costs the square of their number is left out unless asked for.
+pub const QUADRATIC_LIMIT: usize = 20_000;
+
+pub fn run(args: &Evaluate) -> Result<()> {
+    let device = device(args.device)?;
+    let (predictions, labels) = read(args, &device)?;
+    let n = predictions.samples();
+    let kernel = kernel(args, &predictions)?;
+    let aspects = match args.lens {
+        Lens::Canonical => vec![(None, predictions.clone(), labels, Event::TopLabel)],
+        Lens::TopLabel => {
+            let (binary, correct) = predictions.top_label(&labels).map_err(|e| e.to_string())?;
+            vec![(None, binary, correct, Event::Class(1))]
+        }
+        Lens::ClassWise => (0..predictions.classes())
+            .map(|class| {
+                let lens = predictions
+                    .class_wise(class, &labels)
+                    .map_err(|e| e.to_string());
+                lens.map(|(binary, labels)| (Some(class), binary, labels, Event::Class(1)))
+            })
+            .collect::<Result<_>>()?,
+    };
+    let estimates: Vec<_> = EstimateName::value_variants()
+        .iter()
+        .copied()
+        .filter(|estimate| n <= QUADRATIC_LIMIT || !estimate.is_quadratic())
+        .collect();
+    let tests = tests(args, n);
+
+    let progress = progress((aspects.len() * (estimates.len() + tests.len())) as u64);
+    let mut rng = StdRng::seed_from_u64(args.seed);
+    let mut results = Vec::new();
+    let mut fixed = kernel;
+    for (class, predictions, labels, event) in aspects {
+        fixed = fix_bandwidth(args, kernel, &predictions, &mut rng)?;
+        let mut aspect = Aspect {
+            class,
+            bandwidth: bandwidth(&fixed),
+            estimates: vec![],
+            tests: vec![],
+        };
+        for &name in &estimates {
+            progress.set_message(name.title());
+            let value = name.compute(fixed, event, &predictions, &labels);
+            aspect.estimates.push(Estimate {
+                name,
+                value: value.map_err(|e| e.to_string()),
+            });
+            progress.inc(1);
+        }
+        for &name in &tests {
+            progress.set_message(name.title());
+            let test = name.build(fixed, event, args.replicates as usize);
+            let outcome = test.evaluate(&predictions, &labels, &mut rng);
+            aspect.tests.push(Test {
+                name,
+                outcome: outcome.map_err(|e| e.to_string()),
+            });
+            progress.inc(1);
+        }
+        results.push(aspect);
+    }
+    progress.finish_and_clear();
+
+    let adjusted = match args.lens {
+        Lens::ClassWise => adjust(&tests, &results),
+        _ => Vec::new(),
+    };
+    let evaluation = Evaluation {
+        n,
+        classes: predictions.classes(),
+        kernel: fixed,
+        lens: args.lens,
+        left_out: n > QUADRATIC_LIMIT && args.tests.is_empty(),
+        aspects: results,
+        adjusted,
+    };
+    match args.json {
+        true => println!("{}", evaluation.json()),
+        false => print!("{evaluation}"),
+    }
+    Ok(())
+}
+
+/// The predictions and labels of the files, checked.
+fn read(args: &Evaluate, device: &Device) -> Result<(Categorical, Tensor<1, Int>)> {
+    let matrix = input::read_matrix(&args.predictions)?;
+    let labels = input::read_labels(&args.labels, args.one_based)?;
+    let (rows, columns) = (matrix.rows(), matrix.columns);
+    let dtype = if device.supports_dtype(DType::F64) {
+        DType::F64
+    } else {
+        DType::F32
+    };
+    let values = Tensor::<2>::from_data(
+        TensorData::new(matrix.values, [rows, columns]),
+        (device, dtype),
+    );
+    let predictions = match args.logits {
+        true => Categorical::from_logits(values),
+        false => Categorical::from_probabilities(values),
+    };
+    let predictions = predictions.map_err(|e| format!("{}: {e}", args.predictions.display()))?;
+    if labels.len() != rows {
+        return Err(format!(
+            "{}: {} labels, expected {rows}, as many as {} has rows",
+            args.labels.display(),
+            labels.len(),
+            args.predictions.display()
+        ));
+    }
+    if let Some(row) = labels.iter().position(|&label| label >= columns as i64) {
+        let first = i64::from(args.one_based);
+        return Err(format!(
+            "{}: row {row}: the label is {}, expected a class in {first}..={}",
+            args.labels.display(),
+            labels[row] + first,
+            columns as i64 - 1 + first
+        ));
+    }
+    let labels = TensorData::new(labels, [rows]);
+    Ok((predictions, Tensor::from_data(labels, device)))
+}
+
+fn device(name: DeviceName) -> Result<Device> {
+    let missing = |feature: &str| {
+        Err(format!(
+            "--device {feature}: not compiled in, build with --features cli,{feature}"
+        ))
+    };
+    match name {
+        DeviceName::Flex => Ok(Device::flex()),
+        #[cfg(feature = "ndarray")]
+        #[allow(deprecated)]
+        // upstream deprecates the backend; it stays a supported feature here
+        DeviceName::Ndarray => Ok(Device::ndarray()),
+        #[cfg(feature = "wgpu")]
+        DeviceName::Wgpu => Ok(Device::wgpu(Default::default())),
+        #[cfg(feature = "cuda")]
+        DeviceName::Cuda => Ok(Device::cuda(0)),
+        #[allow(unreachable_patterns)] // where all are compiled in
+        other => missing(
+            other
+                .to_possible_value()
+                .expect("no device is hidden")
+                .get_name(),
+        ),
+    }
+}
+
+/// The kernel with the bandwidth that the arguments fix, if they do.
+fn kernel(args: &Evaluate, predictions: &Categorical) -> Result<Kernel> {
+    let kernel = match args.kernel {
+        KernelName::Exponential => Kernel::exponential(),
+        KernelName::Gaussian => Kernel::gaussian(),
+    };
+    let kernel = args
+        .distance
+        .map_or(kernel, |distance| kernel.with_distance(distance.into()));
+    let n = predictions.samples();
+    match args.bandwidth {
+        BandwidthChoice::Fixed(value) => Ok(kernel.with_bandwidth(Bandwidth::Fixed(value))),
+        BandwidthChoice::Median if n > QUADRATIC_LIMIT => Err(format!(
+            "--bandwidth median: the median over all pairs of {n} samples takes too long, expected a \
+             number, or median:5000 for that of 5000 samples"
+        )),
+        _ => Ok(kernel),
+    }
+}
+
+fn fix_bandwidth(
+    args: &Evaluate,
+    kernel: Kernel,
+    predictions: &Categorical,
+    rng: &mut StdRng,
+) -> Result<Kernel> {
+    let points = predictions.probabilities();
+    let points = match args.bandwidth {
+        BandwidthChoice::MedianOf(samples) if samples < predictions.samples() => {
+            let rows = index::sample(rng, predictions.samples(), samples).into_iter();
+            let rows: Vec<i64> = rows.map(|row| row as i64).collect();
+            let rows = TensorData::new(rows, [samples]);
+            points
+                .clone()
+                .select(0, Tensor::from_data(rows, &points.device()))
+        }
+        _ => points,
+    };
+    kernel.with_bandwidth_of(&points).map_err(|e| e.to_string())
+}
+
+fn bandwidth(kernel: &Kernel) -> f64 {
+    match kernel.bandwidth {
+        Bandwidth::Fixed(value) => value,
+        Bandwidth::Median => unreachable!("fixed by with_bandwidth_of"),
+    }
+}
+
+fn tests(args: &Evaluate, n: usize) -> Vec<TestName> {
+    let usual =
+        |test: &TestName| test.is_default() && (n <= QUADRATIC_LIMIT || !test.is_quadratic());
+    match args.tests.is_empty() {
+        true => TestName::value_variants()
+            .iter()
+            .copied()
+            .filter(usual)
+            .collect(),
+        false => args.tests.clone(),
+    }
+}
+
+/// The p-values of each test across classes, adjusted for their number.
+fn adjust(tests: &[TestName], classes: &[Aspect]) -> Vec<Adjusted> {
+    let of_test = |(k, &name): (usize, &TestName)| {
+        let p_values: std::result::Result<Vec<f64>, _> = classes
+            .iter()
+            .map(|class| class.tests[k].outcome.as_ref().map(|o| o.p_value()))
+            .collect();
+        let p_values = p_values.ok()?;
+        Some(Adjusted {
+            name,
+            holm: holm(&p_values).ok()?,
+            benjamini_hochberg: benjamini_hochberg(&p_values).ok()?,
+        })
+    };
+    tests.iter().enumerate().filter_map(of_test).collect()
+}
+
+/// A bar on standard error, if that is a terminal, once the work has taken a second.
+fn progress(steps: u64) -> ProgressBar {
+    let target = match std::io::stderr().is_terminal() {
+        true => ProgressDrawTarget::stderr_with_hz(5),
+        false => ProgressDrawTarget::hidden(),
+    };
+    let style =
+        ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").expect("a valid template");
+    ProgressBar::with_draw_target(Some(steps), target).with_style(style)
+}

@@ -1,0 +1,28 @@
+//! `calibration`: a predictions file in, estimates and p-values out.
+//!
+//! Results go to standard output, everything else to standard error; bad input gives one line and
+//! the exit code 2.
+
+mod args;
+mod evaluate;
+mod input;
+mod output;
+mod quantities;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = args::Arguments::parse();
+    let outcome = match &arguments.command {
+        args::Command::Evaluate(args) => evaluate::run(args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("calibration: {reason}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! What `calibration evaluate` prints: a table for people, or one JSON object.
+
+use std::fmt;
+
+use burn_calibration::{
+    hypothesis::TestOutcome,
+    kernel::{Distance, Kernel, Profile},
+};
+use clap::ValueEnum;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    args::Lens,
+    evaluate::QUADRATIC_LIMIT,
+    quantities::{EstimateName, TestName},
+};
+
+pub struct Evaluation {
+    pub n: usize,
+    pub classes: usize,
+    /// Of a class-wise lens, that of the last class: the bandwidth differs.
+    pub kernel: Kernel,
+    pub lens: Lens,
+    /// Whether quantities of quadratic cost were left out.
+    pub left_out: bool,
+    /// One, or one for each class.
+    pub aspects: Vec<Aspect>,
+    pub adjusted: Vec<Adjusted>,
+}
+
+pub struct Aspect {
+    pub class: Option<usize>,
+    pub bandwidth: f64,
+    pub estimates: Vec<Estimate>,
+    pub tests: Vec<Test>,
+}
+
+pub struct Estimate {
+    pub name: EstimateName,
+    pub value: Result<f64, String>,
+}
+
+pub struct Test {
+    pub name: TestName,
+    pub outcome: Result<TestOutcome, String>,
+}
+
+/// P-values across classes, adjusted.
+pub struct Adjusted {
+    pub name: TestName,
+    pub holm: Vec<f64>,
+    pub benjamini_hochberg: Vec<f64>,
+}
+
+fn key(name: impl ValueEnum) -> String {
+    name.to_possible_value()
+        .expect("no value is hidden")
+        .get_name()
+        .to_owned()
+}
+
+fn profile(kernel: &Kernel) -> &'static str {
+    match kernel.profile {
+        Profile::Exponential => "exponential",
+        Profile::Gaussian => "gaussian",
+        _ => unreachable!("not offered"),
+    }
+}
+
+fn distance(kernel: &Kernel) -> &'static str {
+    match kernel.distance {
+        Distance::TotalVariation => "tv",
+        Distance::L1 => "l1",
+        Distance::Euclidean => "l2",
+    }
+}
+
+impl Evaluation {
+    /// One object; an estimate or a test that is not defined on the data has a null or an error.
+    pub fn json(&self) -> Value {
+        let mut object = json!({
+            "n": self.n,
+            "classes": self.classes,
+            "lens": key(self.lens),
+            "kernel": { "profile": profile(&self.kernel), "distance": distance(&self.kernel) },
+        });
+        match self.lens {
+            Lens::ClassWise => {
+                object["per_class"] = self.aspects.iter().map(Aspect::json).collect();
+                let adjusted = |adjusted: &Adjusted| {
+                    let values = json!({
+                        "holm": adjusted.holm,
+                        "benjamini_hochberg": adjusted.benjamini_hochberg,
+                    });
+                    (key(adjusted.name), values)
+                };
+                object["adjusted"] = self
+                    .adjusted
+                    .iter()
+                    .map(adjusted)
+                    .collect::<Map<_, _>>()
+                    .into();
+            }
+            _ => {
+                let aspect = &self.aspects[0];
+                object["kernel"]["bandwidth"] = json!(aspect.bandwidth);
+                object["estimates"] = aspect.estimates_json();
+                object["tests"] = aspect.tests_json();
+            }
+        }
+        object
+    }
+}
+
+impl Aspect {
+    fn json(&self) -> Value {
+        json!({
+            "class": self.class,
+            "bandwidth": self.bandwidth,
+            "estimates": self.estimates_json(),
+            "tests": self.tests_json(),
+        })
+    }
+
+    fn estimates_json(&self) -> Value {
+        let entry = |estimate: &Estimate| (key(estimate.name), json!(estimate.value.as_ref().ok()));
+        self.estimates
+            .iter()
+            .map(entry)
+            .collect::<Map<_, _>>()
+            .into()
+    }
+
+    fn tests_json(&self) -> Value {
+        let outcome = |outcome: &TestOutcome| {
+            json!({
+                "estimate": outcome.estimate(),
+                "statistic": outcome.statistic(),
+                "p_value": outcome.p_value(),
+            })
+        };
+        let entry = |test: &Test| match &test.outcome {
+            Ok(o) => (key(test.name), outcome(o)),
+            Err(reason) => (key(test.name), json!({ "error": reason })),
+        };
+        self.tests.iter().map(entry).collect::<Map<_, _>>().into()
+    }
+}
+
+impl fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} predictions of {} classes", self.n, self.classes)?;
+        let lens = match self.lens {
+            Lens::Canonical => "all probabilities (canonical)",
+            Lens::TopLabel => "the confidence in the most likely class (top-label)",
+            Lens::ClassWise => "each class on its own (class-wise)",
+        };
+        writeln!(f, "what is evaluated: {lens}")?;
+        for aspect in &self.aspects {
+            aspect.fmt(f, &self.kernel)?;
+        }
+        if !self.adjusted.is_empty() {
+            writeln!(
+                f,
+                "\np-values across classes, adjusted (smallest of the classes)"
+            )?;
+            writeln!(f, "  {:36} {:>12} {:>20}", "", "Holm", "Benjamini-Hochberg")?;
+            let least = |p: &[f64]| p.iter().copied().fold(1.0, f64::min);
+            for adjusted in &self.adjusted {
+                let (holm, bh) = (least(&adjusted.holm), least(&adjusted.benjamini_hochberg));
+                writeln!(
+                    f,
+                    "  {:36} {:>12} {:>20}",
+                    adjusted.name.title(),
+                    p_value(holm),
+                    p_value(bh)
+                )?;
+            }
+        }
+        if self.left_out {
+            writeln!(
+                f,
+                "\nleft out, since their cost is the square of the number of samples (more than \
+                 {QUADRATIC_LIMIT}): the quadratic SKCE and its tests; --test runs one all the same"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Aspect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>, kernel: &Kernel) -> fmt::Result {
+        writeln!(f)?;
+        if let Some(class) = self.class {
+            writeln!(f, "class {class}")?;
+        }
+        let (profile, distance, bandwidth) = (profile(kernel), distance(kernel), self.bandwidth);
+        writeln!(
+            f,
+            "kernel: {profile} over {distance}, bandwidth {bandwidth:.10}"
+        )?;
+        writeln!(f, "\nestimates")?;
+        for Estimate { name, value } in &self.estimates {
+            match value {
+                Ok(value) => writeln!(f, "  {:36} {value:>16.8e}", name.title())?,
+                Err(reason) => writeln!(f, "  {:36} {:>16}  {reason}", name.title(), "-")?,
+            }
+        }
+        writeln!(f, "\ntests of calibration")?;
+        writeln!(
+            f,
+            "  {:36} {:>16} {:>14} {:>12}",
+            "", "estimate", "statistic", "p-value"
+        )?;
+        for Test { name, outcome } in &self.tests {
+            match outcome {
+                Ok(o) => writeln!(
+                    f,
+                    "  {:36} {:>16.8e} {:>14.6} {:>12}",
+                    name.title(),
+                    o.estimate(),
+                    o.statistic(),
+                    p_value(o.p_value())
+                )?,
+                Err(reason) => writeln!(f, "  {:36} {:>16}  {reason}", name.title(), "-")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Seven digits, with an exponent where it is small.
+fn p_value(p: f64) -> String {
+    match p {
+        p if p >= 1e-3 => format!("{p:.7}"),
+        p => format!("{p:.3e}"),
+    }
+}

@@ -1,0 +1,114 @@
+//! Partitions of predictions into bins, one scheme a file.
+//!
+//! A binned calibration error compares, within each bin, the mean prediction with the mean label.
+//! All the schemes see the predictions only, and give the same bins whatever the order of the
+//! samples: those with equal predictions share a bin.
+//!
+//! ```
+//! use burn::tensor::{Device, Tensor};
+//! use burn_calibration::estimator::Binning;
+//!
+//! # fn main() -> burn_calibration::error::Result<()> {
+//! let confidences = Tensor::<2>::from_floats([[0.25], [0.5], [0.75], [0.9]], &Device::default());
+//! let halves = Binning::Uniform { bins: 2 }.partition(&confidences)?; // [0, ½] and (½, 1]
+//! assert_eq!(halves, [vec![0, 1], vec![2, 3]]);
+//! # Ok(())
+//! # }
+//! ```
+
+mod bin;
+mod equal_mass;
+mod median_variance;
+mod uniform;
+
+pub use bin::Bin;
+
+use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Error, Result},
+    host::to_vec,
+};
+
+/// How samples are divided into bins by their predictions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Binning {
+    /// Each coordinate in `B` bins of equal width, right-closed, `((b−1)/B, b/B]`, with 0 in the
+    /// first; a bin of a vector is the tuple of the bins of its coordinates (Guo et al. 2017,
+    /// Vaicenavicius et al. 2019). Only occupied bins are held, `O(n)` of them however many classes.
+    Uniform {
+        /// The number `B` of bins of each coordinate.
+        bins: usize,
+    },
+    /// Bins with about the same number of samples, of a single coordinate: right-closed at the
+    /// values of rank `⌈bn/B⌉` for `b = 1..B`. Ties can leave fewer bins.
+    EqualMass {
+        /// The number `B` of bins.
+        bins: usize,
+    },
+    /// All samples, split at the median of the coordinate of largest variance (the first of several)
+    /// into those below and the others, and each part again, until a part would fall below the
+    /// minimum size (Widmann et al. 2019, section J.1.1).
+    MedianVariance {
+        /// The smallest number of samples of a bin.
+        minimum: usize,
+    },
+}
+
+impl Binning {
+    /// The bins as lists of row numbers: each row in exactly one bin, no bin empty.
+    ///
+    /// # Shapes
+    ///
+    /// - points: `[n, d]`, probabilities (of all classes, or of one event with `d = 1`)
+    ///
+    /// Cost: `O(n·d)` for uniform bins, `O(n log n)` for equal mass, `O(n·d·log n)` for
+    /// median-variance.
+    ///
+    /// # Errors
+    ///
+    /// No bins; [`EqualMass`](Self::EqualMass) of points with several coordinates; a minimum size
+    /// of 0 or above `n`.
+    pub fn partition(&self, points: &Tensor<2>) -> Result<Vec<Vec<usize>>> {
+        let [_, dimension] = points.dims();
+        self.partition_rows(&to_vec(points.clone().detach()), dimension)
+    }
+
+    /// [`partition`](Self::partition) of rows on the host, in row-major order.
+    pub(crate) fn partition_rows(
+        &self,
+        points: &[f64],
+        dimension: usize,
+    ) -> Result<Vec<Vec<usize>>> {
+        match *self {
+            Self::Uniform { bins: 0 } | Self::EqualMass { bins: 0 } => Err(Error::Parameter {
+                name: "the number of bins",
+                value: 0.0,
+                expected: "at least 1",
+            }),
+            Self::Uniform { bins } => Ok(uniform::partition(points, dimension, bins)),
+            Self::EqualMass { bins } if dimension == 1 => Ok(equal_mass::partition(points, bins)),
+            Self::EqualMass { .. } => Err(Error::Parameter {
+                name: "the dimension of points in bins of equal mass",
+                value: dimension as f64,
+                expected: "1, the probability of one event",
+            }),
+            Self::MedianVariance { minimum: 0 } => Err(Error::Parameter {
+                name: "the minimum size of a bin",
+                value: 0.0,
+                expected: "at least 1",
+            }),
+            Self::MedianVariance { minimum } if points.len() < minimum * dimension => {
+                Err(Error::TooFewSamples {
+                    what: "a bin of the minimum size",
+                    needed: minimum,
+                    got: points.len() / dimension,
+                })
+            }
+            Self::MedianVariance { minimum } => {
+                Ok(median_variance::partition(points, dimension, minimum))
+            }
+        }
+    }
+}

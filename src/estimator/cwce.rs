@@ -1,0 +1,99 @@
+use burn::tensor::{Int, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::{Binning, Event, TceForm, tce::binned_power};
+use crate::{distribution::Categorical, error::Result};
+
+/// The weight of each class in a class-wise calibration error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ClassWeight {
+    /// `1/m`, the mean over classes (Kull et al. 2019; the marginal calibration error of Kumar et al.
+    /// 2019 with equal weights): in `[0, 1]`, and the smaller the more classes are rarely predicted.
+    Mean,
+    /// 1, the sum over classes (Gruber and Buettner 2022, Definition 2.5): at least the calibration
+    /// error of the top label, and at most that of the whole prediction.
+    Sum,
+}
+
+/// The class-wise calibration error `CWCE_p = (Σ_k w E|p_k − P(y = k | p_k)|^p)^{1/p}`: each class
+/// against the rest, by bins of its probability.
+///
+/// By default the mean over classes of order 1 with 15 bins of equal width, the "static" or
+/// class-wise ECE (Kull et al.: *Beyond temperature scaling*, 2019; Nixon et al. 2019).
+/// Bias as for [`TceForm`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cwce {
+    /// The bins of each class.
+    pub binning: Binning,
+    /// The estimator, and with it the order `p`.
+    pub form: TceForm,
+    /// The weight `w` of each class.
+    pub weight: ClassWeight,
+}
+
+impl Default for Cwce {
+    fn default() -> Self {
+        Self::new(1.0)
+    }
+}
+
+impl Cwce {
+    /// The mean over classes of order `p`, with 15 bins of equal width.
+    pub fn new(order: f64) -> Self {
+        Self {
+            binning: Binning::Uniform { bins: 15 },
+            form: TceForm::PlugIn { order },
+            weight: ClassWeight::Mean,
+        }
+    }
+
+    /// The same with other bins.
+    pub fn with_binning(self, binning: Binning) -> Self {
+        Self { binning, ..self }
+    }
+
+    /// The same by another estimator.
+    pub fn with_form(self, form: TceForm) -> Self {
+        Self { form, ..self }
+    }
+
+    /// The same with another weight of each class.
+    pub fn with_weight(self, weight: ClassWeight) -> Self {
+        Self { weight, ..self }
+    }
+
+    /// The estimate of `CWCE_p` from data: the root of [`power`](Self::power), 0 where that is
+    /// negative.
+    ///
+    /// # Shapes
+    ///
+    /// - predictions: `n × m`
+    /// - labels: `[n]`
+    ///
+    /// Cost: `m` times that of [`Binning::partition`] of a single coordinate.
+    ///
+    /// # Errors
+    ///
+    /// A label that is not a class, another number of labels than of predictions, an order below 1,
+    /// or bins as [`Binning::partition`] refuses them.
+    pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+        let power = self.power(predictions, labels)?;
+        Ok(power.max(0.0).powf(self.form.order().recip()))
+    }
+
+    /// The estimate of `CWCE_p^p`, which can be negative if debiased; shapes, cost and errors as for
+    /// [`estimate`](Self::estimate).
+    pub fn power(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+        self.form.validate()?;
+        let classes = predictions.classes();
+        let mut sum = 0.0;
+        for class in 0..classes {
+            let outcomes = Event::Class(class).outcomes(predictions, labels)?;
+            sum += binned_power(&outcomes, self.binning, self.form)?;
+        }
+        Ok(match self.weight {
+            ClassWeight::Mean => sum / classes as f64,
+            ClassWeight::Sum => sum,
+        })
+    }
+}

@@ -1,0 +1,62 @@
+use burn::tensor::{Int, Tensor};
+use serde::{Deserialize, Serialize};
+
+use crate::{distribution::Categorical, error::Result, host::to_vec};
+
+/// The event whose predicted probability is compared with how often it occurs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum Event {
+    /// The most likely class is the right one: probability `r_i = max_c p_ic`, outcome
+    /// `c_i = 1[argmax p_i = y_i]`; see [`Categorical::top_label`].
+    #[default]
+    TopLabel,
+    /// This class is the right one: probability `p_i[class]`, outcome `1[y_i = class]`; see
+    /// [`Categorical::class_wise`].
+    Class(usize),
+}
+
+impl Event {
+    /// The probabilities and outcomes of checked data, on the host.
+    pub(crate) fn outcomes(
+        self,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+    ) -> Result<Outcomes> {
+        let (binary, occurred) = match self {
+            Self::TopLabel => predictions.top_label(labels)?,
+            Self::Class(class) => predictions.class_wise(class, labels)?,
+        };
+        let n = binary.samples();
+        Ok(Outcomes {
+            probability: to_vec(binary.probabilities().detach().slice([0..n, 1..2])),
+            occurred: occurred.try_into_vec_as::<i64>().expect("an int tensor"),
+        })
+    }
+}
+
+/// Predicted probabilities of an event and whether it occurred.
+pub(crate) struct Outcomes {
+    pub probability: Vec<f64>,
+    /// 1 or 0.
+    pub occurred: Vec<i64>,
+}
+
+impl Outcomes {
+    /// The number of samples.
+    pub fn samples(&self) -> usize {
+        self.probability.len()
+    }
+
+    /// `(r_i, c_i)` for each sample.
+    pub fn pairs(&self) -> impl Iterator<Item = (f64, f64)> {
+        let occurred = self.occurred.iter().map(|&c| c as f64);
+        self.probability.iter().copied().zip(occurred)
+    }
+
+    /// `(r_i, c_i)` by increasing probability.
+    pub fn sorted(&self) -> Vec<(f64, f64)> {
+        let mut pairs: Vec<_> = self.pairs().collect();
+        pairs.sort_by(|(r, _), (s, _)| r.total_cmp(s));
+        pairs
+    }
+}

@@ -1,0 +1,49 @@
+use burn::tensor::{Int, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::Event;
+use crate::{distribution::Categorical, error::Result};
+
+/// The Kolmogorov–Smirnov calibration error of an event, by default the top label:
+/// `max_σ |Σ_{i: r_i ≤ σ} (r_i − c_i)|/n`, the largest distance of the cumulative predicted
+/// probability from the cumulative frequency.
+///
+/// It needs no bins and no bandwidth. Samples of equal probability enter together, so the value
+/// does not depend on their order. At most the ECE of the event with a bin for each distinct
+/// probability; biased upward, by `O(n^{−½})` for a calibrated model. Gupta et al.: *Calibration of
+/// neural networks using splines*, 2021; Gruber and Buettner 2022, Definition 2.6.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct KolmogorovSmirnov {
+    /// The event.
+    pub event: Event,
+}
+
+impl KolmogorovSmirnov {
+    /// Of the given event.
+    pub fn new(event: Event) -> Self {
+        Self { event }
+    }
+
+    /// The estimate from data.
+    ///
+    /// # Shapes
+    ///
+    /// - predictions: `n × m`
+    /// - labels: `[n]`
+    ///
+    /// Cost: `O(n log n)`.
+    ///
+    /// # Errors
+    ///
+    /// A label that is not a class, another number of labels than of predictions, or an event that
+    /// is not a class.
+    pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+        let sorted = self.event.outcomes(predictions, labels)?.sorted();
+        let (mut sum, mut largest) = (0.0, 0.0f64);
+        for ties in sorted.chunk_by(|(r, _), (s, _)| r == s) {
+            sum += ties.iter().map(|(r, c)| r - c).sum::<f64>();
+            largest = largest.max(sum.abs());
+        }
+        Ok(largest / sorted.len() as f64)
+    }
+}

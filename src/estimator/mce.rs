@@ -1,0 +1,31 @@
+use burn::tensor::{Int, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::{Bin, Ece};
+use crate::{distribution::Categorical, error::Result};
+
+/// The maximum calibration error: the largest discrepancy `max_b d(p̄_b, ȳ_b)` over the bins of an
+/// [`Ece`], by default the top label with 15 bins of equal width.
+///
+/// Naeini, Cooper, Hauskrecht: *Obtaining well calibrated probabilities using Bayesian binning*,
+/// 2015. Biased upward, strongly: a bin with a single sample can decide it. Bins of equal mass
+/// bound the damage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Mce {
+    /// The aspect, the bins and the distance.
+    pub ece: Ece,
+}
+
+impl Mce {
+    /// With the aspect, bins and distance of an ECE.
+    pub fn new(ece: Ece) -> Self {
+        Self { ece }
+    }
+
+    /// The estimate from data, with the shapes, cost and errors of [`Ece::estimate`].
+    pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+        let bins = self.ece.bins(predictions, labels)?;
+        let discrepancy = |bin: &Bin| self.ece.discrepancy.of(bin);
+        Ok(bins.iter().map(discrepancy).fold(0.0, f64::max))
+    }
+}

@@ -1,0 +1,332 @@
+//! The `calibration` command as its users run it.
+
+use std::{
+    fs,
+    io::{Cursor, Write},
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use approx::assert_relative_eq;
+use flate2::{Compression, write::GzEncoder};
+use npyz::WriterBuilder;
+use serde_json::Value;
+
+/// A folder of its own for each test.
+fn folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("cli")
+        .join(test);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn calibration(folder: &Path, arguments: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_calibration"))
+        .args(arguments.split_whitespace())
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+fn json(folder: &Path, arguments: &str) -> Value {
+    let output = calibration(folder, &format!("{arguments} --json"));
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && complaint.is_empty(),
+        "{complaint}"
+    );
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn complaint(folder: &Path, arguments: &str) -> String {
+    let output = calibration(folder, arguments);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(complaint.lines().count(), 1, "one clear line: {complaint}");
+    complaint
+        .trim()
+        .strip_prefix("calibration: ")
+        .unwrap()
+        .to_owned()
+}
+
+const ROWS: &str = "0.7,0.2,0.1\n0.1,0.8,0.1\n0.3,0.3,0.4\n0.25,0.5,0.25\n";
+const LABELS: &str = "0\n1\n0\n2\n";
+
+fn npy(values: &[f64], shape: &[u64], order: npyz::Order) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = npyz::WriteOptions::new()
+        .default_dtype()
+        .order(order)
+        .shape(shape)
+        .writer(&mut bytes)
+        .begin_nd()
+        .unwrap();
+    writer.extend(values.iter().copied()).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+fn rows() -> Vec<f64> {
+    ROWS.split(['\n', ','])
+        .filter_map(|field| field.parse().ok())
+        .collect()
+}
+
+/// The same data in every format: the same object.
+#[test]
+fn formats_agree() {
+    let folder = folder("formats");
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    write("p.csv", ROWS.as_bytes());
+    write("header.csv", format!("cat,dog,emu\n{ROWS}").as_bytes());
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(ROWS.as_bytes()).unwrap();
+    write("p.csv.gz", &gzip.finish().unwrap());
+    write("p.npy", &npy(&rows(), &[4, 3], npyz::Order::C));
+    let columns: Vec<f64> = (0..12).map(|k| rows()[k % 4 * 3 + k / 4]).collect();
+    write("fortran.npy", &npy(&columns, &[4, 3], npyz::Order::Fortran));
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default();
+    for (name, bytes) in [
+        ("p.npy", npy(&rows(), &[4, 3], npyz::Order::C)),
+        ("y.npy", npy(&[1.0, 2.0, 1.0, 3.0], &[4], npyz::Order::C)),
+    ] {
+        archive.start_file(name, options).unwrap();
+        archive.write_all(&bytes).unwrap();
+    }
+    write("both.npz", &archive.finish().unwrap().into_inner());
+    write("y.csv", LABELS.as_bytes());
+
+    let expected = json(&folder, "evaluate --predictions p.csv --labels y.csv");
+    for predictions in [
+        "header.csv",
+        "p.csv.gz",
+        "p.npy",
+        "fortran.npy",
+        "both.npz:p",
+    ] {
+        let found = json(
+            &folder,
+            &format!("evaluate --predictions {predictions} --labels y.csv"),
+        );
+        assert_eq!(found, expected, "{predictions}");
+    }
+    let found = json(
+        &folder,
+        "evaluate --predictions p.npy --labels both.npz:y --one-based",
+    );
+    assert_eq!(found, expected);
+    let unnamed = complaint(&folder, "evaluate --predictions both.npz --labels y.csv");
+    assert_eq!(
+        unnamed,
+        "both.npz: holds the arrays p, y, expected FILE.npz:ARRAY to name one"
+    );
+}
+
+/// Two samples at opposite vertices, by hand: see mathematics.md, section 2.
+#[test]
+fn numbers_by_hand() {
+    let folder = folder("by-hand");
+    fs::write(folder.join("p.csv"), "1,0\n0,1\n").unwrap();
+    fs::write(folder.join("y.csv"), "1\n0\n").unwrap();
+    let arguments = "evaluate --predictions p.csv --labels y.csv --kernel gaussian --bandwidth 1";
+    let found = json(&folder, arguments);
+    let e = (-1.0f64).exp();
+    assert_eq!((&found["n"], &found["classes"]), (&2.into(), &2.into()));
+    assert_eq!(found["kernel"]["distance"], "l2");
+    assert_relative_eq!(
+        found["estimates"]["skce_biased"].as_f64().unwrap(),
+        1.0 - e,
+        max_relative = 1e-12
+    );
+    assert_relative_eq!(
+        found["estimates"]["skce_unbiased"].as_f64().unwrap(),
+        -2.0 * e,
+        max_relative = 1e-12
+    );
+    assert_relative_eq!(found["estimates"]["brier"].as_f64().unwrap(), 2.0);
+    assert!(found["estimates"]["log"].is_null()); // infinite
+    assert_eq!(
+        found["tests"]["skce_unbiased_distribution_free"]["p_value"],
+        1.0
+    );
+    let error = found["tests"]["skce_linear_asymptotic"]["error"]
+        .as_str()
+        .unwrap();
+    assert_eq!(
+        error,
+        "the asymptotic test of two blocks needs at least 4 samples, got 2"
+    );
+}
+
+#[test]
+fn lenses_and_chosen_tests() {
+    let folder = folder("lenses");
+    fs::write(folder.join("p.csv"), ROWS.repeat(10)).unwrap();
+    fs::write(folder.join("y.csv"), LABELS.repeat(10)).unwrap();
+    let base =
+        "evaluate --predictions p.csv --labels y.csv --test skce_unbiased_exact --replicates 99";
+    let top = json(&folder, &format!("{base} --lens top-label"));
+    assert_eq!(top["tests"].as_object().unwrap().len(), 1);
+    let p = top["tests"]["skce_unbiased_exact"]["p_value"]
+        .as_f64()
+        .unwrap();
+    assert!((0.01..=1.0).contains(&p));
+    let same = json(&folder, &format!("{base} --lens top-label --seed 0"));
+    assert_eq!(top, same);
+    let classes = json(&folder, &format!("{base} --lens class-wise"));
+    assert_eq!(classes["per_class"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        classes["adjusted"]["skce_unbiased_exact"]["holm"]
+            .as_array()
+            .unwrap()
+            .len(),
+        3
+    );
+    let table = calibration(&folder, &format!("{base} --lens class-wise"));
+    let table = String::from_utf8(table.stdout).unwrap();
+    assert!(
+        table.contains("class 2") && table.contains("Benjamini-Hochberg"),
+        "{table}"
+    );
+}
+
+#[test]
+fn bad_input_is_one_line_and_exit_code_2() {
+    let folder = folder("bad");
+    let check = |predictions: &str, labels: &str, arguments: &str, expected: &str| {
+        fs::write(folder.join("p.csv"), predictions).unwrap();
+        fs::write(folder.join("y.csv"), labels).unwrap();
+        let arguments = format!("evaluate --predictions p.csv --labels y.csv {arguments}");
+        assert_eq!(complaint(&folder, &arguments), expected);
+    };
+    let good = "0.5,0.5\n";
+    check(
+        "0.5,0.5\n0.5,x\n",
+        "0\n1\n",
+        "",
+        "p.csv: row 1 (line 2), column 1: \"x\", expected a number",
+    );
+    check(
+        "0.5,0.6\n",
+        "0\n",
+        "",
+        "p.csv: row 0: the probabilities sum to 1.1, expected 1 within 1e-5",
+    );
+    check(
+        "nan,0.5\n",
+        "0\n",
+        "--logits",
+        "p.csv: row 0, class 0: the logit is NaN, expected a finite number",
+    );
+    check(
+        "1\n2\n",
+        "0\n1\n",
+        "",
+        "p.csv: the predictions have 1 columns, expected at least 2 classes",
+    );
+    check("", "0\n", "", "p.csv: holds no rows");
+    check(
+        good,
+        "0\n1\n",
+        "",
+        "y.csv: 2 labels, expected 1, as many as p.csv has rows",
+    );
+    check(
+        good,
+        "2\n",
+        "",
+        "y.csv: row 0: the label is 2, expected a class in 0..=1",
+    );
+    check(
+        good,
+        "3\n",
+        "--one-based",
+        "y.csv: row 0: the label is 3, expected a class in 1..=2",
+    );
+    check(
+        good,
+        "0\n",
+        "--one-based",
+        "y.csv: row 0: the label is 0, expected a whole number of at least 1",
+    );
+    check(
+        good,
+        "0.5\n",
+        "",
+        "y.csv: row 0: the label is 0.5, expected a whole number of at least 0",
+    );
+    check(
+        good,
+        "0,1\n",
+        "",
+        "y.csv: 2 columns, expected one label a row",
+    );
+    let missing = complaint(&folder, "evaluate --predictions none.csv --labels y.csv");
+    assert!(missing.starts_with("none.csv: No such file"), "{missing}");
+    let usage = calibration(
+        &folder,
+        "evaluate --predictions p.csv --labels y.csv --bandwidth -1",
+    );
+    assert_eq!(usage.status.code(), Some(2));
+}
+
+/// The published estimates and p-values of Widmann et al. 2019 for four networks, to 1e-6.
+#[test]
+fn published_numbers() {
+    let Some(data) = std::env::var_os("BURN_CALIBRATION_DATA") else {
+        eprintln!("skipped: BURN_CALIBRATION_DATA does not name the data folder");
+        return;
+    };
+    let folder = Path::new(&data).join("cifar10-predictions");
+    let table = |name: &str| -> Vec<Vec<String>> {
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .from_path(folder.join(name))
+            .unwrap();
+        reader
+            .records()
+            .map(|record| record.unwrap().iter().map(str::to_owned).collect())
+            .collect()
+    };
+    let (estimates, p_values) = (
+        table("published_estimates.csv"),
+        table("published_pvalues.csv"),
+    );
+    let linear = p_values[0]
+        .iter()
+        .position(|name| name == "SKCEul_median_asymptotic")
+        .unwrap();
+    let names = [
+        "ece_uniform",
+        "ece_median_variance",
+        "skce_biased",
+        "skce_unbiased",
+        "skce_linear",
+    ];
+    for (row, p_row) in estimates.iter().zip(&p_values).skip(1) {
+        assert_eq!(row[0], p_row[0]);
+        let arguments = format!(
+            "evaluate --predictions {}.csv.gz --labels labels.csv --one-based --test skce_linear_asymptotic",
+            row[0]
+        );
+        let found = json(&folder, &arguments);
+        for (name, expected) in names.iter().zip(&row[1..]) {
+            let expected: f64 = expected.parse().unwrap();
+            let found = found["estimates"][name].as_f64().unwrap();
+            println!(
+                "{} {name}: off by {:.1e}",
+                row[0],
+                (found / expected - 1.0).abs()
+            );
+            assert_relative_eq!(found, expected, max_relative = 1e-6);
+        }
+        let expected: f64 = p_row[linear].parse().unwrap();
+        let found = found["tests"]["skce_linear_asymptotic"]["p_value"]
+            .as_f64()
+            .unwrap();
+        assert_relative_eq!(found, expected, max_relative = 1e-6);
+    }
+}

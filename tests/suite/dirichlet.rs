@@ -1,0 +1,182 @@
+//! The Dirichlet models of Widmann et al. 2019: closed forms against special cases and simulation.
+
+use approx::assert_relative_eq;
+use burn::tensor::DType;
+use burn_calibration::{
+    distribution::DirichletModel,
+    estimator::{Ece, Skce},
+    kernel::{Bandwidth, Kernel},
+};
+use rand::rngs::StdRng;
+
+use crate::data::*;
+
+fn one_hot(m: usize) -> Vec<f64> {
+    (0..m).map(|c| f64::from(c == 0)).collect()
+}
+
+fn rows(model: &DirichletModel, n: usize, rng: &mut StdRng) -> (Vec<Vec<f64>>, Vec<usize>) {
+    let (predictions, labels) = model.sample(n, (&device(), DType::F64), rng);
+    let rows = vector(predictions.probabilities());
+    let labels = labels.try_into_vec_as::<i64>().unwrap();
+    (
+        rows.chunks(model.classes()).map(<[f64]>::to_vec).collect(),
+        labels.iter().map(|&y| y as usize).collect(),
+    )
+}
+
+fn models() -> Vec<DirichletModel> {
+    let model = |alpha: Vec<f64>, pi, beta| DirichletModel::new(alpha, pi, beta).unwrap();
+    vec![
+        model(vec![0.1; 10], 0.0, vec![0.1; 10]),
+        model(vec![0.1; 10], 0.5, one_hot(10)),
+        model(vec![0.1; 10], 1.0, vec![0.1; 10]),
+        model(vec![1.0, 1.0], 0.7, vec![0.3, 0.7]),
+        model(vec![0.3, 2.0, 5.0], 0.4, vec![0.2, 0.5, 0.3]),
+    ]
+}
+
+/// Means of samples against closed forms, within four standard errors.
+#[test]
+fn closed_forms_agree_with_simulation() {
+    let mut rng = rng(501);
+    let n = 20_000;
+    let close = |values: &[f64], expected: f64| {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
+        let error = (squares / (values.len() * (values.len() - 1)) as f64).sqrt();
+        assert!(
+            (mean - expected).abs() <= 4.0 * error + 1e-12,
+            "{mean} ± {error}, expected {expected}"
+        );
+    };
+    let parameters = [
+        (vec![0.1; 10], 0.0, vec![0.1; 10]),
+        (vec![0.1; 10], 0.5, one_hot(10)),
+        (vec![0.1; 10], 1.0, vec![0.1; 10]),
+        (vec![1.0, 1.0], 0.7, vec![0.3, 0.7]),
+        (vec![0.3, 2.0, 5.0], 0.4, vec![0.2, 0.5, 0.3]),
+    ];
+    for (model, (alpha, pi, beta)) in models().iter().zip(parameters) {
+        let (rows, classes) = rows(model, n, &mut rng);
+        // Δ = π(β − P), by the definition of the model
+        let errors: Vec<f64> = rows.iter().map(|p| 0.5 * pi * l1(p, &beta)).collect();
+        close(&errors, model.expected_calibration_error());
+        let distances: Vec<f64> = rows.chunks(2).map(|p| 0.5 * l1(&p[0], &p[1])).collect();
+        close(&distances, model.mean_total_variation());
+        let total: f64 = alpha.iter().sum();
+        for c in 0..alpha.len() {
+            let mean = alpha[c] / total;
+            let entries: Vec<f64> = rows.iter().map(|p| p[c]).collect();
+            close(&entries, mean);
+            let squares: Vec<f64> = entries.iter().map(|p| p * p).collect();
+            close(&squares, mean * (alpha[c] + 1.0) / (total + 1.0)); // E[P_c²] of a Beta variable
+            let occurred: Vec<f64> = classes.iter().map(|&y| f64::from(y == c)).collect();
+            close(&occurred, pi * beta[c] + (1.0 - pi) * mean);
+        }
+        // the labels know of their prediction as much as they should: E[P_Y]
+        let observed: Vec<f64> = rows.iter().zip(&classes).map(|(p, &y)| p[y]).collect();
+        let terms = alpha.iter().zip(&beta).map(|(a, b)| {
+            let mean = a / total;
+            pi * b * mean + (1.0 - pi) * mean * (a + 1.0) / (total + 1.0)
+        });
+        close(&observed, terms.sum());
+    }
+}
+
+#[test]
+fn special_cases() {
+    let [m1, m2, m3, ..] = &models()[..] else {
+        panic!()
+    };
+    assert_eq!(m1.expected_calibration_error(), 0.0);
+    // appendix J.2.1: π(m − 1)/m for a one-hot β
+    assert_relative_eq!(m2.expected_calibration_error(), 0.45, max_relative = 1e-12);
+    // and for a uniform β, π/(a B(a, (m−1)a)) ((m−1)^{m−1}/m^m)^a
+    let (a, m) = (0.1, 10.0f64);
+    let beta = statrs_free_beta(a, 0.9);
+    let expected = (9.0f64.powi(9) / m.powi(10)).powf(a) / (a * beta);
+    assert_relative_eq!(
+        m3.expected_calibration_error(),
+        expected,
+        max_relative = 1e-9
+    );
+    // two uniform variables are 1/3 apart in the mean
+    let uniform = DirichletModel::new(vec![1.0, 1.0], 0.0, vec![0.5; 2]).unwrap();
+    assert_relative_eq!(
+        uniform.mean_total_variation(),
+        1.0 / 3.0,
+        max_relative = 1e-13
+    );
+    // predictions at the vertices differ with probability 1 − 1/m
+    let vertices = DirichletModel::new(vec![1e-7; 4], 0.0, vec![0.25; 4]).unwrap();
+    assert_relative_eq!(vertices.mean_total_variation(), 0.75, max_relative = 1e-5);
+    let (rows, _) = rows(&vertices, 50, &mut rng(502));
+    assert!(
+        rows.iter()
+            .all(|p| (p.iter().sum::<f64>() - 1.0).abs() < 1e-15)
+    );
+}
+
+/// `B(a, b) = ∫ t^{a−1} (1−t)^{b−1} dt` for `a, b ≤ 1`, by `t = u^{1/a}` below ½ and likewise above.
+fn statrs_free_beta(a: f64, b: f64) -> f64 {
+    let half = |a: f64, b: f64| {
+        let (cells, top) = (200_000, 0.5f64.powf(a));
+        let at = |i: usize| ((i as f64 + 0.5) / cells as f64 * top).powf(1.0 / a);
+        let sum: f64 = (0..cells).map(|i| (1.0 - at(i)).powf(b - 1.0)).sum();
+        sum * top / cells as f64 / a
+    };
+    half(a, b) + half(b, a)
+}
+
+/// Estimates from many samples come close to what they estimate.
+#[test]
+fn estimators_find_the_analytic_error() {
+    let mut rng = rng(503);
+    let model = DirichletModel::new(vec![1.0, 1.0], 0.7, vec![0.3, 0.7]).unwrap();
+    let (predictions, labels) = model.sample(40_000, (&device(), DType::F64), &mut rng);
+    let truth = model.expected_calibration_error();
+    for ece in [Ece::uniform(20), Ece::median_variance(1000)] {
+        let estimate = ece.estimate(&predictions, &labels).unwrap();
+        assert_relative_eq!(estimate, truth, max_relative = 0.05);
+    }
+    // calibrated: the unbiased SKCE is around 0, with a deviation of order 1/n
+    let model = DirichletModel::new(vec![0.1; 10], 0.0, vec![0.1; 10]).unwrap();
+    let bandwidth = Bandwidth::Fixed(model.mean_total_variation());
+    let (predictions, labels) = model.sample(1000, (&device(), DType::F64), &mut rng);
+    let skce = Skce::unbiased(Kernel::exponential().with_bandwidth(bandwidth));
+    assert!(skce.estimate(&predictions, &labels).unwrap().abs() < 1e-3);
+}
+
+#[test]
+fn bad_parameters() {
+    let message = |alpha: &[f64], pi, beta: &[f64]| {
+        DirichletModel::new(alpha.to_vec(), pi, beta.to_vec())
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        message(&[1.0], 0.0, &[1.0]),
+        "the predictions have 1 columns, expected at least 2 classes"
+    );
+    assert_eq!(
+        message(&[1.0, 0.0], 0.0, &[0.5, 0.5]),
+        "an entry of the Dirichlet parameter is 0, expected a positive finite number"
+    );
+    assert_eq!(
+        message(&[1.0, 1.0], f64::NAN, &[0.5, 0.5]),
+        "the probability of a label that ignores the prediction is NaN, expected a number in [0, 1]"
+    );
+    assert_eq!(
+        message(&[1.0, 1.0], 0.5, &[0.5, 0.25, 0.25]),
+        "the number of classes of the label distribution is 3, expected that of the Dirichlet parameter"
+    );
+    assert_eq!(
+        message(&[1.0, 1.0], 0.5, &[1.5, -0.5]),
+        "an entry of the label distribution is 1.5, expected a number in [0, 1]"
+    );
+    assert_eq!(
+        message(&[1.0, 1.0], 0.5, &[0.5, 0.25]),
+        "the sum of the label distribution is 0.75, expected 1"
+    );
+}
