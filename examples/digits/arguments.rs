@@ -34,11 +34,17 @@ pub struct Arguments {
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|&n| n > 0).ok_or("expected a whole number of at least 1".into())
+    text.parse()
+        .ok()
+        .filter(|&n| n > 0)
+        .ok_or("expected a whole number of at least 1".into())
 }
 
 fn weight(text: &str) -> Result<f64, String> {
-    let weight = text.parse().ok().filter(|w: &f64| w.is_finite() && *w >= 0.0);
+    let weight = text
+        .parse()
+        .ok()
+        .filter(|w: &f64| w.is_finite() && *w >= 0.0);
     weight.ok_or("expected a finite number of at least 0".into())
 }
 
@@ -64,7 +70,8 @@ impl Backend {
         match self {
             Self::Flex => Ok(Device::flex()),
             #[cfg(feature = "ndarray")]
-            #[allow(deprecated)] // upstream deprecates the backend; it stays a supported feature here
+            #[allow(deprecated)]
+            // upstream deprecates the backend; it stays a supported feature here
             Self::Ndarray => Ok(Device::ndarray()),
             #[cfg(feature = "wgpu")]
             Self::Wgpu => Ok(Device::wgpu(Default::default())),

@@ -40,7 +40,9 @@ pub struct Split<'a> {
 
 impl Digits {
     pub fn load() -> Result<Self, Box<dyn Error>> {
-        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(GzDecoder::new(FILE));
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .from_reader(GzDecoder::new(FILE));
         let (mut images, mut labels) = (Vec::new(), Vec::new());
         for row in reader.deserialize() {
             let row: Vec<f32> = row?;

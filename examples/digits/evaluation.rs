@@ -20,7 +20,9 @@ impl Evaluation {
         Ok(Self {
             accuracy: correct.float().mean().into_scalar::<f32>().into(),
             log_loss: ProperScore::Log.upper_bound(&predictions, labels)?.estimate,
-            brier: ProperScore::Brier.upper_bound(&predictions, labels)?.estimate,
+            brier: ProperScore::Brier
+                .upper_bound(&predictions, labels)?
+                .estimate,
             ece: Ece::default().estimate(&predictions, labels)?,
             test: test.evaluate(&predictions, labels, &mut StdRng::seed_from_u64(seed))?,
         })

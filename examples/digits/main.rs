@@ -47,7 +47,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let skce = SkceLossConfig::new().init(); // exponential kernel over total variation, unbiased
     let mmce = MmceLossConfig::new().init();
     let losses: [Loss; 3] = [
-        Loss { name: "cross-entropy".into(), penalty: None, weight: 0.0 },
+        Loss {
+            name: "cross-entropy".into(),
+            penalty: None,
+            weight: 0.0,
+        },
         Loss {
             name: format!("+ {} SKCE", arguments.lambda),
             penalty: Some(&skce),
@@ -63,7 +67,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let steps = losses.len() * arguments.seeds * arguments.epochs;
     let progress = ProgressBar::new(steps as u64)
         .with_style(ProgressStyle::with_template("{bar:40} {percent}% {msg}")?);
-    let mut trainings: Vec<Training> = losses.iter().map(|loss| Training::new(&loss.name)).collect();
+    let mut trainings: Vec<Training> = losses
+        .iter()
+        .map(|loss| Training::new(&loss.name))
+        .collect();
     let mut first_outcome = None;
     for seed in arguments.seed..arguments.seed + arguments.seeds as u64 {
         let split = digits.split(seed, &device);
@@ -73,8 +80,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
             // Recalibrate: one temperature, fitted to digits that no training saw.
             let validation = &split.validation;
-            let map = TemperatureScalingConfig::new()
-                .fit(network.forward(validation.images.clone()), validation.labels.clone())?;
+            let map = TemperatureScalingConfig::new().fit(
+                network.forward(validation.images.clone()),
+                validation.labels.clone(),
+            )?;
 
             // Evaluate and test, before and after, on digits that nothing saw.
             let logits = network.forward(split.test.images.clone());
@@ -89,7 +98,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{}", split_sizes(&digits, arguments.seeds));
     table::print(&trainings);
     if let Some(outcome) = first_outcome {
-        println!("\nThe first of these tests, cross-entropy with seed {}:\n{outcome}", arguments.seed);
+        println!(
+            "\nThe first of these tests, cross-entropy with seed {}:\n{outcome}",
+            arguments.seed
+        );
     }
     Ok(())
 }

@@ -12,7 +12,12 @@ pub struct Training {
 
 impl Training {
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), before: vec![], after: vec![], temperatures: vec![] }
+        Self {
+            name: name.into(),
+            before: vec![],
+            after: vec![],
+            temperatures: vec![],
+        }
     }
 
     pub fn add(&mut self, before: Evaluation, after: Evaluation, temperature: f64) {
@@ -35,16 +40,29 @@ const COLUMNS: [Column; 5] = [
 
 pub fn print(trainings: &[Training]) {
     let line = |name: &str, cells: &[String]| {
-        println!("{name:16}{}", cells.iter().map(|cell| format!("{cell:>16}")).collect::<String>());
+        println!(
+            "{name:16}{}",
+            cells
+                .iter()
+                .map(|cell| format!("{cell:>16}"))
+                .collect::<String>()
+        );
     };
-    let titles: Vec<String> =
-        COLUMNS.iter().map(|(title, ..)| (*title).into()).chain(["median p".into(), "p < 0.05".into()]).collect();
+    let titles: Vec<String> = COLUMNS
+        .iter()
+        .map(|(title, ..)| (*title).into())
+        .chain(["median p".into(), "p < 0.05".into()])
+        .collect();
     println!("mean ± standard error over the seeds, on test data\n");
     line("as trained", &titles);
-    trainings.iter().for_each(|t| line(&t.name, &cells(&t.before)));
+    trainings
+        .iter()
+        .for_each(|t| line(&t.name, &cells(&t.before)));
     println!();
     line("recalibrated", &titles);
-    trainings.iter().for_each(|t| line(&t.name, &cells(&t.after)));
+    trainings
+        .iter()
+        .for_each(|t| line(&t.name, &cells(&t.after)));
     println!();
     for training in trainings {
         let (t, error) = mean(&training.temperatures);
@@ -64,21 +82,36 @@ fn cells(evaluations: &[Evaluation]) -> Vec<String> {
     let mut p_values: Vec<f64> = evaluations.iter().map(|e| e.test.p_value()).collect();
     p_values.sort_by(f64::total_cmp);
     let rejected = p_values.iter().filter(|&&p| p < 0.05).count();
-    let (low, high) = (p_values[(p_values.len() - 1) / 2], p_values[p_values.len() / 2]);
-    let p = [format!("{:.3}", 0.5 * (low + high)), format!("{rejected} of {}", p_values.len())];
+    let (low, high) = (
+        p_values[(p_values.len() - 1) / 2],
+        p_values[p_values.len() / 2],
+    );
+    let p = [
+        format!("{:.3}", 0.5 * (low + high)),
+        format!("{rejected} of {}", p_values.len()),
+    ];
     COLUMNS.iter().map(cell).chain(p).collect()
 }
 
 /// What a penalty changed, seed by seed.
 fn compare(base: &Training, other: &Training) {
     let change = |(title, of, unit, decimals): &Column| {
-        let changes: Vec<f64> =
-            other.before.iter().zip(&base.before).map(|(a, b)| (of(a) - of(b)) * unit).collect();
+        let changes: Vec<f64> = other
+            .before
+            .iter()
+            .zip(&base.before)
+            .map(|(a, b)| (of(a) - of(b)) * unit)
+            .collect();
         let (mean, error) = mean(&changes);
         format!("{title} {mean:+.decimals$} ± {error:.decimals$}")
     };
     let changes: Vec<String> = COLUMNS.iter().map(change).collect();
-    println!("{:16}against {}: {}", other.name, base.name, changes.join(", "));
+    println!(
+        "{:16}against {}: {}",
+        other.name,
+        base.name,
+        changes.join(", ")
+    );
 }
 
 /// The mean and its standard error.

@@ -8,7 +8,7 @@ use super::{CalibrationTest, TestOutcome, quadratic_form::QuadraticForm};
 use crate::{
     distribution::{Categorical, residuals},
     error::{Error, Result},
-    host::{to_vec, widened},
+    host::{int_tensor, to_vec, widened},
     kernel::Kernel,
 };
 
@@ -102,10 +102,10 @@ impl CalibrationTest for FeatureTest {
 /// `φ_1(p) = p` and `φ_j(p) = k(t_j, p) v_j`.
 struct Features {
     kernel: Kernel,
-    /// `t_2, …, t_r`: `[1, r − 1, m]`.
-    locations: Tensor<3>,
-    /// `v_2, …, v_r` as columns: `[1, m, r − 1]`.
-    directions: Tensor<3>,
+    /// `r`.
+    number: usize,
+    /// `t_2, …, t_r` as rows, `[1, r − 1, m]`, and `v_2, …, v_r` as columns, `[1, m, r − 1]`.
+    drawn: Option<(Tensor<3>, Tensor<3>)>,
 }
 
 /// Predictions whose median distance is taken.
@@ -117,35 +117,36 @@ impl Features {
         let drawn = test.features - 1;
         let rows = index::sample(rng, n, n.min(MEDIAN_OF.max(drawn))).into_vec();
         let chosen = |rows: &[usize]| {
-            points.clone().select(
-                0,
-                crate::host::int_tensor(rows.iter().copied(), &points.device()),
-            )
+            let rows = int_tensor(rows.iter().copied(), &points.device());
+            points.clone().select(0, rows)
         };
         let kernel = test.kernel.with_bandwidth_of(&chosen(&rows))?;
         let locations: Vec<usize> = rows.iter().copied().cycle().take(drawn).collect();
         let directions: Vec<f64> = (0..m * drawn).map(|_| StandardNormal.sample(rng)).collect();
+        let tensors = || {
+            let options = (&points.device(), points.dtype());
+            let directions = TensorData::new(directions, [1, m, drawn]);
+            (
+                chosen(&locations).unsqueeze(),
+                Tensor::from_data(directions, options),
+            )
+        };
         Ok(Self {
             kernel,
-            locations: chosen(&locations).unsqueeze(),
-            directions: Tensor::from_data(
-                TensorData::new(directions, [1, m, drawn]),
-                (&points.device(), points.dtype()),
-            ),
+            number: test.features,
+            drawn: (drawn > 0).then(tensors),
         })
     }
 
     /// `φ_jc(p_i)`: `[b, m] → [b, m, r]`.
     fn of(&self, points: Tensor<2>) -> Tensor<3> {
         let first: Tensor<3> = points.clone().unsqueeze_dim(2); // [b, m, 1]
-        if self.locations.dims()[1] == 0 {
+        let Some((locations, directions)) = &self.drawn else {
             return first;
-        }
-        let kernel = self
-            .kernel
-            .between(points.unsqueeze(), self.locations.clone()); // [1, b, r − 1]
-        let kernel = kernel.swap_dims(0, 1); // [b, 1, r − 1]
-        Tensor::cat(vec![first, kernel * self.directions.clone()], 2)
+        };
+        let kernel = self.kernel.between(points.unsqueeze(), locations.clone()); // [1, b, r − 1]
+        let others = kernel.swap_dims(0, 1) * directions.clone(); // [b, 1, r − 1] · [1, m, r − 1]
+        Tensor::cat(vec![first, others], 2)
     }
 }
 
@@ -166,7 +167,7 @@ const BATCH: usize = 1 << 20;
 impl Scores {
     fn over(features: &Features, points: Tensor<2>, labels: &Tensor<1, Int>) -> Self {
         let [n, m] = points.dims();
-        let r = 1 + features.locations.dims()[1];
+        let r = features.number;
         let mut z = vec![0.0; r];
         let mut second = DMatrix::zeros(r, r);
         let mut first = DMatrix::zeros(r, r);

@@ -26,6 +26,12 @@ impl QuadraticForm {
             };
         }
         let kept: Vec<usize> = (0..z.len()).filter(varies).collect();
+        if kept.is_empty() {
+            return Self {
+                value: 0.0,
+                rank: 0,
+            };
+        }
         let deviation = |i: usize| covariance[(i, i)].sqrt();
         let z = DVector::from_iterator(kept.len(), kept.iter().map(|&i| z[i] / deviation(i)));
         let correlation = DMatrix::from_fn(kept.len(), kept.len(), |a, b| {
@@ -81,5 +87,7 @@ mod tests {
         assert_eq!((form.value, form.rank), (4.0, 1));
         let form = QuadraticForm::new(&[1.0, 2.0], &c, &[1.0, 1.0], TOLERANCE);
         assert_eq!(form.value, f64::INFINITY);
+        let form = QuadraticForm::new(&[1e-9], &DMatrix::zeros(1, 1), &[1.0], TOLERANCE);
+        assert_eq!((form.value, form.rank), (0.0, 0));
     }
 }

@@ -2,18 +2,24 @@
 
 mod backends;
 mod bad_input;
+mod block;
 mod cifar10;
+mod cme;
 mod data;
 mod dirichlet;
 mod distribution;
 mod ece;
 mod estimator;
+mod exact;
+mod feature;
 mod hypothesis;
 mod kernel;
 mod lens;
 mod loss;
 mod matrix_kernel;
 mod models;
+mod multiple;
+mod nulls;
 mod profile;
 mod properties;
 mod recalibration;

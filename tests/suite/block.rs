@@ -1,0 +1,109 @@
+//! The asymptotic block test: streaming, and its confidence interval.
+
+use approx::assert_relative_eq;
+use burn_calibration::{
+    estimator::Skce,
+    hypothesis::*,
+    kernel::{Bandwidth, Kernel},
+};
+use rand::RngExt;
+
+use crate::{
+    data::*,
+    kernel::kernel_value,
+    models::{Model, draw, within_binomial},
+};
+
+fn fixed() -> Kernel {
+    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))
+}
+
+fn evaluate(size: usize, rows: &[Vec<f64>], classes: &[usize]) -> TestOutcome {
+    AsymptoticBlockSkceTest::new(fixed(), size)
+        .evaluate(&categorical(rows), &labels(classes), &mut rng(0))
+        .unwrap()
+}
+
+/// Blocks larger than a tile, against scalar loops.
+#[test]
+fn large_blocks_by_brute_force() {
+    let (size, n) = (270, 830); // three blocks, of 2 × 2 tiles each, and 20 samples too many
+    let (rows, classes) = draw(Model::M2, n, 3, &mut rng(71));
+    let outcome = evaluate(size, &rows, &classes);
+    let values: Vec<f64> = (0..3)
+        .map(|block| {
+            let range = block * size..(block + 1) * size;
+            let (rows, classes) = (&rows[range.clone()], &classes[range]);
+            unbiased(&pair_statistic(rows, classes, |p, q| {
+                kernel_value(&fixed(), p, q)
+            }))
+        })
+        .collect();
+    let mean = values.iter().sum::<f64>() / 3.0;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 2.0;
+    assert_relative_eq!(outcome.estimate(), mean, max_relative = 1e-10);
+    let error = (variance / 3.0).sqrt();
+    assert_relative_eq!(
+        outcome.standard_error().unwrap(),
+        error,
+        max_relative = 1e-8
+    );
+    assert_relative_eq!(outcome.statistic(), mean / error, max_relative = 1e-8);
+}
+
+/// More blocks than are held at once, against the estimator, which takes all at once.
+#[test]
+fn batches_of_blocks() {
+    for (size, n) in [(2, 140_001), (64, 5_000)] {
+        let (rows, classes) = draw(Model::M1, n, 2, &mut rng(72));
+        let estimate = Skce::block(fixed(), size)
+            .estimate(&categorical(&rows), &labels(&classes))
+            .unwrap();
+        let outcome = evaluate(size, &rows, &classes);
+        assert_relative_eq!(outcome.estimate(), estimate, epsilon = 1e-12);
+    }
+}
+
+/// The bound excludes 0 exactly where the test rejects.
+#[test]
+fn the_interval_is_dual_to_the_test() {
+    let (rows, classes) = draw(Model::M3, 100, 4, &mut rng(73));
+    let outcome = evaluate(5, &rows, &classes);
+    let p = outcome.p_value();
+    assert!((0.0..0.5).contains(&p));
+    assert!(outcome.lower_bound(1.0 - 1.01 * p).unwrap() > 0.0);
+    assert!(outcome.lower_bound(1.0 - 0.99 * p).unwrap() < 0.0);
+    assert_relative_eq!(
+        outcome.lower_bound(0.5).unwrap(),
+        outcome.estimate(),
+        max_relative = 1e-9
+    );
+    // Φ⁻¹(.95)
+    let bound = outcome.estimate() - 1.644_853_626_951_472_2 * outcome.standard_error().unwrap();
+    assert_relative_eq!(outcome.lower_bound(0.95).unwrap(), bound, epsilon = 1e-9);
+    for confidence in [0.0, 1.0, -0.5, 2.0, f64::NAN] {
+        assert_eq!(outcome.lower_bound(confidence), None);
+    }
+    let other = DistributionFreeSkceTest::new(Skce::linear(fixed()))
+        .evaluate(&categorical(&rows), &labels(&classes), &mut rng(0))
+        .unwrap();
+    assert_eq!(
+        (other.standard_error(), other.lower_bound(0.95)),
+        (None, None)
+    );
+}
+
+/// Says 90 % and is right half of the time: `Δ = (−.4, .4)`, one prediction, `SKCE = ‖Δ‖² = .32`.
+#[test]
+fn coverage() {
+    let rows = vec![vec![0.9, 0.1]; 600];
+    let mut rng = rng(74);
+    let sets = 400;
+    let covered = (0..sets)
+        .filter(|_| {
+            let classes: Vec<usize> = (0..600).map(|_| rng.random_range(0..2)).collect();
+            evaluate(6, &rows, &classes).lower_bound(0.9).unwrap() <= 0.32
+        })
+        .count();
+    assert!(within_binomial(covered, sets, 0.9, 3.0), "{covered}");
+}

@@ -1,0 +1,206 @@
+//! The test of the calibration mean embedding.
+
+use approx::assert_relative_eq;
+use burn_calibration::{
+    error::Error,
+    hypothesis::*,
+    kernel::{Bandwidth, Kernel},
+};
+use rand::RngExt;
+use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
+
+use crate::{
+    data::*,
+    kernel::kernel_value,
+    models::{Model, draw, within_binomial},
+};
+
+fn fixed() -> Kernel {
+    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5))
+}
+
+/// One location is a t-test of `z` by hand.
+#[test]
+fn one_location_is_a_t_test() {
+    let rows = [
+        vec![0.5, 0.5],
+        vec![1.0, 0.0],
+        vec![0.75, 0.25],
+        vec![0.0, 1.0],
+    ];
+    let classes = [0, 0, 1, 1];
+    let test = CmeTest::at(fixed(), categorical(&[vec![0.5, 0.5]]), vec![0]);
+    let outcome = test
+        .evaluate(&categorical(&rows), &labels(&classes), &mut rng(0))
+        .unwrap();
+    // total variation to (.5, .5): 0, .5, .25, .5; residuals of class 0: .5, 0, −.75, 0
+    let z = [0.5, 0.0, -0.75 * (-0.5f64).exp(), 0.0];
+    let mean = z.iter().sum::<f64>() / 4.0;
+    let variance = z.iter().map(|z| (z - mean).powi(2)).sum::<f64>() / 3.0;
+    let t = mean / (variance / 4.0).sqrt();
+    assert_relative_eq!(outcome.estimate(), mean * mean, max_relative = 1e-12);
+    assert_relative_eq!(outcome.statistic(), t * t, max_relative = 1e-12);
+    let two_sided = 2.0 * StudentsT::new(0.0, 1.0, 3.0).unwrap().sf(t.abs());
+    assert_relative_eq!(outcome.p_value(), two_sided, max_relative = 1e-9);
+    let chi = test.with_null(CmeNull::ChiSquared);
+    let outcome = chi
+        .evaluate(&categorical(&rows), &labels(&classes), &mut rng(0))
+        .unwrap();
+    assert_relative_eq!(outcome.statistic(), t * t, max_relative = 1e-12);
+    let upper = 1.0 - ChiSquared::new(1.0).unwrap().cdf(t * t);
+    assert_relative_eq!(outcome.p_value(), upper, max_relative = 1e-9);
+}
+
+/// Solves `S x = z` by Gaussian elimination.
+fn solve(mut s: Vec<Vec<f64>>, mut z: Vec<f64>) -> Vec<f64> {
+    let d = z.len();
+    for k in 0..d {
+        for i in k + 1..d {
+            let factor = s[i][k] / s[k][k];
+            let pivot = s[k].clone();
+            s[i].iter_mut()
+                .zip(pivot)
+                .for_each(|(a, b)| *a -= factor * b);
+            z[i] -= factor * z[k];
+        }
+    }
+    for k in (0..d).rev() {
+        let known: f64 = (k + 1..d).map(|j| s[k][j] * z[j]).sum();
+        z[k] = (z[k] - known) / s[k][k];
+    }
+    z
+}
+
+#[test]
+fn four_locations_by_brute_force() {
+    let (n, m, j) = (40, 3, 4);
+    let (rows, classes) = draw(Model::M2, n, m, &mut rng(91));
+    let locations = random_probabilities(j, m, &mut rng(92));
+    let at = vec![0, 2, 1, 0];
+    let z: Vec<Vec<f64>> = rows
+        .iter()
+        .zip(&classes)
+        .map(|(p, y)| {
+            let entry = |(t, tau): (&Vec<f64>, &usize)| {
+                kernel_value(&fixed(), t, p) * (f64::from(y == tau) - p[*tau])
+            };
+            locations.iter().zip(&at).map(entry).collect()
+        })
+        .collect();
+    let mean: Vec<f64> = (0..j)
+        .map(|j| z.iter().map(|z| z[j]).sum::<f64>() / n as f64)
+        .collect();
+    let covariance = |a: usize, b: usize| {
+        let terms = z.iter().map(|z| (z[a] - mean[a]) * (z[b] - mean[b]));
+        terms.sum::<f64>() / (n - 1) as f64
+    };
+    let s = (0..j)
+        .map(|a| (0..j).map(|b| covariance(a, b)).collect())
+        .collect();
+    let solution = solve(s, mean.clone());
+    let q: f64 = n as f64 * mean.iter().zip(&solution).map(|(a, b)| a * b).sum::<f64>();
+
+    let test = CmeTest::at(fixed(), categorical(&locations), at.clone());
+    let outcome = test
+        .evaluate(&categorical(&rows), &labels(&classes), &mut rng(0))
+        .unwrap();
+    let f = q * (n - j) as f64 / (j * (n - 1)) as f64;
+    assert_relative_eq!(outcome.statistic(), f, max_relative = 1e-8);
+    let ucme = mean.iter().map(|z| z * z).sum::<f64>() / j as f64;
+    assert_relative_eq!(outcome.estimate(), ucme, max_relative = 1e-10);
+}
+
+/// Calibrated binary predictions between .3 and .7, locations evenly among them.
+fn rejections(locations: usize, null: CmeNull, n: usize, sets: usize) -> usize {
+    let binary = |p: f64| vec![p, 1.0 - p];
+    let at: Vec<Vec<f64>> = (0..locations)
+        .map(|j| binary(0.3 + 0.4 * j as f64 / (locations - 1) as f64))
+        .collect();
+    let test = CmeTest::at(fixed(), categorical(&at), vec![0; locations]).with_null(null);
+    let mut rng = rng(93);
+    let mut rejects = || {
+        let p: Vec<f64> = (0..n).map(|_| rng.random_range(0.3..0.7)).collect();
+        let rows: Vec<Vec<f64>> = p.iter().map(|&p| binary(p)).collect();
+        let classes: Vec<usize> = p
+            .iter()
+            .map(|&p| usize::from(!rng.random_bool(p)))
+            .collect();
+        let outcome = test.evaluate(&categorical(&rows), &labels(&classes), &mut rng);
+        outcome.unwrap().p_value() <= 0.05
+    };
+    (0..sets).filter(|_| rejects()).count()
+}
+
+/// Levels of the same test in NumPy, over 6,000 data sets: F 7.6 % at n = 16 and 5.2 % at n = 256,
+/// χ² 17.2 % and 5.4 %.
+#[test]
+fn levels() {
+    let sets = 400;
+    for (null, n, level) in [
+        (CmeNull::Hotelling, 16, 0.076),
+        (CmeNull::Hotelling, 256, 0.052),
+        (CmeNull::ChiSquared, 16, 0.172),
+        (CmeNull::ChiSquared, 256, 0.054),
+    ] {
+        let rejected = rejections(3, null, n, sets);
+        assert!(
+            within_binomial(rejected, sets, level, 3.0),
+            "{null:?}, n = {n}: {rejected} of {sets}"
+        );
+    }
+}
+
+#[test]
+fn power_and_seed() {
+    let (rows, classes) = draw(Model::M2, 250, 10, &mut rng(94));
+    let p = |seed| {
+        CmeTest::new(Kernel::exponential(), 10)
+            .evaluate(&categorical(&rows), &labels(&classes), &mut rng(seed))
+            .unwrap()
+            .p_value()
+    };
+    assert_eq!(p(1), p(1));
+    assert_ne!(p(1), p(2));
+    assert!(p(1) < 1e-3, "{}", p(1));
+}
+
+#[test]
+fn what_data_can_get_wrong() {
+    let (rows, classes) = draw(Model::M1, 10, 3, &mut rng(95));
+    let evaluate = |test: CmeTest| {
+        test.evaluate(&categorical(&rows), &labels(&classes), &mut rng(0))
+            .map(|outcome| outcome.p_value())
+    };
+    assert!(evaluate(CmeTest::new(fixed(), 5)).is_ok());
+    let needed = |test| match evaluate(test).unwrap_err() {
+        Error::TooFewSamples { needed, got, .. } => (needed, got),
+        error => panic!("{error}"),
+    };
+    assert_eq!(needed(CmeTest::new(fixed(), 10)), (11, 10));
+    let twelve = random_probabilities(12, 3, &mut rng(96));
+    assert_eq!(
+        needed(CmeTest::at(fixed(), categorical(&twelve), vec![0; 12])),
+        (13, 10)
+    );
+    let at = |rows: &[Vec<f64>], classes: Vec<usize>| {
+        evaluate(CmeTest::at(fixed(), categorical(rows), classes)).unwrap_err()
+    };
+    let twice = vec![rows[0].clone(), rows[0].clone()];
+    assert_eq!(
+        at(&twice, vec![1, 1]),
+        Error::SingularCovariance {
+            locations: 2,
+            rank: 1
+        }
+    );
+    assert!(matches!(at(&twice, vec![1]), Error::LengthMismatch { .. }));
+    assert!(matches!(at(&twice, vec![1, 3]), Error::Parameter { .. }));
+    assert!(matches!(
+        at(&[vec![0.5, 0.5]], vec![0]),
+        Error::Parameter { .. }
+    ));
+    assert!(matches!(
+        evaluate(CmeTest::new(fixed(), 0)),
+        Err(Error::Parameter { .. })
+    ));
+}

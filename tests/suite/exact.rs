@@ -1,0 +1,278 @@
+//! Tests that redraw labels: exact conditional and by consistency resampling.
+
+use approx::assert_relative_eq;
+use burn::tensor::{Int, Tensor};
+use burn_calibration::{
+    distribution::Categorical,
+    error::{Error, Result},
+    estimator::{Ece, Mmce, Skce},
+    hypothesis::*,
+    kernel::{Bandwidth, Kernel},
+};
+use rand::rngs::StdRng;
+
+use crate::{
+    data::*,
+    models::{Model, draw, within_binomial},
+};
+
+fn fixed() -> Kernel {
+    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))
+}
+
+fn p_value(test: &dyn CalibrationTest, rows: &[Vec<f64>], classes: &[usize], seed: u64) -> f64 {
+    test.evaluate(&categorical(rows), &labels(classes), &mut rng(seed))
+        .unwrap()
+        .p_value()
+}
+
+/// The probability, over all `mⁿ` labellings, of a statistic at least that of the data.
+fn enumerated(statistic: &impl Statistic, rows: &[Vec<f64>], classes: &[usize]) -> f64 {
+    let (n, m) = (rows.len(), rows[0].len());
+    let of = |classes: &[usize]| {
+        statistic
+            .estimate(&categorical(rows), &labels(classes))
+            .unwrap()
+    };
+    let observed = of(classes);
+    let at_least = |code: usize| {
+        let drawn: Vec<usize> = (0..n).map(|i| code / m.pow(i as u32) % m).collect();
+        let probability: f64 = drawn.iter().zip(rows).map(|(&y, row)| row[y]).product();
+        if of(&drawn) >= observed - 1e-10 {
+            probability
+        } else {
+            0.0
+        }
+    };
+    (0..m.pow(n as u32)).map(at_least).sum()
+}
+
+#[test]
+fn agrees_with_enumeration() {
+    let mut data = rng(81);
+    let rows = random_probabilities(4, 3, &mut data);
+    let replicates = 4000;
+    let mut check = |statistic: &dyn Fn(&[usize]) -> (f64, f64)| {
+        for _ in 0..3 {
+            let classes = random_labels(4, 3, &mut data);
+            let (p, expected) = statistic(&classes);
+            let deviation = (expected * (1.0 - expected) / replicates as f64).sqrt();
+            let bias = 1.0 / replicates as f64; // of (1 + #)/(1 + R)
+            assert!(
+                (p - expected).abs() <= 4.0 * deviation + bias,
+                "{classes:?}: {p}, expected {expected}"
+            );
+        }
+    };
+    fn both<S: Statistic + Copy>(
+        statistic: S,
+        rows: &[Vec<f64>],
+        classes: &[usize],
+        replicates: usize,
+    ) -> (f64, f64) {
+        let test = ExactTest::new(statistic).with_replicates(replicates);
+        let p = p_value(&test, rows, classes, 3);
+        (p, enumerated(&statistic, rows, classes))
+    }
+    check(&|classes| both(Skce::unbiased(fixed()), &rows, classes, replicates));
+    check(&|classes| {
+        both(
+            Skce::biased(Kernel::exponential()),
+            &rows,
+            classes,
+            replicates,
+        )
+    });
+    check(&|classes| both(Skce::linear(fixed()), &rows, classes, replicates));
+    check(&|classes| both(Mmce::default(), &rows, classes, replicates));
+    check(&|classes| both(Ece::default(), &rows, classes, replicates));
+}
+
+/// Rejections at some levels among calibrated data sets.
+fn rejections(
+    test: &dyn CalibrationTest,
+    levels: &[f64],
+    sets: usize,
+    mut data: impl FnMut(&mut StdRng) -> (Vec<Vec<f64>>, Vec<usize>),
+) -> Vec<usize> {
+    let mut rng = rng(82);
+    let mut rejected = vec![0; levels.len()];
+    for set in 0..sets {
+        let (rows, classes) = data(&mut rng);
+        let p = p_value(test, &rows, &classes, set as u64);
+        for (rejected, level) in rejected.iter_mut().zip(levels) {
+            *rejected += usize::from(p <= level + 1e-12);
+        }
+    }
+    rejected
+}
+
+const LEVELS: [f64; 6] = [0.01, 0.05, 0.1, 0.2, 0.5, 0.8];
+
+/// At every sample size no level is exceeded; at n = 5 the p-value is discrete, and smaller than
+/// uniform where an outcome is likely.
+#[test]
+fn valid_at_five_samples() {
+    let sets = 2000;
+    for skce in [Skce::unbiased(fixed()), Skce::biased(fixed())] {
+        let test = ExactTest::new(skce).with_replicates(99);
+        let rejected = rejections(&test, &LEVELS, sets, |rng| draw(Model::M1, 5, 3, rng));
+        for (level, rejected) in LEVELS.iter().zip(rejected) {
+            let deviation = (sets as f64 * level * (1.0 - level)).sqrt();
+            assert!(
+                rejected as f64 <= sets as f64 * level + 3.0 * deviation,
+                "{rejected} of {sets} at {level}"
+            );
+        }
+    }
+}
+
+/// Five samples of ten almost equally likely classes: ties are rare, p-values uniform.
+#[test]
+fn uniform_at_five_samples_without_ties() {
+    let sets = 2000;
+    let test = ExactTest::new(Skce::unbiased(fixed())).with_replicates(99);
+    let rejected = rejections(&test, &LEVELS, sets, |rng| {
+        let rows: Vec<Vec<f64>> = random_rows(5, 20, 0.5, rng)
+            .iter()
+            .map(|row| softmax(row))
+            .collect();
+        let classes = sample(&rows, rng);
+        (rows, classes)
+    });
+    for (level, rejected) in LEVELS.iter().zip(rejected) {
+        assert!(
+            within_binomial(rejected, sets, *level, 3.0),
+            "{rejected} of {sets} at {level}"
+        );
+    }
+}
+
+/// A label from each row.
+fn sample(rows: &[Vec<f64>], rng: &mut StdRng) -> Vec<usize> {
+    use rand::RngExt;
+    let mut label = |row: &Vec<f64>| {
+        let mut u: f64 = rng.random();
+        let found = row.iter().position(|p| {
+            u -= p;
+            u < 0.0
+        });
+        found.unwrap_or(row.len() - 1)
+    };
+    rows.iter().map(&mut label).collect()
+}
+
+/// The binomial test of fair coin flips: `P(|X − 50| ≥ 10)` for `X ∼ Bin(100, ½)`, ties included.
+#[test]
+fn coin_flips() {
+    let rows = vec![vec![0.5, 0.5]; 100];
+    let classes: Vec<usize> = (0..100).map(|i| usize::from(i >= 60)).collect();
+    let exact = 0.056_887_9;
+    let replicates = 20_000;
+    for skce in [Skce::unbiased(fixed()), Skce::biased(fixed())] {
+        let test = ExactTest::new(skce).with_replicates(replicates);
+        let p = p_value(&test, &rows, &classes, 83);
+        let deviation = (exact * (1.0 - exact) / replicates as f64).sqrt();
+        assert!((p - exact).abs() < 4.0 * deviation, "{p}");
+    }
+}
+
+/// The shared matrix product gives what one estimate after another gives.
+#[test]
+fn shared_products_agree_with_single_estimates() {
+    let single = |skce: Skce| {
+        move |predictions: &Categorical, labels: &Tensor<1, Int>| skce.estimate(predictions, labels)
+    };
+    // more tiles than one; more residuals than are held at once
+    for (n, m, replicates) in [(300, 3, 20), (60, 50, 800)] {
+        let (rows, classes) = draw(Model::M1, n, m, &mut rng(84));
+        for skce in [
+            Skce::unbiased(fixed()),
+            Skce::biased(fixed()),
+            Skce::block(fixed(), 7),
+        ] {
+            let outcomes: [Box<dyn CalibrationTest>; 4] = [
+                Box::new(ExactTest::new(skce).with_replicates(replicates)),
+                Box::new(ExactTest::new(single(skce)).with_replicates(replicates)),
+                Box::new(ConsistencyTest::new(skce).with_replicates(replicates)),
+                Box::new(ConsistencyTest::new(single(skce)).with_replicates(replicates)),
+            ];
+            let [exact, exact_single, consistency, consistency_single] = outcomes.map(|test| {
+                test.evaluate(&categorical(&rows), &labels(&classes), &mut rng(5))
+                    .unwrap()
+            });
+            assert_eq!(exact.p_value(), exact_single.p_value());
+            assert_eq!(consistency.p_value(), consistency_single.p_value());
+            assert_relative_eq!(
+                exact.estimate(),
+                exact_single.estimate(),
+                max_relative = 1e-9
+            );
+            assert_eq!(exact.replicates(), Some(replicates));
+        }
+    }
+}
+
+#[test]
+fn consistency_resampling_keeps_its_level_and_has_power() {
+    let sets = 300;
+    let test = ConsistencyTest::new(Skce::unbiased(Kernel::exponential())).with_replicates(99);
+    let rejected = rejections(&test, &[0.05], sets, |rng| draw(Model::M1, 80, 3, rng));
+    assert!(
+        within_binomial(rejected[0], sets, 0.05, 3.0),
+        "{rejected:?}"
+    );
+    let rejected = rejections(&test, &[0.05], 20, |rng| draw(Model::M3, 80, 3, rng));
+    assert_eq!(rejected, [20]);
+    let ece = ConsistencyTest::new(Ece::default()).with_replicates(99);
+    let rejected = rejections(&ece, &[0.05], 20, |rng| draw(Model::M3, 80, 3, rng));
+    assert_eq!(rejected, [20]);
+}
+
+#[test]
+fn the_seed_decides() {
+    let (rows, classes) = draw(Model::M1, 50, 4, &mut rng(85));
+    let exact = ExactTest::new(Skce::unbiased(Kernel::exponential()));
+    let consistency = ConsistencyTest::new(Mmce::default()).with_replicates(200);
+    let tests: [&dyn CalibrationTest; 2] = [&exact, &consistency];
+    for test in tests {
+        let p = |seed| p_value(test, &rows, &classes, seed);
+        assert_eq!(p(1), p(1));
+        assert!((2..6).any(|seed| p(seed) != p(1)));
+    }
+}
+
+#[test]
+fn what_data_can_get_wrong() {
+    let (rows, classes) = draw(Model::M1, 10, 3, &mut rng(86));
+    let evaluate = |test: &dyn CalibrationTest, n: usize| {
+        test.evaluate(
+            &categorical(&rows[..n]),
+            &labels(&classes[..n]),
+            &mut rng(0),
+        )
+    };
+    let skce = Skce::unbiased(fixed());
+    let none = ExactTest::new(skce).with_replicates(0);
+    assert!(matches!(evaluate(&none, 10), Err(Error::Parameter { .. })));
+    for test in [
+        &ExactTest::new(skce) as &dyn CalibrationTest,
+        &ConsistencyTest::new(skce),
+        &ExactTest::new(Skce::block(fixed(), 7)),
+    ] {
+        assert!(evaluate(test, 1).is_err());
+    }
+    let nan = |_: &Categorical, _: &Tensor<1, Int>| -> Result<f64> { Ok(f64::NAN) };
+    let error = evaluate(&ExactTest::new(nan), 10).unwrap_err();
+    assert!(error.to_string().contains("NaN"), "{error}");
+    let outcome =
+        ExactTest::new(skce).evaluate(&categorical(&rows), &labels(&[7; 10]), &mut rng(0));
+    assert!(matches!(
+        outcome,
+        Err(Error::LabelRange {
+            row: 0,
+            label: 7,
+            ..
+        })
+    ));
+}
