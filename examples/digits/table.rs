@@ -87,7 +87,7 @@ fn cells(evaluations: &[Evaluation]) -> Vec<String> {
         p_values[p_values.len() / 2],
     );
     let p = [
-        format!("{:.3}", 0.5 * (low + high)),
+        format!("{:.4}", 0.5 * (low + high)),
         format!("{rejected} of {}", p_values.len()),
     ];
     COLUMNS.iter().map(cell).chain(p).collect()
