@@ -41,6 +41,9 @@ struct Options {
     /// Replicates of the tests that resample.
     #[arg(long, default_value_t = 199)]
     replicates: usize,
+    /// Only the tests whose name contains this.
+    #[arg(long, default_value = "")]
+    only: String,
 }
 
 /// Predictions from a symmetric Dirichlet distribution, and how the labels come from them.
@@ -308,7 +311,8 @@ fn table(
 
 fn main() -> Result<()> {
     let options = Options::parse();
-    let tests = tests(options.replicates);
+    let mut tests = tests(options.replicates);
+    tests.retain(|(name, _)| name.contains(&options.only));
     println!(
         "Rejections in per cent at level 5 % (in brackets at 1 %), {} data sets, {} replicates, seed {}.\n",
         options.datasets, options.replicates, options.seed,
@@ -320,7 +324,7 @@ fn main() -> Result<()> {
     let small =
         |model: Model| [16, 64, 256, 1024].map(|n| (format!("{}, n = {n}", model.name), model, n));
     let kernel = Kernel::exponential();
-    let few = vec![
+    let mut few = vec![
         named(
             "asymptotic quadratic, gamma",
             AsymptoticSkceTest::new(kernel),
@@ -332,6 +336,7 @@ fn main() -> Result<()> {
             CmeTest::new(kernel, 10).with_null(CmeNull::ChiSquared),
         ),
     ];
+    few.retain(|(name, _)| name.contains(&options.only));
     for model in [BINARY, M1] {
         let settings = small(model);
         println!(

@@ -4,7 +4,7 @@ use super::skce_replicates;
 use crate::{
     distribution::Categorical,
     error::Result,
-    estimator::{Ece, Mmce, Skce, SkceForm},
+    estimator::{Cwce, Ece, KdeTce, KolmogorovSmirnov, Mce, Mmce, Skce, SkceForm, SmoothEce, Tce},
     host::int_tensor,
 };
 
@@ -111,17 +111,26 @@ impl Statistic for Skce {
     }
 }
 
-impl Statistic for Mmce {
-    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        Mmce::estimate(self, predictions, labels)
-    }
+/// Estimators without a faster way to many replicates.
+macro_rules! statistics {
+    ($($estimator:ty),+) => {$(
+        impl Statistic for $estimator {
+            fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+                <$estimator>::estimate(self, predictions, labels)
+            }
+        }
+    )+};
 }
-
-impl Statistic for Ece {
-    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        Ece::estimate(self, predictions, labels)
-    }
-}
+statistics!(
+    Mmce,
+    Ece,
+    Mce,
+    Tce,
+    Cwce,
+    KdeTce,
+    KolmogorovSmirnov,
+    SmoothEce
+);
 
 impl<F> Statistic for F
 where

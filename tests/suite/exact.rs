@@ -5,7 +5,7 @@ use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::Categorical,
     error::{Error, Result},
-    estimator::{Ece, Mmce, Skce},
+    estimator::{Cwce, Ece, KdeTce, KolmogorovSmirnov, Mce, Mmce, Skce, SmoothEce, Tce},
     hypothesis::*,
     kernel::{Bandwidth, Kernel},
 };
@@ -227,6 +227,29 @@ fn consistency_resampling_keeps_its_level_and_has_power() {
     let ece = ConsistencyTest::new(Ece::default()).with_replicates(99);
     let rejected = rejections(&ece, &[0.05], 20, |rng| draw(Model::M3, 80, 3, rng));
     assert_eq!(rejected, [20]);
+}
+
+/// Says 90 % and is right half of the time: every estimator finds it, and none where it is right
+/// nine times of ten.
+#[test]
+fn every_estimator_is_a_statistic() {
+    let rows = vec![vec![0.9, 0.1]; 40];
+    let half: Vec<usize> = (0..40).map(|i| i % 2).collect();
+    let tenth: Vec<usize> = (0..40).map(|i| usize::from(i % 10 == 0)).collect();
+    fn check<S: Statistic>(statistic: S, rows: &[Vec<f64>], half: &[usize], tenth: &[usize]) {
+        let test = ExactTest::new(statistic).with_replicates(99);
+        assert_eq!(p_value(&test, rows, half, 1), 0.01);
+        assert!(p_value(&test, rows, tenth, 1) > 0.5);
+    }
+    check(Skce::biased(fixed()), &rows, &half, &tenth);
+    check(Mmce::default(), &rows, &half, &tenth);
+    check(Ece::default(), &rows, &half, &tenth);
+    check(Mce::default(), &rows, &half, &tenth);
+    check(Tce::default(), &rows, &half, &tenth);
+    check(Cwce::default(), &rows, &half, &tenth);
+    check(KdeTce::default(), &rows, &half, &tenth);
+    check(KolmogorovSmirnov::default(), &rows, &half, &tenth);
+    check(SmoothEce::default(), &rows, &half, &tenth);
 }
 
 #[test]
