@@ -28,10 +28,8 @@ pub(crate) fn int_tensor(
 
 /// The same numbers in f64 where the device has it.
 pub(crate) fn widened<const D: usize>(tensor: Tensor<D>) -> Tensor<D> {
-    match tensor.device().supports_dtype(DType::F64) {
-        true => tensor.cast(DType::F64),
-        false => tensor,
-    }
+    let dtype = finest(&tensor.device());
+    tensor.cast(dtype)
 }
 
 /// The labels on the host, each a class in `0..classes`, as many as there are predictions.

@@ -35,9 +35,9 @@
 //!
 //! | module | what is in it |
 //! | --- | --- |
-//! | [`distribution`] | what a model predicts: class probabilities, and lenses on them |
+//! | [`distribution`] | what a model predicts: class probabilities, lenses on them, models with known errors |
 //! | [`kernel`] | kernels on predictions: distance, profile, bandwidth |
-//! | [`estimator`] | calibration errors: SKCE, MMCE, ECE |
+//! | [`estimator`] | calibration errors: SKCE, MMCE, UCME, and the classical ones (ECE and its kin) |
 //! | [`score`] | proper scores, and the upper bounds they give |
 //! | [`loss`] | Burn modules for training: penalties, proper scores, the penalised loss |
 //! | [`recalibration`] | fitted maps from logits to logits |
@@ -59,7 +59,7 @@
 //!
 //! # Features
 //!
-//! `flex` (default), `ndarray`, `wgpu` and `cuda` compile this library and Burn for a backend; which
+//! `cli` builds the command `calibration`. `flex` (default), `ndarray`, `wgpu` and `cuda` compile this library and Burn for a backend; which
 //! one runs is chosen at run time through Burn's `Device`. A backend that is enabled in Burn alone
 //! panics in [`ops::pairwise_distance`].
 
@@ -84,7 +84,7 @@ pub mod prelude {
         estimator::{Ece, Mmce, MmceForm, Skce, SkceForm},
         hypothesis::{
             AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, DistributionFreeSkceTest,
-            TestOutcome,
+            ExactTest, FeatureTest, NullDistribution, TestOutcome,
         },
         kernel::{Bandwidth, Distance, Kernel, Profile},
         loss::{

@@ -154,7 +154,7 @@ impl<K: ClassKernel> Skce<K> {
         })
     }
 
-    fn check_size(&self, samples: usize) -> Result<()> {
+    pub(crate) fn check_size(&self, samples: usize) -> Result<()> {
         match self.form {
             SkceForm::Biased => Ok(()),
             _ if samples < 2 => Err(Error::TooFewSamples {

@@ -9,7 +9,7 @@ use super::{CalibrationTest, TestOutcome};
 use crate::{
     distribution::Categorical,
     error::{Error, Result},
-    estimator::{block_values, pair::Pairs},
+    estimator::{Skce, block_values, pair::Pairs},
     host::{to_scalar, to_vec},
     kernel::Kernel,
     tiles::{SIDE, Tile, upper_tiles},
@@ -47,14 +47,11 @@ impl AsymptoticBlockSkceTest {
     }
 
     fn check_size(&self, samples: usize) -> Result<()> {
-        let size = self.size;
-        if !(2..=samples).contains(&size) {
-            return Err(Error::BlockSize { size, samples });
-        }
-        if samples / size < 2 {
+        Skce::block(self.kernel, self.size).check_size(samples)?;
+        if samples / self.size < 2 {
             return Err(Error::TooFewSamples {
                 what: "the asymptotic test of two blocks",
-                needed: 2 * size,
+                needed: 2 * self.size,
                 got: samples,
             });
         }

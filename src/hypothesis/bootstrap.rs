@@ -9,10 +9,7 @@ use crate::{estimator::pair::Pairs, host::to_vec};
 /// `T = n·SKCE_uq` of the data, and its replicates.
 pub(super) type Replicates = (f64, Vec<f64>);
 
-/// The bootstrap of Arcones and Giné (1992) for degenerate U-statistics (Widmann et al. 2019,
-/// appendix G). For a resample with counts `w` and `v = w − 1` a replicate is
-///
-/// `T* = n⁻¹ (vᵀ H v − Σ_i w_i H̃_ii)`, `H̃_ii = H_ii − 2n⁻¹ Σ_j H_ij + n⁻² Σ_jk H_jk`.
+/// [`NullDistribution::Bootstrap`](super::NullDistribution::Bootstrap).
 pub(super) fn arcones_gine(pairs: &Pairs, replicates: usize, rng: &mut dyn Rng) -> Replicates {
     let n = pairs.samples();
     let weights = on_device(pairs, centred_counts(n, replicates, rng), [n, replicates]); // v
@@ -27,7 +24,7 @@ pub(super) fn arcones_gine(pairs: &Pairs, replicates: usize, rng: &mut dyn Rng) 
     (sums.statistic(), replicates)
 }
 
-/// The multiplier bootstrap: `T* = (n − 1)⁻¹ Σ_{i≠j} ε_i ε_j H_ij` with independent signs `ε`.
+/// [`NullDistribution::Multiplier`](super::NullDistribution::Multiplier).
 ///
 /// Given the data its variance is `2 (n − 1)⁻² Σ_{i≠j} H_ij²`, an unbiased estimate of the
 /// variance of `T` under the hypothesis.

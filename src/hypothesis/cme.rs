@@ -54,11 +54,13 @@ pub enum Locations {
 /// The null distribution of `Q` in a [`CmeTest`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CmeNull {
-    /// `Q (n − J)/(J (n − 1)) ∼ F(J, n − J)`, exact for normal `z`: the default.
+    /// `Q (n − J)/(J (n − 1)) ∼ F(J, n − J)`, exact for normal `z`: the default. The `z` of classes are
+    /// not normal: at level 5 % and `n = 250` it rejects 9 % of calibrated data sets of ten classes and
+    /// 40 % of two (`docs/levels.md`).
     #[default]
     Hotelling,
     /// `Q ∼ χ²_J`, the limit for large `n`. It ignores that `S` is estimated and rejects far too
-    /// often unless `n ≫ J`: LEVELS
+    /// often unless `n ≫ J`: 92 % of calibrated binary data sets at `n = 16`, `J = 10`.
     ChiSquared,
 }
 

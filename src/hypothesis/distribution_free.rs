@@ -18,8 +18,9 @@ use crate::{
 /// - unbiased: `exp(−⌊n/2⌋ t²/(2B²))` for `t > 0`, and 1 for `t ≤ 0`;
 /// - blocks of `b` samples: the same with `⌊n/b⌋·⌊b/2⌋` in place of `⌊n/2⌋`.
 ///
-/// The bounds need a bandwidth that does not depend on the labels, which the median heuristic
-/// satisfies given the predictions.
+/// `B` bounds `|h|` whatever the sign of `k`, since `|δᵀδ'| ≤ ‖δ‖₁ ‖δ'‖_∞ ≤ 2`. The bounds need a
+/// bandwidth that does not depend on the labels, which the median heuristic satisfies given the
+/// predictions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DistributionFreeSkceTest {
     /// The estimator.

@@ -2,14 +2,28 @@
 //!
 //! | test | statistic | null distribution | cost |
 //! | --- | --- | --- | --- |
-//! | [`AsymptoticSkceTest`] | unbiased SKCE | bootstrap of the degenerate U-statistic | `n²(m + R)` |
-//! | [`AsymptoticBlockSkceTest`] | block or linear SKCE | normal | `n·B·m` |
+//! | [`AsymptoticSkceTest`] | unbiased SKCE | one of four, see [`NullDistribution`] | `n²·m`, or `n²(m + R)` |
+//! | [`AsymptoticBlockSkceTest`] | block or linear SKCE | normal, as `n/B → ∞` | `n·B·m` |
 //! | [`DistributionFreeSkceTest`] | any SKCE | a bound, valid at every `n`, loose | that of the estimate |
+//! | [`FeatureTest`] | `r` features of the predictions | `χ²`, with the exact covariance | `n·m·r²` |
+//! | [`CmeTest`] | `J` test locations | `F` or `χ²`, for `n ≫ J` | `n·J·(m + J)` |
+//! | [`ExactTest`] | any estimator or function | redrawn labels, valid at every `n` | `R` estimates |
+//! | [`ConsistencyTest`] | any estimator or function | resampled predictions, redrawn labels | `R` estimates |
 //!
 //! Each is a small value with `evaluate(&predictions, &labels, &mut rng)`, through the trait
 //! [`CalibrationTest`], and gives a [`TestOutcome`]. A small p-value is evidence against
-//! calibration; a large one is not evidence for it. Use the first for up to some ten thousand
-//! samples, and the second beyond, with large blocks.
+//! calibration; a large one is not evidence for it.
+//!
+//! Which one? Levels and powers over thousands of data sets are in `docs/levels.md`.
+//!
+//! - On any data on which `R` estimates can be afforded: [`ExactTest`], which approximates nothing,
+//!   with the estimator that is reported, or with the biased SKCE.
+//! - Without replicates, up to some ten thousand samples: [`AsymptoticSkceTest`].
+//! - On more: [`FeatureTest`], linear in `n` and more powerful than the quadratic test against
+//!   over- and underconfidence. [`AsymptoticBlockSkceTest`] with large blocks gives a confidence
+//!   interval of the error as well ([`TestOutcome::lower_bound`]).
+//! - To say which class is to blame: [`class_wise`], whose p-values are adjusted for the number of
+//!   classes ([`holm`], [`benjamini_hochberg`]).
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};

@@ -43,6 +43,34 @@ pub fn median_distance(points: &Tensor<2>, distance: Distance) -> f64 {
     }
 }
 
+/// The median of the distances between all `n²` ordered pairs of points, the zeros of the diagonal
+/// included, as in the published results of Widmann et al. 2019: a little below
+/// [`median_distance`]. 1 if it is 0.
+///
+/// # Shapes
+///
+/// - points: `[n, d]`
+///
+/// Cost: as [`median_distance`].
+pub fn median_distance_with_diagonal(points: &Tensor<2>, distance: Distance) -> f64 {
+    let n = points.dims()[0] as u64;
+    if n < 2 {
+        return 1.0;
+    }
+    // sorted: n zeros, then each distance of a pair i < j twice
+    let middle = [(n * n - 1) / 2, n * n / 2];
+    let ranks: Vec<u64> = middle
+        .iter()
+        .filter_map(|k| k.checked_sub(n))
+        .map(|k| k / 2)
+        .collect();
+    let found = distance_order_statistics(points, distance, &ranks);
+    match 0.5 * found.iter().sum::<f64>() {
+        0.0 => 1.0,
+        median => median,
+    }
+}
+
 /// Order statistics of the distances between all pairs `i < j` of points: for each rank `k`
 /// (0-based) the `k`-th smallest distance, exactly.
 ///

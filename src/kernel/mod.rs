@@ -24,7 +24,9 @@ mod distance;
 mod matrix;
 mod profile;
 
-pub use bandwidth::{Bandwidth, distance_order_statistics, median_distance};
+pub use bandwidth::{
+    Bandwidth, distance_order_statistics, median_distance, median_distance_with_diagonal,
+};
 pub use class::ClassKernel;
 pub use distance::Distance;
 pub use matrix::MatrixKernel;

@@ -1,3 +1,5 @@
+#![allow(deprecated)] // upstream deprecates the NdArray backend; it stays a supported feature here
+
 use burn::backend::{
     Autodiff, Backend, Dispatch, TensorMetadata,
     autodiff::{
@@ -87,7 +89,6 @@ pub(crate) trait PairwiseDistance: Backend {
 #[cfg(feature = "flex")]
 impl PairwiseDistance for burn::backend::Flex {}
 #[cfg(feature = "ndarray")]
-#[allow(deprecated)] // upstream deprecates the backend; it stays a supported feature here
 impl PairwiseDistance for burn::backend::NdArray {}
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 impl PairwiseDistance for burn::backend::Cube {}

@@ -56,7 +56,7 @@ fn predictions() {
 
 #[test]
 fn labels_of_every_entry_point() {
-    let predictions = categorical(&vec![vec![0.5, 0.5]; 3]);
+    let predictions = categorical(&vec![vec![0.5, 0.5]; 4]);
     let kernel = Kernel::exponential();
     let check = |classes: &[i64], expected: &str| {
         let labels = burn::tensor::Tensor::from_data(
@@ -65,7 +65,7 @@ fn labels_of_every_entry_point() {
         );
         let test =
             |test: &dyn CalibrationTest| message(test.evaluate(&predictions, &labels, &mut rng(0)));
-        let logits = tensor(&vec![vec![0.5, 0.2]; 3]);
+        let logits = tensor(&vec![vec![0.5, 0.2]; 4]);
         let messages = [
             message(Skce::biased(kernel).estimate(&predictions, &labels)),
             message(Skce::linear(kernel).estimate(&predictions, &labels)),
@@ -89,16 +89,16 @@ fn labels_of_every_entry_point() {
             .for_each(|message| assert_eq!(message, expected));
     };
     check(
-        &[0, 1, 2],
+        &[0, 1, 2, 0],
         "row 2: the label is 2, expected a class in 0..2",
     );
     check(
-        &[0, -1, 0],
+        &[0, -1, 0, 1],
         "row 1: the label is -1, expected a class in 0..2",
     );
     check(
         &[0, 1],
-        "3 predictions but 2 labels, expected as many of one as of the other",
+        "4 predictions but 2 labels, expected as many of one as of the other",
     );
 }
 
@@ -181,7 +181,11 @@ fn parameters() {
         "all 2 block estimates equal 0.125, the asymptotic normal test needs their variance to be positive"
     );
     assert_eq!(
-        evaluate(&AsymptoticSkceTest::new(Kernel::exponential()).with_replicates(0)),
+        evaluate(
+            &AsymptoticSkceTest::new(Kernel::exponential())
+                .with_null(NullDistribution::Bootstrap)
+                .with_replicates(0)
+        ),
         "the number of replicates is 0, expected at least 1"
     );
     assert_eq!(

@@ -40,7 +40,7 @@ fn large_blocks_by_brute_force() {
         })
         .collect();
     let mean = values.iter().sum::<f64>() / 3.0;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 2.0;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 3.0;
     assert_relative_eq!(outcome.estimate(), mean, max_relative = 1e-10);
     let error = (variance / 3.0).sqrt();
     assert_relative_eq!(

@@ -17,7 +17,7 @@ use burn_calibration::{
     distribution::Categorical,
     estimator::Skce,
     hypothesis::{AsymptoticBlockSkceTest, CalibrationTest, DistributionFreeSkceTest},
-    kernel::{Bandwidth, Distance, Kernel, distance_order_statistics},
+    kernel::{Bandwidth, Distance, Kernel, median_distance_with_diagonal},
     recalibration::TemperatureScalingConfig,
 };
 use flate2::read::GzDecoder;
@@ -74,17 +74,6 @@ fn published(folder: &Path, file: &str) -> Published {
         .collect()
 }
 
-/// The median over all `n²` ordered pairs, the zeros of the diagonal included, as published.
-///
-/// Sorted, that is `n` zeros and then each distance of a pair `i < j` twice.
-fn published_bandwidth(points: &Tensor<2>) -> f64 {
-    let n = points.dims()[0] as u64;
-    let rank = |k: u64| (k - n) / 2;
-    let middle = [rank(n * n / 2 - 1), rank(n * n / 2)];
-    let values = distance_order_statistics(points, Distance::TotalVariation, &middle);
-    0.5 * (values[0] + values[1])
-}
-
 fn evaluate(test: &dyn CalibrationTest, predictions: &Categorical, labels: &Tensor<1, Int>) -> f64 {
     test.evaluate(predictions, labels, &mut rng(0))
         .unwrap()
@@ -104,7 +93,7 @@ fn published_estimates_and_p_values() {
     for network in NETWORKS {
         let rows = predictions(&folder, network);
         let points = tensor(&rows);
-        let bandwidth = published_bandwidth(&points);
+        let bandwidth = median_distance_with_diagonal(&points, Distance::TotalVariation);
         let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(bandwidth));
         let data = [(DType::F64, 1e-6), (DType::F32, 1e-3)];
         for (dtype, tolerance) in data {

@@ -26,6 +26,10 @@ fn replicate(h: &[Vec<f64>], drawn: &[usize]) -> f64 {
             .sum::<f64>()
 }
 
+fn bootstrap(kernel: Kernel) -> AsymptoticSkceTest {
+    AsymptoticSkceTest::new(kernel).with_null(NullDistribution::Bootstrap)
+}
+
 /// The p-value is the one that the definition gives for the same draws.
 #[test]
 fn bootstrap_agrees_with_its_definition() {
@@ -34,7 +38,7 @@ fn bootstrap_agrees_with_its_definition() {
     let (rows, classes) = draw(Model::M1, n, 4, &mut data);
     let kernel = kernels()[0];
     let h = pair_statistic(&rows, &classes, |p, q| kernel_value(&kernel, p, q));
-    let test = AsymptoticSkceTest::new(kernel).with_replicates(60);
+    let test = bootstrap(kernel).with_replicates(60);
     let outcome = test
         .evaluate(&categorical(&rows), &labels(&classes), &mut rng(7))
         .unwrap();
@@ -58,7 +62,7 @@ fn bootstrap_agrees_with_its_definition() {
 fn the_seed_decides() {
     let (rows, classes) = draw(Model::M1, 50, 4, &mut rng(52));
     let p_value = |seed| {
-        let test = AsymptoticSkceTest::new(Kernel::exponential());
+        let test = bootstrap(Kernel::exponential());
         test.evaluate(&categorical(&rows), &labels(&classes), &mut rng(seed))
             .unwrap()
             .p_value()
@@ -165,7 +169,7 @@ fn rejections(model: Model, test: &dyn CalibrationTest, sets: usize, seed: u64) 
 fn published_level_and_power() {
     let kernel = Kernel::exponential();
     let linear = AsymptoticBlockSkceTest::linear(kernel);
-    let quadratic = AsymptoticSkceTest::new(kernel).with_replicates(199);
+    let quadratic = bootstrap(kernel).with_replicates(199);
     let sets = 300;
     for (model, rate) in [(Model::M1, 0.046), (Model::M2, 1.0), (Model::M3, 0.19)] {
         let rejected = rejections(model, &linear, sets, 53);
@@ -204,7 +208,7 @@ fn distribution_free_level() {
 fn outcomes_read_well() {
     let rows = vec![vec![0.9, 0.1]; 40];
     let classes: Vec<_> = (0..40).map(|i| i % 2).collect();
-    let test = AsymptoticSkceTest::new(Kernel::exponential());
+    let test = bootstrap(Kernel::exponential());
     let outcome = test
         .evaluate(&categorical(&rows), &labels(&classes), &mut rng(0))
         .unwrap();

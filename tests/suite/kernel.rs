@@ -2,6 +2,7 @@ use approx::assert_relative_eq;
 use burn::tensor::{DType, Tensor};
 use burn_calibration::kernel::{
     Bandwidth, Distance, Kernel, Profile, distance_order_statistics, median_distance,
+    median_distance_with_diagonal,
 };
 use burn_calibration::ops::{Metric, pairwise_distance};
 
@@ -245,6 +246,26 @@ fn order_statistics_by_counting() {
     let ranks = [0, sorted.len() as u64 / 2, sorted.len() as u64 - 1];
     let found = distance_order_statistics(&tensor(&rows), Distance::TotalVariation, &ranks);
     assert_eq!(found, ranks.map(|k| sorted[k as usize]));
+}
+
+#[test]
+fn median_with_the_diagonal() {
+    let mut rng = rng(6);
+    for n in [2, 3, 4, 5, 9, 30] {
+        let rows = random_probabilities(n, 3, &mut rng);
+        let ordered = |i: usize| (0..n).map(move |j| (i, j));
+        let mut all: Vec<f64> = (0..n)
+            .flat_map(ordered)
+            .map(|(i, j)| brute_force(Distance::L1, &rows[i], &rows[j]))
+            .collect();
+        all.sort_by(f64::total_cmp);
+        let found = median_distance_with_diagonal(&tensor(&rows), Distance::L1);
+        assert_relative_eq!(found, median(&all), max_relative = 1e-13);
+    }
+    assert_eq!(
+        median_distance_with_diagonal(&tensor(&[vec![0.5, 0.5]]), Distance::L1),
+        1.0
+    );
 }
 
 #[test]

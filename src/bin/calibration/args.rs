@@ -46,8 +46,8 @@ pub struct Evaluate {
     #[arg(long, value_enum)]
     pub distance: Option<DistanceName>,
 
-    /// Bandwidth of the kernel: a positive number, the median of the distances of all pairs, or that
-    /// of the pairs among so many samples, drawn
+    /// Bandwidth of the kernel: a positive number; the median of the distances of all pairs (ordered
+    /// and with the diagonal, as in the published results); or that of so many samples, drawn
     #[arg(long, default_value = "median", value_name = "NUMBER|median|median:SAMPLES", value_parser = bandwidth)]
     pub bandwidth: BandwidthChoice,
 
@@ -68,7 +68,7 @@ pub struct Evaluate {
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
 
-    /// Where to compute: in f64 on the CPU (flex, ndarray), in the finest dtype elsewhere
+    /// Where to compute: in f64, but in f32 on wgpu
     #[arg(long, value_enum, default_value_t = DeviceName::Flex)]
     pub device: DeviceName,
 

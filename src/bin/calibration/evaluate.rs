@@ -7,7 +7,7 @@ use burn_calibration::{
     distribution::Categorical,
     estimator::Event,
     hypothesis::{benjamini_hochberg, holm},
-    kernel::{Bandwidth, Kernel},
+    kernel::{Bandwidth, Kernel, median_distance_with_diagonal},
 };
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -55,7 +55,7 @@ pub fn run(args: &Evaluate) -> Result<()> {
     let mut results = Vec::new();
     let mut fixed = kernel;
     for (class, predictions, labels, event) in aspects {
-        fixed = fix_bandwidth(args, kernel, &predictions, &mut rng)?;
+        fixed = fix_bandwidth(args, kernel, &predictions, &mut rng);
         let mut aspect = Aspect {
             class,
             bandwidth: bandwidth(&fixed),
@@ -110,10 +110,9 @@ fn read(args: &Evaluate, device: &Device) -> Result<(Categorical, Tensor<1, Int>
     let matrix = input::read_matrix(&args.predictions)?;
     let labels = input::read_labels(&args.labels, args.one_based)?;
     let (rows, columns) = (matrix.rows(), matrix.columns);
-    let dtype = if device.supports_dtype(DType::F64) {
-        DType::F64
-    } else {
-        DType::F32
+    let dtype = match args.device {
+        DeviceName::Wgpu => DType::F32, // supports f64 in name, but not in all functions
+        _ => DType::F64,
     };
     let values = Tensor::<2>::from_data(
         TensorData::new(matrix.values, [rows, columns]),
@@ -196,7 +195,7 @@ fn fix_bandwidth(
     kernel: Kernel,
     predictions: &Categorical,
     rng: &mut StdRng,
-) -> Result<Kernel> {
+) -> Kernel {
     let points = predictions.probabilities();
     let points = match args.bandwidth {
         BandwidthChoice::MedianOf(samples) if samples < predictions.samples() => {
@@ -209,7 +208,13 @@ fn fix_bandwidth(
         }
         _ => points,
     };
-    kernel.with_bandwidth_of(&points).map_err(|e| e.to_string())
+    match kernel.bandwidth {
+        Bandwidth::Fixed(_) => kernel,
+        // as in the published results
+        Bandwidth::Median => kernel.with_bandwidth(Bandwidth::Fixed(
+            median_distance_with_diagonal(&points, kernel.distance),
+        )),
+    }
 }
 
 fn bandwidth(kernel: &Kernel) -> f64 {
