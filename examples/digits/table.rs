@@ -1,123 +1,153 @@
-//! Means over the seeds with their standard errors.
+//! Means over the seeds with their standard errors, and what they say.
+
+use burn_calibration::prelude::TestOutcome;
+use statrs::statistics::{Data, OrderStatistics, Statistics};
 
 use crate::evaluation::Evaluation;
 
-/// One loss, trained from each seed.
-pub struct Training {
+/// The networks of one objective, one a seed.
+pub struct Runs {
     name: String,
     before: Vec<Evaluation>,
     after: Vec<Evaluation>,
     temperatures: Vec<f64>,
 }
 
-impl Training {
-    pub fn new(name: &str) -> Self {
+impl Runs {
+    pub fn new(objective: &str) -> Self {
         Self {
-            name: name.into(),
+            name: objective.into(),
             before: vec![],
             after: vec![],
             temperatures: vec![],
         }
     }
 
-    pub fn add(&mut self, before: Evaluation, after: Evaluation, temperature: f64) {
+    /// Adds a network, evaluated before and after temperature scaling.
+    pub fn push(&mut self, before: Evaluation, after: Evaluation, temperature: f64) {
         self.before.push(before);
         self.after.push(after);
         self.temperatures.push(temperature);
     }
+
+    pub fn first_test(&self) -> &TestOutcome {
+        &self.before[0].test
+    }
 }
 
-/// A column: its title, a number of an evaluation, its unit and decimals.
-type Column = (&'static str, fn(&Evaluation) -> f64, f64, usize);
+/// A column: its title, a number of an evaluation in the unit of the title, its decimals.
+type Column = (&'static str, fn(&Evaluation) -> f64, usize);
 
-const COLUMNS: [Column; 5] = [
-    ("accuracy %", |e| e.accuracy, 1e2, 1),
-    ("log loss", |e| e.log_loss, 1.0, 3),
-    ("Brier", |e| e.brier, 1.0, 4),
-    ("ECE %", |e| e.ece, 1e2, 2),
-    ("SKCE 1e-4", |e| e.test.estimate(), 1e4, 2),
-];
+const ACCURACY: Column = ("accuracy %", |e| 1e2 * e.accuracy, 1);
+const LOG_LOSS: Column = ("log loss", |e| e.log_loss, 3);
+const BRIER: Column = ("Brier", |e| e.brier, 3);
+const ECE: Column = ("ECE %", |e| 1e2 * e.ece, 1);
+const SKCE: Column = ("SKCE × 10⁴", |e| 1e4 * e.test.estimate(), 2);
+const COLUMNS: [Column; 5] = [ACCURACY, LOG_LOSS, BRIER, ECE, SKCE];
 
-pub fn print(trainings: &[Training]) {
-    let line = |name: &str, cells: &[String]| {
-        println!(
-            "{name:16}{}",
-            cells
-                .iter()
-                .map(|cell| format!("{cell:>16}"))
-                .collect::<String>()
+/// Below this a p-value rejects the hypothesis that the network is calibrated.
+const LEVEL: f64 = 0.05;
+
+pub fn print(runs: &[Runs]) {
+    let titles = COLUMNS.iter().map(|(title, ..)| *title);
+    let p = ["median p".into(), format!("p < {LEVEL}"), "T".into()];
+    line("", titles.map(String::from).chain(p));
+    println!("as trained");
+    for runs in runs {
+        line(&runs.name, cells(&runs.before).into_iter());
+    }
+    println!("temperature scaled");
+    for runs in runs {
+        let temperature = mean(&runs.temperatures, 2);
+        line(
+            &runs.name,
+            cells(&runs.after).into_iter().chain([temperature]),
         );
-    };
-    let titles: Vec<String> = COLUMNS
-        .iter()
-        .map(|(title, ..)| (*title).into())
-        .chain(["median p".into(), "p < 0.05".into()])
-        .collect();
-    println!("mean ± standard error over the seeds, on test data\n");
-    line("as trained", &titles);
-    trainings
-        .iter()
-        .for_each(|t| line(&t.name, &cells(&t.before)));
-    println!();
-    line("recalibrated", &titles);
-    trainings
-        .iter()
-        .for_each(|t| line(&t.name, &cells(&t.after)));
-    println!();
-    for training in trainings {
-        let (t, error) = mean(&training.temperatures);
-        println!("{:16}temperature {t:.2} ± {error:.2}", training.name);
     }
-    println!();
-    for training in &trainings[1..] {
-        compare(&trainings[0], training);
-    }
+}
+
+fn line(name: &str, cells: impl Iterator<Item = String>) {
+    let cells: String = cells.map(|cell| format!("{cell:>15}")).collect();
+    println!("  {name:13}{cells}");
 }
 
 fn cells(evaluations: &[Evaluation]) -> Vec<String> {
-    let cell = |&(_, of, unit, decimals): &Column| {
-        let (mean, error) = mean(&evaluations.iter().map(|e| of(e) * unit).collect::<Vec<_>>());
-        format!("{mean:.decimals$} ± {error:.decimals$}")
+    let number = |&(_, number, decimals): &Column| {
+        let values: Vec<f64> = evaluations.iter().map(number).collect();
+        mean(&values, decimals)
     };
-    let mut p_values: Vec<f64> = evaluations.iter().map(|e| e.test.p_value()).collect();
-    p_values.sort_by(f64::total_cmp);
-    let rejected = p_values.iter().filter(|&&p| p < 0.05).count();
-    let (low, high) = (
-        p_values[(p_values.len() - 1) / 2],
-        p_values[p_values.len() / 2],
-    );
-    let p = [
-        format!("{:.4}", 0.5 * (low + high)),
-        format!("{rejected} of {}", p_values.len()),
-    ];
-    COLUMNS.iter().map(cell).chain(p).collect()
+    let p: Vec<f64> = evaluations.iter().map(|e| e.test.p_value()).collect();
+    let rejected = format!("{} of {}", rejected(evaluations), p.len());
+    let median = match Data::new(p).median() {
+        p if p < 1e-3 => format!("{p:.0e}"),
+        p => format!("{p:.3}"),
+    };
+    COLUMNS
+        .iter()
+        .map(number)
+        .chain([median, rejected])
+        .collect()
 }
 
-/// What a penalty changed, seed by seed.
-fn compare(base: &Training, other: &Training) {
-    let change = |(title, of, unit, decimals): &Column| {
-        let changes: Vec<f64> = other
-            .before
-            .iter()
-            .zip(&base.before)
-            .map(|(a, b)| (of(a) - of(b)) * unit)
-            .collect();
-        let (mean, error) = mean(&changes);
-        format!("{title} {mean:+.decimals$} ± {error:.decimals$}")
-    };
-    let changes: Vec<String> = COLUMNS.iter().map(change).collect();
-    println!(
-        "{:16}against {}: {}",
-        other.name,
-        base.name,
-        changes.join(", ")
-    );
+/// How many p-values lie below the level.
+fn rejected(evaluations: &[Evaluation]) -> usize {
+    evaluations
+        .iter()
+        .filter(|e| e.test.p_value() < LEVEL)
+        .count()
 }
 
-/// The mean and its standard error.
-fn mean(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    (mean, (variance / n).sqrt())
+/// The mean, and its standard error where there are several values.
+fn mean(values: &[f64], decimals: usize) -> String {
+    let error = values.std_dev() / (values.len() as f64).sqrt();
+    match values.len() {
+        1 => format!("{:.decimals$}", values[0]),
+        _ => format!("{:.decimals$} ± {error:.decimals$}", values.mean()),
+    }
+}
+
+/// What the penalties and the temperature changed, in words.
+pub fn print_findings(runs: &[Runs]) {
+    let base = &runs[0];
+    for other in &runs[1..] {
+        let log_loss = change(&LOG_LOSS, &base.before, &other.before);
+        let skce = change(&SKCE, &base.before, &other.before);
+        let accuracy = differences(&ACCURACY, &base.before, &other.before);
+        println!(
+            "{}, against {}: log loss {log_loss}, SKCE {skce}, accuracy {:+.1} points.",
+            other.name,
+            base.name,
+            accuracy.mean()
+        );
+    }
+    for runs in runs {
+        println!(
+            "Temperature scaling of {}: log loss {}, SKCE {}; the test rejects {} of {} networks \
+             before and {} after.",
+            runs.name,
+            change(&LOG_LOSS, &runs.before, &runs.after),
+            change(&SKCE, &runs.before, &runs.after),
+            rejected(&runs.before),
+            runs.before.len(),
+            rejected(&runs.after),
+        );
+    }
+}
+
+/// The mean difference relative to the first mean, and for how many seeds it is negative.
+fn change(column: &Column, from: &[Evaluation], to: &[Evaluation]) -> String {
+    let base = from.iter().map(column.1).mean();
+    let differences = differences(column, from, to);
+    let lower = differences.iter().filter(|&&d| d < 0.0).count();
+    format!(
+        "{:+.0} % (lower for {lower} of {} seeds)",
+        100.0 * differences.mean() / base,
+        from.len()
+    )
+}
+
+/// Seed by seed.
+fn differences((_, number, _): &Column, from: &[Evaluation], to: &[Evaluation]) -> Vec<f64> {
+    let pairs = from.iter().zip(to);
+    pairs.map(|(from, to)| number(to) - number(from)).collect()
 }

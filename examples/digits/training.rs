@@ -1,0 +1,88 @@
+use burn::{
+    module::Module,
+    nn::loss::CrossEntropyLossConfig,
+    optim::{AdamWConfig, GradientsParams},
+    tensor::{Device, Int, Tensor},
+};
+use burn_calibration::prelude::*;
+use indicatif::ProgressBar;
+use rand::{SeedableRng, rngs::StdRng};
+
+use crate::{arguments::Arguments, data::Split, network::Network};
+
+/// A penalty compares the samples of a batch with each other: the larger, the more it sees.
+const BATCH: usize = 100;
+const LEARNING_RATE: f64 = 5e-3;
+
+/// What training minimises.
+pub struct Objective {
+    pub name: String,
+    /// Of the logits `[n, 10]` and labels `[n]` of a batch, at a training step: `[1]`.
+    loss: Box<dyn Fn(Tensor<2>, Tensor<1, Int>, usize) -> Tensor<1>>,
+}
+
+/// Cross-entropy alone, and with each of two penalties.
+pub fn objectives(arguments: &Arguments, device: &Device) -> [Objective; 3] {
+    let (lambda, lambda_mmce) = (arguments.lambda, arguments.lambda_mmce);
+    let cross_entropy = CrossEntropyLossConfig::new().init(device);
+
+    // The exponential kernel over total variation, with the median bandwidth of each batch, in the
+    // unbiased estimator: on average over batches it is the SKCE itself.
+    let skce = PenalisedLoss::new(
+        cross_entropy.clone(),
+        SkceLossConfig::new().init(),
+        WeightSchedule::Constant(lambda), // or one that changes with the step
+    );
+    // The weighted form, which Kumar et al. (2018) train with: the few digits that are still wrong
+    // count as much as the many that are right.
+    let mmce = PenalisedLoss::new(
+        cross_entropy.clone(),
+        MmceLossConfig::new().with_form(MmceForm::Weighted).init(),
+        WeightSchedule::Constant(lambda_mmce),
+    );
+
+    [
+        Objective {
+            name: "cross-entropy".into(),
+            loss: Box::new(move |logits, labels, _| cross_entropy.forward(logits, labels)),
+        },
+        Objective {
+            name: format!("+ {lambda} SKCE"),
+            loss: Box::new(move |logits, labels, step| skce.forward(logits, labels, step)),
+        },
+        Objective {
+            name: format!("+ {lambda_mmce} MMCE"),
+            loss: Box::new(move |logits, labels, step| mmce.forward(logits, labels, step)),
+        },
+    ]
+}
+
+/// Trains a network from its seed. What comes back computes without gradients.
+pub fn train(
+    objective: &Objective,
+    split: &Split,
+    seed: u64,
+    arguments: &Arguments,
+    device: &Device,
+    progress: &ProgressBar,
+) -> Network {
+    let device = device.clone().autodiff();
+    device.seed(seed); // the weights
+    let mut rng = StdRng::seed_from_u64(seed); // the batches
+    let mut network = Network::new(&device);
+    let mut optimiser = AdamWConfig::new().with_weight_decay(0.0).init();
+    let mut digits = split.training.clone();
+    let mut step = 0;
+    for _ in 0..arguments.epochs {
+        digits.shuffle(&mut rng);
+        for batch in digits.batches(BATCH, &device) {
+            let logits = network.forward(batch.images);
+            let loss = (objective.loss)(logits, batch.labels, step);
+            let gradients = GradientsParams::from_grads(loss.backward(), &network);
+            network = optimiser.step(LEARNING_RATE, network, gradients);
+            step += 1;
+        }
+        progress.inc(1);
+    }
+    network.valid()
+}
