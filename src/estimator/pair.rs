@@ -41,6 +41,7 @@ pub(crate) struct Pairs {
     points: Tensor<2>,
     /// Folded.
     residuals: Tensor<2>,
+    labels: Tensor<1, Int>,
 }
 
 impl Pairs {
@@ -59,7 +60,18 @@ impl Pairs {
             kernel,
             points,
             residuals,
+            labels: labels.clone(),
         })
+    }
+
+    /// The predictions, `[n, m]`.
+    pub fn points(&self) -> &Tensor<2> {
+        &self.points
+    }
+
+    /// The labels, `[n]`.
+    pub fn labels(&self) -> &Tensor<1, Int> {
+        &self.labels
     }
 
     /// The number of samples.

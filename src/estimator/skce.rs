@@ -7,6 +7,7 @@ use crate::{
     error::{Error, Result},
     host::to_scalar,
     kernel::{ClassKernel, Kernel},
+    ops::{Computation, Pairing, pair_statistic},
     tiles::{SIDE, upper_tiles},
 };
 
@@ -36,23 +37,29 @@ pub struct Skce<K = Kernel> {
     pub kernel: K,
     /// The estimator.
     pub form: SkceForm,
+    /// Fused where possible by default.
+    #[serde(default)]
+    pub computation: Computation,
 }
 
 impl<K: ClassKernel> Skce<K> {
-    /// The biased estimator.
-    pub fn biased(kernel: K) -> Self {
+    /// An estimator, fused where possible.
+    pub fn new(kernel: K, form: SkceForm) -> Self {
         Self {
             kernel,
-            form: SkceForm::Biased,
+            form,
+            computation: Computation::Auto,
         }
+    }
+
+    /// The biased estimator.
+    pub fn biased(kernel: K) -> Self {
+        Self::new(kernel, SkceForm::Biased)
     }
 
     /// The unbiased quadratic estimator.
     pub fn unbiased(kernel: K) -> Self {
-        Self {
-            kernel,
-            form: SkceForm::Unbiased,
-        }
+        Self::new(kernel, SkceForm::Unbiased)
     }
 
     /// The unbiased linear estimator: blocks of two.
@@ -62,9 +69,14 @@ impl<K: ClassKernel> Skce<K> {
 
     /// The unbiased estimator over blocks of `size` samples.
     pub fn block(kernel: K, size: usize) -> Self {
+        Self::new(kernel, SkceForm::Block(size))
+    }
+
+    /// The same estimator, fused or composed.
+    pub fn with_computation(self, computation: Computation) -> Self {
         Self {
-            kernel,
-            form: SkceForm::Block(size),
+            computation,
+            ..self
         }
     }
 
@@ -80,12 +92,16 @@ impl<K: ClassKernel> Skce<K> {
     /// - labels: `[n]`, classes in `0..m` (not checked: nothing is read back)
     /// - output: `[1]`, in the dtype of the probabilities
     ///
-    /// Cost: `n²·m` operations and a few `n × n` matrices; `n·B·m` and `n × B` for blocks.
+    /// Cost: `n²·m` operations, `n·B·m` for blocks. Memory `O(n·m)` by the fused
+    /// [`pair_statistic`](crate::ops::pair_statistic), which has scalar kernels with an exponential or
+    /// Gaussian profile (a median bandwidth on a GPU takes a few `n × n` matrices); else a few
+    /// `n × n` matrices, `n × B` for blocks.
     ///
     /// # Panics
     ///
-    /// If the numbers of probabilities and labels differ, on a block size below 2, or on a kernel
-    /// matrix of another number of classes.
+    /// If the numbers of probabilities and labels differ, on a block size below 2, on a kernel
+    /// matrix of another number of classes, or if a fused computation is asked for that does not
+    /// exist.
     pub fn value(&self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
         let [n, _] = probabilities.dims();
         assert_eq!(
@@ -94,6 +110,9 @@ impl<K: ClassKernel> Skce<K> {
             "{n} predictions but {} labels",
             labels.dims()[0]
         );
+        if let Some(value) = self.fused_value(&probabilities, &labels) {
+            return value;
+        }
         let residuals = pair::residuals(&self.kernel, probabilities.clone(), labels);
         match self.form {
             SkceForm::Biased if n > 0 => pair::within(
@@ -109,6 +128,33 @@ impl<K: ClassKernel> Skce<K> {
             }
             _ => probabilities.sum() * 0.0,
         }
+    }
+
+    /// None if the computation is composed, or there are no pairs.
+    fn fused_value(&self, probabilities: &Tensor<2>, labels: &Tensor<1, Int>) -> Option<Tensor<1>> {
+        let kernel = match (self.computation, self.kernel.fused()) {
+            (Computation::Composed, _) | (Computation::Auto, None) => return None,
+            (Computation::Fused, None) => panic!("{:?} has no fused path", self.kernel),
+            (_, Some(kernel)) => kernel,
+        };
+        let n = probabilities.dims()[0];
+        let pairing = match self.form {
+            _ if n < 2 => return None,
+            SkceForm::Biased => Pairing::All,
+            SkceForm::Unbiased => Pairing::Blocks { size: n },
+            SkceForm::Block(size) => {
+                assert!(size >= 2, "blocks of {size} samples, expected at least 2");
+                Pairing::Blocks { size: size.min(n) }
+            }
+        };
+        let size = match pairing {
+            Pairing::All => n,
+            Pairing::Blocks { size } => size,
+        };
+        let scalar = self.kernel.scalar();
+        let bandwidth = scalar.bandwidth_of_pairs(probabilities.clone(), size);
+        let (points, labels) = (probabilities.clone(), labels.clone());
+        Some(pair_statistic(points, labels, bandwidth, kernel, pairing))
     }
 
     fn block_mean(&self, points: Tensor<2>, residuals: Tensor<2>, size: usize) -> Tensor<1> {
@@ -139,6 +185,13 @@ impl<K: ClassKernel> Skce<K> {
     pub(crate) fn estimate_pairs(&self, pairs: &Pairs) -> Result<f64> {
         let n = pairs.samples();
         self.check_size(n)?;
+        let fixed = Skce::new(*pairs.kernel(), self.form).with_computation(self.computation);
+        if let (Some(_), Some(value)) = (
+            self.kernel.fused(),
+            fixed.fused_value(pairs.points(), pairs.labels()),
+        ) {
+            return Ok(to_scalar(value));
+        }
         if let SkceForm::Block(size) = self.form {
             let (points, residuals) = pairs.blocks(size);
             return Ok(to_scalar(

@@ -2,10 +2,7 @@ use burn::tensor::{DType, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::Distance;
-use crate::{
-    host::to_vec,
-    tiles::{SIDE, upper_tiles},
-};
+use crate::ops::cpu::order_statistics;
 
 /// The bandwidth `ν` of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -29,7 +26,7 @@ pub enum Bandwidth {
 ///
 /// - points: `[n, d]`
 ///
-/// Cost: two passes over the `n(n−1)/2` distances in tiles, memory `O(n·d)` and one tile.
+/// Cost: as [`distance_order_statistics`].
 pub fn median_distance(points: &Tensor<2>, distance: Distance) -> f64 {
     let n = points.dims()[0] as u64;
     let pairs = n * n.saturating_sub(1) / 2;
@@ -74,13 +71,14 @@ pub fn median_distance_with_diagonal(points: &Tensor<2>, distance: Distance) -> 
 /// Order statistics of the distances between all pairs `i < j` of points: for each rank `k`
 /// (0-based) the `k`-th smallest distance, exactly.
 ///
-/// A radix selection: a pass over all pairs counts the distances by their leading 16 bits, which
-/// order non-negative floating-point numbers, the next by 16 bits more among those that share the
-/// leading bits of a wanted one, until few are left.
+/// On the processor, wherever the points are: a sample of the pairs brackets the wanted distances,
+/// and one pass over all counts those below and keeps those in the bracket.
 ///
 /// # Shapes
 ///
-/// - points: `[n, d]`
+/// - points: `[n, d]`, f32 or f64; distances are computed in this dtype
+///
+/// Cost: `n²·d/2` operations, memory `O(n·d)` and about 1 % of the distances.
 ///
 /// # Panics
 ///
@@ -90,99 +88,27 @@ pub fn distance_order_statistics(
     distance: Distance,
     ranks: &[u64],
 ) -> Vec<f64> {
-    let n = points.dims()[0] as u64;
-    let pairs = n * n.saturating_sub(1) / 2;
+    let [n, d] = points.dims();
+    let pairs = (n * n.saturating_sub(1) / 2) as u64;
     for &rank in ranks {
         assert!(rank < pairs, "rank {rank} of {pairs} distances");
     }
-    let points = points.clone().detach();
-    let mut searches: Vec<_> = ranks
-        .iter()
-        .map(|&rank| Search { rank, prefix: 0 })
-        .collect();
-    let mut known = 0; // leading bits that are known of every wanted distance
-    let mut left = pairs * ranks.len() as u64;
-    while known < u64::BITS && left > FEW {
-        left = refine(&points, distance, &mut searches, known);
-        known += DIGIT;
+    if ranks.is_empty() {
+        return Vec::new();
     }
-    finish(&points, distance, &searches, known)
-}
-
-/// Bits of one digit of the radix selection.
-const DIGIT: u32 = 16;
-/// So many distances are sorted rather than counted.
-const FEW: u64 = 1 << 22;
-
-/// A distance is wanted: the `rank`-th smallest of those whose leading bits are `prefix`.
-struct Search {
-    rank: u64,
-    prefix: u64,
-}
-
-fn leading(d: f64, bits: u32) -> u64 {
-    d.to_bits().checked_shr(u64::BITS - bits).unwrap_or(0)
-}
-
-/// One pass: extends the prefix of each search by a digit. How many distances share the new ones.
-fn refine(points: &Tensor<2>, distance: Distance, searches: &mut [Search], known: u32) -> u64 {
-    let mut counts = vec![vec![0u64; 1 << DIGIT]; searches.len()];
-    for_each_distance(points, distance, |d| {
-        let extended = leading(d, known + DIGIT);
-        for (search, counts) in searches.iter().zip(&mut counts) {
-            if extended >> DIGIT == search.prefix {
-                counts[(extended & ((1 << DIGIT) - 1)) as usize] += 1;
-            }
+    let data = points.clone().into_data();
+    let finite = data.iter::<f64>().all(f64::is_finite);
+    assert!(finite, "distances between points that are not finite");
+    let separation = distance.separation();
+    match data.dtype() {
+        DType::F64 => {
+            let points = data.as_slice::<f64>().expect("f64");
+            order_statistics(points, d, n, separation, ranks)
         }
-    });
-    let mut left = 0;
-    for (search, counts) in searches.iter_mut().zip(&counts) {
-        let mut digit = 0;
-        while search.rank >= counts[digit] {
-            search.rank -= counts[digit];
-            digit += 1;
-        }
-        search.prefix = search.prefix << DIGIT | digit as u64;
-        left += counts[digit];
-    }
-    left
-}
-
-/// The last pass: collects the distances that share the prefix of each search, and selects.
-fn finish(points: &Tensor<2>, distance: Distance, searches: &[Search], known: u32) -> Vec<f64> {
-    if known == u64::BITS {
-        return searches
-            .iter()
-            .map(|search| f64::from_bits(search.prefix))
-            .collect();
-    }
-    let mut candidates = vec![Vec::new(); searches.len()];
-    for_each_distance(points, distance, |d| {
-        for (search, candidates) in searches.iter().zip(&mut candidates) {
-            if leading(d, known) == search.prefix {
-                candidates.push(d);
-            }
-        }
-    });
-    let select = |(search, mut candidates): (&Search, Vec<f64>)| {
-        *candidates
-            .select_nth_unstable_by(search.rank as usize, f64::total_cmp)
-            .1
-    };
-    searches.iter().zip(candidates).map(select).collect()
-}
-
-/// Calls `f` with the distance of each pair `i < j`.
-fn for_each_distance(points: &Tensor<2>, distance: Distance, mut f: impl FnMut(f64)) {
-    let [n, _] = points.dims();
-    for tile in upper_tiles(n, SIDE) {
-        let rows = points.clone().slice(tile.rows.clone()).unsqueeze();
-        let columns = points.clone().slice(tile.columns.clone()).unsqueeze();
-        let width = tile.columns.len();
-        let distances = to_vec(distance.between(rows, columns));
-        for (i, row) in distances.chunks(width).enumerate() {
-            let first = if tile.is_diagonal() { i + 1 } else { 0 };
-            row[first..].iter().for_each(|&d| f(d));
+        _ => {
+            let data = data.convert::<f32>();
+            let points = data.as_slice::<f32>().expect("f32");
+            order_statistics(points, d, n, separation, ranks)
         }
     }
 }

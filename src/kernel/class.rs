@@ -2,8 +2,8 @@ use std::fmt::Debug;
 
 use burn::tensor::Tensor;
 
-use super::Kernel;
-use crate::error::Result;
+use super::{Kernel, Profile};
+use crate::{error::Result, ops::PairKernel};
 
 /// A matrix-valued kernel `k(p, q)·M` on class predictions, for a scalar [`Kernel`] `k` and a
 /// symmetric positive semi-definite matrix `M`: what a calibration error of classes needs.
@@ -27,6 +27,12 @@ pub trait ClassKernel: Clone + Debug {
     /// `|h| ≤ 2·supremum`.
     fn supremum(&self) -> f64;
 
+    /// The scalar kernel where the fused [`pair_statistic`](crate::ops::pair_statistic) has it:
+    /// `M = I` with an exponential or Gaussian profile. None by default.
+    fn fused(&self) -> Option<PairKernel> {
+        None
+    }
+
     /// Whether the parameters are valid, for predictions over so many classes.
     ///
     /// # Errors
@@ -48,6 +54,18 @@ impl ClassKernel for Kernel {
         Kernel::supremum(self)
     }
 
+    fn fused(&self) -> Option<PairKernel> {
+        let squared = match self.profile {
+            Profile::Exponential => false,
+            Profile::Gaussian => true,
+            _ => return None,
+        };
+        Some(PairKernel {
+            separation: self.distance.separation(),
+            squared,
+        })
+    }
+
     fn validate_for(&self, _classes: usize) -> Result<()> {
         self.validate()
     }
@@ -64,6 +82,10 @@ impl<K: ClassKernel> ClassKernel for &K {
 
     fn supremum(&self) -> f64 {
         ClassKernel::supremum(*self)
+    }
+
+    fn fused(&self) -> Option<PairKernel> {
+        (*self).fused()
     }
 
     fn validate_for(&self, classes: usize) -> Result<()> {

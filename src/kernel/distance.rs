@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-use crate::ops::{Metric, pairwise_distance};
+use crate::ops::{Metric, Separation, pairwise_distance};
 
 /// A distance between predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,15 @@ pub enum Distance {
 }
 
 impl Distance {
+    /// The same for the fused pair statistic.
+    pub(crate) fn separation(self) -> Separation {
+        match self {
+            Self::TotalVariation => Separation::L1 { scale: 0.5 },
+            Self::L1 => Separation::L1 { scale: 1.0 },
+            Self::Euclidean => Separation::Euclidean,
+        }
+    }
+
     /// Distances between all rows of `x` and all rows of `y`, within each batch; subgradient 0
     /// where points coincide, see [`pairwise_distance`].
     ///

@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Error, Result},
-    ops::{Metric, pairwise_distance},
+    ops::{Metric, median_separation, pairwise_distance},
 };
 
 /// A radial kernel `k(p, q) = κ(d(p, q)/ν)`.
@@ -173,6 +173,29 @@ impl Kernel {
                 self.with_bandwidth(Bandwidth::Fixed(median_distance(points, self.distance)))
             }
         })
+    }
+
+    /// The bandwidth for the pairs within the first `⌊n/size⌋` blocks of consecutive points, `[1]`,
+    /// detached; nothing is read back from a device.
+    ///
+    /// - points: `[n, d]`, `size ≤ n`
+    pub(crate) fn bandwidth_of_pairs(&self, points: Tensor<2>, size: usize) -> Tensor<1> {
+        let points = points.detach();
+        match self.bandwidth {
+            Bandwidth::Fixed(bandwidth) => {
+                Tensor::from_data([bandwidth], (&points.device(), points.dtype()))
+            }
+            Bandwidth::Median => {
+                let separation = self.distance.separation();
+                median_separation(points.clone(), separation, size).unwrap_or_else(|| {
+                    let [n, d] = points.dims();
+                    let blocks = points
+                        .slice(0..n / size * size)
+                        .reshape([n / size, size, d]);
+                    bandwidth::median_of_pairs(self.distance.between(blocks.clone(), blocks))
+                })
+            }
+        }
     }
 
     /// The Gram matrix of each batch of points, differentiable with respect to the points; a

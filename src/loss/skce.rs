@@ -8,6 +8,7 @@ use super::criterion::impl_criterion;
 use crate::{
     estimator::{Skce, SkceForm},
     kernel::Kernel,
+    ops::Computation,
 };
 
 /// Configuration of [`SkceLoss`].
@@ -19,6 +20,9 @@ pub struct SkceLossConfig {
     /// The estimator. Default: unbiased.
     #[config(default = "SkceForm::Unbiased")]
     pub form: SkceForm,
+    /// Fused or composed. Default: fused where possible.
+    #[config(default = "Computation::Auto")]
+    pub computation: Computation,
 }
 
 impl SkceLossConfig {
@@ -35,10 +39,7 @@ impl SkceLossConfig {
             assert!(size >= 2, "blocks of {size} samples, expected at least 2");
         }
         SkceLoss {
-            skce: Skce {
-                kernel: self.kernel,
-                form: self.form,
-            },
+            skce: Skce::new(self.kernel, self.form).with_computation(self.computation),
         }
     }
 }

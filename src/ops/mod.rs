@@ -17,6 +17,12 @@
 //! assert_eq!(gradient.abs().sum().into_scalar::<f32>(), 0.0); // not NaN
 //! ```
 
+mod computation;
+pub(crate) mod cpu;
+mod pair_statistic;
 mod pairwise_distance;
 
+pub use computation::Computation;
+pub(crate) use pair_statistic::median_separation;
+pub use pair_statistic::{PairKernel, Pairing, Separation, pair_statistic};
 pub use pairwise_distance::{Metric, pairwise_distance};

@@ -94,7 +94,11 @@ impl PairwiseDistance for burn::backend::NdArray {}
 impl PairwiseDistance for burn::backend::Cube {}
 
 /// `x_ic − y_jc` for coordinate `c`: `[b, n, 1] − [b, 1, k] → [b, n, k]`.
-fn difference<B: Backend>(x: &FloatTensor<B>, y: &FloatTensor<B>, c: usize) -> FloatTensor<B> {
+pub(super) fn difference<B: Backend>(
+    x: &FloatTensor<B>,
+    y: &FloatTensor<B>,
+    c: usize,
+) -> FloatTensor<B> {
     B::float_sub(
         column::<B>(x, c),
         B::float_swap_dims(column::<B>(y, c), 1, 2),
@@ -175,7 +179,10 @@ impl<B: PairwiseDistance> Backward<B, 2> for PairwiseDistanceBackward {
 }
 
 /// `a / d` where `d > 0`, and 0 where `d = 0`.
-fn divide_where_positive<B: Backend>(a: FloatTensor<B>, d: FloatTensor<B>) -> FloatTensor<B> {
+pub(super) fn divide_where_positive<B: Backend>(
+    a: FloatTensor<B>,
+    d: FloatTensor<B>,
+) -> FloatTensor<B> {
     // sign(d) is 1 or 0, and d + 1 − sign(d) is d or 1
     let positive = B::float_sign(d.clone());
     let one_where_zero = B::float_add_scalar(B::float_neg(positive.clone()), 1f32.into());

@@ -12,6 +12,7 @@ mod ece;
 mod estimator;
 mod exact;
 mod feature;
+mod fused;
 mod hypothesis;
 mod kernel;
 mod lens;

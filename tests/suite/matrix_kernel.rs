@@ -82,10 +82,7 @@ fn agrees_with_scalar_loops() {
             (SkceForm::Block(2), block(2)),
             (SkceForm::Block(7), block(7)),
         ] {
-            let skce = Skce {
-                kernel: by_matrix.clone(),
-                form,
-            };
+            let skce = Skce::new(by_matrix.clone(), form);
             let estimate = skce.estimate(&predictions, &labels).unwrap();
             assert_relative_eq!(estimate, expected, max_relative = 1e-10);
             let value = skce.value(predictions.probabilities(), labels.clone());
@@ -142,10 +139,7 @@ fn gradients() {
     let labels = labels(&random_labels(6, 4, &mut rng));
     let kernel = MatrixKernel::new(kernel(), &random_matrix(4, 2, &mut rng)).unwrap();
     for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(3)] {
-        let skce = Skce {
-            kernel: kernel.clone(),
-            form,
-        };
+        let skce = Skce::new(kernel.clone(), form);
         crate::loss::check_gradient(&logits, 1e-5, |z| {
             skce.value(activation::softmax(z, 1), labels.clone())
         });

@@ -1,0 +1,103 @@
+//! Vectors of `ℝ^d` in the orders that the tiles read them in, padded by zero vectors.
+
+use pulp::Simd;
+use rayon::prelude::*;
+
+use super::{aligned::Aligned, real::Real};
+
+/// Rows that a kernel takes at once.
+pub(super) const QUAD: usize = 4;
+
+/// Columns of a strip: two of the widest vectors of a processor. A tile has as many rows.
+pub(super) const fn strip<T>() -> usize {
+    128 / size_of::<T>()
+}
+
+/// Vectors of a processor in a line of a strip: a multiple of [`PAIR`].
+pub(super) const fn line<T: Real, S: Simd>() -> usize {
+    128 / size_of::<T::Lanes<S>>()
+}
+
+/// Vectors of a processor that a kernel takes at once.
+pub(super) const PAIR: usize = 2;
+
+/// Vectors with more coordinates are long.
+pub(super) const LONG: usize = 48;
+
+/// Vectors one after the other, each padded to whole vectors of the processor.
+pub(super) struct Rows<T> {
+    /// Numbers in a row.
+    pub stride: usize,
+    pub numbers: Aligned<T>,
+}
+
+impl<T: Real> Rows<T> {
+    /// Of zeros, as many as `padded`.
+    pub fn zeros(padded: usize, d: usize) -> Self {
+        let stride = d.next_multiple_of(64 / size_of::<T>());
+        Self {
+            stride,
+            numbers: Aligned::zeros(padded * stride),
+        }
+    }
+
+    /// `n` vectors, padded; `write(i, row)` writes the `i`-th.
+    pub fn new(n: usize, padded: usize, d: usize, write: impl Fn(usize, &mut [T]) + Sync) -> Self {
+        let mut rows = Self::zeros(padded, d);
+        let stride = rows.stride;
+        rows.numbers[..n * stride]
+            .par_chunks_mut(stride)
+            .with_min_len(WORTH_A_THREAD.div_ceil(stride))
+            .enumerate()
+            .for_each(|(i, row)| write(i, &mut row[..d]));
+        rows
+    }
+
+    pub fn row(&self, i: usize) -> &[T] {
+        &self.numbers[i * self.stride..][..self.stride]
+    }
+}
+
+/// Vectors in rows, and in strips: columns side by side for whole vectors of the processor.
+pub(super) struct Vectors<T> {
+    pub d: usize,
+    pub rows: Rows<T>,
+    /// `[strip][coordinate][column]`
+    strips: Aligned<T>,
+}
+
+impl<T: Real> Vectors<T> {
+    /// `n` vectors, padded to whole strips; `write(i, row)` writes the `i`-th.
+    pub fn new(n: usize, d: usize, write: impl Fn(usize, &mut [T]) + Sync) -> Self {
+        let width = strip::<T>();
+        let padded = n.next_multiple_of(width);
+        let rows = Rows::new(n, padded, d, write);
+        let mut strips = Aligned::zeros(padded * d);
+        strips
+            .par_chunks_mut(width * d)
+            .with_min_len(WORTH_A_THREAD.div_ceil(width * d))
+            .zip(rows.numbers.par_chunks(width * rows.stride))
+            .for_each(|(strip, rows_of_strip)| {
+                for (c, line) in strip.chunks_exact_mut(width).enumerate() {
+                    for (x, row) in line.iter_mut().zip(rows_of_strip.chunks_exact(rows.stride)) {
+                        *x = row[c];
+                    }
+                }
+            });
+        Self { d, rows, strips }
+    }
+
+    /// `[coordinate][column]`
+    pub fn strip(&self, index: usize) -> &[T] {
+        let size = strip::<T>() * self.d;
+        &self.strips[index * size..][..size]
+    }
+
+    /// Four rows from a multiple of four on.
+    pub fn quad(&self, row: usize) -> [&[T]; QUAD] {
+        std::array::from_fn(|q| &self.rows.row(row + q)[..self.d])
+    }
+}
+
+/// So many numbers are copied at least by each thread.
+const WORTH_A_THREAD: usize = 1 << 15;

@@ -1,0 +1,226 @@
+//! The pair statistic of the SKCE on the processor: one fused pass over all pairs of samples, in
+//! memory linear in their number.
+//!
+//! A tile of 32 rows and up to 128 columns (half of that in f64) goes through its stages while it is
+//! in the cache: separation and inner product of residuals ([`similarity`]), kernel, statistic and
+//! slopes ([`weigh`]), sums over its rows and columns for the gradient ([`short`], [`long`]). Vectors
+//! of the processor run through [`real`], over AVX-512, AVX2, NEON or single numbers, chosen at run
+//! time. Both members of a pair are done at once.
+
+mod aligned;
+mod blocks;
+mod direct;
+mod exp;
+mod gradient;
+mod layout;
+mod long;
+mod pass;
+mod radial;
+mod real;
+mod scatter;
+mod select;
+mod short;
+mod similarity;
+mod slope;
+mod tile;
+mod weigh;
+
+use gradient::{Gradient, ValueOnly};
+use layout::{LONG, Rows, Vectors, strip};
+use long::Long;
+use pass::Pass;
+use radial::{ExponentialEuclidean, ExponentialL1, GaussianEuclidean, GaussianL1, Radial};
+pub(crate) use real::Real;
+pub(crate) use select::order_statistics;
+use short::Short;
+use similarity::{Coordinate, L1, SquaredEuclidean};
+use slope::Slopes;
+use weigh::Totals;
+
+use super::pair_statistic::{PairKernel, Separation};
+
+/// Blocks of fewer samples are summed pair by pair.
+const SMALL_BLOCK: usize = 32;
+/// From this bandwidth on, in units of the Euclidean distance, differences of points may be taken
+/// after their sums.
+const MERGED_FROM: f64 = 0.05;
+
+/// Sums over the pairs `i < j` within blocks.
+pub(crate) struct PairSums<T> {
+    /// `Σ h_ij` of each block.
+    pub values: Vec<f64>,
+    /// `ν ∂/∂ν Σ h_ij` over all blocks; 0 without a gradient.
+    pub stretch: f64,
+    /// The gradient of `Σ h_ij` over all blocks with respect to the points, `[n, d]`, 0 for samples
+    /// in no block; empty if it is not wanted.
+    pub gradient: Vec<T>,
+}
+
+/// Samples of a pair statistic: points of `ℝ^d`, their residuals `e_y − p`.
+#[derive(Clone, Copy)]
+pub(crate) struct Samples<'a, T> {
+    /// `[n, d]`
+    pub points: &'a [T],
+    /// Each below `d`.
+    pub labels: &'a [u32],
+    pub d: usize,
+}
+
+/// Over the first `⌊n/size⌋` blocks of consecutive samples.
+pub(crate) fn pair_sums<T: Real>(
+    samples: Samples<T>,
+    size: usize,
+    kernel: PairKernel,
+    bandwidth: f64,
+    gradient: bool,
+) -> PairSums<T> {
+    let d = samples.d;
+    let mut sums = PairSums {
+        values: vec![0.0; samples.labels.len() / size],
+        stretch: 0.0,
+        gradient: vec![T::new(0.0); if gradient { samples.points.len() } else { 0 }],
+    };
+    let block = |k: usize| Samples {
+        points: &samples.points[k * size * d..(k + 1) * size * d],
+        labels: &samples.labels[k * size..(k + 1) * size],
+        d,
+    };
+    if sums.values.len() > 1 && size < SMALL_BLOCK {
+        let gradients = gradient.then_some(&mut *sums.gradient);
+        sums.stretch = direct::blocks(
+            block,
+            size * d,
+            kernel,
+            bandwidth,
+            &mut sums.values,
+            gradients,
+        );
+    } else {
+        for (k, value) in sums.values.iter_mut().enumerate() {
+            let here = k * size * d..(k + 1) * size * d;
+            let gradient = gradient
+                .then_some(&mut sums.gradient)
+                .map(|all| &mut all[here]);
+            let totals = all_pairs(block(k), kernel, bandwidth, gradient);
+            *value = totals.value;
+            sums.stretch += totals.stretch;
+        }
+    }
+    sums
+}
+
+/// The sums over all pairs, with the kernel's radial function chosen.
+fn all_pairs<T: Real>(
+    samples: Samples<T>,
+    kernel: PairKernel,
+    bandwidth: f64,
+    gradient: Option<&mut [T]>,
+) -> Totals {
+    let rate = T::new(kernel.scale() / bandwidth);
+    match (kernel.separation, kernel.squared) {
+        (Separation::L1 { .. }, false) => {
+            fused(samples, ExponentialL1(rate), L1, Slopes::Signs, gradient)
+        }
+        (Separation::L1 { .. }, true) => {
+            fused(samples, GaussianL1(rate), L1, Slopes::Signs, gradient)
+        }
+        (Separation::Euclidean, false) => fused(
+            samples,
+            ExponentialEuclidean(rate),
+            SquaredEuclidean,
+            Slopes::Differences,
+            gradient,
+        ),
+        (Separation::Euclidean, true) => {
+            let slopes = match bandwidth >= MERGED_FROM {
+                true => Slopes::Merged,
+                false => Slopes::Differences,
+            };
+            fused(
+                samples,
+                GaussianEuclidean(rate),
+                SquaredEuclidean,
+                slopes,
+                gradient,
+            )
+        }
+    }
+}
+
+fn fused<T: Real>(
+    samples: Samples<T>,
+    radial: impl Radial<T>,
+    coordinate: impl Coordinate<T>,
+    slopes: Slopes,
+    gradient: Option<&mut [T]>,
+) -> Totals {
+    let Samples { points, labels, d } = samples;
+    let n = labels.len();
+    // sorted by label, so that sums by label are sums over neighbours
+    let mut order: Vec<usize> = (0..n).collect();
+    if slopes == Slopes::Merged && gradient.is_some() && d <= LONG {
+        order.sort_by_key(|&i| labels[i]);
+    }
+    let point = |i: usize| &points[order[i] * d..][..d];
+    let residual = |i: usize, row: &mut [T]| {
+        row.iter_mut()
+            .zip(point(i))
+            .for_each(|(r, &p)| *r = p.times(T::new(-1.0)));
+        let of_label = &mut row[labels[order[i]] as usize];
+        *of_label = of_label.plus(T::new(1.0));
+    };
+    let pass = Pass {
+        n,
+        points: &Vectors::new(n, d, |i, row| row.copy_from_slice(point(i))),
+        residuals: &Vectors::new(n, d, residual),
+        radial,
+        coordinate,
+    };
+    let Some(gradient) = gradient else {
+        return pass.run(|| ValueOnly).0;
+    };
+    let padded = n.next_multiple_of(strip::<T>());
+    let mut sorted_labels: Vec<u32> = order.iter().map(|&i| labels[i]).collect();
+    sorted_labels.resize(padded, sorted_labels.last().copied().unwrap_or(0));
+    let scaled = |i: usize, row: &mut [T]| {
+        row.iter_mut()
+            .zip(point(i))
+            .for_each(|(x, &p)| *x = p.times(T::new(T::HUGE)));
+    };
+    let write = |sums: &dyn Fn(usize, &[T], &mut [T])| {
+        for (i, &original) in order.iter().enumerate() {
+            sums(i, point(i), &mut gradient[original * d..][..d]);
+        }
+    };
+    let (points, residuals, labels) = (pass.points, pass.residuals, &*sorted_labels);
+    match (d > LONG, slopes) {
+        (true, Slopes::Signs) => {
+            let scaled = Rows::new(n, padded, d, scaled);
+            let new = || Long::new(slopes, labels, &scaled, &residuals.rows);
+            finish(pass.run(new), write)
+        }
+        (true, _) => {
+            let new = || Long::new(slopes, labels, &points.rows, &residuals.rows);
+            finish(pass.run(new), write)
+        }
+        (false, Slopes::Signs) => {
+            let scaled = Vectors::new(n, d, scaled);
+            finish(
+                pass.run(|| Short::new(slopes, labels, &scaled, residuals)),
+                write,
+            )
+        }
+        (false, _) => finish(
+            pass.run(|| Short::new(slopes, labels, points, residuals)),
+            write,
+        ),
+    }
+}
+
+fn finish<T: Real, G: Gradient<T>>(
+    (totals, gradient): (Totals, G),
+    write: impl FnOnce(&dyn Fn(usize, &[T], &mut [T])),
+) -> Totals {
+    write(&|i, point, row| gradient.write(i, point, row));
+    totals
+}

@@ -1,0 +1,104 @@
+//! The part of the gradient that goes to the label's class alone.
+//!
+//! With residuals `δ = e_y − p` a difference of points is `(e_yi − e_yj) − (δ_i − δ_j)`, so that the
+//! sums over `s_ij (p_i − p_j)` and over `k_ij δ_j` need one pass over the `δ_j`, with weight `s − k`,
+//! and `Σ_j s_ij e_yj`, which is a sum by label.
+
+use pulp::{Simd, WithSimd};
+
+use super::{
+    layout::{QUAD, line, strip},
+    real::Real,
+    tile::Tile,
+};
+
+/// `sums[i][y_j] −= s_ij`, `sums[j][y_i] −= s_ij`, and the sums of the slopes.
+pub(super) struct Scatter<'a, T> {
+    pub tile: &'a Tile,
+    pub d: usize,
+    /// `s`, `[strip][row][column]`.
+    pub slope: &'a [T],
+    /// Sorted and padded: neighbours mostly share theirs.
+    pub labels: &'a [u32],
+    /// `[strip][c][column]`
+    pub sums: &'a mut [T],
+    pub slope_sums: &'a mut [T],
+}
+
+fn subtract<T: Real>(a: &mut T, b: T) {
+    *a = a.plus(b.times(T::new(-1.0)));
+}
+
+impl<T: Real> WithSimd for Scatter<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let width = strip::<T>();
+        let quads = self.tile.quads::<T>();
+        let strips = self.tile.strips.clone();
+        let quads = strips.flat_map(|strip| quads.clone().map(move |row| (strip, row)));
+        for ((strip, row), slope) in quads.zip(self.slope.chunks_exact(QUAD * width)) {
+            let labels: [u32; QUAD] = std::array::from_fn(|q| self.labels[row + q]);
+            if labels[0] == labels[QUAD - 1] {
+                self.to_columns::<S, QUAD>(simd, slope, strip, labels[0]);
+            } else {
+                for (slope, label) in slope.chunks_exact(width).zip(labels) {
+                    self.to_columns::<S, 1>(simd, slope, strip, label);
+                }
+            }
+            for (i, slope) in (row..).zip(slope.chunks_exact(width)) {
+                self.to_row(simd, slope, strip, i);
+            }
+        }
+    }
+}
+
+impl<T: Real> Scatter<'_, T> {
+    /// `N` rows that share a label.
+    #[inline(always)]
+    fn to_columns<S: Simd, const N: usize>(
+        &mut self,
+        simd: S,
+        slope: &[T],
+        index: usize,
+        label: u32,
+    ) {
+        let (width, line) = (strip::<T>(), line::<T, S>());
+        let slope = &T::lanes::<S>(slope)[..N * line];
+        let sums = &mut self.sums[(index * self.d + label as usize) * width..][..width];
+        let slope_sums = &mut self.slope_sums[index * width..][..width];
+        let sums = T::lanes_mut::<S>(sums)
+            .iter_mut()
+            .zip(T::lanes_mut::<S>(slope_sums));
+        for (v, (sum, slope_sum)) in (0..line).zip(sums) {
+            let mut total = slope[v];
+            for n in 1..N {
+                total = T::add(simd, total, slope[n * line + v]);
+            }
+            *sum = T::sub(simd, *sum, total);
+            *slope_sum = T::add(simd, *slope_sum, total);
+        }
+    }
+
+    #[inline(always)]
+    fn to_row<S: Simd>(&mut self, simd: S, slope: &[T], index: usize, i: usize) {
+        let width = strip::<T>();
+        let start = i / width * width * self.d + i % width; // then + class · width
+        let labels = &self.labels[index * width..][..width];
+        let zero = T::splat(simd, T::new(0.0));
+        if labels[0] == labels[width - 1] {
+            let total = T::lanes::<S>(slope)
+                .iter()
+                .fold(zero, |sum, &s| T::add(simd, sum, s));
+            let total = T::sum(simd, total);
+            subtract(&mut self.sums[start + labels[0] as usize * width], total);
+            self.slope_sums[i] = self.slope_sums[i].plus(total);
+        } else {
+            for (&label, &s) in labels.iter().zip(slope) {
+                subtract(&mut self.sums[start + label as usize * width], s);
+                self.slope_sums[i] = self.slope_sums[i].plus(s);
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Order statistics of the separations of all pairs, exactly, without storing them.
+//!
+//! A sample of the pairs brackets each wanted separation; one pass counts those below the bracket
+//! and keeps those in it, and selects among them. Should the sample mislead, the bracket is widened
+//! to everything.
+
+use pulp::{Arch, Scalar, Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::{
+    Real, Separation,
+    layout::{PAIR, QUAD, Vectors, line, strip},
+    similarity::{Coordinate, L1, SquaredEuclidean, similarity},
+    tile::Tile,
+};
+
+/// So many separations are kept without a bracket.
+const FEW: u64 = 1 << 16;
+/// Strips in a tile.
+const STRIPS: usize = 8;
+
+/// For each rank (0-based) the separation of that rank among the pairs `i < j` within the first
+/// `⌊n/size⌋` blocks of consecutive points.
+///
+/// - points: `[n, d]`, finite
+pub(crate) fn order_statistics<T: Real>(
+    points: &[T],
+    d: usize,
+    size: usize,
+    separation: Separation,
+    ranks: &[u64],
+) -> Vec<f64> {
+    let blocks = points.chunks_exact(size * d);
+    let vectors: Vec<_> = blocks
+        .map(|block| {
+            let point = |i: usize, row: &mut [T]| row.copy_from_slice(&block[i * d..][..d]);
+            (size, Vectors::new(size, d, point))
+        })
+        .collect();
+    let mut found = match separation {
+        Separation::L1 { .. } => select(&vectors, L1, ranks),
+        Separation::Euclidean => select(&vectors, SquaredEuclidean, ranks),
+    };
+    for sum in &mut found {
+        *sum = match separation {
+            Separation::L1 { scale } => scale * *sum,
+            Separation::Euclidean => sum.sqrt(),
+        };
+    }
+    found
+}
+
+fn select<T: Real>(
+    blocks: &[(usize, Vectors<T>)],
+    coordinate: impl Coordinate<T>,
+    ranks: &[u64],
+) -> Vec<f64> {
+    let pairs: u64 = blocks.iter().map(|(n, _)| (n * (n - 1) / 2) as u64).sum();
+    let (Some(&least), Some(&greatest)) = (ranks.iter().min(), ranks.iter().max()) else {
+        return Vec::new();
+    };
+    assert!(greatest < pairs, "rank {greatest} of {pairs} distances");
+    let everything = [T::new(f64::NEG_INFINITY), T::new(f64::INFINITY)];
+    let brackets = [
+        (pairs > FEW).then(|| bracket(blocks, coordinate, pairs, [least, greatest])),
+        Some(everything),
+    ];
+    for bracket in brackets.into_iter().flatten() {
+        let (below, mut inside) = between(blocks, coordinate, bracket);
+        if below <= least && greatest < below + inside.len() as u64 {
+            let mut select = |rank: u64| {
+                let at = (rank - below) as usize;
+                let compare = |a: &T, b: &T| a.to_f64().total_cmp(&b.to_f64());
+                inside.select_nth_unstable_by(at, compare).1.to_f64()
+            };
+            return ranks.iter().map(|&rank| select(rank)).collect();
+        }
+    }
+    unreachable!("every separation is a number between −∞ and ∞")
+}
+
+/// An interval that very probably holds the separations of these ranks: six standard deviations of
+/// a rank to both sides in a sample.
+fn bracket<T: Real>(
+    blocks: &[(usize, Vectors<T>)],
+    coordinate: impl Coordinate<T>,
+    pairs: u64,
+    ranks: [u64; 2],
+) -> [T; 2] {
+    let mut sample = sample(blocks, coordinate);
+    let size = sample.len() as f64;
+    let place = |rank: u64, side: f64| {
+        let share = rank as f64 / pairs as f64;
+        let margin = 6.0 * (share * (1.0 - share) * size).sqrt() + 4.0;
+        share * size + side * margin
+    };
+    let mut at = |place: f64| {
+        let compare = |a: &T, b: &T| a.to_f64().total_cmp(&b.to_f64());
+        *sample.select_nth_unstable_by(place as usize, compare).1
+    };
+    let (first, last) = (place(ranks[0], -1.0), place(ranks[1], 1.0));
+    [
+        if first < 0.0 {
+            T::new(f64::NEG_INFINITY)
+        } else {
+            at(first)
+        },
+        if last >= size {
+            T::new(f64::INFINITY)
+        } else {
+            at(last)
+        },
+    ]
+}
+
+/// The separations of each point from those some places further on in its block.
+fn sample<T: Real, C: Coordinate<T>>(blocks: &[(usize, Vectors<T>)], _: C) -> Vec<T> {
+    let mut sample = Vec::new();
+    for (n, vectors) in blocks {
+        // places that share no small divisor with one another
+        for steps in [1, 97, 211, 389, 607, 881, 1201, 1571] {
+            for i in 0..*n {
+                let (p, q) = (vectors.rows.row(i), vectors.rows.row((i + steps) % n));
+                if steps % n != 0 {
+                    let mut sum = T::splat(Scalar, T::new(0.0));
+                    for (&p, &q) in p.iter().zip(q).take(vectors.d) {
+                        sum = C::add(Scalar, T::splat(Scalar, p), T::splat(Scalar, q), sum);
+                    }
+                    sample.push(T::sum(Scalar, sum));
+                }
+            }
+        }
+    }
+    sample
+}
+
+/// How many separations are below an interval, and those in it.
+fn between<T: Real>(
+    blocks: &[(usize, Vectors<T>)],
+    coordinate: impl Coordinate<T>,
+    interval: [T; 2],
+) -> (u64, Vec<T>) {
+    let rows = blocks.par_iter().flat_map(|(n, vectors)| {
+        let n = *n;
+        (0..n.div_ceil(strip::<T>()))
+            .into_par_iter()
+            .map(move |first| (n, vectors, first))
+    });
+    let count = |(n, vectors, first): (usize, &Vectors<T>, usize)| {
+        let mut found = (0, Vec::new());
+        let strips = first..n.div_ceil(strip::<T>());
+        for start in strips.clone().step_by(STRIPS) {
+            let tile = Tile {
+                n,
+                row: first * strip::<T>(),
+                strips: start..strips.end.min(start + STRIPS),
+            };
+            let (below, inside) = &mut found;
+            *below += Arch::new().dispatch(Between {
+                tile,
+                vectors,
+                coordinate,
+                interval,
+                inside,
+            });
+        }
+        found
+    };
+    rows.map(count).reduce(
+        || (0, Vec::new()),
+        |(a, mut inside), (b, others)| {
+            inside.extend(others);
+            (a + b, inside)
+        },
+    )
+}
+
+/// Keeps the separations of a tile in an interval; how many are below it.
+struct Between<'a, T, C> {
+    tile: Tile,
+    vectors: &'a Vectors<T>,
+    coordinate: C,
+    interval: [T; 2],
+    inside: &'a mut Vec<T>,
+}
+
+impl<T: Real, C: Coordinate<T>> WithSimd for Between<'_, T, C> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> u64 {
+        let Self {
+            tile,
+            vectors,
+            coordinate,
+            interval: [low, high],
+            inside,
+        } = self;
+        let width = T::width::<S>();
+        let mut below = 0u64;
+        let mut separations = [T::new(0.0); 32]; // of a row: two vectors, at most a strip
+        for strip_index in tile.strips.clone() {
+            let columns = vectors.strip(strip_index);
+            for row in tile.quads::<T>() {
+                for start in (0..line::<T, S>()).step_by(PAIR) {
+                    let block = similarity(simd, coordinate, vectors.quad(row), columns, start);
+                    let column = strip_index * strip::<T>() + start * width;
+                    for (i, block) in (row..row + QUAD).zip(block) {
+                        if i >= tile.n {
+                            continue;
+                        }
+                        let separations = &mut separations[..PAIR * width];
+                        T::lanes_mut::<S>(separations).copy_from_slice(&block);
+                        let first = (i + 1).saturating_sub(column).min(PAIR * width);
+                        let last = tile.n.saturating_sub(column).min(PAIR * width);
+                        let counted = &separations[first.min(last)..last];
+                        let count = |test: &dyn Fn(T) -> bool| -> u64 {
+                            counted.iter().map(|&s| u64::from(test(s))).sum()
+                        };
+                        let less = count(&|s| s < low);
+                        let not_above = count(&|s| s <= high);
+                        below += less;
+                        if not_above > less {
+                            inside.extend(counted.iter().filter(|&&s| low <= s && s <= high));
+                        }
+                    }
+                }
+            }
+        }
+        below
+    }
+}

@@ -1,0 +1,260 @@
+//! The fused pair statistic against its composition from tensor operations: values, gradients with
+//! respect to predictions, logits and the bandwidth, for all that it has.
+
+use burn::tensor::{DType, Int, Tensor, TensorData, activation};
+use burn_calibration::{
+    estimator::{Skce, SkceForm},
+    kernel::{Bandwidth, Distance, Kernel, median_distance},
+    ops::{Computation, PairKernel, Pairing, Separation, pair_statistic},
+};
+use proptest::prelude::*;
+
+use crate::data::*;
+
+/// The kernels with a fused path.
+fn kernel(which: usize, bandwidth: Bandwidth) -> Kernel {
+    let profile = [Kernel::exponential(), Kernel::gaussian()][which % 2];
+    let distance = [Distance::TotalVariation, Distance::L1, Distance::Euclidean][which / 2 % 3];
+    profile.with_distance(distance).with_bandwidth(bandwidth)
+}
+
+/// Value and gradient with respect to probabilities.
+fn value_and_gradient(
+    skce: &Skce,
+    rows: &[Vec<f64>],
+    labels: &Tensor<1, Int>,
+    dtype: DType,
+) -> (f64, Vec<f64>) {
+    let p = tensor_on(rows, &device().autodiff(), dtype).require_grad();
+    let value = skce.value(p.clone(), labels.clone());
+    assert_eq!(value.dtype(), dtype);
+    let gradients = value.backward();
+    (scalar(value), vector(p.grad(&gradients).unwrap()))
+}
+
+/// The largest `|h_ij|`-like scale that a mean of signed numbers is relative to: the biased value,
+/// which has no cancellation.
+fn agree(skce: Skce, rows: &[Vec<f64>], labels: &[usize]) -> Result<(), TestCaseError> {
+    let labels = crate::data::labels(labels);
+    let exact = value_and_gradient(
+        &skce.with_computation(Computation::Composed),
+        rows,
+        &labels,
+        DType::F64,
+    );
+    let scale = {
+        let biased = Skce::biased(skce.kernel).with_computation(Computation::Composed);
+        value_and_gradient(&biased, rows, &labels, DType::F64)
+            .0
+            .abs()
+    };
+    for (dtype, tolerance) in [(DType::F64, 1e-12), (DType::F32, 1e-5)] {
+        let fused = skce.with_computation(Computation::Fused);
+        let (value, gradient) = value_and_gradient(&fused, rows, &labels, dtype);
+        let error = (value - exact.0).abs();
+        prop_assert!(
+            error <= tolerance * exact.0.abs().max(scale),
+            "{skce:?} {dtype:?}: {value}, not {}",
+            exact.0
+        );
+        let largest = exact.1.iter().fold(0.0f64, |a, g| a.max(g.abs()));
+        for (k, (found, expected)) in gradient.iter().zip(&exact.1).enumerate() {
+            prop_assert!(
+                (found - expected).abs() <= tolerance * largest.max(1e-30),
+                "{skce:?} {dtype:?} entry {k}: {found}, not {expected}, largest {largest}"
+            );
+        }
+        let inner = tensor_on(rows, &device(), dtype);
+        let without_gradient = scalar(fused.value(inner, labels.clone()));
+        prop_assert!((without_gradient - value).abs() <= tolerance * exact.0.abs().max(scale));
+    }
+    Ok(())
+}
+
+/// Predictions whose entries are multiples of 2⁻²⁰ or 0, so that they are the same in f32: ties of
+/// coordinates are ties in both.
+fn predictions(n: usize, m: usize, sharpness: f64, seed: u64) -> Vec<Vec<f64>> {
+    let mut rows: Vec<Vec<f64>> = random_rows(n, m, sharpness, &mut rng(seed))
+        .iter()
+        .map(|row| {
+            let grid = |p: f64| (p * 1048576.0).round() / 1048576.0;
+            softmax(row).into_iter().map(grid).collect()
+        })
+        .collect();
+    if n > 3 {
+        rows[1] = rows[0].clone(); // coincident
+        rows[2] = (0..m).map(|c| f64::from(c == 0)).collect(); // one-hot
+        rows[3] = rows[2].clone();
+    }
+    rows
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn short_vectors_agree_with_the_composition(
+        n in 2usize..140, m in 2usize..14, which in 0usize..6, form in 0usize..4,
+        bandwidth in 0.02f64..3.0, sharpness in 0.5f64..6.0, seed: u64,
+    ) {
+        let rows = predictions(n, m, sharpness, seed);
+        let labels = random_labels(n, m, &mut rng(seed ^ 1));
+        let form = [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(2), SkceForm::Block(n.div_ceil(2).max(2))][form];
+        agree(Skce::new(kernel(which, Bandwidth::Fixed(bandwidth)), form), &rows, &labels)?;
+    }
+}
+
+#[test]
+fn long_vectors_agree_with_the_composition() {
+    for (n, m) in [(5, 49), (33, 64), (70, 101)] {
+        let rows = predictions(n, m, 3.0, n as u64);
+        let labels = random_labels(n, m, &mut rng(3));
+        for which in 0..6 {
+            for bandwidth in [0.03, 0.5] {
+                let kernel = kernel(which, Bandwidth::Fixed(bandwidth));
+                agree(Skce::unbiased(kernel), &rows, &labels).unwrap();
+            }
+        }
+    }
+}
+
+/// Enough samples for several tiles and threads.
+#[test]
+fn many_samples_agree_with_the_composition() {
+    let rows = predictions(517, 10, 3.0, 5);
+    let labels = random_labels(517, 10, &mut rng(6));
+    for which in 0..6 {
+        let kernel = kernel(which, Bandwidth::Fixed(0.4));
+        for form in [SkceForm::Unbiased, SkceForm::Block(100)] {
+            agree(Skce::new(kernel, form), &rows, &labels).unwrap();
+        }
+    }
+}
+
+/// In training the fused and the composed median are those of the pairs within blocks.
+#[test]
+fn median_bandwidths_agree() {
+    let rows = predictions(61, 4, 3.0, 8);
+    let labels = random_labels(61, 4, &mut rng(9));
+    for which in 0..6 {
+        for form in [
+            SkceForm::Biased,
+            SkceForm::Unbiased,
+            SkceForm::Block(7),
+            SkceForm::Block(8),
+        ] {
+            let skce = Skce::new(kernel(which, Bandwidth::Median), form);
+            agree(skce, &rows, &labels).unwrap();
+        }
+    }
+}
+
+/// Many pairs, so that the median comes from a bracket: against sorting.
+#[test]
+fn median_of_many_pairs_is_exact() {
+    let rows = predictions(700, 3, 3.0, 10);
+    let points = tensor(&rows);
+    let mut distances: Vec<f64> = (0..700)
+        .flat_map(|i| (0..i).map(move |j| (i, j)))
+        .map(|(i, j)| {
+            rows[i]
+                .iter()
+                .zip(&rows[j])
+                .map(|(p, q)| (p - q).abs())
+                .sum::<f64>()
+        })
+        .collect();
+    distances.sort_by(f64::total_cmp);
+    let middle = distances.len() / 2;
+    let expected = 0.5 * (distances[(distances.len() - 1) / 2] + distances[middle]);
+    let found = median_distance(&points, Distance::L1);
+    assert!((found - expected).abs() < 1e-14, "{found}, not {expected}");
+    // most pairs coincide
+    let constant = vec![vec![0.5, 0.5]; 700];
+    assert_eq!(median_distance(&tensor(&constant), Distance::L1), 1.0);
+}
+
+/// The gradient with respect to the bandwidth, by central differences.
+#[test]
+fn gradient_of_the_bandwidth() {
+    let rows = predictions(40, 5, 3.0, 12);
+    let classes = random_labels(40, 5, &mut rng(13));
+    for separation in [Separation::L1 { scale: 0.5 }, Separation::Euclidean] {
+        for squared in [false, true] {
+            for pairing in [
+                Pairing::All,
+                Pairing::Blocks { size: 40 },
+                Pairing::Blocks { size: 3 },
+            ] {
+                let kernel = PairKernel {
+                    separation,
+                    squared,
+                };
+                let at = |bandwidth: f64| {
+                    let bandwidth = TensorData::new(vec![bandwidth], [1]);
+                    let bandwidth =
+                        Tensor::<1>::from_data(bandwidth, (&device().autodiff(), DType::F64));
+                    let bandwidth = bandwidth.require_grad();
+                    let points = tensor_on(&rows, &device().autodiff(), DType::F64);
+                    let value = pair_statistic(
+                        points,
+                        labels(&classes),
+                        bandwidth.clone(),
+                        kernel,
+                        pairing,
+                    );
+                    let gradient = bandwidth.grad(&value.backward()).unwrap();
+                    (scalar(value), scalar(gradient))
+                };
+                let difference = (at(0.3 + 1e-5).0 - at(0.3 - 1e-5).0) / 2e-5;
+                let gradient = at(0.3).1;
+                assert!(
+                    (gradient - difference).abs() < 1e-9,
+                    "{gradient}, by differences {difference}"
+                );
+            }
+        }
+    }
+}
+
+/// A network drives all probabilities to 0 or 1: finite, and as composed.
+#[test]
+fn saturated_logits() {
+    let logits: Vec<Vec<f64>> = (0..50)
+        .map(|i| {
+            (0..4)
+                .map(|c| {
+                    if c == i % 4 {
+                        200.0
+                    } else {
+                        -200.0 * (c as f64)
+                    }
+                })
+                .collect()
+        })
+        .collect();
+    let classes = random_labels(50, 4, &mut rng(14));
+    for which in 0..6 {
+        let skce = Skce::unbiased(kernel(which, Bandwidth::Median));
+        let gradient = crate::loss::gradient(&logits, |z| {
+            skce.value(activation::softmax(z, 1), labels(&classes))
+        });
+        assert!(gradient.iter().all(|g| g.is_finite()));
+        let rows: Vec<_> = logits.iter().map(|row| softmax(row)).collect();
+        agree(skce, &rows, &classes).unwrap();
+    }
+}
+
+#[test]
+#[should_panic(expected = "no fused path")]
+fn other_profiles_have_no_fused_path() {
+    let skce = Skce::unbiased(Kernel::matern32()).with_computation(Computation::Fused);
+    skce.value(tensor(&predictions(4, 3, 1.0, 1)), labels(&[0, 1, 2, 0]));
+}
+
+#[test]
+#[should_panic(expected = "the label in row 1 is 3, expected 0 to 2")]
+fn labels_out_of_range_panic() {
+    let skce = Skce::unbiased(Kernel::gaussian());
+    skce.value(tensor(&predictions(4, 3, 1.0, 1)), labels(&[0, 3, 2, 0]));
+}
