@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Error, Result},
-    ops::{Metric, median_separation, pairwise_distance},
+    ops::{Metric, kernel_matrix, median_separation, pairwise_distance},
 };
 
 /// A radial kernel `k(p, q) = κ(d(p, q)/ν)`.
@@ -237,7 +237,7 @@ impl Kernel {
         }
     }
 
-    /// The kernel between two sets of points, `[1, n, d]` and `[1, k, d]` to `[1, n, k]`.
+    /// The kernel between two sets of points, `[1, n, d]` and `[1, k, d]` to `[1, n, k]`, detached.
     ///
     /// # Panics
     ///
@@ -248,9 +248,17 @@ impl Kernel {
                 "a kernel between two sets of points needs a fixed bandwidth, see Kernel::with_bandwidth_of"
             );
         };
-        self.separation(x, y)
-            .scaled_by(bandwidth)
-            .profile(self.profile)
+        let fused = self.fused().and_then(|kernel| {
+            let (x, y) = (x.clone().squeeze_dim(0), y.clone().squeeze_dim(0));
+            kernel_matrix(x, y, kernel, bandwidth)
+        });
+        match fused {
+            Some(matrix) => matrix.unsqueeze(),
+            None => self
+                .separation(x, y)
+                .scaled_by(bandwidth)
+                .profile(self.profile),
+        }
     }
 
     fn separation(&self, x: Tensor<3>, y: Tensor<3>) -> Separation {

@@ -23,6 +23,6 @@ mod pair_statistic;
 mod pairwise_distance;
 
 pub use computation::Computation;
-pub(crate) use pair_statistic::median_separation;
 pub use pair_statistic::{PairKernel, Pairing, Separation, pair_statistic};
+pub(crate) use pair_statistic::{kernel_matrix, median_separation};
 pub use pairwise_distance::{Metric, pairwise_distance};

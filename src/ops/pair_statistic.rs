@@ -149,6 +149,16 @@ pub(crate) trait PairStatistic: PairwiseDistance {
     ) -> FloatTensor<Self> {
         Self::float_zeros([0].into(), &points.device(), points.dtype().into())
     }
+
+    /// Empty without a fused path.
+    fn kernel_matrix(
+        x: FloatTensor<Self>,
+        _y: FloatTensor<Self>,
+        _kernel: PairKernel,
+        _bandwidth: f64,
+    ) -> FloatTensor<Self> {
+        Self::float_zeros([0, 0].into(), &x.device(), x.dtype().into())
+    }
 }
 
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
@@ -186,6 +196,15 @@ macro_rules! on_processor {
             ) -> FloatTensor<Self> {
                 host::median::<Self>(points, separation, size)
             }
+
+            fn kernel_matrix(
+                x: FloatTensor<Self>,
+                y: FloatTensor<Self>,
+                kernel: PairKernel,
+                bandwidth: f64,
+            ) -> FloatTensor<Self> {
+                host::kernel_matrix::<Self>(x, y, kernel, bandwidth)
+            }
         }
     )*};
 }
@@ -209,14 +228,33 @@ pub(crate) fn median_separation(
     (median.dims() == [1]).then_some(median)
 }
 
-#[derive(Debug)]
-struct MedianBackward;
+/// The kernel between two sets of points, detached: `[n, d]` and `[k, d]` to `[n, k]`. None where
+/// there is no fused path.
+pub(crate) fn kernel_matrix(
+    x: Tensor<2>,
+    y: Tensor<2>,
+    kernel: PairKernel,
+    bandwidth: f64,
+) -> Option<Tensor<2>> {
+    let shape = [x.dims()[0], y.dims()[0]];
+    let matrix = <Dispatch as PairStatistic>::kernel_matrix(
+        x.detach().into_dispatch(),
+        y.detach().into_dispatch(),
+        kernel,
+        bandwidth,
+    );
+    let matrix = Tensor::<2>::from_dispatch(matrix);
+    (matrix.dims() == shape).then_some(matrix)
+}
 
-impl<B: PairStatistic> Backward<B, 1> for MedianBackward {
+/// Of what is detached.
+#[derive(Debug)]
+struct NoBackward;
+
+impl<B: PairStatistic, const N: usize> Backward<B, N> for NoBackward {
     type State = ();
 
-    /// A median bandwidth is detached.
-    fn backward(self, _: Ops<(), 1>, _: &mut Gradients, _: &mut Checkpointer) {}
+    fn backward(self, _: Ops<(), N>, _: &mut Gradients, _: &mut Checkpointer) {}
 }
 
 #[derive(Debug)]
@@ -278,7 +316,7 @@ impl<B: PairStatistic, C: CheckpointStrategy> PairStatistic for Autodiff<B, C> {
         separation: Separation,
         size: usize,
     ) -> FloatTensor<Self> {
-        let prepared = MedianBackward
+        let prepared = NoBackward
             .prepare::<C>([points.node()])
             .compute_bound()
             .stateful();
@@ -286,6 +324,20 @@ impl<B: PairStatistic, C: CheckpointStrategy> PairStatistic for Autodiff<B, C> {
         match prepared {
             OpsKind::Tracked(prep) => prep.finish((), median),
             OpsKind::UnTracked(prep) => prep.finish(median),
+        }
+    }
+
+    fn kernel_matrix(
+        x: FloatTensor<Self>,
+        y: FloatTensor<Self>,
+        kernel: PairKernel,
+        bandwidth: f64,
+    ) -> FloatTensor<Self> {
+        let nodes = [x.node(), y.node()];
+        let matrix = B::kernel_matrix(x.into_primitive(), y.into_primitive(), kernel, bandwidth);
+        match NoBackward.prepare::<C>(nodes).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish((), matrix),
+            OpsKind::UnTracked(prep) => prep.finish(matrix),
         }
     }
 }
@@ -434,7 +486,7 @@ mod host {
     use burn::tensor::{DType, TensorData};
 
     use super::*;
-    use crate::ops::cpu::{PairSums, Real, Samples, order_statistics, pair_sums};
+    use crate::ops::cpu::{self, PairSums, Real, Samples, order_statistics, pair_sums};
 
     pub(super) fn run<B: Backend>(
         points: FloatTensor<B>,
@@ -526,6 +578,36 @@ mod host {
             TensorData::new(vec![median], [1]).convert_dtype(data.dtype()),
             &device,
         )
+    }
+
+    pub(super) fn kernel_matrix<B: Backend>(
+        x: FloatTensor<B>,
+        y: FloatTensor<B>,
+        kernel: PairKernel,
+        bandwidth: f64,
+    ) -> FloatTensor<B> {
+        let device = x.device();
+        let d = x.shape()[1];
+        let (x, y) = (ready(B::float_into_data(x)), ready(B::float_into_data(y)));
+        let matrix = match x.dtype() {
+            DType::F32 => matrix_of::<f32>(&x, &y, d, kernel, bandwidth),
+            DType::F64 => matrix_of::<f64>(&x, &y, d, kernel, bandwidth),
+            other => panic!("points of {other:?}, expected f32 or f64"),
+        };
+        B::float_from_data(matrix, &device)
+    }
+
+    fn matrix_of<T: Real + burn::tensor::Element>(
+        x: &TensorData,
+        y: &TensorData,
+        d: usize,
+        kernel: PairKernel,
+        bandwidth: f64,
+    ) -> TensorData {
+        let points = |data| TensorData::as_slice::<T>(data).expect("of this dtype");
+        let (x, y) = (points(x), points(y));
+        let matrix = cpu::kernel_matrix(x, y, d, kernel, bandwidth);
+        TensorData::new(matrix, [x.len() / d, y.len() / d])
     }
 
     fn median_of<T: Real + burn::tensor::Element>(

@@ -12,6 +12,7 @@ mod blocks;
 mod direct;
 mod exp;
 mod gradient;
+mod kernel_matrix;
 mod layout;
 mod long;
 mod pass;
@@ -26,6 +27,7 @@ mod tile;
 mod weigh;
 
 use gradient::{Gradient, ValueOnly};
+pub(crate) use kernel_matrix::kernel_matrix;
 use layout::{LONG, Rows, Vectors, strip};
 use long::Long;
 use pass::Pass;

@@ -7,8 +7,10 @@ use pulp::{Simd, bytemuck::Pod};
 /// A floating-point type and its vectors `Lanes<S>` on the instruction set `S`.
 pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
     /// A vector.
-    type Lanes<S: Simd>: Copy;
+    type Lanes<S: Simd>: Pod;
 
+    /// The greatest finite number.
+    const MAX: Self;
     /// Below this a distance counts as 0.
     const TINY: f64;
     /// Multiplies probabilities so that the differences of all normal ones exceed 1.
@@ -59,6 +61,7 @@ macro_rules! impl_real {
             impl Real for $t {
                 type Lanes<S: Simd> = S::[<$t s>];
 
+                const MAX: Self = $t::MAX;
                 const TINY: f64 = $tiny;
                 const HUGE: f64 = $huge;
 

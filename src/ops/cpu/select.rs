@@ -4,7 +4,7 @@
 //! and keeps those in it, and selects among them. Should the sample mislead, the bracket is widened
 //! to everything.
 
-use pulp::{Arch, Scalar, Simd, WithSimd};
+use pulp::{Arch, Scalar, Simd, WithSimd, bytemuck};
 use rayon::prelude::*;
 
 use super::{
@@ -60,7 +60,7 @@ fn select<T: Real>(
         return Vec::new();
     };
     assert!(greatest < pairs, "rank {greatest} of {pairs} distances");
-    let everything = [T::new(f64::NEG_INFINITY), T::new(f64::INFINITY)];
+    let everything = [-1.0, 1.0].map(|side| T::new(side).times(T::MAX));
     let brackets = [
         (pairs > FEW).then(|| bracket(blocks, coordinate, pairs, [least, greatest])),
         Some(everything),
@@ -76,7 +76,7 @@ fn select<T: Real>(
             return ranks.iter().map(|&rank| select(rank)).collect();
         }
     }
-    unreachable!("every separation is a number between −∞ and ∞")
+    unreachable!("every separation is finite")
 }
 
 /// An interval that very probably holds the separations of these ranks: six standard deviations of
@@ -101,7 +101,7 @@ fn bracket<T: Real>(
     let (first, last) = (place(ranks[0], -1.0), place(ranks[1], 1.0));
     [
         if first < 0.0 {
-            T::new(f64::NEG_INFINITY)
+            T::new(-1.0).times(T::MAX)
         } else {
             at(first)
         },
@@ -196,37 +196,65 @@ impl<T: Real, C: Coordinate<T>> WithSimd for Between<'_, T, C> {
             interval: [low, high],
             inside,
         } = self;
-        let width = T::width::<S>();
-        let mut below = 0u64;
-        let mut separations = [T::new(0.0); 32]; // of a row: two vectors, at most a strip
+        let width = PAIR * T::width::<S>(); // columns that are taken at once
+        let masked = tile.is_masked::<T>();
+        let mut below = 0.0; // whole numbers
         for strip_index in tile.strips.clone() {
             let columns = vectors.strip(strip_index);
             for row in tile.quads::<T>() {
                 for start in (0..line::<T, S>()).step_by(PAIR) {
-                    let block = similarity(simd, coordinate, vectors.quad(row), columns, start);
-                    let column = strip_index * strip::<T>() + start * width;
-                    for (i, block) in (row..row + QUAD).zip(block) {
-                        if i >= tile.n {
-                            continue;
+                    let mut block = similarity(simd, coordinate, vectors.quad(row), columns, start);
+                    let column = strip_index * strip::<T>() + start / PAIR * width;
+                    for (i, block) in (row..row + QUAD).zip(&mut block) {
+                        if masked {
+                            let counts = |j: usize| i < j && j < tile.n;
+                            drop_lanes::<S, T>(block, |k| counts(column + k));
                         }
-                        let separations = &mut separations[..PAIR * width];
-                        T::lanes_mut::<S>(separations).copy_from_slice(&block);
-                        let first = (i + 1).saturating_sub(column).min(PAIR * width);
-                        let last = tile.n.saturating_sub(column).min(PAIR * width);
-                        let counted = &separations[first.min(last)..last];
-                        let count = |test: &dyn Fn(T) -> bool| -> u64 {
-                            counted.iter().map(|&s| u64::from(test(s))).sum()
-                        };
-                        let less = count(&|s| s < low);
-                        let not_above = count(&|s| s <= high);
+                        let [less, not_above] = ranks::<S, T>(simd, block, [low, high]);
                         below += less;
                         if not_above > less {
-                            inside.extend(counted.iter().filter(|&&s| low <= s && s <= high));
+                            let separations = bytemuck::cast_slice::<_, T>(block);
+                            inside.extend(separations.iter().filter(|&&s| low <= s && s <= high));
                         }
                     }
                 }
             }
         }
-        below
+        below as u64
+    }
+}
+
+/// How many separations are below an interval, and how many not above it.
+#[inline(always)]
+fn ranks<S: Simd, T: Real>(
+    simd: S,
+    separations: &[T::Lanes<S>; PAIR],
+    [low, high]: [T; 2],
+) -> [f64; 2] {
+    let splat = |x: f64| T::splat(simd, T::new(x));
+    let (low, high, huge) = (T::splat(simd, low), T::splat(simd, high), splat(T::HUGE));
+    let unit = |x| T::max(simd, T::min(simd, x, splat(1.0)), splat(0.0));
+    let (mut less, mut not_above) = (splat(0.0), splat(0.0));
+    for &s in separations {
+        // 1 where positive
+        let is_less = unit(T::mul(simd, T::sub(simd, low, s), huge));
+        // 1 where not negative
+        let is_not_above = unit(T::mul_add(simd, T::sub(simd, high, s), huge, splat(1.0)));
+        less = T::add(simd, less, is_less);
+        not_above = T::add(simd, not_above, is_not_above);
+    }
+    [
+        T::sum(simd, less).to_f64(),
+        T::sum(simd, not_above).to_f64(),
+    ]
+}
+
+/// Infinity, which is in no interval, for the lanes that do not count.
+fn drop_lanes<S: Simd, T: Real>(block: &mut [T::Lanes<S>; PAIR], counts: impl Fn(usize) -> bool) {
+    let lanes = bytemuck::cast_slice_mut::<_, T>(block);
+    for (k, lane) in lanes.iter_mut().enumerate() {
+        if !counts(k) {
+            *lane = T::new(f64::INFINITY);
+        }
     }
 }
