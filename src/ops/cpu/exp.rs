@@ -17,15 +17,16 @@ fn exp<S: Simd, T: Real>(
     [least, rounder, ln2_high, ln2_low]: [f64; 4],
     polynomial: &[f64],
 ) -> T::Lanes<S> {
-    let splat = |x: f64| T::splat(simd, T::new(x));
-    let x = T::max(simd, x, splat(least));
-    let shifted = T::mul_add(simd, x, splat(std::f64::consts::LOG2_E), splat(rounder));
-    let k = T::sub(simd, shifted, splat(rounder));
-    let r = T::mul_add(simd, k, splat(-ln2_high), x);
-    let r = T::mul_add(simd, k, splat(-ln2_low), r);
-    let mut sum = splat(polynomial[0]);
+    let rounder = T::splat(simd, T::new(rounder));
+    let log2_e = T::splat(simd, T::new(std::f64::consts::LOG2_E));
+    let x = T::max(simd, x, T::splat(simd, T::new(least)));
+    let shifted = T::mul_add(simd, x, log2_e, rounder);
+    let k = T::sub(simd, shifted, rounder);
+    let r = T::mul_add(simd, k, T::splat(simd, T::new(-ln2_high)), x);
+    let r = T::mul_add(simd, k, T::splat(simd, T::new(-ln2_low)), r);
+    let mut sum = T::splat(simd, T::new(polynomial[0]));
     for &coefficient in &polynomial[1..] {
-        sum = T::mul_add(simd, sum, r, splat(coefficient));
+        sum = T::mul_add(simd, sum, r, T::splat(simd, T::new(coefficient)));
     }
     T::mul(simd, sum, T::power_of_two(simd, shifted))
 }

@@ -98,7 +98,10 @@ impl<T: Real, R: Radial<T>, C: Coordinate<T>> WithSimd for Fill<'_, T, R, C> {
                 let columns = y.strip(column / strip::<T>());
                 let block = similarity(simd, self.coordinate, x.quad(row), columns, start);
                 for (matrix, separations) in matrix.chunks_exact_mut(k).zip(block) {
-                    let values = separations.map(|s| self.radial.of(simd, s).kernel);
+                    let mut values = separations;
+                    for value in &mut values {
+                        *value = self.radial.of(simd, *value).kernel;
+                    }
                     let values = pulp::bytemuck::cast_slice::<_, T>(&values);
                     let matrix = &mut matrix[column..k.min(column + width)];
                     matrix.copy_from_slice(&values[..matrix.len()]);

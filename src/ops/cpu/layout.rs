@@ -94,8 +94,10 @@ impl<T: Real> Vectors<T> {
     }
 
     /// Four rows from a multiple of four on.
-    pub fn quad(&self, row: usize) -> [&[T]; QUAD] {
-        std::array::from_fn(|q| &self.rows.row(row + q)[..self.d])
+    #[inline(always)]
+    pub fn quad(&self, first: usize) -> [&[T]; QUAD] {
+        let row = |i: usize| &self.rows.row(i)[..self.d];
+        [row(first), row(first + 1), row(first + 2), row(first + 3)]
     }
 }
 

@@ -223,9 +223,10 @@ impl<T: Real, L: Slope<T>> Antisymmetric<'_, T, L> {
             .step_by(QUAD)
             .zip(self.weights.chunks_exact(QUAD * width));
         for (row, weights) in quads {
-            let row = |q: usize| (row + q) * line + start;
-            let x: [[_; N]; QUAD] =
-                std::array::from_fn(|q| std::array::from_fn(|v| vectors[row(q) + v]));
+            let mut x = [[zero; N]; QUAD];
+            for (q, x) in x.iter_mut().enumerate() {
+                x.copy_from_slice(&vectors[(row + q) * line + start..][..N]);
+            }
             let mut acc = [[zero; N]; QUAD];
             for (k, j) in self.columns.clone().enumerate() {
                 let here = j * line + start..j * line + start + N;
@@ -240,8 +241,9 @@ impl<T: Real, L: Slope<T>> Antisymmetric<'_, T, L> {
                 }
             }
             for (q, acc) in acc.iter().enumerate() {
-                for (v, &acc) in acc.iter().enumerate() {
-                    sums[row(q) + v] = T::sub(simd, sums[row(q) + v], acc);
+                let sums = &mut sums[(row + q) * line + start..][..N];
+                for (sum, &acc) in sums.iter_mut().zip(acc) {
+                    *sum = T::sub(simd, *sum, acc);
                 }
             }
         }

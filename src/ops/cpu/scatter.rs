@@ -39,11 +39,11 @@ impl<T: Real> WithSimd for Scatter<'_, T> {
         let strips = self.tile.strips.clone();
         let quads = strips.flat_map(|strip| quads.clone().map(move |row| (strip, row)));
         for ((strip, row), slope) in quads.zip(self.slope.chunks_exact(QUAD * width)) {
-            let labels: [u32; QUAD] = std::array::from_fn(|q| self.labels[row + q]);
+            let labels = &self.labels[row..row + QUAD];
             if labels[0] == labels[QUAD - 1] {
                 self.to_columns::<S, QUAD>(simd, slope, strip, labels[0]);
             } else {
-                for (slope, label) in slope.chunks_exact(width).zip(labels) {
+                for (slope, &label) in slope.chunks_exact(width).zip(labels) {
                     self.to_columns::<S, 1>(simd, slope, strip, label);
                 }
             }
@@ -86,11 +86,11 @@ impl<T: Real> Scatter<'_, T> {
         let width = strip::<T>();
         let start = i / width * width * self.d + i % width; // then + class · width
         let labels = &self.labels[index * width..][..width];
-        let zero = T::splat(simd, T::new(0.0));
         if labels[0] == labels[width - 1] {
-            let total = T::lanes::<S>(slope)
-                .iter()
-                .fold(zero, |sum, &s| T::add(simd, sum, s));
+            let mut total = T::splat(simd, T::new(0.0));
+            for &s in T::lanes::<S>(slope) {
+                total = T::add(simd, total, s);
+            }
             let total = T::sum(simd, total);
             subtract(&mut self.sums[start + labels[0] as usize * width], total);
             self.slope_sums[i] = self.slope_sums[i].plus(total);

@@ -4,6 +4,8 @@
 //! and keeps those in it, and selects among them. Should the sample mislead, the bracket is widened
 //! to everything.
 
+use std::cmp::Reverse;
+
 use pulp::{Arch, Scalar, Simd, WithSimd, bytemuck};
 use rayon::prelude::*;
 
@@ -68,18 +70,29 @@ fn select<T: Real>(
     for bracket in brackets.into_iter().flatten() {
         let (below, mut inside) = between(blocks, coordinate, bracket);
         if below <= least && greatest < below + inside.len() as u64 {
-            let mut select = |rank: u64| {
-                let at = (rank - below) as usize;
-                let compare = |a: &T, b: &T| a.to_f64().total_cmp(&b.to_f64());
-                inside.select_nth_unstable_by(at, compare).1.to_f64()
-            };
-            return ranks.iter().map(|&rank| select(rank)).collect();
+            // from the greatest rank downwards: what is to the left of it stays there
+            let mut order: Vec<usize> = (0..ranks.len()).collect();
+            order.sort_by_key(|&k| Reverse(ranks[k]));
+            let mut found = vec![0.0; ranks.len()];
+            let mut end = inside.len();
+            for k in order {
+                let place = (ranks[k] - below) as usize;
+                found[k] = select_nth(&mut inside[..end], place);
+                end = place + 1;
+            }
+            return found;
         }
     }
     unreachable!("every separation is finite")
 }
 
-/// An interval that very probably holds the separations of these ranks: six standard deviations of
+/// The number at a place once they are sorted; it and the smaller ones are moved before the rest.
+fn select_nth<T: Real>(numbers: &mut [T], place: usize) -> f64 {
+    let compare = |a: &T, b: &T| a.partial_cmp(b).expect("finite");
+    numbers.select_nth_unstable_by(place, compare).1.to_f64()
+}
+
+/// An interval that very probably holds the separations of these ranks: five standard deviations of
 /// a rank to both sides in a sample.
 fn bracket<T: Real>(
     blocks: &[(usize, Vectors<T>)],
@@ -91,13 +104,10 @@ fn bracket<T: Real>(
     let size = sample.len() as f64;
     let place = |rank: u64, side: f64| {
         let share = rank as f64 / pairs as f64;
-        let margin = 6.0 * (share * (1.0 - share) * size).sqrt() + 4.0;
+        let margin = 5.0 * (share * (1.0 - share) * size).sqrt() + 4.0;
         share * size + side * margin
     };
-    let mut at = |place: f64| {
-        let compare = |a: &T, b: &T| a.to_f64().total_cmp(&b.to_f64());
-        *sample.select_nth_unstable_by(place as usize, compare).1
-    };
+    let mut at = |place: f64| T::new(select_nth(&mut sample, place as usize));
     let (first, last) = (place(ranks[0], -1.0), place(ranks[1], 1.0));
     [
         if first < 0.0 {
@@ -213,8 +223,13 @@ impl<T: Real, C: Coordinate<T>> WithSimd for Between<'_, T, C> {
                         let [less, not_above] = ranks::<S, T>(simd, block, [low, high]);
                         below += less;
                         if not_above > less {
-                            let separations = bytemuck::cast_slice::<_, T>(block);
-                            inside.extend(separations.iter().filter(|&&s| low <= s && s <= high));
+                            // without a branch that cannot be foretold
+                            let (mut kept, mut count) = ([T::new(0.0); 33], 0);
+                            for &s in bytemuck::cast_slice::<_, T>(block) {
+                                kept[count] = s;
+                                count += usize::from(low <= s && s <= high);
+                            }
+                            inside.extend_from_slice(&kept[..count]);
                         }
                     }
                 }
@@ -231,15 +246,17 @@ fn ranks<S: Simd, T: Real>(
     separations: &[T::Lanes<S>; PAIR],
     [low, high]: [T; 2],
 ) -> [f64; 2] {
-    let splat = |x: f64| T::splat(simd, T::new(x));
-    let (low, high, huge) = (T::splat(simd, low), T::splat(simd, high), splat(T::HUGE));
-    let unit = |x| T::max(simd, T::min(simd, x, splat(1.0)), splat(0.0));
-    let (mut less, mut not_above) = (splat(0.0), splat(0.0));
+    let (zero, one) = (T::splat(simd, T::new(0.0)), T::splat(simd, T::new(1.0)));
+    let (low, high) = (T::splat(simd, low), T::splat(simd, high));
+    let huge = T::splat(simd, T::new(T::HUGE));
+    let (mut less, mut not_above) = (zero, zero);
     for &s in separations {
-        // 1 where positive
-        let is_less = unit(T::mul(simd, T::sub(simd, low, s), huge));
+        // cut to [0, 1]: 1 where positive
+        let is_less = T::mul(simd, T::sub(simd, low, s), huge);
+        let is_less = T::max(simd, T::min(simd, is_less, one), zero);
         // 1 where not negative
-        let is_not_above = unit(T::mul_add(simd, T::sub(simd, high, s), huge, splat(1.0)));
+        let is_not_above = T::mul_add(simd, T::sub(simd, high, s), huge, one);
+        let is_not_above = T::max(simd, T::min(simd, is_not_above, one), zero);
         less = T::add(simd, less, is_less);
         not_above = T::add(simd, not_above, is_not_above);
     }

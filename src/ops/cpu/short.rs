@@ -160,8 +160,10 @@ impl<T: Real> OverRows<'_, T> {
             let sums = T::lanes_mut::<S>(self.column_sums);
             let sums = &mut sums[(strip * self.vectors.d + c) * line..][..N * line];
             for start in (0..line).step_by(PAIR) {
-                let mut acc: [[_; PAIR]; N] =
-                    std::array::from_fn(|n| std::array::from_fn(|v| sums[n * line + start + v]));
+                let mut acc = [[T::splat(simd, T::new(0.0)); PAIR]; N];
+                for (n, acc) in acc.iter_mut().enumerate() {
+                    acc.copy_from_slice(&sums[n * line + start..][..PAIR]);
+                }
                 let rows = self.vectors.rows.numbers[self.tile.row * self.vectors.rows.stride..]
                     .chunks_exact(self.vectors.rows.stride);
                 for (w, y) in weights.chunks_exact(line).zip(rows) {
@@ -209,14 +211,16 @@ impl<T: Real> OverColumns<'_, T> {
         let row_sums = T::lanes_mut::<S>(self.row_sums).chunks_exact_mut(QUAD * d);
         for (quad, sums) in row_sums.take(strip::<T>() / QUAD).enumerate() {
             let sums = &mut sums[c * QUAD..][..N * QUAD];
-            let mut acc: [[_; QUAD]; N] =
-                std::array::from_fn(|n| std::array::from_fn(|q| sums[n * QUAD + q]));
+            let mut acc = [[T::splat(simd, T::new(0.0)); QUAD]; N];
+            for (acc, sums) in acc.iter_mut().zip(sums.chunks_exact(QUAD)) {
+                acc.copy_from_slice(sums);
+            }
             let weights = T::lanes::<S>(self.weights).chunks_exact(strip::<T>() * line);
             for (strip, weights) in self.tile.strips.clone().zip(weights) {
                 let w = &weights[quad * QUAD * line..][..QUAD * line];
                 let y = &T::lanes::<S>(self.vectors.strip(strip))[c * line..][..N * line];
                 for v in 0..line {
-                    let w: [_; QUAD] = std::array::from_fn(|q| w[q * line + v]);
+                    let w = [w[v], w[line + v], w[2 * line + v], w[3 * line + v]];
                     for n in 0..N {
                         let y = y[n * line + v];
                         for q in 0..QUAD {
@@ -261,9 +265,10 @@ impl<T: Real, L: Slope<T>> WithSimd for Antisymmetric<'_, T, L> {
                 .zip(row_sums);
             for ((row, weights), row_sums) in quads {
                 for start in (0..line).step_by(PAIR) {
-                    let w: [[_; PAIR]; QUAD] = std::array::from_fn(|q| {
-                        std::array::from_fn(|v| weights[q * line + start + v])
-                    });
+                    let mut w = [[T::splat(simd, T::new(0.0)); PAIR]; QUAD];
+                    for (w, weights) in w.iter_mut().zip(weights.chunks_exact(line)) {
+                        w.copy_from_slice(&weights[start..start + PAIR]);
+                    }
                     let columns = columns.chunks_exact(line);
                     let sums = column_sums
                         .chunks_exact_mut(line)
