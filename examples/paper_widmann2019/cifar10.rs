@@ -196,11 +196,12 @@ pub fn markdown(networks: &[Network]) -> String {
     text
 }
 
-/// Five digits.
+/// Four decimals, or an exponent where they would show too little.
 fn short(value: f64) -> String {
     match value.abs() {
         0.0 => "0".into(),
+        tiny if tiny < 1e-15 => "< 1e-15".into(),
         small if small < 1e-3 => format!("{value:.4e}"),
-        _ => format!("{value:.5}"),
+        _ => format!("{value:.4}"),
     }
 }

@@ -20,8 +20,8 @@ struct Distribution {
     model: &'static str,
     mean: f64,
     standard_error: f64,
-    /// The error of the model: exactly for the ECE, for the SKCE the mean of the unbiased
-    /// estimates, as in the paper.
+    /// The error of the model: exactly for the ECE, and for the SKCE of a calibrated model; else the
+    /// mean of the unbiased estimates, as in the paper.
     truth: f64,
     published: f64,
     /// The left edge of the first bar, and the width of each.
@@ -47,6 +47,7 @@ impl Distribution {
             standard_error: estimates.as_slice().std_dev() / (estimates.len() as f64).sqrt(),
             truth: match estimator.of {
                 Quantity::Ece => results.model.generator.expected_calibration_error(),
+                Quantity::Skce if results.model.calibrated => 0.0,
                 Quantity::Skce => results.estimates(unbiased()).mean(),
             },
             published: estimator.published[column],
@@ -109,8 +110,15 @@ pub fn markdown(results: &[Results]) -> String {
     for row in distributions(results).chunks(results.len()) {
         text += &format!("\n| {} |", row[0].estimator.name);
         for d in row {
-            let mean = format!("{:.5} ± {:.5}", d.mean, d.standard_error);
-            text += &format!(" {mean} | {:.5} | {:.5} |", d.published, d.truth);
+            let digits = match d.estimator.of {
+                Quantity::Ece => 4,
+                Quantity::Skce => 6,
+            };
+            let mean = format!("{:.digits$} ± {:.digits$}", d.mean, d.standard_error);
+            text += &format!(
+                " {mean} | {:.digits$} | {:.digits$} |",
+                d.published, d.truth
+            );
         }
     }
     text + "\n"
@@ -150,8 +158,7 @@ fn histogram(area: &Area, d: &Distribution) -> Result<()> {
         outline.extend([(d.edge(bar), count as f64), (d.edge(bar + 1), count as f64)]);
     }
     outline.push((d.edge(BINS), 0.0));
-    chart.draw_series([Polygon::new(outline.clone(), RGBColor(205, 215, 230))])?;
-    chart.draw_series([PathElement::new(outline, RGBColor(120, 130, 150))])?;
+    chart.draw_series([Polygon::new(outline, RGBColor(170, 190, 215))])?;
 
     let vertical = |x| [(x, 0.0), (x, top)];
     chart.draw_series([PathElement::new(vertical(d.mean), mean())])?;

@@ -72,6 +72,11 @@ pub fn draw(results: &[Results]) -> Result<String> {
         let shape = [rows.len(), results.len()];
         let cells = panels::grid(&plots, shape, "significance level", "test error")?;
         let keys = keys.margin(0, 24, 0, 0).split_evenly((rows.len(), 1));
+        keys[0].draw(&panels::dashed(
+            [(4, 111), (36, 111)],
+            BLACK.stroke_width(1),
+        ))?;
+        panels::label(&keys[0], "the significance level", (44, 111))?;
         let mut first = 0; // the place of the first test of a row
         for ((tests, cells), key) in rows.iter().zip(cells.chunks(results.len())).zip(&keys) {
             for (cell, results) in cells.iter().zip(results) {
@@ -79,10 +84,7 @@ pub fn draw(results: &[Results]) -> Result<String> {
             }
             for (line, test) in tests.iter().enumerate() {
                 let y = 45 + 22 * line as i32;
-                key.draw(&PathElement::new(
-                    [(4, y), (36, y)],
-                    COLOURS[line].stroke_width(1),
-                ))?;
+                key.draw(&PathElement::new([(4, y), (36, y)], COLOURS[line]))?;
                 key.draw(&marker((20, y), line))?;
                 panels::label(key, test.name, (44, y))?;
             }
@@ -105,19 +107,28 @@ fn curves(area: &Area, first: usize, tests: &[Test], results: &Results) -> Resul
     let mut chart = panels::chart(area, &title, 0.0..1.0, -0.05..1.05)?;
     if results.model.calibrated {
         // a test that keeps its level is not above the diagonal
-        chart.draw_series([panels::dashed(
-            [(0.0, 0.0), (1.0, 1.0)],
-            BLACK.stroke_width(1),
-        )])?;
+        let diagonal = [(0.0, 0.0), (1.0, 1.0)];
+        chart.draw_series([panels::dashed(diagonal, BLACK.stroke_width(1))])?;
     }
-    for line in 0..tests.len() {
+    for (line, &colour) in COLOURS[..tests.len()].iter().enumerate() {
         let at = |level| (level, results.error(first + line, level));
-        chart.draw_series(LineSeries::new(levels().map(at), COLOURS[line]))?;
+        let points: Vec<_> = levels().map(at).collect();
+        chart.draw_series(LineSeries::new(thinned(&points), colour))?;
         // markers of different tests at different levels, so that curves that coincide show
         let marked = (0..5).map(|i| at(0.05 + 0.2 * i as f64 + 0.06 * line as f64));
         chart.draw_series(marked.map(|point| marker(point, line)))?;
     }
     Ok(())
+}
+
+/// A curve without the inner points of its level stretches, for a small file.
+fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let inner = |i: usize| {
+        let around = points.get(i.wrapping_sub(1)).zip(points.get(i + 1));
+        around.is_some_and(|(before, after)| before.1 == points[i].1 && after.1 == points[i].1)
+    };
+    let kept = (0..points.len()).filter(|&i| !inner(i));
+    kept.map(|i| points[i]).collect()
 }
 
 fn marker<B: DrawingBackend, C: Clone + 'static>(at: C, line: usize) -> DynElement<'static, B, C> {

@@ -71,11 +71,8 @@ pub fn chart<'a>(area: &Area<'a>, title: &str, x: Range<f64>, y: Range<f64>) -> 
 
 /// A number at an axis without the digits of rounding.
 fn tick(value: &f64) -> String {
-    let text = format!("{value:.4}");
-    text.trim_end_matches('0')
-        .trim_end_matches('.')
-        .replace("-0", "0")
-        .to_owned()
+    let rounded = (value * 1e4).round() / 1e4;
+    format!("{}", rounded + 0.0) // −0 + 0 = 0
 }
 
 /// Text of a key, its left end here.
@@ -91,5 +88,5 @@ pub fn dashed<C: Clone>(
     style: ShapeStyle,
 ) -> DashedPathElement<std::vec::IntoIter<C>, i32> {
     let points: Vec<C> = points.into_iter().collect();
-    DashedPathElement::new(points, 5, 3, style)
+    DashedPathElement::new(points, 8, 5, style)
 }
