@@ -8,7 +8,7 @@ use clap::{Parser, value_parser};
 #[derive(Debug, Parser)]
 pub struct Arguments {
     /// Data sets of each of the three models
-    #[arg(long, default_value_t = 400, value_parser = value_parser!(u32).range(2..))]
+    #[arg(long, default_value_t = 500, value_parser = value_parser!(u32).range(2..))]
     pub datasets: u32,
 
     /// Replicates of the tests that resample; their p-values are multiples of 1/(replicates + 1)
@@ -25,12 +25,21 @@ pub struct Arguments {
 
     /// Folder of the published predictions of CIFAR-10 networks, NAME.csv.gz, with labels.csv,
     /// published_estimates.csv and published_pvalues.csv
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = predictions)]
     pub cifar10: Option<PathBuf>,
 }
 
 impl Arguments {
     pub fn replicates(&self) -> usize {
         self.replicates as usize
+    }
+}
+
+/// A wrong folder is better known before the figures than after.
+fn predictions(text: &str) -> Result<PathBuf, String> {
+    let folder = PathBuf::from(text);
+    match folder.join("labels.csv").is_file() {
+        true => Ok(folder),
+        false => Err("no labels.csv there".into()),
     }
 }

@@ -1,24 +1,19 @@
 //! Figures 83 and 84 as tables: networks on the test set of CIFAR-10, by their published
 //! predictions, beside the published estimates and p-values.
 
-use std::{
-    collections::HashMap,
-    fs::File,
-    io::{Cursor, Read},
-    path::Path,
-};
+use std::{collections::HashMap, fs::File, io::Read, path::Path};
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_calibration::{distribution::Categorical, hypothesis::TestOutcome};
 use csv::ReaderBuilder;
 use flate2::read::GzDecoder;
-use rand::{SeedableRng, rngs::StdRng};
+use serde::Deserialize;
 
 use crate::{
     Result,
     arguments::Arguments,
     output, parallel,
-    tests::{self, Settings, TESTS, Test},
+    tests::{self, TESTS, Test},
 };
 
 /// Appendix J.3: bins of at least a hundred samples.
@@ -43,56 +38,32 @@ pub fn evaluate(folder: &Path, arguments: &Arguments) -> Result<Vec<Network>> {
     parallel::map("CIFAR-10", names.len(), |network| {
         let name = names[network];
         let predictions = predictions(folder, name)?;
-        let p_values = p_values
-            .get(name)
-            .ok_or(format!("no published p-values of {name}"))?;
+        let (replicates, seed) = (arguments.replicates(), arguments.seed);
         Ok(Network {
             name: name.clone(),
-            outcomes: outcomes(&predictions, &labels, arguments)?,
+            outcomes: tests::outcomes(&predictions, &labels, BIN_SIZE, replicates, seed)?,
             estimates: estimates[name].clone(),
-            p_values: p_values.clone(),
+            p_values: p_values.get(name).cloned().unwrap_or_default(),
         })
     })
 }
 
-/// What each test finds on the predictions of one network.
-fn outcomes(
-    predictions: &Categorical,
-    labels: &Tensor<1, Int>,
-    arguments: &Arguments,
-) -> Result<Vec<TestOutcome>> {
-    let points = predictions.probabilities();
-    let settings = Settings::new(&points, BIN_SIZE, arguments.replicates());
-    let evaluate = |test: &Test| {
-        let mut rng = StdRng::seed_from_u64(arguments.seed);
-        Ok((test.test)(&settings).evaluate(predictions, labels, &mut rng)?)
-    };
-    TESTS.iter().map(evaluate).collect()
-}
-
 /// Softmax outputs, one row an image.
 fn predictions(folder: &Path, network: &str) -> Result<Categorical> {
-    let mut text = Vec::new();
     let file = open(folder, &format!("{network}.csv.gz"))?;
-    GzDecoder::new(file).read_to_end(&mut text)?;
-    let rows = rows(Cursor::new(text))?;
+    let rows = rows(GzDecoder::new(file))?;
     let shape = [rows.len(), rows.first().map_or(0, Vec::len)];
     let data = TensorData::new(rows.concat(), shape);
-    let options = (&Device::default(), DType::F64);
-    Ok(Categorical::from_probabilities(Tensor::from_data(
-        data, options,
-    ))?)
+    let tensor = Tensor::from_data(data, (&Device::default(), DType::F64));
+    Ok(Categorical::from_probabilities(tensor)?)
 }
 
 /// Classes, one a row; they start at 1 there.
 fn labels(folder: &Path) -> Result<Tensor<1, Int>> {
     let rows = rows(open(folder, "labels.csv")?)?;
     let labels: Vec<i64> = rows.iter().map(|row| row[0] as i64 - 1).collect();
-    let shape = [labels.len()];
-    Ok(Tensor::from_data(
-        TensorData::new(labels, shape),
-        &Device::default(),
-    ))
+    let data = TensorData::new(labels, [rows.len()]);
+    Ok(Tensor::from_data(data, &Device::default()))
 }
 
 fn rows(file: impl Read) -> Result<Vec<Vec<f64>>> {
@@ -100,21 +71,19 @@ fn rows(file: impl Read) -> Result<Vec<Vec<f64>>> {
     Ok(reader.deserialize().collect::<csv::Result<_>>()?)
 }
 
+/// A row of a published table.
+#[derive(Deserialize)]
+struct Row {
+    model: String,
+    #[serde(flatten)]
+    columns: HashMap<String, f64>,
+}
+
 /// A published table: for each network its columns by name.
 fn published(folder: &Path, file: &str) -> Result<HashMap<String, HashMap<String, f64>>> {
     let mut reader = csv::Reader::from_reader(open(folder, file)?);
-    let mut networks = HashMap::new();
-    for row in reader.deserialize() {
-        let (name, columns): (String, _) = network(row?)?;
-        networks.insert(name, columns);
-    }
-    Ok(networks)
-}
-
-fn network(mut row: HashMap<String, String>) -> Result<(String, HashMap<String, f64>)> {
-    let name = row.remove("model").ok_or("no column model")?;
-    let number = |(column, text): (String, String)| Ok((column, text.parse()?));
-    Ok((name, row.into_iter().map(number).collect::<Result<_>>()?))
+    let columns = |row: csv::Result<Row>| Ok(row.map(|row| (row.model, row.columns))?);
+    reader.deserialize().map(columns).collect()
 }
 
 fn open(folder: &Path, file: &str) -> Result<File> {

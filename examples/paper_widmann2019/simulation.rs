@@ -8,7 +8,7 @@ use crate::{
     models::Model,
     output::csv,
     parallel,
-    tests::{Settings, TESTS, Test},
+    tests::{self, TESTS},
 };
 
 /// Samples of a data set.
@@ -62,14 +62,7 @@ fn outcomes(model: &Model, seed: u64, replicates: usize) -> Result<Vec<TestOutco
     let mut rng = StdRng::seed_from_u64(seed);
     let options = (&Device::default(), DType::F64);
     let (predictions, labels) = model.generator.sample(SAMPLES, options, &mut rng);
-    let settings = Settings::new(&predictions.probabilities(), BIN_SIZE, replicates);
-
-    let seed = rng.next_u64(); // the same for all, so that no test depends on what another drew
-    let evaluate = |test: &Test| {
-        let mut rng = StdRng::seed_from_u64(seed);
-        Ok((test.test)(&settings).evaluate(&predictions, &labels, &mut rng)?)
-    };
-    TESTS.iter().map(evaluate).collect()
+    tests::outcomes(&predictions, &labels, BIN_SIZE, replicates, rng.next_u64())
 }
 
 /// Every estimate and p-value.

@@ -1,14 +1,18 @@
 //! The tests of figure 2, whose estimates are those of figure 1.
 
-use burn::tensor::Tensor;
+use burn::tensor::{Int, Tensor};
 use burn_calibration::{
+    distribution::Categorical,
     estimator::{Ece, Skce},
     hypothesis::{
         AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, ConsistencyTest,
-        DistributionFreeSkceTest, ExactTest, FeatureTest, NullDistribution,
+        DistributionFreeSkceTest, ExactTest, FeatureTest, NullDistribution, TestOutcome,
     },
     kernel::{Bandwidth, Distance, Kernel, median_distance_with_diagonal},
 };
+use rand::{SeedableRng, rngs::StdRng};
+
+use crate::Result;
 
 pub struct Test {
     pub name: &'static str,
@@ -45,19 +49,6 @@ pub struct Settings {
     /// The smallest number of samples of a median-variance bin.
     pub bin_size: usize,
     pub replicates: usize,
-}
-
-impl Settings {
-    /// The kernel of the paper: exponential over total variation. Its bandwidth is the median of the
-    /// distances of all pairs of predictions, those of each with itself included.
-    pub fn new(probabilities: &Tensor<2>, bin_size: usize, replicates: usize) -> Self {
-        let median = median_distance_with_diagonal(probabilities, Distance::TotalVariation);
-        Self {
-            kernel: Kernel::exponential().with_bandwidth(Bandwidth::Fixed(median)),
-            bin_size,
-            replicates,
-        }
-    }
 }
 
 /// C, D and A as in the paper: consistency resampling, distribution-free bounds, asymptotic
@@ -184,4 +175,28 @@ pub const TESTS: [Test; 10] = [
 pub fn estimates() -> impl Iterator<Item = (usize, &'static Estimates)> {
     let shown = |(place, test): (usize, &'static Test)| Some((place, test.estimates.as_ref()?));
     TESTS.iter().enumerate().filter_map(shown)
+}
+
+/// What each test finds on a data set.
+pub fn outcomes(
+    predictions: &Categorical,
+    labels: &Tensor<1, Int>,
+    bin_size: usize,
+    replicates: usize,
+    seed: u64,
+) -> Result<Vec<TestOutcome>> {
+    // The kernel of the paper: exponential over total variation. Its bandwidth is the median of the
+    // distances of all pairs of predictions, those of each with itself included.
+    let points = predictions.probabilities();
+    let median = median_distance_with_diagonal(&points, Distance::TotalVariation);
+    let settings = Settings {
+        kernel: Kernel::exponential().with_bandwidth(Bandwidth::Fixed(median)),
+        bin_size,
+        replicates,
+    };
+    let outcome = |test: &Test| {
+        let mut rng = StdRng::seed_from_u64(seed); // no test depends on what another drew
+        Ok((test.test)(&settings).evaluate(predictions, labels, &mut rng)?)
+    };
+    TESTS.iter().map(outcome).collect()
 }
