@@ -5,8 +5,8 @@ use clap::{Parser, value_parser};
 /// Rerun figures 1 and 2 and the CIFAR-10 networks of Widmann et al. 2019
 ///
 /// On two cores the default takes one to two minutes, the data sets of the paper (--datasets 10000)
-/// about half an hour, with --replicates 1000 about two hours, --cifar10 another minute (four with
-/// 1000 replicates).
+/// half an hour; --replicates 1000 takes two hours, by extrapolation. --cifar10 is another minute, or
+/// four with 1000 replicates.
 #[derive(Debug, Parser)]
 pub struct Arguments {
     /// Data sets of each of the three models
