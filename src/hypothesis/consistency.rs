@@ -10,7 +10,9 @@ use crate::{distribution::Categorical, error::Result};
 /// draws the label of each from it.
 ///
 /// Each replicate is a data set of the size of the given one, from its predictions, under the
-/// hypothesis. The p-value `(1 + #{T* ≥ T})/(1 + R)` is asymptotically valid. Unlike
+/// hypothesis. The p-value `(1 + #{T* ≥ T})/(1 + R)` is asymptotically valid for a
+/// statistic that converges; an ECE of the full vector in many bins does not, and calibrated models
+/// are rejected far too often (docs/paper_widmann2019.md): use the exact test for it. Unlike
 /// [`ExactTest`](super::ExactTest) it takes the spread of the predictions into account as well,
 /// which says what the statistic would be on other data; to test the hypothesis that one is exact,
 /// and preferable. Bröcker, Smith: *Increasing the reliability of reliability diagrams*, 2007.

@@ -47,7 +47,9 @@ impl SkceLossConfig {
 /// The squared kernel calibration error of a batch as a penalty: add it to a loss.
 ///
 /// In the unbiased forms its mean over random batches is the SKCE of the model, so it can be
-/// negative on a batch; gradients are unbiased for a fixed bandwidth. See [`Skce::value`] for
+/// negative on a batch; gradients are unbiased for a fixed bandwidth. A large constant weight can
+/// collapse a training to the uniform prediction, whose SKCE is low as well: warm it up, see
+/// [`WeightSchedule`](super::WeightSchedule). See [`Skce::value`] for
 /// formula, cost and what tiny batches give. Create it with [`SkceLossConfig`].
 #[derive(Module, Debug)]
 pub struct SkceLoss {

@@ -1,9 +1,31 @@
 //! Operations with their own backward pass, behind the kernels.
 //!
-//! Composing a pairwise distance from tensor operations makes automatic differentiation keep one
-//! `n × n` matrix for each coordinate. The operation here keeps the points alone and recomputes
-//! the rest, so that neither pass holds more than a few `n × n` matrices, on every backend. Its
-//! gradient is finite where points coincide.
+//! [`pair_statistic`] is the SKCE as one operation: distance, kernel, residual product, sum and
+//! gradient tile by tile, in memory linear in the number of samples. On the processor (Flex, NdArray)
+//! it is one pass in vectors of whatever width there is (AVX-512, AVX2, NEON), on all threads;
+//! elsewhere a loop over rows. The losses and estimators use it where it exists; [`Computation`]
+//! forces it, or the composition from tensor operations that it is tested against.
+//!
+//! ```
+//! use burn::tensor::{Device, Int, Tensor};
+//! use burn_calibration::ops::{PairKernel, Pairing, Separation, pair_statistic};
+//!
+//! let device = Device::default().autodiff();
+//! let points = Tensor::<2>::from_floats([[1.0, 0.0], [0.0, 1.0]], &device).require_grad();
+//! let labels = Tensor::<1, Int>::from_ints([1, 0], &device);
+//! let bandwidth = Tensor::<1>::from_floats([1.0], &device).require_grad(); // may be learnt
+//! let kernel = PairKernel { separation: Separation::Euclidean, squared: true }; // Gaussian
+//! let skce = pair_statistic(points, labels, bandwidth.clone(), kernel, Pairing::Blocks { size: 2 });
+//! let slope = bandwidth.grad(&skce.clone().backward()).unwrap().into_scalar::<f32>();
+//! let skce = skce.into_scalar::<f32>();
+//! assert!((skce - -2.0 * (-1.0f32).exp()).abs() < 1e-6); // exp(−2/2ν²)·(−2)
+//! assert!((slope - 2.0 * skce).abs() < 1e-5); // its derivative is 2/ν³ of it
+//! ```
+//!
+//! For other kernels: composing a pairwise distance from tensor operations makes automatic
+//! differentiation keep one `n × n` matrix for each coordinate. [`pairwise_distance`] keeps the points
+//! alone and recomputes the rest, so that neither pass holds more than a few `n × n` matrices, on
+//! every backend. Its gradient is finite where points coincide.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};

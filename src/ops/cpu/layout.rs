@@ -45,11 +45,9 @@ impl<T: Real> Rows<T> {
     pub fn new(n: usize, padded: usize, d: usize, write: impl Fn(usize, &mut [T]) + Sync) -> Self {
         let mut rows = Self::zeros(padded, d);
         let stride = rows.stride;
-        rows.numbers[..n * stride]
-            .par_chunks_mut(stride)
-            .with_min_len(WORTH_A_THREAD.div_ceil(stride))
-            .enumerate()
-            .for_each(|(i, row)| write(i, &mut row[..d]));
+        for_each_chunk(&mut rows.numbers[..n * stride], stride, |(i, row)| {
+            write(i, &mut row[..d]);
+        });
         rows
     }
 
@@ -73,17 +71,14 @@ impl<T: Real> Vectors<T> {
         let padded = n.next_multiple_of(width);
         let rows = Rows::new(n, padded, d, write);
         let mut strips = Aligned::zeros(padded * d);
-        strips
-            .par_chunks_mut(width * d)
-            .with_min_len(WORTH_A_THREAD.div_ceil(width * d))
-            .zip(rows.numbers.par_chunks(width * rows.stride))
-            .for_each(|(strip, rows_of_strip)| {
-                for (c, line) in strip.chunks_exact_mut(width).enumerate() {
-                    for (x, row) in line.iter_mut().zip(rows_of_strip.chunks_exact(rows.stride)) {
-                        *x = row[c];
-                    }
+        for_each_chunk(&mut strips, width * d, |(index, strip)| {
+            let rows_of_strip = &rows.numbers[index * width * rows.stride..];
+            for (c, line) in strip.chunks_exact_mut(width).enumerate() {
+                for (x, row) in line.iter_mut().zip(rows_of_strip.chunks_exact(rows.stride)) {
+                    *x = row[c];
                 }
-            });
+            }
+        });
         Self { d, rows, strips }
     }
 
@@ -103,3 +98,20 @@ impl<T: Real> Vectors<T> {
 
 /// So many numbers are copied at least by each thread.
 const WORTH_A_THREAD: usize = 1 << 15;
+
+/// Calls `f` with the index of each chunk and the chunk, on several threads if there is much to do.
+fn for_each_chunk<T: Real>(
+    numbers: &mut [T],
+    size: usize,
+    f: impl Fn((usize, &mut [T])) + Send + Sync,
+) {
+    if numbers.len() < 2 * WORTH_A_THREAD {
+        numbers.chunks_mut(size).enumerate().for_each(f);
+    } else {
+        numbers
+            .par_chunks_mut(size)
+            .with_min_len(WORTH_A_THREAD.div_ceil(size))
+            .enumerate()
+            .for_each(f);
+    }
+}

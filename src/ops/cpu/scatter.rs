@@ -25,21 +25,17 @@ pub(super) struct Scatter<'a, T> {
     pub slope_sums: &'a mut [T],
 }
 
-fn subtract<T: Real>(a: &mut T, b: T) {
-    *a = a.plus(b.times(T::new(-1.0)));
-}
-
 impl<T: Real> WithSimd for Scatter<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let width = strip::<T>();
+        let (width, all_labels) = (strip::<T>(), self.labels);
         let quads = self.tile.quads::<T>();
         let strips = self.tile.strips.clone();
         let quads = strips.flat_map(|strip| quads.clone().map(move |row| (strip, row)));
         for ((strip, row), slope) in quads.zip(self.slope.chunks_exact(QUAD * width)) {
-            let labels = &self.labels[row..row + QUAD];
+            let labels = &all_labels[row..row + QUAD];
             if labels[0] == labels[QUAD - 1] {
                 self.to_columns::<S, QUAD>(simd, slope, strip, labels[0]);
             } else {
@@ -47,8 +43,19 @@ impl<T: Real> WithSimd for Scatter<'_, T> {
                     self.to_columns::<S, 1>(simd, slope, strip, label);
                 }
             }
-            for (i, slope) in (row..).zip(slope.chunks_exact(width)) {
-                self.to_row(simd, slope, strip, i);
+            let column_labels = &all_labels[strip * width..][..width];
+            if column_labels[0] == column_labels[width - 1] {
+                let mut totals = [T::new(0.0); QUAD];
+                for (total, slope) in totals.iter_mut().zip(slope.chunks_exact(width)) {
+                    let mut sum = T::splat(simd, T::new(0.0));
+                    for &s in T::lanes::<S>(slope) {
+                        sum = T::add(simd, sum, s);
+                    }
+                    *total = T::sum(simd, sum);
+                }
+                self.to_rows(row, column_labels[0], totals);
+            } else {
+                self.by_runs(row, column_labels, slope);
             }
         }
     }
@@ -81,24 +88,30 @@ impl<T: Real> Scatter<'_, T> {
         }
     }
 
-    #[inline(always)]
-    fn to_row<S: Simd>(&mut self, simd: S, slope: &[T], index: usize, i: usize) {
+    /// Columns with several labels: the sums of each run of equal ones.
+    fn by_runs(&mut self, row: usize, labels: &[u32], slope: &[T]) {
+        let zero = [T::new(0.0); QUAD];
+        let (mut totals, mut of) = (zero, labels[0]);
+        for (j, &label) in labels.iter().enumerate() {
+            if label != of {
+                self.to_rows(row, of, totals);
+                (totals, of) = (zero, label);
+            }
+            for (q, total) in totals.iter_mut().enumerate() {
+                *total = total.plus(slope[q * labels.len() + j]);
+            }
+        }
+        self.to_rows(row, of, totals);
+    }
+
+    /// Sums of a quad over columns that share a label.
+    fn to_rows(&mut self, row: usize, label: u32, totals: [T; QUAD]) {
         let width = strip::<T>();
-        let start = i / width * width * self.d + i % width; // then + class · width
-        let labels = &self.labels[index * width..][..width];
-        if labels[0] == labels[width - 1] {
-            let mut total = T::splat(simd, T::new(0.0));
-            for &s in T::lanes::<S>(slope) {
-                total = T::add(simd, total, s);
-            }
-            let total = T::sum(simd, total);
-            subtract(&mut self.sums[start + labels[0] as usize * width], total);
-            self.slope_sums[i] = self.slope_sums[i].plus(total);
-        } else {
-            for (&label, &s) in labels.iter().zip(slope) {
-                subtract(&mut self.sums[start + label as usize * width], s);
-                self.slope_sums[i] = self.slope_sums[i].plus(s);
-            }
+        let start = row / width * width * self.d + label as usize * width + row % width;
+        for (q, total) in totals.into_iter().enumerate() {
+            let sum = &mut self.sums[start + q];
+            *sum = sum.plus(total.times(T::new(-1.0)));
+            self.slope_sums[row + q] = self.slope_sums[row + q].plus(total);
         }
     }
 }
