@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     host::to_scalar,
     kernel::{ClassKernel, Kernel},
-    ops::{Computation, Pairing, pair_statistic},
+    ops::{Computation, Pairing, on_processor, pair_statistic},
     tiles::{SIDE, upper_tiles},
 };
 
@@ -94,7 +94,7 @@ impl<K: ClassKernel> Skce<K> {
     ///
     /// Cost: `n²·m` operations, `n·B·m` for blocks. Memory `O(n·m)` by the fused
     /// [`pair_statistic`](crate::ops::pair_statistic), which has scalar kernels with an exponential or
-    /// Gaussian profile (a median bandwidth on a GPU takes a few `n × n` matrices); else a few
+    /// Gaussian profile on the processor; else a few
     /// `n × n` matrices, `n × B` for blocks.
     ///
     /// # Panics
@@ -134,6 +134,7 @@ impl<K: ClassKernel> Skce<K> {
     fn fused_value(&self, probabilities: &Tensor<2>, labels: &Tensor<1, Int>) -> Option<Tensor<1>> {
         let kernel = match (self.computation, self.kernel.fused()) {
             (Computation::Composed, _) | (Computation::Auto, None) => return None,
+            (Computation::Auto, Some(_)) if !on_processor(probabilities) => return None,
             (Computation::Fused, None) => panic!("{:?} has no fused path", self.kernel),
             (_, Some(kernel)) => kernel,
         };

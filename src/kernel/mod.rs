@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Error, Result},
-    ops::{Metric, kernel_matrix, median_separation, pairwise_distance},
+    ops::{Metric, kernel_matrix, median_separation, on_processor, pairwise_distance},
 };
 
 /// A radial kernel `k(p, q) = κ(d(p, q)/ν)`.
@@ -185,15 +185,14 @@ impl Kernel {
             Bandwidth::Fixed(bandwidth) => {
                 Tensor::from_data([bandwidth], (&points.device(), points.dtype()))
             }
+            Bandwidth::Median if on_processor(&points) => {
+                median_separation(points, self.distance.separation(), size)
+            }
             Bandwidth::Median => {
-                let separation = self.distance.separation();
-                median_separation(points.clone(), separation, size).unwrap_or_else(|| {
-                    let [n, d] = points.dims();
-                    let blocks = points
-                        .slice(0..n / size * size)
-                        .reshape([n / size, size, d]);
-                    bandwidth::median_of_pairs(self.distance.between(blocks.clone(), blocks))
-                })
+                let [n, d] = points.dims();
+                let blocks = points.slice(0..n / size * size);
+                let blocks = blocks.reshape([n / size, size, d]);
+                bandwidth::median_of_pairs(self.distance.between(blocks.clone(), blocks))
             }
         }
     }
@@ -248,13 +247,12 @@ impl Kernel {
                 "a kernel between two sets of points needs a fixed bandwidth, see Kernel::with_bandwidth_of"
             );
         };
-        let fused = self.fused().and_then(|kernel| {
-            let (x, y) = (x.clone().squeeze_dim(0), y.clone().squeeze_dim(0));
-            kernel_matrix(x, y, kernel, bandwidth)
-        });
-        match fused {
-            Some(matrix) => matrix.unsqueeze(),
-            None => self
+        let points: Tensor<2> = x.clone().squeeze_dim(0);
+        match self.fused() {
+            Some(kernel) if on_processor(&points) => {
+                kernel_matrix(points, y.squeeze_dim(0), kernel, bandwidth).unsqueeze()
+            }
+            _ => self
                 .separation(x, y)
                 .scaled_by(bandwidth)
                 .profile(self.profile),

@@ -46,5 +46,5 @@ mod pairwise_distance;
 
 pub use computation::Computation;
 pub use pair_statistic::{PairKernel, Pairing, Separation, pair_statistic};
-pub(crate) use pair_statistic::{kernel_matrix, median_separation};
+pub(crate) use pair_statistic::{kernel_matrix, median_separation, on_processor};
 pub use pairwise_distance::{Metric, pairwise_distance};

@@ -141,23 +141,26 @@ pub(crate) trait PairStatistic: PairwiseDistance {
         composed::<Self>(points, labels, bandwidth, kernel, pairing, true)
     }
 
-    /// Empty on a device that would have to be waited for.
+    /// One number where there is a fused pass, else two.
+    fn marker(points: FloatTensor<Self>) -> FloatTensor<Self> {
+        zeros::<Self>(&points, 2)
+    }
+
     fn median_separation(
-        points: FloatTensor<Self>,
+        _points: FloatTensor<Self>,
         _separation: Separation,
         _size: usize,
     ) -> FloatTensor<Self> {
-        Self::float_zeros([0].into(), &points.device(), points.dtype().into())
+        unreachable!("only on the processor")
     }
 
-    /// Empty without a fused path.
     fn kernel_matrix(
-        x: FloatTensor<Self>,
+        _x: FloatTensor<Self>,
         _y: FloatTensor<Self>,
         _kernel: PairKernel,
         _bandwidth: f64,
     ) -> FloatTensor<Self> {
-        Self::float_zeros([0, 0].into(), &x.device(), x.dtype().into())
+        unreachable!("only on the processor")
     }
 }
 
@@ -189,6 +192,10 @@ macro_rules! on_processor {
                 host::run::<Self>(points, labels, bandwidth, kernel, pairing, true)
             }
 
+            fn marker(points: FloatTensor<Self>) -> FloatTensor<Self> {
+                zeros::<Self>(&points, 1)
+            }
+
             fn median_separation(
                 points: FloatTensor<Self>,
                 separation: Separation,
@@ -211,40 +218,45 @@ macro_rules! on_processor {
 
 on_processor!("flex" => burn::backend::Flex, "ndarray" => burn::backend::NdArray);
 
+fn zeros<B: Backend>(like: &FloatTensor<B>, count: usize) -> FloatTensor<B> {
+    B::float_zeros([count].into(), &like.device(), like.dtype().into())
+}
+
+/// Whether the tensor is in the processor's memory, where there is a fused pass.
+pub(crate) fn on_processor(points: &Tensor<2>) -> bool {
+    let marker = <Dispatch as PairStatistic>::marker(points.clone().detach().into_dispatch());
+    Tensor::<1>::from_dispatch(marker).dims() == [1]
+}
+
 /// The median of the separations of the pairs within blocks as in [`pair_statistic`], in the unit of
 /// the kernel's bandwidth and detached: `[1]`; the mean of the two middle ones, and 1 where that is 0.
-///
-/// None where it would have to be read back from the device.
+/// Only [`on_processor`].
 pub(crate) fn median_separation(
     points: Tensor<2>,
     separation: Separation,
     size: usize,
-) -> Option<Tensor<1>> {
-    let median = Tensor::<1>::from_dispatch(<Dispatch as PairStatistic>::median_separation(
+) -> Tensor<1> {
+    Tensor::from_dispatch(<Dispatch as PairStatistic>::median_separation(
         points.detach().into_dispatch(),
         separation,
         size,
-    ));
-    (median.dims() == [1]).then_some(median)
+    ))
 }
 
-/// The kernel between two sets of points, detached: `[n, d]` and `[k, d]` to `[n, k]`. None where
-/// there is no fused path.
+/// The kernel between two sets of points, detached: `[n, d]` and `[k, d]` to `[n, k]`. Only
+/// [`on_processor`].
 pub(crate) fn kernel_matrix(
     x: Tensor<2>,
     y: Tensor<2>,
     kernel: PairKernel,
     bandwidth: f64,
-) -> Option<Tensor<2>> {
-    let shape = [x.dims()[0], y.dims()[0]];
-    let matrix = <Dispatch as PairStatistic>::kernel_matrix(
+) -> Tensor<2> {
+    Tensor::from_dispatch(<Dispatch as PairStatistic>::kernel_matrix(
         x.detach().into_dispatch(),
         y.detach().into_dispatch(),
         kernel,
         bandwidth,
-    );
-    let matrix = Tensor::<2>::from_dispatch(matrix);
-    (matrix.dims() == shape).then_some(matrix)
+    ))
 }
 
 /// Of what is detached.
@@ -308,6 +320,18 @@ impl<B: PairStatistic, C: CheckpointStrategy> PairStatistic for Autodiff<B, C> {
                 kernel,
                 pairing,
             )),
+        }
+    }
+
+    fn marker(points: FloatTensor<Self>) -> FloatTensor<Self> {
+        let prepared = NoBackward
+            .prepare::<C>([points.node()])
+            .compute_bound()
+            .stateful();
+        let marker = B::marker(points.into_primitive());
+        match prepared {
+            OpsKind::Tracked(prep) => prep.finish((), marker),
+            OpsKind::UnTracked(prep) => prep.finish(marker),
         }
     }
 
@@ -631,6 +655,83 @@ mod host {
         match pin!(read).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(data) => data.expect("a tensor on the processor can be read"),
             Poll::Pending => unreachable!("a tensor on the processor is there"),
+        }
+    }
+}
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use burn::{
+        backend::{
+            Flex,
+            ops::{FloatTensorOps, IntTensorOps},
+        },
+        tensor::TensorData,
+    };
+
+    use super::*;
+
+    /// The composition is what runs without a fused pass: here on the same backend as the latter.
+    #[test]
+    fn composition_and_fused_pass_agree() {
+        let (n, m) = (23, 4);
+        let weights: Vec<f64> = (0..n * m)
+            .map(|k| ((k * k) as f64 * 0.37).sin() + 1.1)
+            .collect();
+        let points: Vec<f64> = weights
+            .chunks(m)
+            .flat_map(|row| {
+                row.iter()
+                    .map(|w| w / row.iter().sum::<f64>())
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let labels: Vec<i64> = (0..n).map(|i| (i * i % m) as i64).collect();
+        let device = Default::default();
+        let float = |x: &[f64], shape: &[usize]| {
+            <Flex as FloatTensorOps<Flex>>::float_from_data(
+                TensorData::new(x.to_vec(), shape),
+                &device,
+            )
+        };
+        for separation in [Separation::L1 { scale: 0.5 }, Separation::Euclidean] {
+            for squared in [false, true] {
+                for pairing in [
+                    Pairing::All,
+                    Pairing::Blocks { size: n },
+                    Pairing::Blocks { size: 5 },
+                ] {
+                    let kernel = PairKernel {
+                        separation,
+                        squared,
+                    };
+                    let run = |by: fn(_, _, _, _, _, _) -> WithGradient<Flex>| {
+                        let labels = <Flex as IntTensorOps<Flex>>::int_from_data(
+                            TensorData::new(labels.clone(), [n]),
+                            &device,
+                        );
+                        let (value, gradient, bandwidth) = by(
+                            float(&points, &[n, m]),
+                            labels,
+                            float(&[0.3], &[1]),
+                            kernel,
+                            pairing,
+                            true,
+                        );
+                        [value, gradient, bandwidth]
+                            .map(|x| x.into_data().iter::<f64>().collect::<Vec<_>>())
+                            .concat()
+                    };
+                    let (found, expected) = (run(composed::<Flex>), run(host::run::<Flex>));
+                    assert_eq!(found.len(), n * m + 2);
+                    for (a, b) in found.iter().zip(&expected) {
+                        assert!(
+                            (a - b).abs() < 1e-13,
+                            "{kernel:?} {pairing:?}: {a}, not {b}"
+                        );
+                    }
+                }
+            }
         }
     }
 }

@@ -189,40 +189,46 @@ fn fused<T: Real>(
             .zip(point(i))
             .for_each(|(x, &p)| *x = p.times(T::new(T::HUGE)));
     };
-    let write = |sums: &dyn Fn(usize, &[T], &mut [T])| {
-        for (i, &original) in order.iter().enumerate() {
-            sums(i, point(i), &mut gradient[original * d..][..d]);
-        }
-    };
     let (points, residuals, labels) = (pass.points, pass.residuals, &*sorted_labels);
     match (d > LONG, slopes) {
         (true, Slopes::Signs) => {
             let scaled = Rows::new(n, padded, d, scaled);
             let new = || Long::new(slopes, labels, &scaled, &residuals.rows);
-            finish(pass.run(new), write)
+            finish(pass.run(new), &order, point, gradient)
         }
         (true, _) => {
             let new = || Long::new(slopes, labels, &points.rows, &residuals.rows);
-            finish(pass.run(new), write)
+            finish(pass.run(new), &order, point, gradient)
         }
         (false, Slopes::Signs) => {
             let scaled = Vectors::new(n, d, scaled);
             finish(
                 pass.run(|| Short::new(slopes, labels, &scaled, residuals)),
-                write,
+                &order,
+                point,
+                gradient,
             )
         }
         (false, _) => finish(
             pass.run(|| Short::new(slopes, labels, points, residuals)),
-            write,
+            &order,
+            point,
+            gradient,
         ),
     }
 }
 
-fn finish<T: Real, G: Gradient<T>>(
-    (totals, gradient): (Totals, G),
-    write: impl FnOnce(&dyn Fn(usize, &[T], &mut [T])),
+/// Writes the gradient of sorted samples in their original order.
+fn finish<'a, T: Real, G: Gradient<T>>(
+    (totals, sums): (Totals, G),
+    order: &[usize],
+    point: impl Fn(usize) -> &'a [T],
+    gradient: &mut [T],
 ) -> Totals {
-    write(&|i, point, row| gradient.write(i, point, row));
+    for (i, &original) in order.iter().enumerate() {
+        let point = point(i);
+        let here = original * point.len()..(original + 1) * point.len();
+        sums.write(i, point, &mut gradient[here]);
+    }
     totals
 }

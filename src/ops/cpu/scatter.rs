@@ -37,10 +37,10 @@ impl<T: Real> WithSimd for Scatter<'_, T> {
         for ((strip, row), slope) in quads.zip(self.slope.chunks_exact(QUAD * width)) {
             let labels = &all_labels[row..row + QUAD];
             if labels[0] == labels[QUAD - 1] {
-                self.to_columns::<S, QUAD>(simd, slope, strip, labels[0]);
+                self.add_to_columns::<S, QUAD>(simd, slope, strip, labels[0]);
             } else {
                 for (slope, &label) in slope.chunks_exact(width).zip(labels) {
-                    self.to_columns::<S, 1>(simd, slope, strip, label);
+                    self.add_to_columns::<S, 1>(simd, slope, strip, label);
                 }
             }
             let column_labels = &all_labels[strip * width..][..width];
@@ -53,7 +53,7 @@ impl<T: Real> WithSimd for Scatter<'_, T> {
                     }
                     *total = T::sum(simd, sum);
                 }
-                self.to_rows(row, column_labels[0], totals);
+                self.add_to_rows(row, column_labels[0], totals);
             } else {
                 self.by_runs(row, column_labels, slope);
             }
@@ -64,7 +64,7 @@ impl<T: Real> WithSimd for Scatter<'_, T> {
 impl<T: Real> Scatter<'_, T> {
     /// `N` rows that share a label.
     #[inline(always)]
-    fn to_columns<S: Simd, const N: usize>(
+    fn add_to_columns<S: Simd, const N: usize>(
         &mut self,
         simd: S,
         slope: &[T],
@@ -94,18 +94,18 @@ impl<T: Real> Scatter<'_, T> {
         let (mut totals, mut of) = (zero, labels[0]);
         for (j, &label) in labels.iter().enumerate() {
             if label != of {
-                self.to_rows(row, of, totals);
+                self.add_to_rows(row, of, totals);
                 (totals, of) = (zero, label);
             }
             for (q, total) in totals.iter_mut().enumerate() {
                 *total = total.plus(slope[q * labels.len() + j]);
             }
         }
-        self.to_rows(row, of, totals);
+        self.add_to_rows(row, of, totals);
     }
 
     /// Sums of a quad over columns that share a label.
-    fn to_rows(&mut self, row: usize, label: u32, totals: [T; QUAD]) {
+    fn add_to_rows(&mut self, row: usize, label: u32, totals: [T; QUAD]) {
         let width = strip::<T>();
         let start = row / width * width * self.d + label as usize * width + row % width;
         for (q, total) in totals.into_iter().enumerate() {
