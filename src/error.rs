@@ -115,6 +115,13 @@ pub enum Error {
         value: f64,
     },
 
+    /// A fused computation was asked for that does not exist.
+    #[error("{kernel} has no fused path, expected an exponential or Gaussian profile and M = I")]
+    NoFusedPath {
+        /// The kernel.
+        kernel: String,
+    },
+
     /// Predictions must have the classes that they are compared over.
     #[error("the predictions have {got} classes, expected {expected}")]
     ClassMismatch {

@@ -171,13 +171,13 @@ impl<K: ClassKernel> Skce<K> {
     /// - labels: `[n]`
     ///
     /// Cost: `n²·m/2` operations in tiles (`n·B·m` for blocks), memory `O(n·m)`; a median bandwidth
-    /// costs two passes more, see [`median_distance`](crate::kernel::median_distance).
+    /// costs one pass more, see [`median_distance`](crate::kernel::median_distance).
     ///
     /// # Errors
     ///
     /// A label that is not a class, another number of labels than of predictions, a bandwidth
     /// that is not positive, a kernel matrix of another number of classes, a block size outside
-    /// `2..=n`, or one sample for an unbiased form.
+    /// `2..=n`, one sample for an unbiased form, or a fused computation that does not exist.
     pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         self.check_size(predictions.samples())?;
         self.estimate_pairs(&Pairs::new(&self.kernel, predictions, labels)?)
@@ -186,12 +186,15 @@ impl<K: ClassKernel> Skce<K> {
     pub(crate) fn estimate_pairs(&self, pairs: &Pairs) -> Result<f64> {
         let n = pairs.samples();
         self.check_size(n)?;
-        let fixed = Skce::new(*pairs.kernel(), self.form).with_computation(self.computation);
-        if let (Some(_), Some(value)) = (
-            self.kernel.fused(),
-            fixed.fused_value(pairs.points(), pairs.labels()),
-        ) {
-            return Ok(to_scalar(value));
+        if self.kernel.fused().is_some() {
+            let fixed = Skce::new(*pairs.kernel(), self.form).with_computation(self.computation);
+            if let Some(value) = fixed.fused_value(pairs.points(), pairs.labels()) {
+                return Ok(to_scalar(value));
+            }
+        } else if self.computation == Computation::Fused {
+            return Err(Error::NoFusedPath {
+                kernel: format!("{:?}", self.kernel),
+            });
         }
         if let SkceForm::Block(size) = self.form {
             let (points, residuals) = pairs.blocks(size);

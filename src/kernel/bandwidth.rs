@@ -12,9 +12,10 @@ pub enum Bandwidth {
     /// The median heuristic: the median of the distances between the pairs `i < j`, the mean of
     /// the two middle ones where their number is even; 1 where it is 0. Detached from gradients.
     ///
-    /// On data the median is over all pairs, exactly. In a training loss it is over the pairs
-    /// that the estimator uses (those within blocks), and taken on the device without reading
-    /// back; its error is below `2⁻³² (1 + d_max)` in f32 and `2⁻⁵² (1 + d_max)` in f64.
+    /// On data the median is over all pairs. In a training loss it is over the pairs that the
+    /// estimator uses (those within blocks), and 1 for points that are not finite. It is exact, but
+    /// for a loss on a device other than the processor, or composed: there it is found without
+    /// reading back, with an error below `2⁻³² (1 + d_max)` in f32 and `2⁻⁵² (1 + d_max)` in f64.
     Median,
 }
 

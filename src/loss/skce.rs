@@ -1,14 +1,14 @@
 use burn::{
     config::Config,
     module::Module,
-    tensor::{Int, Tensor, activation::softmax},
+    tensor::{Int, Tensor},
 };
 
 use super::criterion::impl_criterion;
 use crate::{
     estimator::{Skce, SkceForm},
     kernel::Kernel,
-    ops::Computation,
+    ops::{Computation, softmax},
 };
 
 /// Configuration of [`SkceLoss`].
@@ -67,7 +67,7 @@ impl SkceLoss {
     /// - labels: `[n]`, classes in `0..m`
     /// - output: `[1]`, in the dtype of the logits
     pub fn forward(&self, logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
-        self.forward_from_probabilities(softmax(logits, 1), labels)
+        self.forward_from_probabilities(softmax(logits), labels)
     }
 
     /// The penalty from probabilities, with the shapes of [`forward`](Self::forward).

@@ -43,8 +43,10 @@ mod computation;
 pub(crate) mod cpu;
 mod pair_statistic;
 mod pairwise_distance;
+mod softmax;
 
 pub use computation::Computation;
 pub use pair_statistic::{PairKernel, Pairing, Separation, pair_statistic};
 pub(crate) use pair_statistic::{kernel_matrix, median_separation, on_processor};
 pub use pairwise_distance::{Metric, pairwise_distance};
+pub(crate) use softmax::softmax;

@@ -1,7 +1,4 @@
-use burn::tensor::{
-    Int, Tensor,
-    activation::{log_softmax, softmax},
-};
+use burn::tensor::{Int, Tensor, activation::log_softmax};
 use serde::{Deserialize, Serialize};
 
 use super::MeanEstimate;
@@ -9,6 +6,7 @@ use crate::{
     distribution::{Categorical, residuals},
     error::{Error, Result},
     host::to_vec,
+    ops::softmax,
 };
 
 /// A strictly proper score for categorical predictions, as a loss (Gruber and Buettner 2022,
@@ -74,7 +72,7 @@ impl ProperScore {
     pub fn values_from_logits(self, logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
         match self {
             Self::Log => observed(log_softmax(logits, 1), labels).neg(),
-            _ => self.values(softmax(logits, 1), labels),
+            _ => self.values(softmax(logits), labels),
         }
     }
 

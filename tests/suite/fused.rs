@@ -3,6 +3,7 @@
 
 use burn::tensor::{DType, Int, Tensor, TensorData, activation};
 use burn_calibration::{
+    distribution::Categorical,
     estimator::{Skce, SkceForm},
     kernel::{Bandwidth, Distance, Kernel, median_distance},
     ops::{Computation, PairKernel, Pairing, Separation, pair_statistic},
@@ -257,4 +258,113 @@ fn other_profiles_have_no_fused_path() {
 fn labels_out_of_range_panic() {
     let skce = Skce::unbiased(Kernel::gaussian());
     skce.value(tensor(&predictions(4, 3, 1.0, 1)), labels(&[0, 3, 2, 0]));
+}
+
+/// Many small blocks: their median is selected without tiles.
+#[test]
+fn median_of_small_blocks_is_exact() {
+    let rows = predictions(800, 3, 3.0, 15);
+    let classes = random_labels(800, 3, &mut rng(16));
+    for which in 0..6 {
+        for size in [2, 5] {
+            let skce = Skce::block(kernel(which, Bandwidth::Median), size);
+            agree(skce, &rows, &classes).unwrap();
+        }
+    }
+}
+
+/// Training has diverged: NaN, as composed, and no panic.
+#[test]
+fn points_that_are_not_finite_give_nan() {
+    for value in [f64::NAN, f64::INFINITY] {
+        let mut rows = predictions(40, 3, 3.0, 17);
+        rows[7][1] = value;
+        let classes = random_labels(40, 3, &mut rng(18));
+        for which in 0..6 {
+            for bandwidth in [Bandwidth::Median, Bandwidth::Fixed(0.5)] {
+                for form in [SkceForm::Unbiased, SkceForm::Block(4)] {
+                    let skce = Skce::new(kernel(which, bandwidth), form);
+                    let (value, _) =
+                        value_and_gradient(&skce, &rows, &labels(&classes), DType::F32);
+                    assert!(value.is_nan(), "{skce:?}: {value}");
+                }
+            }
+        }
+    }
+}
+
+/// Points need not be probabilities: the signs of differences are right at any scale.
+#[test]
+fn points_of_any_scale() {
+    let kernel = PairKernel {
+        separation: Separation::L1 { scale: 1.0 },
+        squared: false,
+    };
+    let rows: Vec<Vec<f64>> = (0..33)
+        .map(|i| (0..3).map(|c| f64::from((i * 7 + c * 5) % 33)).collect())
+        .collect();
+    let classes = random_labels(33, 3, &mut rng(19));
+    let gradient = |factor: f64, dtype: DType| {
+        let rows: Vec<Vec<f64>> = rows
+            .iter()
+            .map(|row| row.iter().map(|x| x * factor).collect())
+            .collect();
+        let points = tensor_on(&rows, &device().autodiff(), dtype).require_grad();
+        let bandwidth = TensorData::new(vec![30.0 * factor], [1]);
+        let bandwidth = Tensor::<1>::from_data(bandwidth, (&points.device(), dtype));
+        let pairing = Pairing::Blocks { size: 33 };
+        let value = pair_statistic(points.clone(), labels(&classes), bandwidth, kernel, pairing);
+        vector(points.grad(&value.backward()).unwrap())
+    };
+    for factor in [1.0, 1e3] {
+        let (found, expected) = (gradient(factor, DType::F32), gradient(factor, DType::F64));
+        let largest = expected.iter().fold(0.0f64, |a, g| a.max(g.abs()));
+        for (a, b) in found.iter().zip(&expected) {
+            assert!((a - b).abs() < 1e-5 * largest, "{a}, not {b}");
+        }
+    }
+}
+
+#[test]
+fn half_precision_is_composed() {
+    let rows = predictions(20, 3, 2.0, 20);
+    let points = tensor(&rows).cast(DType::F16);
+    let classes = labels(&random_labels(20, 3, &mut rng(21)));
+    let skce = Skce::unbiased(Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(0.5)));
+    let expected = scalar(skce.value(tensor(&rows), classes.clone()));
+    let found = scalar(skce.value(points, classes));
+    assert!((found - expected).abs() < 0.01, "{found}, not {expected}");
+}
+
+#[test]
+fn data_without_a_fused_path_are_an_error() {
+    let predictions = Categorical::from_probabilities(tensor(&predictions(4, 3, 1.0, 1))).unwrap();
+    let skce = Skce::unbiased(Kernel::matern32().with_bandwidth(Bandwidth::Fixed(1.0)));
+    let error = skce
+        .with_computation(Computation::Fused)
+        .estimate(&predictions, &labels(&[0, 1, 2, 0]))
+        .unwrap_err();
+    assert!(error.to_string().contains("has no fused path"), "{error}");
+}
+
+fn statistic(points: &[Vec<f64>], classes: &[usize], bandwidth: f64) {
+    let points = tensor(points);
+    let bandwidth = Tensor::from_data([bandwidth], (&points.device(), points.dtype()));
+    let kernel = PairKernel {
+        separation: Separation::Euclidean,
+        squared: true,
+    };
+    pair_statistic(points, labels(classes), bandwidth, kernel, Pairing::All);
+}
+
+#[test]
+#[should_panic(expected = "the kernel bandwidth is -1, expected a positive finite number")]
+fn bandwidths_must_be_positive() {
+    statistic(&predictions(4, 3, 1.0, 1), &[0, 1, 2, 0], -1.0);
+}
+
+#[test]
+#[should_panic(expected = "4 points but 3 labels")]
+fn points_need_labels() {
+    statistic(&predictions(4, 3, 1.0, 1), &[0, 1, 2], 1.0);
 }

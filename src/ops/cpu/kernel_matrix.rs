@@ -27,7 +27,7 @@ pub(crate) fn kernel_matrix<T: Real>(
     let k = y.len() / d;
     let mut matrix = vec![T::new(0.0); x.len() / d * k];
     let (x, y) = (&vectors(x), &vectors(y));
-    let rate = T::new(kernel.scale() / bandwidth);
+    let rate = kernel.scale() / bandwidth;
     match (kernel.separation, kernel.squared) {
         (Separation::L1 { .. }, false) => fill(x, y, k, ExponentialL1(rate), L1, &mut matrix),
         (Separation::L1 { .. }, true) => fill(x, y, k, GaussianL1(rate), L1, &mut matrix),
@@ -95,8 +95,8 @@ impl<T: Real, R: Radial<T>, C: Coordinate<T>> WithSimd for Fill<'_, T, R, C> {
             for column in (0..k).step_by(width) {
                 let start = column % strip::<T>() / T::width::<S>();
                 debug_assert!(start < line::<T, S>());
-                let columns = y.strip(column / strip::<T>());
-                let block = similarity(simd, self.coordinate, x.quad(row), columns, start);
+                let columns = (y, column / strip::<T>());
+                let block = similarity(simd, self.coordinate, (x, row), columns, start);
                 for (matrix, separations) in matrix.chunks_exact_mut(k).zip(block) {
                     let mut values = separations;
                     for value in &mut values {

@@ -59,6 +59,8 @@ impl<T: Real> Rows<T> {
 /// Vectors in rows, and in strips: columns side by side for whole vectors of the processor.
 pub(super) struct Vectors<T> {
     pub d: usize,
+    /// A number of each, at first 0.
+    pub own: Aligned<T>,
     pub rows: Rows<T>,
     /// `[strip][coordinate][column]`
     strips: Aligned<T>,
@@ -79,7 +81,26 @@ impl<T: Real> Vectors<T> {
                 }
             }
         });
-        Self { d, rows, strips }
+        let own = Aligned::zeros(padded);
+        Self {
+            d,
+            own,
+            rows,
+            strips,
+        }
+    }
+
+    /// With `−½|x|²` for each.
+    pub fn with_halves(mut self) -> Self {
+        for (own, row) in self
+            .own
+            .iter_mut()
+            .zip(self.rows.numbers.chunks_exact(self.rows.stride))
+        {
+            let squares = row.iter().map(|x| x.to_f64() * x.to_f64());
+            *own = T::new(-0.5 * squares.sum::<f64>());
+        }
+        self
     }
 
     /// `[coordinate][column]`

@@ -29,7 +29,7 @@ pub(super) struct Long<'a, T> {
 }
 
 impl<'a, T: Real> Long<'a, T> {
-    /// `points` are multiplied by [`Real::HUGE`] for [`Slopes::Signs`]; `labels` are padded.
+    /// `points` are scaled as for [`Sign`] for [`Slopes::Signs`]; `labels` are padded.
     pub fn new(
         slopes: Slopes,
         labels: &'a [u32],

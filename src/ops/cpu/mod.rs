@@ -10,7 +10,7 @@
 mod aligned;
 mod blocks;
 mod direct;
-mod exp;
+mod exp2;
 mod gradient;
 mod kernel_matrix;
 mod layout;
@@ -26,16 +26,20 @@ mod slope;
 mod tile;
 mod weigh;
 
+use std::f64::consts::LOG2_E;
+
 use gradient::{Gradient, ValueOnly};
 pub(crate) use kernel_matrix::kernel_matrix;
-use layout::{LONG, Rows, Vectors, strip};
+use layout::{LONG, Vectors, strip};
 use long::Long;
 use pass::Pass;
-use radial::{ExponentialEuclidean, ExponentialL1, GaussianEuclidean, GaussianL1, Radial};
+use radial::{
+    ExponentialEuclidean, ExponentialL1, GaussianEuclidean, GaussianExponent, GaussianL1, Radial,
+};
 pub(crate) use real::Real;
 pub(crate) use select::order_statistics;
 use short::Short;
-use similarity::{Coordinate, L1, SquaredEuclidean};
+use similarity::{Coordinate, Exponent, L1, SquaredEuclidean};
 use slope::Slopes;
 use weigh::Totals;
 
@@ -46,6 +50,9 @@ const SMALL_BLOCK: usize = 32;
 /// From this bandwidth on, in units of the Euclidean distance, differences of points may be taken
 /// after their sums.
 const MERGED_FROM: f64 = 0.05;
+/// Up to this length of the longest point, in bandwidths, squared distances may be taken from inner
+/// products.
+const EXPONENT_UP_TO: f64 = 4.0;
 
 /// Sums over the pairs `i < j` within blocks.
 pub(crate) struct PairSums<T> {
@@ -66,6 +73,21 @@ pub(crate) struct Samples<'a, T> {
     /// Each below `d`.
     pub labels: &'a [u32],
     pub d: usize,
+}
+
+impl<T: Real> Samples<'_, T> {
+    /// The greatest magnitude of a coordinate.
+    fn largest(&self) -> f64 {
+        let magnitudes = self.points.iter().map(|x| x.to_f64().abs());
+        magnitudes.fold(0.0, f64::max)
+    }
+
+    /// The greatest length of a point.
+    fn longest(&self) -> f64 {
+        let squared = |p: &[T]| p.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>();
+        let lengths = self.points.chunks_exact(self.d).map(squared);
+        lengths.fold(0.0, f64::max).sqrt()
+    }
 }
 
 /// Over the first `⌊n/size⌋` blocks of consecutive samples.
@@ -118,42 +140,43 @@ fn all_pairs<T: Real>(
     bandwidth: f64,
     gradient: Option<&mut [T]>,
 ) -> Totals {
-    let rate = T::new(kernel.scale() / bandwidth);
+    let rate = kernel.scale() / bandwidth;
     match (kernel.separation, kernel.squared) {
         (Separation::L1 { .. }, false) => {
-            fused(samples, ExponentialL1(rate), L1, Slopes::Signs, gradient)
+            let sums = (ExponentialL1(rate), L1, Slopes::Signs);
+            fused(samples, sums, 1.0, gradient)
         }
         (Separation::L1 { .. }, true) => {
-            fused(samples, GaussianL1(rate), L1, Slopes::Signs, gradient)
+            let sums = (GaussianL1(rate), L1, Slopes::Signs);
+            fused(samples, sums, 1.0, gradient)
         }
-        (Separation::Euclidean, false) => fused(
-            samples,
-            ExponentialEuclidean(rate),
-            SquaredEuclidean,
-            Slopes::Differences,
-            gradient,
-        ),
+        (Separation::Euclidean, false) => {
+            let radial = ExponentialEuclidean(rate);
+            let sums = (radial, SquaredEuclidean, Slopes::Differences);
+            fused(samples, sums, 1.0, gradient)
+        }
+        (Separation::Euclidean, true) if bandwidth < MERGED_FROM => {
+            let radial = GaussianEuclidean(rate);
+            let sums = (radial, SquaredEuclidean, Slopes::Differences);
+            fused(samples, sums, 1.0, gradient)
+        }
+        (Separation::Euclidean, true) if samples.longest() * rate > EXPONENT_UP_TO => {
+            let sums = (GaussianEuclidean(rate), SquaredEuclidean, Slopes::Merged);
+            fused(samples, sums, 1.0, gradient)
+        }
         (Separation::Euclidean, true) => {
-            let slopes = match bandwidth >= MERGED_FROM {
-                true => Slopes::Merged,
-                false => Slopes::Differences,
-            };
-            fused(
-                samples,
-                GaussianEuclidean(rate),
-                SquaredEuclidean,
-                slopes,
-                gradient,
-            )
+            let sums = (GaussianExponent(rate), Exponent, Slopes::Merged);
+            fused(samples, sums, rate * LOG2_E.sqrt(), gradient)
         }
     }
 }
 
+/// With the radial function, the coordinates' part of the separation of the scaled points, and how the
+/// gradient is summed.
 fn fused<T: Real>(
     samples: Samples<T>,
-    radial: impl Radial<T>,
-    coordinate: impl Coordinate<T>,
-    slopes: Slopes,
+    (radial, coordinate, slopes): (impl Radial<T>, impl Coordinate<T>, Slopes),
+    scale: f64,
     gradient: Option<&mut [T]>,
 ) -> Totals {
     let Samples { points, labels, d } = samples;
@@ -164,6 +187,13 @@ fn fused<T: Real>(
         order.sort_by_key(|&i| labels[i]);
     }
     let point = |i: usize| &points[order[i] * d..][..d];
+    let scaled = |factor: f64| {
+        let factor = T::new(factor);
+        let write = |x: &mut T, p: &T| *x = p.times(factor);
+        Vectors::new(n, d, |i, row: &mut [T]| {
+            row.iter_mut().zip(point(i)).for_each(|(x, p)| write(x, p));
+        })
+    };
     let residual = |i: usize, row: &mut [T]| {
         row.iter_mut()
             .zip(point(i))
@@ -173,7 +203,7 @@ fn fused<T: Real>(
     };
     let pass = Pass {
         n,
-        points: &Vectors::new(n, d, |i, row| row.copy_from_slice(point(i))),
+        points: &scaled(scale).with_halves(),
         residuals: &Vectors::new(n, d, residual),
         radial,
         coordinate,
@@ -184,37 +214,21 @@ fn fused<T: Real>(
     let padded = n.next_multiple_of(strip::<T>());
     let mut sorted_labels: Vec<u32> = order.iter().map(|&i| labels[i]).collect();
     sorted_labels.resize(padded, sorted_labels.last().copied().unwrap_or(0));
-    let scaled = |i: usize, row: &mut [T]| {
-        row.iter_mut()
-            .zip(point(i))
-            .for_each(|(x, &p)| *x = p.times(T::new(T::HUGE)));
-    };
     let (points, residuals, labels) = (pass.points, pass.residuals, &*sorted_labels);
-    match (d > LONG, slopes) {
-        (true, Slopes::Signs) => {
-            let scaled = Rows::new(n, padded, d, scaled);
-            let new = || Long::new(slopes, labels, &scaled, &residuals.rows);
-            finish(pass.run(new), &order, point, gradient)
+    let signs; // points so great that their differences exceed 1
+    let points = match slopes {
+        Slopes::Signs => {
+            signs = scaled(T::HUGE / samples.largest().max(1.0));
+            &signs
         }
-        (true, _) => {
-            let new = || Long::new(slopes, labels, &points.rows, &residuals.rows);
-            finish(pass.run(new), &order, point, gradient)
-        }
-        (false, Slopes::Signs) => {
-            let scaled = Vectors::new(n, d, scaled);
-            finish(
-                pass.run(|| Short::new(slopes, labels, &scaled, residuals)),
-                &order,
-                point,
-                gradient,
-            )
-        }
-        (false, _) => finish(
-            pass.run(|| Short::new(slopes, labels, points, residuals)),
-            &order,
-            point,
-            gradient,
-        ),
+        _ => points,
+    };
+    if d > LONG {
+        let sums = pass.run(|| Long::new(slopes, labels, &points.rows, &residuals.rows));
+        finish(sums, &order, point, gradient)
+    } else {
+        let sums = pass.run(|| Short::new(slopes, labels, points, residuals));
+        finish(sums, &order, point, gradient)
     }
 }
 

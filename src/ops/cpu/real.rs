@@ -13,7 +13,7 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
     const MAX: Self;
     /// Below this a distance counts as 0.
     const TINY: f64;
-    /// Multiplies probabilities so that the differences of all normal ones exceed 1.
+    /// Multiplies numbers of at most 1 so that the differences of all normal ones exceed 1.
     const HUGE: f64;
 
     fn new(x: f64) -> Self;
@@ -43,7 +43,7 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
     fn sqrt<S: Simd>(simd: S, a: Self::Lanes<S>) -> Self::Lanes<S>;
     /// The sum of the lanes.
     fn sum<S: Simd>(simd: S, a: Self::Lanes<S>) -> Self;
-    /// `2^k` from `k + bias + 1.5 · 2^(digits − 1)`, see [`exp`](super::exp).
+    /// `2^k` from `k + bias + 1.5 · 2^(digits − 1)`, see [`exp2`](super::exp2).
     fn power_of_two<S: Simd>(simd: S, shifted: Self::Lanes<S>) -> Self::Lanes<S>;
 
     /// Lanes in a vector.
@@ -51,12 +51,12 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
         size_of::<Self::Lanes<S>>() / size_of::<Self>()
     }
 
-    /// `exp(x)` for `x ≤ 0`, see [`exp`](super::exp).
-    fn exp<S: Simd>(simd: S, x: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// `2^x` for `x ≤ 0`, see [`exp2`](super::exp2).
+    fn exp2<S: Simd>(simd: S, x: Self::Lanes<S>) -> Self::Lanes<S>;
 }
 
 macro_rules! impl_real {
-    ($t:ident, $tiny:expr, $huge:expr, $exp:path, |$simd:ident, $bits:ident| $shift:expr) => {
+    ($t:ident, $tiny:expr, $huge:expr, $exp2:path, |$simd:ident, $bits:ident| $shift:expr) => {
         pastey::paste! {
             impl Real for $t {
                 type Lanes<S: Simd> = S::[<$t s>];
@@ -144,8 +144,8 @@ macro_rules! impl_real {
                     $shift
                 }
                 #[inline(always)]
-                fn exp<S: Simd>(simd: S, x: Self::Lanes<S>) -> Self::Lanes<S> {
-                    $exp(simd, x)
+                fn exp2<S: Simd>(simd: S, x: Self::Lanes<S>) -> Self::Lanes<S> {
+                    $exp2(simd, x)
                 }
             }
         }
@@ -157,7 +157,7 @@ impl_real!(
     f32,
     1e-19,
     1.0 / f32::MIN_POSITIVE as f64,
-    super::exp::exp_f32,
+    super::exp2::exp2_f32,
     |simd, bits| {
         let bits = simd.transmute_u32s_f32s(bits);
         simd.transmute_f32s_u32s(simd.wrapping_dyn_shl_u32s(bits, simd.splat_u32s(23)))
@@ -167,7 +167,7 @@ impl_real!(
     f64,
     1e-154,
     1.0 / f64::MIN_POSITIVE,
-    super::exp::exp_f64,
+    super::exp2::exp2_f64,
     |simd, bits| {
         let bits = simd.transmute_u64s_f64s(bits);
         simd.transmute_f64s_u64s(simd.mul_u64s(bits, simd.splat_u64s(1 << 52)))

@@ -10,7 +10,7 @@ use pulp::{Arch, Scalar, Simd, WithSimd, bytemuck};
 use rayon::prelude::*;
 
 use super::{
-    Real, Separation,
+    Real, SMALL_BLOCK, Separation,
     layout::{PAIR, QUAD, Vectors, line, strip},
     similarity::{Coordinate, L1, SquaredEuclidean, similarity},
     tile::Tile,
@@ -24,7 +24,7 @@ const STRIPS: usize = 8;
 /// For each rank (0-based) the separation of that rank among the pairs `i < j` within the first
 /// `⌊n/size⌋` blocks of consecutive points.
 ///
-/// - points: `[n, d]`, finite
+/// - points: `[n, d]`, finite; a separation that overflows is infinite
 pub(crate) fn order_statistics<T: Real>(
     points: &[T],
     d: usize,
@@ -32,16 +32,9 @@ pub(crate) fn order_statistics<T: Real>(
     separation: Separation,
     ranks: &[u64],
 ) -> Vec<f64> {
-    let blocks = points.chunks_exact(size * d);
-    let vectors: Vec<_> = blocks
-        .map(|block| {
-            let point = |i: usize, row: &mut [T]| row.copy_from_slice(&block[i * d..][..d]);
-            (size, Vectors::new(size, d, point))
-        })
-        .collect();
     let mut found = match separation {
-        Separation::L1 { .. } => select(&vectors, L1, ranks),
-        Separation::Euclidean => select(&vectors, SquaredEuclidean, ranks),
+        Separation::L1 { .. } => of_blocks(points, d, size, L1, ranks),
+        Separation::Euclidean => of_blocks(points, d, size, SquaredEuclidean, ranks),
     };
     for sum in &mut found {
         *sum = match separation {
@@ -50,6 +43,42 @@ pub(crate) fn order_statistics<T: Real>(
         };
     }
     found
+}
+
+fn of_blocks<T: Real, C: Coordinate<T>>(
+    points: &[T],
+    d: usize,
+    size: usize,
+    coordinate: C,
+    ranks: &[u64],
+) -> Vec<f64> {
+    let blocks = points.chunks_exact(size * d);
+    if size < SMALL_BLOCK {
+        let mut separations: Vec<T> = blocks
+            .flat_map(|block| {
+                let point = move |i: usize| &block[i * d..][..d];
+                let pairs = (1..size).flat_map(|j| (0..j).map(move |i| (i, j)));
+                pairs.map(move |(i, j)| between_two::<T, C>(point(i), point(j)))
+            })
+            .collect();
+        return at_ranks(&mut separations, ranks);
+    }
+    let vectors: Vec<_> = blocks
+        .map(|block| {
+            let point = |i: usize, row: &mut [T]| row.copy_from_slice(&block[i * d..][..d]);
+            (size, Vectors::new(size, d, point))
+        })
+        .collect();
+    select(&vectors, coordinate, ranks)
+}
+
+/// The coordinates' part of the separation of two points.
+fn between_two<T: Real, C: Coordinate<T>>(p: &[T], q: &[T]) -> T {
+    let mut sum = T::splat(Scalar, T::new(0.0));
+    for (&p, &q) in p.iter().zip(q) {
+        sum = C::add(Scalar, T::splat(Scalar, p), T::splat(Scalar, q), sum);
+    }
+    T::sum(Scalar, sum)
 }
 
 fn select<T: Real>(
@@ -62,33 +91,38 @@ fn select<T: Real>(
         return Vec::new();
     };
     assert!(greatest < pairs, "rank {greatest} of {pairs} distances");
-    let everything = [-1.0, 1.0].map(|side| T::new(side).times(T::MAX));
-    let brackets = [
-        (pairs > FEW).then(|| bracket(blocks, coordinate, pairs, [least, greatest])),
-        Some(everything),
-    ];
-    for bracket in brackets.into_iter().flatten() {
+    if pairs > FEW {
+        let bracket = bracket(blocks, coordinate, pairs, [least, greatest]);
         let (below, mut inside) = between(blocks, coordinate, bracket);
         if below <= least && greatest < below + inside.len() as u64 {
-            // from the greatest rank downwards: what is to the left of it stays there
-            let mut order: Vec<usize> = (0..ranks.len()).collect();
-            order.sort_by_key(|&k| Reverse(ranks[k]));
-            let mut found = vec![0.0; ranks.len()];
-            let mut end = inside.len();
-            for k in order {
-                let place = (ranks[k] - below) as usize;
-                found[k] = select_nth(&mut inside[..end], place);
-                end = place + 1;
-            }
-            return found;
+            let places: Vec<u64> = ranks.iter().map(|rank| rank - below).collect();
+            return at_ranks(&mut inside, &places);
         }
     }
-    unreachable!("every separation is finite")
+    let everything = [-1.0, 1.0].map(|side| T::new(side).times(T::MAX));
+    at_ranks(&mut between(blocks, coordinate, everything).1, ranks)
+}
+
+/// The numbers at these places once they are sorted, infinity beyond the last one.
+fn at_ranks<T: Real>(numbers: &mut [T], ranks: &[u64]) -> Vec<f64> {
+    // from the greatest rank downwards: what is to the left of it stays there
+    let mut order: Vec<usize> = (0..ranks.len()).collect();
+    order.sort_by_key(|&k| Reverse(ranks[k]));
+    let mut found = vec![f64::INFINITY; ranks.len()];
+    let mut end = numbers.len();
+    for k in order {
+        let place = ranks[k] as usize;
+        if place < numbers.len() {
+            found[k] = select_nth(&mut numbers[..end], place);
+            end = place + 1;
+        }
+    }
+    found
 }
 
 /// The number at a place once they are sorted; it and the smaller ones are moved before the rest.
 fn select_nth<T: Real>(numbers: &mut [T], place: usize) -> f64 {
-    let compare = |a: &T, b: &T| a.partial_cmp(b).expect("finite");
+    let compare = |a: &T, b: &T| a.partial_cmp(b).expect("sums of magnitudes are not NaN");
     numbers.select_nth_unstable_by(place, compare).1.to_f64()
 }
 
@@ -130,13 +164,9 @@ fn sample<T: Real, C: Coordinate<T>>(blocks: &[(usize, Vectors<T>)], _: C) -> Ve
         // places that share no small divisor with one another
         for steps in [1, 97, 211, 389, 607, 881, 1201, 1571] {
             for i in 0..*n {
-                let (p, q) = (vectors.rows.row(i), vectors.rows.row((i + steps) % n));
                 if steps % n != 0 {
-                    let mut sum = T::splat(Scalar, T::new(0.0));
-                    for (&p, &q) in p.iter().zip(q).take(vectors.d) {
-                        sum = C::add(Scalar, T::splat(Scalar, p), T::splat(Scalar, q), sum);
-                    }
-                    sample.push(T::sum(Scalar, sum));
+                    let row = |i: usize| &vectors.rows.row(i)[..vectors.d];
+                    sample.push(between_two::<T, C>(row(i), row((i + steps) % n)));
                 }
             }
         }
@@ -210,10 +240,15 @@ impl<T: Real, C: Coordinate<T>> WithSimd for Between<'_, T, C> {
         let masked = tile.is_masked::<T>();
         let mut below = 0.0; // whole numbers
         for strip_index in tile.strips.clone() {
-            let columns = vectors.strip(strip_index);
             for row in tile.quads::<T>() {
                 for start in (0..line::<T, S>()).step_by(PAIR) {
-                    let mut block = similarity(simd, coordinate, vectors.quad(row), columns, start);
+                    let mut block = similarity(
+                        simd,
+                        coordinate,
+                        (vectors, row),
+                        (vectors, strip_index),
+                        start,
+                    );
                     let column = strip_index * strip::<T>() + start / PAIR * width;
                     for (i, block) in (row..row + QUAD).zip(&mut block) {
                         if masked {

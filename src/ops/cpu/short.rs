@@ -32,7 +32,7 @@ pub(super) struct Short<'a, T> {
 }
 
 impl<'a, T: Real> Short<'a, T> {
-    /// `points` are multiplied by [`Real::HUGE`] for [`Slopes::Signs`]; `labels` are sorted and
+    /// `points` are scaled as for [`Sign`] for [`Slopes::Signs`]; `labels` are sorted and
     /// padded.
     pub fn new(
         slopes: Slopes,

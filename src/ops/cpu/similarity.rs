@@ -1,18 +1,27 @@
 //! Distances and inner products between four rows and two vectors of columns.
 
+use std::ops::Range;
+
 use pulp::Simd;
 
 use super::{
-    layout::{PAIR, QUAD, line},
+    layout::{PAIR, QUAD, Vectors, line, strip},
     real::Real,
 };
 
 /// For each row, vectors of columns.
 pub(super) type Block<T, S> = [[<T as Real>::Lanes<S>; PAIR]; QUAD];
 
-/// What a coordinate adds to the similarity of two vectors.
+/// A sum over coordinates.
 pub(super) trait Coordinate<T: Real>: Copy + Send + Sync {
+    /// Adds what a coordinate of two vectors gives.
     fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S>;
+
+    /// What the sum starts from, given that of two vectors' own numbers.
+    #[inline(always)]
+    fn start<S: Simd>(simd: S, _own: T::Lanes<S>) -> T::Lanes<S> {
+        T::splat(simd, T::new(0.0))
+    }
 }
 
 /// `Σ_c |x_c − y_c|`
@@ -24,6 +33,11 @@ pub(super) struct SquaredEuclidean;
 /// `Σ_c x_c y_c`
 #[derive(Clone, Copy)]
 pub(super) struct Inner;
+/// `Σ_c x_c y_c − ½|x|² − ½|y|² = −½|x − y|²`: half of the work of the squares of differences, but
+/// digits cancel where vectors are longer than they are apart. The halves are the vectors' own
+/// numbers.
+#[derive(Clone, Copy)]
+pub(super) struct Exponent;
 
 impl<T: Real> Coordinate<T> for L1 {
     #[inline(always)]
@@ -47,17 +61,117 @@ impl<T: Real> Coordinate<T> for Inner {
     }
 }
 
-/// Similarities of four rows with two vectors of columns of a strip, from vector `start` on.
+impl<T: Real> Coordinate<T> for Exponent {
+    #[inline(always)]
+    fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S> {
+        T::mul_add(simd, x, y, sum)
+    }
+
+    #[inline(always)]
+    fn start<S: Simd>(_: S, own: T::Lanes<S>) -> T::Lanes<S> {
+        own
+    }
+}
+
+/// Similarities of four rows of `x` with two vectors of columns of a strip of `y`, from vector `start`
+/// on.
 #[inline(always)]
 pub(super) fn similarity<S: Simd, T: Real, C: Coordinate<T>>(
     simd: S,
-    _: C,
-    rows: [&[T]; QUAD],
-    strip: &[T],
+    coordinate: C,
+    (x, row): (&Vectors<T>, usize),
+    (y, index): (&Vectors<T>, usize),
     start: usize,
 ) -> Block<T, S> {
-    let mut sums = [[T::splat(simd, T::new(0.0)); PAIR]; QUAD];
-    let columns = T::lanes::<S>(strip).chunks_exact(line::<T, S>());
+    let sums = start_sums::<S, T, C>(simd, (x, row), (y, index), start);
+    add_coordinates(simd, coordinate, x.quad(row), y.strip(index), start, sums)
+}
+
+/// Of the whole strip and all rows of a tile, `[row][column]`: a few coordinates at a time, which stay
+/// in the first-level cache.
+#[inline(always)]
+pub(super) fn similarities<S: Simd, T: Real, C: Coordinate<T>>(
+    simd: S,
+    coordinate: C,
+    (x, rows): (&Vectors<T>, Range<usize>),
+    (y, index): (&Vectors<T>, usize),
+    sums: &mut [T],
+) {
+    let (line, width) = (line::<T, S>(), strip::<T>());
+    let sums = T::lanes_mut::<S>(sums);
+    let mut first = 0;
+    while first < x.d {
+        let last = x.d.min(first + COORDINATES);
+        let columns = &y.strip(index)[first * width..last * width];
+        for (row, sums) in rows
+            .clone()
+            .step_by(QUAD)
+            .zip(sums.chunks_exact_mut(QUAD * line))
+        {
+            let [a, b, c, d] = x.quad(row);
+            let quad = [
+                &a[first..last],
+                &b[first..last],
+                &c[first..last],
+                &d[first..last],
+            ];
+            for start in (0..line).step_by(PAIR) {
+                let mut block = match first {
+                    0 => start_sums::<S, T, C>(simd, (x, row), (y, index), start),
+                    _ => {
+                        let mut block = [[sums[0]; PAIR]; QUAD];
+                        for q in 0..QUAD {
+                            for v in 0..PAIR {
+                                block[q][v] = sums[q * line + start + v];
+                            }
+                        }
+                        block
+                    }
+                };
+                block = add_coordinates(simd, coordinate, quad, columns, start, block);
+                for q in 0..QUAD {
+                    for v in 0..PAIR {
+                        sums[q * line + start + v] = block[q][v];
+                    }
+                }
+            }
+        }
+        first = last;
+    }
+}
+
+/// So many coordinates of a strip and of four rows fill half of a first-level cache.
+const COORDINATES: usize = 112;
+
+#[inline(always)]
+fn start_sums<S: Simd, T: Real, C: Coordinate<T>>(
+    simd: S,
+    (x, row): (&Vectors<T>, usize),
+    (y, index): (&Vectors<T>, usize),
+    start: usize,
+) -> Block<T, S> {
+    let zero = T::splat(simd, T::new(0.0));
+    let mut sums = [[zero; PAIR]; QUAD];
+    let own = T::lanes::<S>(&y.own[index * strip::<T>()..][..strip::<T>()]);
+    for q in 0..QUAD {
+        let of_row = T::splat(simd, x.own[row + q]);
+        for v in 0..PAIR {
+            sums[q][v] = C::start(simd, T::add(simd, of_row, own[start + v]));
+        }
+    }
+    sums
+}
+
+#[inline(always)]
+fn add_coordinates<S: Simd, T: Real, C: Coordinate<T>>(
+    simd: S,
+    _: C,
+    rows: [&[T]; QUAD],
+    columns: &[T],
+    start: usize,
+    mut sums: Block<T, S>,
+) -> Block<T, S> {
+    let columns = T::lanes::<S>(columns).chunks_exact(line::<T, S>());
     let [a, b, c, d] = rows;
     for ((((y, a), b), c), d) in columns.zip(a).zip(b).zip(c).zip(d) {
         for (&x, sums) in [a, b, c, d].into_iter().zip(&mut sums) {

@@ -21,7 +21,7 @@ pub(super) trait Slope<T: Real>: Copy {
     fn of<S: Simd>(self, simd: S, difference: T::Lanes<S>) -> T::Lanes<S>;
 }
 
-/// `sign(y_c − x_c)`, for points that are multiplied by [`Real::HUGE`].
+/// `sign(y_c − x_c)`, for points that are multiplied by a number as great as possible, see [`Real::HUGE`].
 #[derive(Clone, Copy)]
 pub(super) struct Sign;
 /// `y_c − x_c`

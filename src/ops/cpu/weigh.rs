@@ -5,16 +5,19 @@ use std::ops::AddAssign;
 use pulp::{Simd, WithSimd};
 
 use super::{
-    layout::{PAIR, QUAD, Vectors, line},
+    layout::{Vectors, strip},
     radial::Radial,
     real::Real,
-    similarity::{Coordinate, Inner, similarity},
+    similarity::{Coordinate, Inner, similarities},
     tile::Tile,
 };
 
+/// Vectors of pairs that are weighed at once: each waits long for its exponential.
+const UNROLLED: usize = 4;
+
 /// What is written for each pair, with `k` the kernel, `g` the inner product of the residuals and
 /// `s = g·∂k` the slope.
-pub(super) const STATISTIC: u8 = 0; // `h`, and nothing
+pub(super) const STATISTIC: u8 = 0; // nothing of use
 pub(super) const SEPARATE: u8 = 1; // `s` and `−k`
 pub(super) const MERGED: u8 = 2; // `s` and `s − k`
 
@@ -63,51 +66,79 @@ where
             ..
         } = self;
         let zero = T::splat(simd, T::new(0.0));
-        let (mut value, mut stretch) = ([zero; PAIR], [zero; PAIR]);
-        let first = T::lanes_mut::<S>(self.first);
-        let second = T::lanes_mut::<S>(self.second);
-        let mask = self.mask.map(T::lanes::<S>);
-        let mut here = 0;
-        for strip in tile.strips.clone() {
-            let (point_strip, residual_strip) = (points.strip(strip), residuals.strip(strip));
-            for row in tile.quads::<T>() {
-                let (point_quad, residual_quad) = (points.quad(row), residuals.quad(row));
-                for start in (0..line::<T, S>()).step_by(PAIR) {
-                    let separation =
-                        similarity(simd, self.coordinate, point_quad, point_strip, start);
-                    let product = similarity(simd, Inner, residual_quad, residual_strip, start);
-                    for q in 0..QUAD {
-                        let here = here + q * line::<T, S>() + start;
-                        let first = &mut first[here..here + PAIR];
-                        let second = &mut second[here..here + PAIR];
-                        for v in 0..PAIR {
-                            let radial = self.radial.of(simd, separation[q][v]);
-                            let kernel = match mask {
-                                Some(mask) => T::mul(simd, radial.kernel, mask[here + v]),
-                                None => radial.kernel,
-                            };
-                            let h = T::mul(simd, kernel, product[q][v]);
-                            value[v] = T::add(simd, value[v], h);
-                            if OUTPUT == STATISTIC {
-                                first[v] = h;
-                            } else {
-                                let slope = T::mul(simd, h, radial.slope);
-                                let from = if OUTPUT == MERGED { slope } else { zero };
-                                stretch[v] = T::mul_add(simd, h, radial.stretch, stretch[v]);
-                                first[v] = slope;
-                                second[v] = T::sub(simd, from, kernel);
-                            }
-                        }
-                    }
+        let (mut value, mut stretch) = ([zero; UNROLLED], [zero; UNROLLED]);
+        let size = strip::<T>() * strip::<T>();
+        let rows = tile.row..tile.row + strip::<T>();
+        let strips = tile.strips.clone().zip(self.first.chunks_exact_mut(size));
+        for (k, ((strip, first), second)) in
+            strips.zip(self.second.chunks_exact_mut(size)).enumerate()
+        {
+            similarities(
+                simd,
+                self.coordinate,
+                (points, rows.clone()),
+                (points, strip),
+                first,
+            );
+            similarities(
+                simd,
+                Inner,
+                (residuals, rows.clone()),
+                (residuals, strip),
+                second,
+            );
+            let pairs = (T::lanes_mut::<S>(first), T::lanes_mut::<S>(second));
+            let sums = (&mut value, &mut stretch);
+            match self.mask {
+                Some(mask) => {
+                    let mask = T::lanes::<S>(&mask[k * size..][..size]);
+                    weigh::<S, T, R, OUTPUT>(simd, self.radial, pairs, Some(mask), sums);
                 }
-                here += QUAD * line::<T, S>();
+                None => weigh::<S, T, R, OUTPUT>(simd, self.radial, pairs, None, sums),
             }
         }
-        let total =
-            |sums: [T::Lanes<S>; PAIR]| T::sum(simd, T::add(simd, sums[0], sums[1])).to_f64();
+        let total = |sums: [T::Lanes<S>; UNROLLED]| {
+            let mut total = sums[0];
+            for &sum in &sums[1..] {
+                total = T::add(simd, total, sum);
+            }
+            T::sum(simd, total).to_f64()
+        };
         Totals {
             value: total(value),
-            stretch: total(stretch),
+            stretch: self.radial.stretch_unit() * total(stretch),
+        }
+    }
+}
+
+/// From separations and inner products of residuals to what is written.
+#[inline(always)]
+fn weigh<S: Simd, T: Real, R: Radial<T>, const OUTPUT: u8>(
+    simd: S,
+    radial: R,
+    (first, second): (&mut [T::Lanes<S>], &mut [T::Lanes<S>]),
+    mask: Option<&[T::Lanes<S>]>,
+    (value, stretch): (&mut [T::Lanes<S>; UNROLLED], &mut [T::Lanes<S>; UNROLLED]),
+) {
+    let zero = T::splat(simd, T::new(0.0));
+    let first = first.chunks_exact_mut(UNROLLED);
+    let second = second.chunks_exact_mut(UNROLLED);
+    for (k, (first, second)) in first.zip(second).enumerate() {
+        for v in 0..UNROLLED {
+            let radial = radial.of(simd, first[v]);
+            let kernel = match mask {
+                Some(mask) => T::mul(simd, radial.kernel, mask[k * UNROLLED + v]),
+                None => radial.kernel,
+            };
+            let h = T::mul(simd, kernel, second[v]);
+            value[v] = T::add(simd, value[v], h);
+            if OUTPUT != STATISTIC {
+                let slope = T::mul(simd, h, radial.slope);
+                let from = if OUTPUT == MERGED { slope } else { zero };
+                stretch[v] = T::mul_add(simd, h, radial.stretch, stretch[v]);
+                first[v] = slope;
+                second[v] = T::sub(simd, from, kernel);
+            }
         }
     }
 }

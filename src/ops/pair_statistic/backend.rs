@@ -1,0 +1,258 @@
+//! The operation as a backend extension: on every backend, and with automatic differentiation.
+
+use burn::{
+    backend::{
+        Autodiff, Dispatch, DispatchDevice,
+        autodiff::{
+            checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
+            grads::Gradients,
+            ops::{Backward, Ops, OpsKind},
+        },
+        backend_extension,
+        tensor::{FloatTensor, IntTensor},
+    },
+    tensor::{DType, Tensor},
+};
+
+use super::{PairKernel, Pairing, Separation, composed::composed, host};
+use crate::ops::pairwise_distance::PairwiseDistance;
+
+/// The mean, its gradient with respect to the points `[n, m]`, and with respect to the bandwidth
+/// `[1]`.
+pub(super) type WithGradient<B> = (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>);
+
+/// The operation on every backend: composed of backend operations, a few rows at a time.
+#[backend_extension(
+    Autodiff,
+    Flex: cfg(feature = "flex"),
+    NdArray: cfg(feature = "ndarray"),
+    Cube: cfg(any(feature = "wgpu", feature = "cuda"))
+)]
+pub(crate) trait PairStatistic: PairwiseDistance {
+    fn pair_statistic(
+        points: FloatTensor<Self>,
+        labels: IntTensor<Self>,
+        bandwidth: FloatTensor<Self>,
+        kernel: PairKernel,
+        pairing: Pairing,
+    ) -> FloatTensor<Self> {
+        composed::<Self>(points, labels, bandwidth, kernel, pairing, false).0
+    }
+
+    fn pair_statistic_with_gradient(
+        points: FloatTensor<Self>,
+        labels: IntTensor<Self>,
+        bandwidth: FloatTensor<Self>,
+        kernel: PairKernel,
+        pairing: Pairing,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        composed::<Self>(points, labels, bandwidth, kernel, pairing, true)
+    }
+
+    fn median_separation(
+        _points: FloatTensor<Self>,
+        _separation: Separation,
+        _size: usize,
+    ) -> FloatTensor<Self> {
+        unreachable!("only on the processor")
+    }
+
+    fn kernel_matrix(
+        _x: FloatTensor<Self>,
+        _y: FloatTensor<Self>,
+        _kernel: PairKernel,
+        _bandwidth: f64,
+    ) -> FloatTensor<Self> {
+        unreachable!("only on the processor")
+    }
+}
+
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+impl PairStatistic for burn::backend::Cube {}
+
+/// The backends whose memory is the processor's run the fused pass.
+macro_rules! on_processor {
+    ($($feature:literal => $backend:ty),*) => {$(
+        #[cfg(feature = $feature)]
+        impl PairStatistic for $backend {
+            fn pair_statistic(
+                points: FloatTensor<Self>,
+                labels: IntTensor<Self>,
+                bandwidth: FloatTensor<Self>,
+                kernel: PairKernel,
+                pairing: Pairing,
+            ) -> FloatTensor<Self> {
+                host::run::<Self>(points, labels, bandwidth, kernel, pairing, false).0
+            }
+
+            fn pair_statistic_with_gradient(
+                points: FloatTensor<Self>,
+                labels: IntTensor<Self>,
+                bandwidth: FloatTensor<Self>,
+                kernel: PairKernel,
+                pairing: Pairing,
+            ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+                host::run::<Self>(points, labels, bandwidth, kernel, pairing, true)
+            }
+
+            fn median_separation(
+                points: FloatTensor<Self>,
+                separation: Separation,
+                size: usize,
+            ) -> FloatTensor<Self> {
+                host::median::<Self>(points, separation, size)
+            }
+
+            fn kernel_matrix(
+                x: FloatTensor<Self>,
+                y: FloatTensor<Self>,
+                kernel: PairKernel,
+                bandwidth: f64,
+            ) -> FloatTensor<Self> {
+                host::kernel_matrix::<Self>(x, y, kernel, bandwidth)
+            }
+        }
+    )*};
+}
+
+on_processor!("flex" => burn::backend::Flex, "ndarray" => burn::backend::NdArray);
+
+/// Whether there is a fused pass for the tensor: it is in the processor's memory, in f32 or f64.
+pub(crate) fn on_processor(points: &Tensor<2>) -> bool {
+    let device = points.device().without_autodiff();
+    let here = match device.as_dispatch() {
+        #[cfg(feature = "flex")]
+        DispatchDevice::Flex(_) => true,
+        #[cfg(feature = "ndarray")]
+        DispatchDevice::NdArray(_) => true,
+        #[allow(unreachable_patterns)] // where there is no other backend
+        _ => false,
+    };
+    here && matches!(points.dtype(), DType::F32 | DType::F64)
+}
+
+/// The median of the separations of the pairs within blocks as in [`pair_statistic`], in the unit of
+/// the kernel's bandwidth and detached: `[1]`; the mean of the two middle ones, and 1 where that is 0.
+/// Only [`on_processor`].
+pub(crate) fn median_separation(
+    points: Tensor<2>,
+    separation: Separation,
+    size: usize,
+) -> Tensor<1> {
+    Tensor::from_dispatch(<Dispatch as PairStatistic>::median_separation(
+        points.detach().into_dispatch(),
+        separation,
+        size,
+    ))
+}
+
+/// The kernel between two sets of points, detached: `[n, d]` and `[k, d]` to `[n, k]`. Only
+/// [`on_processor`].
+pub(crate) fn kernel_matrix(
+    x: Tensor<2>,
+    y: Tensor<2>,
+    kernel: PairKernel,
+    bandwidth: f64,
+) -> Tensor<2> {
+    Tensor::from_dispatch(<Dispatch as PairStatistic>::kernel_matrix(
+        x.detach().into_dispatch(),
+        y.detach().into_dispatch(),
+        kernel,
+        bandwidth,
+    ))
+}
+
+/// Of what is detached.
+#[derive(Debug)]
+struct NoBackward;
+
+impl<B: PairStatistic, const N: usize> Backward<B, N> for NoBackward {
+    type State = ();
+
+    fn backward(self, _: Ops<(), N>, _: &mut Gradients, _: &mut Checkpointer) {}
+}
+
+#[derive(Debug)]
+struct PairStatisticBackward;
+
+impl<B: PairStatistic> Backward<B, 2> for PairStatisticBackward {
+    /// The gradients for points and bandwidth.
+    type State = (FloatTensor<B>, FloatTensor<B>);
+
+    fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let [parent_points, parent_bandwidth] = ops.parents;
+        let (points, bandwidth) = ops.state;
+        let upstream = grads.consume::<B>(&ops.node); // [1]
+        if let Some(node) = parent_points {
+            let upstream = B::float_reshape(upstream.clone(), [1, 1].into());
+            grads.register::<B>(node.id, B::float_mul(points, upstream));
+        }
+        if let Some(node) = parent_bandwidth {
+            grads.register::<B>(node.id, B::float_mul(bandwidth, upstream));
+        }
+    }
+}
+
+impl<B: PairStatistic, C: CheckpointStrategy> PairStatistic for Autodiff<B, C> {
+    fn pair_statistic(
+        points: FloatTensor<Self>,
+        labels: IntTensor<Self>,
+        bandwidth: FloatTensor<Self>,
+        kernel: PairKernel,
+        pairing: Pairing,
+    ) -> FloatTensor<Self> {
+        match PairStatisticBackward
+            .prepare::<C>([points.node(), bandwidth.node()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let (value, points, bandwidth) = B::pair_statistic_with_gradient(
+                    points.into_primitive(),
+                    labels,
+                    bandwidth.into_primitive(),
+                    kernel,
+                    pairing,
+                );
+                prep.finish((points, bandwidth), value)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(B::pair_statistic(
+                points.into_primitive(),
+                labels,
+                bandwidth.into_primitive(),
+                kernel,
+                pairing,
+            )),
+        }
+    }
+
+    fn median_separation(
+        points: FloatTensor<Self>,
+        separation: Separation,
+        size: usize,
+    ) -> FloatTensor<Self> {
+        let prepared = NoBackward
+            .prepare::<C>([points.node()])
+            .compute_bound()
+            .stateful();
+        let median = B::median_separation(points.into_primitive(), separation, size);
+        match prepared {
+            OpsKind::Tracked(prep) => prep.finish((), median),
+            OpsKind::UnTracked(prep) => prep.finish(median),
+        }
+    }
+
+    fn kernel_matrix(
+        x: FloatTensor<Self>,
+        y: FloatTensor<Self>,
+        kernel: PairKernel,
+        bandwidth: f64,
+    ) -> FloatTensor<Self> {
+        let nodes = [x.node(), y.node()];
+        let matrix = B::kernel_matrix(x.into_primitive(), y.into_primitive(), kernel, bandwidth);
+        match NoBackward.prepare::<C>(nodes).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish((), matrix),
+            OpsKind::UnTracked(prep) => prep.finish(matrix),
+        }
+    }
+}

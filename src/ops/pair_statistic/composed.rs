@@ -1,0 +1,208 @@
+//! The operation composed of backend operations, a few rows of pairs at a time: what runs where there
+//! is no fused pass.
+
+use burn::{
+    backend::{
+        TensorMetadata,
+        tensor::{FloatTensor, IntTensor},
+    },
+    tensor::{IndexingUpdateOp, Slice},
+};
+
+use super::{PairKernel, Pairing, Separation, backend::WithGradient, block_size, normalisation};
+use crate::ops::pairwise_distance::{Metric, PairwiseDistance, difference, divide_where_positive};
+
+/// Numbers in a tile of the composition.
+const TILE: usize = 1 << 22;
+
+pub(super) fn composed<B: PairwiseDistance>(
+    points: FloatTensor<B>,
+    labels: IntTensor<B>,
+    bandwidth: FloatTensor<B>,
+    kernel: PairKernel,
+    pairing: Pairing,
+    gradient: bool,
+) -> WithGradient<B> {
+    let (n, m) = (points.shape()[0], points.shape()[1]);
+    let size = block_size(pairing, n);
+    let (batch, used) = (n / size, n / size * size);
+    let scalar = |x: f64| x.into();
+    let zeros =
+        |shape: Vec<usize>| B::float_zeros(shape.into(), &points.device(), points.dtype().into());
+    let one_each = B::float_add_scalar(zeros(vec![n, 1]), scalar(1.0));
+    let residuals = B::float_scatter(
+        1,
+        B::float_neg(points.clone()),
+        B::int_reshape(labels, [n, 1].into()),
+        one_each,
+        IndexingUpdateOp::Add,
+    );
+    let in_blocks = |x: FloatTensor<B>| {
+        let x = B::float_slice(x, &[Slice::from(0..used), Slice::full()]);
+        B::float_reshape(x, [batch, size, m].into())
+    };
+    let (x, delta) = (in_blocks(points.clone()), in_blocks(residuals)); // [b, size, m] each
+    let rate = B::float_mul_scalar(
+        B::float_reshape(B::float_recip(bandwidth.clone()), [1, 1, 1].into()),
+        scalar(kernel.scale()),
+    );
+    let metric = match kernel.separation {
+        Separation::L1 { .. } => Metric::L1,
+        Separation::Euclidean => Metric::Euclidean,
+    };
+
+    let (mut value, mut stretch) = (zeros(vec![1]), zeros(vec![1]));
+    let mut gradients = Vec::new();
+    let rows = (TILE / used).clamp(1, size);
+    for start in (0..size).step_by(rows) {
+        let tile = [
+            Slice::full(),
+            Slice::from(start..size.min(start + rows)),
+            Slice::full(),
+        ];
+        let p = B::float_slice(x.clone(), &tile); // [b, t, m]
+        let delta_p = B::float_slice(delta.clone(), &tile);
+        let distance = B::pairwise_distance(p.clone(), x.clone(), metric); // [b, t, size]
+        let r = B::float_mul(distance.clone(), rate.clone());
+        let (exponent, r_power) = match kernel.squared {
+            false => (B::float_neg(r.clone()), r.clone()),
+            true => {
+                let r2 = B::float_mul(r.clone(), r.clone());
+                (B::float_mul_scalar(r2.clone(), scalar(-0.5)), r2)
+            }
+        };
+        let k = B::float_exp(exponent);
+        let product = B::float_matmul(delta_p.clone(), B::float_transpose(delta.clone()));
+        let h = B::float_mul(k.clone(), product);
+        value = B::float_add(value, B::float_sum(h.clone()));
+        if !gradient {
+            continue;
+        }
+        stretch = B::float_add(stretch, B::float_sum(B::float_mul(h.clone(), r_power)));
+        // ∂h/∂distance
+        let slope = B::float_neg(B::float_mul(h, rate.clone()));
+        let slope = match kernel.squared {
+            false => slope,
+            true => B::float_mul(slope, r),
+        };
+        let slope = match kernel.separation {
+            Separation::L1 { .. } => slope,
+            Separation::Euclidean => divide_where_positive::<B>(slope, distance),
+        };
+        let through_kernel = (0..m).map(|c| {
+            let difference = difference::<B>(&p, &x, c); // [b, t, size]
+            let direction = match kernel.separation {
+                Separation::L1 { .. } => B::float_sign(difference),
+                Separation::Euclidean => difference,
+            };
+            B::float_sum_dim(B::float_mul(slope.clone(), direction), 2) // [b, t, 1]
+        });
+        let through_kernel = B::float_cat(through_kernel.collect(), 2); // [b, t, m]
+        // Σ_{j≠i} k_ij δ_j: k_ii = 1
+        let others = B::float_sub(B::float_matmul(k, delta.clone()), delta_p);
+        gradients.push(B::float_sub(through_kernel, others));
+    }
+
+    let (of_pairs, of_diagonal) = normalisation(pairing, n);
+    let diagonal = B::float_sum(B::float_mul(delta.clone(), delta.clone())); // [1]
+    let value = B::float_add(
+        B::float_mul_scalar(
+            B::float_sub(value, diagonal.clone()),
+            scalar(0.5 * of_pairs),
+        ),
+        B::float_mul_scalar(diagonal, scalar(of_diagonal)),
+    );
+    if !gradient {
+        return (value, zeros(vec![1]), zeros(vec![1]));
+    }
+    let through_diagonal = B::float_mul_scalar(delta, scalar(-2.0 * of_diagonal));
+    let gradient = B::float_add(
+        B::float_mul_scalar(B::float_cat(gradients, 1), scalar(of_pairs)),
+        through_diagonal,
+    );
+    let gradient = B::float_reshape(gradient, [used, m].into());
+    let gradient = match used < n {
+        true => B::float_cat(vec![gradient, zeros(vec![n - used, m])], 0),
+        false => gradient,
+    };
+    let stretch = B::float_mul_scalar(B::float_div(stretch, bandwidth), scalar(0.5 * of_pairs));
+    (value, gradient, stretch)
+}
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use burn::{
+        backend::{
+            Flex,
+            ops::{FloatTensorOps, IntTensorOps},
+        },
+        tensor::TensorData,
+    };
+
+    use super::*;
+    use crate::ops::pair_statistic::host;
+
+    /// The composition is what runs without a fused pass: here on the same backend as the latter.
+    #[test]
+    fn composition_and_fused_pass_agree() {
+        let (n, m) = (23, 4);
+        let weights: Vec<f64> = (0..n * m)
+            .map(|k| ((k * k) as f64 * 0.37).sin() + 1.1)
+            .collect();
+        let points: Vec<f64> = weights
+            .chunks(m)
+            .flat_map(|row| {
+                row.iter()
+                    .map(|w| w / row.iter().sum::<f64>())
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let labels: Vec<i64> = (0..n).map(|i| (i * i % m) as i64).collect();
+        let device = Default::default();
+        let float = |x: &[f64], shape: &[usize]| {
+            <Flex as FloatTensorOps<Flex>>::float_from_data(
+                TensorData::new(x.to_vec(), shape),
+                &device,
+            )
+        };
+        for separation in [Separation::L1 { scale: 0.5 }, Separation::Euclidean] {
+            for squared in [false, true] {
+                for pairing in [
+                    Pairing::All,
+                    Pairing::Blocks { size: n },
+                    Pairing::Blocks { size: 5 },
+                ] {
+                    let kernel = PairKernel {
+                        separation,
+                        squared,
+                    };
+                    let run = |by: fn(_, _, _, _, _, _) -> WithGradient<Flex>| {
+                        let labels = <Flex as IntTensorOps<Flex>>::int_from_data(
+                            TensorData::new(labels.clone(), [n]),
+                            &device,
+                        );
+                        let (value, gradient, bandwidth) = by(
+                            float(&points, &[n, m]),
+                            labels,
+                            float(&[0.3], &[1]),
+                            kernel,
+                            pairing,
+                            true,
+                        );
+                        [value, gradient, bandwidth]
+                            .map(|x| x.into_data().iter::<f64>().collect::<Vec<_>>())
+                            .concat()
+                    };
+                    let (found, expected) = (run(composed::<Flex>), run(host::run::<Flex>));
+                    assert_eq!(found.len(), n * m + 2);
+                    for (a, b) in found.iter().zip(&expected) {
+                        assert!(
+                            (a - b).abs() < 1e-13,
+                            "{kernel:?} {pairing:?}: {a}, not {b}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+#![allow(deprecated)] // upstream deprecates the NdArray backend; it stays a supported feature here
+
+mod backend;
+mod composed;
+#[cfg(any(feature = "flex", feature = "ndarray"))]
+mod host;
+
+use burn::{
+    backend::Dispatch,
+    tensor::{Int, Tensor},
+};
+
+use backend::PairStatistic;
+pub(crate) use backend::{kernel_matrix, median_separation, on_processor};
+
+/// What a kernel depends on two points by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Separation {
+    /// `scale · Σ_c |x_c − y_c|`; subgradient 0 where coordinates coincide.
+    L1 {
+        /// 1, or ½ for the total variation.
+        scale: f64,
+    },
+    /// `(Σ_c (x_c − y_c)²)^½`; subgradient 0 where points coincide.
+    Euclidean,
+}
+
+/// The kernels of the fused pair statistic: `exp(−r)`, or `exp(−r²/2)` if `squared`, for a separation
+/// `r` over the bandwidth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairKernel {
+    /// The separation `r`.
+    pub separation: Separation,
+    /// The Gaussian profile rather than the exponential one.
+    pub squared: bool,
+}
+
+impl PairKernel {
+    /// What multiplies the sum over coordinates, or its root.
+    pub(crate) fn scale(&self) -> f64 {
+        match self.separation {
+            Separation::L1 { scale } => scale,
+            Separation::Euclidean => 1.0,
+        }
+    }
+}
+
+/// Which pairs the statistic is a mean of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pairing {
+    /// All `n²`, each sample with itself too.
+    All,
+    /// The pairs of two samples within the first `⌊n/size⌋` blocks of consecutive samples.
+    Blocks {
+        /// Samples in a block, `2..=n`; `n` for all pairs.
+        size: usize,
+    },
+}
+
+/// The mean of `h_ij = k(p_i, p_j) δ_i·δ_j` over pairs of samples, with residuals `δ = e_y − p`,
+/// fused: no `n × n` matrix is stored, neither for the value nor for the gradient, which reaches
+/// the points and the bandwidth.
+///
+/// On Flex and NdArray a pass over tiles in vectors of the processor, on all of rayon's threads (the
+/// same result for the same number of them); while gradients are recorded the same pass sums them
+/// too, and the backward pass only scales them. Elsewhere a loop over rows composed of tensor
+/// operations.
+///
+/// # Shapes
+///
+/// - points: `[n, m]`, probabilities
+/// - labels: `[n]`, classes in `0..m`
+/// - bandwidth: `[1]`, positive, in the dtype of the points
+/// - output: `[1]`, in the dtype of the points
+///
+/// Cost: `n²·m/2` pairs of coordinates (`n·B·m/2` for blocks of `B`), memory `O(n·m)`.
+///
+/// # Panics
+///
+/// If shapes, dtypes or devices disagree, on points without samples or coordinates, a block size
+/// outside `2..=n`, or a backend that this crate was not compiled for. On Flex and NdArray also on a
+/// label out of range, a bandwidth that is not a positive finite number, and a dtype other than f32
+/// and f64; elsewhere nothing is read back. Points that are not finite make the result NaN.
+pub fn pair_statistic(
+    points: Tensor<2>,
+    labels: Tensor<1, Int>,
+    bandwidth: Tensor<1>,
+    kernel: PairKernel,
+    pairing: Pairing,
+) -> Tensor<1> {
+    let [n, m] = points.dims();
+    let [count] = labels.dims();
+    assert_eq!(n, count, "{n} points but {count} labels");
+    assert!(n > 0 && m > 0, "{n} points of {m} coordinates");
+    let [count] = bandwidth.dims();
+    assert_eq!(count, 1, "{count} bandwidths, expected 1");
+    assert_eq!(bandwidth.dtype(), points.dtype(), "dtype of the bandwidth");
+    if let Pairing::Blocks { size } = pairing {
+        assert!(
+            (2..=n).contains(&size),
+            "blocks of {size} of {n} samples, expected 2 to {n}"
+        );
+    }
+    Tensor::from_dispatch(<Dispatch as PairStatistic>::pair_statistic(
+        points.into_dispatch(),
+        labels.into_dispatch(),
+        bandwidth.into_dispatch(),
+        kernel,
+        pairing,
+    ))
+}
+
+/// From `Σ_{i<j} h` over all blocks to the mean, as factors: of this sum, and of `Σ_i h_ii`.
+fn normalisation(pairing: Pairing, n: usize) -> (f64, f64) {
+    match pairing {
+        Pairing::All => (2.0 / (n * n) as f64, 1.0 / (n * n) as f64),
+        Pairing::Blocks { size } => (2.0 / ((n / size) * size * (size - 1)) as f64, 0.0),
+    }
+}
+
+/// The pairs in blocks of this size.
+fn block_size(pairing: Pairing, n: usize) -> usize {
+    match pairing {
+        Pairing::All => n,
+        Pairing::Blocks { size } => size,
+    }
+}
