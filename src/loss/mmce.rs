@@ -5,7 +5,10 @@ use burn::{
 };
 
 use super::criterion::impl_criterion;
-use crate::estimator::{Mmce, MmceForm};
+use crate::{
+    estimator::{Mmce, MmceForm},
+    ops::Computation,
+};
 
 /// Configuration of [`MmceLoss`].
 #[derive(Config, Debug)]
@@ -19,6 +22,9 @@ pub struct MmceLossConfig {
     /// The squared MMCE rather than its root. Default: false.
     #[config(default = false)]
     pub squared: bool,
+    /// Fused or composed. Default: fused on the processor.
+    #[config(default = "Computation::Auto")]
+    pub computation: Computation,
 }
 
 impl MmceLossConfig {
@@ -42,6 +48,7 @@ impl MmceLossConfig {
             mmce: Mmce {
                 form: self.form,
                 bandwidth,
+                computation: self.computation,
             },
             squared: self.squared,
         }

@@ -6,7 +6,9 @@ pub enum Computation {
     /// Fused where there is a fused path and tensors are in the processor's memory, else composed.
     #[default]
     Auto,
-    /// By [`pair_statistic`](super::pair_statistic), on other devices a few rows at a time; a panic where the kernel has no fused path.
+    /// By [`pair_statistic`](super::pair_statistic), on other devices a few rows at a time; a panic
+    /// where the kernel has no fused path. The MMCE, which always has one, by
+    /// [`laplacian_sum`](super::laplacian_sum).
     Fused,
     /// By tensor operations on `n × n` matrices: the reference that the fused path is tested
     /// against.
