@@ -1,4 +1,4 @@
-//! The fused pair statistic beside its composition from tensor operations, on Burn's default device
+//! The fused SKCE and MMCE beside their composition from tensor operations, on Burn's default device
 //! in f32: `cargo bench -p burn-calibration-benches --bench fused`.
 
 use std::{hint::black_box, time::Duration};
@@ -92,16 +92,21 @@ fn skce_value(criterion: &mut Criterion) {
 
 fn mmce(criterion: &mut Criterion) {
     let device = Default::default();
-    let mut group = criterion.benchmark_group("mmce");
-    group
-        .sample_size(20)
-        .measurement_time(Duration::from_secs(3));
-    for n in [128, 1024, 4096] {
-        let (logits, labels) = data(n, 10, &device);
-        let loss = MmceLossConfig::new().init();
-        group.bench_function(BenchmarkId::from_parameter(format!("n{n}_m10")), |b| {
-            b.iter(|| value_and_gradient(&loss, black_box(&logits), &labels))
-        });
+    for (path, computation) in computations() {
+        let mut group = criterion.benchmark_group(format!("mmce/{path}"));
+        group
+            .sample_size(20)
+            .measurement_time(Duration::from_secs(3));
+        for n in [128, 1024, 65536] {
+            if skipped(computation, n, 1) {
+                continue;
+            }
+            let (logits, labels) = data(n, 10, &device);
+            let loss = MmceLossConfig::new().with_computation(computation).init();
+            group.bench_function(BenchmarkId::from_parameter(format!("n{n}_m10")), |b| {
+                b.iter(|| value_and_gradient(&loss, black_box(&logits), &labels))
+            });
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use crate::{
     error::{Error, Result},
     host::to_scalar,
     kernel::{Bandwidth, Distance, Kernel},
+    ops::{Computation, laplacian_sum, on_processor},
 };
 
 /// Which estimator of the squared maximum mean calibration error.
@@ -33,6 +34,9 @@ pub struct Mmce {
     pub form: MmceForm,
     /// The bandwidth `ν`, 0.4 by default.
     pub bandwidth: f64,
+    /// Fused on the processor by default.
+    #[serde(default)]
+    pub computation: Computation,
 }
 
 impl Default for Mmce {
@@ -40,6 +44,7 @@ impl Default for Mmce {
         Self {
             form: MmceForm::Unweighted,
             bandwidth: 0.4,
+            computation: Computation::Auto,
         }
     }
 }
@@ -53,9 +58,17 @@ impl Mmce {
         }
     }
 
+    /// The same estimator, fused or composed.
+    pub fn with_computation(self, computation: Computation) -> Self {
+        Self {
+            computation,
+            ..self
+        }
+    }
+
     /// The estimate of the squared MMCE as a differentiable tensor, for training.
     ///
-    /// The unbiased form of fewer than two samples is 0 with gradient 0.
+    /// An empty batch gives 0, and so does one sample in the unbiased form, with gradient 0.
     ///
     /// # Shapes
     ///
@@ -63,11 +76,14 @@ impl Mmce {
     /// - labels: `[n]`, classes in `0..m` (not checked: nothing is read back)
     /// - output: `[1]`, in the dtype of the probabilities
     ///
-    /// Cost: `n²` operations and a few `n × n` matrices.
+    /// Cost: `O(n log n)` operations and memory `O(n)` for the pairs by the fused
+    /// [`laplacian_sum`] on the processor (on other devices `n²` operations, memory `O(n)`); `n²`
+    /// operations and a few `n × n` matrices composed, which is what other devices do by default.
     ///
     /// # Panics
     ///
-    /// If the numbers of probabilities and labels differ.
+    /// If the numbers of probabilities and labels differ, or in a fused computation if the bandwidth
+    /// is not a positive finite number.
     pub fn value(&self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
         let [n, _] = probabilities.dims();
         assert_eq!(
@@ -76,6 +92,9 @@ impl Mmce {
             "{n} predictions but {} labels",
             labels.dims()[0]
         );
+        if n == 0 {
+            return probabilities.sum() * 0.0;
+        }
         let (confidence, class) = probabilities.max_dim_with_indices(1); // [n, 1] each
         let correct = class.cast(labels.dtype()).equal(labels.reshape([n, 1])); // [n, 1]
         let right = confidence.ones_like().mask_fill(correct.bool_not(), 0.0); // c
@@ -99,8 +118,19 @@ impl Mmce {
 
     /// `Σ_ij a_i a_j k(r_i, r_j)` and `Σ_i a_i²`, for `r` and `a` of shape `[n, 1]`.
     fn sums(&self, r: Tensor<2>, a: Tensor<2>) -> (Tensor<1>, Tensor<1>) {
-        let gram = self.kernel().gram(r.unsqueeze()).squeeze_dim::<2>(0); // [n, n]
-        ((a.clone() * gram.matmul(a.clone())).sum(), a.square().sum())
+        let fused = match self.computation {
+            Computation::Auto => on_processor(&r),
+            Computation::Fused => true,
+            Computation::Composed => false,
+        };
+        let weighted = if fused {
+            let (r, a) = (r.squeeze_dim(1), a.clone().squeeze_dim(1)); // [n] each
+            laplacian_sum(r, a, self.bandwidth).unsqueeze_dim(1)
+        } else {
+            let gram = self.kernel().gram(r.unsqueeze()).squeeze_dim::<2>(0); // [n, n]
+            gram.matmul(a.clone())
+        }; // Σ_j k_ij a_j: [n, 1]
+        ((a.clone() * weighted).sum(), a.square().sum())
     }
 
     /// The kernel on confidences.
@@ -117,6 +147,9 @@ impl Mmce {
     /// - predictions: `n × m`
     /// - labels: `[n]`
     ///
+    /// Cost: as [`value`](Self::value), but fused on every device unless composed is asked for, so
+    /// that no `n × n` matrix is needed.
+    ///
     /// # Errors
     ///
     /// A label that is not a class, another number of labels than of predictions, a bandwidth that
@@ -132,9 +165,11 @@ impl Mmce {
                 got: samples,
             });
         }
-        Ok(to_scalar(self.value(
-            predictions.probabilities().detach(),
-            labels.clone(),
-        )))
+        let mmce = match self.computation {
+            Computation::Auto => self.with_computation(Computation::Fused),
+            _ => *self,
+        };
+        let probabilities = predictions.probabilities().detach();
+        Ok(to_scalar(mmce.value(probabilities, labels.clone())))
     }
 }

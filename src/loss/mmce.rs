@@ -1,11 +1,14 @@
 use burn::{
     config::Config,
     module::Module,
-    tensor::{Int, Tensor, activation::softmax},
+    tensor::{Int, Tensor},
 };
 
 use super::criterion::impl_criterion;
-use crate::estimator::{Mmce, MmceForm};
+use crate::{
+    estimator::{Mmce, MmceForm},
+    ops::{Computation, softmax},
+};
 
 /// Configuration of [`MmceLoss`].
 #[derive(Config, Debug)]
@@ -19,6 +22,9 @@ pub struct MmceLossConfig {
     /// The squared MMCE rather than its root. Default: false.
     #[config(default = false)]
     pub squared: bool,
+    /// Fused or composed. Default: fused on the processor.
+    #[config(default = "Computation::Auto")]
+    pub computation: Computation,
 }
 
 impl MmceLossConfig {
@@ -42,6 +48,7 @@ impl MmceLossConfig {
             mmce: Mmce {
                 form: self.form,
                 bandwidth,
+                computation: self.computation,
             },
             squared: self.squared,
         }
@@ -70,7 +77,7 @@ impl MmceLoss {
     /// - labels: `[n]`, classes in `0..m`
     /// - output: `[1]`, in the dtype of the logits
     pub fn forward(&self, logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
-        self.forward_from_probabilities(softmax(logits, 1), labels)
+        self.forward_from_probabilities(softmax(logits), labels)
     }
 
     /// The penalty from probabilities, with the shapes of [`forward`](Self::forward).

@@ -6,8 +6,9 @@ pub enum Computation {
     /// Fused where there is a fused path and tensors are in the processor's memory, else composed.
     #[default]
     Auto,
-    /// By [`pair_statistic`](super::pair_statistic), on other devices a few rows at a time. A kernel
-    /// that has no fused path is a panic in a loss and an error on data.
+    /// By [`pair_statistic`](super::pair_statistic), on other devices a few rows at a time; a kernel
+    /// that has no fused path is a panic in a loss and an error on data. The MMCE, which always has
+    /// one, by [`laplacian_sum`](super::laplacian_sum).
     Fused,
     /// By tensor operations on `n × n` matrices: the reference that the fused path is tested
     /// against.

@@ -22,6 +22,23 @@
 //! assert!((slope - 2.0 * skce).abs() < 1e-5); // its derivative is 2/ν³ of it
 //! ```
 //!
+//! [`laplacian_sum`] is the matrix of a Laplacian kernel on the line times a vector, which is what the
+//! MMCE is made of: one sort and two sweeps on the processor.
+//!
+//! ```
+//! use burn::tensor::{Device, Tensor};
+//! use burn_calibration::ops::laplacian_sum;
+//!
+//! let device = Device::default();
+//! let confidences = Tensor::<1>::from_floats([0.9, 0.5, 0.9], &device);
+//! let residuals = Tensor::<1>::from_floats([0.1, -0.5, -0.9], &device);
+//! let sums = laplacian_sum(confidences, residuals.clone(), 0.4);
+//! let mmce = (residuals * sums).sum().into_scalar::<f32>() / 9.0; // squared, unweighted
+//! // 0.9 twice, with weights of 0.1 − 0.9 together, and 0.5, one bandwidth away
+//! let expected = (0.8f32.powi(2) + 0.5f32.powi(2) + 2.0 * 0.8 * 0.5 * (-1.0f32).exp()) / 9.0;
+//! assert!((mmce - expected).abs() < 1e-6);
+//! ```
+//!
 //! For other kernels: composing a pairwise distance from tensor operations makes automatic
 //! differentiation keep one `n × n` matrix for each coordinate. [`pairwise_distance`] keeps the points
 //! alone and recomputes the rest, so that neither pass holds more than a few `n × n` matrices, on
@@ -41,11 +58,15 @@
 
 mod computation;
 pub(crate) mod cpu;
+mod laplacian_sum;
 mod pair_statistic;
 mod pairwise_distance;
+#[cfg(any(feature = "flex", feature = "ndarray"))]
+mod ready;
 mod softmax;
 
 pub use computation::Computation;
+pub use laplacian_sum::laplacian_sum;
 pub use pair_statistic::{PairKernel, Pairing, Separation, pair_statistic};
 pub(crate) use pair_statistic::{kernel_matrix, median_separation, on_processor};
 pub use pairwise_distance::{Metric, pairwise_distance};

@@ -8,6 +8,7 @@ use burn_calibration::{
     hypothesis::*,
     kernel::Kernel,
     loss::*,
+    ops::Computation,
     recalibration::{TemperatureScaling, TemperatureScalingConfig},
     score::ProperScore,
 };
@@ -91,8 +92,12 @@ fn losses() -> Vec<(String, Box<dyn Criterion>)> {
         }
     }
     for form in [MmceForm::Unweighted, MmceForm::Weighted] {
-        let config = MmceLossConfig::new().with_form(form);
-        losses.push((format!("{config:?}"), Box::new(config.init())));
+        for computation in [Computation::Auto, Computation::Fused] {
+            let config = MmceLossConfig::new()
+                .with_form(form)
+                .with_computation(computation);
+            losses.push((format!("{config:?}"), Box::new(config.init())));
+        }
     }
     losses
 }

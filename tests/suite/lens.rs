@@ -242,7 +242,7 @@ proptest! {
             prop_assert!((a - b).abs() < 1e-13);
         }
         // total variation of (1 − r, r) is |r − r'|
-        let mmce = Mmce { form: MmceForm::Unbiased, bandwidth: 1.0 };
+        let mmce = Mmce { bandwidth: 1.0, ..Mmce::new(MmceForm::Unbiased) };
         prop_assert!((2.0 * mmce.estimate(&p, &y).unwrap() - top_label[0]).abs() < 1e-13);
     }
 

@@ -18,6 +18,7 @@ mod kernel;
 mod lens;
 mod loss;
 mod matrix_kernel;
+mod mmce;
 mod models;
 mod multiple;
 mod nulls;

@@ -1,11 +1,5 @@
 //! The operation on the processor: tensors to slices, and sums over pairs to means.
 
-use std::{
-    future::Future,
-    pin::pin,
-    task::{Context, Poll, Waker},
-};
-
 use burn::{
     backend::{
         Backend, TensorMetadata,
@@ -16,6 +10,7 @@ use burn::{
 
 use super::{PairKernel, Pairing, Separation, backend::WithGradient, block_size, normalisation};
 use crate::ops::cpu::{self, PairSums, Real, Samples, order_statistics, pair_sums};
+use crate::ops::ready::ready;
 
 pub(super) fn run<B: Backend>(
     points: FloatTensor<B>,
@@ -159,13 +154,5 @@ fn median_of<T: Real + burn::tensor::Element>(
     match 0.5 * (middle[0] + middle[1]) {
         0.0 => 1.0,
         median => median,
-    }
-}
-
-/// What a backend on the processor reads is there at once.
-fn ready<T, E: std::fmt::Debug>(read: impl Future<Output = Result<T, E>>) -> T {
-    match pin!(read).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(data) => data.expect("a tensor on the processor can be read"),
-        Poll::Pending => unreachable!("a tensor on the processor is there"),
     }
 }
