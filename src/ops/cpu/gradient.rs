@@ -4,21 +4,21 @@
 //! `Σ_j s_ij ∂_i separation(p_i, p_j) − Σ_j k_ij δ_j`; the second part through the residual
 //! `δ_i = e_y − p_i`.
 
-use super::{real::Real, slope::Slopes, tile::Tile};
+use super::{real::Real, tile::Tile};
 
 /// The weights of a tile, `[strip][row][column]`; 0 for pairs that do not count.
 #[derive(Clone, Copy)]
 pub(super) struct Weights<'a, T> {
     /// `s`
     pub slope: &'a [T],
-    /// What multiplies the residuals: `−k`, or `s − k` for [`Slopes::Merged`].
+    /// What multiplies the residuals: `−k`, or `s − k` for [`Slopes::Merged`](super::slope::Slopes::Merged).
     pub residual: &'a [T],
 }
 
 /// The gradient of a share of the pairs.
 pub(super) trait Gradient<T: Real>: Send {
-    /// How the part through the kernel is summed; none for the value alone.
-    fn slopes(&self) -> Option<Slopes>;
+    /// False for the value alone.
+    const WANTED: bool;
 
     /// Adds the pairs of a tile.
     fn add(&mut self, tile: &Tile, weights: Weights<T>);
@@ -37,9 +37,7 @@ pub(super) trait Gradient<T: Real>: Send {
 pub(super) struct ValueOnly;
 
 impl<T: Real> Gradient<T> for ValueOnly {
-    fn slopes(&self) -> Option<Slopes> {
-        None
-    }
+    const WANTED: bool = false;
 
     fn add(&mut self, _: &Tile, _: Weights<T>) {}
 

@@ -88,9 +88,7 @@ impl<'a, T: Real> Long<'a, T> {
 }
 
 impl<T: Real> Gradient<T> for Long<'_, T> {
-    fn slopes(&self) -> Option<Slopes> {
-        Some(self.slopes)
-    }
+    const WANTED: bool = true;
 
     fn add(&mut self, tile: &Tile, weights: Weights<T>) {
         let width = strip::<T>();

@@ -155,13 +155,11 @@ fn all_pairs<T: Real>(
             let sums = (radial, SquaredEuclidean, Slopes::Differences);
             fused(samples, sums, 1.0, gradient)
         }
-        (Separation::Euclidean, true) if bandwidth < MERGED_FROM => {
+        (Separation::Euclidean, true)
+            if bandwidth < MERGED_FROM || samples.longest() * rate > EXPONENT_UP_TO =>
+        {
             let radial = GaussianEuclidean(rate);
             let sums = (radial, SquaredEuclidean, Slopes::Differences);
-            fused(samples, sums, 1.0, gradient)
-        }
-        (Separation::Euclidean, true) if samples.longest() * rate > EXPONENT_UP_TO => {
-            let sums = (GaussianEuclidean(rate), SquaredEuclidean, Slopes::Merged);
             fused(samples, sums, 1.0, gradient)
         }
         (Separation::Euclidean, true) => {

@@ -10,9 +10,8 @@ use super::{
     radial::Radial,
     real::Real,
     similarity::Coordinate,
-    slope::Slopes,
     tile::Tile,
-    weigh::{MERGED, SEPARATE, STATISTIC, Totals, Weigh},
+    weigh::{Totals, Weigh},
 };
 
 /// Below so many coordinates of pairs a pass is done by the calling thread.
@@ -103,13 +102,10 @@ impl<T: Real, R: Radial<T>, C: Coordinate<T>> Pass<'_, T, R, C> {
                 row,
                 strips: first..strips.end.min(first + self.strips()),
             };
-            match gradient.slopes() {
-                None => totals += self.weigh::<STATISTIC>(tile, scratch),
-                Some(slopes) => {
-                    totals += match slopes {
-                        Slopes::Merged => self.weigh::<MERGED>(tile, scratch),
-                        _ => self.weigh::<SEPARATE>(tile, scratch),
-                    };
+            match G::WANTED {
+                false => totals += self.weigh::<false>(tile, scratch),
+                true => {
+                    totals += self.weigh::<true>(tile, scratch);
                     let slope = &scratch.first[..tile.len::<T>()];
                     let residual = &scratch.second[..tile.len::<T>()];
                     gradient.add(tile, Weights { slope, residual });
@@ -120,7 +116,7 @@ impl<T: Real, R: Radial<T>, C: Coordinate<T>> Pass<'_, T, R, C> {
         totals
     }
 
-    fn weigh<const OUTPUT: u8>(&self, tile: &Tile, scratch: &mut Scratch<T>) -> Totals {
+    fn weigh<const GRADIENT: bool>(&self, tile: &Tile, scratch: &mut Scratch<T>) -> Totals {
         let Scratch {
             first,
             second,
@@ -130,7 +126,7 @@ impl<T: Real, R: Radial<T>, C: Coordinate<T>> Pass<'_, T, R, C> {
         if masked {
             tile.mask(&mut mask[..tile.len::<T>()]);
         }
-        Arch::new().dispatch(Weigh::<_, _, _, OUTPUT> {
+        Arch::new().dispatch(Weigh::<_, _, _, GRADIENT> {
             tile,
             points: self.points,
             residuals: self.residuals,

@@ -19,6 +19,9 @@ pub(super) struct Value<V> {
 
 /// A kernel, its bandwidth `ν` given.
 pub(super) trait Radial<T: Real>: Copy + Send + Sync {
+    /// Whether the gradient is summed as in [`Slopes::Merged`](super::slope::Slopes::Merged).
+    const MERGED: bool = false;
+
     fn of<S: Simd>(self, simd: S, separation: T::Lanes<S>) -> Value<T::Lanes<S>>;
 
     /// What multiplies the sums over stretches.
@@ -120,6 +123,8 @@ impl<T: Real> Radial<T> for GaussianEuclidean {
 }
 
 impl<T: Real> Radial<T> for GaussianExponent {
+    const MERGED: bool = true;
+
     #[inline(always)]
     fn of<S: Simd>(self, simd: S, exponent: T::Lanes<S>) -> Value<T::Lanes<S>> {
         Value {

@@ -68,9 +68,7 @@ impl<'a, T: Real> Short<'a, T> {
 }
 
 impl<T: Real> Gradient<T> for Short<'_, T> {
-    fn slopes(&self) -> Option<Slopes> {
-        Some(self.slopes)
-    }
+    const WANTED: bool = true;
 
     fn add(&mut self, tile: &Tile, weights: Weights<T>) {
         let arch = Arch::new();

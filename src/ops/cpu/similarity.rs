@@ -153,10 +153,10 @@ fn start_sums<S: Simd, T: Real, C: Coordinate<T>>(
     let zero = T::splat(simd, T::new(0.0));
     let mut sums = [[zero; PAIR]; QUAD];
     let own = T::lanes::<S>(&y.own[index * strip::<T>()..][..strip::<T>()]);
-    for q in 0..QUAD {
-        let of_row = T::splat(simd, x.own[row + q]);
-        for v in 0..PAIR {
-            sums[q][v] = C::start(simd, T::add(simd, of_row, own[start + v]));
+    for (sums, &of_row) in sums.iter_mut().zip(&x.own[row..row + QUAD]) {
+        let of_row = T::splat(simd, of_row);
+        for (sum, &of_column) in sums.iter_mut().zip(&own[start..start + PAIR]) {
+            *sum = C::start(simd, T::add(simd, of_row, of_column));
         }
     }
     sums

@@ -15,13 +15,9 @@ use super::{
 /// Vectors of pairs that are weighed at once: each waits long for its exponential.
 const UNROLLED: usize = 4;
 
-/// What is written for each pair, with `k` the kernel, `g` the inner product of the residuals and
-/// `s = g·∂k` the slope.
-pub(super) const STATISTIC: u8 = 0; // nothing of use
-pub(super) const SEPARATE: u8 = 1; // `s` and `−k`
-pub(super) const MERGED: u8 = 2; // `s` and `s − k`
-
-pub(super) struct Weigh<'a, T, R, C, const OUTPUT: u8> {
+/// With a gradient, for each pair is written, with `k` the kernel, `g` the inner product of the residuals
+/// and `s = g·∂k` the slope: `s`, and `−k` or `s − k`, see [`Radial::MERGED`].
+pub(super) struct Weigh<'a, T, R, C, const GRADIENT: bool> {
     pub tile: &'a Tile,
     pub points: &'a Vectors<T>,
     pub residuals: &'a Vectors<T>,
@@ -49,7 +45,7 @@ impl AddAssign for Totals {
     }
 }
 
-impl<T, R, C, const OUTPUT: u8> WithSimd for Weigh<'_, T, R, C, OUTPUT>
+impl<T, R, C, const GRADIENT: bool> WithSimd for Weigh<'_, T, R, C, GRADIENT>
 where
     T: Real,
     R: Radial<T>,
@@ -66,7 +62,7 @@ where
             ..
         } = self;
         let zero = T::splat(simd, T::new(0.0));
-        let (mut value, mut stretch) = ([zero; UNROLLED], [zero; UNROLLED]);
+        let mut sums = [[zero; UNROLLED]; 2]; // value and stretch
         let size = strip::<T>() * strip::<T>();
         let rows = tile.row..tile.row + strip::<T>();
         let strips = tile.strips.clone().zip(self.first.chunks_exact_mut(size));
@@ -87,14 +83,22 @@ where
                 (residuals, strip),
                 second,
             );
-            let pairs = (T::lanes_mut::<S>(first), T::lanes_mut::<S>(second));
-            let sums = (&mut value, &mut stretch);
+            let (first, second) = (T::lanes_mut::<S>(first), T::lanes_mut::<S>(second));
             match self.mask {
                 Some(mask) => {
                     let mask = T::lanes::<S>(&mask[k * size..][..size]);
-                    weigh::<S, T, R, OUTPUT>(simd, self.radial, pairs, Some(mask), sums);
+                    weigh::<S, T, R, GRADIENT>(
+                        simd,
+                        self.radial,
+                        first,
+                        second,
+                        Some(mask),
+                        &mut sums,
+                    );
                 }
-                None => weigh::<S, T, R, OUTPUT>(simd, self.radial, pairs, None, sums),
+                None => {
+                    weigh::<S, T, R, GRADIENT>(simd, self.radial, first, second, None, &mut sums)
+                }
             }
         }
         let total = |sums: [T::Lanes<S>; UNROLLED]| {
@@ -105,20 +109,21 @@ where
             T::sum(simd, total).to_f64()
         };
         Totals {
-            value: total(value),
-            stretch: self.radial.stretch_unit() * total(stretch),
+            value: total(sums[0]),
+            stretch: self.radial.stretch_unit() * total(sums[1]),
         }
     }
 }
 
 /// From separations and inner products of residuals to what is written.
 #[inline(always)]
-fn weigh<S: Simd, T: Real, R: Radial<T>, const OUTPUT: u8>(
+fn weigh<S: Simd, T: Real, R: Radial<T>, const GRADIENT: bool>(
     simd: S,
     radial: R,
-    (first, second): (&mut [T::Lanes<S>], &mut [T::Lanes<S>]),
+    first: &mut [T::Lanes<S>],
+    second: &mut [T::Lanes<S>],
     mask: Option<&[T::Lanes<S>]>,
-    (value, stretch): (&mut [T::Lanes<S>; UNROLLED], &mut [T::Lanes<S>; UNROLLED]),
+    [value, stretch]: &mut [[T::Lanes<S>; UNROLLED]; 2],
 ) {
     let zero = T::splat(simd, T::new(0.0));
     let first = first.chunks_exact_mut(UNROLLED);
@@ -132,9 +137,9 @@ fn weigh<S: Simd, T: Real, R: Radial<T>, const OUTPUT: u8>(
             };
             let h = T::mul(simd, kernel, second[v]);
             value[v] = T::add(simd, value[v], h);
-            if OUTPUT != STATISTIC {
+            if GRADIENT {
                 let slope = T::mul(simd, h, radial.slope);
-                let from = if OUTPUT == MERGED { slope } else { zero };
+                let from = if R::MERGED { slope } else { zero };
                 stretch[v] = T::mul_add(simd, h, radial.stretch, stretch[v]);
                 first[v] = slope;
                 second[v] = T::sub(simd, from, kernel);
