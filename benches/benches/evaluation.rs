@@ -1,50 +1,80 @@
-//! Estimates, tests and fits from data, on Burn's default device in f32.
+//! Estimates, tests and fits from data, on Burn's default device in f32:
+//! `cargo bench -p burn-calibration-benches --bench evaluation`.
 
 use burn_calibration::{hypothesis::NullDistribution, prelude::*};
 use burn_calibration_benches::data;
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{SeedableRng, rngs::StdRng};
 
-fn evaluation(criterion: &mut Criterion) {
-    let device = Default::default();
-    let mut group = criterion.benchmark_group("evaluation");
+fn kernel() -> Kernel {
+    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5))
+}
+
+fn skce_estimate(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("skce_estimate");
     group.sample_size(10);
-    let (logits, labels) = data(2000, 10, &device);
+    for n in [2000, 10_000] {
+        let (logits, labels) = data(n, 10, &Default::default());
+        let predictions = Categorical::from_logits(logits).expect("finite logits");
+        group.bench_function(format!("n{n}_m10"), |b| {
+            b.iter(|| Skce::unbiased(kernel()).estimate(&predictions, &labels))
+        });
+    }
+}
+
+fn gamma_test(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("gamma_test");
+    group.sample_size(10);
+    let (logits, labels) = data(10_000, 10, &Default::default());
     let predictions = Categorical::from_logits(logits).expect("finite logits");
-    let kernel = Kernel::exponential();
-    group.bench_function("bandwidth_median/n2000_m10", |b| {
-        b.iter(|| kernel.with_bandwidth_of(&predictions.probabilities()))
-    });
-    let kernel = kernel.with_bandwidth(Bandwidth::Fixed(0.5));
-    group.bench_function("skce_unbiased/n2000_m10", |b| {
-        b.iter(|| Skce::unbiased(kernel).estimate(&predictions, &labels))
-    });
-    group.bench_function("bootstrap/n2000_m10_r1000", |b| {
-        let test = AsymptoticSkceTest::new(kernel).with_null(NullDistribution::Bootstrap);
+    group.bench_function("n10000_m10", |b| {
+        let test = AsymptoticSkceTest::new(kernel());
         b.iter(|| test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
     });
-    let (logits, labels) = data(10_000, 10, &device);
-    let predictions = Categorical::from_logits(logits).expect("finite logits");
-    group.bench_function("median_estimate_bootstrap/n10000_m10_r1000", |b| {
-        b.iter(|| {
-            let kernel = Kernel::exponential()
-                .with_bandwidth_of(&predictions.probabilities())
-                .expect("a valid kernel");
-            let estimate = Skce::unbiased(kernel).estimate(&predictions, &labels);
-            let test = AsymptoticSkceTest::new(kernel).with_null(NullDistribution::Bootstrap);
-            let outcome = test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0));
-            (estimate, outcome)
-        })
-    });
-    group.bench_function("gamma_test/n10000_m10", |b| {
-        let test = AsymptoticSkceTest::new(kernel);
-        b.iter(|| test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
-    });
-    let (logits, labels) = data(5000, 10, &device);
-    group.bench_function("temperature_fit/n5000_m10", |b| {
+}
+
+/// 1,000 replicates.
+fn bootstrap(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("bootstrap");
+    group.sample_size(10);
+    let test = |kernel| AsymptoticSkceTest::new(kernel).with_null(NullDistribution::Bootstrap);
+    for n in [2000, 10_000] {
+        let (logits, labels) = data(n, 10, &Default::default());
+        let predictions = Categorical::from_logits(logits).expect("finite logits");
+        group.bench_function(format!("n{n}_m10"), |b| {
+            let test = test(kernel());
+            b.iter(|| test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
+        });
+        group.bench_function(format!("n{n}_m10_with_median_and_estimate"), |b| {
+            b.iter(|| {
+                let kernel = Kernel::exponential()
+                    .with_bandwidth_of(&predictions.probabilities())
+                    .expect("a valid kernel");
+                let estimate = Skce::unbiased(kernel).estimate(&predictions, &labels);
+                let mut rng = StdRng::seed_from_u64(0);
+                (
+                    estimate,
+                    test(kernel).evaluate(&predictions, &labels, &mut rng),
+                )
+            })
+        });
+    }
+}
+
+fn temperature_fit(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("temperature_fit");
+    group.sample_size(10);
+    let (logits, labels) = data(5000, 10, &Default::default());
+    group.bench_function("n5000_m10", |b| {
         b.iter(|| TemperatureScalingConfig::new().fit(logits.clone(), labels.clone()))
     });
 }
 
-criterion_group!(all, evaluation);
-criterion_main!(all);
+criterion_group!(
+    evaluation,
+    skce_estimate,
+    gamma_test,
+    bootstrap,
+    temperature_fit
+);
+criterion_main!(evaluation);

@@ -1,5 +1,7 @@
 //! Benchmarks of burn-calibration, see README.md.
 
+pub mod resnet;
+
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 

@@ -2,20 +2,22 @@
 
 use burn::{
     backend::{
-        Autodiff, Backend, Dispatch,
+        Autodiff, Backend, Dispatch, TensorMetadata,
         autodiff::{
             checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
             grads::Gradients,
             ops::{Backward, Ops, OpsKind},
         },
         backend_extension,
+        ops::ActivationOps,
         tensor::FloatTensor,
     },
-    tensor::Tensor,
+    tensor::{DType, Tensor},
 };
 
 /// The softmax of each row, `[n, m]` to `[n, m]`: Burn's, but one step for automatic
-/// differentiation instead of five, which is what a small batch waits for.
+/// differentiation instead of five, and on the processor in its vectors: what a small batch waits
+/// for.
 pub(crate) fn softmax(logits: Tensor<2>) -> Tensor<2> {
     Tensor::from_dispatch(<Dispatch as RowSoftmax>::row_softmax(
         logits.into_dispatch(),
@@ -32,31 +34,65 @@ pub(crate) trait RowSoftmax: Backend {
     fn row_softmax(logits: FloatTensor<Self>) -> FloatTensor<Self> {
         Self::softmax(logits, 1)
     }
+
+    /// With `G = ∂L/∂p`: `∂L/∂z_ic = p_ic (G_ic − Σ_d p_id G_id)`.
+    fn row_softmax_gradient(
+        p: FloatTensor<Self>,
+        upstream: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        composed::<Self>(p, upstream)
+    }
 }
 
-#[cfg(feature = "flex")]
-impl RowSoftmax for burn::backend::Flex {}
-#[cfg(feature = "ndarray")]
-impl RowSoftmax for burn::backend::NdArray {}
+fn composed<B: Backend>(p: FloatTensor<B>, upstream: FloatTensor<B>) -> FloatTensor<B> {
+    let mean = B::float_sum_dim(B::float_mul(p.clone(), upstream.clone()), 1);
+    B::float_mul(p, B::float_sub(upstream, mean))
+}
+
+/// The backends whose memory is the processor's.
+macro_rules! on_processor {
+    ($($feature:literal => $backend:ty),*) => {$(
+        #[cfg(feature = $feature)]
+        impl RowSoftmax for $backend {
+            fn row_softmax(logits: FloatTensor<Self>) -> FloatTensor<Self> {
+                match logits.dtype() {
+                    DType::F32 => host::softmax::<Self, f32>(logits),
+                    DType::F64 => host::softmax::<Self, f64>(logits),
+                    _ => <Self as ActivationOps<Self>>::softmax(logits, 1),
+                }
+            }
+
+            fn row_softmax_gradient(
+                p: FloatTensor<Self>,
+                upstream: FloatTensor<Self>,
+            ) -> FloatTensor<Self> {
+                match p.dtype() {
+                    DType::F32 => host::gradient::<Self, f32>(p, upstream),
+                    DType::F64 => host::gradient::<Self, f64>(p, upstream),
+                    _ => composed::<Self>(p, upstream),
+                }
+            }
+        }
+    )*};
+}
+
+on_processor!("flex" => burn::backend::Flex, "ndarray" => burn::backend::NdArray);
+
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 impl RowSoftmax for burn::backend::Cube {}
 
 #[derive(Debug)]
 struct RowSoftmaxBackward;
 
-impl<B: Backend> Backward<B, 1> for RowSoftmaxBackward {
+impl<B: RowSoftmax> Backward<B, 1> for RowSoftmaxBackward {
     /// The probabilities.
     type State = FloatTensor<B>;
 
-    /// With `G = ∂L/∂p`: `∂L/∂z_ic = p_ic (G_ic − Σ_d p_id G_id)`.
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
         let [parent] = ops.parents;
-        let p = ops.state;
         let upstream = grads.consume::<B>(&ops.node);
         if let Some(node) = parent {
-            let mean = B::float_sum_dim(B::float_mul(p.clone(), upstream.clone()), 1);
-            let gradient = B::float_mul(p, B::float_sub(upstream, mean));
-            grads.register::<B>(node.id, gradient);
+            grads.register::<B>(node.id, B::row_softmax_gradient(ops.state, upstream));
         }
     }
 }
@@ -72,5 +108,63 @@ impl<B: RowSoftmax, C: CheckpointStrategy> RowSoftmax for Autodiff<B, C> {
             OpsKind::Tracked(prep) => prep.finish(probabilities.clone(), probabilities),
             OpsKind::UnTracked(prep) => prep.finish(probabilities),
         }
+    }
+}
+
+#[cfg(any(feature = "flex", feature = "ndarray"))]
+mod host {
+    use burn::tensor::{Element, TensorData};
+
+    use super::*;
+    use crate::ops::{
+        cpu::{Real, exp},
+        ready::ready,
+    };
+
+    pub(super) fn softmax<B: Backend, T: Real + Element>(logits: FloatTensor<B>) -> FloatTensor<B> {
+        let device = logits.device();
+        let mut data = ready(B::float_into_data(logits));
+        let m = data.shape()[1];
+        let z = data.as_mut_slice::<T>().expect("of this dtype");
+        let shift = |row: &mut [T]| {
+            let greatest = row.iter().fold(f64::NEG_INFINITY, |a, z| a.max(z.to_f64()));
+            row.iter_mut().for_each(|z| *z = z.plus(T::new(-greatest)));
+            let is_nan = row.iter().any(|z| z.to_f64().is_nan());
+            if is_nan { f64::NAN } else { 1.0 }
+        };
+        let factors: Vec<f64> = z.chunks_exact_mut(m).map(shift).collect();
+        exp(z); // knows no NaN
+        let least = T::new(2.0 * T::MIN_POSITIVE); // what underflows
+        for (row, factor) in z.chunks_exact_mut(m).zip(factors) {
+            let sum = row.iter().fold(T::new(0.0), |sum, &e| sum.plus(e));
+            let scale = T::new(factor / sum.to_f64());
+            let zero = T::new(0.0).times(scale);
+            for e in row {
+                *e = if *e < least { zero } else { e.times(scale) };
+            }
+        }
+        B::float_from_data(data, &device)
+    }
+
+    pub(super) fn gradient<B: Backend, T: Real + Element>(
+        p: FloatTensor<B>,
+        upstream: FloatTensor<B>,
+    ) -> FloatTensor<B> {
+        let device = p.device();
+        let (p, mut data) = (
+            ready(B::float_into_data(p)),
+            ready(B::float_into_data(upstream)),
+        );
+        let m = p.shape()[1];
+        let rows = p.as_slice::<T>().expect("of this dtype").chunks_exact(m);
+        let upstream = TensorData::as_mut_slice::<T>(&mut data).expect("of this dtype");
+        for (p, g) in rows.zip(upstream.chunks_exact_mut(m)) {
+            let products = p.iter().zip(&*g).map(|(p, &g)| p.times(g));
+            let mean = products.fold(T::new(0.0), T::plus);
+            for (p, g) in p.iter().zip(g) {
+                *g = p.times(g.plus(mean.times(T::new(-1.0))));
+            }
+        }
+        B::float_from_data(data, &device)
     }
 }

@@ -263,3 +263,39 @@ fn schedules() {
         2.0
     );
 }
+
+/// The losses' own softmax beside Burn's: extreme, masked (−∞) and invalid logits, any dtype.
+#[test]
+fn losses_take_any_logits() {
+    let infinity = f64::INFINITY;
+    let rows = vec![
+        vec![300.0, -300.0, 0.0],
+        vec![-infinity, 1.0, 2.0],
+        vec![80.0, -20.0, -7.5],
+        vec![0.1, 0.2, 0.3],
+    ];
+    for dtype in [DType::F64, DType::F32, DType::F16] {
+        let logits = tensor_on(&rows, &device(), dtype);
+        let labels = labels(&[0, 2, 1, 1]);
+        let expected = BrierLossConfig::new().init().forward_from_probabilities(
+            burn::tensor::activation::softmax(logits.clone(), 1),
+            labels.clone(),
+        );
+        let found = BrierLossConfig::new().init().forward(logits, labels);
+        let (found, expected) = (scalar(found), scalar(expected));
+        let tolerance = if dtype == DType::F16 { 1e-3 } else { 1e-6 };
+        assert!(
+            (found - expected).abs() < tolerance,
+            "{dtype:?}: {found}, not {expected}"
+        );
+    }
+    for invalid in [f64::NAN, infinity] {
+        let mut rows = rows.clone();
+        rows[3][1] = invalid;
+        let logits = tensor_on(&rows, &device(), DType::F32);
+        let loss = SkceLossConfig::new()
+            .init()
+            .forward(logits, labels(&[0, 2, 1, 1]));
+        assert!(scalar(loss).is_nan());
+    }
+}

@@ -4,7 +4,7 @@
 //! below 2 units in the last place; below the smallest normal number the result stays there instead of
 //! going to 0.
 
-use pulp::Simd;
+use pulp::{Arch, Simd, WithSimd};
 
 use super::real::Real;
 
@@ -62,10 +62,37 @@ pub(super) fn exp2_f64<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     exp2::<S, f64>(simd, x, [-1022.0, rounder], &TAYLOR_F64)
 }
 
+/// `exp(x)` in place of each non-positive `x`.
+pub(crate) fn exp<T: Real>(numbers: &mut [T]) {
+    let whole = numbers.len() / MOST_LANES * MOST_LANES;
+    let (whole, rest) = numbers.split_at_mut(whole);
+    let mut padded = [T::new(0.0); MOST_LANES];
+    padded[..rest.len()].copy_from_slice(rest);
+    for numbers in [whole, &mut padded] {
+        Arch::new().dispatch(Exp(numbers));
+    }
+    rest.copy_from_slice(&padded[..rest.len()]);
+}
+
+/// Lanes of the widest vectors of the narrowest type.
+const MOST_LANES: usize = 16;
+
+struct Exp<'a, T>(&'a mut [T]);
+
+impl<T: Real> WithSimd for Exp<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let log2_e = T::splat(simd, T::new(std::f64::consts::LOG2_E));
+        for x in T::lanes_mut::<S>(self.0) {
+            *x = T::exp2(simd, T::mul(simd, *x, log2_e));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use pulp::{Arch, WithSimd};
-
     use super::*;
 
     struct Apply<'a, T>(&'a mut [T]);

@@ -28,6 +28,7 @@ mod weigh;
 
 use std::f64::consts::LOG2_E;
 
+pub(crate) use exp2::exp;
 use gradient::{Gradient, ValueOnly};
 pub(crate) use kernel_matrix::kernel_matrix;
 use layout::{LONG, Vectors, strip};

@@ -11,6 +11,8 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
 
     /// The greatest finite number.
     const MAX: Self;
+    /// The smallest normal number.
+    const MIN_POSITIVE: f64;
     /// Below this a distance counts as 0.
     const TINY: f64;
     /// Multiplies numbers of at most 1 so that the differences of all normal ones exceed 1.
@@ -62,6 +64,7 @@ macro_rules! impl_real {
                 type Lanes<S: Simd> = S::[<$t s>];
 
                 const MAX: Self = $t::MAX;
+                const MIN_POSITIVE: f64 = $t::MIN_POSITIVE as f64;
                 const TINY: f64 = $tiny;
                 const HUGE: f64 = $huge;
 
