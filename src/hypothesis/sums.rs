@@ -1,12 +1,14 @@
+use std::ops::Range;
+
 use burn::tensor::Tensor;
 
 use crate::{
     estimator::pair::Pairs,
-    host::{to_scalar, to_vec},
-    tiles::{SIDE, upper_tiles},
+    host::to_vec,
+    tiles::{SIDE, Tile},
 };
 
-/// What one pass over the tiles of `H` gives.
+/// What one pass over the upper triangle of `H` gives, a panel of rows at a time.
 pub(super) struct Sums {
     /// `Σ_ij H_ij`.
     pub total: f64,
@@ -18,6 +20,9 @@ pub(super) struct Sums {
     pub forms: Vec<f64>,
 }
 
+/// Columns of a tile: wide ones waste less of a matrix product.
+const COLUMNS: usize = 8 * SIDE;
+
 impl Sums {
     /// - weights: `[n, R]`
     pub fn over(pairs: &Pairs, weights: &Tensor<2>) -> Self {
@@ -28,26 +33,27 @@ impl Sums {
             diagonal: to_vec(pairs.diagonal()),
             forms: vec![0.0; replicates],
         };
-        for tile in upper_tiles(n, SIDE) {
-            let h = pairs.tile(&tile); // [rows, columns]
-            sums.total += tile.multiplicity() * to_scalar(h.clone().sum());
-            add(
-                &mut sums.rows[tile.rows.clone()],
-                1.0,
-                &to_vec(h.clone().sum_dim(1)),
-            );
-            if !tile.is_diagonal() {
-                add(
-                    &mut sums.rows[tile.columns.clone()],
-                    1.0,
-                    &to_vec(h.clone().sum_dim(0)),
-                );
+        let weights_of = |samples: Range<usize>| weights.clone().slice(samples); // [samples, R]
+        for start in (0..n).step_by(SIDE) {
+            let rows = start..n.min(start + SIDE);
+            let tile = |columns: Range<usize>| {
+                let rows = rows.clone();
+                pairs.tile(&Tile { rows, columns })
+            };
+            let h = tile(rows.clone());
+            add(&mut sums.rows[rows.clone()], 1.0, &sum_over(&h, 1));
+            let mut product = h.matmul(weights_of(rows.clone())); // H v, [rows, R]
+            for first in (rows.end..n).step_by(COLUMNS) {
+                let columns = first..n.min(first + COLUMNS);
+                let h = tile(columns.clone()); // stands for its mirror image as well
+                add(&mut sums.rows[rows.clone()], 1.0, &sum_over(&h, 1));
+                add(&mut sums.rows[columns.clone()], 1.0, &sum_over(&h, 0));
+                product = product + h.matmul(weights_of(columns)) * 2.0;
             }
-            let rows = weights.clone().slice(tile.rows.clone()); // [rows, R]
-            let columns = weights.clone().slice(tile.columns.clone()); // [columns, R]
-            let forms = (rows * h.matmul(columns)).sum_dim(0); // [1, R]
-            add(&mut sums.forms, tile.multiplicity(), &to_vec(forms));
+            let forms = weights_of(rows) * product;
+            add(&mut sums.forms, 1.0, &sum_over(&forms, 0));
         }
+        sums.total = sums.rows.iter().sum();
         sums
     }
 
@@ -60,6 +66,10 @@ impl Sums {
     pub fn trace(&self) -> f64 {
         self.diagonal.iter().sum()
     }
+}
+
+fn sum_over(x: &Tensor<2>, dimension: usize) -> Vec<f64> {
+    to_vec(x.clone().sum_dim(dimension))
 }
 
 /// `a += factor · b`.
