@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     host::to_scalar,
     kernel::{ClassKernel, Kernel},
-    ops::{Computation, Pairing, on_processor, pair_statistic},
+    ops::{Computation, Pairing, has_fused_pass, pair_statistic},
     tiles::{SIDE, upper_tiles},
 };
 
@@ -134,7 +134,7 @@ impl<K: ClassKernel> Skce<K> {
     fn fused_value(&self, probabilities: &Tensor<2>, labels: &Tensor<1, Int>) -> Option<Tensor<1>> {
         let kernel = match (self.computation, self.kernel.fused()) {
             (Computation::Composed, _) | (Computation::Auto, None) => return None,
-            (Computation::Auto, Some(_)) if !on_processor(probabilities) => return None,
+            (Computation::Auto, Some(_)) if !has_fused_pass(probabilities) => return None,
             (Computation::Fused, None) => panic!("{:?} has no fused path", self.kernel),
             (_, Some(kernel)) => kernel,
         };

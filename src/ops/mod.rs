@@ -58,6 +58,8 @@
 
 mod computation;
 pub(crate) mod cpu;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+mod cube;
 mod laplacian_sum;
 mod pair_statistic;
 mod pairwise_distance;
@@ -68,6 +70,6 @@ mod softmax;
 pub use computation::Computation;
 pub use laplacian_sum::laplacian_sum;
 pub use pair_statistic::{PairKernel, Pairing, Separation, pair_statistic};
-pub(crate) use pair_statistic::{kernel_matrix, median_separation, on_processor};
+pub(crate) use pair_statistic::{has_fused_pass, kernel_matrix, median_separation, on_processor};
 pub use pairwise_distance::{Metric, pairwise_distance};
 pub(crate) use softmax::softmax;

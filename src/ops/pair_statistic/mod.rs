@@ -2,6 +2,8 @@
 
 mod backend;
 mod composed;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+mod device;
 #[cfg(any(feature = "flex", feature = "ndarray"))]
 mod host;
 
@@ -11,7 +13,7 @@ use burn::{
 };
 
 use backend::PairStatistic;
-pub(crate) use backend::{kernel_matrix, median_separation, on_processor};
+pub(crate) use backend::{has_fused_pass, kernel_matrix, median_separation, on_processor};
 
 /// What a kernel depends on two points by.
 #[derive(Debug, Clone, Copy, PartialEq)]
