@@ -49,15 +49,13 @@ pub(super) fn tile_sums<F: Float, I: Int>(
     let mut stretch = F::new(0.0);
 
     let row = share.row + y;
-    let mut tile = share.part;
-    while tile < share.tiles {
+    for tile in range_stepped(share.part, share.tiles, grid.parts) {
         let first = share.start + tile * side;
         let column = first + x;
 
         let mut parts = F::new(0.0);
         let mut product = F::new(0.0);
-        let mut coordinate = 0usize;
-        while coordinate < m {
+        for coordinate in range_stepped(0, m, side) {
             rows.fill::<I>(points, labels, share.row, share.end, coordinate, m, side);
             columns.fill::<I>(points, labels, first, share.end, coordinate, m, side);
             sync_cube();
@@ -67,7 +65,6 @@ pub(super) fn tile_sums<F: Float, I: Int>(
                 product += rows.residuals[i] * columns.residuals[j];
             }
             sync_cube();
-            coordinate += side;
         }
 
         let mut slope = F::new(0.0);
@@ -86,8 +83,7 @@ pub(super) fn tile_sums<F: Float, I: Int>(
         if comptime!(form.gradient) {
             slopes[unit] = slope;
             kernels[unit] = kernel;
-            let mut coordinate = 0usize;
-            while coordinate < m {
+            for coordinate in range_stepped(0, m, side) {
                 columns.fill::<I>(points, labels, first, share.end, coordinate, m, side);
                 sync_cube();
                 let c = coordinate + x;
@@ -103,10 +99,8 @@ pub(super) fn tile_sums<F: Float, I: Int>(
                     gradient[(share.part * grid.samples + row) * m + c] += sum;
                 }
                 sync_cube();
-                coordinate += side;
             }
         }
-        tile += grid.parts;
     }
 
     let value = sum_of_cube::<F>(value, &mut slopes, side);
@@ -124,14 +118,14 @@ fn sum_of_cube<F: Float>(number: F, shared: &mut Shared<[F]>, #[comptime] side: 
     let unit = UNIT_POS as usize;
     shared[unit] = number;
     sync_cube();
-    let mut half = comptime!(side * side / 2);
-    while half > 0 {
+    #[unroll]
+    for step in 0..comptime!((side * side).ilog2()) {
+        let half = comptime!((side * side) >> (step + 1));
         if unit < half {
             let other = shared[unit + half];
             shared[unit] += other;
         }
         sync_cube();
-        half /= 2;
     }
     shared[0]
 }
