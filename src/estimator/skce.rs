@@ -94,8 +94,8 @@ impl<K: ClassKernel> Skce<K> {
     ///
     /// Cost: `n²·m` operations, `n·B·m` for blocks. Memory `O(n·m)` by the fused
     /// [`pair_statistic`](crate::ops::pair_statistic), which has scalar kernels with an exponential or
-    /// Gaussian profile on the processor; else a few
-    /// `n × n` matrices, `n × B` for blocks.
+    /// Gaussian profile in f32 and f64; else a few `n × n` matrices, `n × B` for blocks.
+    /// A median bandwidth takes such matrices but on the processor.
     ///
     /// # Panics
     ///

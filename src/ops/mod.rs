@@ -2,9 +2,10 @@
 //!
 //! [`pair_statistic`] is the SKCE as one operation: distance, kernel, residual product, sum and
 //! gradient tile by tile, in memory linear in the number of samples. On the processor (Flex, NdArray)
-//! it is one pass in vectors of whatever width there is (AVX-512, AVX2, NEON), on all threads;
-//! elsewhere a loop over rows. The losses and estimators use it where it exists; [`Computation`]
-//! forces it, or the composition from tensor operations that it is tested against.
+//! it is one pass in vectors of whatever width there is (AVX-512, AVX2, NEON), on all threads; on
+//! wgpu and CUDA one kernel of CubeCL, with tiles in shared memory. The losses and estimators use it
+//! where it exists; [`Computation`] forces it, or the composition from tensor operations that it is
+//! tested against.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};

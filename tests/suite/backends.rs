@@ -8,11 +8,7 @@ use burn_calibration::{
     hypothesis::*,
     kernel::Kernel,
     loss::*,
-<<<<<<< HEAD
-    ops::Computation,
-=======
-    ops::{PairKernel, Pairing, Separation, pair_statistic},
->>>>>>> c0d2b6b (A CubeCL kernel of the pair statistic)
+    ops::{Computation, PairKernel, Pairing, Separation, pair_statistic},
     recalibration::{TemperatureScaling, TemperatureScalingConfig},
     score::ProperScore,
 };
