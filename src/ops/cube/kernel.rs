@@ -56,8 +56,8 @@ pub(super) fn tile_sums<F: Float, I: Int>(
         let mut parts = F::new(0.0);
         let mut product = F::new(0.0);
         for coordinate in range_stepped(0, m, side) {
-            rows.fill::<I>(points, labels, share.row, share.end, coordinate, m, side);
-            columns.fill::<I>(points, labels, first, share.end, coordinate, m, side);
+            rows.fill::<I>(points, labels, share.row, share.end, coordinate, m);
+            columns.fill::<I>(points, labels, first, share.end, coordinate, m);
             sync_cube();
             for c in 0..min(side, m - coordinate) {
                 let (i, j) = (c * pitch + y, c * pitch + x);
@@ -84,7 +84,7 @@ pub(super) fn tile_sums<F: Float, I: Int>(
             slopes[unit] = slope;
             kernels[unit] = kernel;
             for coordinate in range_stepped(0, m, side) {
-                columns.fill::<I>(points, labels, first, share.end, coordinate, m, side);
+                columns.fill::<I>(points, labels, first, share.end, coordinate, m);
                 sync_cube();
                 let c = coordinate + x;
                 if row < share.end && c < m {

@@ -9,6 +9,8 @@ use cubecl::prelude::*;
 pub(super) struct Staged<F: Float> {
     pub(super) points: Shared<[F]>,
     pub(super) residuals: Shared<[F]>,
+    #[cube(comptime)]
+    side: usize,
 }
 
 #[cube]
@@ -17,6 +19,7 @@ impl<F: Float> Staged<F> {
         Staged::<F> {
             points: Shared::new_slice(side * (side + 1)),
             residuals: Shared::new_slice(side * (side + 1)),
+            side,
         }
     }
 
@@ -30,11 +33,10 @@ impl<F: Float> Staged<F> {
         end: usize,
         coordinate: usize,
         m: usize,
-        #[comptime] side: usize,
     ) {
         let sample = first + UNIT_POS_Y as usize;
         let c = coordinate + UNIT_POS_X as usize;
-        let at = UNIT_POS_X as usize * (side + 1) + UNIT_POS_Y as usize;
+        let at = UNIT_POS_X as usize * comptime!(self.side + 1) + UNIT_POS_Y as usize;
         let mut point = F::new(0.0);
         let mut residual = F::new(0.0);
         if sample < end && c < m {
