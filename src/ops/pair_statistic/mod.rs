@@ -4,6 +4,8 @@ mod backend;
 mod composed;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 mod device;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+mod fusion;
 #[cfg(any(feature = "flex", feature = "ndarray"))]
 mod host;
 
