@@ -105,7 +105,8 @@ pub(in crate::ops) fn pair_sums(
     (sums, gradient)
 }
 
-/// Cubes for the same rows: as many as occupy the device.
+/// Cubes for the same rows: as many as occupy the device. Their partial gradients have no more rows
+/// than that many tiles, or than there are samples.
 fn parts(client: &Client, row_tiles: usize, tiles: usize) -> usize {
     let multiprocessors = client.properties().hardware.num_streaming_multiprocessors;
     let multiprocessors = multiprocessors.map_or(MULTIPROCESSORS, |count| count as usize);

@@ -22,7 +22,7 @@ pub(super) struct Pair<F: Float> {
     pub(super) kernel: F,
     /// `h = k(r) δ_i·δ_j`.
     pub(super) value: F,
-    /// `−∂h/∂ν · ν`, with the bandwidth `ν`: `h r`, or `h r²` for the Gaussian profile.
+    /// `ν ∂h/∂ν`, with the bandwidth `ν`: `h r`, or `h r²` for the Gaussian profile.
     pub(super) stretch: F,
     /// `∂h/∂x_i` over [`direction`].
     pub(super) slope: F,
@@ -66,11 +66,12 @@ pub(super) fn pair<F: Float>(parts: F, product: F, rate: F, #[comptime] form: Fo
         ((-r).exp(), r)
     };
     let value = kernel * product;
+    // −∂h/∂r
     let outer = if comptime!(form.squared) {
         value * r
     } else {
         value
-    }; // −∂h/∂r
+    };
     let slope = if comptime!(form.euclidean) {
         let apart = distance > F::new(0.0);
         let divisor = select(apart, distance, F::new(1.0));

@@ -50,7 +50,7 @@ pub(super) fn run(
         B::float_reshape(sum, [1].into())
     };
     if !gradient {
-        return (sum(0), parts.clone(), parts);
+        return (sum(0), parts.clone(), parts); // nothing in the latter two
     }
     let gradient = match parts.shape()[0] {
         1 => parts,
