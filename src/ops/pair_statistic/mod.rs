@@ -68,9 +68,9 @@ pub enum Pairing {
 /// On Flex and NdArray a pass over tiles in vectors of the processor, on all of rayon's threads (the
 /// same result for the same number of them); while gradients are recorded the same pass sums them
 /// too, and the backward pass only scales them. On wgpu and CUDA the same in one kernel of CubeCL,
-/// with tiles in shared memory; tested on wgpu, but CUDA has been neither compiled nor run. For other
-/// dtypes than f32 and f64, and where a cube has fewer than 256 units (CubeCL's processor), a loop
-/// over rows composed of tensor operations.
+/// with tiles in shared memory; tested on wgpu, while for CUDA it was type-checked and never run. For
+/// other dtypes than f32 and f64, and where a cube has fewer than 256 units (CubeCL's processor), a
+/// loop over rows composed of tensor operations.
 ///
 /// # Shapes
 ///
