@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     host::to_scalar,
     kernel::{ClassKernel, Kernel},
-    ops::{Computation, Pairing, on_processor, pair_statistic},
+    ops::{Computation, Pairing, has_fused_pass, pair_statistic},
     tiles::{SIDE, upper_tiles},
 };
 
@@ -94,8 +94,8 @@ impl<K: ClassKernel> Skce<K> {
     ///
     /// Cost: `n²·m` operations, `n·B·m` for blocks. Memory `O(n·m)` by the fused
     /// [`pair_statistic`](crate::ops::pair_statistic), which has scalar kernels with an exponential or
-    /// Gaussian profile on the processor; else a few
-    /// `n × n` matrices, `n × B` for blocks.
+    /// Gaussian profile in f32 and f64; else a few `n × n` matrices, `n × B` for blocks.
+    /// A median bandwidth takes such matrices but on the processor.
     ///
     /// # Panics
     ///
@@ -134,7 +134,7 @@ impl<K: ClassKernel> Skce<K> {
     fn fused_value(&self, probabilities: &Tensor<2>, labels: &Tensor<1, Int>) -> Option<Tensor<1>> {
         let kernel = match (self.computation, self.kernel.fused()) {
             (Computation::Composed, _) | (Computation::Auto, None) => return None,
-            (Computation::Auto, Some(_)) if !on_processor(probabilities) => return None,
+            (Computation::Auto, Some(_)) if !has_fused_pass(probabilities) => return None,
             (Computation::Fused, None) => panic!("{:?} has no fused path", self.kernel),
             (_, Some(kernel)) => kernel,
         };

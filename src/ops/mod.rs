@@ -2,9 +2,10 @@
 //!
 //! [`pair_statistic`] is the SKCE as one operation: distance, kernel, residual product, sum and
 //! gradient tile by tile, in memory linear in the number of samples. On the processor (Flex, NdArray)
-//! it is one pass in vectors of whatever width there is (AVX-512, AVX2, NEON), on all threads;
-//! elsewhere a loop over rows. The losses and estimators use it where it exists; [`Computation`]
-//! forces it, or the composition from tensor operations that it is tested against.
+//! it is one pass in vectors of whatever width there is (AVX-512, AVX2, NEON), on all threads; on
+//! wgpu and CUDA one kernel of CubeCL, with tiles in shared memory. The losses and estimators use it
+//! where it exists; [`Computation`] forces it, or the composition from tensor operations that it is
+//! tested against.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
@@ -58,6 +59,8 @@
 
 mod computation;
 pub(crate) mod cpu;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+mod cube;
 mod laplacian_sum;
 mod pair_statistic;
 mod pairwise_distance;
@@ -68,6 +71,6 @@ mod softmax;
 pub use computation::Computation;
 pub use laplacian_sum::laplacian_sum;
 pub use pair_statistic::{PairKernel, Pairing, Separation, pair_statistic};
-pub(crate) use pair_statistic::{kernel_matrix, median_separation, on_processor};
+pub(crate) use pair_statistic::{has_fused_pass, kernel_matrix, median_separation, on_processor};
 pub use pairwise_distance::{Metric, pairwise_distance};
 pub(crate) use softmax::softmax;

@@ -91,7 +91,7 @@ impl PairwiseDistance for burn::backend::Flex {}
 #[cfg(feature = "ndarray")]
 impl PairwiseDistance for burn::backend::NdArray {}
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
-impl PairwiseDistance for burn::backend::Cube {}
+impl PairwiseDistance for burn_cubecl::CubeBackend {}
 
 /// `x_ic − y_jc` for coordinate `c`: `[b, n, 1] − [b, 1, k] → [b, n, k]`.
 pub(super) fn difference<B: Backend>(

@@ -14,7 +14,11 @@ use burn::{
     tensor::{DType, Tensor},
 };
 
-use super::{PairKernel, Pairing, Separation, composed::composed, host};
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+use super::device;
+#[cfg(any(feature = "flex", feature = "ndarray"))]
+use super::host;
+use super::{PairKernel, Pairing, Separation, composed::composed};
 use crate::ops::pairwise_distance::PairwiseDistance;
 
 /// The mean, its gradient with respect to the points `[n, m]`, and with respect to the bandwidth
@@ -68,7 +72,27 @@ pub(crate) trait PairStatistic: PairwiseDistance {
 }
 
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
-impl PairStatistic for burn::backend::Cube {}
+impl PairStatistic for burn_cubecl::CubeBackend {
+    fn pair_statistic(
+        points: FloatTensor<Self>,
+        labels: IntTensor<Self>,
+        bandwidth: FloatTensor<Self>,
+        kernel: PairKernel,
+        pairing: Pairing,
+    ) -> FloatTensor<Self> {
+        device::run(points, labels, bandwidth, kernel, pairing, false).0
+    }
+
+    fn pair_statistic_with_gradient(
+        points: FloatTensor<Self>,
+        labels: IntTensor<Self>,
+        bandwidth: FloatTensor<Self>,
+        kernel: PairKernel,
+        pairing: Pairing,
+    ) -> WithGradient<Self> {
+        device::run(points, labels, bandwidth, kernel, pairing, true)
+    }
+}
 
 /// The backends whose memory is the processor's run the fused pass.
 macro_rules! on_processor {
@@ -117,7 +141,17 @@ macro_rules! on_processor {
 
 on_processor!("flex" => burn::backend::Flex, "ndarray" => burn::backend::NdArray);
 
-/// Whether there is a fused pass for the tensor: it is in the processor's memory, in f32 or f64.
+/// Whether there is a fused pass for the tensor, by the processor or by a kernel of CubeCL.
+pub(crate) fn has_fused_pass(points: &Tensor<2>) -> bool {
+    match points.device().without_autodiff().as_dispatch() {
+        #[cfg(any(feature = "wgpu", feature = "cuda"))]
+        DispatchDevice::Cube(device) => crate::ops::cube::is_able(device, points.dtype()),
+        _ => on_processor(points),
+    }
+}
+
+/// Whether the tensor is in the processor's memory, in f32 or f64: then there is a fused pass, and
+/// others that are only there.
 pub(crate) fn on_processor(points: &Tensor<2>) -> bool {
     let device = points.device().without_autodiff();
     let here = match device.as_dispatch() {

@@ -2,6 +2,10 @@
 
 mod backend;
 mod composed;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+mod device;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+mod fusion;
 #[cfg(any(feature = "flex", feature = "ndarray"))]
 mod host;
 
@@ -11,7 +15,7 @@ use burn::{
 };
 
 use backend::PairStatistic;
-pub(crate) use backend::{kernel_matrix, median_separation, on_processor};
+pub(crate) use backend::{has_fused_pass, kernel_matrix, median_separation, on_processor};
 
 /// What a kernel depends on two points by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,8 +67,10 @@ pub enum Pairing {
 ///
 /// On Flex and NdArray a pass over tiles in vectors of the processor, on all of rayon's threads (the
 /// same result for the same number of them); while gradients are recorded the same pass sums them
-/// too, and the backward pass only scales them. Elsewhere a loop over rows composed of tensor
-/// operations.
+/// too, and the backward pass only scales them. On wgpu and CUDA the same in one kernel of CubeCL,
+/// with tiles in shared memory; tested on wgpu, while for CUDA it was type-checked and never run. For
+/// other dtypes than f32 and f64, and where a cube has fewer than 256 units (CubeCL's processor), a
+/// loop over rows composed of tensor operations.
 ///
 /// # Shapes
 ///
@@ -73,7 +79,8 @@ pub enum Pairing {
 /// - bandwidth: `[1]`, positive, in the dtype of the points
 /// - output: `[1]`, in the dtype of the points
 ///
-/// Cost: `n²·m/2` pairs of coordinates (`n·B·m/2` for blocks of `B`), memory `O(n·m)`.
+/// Cost: `n²·m/2` pairs of coordinates (`n·B·m/2` for blocks of `B`), twice that on wgpu and CUDA;
+/// memory `O(n·m)`.
 ///
 /// # Panics
 ///
