@@ -16,6 +16,7 @@ mod arguments;
 mod data;
 mod evaluation;
 mod network;
+mod seeds;
 mod table;
 mod training;
 
@@ -27,8 +28,9 @@ use clap::Parser;
 use data::Digits;
 use evaluation::Evaluation;
 use indicatif::{ProgressBar, ProgressStyle};
+use seeds::for_each_seed;
 use table::Runs;
-use training::{objectives, train};
+use training::{Objective, objectives, train};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
@@ -38,31 +40,37 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let epochs = arguments.seeds as u64 * objectives.len() as u64 * arguments.epochs as u64;
     let progress = ProgressBar::new(epochs) // drawn on a terminal only
-        .with_style(ProgressStyle::with_template("{bar:40} {percent}% {msg}")?);
+        .with_style(ProgressStyle::with_template("{bar:40} {percent}%")?);
 
-    let mut runs: Vec<Runs> = objectives.iter().map(|o| Runs::new(&o.name)).collect();
-    for seed in arguments.seed_range() {
-        // The seed decides on everything: the split, the weights, the batches, the resampling of
-        // the tests. The objectives share them, so that they can be compared seed by seed.
-        let split = digits.split(seed, &device);
-        let held_out = match arguments.validation {
-            true => &split.validation,
-            false => &split.test,
+    let run =
+        |seed: u64| -> Result<Vec<(Evaluation, Evaluation, f64)>, burn_calibration::error::Error> {
+            // The seed decides on everything: the split, the weights, the batches, the resampling of
+            // the tests. The objectives share them, so that they can be compared seed by seed.
+            let split = digits.split(seed, &device);
+            let held_out = match arguments.validation {
+                true => &split.validation,
+                false => &split.test,
+            };
+            let run = |objective: &Objective| {
+                let network = train(objective, &split, seed, &arguments, &device, &progress);
+
+                // Recalibrate: one temperature, fitted to digits that training did not see.
+                let validation = &split.validation;
+                let logits = network.forward(validation.images.clone());
+                let map = TemperatureScalingConfig::new().fit(logits, validation.labels.clone())?;
+
+                // Evaluate and test, before and after, on digits that nothing has seen.
+                let logits = network.forward(held_out.images.clone());
+                let before = Evaluation::of(logits.clone(), &held_out.labels, seed)?;
+                let after = Evaluation::of(map.forward(logits), &held_out.labels, seed)?;
+                Ok((before, after, map.temperature()))
+            };
+            objectives.iter().map(run).collect()
         };
-        for (objective, runs) in objectives.iter().zip(&mut runs) {
-            progress.set_message(format!("seed {seed}, {}", objective.name));
-            let network = train(objective, &split, seed, &arguments, &device, &progress);
-
-            // Recalibrate: one temperature, fitted to digits that training did not see.
-            let validation = &split.validation;
-            let logits = network.forward(validation.images.clone());
-            let map = TemperatureScalingConfig::new().fit(logits, validation.labels.clone())?;
-
-            // Evaluate and test, before and after, on digits that nothing has seen.
-            let logits = network.forward(held_out.images.clone());
-            let before = Evaluation::of(logits.clone(), &held_out.labels, seed)?;
-            let after = Evaluation::of(map.forward(logits), &held_out.labels, seed)?;
-            runs.push(before, after, map.temperature());
+    let mut runs: Vec<Runs> = objectives.iter().map(|o| Runs::new(&o.name)).collect();
+    for of_seed in for_each_seed(arguments.seed_range(), run) {
+        for (runs, (before, after, temperature)) in runs.iter_mut().zip(of_seed?) {
+            runs.push(before, after, temperature);
         }
     }
     progress.finish_and_clear();

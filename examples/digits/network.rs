@@ -1,3 +1,5 @@
+use std::sync::Mutex;
+
 use burn::{
     module::Module,
     nn::{Linear, LinearConfig},
@@ -13,12 +15,20 @@ pub struct Network {
     output: Linear,
 }
 
+/// The seed belongs to the device, and so to all threads.
+static SEED: Mutex<()> = Mutex::new(());
+
 impl Network {
-    pub fn new(device: &Device) -> Self {
-        Self {
+    /// Random weights: drawn when they are first used, which is here.
+    pub fn from_seed(seed: u64, device: &Device) -> Self {
+        let _alone = SEED.lock();
+        device.seed(seed);
+        let network = Self {
             hidden: LinearConfig::new(PIXELS, 256).init(device),
             output: LinearConfig::new(256, 10).init(device),
-        }
+        };
+        network.forward(Tensor::zeros([1, PIXELS], device));
+        network
     }
 
     /// Images `[n, PIXELS]` to logits `[n, 10]`.

@@ -18,7 +18,7 @@ const LEARNING_RATE: f64 = 5e-3;
 pub struct Objective {
     pub name: String,
     /// Of the logits `[n, 10]` and labels `[n]` of a batch, at a training step: `[1]`.
-    loss: Box<dyn Fn(Tensor<2>, Tensor<1, Int>, usize) -> Tensor<1>>,
+    loss: Box<dyn Fn(Tensor<2>, Tensor<1, Int>, usize) -> Tensor<1> + Sync>,
 }
 
 /// Cross-entropy alone, and with each of two penalties.
@@ -67,9 +67,8 @@ pub fn train(
     progress: &ProgressBar,
 ) -> Network {
     let device = device.clone().autodiff();
-    device.seed(seed); // the weights
+    let mut network = Network::from_seed(seed, &device);
     let mut rng = StdRng::seed_from_u64(seed); // the batches
-    let mut network = Network::new(&device);
     let mut optimiser = AdamWConfig::new().with_weight_decay(0.0).init();
     let mut digits = split.training.clone();
     let mut step = 0;
