@@ -20,7 +20,7 @@ pub fn for_each_seed<T: Send>(seeds: Range<u64>, f: impl Fn(u64) -> T + Sync) ->
     };
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let mut results = thread::scope(|scope| {
-        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(&work)).collect();
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
         let results = threads.into_iter().flat_map(|thread| match thread.join() {
             Ok(results) => results,
             Err(panic) => std::panic::resume_unwind(panic),
