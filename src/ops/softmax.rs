@@ -19,6 +19,8 @@ use burn::{
 /// differentiation instead of five, and on the processor in its vectors: what a small batch waits
 /// for.
 pub(crate) fn softmax(logits: Tensor<2>) -> Tensor<2> {
+    let [n, m] = logits.dims();
+    assert!(m > 0, "{n} rows of logits without a class");
     Tensor::from_dispatch(<Dispatch as RowSoftmax>::row_softmax(
         logits.into_dispatch(),
     ))

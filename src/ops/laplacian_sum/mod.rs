@@ -44,6 +44,7 @@ use burn::tensor::Tensor;
 pub fn laplacian_sum(positions: Tensor<1>, weights: Tensor<1>, bandwidth: f64) -> Tensor<1> {
     let ([n], [count]) = (positions.dims(), weights.dims());
     assert_eq!(n, count, "{n} positions but {count} weights");
+    assert_eq!(weights.dtype(), positions.dtype(), "dtype of the weights");
     assert!(
         bandwidth.is_finite() && bandwidth > 0.0,
         "the kernel bandwidth is {bandwidth}, expected a positive finite number"
