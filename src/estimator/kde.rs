@@ -62,8 +62,8 @@ impl KdeTce {
 
     /// The estimate from data.
     ///
-    /// Where all probabilities are equal the reference rule has no bandwidth: the value is the limit
-    /// of a small one, `|r − c̄|`.
+    /// Where all probabilities are equal, or so nearly that the reference rule gives a bandwidth below
+    /// 10⁻⁹, the value is the limit of a small one, `|r̄ − c̄|`.
     ///
     /// # Shapes
     ///
@@ -75,7 +75,7 @@ impl KdeTce {
     /// # Errors
     ///
     /// A label that is not a class, another number of labels than of predictions, an event that is
-    /// not a class, an order below 1, or a bandwidth that is not positive.
+    /// not a class, an order below 1, or a bandwidth that is not positive or below 10⁻⁹.
     pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         check_order(self.order)?;
         if let Some(value) = self.bandwidth
@@ -83,9 +83,18 @@ impl KdeTce {
         {
             return Err(Error::Bandwidth { value });
         }
+        if let Some(value) = self.bandwidth
+            && value < LEAST
+        {
+            return Err(Error::Parameter {
+                name: "the bandwidth of the kernel density",
+                value,
+                expected: "at least 1e-9",
+            });
+        }
         let outcomes = self.event.outcomes(predictions, labels)?;
         let bandwidth = self.bandwidth.unwrap_or_else(|| reference_rule(&outcomes));
-        if bandwidth == 0.0 {
+        if bandwidth < LEAST {
             let gap: f64 = outcomes.pairs().map(|(r, c)| c - r).sum();
             return Ok(gap.abs() / outcomes.samples() as f64);
         }
@@ -93,14 +102,17 @@ impl KdeTce {
     }
 }
 
-/// `1.06 s n^{−1/5}`; 0 for one sample, and where all probabilities are equal.
+/// The least bandwidth that is resolved: the nodes of the quadrature are counted exactly far beyond
+/// it, while the distance of two probabilities that differ by rounding has no digits.
+const LEAST: f64 = 1e-9;
+
+/// `1.06 s n^{−1/5}`; 0 for one sample.
 fn reference_rule(outcomes: &Outcomes) -> f64 {
     let probabilities = outcomes.probability.as_slice();
-    let equal = probabilities.iter().all(|r| *r == probabilities[0]);
-    let n = probabilities.len() as f64;
-    match equal {
-        true => 0.0,
-        false => 1.06 * probabilities.std_dev() * n.powf(-0.2),
+    let n = probabilities.len();
+    match n {
+        1 => 0.0,
+        _ => 1.06 * probabilities.std_dev() * (n as f64).powf(-0.2),
     }
 }
 

@@ -122,6 +122,13 @@ fn kde_agrees_with_its_definition() {
         1.0 / 3.0,
         max_relative = 1e-4
     );
+    // probabilities that differ by rounding count as equal (their quadrature once had no end)
+    for r in [[0.3, 0.3 + 1e-16], [1.0 - 2e-16, 1.0], [0.3, 0.3 + 1e-12]] {
+        let (p, y) = (binary(&r), labels(&[0, 1]));
+        let kde = KdeTce::default().with_event(SECOND);
+        let gap = (r[0] - 0.5).abs();
+        assert_relative_eq!(kde.estimate(&p, &y).unwrap(), gap, max_relative = 1e-9);
+    }
 }
 
 /// The mean over data sets of a calibrated model with two levels of confidence: 0 if debiased,

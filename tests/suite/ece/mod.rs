@@ -93,6 +93,10 @@ fn bad_parameters() {
         message(KdeTce::default().with_bandwidth(0.0).estimate(&p, &y)),
         "the kernel bandwidth is 0, expected a positive finite number"
     );
+    assert_eq!(
+        message(KdeTce::default().with_bandwidth(1e-10).estimate(&p, &y)),
+        "the bandwidth of the kernel density is 0.0000000001, expected at least 1e-9"
+    );
     let outside = KolmogorovSmirnov::new(Event::Class(2)).estimate(&p, &y);
     assert_eq!(
         message(outside),
