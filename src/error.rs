@@ -234,4 +234,13 @@ pub enum Error {
         /// What is wrong with it, and what was expected.
         reason: String,
     },
+
+    /// A picture or a report could not be written.
+    #[error("{path}: {reason}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it, and what was expected.
+        reason: String,
+    },
 }

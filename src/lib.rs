@@ -42,6 +42,7 @@
 //! | [`loss`] | Burn modules for training: penalties, proper scores, the penalised loss |
 //! | [`recalibration`] | fitted maps from logits to logits |
 //! | [`hypothesis`] | calibration tests with p-values |
+//! | `report` | reliability diagrams and a page of HTML (feature `report`) |
 //! | [`ops`] | operations with their own backward pass |
 //! | [`error`] | what data can get wrong |
 //!
@@ -59,7 +60,8 @@
 //!
 //! # Features
 //!
-//! `cli` builds the command `calibration`. `flex` (default), `ndarray`, `wgpu` and `cuda` compile this library and Burn for a backend; which
+//! `cli` builds the command `calibration`. `report` adds the module of that name, and with `cli` the
+//! command `calibration report`. `flex` (default), `ndarray`, `wgpu` and `cuda` compile this library and Burn for a backend; which
 //! one runs is chosen at run time through Burn's `Device`. A backend that is enabled in Burn alone
 //! panics in [`ops::pairwise_distance`].
 
@@ -74,6 +76,8 @@ pub mod kernel;
 pub mod loss;
 pub mod ops;
 pub mod recalibration;
+#[cfg(feature = "report")]
+pub mod report;
 pub mod score;
 mod tiles;
 

@@ -50,6 +50,8 @@ mod smooth_ece;
 mod tce;
 mod ucme;
 
+#[cfg(feature = "report")]
+pub(crate) use binning::equal_width_bin;
 pub use binning::{Bin, Binning};
 pub use cwce::{ClassWeight, Cwce};
 pub use ece::{Aspect, Discrepancy, Ece};

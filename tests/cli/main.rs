@@ -1,5 +1,8 @@
 //! The `calibration` command as its users run it.
 
+#[cfg(feature = "report")]
+mod report;
+
 use std::{
     fs,
     io::{Cursor, Write},

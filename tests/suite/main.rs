@@ -25,5 +25,7 @@ mod nulls;
 mod profile;
 mod properties;
 mod recalibration;
+#[cfg(feature = "report")]
+mod report;
 mod score;
 mod ucme;

@@ -17,10 +17,14 @@ pub struct Arguments {
 pub enum Command {
     /// Estimate calibration errors and test calibration
     Evaluate(Evaluate),
+    /// Write a page of HTML with numbers and reliability diagrams
+    #[cfg(feature = "report")]
+    Report(Report),
 }
 
+/// The files of a model.
 #[derive(Debug, Args)]
-pub struct Evaluate {
+pub struct Source {
     /// Predictions, a row a sample and a column a class: CSV (with or without header, plain or
     /// gzip), NPY, or NPZ (FILE.npz or FILE.npz:ARRAY)
     #[arg(long, value_name = "FILE")]
@@ -37,6 +41,12 @@ pub struct Evaluate {
     /// The classes of the labels count from 1, not from 0
     #[arg(long)]
     pub one_based: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Evaluate {
+    #[command(flatten)]
+    pub source: Source,
 
     /// Profile of the kernel
     #[arg(long, value_enum, default_value_t = KernelName::Exponential)]
@@ -75,6 +85,45 @@ pub struct Evaluate {
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub json: bool,
+}
+
+#[cfg(feature = "report")]
+#[derive(Debug, Args)]
+pub struct Report {
+    #[command(flatten)]
+    pub source: Source,
+
+    /// Recalibrated predictions of the same samples, in the same formats
+    #[arg(long, value_name = "FILE")]
+    pub after: Option<PathBuf>,
+
+    /// Title of the page
+    #[arg(long, default_value = "Calibration report")]
+    pub title: String,
+
+    /// Seed of what is drawn: the samples of the SKCE where there are more than 20,000, and of the
+    /// skewness of its test
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+
+    /// Where the page goes
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// Where the diagrams go as files of their own as well, a folder that is made if need be
+    #[arg(long, value_name = "DIR")]
+    pub pictures: Option<PathBuf>,
+
+    /// Format of these files
+    #[arg(long, value_enum, default_value_t = PictureFormat::Svg, requires = "pictures")]
+    pub format: PictureFormat,
+}
+
+#[cfg(feature = "report")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PictureFormat {
+    Svg,
+    Png,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_calibration::{
     distribution::Categorical,
     estimator::Event,
@@ -15,9 +15,10 @@ use rand::{SeedableRng, rngs::StdRng, seq::index};
 
 use crate::{
     args::{BandwidthChoice, DeviceName, Evaluate, KernelName, Lens},
-    input::{self, Result},
+    input::Result,
     output::{Adjusted, Aspect, Estimate, Evaluation, Test},
     quantities::{EstimateName, TestName},
+    source,
 };
 
 /// Above so many samples, what costs the square of their number is left out unless asked for.
@@ -25,7 +26,11 @@ pub const QUADRATIC_LIMIT: usize = 20_000;
 
 pub fn run(args: &Evaluate) -> Result<()> {
     let device = device(args.device)?;
-    let (predictions, labels) = read(args, &device)?;
+    let dtype = match args.device {
+        DeviceName::Wgpu => DType::F32, // supports f64 in name, but not in all functions
+        _ => DType::F64,
+    };
+    let (predictions, labels) = source::read(&args.source, &device, dtype)?;
     let n = predictions.samples();
     let kernel = kernel(args, &predictions)?;
     let aspects = match args.lens {
@@ -103,45 +108,6 @@ pub fn run(args: &Evaluate) -> Result<()> {
         false => print!("{evaluation}"),
     }
     Ok(())
-}
-
-/// The predictions and labels of the files, checked.
-fn read(args: &Evaluate, device: &Device) -> Result<(Categorical, Tensor<1, Int>)> {
-    let matrix = input::read_matrix(&args.predictions)?;
-    let labels = input::read_labels(&args.labels, args.one_based)?;
-    let (rows, columns) = (matrix.rows(), matrix.columns);
-    let dtype = match args.device {
-        DeviceName::Wgpu => DType::F32, // supports f64 in name, but not in all functions
-        _ => DType::F64,
-    };
-    let values = Tensor::<2>::from_data(
-        TensorData::new(matrix.values, [rows, columns]),
-        (device, dtype),
-    );
-    let predictions = match args.logits {
-        true => Categorical::from_logits(values),
-        false => Categorical::from_probabilities(values),
-    };
-    let predictions = predictions.map_err(|e| format!("{}: {e}", args.predictions.display()))?;
-    if labels.len() != rows {
-        return Err(format!(
-            "{}: {} labels, expected {rows}, as many as {} has rows",
-            args.labels.display(),
-            labels.len(),
-            args.predictions.display()
-        ));
-    }
-    if let Some(row) = labels.iter().position(|&label| label >= columns as i64) {
-        let first = i64::from(args.one_based);
-        return Err(format!(
-            "{}: row {row}: the label is {}, expected a class in {first}..={}",
-            args.labels.display(),
-            labels[row] + first,
-            columns as i64 - 1 + first
-        ));
-    }
-    let labels = TensorData::new(labels, [rows]);
-    Ok((predictions, Tensor::from_data(labels, device)))
 }
 
 fn device(name: DeviceName) -> Result<Device> {

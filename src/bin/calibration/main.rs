@@ -1,6 +1,7 @@
-//! `calibration`: a predictions file in, estimates and p-values out.
+//! `calibration`: a predictions file in, estimates and p-values or a page of HTML out.
 //!
-//! Results go to standard output, everything else to standard error; bad input gives one line and
+//! Results, or the names of the files they are in, go to standard output, everything else to standard
+//! error; bad input gives one line and
 //! the exit code 2.
 
 mod args;
@@ -8,6 +9,9 @@ mod evaluate;
 mod input;
 mod output;
 mod quantities;
+#[cfg(feature = "report")]
+mod report;
+mod source;
 
 use std::process::ExitCode;
 
@@ -17,6 +21,8 @@ fn main() -> ExitCode {
     let arguments = args::Arguments::parse();
     let outcome = match &arguments.command {
         args::Command::Evaluate(args) => evaluate::run(args),
+        #[cfg(feature = "report")]
+        args::Command::Report(args) => report::run(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

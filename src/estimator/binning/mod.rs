@@ -22,6 +22,8 @@ mod median_variance;
 mod uniform;
 
 pub use bin::Bin;
+#[cfg(feature = "report")]
+pub(crate) use uniform::bin as equal_width_bin;
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,101 @@
+/// The consistency band of a bin: the central interval in which the frequency of an event lies with
+/// probability at least `level` if it occurs with the given probabilities, independently.
+///
+/// The number of occurrences has a Poisson binomial distribution, which Bröcker and Smith
+/// (*Increasing the reliability of reliability diagrams*, 2007) approximate by redrawing the
+/// labels; here it is computed, so that there is no seed and no noise of resampling. They resample
+/// the predictions too; given the predictions the band is exact. With `α = 1 − level` the counts
+/// below the band have a probability of at most `α/2`, and those above as well.
+///
+/// Cost: `O(n·s)` for the standard deviation `s ≤ √n/2` of the count.
+pub(super) fn consistency_band(probabilities: &[f64], level: f64) -> (f64, f64) {
+    let tail = 0.5 * (1.0 - level);
+    let (first, masses) = poisson_binomial(probabilities);
+    let quantile = |reached: &dyn Fn(f64) -> bool| {
+        let mut below = 0.0;
+        let at = masses.iter().position(|mass| {
+            below += mass;
+            reached(below)
+        });
+        let count = first + at.unwrap_or(masses.len() - 1);
+        count as f64 / probabilities.len() as f64
+    };
+    (
+        quantile(&|below| below > tail),
+        quantile(&|below| below >= 1.0 - tail),
+    )
+}
+
+/// Masses below this are dropped, at both ends and at each step: of a million samples together
+/// less than 10⁻¹¹.
+const NEGLIGIBLE: f64 = 1e-18;
+
+/// The distribution of the number of successes: the smallest number that is held, and the
+/// probability of it and of those that follow.
+fn poisson_binomial(probabilities: &[f64]) -> (usize, Vec<f64>) {
+    let (mut first, mut masses) = (0, vec![1.0]);
+    for p in probabilities {
+        masses.push(0.0);
+        for k in (1..masses.len()).rev() {
+            masses[k] = masses[k] * (1.0 - p) + masses[k - 1] * p;
+        }
+        masses[0] *= 1.0 - p;
+        let dropped = masses.iter().take_while(|&&mass| mass < NEGLIGIBLE).count();
+        masses.drain(..dropped);
+        first += dropped;
+        while masses.last().is_some_and(|&mass| mass < NEGLIGIBLE) {
+            masses.pop();
+        }
+    }
+    (first, masses)
+}
+
+#[cfg(test)]
+mod tests {
+    use approx::assert_relative_eq;
+    use statrs::distribution::{Binomial, Discrete};
+
+    use super::*;
+
+    #[test]
+    fn three_coins_by_hand() {
+        let (first, masses) = poisson_binomial(&[0.5, 0.2, 1.0]);
+        assert_eq!((first, masses.len()), (1, 3));
+        for (mass, expected) in masses.iter().zip([0.4, 0.5, 0.1]) {
+            assert_relative_eq!(*mass, expected, max_relative = 1e-14);
+        }
+    }
+
+    #[test]
+    fn equal_probabilities_are_binomial() {
+        let (n, p) = (5000, 0.97);
+        let (first, masses) = poisson_binomial(&vec![p; n]);
+        assert!(masses.len() < 300, "{}", masses.len());
+        let binomial = Binomial::new(p, n as u64).unwrap();
+        for (k, mass) in masses.iter().enumerate() {
+            let expected = binomial.pmf((first + k) as u64);
+            assert!((mass - expected).abs() < 1e-12, "{mass} {expected}");
+        }
+        assert_relative_eq!(masses.iter().sum::<f64>(), 1.0, max_relative = 1e-12);
+    }
+
+    /// Both tails hold at most α/2, and one count less on either side would hold more outside.
+    #[test]
+    fn the_band_is_central_and_tight() {
+        let probabilities: Vec<f64> = (1..=40).map(|i| f64::from(i) / 41.0).collect();
+        let (first, masses) = poisson_binomial(&probabilities);
+        let (low, high) = consistency_band(&probabilities, 0.9);
+        let index = |frequency: f64| (frequency * 40.0).round() as usize - first;
+        let below: f64 = masses[..index(low)].iter().sum();
+        let above: f64 = masses[index(high) + 1..].iter().sum();
+        assert!(below <= 0.05 && above <= 0.05, "{below} {above}");
+        assert!(below + masses[index(low)] > 0.05 && above + masses[index(high)] > 0.05);
+    }
+
+    #[test]
+    fn certain_events_have_no_width() {
+        assert_eq!(consistency_band(&[1.0; 3], 0.95), (1.0, 1.0));
+        assert_eq!(consistency_band(&[0.0; 3], 0.95), (0.0, 0.0));
+        assert_eq!(consistency_band(&[0.5], 0.95), (0.0, 1.0));
+    }
+}

@@ -1,0 +1,337 @@
+use std::path::Path;
+
+use super::{
+    ReliabilityBin, ReliabilityDiagram, file,
+    number::{decimals, fixed, short, whole},
+    picture::{Anchor, Paint, Pen, Picture, Point, Shape},
+    png, svg,
+};
+use crate::{error::Result, estimator::Event};
+
+impl ReliabilityDiagram {
+    /// The picture as a file of SVG that scales: the bands as grey boxes, over them a mark for each
+    /// bin, larger for more samples, with a line to the dashed diagonal; below, how many samples
+    /// have which probability. A mark inside its band is a disc, one outside a red diamond.
+    ///
+    /// The element `desc` holds all the numbers, for those who cannot see the picture. It is drawn
+    /// on a width of 480, with text that remains readable on a phone.
+    pub fn to_svg(&self) -> String {
+        svg::document(
+            &self.full(self.heading()),
+            &self.title(),
+            &self.description(),
+        )
+    }
+
+    /// Saves the picture, in the format of the extension: `svg` or `png` (960 pixels wide, with an
+    /// embedded font). Written aside and renamed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`](crate::error::Error::File) for any other extension, or if the file cannot be
+    /// written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let extension = path.extension().unwrap_or_default();
+        let bytes = match extension.to_string_lossy().to_lowercase().as_str() {
+            "svg" => self.to_svg().into_bytes(),
+            "png" => {
+                png::encode(&self.full(self.heading())).map_err(|error| file::error(path, error))?
+            }
+            other => {
+                let reason = format!("the extension is \"{other}\", expected svg or png");
+                return Err(file::error(path, reason));
+            }
+        };
+        file::write(path, &bytes)
+    }
+
+    /// What stands in the picture, which does not know how its reader counts classes.
+    fn heading(&self) -> &'static str {
+        match self.event {
+            Event::TopLabel => "top label",
+            Event::Class(_) => "one class",
+        }
+    }
+
+    fn title(&self) -> String {
+        match self.event {
+            Event::TopLabel => "Reliability diagram of the top label".into(),
+            Event::Class(class) => {
+                format!("Reliability diagram of class {class} (counted from 0)")
+            }
+        }
+    }
+
+    /// All that the picture shows, in words.
+    pub(super) fn description(&self) -> String {
+        let level = decimals(100.0 * self.level, 2);
+        let mut text = format!(
+            "{} samples in {} bins, expected calibration error {}, mean probability {}, the event \
+             occurred with frequency {}. Of the {level} % bands, {} do not hold the frequency.",
+            whole(self.samples),
+            self.bins.len(),
+            fixed(self.ece()),
+            fixed(self.confidence()),
+            fixed(self.frequency()),
+            self.outside()
+        );
+        for bin in &self.bins {
+            text += &format!(
+                " From {} to {}: {} samples, mean probability {}, frequency {}, band {} to {}.",
+                decimals(bin.lower, 4),
+                decimals(bin.upper, 4),
+                whole(bin.count),
+                fixed(bin.confidence),
+                fixed(bin.frequency),
+                fixed(bin.band.0),
+                fixed(bin.band.1)
+            );
+        }
+        text
+    }
+
+    /// The picture with its histogram, under a heading of at most some 15 letters.
+    pub(super) fn full(&self, heading: &str) -> Picture {
+        let plot = Frame {
+            left: 70.0,
+            top: 38.0,
+            width: 394.0,
+            height: 394.0,
+            font: 18.0,
+            steps: 5,
+        };
+        let below = Frame {
+            top: 448.0,
+            height: 92.0,
+            ..plot
+        };
+        let n = whole(self.samples);
+        let heading = format!("{heading}, n = {n}, ECE {}", fixed(self.ece()));
+        let mut shapes = vec![text((70.0, 18.0), heading, 18.0, Anchor::Start, false)];
+        shapes.extend(self.plot(&plot));
+        shapes.extend(plot.names_left());
+        shapes.push(upright("observed frequency", (14.0, plot.middle().1), 20.0));
+        shapes.extend(self.bars(&below));
+        shapes.extend(below.names_below());
+        shapes.push(upright("samples", (14.0, below.middle().1 + 6.0), 18.0));
+        let at = (plot.middle().0, 588.0);
+        shapes.push(text(at, self.axis(), 20.0, Anchor::Middle, false));
+        Picture {
+            width: 480.0,
+            height: 606.0,
+            shapes,
+        }
+    }
+
+    /// The picture alone, for rows of many: it is read at a third of its size.
+    pub(super) fn small(&self, heading: &str) -> Picture {
+        let plot = Frame {
+            left: 118.0,
+            top: 62.0,
+            width: 340.0,
+            height: 340.0,
+            font: 34.0,
+            steps: 2,
+        };
+        let heading_at = (plot.middle().0, 28.0);
+        let mut shapes = vec![text(heading_at, heading, 38.0, Anchor::Middle, false)];
+        shapes.extend(self.plot(&plot));
+        shapes.extend(plot.names_left());
+        shapes.extend(plot.names_below());
+        shapes.push(upright("frequency", (24.0, plot.middle().1), 38.0));
+        let at = (plot.middle().0, 482.0);
+        shapes.push(text(at, "probability", 38.0, Anchor::Middle, false));
+        Picture {
+            width: 480.0,
+            height: 510.0,
+            shapes,
+        }
+    }
+
+    /// The name of the horizontal axis.
+    fn axis(&self) -> &'static str {
+        match self.event {
+            Event::TopLabel => "confidence",
+            Event::Class(_) => "predicted probability",
+        }
+    }
+
+    fn plot(&self, frame: &Frame) -> Vec<Shape> {
+        let mut shapes = vec![frame.paper()];
+        shapes.extend(frame.grid());
+        let largest = self.bins.iter().map(|bin| bin.count).max().unwrap_or(1);
+        shapes.extend(self.bins.iter().map(|bin| band(bin, frame)));
+        let pen = Pen {
+            dash: Some((9.0, 6.0)),
+            ..Pen::solid(Paint::Ink, 0.1 * frame.font)
+        };
+        let (from, to) = (frame.at(0.0, 0.0), frame.at(1.0, 1.0));
+        shapes.push(Shape::Line { from, to, pen });
+        shapes.extend(frame.border());
+        for bin in &self.bins {
+            let share = bin.count as f64 / largest as f64;
+            shapes.extend(mark(bin, share, frame));
+        }
+        shapes
+    }
+
+    fn bars(&self, frame: &Frame) -> Vec<Shape> {
+        let tallest = self.histogram.iter().copied().max().unwrap_or(0).max(1);
+        let width = 1.0 / self.histogram.len() as f64;
+        let mut shapes = vec![frame.paper()];
+        for (k, &count) in self.histogram.iter().enumerate() {
+            if count > 0 {
+                let height = count as f64 / tallest as f64;
+                let outline = Pen::solid(Paint::Ink, 1.0);
+                shapes.push(Shape::rectangle(
+                    frame.at(k as f64 * width, 0.0),
+                    frame.at((k + 1) as f64 * width, height),
+                    Paint::Bar,
+                    Some(outline),
+                ));
+            }
+        }
+        shapes.extend(frame.border());
+        for (height, count) in [(0.0, 0), (1.0, tallest)] {
+            let (x, y) = frame.at(0.0, height);
+            let at = (x - 0.4 * frame.font, y);
+            shapes.push(text(at, short(count), frame.font, Anchor::End, false));
+        }
+        shapes
+    }
+}
+
+/// Part of a picture with axes from 0 to 1.
+#[derive(Clone, Copy)]
+struct Frame {
+    left: f64,
+    top: f64,
+    width: f64,
+    height: f64,
+    font: f64,
+    /// The axes are named at multiples of `1/steps`.
+    steps: u32,
+}
+
+impl Frame {
+    fn at(&self, x: f64, y: f64) -> Point {
+        (
+            self.left + x * self.width,
+            self.top + (1.0 - y) * self.height,
+        )
+    }
+
+    fn middle(&self) -> Point {
+        self.at(0.5, 0.5)
+    }
+
+    fn ticks(&self) -> impl Iterator<Item = f64> {
+        let steps = f64::from(self.steps);
+        (0..=self.steps).map(move |k| f64::from(k) / steps)
+    }
+
+    fn paper(&self) -> Shape {
+        Shape::rectangle(self.at(0.0, 0.0), self.at(1.0, 1.0), Paint::Paper, None)
+    }
+
+    fn border(&self) -> [Shape; 4] {
+        let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)].map(|(x, y)| self.at(x, y));
+        [0, 1, 2, 3].map(|k| Shape::Line {
+            from: corners[k],
+            to: corners[(k + 1) % 4],
+            pen: Pen::solid(Paint::Ink, 1.5),
+        })
+    }
+
+    fn grid(&self) -> Vec<Shape> {
+        let pen = Pen::solid(Paint::Grid, 1.0);
+        let line = |from, to| Shape::Line { from, to, pen };
+        self.ticks()
+            .flat_map(|t| {
+                [
+                    line(self.at(t, 0.0), self.at(t, 1.0)),
+                    line(self.at(0.0, t), self.at(1.0, t)),
+                ]
+            })
+            .collect()
+    }
+
+    fn names_left(&self) -> Vec<Shape> {
+        let name = |t: f64| {
+            let (x, y) = self.at(0.0, t);
+            let at = (x - 0.4 * self.font, y);
+            text(at, decimals(t, 1), self.font, Anchor::End, false)
+        };
+        self.ticks().map(name).collect()
+    }
+
+    fn names_below(&self) -> Vec<Shape> {
+        let name = |t: f64| {
+            let (x, y) = self.at(t, 0.0);
+            let at = (x, y + self.font);
+            text(at, decimals(t, 1), self.font, Anchor::Middle, false)
+        };
+        self.ticks().map(name).collect()
+    }
+}
+
+/// The box of a band, over the range of its bin, but never too narrow to be seen.
+fn band(bin: &ReliabilityBin, frame: &Frame) -> Shape {
+    let (left, bottom) = frame.at(bin.lower, bin.band.0);
+    let (right, top) = frame.at(bin.upper, bin.band.1);
+    let widened = 0.5 * (4.0 - (right - left)).max(0.0);
+    Shape::rectangle(
+        (left - widened, bottom),
+        (right + widened, top),
+        Paint::Band,
+        Some(Pen::solid(Paint::Edge, 1.0)),
+    )
+}
+
+/// The mark of a bin with its line to the diagonal; its area grows with the share of samples.
+fn mark(bin: &ReliabilityBin, share: f64, frame: &Frame) -> [Shape; 2] {
+    let centre = frame.at(bin.confidence, bin.frequency);
+    let radius = 0.02 * frame.width * (0.5 + share.sqrt());
+    let paper = Pen::solid(Paint::Paper, 1.5);
+    let (paint, mark) = match bin.is_inside() {
+        true => {
+            let disc = Shape::Disc {
+                centre,
+                radius,
+                fill: Paint::Ink,
+                outline: paper,
+            };
+            (Paint::Ink, disc)
+        }
+        false => {
+            let (x, y, r) = (centre.0, centre.1, 1.35 * radius);
+            let diamond = Shape::Area {
+                corners: vec![(x, y - r), (x + r, y), (x, y + r), (x - r, y)],
+                fill: Paint::Alarm,
+                outline: Some(paper),
+            };
+            (Paint::Alarm, diamond)
+        }
+    };
+    let gap = Shape::Line {
+        from: centre,
+        to: frame.at(bin.confidence, bin.confidence),
+        pen: Pen::solid(paint, 0.1 * frame.font),
+    };
+    [gap, mark]
+}
+
+fn text(at: Point, text: impl Into<String>, size: f64, anchor: Anchor, upright: bool) -> Shape {
+    Shape::Text {
+        at,
+        text: text.into(),
+        size,
+        anchor,
+        upright,
+    }
+}
+
+fn upright(name: &str, at: Point, size: f64) -> Shape {
+    text(at, name, size, Anchor::Middle, true)
+}

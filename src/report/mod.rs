@@ -1,0 +1,52 @@
+//! Reliability diagrams, and a report of one page.
+//!
+//! A [`ReliabilityDiagram`] holds, bin by bin, the mean predicted probability of an event and how
+//! often it occurred, with the band in which the frequency of a calibrated model would lie. Its
+//! numbers are public; drawing them is a step of its own.
+//!
+//! A [`Report`] puts the numbers and the pictures of a model, before and after recalibration, on one
+//! self-contained page of HTML: no scripts, no links, readable in black and white, on a phone and
+//! without the pictures.
+//!
+//! ```
+//! use burn::tensor::{Device, Int, Tensor};
+//! use burn_calibration::{distribution::Categorical, report::{Reliability, ReportBuilder}};
+//!
+//! # fn main() -> burn_calibration::error::Result<()> {
+//! let device = Device::default();
+//! // says 90 % each time, and is right half of the time
+//! let rows = Tensor::<2>::from_floats([[0.9, 0.1]; 40], &device);
+//! let predictions = Categorical::from_probabilities(rows)?;
+//! let labels = Tensor::<1, Int>::arange(0..40, &device).remainder_scalar(2);
+//!
+//! let diagram = Reliability::default().diagram(&predictions, &labels)?;
+//! let bin = &diagram.bins[0];
+//! assert_eq!((bin.count, bin.frequency), (40, 0.5));
+//! assert!(bin.frequency < bin.band.0); // a calibrated model is right more often
+//! assert!(diagram.to_svg().starts_with("<svg"));
+//!
+//! let page = ReportBuilder::new(&predictions, &labels)
+//!     .with_title("Too sure")
+//!     .build()?
+//!     .to_html();
+//! assert!(page.contains("<h1>Too sure</h1>"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod band;
+mod builder;
+mod diagram;
+mod file;
+mod html;
+mod number;
+mod picture;
+mod png;
+mod quantity;
+mod reliability;
+mod summary;
+mod svg;
+
+pub use builder::ReportBuilder;
+pub use reliability::{Reliability, ReliabilityBin, ReliabilityDiagram};
+pub use summary::{Report, Summary};

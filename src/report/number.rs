@@ -1,0 +1,108 @@
+//! Numbers as people write them.
+
+/// `10,000`.
+pub(super) fn whole(number: usize) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A count in at most five characters: `8,127`, `12.3k`, `250k`, `1.2M`.
+pub(super) fn short(number: usize) -> String {
+    let scaled = |unit: f64, letter: char| match number as f64 / unit {
+        x if x < 99.95 => format!("{}{letter}", decimals(x, 1)),
+        x => format!("{x:.0}{letter}"),
+    };
+    match number {
+        0..10_000 => whole(number),
+        10_000..999_500 => scaled(1e3, 'k'),
+        999_500..999_500_000 => scaled(1e6, 'M'),
+        _ => scaled(1e9, 'G'),
+    }
+}
+
+/// With at most so many decimals, without zeros at the end.
+pub(super) fn decimals(x: f64, places: usize) -> String {
+    let text = format!("{x:.places$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    match text {
+        "-0" => "0".into(),
+        text => text.replace('-', "−"),
+    }
+}
+
+/// With exactly four decimals, as in a table.
+pub(super) fn fixed(x: f64) -> String {
+    format!("{x:.4}").replace('-', "−")
+}
+
+/// `94.83 %`.
+pub(super) fn percent(x: f64) -> String {
+    format!("{:.2} %", 100.0 * x).replace('-', "−")
+}
+
+/// `6.07 × 10⁻⁴`.
+pub(super) fn scientific(x: f64) -> String {
+    if x == 0.0 {
+        return "0".into();
+    }
+    let text = format!("{x:.2e}");
+    let (mantissa, exponent) = text.split_once('e').expect("the format has an exponent");
+    format!(
+        "{} × 10{}",
+        mantissa.replace('-', "−"),
+        superscript(exponent)
+    )
+}
+
+/// A p-value: three decimals, an exponent where these show too little, and a bound where an
+/// asymptotic tail is no longer to be trusted.
+pub(super) fn p_value(p: f64) -> String {
+    match p {
+        p if p < 1e-6 => "below 10⁻⁶".into(),
+        p if p < 1e-3 => scientific(p),
+        p => format!("{p:.3}"),
+    }
+}
+
+fn superscript(exponent: &str) -> String {
+    let raised = |character| match character {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        digit => char::from_u32('⁰' as u32 + digit as u32 - '0' as u32).unwrap_or(digit),
+    };
+    exponent.chars().map(raised).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_people_write_them() {
+        assert_eq!([whole(7), whole(999), whole(1000)], ["7", "999", "1,000"]);
+        assert_eq!(whole(1_234_567), "1,234,567");
+        let counts = [9_999, 10_000, 12_345, 99_949, 99_960, 250_000, 999_499];
+        let expected = ["9,999", "10k", "12.3k", "99.9k", "100k", "250k", "999k"];
+        assert_eq!(counts.map(short), expected);
+        assert_eq!([short(999_500), short(1_234_567)], ["1M", "1.2M"]);
+        assert_eq!([decimals(0.5, 3), decimals(-0.0001, 2)], ["0.5", "0"]);
+        assert_eq!([decimals(100.0, 0), fixed(-0.25)], ["100", "−0.2500"]);
+        assert_eq!(percent(0.94834), "94.83 %");
+        assert_eq!(scientific(6.0719e-4), "6.07 × 10⁻⁴");
+        assert_eq!(scientific(-1.5e-10), "−1.50 × 10⁻¹⁰");
+        assert_eq!(p_value(0.0), "below 10⁻⁶");
+        assert_eq!([p_value(2.5e-5), p_value(0.25)], ["2.50 × 10⁻⁵", "0.250"]);
+    }
+}

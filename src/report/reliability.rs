@@ -1,0 +1,214 @@
+use burn::tensor::{Int, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::band::consistency_band;
+use crate::{
+    distribution::Categorical,
+    error::{Error, Result},
+    estimator::{Binning, Event, equal_width_bin},
+};
+
+/// How a [`ReliabilityDiagram`] is made: of which event, in which bins, with which band.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Reliability {
+    /// The event, by default that the most likely class is the right one.
+    pub event: Event,
+    /// The bins, by default 15 of equal width.
+    pub binning: Binning,
+    /// The probability with which the frequency of a calibrated model lies in the band of a bin,
+    /// 0.95 by default.
+    pub level: f64,
+}
+
+impl Default for Reliability {
+    fn default() -> Self {
+        Self::new(Event::TopLabel)
+    }
+}
+
+impl Reliability {
+    /// Of an event, in 15 bins of equal width, with bands of 95 %.
+    pub fn new(event: Event) -> Self {
+        Self {
+            event,
+            binning: Binning::Uniform { bins: 15 },
+            level: 0.95,
+        }
+    }
+
+    /// With other bins.
+    pub fn with_binning(self, binning: Binning) -> Self {
+        Self { binning, ..self }
+    }
+
+    /// With bands of another probability.
+    pub fn with_level(self, level: f64) -> Self {
+        Self { level, ..self }
+    }
+
+    /// The diagram of data.
+    ///
+    /// # Shapes
+    ///
+    /// - predictions: `n × m`
+    /// - labels: `[n]`
+    ///
+    /// Cost: that of [`Binning::partition`], and `O(n_b·s_b)` for the band of a bin of `n_b` samples,
+    /// with the standard deviation `s_b ≤ √n_b/2` of the number of times that the event occurs.
+    ///
+    /// # Errors
+    ///
+    /// A label that is not a class, another number of labels than of predictions, an event that is
+    /// not a class, bins as [`Binning::partition`] refuses them, or a level that is not between 0
+    /// and 1.
+    pub fn diagram(
+        &self,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+    ) -> Result<ReliabilityDiagram> {
+        if !(self.level > 0.0 && self.level < 1.0) {
+            return Err(Error::Parameter {
+                name: "the level of a consistency band",
+                value: self.level,
+                expected: "a number between 0 and 1",
+            });
+        }
+        let outcomes = self.event.outcomes(predictions, labels)?;
+        let (probability, occurred) = (&outcomes.probability, &outcomes.occurred);
+        let partition = self.binning.partition_rows(probability, 1)?;
+        let bin = |rows: &Vec<usize>| {
+            let members: Vec<f64> = rows.iter().map(|&row| probability[row]).collect();
+            let occurrences = rows.iter().filter(|&&row| occurred[row] == 1).count();
+            self.bin(&members, occurrences)
+        };
+        let mut bins: Vec<_> = partition.iter().map(bin).collect();
+        bins.sort_by(|a, b| a.confidence.total_cmp(&b.confidence));
+        Ok(ReliabilityDiagram {
+            event: self.event,
+            level: self.level,
+            samples: predictions.samples(),
+            bins,
+            histogram: self.histogram(probability),
+        })
+    }
+
+    fn bin(&self, members: &[f64], occurrences: usize) -> ReliabilityBin {
+        let least = members.iter().copied().fold(f64::INFINITY, f64::min);
+        let greatest = members.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (lower, upper) = match self.binning {
+            Binning::Uniform { bins } => {
+                let b = equal_width_bin(greatest, bins) as f64;
+                (b / bins as f64, (b + 1.0) / bins as f64)
+            }
+            _ => (least, greatest),
+        };
+        let count = members.len() as f64;
+        ReliabilityBin {
+            lower,
+            upper,
+            count: members.len(),
+            confidence: members.iter().sum::<f64>() / count,
+            frequency: occurrences as f64 / count,
+            band: consistency_band(members, self.level),
+        }
+    }
+
+    fn histogram(&self, probability: &[f64]) -> Vec<usize> {
+        let bars = match self.binning {
+            Binning::Uniform { bins } => bins.min(MOST_BARS),
+            _ => 15,
+        };
+        let mut histogram = vec![0; bars];
+        for &p in probability {
+            histogram[equal_width_bin(p, bars)] += 1;
+        }
+        histogram
+    }
+}
+
+/// More bars than this cannot be told apart.
+const MOST_BARS: usize = 50;
+
+/// What a bin of a [`ReliabilityDiagram`] holds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ReliabilityBin {
+    /// Where it begins: of bins of equal width their edge, of others the least probability in it.
+    pub lower: f64,
+    /// Where it ends, likewise.
+    pub upper: f64,
+    /// The number `n_b` of samples, at least 1.
+    pub count: usize,
+    /// Their mean predicted probability `r̄_b`.
+    pub confidence: f64,
+    /// How often the event occurred among them, `c̄_b`.
+    pub frequency: f64,
+    /// The consistency band: the least and the greatest frequency of the central interval that holds
+    /// that of a calibrated model with probability [`ReliabilityDiagram::level`] or more, given the
+    /// predictions.
+    ///
+    /// It holds for each bin on its own: of 20 bins of a calibrated model, one outside a band of
+    /// 95 % is no surprise.
+    pub band: (f64, f64),
+}
+
+impl ReliabilityBin {
+    /// `c̄_b − r̄_b`: negative where the model is overconfident.
+    pub fn gap(&self) -> f64 {
+        self.frequency - self.confidence
+    }
+
+    /// Whether the frequency lies in the band.
+    pub fn is_inside(&self) -> bool {
+        (self.band.0..=self.band.1).contains(&self.frequency)
+    }
+}
+
+/// Predicted probabilities of an event against how often it occurred, bin by bin (DeGroot and
+/// Fienberg 1983; Niculescu-Mizil and Caruana 2005), with consistency bands (Bröcker, Smith:
+/// *Increasing the reliability of reliability diagrams*, 2007).
+///
+/// Where a bin lies off the diagonal and outside its band, the model is miscalibrated there; a point
+/// inside its band does not show that it is calibrated. The diagram sees one event, and depends on
+/// the bins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReliabilityDiagram {
+    /// The event.
+    pub event: Event,
+    /// The probability of the bands.
+    pub level: f64,
+    /// The number `n` of samples.
+    pub samples: usize,
+    /// The occupied bins, by increasing probability.
+    pub bins: Vec<ReliabilityBin>,
+    /// The number of samples in bars of equal width from 0 to 1, right-closed: as many as there are
+    /// bins of equal width, but at most 50; 15 for other bins.
+    pub histogram: Vec<usize>,
+}
+
+impl ReliabilityDiagram {
+    /// The expected calibration error in these bins, `Σ_b (n_b/n) |r̄_b − c̄_b|`: that of
+    /// [`Ece`](crate::estimator::Ece) with the same event and bins.
+    pub fn ece(&self) -> f64 {
+        self.mean(|bin| bin.gap().abs())
+    }
+
+    /// The mean predicted probability of the event.
+    pub fn confidence(&self) -> f64 {
+        self.mean(|bin| bin.confidence)
+    }
+
+    /// How often the event occurred.
+    pub fn frequency(&self) -> f64 {
+        self.mean(|bin| bin.frequency)
+    }
+
+    /// The number of bins whose frequency is outside their band.
+    pub fn outside(&self) -> usize {
+        self.bins.iter().filter(|bin| !bin.is_inside()).count()
+    }
+
+    fn mean(&self, of: impl Fn(&ReliabilityBin) -> f64) -> f64 {
+        let weighted = |bin: &ReliabilityBin| bin.count as f64 * of(bin);
+        self.bins.iter().map(weighted).sum::<f64>() / self.samples as f64
+    }
+}

@@ -1,0 +1,88 @@
+//! `calibration report`.
+
+use std::{fs, path::Path};
+
+use super::{LABELS, ROWS, calibration, complaint, folder};
+
+const AFTER: &str = "0.5,0.3,0.2\n0.2,0.6,0.2\n0.3,0.3,0.4\n0.3,0.4,0.3\n";
+
+fn written(folder: &Path, arguments: &str) -> Vec<String> {
+    let output = calibration(folder, &format!("report {arguments}"));
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && complaint.is_empty(),
+        "{complaint}"
+    );
+    let names = String::from_utf8(output.stdout).unwrap();
+    names.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn page_and_pictures() {
+    let folder = folder("report");
+    fs::write(folder.join("p.csv"), ROWS.repeat(10)).unwrap();
+    fs::write(folder.join("q.csv"), AFTER.repeat(10)).unwrap();
+    fs::write(folder.join("y.csv"), LABELS.repeat(10)).unwrap();
+    fs::write(folder.join("z.csv"), "1\n2\n1\n3\n".repeat(10)).unwrap();
+    let read = |name: &str| fs::read(folder.join(name)).unwrap();
+
+    let alone = "--predictions p.csv --labels y.csv -o alone.html --pictures alone";
+    let names = [
+        "alone.html",
+        "alone/top-label.svg",
+        "alone/class-0.svg",
+        "alone/class-1.svg",
+        "alone/class-2.svg",
+    ];
+    assert_eq!(written(&folder, alone), names);
+    let page = String::from_utf8(read("alone.html")).unwrap();
+    assert!(page.contains("<h1>Calibration report</h1>") && page.contains("40 predictions"));
+    assert!(!page.contains("after"));
+    assert!(read("alone/class-2.svg").starts_with(b"<svg "));
+
+    let both = "--predictions p.csv --after q.csv --labels z.csv --one-based --title A&B --seed 3 \
+                --output both.html --pictures both --format png";
+    let names = written(&folder, both);
+    assert_eq!(names.len(), 9);
+    assert_eq!(names[1], "both/before-top-label.png");
+    assert_eq!(names[8], "both/after-class-3.png");
+    for name in &names[1..] {
+        assert!(read(name).starts_with(b"\x89PNG\r\n"), "{name}");
+    }
+    let page = String::from_utf8(read("both.html")).unwrap();
+    assert!(page.contains("<h1>A&amp;B</h1>") && page.contains("Seed 3."));
+    assert!(page.contains("Class 3, 25.00 % of the labels") && !page.contains("Class 0"));
+}
+
+#[test]
+fn bad_input_is_one_line_and_exit_code_2() {
+    let folder = folder("report-bad");
+    fs::write(folder.join("p.csv"), ROWS).unwrap();
+    fs::write(folder.join("y.csv"), LABELS).unwrap();
+    fs::write(folder.join("q.csv"), "0.5,0.5\n").unwrap();
+    fs::write(folder.join("r.csv"), ROWS.replace("0.7", "0.8")).unwrap();
+    let check = |arguments: &str, expected: &str| {
+        let arguments = format!("report --predictions p.csv --labels y.csv {arguments}");
+        assert_eq!(complaint(&folder, &arguments), expected);
+    };
+    check(
+        "--after q.csv -o x.html",
+        "q.csv: 1 rows of 2 classes, expected 4 rows of 3, as p.csv",
+    );
+    check(
+        "--after r.csv -o x.html",
+        "r.csv: row 0: the probabilities sum to 1.1, expected 1 within 1e-5",
+    );
+    check(
+        "--one-based -o x.html",
+        "y.csv: row 0: the label is 0, expected a whole number of at least 1",
+    );
+    let none = complaint(
+        &folder,
+        "report --predictions p.csv --labels y.csv -o none/x.html",
+    );
+    assert!(none.starts_with("none/x.html: No such file"), "{none}");
+    assert!(!folder.join("x.html").exists());
+    let usage = "report --predictions p.csv --labels y.csv -o x.html --format png";
+    assert_eq!(calibration(&folder, usage).status.code(), Some(2)); // --format without --pictures
+}
