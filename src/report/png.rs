@@ -1,5 +1,8 @@
+use std::io::{self, Write};
+
 use ab_glyph::{Font, FontRef, GlyphId, PxScale, ScaleFont, point};
 use ab_glyph_rasterizer::{Rasterizer, point as corner};
+use flate2::{Compression, Crc, write::ZlibEncoder};
 
 use super::picture::{Anchor, FOOT, Paint, Pen, Picture, Point, Shape};
 
@@ -8,19 +11,41 @@ const SCALE: f64 = 2.0;
 
 /// The picture as a PNG file, with text in the embedded font DejaVu Sans: no font of the system is
 /// looked for.
-pub(super) fn encode(picture: &Picture) -> Result<Vec<u8>, png::EncodingError> {
+///
+/// Written by hand on top of a zlib encoder: the crate that does it would have the dependencies of
+/// Burn's backends compiled once more with other features.
+pub(super) fn encode(picture: &Picture) -> io::Result<Vec<u8>> {
     let mut canvas = Canvas::new(picture.width * SCALE, picture.height * SCALE);
     for shape in &picture.shapes {
         canvas.draw(shape);
     }
-    let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, canvas.width as u32, canvas.height as u32);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    let mut writer = encoder.write_header()?;
-    writer.write_image_data(&canvas.rgb)?;
-    writer.finish()?;
+    let mut pixels = ZlibEncoder::new(Vec::new(), Compression::best());
+    for row in canvas.rgb.chunks(3 * canvas.width) {
+        pixels.write_all(&[0])?; // no filter
+        pixels.write_all(row)?;
+    }
+    let mut header = Vec::new();
+    header.extend((canvas.width as u32).to_be_bytes());
+    header.extend((canvas.height as u32).to_be_bytes());
+    header.extend([8, 2, 0, 0, 0]); // 8 bits, RGB, deflate, filters by row, not interlaced
+    let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+    for (name, content) in [
+        (b"IHDR", header),
+        (b"IDAT", pixels.finish()?),
+        (b"IEND", Vec::new()),
+    ] {
+        file.extend(chunk(name, &content));
+    }
     Ok(file)
+}
+
+/// Length, name, content, and the checksum of the last two.
+fn chunk(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
+    let mut checksum = Crc::new();
+    checksum.update(name);
+    checksum.update(content);
+    let length = (content.len() as u32).to_be_bytes();
+    [&length, &name[..], content, &checksum.sum().to_be_bytes()].concat()
 }
 
 struct Canvas {
