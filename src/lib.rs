@@ -91,7 +91,11 @@ pub mod prelude {
             BrierLossConfig, Criterion, LogLossConfig, MmceLossConfig, PenalisedLoss,
             SkceLossConfig, SphericalLossConfig, WeightSchedule,
         },
-        recalibration::{TemperatureScaling, TemperatureScalingConfig},
+        recalibration::{
+            DiagonalScalingConfig, DirichletCalibrationConfig, EnsembleTemperatureScalingConfig,
+            Fit, MatrixScalingConfig, OrderInvariantConfig, OrderPreservingConfig, Recalibration,
+            TemperatureScaling, TemperatureScalingConfig, VectorScalingConfig,
+        },
         score::ProperScore,
     };
 }

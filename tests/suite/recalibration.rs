@@ -1,4 +1,7 @@
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use approx::assert_relative_eq;
 use burn::{
@@ -153,25 +156,8 @@ fn fitting_by_any_criterion() {
         .unwrap()
         .temperature();
     let by = |criterion: &dyn Criterion| {
-        struct By<'a>(&'a dyn Criterion);
-        impl Criterion for By<'_> {
-            fn forward(
-                &self,
-                logits: burn::tensor::Tensor<2>,
-                labels: burn::tensor::Tensor<1, burn::tensor::Int>,
-            ) -> burn::tensor::Tensor<1> {
-                self.0.forward(logits, labels)
-            }
-            fn forward_from_probabilities(
-                &self,
-                probabilities: burn::tensor::Tensor<2>,
-                labels: burn::tensor::Tensor<1, burn::tensor::Int>,
-            ) -> burn::tensor::Tensor<1> {
-                self.0.forward_from_probabilities(probabilities, labels)
-            }
-        }
         let map = config
-            .fit_by(&By(criterion), logits.clone(), labels.clone())
+            .fit_by(criterion, logits.clone(), labels.clone())
             .unwrap();
         assert_eq!(map.report().unwrap().status, FitStatus::Converged);
         map.temperature()
@@ -292,7 +278,7 @@ fn foreign_and_broken_files_are_errors() {
     assert!(matches!(
         TemperatureScaling::from_temperature(2.0, &device())
             .unwrap()
-            .save("no/such/folder/map"),
+            .save(Path::new("no/such/folder/map")),
         Err(Error::Map { .. })
     ));
 }
