@@ -2,7 +2,7 @@ use std::fmt;
 
 use burn::tensor::{Int, Tensor};
 
-use super::{MeanEstimate, ProperScore};
+use super::ProperScore;
 use crate::{distribution::Categorical, error::Result, host::to_vec};
 
 /// The calibration–sharpness decomposition of a mean score over groups of equal predictions:

@@ -11,8 +11,8 @@
 //! | how much of the score is miscalibration? | [`ProperScore::decomposition`] | predictions that repeat |
 //! | | [`ProperScore::refinement`] | any predictions, and a way to recalibrate |
 //!
-//! The first three are estimates with standard errors and confidence intervals ([`MeanEstimate`]) but
-//! for the decomposition, which is an identity of the data.
+//! All but the decomposition, which is an identity of the data, come with standard errors and
+//! confidence intervals ([`MeanEstimate`]).
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};

@@ -113,9 +113,10 @@ impl ProperScore {
         let mut order: Vec<usize> = (0..n).collect();
         order.shuffle(rng);
         let select = |rows: &[usize]| {
-            let rows = |device| int_tensor(rows.iter().copied(), &device);
-            let logits = logits.clone().select(0, rows(logits.device()));
-            (logits, labels.clone().select(0, rows(labels.device())))
+            let at = |device| int_tensor(rows.iter().copied(), &device);
+            let of_labels = at(labels.device()).cast(labels.dtype());
+            let logits = logits.clone().select(0, at(logits.device()));
+            (logits, labels.clone().select(0, of_labels))
         };
         let mut recalibrated = Vec::with_capacity(folds);
         let bound = |fold: usize| fold * n / folds;

@@ -67,10 +67,12 @@ impl<K: ClassKernel> Skce<K> {
     /// is the jackknife's: that of the mean of the pseudo-values
     /// `n U − (n−1) U_(−i) = (2 r_i − n U)/(n − 2)`, whose mean is `U`; in other words
     /// `(n−1)/n · Σ_i (U_(−i) − U)²`, with `U_(−i) = (n(n−1) U − 2 r_i)/((n−1)(n−2))` without sample
-    /// `i`. Its square has an expectation no less than the variance of `U` from `n − 1` samples (Efron
-    /// and Stein 1981), close to it where either model is clearly miscalibrated. Where both are nearly
-    /// calibrated `U` is degenerate: the square is up to twice the variance and the distribution not
-    /// normal, so that the interval is wide. [`SkceForm::Block`] is compared block by block, at linear
+    /// `i`. In expectation its square is never below the variance of `U` (Efron and Stein 1981; a
+    /// difference of two U-statistics is one), and close to it where either model is clearly
+    /// miscalibrated. Where both are nearly calibrated `U` is degenerate: the square is up to twice the
+    /// variance and the distribution not normal, so that the interval is wide.
+    ///
+    /// [`SkceForm::Block`] is compared block by block, at linear
     /// cost and with the block as the unit of the standard error. [`SkceForm::Biased`] is compared
     /// as the unbiased form: a bias that is not the same for both would pass for an improvement.
     ///
