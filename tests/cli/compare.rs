@@ -11,7 +11,7 @@ fn number(value: &Value) -> f64 {
         .unwrap_or_else(|| panic!("a number, not {value}"))
 }
 
-/// Opposite vertices, both wrong, against an even prediction: Gaussian kernel of bandwidth 1, by hand.
+/// Three predictions against even ones, by hand; the exponential kernel has bandwidth 1.
 #[test]
 fn numbers_by_hand() {
     let folder = folder("compare-by-hand");
@@ -55,7 +55,7 @@ fn numbers_by_hand() {
     assert_relative_eq!(number(&skce["before"]), before, max_relative = 1e-12);
     for (key, before, after) in [
         ("accuracy", 1.0 / 3.0, 2.0 / 3.0),
-        ("ece_top_label", 0.6, 1.0 / 6.0),
+        ("ece_top_label", 1.6 / 3.0, 1.0 / 6.0),
     ] {
         assert_relative_eq!(number(&found[key]["before"]), before, max_relative = 1e-12);
         assert_relative_eq!(number(&found[key]["after"]), after, max_relative = 1e-12);
@@ -76,7 +76,7 @@ fn numbers_by_hand() {
     }
 }
 
-/// The file with itself: no difference at all; with logits and probabilities of another kind, errors.
+/// A file with itself: no difference at all, as probabilities or as logits.
 #[test]
 fn equal_files_have_no_difference() {
     let folder = folder("compare-equal");
