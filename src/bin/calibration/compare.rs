@@ -175,6 +175,8 @@ impl Comparison {
         let changes: Map<_, _> = self.changes.iter().map(change).collect();
         let pair = |[before, after]: [Option<f64>; 2]| json!({ "before": before, "after": after });
         let known = |values: &[Result<f64>; 2]| pair(values.each_ref().map(|v| v.clone().ok()));
+        let mut ece = known(&self.ece);
+        ece["biased"] = json!(true);
         json!({
             "n": self.n,
             "classes": self.classes,
@@ -182,7 +184,7 @@ impl Comparison {
             "level": self.level,
             "changes": changes,
             "accuracy": pair(self.accuracy.map(Some)),
-            "ece_top_label": known(&self.ece),
+            "ece_top_label": ece,
             "p_values": { key(self.test): known(&self.p_values) },
         })
     }

@@ -1,4 +1,5 @@
 use approx::assert_relative_eq;
+use burn::tensor::DType;
 use burn_calibration::{distribution::Categorical, error::Error, score::ProperScore};
 
 use super::population::*;
@@ -68,6 +69,20 @@ fn entropy_minus_sharpness_plus_calibration_is_the_score() {
             assert_eq!(found.groups, SUPPORT);
             assert!(found.sharpness > 0.0 && found.calibration > 0.0);
         }
+    }
+}
+
+/// In f32 the scores are rounded to it, the parts are sums in f64 of the rounded predictions.
+#[test]
+fn the_identity_holds_in_f32() {
+    let population = Population::overconfident(357);
+    let (rows, _, classes) = population.draw(200, &mut rng(358));
+    let rounded = Categorical::from_probabilities(tensor_on(&rows, &device(), DType::F32)).unwrap();
+    for score in SCORES {
+        let found = score.decomposition(&rounded, &labels(&classes)).unwrap();
+        let sum = found.entropy - found.sharpness + found.calibration;
+        assert_relative_eq!(found.score, sum, max_relative = 1e-6);
+        assert_eq!(found.groups, SUPPORT);
     }
 }
 
