@@ -1,5 +1,7 @@
 //! The `calibration` command as its users run it.
 
+mod compare;
+
 use std::{
     fs,
     io::{Cursor, Write},

@@ -4,10 +4,13 @@
 //! the exit code 2.
 
 mod args;
+mod compare;
 mod evaluate;
 mod input;
+mod kernel;
 mod output;
 mod quantities;
+mod source;
 
 use std::process::ExitCode;
 
@@ -17,6 +20,7 @@ fn main() -> ExitCode {
     let arguments = args::Arguments::parse();
     let outcome = match &arguments.command {
         args::Command::Evaluate(args) => evaluate::run(args),
+        args::Command::Compare(args) => compare::run(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
