@@ -38,7 +38,7 @@
 //! | [`distribution`] | what a model predicts: class probabilities, lenses on them, models with known errors |
 //! | [`kernel`] | kernels on predictions: distance, profile, bandwidth |
 //! | [`estimator`] | calibration errors: SKCE, MMCE, UCME, and the classical ones (ECE and its kin) |
-//! | [`score`] | proper scores, and the upper bounds they give |
+//! | [`score`] | proper scores: upper bounds, what a recalibration gains, decompositions |
 //! | [`loss`] | Burn modules for training: penalties, proper scores, the penalised loss |
 //! | [`recalibration`] | fitted maps from logits to logits |
 //! | [`hypothesis`] | calibration tests with p-values |
@@ -95,7 +95,11 @@ pub mod prelude {
             BrierLossConfig, Criterion, LogLossConfig, MmceLossConfig, PenalisedLoss,
             SkceLossConfig, SphericalLossConfig, WeightSchedule,
         },
-        recalibration::{TemperatureScaling, TemperatureScalingConfig},
-        score::ProperScore,
+        recalibration::{
+            DiagonalScalingConfig, DirichletCalibrationConfig, EnsembleTemperatureScalingConfig,
+            Fit, MatrixScalingConfig, OrderInvariantConfig, OrderPreservingConfig, Recalibration,
+            TemperatureScaling, TemperatureScalingConfig, VectorScalingConfig,
+        },
+        score::{Improvement, ProperScore},
     };
 }

@@ -1,11 +1,26 @@
 //! Recalibration: maps fitted on held-out logits that make a trained model better calibrated.
 //!
-//! An unfitted configuration fits a map, `fit(logits, labels)`; the fitted map is a Burn module
-//! that takes logits and gives logits, and is saved and loaded like any other.
+//! An unfitted configuration fits a map, [`Fit::fit`]; the fitted map is a Burn module that takes
+//! logits and gives logits, [`Recalibration::forward`], says what it keeps of the predictions,
+//! [`Recalibration::guarantees`], and is saved and loaded.
+//!
+//! | map | | order | injective | freedom |
+//! | --- | --- | --- | --- | --- |
+//! | [`TemperatureScaling`] | `z/T` | kept | yes | 1 |
+//! | [`EnsembleTemperatureScaling`] | `log(w₁ softmax(z/T) + w₂ softmax(z) + w₃/m)` | kept | yes | 3 |
+//! | [`DiagonalScaling`] (DIAG) | one increasing function of each logit | kept | yes | a curve |
+//! | [`OrderPreserving`] (OP), [`OrderInvariant`] (OI) | gaps of sorted logits times a network | kept | no | a network |
+//! | [`VectorScaling`] | `a_c z_c + b_c` | no | for one sign of `a` | `2m` |
+//! | [`MatrixScaling`] | `Wz + b` | no | depends on `W` | `m² + m` |
+//! | [`DirichletCalibration`] | `W log p + b` | no | depends on `W` | `m² + m` |
+//!
+//! Logits of any scale and shift are accepted; from a model that gives probabilities take their
+//! logarithms. Start with [`TemperatureScalingConfig`]; with thousands of held-out samples the
+//! ensemble and DIAG can gain a little more.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
-//! use burn_calibration::recalibration::{FitStatus, TemperatureScalingConfig};
+//! use burn_calibration::recalibration::{Fit, FitStatus, Recalibration, TemperatureScalingConfig};
 //!
 //! # fn main() -> burn_calibration::error::Result<()> {
 //! let device = Device::default();
@@ -15,14 +30,44 @@
 //! let map = TemperatureScalingConfig::new().fit(logits.clone(), labels)?;
 //! assert!((map.temperature() - 5.0 / 3.0f64.ln()).abs() < 1e-9);
 //! assert_eq!(map.report().unwrap().status, FitStatus::Converged);
+//! assert!(map.guarantees().injective);
 //! let calibrated = map.forward(logits); // softmax gives (3/4, 1/4)
 //! # Ok(())
 //! # }
 //! ```
 
+mod any;
+mod data;
+mod descent;
+mod diagonal;
+mod ensemble;
+mod family;
+mod file;
+mod fit;
+mod linear;
+mod map;
+mod matrix;
+mod monotone;
+mod network;
+mod order_preserving;
+mod regularisation;
 mod report;
 mod solver;
 mod temperature;
+mod vector;
 
+pub use any::load_map;
+pub use diagonal::{DiagonalScaling, DiagonalScalingConfig};
+pub use ensemble::{EnsembleTemperatureScaling, EnsembleTemperatureScalingConfig};
+pub use fit::{Fit, FitProgress};
+pub use map::{Guarantees, Recalibration};
+pub use matrix::{
+    DirichletCalibration, DirichletCalibrationConfig, MatrixScaling, MatrixScalingConfig,
+};
+pub use order_preserving::{
+    OrderInvariant, OrderInvariantConfig, OrderPreserving, OrderPreservingConfig,
+};
+pub use regularisation::Regularisation;
 pub use report::{FitReport, FitStatus};
 pub use temperature::{TemperatureScaling, TemperatureScalingConfig};
+pub use vector::{VectorScaling, VectorScalingConfig};

@@ -16,6 +16,10 @@ pub enum FitStatus {
     Indifferent,
     /// The iterations ran out before the tolerance was met.
     IterationLimit,
+    /// No lower value was found along the direction of descent before the tolerance was met: the
+    /// gradient is that of rounding, or does not belong to the value, as where a median bandwidth
+    /// moves with the map.
+    Stalled,
 }
 
 /// What a fit reports of itself.
@@ -23,13 +27,28 @@ pub enum FitStatus {
 pub struct FitReport {
     /// How it ended.
     pub status: FitStatus,
-    /// The value of the criterion at the fitted parameter.
+    /// The value of the criterion, with its regularisation, at the fitted parameters.
     pub objective: f64,
-    /// The derivative of the criterion with respect to the logarithm of the parameter, where the
-    /// solver knows it.
+    /// The largest derivative of the criterion with respect to a parameter in absolute value, where
+    /// the solver knows it; of a temperature, the derivative with respect to its logarithm.
     pub gradient: Option<f64>,
-    /// How often the criterion (or its derivative) was evaluated.
+    /// How often the criterion (or its derivative) was evaluated in the last fit.
     pub evaluations: usize,
+    /// The weight of the regularisation, for maps that have one.
+    pub regularisation: Option<f64>,
+}
+
+impl FitReport {
+    /// Of a fit that needs no iterations.
+    pub(super) fn closed_form(objective: f64) -> Self {
+        Self {
+            status: FitStatus::Converged,
+            objective,
+            gradient: None,
+            evaluations: 1,
+            regularisation: None,
+        }
+    }
 }
 
 impl fmt::Display for FitReport {
@@ -40,11 +59,19 @@ impl fmt::Display for FitReport {
             FitStatus::UpperBound => "stopped at the upper bound of the parameter",
             FitStatus::Indifferent => "the criterion does not depend on the parameter",
             FitStatus::IterationLimit => "ran out of iterations",
+            FitStatus::Stalled => "found no further descent",
         };
         write!(
             f,
             "{status} after {} evaluations at {:.6}",
             self.evaluations, self.objective
-        )
+        )?;
+        if let Some(gradient) = self.gradient {
+            write!(f, ", gradient {gradient:.1e}")?;
+        }
+        if let Some(weight) = self.regularisation {
+            write!(f, ", regularisation {weight:.0e}")?;
+        }
+        Ok(())
     }
 }

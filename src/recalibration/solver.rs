@@ -15,7 +15,7 @@ pub(super) struct Solution {
 ///
 /// - `f(x)` gives the value and the derivative.
 pub(super) fn increasing_root(
-    f: impl Fn(f64) -> (f64, f64),
+    mut f: impl FnMut(f64) -> (f64, f64),
     bracket: RangeInclusive<f64>,
     start: f64,
     tolerance: f64,
@@ -63,19 +63,19 @@ pub(super) fn increasing_root(
 ///
 /// R. Brent: *Algorithms for minimization without derivatives*, 1973, chapter 5.
 pub(super) fn minimum(
-    f: impl Fn(f64) -> f64,
+    mut f: impl FnMut(f64) -> f64,
     bracket: RangeInclusive<f64>,
     start: f64,
     tolerance: f64,
     limit: usize,
 ) -> Solution {
     let (low, high) = bracket.into_inner();
-    let f = |x| {
+    let mut f = |x| {
         Some(f(x))
             .filter(|value| value.is_finite())
             .unwrap_or(f64::INFINITY)
     };
-    let at = |x: f64| (x.clamp(low, high), f(x.clamp(low, high)));
+    let mut at = |x: f64| (x.clamp(low, high), f(x.clamp(low, high)));
     let mut evaluations = 3;
     let mut step = 0.125f64.min(0.5 * (high - low));
     let (mut left, mut middle, mut right) = (at(start - step), at(start), at(start + step));
@@ -103,7 +103,7 @@ pub(super) fn minimum(
 
 /// Brent's method from a bracket and its best known point with the value there.
 fn brent(
-    f: impl Fn(f64) -> f64,
+    mut f: impl FnMut(f64) -> f64,
     (mut a, mut b): (f64, f64),
     (mut x, mut fx): (f64, f64),
     tolerance: f64,

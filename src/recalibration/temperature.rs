@@ -1,19 +1,19 @@
-use std::path::Path;
-
 use burn::{
     config::Config,
     module::{Module, Param},
-    store::ModuleRecord,
     tensor::{Device, Int, Tensor},
 };
 
 use super::{
-    FitReport, FitStatus,
+    Fit, FitProgress, FitReport, FitStatus, Guarantees,
+    data::FitData,
+    file::{Parts, Stored, parameter},
+    map::impl_recalibration,
     solver::{Solution, increasing_root, minimum},
 };
 use crate::{
     error::{Error, Result},
-    host::{checked_labels, checked_rows, finest, to_scalar},
+    host::to_scalar,
     loss::Criterion,
 };
 
@@ -34,8 +34,7 @@ pub struct TemperatureScalingConfig {
 /// Temperature scaling: `z ↦ z/T` (Guo, Pleiss, Sun, Weinberger 2017).
 ///
 /// Keeps the order of the classes, hence the accuracy, and is injective. Fitted by
-/// [`TemperatureScalingConfig`]; saved and loaded by [`save`](Self::save) and [`load`](Self::load),
-/// or as part of another module.
+/// [`TemperatureScalingConfig`].
 #[derive(Module, Debug)]
 pub struct TemperatureScaling {
     /// `T`, of shape `[1]`; f64 where the device computes in it.
@@ -44,128 +43,155 @@ pub struct TemperatureScaling {
     report: Option<FitReport>,
 }
 
-impl TemperatureScalingConfig {
-    /// Fits the temperature to the mean log loss, which is convex in `1/T`: its unique minimum.
+impl Fit for TemperatureScalingConfig {
+    type Map = TemperatureScaling;
+
+    /// Fits the temperature: to the mean log loss, which is convex in `1/T`, at its unique minimum by
+    /// safeguarded Newton steps in f64 on the host, about ten times `n·m` exponentials; to any other
+    /// criterion at the minimum that lies downhill from that of the log loss by Brent's method, about
+    /// 30 evaluations, in f64 where the device computes in it.
     ///
-    /// Safeguarded Newton steps on the derivative with respect to `1/T`, in f64 on the host
-    /// whatever the dtype. With `s` the largest difference between two logits of a row, `T` lies in
-    /// `[e⁻²⁰ s, e²⁰ s]`; a fit that ends at a bound says so in its [report](TemperatureScaling::report),
-    /// and so does one on rows of equal logits, which leaves `T = 1`.
-    ///
-    /// # Shapes
-    ///
-    /// - logits: `[n, m]`, held out from training
-    /// - labels: `[n]`
-    ///
-    /// Cost: about ten times `n·m` exponentials.
-    ///
-    /// # Errors
-    ///
-    /// No rows, fewer than two columns, a logit that is NaN or infinite, a label that is not a
-    /// class, or another number of labels than of rows.
-    pub fn fit(&self, logits: Tensor<2>, labels: Tensor<1, Int>) -> Result<TemperatureScaling> {
-        let data = Data::new(&logits, &labels)?;
-        let device = logits.device();
-        let Some(bounds) = data.inverse_temperatures() else {
-            let objective = data.log_loss(1.0).value;
-            return Ok(TemperatureScaling::indifferent(objective, &device));
+    /// With `s` the largest difference between two logits of a row, `T` lies in `[e⁻²⁰ s, e²⁰ s]`; a
+    /// fit that ends at a bound says so in its report, and so does one on rows of equal logits, which
+    /// leaves `T = 1`.
+    fn fit_observed(
+        &self,
+        criterion: Option<&dyn Criterion>,
+        logits: Tensor<2>,
+        labels: Tensor<1, Int>,
+        progress: &mut dyn FnMut(FitProgress),
+    ) -> Result<TemperatureScaling> {
+        let data = FitData::new(&logits, &labels)?;
+        let (beta, report) = match criterion {
+            None => self.fit_log_loss(&data, progress),
+            Some(criterion) => self.fit_criterion(&data, criterion, progress),
         };
-        let (low, high) = bounds;
-        let slope = |beta: f64| data.log_loss(beta).slope;
-        let (beta, status, evaluations) = if slope(low) >= 0.0 {
-            (low, FitStatus::UpperBound, 1)
-        } else if slope(high) <= 0.0 {
-            (high, FitStatus::LowerBound, 2)
+        Ok(TemperatureScaling::new(
+            1.0 / beta,
+            Some(report),
+            &data.device,
+        ))
+    }
+}
+
+impl TemperatureScalingConfig {
+    /// `β = 1/T` of the log loss.
+    pub(super) fn inverse_temperature(&self, data: &FitData) -> f64 {
+        self.fit_log_loss(data, &mut |_| {}).0
+    }
+
+    fn fit_log_loss(
+        &self,
+        data: &FitData,
+        progress: &mut dyn FnMut(FitProgress),
+    ) -> (f64, FitReport) {
+        let loss = LogLoss::new(data);
+        let Some((low, high)) = loss.bounds() else {
+            return (1.0, indifferent(loss.at(1.0).value));
+        };
+        let mut evaluations = 0;
+        let mut at = |beta: f64| {
+            let at = loss.at(beta);
+            evaluations += 1;
+            progress(FitProgress {
+                fit: 1,
+                fits: 1,
+                evaluations,
+                objective: at.value,
+            });
+            at
+        };
+        let (beta, status) = if at(low).slope >= 0.0 {
+            (low, FitStatus::UpperBound)
+        } else if at(high).slope <= 0.0 {
+            (high, FitStatus::LowerBound)
         } else {
             // on the scale x = log β, where the derivative still increases through its root
             let f = |x: f64| {
-                let at = data.log_loss(x.exp());
+                let at = at(x.exp());
                 (at.slope, at.curvature * x.exp())
             };
-            let Solution {
-                x,
-                evaluations,
-                converged,
-            } = increasing_root(
-                f,
-                low.ln()..=high.ln(),
-                0.0,
-                self.tolerance,
-                self.max_iterations,
-            );
-            let status = if converged {
-                FitStatus::Converged
-            } else {
-                FitStatus::IterationLimit
-            };
-            (x.exp(), status, evaluations + 2)
+            let bracket = low.ln()..=high.ln();
+            let Solution { x, converged, .. } =
+                increasing_root(f, bracket, 0.0, self.tolerance, self.max_iterations);
+            (x.exp(), ended(converged))
         };
-        let at = data.log_loss(beta);
+        let at = at(beta);
         let report = FitReport {
             status,
             objective: at.value,
-            gradient: Some(-at.slope * beta), // d/d log T = −β d/dβ
-            evaluations: evaluations + 1,
+            gradient: Some((at.slope * beta).abs()), // d/d log T = −β d/dβ
+            evaluations,
+            regularisation: None,
         };
-        Ok(TemperatureScaling::new(1.0 / beta, Some(report), &device))
+        (beta, report)
     }
 
-    /// Fits the temperature to any criterion, such as a loss of this library: the minimum that lies
-    /// downhill from that of the log loss, by Brent's method.
-    ///
-    /// Downhill, because a calibration error alone does not reward sharpness: the SKCE and the MMCE
-    /// of nearly uniform predictions can be lower still, at a temperature that nobody wants.
-    ///
-    /// # Shapes
-    ///
-    /// - logits: `[n, m]`, held out from training
-    /// - labels: `[n]`
-    ///
-    /// Cost: about 30 evaluations of the criterion, in f64 where the device computes in it.
-    ///
-    /// # Errors
-    ///
-    /// As [`fit`](Self::fit).
-    pub fn fit_by(
+    fn fit_criterion(
         &self,
-        criterion: &impl Criterion,
-        logits: Tensor<2>,
-        labels: Tensor<1, Int>,
-    ) -> Result<TemperatureScaling> {
-        let data = Data::new(&logits, &labels)?;
-        let start = self.fit(logits.clone(), labels.clone())?;
-        let device = logits.device();
-        let logits = logits.detach().cast(finest(&device));
-        let objective =
-            |x: f64| to_scalar(criterion.forward(logits.clone() * x.exp(), labels.clone()));
-        let Some((low, high)) = data.inverse_temperatures() else {
-            return Ok(TemperatureScaling::indifferent(objective(0.0), &device));
+        data: &FitData,
+        criterion: &dyn Criterion,
+        progress: &mut dyn FnMut(FitProgress),
+    ) -> (f64, FitReport) {
+        let start = self.inverse_temperature(data);
+        let (logits, labels) = (
+            data.tensor(data.logits.clone()).inner(),
+            data.labels_tensor().inner(),
+        );
+        let mut evaluations = 0;
+        let mut objective = |x: f64| {
+            let value = to_scalar(criterion.forward(logits.clone() * x.exp(), labels.clone()));
+            evaluations += 1;
+            progress(FitProgress {
+                fit: 1,
+                fits: 1,
+                evaluations,
+                objective: value,
+            });
+            value
+        };
+        let Some((low, high)) = LogLoss::new(data).bounds() else {
+            return (1.0, indifferent(objective(0.0)));
         };
         let (low, high) = (low.ln(), high.ln());
-        let Solution {
-            x,
-            evaluations,
-            converged,
-        } = minimum(
-            objective,
+        let Solution { x, converged, .. } = minimum(
+            &mut objective,
             low..=high,
-            -start.temperature().ln(),
+            start.ln(),
             self.tolerance.max(1e-7),
             self.max_iterations,
         );
         let status = match converged {
             _ if x <= low => FitStatus::UpperBound,
             _ if x >= high => FitStatus::LowerBound,
-            true => FitStatus::Converged,
-            false => FitStatus::IterationLimit,
+            converged => ended(converged),
         };
         let report = FitReport {
             status,
             objective: objective(x),
             gradient: None,
-            evaluations: evaluations + 1,
+            evaluations,
+            regularisation: None,
         };
-        Ok(TemperatureScaling::new((-x).exp(), Some(report), &device))
+        (x.exp(), report)
+    }
+}
+
+fn ended(converged: bool) -> FitStatus {
+    match converged {
+        true => FitStatus::Converged,
+        false => FitStatus::IterationLimit,
+    }
+}
+
+/// Of logits that are equal within each row.
+fn indifferent(objective: f64) -> FitReport {
+    FitReport {
+        status: FitStatus::Indifferent,
+        objective,
+        gradient: Some(0.0),
+        evaluations: 1,
+        regularisation: None,
     }
 }
 
@@ -187,34 +213,10 @@ impl TemperatureScaling {
     }
 
     fn new(temperature: f64, report: Option<FitReport>, device: &Device) -> Self {
-        let device = device.clone().without_autodiff();
-        let tensor = Tensor::<1>::from_data([temperature], (&device, finest(&device)));
         Self {
-            temperature: Param::from_tensor(tensor),
+            temperature: parameter(vec![temperature], [1], device),
             report,
         }
-    }
-
-    fn indifferent(objective: f64, device: &Device) -> Self {
-        let status = FitStatus::Indifferent;
-        let report = FitReport {
-            status,
-            objective,
-            gradient: Some(0.0),
-            evaluations: 1,
-        };
-        Self::new(1.0, Some(report), device)
-    }
-
-    /// The recalibrated logits `z/T`.
-    ///
-    /// # Shapes
-    ///
-    /// - logits: `[n, m]`
-    /// - output: `[n, m]`, in the dtype of the logits
-    pub fn forward(&self, logits: Tensor<2>) -> Tensor<2> {
-        let temperature = self.temperature.val().cast(logits.dtype());
-        logits / temperature.reshape([1, 1])
     }
 
     /// The temperature `T`.
@@ -222,53 +224,33 @@ impl TemperatureScaling {
         to_scalar(self.temperature.val())
     }
 
-    /// How the fit went; none for a map that was loaded or built from a temperature.
-    pub fn report(&self) -> Option<&FitReport> {
-        self.report.as_ref()
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        let temperature = self.temperature.val().cast(logits.dtype());
+        logits / temperature.reshape([1, 1])
     }
 
-    /// Saves the map to a Burn record file, written aside and renamed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Map`] if the file cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        self.clone()
-            .save_file(path)
-            .map_err(|error| map_error(path, &error))
-    }
-
-    /// Loads a map that [`save`](Self::save) wrote.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Map`] if the file cannot be read, is not a record, holds another kind of map, or a
-    /// temperature that is not a positive finite number.
-    pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Self> {
-        let path = path.as_ref();
-        let record = ModuleRecord::load(path).map_err(|error| map_error(path, &error))?;
-        let map = Self::new(1.0, None, device)
-            .try_load_record(record.cast_to_module_dtype())
-            .map_err(|error| map_error(path, &error))?;
-        Self::from_temperature(map.temperature(), device)
-            .map_err(|error| map_error(path, &error))?;
-        Ok(map)
+    fn keeps(&self) -> Guarantees {
+        Guarantees::ALL
     }
 }
 
-fn map_error(path: &Path, reason: &impl std::fmt::Display) -> Error {
-    Error::Map {
-        path: path.display().to_string(),
-        reason: format!("not a saved temperature scaling: {reason}"),
+impl Stored for TemperatureScaling {
+    const KIND: &'static str = "temperature scaling";
+
+    fn restore(parts: &mut Parts) -> Result<Self, String> {
+        let temperature = to_scalar(parts.take_shaped("temperature", [1])?.val());
+        Self::from_temperature(temperature, &parts.device).map_err(|error| error.to_string())
     }
 }
 
-/// Checked logits and labels on the host.
-struct Data {
+impl_recalibration!(TemperatureScaling);
+
+/// The mean log loss as a function of `β = 1/T`.
+struct LogLoss<'a> {
     classes: usize,
+    /// Less the largest of their row: `softmax(βz)` does not change.
     logits: Vec<f64>,
-    labels: Vec<usize>,
+    labels: &'a [usize],
 }
 
 /// The mean log loss at an inverse temperature, with its first two derivatives.
@@ -278,38 +260,36 @@ struct LogLossAt {
     curvature: f64,
 }
 
-impl Data {
-    fn new(logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Self> {
-        let [rows, classes] = logits.dims();
-        let mut values = checked_rows(logits, "logit")?;
-        let labels = checked_labels(labels, rows, classes)?;
-        for row in values.chunks_mut(classes) {
+impl<'a> LogLoss<'a> {
+    fn new(data: &'a FitData) -> Self {
+        let mut logits = data.logits.clone();
+        for row in logits.chunks_mut(data.classes) {
             let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            row.iter_mut().for_each(|z| *z -= largest); // softmax(βz) does not change for β > 0
+            row.iter_mut().for_each(|z| *z -= largest);
         }
-        Ok(Self {
-            classes,
-            logits: values,
-            labels,
-        })
+        Self {
+            classes: data.classes,
+            logits,
+            labels: &data.labels,
+        }
     }
 
     /// The bounds of `β = 1/T`: `[e⁻²⁰/s, e²⁰/s]` for the largest difference `s` between two logits
     /// of a row; none if it is 0.
-    fn inverse_temperatures(&self) -> Option<(f64, f64)> {
+    fn bounds(&self) -> Option<(f64, f64)> {
         let spread = self.logits.iter().copied().fold(0.0, f64::min).abs();
         (spread > 0.0).then(|| ((-20f64).exp() / spread, 20f64.exp() / spread))
     }
 
     /// `L(β) = mean(log Σ_c exp(βz_c) − βz_y)`, `L' = mean(E z − z_y)`, `L'' = mean(Var z)`, where
     /// `E` and `Var` are over the classes under `softmax(βz)`.
-    fn log_loss(&self, beta: f64) -> LogLossAt {
+    fn at(&self, beta: f64) -> LogLossAt {
         let mut sum = LogLossAt {
             value: 0.0,
             slope: 0.0,
             curvature: 0.0,
         };
-        for (z, &y) in self.logits.chunks(self.classes).zip(&self.labels) {
+        for (z, &y) in self.logits.chunks(self.classes).zip(self.labels) {
             let (mut s0, mut s1, mut s2) = (0.0, 0.0, 0.0);
             for &z in z {
                 let weight = (beta * z).exp();

@@ -85,9 +85,16 @@ impl Report {
                 .map(|(name, _)| format!("<th scope=\"col\">{name}</th>"))
                 .collect(),
         };
+        let paired = match named.len() {
+            1 => "",
+            _ => {
+                " Before and after are of the same samples: a difference is known better than the \
+                 errors of both say."
+            }
+        };
         let mut html = format!(
             "<h2>Numbers</h2>\n<table class=\"numbers\">\n<caption>With ± one standard error where \
-             it is known. Lower is better for scores and errors.</caption>\n\
+             it is known. Lower is better for scores and errors.{paired}</caption>\n\
              <thead><tr><th scope=\"col\">quantity</th>{heads}</tr></thead>\n"
         );
         for quantity in &QUANTITIES {

@@ -1,5 +1,6 @@
 //! The `calibration` command as its users run it.
 
+mod compare;
 #[cfg(feature = "report")]
 mod report;
 

@@ -67,7 +67,7 @@ fn bad_input_is_one_line_and_exit_code_2() {
     };
     check(
         "--after q.csv -o x.html",
-        "q.csv: 1 rows of 2 classes, expected 4 rows of 3, as p.csv",
+        "q.csv: 1 rows, expected 4, as many as p.csv has",
     );
     check(
         "--after r.csv -o x.html",

@@ -9,7 +9,7 @@ use burn_calibration::{
     kernel::Kernel,
     loss::*,
     ops::{Computation, PairKernel, Pairing, Separation, pair_statistic},
-    recalibration::{TemperatureScaling, TemperatureScalingConfig},
+    recalibration::{Fit, Recalibration, TemperatureScaling, TemperatureScalingConfig},
     score::ProperScore,
 };
 

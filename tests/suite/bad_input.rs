@@ -8,7 +8,7 @@ use burn_calibration::{
     hypothesis::*,
     kernel::{Bandwidth, Kernel},
     loss::{MmceLossConfig, PenalisedLoss, SkceLossConfig, WeightSchedule},
-    recalibration::{TemperatureScaling, TemperatureScalingConfig},
+    recalibration::{Fit, TemperatureScaling, TemperatureScalingConfig},
     score::ProperScore,
 };
 

@@ -1,4 +1,7 @@
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use approx::assert_relative_eq;
 use burn::{
@@ -14,7 +17,7 @@ use burn_calibration::{
     recalibration::*,
 };
 
-use crate::{data::*, loss::check_gradient};
+use crate::{data::*, loss::check_gradient, maps::overconfident};
 
 /// A file name in the folder of this test run, removed at the end.
 struct Temporary(PathBuf);
@@ -29,24 +32,6 @@ impl Drop for Temporary {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
     }
-}
-
-fn overconfident(n: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<usize>) {
-    let mut rng = rng(seed);
-    let logits = random_rows(n, 4, 3.0, &mut rng);
-    let draw = |row: &Vec<f64>| {
-        let cooler: Vec<f64> = row.iter().map(|z| z / 2.5).collect();
-        let mut u = rand::RngExt::random::<f64>(&mut rng);
-        softmax(&cooler)
-            .iter()
-            .position(|p| {
-                u -= p;
-                u < 0.0
-            })
-            .unwrap_or(3)
-    };
-    let labels = logits.iter().map(draw).collect();
-    (logits, labels)
 }
 
 fn log_loss(logits: &[Vec<f64>], classes: &[usize], temperature: f64) -> f64 {
@@ -153,25 +138,8 @@ fn fitting_by_any_criterion() {
         .unwrap()
         .temperature();
     let by = |criterion: &dyn Criterion| {
-        struct By<'a>(&'a dyn Criterion);
-        impl Criterion for By<'_> {
-            fn forward(
-                &self,
-                logits: burn::tensor::Tensor<2>,
-                labels: burn::tensor::Tensor<1, burn::tensor::Int>,
-            ) -> burn::tensor::Tensor<1> {
-                self.0.forward(logits, labels)
-            }
-            fn forward_from_probabilities(
-                &self,
-                probabilities: burn::tensor::Tensor<2>,
-                labels: burn::tensor::Tensor<1, burn::tensor::Int>,
-            ) -> burn::tensor::Tensor<1> {
-                self.0.forward_from_probabilities(probabilities, labels)
-            }
-        }
         let map = config
-            .fit_by(&By(criterion), logits.clone(), labels.clone())
+            .fit_by(criterion, logits.clone(), labels.clone())
             .unwrap();
         assert_eq!(map.report().unwrap().status, FitStatus::Converged);
         map.temperature()
@@ -292,7 +260,7 @@ fn foreign_and_broken_files_are_errors() {
     assert!(matches!(
         TemperatureScaling::from_temperature(2.0, &device())
             .unwrap()
-            .save("no/such/folder/map"),
+            .save(Path::new("no/such/folder/map")),
         Err(Error::Map { .. })
     ));
 }

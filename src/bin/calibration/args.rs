@@ -17,49 +17,25 @@ pub struct Arguments {
 pub enum Command {
     /// Estimate calibration errors and test calibration
     Evaluate(Evaluate),
+    /// Compare two sets of predictions of the same samples: what did a recalibration gain?
+    Compare(Compare),
     /// Write a page of HTML with numbers and reliability diagrams
     #[cfg(feature = "report")]
     Report(Report),
 }
 
-/// The files of a model.
 #[derive(Debug, Args)]
-pub struct Source {
+pub struct Evaluate {
     /// Predictions, a row a sample and a column a class: CSV (with or without header, plain or
     /// gzip), NPY, or NPZ (FILE.npz or FILE.npz:ARRAY)
     #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
 
-    /// Labels, one a row, in the same formats
-    #[arg(long, value_name = "FILE")]
-    pub labels: PathBuf,
-
-    /// The predictions are logits, not probabilities
-    #[arg(long)]
-    pub logits: bool,
-
-    /// The classes of the labels count from 1, not from 0
-    #[arg(long)]
-    pub one_based: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Evaluate {
     #[command(flatten)]
-    pub source: Source,
+    pub source: SourceArgs,
 
-    /// Profile of the kernel
-    #[arg(long, value_enum, default_value_t = KernelName::Exponential)]
-    pub kernel: KernelName,
-
-    /// Distance of the kernel: tv for exponential, l2 for gaussian, unless given
-    #[arg(long, value_enum)]
-    pub distance: Option<DistanceName>,
-
-    /// Bandwidth of the kernel: a positive number; the median of the distances of all pairs (ordered
-    /// and with the diagonal, as in the published results); or that of so many samples, drawn
-    #[arg(long, default_value = "median", value_name = "NUMBER|median|median:SAMPLES", value_parser = bandwidth)]
-    pub bandwidth: BandwidthChoice,
+    #[command(flatten)]
+    pub kernel: KernelArgs,
 
     /// What is to be calibrated: all probabilities, the confidence, or each class on its own
     #[arg(long, value_enum, default_value_t = Lens::Canonical)]
@@ -78,9 +54,34 @@ pub struct Evaluate {
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
 
-    /// Where to compute: in f64, but in f32 on wgpu
-    #[arg(long, value_enum, default_value_t = DeviceName::Flex)]
-    pub device: DeviceName,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// Predictions before: CSV, NPY or NPZ, as for evaluate
+    #[arg(long, value_name = "FILE")]
+    pub before: PathBuf,
+
+    /// Predictions after, of the same samples in the same order
+    #[arg(long, value_name = "FILE")]
+    pub after: PathBuf,
+
+    #[command(flatten)]
+    pub source: SourceArgs,
+
+    #[command(flatten)]
+    pub kernel: KernelArgs,
+
+    /// Level of the confidence intervals, between 0 and 1
+    #[arg(long, default_value_t = 0.95)]
+    pub level: f64,
+
+    /// Seed of what is drawn: samples for a bandwidth, and for a test of many samples
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
 
     /// Print one JSON object instead of a table
     #[arg(long)]
@@ -90,19 +91,23 @@ pub struct Evaluate {
 #[cfg(feature = "report")]
 #[derive(Debug, Args)]
 pub struct Report {
-    #[command(flatten)]
-    pub source: Source,
+    /// Predictions: CSV, NPY or NPZ, as for evaluate
+    #[arg(long, value_name = "FILE")]
+    pub predictions: PathBuf,
 
-    /// Recalibrated predictions of the same samples, in the same formats
+    /// Recalibrated predictions of the same samples in the same order
     #[arg(long, value_name = "FILE")]
     pub after: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub source: SourceArgs,
 
     /// Title of the page
     #[arg(long, default_value = "Calibration report")]
     pub title: String,
 
-    /// Seed of what is drawn: the samples of the SKCE where there are more than 20,000, and of the
-    /// skewness of its test
+    /// Seed of what is drawn: the samples of the SKCE where there are more than 20,000, and those
+    /// from which its test takes the skewness
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
 
@@ -110,7 +115,7 @@ pub struct Report {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// Where the diagrams go as files of their own as well, a folder that is made if need be
+    /// Where the diagrams go as files of their own as well: a folder, which is made if need be
     #[arg(long, value_name = "DIR")]
     pub pictures: Option<PathBuf>,
 
@@ -124,6 +129,43 @@ pub struct Report {
 pub enum PictureFormat {
     Svg,
     Png,
+}
+
+/// What files hold, and where to compute with it.
+#[derive(Debug, Args)]
+pub struct SourceArgs {
+    /// Labels, one a row, in the same formats
+    #[arg(long, value_name = "FILE")]
+    pub labels: PathBuf,
+
+    /// The predictions are logits, not probabilities
+    #[arg(long)]
+    pub logits: bool,
+
+    /// The classes of the labels count from 1, not from 0
+    #[arg(long)]
+    pub one_based: bool,
+
+    /// Where to compute: in f64, but in f32 on wgpu
+    #[arg(long, value_enum, default_value_t = DeviceName::Flex)]
+    pub device: DeviceName,
+}
+
+#[derive(Debug, Args)]
+pub struct KernelArgs {
+    /// Profile of the kernel
+    #[arg(long = "kernel", value_enum, default_value_t = KernelName::Exponential)]
+    pub profile: KernelName,
+
+    /// Distance of the kernel: tv for exponential, l2 for gaussian, unless given
+    #[arg(long, value_enum)]
+    pub distance: Option<DistanceName>,
+
+    /// Bandwidth of the kernel: a positive number; the median of the distances of all pairs (ordered
+    /// and with the diagonal, as in the published results; of the predictions before, where two are
+    /// compared); or that of so many samples, drawn
+    #[arg(long, default_value = "median", value_name = "NUMBER|median|median:SAMPLES", value_parser = bandwidth)]
+    pub bandwidth: BandwidthChoice,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

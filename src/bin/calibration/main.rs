@@ -1,12 +1,13 @@
 //! `calibration`: a predictions file in, estimates and p-values or a page of HTML out.
 //!
-//! Results, or the names of the files they are in, go to standard output, everything else to standard
-//! error; bad input gives one line and
+//! Results, or the names of the files that hold them, go to standard output, everything else to standard error; bad input gives one line and
 //! the exit code 2.
 
 mod args;
+mod compare;
 mod evaluate;
 mod input;
+mod kernel;
 mod output;
 mod quantities;
 #[cfg(feature = "report")]
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
     let arguments = args::Arguments::parse();
     let outcome = match &arguments.command {
         args::Command::Evaluate(args) => evaluate::run(args),
+        args::Command::Compare(args) => compare::run(args),
         #[cfg(feature = "report")]
         args::Command::Report(args) => report::run(args),
     };

@@ -2,9 +2,7 @@
 
 use std::{fs, path::Path};
 
-use burn::tensor::{DType, Device};
 use burn_calibration::{
-    distribution::Categorical,
     estimator::Event,
     report::{Report, ReportBuilder, Summary},
 };
@@ -12,20 +10,18 @@ use burn_calibration::{
 use crate::{
     args::{self, PictureFormat},
     input::Result,
-    source,
+    source::{check_sizes, device, read_labels, read_predictions},
 };
 
 pub fn run(args: &args::Report) -> Result<()> {
-    let (device, dtype) = (Device::flex(), DType::F64);
-    let (predictions, labels) = source::read(&args.source, &device, dtype)?;
-    let after = match &args.after {
-        Some(path) => {
-            let after = source::read_predictions(path, args.source.logits, &device, dtype)?;
-            check_shape(path, &after, &args.source.predictions, &predictions)?;
-            Some(after)
-        }
-        None => None,
-    };
+    let device = device(args.source.device)?;
+    let read = |path: &Path| read_predictions(path, &args.source, &device);
+    let predictions = read(&args.predictions)?;
+    let after = args.after.as_deref().map(read).transpose()?;
+    if let (Some(path), Some(after)) = (&args.after, &after) {
+        check_sizes((path, after), (&args.predictions, &predictions))?;
+    }
+    let labels = read_labels(&args.source, (&args.predictions, &predictions))?;
     let first = usize::from(args.source.one_based);
     let names = (first..first + predictions.classes()).map(|class| class.to_string());
     let builder = ReportBuilder::new(&predictions, &labels)
@@ -43,27 +39,6 @@ pub fn run(args: &args::Report) -> Result<()> {
         Some(folder) => save_pictures(&report, folder, args.format),
         None => Ok(()),
     }
-}
-
-fn check_shape(
-    path: &Path,
-    after: &Categorical,
-    before_path: &Path,
-    before: &Categorical,
-) -> Result<()> {
-    let shape = |p: &Categorical| (p.samples(), p.classes());
-    if shape(after) == shape(before) {
-        return Ok(());
-    }
-    Err(format!(
-        "{}: {} rows of {} classes, expected {} rows of {}, as {}",
-        path.display(),
-        after.samples(),
-        after.classes(),
-        before.samples(),
-        before.classes(),
-        before_path.display()
-    ))
 }
 
 /// Each diagram of the page under a name of its own.

@@ -1,0 +1,40 @@
+use std::path::Path;
+
+use burn::tensor::Device;
+
+use super::{
+    DiagonalScaling, DirichletCalibration, EnsembleTemperatureScaling, MatrixScaling,
+    OrderInvariant, OrderPreserving, Recalibration, TemperatureScaling, VectorScaling,
+    file::{Stored, failure, read, restore},
+};
+use crate::error::Result;
+
+/// Loads a saved map of any kind, which the file names.
+///
+/// # Errors
+///
+/// [`Error::Map`](crate::error::Error::Map) if the file cannot be read, is not a saved map of this
+/// library, is truncated, or holds parameters that no map of its kind has.
+pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<Box<dyn Recalibration>> {
+    let path = path.as_ref();
+    let reject = |reason: String| failure(path, format!("not a saved map: {reason}"));
+    let (kind, parts) = read(path, device).map_err(reject)?;
+    macro_rules! restore_any {
+        ($($map:ty),*) => {
+            match kind.as_str() {
+                $(<$map>::KIND => Box::new(restore::<$map>(parts).map_err(reject)?),)*
+                _ => return Err(reject(format!("no kind of map is called {kind}"))),
+            }
+        };
+    }
+    Ok(restore_any!(
+        TemperatureScaling,
+        EnsembleTemperatureScaling,
+        DiagonalScaling,
+        OrderPreserving,
+        OrderInvariant,
+        VectorScaling,
+        MatrixScaling,
+        DirichletCalibration
+    ))
+}

@@ -1,0 +1,91 @@
+//! Checked logits and labels on the host, and as tensors of the fit.
+
+use burn::tensor::{Device, Int, Tensor, TensorData};
+
+use crate::{
+    error::Result,
+    host::{checked_labels, checked_rows, finest, int_tensor},
+};
+
+/// The data of a fit.
+#[derive(Debug, Clone)]
+pub(super) struct FitData {
+    /// Row after row.
+    pub logits: Vec<f64>,
+    pub labels: Vec<usize>,
+    pub classes: usize,
+    /// Where the map will live, without autodiff.
+    pub device: Device,
+}
+
+impl FitData {
+    pub fn new(logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Self> {
+        let [rows, classes] = logits.dims();
+        let values = checked_rows(logits, "logit")?;
+        Ok(Self {
+            logits: values,
+            labels: checked_labels(labels, rows, classes)?,
+            classes,
+            device: logits.device().without_autodiff(),
+        })
+    }
+
+    pub fn samples(&self) -> usize {
+        self.labels.len()
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = &[f64]> {
+        self.logits.chunks(self.classes)
+    }
+
+    /// The given rows alone.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let m = self.classes;
+        Self {
+            logits: rows
+                .iter()
+                .flat_map(|row| &self.logits[row * m..(row + 1) * m])
+                .copied()
+                .collect(),
+            labels: rows.iter().map(|&row| self.labels[row]).collect(),
+            classes: m,
+            device: self.device.clone(),
+        }
+    }
+
+    /// Of rows: `[n, m]`, recording gradients of what meets it.
+    pub fn tensor(&self, values: Vec<f64>) -> Tensor<2> {
+        let data = TensorData::new(values, [self.samples(), self.classes]);
+        let device = self.device.clone().autodiff();
+        Tensor::from_data(data, (&device, finest(&self.device)))
+    }
+
+    /// Numbers beside [`tensor`](Self::tensor): `[k]`.
+    pub fn parameters(&self, values: Vec<f64>) -> Tensor<1> {
+        let shape = [values.len()];
+        let device = self.device.clone().autodiff();
+        Tensor::from_data(
+            TensorData::new(values, shape),
+            (&device, finest(&self.device)),
+        )
+    }
+
+    /// The labels beside [`tensor`](Self::tensor): `[n]`.
+    pub fn labels_tensor(&self) -> Tensor<1, Int> {
+        let device = self.device.clone().autodiff();
+        int_tensor(self.labels.iter().copied(), &device)
+    }
+
+    /// The root mean square of the logits about the mean of their row; 1 where that is 0.
+    pub fn spread(&self) -> f64 {
+        let of_row = |row: &[f64]| {
+            let mean = row.iter().sum::<f64>() / row.len() as f64;
+            row.iter().map(|z| (z - mean).powi(2)).sum::<f64>()
+        };
+        let square = self.rows().map(of_row).sum::<f64>() / self.logits.len() as f64;
+        match square.sqrt() {
+            0.0 => 1.0,
+            spread => spread,
+        }
+    }
+}

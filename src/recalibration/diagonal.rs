@@ -1,0 +1,280 @@
+use burn::{
+    config::Config,
+    module::{Module, Param},
+    tensor::{Int, Tensor},
+};
+
+use super::{
+    Fit, FitProgress, FitReport, Guarantees, Regularisation, TemperatureScalingConfig,
+    data::FitData,
+    descent::Limits,
+    family::{Family, Settings, fit_family},
+    file::{Parts, Stored, parameter},
+    map::impl_recalibration,
+    monotone::Monotone,
+    network::Sizes,
+};
+use crate::{
+    error::{Error, Result},
+    host::to_vec,
+    loss::Criterion,
+};
+
+/// Configuration of [`DiagonalScaling`], which it fits.
+#[derive(Config, Debug)]
+pub struct DiagonalScalingConfig {
+    /// Hidden units of the network that gives the slope. Default: 8.
+    #[config(default = 8)]
+    pub hidden: usize,
+    /// Knots, at quantiles of the logits of the fit. Default: 33.
+    #[config(default = 33)]
+    pub knots: usize,
+    /// The weight of the squared weights of the network. Default: by cross-validation in 5 folds.
+    #[config(default = "Regularisation::CrossValidated { folds: 5 }")]
+    pub regularisation: Regularisation,
+    /// The largest derivative at which the fit has converged. Default: 10⁻⁵.
+    #[config(default = 1e-5)]
+    pub tolerance: f64,
+    /// The most iterations. Default: 200.
+    #[config(default = 200)]
+    pub max_iterations: usize,
+    /// The seed of the hidden units and of the folds. Default: 0.
+    #[config(default = 0)]
+    pub seed: u64,
+}
+
+/// The diagonal order-preserving map DIAG: `z_c ↦ w(z_c)` with one increasing function `w` for all
+/// logits (Rahimi, Shaban, Cheng, Hartley, Boots: *Intra order-preserving functions for calibration of
+/// multi-class neural networks*, 2020, section 3.4).
+///
+/// Keeps the order of the classes, hence the accuracy, and is injective, with an
+/// [inverse](Self::inverse). `w` is the integral of a positive network, as there, but by a quadrature
+/// that is exact: the network is evaluated at the knots and linear between them, so that `w` increases
+/// by construction. Beyond the knots it goes on with the slope at its ends. Without weights it is
+/// `z/T` with the temperature of the log loss, towards which it is regularised.
+#[derive(Module, Debug)]
+pub struct DiagonalScaling {
+    /// `[k]`, increasing.
+    knots: Param<Tensor<1>>,
+    /// `w` at the knots, `[k]`.
+    values: Param<Tensor<1>>,
+    /// The slope of `w` at the knots, `[k]`, positive.
+    slopes: Param<Tensor<1>>,
+    #[module(skip)]
+    report: Option<FitReport>,
+}
+
+struct DiagonalFamily {
+    network: Sizes,
+    seed: u64,
+    /// `1/T`.
+    beta: f64,
+    /// On the device of the fit: `[k]`, and to mean 0 and variance 1: `[k, 1]`.
+    knots: Tensor<1>,
+    standardised: Tensor<2>,
+}
+
+/// Logits one after the other, and their intervals among the knots.
+struct Located {
+    shape: [usize; 2],
+    numbers: Tensor<1>,
+    interval: Tensor<1, Int>,
+}
+
+impl DiagonalFamily {
+    fn function(&self, theta: &Tensor<1>) -> Monotone {
+        let [k] = self.knots.dims();
+        let factors = self
+            .network
+            .weights(theta)
+            .factors(self.standardised.clone());
+        let slopes = factors.reshape([k]) * self.beta;
+        let first = self.knots.clone().slice([0..1]) * self.beta;
+        Monotone::integrate(self.knots.clone(), slopes, first)
+    }
+}
+
+impl Family for DiagonalFamily {
+    type Inputs = Located;
+
+    fn start(&self) -> Vec<f64> {
+        self.network.start(self.seed)
+    }
+
+    fn inputs(&self, data: &FitData) -> Located {
+        let shape = [data.samples(), data.classes];
+        let numbers = data
+            .tensor(data.logits.clone())
+            .reshape([shape[0] * shape[1]]);
+        Located {
+            shape,
+            interval: Monotone::intervals(numbers.clone(), self.knots.clone()),
+            numbers,
+        }
+    }
+
+    fn logits(&self, theta: &Tensor<1>, inputs: &Located) -> Tensor<2> {
+        let function = self.function(theta);
+        function
+            .at(inputs.numbers.clone(), &inputs.interval)
+            .reshape(inputs.shape)
+    }
+
+    fn penalty(&self, theta: &Tensor<1>) -> Tensor<1> {
+        self.network.weights(theta).penalty()
+    }
+}
+
+/// Distinct quantiles of the numbers, at most so many; at least three, beside the numbers if need be.
+fn quantiles(mut numbers: Vec<f64>, count: usize) -> Vec<f64> {
+    numbers.sort_by(f64::total_cmp);
+    let last = numbers.len() - 1;
+    let rank = |k: usize| (k as f64 / (count - 1) as f64 * last as f64).round() as usize;
+    let mut knots: Vec<f64> = (0..count).map(|k| numbers[rank(k)]).collect();
+    // so far apart that they differ in f32 as well
+    let least = 1e-5 * numbers[0].abs().max(numbers[last].abs());
+    knots.dedup_by(|next, knot| *next - *knot <= least);
+    if knots.len() < 3 {
+        let (low, high) = (numbers[0], numbers[last]);
+        let width = (high - low).max(1e-3 * high.abs().max(low.abs())).max(1e-3);
+        knots = vec![low - 0.5 * width, low + 0.5 * width, low + 1.5 * width];
+    }
+    knots
+}
+
+impl Fit for DiagonalScalingConfig {
+    type Map = DiagonalScaling;
+
+    fn fit_observed(
+        &self,
+        criterion: Option<&dyn Criterion>,
+        logits: Tensor<2>,
+        labels: Tensor<1, Int>,
+        progress: &mut dyn FnMut(FitProgress),
+    ) -> Result<DiagonalScaling> {
+        for (name, value, least, expected) in [
+            ("the number of hidden units", self.hidden, 1, "at least 1"),
+            ("the number of knots", self.knots, 3, "at least 3"),
+        ] {
+            if value < least {
+                return Err(Error::Parameter {
+                    name,
+                    value: value as f64,
+                    expected,
+                });
+            }
+        }
+        let data = FitData::new(&logits, &labels)?;
+        let knots = quantiles(data.logits.clone(), self.knots);
+        let k = knots.len();
+        let (mean, spread) = centre(&data.logits);
+        let standardised = knots.iter().map(|x| (x - mean) / spread).collect();
+        let family = DiagonalFamily {
+            network: Sizes {
+                inputs: 1,
+                hidden: self.hidden,
+                outputs: 1,
+            },
+            seed: self.seed,
+            beta: TemperatureScalingConfig::new().inverse_temperature(&data),
+            knots: data.parameters(knots),
+            standardised: data.parameters(standardised).reshape([k, 1]),
+        };
+        let settings = Settings {
+            regularisation: self.regularisation,
+            limits: Limits {
+                tolerance: self.tolerance,
+                iterations: self.max_iterations,
+            },
+            seed: self.seed,
+        };
+        let (theta, report) = fit_family(&family, &data, settings, criterion, progress)?;
+        let function = family.function(&data.parameters(theta));
+        let [knots, values, slopes] = [function.knots, function.values, function.slopes]
+            .map(|tensor| parameter(to_vec(tensor.inner()), [k], &data.device));
+        Ok(DiagonalScaling {
+            knots,
+            values,
+            slopes,
+            report: Some(report),
+        })
+    }
+}
+
+/// The mean and the standard deviation, 1 if that is 0.
+pub(super) fn centre(numbers: &[f64]) -> (f64, f64) {
+    let n = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / n;
+    let variance = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+    match variance.sqrt() {
+        0.0 => (mean, 1.0),
+        spread => (mean, spread),
+    }
+}
+
+impl DiagonalScaling {
+    /// `w` in the dtype of a tensor.
+    fn function(&self, like: &Tensor<2>) -> Monotone {
+        let cast = |param: &Param<Tensor<1>>| param.val().cast(like.dtype());
+        Monotone {
+            knots: cast(&self.knots),
+            values: cast(&self.values),
+            slopes: cast(&self.slopes),
+        }
+    }
+
+    /// The knots of `w` with its values and slopes there.
+    pub fn knots(&self) -> Vec<(f64, f64, f64)> {
+        let [knots, values, slopes] =
+            [&self.knots, &self.values, &self.slopes].map(|param| to_vec(param.val()));
+        let values = values.into_iter().zip(slopes);
+        (knots.into_iter().zip(values))
+            .map(|(x, (value, slope))| (x, value, slope))
+            .collect()
+    }
+
+    /// The logits of recalibrated logits: `w⁻¹` of each entry, to about the rounding of the dtype times
+    /// the ratio of the steepest to the flattest slope.
+    ///
+    /// # Shapes
+    ///
+    /// - recalibrated: `[n, m]`
+    /// - output: `[n, m]`, in the dtype of the input
+    pub fn inverse(&self, recalibrated: Tensor<2>) -> Tensor<2> {
+        self.function(&recalibrated).inverse(recalibrated)
+    }
+
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        self.function(&logits).forward(logits)
+    }
+
+    fn keeps(&self) -> Guarantees {
+        Guarantees::ALL
+    }
+}
+
+impl Stored for DiagonalScaling {
+    const KIND: &'static str = "diagonal scaling";
+
+    fn restore(parts: &mut Parts) -> Result<Self, String> {
+        let knots = parts.take::<1>("knots")?;
+        let values = parts.take_shaped("values", knots.dims())?;
+        let slopes = parts.take_shaped("slopes", knots.dims())?;
+        let increases = |param: &Param<Tensor<1>>| {
+            let numbers = to_vec(param.val());
+            numbers.len() >= 3 && numbers.windows(2).all(|pair| pair[0] < pair[1])
+        };
+        let positive = to_vec(slopes.val()).iter().all(|slope| *slope > 0.0);
+        match increases(&knots) && increases(&values) && positive {
+            true => Ok(Self {
+                knots,
+                values,
+                slopes,
+                report: None,
+            }),
+            false => Err("the function does not increase".into()),
+        }
+    }
+}
+
+impl_recalibration!(DiagonalScaling);

@@ -1,0 +1,121 @@
+//! A small network of one hidden layer whose outputs are positive factors, 1 at the start of a fit.
+
+use burn::{
+    module::{Module, Param},
+    tensor::{Device, Tensor, activation::tanh},
+};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+use rand_distr::StandardNormal;
+
+use super::file::{Parts, parameter};
+use crate::host::to_vec;
+
+/// The sizes of a network `u ↦ exp(10 tanh((W₂ᵀ tanh(W₁ᵀu + b₁) + b₂)/10))`, whose factors lie in
+/// `[e⁻¹⁰, e¹⁰]`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    pub inputs: usize,
+    pub hidden: usize,
+    pub outputs: usize,
+}
+
+/// Its weights: `W₁ [inputs, hidden]`, `b₁ [1, hidden]`, `W₂ [hidden, outputs]`, `b₂ [1, outputs]`.
+#[derive(Debug)]
+pub(super) struct Weights([Tensor<2>; 4]);
+
+/// The largest logarithm of a factor.
+const BOUND: f64 = 10.0;
+
+impl Sizes {
+    fn shapes(self) -> [[usize; 2]; 4] {
+        [
+            [self.inputs, self.hidden],
+            [1, self.hidden],
+            [self.hidden, self.outputs],
+            [1, self.outputs],
+        ]
+    }
+
+    /// Random hidden units, and `W₂ = b₂ = 0`, where all factors are 1: the weights one after the
+    /// other.
+    pub fn start(self, seed: u64) -> Vec<f64> {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let scale = (self.inputs as f64).sqrt().recip();
+        let mut theta: Vec<f64> = (0..self.inputs * self.hidden)
+            .map(|_| scale * rng.sample::<f64, _>(StandardNormal))
+            .collect();
+        theta.extend((0..self.hidden).map(|_| rng.random_range(-1.0..1.0)));
+        theta.resize(theta.len() + (self.hidden + 1) * self.outputs, 0.0);
+        theta
+    }
+
+    /// The weights that lie one after the other in `θ`.
+    pub fn weights(self, theta: &Tensor<1>) -> Weights {
+        let mut first = 0;
+        Weights(self.shapes().map(|[rows, columns]| {
+            let part = theta.clone().slice([first..first + rows * columns]);
+            first += rows * columns;
+            part.reshape([rows, columns])
+        }))
+    }
+}
+
+impl Weights {
+    /// The factors of each row: `[n, inputs] → [n, outputs]`.
+    pub fn factors(&self, rows: Tensor<2>) -> Tensor<2> {
+        let [w1, b1, w2, b2] = self.0.clone();
+        let hidden = tanh(rows.matmul(w1) + b1);
+        let exponent = hidden.matmul(w2) + b2;
+        (tanh(exponent * BOUND.recip()) * BOUND).exp()
+    }
+
+    /// The mean of squares of a column of `W₁`, summed over them, and the sum of squares of `W₂`: `[1]`.
+    /// Where it is small, the factors are nearly constant.
+    pub fn penalty(&self) -> Tensor<1> {
+        let [w1, _, w2, _] = self.0.clone();
+        let [inputs, _] = w1.dims();
+        w1.square().sum() / inputs as f64 + w2.square().sum()
+    }
+}
+
+/// The weights of a fitted map.
+#[derive(Module, Debug)]
+pub(super) struct Network {
+    w1: Param<Tensor<2>>,
+    b1: Param<Tensor<2>>,
+    w2: Param<Tensor<2>>,
+    b2: Param<Tensor<2>>,
+}
+
+impl Network {
+    pub fn new(weights: Weights, device: &Device) -> Self {
+        let [w1, b1, w2, b2] = (weights.0)
+            .map(|weight| parameter(to_vec(weight.clone().inner()), weight.dims(), device));
+        Self { w1, b1, w2, b2 }
+    }
+
+    /// The number of outputs.
+    pub fn outputs(&self) -> usize {
+        self.b2.dims()[1]
+    }
+
+    /// In the dtype of a tensor.
+    pub fn weights(&self, like: &Tensor<2>) -> Weights {
+        Weights([&self.w1, &self.b1, &self.w2, &self.b2].map(|p| p.val().cast(like.dtype())))
+    }
+
+    /// Of a saved map, with one output less than inputs.
+    pub fn restore(parts: &mut Parts) -> Result<Self, String> {
+        let w1 = parts.take::<2>("network.w1")?;
+        let [inputs, hidden] = w1.dims();
+        if inputs < 2 {
+            return Err(format!("network.w1 has {inputs} rows, expected at least 2"));
+        }
+        Ok(Self {
+            w1,
+            b1: parts.take_shaped("network.b1", [1, hidden])?,
+            w2: parts.take_shaped("network.w2", [hidden, inputs - 1])?,
+            b2: parts.take_shaped("network.b2", [1, inputs - 1])?,
+        })
+    }
+}

@@ -1,0 +1,51 @@
+use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// How strongly a map with freedom to overfit is held back.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum Regularisation {
+    /// With a fixed weight, 0 or more.
+    Fixed(f64),
+    /// With that of the weights `10⁻⁵, 10⁻⁴, …, 1` whose maps have the least log loss on rows they
+    /// were not fitted to, in so many folds; the largest weight where there are fewer than two rows
+    /// to a fold.
+    CrossValidated {
+        /// The number of folds, at least 2.
+        folds: usize,
+    },
+}
+
+/// The weights tried, strongest first: each fit starts from the last one.
+pub(super) const WEIGHTS: [f64; 6] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
+
+impl Regularisation {
+    pub(super) fn validate(self) -> Result<Self> {
+        let (name, value, expected) = match self {
+            Self::Fixed(weight) if !(weight.is_finite() && weight >= 0.0) => (
+                "the weight of the regularisation",
+                weight,
+                "a finite number of at least 0",
+            ),
+            Self::CrossValidated { folds } if folds < 2 => {
+                ("the number of folds", folds as f64, "at least 2")
+            }
+            _ => return Ok(self),
+        };
+        Err(Error::Parameter {
+            name,
+            value,
+            expected,
+        })
+    }
+}
+
+/// The rows `0..n` in random folds of nearly equal sizes.
+pub(super) fn folds(n: usize, count: usize, seed: u64) -> Vec<Vec<usize>> {
+    let mut rows: Vec<usize> = (0..n).collect();
+    rows.shuffle(&mut StdRng::seed_from_u64(seed));
+    (0..count)
+        .map(|fold| rows.iter().copied().skip(fold).step_by(count).collect())
+        .collect()
+}
