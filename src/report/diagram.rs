@@ -102,7 +102,7 @@ impl ReliabilityDiagram {
             steps: 5,
         };
         let below = Frame {
-            top: 448.0,
+            top: 452.0,
             height: 92.0,
             ..plot
         };
@@ -115,11 +115,11 @@ impl ReliabilityDiagram {
         shapes.extend(self.bars(&below));
         shapes.extend(below.names_below());
         shapes.push(upright("samples", (14.0, below.middle().1 + 6.0), 18.0));
-        let at = (plot.middle().0, 588.0);
+        let at = (plot.middle().0, 592.0);
         shapes.push(text(at, self.axis(), 20.0, Anchor::Middle, false));
         Picture {
             width: 480.0,
-            height: 606.0,
+            height: 610.0,
             shapes,
         }
     }
@@ -292,7 +292,7 @@ fn band(bin: &ReliabilityBin, frame: &Frame) -> Shape {
 /// The mark of a bin with its line to the diagonal; its area grows with the share of samples.
 fn mark(bin: &ReliabilityBin, share: f64, frame: &Frame) -> [Shape; 2] {
     let centre = frame.at(bin.confidence, bin.frequency);
-    let radius = 0.02 * frame.width * (0.5 + share.sqrt());
+    let radius = frame.font * (0.2 + 0.22 * share.sqrt());
     let paper = Pen::solid(Paint::Paper, 1.5);
     let (paint, mark) = match bin.is_inside() {
         true => {

@@ -113,7 +113,7 @@ impl Report {
                 })
                 .collect();
             html += &format!(
-                "<tbody>\n<tr><th scope=\"row\">{}</th>{columns}</tr>\n\
+                "<tbody>\n<tr class=\"value\"><th scope=\"row\">{}</th>{columns}</tr>\n\
                  <tr class=\"meaning\"><td colspan=\"{}\">{}{missing}</td></tr>\n</tbody>\n",
                 quantity.name,
                 1 + named.len(),
@@ -327,7 +327,7 @@ fn bins(diagram: &ReliabilityDiagram, what: &str) -> String {
     let rows: String = diagram.bins.iter().map(row).collect();
     format!(
         "<details>\n<summary>Numbers of this picture</summary>\n<table class=\"bins\">\n\
-         <caption>{what}, bin by bin</caption>\n<thead><tr><th scope=\"col\">bin</th>\
+         <caption>{what}: samples, mean confidence, how often right, and band of each bin</caption>\n<thead><tr><th scope=\"col\">bin</th>\
          <th scope=\"col\">samples</th><th scope=\"col\">mean</th><th scope=\"col\">right</th>\
          <th scope=\"col\">band</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</details>\n"
     )

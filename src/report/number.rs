@@ -45,9 +45,9 @@ pub(super) fn fixed(x: f64) -> String {
     format!("{x:.4}").replace('-', "−")
 }
 
-/// `94.83 %`.
+/// `94.83 %`, in one piece.
 pub(super) fn percent(x: f64) -> String {
-    format!("{:.2} %", 100.0 * x).replace('-', "−")
+    format!("{:.2}\u{a0}%", 100.0 * x).replace('-', "−")
 }
 
 /// `6.07 × 10⁻⁴`.
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!([short(999_500), short(1_234_567)], ["1M", "1.2M"]);
         assert_eq!([decimals(0.5, 3), decimals(-0.0001, 2)], ["0.5", "0"]);
         assert_eq!([decimals(100.0, 0), fixed(-0.25)], ["100", "−0.2500"]);
-        assert_eq!(percent(0.94834), "94.83 %");
+        assert_eq!(percent(0.94834), "94.83\u{a0}%");
         assert_eq!(scientific(6.0719e-4), "6.07 × 10⁻⁴");
         assert_eq!(scientific(-1.5e-10), "−1.50 × 10⁻¹⁰");
         assert_eq!(p_value(0.0), "below 10⁻⁶");

@@ -51,7 +51,7 @@ fn page_and_pictures() {
     }
     let page = String::from_utf8(read("both.html")).unwrap();
     assert!(page.contains("<h1>A&amp;B</h1>") && page.contains("Seed 3."));
-    assert!(page.contains("Class 3, 25.00 % of the labels") && !page.contains("Class 0"));
+    assert!(page.contains("Class 3, 25.00\u{a0}% of the labels") && !page.contains("Class 0"));
 }
 
 #[test]

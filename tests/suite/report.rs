@@ -389,8 +389,8 @@ fn the_page_is_well_formed_and_complete() {
     for summary in [&report.before, report.after.as_ref().unwrap()] {
         let outcome = summary.skce.as_ref().unwrap();
         let numbers = [
-            format!("{:.2} %", 100.0 * summary.accuracy.estimate),
-            format!("{:.2} %", 100.0 * summary.confidence.estimate),
+            format!("{:.2}\u{a0}%", 100.0 * summary.accuracy.estimate),
+            format!("{:.2}\u{a0}%", 100.0 * summary.confidence.estimate),
             format!("{:.4}", summary.brier.estimate),
             format!("{:.4}", summary.brier.standard_error),
             format!("{:.4}", summary.log.as_ref().unwrap().estimate),
@@ -489,7 +489,7 @@ fn png_is_the_same_picture() {
         .unwrap();
     let path = folder("png").join("diagram.png");
     diagram.save(&path).unwrap();
-    let pixels = decoded(&fs::read(path).unwrap(), 960, 1212);
+    let pixels = decoded(&fs::read(path).unwrap(), 960, 1220);
     let dark = |x: usize, y: usize| pixels[3 * (y * 960 + x)] < 100;
     let frame_at = |x: usize, y: usize| (x - 3..=x + 3).any(|x| dark(x, y));
     // the left and right edges of the plot, at pixels of twice the units of the SVG
@@ -502,12 +502,12 @@ fn png_is_the_same_picture() {
     assert!(ink(140..928, 10..60) > 500, "the heading");
     assert!(ink(0..50, 200..700) > 500, "the name of the vertical axis");
     assert!(
-        ink(300..800, 1150..1210) > 500,
+        ink(300..800, 1158..1218) > 500,
         "the name of the horizontal axis"
     );
     // nothing touches the edge of the paper
     assert_eq!(
-        ink(0..960, 0..4) + ink(0..960, 1208..1212) + ink(0..4, 0..1212) + ink(956..960, 0..1212),
+        ink(0..960, 0..4) + ink(0..960, 1216..1220) + ink(0..4, 0..1220) + ink(956..960, 0..1220),
         0
     );
 }
@@ -521,7 +521,7 @@ fn svg_is_well_formed_and_named() {
     let svg = diagram.to_svg();
     let document = parsed(&svg);
     let root = document.root_element();
-    assert_eq!(root.attribute("viewBox"), Some("0 0 480 606"));
+    assert_eq!(root.attribute("viewBox"), Some("0 0 480 610"));
     assert_eq!(
         root.tag_name().namespace(),
         Some("http://www.w3.org/2000/svg")
