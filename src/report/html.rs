@@ -241,6 +241,10 @@ impl Report {
             }
             _ => String::new(),
         };
+        let same = match self.after {
+            Some(_) => ", the same before and after",
+            None => "",
+        };
         let fitted = match self.after {
             Some(_) => {
                 "The numbers after recalibration hold for new data only if the map was fitted on \
@@ -251,9 +255,9 @@ impl Report {
         format!(
             "<h2>How it was computed</h2>\n<p class=\"method\">{fitted}Diagrams and ECE: {bins}. \
              Bands: exact {} % intervals of the frequency in each bin, given the predictions \
-             (Poisson binomial; after Bröcker and Smith 2007). They hold bin by bin: some of many \
+             (Poisson binomial; the idea is that of Bröcker and Smith 2007). They hold bin by bin: some of many \
              bins of a calibrated model lie outside theirs. SKCE (Widmann et al. 2019): {profile} \
-             kernel over {distance} with bandwidth {bandwidth}, the same before and after{tested}; \
+             kernel over {distance} with bandwidth {bandwidth}{same}{tested}; \
              its p-value by a gamma distribution with three moments. Seed {}. burn-calibration \
              {}.</p>\n",
             decimals(100.0 * self.reliability.level, 2),
