@@ -94,7 +94,7 @@ impl ReliabilityDiagram {
     /// The picture with its histogram, under a heading of at most some 15 letters.
     pub(super) fn full(&self, heading: &str) -> Picture {
         let plot = Frame {
-            left: 70.0,
+            left: 72.0,
             top: 38.0,
             width: 394.0,
             height: 394.0,
@@ -108,7 +108,7 @@ impl ReliabilityDiagram {
         };
         let n = whole(self.samples);
         let heading = format!("{heading}, n = {n}, ECE {}", fixed(self.ece()));
-        let mut shapes = vec![text((70.0, 18.0), heading, 18.0, Anchor::Start, false)];
+        let mut shapes = vec![text((72.0, 18.0), heading, 18.0, Anchor::Start, false)];
         shapes.extend(self.plot(&plot));
         shapes.extend(plot.names_left());
         shapes.push(upright("observed frequency", (14.0, plot.middle().1), 20.0));
@@ -127,10 +127,10 @@ impl ReliabilityDiagram {
     /// The picture alone, for rows of many: it is read at a third of its size.
     pub(super) fn small(&self, heading: &str) -> Picture {
         let plot = Frame {
-            left: 118.0,
+            left: 124.0,
             top: 62.0,
-            width: 340.0,
-            height: 340.0,
+            width: 336.0,
+            height: 336.0,
             font: 34.0,
             steps: 2,
         };
@@ -140,7 +140,7 @@ impl ReliabilityDiagram {
         shapes.extend(plot.names_left());
         shapes.extend(plot.names_below());
         shapes.push(upright("frequency", (24.0, plot.middle().1), 38.0));
-        let at = (plot.middle().0, 482.0);
+        let at = (plot.middle().0, 478.0);
         shapes.push(text(at, "probability", 38.0, Anchor::Middle, false));
         Picture {
             width: 480.0,
@@ -195,7 +195,7 @@ impl ReliabilityDiagram {
         shapes.extend(frame.border());
         for (height, count) in [(0.0, 0), (1.0, tallest)] {
             let (x, y) = frame.at(0.0, height);
-            let at = (x - 0.4 * frame.font, y);
+            let at = (x - 0.6 * frame.font, y);
             shapes.push(text(at, short(count), frame.font, Anchor::End, false));
         }
         shapes
@@ -240,12 +240,12 @@ impl Frame {
         [0, 1, 2, 3].map(|k| Shape::Line {
             from: corners[k],
             to: corners[(k + 1) % 4],
-            pen: Pen::solid(Paint::Ink, 1.5),
+            pen: Pen::solid(Paint::Ink, 0.08 * self.font),
         })
     }
 
     fn grid(&self) -> Vec<Shape> {
-        let pen = Pen::solid(Paint::Grid, 1.0);
+        let pen = Pen::solid(Paint::Grid, 0.05 * self.font);
         let line = |from, to| Shape::Line { from, to, pen };
         self.ticks()
             .flat_map(|t| {
@@ -260,7 +260,7 @@ impl Frame {
     fn names_left(&self) -> Vec<Shape> {
         let name = |t: f64| {
             let (x, y) = self.at(0.0, t);
-            let at = (x - 0.4 * self.font, y);
+            let at = (x - 0.6 * self.font, y);
             text(at, decimals(t, 1), self.font, Anchor::End, false)
         };
         self.ticks().map(name).collect()
@@ -285,15 +285,15 @@ fn band(bin: &ReliabilityBin, frame: &Frame) -> Shape {
         (left - widened, bottom),
         (right + widened, top),
         Paint::Band,
-        Some(Pen::solid(Paint::Edge, 1.0)),
+        Some(Pen::solid(Paint::Edge, 0.05 * frame.font)),
     )
 }
 
 /// The mark of a bin with its line to the diagonal; its area grows with the share of samples.
 fn mark(bin: &ReliabilityBin, share: f64, frame: &Frame) -> [Shape; 2] {
     let centre = frame.at(bin.confidence, bin.frequency);
-    let radius = frame.font * (0.2 + 0.22 * share.sqrt());
-    let paper = Pen::solid(Paint::Paper, 1.5);
+    let radius = frame.font * (0.24 + 0.2 * share.sqrt());
+    let paper = Pen::solid(Paint::Paper, 0.08 * frame.font);
     let (paint, mark) = match bin.is_inside() {
         true => {
             let disc = Shape::Disc {
@@ -305,7 +305,7 @@ fn mark(bin: &ReliabilityBin, share: f64, frame: &Frame) -> [Shape; 2] {
             (Paint::Ink, disc)
         }
         false => {
-            let (x, y, r) = (centre.0, centre.1, 1.35 * radius);
+            let (x, y, r) = (centre.0, centre.1, 1.25 * radius);
             let diamond = Shape::Area {
                 corners: vec![(x, y - r), (x + r, y), (x, y + r), (x - r, y)],
                 fill: Paint::Alarm,

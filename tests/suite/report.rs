@@ -493,7 +493,7 @@ fn png_is_the_same_picture() {
     let dark = |x: usize, y: usize| pixels[3 * (y * 960 + x)] < 100;
     let frame_at = |x: usize, y: usize| (x - 3..=x + 3).any(|x| dark(x, y));
     // the left and right edges of the plot, at pixels of twice the units of the SVG
-    assert!(frame_at(140, 400) && frame_at(928, 400));
+    assert!(frame_at(144, 400) && frame_at(932, 400));
     let ink = |x: std::ops::Range<usize>, y: std::ops::Range<usize>| {
         x.flat_map(|x| y.clone().map(move |y| (x, y)))
             .filter(|&(x, y)| dark(x, y))
