@@ -114,7 +114,7 @@ impl ReliabilityDiagram {
         shapes.push(upright("observed frequency", (14.0, plot.middle().1), 20.0));
         shapes.extend(self.bars(&below));
         shapes.extend(below.names_below());
-        shapes.push(upright("samples", (14.0, below.middle().1 + 6.0), 18.0));
+        shapes.push(upright("samples", (14.0, below.middle().1 + 10.0), 18.0));
         let at = (plot.middle().0, 592.0);
         shapes.push(text(at, self.axis(), 20.0, Anchor::Middle, false));
         Picture {

@@ -41,8 +41,9 @@ impl Report {
 
     fn overview(&self) -> String {
         let mut html = format!(
-            "<p>{} predictions over {} classes{}.</p>\n<ul>\n",
+            "<p>{} prediction{} over {} classes{}.</p>\n<ul>\n",
             whole(self.samples),
+            if self.samples == 1 { "" } else { "s" },
             whole(self.classes()),
             match self.after {
                 Some(_) => ", before and after recalibration",
@@ -53,11 +54,11 @@ impl Report {
             let (said, was) = (summary.confidence.estimate, summary.accuracy.estimate);
             let verdict = match &summary.skce {
                 Ok(outcome) if outcome.p_value() < 0.05 => {
-                    "The test rejects calibration at the 5 % level."
+                    "The test of the SKCE rejects calibration at the 5 % level."
                 }
                 Ok(_) => {
-                    "The test does not reject calibration at the 5 % level, which does not show \
-                     that the model is calibrated."
+                    "The test of the SKCE does not reject calibration at the 5 % level, which does \
+                     not show that the model is calibrated."
                 }
                 Err(_) => "There is no test of calibration on these data.",
             };
