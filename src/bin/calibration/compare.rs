@@ -69,7 +69,7 @@ pub fn run(args: &Compare) -> Result<()> {
     let read = |path: &Path| read_predictions(path, &args.source, &device);
     let (before, after) = (read(&args.before)?, read(&args.after)?);
     check_sizes(args, &before, &after)?;
-    let labels = read_labels(&args.source, (&args.before, &before))?;
+    let labels = read_labels(&args.source.labels, (&args.before, &before.probabilities()))?;
     let comparison = compare(args, [&before, &after], &labels)?;
     match args.json {
         true => println!("{}", comparison.json()),
