@@ -35,7 +35,7 @@ fn main() -> Result<()> {
 
         // One kernel for all rows of a table, or they could not be compared: the median distance of the
         // predictions as they came.
-        let before = held_out.categorical(held_out.logits.clone())?;
+        let before = Categorical::from_logits(held_out.logits.clone())?;
         let kernel = Kernel::exponential().with_bandwidth_of(&before.probabilities())?;
         let mut rows = vec![Row::evaluate(
             "none", None, &before, &before, &held_out, kernel,
@@ -56,7 +56,7 @@ fn main() -> Result<()> {
             let map = load_map(&file, &device)?;
             fs::remove_file(file)?;
 
-            let after = held_out.categorical(map.forward(held_out.logits.clone()))?;
+            let after = Categorical::from_logits(map.forward(held_out.logits.clone()))?;
             let fitted = Some((map.guarantees(), seconds));
             rows.push(Row::evaluate(
                 method, fitted, &before, &after, &held_out, kernel,

@@ -1,7 +1,6 @@
 use std::{fs::File, io::Read, path::Path};
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burn_calibration::distribution::Categorical;
 use flate2::read::GzDecoder;
 
 use crate::Result;
@@ -47,11 +46,6 @@ impl Predictions {
             labels: self.labels.clone().slice([rows]),
         };
         (part(0..n / 2), part(n / 2..n))
-    }
-
-    /// The predictions of logits of these samples, checked.
-    pub fn categorical(&self, logits: Tensor<2>) -> Result<Categorical> {
-        Ok(Categorical::from_logits(logits)?)
     }
 }
 
