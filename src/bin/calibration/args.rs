@@ -196,7 +196,7 @@ pub struct SourceArgs {
 #[derive(Debug, Args)]
 pub struct KernelArgs {
     /// Profile of the kernel
-    #[arg(long = "kernel", value_enum, default_value_t = KernelName::Exponential)]
+    #[arg(long = "kernel", value_name = "KERNEL", value_enum, default_value_t = KernelName::Exponential)]
     pub profile: KernelName,
 
     /// Distance of the kernel: tv for exponential, l2 for gaussian, unless given

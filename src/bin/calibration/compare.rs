@@ -226,8 +226,8 @@ impl fmt::Display for Comparison {
         }
         let [before, after] = self.accuracy;
         writeln!(f, "{:34} {before:>14.6} {after:>14.6}", "accuracy")?;
-        let ece = format!("{}, biased", EstimateName::EceTopLabel.title());
-        two(f, &ece, &self.ece, |ece| format!("{ece:.6e}"))?;
+        let title = "ECE, 15 equal-width bins, biased";
+        two(f, title, &self.ece, |ece| format!("{ece:.6e}"))?;
         let test = format!("p-value, {}", self.test.title());
         two(f, &test, &self.p_values, |p| p_value(*p))?;
         writeln!(
