@@ -81,7 +81,7 @@ pub use report::{FitReport, FitStatus};
 pub use scalar::{
     BetaCalibration, BetaCalibrationConfig, BinEdges, HistogramBinning, HistogramBinningConfig,
     Interpolation, IsotonicRegression, IsotonicRegressionConfig, PlattScaling, PlattScalingConfig,
-    SplineAxis, SplineCalibration, SplineCalibrationConfig,
+    SplineBase, SplineCalibration, SplineCalibrationConfig,
 };
 pub use temperature::{TemperatureScaling, TemperatureScalingConfig};
 pub use vector::{VectorScaling, VectorScalingConfig};

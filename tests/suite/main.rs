@@ -25,5 +25,6 @@ mod nulls;
 mod profile;
 mod properties;
 mod recalibration;
+mod scalar_maps;
 mod score;
 mod ucme;

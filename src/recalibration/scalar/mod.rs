@@ -25,4 +25,4 @@ pub use beta::{BetaCalibration, BetaCalibrationConfig};
 pub use histogram::{BinEdges, HistogramBinning, HistogramBinningConfig};
 pub use isotonic::{Interpolation, IsotonicRegression, IsotonicRegressionConfig};
 pub use platt::{PlattScaling, PlattScalingConfig};
-pub use spline::{SplineAxis, SplineCalibration, SplineCalibrationConfig};
+pub use spline::{SplineBase, SplineCalibration, SplineCalibrationConfig};

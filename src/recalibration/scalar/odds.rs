@@ -18,6 +18,9 @@ pub(super) fn log_odds(logits: Tensor<2>) -> Tensor<2> {
         let [first, second] = [0, 1].map(|c| logits.clone().slice([0..n, c..c + 1]));
         return second - first;
     }
+    if n == 0 {
+        return logits;
+    }
     let fixed = logits.clone().detach();
     let top = fixed.clone().argmax(1).expand([n, m]);
     let classes = Tensor::<1, Int>::arange(0..m as i64, &logits.device());

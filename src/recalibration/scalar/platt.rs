@@ -4,8 +4,12 @@ use burn::{
     tensor::Tensor,
 };
 
-use super::curve::{Curve, curve_map};
-use crate::recalibration::{FitReport, Guarantees};
+use super::{
+    curve::{Curve, curve_map},
+    event::Event,
+    logistic::Logistic,
+};
+use crate::recalibration::{FitReport, Guarantees, descent::Limits};
 
 /// Configuration of [`PlattScaling`], which it fits.
 #[derive(Config, Debug)]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     cubic::NaturalSpline,
     event::{Event, sigmoid},
+    platt,
     table::{Table, Tabulate, bounded, check_margin, table_map},
 };
 use crate::{
@@ -11,17 +12,18 @@ use crate::{
     recalibration::FitReport,
 };
 
-/// What the cumulative residual of [`SplineCalibration`] is a function of: `t_i = Σ_{j ≤ i} w_j / W`.
+/// The probabilities `q` that [`SplineCalibration`] corrects, with the weights `w` of its axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SplineAxis {
-    /// The quantile of the probability, `w = 1` (Gupta et al. 2021). Among classes most probabilities
-    /// are near 0, and a smooth correction there is large beside them: expect a lower
-    /// Kolmogorov–Smirnov error, and a log loss that can be higher than without.
-    Quantile,
-    /// The variance of the samples so far, `w = p(1−p)`, at least 10⁻¹². The cumulative residual of a
-    /// calibrated model is a random walk at a constant rate in it, and a correction vanishes where
-    /// the prediction is certain.
-    Variance,
+pub enum SplineBase {
+    /// Those of the model over their quantiles: `q = p`, `w = 1` (Gupta et al. 2021). Among several
+    /// classes most probabilities are near 0, and a smooth correction there is large beside them:
+    /// expect a lower Kolmogorov–Smirnov error, and a log loss that can be higher than without.
+    Model,
+    /// Those of [`PlattScaling`](super::PlattScaling) over their variance: `q = σ(a s + b)`,
+    /// `w = q(1−q)`, at least 10⁻¹². In it the cumulative residual of calibrated probabilities is a
+    /// random walk at a constant rate, and the correction vanishes where they are certain. The map does
+    /// not depend on the scale of the logits of two classes.
+    Platt,
 }
 
 /// Configuration of [`SplineCalibration`], which it fits.
@@ -31,9 +33,9 @@ pub struct SplineCalibrationConfig {
     /// log-odds, and one. Default: 6, as Gupta et al. 2021.
     #[config(default = 6)]
     pub knots: usize,
-    /// The axis of the spline. Default: variance.
-    #[config(default = "SplineAxis::Variance")]
-    pub axis: SplineAxis,
+    /// What is corrected. Default: Platt scaling.
+    #[config(default = "SplineBase::Platt")]
+    pub base: SplineBase,
     /// How far the probabilities stay away from 0 and 1, where the derivative of a spline can lead: at
     /// least 10⁻³⁰, below ½. Default: `1/(2(n+1))` of `n` samples.
     #[config(default = "None")]
@@ -45,15 +47,16 @@ pub struct SplineCalibrationConfig {
 }
 
 /// Spline calibration: a natural cubic spline `S` fitted by least squares to the cumulative residual of
-/// class 1 of two classes, or of each class, by increasing probability,
+/// probabilities `q` of class 1 of two classes, or of each class, by increasing log-odds,
 ///
 /// ```text
-/// R(t_i) = Σ_{j ≤ i} (y_j − p_j)/W,    t_i = Σ_{j ≤ i} w_j/W,    W = Σ_j w_j,    g = p + w S'(t)
+/// R(t_i) = Σ_{j ≤ i} (y_j − q_j)/W,    t_i = Σ_{j ≤ i} w_j/W,    W = Σ_j w_j,    g = q + w S'(t)
 /// ```
 ///
 /// (Gupta, Rahimi, Ajanthan, Mensink, Sminchisescu, Hartley: *Calibration of neural networks using
-/// splines*, 2021, with `w = 1`: the derivative of the cumulative accuracy is the accuracy. As in their
-/// code the spline is fitted to the difference from the cumulative probability, which is the flatter.)
+/// splines*, 2021, with [`SplineBase::Model`]: the derivative of the cumulative accuracy is the
+/// accuracy. As in their code the spline is fitted to its difference from the cumulative probability,
+/// which is the flatter.)
 ///
 /// The squares are those of `∫ (S − R)² dt` by the trapezoidal rule. Samples of equal log-odds enter
 /// together; `S'` is taken in the middle of their interval of `t`. The map has `g` at the log-odds of the
@@ -74,11 +77,20 @@ pub struct SplineCalibration {
 /// The least weight of a sample.
 const LEAST: f64 = 1e-12;
 
-impl SplineAxis {
-    fn weight(self, score: f64) -> f64 {
+impl SplineBase {
+    /// `q` and `w` of each group.
+    fn of(self, event: &Event) -> Vec<(f64, f64)> {
+        let scores = event.groups.iter().map(|group| group.score);
         match self {
-            Self::Quantile => 1.0,
-            Self::Variance => (sigmoid(score) * sigmoid(-score)).max(LEAST),
+            Self::Model => scores.map(|s| (sigmoid(s), 1.0)).collect(),
+            Self::Platt => {
+                let (a, b) = platt::scale(event);
+                let of_score = |s: f64| {
+                    let t = a * s + b;
+                    (sigmoid(t), (sigmoid(t) * sigmoid(-t)).max(LEAST))
+                };
+                scores.map(of_score).collect()
+            }
         }
     }
 }
@@ -107,9 +119,9 @@ impl Tabulate for SplineCalibrationConfig {
 
     fn knots(&self, event: &Event) -> Vec<(f64, f64)> {
         let groups = &event.groups;
-        let weight = |score: f64| self.axis.weight(score);
-        let masses: Vec<f64> = (groups.iter())
-            .map(|group| group.samples as f64 * weight(group.score))
+        let base = self.base.of(event);
+        let masses: Vec<f64> = (groups.iter().zip(&base))
+            .map(|(group, (_, w))| group.samples as f64 * w)
             .collect();
         let whole: f64 = masses.iter().sum();
         // (t, R, weight of the trapezoidal rule) at the end of each group, and the middle of it
@@ -119,16 +131,16 @@ impl Tabulate for SplineCalibrationConfig {
         for (i, group) in groups.iter().enumerate() {
             middles.push((mass + 0.5 * masses[i]) / whole);
             mass += masses[i];
-            residual += group.hits as f64 - group.samples as f64 * sigmoid(group.score);
+            residual += group.hits as f64 - group.samples as f64 * base[i].0;
             let next = masses.get(i + 1).copied().unwrap_or(0.0);
             let trapezium = 0.5 * (masses[i] + next) / whole;
             points.push(((mass / whole).min(1.0), residual / whole, trapezium));
         }
         let spline = NaturalSpline::least_squares(&points, self.knots.min(points.len()));
         let value = |i: usize| {
-            let score = groups[i].score;
-            let g = sigmoid(score) + weight(score) * spline.derivative(middles[i].min(1.0));
-            (score, bounded(g, self.margin, event.samples))
+            let (q, w) = base[i];
+            let g = q + w * spline.derivative(middles[i].min(1.0));
+            (groups[i].score, bounded(g, self.margin, event.samples))
         };
         let last = groups.len() - 1;
         let count = self.resolution.min(groups.len());
