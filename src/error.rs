@@ -204,6 +204,15 @@ pub enum Error {
         class: usize,
     },
 
+    /// Of the predictions before and after a recalibration, one violates a condition.
+    #[error("{when} recalibration: {reason}")]
+    Recalibration {
+        /// "before" or "after".
+        when: &'static str,
+        /// The condition.
+        reason: Box<Error>,
+    },
+
     /// All block estimates are equal: the statistic of the asymptotic test is undefined.
     #[error(
         "all {blocks} block estimates equal {value}, the asymptotic normal test needs their variance to be positive"

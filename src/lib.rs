@@ -38,7 +38,7 @@
 //! | [`distribution`] | what a model predicts: class probabilities, lenses on them, models with known errors |
 //! | [`kernel`] | kernels on predictions: distance, profile, bandwidth |
 //! | [`estimator`] | calibration errors: SKCE, MMCE, UCME, and the classical ones (ECE and its kin) |
-//! | [`score`] | proper scores, and the upper bounds they give |
+//! | [`score`] | proper scores: upper bounds, what a recalibration gains, decompositions |
 //! | [`loss`] | Burn modules for training: penalties, proper scores, the penalised loss |
 //! | [`recalibration`] | fitted maps from logits to logits |
 //! | [`hypothesis`] | calibration tests with p-values |
@@ -98,6 +98,6 @@ pub mod prelude {
             OrderPreservingConfig, PlattScalingConfig, Recalibration, SplineCalibrationConfig,
             TemperatureScaling, TemperatureScalingConfig, VectorScalingConfig,
         },
-        score::ProperScore,
+        score::{Improvement, ProperScore},
     };
 }

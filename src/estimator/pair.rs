@@ -9,8 +9,9 @@ use burn::tensor::{Int, Tensor};
 use crate::{
     distribution::{self, Categorical},
     error::Result,
+    host::to_vec,
     kernel::{ClassKernel, Kernel},
-    tiles::Tile,
+    tiles::{SIDE, Tile, upper_tiles},
 };
 
 /// The folded residuals `Lᵀδ_i`, `[n, m] → [n, rank]`.
@@ -64,6 +65,19 @@ impl Pairs {
         })
     }
 
+    /// Other predictions for the same labels, by the same kernel with the same bandwidth.
+    ///
+    /// - predictions: as many, over as many classes
+    pub fn with_predictions(&self, kernel: impl ClassKernel, predictions: &Categorical) -> Self {
+        let points = predictions.probabilities().detach();
+        Self {
+            kernel: self.kernel,
+            residuals: residuals(&kernel, points.clone(), self.labels.clone()),
+            points,
+            labels: self.labels.clone(),
+        }
+    }
+
     /// The predictions, `[n, m]`.
     pub fn points(&self) -> &Tensor<2> {
         &self.points
@@ -96,6 +110,19 @@ impl Pairs {
         diagonal(self.residuals.clone().unsqueeze()).reshape([self.samples()])
     }
 
+    /// `Σ_{j≠i} h_ij` for each `i`, in tiles: `[n]`, on the host.
+    pub fn row_sums(&self) -> Vec<f64> {
+        let mut sums: Vec<f64> = to_vec(self.diagonal()).iter().map(|h| -h).collect();
+        for tile in upper_tiles(self.samples(), SIDE) {
+            let h = self.tile(&tile);
+            add(&mut sums[tile.rows.clone()], &to_vec(h.clone().sum_dim(1)));
+            if !tile.is_diagonal() {
+                add(&mut sums[tile.columns.clone()], &to_vec(h.sum_dim(0))); // its mirror image
+            }
+        }
+        sums
+    }
+
     /// The first `⌊n/size⌋` consecutive blocks as batches: points and residuals.
     pub fn blocks(&self, size: usize) -> (Tensor<3>, Tensor<3>) {
         (
@@ -115,4 +142,9 @@ pub(crate) fn into_blocks(rows: Tensor<2>, size: usize) -> Tensor<3> {
     let [n, d] = rows.dims();
     let blocks = n / size;
     rows.slice(0..blocks * size).reshape([blocks, size, d])
+}
+
+/// `a += b`.
+fn add(a: &mut [f64], b: &[f64]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
 }

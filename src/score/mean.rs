@@ -2,14 +2,19 @@ use std::fmt;
 
 use statrs::statistics::Statistics;
 
-/// A sample mean with its standard error.
+use super::student;
+use crate::error::{Error, Result};
+
+/// A mean with its standard error: over samples, over blocks of them, or, of a U-statistic, over
+/// pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanEstimate {
-    /// The mean over the samples: unbiased, of minimum variance.
+    /// The mean: unbiased, of minimum variance.
     pub estimate: f64,
-    /// `s/√n` with the unbiased sample variance `s²`; infinite for one sample.
+    /// `s/√n` with the unbiased sample variance `s²` of the values, of a U-statistic of its
+    /// jackknife pseudo-values; infinite for one value.
     pub standard_error: f64,
-    /// The number `n` of samples.
+    /// The number `n` of values: samples, or blocks.
     pub samples: usize,
 }
 
@@ -26,6 +31,60 @@ impl MeanEstimate {
             standard_error,
             samples,
         }
+    }
+
+    /// The means of two values of each sample, and that of the second minus the first.
+    pub(crate) fn paired(first: &[f64], second: &[f64]) -> [Self; 3] {
+        let differences = first
+            .iter()
+            .zip(second)
+            .map(|(first, second)| second - first);
+        let differences: Vec<f64> = differences.collect();
+        [first, second, &differences].map(Self::of)
+    }
+
+    /// The two-sided confidence interval `estimate ± t · standard error`, with the quantile `t` of
+    /// Student's distribution with `n − 1` degrees of freedom.
+    ///
+    /// Student's, since the variance is an estimate too: exact if the values are normal, and for
+    /// many values of any distribution the same as the normal interval. From one value all numbers.
+    ///
+    /// # Errors
+    ///
+    /// A level that is not between 0 and 1.
+    pub fn confidence_interval(&self, level: f64) -> Result<(f64, f64)> {
+        if !(level > 0.0 && level < 1.0) {
+            return Err(Error::Parameter {
+                name: "the confidence level",
+                value: level,
+                expected: "a number between 0 and 1, both excluded",
+            });
+        }
+        if self.samples < 2 {
+            return Ok((f64::NEG_INFINITY, f64::INFINITY));
+        }
+        let quantile = student::upper_quantile(0.5 * (1.0 - level), self.freedom());
+        let half = quantile * self.standard_error;
+        Ok((self.estimate - half, self.estimate + half))
+    }
+
+    /// The two-sided p-value of the hypothesis that the expectation is 0, by the t-test that
+    /// [`confidence_interval`](Self::confidence_interval) belongs to: below `1 − level` if and only
+    /// if the interval excludes 0.
+    ///
+    /// 1 from one value, and where all values are 0; 0 where all are equal to another number.
+    pub fn p_value(&self) -> f64 {
+        match self.standard_error {
+            _ if self.samples < 2 || self.estimate == 0.0 => 1.0,
+            error => {
+                let t = (self.estimate / error).abs();
+                2.0 * student::upper_tail(t, self.freedom())
+            }
+        }
+    }
+
+    fn freedom(&self) -> f64 {
+        self.samples as f64 - 1.0
     }
 }
 

@@ -1,8 +1,18 @@
-//! Proper scores and the upper bounds they give for calibration errors.
+//! Proper scores, the upper bounds they give for calibration errors, and what a recalibration gains.
 //!
 //! A proper score is written as a loss, lower is better. Its mean over data bounds the proper
 //! calibration error from above (Gruber, Buettner: *Better uncertainty calibration via proper
 //! scores for classification and beyond*, 2022), without bias at any sample size.
+//!
+//! | question | answer | of |
+//! | --- | --- | --- |
+//! | how miscalibrated at most? | [`ProperScore::upper_bound`] | one set of predictions |
+//! | what did a recalibration gain? | [`ProperScore::improvement`], [`Skce::improvement`](crate::estimator::Skce::improvement) | two, before and after |
+//! | how much of the score is miscalibration? | [`ProperScore::decomposition`] | predictions that repeat |
+//! | | [`ProperScore::refinement`] | any predictions, and a way to recalibrate |
+//!
+//! All but the decomposition, which is an identity of the data, come with standard errors and
+//! confidence intervals ([`MeanEstimate`]).
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
@@ -18,8 +28,17 @@
 //! # }
 //! ```
 
+mod decomposition;
+mod improvement;
 mod mean;
 mod proper;
+mod refinement;
+mod skce_improvement;
+mod student;
 
+pub use decomposition::Decomposition;
+pub use improvement::Improvement;
 pub use mean::MeanEstimate;
 pub use proper::ProperScore;
+pub use refinement::Refinement;
+pub use skce_improvement::SkceImprovement;

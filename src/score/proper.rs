@@ -94,6 +94,19 @@ impl ProperScore {
         predictions: &Categorical,
         labels: &Tensor<1, Int>,
     ) -> Result<MeanEstimate> {
+        Ok(MeanEstimate::of(&self.each(predictions, labels)?))
+    }
+
+    /// The score of each prediction, checked to be finite, on the host.
+    ///
+    /// # Errors
+    ///
+    /// As [`upper_bound`](Self::upper_bound).
+    pub(super) fn each(
+        self,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+    ) -> Result<Vec<f64>> {
         let classes = predictions.check_labels(labels)?;
         let values = match self {
             Self::Log => to_vec(observed(predictions.log_probabilities(), labels.clone()).neg()),
@@ -104,7 +117,7 @@ impl ProperScore {
                 row,
                 class: classes[row],
             }),
-            None => Ok(MeanEstimate::of(&values)),
+            None => Ok(values),
         }
     }
 }

@@ -154,19 +154,26 @@ fn resnet18_with_the_default_kernel() {
     }
 }
 
-/// The temperature of the first 5,000 log-probabilities of resnet18, by an independent solver.
-#[test]
-fn temperature_of_resnet18() {
-    let Some(folder) = folder() else { return };
-    let rows = predictions(&folder, "resnet18");
-    let logits: Vec<Vec<f64>> = rows[..5000]
+/// Log-probabilities of a network with their labels, if the data are there.
+pub fn log_probabilities(
+    network: &str,
+    rows: std::ops::Range<usize>,
+) -> Option<(Tensor<2>, Tensor<1, Int>)> {
+    let folder = folder()?;
+    let logits: Vec<Vec<f64>> = predictions(&folder, network)[rows.clone()]
         .iter()
         .map(|row| row.iter().map(|p| p.ln()).collect())
         .collect();
-    let classes = true_classes(&folder);
-    let map = TemperatureScalingConfig::new()
-        .fit(tensor(&logits), labels(&classes[..5000]))
-        .unwrap();
+    Some((tensor(&logits), labels(&true_classes(&folder)[rows])))
+}
+
+/// The temperature of the first 5,000 log-probabilities of resnet18, by an independent solver.
+#[test]
+fn temperature_of_resnet18() {
+    let Some((logits, labels)) = log_probabilities("resnet18", 0..5000) else {
+        return;
+    };
+    let map = TemperatureScalingConfig::new().fit(logits, labels).unwrap();
     assert_relative_eq!(map.temperature(), 1.49666044, max_relative = 1e-8);
     assert_relative_eq!(
         map.report().unwrap().objective,

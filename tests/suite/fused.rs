@@ -263,8 +263,8 @@ fn labels_out_of_range_panic() {
 /// Many small blocks: their median is selected without tiles.
 #[test]
 fn median_of_small_blocks_is_exact() {
-    let rows = predictions(800, 3, 3.0, 15);
-    let classes = random_labels(800, 3, &mut rng(16));
+    let rows = predictions(200, 3, 3.0, 15);
+    let classes = random_labels(200, 3, &mut rng(16));
     for which in 0..6 {
         for size in [2, 5] {
             let skce = Skce::block(kernel(which, Bandwidth::Median), size);

@@ -17,6 +17,7 @@ mod hypothesis;
 mod kernel;
 mod lens;
 mod loss;
+mod maps;
 mod matrix_kernel;
 mod mmce;
 mod models;

@@ -17,7 +17,7 @@ use burn_calibration::{
     recalibration::*,
 };
 
-use crate::{data::*, loss::check_gradient};
+use crate::{data::*, loss::check_gradient, maps::overconfident};
 
 /// A file name in the folder of this test run, removed at the end.
 struct Temporary(PathBuf);
@@ -32,24 +32,6 @@ impl Drop for Temporary {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
     }
-}
-
-fn overconfident(n: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<usize>) {
-    let mut rng = rng(seed);
-    let logits = random_rows(n, 4, 3.0, &mut rng);
-    let draw = |row: &Vec<f64>| {
-        let cooler: Vec<f64> = row.iter().map(|z| z / 2.5).collect();
-        let mut u = rand::RngExt::random::<f64>(&mut rng);
-        softmax(&cooler)
-            .iter()
-            .position(|p| {
-                u -= p;
-                u < 0.0
-            })
-            .unwrap_or(3)
-    };
-    let labels = logits.iter().map(draw).collect();
-    (logits, labels)
 }
 
 fn log_loss(logits: &[Vec<f64>], classes: &[usize], temperature: f64) -> f64 {

@@ -2,32 +2,35 @@
 
 use std::io::IsTerminal;
 
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_calibration::{
-    distribution::Categorical,
     estimator::Event,
     hypothesis::{benjamini_hochberg, holm},
-    kernel::{Bandwidth, Kernel, median_distance_with_diagonal},
 };
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rand::{SeedableRng, rngs::StdRng, seq::index};
+use rand::{SeedableRng, rngs::StdRng};
 
 use crate::{
-    args::{BandwidthChoice, DeviceName, Evaluate, KernelName, Lens},
-    input::{self, Result},
+    args::{Evaluate, Lens},
+    input::Result,
+    kernel::{bandwidth, fix_bandwidth, kernel},
     output::{Adjusted, Aspect, Estimate, Evaluation, Test},
     quantities::{EstimateName, TestName},
+    source::{device, read_labels, read_predictions},
 };
 
 /// Above so many samples, what costs the square of their number is left out unless asked for.
 pub const QUADRATIC_LIMIT: usize = 20_000;
 
 pub fn run(args: &Evaluate) -> Result<()> {
-    let device = device(args.device)?;
-    let (predictions, labels) = read(args, &device)?;
+    let device = device(args.source.device)?;
+    let predictions = read_predictions(&args.predictions, &args.source, &device)?;
+    let labels = read_labels(
+        &args.source.labels,
+        (&args.predictions, &predictions.probabilities()),
+    )?;
     let n = predictions.samples();
-    let kernel = kernel(args, &predictions)?;
+    let kernel = kernel(&args.kernel, &predictions)?;
     let aspects = match args.lens {
         Lens::Canonical => vec![(None, predictions.clone(), labels, Event::TopLabel)],
         Lens::TopLabel => {
@@ -55,7 +58,7 @@ pub fn run(args: &Evaluate) -> Result<()> {
     let mut results = Vec::new();
     let mut fixed = kernel;
     for (class, predictions, labels, event) in aspects {
-        fixed = fix_bandwidth(args, kernel, &predictions, &mut rng);
+        fixed = fix_bandwidth(&args.kernel, kernel, &predictions, &mut rng);
         let mut aspect = Aspect {
             class,
             bandwidth: bandwidth(&fixed),
@@ -105,125 +108,6 @@ pub fn run(args: &Evaluate) -> Result<()> {
     Ok(())
 }
 
-/// The predictions and labels of the files, checked.
-fn read(args: &Evaluate, device: &Device) -> Result<(Categorical, Tensor<1, Int>)> {
-    let matrix = input::read_matrix(&args.predictions)?;
-    let labels = input::read_labels(&args.labels, args.one_based)?;
-    let (rows, columns) = (matrix.rows(), matrix.columns);
-    let dtype = match args.device {
-        DeviceName::Wgpu => DType::F32, // supports f64 in name, but not in all functions
-        _ => DType::F64,
-    };
-    let values = Tensor::<2>::from_data(
-        TensorData::new(matrix.values, [rows, columns]),
-        (device, dtype),
-    );
-    let predictions = match args.logits {
-        true => Categorical::from_logits(values),
-        false => Categorical::from_probabilities(values),
-    };
-    let predictions = predictions.map_err(|e| format!("{}: {e}", args.predictions.display()))?;
-    if labels.len() != rows {
-        return Err(format!(
-            "{}: {} labels, expected {rows}, as many as {} has rows",
-            args.labels.display(),
-            labels.len(),
-            args.predictions.display()
-        ));
-    }
-    if let Some(row) = labels.iter().position(|&label| label >= columns as i64) {
-        let first = i64::from(args.one_based);
-        return Err(format!(
-            "{}: row {row}: the label is {}, expected a class in {first}..={}",
-            args.labels.display(),
-            labels[row] + first,
-            columns as i64 - 1 + first
-        ));
-    }
-    let labels = TensorData::new(labels, [rows]);
-    Ok((predictions, Tensor::from_data(labels, device)))
-}
-
-fn device(name: DeviceName) -> Result<Device> {
-    let missing = |feature: &str| {
-        Err(format!(
-            "--device {feature}: not compiled in, build with --features cli,{feature}"
-        ))
-    };
-    match name {
-        DeviceName::Flex => Ok(Device::flex()),
-        #[cfg(feature = "ndarray")]
-        #[allow(deprecated)]
-        // upstream deprecates the backend; it stays a supported feature here
-        DeviceName::Ndarray => Ok(Device::ndarray()),
-        #[cfg(feature = "wgpu")]
-        DeviceName::Wgpu => Ok(Device::wgpu(Default::default())),
-        #[cfg(feature = "cuda")]
-        DeviceName::Cuda => Ok(Device::cuda(0)),
-        #[allow(unreachable_patterns)] // where all are compiled in
-        other => missing(
-            other
-                .to_possible_value()
-                .expect("no device is hidden")
-                .get_name(),
-        ),
-    }
-}
-
-/// The kernel with the bandwidth that the arguments fix, if they do.
-fn kernel(args: &Evaluate, predictions: &Categorical) -> Result<Kernel> {
-    let kernel = match args.kernel {
-        KernelName::Exponential => Kernel::exponential(),
-        KernelName::Gaussian => Kernel::gaussian(),
-    };
-    let kernel = args
-        .distance
-        .map_or(kernel, |distance| kernel.with_distance(distance.into()));
-    let n = predictions.samples();
-    match args.bandwidth {
-        BandwidthChoice::Fixed(value) => Ok(kernel.with_bandwidth(Bandwidth::Fixed(value))),
-        BandwidthChoice::Median if n > QUADRATIC_LIMIT => Err(format!(
-            "--bandwidth median: the median over all pairs of {n} samples takes too long, expected a \
-             number, or median:5000 for that of 5000 samples"
-        )),
-        _ => Ok(kernel),
-    }
-}
-
-fn fix_bandwidth(
-    args: &Evaluate,
-    kernel: Kernel,
-    predictions: &Categorical,
-    rng: &mut StdRng,
-) -> Kernel {
-    let points = predictions.probabilities();
-    let points = match args.bandwidth {
-        BandwidthChoice::MedianOf(samples) if samples < predictions.samples() => {
-            let rows = index::sample(rng, predictions.samples(), samples).into_iter();
-            let rows: Vec<i64> = rows.map(|row| row as i64).collect();
-            let rows = TensorData::new(rows, [samples]);
-            points
-                .clone()
-                .select(0, Tensor::from_data(rows, &points.device()))
-        }
-        _ => points,
-    };
-    match kernel.bandwidth {
-        Bandwidth::Fixed(_) => kernel,
-        // as in the published results
-        Bandwidth::Median => kernel.with_bandwidth(Bandwidth::Fixed(
-            median_distance_with_diagonal(&points, kernel.distance),
-        )),
-    }
-}
-
-fn bandwidth(kernel: &Kernel) -> f64 {
-    match kernel.bandwidth {
-        Bandwidth::Fixed(value) => value,
-        Bandwidth::Median => unreachable!("fixed by with_bandwidth_of"),
-    }
-}
-
 fn tests(args: &Evaluate, n: usize) -> Vec<TestName> {
     let usual =
         |test: &TestName| test.is_default() && (n <= QUADRATIC_LIMIT || !test.is_quadratic());
@@ -255,7 +139,7 @@ fn adjust(tests: &[TestName], classes: &[Aspect]) -> Vec<Adjusted> {
 }
 
 /// A bar on standard error, if that is a terminal, once the work has taken a second.
-fn progress(steps: u64) -> ProgressBar {
+pub fn progress(steps: u64) -> ProgressBar {
     let target = match std::io::stderr().is_terminal() {
         true => ProgressDrawTarget::stderr_with_hz(5),
         false => ProgressDrawTarget::hidden(),

@@ -3,11 +3,18 @@
 //! Results go to standard output, everything else to standard error; bad input gives one line and
 //! the exit code 2.
 
+mod apply;
 mod args;
+mod compare;
 mod evaluate;
+mod fit;
 mod input;
+mod kernel;
+mod methods;
 mod output;
 mod quantities;
+mod source;
+mod writer;
 
 use std::process::ExitCode;
 
@@ -17,6 +24,9 @@ fn main() -> ExitCode {
     let arguments = args::Arguments::parse();
     let outcome = match &arguments.command {
         args::Command::Evaluate(args) => evaluate::run(args),
+        args::Command::Compare(args) => compare::run(args),
+        args::Command::Fit(args) => fit::run(args),
+        args::Command::Apply(args) => apply::run(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -52,7 +52,8 @@ pub struct Adjusted {
     pub benjamini_hochberg: Vec<f64>,
 }
 
-fn key(name: impl ValueEnum) -> String {
+/// The name of a value on the command line and in JSON.
+pub fn key(name: impl ValueEnum) -> String {
     name.to_possible_value()
         .expect("no value is hidden")
         .get_name()
@@ -75,6 +76,21 @@ fn distance(kernel: &Kernel) -> &'static str {
     }
 }
 
+/// The kernel in JSON, with its bandwidth where it is one.
+pub fn kernel_json(kernel: &Kernel, bandwidth: Option<f64>) -> Value {
+    let mut object = json!({ "profile": profile(kernel), "distance": distance(kernel) });
+    if let Some(bandwidth) = bandwidth {
+        object["bandwidth"] = json!(bandwidth);
+    }
+    object
+}
+
+/// The kernel in words.
+pub fn describe(kernel: &Kernel, bandwidth: f64) -> String {
+    let (profile, distance) = (profile(kernel), distance(kernel));
+    format!("kernel: {profile} over {distance}, bandwidth {bandwidth:.10}")
+}
+
 impl Evaluation {
     /// One object; an estimate or a test that is not defined on the data has a null or an error.
     pub fn json(&self) -> Value {
@@ -82,7 +98,7 @@ impl Evaluation {
             "n": self.n,
             "classes": self.classes,
             "lens": key(self.lens),
-            "kernel": { "profile": profile(&self.kernel), "distance": distance(&self.kernel) },
+            "kernel": kernel_json(&self.kernel, None),
         });
         match self.lens {
             Lens::ClassWise => {
@@ -194,11 +210,7 @@ impl Aspect {
         if let Some(class) = self.class {
             writeln!(f, "class {class}")?;
         }
-        let (profile, distance, bandwidth) = (profile(kernel), distance(kernel), self.bandwidth);
-        writeln!(
-            f,
-            "kernel: {profile} over {distance}, bandwidth {bandwidth:.10}"
-        )?;
+        writeln!(f, "{}", describe(kernel, self.bandwidth))?;
         writeln!(f, "\nestimates")?;
         for Estimate { name, value } in &self.estimates {
             match value {
@@ -230,7 +242,7 @@ impl Aspect {
 }
 
 /// Seven digits, with an exponent where it is small.
-fn p_value(p: f64) -> String {
+pub fn p_value(p: f64) -> String {
     match p {
         p if p >= 1e-3 => format!("{p:.7}"),
         p => format!("{p:.3e}"),

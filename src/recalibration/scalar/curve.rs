@@ -69,7 +69,6 @@ const LEAST: f64 = 1e-4;
 
 /// The logits, `[n, m]`, of parameters `[p, k]`.
 pub(super) fn forward<C: Curve>(logits: Tensor<2>, parameters: Tensor<2>) -> Tensor<2> {
-    odds::assert_classes(&logits, parameters.dims()[1]);
     combine(C::feature_tensors(odds::log_odds(logits)), parameters)
 }
 
@@ -275,6 +274,10 @@ macro_rules! curve_map {
             fn apply(&self, logits: ::burn::tensor::Tensor<2>) -> ::burn::tensor::Tensor<2> {
                 let parameters = self.parameters.val().cast(logits.dtype());
                 super::curve::forward::<$curve>(logits, parameters)
+            }
+
+            fn width(&self) -> Option<usize> {
+                Some(super::odds::classes(self.parameters.dims()[1]))
             }
 
             fn keeps(&self) -> $crate::recalibration::Guarantees {

@@ -74,6 +74,17 @@ impl Curve for Sigmoid {
     }
 }
 
+/// `(a, b)` of an event.
+pub(super) fn scale(event: &Event) -> (f64, f64) {
+    let problem = Logistic::new(event, Sigmoid::features);
+    let limits = Limits {
+        tolerance: 1e-10,
+        iterations: 200,
+    };
+    let parameters = problem.original(&problem.minimum(&[0], limits).weights);
+    (parameters[0], parameters[1])
+}
+
 curve_map!(
     PlattScalingConfig,
     PlattScaling,

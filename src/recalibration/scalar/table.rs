@@ -88,6 +88,11 @@ impl Table {
         }
     }
 
+    /// The number of classes.
+    pub fn classes(&self) -> usize {
+        odds::classes(self.knots.dims()[0])
+    }
+
     /// The knots of each event, with the probabilities there.
     pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
         let length = self.knots.dims()[1];
@@ -105,8 +110,7 @@ impl Table {
     /// The recalibrated logits: `[n, m]`. A binary search among the knots, `log₂ l` steps for all
     /// entries at once; an entry at a jump has the value below it.
     pub fn forward(&self, logits: Tensor<2>) -> Tensor<2> {
-        let [k, length] = self.knots.dims();
-        odds::assert_classes(&logits, k);
+        let [_, length] = self.knots.dims();
         let knots = self.knots.val().cast(logits.dtype());
         let values = self.values.val().cast(logits.dtype());
         let scores = odds::log_odds(logits).transpose(); // [k, n]
@@ -218,6 +222,10 @@ macro_rules! table_map {
 
             fn apply(&self, logits: ::burn::tensor::Tensor<2>) -> ::burn::tensor::Tensor<2> {
                 self.table.forward(logits)
+            }
+
+            fn width(&self) -> Option<usize> {
+                Some(self.table.classes())
             }
 
             fn keeps(&self) -> $crate::recalibration::Guarantees {

@@ -58,7 +58,7 @@ fn published_spline() -> SplineCalibrationConfig {
 }
 
 /// Every map with its variants, fitted.
-fn every(logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Vec<Box<dyn Recalibration>> {
+pub fn every(logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Vec<Box<dyn Recalibration>> {
     fn fit<F: Fit<Map: Recalibration + 'static>>(
         config: F,
         logits: &Tensor<2>,

@@ -1,0 +1,269 @@
+//! `calibration compare`: what a recalibration gained.
+
+use std::{fmt, path::Path};
+
+use burn::tensor::{Int, Tensor};
+use burn_calibration::{
+    distribution::Categorical,
+    estimator::{Event, Skce},
+    kernel::Kernel,
+    score::{MeanEstimate, ProperScore},
+};
+use rand::{SeedableRng, rngs::StdRng};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    args::Compare,
+    evaluate::QUADRATIC_LIMIT,
+    input::Result,
+    kernel::{bandwidth, fix_bandwidth, kernel},
+    output::{describe, kernel_json, key, p_value},
+    quantities::{EstimateName, TestName},
+    source::{device, read_labels, read_predictions},
+};
+
+/// Samples in a block of the SKCE where all pairs are too many.
+const BLOCK: usize = 25;
+
+const SCORES: [(&str, &str, ProperScore); 3] = [
+    ("brier", "Brier score", ProperScore::Brier),
+    ("log", "log score", ProperScore::Log),
+    ("spherical", "spherical score", ProperScore::Spherical),
+];
+
+struct Comparison {
+    n: usize,
+    classes: usize,
+    kernel: Kernel,
+    level: f64,
+    changes: Vec<Change>,
+    accuracy: [f64; 2],
+    /// Biased: no interval.
+    ece: [Result<f64>; 2],
+    test: TestName,
+    p_values: [Result<f64>; 2],
+}
+
+/// A quantity before and after, and its paired difference, or why there is none.
+struct Change {
+    key: &'static str,
+    title: &'static str,
+    means: Result<Paired>,
+}
+
+struct Paired {
+    before: MeanEstimate,
+    after: MeanEstimate,
+    difference: MeanEstimate,
+    interval: (f64, f64),
+}
+
+pub fn run(args: &Compare) -> Result<()> {
+    if !(args.level > 0.0 && args.level < 1.0) {
+        return Err(format!(
+            "--level {}: expected a number between 0 and 1, both excluded",
+            args.level
+        ));
+    }
+    let device = device(args.source.device)?;
+    let read = |path: &Path| read_predictions(path, &args.source, &device);
+    let (before, after) = (read(&args.before)?, read(&args.after)?);
+    check_sizes(args, &before, &after)?;
+    let labels = read_labels(&args.source.labels, (&args.before, &before.probabilities()))?;
+    let comparison = compare(args, [&before, &after], &labels)?;
+    match args.json {
+        true => println!("{}", comparison.json()),
+        false => print!("{comparison}"),
+    }
+    Ok(())
+}
+
+fn check_sizes(args: &Compare, before: &Categorical, after: &Categorical) -> Result<()> {
+    let sizes = [
+        ("rows", after.samples(), before.samples()),
+        ("columns", after.classes(), before.classes()),
+    ];
+    match sizes.iter().find(|(_, after, before)| after != before) {
+        Some((what, got, expected)) => Err(format!(
+            "{}: {got} {what}, expected {expected}, as many as {} has",
+            args.after.display(),
+            args.before.display()
+        )),
+        None => Ok(()),
+    }
+}
+
+fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> Result<Comparison> {
+    let [before, after] = sets;
+    let mut rng = StdRng::seed_from_u64(args.seed);
+    let kernel = kernel(&args.kernel, before)?;
+    let kernel = fix_bandwidth(&args.kernel, kernel, before, &mut rng);
+    let paired = |before: MeanEstimate, after: MeanEstimate, difference: MeanEstimate| {
+        let interval = difference.confidence_interval(args.level)?;
+        Ok(Paired {
+            before,
+            after,
+            difference,
+            interval,
+        })
+    };
+
+    let score = |&(key, title, score): &(&'static str, &'static str, ProperScore)| {
+        let gain = score.improvement(before, after, labels);
+        let means = gain.and_then(|gain| paired(gain.before, gain.after, gain.difference));
+        let means = means.map_err(|e| e.to_string());
+        Change { key, title, means }
+    };
+    let mut changes: Vec<Change> = SCORES.iter().map(score).collect();
+    let (key, title, skce, test) = match before.samples() <= QUADRATIC_LIMIT {
+        true => (
+            "skce_unbiased",
+            "SKCE, unbiased",
+            Skce::unbiased(kernel),
+            TestName::SkceUnbiasedAsymptotic,
+        ),
+        false => (
+            "skce_block",
+            "SKCE, blocks of 25",
+            Skce::block(kernel, BLOCK),
+            TestName::SkceBlockAsymptotic,
+        ),
+    };
+    let gain = skce.improvement(before, after, labels);
+    let means = gain.and_then(|gain| paired(gain.before, gain.after, gain.difference));
+    let means = means.map_err(|e| e.to_string());
+    changes.push(Change { key, title, means });
+
+    let ece = |set: &Categorical| {
+        let ece = EstimateName::EceTopLabel.compute(kernel, Event::TopLabel, set, labels);
+        ece.map_err(|e| e.to_string())
+    };
+    let p_values = sets.map(|set| {
+        let test = test.build(kernel, Event::TopLabel, 1000); // draws no replicates
+        let outcome = test.evaluate(set, labels, &mut rng);
+        outcome.map(|o| o.p_value()).map_err(|e| e.to_string())
+    });
+    Ok(Comparison {
+        n: before.samples(),
+        classes: before.classes(),
+        kernel,
+        level: args.level,
+        changes,
+        accuracy: [accuracy(before, labels)?, accuracy(after, labels)?],
+        ece: sets.map(ece),
+        test,
+        p_values,
+    })
+}
+
+/// The share of samples whose most likely class, the first of several, is the right one.
+fn accuracy(predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+    let (_, correct) = predictions.top_label(labels).map_err(|e| e.to_string())?;
+    Ok(correct.sum().into_scalar::<i64>() as f64 / predictions.samples() as f64)
+}
+
+impl Comparison {
+    /// One object; what is not defined on the data has an error or a null.
+    fn json(&self) -> Value {
+        let change = |change: &Change| {
+            let value = match &change.means {
+                Ok(means) => means.json(),
+                Err(reason) => json!({ "error": reason }),
+            };
+            (change.key.to_owned(), value)
+        };
+        let changes: Map<_, _> = self.changes.iter().map(change).collect();
+        let pair = |[before, after]: [Option<f64>; 2]| json!({ "before": before, "after": after });
+        let known = |values: &[Result<f64>; 2]| pair(values.each_ref().map(|v| v.clone().ok()));
+        let mut ece = known(&self.ece);
+        ece["biased"] = json!(true);
+        json!({
+            "n": self.n,
+            "classes": self.classes,
+            "kernel": kernel_json(&self.kernel, Some(bandwidth(&self.kernel))),
+            "level": self.level,
+            "changes": changes,
+            "accuracy": pair(self.accuracy.map(Some)),
+            "ece_top_label": ece,
+            "p_values": { key(self.test): known(&self.p_values) },
+        })
+    }
+}
+
+impl Paired {
+    fn json(&self) -> Value {
+        json!({
+            "before": self.before.estimate,
+            "after": self.after.estimate,
+            "difference": self.difference.estimate,
+            "standard_error": self.difference.standard_error,
+            "interval": [self.interval.0, self.interval.1],
+            "p_value": self.difference.p_value(),
+        })
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (n, classes) = (self.n, self.classes);
+        writeln!(f, "{n} predictions of {classes} classes, before and after")?;
+        writeln!(f, "{}\n", describe(&self.kernel, bandwidth(&self.kernel)))?;
+        writeln!(
+            f,
+            "{:34} {:>14} {:>14} {:>14} {:>28} {:>11}",
+            "",
+            "before",
+            "after",
+            "difference",
+            format!("{} % interval", 100.0 * self.level),
+            "p-value"
+        )?;
+        for Change { title, means, .. } in &self.changes {
+            match means {
+                Ok(means) => writeln!(f, "{title:34} {means}")?,
+                Err(reason) => writeln!(f, "{title:34} {:>14}  {reason}", "-")?,
+            }
+        }
+        let [before, after] = self.accuracy;
+        writeln!(f, "{:34} {before:>14.6} {after:>14.6}", "accuracy")?;
+        let ece = format!("{}, biased", EstimateName::EceTopLabel.title());
+        two(f, &ece, &self.ece, |ece| format!("{ece:.6e}"))?;
+        let test = format!("p-value, {}", self.test.title());
+        two(f, &test, &self.p_values, |p| p_value(*p))?;
+        writeln!(
+            f,
+            "\nThe difference is after - before: negative is a gain. That of a score is the change of its \
+             calibration\nerror only if the map is injective (a temperature is); that of the SKCE is so for \
+             any map."
+        )
+    }
+}
+
+impl fmt::Display for Paired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (before, after) = (self.before.estimate, self.after.estimate);
+        let (difference, (low, high)) = (self.difference.estimate, self.interval);
+        let interval = format!("[{low:.4e}, {high:.4e}]");
+        let p_value = p_value(self.difference.p_value());
+        write!(
+            f,
+            "{before:>14.6e} {after:>14.6e} {difference:>14.6e} {interval:>28} {p_value:>11}"
+        )
+    }
+}
+
+/// A line of two values without a difference.
+fn two(
+    f: &mut fmt::Formatter<'_>,
+    title: &str,
+    values: &[Result<f64>; 2],
+    show: impl Fn(&f64) -> String,
+) -> fmt::Result {
+    let [before, after] = values.each_ref().map(|value| match value {
+        Ok(value) => show(value),
+        Err(_) => "-".into(),
+    });
+    let reason = values.iter().find_map(|value| value.as_ref().err());
+    let reason = reason.map_or(String::new(), |reason| format!("  {reason}"));
+    writeln!(f, "{title:34} {before:>14} {after:>14}{reason}")
+}

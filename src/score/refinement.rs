@@ -1,0 +1,164 @@
+use std::fmt;
+
+use burn::tensor::{Int, Tensor};
+use rand::{Rng, seq::SliceRandom};
+
+use super::{MeanEstimate, ProperScore};
+use crate::{
+    distribution::Categorical,
+    error::{Error, Result},
+    host::{checked_labels, int_tensor},
+};
+
+/// A mean score as what a recalibration cannot mend and what it does:
+/// `score = refinement + calibration`.
+///
+/// In the population the refinement error is the least expected score of a function of the prediction,
+/// `min_h E[S(h(f(X)), Y)] = E[g_S(P(Y | f(X)))]`, the entropy minus the sharpness of
+/// [`Decomposition`](super::Decomposition), and the rest is the proper calibration error. Here `h` is a
+/// family of maps, fitted to other samples than those that it is scored on. Hence in expectation the
+/// refinement is an upper bound, and the calibration a lower bound of the calibration error: by what the
+/// family cannot express, and by the noise of a fit to a share `1 − 1/K` of the samples. Neither has
+/// the bias of groups or bins, and any number of distinct predictions will do.
+///
+/// The standard errors are of means over samples and take the fitted maps as given. The maps share most
+/// of their samples, so that they leave out some dependence; it is of smaller order for a map with few
+/// parameters at its optimum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Refinement {
+    /// The mean score of the predictions as they are.
+    pub score: MeanEstimate,
+    /// The mean score of held-out samples once recalibrated.
+    pub refinement: MeanEstimate,
+    /// Score − refinement, paired; negative where a fit does harm.
+    pub calibration: MeanEstimate,
+    /// The number `K` of folds.
+    pub folds: usize,
+}
+
+impl fmt::Display for Refinement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "score        {}", self.score)?;
+        writeln!(
+            f,
+            "refinement   {}  ({} folds)",
+            self.refinement, self.folds
+        )?;
+        write!(f, "calibration  {}", self.calibration)
+    }
+}
+
+impl ProperScore {
+    /// Splits the mean score into refinement and calibration by cross-fitting: `K` folds of samples in
+    /// random order, sizes equal within 1, each recalibrated by a map that is fitted to the others.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Distribution, Int, Tensor};
+    /// use burn_calibration::{recalibration::{Fit, Recalibration, TemperatureScalingConfig}, score::ProperScore};
+    /// use rand::{SeedableRng, rngs::StdRng};
+    ///
+    /// # fn main() -> burn_calibration::error::Result<()> {
+    /// let device = Device::default();
+    /// let logits = Tensor::<2>::from_floats([[4.0, 0.0], [0.0, 4.0]], &device).repeat_dim(0, 50);
+    /// let labels = Tensor::<1, Int>::arange(0..100, &device).remainder_scalar(5).lower_elem(1).int();
+    /// let rng = &mut StdRng::seed_from_u64(0);
+    /// let split = ProperScore::Log.refinement(&logits, &labels, 5, rng, |logits, labels| {
+    ///     let map = TemperatureScalingConfig::new().fit(logits, labels)?;
+    ///     Ok(move |logits| map.forward(logits))
+    /// })?;
+    /// let sum = split.refinement.estimate + split.calibration.estimate;
+    /// assert!((split.score.estimate - sum).abs() < 1e-6);
+    /// assert!(split.calibration.estimate > 0.5); // far too confident, at logits of 4
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Shapes
+    ///
+    /// - logits: `[n, m]`, held out from training
+    /// - labels: `[n]`
+    /// - `fit`: logits `[a, m]` and labels `[a]` to a map of logits, `[b, m] → [b, m]`
+    ///
+    /// Cost: `K` fits to `n(1 − 1/K)` samples each.
+    ///
+    /// # Errors
+    ///
+    /// A label that is not a class, another number of labels than of logits, a number of folds outside
+    /// `2..=n`, logits that are not finite, before or after a map, a map that changes the number of rows
+    /// or classes; whatever `fit` returns.
+    ///
+    /// # Source
+    ///
+    /// Berta, Holzmüller, Jordan, Bach: *Rethinking early stopping: refine, then calibrate*, 2025; the
+    /// decomposition is that of Gruber and Buettner 2022, Lemma 4.1.
+    pub fn refinement<M: Fn(Tensor<2>) -> Tensor<2>>(
+        self,
+        logits: &Tensor<2>,
+        labels: &Tensor<1, Int>,
+        folds: usize,
+        rng: &mut dyn Rng,
+        mut fit: impl FnMut(Tensor<2>, Tensor<1, Int>) -> Result<M>,
+    ) -> Result<Refinement> {
+        let logits = logits.clone().detach();
+        let [n, m] = logits.dims();
+        let original = Categorical::from_logits(logits.clone())?;
+        checked_labels(labels, n, m)?;
+        if !(2..=n).contains(&folds) {
+            return Err(Error::Parameter {
+                name: "the number of folds",
+                value: folds as f64,
+                expected: "at least 2, and at most the number of samples",
+            });
+        }
+        let mut order: Vec<usize> = (0..n).collect();
+        order.shuffle(rng);
+        let select = |rows: &[usize]| {
+            let at = |device| int_tensor(rows.iter().copied(), &device);
+            let of_labels = at(labels.device()).cast(labels.dtype());
+            let logits = logits.clone().select(0, at(logits.device()));
+            (logits, labels.clone().select(0, of_labels))
+        };
+        let mut recalibrated = Vec::with_capacity(folds);
+        let bound = |fold: usize| fold * n / folds;
+        for fold in 0..folds {
+            let held_out = bound(fold)..bound(fold + 1);
+            let others = [&order[..held_out.start], &order[held_out.end..]].concat();
+            let (others, labels) = select(&others);
+            let map = fit(others, labels)?;
+            let (held_out, _) = select(&order[held_out]);
+            let rows = held_out.dims()[0];
+            recalibrated.push(checked_shape(map(held_out).detach(), [rows, m])?);
+        }
+        let mut position = vec![0; n]; // of each sample in the order
+        order.iter().enumerate().for_each(|(k, &i)| position[i] = k);
+        let recalibrated = Tensor::cat(recalibrated, 0);
+        let position = int_tensor(position, &recalibrated.device());
+        let recalibrated = Categorical::from_logits(recalibrated.select(0, position));
+        let recalibrated = recalibrated.map_err(|error| Error::Recalibration {
+            when: "after",
+            reason: Box::new(error),
+        })?;
+        let split = self.improvement(&recalibrated, &original, labels)?;
+        Ok(Refinement {
+            score: split.after,
+            refinement: split.before,
+            calibration: split.difference,
+            folds,
+        })
+    }
+}
+
+/// Recalibrated logits, as many as there were.
+fn checked_shape(logits: Tensor<2>, [rows, classes]: [usize; 2]) -> Result<Tensor<2>> {
+    match logits.dims() {
+        [_, got] if got != classes => Err(Error::ClassMismatch {
+            got,
+            expected: classes,
+        }),
+        [predictions, _] if predictions != rows => Err(Error::LengthMismatch {
+            predictions,
+            labels: rows,
+        }),
+        _ => Ok(logits),
+    }
+}

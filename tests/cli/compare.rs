@@ -1,0 +1,250 @@
+use std::{fs, path::Path};
+
+use approx::assert_relative_eq;
+use serde_json::Value;
+
+use super::{LABELS, ROWS, calibration, complaint, folder, json};
+
+fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("a number, not {value}"))
+}
+
+/// Three predictions against even ones, by hand; the exponential kernel has bandwidth 1.
+#[test]
+fn numbers_by_hand() {
+    let folder = folder("compare-by-hand");
+    fs::write(folder.join("before.csv"), "0.9,0.1\n0.2,0.8\n0.9,0.1\n").unwrap();
+    fs::write(folder.join("after.csv"), "0.5,0.5\n0.5,0.5\n0.5,0.5\n").unwrap();
+    fs::write(folder.join("y.csv"), "0\n0\n1\n").unwrap();
+    let base = "compare --before before.csv --after after.csv --labels y.csv";
+    let found = json(&folder, &format!("{base} --bandwidth 1 --level 0.5"));
+    assert_eq!((&found["n"], &found["classes"]), (&3.into(), &2.into()));
+    assert_eq!(found["kernel"]["bandwidth"], 1.0);
+    let brier = &found["changes"]["brier"];
+    // 0.02, 1.28, 1.62 before and 0.5 after
+    assert_relative_eq!(number(&brier["before"]), 2.92 / 3.0, max_relative = 1e-12);
+    assert_relative_eq!(number(&brier["after"]), 0.5, max_relative = 1e-12);
+    let differences = [0.48, -0.78, -1.12];
+    let mean = differences.iter().sum::<f64>() / 3.0;
+    let squares: f64 = differences.iter().map(|d: &f64| (d - mean).powi(2)).sum();
+    let error = (squares / 6.0).sqrt();
+    assert_relative_eq!(number(&brier["difference"]), mean, max_relative = 1e-12);
+    assert_relative_eq!(
+        number(&brier["standard_error"]),
+        error,
+        max_relative = 1e-12
+    );
+    // two degrees of freedom: t = (1 − 2a)/√(2a(1 − a)) for the upper tail a = 1/4
+    let t = 0.5 / 0.375f64.sqrt();
+    for (end, sign) in [(0, -1.0), (1, 1.0)] {
+        let expected = mean + sign * t * error;
+        assert_relative_eq!(
+            number(&brier["interval"][end]),
+            expected,
+            max_relative = 1e-9
+        );
+    }
+    // after: δ = ±(½, −½), with h = ½, −½, −½
+    let skce = &found["changes"]["skce_unbiased"];
+    assert_relative_eq!(number(&skce["after"]), -1.0 / 6.0, max_relative = 1e-12);
+    // before: δ = 0.1, 0.8, −0.9 times (1, −1), total variation 0.7, 0, 0.7
+    let k = (-0.7f64).exp();
+    let before = 2.0 * (0.08 * k - 0.09 - 0.72 * k) / 3.0;
+    assert_relative_eq!(number(&skce["before"]), before, max_relative = 1e-12);
+    for (key, before, after) in [
+        ("accuracy", 1.0 / 3.0, 2.0 / 3.0),
+        ("ece_top_label", 1.6 / 3.0, 1.0 / 6.0),
+    ] {
+        assert_relative_eq!(number(&found[key]["before"]), before, max_relative = 1e-12);
+        assert_relative_eq!(number(&found[key]["after"]), after, max_relative = 1e-12);
+    }
+    let p = &found["p_values"]["skce_unbiased_asymptotic"];
+    assert!((0.0..=1.0).contains(&number(&p["before"])) && p["after"].is_number());
+
+    let table = String::from_utf8(calibration(&folder, base).stdout).unwrap();
+    for words in [
+        "Brier score",
+        "log score",
+        "spherical score",
+        "SKCE, unbiased",
+        "95 % interval",
+        "biased",
+    ] {
+        assert!(table.contains(words), "{words} in\n{table}");
+    }
+}
+
+/// A file with itself: no difference at all, as probabilities or as logits.
+#[test]
+fn equal_files_have_no_difference() {
+    let folder = folder("compare-equal");
+    fs::write(folder.join("p.csv"), ROWS).unwrap();
+    fs::write(folder.join("y.csv"), LABELS).unwrap();
+    let found = json(
+        &folder,
+        "compare --before p.csv --after p.csv --labels y.csv",
+    );
+    for (name, change) in found["changes"].as_object().unwrap() {
+        assert_eq!(change["difference"], 0.0, "{name}");
+        assert_eq!(change["interval"], serde_json::json!([0.0, 0.0]), "{name}");
+        assert_eq!(change["p_value"], 1.0, "{name}");
+        assert_eq!(change["before"], change["after"], "{name}");
+    }
+    let logits = json(
+        &folder,
+        "compare --logits --before p.csv --after p.csv --labels y.csv",
+    );
+    assert_ne!(
+        logits["changes"]["log"]["before"],
+        found["changes"]["log"]["before"]
+    );
+}
+
+/// What is not defined on the data says why, and the rest is there.
+#[test]
+fn undefined_quantities() {
+    let folder = folder("compare-undefined");
+    fs::write(folder.join("p.csv"), "0.5,0.5\n").unwrap();
+    fs::write(folder.join("q.csv"), "0,1\n").unwrap();
+    fs::write(folder.join("y.csv"), "0\n").unwrap();
+    let arguments = "compare --before p.csv --after q.csv --labels y.csv";
+    let found = json(&folder, arguments);
+    assert_eq!(
+        found["changes"]["log"]["error"],
+        "after recalibration: row 0: the observed class 0 has probability 0, its log score is infinite"
+    );
+    assert_eq!(
+        found["changes"]["skce_unbiased"]["error"],
+        "a jackknife standard error of the SKCE needs at least 3 samples, got 1"
+    );
+    let brier = &found["changes"]["brier"];
+    assert_eq!(
+        (&brier["difference"], &brier["p_value"]),
+        (&1.5.into(), &1.0.into())
+    );
+    assert!(brier["interval"][0].is_null()); // infinite
+    assert!(found["p_values"]["skce_unbiased_asymptotic"]["before"].is_null());
+    let table = String::from_utf8(calibration(&folder, arguments).stdout).unwrap();
+    assert!(table.contains("[-inf, inf]"), "{table}");
+}
+
+/// Above the limit of quadratic cost: by blocks.
+#[test]
+fn many_samples_are_compared_by_blocks() {
+    let folder = folder("compare-many");
+    fs::write(folder.join("p.csv"), "0.9,0.1\n0.1,0.9\n".repeat(10_001)).unwrap();
+    fs::write(folder.join("q.csv"), "0.6,0.4\n0.4,0.6\n".repeat(10_001)).unwrap();
+    let labels: String = (0..20_002)
+        .map(|i| format!("{}\n", (i / 2) % 5 / 4))
+        .collect();
+    fs::write(folder.join("y.csv"), labels).unwrap();
+    let base = "compare --before p.csv --after q.csv --labels y.csv";
+    let found = json(&folder, &format!("{base} --bandwidth median:1000"));
+    assert!(found["changes"]["skce_unbiased"].is_null());
+    assert!(number(&found["changes"]["skce_block"]["interval"][1]) < 0.0);
+    assert!(number(&found["p_values"]["skce_block_asymptotic"]["before"]) < 1e-6);
+    let refused = complaint(&folder, base);
+    assert!(refused.starts_with("--bandwidth median:"), "{refused}");
+}
+
+#[test]
+fn bad_input_is_one_line_and_exit_code_2() {
+    let folder = folder("compare-bad");
+    let check = |before: &str, after: &str, labels: &str, arguments: &str, expected: &str| {
+        fs::write(folder.join("p.csv"), before).unwrap();
+        fs::write(folder.join("q.csv"), after).unwrap();
+        fs::write(folder.join("y.csv"), labels).unwrap();
+        let arguments = format!("compare --before p.csv --after q.csv --labels y.csv {arguments}");
+        assert_eq!(complaint(&folder, &arguments), expected);
+    };
+    let good = "0.5,0.5\n";
+    check(
+        "0.5,0.5\n0.5,0.5\n",
+        good,
+        "0\n0\n",
+        "",
+        "q.csv: 1 rows, expected 2, as many as p.csv has",
+    );
+    check(
+        good,
+        "0.5,0.3,0.2\n",
+        "0\n",
+        "",
+        "q.csv: 3 columns, expected 2, as many as p.csv has",
+    );
+    check(
+        good,
+        "0.5,0.6\n",
+        "0\n",
+        "",
+        "q.csv: row 0: the probabilities sum to 1.1, expected 1 within 1e-5",
+    );
+    check(
+        good,
+        good,
+        "0\n1\n",
+        "",
+        "y.csv: 2 labels, expected 1, as many as p.csv has rows",
+    );
+    check(
+        good,
+        good,
+        "2\n",
+        "",
+        "y.csv: row 0: the label is 2, expected a class in 0..=1",
+    );
+    for level in ["0", "1", "95", "NaN"] {
+        let expected = format!("--level {level}: expected a number between 0 and 1, both excluded");
+        check(good, good, "0\n", &format!("--level {level}"), &expected);
+    }
+    let missing = complaint(
+        &folder,
+        "compare --before p.csv --after none.csv --labels y.csv",
+    );
+    assert!(missing.starts_with("none.csv: No such file"), "{missing}");
+}
+
+/// Two networks on CIFAR-10: the estimates are those of `evaluate`.
+#[test]
+fn real_predictions() {
+    let Some(data) = std::env::var_os("BURN_CALIBRATION_DATA") else {
+        eprintln!("skipped: BURN_CALIBRATION_DATA does not name the data folder");
+        return;
+    };
+    let folder = Path::new(&data).join("cifar10-predictions");
+    let (before, after) = ("resnet18.csv.gz", "googlenet.csv.gz");
+    let found = json(
+        &folder,
+        &format!("compare --before {before} --after {after} --labels labels.csv --one-based"),
+    );
+    let bandwidth = number(&found["kernel"]["bandwidth"]);
+    assert_relative_eq!(bandwidth, 0.9986237963, max_relative = 1e-9);
+    for (file, when) in [(before, "before"), (after, "after")] {
+        let alone = json(
+            &folder,
+            &format!(
+                "evaluate --predictions {file} --labels labels.csv --one-based --bandwidth {bandwidth} \
+                 --test skce_unbiased_asymptotic"
+            ),
+        );
+        for name in ["brier", "log", "skce_unbiased"] {
+            let expected = number(&alone["estimates"][name]);
+            let found = number(&found["changes"][name][when]);
+            assert_relative_eq!(found, expected, max_relative = 1e-10);
+        }
+        assert_eq!(
+            found["ece_top_label"][when],
+            alone["estimates"]["ece_top_label"]
+        );
+    }
+    // published for the first, see the reference
+    let skce = &found["changes"]["skce_unbiased"];
+    assert_relative_eq!(number(&skce["before"]), 2.625240399e-4, max_relative = 1e-8);
+    let accuracy = &found["accuracy"];
+    assert!(
+        number(&accuracy["before"]) > 0.9 && number(&accuracy["after"]) > 0.9,
+        "{accuracy}"
+    );
+}

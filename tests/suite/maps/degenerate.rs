@@ -1,0 +1,100 @@
+//! Data that make solvers fail: a defined result all the same.
+
+use burn_calibration::recalibration::*;
+
+use super::fitters;
+use crate::data::*;
+
+/// Every map fits, its output is finite on the data and far from it, and it is no worse than the
+/// temperature on the data, its regularisation aside.
+fn fits(what: &str, rows: &[Vec<f64>], classes: &[usize]) {
+    let m = rows[0].len();
+    for (name, fit) in fitters() {
+        let map = fit(None, tensor(rows), labels(classes))
+            .unwrap_or_else(|error| panic!("{name}, {what}: {error}"));
+        let report = map.report().unwrap();
+        assert!(report.objective.is_finite(), "{name}, {what}: {report}");
+        let far = vec![
+            (0..m)
+                .map(|c| [1e4, -1e4, 0.0][c % 3])
+                .collect::<Vec<f64>>(),
+        ];
+        for rows in [rows, &far] {
+            let out = vector(map.forward(tensor(rows)));
+            assert!(out.iter().all(|z| z.is_finite()), "{name}, {what}: {out:?}");
+        }
+    }
+}
+
+#[test]
+fn separable() {
+    let rows = [
+        vec![2.0, 0.0, 0.1],
+        vec![0.0, 1.0, 0.5],
+        vec![-1.0, 0.0, 3.0],
+        vec![4.0, 1.0, 0.0],
+    ];
+    fits("separable", &rows, &[0, 1, 2, 0]);
+}
+
+#[test]
+fn misleading() {
+    let rows = [vec![2.0, 0.0], vec![0.0, 1.0], vec![0.5, 0.1]];
+    fits("misleading", &rows, &[1, 0, 1]);
+}
+
+#[test]
+fn one_class_missing() {
+    let mut rng = rng(90);
+    let rows = random_rows(30, 4, 2.0, &mut rng);
+    let classes: Vec<usize> = (0..30).map(|i| i % 3).collect();
+    fits("a class missing", &rows, &classes);
+    fits("one class alone", &rows, &[2; 30]);
+}
+
+#[test]
+fn all_logits_equal() {
+    fits("equal logits", &vec![vec![3.0; 3]; 5], &[0, 1, 2, 0, 0]);
+    fits(
+        "equal rows",
+        &vec![vec![1.0, 0.0, 2.0]; 5],
+        &[0, 1, 2, 0, 0],
+    );
+}
+
+#[test]
+fn far_out() {
+    let rows = [
+        vec![1e4, -1e4, 0.0],
+        vec![-1e4, 1e4, 0.0],
+        vec![1e4, 0.0, -1e4],
+        vec![0.0, 1e4, 9999.0],
+    ];
+    fits("logits of 10⁴, right", &rows, &[0, 1, 0, 1]);
+    fits("logits of 10⁴, sometimes wrong", &rows, &[0, 1, 2, 2]);
+    let small: Vec<Vec<f64>> = (rows.iter())
+        .map(|row| row.iter().map(|z| 1e-12 * z).collect())
+        .collect();
+    fits("logits of 10⁻⁸", &small, &[0, 1, 2, 2]);
+}
+
+#[test]
+fn one_and_two_samples() {
+    fits("one sample, right", &[vec![1.0, 0.0]], &[0]);
+    fits("one sample, wrong", &[vec![1.0, 0.0, 0.0]], &[2]);
+    fits("two samples", &[vec![1.0, 0.0], vec![1.0, 0.0]], &[0, 1]);
+}
+
+/// The intercepts alone: the frequencies of the classes.
+#[test]
+fn equal_logits_leave_the_frequencies() {
+    let classes = [0, 0, 0, 1, 1, 2];
+    let map = VectorScalingConfig::new()
+        .fit(tensor(&vec![vec![0.0; 3]; 6]), labels(&classes))
+        .unwrap();
+    assert_eq!(map.report().unwrap().status, FitStatus::Converged);
+    let p = softmax(&vector(map.forward(tensor(&[vec![0.0; 3]]))));
+    for (p, expected) in p.iter().zip([3.0, 2.0, 1.0]) {
+        assert!((p - expected / 6.0).abs() < 1e-6, "{p:?}");
+    }
+}

@@ -1,0 +1,331 @@
+//! Fits against independent solvers and definitions.
+
+use approx::assert_relative_eq;
+use burn_calibration::{
+    error::Error,
+    estimator::SkceForm,
+    kernel::{Bandwidth, Kernel},
+    loss::*,
+    recalibration::*,
+};
+
+use super::{draw_class, fitters, overconfident};
+use crate::{cifar10, data::*};
+
+/// Sixty rows of three logits that any program can make again.
+fn sines() -> (Vec<Vec<f64>>, Vec<usize>) {
+    let row = |i: usize| -> Vec<f64> {
+        let entry = |c: usize| {
+            let (i, c) = (i as f64, c as f64);
+            3.0 * (1.7 * i + 2.3 * c).sin() + 0.5 * (0.37 * i * (c + 1.0)).cos()
+        };
+        (0..3).map(entry).collect()
+    };
+    let rows: Vec<Vec<f64>> = (0..60).map(row).collect();
+    let label = |(i, row): (usize, &Vec<f64>)| match i % 4 {
+        0 => (i / 4) % 3,
+        _ => (0..3).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap(),
+    };
+    let classes = rows.iter().enumerate().map(label).collect();
+    (rows, classes)
+}
+
+/// SciPy 1.17, `minimize(method="BFGS", gtol=1e-10)`, on the same sixty rows.
+#[test]
+fn affine_maps_agree_with_scipy() {
+    let (rows, classes) = sines();
+    let (z, y) = (tensor(&rows), labels(&classes));
+    let map = TemperatureScalingConfig::new()
+        .fit(z.clone(), y.clone())
+        .unwrap();
+    assert_relative_eq!(map.temperature(), 1.8352459316273864, max_relative = 1e-8);
+    assert_relative_eq!(
+        map.report().unwrap().objective,
+        0.6691114837474597,
+        max_relative = 1e-12
+    );
+
+    let map = VectorScalingConfig::new()
+        .fit(z.clone(), y.clone())
+        .unwrap();
+    let report = map.report().unwrap();
+    assert_eq!(report.status, FitStatus::Converged, "{report}");
+    assert!(report.gradient.unwrap() <= 1e-7);
+    assert_relative_eq!(report.objective, 0.6655576597752284, max_relative = 1e-12);
+    let a = [0.65576549, 0.48370356, 0.51321273];
+    let b = [-0.03408702, -0.02353623, 0.05762325];
+    let mean = map.bias().iter().sum::<f64>() / 3.0; // of no influence
+    for c in 0..3 {
+        assert_relative_eq!(map.weight()[c], a[c], epsilon = 1e-6);
+        assert_relative_eq!(map.bias()[c] - mean, b[c], epsilon = 1e-6);
+    }
+
+    let fixed = Regularisation::Fixed(0.01);
+    let map = MatrixScalingConfig::new()
+        .with_regularisation(fixed)
+        .fit(z.clone(), y.clone())
+        .unwrap();
+    let report = map.report().unwrap();
+    assert_eq!(report.status, FitStatus::Converged, "{report}");
+    assert_relative_eq!(report.objective, 0.6650451349202036, max_relative = 1e-10);
+    let off_diagonal = [0.06326336976, -0.009036057814, 0.036979266992];
+    for (k, expected) in [1, 2, 3].into_iter().zip(off_diagonal) {
+        assert_relative_eq!(map.weight()[k], expected, epsilon = 5e-5);
+    }
+    assert_relative_eq!(map.bias()[2], 0.056081252, epsilon = 5e-5);
+
+    let map = DirichletCalibrationConfig::new()
+        .with_regularisation(fixed)
+        .fit(z, y)
+        .unwrap();
+    let report = map.report().unwrap();
+    assert_relative_eq!(report.objective, 0.6632185534093231, max_relative = 1e-10);
+    assert_relative_eq!(map.bias()[1], -0.46187605, epsilon = 5e-5);
+}
+
+/// SciPy on log-probabilities of the first 5,000 rows: BFGS with exact gradients to 2·10⁻⁹; for the
+/// ensemble, the best of four starts, which is the temperature alone.
+#[test]
+fn real_predictions_agree_with_scipy() {
+    let Some((z, y)) = cifar10::log_probabilities("resnet18", 0..5000) else {
+        return;
+    };
+    let map = VectorScalingConfig::new()
+        .fit(z.clone(), y.clone())
+        .unwrap();
+    let report = map.report().unwrap();
+    assert_eq!(report.status, FitStatus::Converged, "{report}");
+    assert_relative_eq!(report.objective, 0.301133318256652, max_relative = 1e-10);
+
+    let map = MatrixScalingConfig::new()
+        .with_regularisation(Regularisation::Fixed(0.001))
+        .fit(z.clone(), y.clone())
+        .unwrap();
+    let report = map.report().unwrap();
+    assert_eq!(report.status, FitStatus::Converged, "{report}");
+    assert_relative_eq!(report.objective, 0.27960897594211037, max_relative = 1e-9);
+
+    let map = EnsembleTemperatureScalingConfig::new().fit(z, y).unwrap();
+    let report = map.report().unwrap();
+    assert_relative_eq!(report.objective, 0.3102589200106228, max_relative = 1e-7);
+    assert_relative_eq!(map.temperature(), 1.4966604, max_relative = 1e-4);
+    assert!(map.weights()[0] > 0.999);
+}
+
+/// The mixture itself, by its definition; and it is found where it made the data.
+#[test]
+fn the_ensemble_is_a_mixture() {
+    let mut rng = rng(73);
+    let rows = random_rows(2000, 4, 6.0, &mut rng);
+    // one label in five is anything: the uniform part
+    let classes: Vec<usize> = (rows.iter())
+        .map(|row| draw_class(&softmax(row), &mut rng))
+        .collect();
+    let anything = random_labels(2000, 4, &mut rng);
+    let classes: Vec<usize> = (0..2000)
+        .map(|i| if i % 5 == 0 { anything[i] } else { classes[i] })
+        .collect();
+    let (z, y) = (tensor(&rows), labels(&classes));
+    let map = EnsembleTemperatureScalingConfig::new()
+        .fit(z.clone(), y.clone())
+        .unwrap();
+    let (t, [w1, w2, w3]) = (map.temperature(), map.weights());
+    assert_relative_eq!(w1 + w2 + w3, 1.0, max_relative = 1e-12);
+    assert!(w3 > 0.1 && w3 < 0.3, "{:?}", map.weights());
+    let out = vector(map.forward(z.clone()));
+    for (row, out) in rows.iter().zip(out.chunks(4)).take(20) {
+        let cooler = softmax(&row.iter().map(|z| z / t).collect::<Vec<_>>());
+        for ((a, b), out) in cooler.iter().zip(softmax(row)).zip(out) {
+            assert_relative_eq!(out.exp(), w1 * a + w2 * b + w3 / 4.0, max_relative = 1e-12);
+        }
+    }
+    let alone = TemperatureScalingConfig::new().fit(z, y).unwrap();
+    let (mixed, alone) = (map.report().unwrap(), alone.report().unwrap());
+    assert!(mixed.objective < alone.objective - 1e-3);
+}
+
+/// A logit that was bent by an increasing function is bent back.
+#[test]
+fn diagonal_scaling_bends_back() {
+    let (rows, classes) = overconfident(3000, 74);
+    let bend = |x: &f64| (x / 2.5).powi(3) + 0.05 * x;
+    let bent: Vec<Vec<f64>> = rows
+        .iter()
+        .map(|row| row.iter().map(bend).collect())
+        .collect();
+    let (z, y) = (tensor(&bent), labels(&classes));
+    let fit = |weight| {
+        let config = DiagonalScalingConfig::new().with_regularisation(weight);
+        config.fit(z.clone(), y.clone()).unwrap()
+    };
+    let map = fit(Regularisation::CrossValidated { folds: 3 });
+    let truth = tensor(&rows) * 0.4;
+    let best = scalar(LogLossConfig::new().init().forward(truth, y.clone()));
+    let found = scalar(
+        LogLossConfig::new()
+            .init()
+            .forward(map.forward(z.clone()), y.clone()),
+    );
+    let temperature = TemperatureScalingConfig::new().fit(z.clone(), y.clone());
+    let alone = temperature.unwrap().report().unwrap().objective;
+    assert!(found < best + 0.002, "{found} and at best {best}");
+    assert!(
+        alone > best + 0.01,
+        "temperature: {alone} and at best {best}"
+    );
+    // without freedom it is the temperature
+    let stiff = fit(Regularisation::Fixed(1e6)).report().unwrap().objective;
+    assert_relative_eq!(stiff, alone, max_relative = 1e-4);
+}
+
+/// Every map is at least as good as the temperature on its data, but for its penalty.
+#[test]
+fn no_map_is_worse_than_the_temperature() {
+    let (rows, classes) = overconfident(400, 75);
+    let (z, y) = (tensor(&rows), labels(&classes));
+    let loss = LogLossConfig::new().init();
+    let temperature = TemperatureScalingConfig::new()
+        .fit(z.clone(), y.clone())
+        .unwrap()
+        .report()
+        .unwrap()
+        .objective;
+    for (name, fit) in fitters() {
+        let map = fit(None, z.clone(), y.clone()).unwrap();
+        let value = scalar(loss.forward(map.forward(z.clone()), y.clone()));
+        assert!(value < temperature + 1e-6, "{name}: {value}, {temperature}");
+        let report = map.report().unwrap();
+        assert!(report.objective >= value - 1e-9, "{name}: {report}");
+        assert!(report.gradient.unwrap() < 1e-3, "{name}: {report}");
+    }
+}
+
+/// By any criterion: no higher than at the log loss's optimum, from where the descent starts.
+#[test]
+fn fitting_by_any_criterion() {
+    let (rows, classes) = overconfident(80, 76);
+    let (z, y) = (tensor(&rows), labels(&classes));
+    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
+    let skce = SkceLossConfig::new()
+        .with_kernel(kernel)
+        .with_form(SkceForm::Biased)
+        .init();
+    let criteria: [(&str, &dyn Criterion); 4] = [
+        ("log", &LogLossConfig::new().init()),
+        ("brier", &BrierLossConfig::new().init()),
+        ("skce", &skce),
+        ("mmce", &MmceLossConfig::new().init()),
+    ];
+    for (name, fit) in fitters() {
+        let by_log = fit(None, z.clone(), y.clone()).unwrap();
+        for (what, criterion) in criteria {
+            let by = fit(Some(criterion), z.clone(), y.clone()).unwrap();
+            let value = |map: &dyn Recalibration| {
+                scalar(criterion.forward(map.forward(z.clone()), y.clone()))
+            };
+            let (before, after) = (value(by_log.as_ref()), value(by.as_ref()));
+            // the others trade it for their penalty
+            if ["temperature", "ensemble", "vector"].contains(&name) {
+                assert!(
+                    after <= before + 1e-9,
+                    "{name} by {what}: {after} after {before}"
+                );
+            }
+            if what == "skce" {
+                assert!(
+                    after < 0.999 * before,
+                    "{name} by {what}: {after} after {before}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_seed_decides() {
+    let (rows, classes) = overconfident(80, 77);
+    let (z, y) = (tensor(&rows), labels(&classes));
+    let out = |seed| {
+        let config = OrderInvariantConfig::new()
+            .with_seed(seed)
+            .with_max_iterations(20)
+            .with_regularisation(Regularisation::CrossValidated { folds: 2 });
+        vector(config.fit(z.clone(), y.clone()).unwrap().forward(z.clone()))
+    };
+    assert_eq!(out(1), out(1));
+    assert_ne!(out(1), out(2));
+}
+
+#[test]
+fn progress_counts_evaluations_and_fits() {
+    let (rows, classes) = overconfident(40, 78);
+    let mut seen: Vec<FitProgress> = Vec::new();
+    let config =
+        MatrixScalingConfig::new().with_regularisation(Regularisation::CrossValidated { folds: 2 });
+    let map = config
+        .fit_observed(None, tensor(&rows), labels(&classes), &mut |at| {
+            seen.push(at)
+        })
+        .unwrap();
+    let fits = seen[0].fits;
+    assert_eq!(fits, 2 * 6 + 1); // two folds, six weights, all data
+    assert_eq!((seen[0].fit, seen[0].evaluations), (1, 1));
+    for pair in seen.windows(2) {
+        let next = (pair[0].fit, pair[0].evaluations + 1);
+        let reset = (pair[0].fit + 1, 1);
+        let now = (pair[1].fit, pair[1].evaluations);
+        assert!(now == next || now == reset, "{pair:?}");
+    }
+    let (last, report) = (seen.last().unwrap(), map.report().unwrap());
+    assert_eq!((last.fit, last.evaluations), (fits, report.evaluations));
+    assert!(report.regularisation.is_some());
+}
+
+/// Labels without relation to the logits: all freedom overfits, and the strongest weights win.
+#[test]
+fn cross_validation_holds_back_noise_and_lets_structure_through() {
+    let mut rng = rng(79);
+    let rows = random_rows(150, 4, 2.0, &mut rng);
+    let chosen = |rows: &[Vec<f64>], classes: &[usize]| {
+        let map = MatrixScalingConfig::new().fit(tensor(rows), labels(classes));
+        map.unwrap().report().unwrap().regularisation.unwrap()
+    };
+    let noise = random_labels(150, 4, &mut rng);
+    assert!(chosen(&rows, &noise) >= 1.0);
+    // the logits of two classes are exchanged: only off the diagonal is there an answer
+    let (rows, classes) = overconfident(1500, 80);
+    let exchanged: Vec<usize> = classes.iter().map(|c| [1, 0, 2, 3][*c]).collect();
+    let weight = chosen(&rows, &exchanged);
+    assert!(weight <= 0.1, "{weight}");
+}
+
+#[test]
+fn bad_configurations() {
+    let (rows, classes) = overconfident(20, 81);
+    let (z, y) = (tensor(&rows), labels(&classes));
+    let message = |error: Error| error.to_string();
+    for weight in [-1.0, f64::NAN, f64::INFINITY] {
+        let config = VectorScalingConfig::new().with_regularisation(Regularisation::Fixed(weight));
+        let error = config.fit(z.clone(), y.clone()).unwrap_err();
+        assert!(
+            message(error).ends_with("expected a finite number of at least 0"),
+            "{weight}"
+        );
+    }
+    let one_fold = Regularisation::CrossValidated { folds: 1 };
+    let config = MatrixScalingConfig::new().with_regularisation(one_fold);
+    assert_eq!(
+        message(config.fit(z.clone(), y.clone()).unwrap_err()),
+        "the number of folds is 1, expected at least 2"
+    );
+    let config = OrderPreservingConfig::new().with_hidden(0);
+    assert_eq!(
+        message(config.fit(z.clone(), y.clone()).unwrap_err()),
+        "the number of hidden units is 0, expected at least 1"
+    );
+    let config = DiagonalScalingConfig::new().with_knots(2);
+    assert_eq!(
+        message(config.fit(z, y).unwrap_err()),
+        "the number of knots is 2, expected at least 3"
+    );
+}

@@ -1,0 +1,96 @@
+//! The maps of `recalibration` that act on all logits: fits against independent solvers, and what each
+//! map promises.
+
+mod degenerate;
+mod files;
+mod fits;
+mod promises;
+
+use burn::tensor::{Int, Tensor};
+use burn_calibration::{error::Result, loss::Criterion, recalibration::*};
+use rand::{RngExt, rngs::StdRng};
+
+use crate::data::*;
+
+/// A configuration whatever its type.
+pub type Fitter = Box<
+    dyn Fn(Option<&dyn Criterion>, Tensor<2>, Tensor<1, Int>) -> Result<Box<dyn Recalibration>>,
+>;
+
+fn fitter<C>(config: C) -> Fitter
+where
+    C: Fit + 'static,
+    C::Map: Recalibration + 'static,
+{
+    Box::new(move |criterion, logits, labels| {
+        let map = config.fit_observed(criterion, logits, labels, &mut |_| {})?;
+        Ok(Box::new(map))
+    })
+}
+
+/// Every map under a name, with a fixed regularisation, so that a test fits it once.
+pub fn fitters() -> Vec<(&'static str, Fitter)> {
+    let fixed = Regularisation::Fixed(1e-3);
+    vec![
+        ("temperature", fitter(TemperatureScalingConfig::new())),
+        ("ensemble", fitter(EnsembleTemperatureScalingConfig::new())),
+        (
+            "diagonal",
+            fitter(DiagonalScalingConfig::new().with_regularisation(fixed)),
+        ),
+        (
+            "order-preserving",
+            fitter(
+                OrderPreservingConfig::new()
+                    .with_regularisation(fixed)
+                    .with_max_iterations(60),
+            ),
+        ),
+        (
+            "order-invariant",
+            fitter(
+                OrderInvariantConfig::new()
+                    .with_regularisation(fixed)
+                    .with_max_iterations(60),
+            ),
+        ),
+        ("vector", fitter(VectorScalingConfig::new())),
+        (
+            "matrix",
+            fitter(MatrixScalingConfig::new().with_regularisation(fixed)),
+        ),
+        (
+            "dirichlet",
+            fitter(DirichletCalibrationConfig::new().with_regularisation(fixed)),
+        ),
+    ]
+}
+
+/// A class drawn with the given probabilities.
+pub fn draw_class(probabilities: &[f64], rng: &mut StdRng) -> usize {
+    let mut u = rng.random::<f64>();
+    let drawn = probabilities.iter().position(|p| {
+        u -= p;
+        u < 0.0
+    });
+    drawn.unwrap_or(probabilities.len() - 1)
+}
+
+/// Rows of four logits that are 2.5 times too large, with labels.
+pub fn overconfident(n: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<usize>) {
+    let mut rng = rng(seed);
+    let logits = random_rows(n, 4, 3.0, &mut rng);
+    let cooler = |row: &Vec<f64>| row.iter().map(|z| z / 2.5).collect::<Vec<f64>>();
+    let labels = (logits.iter())
+        .map(|row| draw_class(&softmax(&cooler(row)), &mut rng))
+        .collect();
+    (logits, labels)
+}
+
+/// Every map fitted to the same overconfident logits.
+pub fn fitted() -> Vec<(&'static str, Box<dyn Recalibration>)> {
+    let (logits, classes) = overconfident(300, 71);
+    (fitters().into_iter())
+        .map(|(name, fit)| (name, fit(None, tensor(&logits), labels(&classes)).unwrap()))
+        .collect()
+}

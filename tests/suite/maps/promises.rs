@@ -1,0 +1,198 @@
+//! What the maps say that they keep.
+
+use std::sync::OnceLock;
+
+use approx::assert_relative_eq;
+use burn::tensor::DType;
+use burn_calibration::recalibration::*;
+use proptest::{collection::vec, prelude::*};
+
+use super::{fitted, overconfident};
+use crate::{data::*, loss::check_gradient};
+
+type Maps = Vec<(&'static str, Box<dyn Recalibration>)>;
+
+fn each(check: impl Fn(&str, &dyn Recalibration)) {
+    static MAPS: OnceLock<std::sync::Mutex<Maps>> = OnceLock::new();
+    let maps = MAPS.get_or_init(|| fitted().into());
+    // a failed property leaves its mark on the lock, and must not hide behind it
+    let maps = maps
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    maps.iter()
+        .for_each(|(name, map)| check(name, map.as_ref()));
+}
+
+/// Up to six rows of four logits, some far out, with ties.
+fn rows() -> impl Strategy<Value = Vec<Vec<f64>>> {
+    let logit = prop_oneof![
+        4 => -4.0..4.0f64,
+        1 => Just(0.5),
+        1 => -1e4..1e4f64,
+        1 => Just(-1e4),
+        1 => Just(1e4),
+    ];
+    vec(vec(logit, 4), 1..7)
+}
+
+fn log_softmax(row: &[f64]) -> Vec<f64> {
+    let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = row.iter().map(|z| (z - largest).exp()).sum();
+    row.iter().map(|z| z - largest - sum.ln()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Ties stay ties, and a class above another is above it, or within rounding of it.
+    #[test]
+    fn the_order_is_kept_where_they_say_so(rows in rows()) {
+        each(|name, map| {
+            let out = vector(map.forward(tensor(&rows)));
+            assert!(out.iter().all(|z| z.is_finite()), "{name}: {out:?}");
+            let promises = map.guarantees();
+            for (row, out) in rows.iter().zip(out.chunks(4)) {
+                let scale = out.iter().fold(1.0f64, |largest, z| largest.max(z.abs()));
+                for a in 0..4 {
+                    for b in 0..4 {
+                        if promises.keeps_order && row[a] == row[b] {
+                            assert_eq!(out[a], out[b], "{name}: {row:?} to {out:?}");
+                        }
+                        if promises.keeps_order && row[a] > row[b] {
+                            let slack = 1e-12 * scale;
+                            assert!(out[a] >= out[b] - slack, "{name}: {row:?} to {out:?}");
+                        }
+                        // strictly, where rounding cannot reach
+                        let near = row.iter().all(|z| z.abs() < 5.0) && row[a] - row[b] > 1e-6;
+                        if promises.keeps_order && near {
+                            assert!(out[a] > out[b], "{name}: {row:?} to {out:?}");
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    /// On log-probabilities: other predictions become other predictions.
+    #[test]
+    fn injective_maps_keep_predictions_apart(a in vec(-4.0..4.0f64, 4), b in vec(-4.0..4.0f64, 4)) {
+        let (a, b) = (log_softmax(&a), log_softmax(&b));
+        let apart = |a: &[f64], b: &[f64]| {
+            a.iter().zip(b).map(|(a, b)| (a.exp() - b.exp()).abs()).fold(0.0, f64::max)
+        };
+        prop_assume!(apart(&a, &b) > 1e-3);
+        each(|name, map| {
+            if map.guarantees().injective {
+                let out = vector(map.forward(tensor(&[a.clone(), b.clone()])));
+                let (a, b) = (log_softmax(&out[..4]), log_softmax(&out[4..]));
+                assert!(apart(&a, &b) > 1e-9, "{name}: {a:?} and {b:?}");
+            }
+        });
+    }
+
+    /// Classes are only names for these.
+    #[test]
+    fn permuted_logits_become_the_permuted_map(rows in rows(), shift in 1usize..4) {
+        let turn = |row: &[f64]| -> Vec<f64> { (0..4).map(|c| row[(c + shift) % 4]).collect() };
+        let turned: Vec<Vec<f64>> = rows.iter().map(|row| turn(row)).collect();
+        each(|name, map| {
+            if ["temperature", "ensemble", "diagonal", "order-invariant"].contains(&name) {
+                let out = vector(map.forward(tensor(&rows)));
+                let out: Vec<f64> = out.chunks(4).flat_map(turn).collect();
+                let then = vector(map.forward(tensor(&turned)));
+                for (a, b) in out.iter().zip(&then) {
+                    assert_relative_eq!(a, b, max_relative = 1e-11, epsilon = 1e-11);
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn the_inverse_undoes_diagonal_scaling(rows in rows()) {
+        static MAP: OnceLock<std::sync::Mutex<DiagonalScaling>> = OnceLock::new();
+        let map = MAP.get_or_init(|| {
+            let (logits, classes) = overconfident(300, 82);
+            let config = DiagonalScalingConfig::new().with_regularisation(Regularisation::Fixed(1e-4));
+            config.fit(tensor(&logits), labels(&classes)).unwrap().into()
+        });
+        let map = map.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let back = vector(map.inverse(map.forward(tensor(&rows))));
+        for (z, back) in rows.concat().iter().zip(back) {
+            prop_assert!((z - back).abs() < 1e-6 * z.abs().max(1.0), "{} became {}", z, back);
+        }
+    }
+}
+
+/// Increasing on a fine grid that goes beyond the knots, and the integral of its slope.
+#[test]
+fn diagonal_scaling_increases_and_integrates() {
+    let (logits, classes) = overconfident(300, 83);
+    let config = DiagonalScalingConfig::new().with_regularisation(Regularisation::Fixed(1e-5));
+    let map = config.fit(tensor(&logits), labels(&classes)).unwrap();
+    let knots = map.knots();
+    assert_eq!(knots.len(), 33);
+    assert!(knots.iter().all(|(_, _, slope)| *slope > 0.0));
+    let slopes: Vec<f64> = knots.iter().map(|knot| knot.2).collect();
+    assert!(slopes[0] != slopes[32], "the network has not moved");
+    let grid: Vec<Vec<f64>> = (0..40_000)
+        .map(|k| vec![-10.0 + 5e-4 * f64::from(k), 0.0])
+        .collect();
+    let out = vector(map.forward(tensor(&grid)));
+    let out: Vec<f64> = out.chunks(2).map(|row| row[0]).collect();
+    assert!(out.windows(2).all(|pair| pair[0] < pair[1]));
+    // Simpson's rule is exact for the piecewise linear slope between knots
+    for pair in knots.windows(2) {
+        let ((x0, y0, s0), (x1, y1, s1)) = (pair[0], pair[1]);
+        assert_relative_eq!(y1 - y0, 0.5 * (x1 - x0) * (s0 + s1), max_relative = 1e-9);
+        let middle = vector(map.forward(tensor(&[vec![0.5 * (x0 + x1), 0.0]])))[0];
+        let half = (x1 - x0) * (3.0 * s0 + s1) / 8.0;
+        assert_relative_eq!(middle - y0, half, max_relative = 1e-9, epsilon = 1e-12);
+    }
+}
+
+/// A scalar of each map is differentiable in the logits, by central differences.
+#[test]
+fn gradients_reach_the_logits() {
+    let rows = [vec![1.0, -2.0, 0.3, 0.9], vec![-0.7, 2.2, 1.4, -3.0]];
+    each(|_, map| {
+        check_gradient(&rows, 1e-5, |z| {
+            burn_calibration::loss::LogLossConfig::new()
+                .init()
+                .forward(map.forward(z), labels(&[0, 2]))
+        });
+    });
+}
+
+#[test]
+fn single_precision_is_close() {
+    let (rows, _) = overconfident(50, 84);
+    each(|name, map| {
+        let single = map.forward(tensor_on(&rows, &device(), DType::F32));
+        assert_eq!(single.dtype(), DType::F32);
+        for (a, b) in vector(single)
+            .iter()
+            .zip(vector(map.forward(tensor(&rows))))
+        {
+            assert!(
+                (a - b).abs() < 2e-5 * b.abs().max(1.0),
+                "{name}: {a} and {b}"
+            );
+        }
+    });
+}
+
+/// An affine map is injective on predictions exactly where this tells: `W` invertible, and `W⁻¹1` of one
+/// sign.
+#[test]
+fn affine_maps_know_when_they_are_injective() {
+    let (rows, classes) = overconfident(400, 85);
+    let config = VectorScalingConfig::new();
+    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    assert!(map.weight().iter().all(|a| *a > 0.0) && map.guarantees().injective);
+    let against: Vec<Vec<f64>> = (rows.iter())
+        .map(|row| vec![-row[0], row[1], row[2], row[3]])
+        .collect();
+    let map = config.fit(tensor(&against), labels(&classes)).unwrap();
+    assert!(map.weight()[0] < 0.0 && !map.guarantees().injective);
+    assert!(!map.guarantees().keeps_accuracy);
+}

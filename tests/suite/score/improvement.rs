@@ -1,0 +1,233 @@
+use approx::assert_relative_eq;
+use burn_calibration::{
+    distribution::Categorical,
+    error::Error,
+    score::{Improvement, ProperScore},
+};
+
+use super::population::*;
+use crate::data::*;
+
+fn improvement(
+    score: ProperScore,
+    before: &[Vec<f64>],
+    after: &[Vec<f64>],
+    classes: &[usize],
+) -> Result<Improvement, Error> {
+    score.improvement(&categorical(before), &categorical(after), &labels(classes))
+}
+
+/// Brier, label 0: (0.9, 0.1) and (0.2, 0.8) become (0.8, 0.2) and (0.4, 0.6), 2(1 − p)² each.
+#[test]
+fn two_samples_by_hand() {
+    let before = [vec![0.9, 0.1], vec![0.2, 0.8]];
+    let after = [vec![0.8, 0.2], vec![0.4, 0.6]];
+    let gain = improvement(ProperScore::Brier, &before, &after, &[0, 0]).unwrap();
+    assert_relative_eq!(
+        gain.before.estimate,
+        (0.02 + 1.28) / 2.0,
+        max_relative = 1e-14
+    );
+    assert_relative_eq!(
+        gain.after.estimate,
+        (0.08 + 0.72) / 2.0,
+        max_relative = 1e-14
+    );
+    // differences 0.06 and −0.56: mean −0.25, standard error half of their distance
+    assert_relative_eq!(gain.difference.estimate, -0.25, max_relative = 1e-13);
+    assert_relative_eq!(gain.difference.standard_error, 0.31, max_relative = 1e-13);
+    // one degree of freedom: t = tan(π·level/2), P(|T| > t) = 1 − 2 atan(t)/π
+    let (low, high) = gain.confidence_interval(0.5).unwrap();
+    assert_relative_eq!(low, -0.56, max_relative = 1e-9);
+    assert_relative_eq!(high, 0.06, max_relative = 1e-9);
+    let p = 1.0 - (0.25f64 / 0.31).atan() * std::f64::consts::FRAC_2_PI;
+    assert_relative_eq!(gain.p_value(), p, max_relative = 1e-9);
+}
+
+/// Each score against a loop over the samples.
+#[test]
+fn agrees_with_a_loop() {
+    let mut rng = rng(301);
+    let (before, after) = (
+        random_probabilities(40, 4, &mut rng),
+        random_probabilities(40, 4, &mut rng),
+    );
+    let classes = random_labels(40, 4, &mut rng);
+    for score in SCORES {
+        let gain = improvement(score, &before, &after, &classes).unwrap();
+        let of = |rows: &[Vec<f64>]| -> Vec<f64> {
+            let each = rows
+                .iter()
+                .zip(&classes)
+                .map(|(p, &y)| by_loop(score, p, y));
+            each.collect()
+        };
+        let differences: Vec<f64> = of(&after)
+            .iter()
+            .zip(of(&before))
+            .map(|(a, b)| a - b)
+            .collect();
+        let (mean, deviation) = moments(&differences);
+        assert_relative_eq!(gain.difference.estimate, mean, max_relative = 1e-12);
+        let error = deviation / 40f64.sqrt();
+        assert_relative_eq!(gain.difference.standard_error, error, max_relative = 1e-12);
+        assert_relative_eq!(
+            gain.before.estimate,
+            moments(&of(&before)).0,
+            max_relative = 1e-13
+        );
+        assert_relative_eq!(
+            gain.after.estimate,
+            moments(&of(&after)).0,
+            max_relative = 1e-13
+        );
+    }
+}
+
+/// Proposition 4.4: an injective map changes the score by as much as the calibration error, a map that
+/// merges predictions does not.
+#[test]
+fn of_an_injective_map_it_is_the_change_of_the_calibration_error() {
+    let population = Population::overconfident(302);
+    let (before, after, classes) = population.draw(300, &mut rng(303));
+    let constant = vec![vec![0.5, 0.3, 0.2]; 300];
+    for score in SCORES {
+        let calibration = |rows: &[Vec<f64>]| {
+            let decomposition = score.decomposition(&categorical(rows), &labels(&classes));
+            decomposition.unwrap().calibration
+        };
+        let change = |rows: &[Vec<f64>]| calibration(rows) - calibration(&before);
+        let gain = |rows: &[Vec<f64>]| {
+            let gain = improvement(score, &before, rows, &classes).unwrap();
+            gain.difference.estimate
+        };
+        assert_relative_eq!(gain(&after), change(&after), epsilon = 1e-13);
+        assert!(gain(&constant) > change(&constant) + 0.01, "{score:?}");
+    }
+}
+
+/// 1000 samples of 100: the interval covers the exact difference as often as it says, within four
+/// binomial standard deviations; so does the p-value reject.
+#[test]
+fn intervals_cover() {
+    let population = Population::overconfident(304);
+    let mut rng = rng(305);
+    let (runs, level) = (1000, 0.9);
+    let mut covered = [0; 3];
+    for _ in 0..runs {
+        let (before, after, classes) = population.draw(100, &mut rng);
+        for (covered, score) in covered.iter_mut().zip(SCORES) {
+            let gain = improvement(score, &before, &after, &classes).unwrap();
+            let (low, high) = gain.confidence_interval(level).unwrap();
+            let truth = population.score(score, &population.after)
+                - population.score(score, &population.before);
+            *covered += usize::from(low <= truth && truth <= high);
+            assert_eq!(gain.p_value() < 1.0 - level, low > 0.0 || high < 0.0);
+        }
+    }
+    let deviation = (level * (1.0 - level) / runs as f64).sqrt();
+    for covered in covered {
+        let share = covered as f64 / runs as f64;
+        println!("covered {share}");
+        assert!((share - level).abs() < 4.0 * deviation, "{share}");
+    }
+}
+
+/// Of the same predictions, exactly 0; of one sample, everything is possible.
+#[test]
+fn degenerate_data() {
+    let rows = random_probabilities(30, 3, &mut rng(306));
+    let classes = random_labels(30, 3, &mut rng(307));
+    for score in SCORES {
+        let same = improvement(score, &rows, &rows, &classes).unwrap();
+        assert_eq!(same.difference.estimate, 0.0);
+        assert_eq!(same.difference.standard_error, 0.0);
+        assert_eq!(same.confidence_interval(0.95).unwrap(), (0.0, 0.0));
+        assert_eq!(same.p_value(), 1.0);
+
+        let one = improvement(score, &rows[..1], &rows[1..2], &classes[..1]).unwrap();
+        let everything = (f64::NEG_INFINITY, f64::INFINITY);
+        assert_eq!(one.confidence_interval(0.95).unwrap(), everything);
+        assert_eq!((one.p_value(), one.difference.samples), (1.0, 1));
+        assert!(one.difference.estimate.is_finite());
+
+        // every sample gains the same
+        let (before, after) = (vec![rows[0].clone(); 5], vec![rows[1].clone(); 5]);
+        let constant = improvement(score, &before, &after, &[1; 5]).unwrap();
+        assert_eq!(constant.difference.standard_error, 0.0);
+        assert_eq!(constant.p_value(), 0.0);
+    }
+}
+
+/// From logits the log score is finite where a probability is 0.
+#[test]
+fn log_score_of_underflowing_logits() {
+    let logits = |z: f64| Categorical::from_logits(tensor(&[vec![0.0, z]])).unwrap();
+    let gain = ProperScore::Log
+        .improvement(&logits(2000.0), &logits(500.0), &labels(&[0]))
+        .unwrap();
+    assert_eq!(gain.difference.estimate, -1500.0);
+}
+
+#[test]
+fn injectivity_is_what_the_caller_says() {
+    let rows = [vec![0.5, 0.5], vec![0.25, 0.75]];
+    let gain = improvement(ProperScore::Log, &rows, &rows, &[0, 1]).unwrap();
+    assert_eq!(gain.injective, None);
+    assert!(
+        gain.warning()
+            .unwrap()
+            .ends_with("only if the map is injective")
+    );
+    let injective = gain.with_injective(true);
+    assert_eq!(injective.warning(), None);
+    assert_eq!(injective.to_string().lines().count(), 3);
+    let merging = gain.with_injective(false);
+    assert!(
+        merging
+            .warning()
+            .unwrap()
+            .starts_with("the map is not injective")
+    );
+    assert!(merging.to_string().ends_with(merging.warning().unwrap()));
+}
+
+#[test]
+fn errors_say_of_which_predictions() {
+    let two = [vec![0.5, 0.5], vec![0.0, 1.0]];
+    let half = [vec![0.5, 0.5], vec![0.5, 0.5]];
+    let message = |before: &[Vec<f64>], after: &[Vec<f64>], classes: &[usize]| {
+        let gain = improvement(ProperScore::Log, before, after, classes);
+        gain.unwrap_err().to_string()
+    };
+    let infinite =
+        "recalibration: row 1: the observed class 0 has probability 0, its log score is infinite";
+    assert_eq!(message(&half, &two, &[0, 0]), format!("after {infinite}"));
+    assert_eq!(message(&two, &half, &[0, 0]), format!("before {infinite}"));
+    assert_eq!(
+        message(&half, &half[..1], &[0, 0]),
+        "after recalibration: 1 predictions but 2 labels, expected as many of one as of the other"
+    );
+    assert_eq!(
+        message(&half[..1], &half, &[0, 0]),
+        "1 predictions but 2 labels, expected as many of one as of the other"
+    );
+    assert_eq!(
+        message(&half, &[vec![0.2, 0.3, 0.5], vec![0.2, 0.3, 0.5]], &[0, 0]),
+        "after recalibration: the predictions have 3 classes, expected 2"
+    );
+    assert_eq!(
+        message(&half, &half, &[0, 2]),
+        "row 1: the label is 2, expected a class in 0..2"
+    );
+    let gain = improvement(ProperScore::Brier, &half, &half, &[0, 1]).unwrap();
+    for level in [0.0, 1.0, -0.5, 95.0, f64::NAN] {
+        let message = gain.confidence_interval(level).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            format!(
+                "the confidence level is {level}, expected a number between 0 and 1, both excluded"
+            )
+        );
+    }
+}

@@ -1,0 +1,8 @@
+//! Proper scores: values, upper bounds, what a recalibration gains, decompositions.
+
+mod decomposition;
+mod improvement;
+mod population;
+mod refinement;
+mod skce_improvement;
+mod values;
