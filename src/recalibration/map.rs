@@ -28,6 +28,13 @@ impl Guarantees {
         keeps_accuracy: true,
         injective: true,
     };
+
+    /// Keeps nothing for certain.
+    pub(super) const NONE: Self = Self {
+        keeps_order: false,
+        keeps_accuracy: false,
+        injective: false,
+    };
 }
 
 /// A fitted map from logits to recalibrated logits.

@@ -26,5 +26,6 @@ mod nulls;
 mod profile;
 mod properties;
 mod recalibration;
+mod scalar_maps;
 mod score;
 mod ucme;
