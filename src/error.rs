@@ -235,6 +235,15 @@ pub enum Error {
         rank: usize,
     },
 
+    /// A map without parameters to descend in cannot be fitted by a criterion.
+    #[error("{map} cannot be fitted by a criterion: {reason}")]
+    NoSuchFit {
+        /// The map.
+        map: &'static str,
+        /// What it is fitted by.
+        reason: &'static str,
+    },
+
     /// A fitted map could not be saved or loaded.
     #[error("{path}: {reason}")]
     Map {

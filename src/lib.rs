@@ -96,8 +96,10 @@ pub mod prelude {
             SkceLossConfig, SphericalLossConfig, WeightSchedule,
         },
         recalibration::{
-            DiagonalScalingConfig, DirichletCalibrationConfig, EnsembleTemperatureScalingConfig,
-            Fit, MatrixScalingConfig, OrderInvariantConfig, OrderPreservingConfig, Recalibration,
+            BetaCalibrationConfig, DiagonalScalingConfig, DirichletCalibrationConfig,
+            EnsembleTemperatureScalingConfig, Fit, HistogramBinningConfig,
+            IsotonicRegressionConfig, MatrixScalingConfig, OrderInvariantConfig,
+            OrderPreservingConfig, PlattScalingConfig, Recalibration, SplineCalibrationConfig,
             TemperatureScaling, TemperatureScalingConfig, VectorScalingConfig,
         },
         score::{Improvement, ProperScore},

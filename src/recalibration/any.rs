@@ -3,8 +3,9 @@ use std::path::Path;
 use burn::tensor::Device;
 
 use super::{
-    DiagonalScaling, DirichletCalibration, EnsembleTemperatureScaling, MatrixScaling,
-    OrderInvariant, OrderPreserving, Recalibration, TemperatureScaling, VectorScaling,
+    BetaCalibration, DiagonalScaling, DirichletCalibration, EnsembleTemperatureScaling,
+    HistogramBinning, IsotonicRegression, MatrixScaling, OrderInvariant, OrderPreserving,
+    PlattScaling, Recalibration, SplineCalibration, TemperatureScaling, VectorScaling,
     file::{Stored, failure, read, restore},
 };
 use crate::error::Result;
@@ -35,6 +36,11 @@ pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<Box<dyn Recal
         OrderInvariant,
         VectorScaling,
         MatrixScaling,
-        DirichletCalibration
+        DirichletCalibration,
+        PlattScaling,
+        BetaCalibration,
+        IsotonicRegression,
+        HistogramBinning,
+        SplineCalibration
     ))
 }

@@ -11,7 +11,7 @@ use super::{
     family::{Family, Settings, fit_family},
     file::{Parts, Stored, parameter},
     map::impl_recalibration,
-    monotone::Monotone,
+    monotone::{Located, Monotone},
     network::Sizes,
 };
 use crate::{
@@ -23,13 +23,14 @@ use crate::{
 /// Configuration of [`DiagonalScaling`], which it fits.
 #[derive(Config, Debug)]
 pub struct DiagonalScalingConfig {
-    /// Hidden units of the network that gives the slope. Default: 8.
-    #[config(default = 8)]
+    /// Hidden units of the network that gives the slope. Default: 16.
+    #[config(default = 16)]
     pub hidden: usize,
     /// Knots, at quantiles of the logits of the fit. Default: 33.
     #[config(default = 33)]
     pub knots: usize,
-    /// The weight of the squared weights of the network. Default: by cross-validation in 5 folds.
+    /// The weight of the squared distance of the network's weights from their start, where the map is the
+    /// temperature. Default: by cross-validation in 5 folds.
     #[config(default = "Regularisation::CrossValidated { folds: 5 }")]
     pub regularisation: Regularisation,
     /// The largest derivative at which the fit has converged. Default: 10⁻⁵.
@@ -66,7 +67,8 @@ pub struct DiagonalScaling {
 
 struct DiagonalFamily {
     network: Sizes,
-    seed: u64,
+    /// Random hidden units that do nothing yet: `[p]`.
+    start: Tensor<1>,
     /// `1/T`.
     beta: f64,
     /// On the device of the fit: `[k]`, and to mean 0 and variance 1: `[k, 1]`.
@@ -74,11 +76,11 @@ struct DiagonalFamily {
     standardised: Tensor<2>,
 }
 
-/// Logits one after the other, and their intervals among the knots.
-struct Located {
+/// Logits one after the other among the knots.
+struct Logits {
     shape: [usize; 2],
-    numbers: Tensor<1>,
-    interval: Tensor<1, Int>,
+    located: Located,
+    powers: Tensor<2>,
 }
 
 impl DiagonalFamily {
@@ -95,33 +97,31 @@ impl DiagonalFamily {
 }
 
 impl Family for DiagonalFamily {
-    type Inputs = Located;
+    type Inputs = Logits;
 
     fn start(&self) -> Vec<f64> {
-        self.network.start(self.seed)
+        to_vec(self.start.clone().inner())
     }
 
-    fn inputs(&self, data: &FitData) -> Located {
+    fn inputs(&self, data: &FitData) -> Logits {
         let shape = [data.samples(), data.classes];
-        let numbers = data
-            .tensor(data.logits.clone())
-            .reshape([shape[0] * shape[1]]);
-        Located {
+        let logits = data.parameters(data.logits.clone());
+        let located = Located::new(logits, self.knots.clone());
+        Logits {
             shape,
-            interval: Monotone::intervals(numbers.clone(), self.knots.clone()),
-            numbers,
+            powers: located.powers(),
+            located,
         }
     }
 
-    fn logits(&self, theta: &Tensor<1>, inputs: &Located) -> Tensor<2> {
+    fn logits(&self, theta: &Tensor<1>, inputs: &Logits) -> Tensor<2> {
         let function = self.function(theta);
-        function
-            .at(inputs.numbers.clone(), &inputs.interval)
-            .reshape(inputs.shape)
+        let logits = function.at(&inputs.located, inputs.powers.clone());
+        logits.reshape(inputs.shape)
     }
 
     fn penalty(&self, theta: &Tensor<1>) -> Tensor<1> {
-        self.network.weights(theta).penalty()
+        (theta.clone() - self.start.clone()).square().sum()
     }
 }
 
@@ -169,13 +169,14 @@ impl Fit for DiagonalScalingConfig {
         let k = knots.len();
         let (mean, spread) = centre(&data.logits);
         let standardised = knots.iter().map(|x| (x - mean) / spread).collect();
+        let network = Sizes {
+            inputs: 1,
+            hidden: self.hidden,
+            outputs: 1,
+        };
         let family = DiagonalFamily {
-            network: Sizes {
-                inputs: 1,
-                hidden: self.hidden,
-                outputs: 1,
-            },
-            seed: self.seed,
+            network,
+            start: data.parameters(network.start(self.seed)),
             beta: TemperatureScalingConfig::new().inverse_temperature(&data),
             knots: data.parameters(knots),
             standardised: data.parameters(standardised).reshape([k, 1]),
@@ -246,6 +247,10 @@ impl DiagonalScaling {
 
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         self.function(&logits).forward(logits)
+    }
+
+    fn width(&self) -> Option<usize> {
+        None
     }
 
     fn keeps(&self) -> Guarantees {

@@ -159,6 +159,10 @@ impl EnsembleTemperatureScaling {
         mixture(logits, beta, self.log_weights.val().cast(dtype))
     }
 
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
     fn keeps(&self) -> Guarantees {
         Guarantees::ALL
     }

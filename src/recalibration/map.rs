@@ -28,6 +28,13 @@ impl Guarantees {
         keeps_accuracy: true,
         injective: true,
     };
+
+    /// Keeps nothing for certain.
+    pub(super) const NONE: Self = Self {
+        keeps_order: false,
+        keeps_accuracy: false,
+        injective: false,
+    };
 }
 
 /// A fitted map from logits to recalibrated logits.
@@ -47,6 +54,9 @@ pub trait Recalibration: fmt::Debug + Send {
     /// If the map was fitted to another number of classes.
     fn forward(&self, logits: Tensor<2>) -> Tensor<2>;
 
+    /// The number of classes that the map was fitted to; none if it takes any.
+    fn classes(&self) -> Option<usize>;
+
     /// What the map keeps.
     fn guarantees(&self) -> Guarantees;
 
@@ -61,7 +71,7 @@ pub trait Recalibration: fmt::Debug + Send {
     fn save(&self, path: &Path) -> Result<()>;
 }
 
-/// Implements [`Recalibration`] by the inherent functions `apply` and `keeps` and the field
+/// Implements [`Recalibration`] by the inherent functions `apply`, `keeps` and `width` and the field
 /// `report`, and `load` by [`Stored`](super::file::Stored).
 macro_rules! impl_recalibration {
     ($map:ty) => {
@@ -71,7 +81,15 @@ macro_rules! impl_recalibration {
             }
 
             fn forward(&self, logits: ::burn::tensor::Tensor<2>) -> ::burn::tensor::Tensor<2> {
+                if let Some(expected) = self.width() {
+                    let [_, m] = logits.dims();
+                    assert_eq!(m, expected, "logits of {m} classes, expected {expected}");
+                }
                 self.apply(logits)
+            }
+
+            fn classes(&self) -> Option<usize> {
+                self.width()
             }
 
             fn guarantees(&self) -> $crate::recalibration::Guarantees {

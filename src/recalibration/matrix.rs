@@ -134,6 +134,10 @@ macro_rules! affine_map {
                 $features(logits).matmul(weight.transpose()) + bias.reshape([1, m])
             }
 
+            fn width(&self) -> Option<usize> {
+                Some(self.bias.dims()[0])
+            }
+
             fn keeps(&self) -> Guarantees {
                 Guarantees {
                     keeps_order: false,

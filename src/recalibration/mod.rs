@@ -13,6 +13,14 @@
 //! | [`VectorScaling`] | `a_c z_c + b_c` | no | for one sign of `a` | `2m` |
 //! | [`MatrixScaling`] | `Wz + b` | no | depends on `W` | `m² + m` |
 //! | [`DirichletCalibration`] | `W log p + b` | no | depends on `W` | `m² + m` |
+//! | [`PlattScaling`] | `σ(a s + b)` of log-odds `s` | no | two classes | 2 an event |
+//! | [`BetaCalibration`] | `σ(a log p − b log(1−p) + c)` | no | two classes | 3 an event |
+//! | [`IsotonicRegression`] | the best non-decreasing function | no | no | blocks |
+//! | [`HistogramBinning`] | frequencies in bins | no | no | bins |
+//! | [`SplineCalibration`] | the derivative of a cubic spline | no | no | knots |
+//!
+//! The last five are functions of one probability: of class 1 of two classes; of more, each class has
+//! its own and the values are normalised.
 //!
 //! Logits of any scale and shift are accepted; from a model that gives probabilities take their
 //! logarithms. Start with [`TemperatureScalingConfig`]; with thousands of held-out samples the
@@ -52,6 +60,7 @@ mod network;
 mod order_preserving;
 mod regularisation;
 mod report;
+mod scalar;
 mod solver;
 mod temperature;
 mod vector;
@@ -69,5 +78,10 @@ pub use order_preserving::{
 };
 pub use regularisation::Regularisation;
 pub use report::{FitReport, FitStatus};
+pub use scalar::{
+    BetaCalibration, BetaCalibrationConfig, BinEdges, HistogramBinning, HistogramBinningConfig,
+    Interpolation, IsotonicRegression, IsotonicRegressionConfig, PlattScaling, PlattScalingConfig,
+    SplineBase, SplineCalibration, SplineCalibrationConfig,
+};
 pub use temperature::{TemperatureScaling, TemperatureScalingConfig};
 pub use vector::{VectorScaling, VectorScalingConfig};

@@ -4,16 +4,54 @@ use burn::tensor::{Int, Tensor};
 
 /// `w(x) = v₀ + ∫_{x₀}^x h(t) dt` with `h` linear between its values `s_k > 0` at the knots `x_k` and
 /// constant beyond them: increasing, since `h` lies between positive numbers, with an inverse in
-/// closed form. All of shape `[k]`.
+/// closed form. All of shape `[k]`, of the knots `x_0 … x_{k−1}`.
 ///
-/// Between two knots `w(x) = v_k + s_k d + (s_{k+1} − s_k) d²/(2Δ_k)`, `d = x − x_k`: the two-point
-/// Clenshaw–Curtis rule in each interval, which is exact for such a slope, where higher rules of a
-/// positive network need not give an increasing function.
+/// Between two knots `w(x) = v_i + s_i d + b_i d²`, `d = x − x_i`, `b_i = (s_{i+1} − s_i)/(2(x_{i+1} − x_i))`:
+/// the two-point Clenshaw–Curtis rule in each interval, which is exact for such a slope, where higher
+/// rules of a positive network need not give an increasing function.
 #[derive(Debug, Clone)]
 pub(super) struct Monotone {
     pub knots: Tensor<1>,
     pub values: Tensor<1>,
     pub slopes: Tensor<1>,
+}
+
+/// Numbers among the `k + 1` intervals that the knots make of the line.
+#[derive(Debug, Clone)]
+pub(super) struct Located {
+    /// `[n]`.
+    interval: Tensor<1, Int>,
+    /// The distance `d` from the knot at the left end, or from the first knot to its left: `[n]`.
+    distance: Tensor<1>,
+}
+
+impl Located {
+    pub fn new(numbers: Tensor<1>, knots: Tensor<1>) -> Self {
+        let interval = interval(numbers.clone(), knots.clone());
+        let origins = with_first(knots);
+        Self {
+            distance: numbers - origins.select(0, interval.clone()),
+            interval,
+        }
+    }
+
+    /// The powers `1, d, d²`: `[n, 3]`.
+    pub fn powers(&self) -> Tensor<2> {
+        let d = self.distance.clone();
+        Tensor::stack(vec![d.ones_like(), d.clone(), d.square()], 1)
+    }
+}
+
+/// How many of the points lie at or below each number, `0..=k`: `[n]`.
+fn interval(numbers: Tensor<1>, points: Tensor<1>) -> Tensor<1, Int> {
+    let ([n], [k]) = (numbers.dims(), points.dims());
+    let passed = (numbers.reshape([n, 1])).greater_equal(points.reshape([1, k]));
+    passed.int().sum_dim(1).reshape([n])
+}
+
+/// The first number once more in front: `[k] → [k + 1]`.
+fn with_first(numbers: Tensor<1>) -> Tensor<1> {
+    Tensor::cat(vec![numbers.clone().slice([0..1]), numbers], 0)
 }
 
 impl Monotone {
@@ -31,66 +69,56 @@ impl Monotone {
         }
     }
 
-    /// The interval of each number of a flat tensor among points `[k]`, `0..k − 1`; the first and the
-    /// last reach on without end: `[n]`.
-    pub fn intervals(numbers: Tensor<1>, points: Tensor<1>) -> Tensor<1, Int> {
-        let ([n], [k]) = (numbers.dims(), points.dims());
-        let inner = points.slice([1..k - 1]).reshape([1, k - 2]);
-        let passed = numbers.reshape([n, 1]).greater_equal(inner);
-        passed.int().sum_dim(1).reshape([n])
+    /// `b` of each interval, 0 beyond the knots: `[k + 1]`.
+    fn bends(&self) -> Tensor<1> {
+        let [k] = self.knots.dims();
+        let steps = |x: &Tensor<1>| x.clone().slice([1..k]) - x.clone().slice([0..k - 1]);
+        let none = self.slopes.clone().slice([0..1]).zeros_like();
+        let inner = steps(&self.slopes) / steps(&self.knots) * 0.5;
+        Tensor::cat(vec![none.clone(), inner, none], 0)
     }
 
-    /// The two ends of each interval: `[n]` twice.
-    fn ends(points: &Tensor<1>, interval: &Tensor<1, Int>) -> (Tensor<1>, Tensor<1>) {
-        let at = |interval: Tensor<1, Int>| points.clone().select(0, interval);
-        (at(interval.clone()), at(interval.clone() + 1))
-    }
-
-    /// `w` of numbers in the given intervals of the knots: `[n]`.
-    pub fn at(&self, numbers: Tensor<1>, interval: &Tensor<1, Int>) -> Tensor<1> {
-        let (left, right) = Self::ends(&self.knots, interval);
-        let (below, above) = Self::ends(&self.slopes, interval);
-        let (value, ceiling) = Self::ends(&self.values, interval);
-        let inside = numbers
-            .clone()
-            .max_pair(left.clone())
-            .min_pair(right.clone());
-        let beyond = numbers.clone() - inside.clone();
-        let d = inside - left.clone();
-        let bend = (above.clone() - below.clone()) / (right - left) * 0.5;
-        let area = d.clone() * (below.clone() + bend * d);
-        // rounding must not pass the next knot
-        let within = (value + area).min_pair(ceiling);
-        let last = beyond.clone().greater_elem(0.0);
-        within + beyond * below.mask_where(last, above)
+    /// `w` of the powers of located numbers, `[n, 3]`: `[n]`.
+    pub fn at(&self, located: &Located, powers: Tensor<2>) -> Tensor<1> {
+        let [n, _] = powers.dims();
+        let coefficients = vec![
+            with_first(self.values.clone()),
+            with_first(self.slopes.clone()),
+            self.bends(),
+        ];
+        let coefficients = Tensor::stack::<2>(coefficients, 1);
+        let terms = coefficients.select(0, located.interval.clone()) * powers;
+        terms.sum_dim(1).reshape([n])
     }
 
     /// `w` of each entry: `[n, m]`.
     pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
         let shape = x.dims();
-        let numbers: Tensor<1> = x.reshape([shape[0] * shape[1]]);
-        let interval = Self::intervals(numbers.clone(), self.knots.clone());
-        self.at(numbers, &interval).reshape(shape)
+        let located = Located::new(x.reshape([shape[0] * shape[1]]), self.knots.clone());
+        let interval = &located.interval;
+        let of = |coefficients: Tensor<1>| coefficients.select(0, interval.clone());
+        let d = located.distance.clone();
+        let slope = of(with_first(self.slopes.clone())) + of(self.bends()) * d.clone();
+        let w = of(with_first(self.values.clone())) + d * slope;
+        // rounding must not pass the value at the next knot
+        let [k] = self.values.dims();
+        let open = self.values.clone().slice([k - 1..k]).zeros_like() + f64::INFINITY;
+        let ceiling = of(Tensor::cat(vec![self.values.clone(), open], 0));
+        w.min_pair(ceiling).reshape(shape)
     }
 
-    /// `w⁻¹` of each entry: `[n, m]`, the root `d = 2a/(s_k + √(s_k² + 2a(s_{k+1} − s_k)/Δ_k))` of
-    /// `w = v_k + a`.
+    /// `w⁻¹` of each entry: `[n, m]`, the root `d = 2a/(s_i + √(s_i² + 4 b_i a))` of
+    /// `w = v_i + a`.
     pub fn inverse(&self, y: Tensor<2>) -> Tensor<2> {
         let shape = y.dims();
         let numbers: Tensor<1> = y.reshape([shape[0] * shape[1]]);
-        let interval = Self::intervals(numbers.clone(), self.values.clone());
-        let (left, right) = Self::ends(&self.knots, &interval);
-        let (below, above) = Self::ends(&self.slopes, &interval);
-        let (floor, ceiling) = Self::ends(&self.values, &interval);
-        let inside = numbers.clone().max_pair(floor.clone()).min_pair(ceiling);
-        let beyond = numbers - inside.clone();
-        let area = inside - floor;
-        let bend = (above.clone() - below.clone()) / (right - left.clone());
-        let root = (below.clone().square() + bend * area.clone() * 2.0)
-            .clamp_min(0.0)
-            .sqrt();
-        let last = beyond.clone().greater_elem(0.0);
-        let x = left + area * 2.0 / (below.clone() + root) + beyond / below.mask_where(last, above);
-        x.reshape(shape)
+        let interval = interval(numbers.clone(), self.values.clone());
+        let of = |coefficients: Tensor<1>| coefficients.select(0, interval.clone());
+        let area = numbers - of(with_first(self.values.clone()));
+        let slope = of(with_first(self.slopes.clone()));
+        let root = slope.clone().square() + of(self.bends()) * area.clone() * 4.0;
+        // at the next knot the root is s_{i+1} but for rounding
+        let distance = area * 2.0 / (slope + root.clamp_min(0.0).sqrt());
+        (of(with_first(self.knots.clone())) + distance).reshape(shape)
     }
 }

@@ -68,14 +68,6 @@ impl Weights {
         let exponent = hidden.matmul(w2) + b2;
         (tanh(exponent * BOUND.recip()) * BOUND).exp()
     }
-
-    /// The mean of squares of a column of `W₁`, summed over them, and the sum of squares of `W₂`: `[1]`.
-    /// Where it is small, the factors are nearly constant.
-    pub fn penalty(&self) -> Tensor<1> {
-        let [w1, _, w2, _] = self.0.clone();
-        let [inputs, _] = w1.dims();
-        w1.square().sum() / inputs as f64 + w2.square().sum()
-    }
 }
 
 /// The weights of a fitted map.

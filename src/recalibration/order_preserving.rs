@@ -26,7 +26,8 @@ pub struct OrderPreservingConfig {
     /// Hidden units of the network. Default: 16.
     #[config(default = 16)]
     pub hidden: usize,
-    /// The weight of the squared weights of the network. Default: by cross-validation in 5 folds.
+    /// The weight of the squared distance of the network's weights from their start, where the map is the
+    /// temperature. Default: by cross-validation in 5 folds.
     #[config(default = "Regularisation::CrossValidated { folds: 5 }")]
     pub regularisation: Regularisation,
     /// The largest derivative at which the fit has converged. Default: 10⁻⁵.
@@ -46,7 +47,8 @@ pub struct OrderInvariantConfig {
     /// Hidden units of the network. Default: 16.
     #[config(default = 16)]
     pub hidden: usize,
-    /// The weight of the squared weights of the network. Default: by cross-validation in 5 folds.
+    /// The weight of the squared distance of the network's weights from their start, where the map is the
+    /// temperature. Default: by cross-validation in 5 folds.
     #[config(default = "Regularisation::CrossValidated { folds: 5 }")]
     pub regularisation: Regularisation,
     /// The largest derivative at which the fit has converged. Default: 10⁻⁵.
@@ -135,7 +137,8 @@ fn features(logits: &Tensor<2>, sorted: &Sorted, invariant: bool) -> Tensor<2> {
 
 struct OrderFamily {
     sizes: Sizes,
-    seed: u64,
+    /// Random hidden units that do nothing yet: `[p]`.
+    start: Tensor<1>,
     invariant: bool,
     beta: f64,
     mean: f64,
@@ -147,7 +150,7 @@ impl Family for OrderFamily {
     type Inputs = (Sorted, Tensor<2>);
 
     fn start(&self) -> Vec<f64> {
-        self.sizes.start(self.seed)
+        to_vec(self.start.clone().inner())
     }
 
     fn inputs(&self, data: &FitData) -> Self::Inputs {
@@ -164,7 +167,7 @@ impl Family for OrderFamily {
     }
 
     fn penalty(&self, theta: &Tensor<1>) -> Tensor<1> {
-        self.sizes.weights(theta).penalty()
+        (theta.clone() - self.start.clone()).square().sum()
     }
 }
 
@@ -189,13 +192,14 @@ impl OrderFit<'_> {
             });
         }
         let (mean, spread) = centre(&data.logits);
+        let sizes = Sizes {
+            inputs: data.classes,
+            hidden: self.hidden,
+            outputs: data.classes - 1,
+        };
         let family = OrderFamily {
-            sizes: Sizes {
-                inputs: data.classes,
-                hidden: self.hidden,
-                outputs: data.classes - 1,
-            },
-            seed: self.settings.seed,
+            sizes,
+            start: data.parameters(sizes.start(self.settings.seed)),
             invariant: self.invariant,
             beta: TemperatureScalingConfig::new().inverse_temperature(data),
             mean,
@@ -245,15 +249,16 @@ macro_rules! order_map {
 
         impl $map {
             fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-                let [_, m] = logits.dims();
-                let expected = self.network.outputs() + 1;
-                assert_eq!(m, expected, "logits of {m} classes, expected {expected}");
                 let scales = self.scales.val().cast(logits.dtype());
                 let [beta, mean, spread] =
                     [0, 1, 2].map(|k| scales.clone().slice([k..k + 1]).reshape([1, 1]));
                 let sorted = Sorted::new(logits.clone());
                 let features = (features(&logits, &sorted, $invariant) - mean) / spread;
                 sorted.map(self.network.weights(&logits).factors(features), beta)
+            }
+
+            fn width(&self) -> Option<usize> {
+                Some(self.network.outputs() + 1)
             }
 
             fn keeps(&self) -> Guarantees {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 pub enum Regularisation {
     /// With a fixed weight, 0 or more.
     Fixed(f64),
-    /// With that of the weights `10⁻⁵, 10⁻⁴, …, 1` whose maps have the least log loss on rows they
+    /// With that of the weights `10⁻⁴, 10⁻³, …, 10` whose maps have the least log loss on rows they
     /// were not fitted to, in so many folds; the largest weight where there are fewer than two rows
     /// to a fold.
     CrossValidated {
@@ -18,7 +18,7 @@ pub enum Regularisation {
 }
 
 /// The weights tried, strongest first: each fit starts from the last one.
-pub(super) const WEIGHTS: [f64; 6] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
+pub(super) const WEIGHTS: [f64; 6] = [10.0, 1.0, 1e-1, 1e-2, 1e-3, 1e-4];
 
 impl Regularisation {
     pub(super) fn validate(self) -> Result<Self> {

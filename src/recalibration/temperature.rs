@@ -229,6 +229,10 @@ impl TemperatureScaling {
         logits / temperature.reshape([1, 1])
     }
 
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
     fn keeps(&self) -> Guarantees {
         Guarantees::ALL
     }

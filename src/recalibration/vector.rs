@@ -95,6 +95,10 @@ impl VectorScaling {
         logits * weight + bias
     }
 
+    fn width(&self) -> Option<usize> {
+        Some(self.bias.dims()[0])
+    }
+
     fn keeps(&self) -> Guarantees {
         let weight = self.weight();
         Guarantees {

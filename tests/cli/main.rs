@@ -1,6 +1,7 @@
 //! The `calibration` command as its users run it.
 
 mod compare;
+mod recalibrate;
 #[cfg(feature = "report")]
 mod report;
 
@@ -70,6 +71,13 @@ fn npy(values: &[f64], shape: &[u64], order: npyz::Order) -> Vec<u8> {
     writer.extend(values.iter().copied()).unwrap();
     writer.finish().unwrap();
     bytes
+}
+
+/// Rows of numbers without a header.
+fn read_csv(path: &Path) -> Vec<Vec<f64>> {
+    let reader = csv::ReaderBuilder::new().has_headers(false).from_path(path);
+    let rows = reader.unwrap().into_deserialize();
+    rows.collect::<csv::Result<_>>().unwrap()
 }
 
 fn rows() -> Vec<f64> {

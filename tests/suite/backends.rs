@@ -9,11 +9,11 @@ use burn_calibration::{
     kernel::Kernel,
     loss::*,
     ops::{Computation, PairKernel, Pairing, Separation, pair_statistic},
-    recalibration::{Fit, Recalibration, TemperatureScaling, TemperatureScalingConfig},
+    recalibration::{Fit, Recalibration, TemperatureScaling, TemperatureScalingConfig, load_map},
     score::ProperScore,
 };
 
-use crate::data::*;
+use crate::{data::*, maps, scalar_maps};
 
 /// The backends compiled in, with the dtypes they know and a tolerance relative to the largest
 /// number of a kind: 1e-12 in f64, 2e-5 in f32.
@@ -192,6 +192,36 @@ fn recalibration() {
             ),
             ("calibrated logits".into(), vector(calibrated)),
         ]
+    });
+}
+
+/// Maps fitted and saved on the reference, loaded and applied everywhere.
+#[test]
+fn fitted_maps() {
+    let (rows, classes) = (logits(), classes());
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let scalar = scalar_maps::every(&tensor(&rows), &labels(&classes));
+    let scalar =
+        (scalar.into_iter().enumerate()).map(|(i, map)| (format!("{} {i}", map.kind()), map));
+    let fitted = maps::fitters().into_iter().map(|(name, fit)| {
+        let map = fit(None, tensor(&rows), labels(&classes)).unwrap();
+        (name.to_string(), map)
+    });
+    let files: Vec<_> = fitted
+        .chain(scalar)
+        .map(|(name, map)| {
+            let path = folder.join(format!("backends {name}.map"));
+            map.save(&path).unwrap();
+            (name, path)
+        })
+        .collect();
+    compare(|device, dtype| {
+        let logits = tensor_on(&rows, device, dtype);
+        let apply = |(name, path): &(String, std::path::PathBuf)| {
+            let map = load_map(path, device).unwrap();
+            (name.to_string(), vector(map.forward(logits.clone())))
+        };
+        files.iter().map(apply).collect()
     });
 }
 

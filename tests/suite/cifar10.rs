@@ -26,7 +26,7 @@ use crate::data::*;
 
 const NETWORKS: [&str; 4] = ["densenet121", "googlenet", "mobilenet_v2", "resnet18"];
 
-fn folder() -> Option<PathBuf> {
+pub fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("BURN_CALIBRATION_DATA").map(PathBuf::from);
     match folder {
         None => eprintln!("skipped: BURN_CALIBRATION_DATA does not name the data folder"),
@@ -42,13 +42,13 @@ fn rows(reader: impl Read) -> Vec<Vec<f64>> {
     reader.deserialize().map(|row| row.unwrap()).collect()
 }
 
-fn predictions(folder: &Path, network: &str) -> Vec<Vec<f64>> {
+pub fn predictions(folder: &Path, network: &str) -> Vec<Vec<f64>> {
     let file = File::open(folder.join(format!("{network}.csv.gz"))).unwrap();
     rows(GzDecoder::new(file))
 }
 
 /// The labels there are 1-based.
-fn true_classes(folder: &Path) -> Vec<usize> {
+pub fn true_classes(folder: &Path) -> Vec<usize> {
     rows(File::open(folder.join("labels.csv")).unwrap())
         .iter()
         .map(|row| row[0] as usize - 1)

@@ -28,5 +28,6 @@ mod properties;
 mod recalibration;
 #[cfg(feature = "report")]
 mod report;
+mod scalar_maps;
 mod score;
 mod ucme;

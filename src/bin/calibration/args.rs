@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use burn_calibration::kernel::{Distance, Profile};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::quantities::TestName;
+use crate::{methods::Method, quantities::TestName};
 
 /// Is this model calibrated? Estimates and p-values from a file of predictions.
 #[derive(Debug, Parser)]
@@ -22,6 +22,10 @@ pub enum Command {
     /// Write a page of HTML with numbers and reliability diagrams
     #[cfg(feature = "report")]
     Report(Report),
+    /// Fit a recalibration map to logits that were held out from training
+    Fit(Fit),
+    /// Recalibrate logits with a saved map
+    Apply(Apply),
 }
 
 #[derive(Debug, Args)]
@@ -131,20 +135,104 @@ pub enum PictureFormat {
     Png,
 }
 
-/// What files hold, and where to compute with it.
 #[derive(Debug, Args)]
-pub struct SourceArgs {
+pub struct Fit {
+    /// The map
+    #[arg(long, value_enum, default_value_t = Method::Temperature)]
+    pub method: Method,
+
+    #[command(flatten)]
+    pub logits: LogitsArgs,
+
+    #[command(flatten)]
+    pub labels: LabelsArgs,
+
+    /// What the map is to lower
+    #[arg(long, value_enum, default_value_t = LossName::Log)]
+    pub loss: LossName,
+
+    /// Seed of the maps with a network and of the folds of a cross-validation
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+
+    /// Where to save the map
+    #[arg(short, long, value_name = "MAP")]
+    pub output: PathBuf,
+
+    /// Print one JSON object instead of lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Apply {
+    /// A map that fit saved
+    #[arg(value_name = "MAP")]
+    pub map: PathBuf,
+
+    #[command(flatten)]
+    pub logits: LogitsArgs,
+
+    /// Write probabilities instead of logits
+    #[arg(long)]
+    pub to_probabilities: bool,
+
+    /// Where to write: CSV (FILE.csv, FILE.csv.gz), NPY (FILE.npy) or safetensors (FILE.safetensors,
+    /// as the tensor "logits" or "probabilities")
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// Logits, and where to compute with them.
+#[derive(Debug, Args)]
+pub struct LogitsArgs {
+    /// Logits, a row a sample and a column a class: CSV (with or without header, plain or gzip), NPY,
+    /// or NPZ (FILE.npz or FILE.npz:ARRAY)
+    #[arg(long, value_name = "FILE")]
+    pub logits: PathBuf,
+
+    /// That file holds probabilities: their logarithms are the logits
+    #[arg(long)]
+    pub probabilities: bool,
+
+    /// Where to compute: in f64, but in f32 on wgpu
+    #[arg(long, value_enum, default_value_t = DeviceName::Flex)]
+    pub device: DeviceName,
+}
+
+#[derive(Debug, Args)]
+pub struct LabelsArgs {
     /// Labels, one a row, in the same formats
     #[arg(long, value_name = "FILE")]
     pub labels: PathBuf,
 
-    /// The predictions are logits, not probabilities
-    #[arg(long)]
-    pub logits: bool,
-
     /// The classes of the labels count from 1, not from 0
     #[arg(long)]
     pub one_based: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LossName {
+    /// Log loss
+    Log,
+    /// Brier score
+    Brier,
+    /// Squared kernel calibration error, biased, by descent from the log loss; its bandwidth is the
+    /// median at the fit by log loss
+    Skce,
+    /// Maximum mean calibration error, by descent from the log loss
+    Mmce,
+}
+
+/// What files hold, and where to compute with it.
+#[derive(Debug, Args)]
+pub struct SourceArgs {
+    #[command(flatten)]
+    pub labels: LabelsArgs,
+
+    /// The predictions are logits, not probabilities
+    #[arg(long)]
+    pub logits: bool,
 
     /// Where to compute: in f64, but in f32 on wgpu
     #[arg(long, value_enum, default_value_t = DeviceName::Flex)]
@@ -154,7 +242,7 @@ pub struct SourceArgs {
 #[derive(Debug, Args)]
 pub struct KernelArgs {
     /// Profile of the kernel
-    #[arg(long = "kernel", value_enum, default_value_t = KernelName::Exponential)]
+    #[arg(long = "kernel", value_name = "KERNEL", value_enum, default_value_t = KernelName::Exponential)]
     pub profile: KernelName,
 
     /// Distance of the kernel: tv for exponential, l2 for gaussian, unless given

@@ -69,7 +69,7 @@ pub fn run(args: &Compare) -> Result<()> {
     let read = |path: &Path| read_predictions(path, &args.source, &device);
     let (before, after) = (read(&args.before)?, read(&args.after)?);
     check_sizes((&args.after, &after), (&args.before, &before))?;
-    let labels = read_labels(&args.source, (&args.before, &before))?;
+    let labels = read_labels(&args.source.labels, (&args.before, &before.probabilities()))?;
     let comparison = compare(args, [&before, &after], &labels)?;
     match args.json {
         true => println!("{}", comparison.json()),
@@ -211,8 +211,8 @@ impl fmt::Display for Comparison {
         }
         let [before, after] = self.accuracy;
         writeln!(f, "{:34} {before:>14.6} {after:>14.6}", "accuracy")?;
-        let ece = format!("{}, biased", EstimateName::EceTopLabel.title());
-        two(f, &ece, &self.ece, |ece| format!("{ece:.6e}"))?;
+        let title = "ECE, 15 equal-width bins, biased";
+        two(f, title, &self.ece, |ece| format!("{ece:.6e}"))?;
         let test = format!("p-value, {}", self.test.title());
         two(f, &test, &self.p_values, |p| p_value(*p))?;
         writeln!(

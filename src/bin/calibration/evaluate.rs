@@ -25,7 +25,10 @@ pub const QUADRATIC_LIMIT: usize = 20_000;
 pub fn run(args: &Evaluate) -> Result<()> {
     let device = device(args.source.device)?;
     let predictions = read_predictions(&args.predictions, &args.source, &device)?;
-    let labels = read_labels(&args.source, (&args.predictions, &predictions))?;
+    let labels = read_labels(
+        &args.source.labels,
+        (&args.predictions, &predictions.probabilities()),
+    )?;
     let n = predictions.samples();
     let kernel = kernel(&args.kernel, &predictions)?;
     let aspects = match args.lens {
@@ -136,7 +139,7 @@ fn adjust(tests: &[TestName], classes: &[Aspect]) -> Vec<Adjusted> {
 }
 
 /// A bar on standard error, if that is a terminal, once the work has taken a second.
-fn progress(steps: u64) -> ProgressBar {
+pub fn progress(steps: u64) -> ProgressBar {
     let target = match std::io::stderr().is_terminal() {
         true => ProgressDrawTarget::stderr_with_hz(5),
         false => ProgressDrawTarget::hidden(),

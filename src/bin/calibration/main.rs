@@ -1,18 +1,22 @@
 //! `calibration`: a predictions file in, estimates and p-values or a page of HTML out.
 //!
-//! Results, or the names of the files that hold them, go to standard output, everything else to standard error; bad input gives one line and
-//! the exit code 2.
+//! Results, or the names of the files that hold them, go to standard output, everything else to
+//! standard error; bad input gives one line and the exit code 2.
 
+mod apply;
 mod args;
 mod compare;
 mod evaluate;
+mod fit;
 mod input;
 mod kernel;
+mod methods;
 mod output;
 mod quantities;
 #[cfg(feature = "report")]
 mod report;
 mod source;
+mod writer;
 
 use std::process::ExitCode;
 
@@ -25,6 +29,8 @@ fn main() -> ExitCode {
         args::Command::Compare(args) => compare::run(args),
         #[cfg(feature = "report")]
         args::Command::Report(args) => report::run(args),
+        args::Command::Fit(args) => fit::run(args),
+        args::Command::Apply(args) => apply::run(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

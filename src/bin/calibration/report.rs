@@ -21,8 +21,11 @@ pub fn run(args: &args::Report) -> Result<()> {
     if let (Some(path), Some(after)) = (&args.after, &after) {
         check_sizes((path, after), (&args.predictions, &predictions))?;
     }
-    let labels = read_labels(&args.source, (&args.predictions, &predictions))?;
-    let first = usize::from(args.source.one_based);
+    let labels = read_labels(
+        &args.source.labels,
+        (&args.predictions, &predictions.probabilities()),
+    )?;
+    let first = usize::from(args.source.labels.one_based);
     let names = (first..first + predictions.classes()).map(|class| class.to_string());
     let builder = ReportBuilder::new(&predictions, &labels)
         .with_title(&args.title)

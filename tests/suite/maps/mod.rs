@@ -40,11 +40,19 @@ pub fn fitters() -> Vec<(&'static str, Fitter)> {
         ),
         (
             "order-preserving",
-            fitter(OrderPreservingConfig::new().with_regularisation(fixed)),
+            fitter(
+                OrderPreservingConfig::new()
+                    .with_regularisation(fixed)
+                    .with_max_iterations(60),
+            ),
         ),
         (
             "order-invariant",
-            fitter(OrderInvariantConfig::new().with_regularisation(fixed)),
+            fitter(
+                OrderInvariantConfig::new()
+                    .with_regularisation(fixed)
+                    .with_max_iterations(60),
+            ),
         ),
         ("vector", fitter(VectorScalingConfig::new())),
         (

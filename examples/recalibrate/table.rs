@@ -1,0 +1,86 @@
+use std::fmt::Write;
+
+use burn_calibration::{
+    distribution::Categorical, prelude::*, recalibration::Guarantees, score::MeanEstimate,
+};
+use rand::{SeedableRng, rngs::StdRng};
+
+use crate::{Result, reading::Predictions};
+
+/// A line of the table: predictions of held-out samples, and what they gained.
+pub struct Row {
+    method: &'static str,
+    /// What the map keeps, and how many seconds its fit took.
+    fitted: Option<(Guarantees, f64)>,
+    log: f64,
+    log_gain: MeanEstimate,
+    brier: f64,
+    ece: f64,
+    skce: f64,
+    p_value: f64,
+}
+
+impl Row {
+    pub fn evaluate(
+        method: &'static str,
+        fitted: Option<(Guarantees, f64)>,
+        before: &Categorical,
+        after: &Categorical,
+        data: &Predictions,
+        kernel: Kernel,
+    ) -> Result<Self> {
+        let labels = &data.labels;
+        let log = ProperScore::Log.improvement(before, after, labels)?;
+        let test = AsymptoticSkceTest::new(kernel);
+        let outcome = test.evaluate(after, labels, &mut StdRng::seed_from_u64(0))?;
+        Ok(Self {
+            method,
+            fitted,
+            log: log.after.estimate,
+            log_gain: log.difference,
+            brier: ProperScore::Brier.upper_bound(after, labels)?.estimate,
+            ece: Ece::default().estimate(after, labels)?,
+            skce: outcome.estimate(),
+            p_value: outcome.p_value(),
+        })
+    }
+}
+
+/// A table in Markdown.
+pub fn table(name: &str, n: usize, rows: &[Row]) -> String {
+    let mut text = format!("### {name}, {n} held-out predictions\n\n");
+    text += "| map | log loss | change of it | Brier | ECE % | SKCE × 10⁵ | p-value | order kept, injective | fit, s |\n";
+    text += "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: |\n";
+    for row in rows {
+        let gain = &row.log_gain;
+        let (keeps, seconds) = match row.fitted {
+            None => (String::new(), String::new()),
+            Some((promises, seconds)) => {
+                let yes = |kept: bool| if kept { "yes" } else { "no" };
+                let keeps = [promises.keeps_order, promises.injective]
+                    .map(yes)
+                    .join(", ");
+                (keeps, format!("{seconds:.3}"))
+            }
+        };
+        let change = match row.fitted {
+            None => String::new(),
+            Some(_) => format!("{:+.4} ± {:.4}", gain.estimate, gain.standard_error),
+        };
+        let p = match row.p_value {
+            p if p >= 1e-3 => format!("{p:.3}"),
+            p => format!("{p:.0e}"),
+        };
+        writeln!(
+            text,
+            "| {} | {:.4} | {change} | {:.4} | {:.2} | {:.2} | {p} | {keeps} | {seconds} |",
+            row.method,
+            row.log,
+            row.brier,
+            100.0 * row.ece,
+            1e5 * row.skce
+        )
+        .expect("a string takes all");
+    }
+    text
+}

@@ -1,0 +1,99 @@
+//! Writing logits and probabilities: CSV (plain or gzip), NPY, safetensors.
+
+use std::{
+    io::{BufWriter, Write},
+    path::Path,
+};
+
+use flate2::{Compression, write::GzEncoder};
+use npyz::WriterBuilder;
+use safetensors::{Dtype, tensor::TensorView};
+use tempfile::NamedTempFile;
+
+use crate::input::{Matrix, Result};
+
+/// The format of a file that is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Csv,
+    GzipCsv,
+    Npy,
+    Safetensors,
+}
+
+impl Format {
+    /// That of a name.
+    pub fn of(path: &Path) -> Result<Self> {
+        let name = path.to_string_lossy().to_lowercase();
+        match name.as_str() {
+            name if name.ends_with(".csv") => Ok(Self::Csv),
+            name if name.ends_with(".csv.gz") => Ok(Self::GzipCsv),
+            name if name.ends_with(".npy") => Ok(Self::Npy),
+            name if name.ends_with(".safetensors") => Ok(Self::Safetensors),
+            _ => Err(format!(
+                "{}: expected a name that ends in .csv, .csv.gz, .npy or .safetensors",
+                path.display()
+            )),
+        }
+    }
+}
+
+/// Writes a matrix aside and renames it: nobody finds half of one.
+pub fn write_matrix(path: &Path, format: Format, name: &str, matrix: &Matrix) -> Result<()> {
+    let wrong = |reason: String| format!("{}: cannot write: {reason}", path.display());
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let mut aside = NamedTempFile::new_in(folder).map_err(|e| wrong(e.to_string()))?;
+    let mut writer = BufWriter::new(&mut aside);
+    let written = match format {
+        Format::Csv => write_csv(&mut writer, matrix),
+        Format::GzipCsv => {
+            let mut gzip = GzEncoder::new(&mut writer, Compression::default());
+            write_csv(&mut gzip, matrix)
+                .and_then(|()| gzip.finish().map(drop).map_err(|e| e.to_string()))
+        }
+        Format::Npy => write_npy(&mut writer, matrix),
+        Format::Safetensors => write_safetensors(&mut writer, name, matrix),
+    };
+    written
+        .and_then(|()| writer.flush().map_err(|e| e.to_string()))
+        .map_err(wrong)?;
+    drop(writer);
+    aside.persist(path).map_err(|e| wrong(e.to_string()))?;
+    Ok(())
+}
+
+/// Without a header; each number with the digits that give it back exactly.
+fn write_csv(writer: impl Write, matrix: &Matrix) -> Result<()> {
+    let mut csv = csv::Writer::from_writer(writer);
+    for row in matrix.values.chunks(matrix.columns) {
+        let fields = row.iter().map(|number| format!("{number:?}"));
+        csv.write_record(fields).map_err(|e| e.to_string())?;
+    }
+    csv.flush().map_err(|e| e.to_string())
+}
+
+fn write_npy(writer: impl Write, matrix: &Matrix) -> Result<()> {
+    let shape = [matrix.rows() as u64, matrix.columns as u64];
+    let mut npy = npyz::WriteOptions::new()
+        .default_dtype()
+        .shape(&shape)
+        .writer(writer)
+        .begin_nd()
+        .map_err(|e| e.to_string())?;
+    npy.extend(matrix.values.iter())
+        .map_err(|e| e.to_string())?;
+    npy.finish().map_err(|e| e.to_string())
+}
+
+fn write_safetensors(mut writer: impl Write, name: &str, matrix: &Matrix) -> Result<()> {
+    let bytes: Vec<u8> = (matrix.values.iter())
+        .flat_map(|number| number.to_le_bytes())
+        .collect();
+    let shape = vec![matrix.rows(), matrix.columns];
+    let tensor = TensorView::new(Dtype::F64, shape, &bytes).map_err(|e| e.to_string())?;
+    let file = safetensors::serialize([(name, tensor)], None).map_err(|e| e.to_string())?;
+    writer.write_all(&file).map_err(|e| e.to_string())
+}

@@ -1,0 +1,179 @@
+//! `calibration fit` and `calibration apply`: every process is a new one.
+
+use std::{fs, path::PathBuf};
+
+use approx::assert_relative_eq;
+
+use crate::{calibration, complaint, folder, json, read_csv};
+
+const METHODS: [&str; 8] = [
+    "temperature",
+    "ensemble-temperature",
+    "diagonal",
+    "order-preserving",
+    "order-invariant",
+    "vector",
+    "matrix",
+    "dirichlet",
+];
+
+/// Forty rows of three logits with labels, counted from 1.
+fn write_data(folder: &std::path::Path) {
+    let row = |i: usize| {
+        let entry = |c: usize| 4.0 * (1.7 * i as f64 + 2.3 * c as f64).sin();
+        [0, 1, 2].map(entry)
+    };
+    let rows: Vec<[f64; 3]> = (0..40).map(row).collect();
+    let line = |row: &[f64; 3]| row.map(|z| format!("{z:?}")).join(",") + "\n";
+    fs::write(
+        folder.join("z.csv"),
+        rows.iter().map(line).collect::<String>(),
+    )
+    .unwrap();
+    let label = |(i, row): (usize, &[f64; 3])| {
+        let likely = (0..3).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
+        let class = if i % 3 == 0 { i % 4 % 3 } else { likely };
+        format!("{}\n", class + 1)
+    };
+    let labels: String = rows.iter().enumerate().map(label).collect();
+    fs::write(folder.join("y.csv"), labels).unwrap();
+}
+
+/// Fitted in one process, applied in two others: the same bits in every format.
+#[test]
+fn every_method_is_fitted_saved_and_applied() {
+    let folder = folder("fit");
+    write_data(&folder);
+    for method in METHODS {
+        let fit = format!(
+            "fit --method {method} --logits z.csv --labels y.csv --one-based -o {method}.map"
+        );
+        let object = json(&folder, &fit);
+        assert_eq!((&object["n"], &object["classes"]), (&40.into(), &3.into()));
+        assert_eq!(object["method"], method);
+        let loss = |when: &str| object["log_loss"][when].as_f64().unwrap();
+        assert!(loss("after") < loss("before") - 0.1, "{object}");
+        assert!(object["fit"]["evaluations"].as_u64().unwrap() > 1);
+
+        let apply = |output: &str, options: &str| {
+            let line = format!("apply {method}.map --logits z.csv -o {output} {options}");
+            let done = calibration(&folder, &line);
+            assert!(done.status.success() && done.stdout.is_empty(), "{done:?}");
+            folder.join(output)
+        };
+        let first = fs::read(apply("a.csv", "")).unwrap();
+        assert_eq!(first, fs::read(apply("b.csv", "")).unwrap());
+        let logits = read_csv(&folder.join("a.csv"));
+        let file = fs::read(apply("a.npy", "")).unwrap();
+        let npy = npyz::NpyFile::new(&file[..]).unwrap();
+        assert_eq!(npy.into_vec::<f64>().unwrap(), logits.concat());
+        let file = fs::read(apply("a.safetensors", "")).unwrap();
+        let tensors = safetensors::SafeTensors::deserialize(&file).unwrap();
+        let tensor = tensors.tensor("logits").unwrap();
+        assert_eq!(tensor.shape(), [40, 3]);
+        let bytes: Vec<u8> = logits
+            .concat()
+            .iter()
+            .flat_map(|z| z.to_le_bytes())
+            .collect();
+        assert_eq!(tensor.data(), bytes);
+        // probabilities are their softmax, packed or not
+        let rows = read_csv(&apply("p.csv", "--to-probabilities"));
+        for (z, p) in logits.iter().zip(&rows) {
+            let sum: f64 = z.iter().map(|z| z.exp()).sum();
+            for (z, p) in z.iter().zip(p) {
+                assert_relative_eq!(z.exp() / sum, p, max_relative = 1e-9);
+            }
+        }
+        let packed = fs::read(apply("p.csv.gz", "--to-probabilities")).unwrap();
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&packed[..]), &mut text)
+            .unwrap();
+        assert_eq!(text, fs::read_to_string(folder.join("p.csv")).unwrap());
+    }
+}
+
+/// By every loss; that of the temperature of log-probabilities does not depend on how they come.
+#[test]
+fn losses_and_probabilities() {
+    let folder = folder("losses");
+    write_data(&folder);
+    for loss in ["log", "brier", "skce", "mmce"] {
+        let fit =
+            format!("fit --loss {loss} --logits z.csv --labels y.csv --one-based -o {loss}.map");
+        assert_eq!(json(&folder, &fit)["loss"], loss);
+    }
+    calibration(
+        &folder,
+        "apply log.map --logits z.csv -o p.csv --to-probabilities",
+    );
+    let again = "fit --logits p.csv --probabilities --labels y.csv --one-based -o again.map --json";
+    let object = json(&folder, again.trim_end_matches(" --json"));
+    // what is calibrated has the temperature 1, and gains nothing
+    let gain = object["log_loss"]["before"].as_f64().unwrap()
+        - object["log_loss"]["after"].as_f64().unwrap();
+    assert!(gain.abs() < 1e-12, "{object}");
+    let text = calibration(&folder, again.trim_end_matches(" --json"));
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(
+        text.starts_with("temperature scaling of 40 predictions of 3 classes, saved as again.map")
+    );
+    assert!(
+        text.contains("keeps the accuracy:             yes"),
+        "{text}"
+    );
+}
+
+#[test]
+fn bad_input_is_one_clear_line() {
+    let folder = folder("fit badly");
+    write_data(&folder);
+    fs::write(folder.join("zero.csv"), "0.5,0.5,0\n").unwrap();
+    fs::write(folder.join("nan.csv"), "0.5,NaN,0\n").unwrap();
+    fs::write(folder.join("one.csv"), "1\n").unwrap();
+    fs::write(folder.join("two.csv"), "1,2\n").unwrap();
+    let fit = |rest: &str| complaint(&folder, &format!("fit -o bad.map --one-based {rest}"));
+    assert_eq!(
+        fit("--logits zero.csv --probabilities --labels one.csv"),
+        "zero.csv: row 0, column 2: the probability is 0, whose logarithm is infinite; expected logits, \
+         or positive probabilities"
+    );
+    assert_eq!(
+        fit("--logits nan.csv --labels one.csv"),
+        "nan.csv: row 0, class 1: the logit is NaN, expected a finite number"
+    );
+    assert_eq!(
+        fit("--logits z.csv --labels one.csv"),
+        "one.csv: 1 labels, expected 40, as many as z.csv has rows"
+    );
+    let done = calibration(
+        &folder,
+        "fit --method vector --logits z.csv --labels y.csv --one-based -o v.map",
+    );
+    assert!(done.status.success());
+    assert_eq!(
+        complaint(&folder, "apply v.map --logits two.csv -o out.csv"),
+        "two.csv: 2 columns, expected 3, the classes of v.map"
+    );
+    assert!(
+        complaint(&folder, "apply z.csv --logits z.csv -o out.csv")
+            .starts_with("z.csv: not a saved map: ")
+    );
+    assert!(
+        complaint(&folder, "apply v.map --logits z.csv -o out.txt").starts_with(
+            "out.txt: expected a name that ends in .csv, .csv.gz, .npy or .safetensors"
+        )
+    );
+    assert!(
+        complaint(
+            &folder,
+            "apply v.map --logits z.csv -o no/such/folder/out.csv"
+        )
+        .starts_with("no/such/folder/out.csv: cannot write: ")
+    );
+    let left: Vec<PathBuf> = (fs::read_dir(&folder).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.to_string_lossy().contains("out") || path.ends_with("bad.map"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}

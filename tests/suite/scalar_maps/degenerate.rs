@@ -1,0 +1,186 @@
+//! Data that leave little to fit, and configurations that leave nothing.
+
+use approx::assert_relative_eq;
+use burn_calibration::error::Error;
+
+use super::*;
+
+fn assert_finite(map: &dyn Recalibration, rows: &[Vec<f64>]) {
+    for logits in [tensor(rows), single(rows)] {
+        let dtype = logits.dtype();
+        let output = map.forward(logits);
+        assert_eq!(output.dtype(), dtype);
+        let values = vector(output);
+        assert!(
+            values.iter().all(|z| z.is_finite()),
+            "{}: {values:?}",
+            map.kind()
+        );
+        for row in values.chunks(rows[0].len()) {
+            let sum: f64 = row.iter().map(|z| z.exp()).sum();
+            assert_relative_eq!(sum, 1.0, max_relative = 1e-5);
+        }
+    }
+}
+
+/// One sample, equal logits, separable, misleading, saturated, classes that are never seen: for two
+/// and three classes, a distribution everywhere, logits of ±10⁴ included, and a fit that has converged.
+#[test]
+fn degenerate_data_give_a_distribution() {
+    let two: [(&[f64], &[usize]); 9] = [
+        (&[0.7], &[1]),
+        (&[0.7], &[0]),
+        (&[0.3; 5], &[0, 1, 1, 0, 1]),
+        (&[0.1, 0.1, 0.1], &[1, 1, 1]),
+        (&[-2.0, -1.0, 1.0, 3.0], &[0, 0, 1, 1]),
+        (&[-2.0, -1.0, 1.0, 3.0], &[1, 1, 0, 0]),
+        (&[-1e4, 1e4, 1e4, -1e4], &[0, 1, 0, 1]),
+        (&[-1e4, 0.3, 1e4], &[0, 1, 1]),
+        (&[-1e-8, 1e-8, 2e-8], &[0, 1, 0]),
+    ];
+    let probe = [0.0, 0.3, -5.0, 1e4, -1e4, 2e4];
+    for (scores, classes) in two {
+        for map in every_of(&two_classes(scores), classes) {
+            assert_finite(&*map, &two_classes(&probe));
+            let status = map.report().unwrap().status;
+            assert_eq!(status, FitStatus::Converged, "{} of {scores:?}", map.kind());
+        }
+    }
+    let three: [(Vec<Vec<f64>>, &[usize]); 6] = [
+        (vec![vec![1.0, 2.0, 3.0]], &[0]),
+        (vec![vec![4.0; 3], vec![-0.1; 3], vec![1e3; 3]], &[0, 1, 1]),
+        (vec![vec![9.0, 0.0, 0.0], vec![0.0, 9.0, 0.0]], &[0, 1]),
+        (vec![vec![9.0, 0.0, 0.0], vec![0.0, 9.0, 0.0]], &[2, 2]),
+        (vec![vec![1e4, 0.0, -1e4], vec![-1e4, 1e4, 1e4]], &[0, 0]),
+        (vec![vec![0.1, 0.2, 0.3]; 4], &[0, 0, 2, 0]),
+    ];
+    let probe = [
+        vec![0.0; 3],
+        vec![1e4, -1e4, 0.0],
+        vec![-1e4, 1e4, 1e4],
+        vec![1.0, 2.0, 3.0],
+    ];
+    for (rows, classes) in three {
+        for map in every_of(&rows, classes) {
+            assert_finite(&*map, &probe);
+            let status = map.report().unwrap().status;
+            assert_eq!(status, FitStatus::Converged, "{} of {rows:?}", map.kind());
+        }
+    }
+}
+
+/// Equal log-odds determine the intercept alone: 3 of 5, smoothed to `(3·4/5 + 2·1/4)/5 = 0.58`.
+#[test]
+fn equal_logits_leave_the_slopes() {
+    let (logits, labels) = (tensor(&two_classes(&[0.1; 5])), labels(&[1, 0, 1, 1, 0]));
+    let platt = PlattScalingConfig::new()
+        .fit(logits.clone(), labels.clone())
+        .unwrap();
+    assert_eq!(platt.parameters()[0][0], 1.0);
+    assert_relative_eq!(probabilities(&platt, &[0.1])[0], 0.58, max_relative = 1e-9);
+    let beta = BetaCalibrationConfig::new().fit(logits, labels).unwrap();
+    assert_eq!(beta.parameters()[0][..2], [1.0, 1.0]);
+    assert_relative_eq!(probabilities(&beta, &[0.1])[0], 0.58, max_relative = 1e-9);
+}
+
+/// Class 2 has the margin, or its smoothed targets, throughout.
+#[test]
+fn a_class_that_is_never_seen() {
+    let (rows, mut classes) = overconfident(100, 3, 20);
+    classes.iter_mut().for_each(|y| *y %= 2);
+    for map in every_of(&rows, &classes) {
+        let values = vector(map.forward(tensor(&rows)));
+        for row in values.chunks(3) {
+            assert!(row[2] < (0.12f64).ln(), "{}: {row:?}", map.kind());
+        }
+    }
+    let map = IsotonicRegressionConfig::new()
+        .fit(tensor(&rows), labels(&classes))
+        .unwrap();
+    assert_eq!(map.knots()[2].len(), 2);
+    let never = map.knots()[2][0].1;
+    assert_relative_eq!(never, 1.0 / 202.0, max_relative = 1e-12);
+}
+
+#[test]
+fn margins() {
+    let scores = [-1.0, 1.0];
+    for margin in [1e-30, 1e-3, 0.25] {
+        let map = IsotonicRegressionConfig::new()
+            .with_margin(Some(margin))
+            .fit(tensor(&two_classes(&scores)), labels(&[0, 1]))
+            .unwrap();
+        assert_finite(&map, &two_classes(&[-9.0, 9.0]));
+        let logits = vector(map.forward(tensor(&two_classes(&[-9.0, 9.0]))));
+        assert_relative_eq!(logits[1], margin.ln(), max_relative = 1e-12);
+        assert_relative_eq!(logits[2], margin.ln(), max_relative = 1e-12);
+    }
+}
+
+#[test]
+fn no_rows_give_no_rows() {
+    for m in [2, 3] {
+        let (rows, classes) = overconfident(20, m, 21);
+        for map in every_of(&rows, &classes) {
+            let none = tensor(&rows).slice([0..0, 0..m]);
+            assert_eq!(map.forward(none).dims(), [0, m]);
+        }
+    }
+}
+
+#[test]
+fn other_numbers_of_classes_panic() {
+    for (m, other) in [(2, 3), (3, 2), (3, 4)] {
+        let (rows, classes) = overconfident(20, m, 22);
+        for map in every_of(&rows, &classes) {
+            let kind = map.kind();
+            let map = std::panic::AssertUnwindSafe(map);
+            let forward = || map.forward(tensor(&[vec![0.0; other]]));
+            assert!(std::panic::catch_unwind(forward).is_err(), "{kind}");
+        }
+    }
+}
+
+#[test]
+fn configurations_outside_their_domain() {
+    fn message<F: Fit>(config: F) -> String {
+        match config.fit(tensor(&two_classes(&[0.0, 1.0])), labels(&[0, 1])) {
+            Err(error @ Error::Parameter { .. }) => error.to_string(),
+            Err(error) => panic!("{error}"),
+            Ok(_) => panic!("fitted"),
+        }
+    }
+    let margin = "the margin is 0.5, expected a number of at least 1e-30 and below 1/2";
+    let isotonic = IsotonicRegressionConfig::new();
+    assert_eq!(message(isotonic.with_margin(Some(0.5))), margin);
+    let spline = SplineCalibrationConfig::new();
+    assert_eq!(message(spline.with_margin(Some(0.5))), margin);
+    for margin in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        message(IsotonicRegressionConfig::new().with_margin(Some(margin)));
+    }
+    assert_eq!(
+        message(SplineCalibrationConfig::new().with_knots(1)),
+        "the number of knots is 1, expected at least 2"
+    );
+    assert_eq!(
+        message(SplineCalibrationConfig::new().with_resolution(1)),
+        "the resolution is 1, expected at least 2"
+    );
+    assert_eq!(
+        message(HistogramBinningConfig::new().with_bins(0)),
+        "the number of bins is 0, expected at least 1"
+    );
+    for smoothing in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        message(HistogramBinningConfig::new().with_smoothing(smoothing));
+    }
+}
+
+#[test]
+fn parameters_outside_their_domain() {
+    let platt = |parameters: &[[f64; 2]]| PlattScaling::from_parameters(parameters, &device());
+    assert!(platt(&[]).is_err() && platt(&[[1.0, 0.0]; 2]).is_err());
+    assert!(platt(&[[f64::NAN, 0.0]]).is_err() && platt(&[[-1.0, -2.0]]).is_ok());
+    let beta = |a, b, c| BetaCalibration::from_parameters(&[[a, b, c]], &device());
+    assert!(beta(0.0, 0.0, -3.0).is_ok() && beta(-1.0, 0.0, 0.0).is_err());
+    assert!(beta(1.0, -1e-9, 0.0).is_err() && beta(1.0, 1.0, f64::INFINITY).is_err());
+}

@@ -1,0 +1,100 @@
+use std::{fs, path::PathBuf};
+
+use burn_calibration::error::Error;
+
+use super::*;
+
+/// A file name in the folder of this test run, removed at the end.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(name: &str) -> Self {
+        Self(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+macro_rules! saved_and_loaded {
+    ($($name:ident: $config:expr => $map:ty;)*) => {$(
+        #[test]
+        fn $name() {
+            for m in [2, 3] {
+                let (rows, classes) = overconfident(50, m, 40);
+                let map = $config.fit(tensor(&rows), labels(&classes)).unwrap();
+                let file = Temporary::new(&format!("{}_{m}.bpk", stringify!($name)));
+                map.save(&file.0).unwrap();
+                let probe = tensor(&random_rows(20, m, 9.0, &mut rng(41)));
+                let expected = vector(map.forward(probe.clone()));
+                let loaded = <$map>::load(&file.0, &device()).unwrap();
+                assert_eq!(vector(loaded.forward(probe.clone())), expected);
+                assert!(loaded.report().is_none());
+                let any = load_map(&file.0, &device()).unwrap();
+                assert_eq!((any.kind(), any.guarantees()), (map.kind(), map.guarantees()));
+                assert_eq!(vector(any.forward(probe)), expected);
+
+                assert!(matches!(TemperatureScaling::load(&file.0, &device()), Err(Error::Map { .. })));
+                let whole = fs::read(&file.0).unwrap();
+                for length in [0, 1, whole.len() / 2, whole.len() - 1] {
+                    fs::write(&file.0, &whole[..length]).unwrap();
+                    for error in [
+                        <$map>::load(&file.0, &device()).map(|_| ()),
+                        load_map(&file.0, &device()).map(|_| ()),
+                    ] {
+                        assert!(matches!(error, Err(Error::Map { .. })), "{length}: {error:?}");
+                    }
+                }
+            }
+        }
+    )*};
+}
+
+saved_and_loaded! {
+    platt_scaling: PlattScalingConfig::new() => PlattScaling;
+    beta_calibration: BetaCalibrationConfig::new() => BetaCalibration;
+    isotonic_regression: IsotonicRegressionConfig::new() => IsotonicRegression;
+    isotonic_steps: steps() => IsotonicRegression;
+    histogram_binning: HistogramBinningConfig::new() => HistogramBinning;
+    histogram_of_equal_width: equal_width() => HistogramBinning;
+    spline_calibration: SplineCalibrationConfig::new() => SplineCalibration;
+}
+
+#[test]
+fn files_of_other_maps() {
+    let file = Temporary::new("of_another_map.bpk");
+    let map = PlattScaling::from_parameters(&[[1.0, 0.0]], &device()).unwrap();
+    map.save(&file.0).unwrap();
+    let error = BetaCalibration::load(&file.0, &device()).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("the file holds a Platt scaling"),
+        "{error}"
+    );
+    assert!(IsotonicRegression::load(&file.0, &device()).is_err());
+    // the parameters of another map under this one's name
+    let forge = |map: &dyn Recalibration, from: &str, to: &str| {
+        assert_eq!(from.len(), to.len());
+        map.save(&file.0).unwrap();
+        let mut bytes = fs::read(&file.0).unwrap();
+        let at = bytes
+            .windows(from.len())
+            .position(|w| w == from.as_bytes())
+            .unwrap();
+        bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+        fs::write(&file.0, bytes).unwrap();
+        load_map(&file.0, &device()).unwrap_err().to_string()
+    };
+    let (rows, classes) = overconfident(50, 3, 42);
+    let histogram = HistogramBinningConfig::new()
+        .fit(tensor(&rows), labels(&classes))
+        .unwrap();
+    let error = forge(&histogram, "histogram binning", "matrix calibratio");
+    assert!(error.contains("no kind of map is called"), "{error}");
+    let error = forge(&map, "Platt scaling", "Plate scaling");
+    assert!(error.contains("no kind of map is called"), "{error}");
+}

@@ -1,0 +1,90 @@
+//! Scalar recalibration maps: Platt, beta, isotonic, histogram, spline; of two classes and class-wise.
+
+mod degenerate;
+mod files;
+mod improvement;
+mod properties;
+mod reference;
+
+use burn::tensor::{DType, Int, Tensor};
+use burn_calibration::recalibration::*;
+use rand::RngExt;
+
+use crate::data::*;
+
+/// Rows of logits whose classes were drawn from cooler ones.
+fn overconfident(n: usize, m: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<usize>) {
+    let mut rng = rng(seed);
+    let rows = random_rows(n, m, 4.0, &mut rng);
+    let draw = |row: &Vec<f64>| {
+        let cooler: Vec<f64> = row.iter().map(|z| z / 2.5).collect();
+        let mut u = rng.random::<f64>();
+        let passed = softmax(&cooler).into_iter().position(|p| {
+            u -= p;
+            u < 0.0
+        });
+        passed.unwrap_or(m - 1)
+    };
+    let classes = rows.iter().map(draw).collect();
+    (rows, classes)
+}
+
+/// Logits of two classes with these log-odds of class 1.
+fn two_classes(scores: &[f64]) -> Vec<Vec<f64>> {
+    scores.iter().map(|&s| vec![0.0, s]).collect()
+}
+
+/// The recalibrated probability of class 1 at log-odds of two classes.
+fn probabilities(map: &dyn Recalibration, scores: &[f64]) -> Vec<f64> {
+    let logits = vector(map.forward(tensor(&two_classes(scores))));
+    logits.chunks(2).map(|row| softmax(row)[1]).collect()
+}
+
+fn log_loss(logits: Vec<f64>, classes: &[usize]) -> f64 {
+    let rows = logits.chunks(logits.len() / classes.len()).zip(classes);
+    rows.map(|(row, &y)| -softmax(row)[y].ln()).sum::<f64>() / classes.len() as f64
+}
+
+fn steps() -> IsotonicRegressionConfig {
+    IsotonicRegressionConfig::new().with_interpolation(Interpolation::Step)
+}
+
+fn equal_width() -> HistogramBinningConfig {
+    HistogramBinningConfig::new().with_edges(BinEdges::EqualWidth)
+}
+
+fn published_spline() -> SplineCalibrationConfig {
+    SplineCalibrationConfig::new().with_base(SplineBase::Model)
+}
+
+/// Every map with its variants, fitted.
+pub fn every(logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Vec<Box<dyn Recalibration>> {
+    fn fit<F: Fit<Map: Recalibration + 'static>>(
+        config: F,
+        logits: &Tensor<2>,
+        labels: &Tensor<1, Int>,
+    ) -> Box<dyn Recalibration> {
+        Box::new(config.fit(logits.clone(), labels.clone()).unwrap())
+    }
+    vec![
+        fit(PlattScalingConfig::new(), logits, labels),
+        fit(BetaCalibrationConfig::new(), logits, labels),
+        fit(IsotonicRegressionConfig::new(), logits, labels),
+        fit(SplineCalibrationConfig::new(), logits, labels),
+        fit(published_spline(), logits, labels),
+        fit(steps(), logits, labels),
+        fit(HistogramBinningConfig::new(), logits, labels),
+        fit(equal_width(), logits, labels),
+    ]
+}
+
+/// Of how many of [`every`] the output is continuous.
+const CONTINUOUS: usize = 5;
+
+fn every_of(rows: &[Vec<f64>], classes: &[usize]) -> Vec<Box<dyn Recalibration>> {
+    every(&tensor(rows), &labels(classes))
+}
+
+fn single(rows: &[Vec<f64>]) -> Tensor<2> {
+    tensor_on(rows, &device(), DType::F32)
+}

@@ -1,0 +1,330 @@
+//! Values by independent programs: SciPy 1.17.1, scikit-learn 1.9.1, and by hand.
+
+use approx::assert_relative_eq;
+use burn_calibration::{error::Error, loss::*};
+
+use super::*;
+use crate::loss::check_gradient;
+
+/// Log-odds with ties, and classes.
+const S: [f64; 40] = [
+    0.5, 1.4, -0.3, -2.2, -0.9, -2.5, 0.7, 4.5, -1.0, -1.4, 2.0, 1.6, 0.8, -2.3, 0.4, 2.6, -3.5,
+    -0.9, -5.2, -3.4, -5.0, -0.2, -3.3, 1.3, 1.0, -0.1, -7.1, -1.1, 0.4, 0.8, -4.1, -0.9, -2.4,
+    -1.9, 3.7, -1.9, 0.4, 3.2, -1.3, 0.2,
+];
+const Y: [usize; 40] = [
+    0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0,
+    0, 1, 0, 0, 0, 1, 1, 1,
+];
+
+/// Others, for which beta calibration has `b = 0`.
+const S_BOUND: [f64; 40] = [
+    2.7, -2.1, 1.8, -1.9, 2.6, -2.6, -0.9, -0.7, -3.7, 2.2, -2.6, -2.1, -0.6, 2.0, -1.1, 4.5, 0.5,
+    -0.1, 1.4, 0.2, -1.6, -0.6, 0.8, 3.7, 1.0, 1.5, -4.0, -0.0, 0.4, 4.0, 3.7, 0.7, 1.6, 0.4, -1.0,
+    0.5, -0.3, 1.1, 1.9, 0.1,
+];
+const Y_BOUND: [usize; 40] = [
+    0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 1, 1, 1, 0, 1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1,
+    1, 1, 0, 1, 0, 1, 0, 0,
+];
+
+/// Where maps are compared.
+const GRID: [f64; 15] = [
+    -20.0, -6.05, -3.3, -2.05, -1.0, -0.35, 0.0, 0.25, 0.9, 1.35, 2.2, 3.15, 4.4, 6.0, 20.0,
+];
+
+fn fit<F: Fit>(config: F, scores: &[f64], classes: &[usize]) -> F::Map {
+    let logits = tensor(&two_classes(scores));
+    config.fit(logits, labels(classes)).unwrap()
+}
+
+fn assert_all_eq(values: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(values.len(), expected.len());
+    for (value, expected) in values.iter().zip(expected) {
+        assert_relative_eq!(value, expected, max_relative = tolerance);
+    }
+}
+
+/// SciPy: `minimize` (trust-exact), then `root` of the gradient to 1e-17. `_SigmoidCalibration` of
+/// scikit-learn gives (0.435662189, −0.466631972).
+#[test]
+fn platt_scaling() {
+    let map = fit(PlattScalingConfig::new(), &S, &Y);
+    let expected = [0.4356621899457934, -0.4666319801193219];
+    assert_all_eq(&map.parameters()[0], &expected, 1e-10);
+    let report = map.report().unwrap();
+    assert_eq!(report.status, FitStatus::Converged);
+    assert_relative_eq!(report.objective, 0.5576766555747936, max_relative = 1e-12);
+    assert!(report.gradient.unwrap() <= 1e-10 && report.evaluations < 20);
+}
+
+/// SciPy, as for Platt: the free minimum where it is within the bounds, else that with `b = 0`, which
+/// L-BFGS-B with bounds finds as well.
+#[test]
+fn beta_calibration() {
+    for (scores, classes, expected, objective) in [
+        (
+            S,
+            Y,
+            [0.5937434142122289, 0.2680739354440683, -0.1305329326630149],
+            0.5557835139844526,
+        ),
+        (
+            S_BOUND,
+            Y_BOUND,
+            [1.3367702299734392, 0.0, 0.5657821210969793],
+            0.5718267040531739,
+        ),
+    ] {
+        let map = fit(BetaCalibrationConfig::new(), &scores, &classes);
+        assert_all_eq(&map.parameters()[0], &expected, 1e-8);
+        let report = map.report().unwrap();
+        assert_eq!(report.status, FitStatus::Converged);
+        assert_relative_eq!(report.objective, objective, max_relative = 1e-12);
+    }
+}
+
+/// `IsotonicRegression(y_min=1/82, y_max=81/82, out_of_bounds="clip")` of scikit-learn.
+#[test]
+fn isotonic_regression() {
+    let map = fit(IsotonicRegressionConfig::new(), &S, &Y);
+    let expected = [
+        0.012195121951219513,
+        0.012195121951219513,
+        0.012195121951219513,
+        0.1875,
+        0.1875,
+        0.1875,
+        0.29166666666666663,
+        0.5,
+        0.625,
+        0.75,
+        0.75,
+        0.75,
+        0.958079268292683,
+        0.9878048780487805,
+        0.9878048780487805,
+    ];
+    assert_all_eq(&probabilities(&map, &GRID), &expected, 1e-12);
+    // with steps: those of the nearest block
+    let map = fit(steps(), &S, &Y);
+    let (never, always) = (1.0 / 82.0, 81.0 / 82.0);
+    let values = probabilities(&map, &[-2.91, -2.89, 0.04, 0.06, 4.09, 4.11]);
+    let expected = [never, 0.1875, 0.1875, 0.5, 0.75, always];
+    assert_all_eq(&values, &expected, 1e-12);
+}
+
+/// SciPy: `CubicSpline(bc_type="natural")` as the basis, `numpy.linalg.lstsq`, `numpy.interp`.
+#[test]
+fn spline_calibration() {
+    let published = [
+        0.012195121951219513,
+        0.012195121951219513,
+        0.12817185530561534,
+        0.31186094124413205,
+        0.15242618828061,
+        0.10849130514547276,
+        0.23098835841533344,
+        0.3509503110533579,
+        0.6638018107410775,
+        0.6939448318731085,
+        0.737285605388947,
+        0.7775644003151134,
+        0.7947296383453439,
+        0.7958973979104043,
+        0.7958973979104043,
+    ];
+    let corrected = [
+        0.05396662221546837,
+        0.08888703309017451,
+        0.22599742357161606,
+        0.2456980947483743,
+        0.11892640402674687,
+        0.16769109903227297,
+        0.2823667987191895,
+        0.3531716574167422,
+        0.6564924022257594,
+        0.7062412716900484,
+        0.7653522903077397,
+        0.8334597834029669,
+        0.8990247443129123,
+        0.9037800084805657,
+        0.9037800084805657,
+    ];
+    let map = fit(published_spline(), &S, &Y);
+    assert_all_eq(&probabilities(&map, &GRID), &published, 1e-9);
+    let map = fit(SplineCalibrationConfig::new(), &S, &Y);
+    assert_all_eq(&probabilities(&map, &GRID), &corrected, 1e-9);
+    assert_eq!(map.knots()[0].len(), 34);
+}
+
+/// A table of 256 is that of all 2,000 log-odds, nearly.
+#[test]
+fn the_resolution_of_a_spline_hardly_matters() {
+    let (rows, classes) = overconfident(2000, 2, 5);
+    let scores: Vec<f64> = rows.iter().map(|row| row[1] - row[0]).collect();
+    let coarse = fit(SplineCalibrationConfig::new(), &scores, &classes);
+    let fine = SplineCalibrationConfig::new().with_resolution(2000);
+    let fine = fit(fine, &scores, &classes);
+    assert_eq!(
+        (coarse.knots()[0].len(), fine.knots()[0].len()),
+        (256, 2000)
+    );
+    let pairs = probabilities(&coarse, &GRID);
+    for (coarse, fine) in pairs.iter().zip(probabilities(&fine, &GRID)) {
+        assert!((coarse - fine).abs() < 2e-3, "{coarse} {fine}");
+    }
+}
+
+#[test]
+fn histogram_by_hand() {
+    // ranks 2 and 4 of 6; the ties at 1 share the second bin
+    let scores = [3.0, -1.0, 1.0, -2.0, 1.0, 1.0];
+    let classes = [1, 0, 1, 0, 0, 1];
+    let map = fit(
+        HistogramBinningConfig::new().with_bins(3),
+        &scores,
+        &classes,
+    );
+    let [low, middle, high] = [0.5 / 3.0, 2.5 / 4.0, 1.5 / 2.0];
+    let probe = [-9.0, -1.0, -0.01, 0.01, 1.0, 1.99, 2.01, 9.0];
+    let expected = [low, low, low, middle, middle, middle, high, high];
+    assert_all_eq(&probabilities(&map, &probe), &expected, 1e-14);
+    let knots = map.knots();
+    assert_eq!(
+        knots[0].iter().map(|k| k.0).collect::<Vec<_>>(),
+        [0.0, 0.0, 2.0, 2.0]
+    );
+
+    // quarters: [0, ¼] holds −2, (¼, ½] holds −1 and 0, (½, ¾] nothing, (¾, 1] holds 2
+    let config = equal_width().with_bins(4).with_smoothing(1.0);
+    let map = fit(config, &[-2.0, -1.0, 0.0, 2.0], &[0, 0, 1, 1]);
+    let expected = [1.0 / 3.0, 0.5, 0.5, 0.625, 2.0 / 3.0];
+    let values = probabilities(&map, &[-1.2, -1.0, 0.0, 0.5, 1.2]);
+    assert_all_eq(&values, &expected, 1e-14);
+
+    let one = fit(HistogramBinningConfig::new().with_bins(1), &S, &Y);
+    assert_all_eq(&probabilities(&one, &[-5.0, 5.0]), &[14.5 / 41.0; 2], 1e-14);
+}
+
+/// `g_c = p_c` for the identity, hence the log-probabilities, whatever the logits.
+#[test]
+fn identities() {
+    let platt = PlattScaling::from_parameters(&[[1.0, 0.0]; 3], &device()).unwrap();
+    let beta = BetaCalibration::from_parameters(&[[1.0, 1.0, 0.0]; 3], &device()).unwrap();
+    let rows = [
+        vec![0.3, -1.2, 2.0],
+        vec![5.0, 5.0, 5.0],
+        vec![1e4, -1e4, 0.0],
+        vec![-1e4, -1e4, 0.0],
+        vec![800.0, 800.0, -800.0],
+        vec![1e-9, 0.0, 0.0],
+    ];
+    for map in [&platt as &dyn Recalibration, &beta] {
+        for (row, got) in rows
+            .iter()
+            .zip(vector(map.forward(tensor(&rows))).chunks(3))
+        {
+            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = row.iter().map(|z| (z - largest).exp()).sum();
+            for (z, got) in row.iter().zip(got) {
+                assert_relative_eq!(
+                    *got,
+                    z - largest - sum.ln(),
+                    max_relative = 1e-13,
+                    epsilon = 1e-13
+                );
+            }
+        }
+    }
+    let two = PlattScaling::from_parameters(&[[2.0, -1.0]], &device()).unwrap();
+    let logits = vector(two.forward(tensor(&[vec![1.0, 4.0]])));
+    assert_relative_eq!(logits[1] - logits[0], 5.0, max_relative = 1e-14);
+}
+
+#[test]
+fn gradients_through_the_maps() {
+    let (rows, classes) = overconfident(60, 3, 6);
+    let probe = random_rows(5, 3, 3.0, &mut rng(7));
+    let loss = LogLossConfig::new().init();
+    for map in &every_of(&rows, &classes)[..CONTINUOUS] {
+        check_gradient(&probe, 1e-6, |z| {
+            loss.forward(map.forward(z), labels(&[0, 1, 2, 0, 1]))
+        });
+    }
+    let (rows, classes) = overconfident(60, 2, 8);
+    for map in &every_of(&rows, &classes)[..CONTINUOUS] {
+        let probe = [vec![0.3, 0.3], vec![1.0, -0.7]];
+        check_gradient(&probe, 1e-6, |z| {
+            loss.forward(map.forward(z), labels(&[0, 1]))
+        });
+    }
+}
+
+/// Of the log loss without smoothing, and of the Brier score, both lower than at the start.
+#[test]
+fn descent_of_a_criterion() {
+    fn check<F: Fit<Map: Recalibration>>(config: &F) {
+        for m in [2, 4] {
+            let (rows, classes) = overconfident(300, m, 9);
+            let (logits, labels) = (tensor(&rows), labels(&classes));
+            let start = config.fit(logits.clone(), labels.clone()).unwrap();
+            for criterion in [
+                &LogLossConfig::new().init() as &dyn Criterion,
+                &BrierLossConfig::new().init(),
+            ] {
+                let mut last = None;
+                let map = config
+                    .fit_observed(Some(criterion), logits.clone(), labels.clone(), &mut |p| {
+                        last = Some(p)
+                    })
+                    .unwrap();
+                let value = |map: &F::Map| {
+                    scalar(criterion.forward(map.forward(logits.clone()), labels.clone()))
+                };
+                let report = map.report().unwrap();
+                assert!(value(&map) < value(&start));
+                assert_relative_eq!(value(&map), report.objective, max_relative = 1e-12);
+                assert!(report.gradient.unwrap() < 1e-6, "{report}");
+                let last = last.unwrap();
+                let fits = if m == 2 { 2 } else { m + 1 };
+                assert_eq!((last.fit, last.fits), (fits, fits));
+            }
+        }
+    }
+    check(&PlattScalingConfig::new().with_tolerance(1e-7));
+    check(&BetaCalibrationConfig::new().with_tolerance(1e-7));
+}
+
+#[test]
+fn maps_without_a_descent_say_so() {
+    fn message<F: Fit>(config: F) -> String {
+        let (logits, labels) = (tensor(&two_classes(&S)), labels(&Y));
+        let criterion = BrierLossConfig::new().init();
+        match config.fit_by(&criterion, logits, labels) {
+            Err(error @ Error::NoSuchFit { .. }) => error.to_string(),
+            Err(error) => panic!("{error}"),
+            Ok(_) => panic!("fitted"),
+        }
+    }
+    assert_eq!(
+        message(IsotonicRegressionConfig::new()),
+        "isotonic regression cannot be fitted by a criterion: pooling adjacent violators has the \
+         least log loss and the least Brier score already"
+    );
+    assert!(message(HistogramBinningConfig::new()).starts_with("histogram binning cannot"));
+    assert!(message(SplineCalibrationConfig::new()).starts_with("spline calibration cannot"));
+}
+
+#[test]
+fn the_report_of_a_table_is_its_log_loss() {
+    for m in [2, 3] {
+        let (rows, classes) = overconfident(200, m, 10);
+        for map in &every_of(&rows, &classes)[2..] {
+            let loss = log_loss(vector(map.forward(tensor(&rows))), &classes);
+            let report = map.report().unwrap();
+            assert_relative_eq!(report.objective, loss, max_relative = 1e-12);
+            assert_eq!(report.status, FitStatus::Converged);
+        }
+    }
+}
