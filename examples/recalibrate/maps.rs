@@ -29,5 +29,10 @@ pub fn all() -> Vec<(&'static str, Fitter)> {
         ("vector", fitter(VectorScalingConfig::new())),
         ("matrix", fitter(MatrixScalingConfig::new())),
         ("Dirichlet", fitter(DirichletCalibrationConfig::new())),
+        ("Platt", fitter(PlattScalingConfig::new())),
+        ("beta", fitter(BetaCalibrationConfig::new())),
+        ("isotonic", fitter(IsotonicRegressionConfig::new())),
+        ("histogram", fitter(HistogramBinningConfig::new())),
+        ("spline", fitter(SplineCalibrationConfig::new())),
     ]
 }

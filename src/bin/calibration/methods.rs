@@ -23,6 +23,16 @@ pub enum Method {
     Matrix,
     /// A matrix and intercepts of log-probabilities, regularised
     Dirichlet,
+    /// Platt scaling of each class
+    Platt,
+    /// Beta calibration of each class
+    Beta,
+    /// Isotonic regression of each class (by the log loss alone)
+    Isotonic,
+    /// Histogram binning of each class (by the log loss alone)
+    Histogram,
+    /// A spline through the cumulative frequencies of each class (by the log loss alone)
+    Spline,
 }
 
 /// A callback for the progress of a fit.
@@ -78,6 +88,11 @@ impl Method {
                 let config = DirichletCalibrationConfig::new().with_seed(seed);
                 boxed(config, criterion, data, progress)
             }
+            Self::Platt => boxed(PlattScalingConfig::new(), criterion, data, progress),
+            Self::Beta => boxed(BetaCalibrationConfig::new(), criterion, data, progress),
+            Self::Isotonic => boxed(IsotonicRegressionConfig::new(), criterion, data, progress),
+            Self::Histogram => boxed(HistogramBinningConfig::new(), criterion, data, progress),
+            Self::Spline => boxed(SplineCalibrationConfig::new(), criterion, data, progress),
         }
     }
 }
