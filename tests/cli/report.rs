@@ -37,7 +37,7 @@ fn page_and_pictures() {
     assert_eq!(written(&folder, alone), names);
     let page = String::from_utf8(read("alone.html")).unwrap();
     assert!(page.contains("<h1>Calibration report</h1>") && page.contains("40 predictions"));
-    assert!(!page.contains("after"));
+    assert!(!page.contains(" after") && !page.contains("recalibration"));
     assert!(read("alone/class-2.svg").starts_with(b"<svg "));
 
     let both = "--predictions p.csv --after q.csv --labels z.csv --one-based --title A&B --seed 3 \
