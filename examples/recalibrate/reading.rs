@@ -42,8 +42,8 @@ impl Predictions {
     pub fn halves(&self) -> (Self, Self) {
         let n = self.samples();
         let part = |rows: std::ops::Range<usize>| Self {
-            logits: self.logits.clone().slice([rows.clone()]),
-            labels: self.labels.clone().slice([rows]),
+            logits: self.logits.clone().slice(rows.clone()),
+            labels: self.labels.clone().slice(rows),
         };
         (part(0..n / 2), part(n / 2..n))
     }

@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_curved_valley() {
         let rosenbrock = |theta: &Tensor<1>| {
-            let [x, y] = [0, 1].map(|k| theta.clone().slice([k..k + 1]));
+            let [x, y] = [0, 1].map(|k| theta.clone().slice(k..k + 1));
             (y - x.clone() * x.clone()).square() * 100.0 + (x - 1.0).square()
         };
         let (theta, report) = descend(rosenbrock, &[-1.2, 1.0]);

@@ -91,7 +91,7 @@ impl DiagonalFamily {
             .weights(theta)
             .factors(self.standardised.clone());
         let slopes = factors.reshape([k]) * self.beta;
-        let first = self.knots.clone().slice([0..1]) * self.beta;
+        let first = self.knots.clone().slice(0..1) * self.beta;
         Monotone::integrate(self.knots.clone(), slopes, first)
     }
 }

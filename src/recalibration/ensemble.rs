@@ -79,7 +79,7 @@ impl Fit for EnsembleTemperatureScalingConfig {
         let fits = STARTS.len() + usize::from(criterion.is_some());
         let mut descend = |fit, criterion: &dyn Criterion, start: &[f64]| {
             let objective = |theta: &Tensor<1>| {
-                let [log_beta, weights] = [0..1, 1..4].map(|part| theta.clone().slice([part]));
+                let [log_beta, weights] = [0..1, 1..4].map(|part| theta.clone().slice(part));
                 let log_weights = log_softmax(weights, 0);
                 let mixed = mixture(logits.clone(), log_beta.exp(), log_weights);
                 criterion.forward(mixed, labels.clone())
@@ -123,7 +123,7 @@ impl Fit for EnsembleTemperatureScalingConfig {
 fn mixture(logits: Tensor<2>, beta: Tensor<1>, log_weights: Tensor<1>) -> Tensor<2> {
     let [_, m] = logits.dims();
     let [first, second, third] =
-        [0, 1, 2].map(|k| log_weights.clone().slice([k..k + 1]).reshape([1, 1]));
+        [0, 1, 2].map(|k| log_weights.clone().slice(k..k + 1).reshape([1, 1]));
     let terms = [
         log_softmax(logits.clone() * beta.reshape([1, 1]), 1) + first,
         log_softmax(logits.clone(), 1) + second,

@@ -52,8 +52,8 @@ impl AffineFamily {
     fn split(&self, theta: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
         let weights = self.weights();
         (
-            theta.clone().slice([0..weights]),
-            theta.clone().slice([weights..weights + self.classes]),
+            theta.clone().slice(0..weights),
+            theta.clone().slice(weights..weights + self.classes),
         )
     }
 }

@@ -51,14 +51,14 @@ fn interval(numbers: Tensor<1>, points: Tensor<1>) -> Tensor<1, Int> {
 
 /// The first number once more in front: `[k] → [k + 1]`.
 fn with_first(numbers: Tensor<1>) -> Tensor<1> {
-    Tensor::cat(vec![numbers.clone().slice([0..1]), numbers], 0)
+    Tensor::cat(vec![numbers.clone().slice(0..1), numbers], 0)
 }
 
 impl Monotone {
     /// From slopes at knots, `[k]`, with a value at the first knot, `[1]`.
     pub fn integrate(knots: Tensor<1>, slopes: Tensor<1>, first: Tensor<1>) -> Self {
         let [k] = knots.dims();
-        let pairs = |x: &Tensor<1>| (x.clone().slice([0..k - 1]), x.clone().slice([1..k]));
+        let pairs = |x: &Tensor<1>| (x.clone().slice(0..k - 1), x.clone().slice(1..k));
         let ((left, right), (below, above)) = (pairs(&knots), pairs(&slopes));
         let areas = (right - left) * (below + above) * 0.5;
         let values = Tensor::cat(vec![first.clone(), areas.cumsum(0) + first], 0);
@@ -72,8 +72,8 @@ impl Monotone {
     /// `b` of each interval, 0 beyond the knots: `[k + 1]`.
     fn bends(&self) -> Tensor<1> {
         let [k] = self.knots.dims();
-        let steps = |x: &Tensor<1>| x.clone().slice([1..k]) - x.clone().slice([0..k - 1]);
-        let none = self.slopes.clone().slice([0..1]).zeros_like();
+        let steps = |x: &Tensor<1>| x.clone().slice(1..k) - x.clone().slice(0..k - 1);
+        let none = self.slopes.clone().slice(0..1).zeros_like();
         let inner = steps(&self.slopes) / steps(&self.knots) * 0.5;
         Tensor::cat(vec![none.clone(), inner, none], 0)
     }
@@ -102,7 +102,7 @@ impl Monotone {
         let w = of(with_first(self.values.clone())) + d * slope;
         // rounding must not pass the value at the next knot
         let [k] = self.values.dims();
-        let open = self.values.clone().slice([k - 1..k]).zeros_like() + f64::INFINITY;
+        let open = self.values.clone().slice(k - 1..k).zeros_like() + f64::INFINITY;
         let ceiling = of(Tensor::cat(vec![self.values.clone(), open], 0));
         w.min_pair(ceiling).reshape(shape)
     }

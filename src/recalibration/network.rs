@@ -53,7 +53,7 @@ impl Sizes {
     pub fn weights(self, theta: &Tensor<1>) -> Weights {
         let mut first = 0;
         Weights(self.shapes().map(|[rows, columns]| {
-            let part = theta.clone().slice([first..first + rows * columns]);
+            let part = theta.clone().slice(first..first + rows * columns);
             first += rows * columns;
             part.reshape([rows, columns])
         }))

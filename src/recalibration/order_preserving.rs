@@ -251,7 +251,7 @@ macro_rules! order_map {
             fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
                 let scales = self.scales.val().cast(logits.dtype());
                 let [beta, mean, spread] =
-                    [0, 1, 2].map(|k| scales.clone().slice([k..k + 1]).reshape([1, 1]));
+                    [0, 1, 2].map(|k| scales.clone().slice(k..k + 1).reshape([1, 1]));
                 let sorted = Sorted::new(logits.clone());
                 let features = (features(&logits, &sorted, $invariant) - mean) / spread;
                 sorted.map(self.network.weights(&logits).factors(features), beta)
