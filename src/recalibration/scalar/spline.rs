@@ -77,9 +77,6 @@ pub struct SplineCalibration {
 /// The least weight of a sample.
 const LEAST: f64 = 1e-12;
 
-/// The least weight of a sample.
-const LEAST: f64 = 1e-12;
-
 impl SplineBase {
     /// `q` and `w` of each group.
     fn of(self, event: &Event) -> Vec<(f64, f64)> {
