@@ -83,15 +83,17 @@ fn equal_logits_leave_the_slopes() {
     assert_relative_eq!(probabilities(&beta, &[0.1])[0], 0.58, max_relative = 1e-9);
 }
 
-/// Class 2 has the margin, or its smoothed targets, throughout.
+/// Class 2 has the margin, or its smoothed targets, throughout; in bins of 6 or 7 samples the smoothed
+/// frequency, 1/14 or less before the values of a row are normalised.
 #[test]
 fn a_class_that_is_never_seen() {
     let (rows, mut classes) = overconfident(100, 3, 20);
     classes.iter_mut().for_each(|y| *y %= 2);
-    for map in every_of(&rows, &classes) {
+    let maps = every_of(&rows, &classes);
+    for (map, bound) in maps.iter().zip([0.12, 0.12, 0.12, 0.12, 0.12, 0.12, 0.2]) {
         let values = vector(map.forward(tensor(&rows)));
         for row in values.chunks(3) {
-            assert!(row[2] < (0.2f64).ln(), "{}: {row:?}", map.kind());
+            assert!(row[2] < f64::ln(bound), "{}: {row:?}", map.kind());
         }
     }
     let map = IsotonicRegressionConfig::new()
