@@ -81,25 +81,27 @@ fn chart(
     let (low, high) = means.fold((0.0, 0.0), |(low, high): (f64, f64), x| {
         (low.min(x), high.max(x))
     });
-    let largest = points.iter().map(|p| p.size).max().unwrap_or(1) as f64;
+    let doublings = |size: usize| (size as f64 / 100.0).log2();
+    let last = points.iter().map(|p| doublings(p.size)).fold(0.0, f64::max);
     let mut chart = ChartBuilder::on(area)
         .caption(title, (FONT, 14))
         .margin(8)
         .x_label_area_size(34)
         .y_label_area_size(52)
-        .build_cartesian_2d((90.0..1.1 * largest).log_scale(), range(low, high))?;
+        .build_cartesian_2d(-0.2..last + 0.2, range(low, high))?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .x_desc("test set size")
         .label_style((FONT, 12))
-        .x_label_formatter(&|x| format!("{x:.0}"))
+        .x_labels(6)
+        .x_label_formatter(&|x| format!("{:.0}", 100.0 * x.exp2()))
         .y_label_formatter(&|y| format!("{y:.3}"))
         .draw()?;
     for (k, estimator) in ESTIMATORS.iter().enumerate() {
         let line: Vec<(f64, f64)> = (points.iter())
             .filter(|p| p.estimator == estimator.name)
-            .map(|p| (p.size as f64, p.mean))
+            .map(|p| (doublings(p.size), p.mean))
             .collect();
         chart.draw_series(LineSeries::new(line.clone(), style(k)))?;
         let filled = k.is_multiple_of(2);
