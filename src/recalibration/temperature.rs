@@ -4,6 +4,8 @@ use burn::{
     tensor::{Device, Int, Tensor},
 };
 
+use rayon::prelude::*;
+
 use super::{
     Fit, FitProgress, FitReport, FitStatus, Guarantees,
     data::FitData,
@@ -15,6 +17,7 @@ use crate::{
     error::{Error, Result},
     host::to_scalar,
     loss::Criterion,
+    ops::cpu::exp,
 };
 
 /// Configuration of [`TemperatureScaling`], which it fits.
@@ -90,8 +93,10 @@ impl TemperatureScalingConfig {
             return (1.0, indifferent(loss.at(1.0).value));
         };
         let mut evaluations = 0;
+        let mut last = None;
         let mut at = |beta: f64| {
             let at = loss.at(beta);
+            last = Some(at);
             evaluations += 1;
             progress(FitProgress {
                 fit: 1,
@@ -116,7 +121,7 @@ impl TemperatureScalingConfig {
                 increasing_root(f, bracket, 0.0, self.tolerance, self.max_iterations);
             (x.exp(), ended(converged))
         };
-        let at = at(beta);
+        let at = last.expect("evaluated at a bound or within the tolerance of the minimum");
         let report = FitReport {
             status,
             objective: at.value,
@@ -249,6 +254,9 @@ impl Stored for TemperatureScaling {
 
 impl_recalibration!(TemperatureScaling);
 
+/// Logits of a block, whose exponentials are taken together: they stay in the first-level cache.
+const BLOCK: usize = 2048;
+
 /// The mean log loss as a function of `β = 1/T`.
 struct LogLoss<'a> {
     classes: usize,
@@ -258,6 +266,7 @@ struct LogLoss<'a> {
 }
 
 /// The mean log loss at an inverse temperature, with its first two derivatives.
+#[derive(Clone, Copy)]
 struct LogLossAt {
     value: f64,
     slope: f64,
@@ -288,29 +297,45 @@ impl<'a> LogLoss<'a> {
     /// `L(β) = mean(log Σ_c exp(βz_c) − βz_y)`, `L' = mean(E z − z_y)`, `L'' = mean(Var z)`, where
     /// `E` and `Var` are over the classes under `softmax(βz)`.
     fn at(&self, beta: f64) -> LogLossAt {
-        let mut sum = LogLossAt {
-            value: 0.0,
-            slope: 0.0,
-            curvature: 0.0,
-        };
-        for (z, &y) in self.logits.chunks(self.classes).zip(self.labels) {
+        let rows = (BLOCK / self.classes).max(1);
+        let blocks =
+            (self.logits.par_chunks(rows * self.classes)).zip(self.labels.par_chunks(rows));
+        let of_block = |(logits, labels): (&[f64], &[usize])| self.sums(beta, logits, labels);
+        // in the order of the blocks: the same sum on any number of threads
+        let sums: Vec<[f64; 3]> = blocks.map(of_block).collect();
+        let n = self.labels.len() as f64;
+        let mean = |k: usize| sums.iter().map(|sums| sums[k]).sum::<f64>() / n;
+        LogLossAt {
+            value: mean(0),
+            slope: mean(1),
+            curvature: mean(2),
+        }
+    }
+
+    /// The three sums over some rows.
+    fn sums(&self, beta: f64, logits: &[f64], labels: &[usize]) -> [f64; 3] {
+        let mut weights: Vec<f64> = logits.iter().map(|z| beta * z).collect();
+        exp(&mut weights);
+        let [mut value, mut slope, mut curvature] = [0.0; 3];
+        let mut product = 1.0f64; // of s₀ in [1, m]: one logarithm for many
+        let rows = (logits.chunks(self.classes)).zip(weights.chunks(self.classes));
+        for ((z, weights), &y) in rows.zip(labels) {
             let (mut s0, mut s1, mut s2) = (0.0, 0.0, 0.0);
-            for &z in z {
-                let weight = (beta * z).exp();
+            for (weight, z) in weights.iter().zip(z) {
                 s0 += weight;
                 s1 += weight * z;
                 s2 += weight * z * z;
             }
+            product *= s0;
+            if product > 1e200 {
+                value += product.ln();
+                product = 1.0;
+            }
             let mean = s1 / s0;
-            sum.value += s0.ln() - beta * z[y];
-            sum.slope += mean - z[y];
-            sum.curvature += s2 / s0 - mean * mean;
+            value -= beta * z[y];
+            slope += mean - z[y];
+            curvature += s2 / s0 - mean * mean;
         }
-        let n = self.labels.len() as f64;
-        LogLossAt {
-            value: sum.value / n,
-            slope: sum.slope / n,
-            curvature: sum.curvature / n,
-        }
+        [value + product.ln(), slope, curvature]
     }
 }
