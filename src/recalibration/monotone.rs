@@ -16,6 +16,9 @@ pub(super) struct Monotone {
     pub slopes: Tensor<1>,
 }
 
+/// Beyond every logit, and finite in f32.
+const NO_CEILING: f64 = 1e30;
+
 /// Numbers among the `k + 1` intervals that the knots make of the line.
 #[derive(Debug, Clone)]
 pub(super) struct Located {
@@ -102,7 +105,7 @@ impl Monotone {
         let w = of(with_first(self.values.clone())) + d * slope;
         // rounding must not pass the value at the next knot
         let [k] = self.values.dims();
-        let open = self.values.clone().slice(k - 1..k).zeros_like() + f64::INFINITY;
+        let open = self.values.clone().slice(k - 1..k).zeros_like() + NO_CEILING;
         let ceiling = of(Tensor::cat(vec![self.values.clone(), open], 0));
         w.min_pair(ceiling).reshape(shape)
     }
