@@ -13,6 +13,7 @@
 mod arguments;
 mod draw;
 mod estimators;
+#[path = "../paper_widmann2019/output.rs"]
 mod output;
 #[path = "../recalibrate/reading.rs"]
 mod reading;

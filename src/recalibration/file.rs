@@ -45,6 +45,9 @@ impl Parts {
         if !matches!(data.dtype(), DType::F64 | DType::F32) {
             return Err(format!("{name} is {:?}, expected floats", data.dtype()));
         }
+        if data.num_elements() == 0 {
+            return Err(format!("{name} holds no numbers"));
+        }
         if let Some(value) = data.iter::<f64>().find(|value| !value.is_finite()) {
             return Err(format!("{name} holds {value}, expected finite numbers"));
         }
