@@ -17,6 +17,8 @@
 
 use thiserror::Error as ThisError;
 
+use crate::kernel::Distance;
+
 /// The result of an operation on data.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -79,6 +81,120 @@ pub enum Error {
         predictions: usize,
         /// Number of labels.
         labels: usize,
+    },
+
+    /// Every parameter of a prediction and every target must be a finite number.
+    #[error("row {row}, coordinate {coordinate}: the {what} is {value}, expected a finite number")]
+    NotFiniteReal {
+        /// What the number is: "location", "scale", "sample" or "target".
+        what: &'static str,
+        /// 0-based row.
+        row: usize,
+        /// 0-based coordinate.
+        coordinate: usize,
+        /// The offending value.
+        value: f64,
+    },
+
+    /// Every scale must be positive.
+    #[error("row {row}, coordinate {coordinate}: the scale is {value}, expected a positive number")]
+    Scale {
+        /// 0-based row.
+        row: usize,
+        /// 0-based coordinate.
+        coordinate: usize,
+        /// The offending value.
+        value: f64,
+    },
+
+    /// Every parameter of a Beta or Dirichlet distribution must be positive.
+    #[error("row {row}, coordinate {coordinate}: {what} is {value}, expected a positive number")]
+    NotPositive {
+        /// The parameter: "α" or "β".
+        what: &'static str,
+        /// 0-based row.
+        row: usize,
+        /// 0-based coordinate.
+        coordinate: usize,
+        /// The offending value.
+        value: f64,
+    },
+
+    /// Every target must lie where the predictions have a density.
+    #[error("row {row}, coordinate {coordinate}: the target is {value}, expected {expected}")]
+    TargetRange {
+        /// 0-based row.
+        row: usize,
+        /// 0-based coordinate.
+        coordinate: usize,
+        /// The offending value.
+        value: f64,
+        /// What was expected.
+        expected: &'static str,
+    },
+
+    /// The coordinates of a point of the simplex must sum to 1.
+    #[error(
+        "row {row}: the coordinates of the target sum to {sum}, expected 1 within {tolerance:e}"
+    )]
+    TargetSum {
+        /// 0-based row.
+        row: usize,
+        /// Their sum.
+        sum: f64,
+        /// The deviation from 1 that is accepted.
+        tolerance: f64,
+    },
+
+    /// Every weight of a mixture must lie in `[0, 1]`.
+    #[error("row {row}, component {component}: the weight is {value}, expected a number in [0, 1]")]
+    Weight {
+        /// 0-based row.
+        row: usize,
+        /// 0-based component.
+        component: usize,
+        /// The offending value.
+        value: f64,
+    },
+
+    /// The weights of a mixture must sum to 1.
+    #[error("row {row}: the weights sum to {sum}, expected 1 within {tolerance:e}")]
+    WeightSum {
+        /// 0-based row.
+        row: usize,
+        /// Their sum.
+        sum: f64,
+        /// The deviation from 1 that is accepted.
+        tolerance: f64,
+    },
+
+    /// There must be one target for each prediction.
+    #[error(
+        "{predictions} predictions but {targets} targets, expected as many of one as of the other"
+    )]
+    TargetLength {
+        /// Number of predictions.
+        predictions: usize,
+        /// Number of targets.
+        targets: usize,
+    },
+
+    /// Targets and predictions must have the same dimension.
+    #[error("targets of dimension {got}, expected {expected}")]
+    DimensionMismatch {
+        /// The dimension given.
+        got: usize,
+        /// The dimension expected.
+        expected: usize,
+    },
+
+    /// Predictions of this kind have no such distance.
+    #[error("there is no {distance:?} distance of such predictions, expected {expected}")]
+    NoSuchDistance {
+        /// The distance asked for.
+        distance: Distance,
+        /// What there is.
+        expected: &'static str,
     },
 
     /// The quantity needs more samples than there are.
@@ -202,6 +318,27 @@ pub enum Error {
         row: usize,
         /// The observed class.
         class: usize,
+    },
+
+    /// A score of a prediction must be a finite number.
+    #[error("row {row}: the {score} is {value}, expected a finite number")]
+    Score {
+        /// The score.
+        score: &'static str,
+        /// 0-based row.
+        row: usize,
+        /// Its value.
+        value: f64,
+    },
+
+    /// The generalised entropy of the score has no lower bound, so that its mean bounds no
+    /// calibration error.
+    #[error(
+        "the {score} gives no upper bound of a calibration error: the infimum of its entropy is −∞, expected a score whose entropy is bounded, such as the CRPS"
+    )]
+    NoUpperBound {
+        /// The score.
+        score: &'static str,
     },
 
     /// Of the predictions before and after a recalibration, one violates a condition.

@@ -35,12 +35,12 @@
 //!
 //! | module | what is in it |
 //! | --- | --- |
-//! | [`distribution`] | what a model predicts: class probabilities, lenses on them, models with known errors |
-//! | [`kernel`] | kernels on predictions: distance, profile, bandwidth |
-//! | [`estimator`] | calibration errors: SKCE, MMCE, UCME, and the classical ones (ECE and its kin) |
+//! | [`distribution`] | what a model predicts: classes with lenses on them, normal, Laplace, mixtures, samples; models with known errors |
+//! | [`kernel`] | kernels on predictions (distance, profile, bandwidth), on targets, and their tensor products |
+//! | [`estimator`] | calibration errors: SKCE, MMCE, UCME, the classical ones (ECE and its kin), those of regression |
 //! | [`score`] | proper scores: upper bounds, what a recalibration gains, decompositions |
 //! | [`loss`] | Burn modules for training: penalties, proper scores, the penalised loss |
-//! | [`recalibration`] | fitted maps from logits to logits |
+//! | [`recalibration`] | fitted maps of logits and of predictive distributions |
 //! | [`hypothesis`] | calibration tests with p-values |
 //! | `report` | reliability diagrams and a page of HTML (feature `report`) |
 //! | [`ops`] | operations with their own backward pass |
@@ -57,6 +57,8 @@
 //! | `r_i`, `c_i` | confidence `max_c p_ic`, correctness `1[argmax p_i = y_i]` |
 //! | `k`, `ν` | kernel on predictions, its bandwidth |
 //! | `h_ij` | pair statistic `k(p_i, p_j) · δ_iᵀ δ_j` |
+//! | `P_i`, `d` | any predictive distribution of sample `i`; dimension of targets of `ℝ^d` |
+//! | `k_P`, `k_Y` | kernels on predictions and on targets, `k_P ⊗ k_Y` their tensor product |
 //!
 //! # Features
 //!
@@ -84,24 +86,26 @@ mod tiles;
 /// The types most programs import.
 pub mod prelude {
     pub use crate::{
-        distribution::Categorical,
+        distribution::{Categorical, Laplace, Mixture, Normal, Predictive, Samples},
         estimator::{Ece, Mmce, MmceForm, Skce, SkceForm},
         hypothesis::{
             AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, DistributionFreeSkceTest,
             ExactTest, FeatureTest, NullDistribution, TestOutcome,
         },
-        kernel::{Bandwidth, Distance, Kernel, Profile},
+        kernel::{Bandwidth, Distance, Kernel, Profile, RealKernel, TensorKernel},
         loss::{
             BrierLossConfig, Criterion, LogLossConfig, MmceLossConfig, PenalisedLoss,
-            SkceLossConfig, SphericalLossConfig, WeightSchedule,
+            RealSkceLossConfig, ScoreLoss, SkceLossConfig, SphericalLossConfig, WeightSchedule,
         },
         recalibration::{
             BetaCalibrationConfig, DiagonalScalingConfig, DirichletCalibrationConfig,
-            EnsembleTemperatureScalingConfig, Fit, HistogramBinningConfig,
-            IsotonicRegressionConfig, MatrixScalingConfig, OrderInvariantConfig,
-            OrderPreservingConfig, PlattScalingConfig, Recalibration, SplineCalibrationConfig,
-            TemperatureScaling, TemperatureScalingConfig, VectorScalingConfig,
+            DistributionTemperatureConfig, EnsembleTemperatureScalingConfig, Fit,
+            HistogramBinningConfig, IsotonicRegressionConfig, MatrixScalingConfig,
+            OrderInvariantConfig, OrderPreservingConfig, PlattScalingConfig,
+            QuantileRecalibrationConfig, Recalibration, SplineCalibrationConfig,
+            TemperatureScaling, TemperatureScalingConfig, VarianceScalingConfig,
+            VectorScalingConfig,
         },
-        score::{Improvement, ProperScore},
+        score::{Crps, Improvement, LogScore, ProperScore, Score},
     };
 }

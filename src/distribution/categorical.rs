@@ -1,11 +1,16 @@
+use std::ops::Range;
+
 use burn::tensor::{
-    Int, Tensor,
+    DType, Device, Int, Tensor,
     activation::{log_softmax, softmax},
 };
+use rand::{Rng, RngExt};
 
+use super::{Predictive, Sampler, label_sampler::LabelSampler, location_scale::moved};
 use crate::{
     error::{Error, Result},
     host::{checked_labels, checked_rows, int_tensor},
+    kernel::Distance,
 };
 
 /// Predictions over classes: `n` rows of `m` probabilities, checked.
@@ -65,11 +70,11 @@ impl Categorical {
                 });
             }
         }
-        Ok(Self::new(probabilities))
+        Ok(Self::unchecked(probabilities))
     }
 
-    /// From probabilities that are known to be valid.
-    pub(super) fn new(probabilities: Tensor<2>) -> Self {
+    /// From probabilities that are known to be valid, or of a training loss.
+    pub(crate) fn unchecked(probabilities: Tensor<2>) -> Self {
         Self {
             probabilities,
             logits: None,
@@ -108,19 +113,87 @@ impl Categorical {
         }
     }
 
-    /// The predictions of the given rows, in their order; a row may come several times.
-    pub(crate) fn select(&self, rows: &[usize]) -> Self {
-        let device = self.probabilities.device();
-        let rows = int_tensor(rows.iter().copied(), &device);
+    fn map(&self, f: impl Fn(Tensor<2>) -> Tensor<2>) -> Self {
         Self {
-            probabilities: self.probabilities.clone().select(0, rows.clone()),
-            logits: self.logits.clone().map(|logits| logits.select(0, rows)),
+            probabilities: f(self.probabilities.clone()),
+            logits: self.logits.clone().map(f),
         }
     }
 
     /// The labels on the host, once checked against these predictions.
     pub(crate) fn check_labels(&self, labels: &Tensor<1, Int>) -> Result<Vec<usize>> {
         checked_labels(labels, self.samples(), self.classes())
+    }
+}
+
+impl Predictive for Categorical {
+    type Targets = Tensor<1, Int>;
+
+    fn samples(&self) -> usize {
+        self.probabilities.dims()[0]
+    }
+
+    fn device(&self) -> Device {
+        self.probabilities.device()
+    }
+
+    fn dtype(&self) -> DType {
+        self.probabilities.dtype()
+    }
+
+    fn detach(&self) -> Self {
+        self.map(Tensor::detach)
+    }
+
+    fn like(&self, other: &Self) -> Self {
+        self.map(|rows| moved(rows, &other.probabilities))
+    }
+
+    fn slice_rows(&self, rows: Range<usize>) -> Self {
+        self.map(|rows_of| rows_of.slice(rows.clone()))
+    }
+
+    fn select_rows(&self, rows: &[usize]) -> Self {
+        let rows = int_tensor(rows.iter().copied(), &self.device());
+        self.map(|rows_of| rows_of.select(0, rows.clone()))
+    }
+
+    /// Nothing to do: they were checked when they were made.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn check_targets(&self, labels: &Tensor<1, Int>) -> Result<()> {
+        self.check_labels(labels).map(|_| ())
+    }
+
+    fn check_like(&self, other: &Self) -> Result<()> {
+        other.check_classes(self.classes())
+    }
+
+    fn check_distance(&self, _distance: Distance) -> Result<()> {
+        Ok(())
+    }
+
+    /// The probabilities.
+    fn coordinates(&self) -> Option<Tensor<2>> {
+        Some(self.probabilities())
+    }
+
+    fn sampler(&self) -> Sampler<Self> {
+        let sampler = LabelSampler::new(self);
+        Box::new(move |rows, rng| rows.iter().map(|&row| sampler.draw(row, rng)).collect())
+    }
+
+    fn observed(&self, drawn: &Vec<usize>) -> Tensor<1, Int> {
+        int_tensor(drawn.iter().copied(), &self.device())
+    }
+
+    /// Classes drawn uniformly.
+    fn locations(&self, rows: &[usize], rng: &mut dyn Rng) -> Tensor<1, Int> {
+        let m = self.classes();
+        let classes = rows.iter().map(|_| rng.random_range(0..m)).collect();
+        self.observed(&classes)
     }
 }
 

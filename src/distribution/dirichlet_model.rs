@@ -1,9 +1,8 @@
 use burn::tensor::{Int, Tensor, TensorCreationOptions, TensorData};
 use rand::{Rng, RngExt};
-use rand_distr::{Distribution, Gamma, Open01};
 use statrs::function::beta::{beta_reg, ln_beta};
 
-use super::Categorical;
+use super::{Categorical, dirichlet::draw_dirichlet};
 use crate::error::{Error, Result};
 
 /// A generative model of predictions and labels whose calibration error is known: predictions
@@ -101,7 +100,7 @@ impl DirichletModel {
         let mut rows = Vec::with_capacity(n * m);
         let mut labels = Vec::with_capacity(n);
         for _ in 0..n {
-            let row = self.prediction(rng);
+            let row = draw_dirichlet(&self.alpha, rng);
             let ignored = rng.random_bool(self.pi);
             let label = draw(if ignored { &self.beta } else { &row }, rng);
             labels.push(label as i64);
@@ -109,22 +108,7 @@ impl DirichletModel {
         }
         let labels = Tensor::from_data(TensorData::new(labels, [n]), &options.device);
         let rows = Tensor::from_data(TensorData::new(rows, [n, m]), options);
-        (Categorical::new(rows), labels)
-    }
-
-    /// A draw from `Dir(α)`: normalised gamma variables, in logarithms so that a small `α` does not
-    /// underflow, `log Γ(a) ∼ log Γ(a + 1) + log(U)/a`.
-    fn prediction(&self, rng: &mut dyn Rng) -> Vec<f64> {
-        let log_gamma = |&a: &f64| {
-            let gamma = Gamma::new(a + 1.0, 1.0).expect("a positive shape");
-            let uniform: f64 = Open01.sample(rng);
-            gamma.sample(rng).ln() + uniform.ln() / a
-        };
-        let logs: Vec<f64> = self.alpha.iter().map(log_gamma).collect();
-        let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let weights: Vec<f64> = logs.iter().map(|log| (log - largest).exp()).collect();
-        let sum: f64 = weights.iter().sum();
-        weights.iter().map(|weight| weight / sum).collect()
+        (Categorical::unchecked(rows), labels)
     }
 
     /// The expected calibration error with respect to total variation, exactly:

@@ -6,6 +6,14 @@
 //! the rest ([`Categorical::class_wise`]), the largest probabilities ([`Categorical::top_k`]) or
 //! groups of classes ([`Categorical::grouped`]); every estimator and test applies to what it gives.
 //!
+//! Over real vectors there are [`Normal`] and [`Laplace`] predictions, the [`Mixture`]s of either, such
+//! as ensembles, and Monte Carlo [`Samples`] for whatever else. All are [`Predictive`], and go through
+//! the same estimators, losses and tests.
+//!
+//! [`PowerExponential`] predictions have tails between and beyond those two; [`Beta`] predictions are of
+//! numbers in the unit interval, [`Dirichlet`] predictions of points of the simplex. They have densities
+//! and can be recalibrated; kernels take [`Samples`] [drawn from](Samples::drawn_from) them.
+//!
 //! A [`DirichletModel`] draws predictions and labels whose calibration error is known.
 //!
 //! ```
@@ -27,9 +35,39 @@
 //! # }
 //! ```
 
+mod absolute_moments;
+mod beta;
 mod categorical;
+mod density;
+mod dirichlet;
 mod dirichlet_model;
+mod gamma;
+mod label_sampler;
+mod laplace;
 mod lens;
+mod location_scale;
+mod mixture;
+mod mixture_marginals;
+mod normal;
+mod power_exponential;
+mod predictive;
+mod samples;
+mod standard_normal;
+mod targets;
 
+pub use absolute_moments::AbsoluteMoments;
+pub use beta::Beta;
 pub use categorical::{Categorical, residuals};
+pub use density::{Density, HostMarginals, Marginals};
+pub use dirichlet::Dirichlet;
+pub(crate) use dirichlet::check_unit_interval;
 pub use dirichlet_model::DirichletModel;
+pub(crate) use gamma::stirling;
+pub use laplace::Laplace;
+pub use mixture::{Component, Mixture};
+pub use normal::Normal;
+pub use power_exponential::PowerExponential;
+pub(crate) use predictive::in_batches;
+pub use predictive::{DrawnBy, Predictive, Sampler};
+pub use samples::Samples;
+pub use targets::Targets;

@@ -10,6 +10,9 @@
 //! | [`KolmogorovSmirnov`] | one event | cumulative means | upward |
 //! | [`KdeTce`], [`SmoothEce`] | one event | smoothed means | upward |
 //!
+//! Predictions over `ℝ^d` have the SKCE and the UCME too, and what is usual for regression in
+//! [`regression`].
+//!
 //! An *event* is that the most likely class, or a certain class, is the right one ([`Event`]).
 //!
 //! An estimator is a small value. [`Skce`], [`Ucme`] and [`Mmce`] have two ways in:
@@ -40,15 +43,19 @@ mod binning;
 mod cwce;
 mod ece;
 mod event;
+mod joint;
 mod kde;
 mod kolmogorov_smirnov;
 mod mce;
 mod mmce;
+mod null_variance;
 pub(crate) mod pair;
-mod pair_blocks;
+mod pair_matrix;
+pub mod regression;
 mod skce;
 mod smooth_ece;
 mod tce;
+mod tensor_pairs;
 mod ucme;
 
 #[cfg(feature = "report")]
@@ -57,12 +64,15 @@ pub use binning::{Bin, Binning};
 pub use cwce::{ClassWeight, Cwce};
 pub use ece::{Aspect, Discrepancy, Ece};
 pub use event::Event;
+pub use joint::JointKernel;
 pub use kde::KdeTce;
 pub use kolmogorov_smirnov::KolmogorovSmirnov;
 pub use mce::Mce;
 pub use mmce::{Mmce, MmceForm};
-use skce::block_values;
+pub use pair::ClassPairs;
+pub use pair_matrix::PairMatrix;
 pub use skce::{Skce, SkceForm};
 pub use smooth_ece::SmoothEce;
 pub use tce::{Tce, TceForm};
+pub use tensor_pairs::TensorPairs;
 pub use ucme::Ucme;

@@ -4,14 +4,20 @@
 //! The matrix enters through the residuals: with `M = L Lᵀ`, `h` is the product of `k` and the inner
 //! product of the folded residuals `Lᵀδ`. For a scalar kernel `M = I`, and they are the residuals.
 
+use std::ops::Range;
+
 use burn::tensor::{Int, Tensor};
 
+use super::{
+    Skce, SkceForm,
+    pair_matrix::{PairMatrix, without_fused_pass},
+};
 use crate::{
-    distribution::{self, Categorical},
+    distribution::{self, Categorical, in_batches},
     error::Result,
-    host::to_vec,
+    host::to_scalar,
     kernel::{ClassKernel, Kernel},
-    tiles::{SIDE, Tile, upper_tiles},
+    ops::Computation,
 };
 
 /// The folded residuals `Lᵀδ_i`, `[n, m] → [n, rank]`.
@@ -35,67 +41,65 @@ pub(crate) fn diagonal(residuals: Tensor<3>) -> Tensor<3> {
     residuals.square().sum_dim(2)
 }
 
-/// Checked data, embedded for a kernel with a fixed bandwidth: rows of `h` in tiles.
+/// `h` of checked class predictions, embedded for a kernel with a fixed bandwidth.
 #[derive(Debug, Clone)]
-pub(crate) struct Pairs {
+pub struct ClassPairs {
     kernel: Kernel,
+    /// Whether there is a fused pass over it: `M = I`, and a profile that it knows.
+    fused: bool,
     points: Tensor<2>,
     /// Folded.
     residuals: Tensor<2>,
     labels: Tensor<1, Int>,
 }
 
-impl Pairs {
+impl ClassPairs {
     /// Checks the labels and fixes the bandwidth at the median of all pairs where it is to be.
-    pub fn new(
-        kernel: impl ClassKernel,
+    pub(crate) fn new(
+        kernel: &impl ClassKernel,
         predictions: &Categorical,
         labels: &Tensor<1, Int>,
     ) -> Result<Self> {
         predictions.check_labels(labels)?;
         kernel.validate_for(predictions.classes())?;
         let points = predictions.probabilities().detach();
-        let residuals = residuals(&kernel, points.clone(), labels.clone());
-        let kernel = kernel.scalar().with_bandwidth_of(&points)?;
         Ok(Self {
-            kernel,
+            kernel: kernel.scalar().with_bandwidth_of(&points)?,
+            fused: kernel.fused().is_some(),
+            residuals: residuals(kernel, points.clone(), labels.clone()),
             points,
-            residuals,
             labels: labels.clone(),
         })
+    }
+
+    /// The scalar kernel, its bandwidth fixed.
+    pub(crate) fn kernel(&self) -> &Kernel {
+        &self.kernel
     }
 
     /// Other predictions for the same labels, by the same kernel with the same bandwidth.
     ///
     /// - predictions: as many, over as many classes
-    pub fn with_predictions(&self, kernel: impl ClassKernel, predictions: &Categorical) -> Self {
+    pub(crate) fn with_predictions(
+        &self,
+        kernel: &impl ClassKernel,
+        predictions: &Categorical,
+    ) -> Self {
         let points = predictions.probabilities().detach();
         Self {
-            kernel: self.kernel,
-            residuals: residuals(&kernel, points.clone(), self.labels.clone()),
+            residuals: residuals(kernel, points.clone(), self.labels.clone()),
             points,
-            labels: self.labels.clone(),
+            ..self.clone()
         }
     }
+}
 
-    /// The predictions, `[n, m]`.
-    pub fn points(&self) -> &Tensor<2> {
-        &self.points
-    }
-
-    /// The labels, `[n]`.
-    pub fn labels(&self) -> &Tensor<1, Int> {
-        &self.labels
-    }
-
-    /// The number of samples.
-    pub fn samples(&self) -> usize {
+impl PairMatrix for ClassPairs {
+    fn samples(&self) -> usize {
         self.points.dims()[0]
     }
 
-    /// `h` between the rows and the columns of a tile: `[rows, columns]`.
-    pub fn tile(&self, tile: &Tile) -> Tensor<2> {
-        let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
+    fn tile(&self, rows: Range<usize>, columns: Range<usize>) -> Tensor<2> {
         let residuals_rows = self.residuals.clone().slice(rows.clone());
         let residuals_columns = self.residuals.clone().slice(columns.clone());
         let gram = self.kernel.between(
@@ -105,35 +109,22 @@ impl Pairs {
         gram.squeeze_dim(0) * residuals_rows.matmul(residuals_columns.transpose())
     }
 
-    /// The diagonal of `h`: `[n]`.
-    pub fn diagonal(&self) -> Tensor<1> {
+    fn diagonal(&self) -> Tensor<1> {
         diagonal(self.residuals.clone().unsqueeze()).reshape([self.samples()])
     }
 
-    /// `Σ_{j≠i} h_ij` for each `i`, in tiles: `[n]`, on the host.
-    pub fn row_sums(&self) -> Vec<f64> {
-        let mut sums: Vec<f64> = to_vec(self.diagonal()).iter().map(|h| -h).collect();
-        for tile in upper_tiles(self.samples(), SIDE) {
-            let h = self.tile(&tile);
-            add(&mut sums[tile.rows.clone()], &to_vec(h.clone().sum_dim(1)));
-            if !tile.is_diagonal() {
-                add(&mut sums[tile.columns.clone()], &to_vec(h.sum_dim(0))); // its mirror image
-            }
+    fn within_blocks(&self, blocks: Range<usize>, size: usize) -> Tensor<3> {
+        let rows = blocks.start * size..blocks.end * size;
+        let part = |x: &Tensor<2>| in_batches(x.clone().slice(rows.clone()), blocks.len());
+        within(&self.kernel, part(&self.points), part(&self.residuals))
+    }
+
+    fn fused_estimate(&self, form: SkceForm, computation: Computation) -> Result<Option<f64>> {
+        if !self.fused {
+            return without_fused_pass(computation, format!("{:?} with a matrix", self.kernel));
         }
-        sums
-    }
-
-    /// The first `⌊n/size⌋` consecutive blocks as batches: points and residuals.
-    pub fn blocks(&self, size: usize) -> (Tensor<3>, Tensor<3>) {
-        (
-            into_blocks(self.points.clone(), size),
-            into_blocks(self.residuals.clone(), size),
-        )
-    }
-
-    /// The scalar kernel, its bandwidth fixed.
-    pub fn kernel(&self) -> &Kernel {
-        &self.kernel
+        let skce = Skce::new(self.kernel, form).with_computation(computation);
+        Ok(skce.fused_value(&self.points, &self.labels).map(to_scalar))
     }
 }
 
@@ -142,9 +133,4 @@ pub(crate) fn into_blocks(rows: Tensor<2>, size: usize) -> Tensor<3> {
     let [n, d] = rows.dims();
     let blocks = n / size;
     rows.slice(0..blocks * size).reshape([blocks, size, d])
-}
-
-/// `a += b`.
-fn add(a: &mut [f64], b: &[f64]) {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
 }

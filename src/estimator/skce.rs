@@ -1,14 +1,15 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::pair::{self, Pairs, into_blocks};
+use super::{
+    JointKernel, PairMatrix,
+    pair::{self, into_blocks},
+};
 use crate::{
-    distribution::Categorical,
+    distribution::{Predictive, Targets},
     error::{Error, Result},
-    host::to_scalar,
     kernel::{ClassKernel, Kernel},
     ops::{Computation, Pairing, has_fused_pass, pair_statistic},
-    tiles::{SIDE, upper_tiles},
 };
 
 /// Which estimator of the squared kernel calibration error (Widmann et al. 2019, Table 1).
@@ -23,6 +24,24 @@ pub enum SkceForm {
     /// unbiased, cost `O(n·B)`; an incomplete last block is dropped. `B = 2` is the linear
     /// estimator, `B = n` the U-statistic.
     Block(usize),
+}
+
+impl SkceForm {
+    /// Whether there are enough samples.
+    pub(crate) fn check_size(self, samples: usize) -> Result<()> {
+        match self {
+            Self::Biased => Ok(()),
+            _ if samples < 2 => Err(Error::TooFewSamples {
+                what: "an unbiased estimate of the SKCE",
+                needed: 2,
+                got: samples,
+            }),
+            Self::Block(size) if !(2..=samples).contains(&size) => {
+                Err(Error::BlockSize { size, samples })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The squared kernel calibration error: `E[k(P, P') · δᵀδ']` over two independent samples, 0 if
@@ -42,7 +61,7 @@ pub struct Skce<K = Kernel> {
     pub computation: Computation,
 }
 
-impl<K: ClassKernel> Skce<K> {
+impl<K> Skce<K> {
     /// An estimator, fused where possible.
     pub fn new(kernel: K, form: SkceForm) -> Self {
         Self {
@@ -80,6 +99,78 @@ impl<K: ClassKernel> Skce<K> {
         }
     }
 
+    /// The estimate of any kind of predictions as a differentiable tensor, for training; composed of
+    /// tensor operations. Of too small batches as [`value`](Self::value), which is that of classes.
+    ///
+    /// # Shapes
+    ///
+    /// - predictions, targets: `n` samples (not checked: nothing is read back)
+    /// - output: `[1]`, in the dtype of the predictions
+    ///
+    /// Cost: some `n²·d` operations for targets of `ℝ^d`, `n·B·d` for blocks, and memory for as many
+    /// numbers while gradients are recorded. A median bandwidth is detached. Mixtures solve a linear
+    /// program for each pair on the host.
+    ///
+    /// # Panics
+    ///
+    /// If the numbers of predictions and targets differ, or on a block size below 2.
+    pub fn value_of<P: Predictive>(&self, predictions: &P, targets: &P::Targets) -> Tensor<1>
+    where
+        K: JointKernel<P>,
+    {
+        let n = predictions.samples();
+        assert_eq!(n, targets.samples(), "numbers of predictions and targets");
+        let size = match self.form {
+            SkceForm::Biased if n > 0 => {
+                return self.kernel.h(predictions, targets, 1).mean();
+            }
+            SkceForm::Unbiased if n > 1 => n,
+            SkceForm::Block(size) if n > 1 => {
+                assert!(size >= 2, "blocks of {size} samples, expected at least 2");
+                size.min(n)
+            }
+            _ => {
+                let options = (&predictions.device(), predictions.dtype());
+                return Tensor::zeros([1], options);
+            }
+        };
+        let blocks = n / size;
+        let predictions = predictions.slice_rows(0..blocks * size);
+        let targets = targets.slice_rows(0..blocks * size);
+        let h = self.kernel.h(&predictions, &targets, blocks); // [blocks, B, B]
+        let diagonal = Tensor::<2>::eye(size, &h.device()).bool().unsqueeze::<3>();
+        let pairs = (blocks * size * (size - 1)) as f64;
+        h.mask_fill(diagonal.expand([blocks, size, size]), 0.0)
+            .sum()
+            * pairs.recip()
+    }
+
+    /// The estimate from data.
+    ///
+    /// # Shapes
+    ///
+    /// - predictions, targets: `n` samples, of classes or whatever the kernel is for
+    ///
+    /// Cost: `n²·m/2` operations for `m` classes in tiles (`n·B·m` for blocks), memory `O(n·m)`; a
+    /// median bandwidth costs one pass more, see [`median_distance`](crate::kernel::median_distance).
+    ///
+    /// # Errors
+    ///
+    /// Predictions or targets that are not valid, as a label that is not a class; another number of
+    /// targets than of predictions, a bandwidth that is not positive, a kernel matrix of another
+    /// number of classes, a block size outside `2..=n`, one sample for an unbiased form, or a fused
+    /// computation that does not exist.
+    pub fn estimate<P: Predictive>(&self, predictions: &P, targets: &P::Targets) -> Result<f64>
+    where
+        K: JointKernel<P>,
+    {
+        self.form.check_size(predictions.samples())?;
+        let pairs = self.kernel.pairs(predictions, targets)?;
+        pairs.estimate(self.form, self.computation)
+    }
+}
+
+impl<K: ClassKernel> Skce<K> {
     /// The estimate as a differentiable tensor, for training.
     ///
     /// Where data would be an error, a batch has a value: fewer than two samples give 0 with
@@ -131,7 +222,11 @@ impl<K: ClassKernel> Skce<K> {
     }
 
     /// None if the computation is composed, or there are no pairs.
-    fn fused_value(&self, probabilities: &Tensor<2>, labels: &Tensor<1, Int>) -> Option<Tensor<1>> {
+    pub(super) fn fused_value(
+        &self,
+        probabilities: &Tensor<2>,
+        labels: &Tensor<1, Int>,
+    ) -> Option<Tensor<1>> {
         let kernel = match (self.computation, self.kernel.fused()) {
             (Computation::Composed, _) | (Computation::Auto, None) => return None,
             (Computation::Auto, Some(_)) if !has_fused_pass(probabilities) => return None,
@@ -162,75 +257,12 @@ impl<K: ClassKernel> Skce<K> {
         let (points, residuals) = (into_blocks(points, size), into_blocks(residuals, size));
         block_values(&self.kernel.scalar(), points, residuals).mean()
     }
-
-    /// The estimate from data.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
-    ///
-    /// Cost: `n²·m/2` operations in tiles (`n·B·m` for blocks), memory `O(n·m)`; a median bandwidth
-    /// costs one pass more, see [`median_distance`](crate::kernel::median_distance).
-    ///
-    /// # Errors
-    ///
-    /// A label that is not a class, another number of labels than of predictions, a bandwidth
-    /// that is not positive, a kernel matrix of another number of classes, a block size outside
-    /// `2..=n`, one sample for an unbiased form, or a fused computation that does not exist.
-    pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        self.check_size(predictions.samples())?;
-        self.estimate_pairs(&Pairs::new(&self.kernel, predictions, labels)?)
-    }
-
-    pub(crate) fn estimate_pairs(&self, pairs: &Pairs) -> Result<f64> {
-        let n = pairs.samples();
-        self.check_size(n)?;
-        if self.kernel.fused().is_some() {
-            let fixed = Skce::new(*pairs.kernel(), self.form).with_computation(self.computation);
-            if let Some(value) = fixed.fused_value(pairs.points(), pairs.labels()) {
-                return Ok(to_scalar(value));
-            }
-        } else if self.computation == Computation::Fused {
-            return Err(Error::NoFusedPath {
-                kernel: format!("{:?}", self.kernel),
-            });
-        }
-        if let SkceForm::Block(size) = self.form {
-            let (points, residuals) = pairs.blocks(size);
-            return Ok(to_scalar(
-                block_values(pairs.kernel(), points, residuals).mean(),
-            ));
-        }
-        let total: f64 = upper_tiles(n, SIDE)
-            .map(|tile| tile.multiplicity() * to_scalar(pairs.tile(&tile).sum()))
-            .sum();
-        Ok(match self.form {
-            SkceForm::Biased => total / (n as f64 * n as f64),
-            _ => (total - to_scalar(pairs.diagonal().sum())) / (n as f64 * (n as f64 - 1.0)),
-        })
-    }
-
-    pub(crate) fn check_size(&self, samples: usize) -> Result<()> {
-        match self.form {
-            SkceForm::Biased => Ok(()),
-            _ if samples < 2 => Err(Error::TooFewSamples {
-                what: "an unbiased estimate of the SKCE",
-                needed: 2,
-                got: samples,
-            }),
-            SkceForm::Block(size) if !(2..=samples).contains(&size) => {
-                Err(Error::BlockSize { size, samples })
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 /// The U-statistic `Σ_{i≠j} h_ij / (B(B−1))` of each block: `[blocks]`.
 ///
 /// - points: `[blocks, B, d]`, residuals: `[blocks, B, m]`
-pub(crate) fn block_values(kernel: &Kernel, points: Tensor<3>, residuals: Tensor<3>) -> Tensor<1> {
+fn block_values(kernel: &Kernel, points: Tensor<3>, residuals: Tensor<3>) -> Tensor<1> {
     let [blocks, size, _] = points.dims();
     let diagonal = pair::diagonal(residuals.clone()).sum_dim(1); // [blocks, 1, 1]
     let total = pair::within(kernel, points, residuals).sum_dims(&[1, 2]); // [blocks, 1, 1]

@@ -1,10 +1,10 @@
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Int, Tensor};
 
-use super::pair;
+use super::JointKernel;
 use crate::{
-    distribution::Categorical,
+    distribution::{Categorical, Predictive, Targets},
     error::Result,
-    host::{to_scalar, to_vec},
+    host::to_scalar,
     kernel::{ClassKernel, Kernel},
 };
 
@@ -12,7 +12,10 @@ use crate::{
 ///
 /// `UCME² = J⁻¹ Σ_j [n⁻¹ Σ_i z_ji]²`, `z_ji = k(T_j, p_i) · e_{τ_j}ᵀ M δ_i`,
 ///
-/// which for a scalar kernel, `M = I`, is `z_ji = k(T_j, p_i) · (1[τ_j = y_i] − p_i[τ_j])`. Each `z_j`
+/// for classes, and for any predictions
+/// `z_ji = k_P(T_j, P_i) (k_Y(τ_j, y_i) − E_{Z∼P_i} k_Y(τ_j, Z))` by a
+/// [`TensorKernel`](crate::kernel::TensorKernel). For a scalar kernel on classes, `M = I`, it is
+/// `z_ji = k(T_j, p_i) · (1[τ_j = y_i] − p_i[τ_j])`. Each `z_j`
 /// has mean 0 if the model is calibrated; for an analytic kernel and locations drawn from a density,
 /// one of the means is not 0 otherwise, almost surely. Linear in the number of samples.
 ///
@@ -39,126 +42,116 @@ use crate::{
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct Ucme<K = Kernel> {
+pub struct Ucme<K = Kernel, P: Predictive = Categorical> {
     kernel: K,
-    classes: usize,
-    /// `T_j`, row by row.
-    predictions: Vec<f64>,
+    /// `T_j`.
+    predictions: P,
     /// `τ_j`.
-    targets: Vec<usize>,
+    targets: P::Targets,
 }
 
-impl<K: ClassKernel> Ucme<K> {
-    /// With the given test locations: predictions `T_j` and classes `τ_j`. They must not depend on
+impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
+    /// With the given test locations: predictions `T_j` and targets `τ_j`. They must not depend on
     /// the data.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `J × m`
-    /// - targets: `[J]`
     ///
     /// # Errors
     ///
-    /// A target that is not a class, another number of them than of predictions, or a kernel that is
-    /// not valid for so many classes.
-    pub fn new(kernel: K, predictions: &Categorical, targets: &Tensor<1, Int>) -> Result<Self> {
-        kernel.validate_for(predictions.classes())?;
+    /// Predictions or targets that are not valid, another number of targets than of predictions, or a
+    /// kernel that is not valid for them.
+    pub fn new(kernel: K, predictions: &P, targets: &P::Targets) -> Result<Self> {
+        predictions.check()?;
+        predictions.check_targets(targets)?;
+        kernel.fixed(predictions)?;
         Ok(Self {
             kernel,
-            classes: predictions.classes(),
-            targets: predictions.check_labels(targets)?,
-            predictions: to_vec(predictions.probabilities().detach()),
+            predictions: predictions.detach(),
+            targets: targets.clone(),
         })
     }
 
     /// The number `J` of test locations.
     pub fn locations(&self) -> usize {
-        self.targets.len()
+        self.predictions.samples()
     }
 
-    /// `z_ji` for each location and sample, differentiable.
+    /// `z_ji` for each location and sample, differentiable, `[J, n]`, in the dtype of the predictions.
     ///
-    /// A median bandwidth is that of all pairs of the probabilities, which takes an `n × n` matrix.
+    /// A median bandwidth is that of all pairs of the predictions, which takes an `n × n` matrix.
     ///
-    /// # Shapes
-    ///
-    /// - probabilities: `[n, m]`
-    /// - labels: `[n]`, classes in `0..m` (not checked: nothing is read back)
-    /// - output: `[J, n]`, in the dtype of the probabilities
-    ///
-    /// Cost: `J·n·m` operations.
+    /// Cost: `J·n·m` operations for `m` classes or dimensions.
     ///
     /// # Panics
     ///
-    /// If the numbers of probabilities and labels differ, or the number of classes is not that of
-    /// the locations.
-    pub fn embeddings(&self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<2> {
-        self.embeddings_by(self.kernel.scalar(), probabilities, labels)
+    /// If the numbers of predictions and targets differ, or the predictions are over other classes or
+    /// dimensions than the locations.
+    pub fn embeddings_of(&self, predictions: &P, targets: &P::Targets) -> Tensor<2> {
+        self.embeddings_by(&self.kernel, predictions, targets)
     }
 
-    fn embeddings_by(
-        &self,
-        kernel: Kernel,
-        probabilities: Tensor<2>,
-        labels: Tensor<1, Int>,
-    ) -> Tensor<2> {
-        let [n, m] = probabilities.dims();
+    fn embeddings_by(&self, kernel: &K, predictions: &P, targets: &P::Targets) -> Tensor<2> {
+        if let Err(error) = self.predictions.check_like(predictions) {
+            panic!("test locations of another kind: {error}");
+        }
         assert_eq!(
-            m, self.classes,
-            "classes of the predictions and the locations"
+            predictions.samples(),
+            targets.samples(),
+            "numbers of predictions and targets"
         );
-        assert_eq!(n, labels.dims()[0], "numbers of predictions and labels");
-        let options = (&probabilities.device(), probabilities.dtype());
-        let shape = [self.locations(), m];
-        let one_hot = |&target| (0..m).map(move |c| f64::from(c == target));
-        let one_hot: Vec<f64> = self.targets.iter().flat_map(one_hot).collect();
-        let one_hot = Tensor::<2>::from_data(TensorData::new(one_hot, shape), options); // e_τ
-        let locations = TensorData::new(self.predictions.clone(), shape);
-        let locations = Tensor::<2>::from_data(locations, options);
-
-        let residuals = pair::residuals(&self.kernel, probabilities.clone(), labels); // [n, rank]
-        let targets = self.kernel.fold(one_hot); // [J, rank]
-        let gram = kernel.at_locations(locations.unsqueeze(), probabilities.unsqueeze());
-        gram.squeeze_dim::<2>(0) * targets.matmul(residuals.transpose()) // [J, n]
+        let locations = self.predictions.like(predictions);
+        kernel.embeddings((&locations, &self.targets), (predictions, targets))
     }
 
-    /// `UCME²` as a differentiable tensor, for training; of no samples 0.
+    /// `UCME²` as a differentiable tensor, `[1]`, for training; of no samples 0.
     ///
-    /// # Shapes
-    ///
-    /// - probabilities: `[n, m]`
-    /// - labels: `[n]`, classes in `0..m` (not checked: nothing is read back)
-    /// - output: `[1]`, in the dtype of the probabilities
-    ///
-    /// Cost and panics: as [`embeddings`](Self::embeddings).
-    pub fn value(&self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
-        match probabilities.dims() {
-            [0, _] => probabilities.sum(),
-            _ => mean_square(self.embeddings(probabilities, labels)),
+    /// Cost and panics: as [`embeddings_of`](Self::embeddings_of).
+    pub fn value_of(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
+        match predictions.samples() {
+            0 => Tensor::zeros([1], (&predictions.device(), predictions.dtype())),
+            _ => mean_square(self.embeddings_of(predictions, targets)),
         }
     }
 
     /// The estimate of `UCME²` from data; a median bandwidth is that of the predictions.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
     ///
     /// Cost: `J·n·m` operations, and those of a
     /// [median bandwidth](crate::kernel::median_distance); memory `O(J·n)`.
     ///
     /// # Errors
     ///
-    /// A label that is not a class, another number of labels than of predictions, or another number
-    /// of classes than the locations have.
-    pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        predictions.check_labels(labels)?;
-        predictions.check_classes(self.classes)?;
-        let probabilities = predictions.probabilities().detach();
-        let kernel = self.kernel.scalar().with_bandwidth_of(&probabilities)?;
-        let embeddings = self.embeddings_by(kernel, probabilities, labels.clone());
+    /// Predictions or targets that are not valid, another number of targets than of predictions, or
+    /// predictions over other classes or dimensions than the locations.
+    pub fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
+        self.predictions.check_like(predictions)?;
+        predictions.check()?;
+        predictions.check_targets(targets)?;
+        let predictions = predictions.detach();
+        let kernel = self.kernel.fixed(&predictions)?;
+        let embeddings = self.embeddings_by(&kernel, &predictions, targets);
         Ok(to_scalar(mean_square(embeddings)))
+    }
+}
+
+impl<K: ClassKernel> Ucme<K> {
+    /// [`embeddings_of`](Self::embeddings_of) class probabilities.
+    ///
+    /// # Shapes
+    ///
+    /// - probabilities: `[n, m]`
+    /// - labels: `[n]`, classes in `0..m` (not checked: nothing is read back)
+    /// - output: `[J, n]`, in the dtype of the probabilities
+    pub fn embeddings(&self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<2> {
+        self.embeddings_of(&Categorical::unchecked(probabilities), &labels)
+    }
+
+    /// [`value_of`](Self::value_of) class probabilities.
+    ///
+    /// # Shapes
+    ///
+    /// - probabilities: `[n, m]`
+    /// - labels: `[n]`, classes in `0..m` (not checked: nothing is read back)
+    /// - output: `[1]`, in the dtype of the probabilities
+    pub fn value(&self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
+        self.value_of(&Categorical::unchecked(probabilities), &labels)
     }
 }
 

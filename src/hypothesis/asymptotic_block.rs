@@ -1,4 +1,3 @@
-use burn::tensor::{Int, Tensor};
 use rand::Rng;
 use statrs::{
     distribution::{ContinuousCDF, Normal},
@@ -7,9 +6,9 @@ use statrs::{
 
 use super::{CalibrationTest, TestOutcome};
 use crate::{
-    distribution::Categorical,
+    distribution::Predictive,
     error::{Error, Result},
-    estimator::{Skce, pair::Pairs},
+    estimator::{JointKernel, PairMatrix, SkceForm},
     kernel::Kernel,
 };
 
@@ -26,26 +25,26 @@ use crate::{
 /// Cost: `n·B·m` operations; memory `O(n·m)` and a fixed number of kernel values, whatever `B`.
 /// A median bandwidth is over all pairs, `O(n²)`: fix it for large `n`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AsymptoticBlockSkceTest {
-    /// The kernel on predictions.
-    pub kernel: Kernel,
+pub struct AsymptoticBlockSkceTest<K = Kernel> {
+    /// The kernel: on class predictions, or a [tensor product](crate::kernel::TensorKernel).
+    pub kernel: K,
     /// The number `B ≥ 2` of samples in a block.
     pub size: usize,
 }
 
-impl AsymptoticBlockSkceTest {
+impl<K> AsymptoticBlockSkceTest<K> {
     /// With blocks of `size` samples.
-    pub fn new(kernel: Kernel, size: usize) -> Self {
+    pub fn new(kernel: K, size: usize) -> Self {
         Self { kernel, size }
     }
 
     /// With blocks of two samples.
-    pub fn linear(kernel: Kernel) -> Self {
+    pub fn linear(kernel: K) -> Self {
         Self::new(kernel, 2)
     }
 
     fn check_size(&self, samples: usize) -> Result<()> {
-        Skce::block(self.kernel, self.size).check_size(samples)?;
+        SkceForm::Block(self.size).check_size(samples)?;
         if samples / self.size < 2 {
             return Err(Error::TooFewSamples {
                 what: "the asymptotic test of two blocks",
@@ -57,7 +56,7 @@ impl AsymptoticBlockSkceTest {
     }
 }
 
-impl CalibrationTest for AsymptoticBlockSkceTest {
+impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkceTest<K> {
     /// The outcome; nothing is drawn from the generator. The statistic is `z`.
     ///
     /// # Errors
@@ -66,12 +65,12 @@ impl CalibrationTest for AsymptoticBlockSkceTest {
     /// [`Error::ZeroVariance`] if all blocks have the same estimate.
     fn evaluate(
         &self,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
+        predictions: &P,
+        targets: &P::Targets,
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
         self.check_size(predictions.samples())?;
-        let pairs = Pairs::new(self.kernel, predictions, labels)?;
+        let pairs = self.kernel.pairs(predictions, targets)?;
         let values = pairs.block_estimates(self.size);
         let blocks = values.len();
         let estimate = values.as_slice().mean();

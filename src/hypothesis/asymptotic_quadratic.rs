@@ -1,4 +1,3 @@
-use burn::tensor::{Int, Tensor};
 use rand::Rng;
 
 use super::{
@@ -7,10 +6,11 @@ use super::{
     sample_matrix, spectrum,
 };
 use crate::{
-    distribution::Categorical,
+    distribution::Predictive,
     error::{Error, Result},
-    estimator::{Skce, pair::Pairs},
+    estimator::{JointKernel, PairMatrix, SkceForm},
     kernel::Kernel,
+    ops::Computation,
 };
 
 /// The asymptotic test of the unbiased quadratic estimator of the SKCE, with the statistic
@@ -23,18 +23,18 @@ use crate::{
 ///
 /// A median bandwidth costs two passes over all pairs more.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AsymptoticSkceTest {
-    /// The kernel on predictions.
-    pub kernel: Kernel,
+pub struct AsymptoticSkceTest<K = Kernel> {
+    /// The kernel: on class predictions, or a [tensor product](crate::kernel::TensorKernel).
+    pub kernel: K,
     /// The null distribution.
     pub null: NullDistribution,
     /// The number `R` of replicates of a null that resamples, 1000 by default.
     pub replicates: usize,
 }
 
-impl AsymptoticSkceTest {
+impl<K> AsymptoticSkceTest<K> {
     /// With the default null distribution, [`NullDistribution::Gamma`].
-    pub fn new(kernel: Kernel) -> Self {
+    pub fn new(kernel: K) -> Self {
         Self {
             kernel,
             null: NullDistribution::default(),
@@ -68,9 +68,9 @@ impl AsymptoticSkceTest {
     }
 }
 
-impl CalibrationTest for AsymptoticSkceTest {
+impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest<K> {
     /// The outcome; the statistic is `n·SKCE_uq`. The null by moments draws from the generator
-    /// only for more than 512 samples, the others always.
+    /// for more than 512 samples, and for predictions other than of classes; the others always.
     ///
     /// # Errors
     ///
@@ -78,8 +78,8 @@ impl CalibrationTest for AsymptoticSkceTest {
     /// replicates for a null that resamples.
     fn evaluate(
         &self,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
+        predictions: &P,
+        targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
         let n = predictions.samples();
@@ -87,14 +87,18 @@ impl CalibrationTest for AsymptoticSkceTest {
         if self.null != NullDistribution::Gamma {
             check_replicates(self.replicates)?;
         }
-        let pairs = Pairs::new(self.kernel, predictions, labels)?;
-        let kernel = *pairs.kernel(); // its bandwidth fixed
-        let statistic = || Ok(n as f64 * Skce::unbiased(kernel).estimate_pairs(&pairs)?);
+        predictions.check()?;
+        let kernel = self.kernel.fixed(predictions)?;
+        let pairs = kernel.pairs(predictions, targets)?;
+        let statistic = || {
+            let skce = pairs.estimate(SkceForm::Unbiased, Computation::Auto)?;
+            Ok(n as f64 * skce)
+        };
         let (statistic, replicates) = match self.null {
             NullDistribution::Gamma => {
                 let statistic = statistic()?;
-                let variance = moments::conditional_variance(&kernel, predictions);
-                let h = sample_matrix::off_diagonal(kernel, predictions, labels, rng)?;
+                let variance = kernel.null_variance(predictions, rng)?;
+                let h = sample_matrix::off_diagonal(&kernel, predictions, targets, rng)?;
                 let skewness = moments::skewness(h, n);
                 let p_value = moments::upper_tail(statistic, variance.sqrt(), skewness);
                 return Ok(outcome(statistic, p_value, n, None));
@@ -102,7 +106,7 @@ impl CalibrationTest for AsymptoticSkceTest {
             NullDistribution::Bootstrap => bootstrap::arcones_gine(&pairs, self.replicates, rng),
             NullDistribution::Multiplier => bootstrap::multiplier(&pairs, self.replicates, rng),
             NullDistribution::Spectrum => {
-                let h = sample_matrix::off_diagonal(kernel, predictions, labels, rng)?;
+                let h = sample_matrix::off_diagonal(&kernel, predictions, targets, rng)?;
                 (statistic()?, spectrum::replicates(h, self.replicates, rng))
             }
         };

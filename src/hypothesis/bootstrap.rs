@@ -4,13 +4,17 @@ use burn::tensor::{Tensor, TensorData};
 use rand::{Rng, RngExt};
 
 use super::sums::Sums;
-use crate::{estimator::pair::Pairs, host::to_vec};
+use crate::{estimator::PairMatrix, host::to_vec};
 
 /// `T = n·SKCE_uq` of the data, and its replicates.
 pub(super) type Replicates = (f64, Vec<f64>);
 
 /// [`NullDistribution::Bootstrap`](super::NullDistribution::Bootstrap).
-pub(super) fn arcones_gine(pairs: &Pairs, replicates: usize, rng: &mut dyn Rng) -> Replicates {
+pub(super) fn arcones_gine(
+    pairs: &impl PairMatrix,
+    replicates: usize,
+    rng: &mut dyn Rng,
+) -> Replicates {
     let n = pairs.samples();
     let weights = on_device(pairs, centred_counts(n, replicates, rng), [n, replicates]); // v
     let sums = Sums::over(pairs, &weights);
@@ -28,7 +32,11 @@ pub(super) fn arcones_gine(pairs: &Pairs, replicates: usize, rng: &mut dyn Rng) 
 ///
 /// Given the data its variance is `2 (n − 1)⁻² Σ_{i≠j} H_ij²`, an unbiased estimate of the
 /// variance of `T` under the hypothesis.
-pub(super) fn multiplier(pairs: &Pairs, replicates: usize, rng: &mut dyn Rng) -> Replicates {
+pub(super) fn multiplier(
+    pairs: &impl PairMatrix,
+    replicates: usize,
+    rng: &mut dyn Rng,
+) -> Replicates {
     let n = pairs.samples();
     let signs = (0..n * replicates)
         .map(|_| if rng.random() { 1.0 } else { -1.0 })
@@ -38,7 +46,7 @@ pub(super) fn multiplier(pairs: &Pairs, replicates: usize, rng: &mut dyn Rng) ->
     (sums.statistic(), sums.forms.iter().map(replicate).collect())
 }
 
-fn on_device(pairs: &Pairs, values: Vec<f64>, shape: [usize; 2]) -> Tensor<2> {
+fn on_device(pairs: &impl PairMatrix, values: Vec<f64>, shape: [usize; 2]) -> Tensor<2> {
     let diagonal = pairs.diagonal();
     Tensor::from_data(
         TensorData::new(values, shape),

@@ -1,6 +1,5 @@
-use burn::tensor::{Int, Tensor};
 use nalgebra::DMatrix;
-use rand::{Rng, RngExt, seq::index};
+use rand::{Rng, seq::index};
 use serde::{Deserialize, Serialize};
 use statrs::{
     distribution::{ChiSquared, ContinuousCDF},
@@ -9,9 +8,10 @@ use statrs::{
 
 use super::{CalibrationTest, TestOutcome, quadratic_form::QuadraticForm};
 use crate::{
-    distribution::{Categorical, residuals},
+    distribution::{Categorical, Predictive},
     error::{Error, Result},
-    host::{int_tensor, to_vec},
+    estimator::{JointKernel, Ucme},
+    host::to_vec,
     kernel::Kernel,
 };
 
@@ -27,27 +27,28 @@ use crate::{
 /// `O(n²)`: fix it for large `n`. [`FeatureTest`](super::FeatureTest) has the same cost and, since
 /// it knows the covariance, more power and no need of `n > J`.
 #[derive(Debug, Clone)]
-pub struct CmeTest {
-    /// The kernel on predictions.
-    pub kernel: Kernel,
+pub struct CmeTest<K = Kernel, P: Predictive = Categorical> {
+    /// The kernel: on class predictions, or a [tensor product](crate::kernel::TensorKernel).
+    pub kernel: K,
     /// The test locations.
-    pub locations: Locations,
+    pub locations: Locations<P>,
     /// The null distribution of `Q`.
     pub null: CmeNull,
 }
 
 /// The test locations of a [`CmeTest`].
 #[derive(Debug, Clone)]
-pub enum Locations {
+pub enum Locations<P: Predictive = Categorical> {
     /// So many, drawn by the generator of the test: the predictions from those of the data without
-    /// replacement, the classes uniformly.
+    /// replacement, the targets as [`Predictive::locations`], which is uniformly for classes and from
+    /// the predictions otherwise.
     Drawn(usize),
-    /// Given: as many classes as predictions.
+    /// Given: as many targets as predictions.
     Given {
         /// The predictions `t_j`.
-        predictions: Box<Categorical>,
-        /// The classes `τ_j`.
-        classes: Vec<usize>,
+        predictions: Box<P>,
+        /// The targets `τ_j`.
+        targets: P::Targets,
     },
 }
 
@@ -64,9 +65,9 @@ pub enum CmeNull {
     ChiSquared,
 }
 
-impl CmeTest {
+impl<K, P: Predictive> CmeTest<K, P> {
     /// With `J = locations` test locations that are drawn.
-    pub fn new(kernel: Kernel, locations: usize) -> Self {
+    pub fn new(kernel: K, locations: usize) -> Self {
         Self {
             kernel,
             locations: Locations::Drawn(locations),
@@ -75,12 +76,12 @@ impl CmeTest {
     }
 
     /// With given test locations.
-    pub fn at(kernel: Kernel, predictions: Categorical, classes: Vec<usize>) -> Self {
+    pub fn at(kernel: K, predictions: P, targets: P::Targets) -> Self {
         Self {
             kernel,
             locations: Locations::Given {
                 predictions: Box::new(predictions),
-                classes,
+                targets,
             },
             null: CmeNull::default(),
         }
@@ -91,9 +92,9 @@ impl CmeTest {
         Self { null, ..self }
     }
 
-    /// The locations, once checked: `[J, m]` and `J` classes.
-    fn draw(&self, data: &Categorical, rng: &mut dyn Rng) -> Result<(Tensor<2>, Vec<usize>)> {
-        let (n, m) = (data.samples(), data.classes());
+    /// The locations, once checked.
+    fn draw(&self, data: &P, rng: &mut dyn Rng) -> Result<(P, P::Targets)> {
+        let n = data.samples();
         let check_samples = |locations: usize| match n > locations {
             true => Ok(()),
             false => Err(Error::TooFewSamples {
@@ -102,73 +103,52 @@ impl CmeTest {
                 got: n,
             }),
         };
-        let parameter = |name, value: usize, expected| {
-            Err(Error::Parameter {
-                name,
-                value: value as f64,
-                expected,
-            })
-        };
         match &self.locations {
-            Locations::Drawn(0) => parameter("the number of test locations", 0, "at least 1"),
+            Locations::Drawn(0) => Err(Error::Parameter {
+                name: "the number of test locations",
+                value: 0.0,
+                expected: "at least 1",
+            }),
             Locations::Drawn(locations) => {
                 check_samples(*locations)?;
                 let rows = index::sample(rng, n, *locations).into_vec();
-                let classes = rows.iter().map(|_| rng.random_range(0..m)).collect();
-                Ok((data.select(&rows).probabilities(), classes))
+                Ok((data.select_rows(&rows), data.locations(&rows, rng)))
             }
             Locations::Given {
                 predictions,
-                classes,
+                targets,
             } => {
-                if predictions.samples() != classes.len() {
-                    return Err(Error::LengthMismatch {
-                        predictions: predictions.samples(),
-                        labels: classes.len(),
-                    });
-                }
-                if predictions.classes() != m {
-                    return parameter(
-                        "the number of columns of the test locations",
-                        predictions.classes(),
-                        "that of the predictions",
-                    );
-                }
-                if let Some(&class) = classes.iter().find(|class| **class >= m) {
-                    return parameter(
-                        "the class of a test location",
-                        class,
-                        "a column of the predictions",
-                    );
-                }
-                check_samples(classes.len())?;
-                Ok((predictions.probabilities(), classes.clone()))
+                data.check_like(predictions)?;
+                check_samples(predictions.samples())?;
+                Ok((predictions.like(data), targets.clone()))
             }
         }
     }
 }
 
-impl CalibrationTest for CmeTest {
+impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
     /// The outcome. The statistic is `Q (n − J)/(J (n − 1))`, or `Q` for [`CmeNull::ChiSquared`].
     ///
     /// # Errors
     ///
-    /// As [`CalibrationTest::evaluate`]; `n ≤ J`; locations of another number of classes, as many
-    /// classes not as locations; or [`Error::SingularCovariance`] where the `z_j` are linearly
+    /// As [`CalibrationTest::evaluate`]; `n ≤ J`; locations over other classes or dimensions, another
+    /// number of their targets than of their predictions; or [`Error::SingularCovariance`] where the `z_j` are linearly
     /// dependent, as at two equal locations.
     fn evaluate(
         &self,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
+        predictions: &P,
+        targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
-        predictions.check_labels(labels)?;
-        let points = predictions.probabilities().detach();
-        let (locations, classes) = self.draw(predictions, rng)?;
-        let kernel = self.kernel.with_bandwidth_of(&points)?;
-        let z = embedding(&kernel, points, labels.clone(), locations, &classes);
+        predictions.check()?;
+        predictions.check_targets(targets)?;
+        let predictions = predictions.detach();
+        let (locations, at) = self.draw(&predictions, rng)?;
+        let ucme = Ucme::new(self.kernel.fixed(&predictions)?, &locations, &at)?;
+        let (n, j) = (predictions.samples(), ucme.locations());
+        let z = to_vec(ucme.embeddings_of(&predictions, targets)); // [J, n]
+        let z = DMatrix::from_column_slice(n, j, &z);
 
-        let (n, j) = z.shape();
         let mean = z.row_mean();
         let centred = DMatrix::from_fn(n, j, |i, j| z[(i, j)] - mean[j]);
         let covariance = centred.tr_mul(&centred) / (n as f64 - 1.0);
@@ -209,22 +189,6 @@ impl CalibrationTest for CmeTest {
 
 /// An eigenvalue of the correlation matrix of `z` that counts as 0.
 const SINGULAR: f64 = 1e-14;
-
-/// `z_ij = k(t_j, p_i) δ_i[τ_j]` on the host: `n × J`.
-fn embedding(
-    kernel: &Kernel,
-    points: Tensor<2>,
-    labels: Tensor<1, Int>,
-    locations: Tensor<2>,
-    classes: &[usize],
-) -> DMatrix<f64> {
-    let [n, _] = points.dims();
-    let columns = int_tensor(classes.iter().copied(), &points.device());
-    let residuals = residuals(points.clone(), labels).select(1, columns); // [n, J]
-    let kernel = kernel.between(points.unsqueeze(), locations.unsqueeze()); // [1, n, J]
-    let z = kernel.squeeze_dim::<2>(0) * residuals;
-    DMatrix::from_row_slice(n, classes.len(), &to_vec(z))
-}
 
 /// `P(F > f)` for the F distribution with `a` and `b` degrees of freedom, through the complementary
 /// argument `b/(b + a f)` of the regularised incomplete beta function, so that small p-values keep

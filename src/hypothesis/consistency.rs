@@ -1,10 +1,7 @@
-use burn::tensor::{Int, Tensor};
 use rand::{Rng, RngExt};
 
-use super::{
-    CalibrationTest, Resample, Statistic, TestOutcome, label_sampler::LabelSampler, redraw,
-};
-use crate::{distribution::Categorical, error::Result};
+use super::{CalibrationTest, Resample, Statistic, TestOutcome, redraw};
+use crate::{distribution::Predictive, error::Result};
 
 /// Consistency resampling of any [`Statistic`]: resamples the predictions with replacement, and
 /// draws the label of each from it.
@@ -30,7 +27,7 @@ pub struct ConsistencyTest<S> {
     pub replicates: usize,
 }
 
-impl<S: Statistic> ConsistencyTest<S> {
+impl<S> ConsistencyTest<S> {
     /// With 1000 replicates.
     pub fn new(statistic: S) -> Self {
         Self {
@@ -45,7 +42,7 @@ impl<S: Statistic> ConsistencyTest<S> {
     }
 }
 
-impl<S: Statistic> CalibrationTest for ConsistencyTest<S> {
+impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ConsistencyTest<S> {
     /// The outcome; the statistic is the estimate.
     ///
     /// # Errors
@@ -53,24 +50,24 @@ impl<S: Statistic> CalibrationTest for ConsistencyTest<S> {
     /// As [`Statistic::estimate`]; no replicates, or a statistic that is NaN.
     fn evaluate(
         &self,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
+        predictions: &P,
+        targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
-        let (n, sampler) = (predictions.samples(), LabelSampler::new(predictions));
+        predictions.check()?;
+        let (n, sampler) = (predictions.samples(), predictions.sampler());
         let redraw = || {
             let rows: Vec<usize> = (0..n).map(|_| rng.random_range(0..n)).collect();
-            let labels = rows.iter().map(|&row| sampler.draw(row, rng)).collect();
             Resample {
+                targets: sampler(&rows, rng),
                 rows: Some(rows),
-                labels,
             }
         };
         redraw::evaluate(
             "consistency resampling",
             &self.statistic,
             predictions,
-            labels,
+            targets,
             self.replicates,
             redraw,
         )

@@ -1,11 +1,11 @@
-use burn::tensor::{Int, Tensor};
 use rand::Rng;
 
 use super::{CalibrationTest, TestOutcome};
 use crate::{
-    distribution::Categorical,
+    distribution::Predictive,
     error::Result,
-    estimator::{Skce, SkceForm},
+    estimator::{JointKernel, Skce, SkceForm},
+    kernel::Kernel,
 };
 
 /// The distribution-free test of an estimator of the SKCE: an upper bound of the p-value that holds
@@ -18,40 +18,24 @@ use crate::{
 /// - unbiased: `exp(−⌊n/2⌋ t²/(2B²))` for `t > 0`, and 1 for `t ≤ 0`;
 /// - blocks of `b` samples: the same with `⌊n/b⌋·⌊b/2⌋` in place of `⌊n/2⌋`.
 ///
-/// `B` bounds `|h|` whatever the sign of `k`, since `|δᵀδ'| ≤ ‖δ‖₁ ‖δ'‖_∞ ≤ 2`. The bounds need a
+/// `B` bounds `|h|` whatever the sign of `k`, since `|δᵀδ'| ≤ ‖δ‖₁ ‖δ'‖_∞ ≤ 2`; of a tensor product,
+/// where the kernel on targets is not negative ([`JointKernel::supremum`]). The bounds need a
 /// bandwidth that does not depend on the labels, which the median heuristic satisfies given the
 /// predictions.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DistributionFreeSkceTest {
+pub struct DistributionFreeSkceTest<K = Kernel> {
     /// The estimator.
-    pub skce: Skce,
+    pub skce: Skce<K>,
 }
 
-impl DistributionFreeSkceTest {
+impl<K> DistributionFreeSkceTest<K> {
     /// Of the given estimator.
-    pub fn new(skce: Skce) -> Self {
+    pub fn new(skce: Skce<K>) -> Self {
         Self { skce }
     }
-
-    /// The bound of the p-value for an estimate `t` from `n` samples.
-    fn bound(&self, t: f64, n: usize) -> f64 {
-        let b = 2.0 * self.skce.kernel.supremum();
-        let independent_pairs = match self.skce.form {
-            SkceForm::Biased => {
-                let excess = ((n as f64 * t / b).max(0.0).sqrt() - 1.0).max(0.0);
-                return (-0.5 * excess * excess).exp();
-            }
-            SkceForm::Unbiased => n / 2,
-            SkceForm::Block(size) => (n / size) * (size / 2),
-        };
-        match t {
-            t if t > 0.0 => (-(independent_pairs as f64) * t * t / (2.0 * b * b)).exp(),
-            _ => 1.0,
-        }
-    }
 }
 
-impl CalibrationTest for DistributionFreeSkceTest {
+impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSkceTest<K> {
     /// The outcome; nothing is drawn from the generator. The statistic is the estimate.
     ///
     /// # Errors
@@ -59,11 +43,11 @@ impl CalibrationTest for DistributionFreeSkceTest {
     /// As [`Skce::estimate`].
     fn evaluate(
         &self,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
+        predictions: &P,
+        targets: &P::Targets,
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
-        let estimate = self.skce.estimate(predictions, labels)?;
+        let estimate = self.skce.estimate(predictions, targets)?;
         Ok(TestOutcome {
             name: match self.skce.form {
                 SkceForm::Biased => "distribution-free test of the biased SKCE",
@@ -72,10 +56,32 @@ impl CalibrationTest for DistributionFreeSkceTest {
             },
             estimate,
             statistic: estimate,
-            p_value: self.bound(estimate, predictions.samples()),
+            p_value: bound(
+                self.skce.form,
+                self.skce.kernel.supremum(),
+                estimate,
+                predictions.samples(),
+            ),
             samples: predictions.samples(),
             replicates: None,
             standard_error: None,
         })
+    }
+}
+
+/// The bound of the p-value for an estimate `t` from `n` samples.
+fn bound(form: SkceForm, supremum: f64, t: f64, n: usize) -> f64 {
+    let b = 2.0 * supremum;
+    let independent_pairs = match form {
+        SkceForm::Biased => {
+            let excess = ((n as f64 * t / b).max(0.0).sqrt() - 1.0).max(0.0);
+            return (-0.5 * excess * excess).exp();
+        }
+        SkceForm::Unbiased => n / 2,
+        SkceForm::Block(size) => (n / size) * (size / 2),
+    };
+    match t {
+        t if t > 0.0 => (-(independent_pairs as f64) * t * t / (2.0 * b * b)).exp(),
+        _ => 1.0,
     }
 }

@@ -1,10 +1,7 @@
-use burn::tensor::{Int, Tensor};
 use rand::Rng;
 
-use super::{
-    CalibrationTest, Resample, Statistic, TestOutcome, label_sampler::LabelSampler, redraw,
-};
-use crate::{distribution::Categorical, error::Result};
+use super::{CalibrationTest, Resample, Statistic, TestOutcome, redraw};
+use crate::{distribution::Predictive, error::Result};
 
 /// The exact conditional test of any [`Statistic`]: keeps the predictions and redraws the labels
 /// from them.
@@ -50,7 +47,7 @@ pub struct ExactTest<S> {
     pub replicates: usize,
 }
 
-impl<S: Statistic> ExactTest<S> {
+impl<S> ExactTest<S> {
     /// With 1000 replicates.
     pub fn new(statistic: S) -> Self {
         Self {
@@ -65,7 +62,7 @@ impl<S: Statistic> ExactTest<S> {
     }
 }
 
-impl<S: Statistic> CalibrationTest for ExactTest<S> {
+impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
     /// The outcome; the statistic is the estimate.
     ///
     /// # Errors
@@ -73,20 +70,22 @@ impl<S: Statistic> CalibrationTest for ExactTest<S> {
     /// As [`Statistic::estimate`]; no replicates, or a statistic that is NaN.
     fn evaluate(
         &self,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
+        predictions: &P,
+        targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
-        let (n, sampler) = (predictions.samples(), LabelSampler::new(predictions));
+        predictions.check()?;
+        let rows: Vec<usize> = (0..predictions.samples()).collect();
+        let sampler = predictions.sampler();
         let redraw = || Resample {
             rows: None,
-            labels: (0..n).map(|row| sampler.draw(row, rng)).collect(),
+            targets: sampler(&rows, rng),
         };
         redraw::evaluate(
             "exact conditional test",
             &self.statistic,
             predictions,
-            labels,
+            targets,
             self.replicates,
             redraw,
         )

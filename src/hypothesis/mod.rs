@@ -10,8 +10,9 @@
 //! | [`ExactTest`] | any estimator or function | redrawn labels, valid at every `n` | `R` estimates |
 //! | [`ConsistencyTest`] | any estimator or function | resampled predictions, redrawn labels | `R` estimates |
 //!
-//! Each is a small value with `evaluate(&predictions, &labels, &mut rng)`, through the trait
-//! [`CalibrationTest`], and gives a [`TestOutcome`]. A small p-value is evidence against
+//! Each is a small value with `evaluate(&predictions, &targets, &mut rng)`, through the trait
+//! [`CalibrationTest`], and gives a [`TestOutcome`]. All but [`FeatureTest`], which is of classes, take
+//! any kind of predictions, by a kernel for them: see [`TensorKernel`](crate::kernel::TensorKernel). A small p-value is evidence against
 //! calibration; a large one is not evidence for it.
 //!
 //! Which one? Levels and powers over thousands of data sets are in `docs/levels.md`.
@@ -53,7 +54,7 @@ mod consistency;
 mod distribution_free;
 mod exact;
 mod feature;
-mod label_sampler;
+
 mod moments;
 mod multiple;
 mod null;
@@ -79,29 +80,26 @@ pub use null::NullDistribution;
 pub use outcome::TestOutcome;
 pub use statistic::{Resample, Statistic};
 
-use burn::tensor::{Int, Tensor};
 use rand::Rng;
 
-use crate::{distribution::Categorical, error::Result};
+use crate::{
+    distribution::{Categorical, Predictive},
+    error::Result,
+};
 
-/// A test of the hypothesis that the predictions are calibrated.
-pub trait CalibrationTest {
+/// A test of the hypothesis that the predictions are calibrated, for predictions of a kind `P`.
+pub trait CalibrationTest<P: Predictive = Categorical> {
     /// The outcome on data. A test that resamples draws from `rng`, on the host: the same seed gives
     /// the same p-value on every backend, up to rounding.
     ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
-    ///
     /// # Errors
     ///
-    /// A label that is not a class, another number of labels than of predictions, or too few
-    /// samples for the statistic.
+    /// Predictions or targets that are not valid, as a label that is not a class; another number of
+    /// targets than of predictions, or too few samples for the statistic.
     fn evaluate(
         &self,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
+        predictions: &P,
+        targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome>;
 }

@@ -3,56 +3,7 @@
 use burn::tensor::Tensor;
 use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 
-use crate::{
-    distribution::Categorical,
-    host::{to_scalar, widened},
-    kernel::Kernel,
-    tiles::{SIDE, upper_tiles},
-};
-
-/// The variance of `T = n·SKCE_uq` if the model is calibrated, given the predictions: exactly
-/// `2 (n−1)⁻² Σ_{i≠j} k(p_i, p_j)² tr(C_i C_j)`, with `C_i = diag(p_i) − p_i p_iᵀ`.
-///
-/// The covariance of `δ_i` given `p_i` is known, `C_i`, hence no label is needed. Its trace is
-/// `tr(C_i C_j) = p_i·p_j − p_i²·p_j − p_i·p_j² + (p_i·p_j)²`, squares of vectors by coordinate.
-///
-/// - kernel: with a fixed bandwidth
-pub(super) fn conditional_variance(kernel: &Kernel, predictions: &Categorical) -> f64 {
-    let points = widened(predictions.probabilities().detach());
-    let squares = points.clone().square();
-    let n = predictions.samples();
-    let total: f64 = upper_tiles(n, SIDE)
-        .map(|tile| {
-            let rows = |x: &Tensor<2>| x.clone().slice(tile.rows.clone());
-            let columns = |x: &Tensor<2>| x.clone().slice(tile.columns.clone());
-            let kernel = kernel.between(rows(&points).unsqueeze(), columns(&points).unsqueeze());
-            let traces = covariance_traces(
-                rows(&points),
-                rows(&squares),
-                columns(&points).transpose(),
-                columns(&squares).transpose(),
-            );
-            let terms = kernel.squeeze_dim::<2>(0).square() * traces; // [rows, columns]
-            tile.multiplicity() * to_scalar(terms.sum())
-        })
-        .sum();
-    // k(p_i, p_i) = 1
-    let dot = squares.clone().sum_dim(1); // p·p, [n, 1]
-    let cubes = (points * squares).sum_dim(1);
-    let diagonal = to_scalar((dot.clone() - cubes * 2.0 + dot.square()).sum());
-    2.0 * (total - diagonal).max(0.0) / ((n - 1) * (n - 1)) as f64
-}
-
-/// `tr(C_i C_j)` between rows `p_i` of `p`, `[a, m]`, and columns `q_j` of `q`, `[m, b]`: `[a, b]`.
-fn covariance_traces(
-    p: Tensor<2>,
-    p_squared: Tensor<2>,
-    q: Tensor<2>,
-    q_squared: Tensor<2>,
-) -> Tensor<2> {
-    let dot = p.clone().matmul(q.clone());
-    dot.clone() - p_squared.matmul(q) - p.matmul(q_squared) + dot.square()
-}
+use crate::host::to_scalar;
 
 /// The skewness `E[T³]/E[T²]^{3/2}` of `T` under the hypothesis, from unbiased estimates of both
 /// moments of `U = T/n` over `s` samples, and between 0 and √8 as it is in the limit.

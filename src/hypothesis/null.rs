@@ -27,6 +27,9 @@ pub enum NullDistribution {
     /// the data, by unbiased estimates of `E[T²]` and `E[T³]`, from a random subset of 512 samples
     /// where there are more.
     ///
+    /// Of predictions other than of classes, the variance given the predictions is an unbiased estimate
+    /// from targets redrawn from them.
+    ///
     /// No replicates: the p-value is not bounded below by `1/(1 + R)`, and far in the tail it is an
     /// extrapolation.
     #[default]

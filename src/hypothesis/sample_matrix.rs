@@ -1,13 +1,11 @@
-use burn::tensor::{Int, Tensor};
+use burn::tensor::Tensor;
 use rand::{Rng, seq::index};
 
 use crate::{
-    distribution::Categorical,
+    distribution::{Predictive, Targets},
     error::Result,
-    estimator::pair::Pairs,
-    host::{int_tensor, widened},
-    kernel::Kernel,
-    tiles::Tile,
+    estimator::{JointKernel, PairMatrix},
+    host::widened,
 };
 
 /// The most samples whose matrix of `h` is built: what needs the matrix as a whole, such as its
@@ -16,29 +14,21 @@ pub(super) const LARGEST: usize = 512;
 
 /// `h` between `s = min(n, 512)` samples, drawn without replacement, with the diagonal set to 0:
 /// `[s, s]`, in f64 where the device has it.
-pub(super) fn off_diagonal(
-    kernel: Kernel,
-    predictions: &Categorical,
-    labels: &Tensor<1, Int>,
+pub(super) fn off_diagonal<P: Predictive, K: JointKernel<P>>(
+    kernel: &K,
+    predictions: &P,
+    targets: &P::Targets,
     rng: &mut dyn Rng,
 ) -> Result<Tensor<2>> {
     let n = predictions.samples();
     let pairs = if n <= LARGEST {
-        Pairs::new(kernel, predictions, labels)?
+        kernel.pairs(predictions, targets)?
     } else {
         let rows = index::sample(rng, n, LARGEST).into_vec();
-        let chosen = int_tensor(rows.iter().copied(), &labels.device()).cast(labels.dtype());
-        Pairs::new(
-            kernel,
-            &predictions.select(&rows),
-            &labels.clone().select(0, chosen),
-        )?
+        kernel.pairs(&predictions.select_rows(&rows), &targets.select_rows(&rows))?
     };
     let size = pairs.samples();
-    let h = pairs.tile(&Tile {
-        rows: 0..size,
-        columns: 0..size,
-    });
+    let h = pairs.tile(0..size, 0..size);
     let diagonal = Tensor::<2>::eye(size, &h.device()).bool();
     Ok(widened(h).mask_fill(diagonal, 0.0))
 }

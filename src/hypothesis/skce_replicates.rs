@@ -50,7 +50,7 @@ fn residual_sums(points: &[f64], m: usize, sets: &[Resample]) -> Vec<f64> {
     let width = sets.len() * m;
     let mut sums = vec![0.0; points.len() * sets.len()];
     for (r, set) in sets.iter().enumerate() {
-        for (s, &label) in set.labels.iter().enumerate() {
+        for (s, &label) in set.targets.iter().enumerate() {
             let row = set.row(s);
             let sum = &mut sums[row * width + r * m..][..m];
             add(sum, -1.0, &points[row * m..][..m]);
@@ -84,7 +84,7 @@ fn totals(skce: &Skce, points: &Tensor<2>, sums: Vec<f64>, sets: usize) -> Vec<f
 
 /// From `Σ_st h_st`; the diagonal is `h_ss = ‖δ_s‖² = 1 − 2 p[y] + ‖p‖²`.
 fn estimate(form: SkceForm, total: f64, set: &Resample, points: &[f64], m: usize) -> Result<f64> {
-    let samples = set.labels.len();
+    let samples = set.targets.len();
     let size = samples as f64;
     if form == SkceForm::Biased {
         return Ok(total / (size * size));
@@ -100,7 +100,7 @@ fn estimate(form: SkceForm, total: f64, set: &Resample, points: &[f64], m: usize
         let p = &points[set.row(s) * m..][..m];
         1.0 - 2.0 * p[label] + p.iter().map(|p| p * p).sum::<f64>()
     };
-    let diagonal: f64 = set.labels.iter().enumerate().map(square).sum();
+    let diagonal: f64 = set.targets.iter().enumerate().map(square).sum();
     Ok((total - diagonal) / (size * (size - 1.0)))
 }
 

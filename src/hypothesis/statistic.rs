@@ -2,39 +2,41 @@ use burn::tensor::{Int, Tensor};
 
 use super::skce_replicates;
 use crate::{
-    distribution::Categorical,
+    distribution::{Categorical, DrawnBy, Predictive},
     error::Result,
-    estimator::{Cwce, Ece, KdeTce, KolmogorovSmirnov, Mce, Mmce, Skce, SkceForm, SmoothEce, Tce},
-    host::int_tensor,
+    estimator::{
+        Cwce, Ece, JointKernel, KdeTce, KolmogorovSmirnov, Mce, Mmce, Skce, SkceForm, SmoothEce,
+        Tce,
+    },
+    kernel::{TargetKernel, TensorKernel},
 };
 
 /// A data set of which a statistic is wanted, in terms of another: the prediction of sample `i` is
-/// row `rows[i]` of the other's, its label `labels[i]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resample {
+/// row `rows[i]` of the other's, its target the `i`-th.
+#[derive(Debug, Clone)]
+pub struct Resample<P: Predictive = Categorical> {
     /// The row of each sample; `None` for all rows in their order.
     pub rows: Option<Vec<usize>>,
-    /// The label of each sample.
-    pub labels: Vec<usize>,
+    /// The targets, on the host.
+    pub targets: DrawnBy<P>,
 }
 
-impl Resample {
-    /// The data set: predictions and labels.
-    pub fn of(&self, predictions: &Categorical) -> (Categorical, Tensor<1, Int>) {
-        let device = predictions.probabilities().device();
-        let labels = int_tensor(self.labels.iter().copied(), &device);
+impl<P: Predictive> Resample<P> {
+    /// The data set: predictions and targets.
+    pub fn of(&self, predictions: &P) -> (P, P::Targets) {
+        let targets = predictions.observed(&self.targets);
         match &self.rows {
-            Some(rows) => (predictions.select(rows), labels),
-            None => (predictions.clone(), labels),
+            Some(rows) => (predictions.select_rows(rows), targets),
+            None => (predictions.clone(), targets),
         }
     }
 }
 
-/// A number computed from predictions and labels that is large where the model is not calibrated:
+/// A number computed from predictions and targets that is large where the model is not calibrated:
 /// what [`ExactTest`](super::ExactTest) and [`ConsistencyTest`](super::ConsistencyTest) turn into
 /// a test.
 ///
-/// Implemented by the estimators, and by any function of predictions and labels:
+/// Implemented by the estimators, and by any function of predictions and targets:
 ///
 /// ```
 /// use burn::tensor::{Int, Tensor};
@@ -50,13 +52,13 @@ impl Resample {
 /// let test = ExactTest::new(gap);
 /// # let _: &dyn burn_calibration::hypothesis::CalibrationTest = &test;
 /// ```
-pub trait Statistic {
+pub trait Statistic<P: Predictive = Categorical> {
     /// The statistic of data.
     ///
     /// # Errors
     ///
     /// What the data violates.
-    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64>;
+    fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64>;
 
     /// The statistic of `count` data sets that `draw` gives one after another, all in terms of the
     /// same predictions. By default an [`estimate`](Self::estimate) of each.
@@ -66,14 +68,14 @@ pub trait Statistic {
     /// As [`estimate`](Self::estimate).
     fn replicates(
         &self,
-        predictions: &Categorical,
+        predictions: &P,
         count: usize,
-        draw: &mut dyn FnMut() -> Resample,
+        draw: &mut dyn FnMut() -> Resample<P>,
     ) -> Result<Vec<f64>> {
         (0..count)
             .map(|_| {
-                let (predictions, labels) = draw().of(predictions);
-                self.estimate(&predictions, &labels)
+                let (predictions, targets) = draw().of(predictions);
+                self.estimate(&predictions, &targets)
             })
             .collect()
     }
@@ -111,6 +113,32 @@ impl Statistic for Skce {
     }
 }
 
+impl<P: Predictive, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
+    fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
+        Skce::estimate(self, predictions, targets)
+    }
+
+    /// One by one. A median bandwidth is that of the given predictions for every replicate.
+    fn replicates(
+        &self,
+        predictions: &P,
+        count: usize,
+        draw: &mut dyn FnMut() -> Resample<P>,
+    ) -> Result<Vec<f64>> {
+        predictions.check()?;
+        let fixed = Skce {
+            kernel: JointKernel::fixed(&self.kernel, predictions)?,
+            ..self.clone()
+        };
+        (0..count)
+            .map(|_| {
+                let (predictions, targets) = draw().of(predictions);
+                fixed.estimate(&predictions, &targets)
+            })
+            .collect()
+    }
+}
+
 /// Estimators without a faster way to many replicates.
 macro_rules! statistics {
     ($($estimator:ty),+) => {$(
@@ -132,11 +160,11 @@ statistics!(
     SmoothEce
 );
 
-impl<F> Statistic for F
+impl<P: Predictive, F> Statistic<P> for F
 where
-    F: Fn(&Categorical, &Tensor<1, Int>) -> Result<f64>,
+    F: Fn(&P, &P::Targets) -> Result<f64>,
 {
-    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        self(predictions, labels)
+    fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
+        self(predictions, targets)
     }
 }

@@ -2,11 +2,7 @@ use std::ops::Range;
 
 use burn::tensor::Tensor;
 
-use crate::{
-    estimator::pair::Pairs,
-    host::to_vec,
-    tiles::{SIDE, Tile},
-};
+use crate::{estimator::PairMatrix, host::to_vec, tiles::SIDE};
 
 /// What one pass over the upper triangle of `H` gives, a panel of rows at a time.
 pub(super) struct Sums {
@@ -25,7 +21,7 @@ const COLUMNS: usize = 8 * SIDE;
 
 impl Sums {
     /// - weights: `[n, R]`
-    pub fn over(pairs: &Pairs, weights: &Tensor<2>) -> Self {
+    pub fn over(pairs: &impl PairMatrix, weights: &Tensor<2>) -> Self {
         let [n, replicates] = weights.dims();
         let mut sums = Self {
             total: 0.0,
@@ -36,10 +32,7 @@ impl Sums {
         let weights_of = |samples: Range<usize>| weights.clone().slice(samples); // [samples, R]
         for start in (0..n).step_by(SIDE) {
             let rows = start..n.min(start + SIDE);
-            let tile = |columns: Range<usize>| {
-                let rows = rows.clone();
-                pairs.tile(&Tile { rows, columns })
-            };
+            let tile = |columns: Range<usize>| pairs.tile(rows.clone(), columns);
             let h = tile(rows.clone());
             add(&mut sums.rows[rows.clone()], 1.0, &sum_over(&h, 1));
             let mut product = h.matmul(weights_of(rows.clone())); // H v, [rows, R]

@@ -14,6 +14,14 @@ pub trait ClassKernel: Clone + Debug {
     /// The scalar factor `k`.
     fn scalar(&self) -> Kernel;
 
+    /// The same kernel with another scalar factor.
+    fn with_scalar(&self, scalar: Kernel) -> Self;
+
+    /// The rows of `M`; none for `M = I`.
+    fn matrix(&self) -> Option<&[Vec<f64>]> {
+        None
+    }
+
     /// `δ ↦ Lᵀδ` for a factor `M = L Lᵀ`, so that `δᵀ M δ' = (Lᵀδ)ᵀ(Lᵀδ')`. Differentiable, and
     /// nothing is read back.
     ///
@@ -46,6 +54,10 @@ impl ClassKernel for Kernel {
         *self
     }
 
+    fn with_scalar(&self, scalar: Kernel) -> Self {
+        scalar
+    }
+
     fn fold(&self, residuals: Tensor<2>) -> Tensor<2> {
         residuals
     }
@@ -68,27 +80,5 @@ impl ClassKernel for Kernel {
 
     fn validate_for(&self, _classes: usize) -> Result<()> {
         self.validate()
-    }
-}
-
-impl<K: ClassKernel> ClassKernel for &K {
-    fn scalar(&self) -> Kernel {
-        (*self).scalar()
-    }
-
-    fn fold(&self, residuals: Tensor<2>) -> Tensor<2> {
-        (*self).fold(residuals)
-    }
-
-    fn supremum(&self) -> f64 {
-        ClassKernel::supremum(*self)
-    }
-
-    fn fused(&self) -> Option<PairKernel> {
-        (*self).fused()
-    }
-
-    fn validate_for(&self, classes: usize) -> Result<()> {
-        (*self).validate_for(classes)
     }
 }

@@ -79,6 +79,17 @@ impl ClassKernel for MatrixKernel {
         self.kernel
     }
 
+    fn with_scalar(&self, kernel: Kernel) -> Self {
+        Self {
+            kernel,
+            ..self.clone()
+        }
+    }
+
+    fn matrix(&self) -> Option<&[Vec<f64>]> {
+        Some(&self.matrix)
+    }
+
     /// `δL`, for rows `δ`: a product with the factor, which is made on the device of the residuals.
     fn fold(&self, residuals: Tensor<2>) -> Tensor<2> {
         let (rank, classes) = (self.factor.len(), self.matrix.len());
@@ -159,6 +170,12 @@ fn check_symmetric(matrix: &[Vec<f64>]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Symmetric and positive semi-definite.
+pub(super) fn check_kernel_matrix(matrix: &[Vec<f64>]) -> Result<()> {
+    check_symmetric(matrix)?;
+    factor(matrix).map(|_| ())
 }
 
 /// The columns of `L` with `M = L Lᵀ`, by a Cholesky decomposition that takes the largest diagonal

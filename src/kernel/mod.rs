@@ -1,6 +1,9 @@
 //! Kernels on predictions: a radial profile of a distance over a bandwidth, `k(p, q) = κ(d(p, q)/ν)`.
 //!
-//! The default is the one of Widmann et al. 2019 (section 7): exponential over total variation,
+//! On predictions and targets together there is the [`TensorKernel`] of such a kernel and a
+//! [`TargetKernel`], for any predictive distribution.
+//!
+//! The default for classes is the one of Widmann et al. 2019 (section 7): exponential over total variation,
 //! bandwidth by the median heuristic.
 //!
 //! ```
@@ -21,8 +24,12 @@
 mod bandwidth;
 mod class;
 mod distance;
+pub(crate) mod expectation;
 mod matrix;
+mod predictive;
 mod profile;
+mod target;
+mod tensor;
 
 pub use bandwidth::{
     Bandwidth, distance_order_statistics, median_distance, median_distance_with_diagonal,
@@ -31,6 +38,8 @@ pub use class::ClassKernel;
 pub use distance::Distance;
 pub use matrix::MatrixKernel;
 pub use profile::Profile;
+pub use target::{ClassMatrix, RealKernel, RealProfile, TargetKernel, White};
+pub use tensor::TensorKernel;
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -69,6 +78,12 @@ impl Kernel {
             distance: Distance::TotalVariation,
             bandwidth: Bandwidth::Median,
         }
+    }
+
+    /// `exp(−W₂(P, Q) / ν)` with the median bandwidth: the default for predictions over real vectors,
+    /// whose 2-Wasserstein distance is that between their coordinates.
+    pub fn wasserstein() -> Self {
+        Self::exponential().with_distance(Distance::Euclidean)
     }
 
     /// `exp(−‖p − q‖₂² / 2ν²)` with the median bandwidth.

@@ -4,6 +4,9 @@
 //! `forward_from_probabilities`, gives a tensor of shape `[1]`, and reads nothing back from the
 //! device. [`PenalisedLoss`] adds a calibration penalty to a base loss.
 //!
+//! For predictions over real vectors, [`ScoreLoss`] takes any [`Score`](crate::score::Score), and
+//! [`PinballLoss`] predicted quantiles.
+//!
 //! ```
 //! use burn::nn::loss::CrossEntropyLossConfig;
 //! use burn::tensor::{Device, Int, Tensor};
@@ -28,7 +31,10 @@ mod criterion;
 mod log;
 mod mmce;
 mod penalised;
+mod pinball;
+mod real_skce;
 mod schedule;
+mod score;
 mod skce;
 mod spherical;
 
@@ -37,6 +43,9 @@ pub use criterion::Criterion;
 pub use log::{LogLoss, LogLossConfig};
 pub use mmce::{MmceLoss, MmceLossConfig};
 pub use penalised::{PenalisedLoss, PenalisedTerms};
+pub use pinball::{PinballLoss, PinballLossConfig};
+pub use real_skce::{RealSkceLoss, RealSkceLossConfig};
 pub use schedule::WeightSchedule;
+pub use score::ScoreLoss;
 pub use skce::{SkceLoss, SkceLossConfig};
 pub use spherical::{SphericalLoss, SphericalLossConfig};

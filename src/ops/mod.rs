@@ -67,6 +67,7 @@ mod pairwise_distance;
 #[cfg(any(feature = "flex", feature = "ndarray"))]
 mod ready;
 mod softmax;
+pub(crate) mod transport;
 
 pub use computation::Computation;
 pub use laplacian_sum::laplacian_sum;
@@ -74,3 +75,4 @@ pub use pair_statistic::{PairKernel, Pairing, Separation, pair_statistic};
 pub(crate) use pair_statistic::{has_fused_pass, kernel_matrix, median_separation, on_processor};
 pub use pairwise_distance::{Metric, pairwise_distance};
 pub(crate) use softmax::softmax;
+pub(crate) use transport::transport_cost;

@@ -6,11 +6,12 @@ use super::{
     BetaCalibration, DiagonalScaling, DirichletCalibration, EnsembleTemperatureScaling,
     HistogramBinning, IsotonicRegression, MatrixScaling, OrderInvariant, OrderPreserving,
     PlattScaling, Recalibration, SplineCalibration, TemperatureScaling, VectorScaling,
+    distribution::is_of_distributions,
     file::{Stored, failure, read, restore},
 };
 use crate::error::Result;
 
-/// Loads a saved map of any kind, which the file names.
+/// Loads a saved map of logits of any kind, which the file names.
 ///
 /// # Errors
 ///
@@ -24,6 +25,10 @@ pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<Box<dyn Recal
         ($($map:ty),*) => {
             match kind.as_str() {
                 $(<$map>::KIND => Box::new(restore::<$map>(parts).map_err(reject)?),)*
+                kind if is_of_distributions(kind) => {
+                    let reason = format!("a {kind} takes distributions; load it by its own type");
+                    return Err(failure(path, reason));
+                }
                 _ => return Err(reject(format!("no kind of map is called {kind}"))),
             }
         };

@@ -1,5 +1,7 @@
 //! Fitting a differentiable family of maps: regularisation, cross-validation, descent.
 
+use std::{sync::mpsc, thread};
+
 use burn::tensor::{Int, Tensor};
 
 use super::{
@@ -79,7 +81,7 @@ impl<'a, F: Family> Prepared<'a, F> {
 }
 
 /// The parameters of the member that fits best, and how the last fit went.
-pub(super) fn fit_family<F: Family>(
+pub(super) fn fit_family<F: Family + Sync>(
     family: &F,
     data: &FitData,
     settings: Settings,
@@ -94,54 +96,34 @@ pub(super) fn fit_family<F: Family>(
         }
         _ => vec![],
     };
-    let (mut fit, fits) = (
-        0,
-        folds.len() * WEIGHTS.len() + 1 + usize::from(criterion.is_some()),
-    );
-    let mut observe = |fit: usize, evaluations, objective| {
+    let validating = folds.len() * WEIGHTS.len();
+    let fits = validating + 1 + usize::from(criterion.is_some());
+    let mut observe = |at: At| {
         progress(FitProgress {
-            fit,
+            fit: at.fit,
             fits,
-            evaluations,
-            objective,
+            evaluations: at.evaluations,
+            objective: at.objective,
         });
     };
     let weight = match settings.regularisation {
         Regularisation::Fixed(weight) => weight,
         _ if folds.is_empty() => WEIGHTS[0],
-        _ => {
-            let mut held_out = [0.0; WEIGHTS.len()];
-            for fold in &folds {
-                let rest: Vec<usize> = (folds.iter().filter(|other| *other != fold))
-                    .flatten()
-                    .copied()
-                    .collect();
-                let (rest, fold) = (data.select(&rest), data.select(fold));
-                let (rest, fold) = (Prepared::new(family, &rest), Prepared::new(family, &fold));
-                let mut theta = family.start();
-                for (sum, weight) in held_out.iter_mut().zip(WEIGHTS) {
-                    fit += 1;
-                    let mut observe = |evaluations, value| observe(fit, evaluations, value);
-                    (theta, _) = rest.fit(&log_loss, weight, &theta, settings.limits, &mut observe);
-                    let theta = data.parameters(theta.clone());
-                    *sum +=
-                        to_scalar(fold.criterion(&log_loss, &theta)) * fold.data.samples() as f64;
-                }
-            }
-            let least = held_out.iter().copied().fold(f64::INFINITY, f64::min);
-            let best = held_out.iter().position(|sum| *sum <= least);
-            best.map_or(WEIGHTS[0], |best| WEIGHTS[best])
-        }
+        _ => cross_validated(family, data, &folds, settings.limits, &mut observe),
     };
     let all = Prepared::new(family, data);
     let mut start = family.start();
     let mut report = None;
-    for criterion in [Some(&log_loss as &dyn Criterion), criterion]
-        .into_iter()
-        .flatten()
-    {
-        fit += 1;
-        let mut observe = |evaluations, value| observe(fit, evaluations, value);
+    let criteria = [Some(&log_loss as &dyn Criterion), criterion];
+    for (last, criterion) in criteria.into_iter().flatten().enumerate() {
+        let fit = validating + last + 1;
+        let mut observe = |evaluations, objective| {
+            observe(At {
+                fit,
+                evaluations,
+                objective,
+            });
+        };
         let (theta, ended) = all.fit(criterion, weight, &start, settings.limits, &mut observe);
         start = theta;
         report = Some(FitReport {
@@ -150,4 +132,75 @@ pub(super) fn fit_family<F: Family>(
         });
     }
     Ok((start, report.expect("the log loss was fitted")))
+}
+
+/// Where a fit is.
+struct At {
+    fit: usize,
+    evaluations: usize,
+    objective: f64,
+}
+
+/// The weight whose log loss on the samples left out is least, the larger one of equals. Each fold
+/// has a thread of its own.
+fn cross_validated<F: Family + Sync>(
+    family: &F,
+    data: &FitData,
+    folds: &[Vec<usize>],
+    limits: Limits,
+    observe: &mut dyn FnMut(At),
+) -> f64 {
+    let (sender, receiver) = mpsc::channel();
+    let held_out: Vec<[f64; WEIGHTS.len()]> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..folds.len())
+            .map(|fold| {
+                let sender = sender.clone();
+                scope.spawn(move || held_out(family, data, folds, fold, limits, &sender))
+            })
+            .collect();
+        drop(sender); // the last of them ends the loop
+        receiver.iter().for_each(observe);
+        let sums = threads.into_iter().map(|thread| thread.join());
+        sums.map(|sums| sums.expect("a fit does not panic"))
+            .collect()
+    });
+    let total = |weight: usize| held_out.iter().map(|sums| sums[weight]).sum::<f64>();
+    let totals: Vec<f64> = (0..WEIGHTS.len()).map(total).collect();
+    let least = totals.iter().copied().fold(f64::INFINITY, f64::min);
+    let best = totals.iter().position(|total| *total <= least);
+    WEIGHTS[best.unwrap_or(0)]
+}
+
+/// The sum of the log losses on one fold of the fits to the others, for each weight.
+fn held_out<F: Family>(
+    family: &F,
+    data: &FitData,
+    folds: &[Vec<usize>],
+    fold: usize,
+    limits: Limits,
+    progress: &mpsc::Sender<At>,
+) -> [f64; WEIGHTS.len()] {
+    let log_loss = LogLossConfig::new().init();
+    let others = (0..folds.len()).filter(|other| *other != fold);
+    let rest: Vec<usize> = others.flat_map(|other| folds[other].clone()).collect();
+    let (rest, left_out) = (data.select(&rest), data.select(&folds[fold]));
+    let (rest, left_out) = (
+        Prepared::new(family, &rest),
+        Prepared::new(family, &left_out),
+    );
+    let (mut theta, mut fit) = (family.start(), fold * WEIGHTS.len());
+    WEIGHTS.map(|weight| {
+        fit += 1;
+        let mut observe = |evaluations, objective| {
+            let at = At {
+                fit,
+                evaluations,
+                objective,
+            };
+            progress.send(at).expect("somebody listens until all end");
+        };
+        (theta, _) = rest.fit(&log_loss, weight, &theta, limits, &mut observe);
+        let loss = left_out.criterion(&log_loss, &data.parameters(theta.clone()));
+        to_scalar(loss) * left_out.data.samples() as f64
+    })
 }

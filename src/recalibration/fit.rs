@@ -5,7 +5,8 @@ use crate::{error::Result, loss::Criterion};
 /// Where a fit is; what a callback gets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitProgress {
-    /// The fit that runs, from 1: those of a cross-validation, then the last one on all data.
+    /// The fit that this is of, from 1: those of a cross-validation, which run at the same time, then
+    /// the last one on all data.
     pub fit: usize,
     /// How many there are.
     pub fits: usize,

@@ -1,4 +1,5 @@
-//! Recalibration: maps fitted on held-out logits that make a trained model better calibrated.
+//! Recalibration: maps fitted on held-out logits, or held-out predictive distributions, that make a
+//! trained model better calibrated.
 //!
 //! An unfitted configuration fits a map, [`Fit::fit`]; the fitted map is a Burn module that takes
 //! logits and gives logits, [`Recalibration::forward`], says what it keeps of the predictions,
@@ -21,6 +22,14 @@
 //!
 //! The last five are functions of one probability: of class 1 of two classes; of more, each class has
 //! its own and the values are normalised.
+//!
+//! Of predictive distributions over real vectors, which take predictions and give predictions:
+//!
+//! | map | | mean | injective | freedom |
+//! | --- | --- | --- | --- | --- |
+//! | [`DistributionTemperature`] | `f^{1/T}`, normalised | kept | yes | 1 |
+//! | [`VarianceScaling`] | `σ_c ↦ s_c σ_c` | kept | yes | 1 or `d` |
+//! | [`QuantileRecalibration`] | `F_c ↦ R_c ∘ F_c` | no | yes, but for rounding | a curve for each coordinate |
 //!
 //! Logits of any scale and shift are accepted; from a model that gives probabilities take their
 //! logarithms. Start with [`TemperatureScalingConfig`]; with thousands of held-out samples the
@@ -48,6 +57,7 @@ mod any;
 mod data;
 mod descent;
 mod diagonal;
+mod distribution;
 mod ensemble;
 mod family;
 mod file;
@@ -67,6 +77,11 @@ mod vector;
 
 pub use any::load_map;
 pub use diagonal::{DiagonalScaling, DiagonalScalingConfig};
+pub use distribution::{
+    DistributionTemperature, DistributionTemperatureConfig, LogScore, QuantileRecalibrated,
+    QuantileRecalibration, QuantileRecalibrationConfig, ScaleFamily, Tempered, VarianceScaling,
+    VarianceScalingConfig,
+};
 pub use ensemble::{EnsembleTemperatureScaling, EnsembleTemperatureScalingConfig};
 pub use fit::{Fit, FitProgress};
 pub use map::{Guarantees, Recalibration};

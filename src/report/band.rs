@@ -1,3 +1,19 @@
+use statrs::distribution::{Binomial, DiscreteCDF};
+
+use crate::error::{Error, Result};
+
+/// Whether the level of a band is a probability other than 0 and 1.
+pub(super) fn check_level(level: f64) -> Result<()> {
+    match level > 0.0 && level < 1.0 {
+        true => Ok(()),
+        false => Err(Error::Parameter {
+            name: "the level of a consistency band",
+            value: level,
+            expected: "a number between 0 and 1",
+        }),
+    }
+}
+
 /// The consistency band of a bin: the central interval in which the frequency of an event lies with
 /// probability at least `level` if it occurs with the given probabilities, independently.
 ///
@@ -50,10 +66,32 @@ fn poisson_binomial(probabilities: &[f64]) -> (usize, Vec<f64>) {
     (first, masses)
 }
 
+/// The consistency band of a count of `samples` independent events of equal probability, in counts:
+/// as [`consistency_band`], at a cost that does not grow with their number.
+pub(super) fn binomial_band(samples: usize, probability: f64, level: f64) -> (usize, usize) {
+    let tail = 0.5 * (1.0 - level);
+    let count = Binomial::new(probability, samples as u64).expect("a probability");
+    let least = |reached: &dyn Fn(f64) -> bool| {
+        let (mut below, mut at) = (0, samples); // the least count is in below..=at
+        while below < at {
+            let middle = below + (at - below) / 2;
+            match reached(count.cdf(middle as u64)) {
+                true => at = middle,
+                false => below = middle + 1,
+            }
+        }
+        at
+    };
+    (
+        least(&|below| below > tail),
+        least(&|below| below >= 1.0 - tail),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use approx::assert_relative_eq;
-    use statrs::distribution::{Binomial, Discrete};
+    use statrs::distribution::Discrete;
 
     use super::*;
 
@@ -97,5 +135,22 @@ mod tests {
         assert_eq!(consistency_band(&[1.0; 3], 0.95), (1.0, 1.0));
         assert_eq!(consistency_band(&[0.0; 3], 0.95), (0.0, 0.0));
         assert_eq!(consistency_band(&[0.5], 0.95), (0.0, 1.0));
+    }
+
+    #[test]
+    fn equal_probabilities_have_the_same_band() {
+        for (n, p, level) in [
+            (1, 0.1, 0.95),
+            (7, 0.5, 0.9),
+            (300, 0.05, 0.99),
+            (2000, 0.1, 0.95),
+        ] {
+            let (low, high) = consistency_band(&vec![p; n], level);
+            let counts = [low, high].map(|frequency| (frequency * n as f64).round() as usize);
+            assert_eq!(binomial_band(n, p, level), (counts[0], counts[1]));
+        }
+        // a normal distribution with a deviation of 300
+        let (low, high) = binomial_band(1_000_000, 0.1, 0.95);
+        assert!((99_411..=99_413).contains(&low) && (100_587..=100_589).contains(&high));
     }
 }

@@ -5,7 +5,7 @@ use rand::{SeedableRng, rngs::StdRng, seq::index};
 
 use super::{Reliability, Report, summary::Plan};
 use crate::{
-    distribution::Categorical,
+    distribution::{Categorical, Predictive},
     error::{Error, Result},
     estimator::Binning,
     kernel::Kernel,
@@ -148,7 +148,7 @@ impl<'a> ReportBuilder<'a> {
         let shown_classes = most_frequent(&labels, m, self.most_classes);
         let rows = subset(labels.len(), self.skce_samples, self.seed);
         let points = match &rows {
-            Some(rows) => before.select(rows).probabilities(),
+            Some(rows) => before.select_rows(rows).probabilities(),
             None => before.probabilities(),
         };
         let kernel = self.kernel.with_bandwidth_of(&points.detach())?;
@@ -188,7 +188,7 @@ fn most_frequent(labels: &[usize], classes: usize, most: usize) -> Vec<usize> {
 }
 
 /// Rows drawn without replacement, in their order, where not all are wanted.
-fn subset(samples: usize, wanted: usize, seed: u64) -> Option<Vec<usize>> {
+pub(super) fn subset(samples: usize, wanted: usize, seed: u64) -> Option<Vec<usize>> {
     (samples > wanted).then(|| {
         let mut rng = StdRng::seed_from_u64(seed);
         let mut rows = index::sample(&mut rng, samples, wanted).into_vec();

@@ -1,10 +1,11 @@
 use std::path::Path;
 
 use super::{
-    ReliabilityBin, ReliabilityDiagram, file,
+    ReliabilityBin, ReliabilityDiagram,
+    drawn::Drawn,
+    frame::{Frame, mark, text, upright},
     number::{decimals, fixed, short, whole},
-    picture::{Anchor, Paint, Pen, Picture, Point, Shape},
-    png, svg,
+    picture::{Anchor, Paint, Pen, Picture, Shape},
 };
 use crate::{error::Result, estimator::Event};
 
@@ -16,11 +17,7 @@ impl ReliabilityDiagram {
     /// The element `desc` holds all the numbers, for those who cannot see the picture. It is drawn
     /// on a width of 480, with text that remains readable on a phone.
     pub fn to_svg(&self) -> String {
-        svg::document(
-            &self.full(self.heading()),
-            &self.title(),
-            &self.description(),
-        )
+        self.drawn().to_svg()
     }
 
     /// Saves the picture, in the format of the extension: `svg` or `png` (960 pixels wide, with an
@@ -31,19 +28,15 @@ impl ReliabilityDiagram {
     /// [`Error::File`](crate::error::Error::File) for any other extension, or if the file cannot be
     /// written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        let extension = path.extension().unwrap_or_default();
-        let bytes = match extension.to_string_lossy().to_lowercase().as_str() {
-            "svg" => self.to_svg().into_bytes(),
-            "png" => {
-                png::encode(&self.full(self.heading())).map_err(|error| file::error(path, error))?
-            }
-            other => {
-                let reason = format!("the extension is \"{other}\", expected svg or png");
-                return Err(file::error(path, reason));
-            }
-        };
-        file::write(path, &bytes)
+        self.drawn().save(path.as_ref())
+    }
+
+    fn drawn(&self) -> Drawn {
+        Drawn {
+            picture: self.full(self.heading()),
+            title: self.title(),
+            description: self.description(),
+        }
     }
 
     /// What stands in the picture, which does not know how its reader counts classes.
@@ -171,7 +164,7 @@ impl ReliabilityDiagram {
         shapes.extend(frame.border());
         for bin in &self.bins {
             let share = bin.count as f64 / largest as f64;
-            shapes.extend(mark(bin, share, frame));
+            shapes.extend(bin_mark(bin, share, frame));
         }
         shapes
     }
@@ -194,85 +187,9 @@ impl ReliabilityDiagram {
         }
         shapes.extend(frame.border());
         for (height, count) in [(0.0, 0), (1.0, tallest)] {
-            let (x, y) = frame.at(0.0, height);
-            let at = (x - 0.6 * frame.font, y);
-            shapes.push(text(at, short(count), frame.font, Anchor::End, false));
+            shapes.push(frame.name_left(height, short(count)));
         }
         shapes
-    }
-}
-
-/// Part of a picture with axes from 0 to 1.
-#[derive(Clone, Copy)]
-struct Frame {
-    left: f64,
-    top: f64,
-    width: f64,
-    height: f64,
-    font: f64,
-    /// The axes are named at multiples of `1/steps`.
-    steps: u32,
-}
-
-impl Frame {
-    fn at(&self, x: f64, y: f64) -> Point {
-        (
-            self.left + x * self.width,
-            self.top + (1.0 - y) * self.height,
-        )
-    }
-
-    fn middle(&self) -> Point {
-        self.at(0.5, 0.5)
-    }
-
-    fn ticks(&self) -> impl Iterator<Item = f64> {
-        let steps = f64::from(self.steps);
-        (0..=self.steps).map(move |k| f64::from(k) / steps)
-    }
-
-    fn paper(&self) -> Shape {
-        Shape::rectangle(self.at(0.0, 0.0), self.at(1.0, 1.0), Paint::Paper, None)
-    }
-
-    fn border(&self) -> [Shape; 4] {
-        let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)].map(|(x, y)| self.at(x, y));
-        [0, 1, 2, 3].map(|k| Shape::Line {
-            from: corners[k],
-            to: corners[(k + 1) % 4],
-            pen: Pen::solid(Paint::Ink, 0.08 * self.font),
-        })
-    }
-
-    fn grid(&self) -> Vec<Shape> {
-        let pen = Pen::solid(Paint::Grid, 0.05 * self.font);
-        let line = |from, to| Shape::Line { from, to, pen };
-        self.ticks()
-            .flat_map(|t| {
-                [
-                    line(self.at(t, 0.0), self.at(t, 1.0)),
-                    line(self.at(0.0, t), self.at(1.0, t)),
-                ]
-            })
-            .collect()
-    }
-
-    fn names_left(&self) -> Vec<Shape> {
-        let name = |t: f64| {
-            let (x, y) = self.at(0.0, t);
-            let at = (x - 0.6 * self.font, y);
-            text(at, decimals(t, 1), self.font, Anchor::End, false)
-        };
-        self.ticks().map(name).collect()
-    }
-
-    fn names_below(&self) -> Vec<Shape> {
-        let name = |t: f64| {
-            let (x, y) = self.at(t, 0.0);
-            let at = (x, y + self.font);
-            text(at, decimals(t, 1), self.font, Anchor::Middle, false)
-        };
-        self.ticks().map(name).collect()
     }
 }
 
@@ -290,48 +207,17 @@ fn band(bin: &ReliabilityBin, frame: &Frame) -> Shape {
 }
 
 /// The mark of a bin with its line to the diagonal; its area grows with the share of samples.
-fn mark(bin: &ReliabilityBin, share: f64, frame: &Frame) -> [Shape; 2] {
+fn bin_mark(bin: &ReliabilityBin, share: f64, frame: &Frame) -> [Shape; 2] {
     let centre = frame.at(bin.confidence, bin.frequency);
     let radius = frame.font * (0.24 + 0.2 * share.sqrt());
-    let paper = Pen::solid(Paint::Paper, 0.08 * frame.font);
-    let (paint, mark) = match bin.is_inside() {
-        true => {
-            let disc = Shape::Disc {
-                centre,
-                radius,
-                fill: Paint::Ink,
-                outline: paper,
-            };
-            (Paint::Ink, disc)
-        }
-        false => {
-            let (x, y, r) = (centre.0, centre.1, 1.25 * radius);
-            let diamond = Shape::Area {
-                corners: vec![(x, y - r), (x + r, y), (x, y + r), (x - r, y)],
-                fill: Paint::Alarm,
-                outline: Some(paper),
-            };
-            (Paint::Alarm, diamond)
-        }
+    let paint = match bin.is_inside() {
+        true => Paint::Ink,
+        false => Paint::Alarm,
     };
     let gap = Shape::Line {
         from: centre,
         to: frame.at(bin.confidence, bin.confidence),
         pen: Pen::solid(paint, 0.1 * frame.font),
     };
-    [gap, mark]
-}
-
-fn text(at: Point, text: impl Into<String>, size: f64, anchor: Anchor, upright: bool) -> Shape {
-    Shape::Text {
-        at,
-        text: text.into(),
-        size,
-        anchor,
-        upright,
-    }
-}
-
-fn upright(name: &str, at: Point, size: f64) -> Shape {
-    text(at, name, size, Anchor::Middle, true)
+    [gap, mark(centre, radius, bin.is_inside(), frame.font)]
 }

@@ -1,42 +1,36 @@
 use super::{
     ReliabilityDiagram, Report, Summary,
     number::{decimals, fixed, percent, whole},
+    page::{
+        self, BAND, DIAMOND, DISC, bandwidth, capital, fitted_elsewhere, profile, tested, verdict,
+    },
     picture::Picture,
-    quantity::{Cell, QUANTITIES},
+    quantity::QUANTITIES,
     svg::{self, escaped},
+    table,
 };
-use crate::{
-    estimator::Binning,
-    kernel::{Bandwidth, Distance, Profile},
-};
+use crate::{estimator::Binning, kernel::Distance};
 
 impl Report {
     /// The page: one file without scripts, links or anything to load, that is well-formed as XML
     /// too. It scales down to the width of a phone, follows a dark colour scheme on screens, prints
     /// in black and white, and has the numbers of each picture in words.
     pub fn to_html(&self) -> String {
-        let title = escaped(&self.title);
-        format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-             <title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n\
-             <h1>{title}</h1>\n{}{}{}{}{}</main>\n</body>\n</html>\n",
-            include_str!("style.css"),
-            self.overview(),
-            self.numbers(),
-            self.top_label(),
-            self.class_wise(),
-            self.method()
+        page::page(
+            &self.title,
+            &[
+                self.overview(),
+                table::numbers(&self.named(), &QUANTITIES),
+                self.top_label(),
+                self.class_wise(),
+                self.method(),
+            ],
         )
     }
 
     /// The sets of predictions with their names.
     fn named(&self) -> Vec<(&'static str, &Summary)> {
-        let after = self.after.as_ref().map(|after| ("after", after));
-        [("before", &self.before)]
-            .into_iter()
-            .chain(after)
-            .collect()
+        table::named(&self.before, self.after.as_ref())
     }
 
     fn overview(&self) -> String {
@@ -52,16 +46,7 @@ impl Report {
         );
         for (name, summary) in self.named() {
             let (said, was) = (summary.confidence.estimate, summary.accuracy.estimate);
-            let verdict = match &summary.skce {
-                Ok(outcome) if outcome.p_value() < 0.05 => {
-                    "The test of the SKCE rejects calibration at the 5 % level."
-                }
-                Ok(_) => {
-                    "The test of the SKCE does not reject calibration at the 5 % level, which does \
-                     not show that the model is calibrated."
-                }
-                Err(_) => "There is no test of calibration on these data.",
-            };
+            let verdict = verdict(&summary.skce);
             let lead = match self.after {
                 Some(_) => format!("{}: on", capital(name)),
                 None => "On".into(),
@@ -75,53 +60,6 @@ impl Report {
             );
         }
         html + "</ul>\n"
-    }
-
-    fn numbers(&self) -> String {
-        let named = self.named();
-        let heads: String = match named.len() {
-            1 => "<th scope=\"col\">value</th>".into(),
-            _ => named
-                .iter()
-                .map(|(name, _)| format!("<th scope=\"col\">{name}</th>"))
-                .collect(),
-        };
-        let paired = match named.len() {
-            1 => "",
-            _ => {
-                " Before and after are of the same samples: a difference is known better than the \
-                 errors of both say."
-            }
-        };
-        let mut html = format!(
-            "<h2>Numbers</h2>\n<table class=\"numbers\">\n<caption>With ± one standard error where \
-             it is known. Lower is better for scores and errors.{paired}</caption>\n\
-             <thead><tr><th scope=\"col\">quantity</th>{heads}</tr></thead>\n"
-        );
-        for quantity in &QUANTITIES {
-            let cells: Vec<Cell> = named.iter().map(|(_, s)| (quantity.cell)(s)).collect();
-            let columns: String = cells.iter().map(cell).collect();
-            let missing: String = named
-                .iter()
-                .zip(&cells)
-                .filter_map(|((name, _), cell)| {
-                    let reason = cell.missing.as_ref()?;
-                    let place = match named.len() {
-                        1 => "Here".into(),
-                        _ => capital(name),
-                    };
-                    Some(format!(" {place}: {}.", escaped(reason)))
-                })
-                .collect();
-            html += &format!(
-                "<tbody>\n<tr class=\"value\"><th scope=\"row\">{}</th>{columns}</tr>\n\
-                 <tr class=\"meaning\"><td colspan=\"{}\">{}{missing}</td></tr>\n</tbody>\n",
-                quantity.name,
-                1 + named.len(),
-                quantity.meaning
-            );
-        }
-        html + "</table>\n"
     }
 
     fn top_label(&self) -> String {
@@ -219,40 +157,18 @@ impl Report {
                 )
             }
         };
-        let profile = match self.kernel.profile {
-            Profile::Exponential => "an exponential",
-            Profile::Gaussian => "a Gaussian",
-            Profile::GeneralisedExponential { .. } => "a generalised exponential",
-            Profile::Matern32 => "a Matérn 3/2",
-            Profile::Matern52 => "a Matérn 5/2",
-            Profile::RationalQuadratic { .. } => "a rational quadratic",
-        };
         let distance = match self.kernel.distance {
             Distance::TotalVariation => "total variation distance",
             Distance::L1 => "L1 distance",
             Distance::Euclidean => "Euclidean distance",
         };
-        let bandwidth = match self.kernel.bandwidth {
-            Bandwidth::Fixed(value) => decimals(value, 6),
-            Bandwidth::Median => "the median".into(),
-        };
-        let tested = match &self.before.skce {
-            Ok(outcome) if outcome.samples() < self.samples => {
-                format!(", on {} samples drawn at random", whole(outcome.samples()))
-            }
-            _ => String::new(),
-        };
+        let (profile, bandwidth) = (profile(&self.kernel), bandwidth(&self.kernel));
+        let tested = tested(&self.before.skce, self.samples);
         let same = match self.after {
             Some(_) => ", the same before and after",
             None => "",
         };
-        let fitted = match self.after {
-            Some(_) => {
-                "The numbers after recalibration hold for new data only if the map was fitted on \
-                 other samples than these. "
-            }
-            None => "",
-        };
+        let fitted = fitted_elsewhere(self.after.is_some());
         format!(
             "<h2>How it was computed</h2>\n<p class=\"method\">{fitted}Diagrams and ECE: {bins}. \
              Bands: exact {} % intervals of the frequency in each bin, given the predictions \
@@ -268,12 +184,6 @@ impl Report {
     }
 }
 
-fn capital(name: &str) -> String {
-    let mut characters = name.chars();
-    let first = characters.next().map(|first| first.to_uppercase());
-    first.into_iter().flatten().chain(characters).collect()
-}
-
 fn direction(excess: f64) -> String {
     let points = decimals(100.0 * excess.abs(), 2);
     match excess {
@@ -283,58 +193,39 @@ fn direction(excess: f64) -> String {
     }
 }
 
-fn cell(cell: &Cell) -> String {
-    let error = cell.error.as_ref().map_or(String::new(), |error| {
-        format!("<span class=\"error\">± {error}</span>")
-    });
-    format!("<td>{}{error}</td>", cell.value)
-}
-
 /// What the marks mean.
 fn key(level: f64) -> String {
     let level = decimals(100.0 * level, 2);
-    let entry = |drawing: &str, meaning: &str| {
-        format!(
-            "<li><svg viewBox=\"0 0 24 16\" aria-hidden=\"true\">{drawing}</svg>{meaning}</li>\n"
-        )
-    };
-    format!(
-        "<ul class=\"key\">\n{}{}{}</ul>\n",
-        entry(
-            "<path class=\"fill-band line-edge\" fill=\"#d6d6d6\" stroke=\"#6e6e6e\" d=\"M4 1H20V15H4Z\"/>",
-            &format!("where {level} % of the marks of a calibrated model would lie, bin by bin")
+    let band = format!("where {level} % of the marks of a calibrated model would lie, bin by bin");
+    page::key(&[
+        (BAND, &band),
+        (
+            DISC,
+            "a bin inside its band; larger marks hold more samples",
         ),
-        entry(
-            "<circle class=\"fill-ink\" cx=\"12\" cy=\"8\" r=\"6\"/>",
-            "a bin inside its band; larger marks hold more samples"
-        ),
-        entry(
-            "<path class=\"fill-alarm\" fill=\"#b02018\" d=\"M12 0L20 8L12 16L4 8Z\"/>",
-            "a bin outside its band"
-        )
-    )
+        (DIAMOND, "a bin outside its band"),
+    ])
 }
 
-/// The numbers of a picture as a table that opens on demand.
+/// The numbers of a picture.
 fn bins(diagram: &ReliabilityDiagram, what: &str) -> String {
     let row = |bin: &super::ReliabilityBin| {
-        format!(
-            "<tr><th scope=\"row\">{}–{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}–{}</td></tr>\n",
-            decimals(bin.lower, 3),
-            decimals(bin.upper, 3),
+        vec![
+            format!("{}–{}", decimals(bin.lower, 3), decimals(bin.upper, 3)),
             whole(bin.count),
             decimals_fixed(bin.confidence),
             decimals_fixed(bin.frequency),
-            decimals_fixed(bin.band.0),
-            decimals_fixed(bin.band.1)
-        )
+            format!(
+                "{}–{}",
+                decimals_fixed(bin.band.0),
+                decimals_fixed(bin.band.1)
+            ),
+        ]
     };
-    let rows: String = diagram.bins.iter().map(row).collect();
-    format!(
-        "<details>\n<summary>Numbers of this picture</summary>\n<table class=\"bins\">\n\
-         <caption>{what}: samples, mean confidence, how often right, and band of each bin</caption>\n<thead><tr><th scope=\"col\">bin</th>\
-         <th scope=\"col\">samples</th><th scope=\"col\">mean</th><th scope=\"col\">right</th>\
-         <th scope=\"col\">band</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</details>\n"
+    table::of_picture(
+        &format!("{what}: samples, mean confidence, how often right, and band of each bin"),
+        &["bin", "samples", "mean", "right", "band"],
+        diagram.bins.iter().map(row),
     )
 }
 

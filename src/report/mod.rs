@@ -8,6 +8,9 @@
 //! self-contained page of HTML: no scripts, no links, readable in black and white, on a phone and
 //! without the pictures.
 //!
+//! Of predictions over real vectors, [`PitDiagram`] and [`QuantileDiagram`] are the pictures, and
+//! [`RealReport`] is the page.
+//!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
 //! use burn_calibration::{distribution::Categorical, report::{Reliability, ReportBuilder}};
@@ -37,16 +40,22 @@
 mod band;
 mod builder;
 mod diagram;
+mod drawn;
 mod file;
+mod frame;
 mod html;
 mod number;
+mod page;
 mod picture;
 mod png;
 mod quantity;
+mod real;
 mod reliability;
 mod summary;
 mod svg;
+mod table;
 
 pub use builder::ReportBuilder;
+pub use real::{PitDiagram, QuantileDiagram, RealReport, RealReportBuilder, RealSummary};
 pub use reliability::{Reliability, ReliabilityBin, ReliabilityDiagram};
 pub use summary::{Report, Summary};

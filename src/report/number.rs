@@ -64,6 +64,18 @@ pub(super) fn scientific(x: f64) -> String {
     )
 }
 
+/// Four digits of a number of whatever unit, an exponent where it is very large or small.
+pub(super) fn significant(x: f64) -> String {
+    match x.abs() {
+        0.0 => "0".into(),
+        size if (1e-3..1e6).contains(&size) => {
+            let places = (3.0 - size.log10().floor()).max(0.0) as usize;
+            format!("{x:.places$}").replace('-', "−")
+        }
+        _ => scientific(x),
+    }
+}
+
 /// A p-value: three decimals, an exponent where these show too little, and a bound where an
 /// asymptotic tail is no longer to be trusted.
 pub(super) fn p_value(p: f64) -> String {
@@ -102,6 +114,10 @@ mod tests {
         assert_eq!(percent(0.94834), "94.83\u{a0}%");
         assert_eq!(scientific(6.0719e-4), "6.07 × 10⁻⁴");
         assert_eq!(scientific(-1.5e-10), "−1.50 × 10⁻¹⁰");
+        let numbers = [0.0, 0.001, -0.12346, 9.8765, 1234.56, 654_321.0, 1e6, -2e-5];
+        let expected = "0 0.001000 −0.1235 9.877 1235 654321 1.00×10⁶ −2.00×10⁻⁵";
+        let found = numbers.map(|x| significant(x).replace(' ', ""));
+        assert_eq!(found.join(" "), expected);
         assert_eq!(p_value(0.0), "below 10⁻⁶");
         assert_eq!([p_value(2.5e-5), p_value(0.25)], ["2.50 × 10⁻⁵", "0.250"]);
     }

@@ -1,52 +1,11 @@
 use super::{
     Summary,
     number::{fixed, p_value, percent, scientific},
+    table::{Cell, Quantity},
 };
-use crate::score::MeanEstimate;
-
-/// A number of a page, with a sentence on what it means and what it cannot say.
-pub(super) struct Quantity {
-    pub name: &'static str,
-    pub meaning: &'static str,
-    pub cell: fn(&Summary) -> Cell,
-}
-
-/// A number as it stands in the table.
-pub(super) struct Cell {
-    pub value: String,
-    /// Its standard error.
-    pub error: Option<String>,
-    /// Why there is no number.
-    pub missing: Option<String>,
-}
-
-impl Cell {
-    fn of(value: String) -> Self {
-        Self {
-            value,
-            error: None,
-            missing: None,
-        }
-    }
-
-    fn mean(mean: &MeanEstimate, format: fn(f64) -> String) -> Self {
-        let error = mean.standard_error;
-        Self {
-            error: error.is_finite().then(|| format(error)),
-            ..Self::of(format(mean.estimate))
-        }
-    }
-
-    fn missing(value: &str, reason: impl ToString) -> Self {
-        Self {
-            missing: Some(reason.to_string()),
-            ..Self::of(value.into())
-        }
-    }
-}
 
 /// In the order of the table.
-pub(super) const QUANTITIES: [Quantity; 8] = [
+pub(super) const QUANTITIES: [Quantity<Summary>; 8] = [
     Quantity {
         name: "Accuracy",
         meaning: "How often the most likely class was the right one; it says nothing about the \

@@ -1,10 +1,10 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::band::consistency_band;
+use super::band::{check_level, consistency_band};
 use crate::{
     distribution::Categorical,
-    error::{Error, Result},
+    error::Result,
     estimator::{Binning, Event, equal_width_bin},
 };
 
@@ -66,13 +66,7 @@ impl Reliability {
         predictions: &Categorical,
         labels: &Tensor<1, Int>,
     ) -> Result<ReliabilityDiagram> {
-        if !(self.level > 0.0 && self.level < 1.0) {
-            return Err(Error::Parameter {
-                name: "the level of a consistency band",
-                value: self.level,
-                expected: "a number between 0 and 1",
-            });
-        }
+        check_level(self.level)?;
         let outcomes = self.event.outcomes(predictions, labels)?;
         let (probability, occurred) = (&outcomes.probability, &outcomes.occurred);
         let partition = self.binning.partition_rows(probability, 1)?;

@@ -5,7 +5,7 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use super::{Reliability, ReliabilityDiagram, file};
 use crate::{
-    distribution::Categorical,
+    distribution::{Categorical, Predictive},
     error::Result,
     estimator::{Event, KolmogorovSmirnov},
     host::int_tensor,
@@ -126,7 +126,7 @@ impl Plan<'_> {
             Some(rows) => {
                 let index = int_tensor(rows.iter().copied(), &self.labels.device());
                 let labels = self.labels.clone().select(0, index);
-                test.evaluate(&predictions.select(rows), &labels, &mut rng)
+                test.evaluate(&predictions.select_rows(rows), &labels, &mut rng)
             }
         }
     }

@@ -155,7 +155,8 @@ pub(super) fn check_comparable(
     labels.map(|_| ()).map_err(|error| of("after", error))
 }
 
-fn of(when: &'static str, error: Error) -> Error {
+/// An error of the predictions before or after.
+pub(super) fn of(when: &'static str, error: Error) -> Error {
     Error::Recalibration {
         when,
         reason: Box::new(error),

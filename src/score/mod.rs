@@ -11,6 +11,18 @@
 //! | how much of the score is miscalibration? | [`ProperScore::decomposition`] | predictions that repeat |
 //! | | [`ProperScore::refinement`] | any predictions, and a way to recalibrate |
 //!
+//! [`ProperScore`] is of class probabilities. For predictions over real vectors a [`Score`] asks the first
+//! two questions:
+//!
+//! | score | of | upper bound |
+//! | --- | --- | --- |
+//! | [`LogScore`] | densities | none, its entropy is unbounded |
+//! | [`Crps`] | normal, Laplace, their mixtures, samples | yes |
+//! | [`EnergyScore`] | samples, with the dependence of coordinates | yes |
+//! | [`DawidSebastiani`] | means and variances | none |
+//!
+//! [`FairCrps`] and [`FairEnergyScore`] score the distribution that samples are from.
+//!
 //! All but the decomposition, which is an identity of the data, come with standard errors and
 //! confidence intervals ([`MeanEstimate`]).
 //!
@@ -28,16 +40,26 @@
 //! # }
 //! ```
 
+mod crps;
+mod dawid_sebastiani;
 mod decomposition;
+mod distribution_score;
+mod energy;
 mod improvement;
+mod log_score;
 mod mean;
 mod proper;
 mod refinement;
 mod skce_improvement;
 mod student;
 
+pub use crps::{Crps, FairCrps};
+pub use dawid_sebastiani::DawidSebastiani;
 pub use decomposition::Decomposition;
+pub use distribution_score::Score;
+pub use energy::{EnergyScore, FairEnergyScore};
 pub use improvement::Improvement;
+pub use log_score::LogScore;
 pub use mean::MeanEstimate;
 pub use proper::ProperScore;
 pub use refinement::Refinement;

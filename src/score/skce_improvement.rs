@@ -6,7 +6,7 @@ use super::{MeanEstimate, improvement::check_comparable};
 use crate::{
     distribution::Categorical,
     error::{Error, Result},
-    estimator::{Skce, SkceForm, pair::Pairs},
+    estimator::{ClassPairs, PairMatrix, Skce, SkceForm},
     kernel::{ClassKernel, Kernel},
 };
 
@@ -117,7 +117,7 @@ impl<K: ClassKernel> Skce<K> {
     ) -> Result<SkceImprovement> {
         check_comparable(before, after, labels)?;
         match self.form {
-            SkceForm::Block(_) => self.check_size(before.samples())?,
+            SkceForm::Block(_) => self.form.check_size(before.samples())?,
             _ if before.samples() < 3 => {
                 return Err(Error::TooFewSamples {
                     what: "a jackknife standard error of the SKCE",
@@ -127,10 +127,10 @@ impl<K: ClassKernel> Skce<K> {
             }
             _ => (),
         }
-        let before = Pairs::new(&self.kernel, before, labels)?;
+        let before = ClassPairs::new(&self.kernel, before, labels)?;
         let after = before.with_predictions(&self.kernel, after);
         let kernel = *before.kernel();
-        let values = |pairs: &Pairs| match self.form {
+        let values = |pairs: &ClassPairs| match self.form {
             SkceForm::Block(size) => pairs.block_estimates(size),
             _ => pseudo_values(&pairs.row_sums()),
         };

@@ -1,6 +1,9 @@
 //! The `calibration` command as its users run it.
 
 mod compare;
+mod real;
+#[cfg(feature = "report")]
+mod real_report;
 mod recalibrate;
 #[cfg(feature = "report")]
 mod report;

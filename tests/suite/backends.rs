@@ -3,10 +3,10 @@
 
 use burn::tensor::{DType, Device, Tensor};
 use burn_calibration::{
-    distribution::Categorical,
+    distribution::{Categorical, Laplace, Mixture, Normal, Predictive, Samples},
     estimator::{Ece, Mmce, MmceForm, Skce, SkceForm},
     hypothesis::*,
-    kernel::Kernel,
+    kernel::{Kernel, RealKernel, TargetKernel},
     loss::*,
     ops::{Computation, PairKernel, Pairing, Separation, pair_statistic},
     recalibration::{Fit, Recalibration, TemperatureScaling, TemperatureScalingConfig, load_map},
@@ -55,15 +55,8 @@ fn classes() -> Vec<usize> {
 
 /// Computes named numbers on each backend and compares each kind with the reference.
 fn compare(compute: impl Fn(&Device, DType) -> Vec<(String, Vec<f64>)>) {
-    compare_on(&backends(), compute);
-}
-
-fn compare_on(
-    backends: &[(&'static str, Device, DType, f64)],
-    compute: impl Fn(&Device, DType) -> Vec<(String, Vec<f64>)>,
-) {
     let reference = compute(&Device::flex(), DType::F64);
-    for (name, device, dtype, tolerance) in backends {
+    for (name, device, dtype, tolerance) in &backends() {
         let (dtype, tolerance) = (*dtype, *tolerance);
         for ((what, expected), (_, found)) in reference.iter().zip(compute(device, dtype)) {
             let largest = expected
@@ -203,8 +196,7 @@ fn recalibration() {
     });
 }
 
-/// Maps fitted and saved on the reference, loaded and applied in both dtypes. On Flex alone: on the
-/// other backends they were not run yet.
+/// Maps fitted and saved on the reference, loaded and applied in both dtypes.
 #[test]
 fn fitted_maps() {
     let (rows, classes) = (logits(), classes());
@@ -224,13 +216,77 @@ fn fitted_maps() {
             (name, path)
         })
         .collect();
-    compare_on(&backends()[..2], |device, dtype| {
+    compare(|device, dtype| {
         let logits = tensor_on(&rows, device, dtype);
         let apply = |(name, path): &(String, std::path::PathBuf)| {
             let map = load_map(path, device).unwrap();
             (name.to_string(), vector(map.forward(logits.clone())))
         };
         files.iter().map(apply).collect()
+    });
+}
+
+/// A penalty with its gradient, an estimate and a test of predictions that a function makes of
+/// outputs, `[N · K, 2d]`. Terms of `h` are of the order of 1, and so is their rounding.
+fn real_numbers<P: Predictive<Targets = Tensor<2>>>(
+    kind: &str,
+    predictions: impl Fn(Tensor<2>) -> P,
+    device: &Device,
+    dtype: DType,
+) -> Vec<(String, Vec<f64>)>
+where
+    RealKernel: TargetKernel<P>,
+{
+    let outputs = random_rows(N * K, 2 * D, 1.0, &mut rng(66));
+    let targets = random_rows(N, D, 1.5, &mut rng(67));
+    let numbers = [RealKernel::gaussian(0.9), RealKernel::laplacian(1.1)].map(|kernel| {
+        let autodiff = device.clone().autodiff();
+        let x = tensor_on(&outputs, &autodiff, dtype).require_grad();
+        let loss = RealSkceLossConfig::new(kernel).init();
+        let value = loss.forward(
+            &predictions(x.clone()),
+            &tensor_on(&targets, &autodiff, dtype),
+        );
+        let gradient = vector(x.grad(&value.clone().backward()).unwrap());
+
+        let data = predictions(tensor_on(&outputs, device, dtype));
+        let test = AsymptoticSkceTest::new(loss.skce.kernel).with_null(NullDistribution::Bootstrap);
+        let outcome = test.evaluate(&data, &tensor_on(&targets, device, dtype), &mut rng(68));
+        let outcome = outcome.unwrap();
+        let values = vec![1.0, scalar(value), outcome.estimate(), outcome.p_value()];
+        [
+            (format!("{kind}, {kernel:?}"), values),
+            (format!("{kind}, {kernel:?}, gradient"), gradient),
+        ]
+    });
+    numbers.into_iter().flatten().collect()
+}
+
+/// Dimension of the targets, and components of a mixture.
+const D: usize = 2;
+const K: usize = 2;
+
+#[test]
+fn real_predictions() {
+    compare(|device, dtype| {
+        let first = |x: Tensor<2>| x.slice(0..N);
+        let mixture = |x: Tensor<2>| {
+            let logits = x.clone().slice([0..N, 0..K]);
+            Mixture::from_logits(logits, Normal::from_raw(x, 0.1))
+        };
+        let samples = |x: Tensor<2>| Samples::new(x.reshape([N, 2 * K, D]));
+        [
+            real_numbers("normal", |x| Normal::from_raw(first(x), 0.1), device, dtype),
+            real_numbers(
+                "Laplace",
+                |x| Laplace::from_raw(first(x), 0.1),
+                device,
+                dtype,
+            ),
+            real_numbers("mixture", mixture, device, dtype),
+            real_numbers("samples", samples, device, dtype),
+        ]
+        .concat()
     });
 }
 

@@ -29,7 +29,7 @@ fn one_location_is_a_t_test() {
         vec![0.0, 1.0],
     ];
     let classes = [0, 0, 1, 1];
-    let test = CmeTest::at(fixed(), categorical(&[vec![0.5, 0.5]]), vec![0]);
+    let test = CmeTest::at(fixed(), categorical(&[vec![0.5, 0.5]]), labels(&[0]));
     let outcome = test
         .evaluate(&categorical(&rows), &labels(&classes), &mut rng(0))
         .unwrap();
@@ -100,7 +100,7 @@ fn four_locations_by_brute_force() {
     let solution = solve(s, mean.clone());
     let q: f64 = n as f64 * mean.iter().zip(&solution).map(|(a, b)| a * b).sum::<f64>();
 
-    let test = CmeTest::at(fixed(), categorical(&locations), at.clone());
+    let test = CmeTest::at(fixed(), categorical(&locations), labels(&at));
     let outcome = test
         .evaluate(&categorical(&rows), &labels(&classes), &mut rng(0))
         .unwrap();
@@ -116,7 +116,7 @@ fn rejections(locations: usize, null: CmeNull, n: usize, sets: usize) -> usize {
     let at: Vec<Vec<f64>> = (0..locations)
         .map(|j| binary(0.3 + 0.4 * j as f64 / (locations - 1) as f64))
         .collect();
-    let test = CmeTest::at(fixed(), categorical(&at), vec![0; locations]).with_null(null);
+    let test = CmeTest::at(fixed(), categorical(&at), labels(&vec![0; locations])).with_null(null);
     let mut rng = rng(93);
     let mut rejects = || {
         let p: Vec<f64> = (0..n).map(|_| rng.random_range(0.3..0.7)).collect();
@@ -179,11 +179,11 @@ fn what_data_can_get_wrong() {
     assert_eq!(needed(CmeTest::new(fixed(), 10)), (11, 10));
     let twelve = random_probabilities(12, 3, &mut rng(96));
     assert_eq!(
-        needed(CmeTest::at(fixed(), categorical(&twelve), vec![0; 12])),
+        needed(CmeTest::at(fixed(), categorical(&twelve), labels(&[0; 12]))),
         (13, 10)
     );
     let at = |rows: &[Vec<f64>], classes: Vec<usize>| {
-        evaluate(CmeTest::at(fixed(), categorical(rows), classes)).unwrap_err()
+        evaluate(CmeTest::at(fixed(), categorical(rows), labels(&classes))).unwrap_err()
     };
     let twice = vec![rows[0].clone(), rows[0].clone()];
     assert_eq!(
@@ -194,10 +194,10 @@ fn what_data_can_get_wrong() {
         }
     );
     assert!(matches!(at(&twice, vec![1]), Error::LengthMismatch { .. }));
-    assert!(matches!(at(&twice, vec![1, 3]), Error::Parameter { .. }));
+    assert!(matches!(at(&twice, vec![1, 3]), Error::LabelRange { .. }));
     assert!(matches!(
         at(&[vec![0.5, 0.5]], vec![0]),
-        Error::Parameter { .. }
+        Error::ClassMismatch { .. }
     ));
     assert!(matches!(
         evaluate(CmeTest::new(fixed(), 0)),

@@ -8,6 +8,7 @@ mod cme;
 mod data;
 mod dirichlet;
 mod distribution;
+mod distribution_maps;
 mod ece;
 mod estimator;
 mod exact;
@@ -25,6 +26,10 @@ mod multiple;
 mod nulls;
 mod profile;
 mod properties;
+mod real;
+#[cfg(feature = "report")]
+mod real_report;
+mod real_scores;
 mod recalibration;
 #[cfg(feature = "report")]
 mod report;

@@ -19,7 +19,7 @@ pub enum Command {
     Evaluate(Evaluate),
     /// Compare two sets of predictions of the same samples: what did a recalibration gain?
     Compare(Compare),
-    /// Write a page of HTML with numbers and reliability diagrams
+    /// Write a page of HTML with numbers and diagrams
     #[cfg(feature = "report")]
     Report(Report),
     /// Fit a recalibration map to logits that were held out from training
@@ -30,10 +30,17 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Evaluate {
-    /// Predictions, a row a sample and a column a class: CSV (with or without header, plain or
-    /// gzip), NPY, or NPZ (FILE.npz or FILE.npz:ARRAY)
+    /// Predictions, a row a sample and a column a class, or as the family says: CSV (with or without
+    /// header, plain or gzip), NPY, or NPZ (FILE.npz or FILE.npz:ARRAY)
     #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
+
+    /// What a row of the predictions is
+    #[arg(long, value_enum, default_value_t = Family::Categorical)]
+    pub family: Family,
+
+    #[command(flatten)]
+    pub targets: TargetKernelArgs,
 
     #[command(flatten)]
     pub source: SourceArgs,
@@ -99,7 +106,11 @@ pub struct Report {
     #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
 
-    /// Recalibrated predictions of the same samples in the same order
+    /// What a row of the predictions is
+    #[arg(long, value_enum, default_value_t = Family::Categorical)]
+    pub family: Family,
+
+    /// Recalibrated predictions of the same samples in the same order, of the same family
     #[arg(long, value_name = "FILE")]
     pub after: Option<PathBuf>,
 
@@ -110,8 +121,8 @@ pub struct Report {
     #[arg(long, default_value = "Calibration report")]
     pub title: String,
 
-    /// Seed of what is drawn: the samples of the SKCE where there are more than 20,000, and those
-    /// from which its test takes the skewness
+    /// Seed of what is drawn: the samples of the SKCE where there are more than 20,000 (2,000 of
+    /// families other than categorical), and what its test draws
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
 
@@ -202,8 +213,8 @@ pub struct LogitsArgs {
 
 #[derive(Debug, Args)]
 pub struct LabelsArgs {
-    /// Labels, one a row, in the same formats
-    #[arg(long, value_name = "FILE")]
+    /// Labels, one a row, or the targets of another family, in the same formats
+    #[arg(long, visible_alias = "targets", value_name = "FILE")]
     pub labels: PathBuf,
 
     /// The classes of the labels count from 1, not from 0
@@ -254,6 +265,55 @@ pub struct KernelArgs {
     /// compared); or that of so many samples, drawn
     #[arg(long, default_value = "median", value_name = "NUMBER|median|median:SAMPLES", value_parser = bandwidth)]
     pub bandwidth: BandwidthChoice,
+}
+
+/// What a row of a file of predictions is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Family {
+    /// A column a class: its probability, or its logit
+    Categorical,
+    /// Means, then standard deviations, a column of each for each dimension of the targets
+    Normal,
+    /// Locations, then scales, a column of each for each dimension of the targets
+    Laplace,
+    /// Weights, means, standard deviations, a column of each for each component; targets of one
+    /// dimension
+    NormalMixture,
+    /// Monte Carlo samples, a column each; targets of one dimension
+    Samples,
+}
+
+/// The kernel on targets that are no classes.
+#[derive(Debug, Args)]
+pub struct TargetKernelArgs {
+    /// Profile of the kernel on targets; of families other than categorical
+    #[arg(long, value_enum, default_value_t = TargetKernelName::Gaussian)]
+    pub target_kernel: TargetKernelName,
+
+    /// Length scale of the kernel on targets: a positive number, or the median of the distances of
+    /// all pairs of targets
+    #[arg(long, default_value = "median", value_name = "NUMBER|median", value_parser = length_scale)]
+    pub length_scale: LengthScale,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TargetKernelName {
+    Gaussian,
+    Laplacian,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LengthScale {
+    Fixed(f64),
+    Median,
+}
+
+fn length_scale(text: &str) -> Result<LengthScale, String> {
+    match text.parse::<f64>() {
+        _ if text == "median" => Ok(LengthScale::Median),
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(LengthScale::Fixed(value)),
+        _ => Err("expected a positive finite number, or median".into()),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -11,11 +11,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::{
-    args::{Evaluate, Lens},
+    args::{Evaluate, Family, Lens},
     input::Result,
     kernel::{bandwidth, fix_bandwidth, kernel},
     output::{Adjusted, Aspect, Estimate, Evaluation, Test},
     quantities::{EstimateName, TestName},
+    real,
     source::{device, read_labels, read_predictions},
 };
 
@@ -23,6 +24,13 @@ use crate::{
 pub const QUADRATIC_LIMIT: usize = 20_000;
 
 pub fn run(args: &Evaluate) -> Result<()> {
+    match args.family {
+        Family::Categorical => classes(args),
+        _ => real::evaluate(args),
+    }
+}
+
+fn classes(args: &Evaluate) -> Result<()> {
     let device = device(args.source.device)?;
     let predictions = read_predictions(&args.predictions, &args.source, &device)?;
     let labels = read_labels(
@@ -69,7 +77,7 @@ pub fn run(args: &Evaluate) -> Result<()> {
             progress.set_message(name.title());
             let value = name.compute(fixed, event, &predictions, &labels);
             aspect.estimates.push(Estimate {
-                name,
+                name: name.name(),
                 value: value.map_err(|e| e.to_string()),
             });
             progress.inc(1);
@@ -79,7 +87,7 @@ pub fn run(args: &Evaluate) -> Result<()> {
             let test = name.build(fixed, event, args.replicates as usize);
             let outcome = test.evaluate(&predictions, &labels, &mut rng);
             aspect.tests.push(Test {
-                name,
+                name: name.name(),
                 outcome: outcome.map_err(|e| e.to_string()),
             });
             progress.inc(1);
@@ -108,7 +116,8 @@ pub fn run(args: &Evaluate) -> Result<()> {
     Ok(())
 }
 
-fn tests(args: &Evaluate, n: usize) -> Vec<TestName> {
+/// The tests that are asked for, or those that are usual.
+pub fn tests(args: &Evaluate, n: usize) -> Vec<TestName> {
     let usual =
         |test: &TestName| test.is_default() && (n <= QUADRATIC_LIMIT || !test.is_quadratic());
     match args.tests.is_empty() {
@@ -130,7 +139,7 @@ fn adjust(tests: &[TestName], classes: &[Aspect]) -> Vec<Adjusted> {
             .collect();
         let p_values = p_values.ok()?;
         Some(Adjusted {
-            name,
+            name: name.name(),
             holm: holm(&p_values).ok()?,
             benjamini_hochberg: benjamini_hochberg(&p_values).ok()?,
         })

@@ -13,6 +13,7 @@ mod kernel;
 mod methods;
 mod output;
 mod quantities;
+mod real;
 #[cfg(feature = "report")]
 mod report;
 mod source;

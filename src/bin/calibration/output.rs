@@ -9,11 +9,7 @@ use burn_calibration::{
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
-use crate::{
-    args::Lens,
-    evaluate::QUADRATIC_LIMIT,
-    quantities::{EstimateName, TestName},
-};
+use crate::{args::Lens, evaluate::QUADRATIC_LIMIT};
 
 pub struct Evaluation {
     pub n: usize,
@@ -35,19 +31,25 @@ pub struct Aspect {
     pub tests: Vec<Test>,
 }
 
+/// A name in JSON, and in a table.
+pub struct Name {
+    pub key: String,
+    pub title: &'static str,
+}
+
 pub struct Estimate {
-    pub name: EstimateName,
+    pub name: Name,
     pub value: Result<f64, String>,
 }
 
 pub struct Test {
-    pub name: TestName,
+    pub name: Name,
     pub outcome: Result<TestOutcome, String>,
 }
 
 /// P-values across classes, adjusted.
 pub struct Adjusted {
-    pub name: TestName,
+    pub name: Name,
     pub holm: Vec<f64>,
     pub benjamini_hochberg: Vec<f64>,
 }
@@ -108,7 +110,7 @@ impl Evaluation {
                         "holm": adjusted.holm,
                         "benjamini_hochberg": adjusted.benjamini_hochberg,
                     });
-                    (key(adjusted.name), values)
+                    (adjusted.name.key.clone(), values)
                 };
                 object["adjusted"] = self
                     .adjusted
@@ -120,8 +122,8 @@ impl Evaluation {
             _ => {
                 let aspect = &self.aspects[0];
                 object["kernel"]["bandwidth"] = json!(aspect.bandwidth);
-                object["estimates"] = aspect.estimates_json();
-                object["tests"] = aspect.tests_json();
+                object["estimates"] = estimates_json(&aspect.estimates);
+                object["tests"] = tests_json(&aspect.tests);
             }
         }
         object
@@ -133,34 +135,37 @@ impl Aspect {
         json!({
             "class": self.class,
             "bandwidth": self.bandwidth,
-            "estimates": self.estimates_json(),
-            "tests": self.tests_json(),
+            "estimates": estimates_json(&self.estimates),
+            "tests": tests_json(&self.tests),
         })
     }
+}
 
-    fn estimates_json(&self) -> Value {
-        let entry = |estimate: &Estimate| (key(estimate.name), json!(estimate.value.as_ref().ok()));
-        self.estimates
-            .iter()
-            .map(entry)
-            .collect::<Map<_, _>>()
-            .into()
-    }
+/// By their names; null where there is no number.
+pub fn estimates_json(estimates: &[Estimate]) -> Value {
+    let entry = |estimate: &Estimate| {
+        (
+            estimate.name.key.clone(),
+            json!(estimate.value.as_ref().ok()),
+        )
+    };
+    estimates.iter().map(entry).collect::<Map<_, _>>().into()
+}
 
-    fn tests_json(&self) -> Value {
-        let outcome = |outcome: &TestOutcome| {
-            json!({
-                "estimate": outcome.estimate(),
-                "statistic": outcome.statistic(),
-                "p_value": outcome.p_value(),
-            })
-        };
-        let entry = |test: &Test| match &test.outcome {
-            Ok(o) => (key(test.name), outcome(o)),
-            Err(reason) => (key(test.name), json!({ "error": reason })),
-        };
-        self.tests.iter().map(entry).collect::<Map<_, _>>().into()
-    }
+/// By their names; an error where there is no p-value.
+pub fn tests_json(tests: &[Test]) -> Value {
+    let outcome = |outcome: &TestOutcome| {
+        json!({
+            "estimate": outcome.estimate(),
+            "statistic": outcome.statistic(),
+            "p_value": outcome.p_value(),
+        })
+    };
+    let entry = |test: &Test| match &test.outcome {
+        Ok(o) => (test.name.key.clone(), outcome(o)),
+        Err(reason) => (test.name.key.clone(), json!({ "error": reason })),
+    };
+    tests.iter().map(entry).collect::<Map<_, _>>().into()
 }
 
 impl fmt::Display for Evaluation {
@@ -187,18 +192,14 @@ impl fmt::Display for Evaluation {
                 writeln!(
                     f,
                     "  {:36} {:>12} {:>20}",
-                    adjusted.name.title(),
+                    adjusted.name.title,
                     p_value(holm),
                     p_value(bh)
                 )?;
             }
         }
         if self.left_out {
-            writeln!(
-                f,
-                "\nleft out, since their cost is the square of the number of samples (more than \
-                 {QUADRATIC_LIMIT}): the quadratic SKCE and its tests; --test runs one all the same"
-            )?;
+            write_left_out(f)?;
         }
         Ok(())
     }
@@ -211,34 +212,54 @@ impl Aspect {
             writeln!(f, "class {class}")?;
         }
         writeln!(f, "{}", describe(kernel, self.bandwidth))?;
-        writeln!(f, "\nestimates")?;
-        for Estimate { name, value } in &self.estimates {
-            match value {
-                Ok(value) => writeln!(f, "  {:36} {value:>16.8e}", name.title())?,
-                Err(reason) => writeln!(f, "  {:36} {:>16}  {reason}", name.title(), "-")?,
-            }
-        }
-        writeln!(f, "\ntests of calibration")?;
-        writeln!(
-            f,
-            "  {:36} {:>16} {:>14} {:>12}",
-            "", "estimate", "statistic", "p-value"
-        )?;
-        for Test { name, outcome } in &self.tests {
-            match outcome {
-                Ok(o) => writeln!(
-                    f,
-                    "  {:36} {:>16.8e} {:>14.6} {:>12}",
-                    name.title(),
-                    o.estimate(),
-                    o.statistic(),
-                    p_value(o.p_value())
-                )?,
-                Err(reason) => writeln!(f, "  {:36} {:>16}  {reason}", name.title(), "-")?,
-            }
-        }
-        Ok(())
+        write_estimates(f, &self.estimates)?;
+        write_tests(f, &self.tests)
     }
+}
+
+/// A line each; a reason where there is no number.
+pub fn write_estimates(f: &mut fmt::Formatter<'_>, estimates: &[Estimate]) -> fmt::Result {
+    writeln!(f, "\nestimates")?;
+    for Estimate { name, value } in estimates {
+        match value {
+            Ok(value) => writeln!(f, "  {:36} {value:>16.8e}", name.title)?,
+            Err(reason) => writeln!(f, "  {:36} {:>16}  {reason}", name.title, "-")?,
+        }
+    }
+    Ok(())
+}
+
+/// A line each; a reason where there is no p-value.
+pub fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[Test]) -> fmt::Result {
+    writeln!(f, "\ntests of calibration")?;
+    writeln!(
+        f,
+        "  {:36} {:>16} {:>14} {:>12}",
+        "", "estimate", "statistic", "p-value"
+    )?;
+    for Test { name, outcome } in tests {
+        match outcome {
+            Ok(o) => writeln!(
+                f,
+                "  {:36} {:>16.8e} {:>14.6} {:>12}",
+                name.title,
+                o.estimate(),
+                o.statistic(),
+                p_value(o.p_value())
+            )?,
+            Err(reason) => writeln!(f, "  {:36} {:>16}  {reason}", name.title, "-")?,
+        }
+    }
+    Ok(())
+}
+
+/// That quantities of quadratic cost are not there.
+pub fn write_left_out(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    writeln!(
+        f,
+        "\nleft out, since their cost is the square of the number of samples (more than \
+         {QUADRATIC_LIMIT}): the quadratic SKCE and its tests; --test runs one all the same"
+    )
 }
 
 /// Seven digits, with an exponent where it is small.

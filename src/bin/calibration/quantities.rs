@@ -11,6 +11,8 @@ use burn_calibration::{
 };
 use clap::ValueEnum;
 
+use crate::output::{Name, key};
+
 /// An estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
@@ -44,6 +46,13 @@ impl EstimateName {
             Self::Ks => "Kolmogorov-Smirnov, top label",
             Self::Brier => "Brier score",
             Self::Log => "log score",
+        }
+    }
+
+    pub fn name(self) -> Name {
+        Name {
+            key: key(self),
+            title: self.title(),
         }
     }
 
@@ -128,6 +137,21 @@ impl TestName {
             Self::SkceUnbiasedDistributionFree => "SKCE unbiased, distribution-free",
             Self::SkceLinearDistributionFree => "SKCE linear, distribution-free",
         }
+    }
+
+    pub fn name(self) -> Name {
+        Name {
+            key: key(self),
+            title: self.title(),
+        }
+    }
+
+    /// Whether it looks at classes, and there is none of predictions over real vectors.
+    pub fn is_of_classes(self) -> bool {
+        matches!(
+            self,
+            Self::SkceFeatures | Self::EceTopLabelExact | Self::EceTopLabelConsistency
+        )
     }
 
     /// The test; `event` as for estimates.

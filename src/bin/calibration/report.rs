@@ -8,12 +8,20 @@ use burn_calibration::{
 };
 
 use crate::{
-    args::{self, PictureFormat},
+    args::{self, Family, PictureFormat},
     input::Result,
+    real,
     source::{check_sizes, device, read_labels, read_predictions},
 };
 
 pub fn run(args: &args::Report) -> Result<()> {
+    match args.family {
+        Family::Categorical => categorical(args),
+        _ => real::report(args),
+    }
+}
+
+fn categorical(args: &args::Report) -> Result<()> {
     let device = device(args.source.device)?;
     let read = |path: &Path| read_predictions(path, &args.source, &device);
     let predictions = read(&args.predictions)?;
@@ -46,11 +54,7 @@ pub fn run(args: &args::Report) -> Result<()> {
 
 /// Each diagram of the page under a name of its own.
 fn save_pictures(report: &Report, folder: &Path, format: PictureFormat) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let extension = match format {
-        PictureFormat::Svg => "svg",
-        PictureFormat::Png => "png",
-    };
+    let extension = make_folder(folder, format)?;
     let save = |prefix: &str, summary: &Summary| {
         let diagrams = [&summary.top_label].into_iter().chain(&summary.class_wise);
         for diagram in diagrams {
@@ -71,4 +75,13 @@ fn save_pictures(report: &Report, folder: &Path, format: PictureFormat) -> Resul
         }
         None => save("", &report.before),
     }
+}
+
+/// Makes the folder for pictures, and gives their extension.
+pub fn make_folder(folder: &Path, format: PictureFormat) -> Result<&'static str> {
+    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    Ok(match format {
+        PictureFormat::Svg => "svg",
+        PictureFormat::Png => "png",
+    })
 }

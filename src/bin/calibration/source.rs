@@ -47,7 +47,7 @@ pub fn read_logits(args: &LogitsArgs, device: &Device) -> Result<Tensor<2>> {
     }
 }
 
-fn read_tensor(path: &Path, name: DeviceName, device: &Device) -> Result<Tensor<2>> {
+pub fn read_tensor(path: &Path, name: DeviceName, device: &Device) -> Result<Tensor<2>> {
     let matrix = input::read_matrix(path)?;
     let dtype = match name {
         DeviceName::Wgpu => DType::F32, // supports f64 in name, but not in all functions

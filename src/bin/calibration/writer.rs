@@ -8,7 +8,6 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 use npyz::WriterBuilder;
 use safetensors::{Dtype, tensor::TensorView};
-use tempfile::NamedTempFile;
 
 use crate::input::{Matrix, Result};
 
@@ -45,7 +44,8 @@ pub fn write_matrix(path: &Path, format: Format, name: &str, matrix: &Matrix) ->
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
-    let mut aside = NamedTempFile::new_in(folder).map_err(|e| wrong(e.to_string()))?;
+    let aside = named_aside().tempfile_in(folder);
+    let mut aside = aside.map_err(|e| wrong(e.to_string()))?;
     let mut writer = BufWriter::new(&mut aside);
     let written = match format {
         Format::Csv => write_csv(&mut writer, matrix),
@@ -63,6 +63,17 @@ pub fn write_matrix(path: &Path, format: Format, name: &str, matrix: &Matrix) ->
     drop(writer);
     aside.persist(path).map_err(|e| wrong(e.to_string()))?;
     Ok(())
+}
+
+/// A file with the permissions that a new file has, not those of a temporary one.
+fn named_aside() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::{fs::Permissions, os::unix::fs::PermissionsExt};
+        builder.permissions(Permissions::from_mode(0o666)); // less the mask of the process
+    }
+    builder
 }
 
 /// Without a header; each number with the digits that give it back exactly.

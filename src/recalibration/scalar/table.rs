@@ -2,7 +2,7 @@
 
 use burn::{
     module::{Module, Param},
-    tensor::{Device, Int, Tensor, activation::sigmoid},
+    tensor::{Device, Int, Tensor},
 };
 
 use super::{
@@ -136,6 +136,7 @@ impl Table {
                 .transpose()
         };
         // g and 1 − g apart, so that neither is lost beside 1
+        let sigmoid = |t: Tensor<2>| odds::log_sigmoid(t).exp(); // Burn's default goes through f32
         odds::logits(between(sigmoid(values.clone())), between(sigmoid(-values)))
     }
 

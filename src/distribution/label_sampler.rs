@@ -1,6 +1,7 @@
 use rand::{Rng, RngExt};
 
-use crate::{distribution::Categorical, host::to_vec};
+use super::Categorical;
+use crate::host::to_vec;
 
 /// Draws labels from predictions.
 pub(super) struct LabelSampler {

@@ -1,0 +1,44 @@
+use burn::tensor::Tensor;
+use burn_calibration::{
+    distribution::{Density, Marginals},
+    estimator::{Skce, regression::Pinball},
+    hypothesis::{AsymptoticSkceTest, CalibrationTest, NullDistribution},
+    kernel::{RealKernel, TargetKernel},
+};
+use rand::{SeedableRng, rngs::StdRng};
+
+use crate::{Result, kernel::kernel};
+
+/// The names of the scores.
+pub const SCORES: [&str; 6] = [
+    "MSE",
+    "NLL",
+    "pinball",
+    "SKCE, biased",
+    "SKCE, unbiased",
+    "p-value",
+];
+
+/// What is said of predictions, as `SCORES`: the mean squared error, the mean negative log-likelihood,
+/// the mean pinball loss over 19 levels, both estimates of the SKCE, and the p-value of the bootstrap
+/// test.
+pub fn scores<P>(predictions: &P, targets: &Tensor<2>, seed: u64) -> Result<[f64; 6]>
+where
+    P: Marginals + Density,
+    RealKernel: TargetKernel<P>,
+{
+    let levels = (1..20).map(|i| 0.05 * f64::from(i)).collect();
+    let number = |x: Tensor<1>| x.into_scalar::<f64>();
+    let test = AsymptoticSkceTest::new(kernel()).with_null(NullDistribution::Bootstrap);
+    let outcome = test.evaluate(predictions, targets, &mut StdRng::seed_from_u64(seed))?;
+    Ok([
+        number((predictions.means() - targets.clone()).square().mean()),
+        -number(predictions.log_density(targets).mean()),
+        Pinball::new(levels)?
+            .estimate(predictions, targets)?
+            .estimate,
+        Skce::biased(kernel()).estimate(predictions, targets)?,
+        outcome.estimate(),
+        outcome.p_value(),
+    ])
+}

@@ -1,0 +1,59 @@
+use burn::tensor::Tensor;
+
+use super::{Predictive, location_scale::real_targets};
+
+/// Predictions of vectors of `ℝ^d` whose coordinates have known moments, distribution functions and
+/// quantiles.
+pub trait Marginals: Predictive<Targets = Tensor<2>> {
+    /// The means, `[n, d]`, differentiable.
+    fn means(&self) -> Tensor<2>;
+
+    /// The variances, `[n, d]`, differentiable.
+    fn variances(&self) -> Tensor<2>;
+
+    /// `F_ic(y_ic)`, the distribution function of each coordinate at the targets, `[n, d]`,
+    /// differentiable where it is continuous.
+    fn cdf(&self, targets: &Tensor<2>) -> Tensor<2>;
+
+    /// The same distributions on the host, to the last digits of f64 whatever the dtype. Reads the
+    /// parameters back once.
+    fn on_host(&self) -> Box<dyn HostMarginals>;
+
+    /// `F_ic⁻¹(level)`, `[n, d]`, detached; see [`HostMarginals::quantile`].
+    ///
+    /// # Panics
+    ///
+    /// If the level is not between 0 and 1, or a parameter is not valid.
+    fn quantile(&self, level: f64) -> Tensor<2> {
+        assert!(
+            level > 0.0 && level < 1.0,
+            "a quantile at level {level}, expected a number between 0 and 1, both excluded"
+        );
+        let [n, d] = self.means().dims();
+        let marginals = self.on_host();
+        let quantiles: Vec<f64> = (0..n * d).map(|at| marginals.quantile(at, level)).collect();
+        real_targets(&quantiles, d, (&self.device(), self.dtype()))
+    }
+}
+
+/// The marginal distributions of predictions on the host. That of coordinate `c` of row `i` is number
+/// `i·d + c`.
+pub trait HostMarginals {
+    /// `F(x)` and `1 − F(x)`, each with the digits of its own size.
+    fn tails(&self, at: usize, x: f64) -> (f64, f64);
+
+    /// The least `x` with `F(x) ≥ level`, for a level in `(0, 1)`.
+    fn quantile(&self, at: usize, level: f64) -> f64;
+
+    /// The probability of `x` itself: 0 but for discrete predictions.
+    fn atom(&self, at: usize, x: f64) -> f64 {
+        let _ = (at, x);
+        0.0
+    }
+}
+
+/// Predictions with a density.
+pub trait Density: Predictive {
+    /// `ln f_i(y_i)`, `[n]`, differentiable.
+    fn log_density(&self, targets: &Self::Targets) -> Tensor<1>;
+}

@@ -1,0 +1,208 @@
+use std::{
+    f64::consts::{LN_2, SQRT_2},
+    ops::Range,
+};
+
+use burn::tensor::{DType, Device, Tensor};
+use rand::{Rng, RngExt};
+
+use super::{
+    Component, Density, HostMarginals, Marginals, Predictive, Sampler,
+    location_scale::{LocationScale, Standard, check_dimensions, check_real_targets, real_targets},
+    standard_normal::with_gradient,
+};
+use crate::error::Result;
+
+/// Laplace predictions: `n` rows of `d` independent coordinates with the densities
+/// `exp(−|x − μ_c|/β_c)/2β_c`.
+///
+/// The 2-Wasserstein distance is Euclidean, `W₂² = ‖μ − μ'‖² + 2‖β − β'‖²` (Widmann et al. 2021, D.2).
+#[derive(Debug, Clone)]
+pub struct Laplace {
+    parameters: LocationScale,
+}
+
+impl Laplace {
+    /// From locations and scales.
+    ///
+    /// # Shapes
+    ///
+    /// - location: `[n, d]`
+    /// - scale: `[n, d]`, positive (checked where data are, not here)
+    ///
+    /// # Panics
+    ///
+    /// If the shapes differ.
+    pub fn new(location: Tensor<2>, scale: Tensor<2>) -> Self {
+        Self {
+            parameters: LocationScale::new(location, scale),
+        }
+    }
+
+    /// From the output of a network: the first half of each row are the locations, the second
+    /// half `r` gives the scales `floor + ln(1 + e^r)`.
+    ///
+    /// # Shapes
+    ///
+    /// - raw: `[n, 2d]`
+    ///
+    /// # Panics
+    ///
+    /// On an odd number of columns, or a negative floor.
+    pub fn from_raw(raw: Tensor<2>, floor: f64) -> Self {
+        Self {
+            parameters: LocationScale::from_raw(raw, floor),
+        }
+    }
+
+    /// The locations, `[n, d]`.
+    pub fn location(&self) -> Tensor<2> {
+        self.parameters.location.clone()
+    }
+
+    /// The scales, `[n, d]`.
+    pub fn scale(&self) -> Tensor<2> {
+        self.parameters.scale.clone()
+    }
+}
+
+impl Predictive for Laplace {
+    type Targets = Tensor<2>;
+
+    fn samples(&self) -> usize {
+        self.parameters.samples()
+    }
+
+    fn device(&self) -> Device {
+        self.parameters.device()
+    }
+
+    fn dtype(&self) -> DType {
+        self.parameters.dtype()
+    }
+
+    fn detach(&self) -> Self {
+        Self {
+            parameters: self.parameters.detach(),
+        }
+    }
+
+    fn like(&self, other: &Self) -> Self {
+        Self {
+            parameters: self.parameters.like(&other.parameters),
+        }
+    }
+
+    fn slice_rows(&self, rows: Range<usize>) -> Self {
+        Self {
+            parameters: self.parameters.slice(rows),
+        }
+    }
+
+    fn select_rows(&self, rows: &[usize]) -> Self {
+        Self {
+            parameters: self.parameters.select(rows),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        self.parameters.check()
+    }
+
+    fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
+        check_real_targets(targets, self.samples(), self.dimensions())
+    }
+
+    fn check_like(&self, other: &Self) -> Result<()> {
+        check_dimensions(other.dimensions(), self.dimensions())
+    }
+
+    /// `(μ, √2 β)`, whose Euclidean distance is the 2-Wasserstein distance.
+    fn coordinates(&self) -> Option<Tensor<2>> {
+        Some(self.parameters.coordinates(SQRT_2))
+    }
+
+    fn sampler(&self) -> Sampler<Self> {
+        let (location, scale) = self.parameters.to_vecs();
+        let d = self.dimensions();
+        Box::new(move |rows, rng| {
+            let coordinates = rows.iter().flat_map(|row| row * d..(row + 1) * d);
+            coordinates
+                .map(|at| location[at] + scale[at] * standard(rng))
+                .collect()
+        })
+    }
+
+    fn observed(&self, drawn: &Vec<f64>) -> Tensor<2> {
+        real_targets(drawn, self.dimensions(), (&self.device(), self.dtype()))
+    }
+}
+
+impl Marginals for Laplace {
+    fn means(&self) -> Tensor<2> {
+        self.location()
+    }
+
+    /// `2β²`.
+    fn variances(&self) -> Tensor<2> {
+        self.scale().square() * 2.0
+    }
+
+    /// `½ e^z` for `z = (y − μ)/β ≤ 0`, else `1 − ½ e^{−z}`.
+    fn cdf(&self, targets: &Tensor<2>) -> Tensor<2> {
+        let z = self.parameters.standardised(targets);
+        let point = z.clone().detach();
+        let tail = point.clone().abs().neg().exp() * 0.5; // the density as well
+        let positive = point.greater_elem(0.0);
+        let value = tail.clone().mask_where(positive, tail.clone().neg() + 1.0);
+        with_gradient(z, value, tail)
+    }
+
+    fn on_host(&self) -> Box<dyn HostMarginals> {
+        self.parameters.on_host(Standard { tails, quantile })
+    }
+}
+
+impl Density for Laplace {
+    /// `−Σ_c [|y_c − μ_c|/β_c + ln 2β_c]`.
+    fn log_density(&self, targets: &Tensor<2>) -> Tensor<1> {
+        let standard = |z: Tensor<2>| -z.abs() - LN_2;
+        self.parameters.log_density(targets, standard)
+    }
+}
+
+impl Component for Laplace {
+    fn dimensions(&self) -> usize {
+        self.parameters.dimensions()
+    }
+
+    fn interleave(sets: &[Self]) -> Self {
+        Self {
+            parameters: LocationScale::interleave(sets.iter().map(|set| &set.parameters)),
+        }
+    }
+}
+
+/// `F(z)` and `1 − F(z)`.
+fn tails(z: f64) -> (f64, f64) {
+    let tail = 0.5 * (-z.abs()).exp();
+    match z > 0.0 {
+        true => (1.0 - tail, tail),
+        false => (tail, 1.0 - tail),
+    }
+}
+
+/// `F⁻¹(level)`.
+fn quantile(level: f64) -> f64 {
+    match level < 0.5 {
+        true => (2.0 * level).ln(),
+        false => -(2.0 * (1.0 - level)).ln(),
+    }
+}
+
+/// A number with the density `½ e^{−|x|}`.
+fn standard(rng: &mut dyn Rng) -> f64 {
+    let u = 1.0 - rng.random::<f64>(); // in (0, 1]
+    let magnitude = -u.ln();
+    if rng.random() { magnitude } else { -magnitude }
+}

@@ -1,0 +1,255 @@
+//! What predictions with a location and a scale for each coordinate share.
+
+use std::ops::Range;
+
+use burn::tensor::{DType, Device, Tensor, TensorData};
+
+use super::HostMarginals;
+use crate::{
+    error::{Error, Result},
+    host::{int_tensor, to_vec},
+};
+
+/// Locations and scales, `[n, d]` each.
+#[derive(Debug, Clone)]
+pub(super) struct LocationScale {
+    pub location: Tensor<2>,
+    pub scale: Tensor<2>,
+}
+
+impl LocationScale {
+    pub fn new(location: Tensor<2>, scale: Tensor<2>) -> Self {
+        assert_eq!(
+            location.dims(),
+            scale.dims(),
+            "shapes of the locations and the scales"
+        );
+        Self { location, scale }
+    }
+
+    /// From `[n, 2d]`: the locations, and what gives the scales by a softplus and a floor.
+    pub fn from_raw(raw: Tensor<2>, floor: f64) -> Self {
+        let [n, width] = raw.dims();
+        assert!(
+            width > 0 && width % 2 == 0,
+            "{width} outputs, expected one for each location and one for each scale"
+        );
+        assert!(
+            floor >= 0.0,
+            "a floor of the scales of {floor}, expected at least 0"
+        );
+        let location = raw.clone().slice([0..n, 0..width / 2]);
+        let scale = softplus(raw.slice([0..n, width / 2..width])) + floor;
+        Self::new(location, scale)
+    }
+
+    pub fn samples(&self) -> usize {
+        self.location.dims()[0]
+    }
+
+    pub fn dimensions(&self) -> usize {
+        self.location.dims()[1]
+    }
+
+    pub fn device(&self) -> Device {
+        self.location.device()
+    }
+
+    pub fn dtype(&self) -> DType {
+        self.location.dtype()
+    }
+
+    fn map(&self, f: impl Fn(Tensor<2>) -> Tensor<2>) -> Self {
+        Self {
+            location: f(self.location.clone()),
+            scale: f(self.scale.clone()),
+        }
+    }
+
+    pub fn detach(&self) -> Self {
+        self.map(Tensor::detach)
+    }
+
+    pub fn like(&self, other: &Self) -> Self {
+        self.map(|x| moved(x, &other.location))
+    }
+
+    pub fn slice(&self, rows: Range<usize>) -> Self {
+        self.map(|x| x.slice(rows.clone()))
+    }
+
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let rows = int_tensor(rows.iter().copied(), &self.device());
+        self.map(|x| x.select(0, rows.clone()))
+    }
+
+    /// Row `i` of each set, then row `i + 1`.
+    pub fn interleave<'a>(sets: impl Iterator<Item = &'a Self> + Clone) -> Self {
+        let join = |part: fn(&Self) -> &Tensor<2>| {
+            let parts: Vec<Tensor<3>> = sets
+                .clone()
+                .map(|set| part(set).clone().unsqueeze_dim(1))
+                .collect();
+            assert!(!parts.is_empty(), "a mixture of no components");
+            let joined = Tensor::cat(parts, 1); // [n, K, d]
+            let [n, k, d] = joined.dims();
+            joined.reshape([n * k, d])
+        };
+        Self::new(join(|set| &set.location), join(|set| &set.scale))
+    }
+
+    /// All finite, scales positive, at least one row.
+    pub fn check(&self) -> Result<()> {
+        check_real(&self.location, "location")?;
+        let scales = check_real(&self.scale, "scale")?;
+        match scales.iter().position(|&scale| scale <= 0.0) {
+            Some(at) => Err(Error::Scale {
+                row: at / self.dimensions(),
+                coordinate: at % self.dimensions(),
+                value: scales[at],
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// `(locations, factor · scales)`, `[n, 2d]`: points of a Euclidean space.
+    pub fn coordinates(&self, factor: f64) -> Tensor<2> {
+        let scale = match factor {
+            1.0 => self.scale.clone(),
+            factor => self.scale.clone() * factor,
+        };
+        Tensor::cat(vec![self.location.clone(), scale], 1)
+    }
+
+    /// `(y − location)/scale`, `[n, d]`.
+    pub fn standardised(&self, targets: &Tensor<2>) -> Tensor<2> {
+        assert_targets(targets, self.location.dims());
+        (targets.clone() - self.location.clone()) / self.scale.clone()
+    }
+
+    /// `Σ_c ln f(z_c)/scale_c` for the logarithm of the density of location 0 and scale 1: `[n]`.
+    pub fn log_density(
+        &self,
+        targets: &Tensor<2>,
+        standard: impl Fn(Tensor<2>) -> Tensor<2>,
+    ) -> Tensor<1> {
+        let terms = standard(self.standardised(targets)) - self.scale.clone().log(); // [n, d]
+        terms.sum_dim(1).squeeze_dim(1)
+    }
+
+    /// On the host, by the distribution of location 0 and scale 1.
+    pub fn on_host(&self, standard: Standard) -> Box<dyn HostMarginals> {
+        let (location, scale) = self.to_vecs();
+        Box::new(HostLocationScale {
+            location,
+            scale,
+            standard,
+        })
+    }
+
+    /// Both on the host, row by row.
+    pub fn to_vecs(&self) -> (Vec<f64>, Vec<f64>) {
+        (to_vec(self.location.clone()), to_vec(self.scale.clone()))
+    }
+}
+
+/// A distribution of location 0 and scale 1.
+#[derive(Clone, Copy)]
+pub(super) struct Standard {
+    /// `F(z)` and `1 − F(z)`.
+    pub tails: fn(f64) -> (f64, f64),
+    /// `F⁻¹`.
+    pub quantile: fn(f64) -> f64,
+}
+
+/// Location, scale and distribution of each coordinate.
+struct HostLocationScale {
+    location: Vec<f64>,
+    scale: Vec<f64>,
+    standard: Standard,
+}
+
+impl HostMarginals for HostLocationScale {
+    fn tails(&self, at: usize, x: f64) -> (f64, f64) {
+        (self.standard.tails)((x - self.location[at]) / self.scale[at])
+    }
+
+    fn quantile(&self, at: usize, level: f64) -> f64 {
+        self.location[at] + self.scale[at] * (self.standard.quantile)(level)
+    }
+}
+
+/// Detached, on the device and in the dtype of another tensor.
+pub(super) fn moved<const D: usize, const E: usize>(x: Tensor<D>, other: &Tensor<E>) -> Tensor<D> {
+    x.detach().to_device(&other.device()).cast(other.dtype())
+}
+
+/// `ln(1 + e^x) = max(x, 0) + ln(1 + e^{−|x|})`, which does not overflow.
+fn softplus(x: Tensor<2>) -> Tensor<2> {
+    x.clone().clamp_min(0.0) + x.abs().neg().exp().log1p()
+}
+
+/// The rows of `[n, d]` on the host, all finite, `n ≥ 1`.
+pub(super) fn check_real(tensor: &Tensor<2>, what: &'static str) -> Result<Vec<f64>> {
+    let [rows, dimensions] = tensor.dims();
+    if rows == 0 || dimensions == 0 {
+        return Err(Error::TooFewSamples {
+            what: "a set of predictions",
+            needed: 1,
+            got: 0,
+        });
+    }
+    let values = to_vec(tensor.clone());
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(at) => Err(Error::NotFiniteReal {
+            what,
+            row: at / dimensions,
+            coordinate: at % dimensions,
+            value: values[at],
+        }),
+        None => Ok(values),
+    }
+}
+
+/// One finite target of `dimensions` coordinates for each prediction.
+pub(super) fn check_real_targets(
+    targets: &Tensor<2>,
+    samples: usize,
+    dimensions: usize,
+) -> Result<()> {
+    let [rows, got] = targets.dims();
+    if rows != samples {
+        return Err(Error::TargetLength {
+            predictions: samples,
+            targets: rows,
+        });
+    }
+    check_dimensions(got, dimensions)?;
+    check_real(targets, "target").map(|_| ())
+}
+
+/// Whether targets of a training loss have the shape of the predictions: they would broadcast.
+pub(super) fn assert_targets(targets: &Tensor<2>, shape: [usize; 2]) {
+    assert_eq!(
+        targets.dims(),
+        shape,
+        "shapes of the targets and of the predictions"
+    );
+}
+
+pub(super) fn check_dimensions(got: usize, expected: usize) -> Result<()> {
+    match got == expected {
+        true => Ok(()),
+        false => Err(Error::DimensionMismatch { got, expected }),
+    }
+}
+
+/// Drawn targets as a tensor `[n, d]`.
+pub(super) fn real_targets(
+    drawn: &[f64],
+    dimensions: usize,
+    options: (&Device, DType),
+) -> Tensor<2> {
+    let shape = [drawn.len() / dimensions, dimensions];
+    Tensor::from_data(TensorData::new(drawn.to_vec(), shape), options)
+}

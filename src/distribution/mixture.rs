@@ -1,0 +1,285 @@
+use std::{fmt::Debug, ops::Range};
+
+use burn::tensor::{DType, Device, Tensor, activation::softmax};
+use rand::RngExt;
+
+use super::{
+    Predictive, Sampler,
+    location_scale::{check_dimensions, check_real_targets, moved, real_targets},
+    predictive::in_batches,
+};
+use crate::{
+    error::{Error, Result},
+    host::to_vec,
+    kernel::Distance,
+    ops::transport_cost,
+};
+
+/// Predictions of vectors of `ℝ^d` that a [`Mixture`] can be made of.
+pub trait Component: Predictive<Targets = Tensor<2>> {
+    /// The dimension `d` of the targets.
+    fn dimensions(&self) -> usize;
+
+    /// Rows of several sets of as many predictions in turn: row `i` of each set, then row `i + 1`.
+    ///
+    /// # Panics
+    ///
+    /// If the sets differ in size or dimension, or there is none.
+    fn interleave(sets: &[Self]) -> Self;
+}
+
+/// Mixtures: `n` predictions of `K` weighted components each, such as an ensemble of models.
+///
+/// The distance is that of Delon and Desolneux (Widmann et al. 2021, D.3),
+/// `MW² = min_π Σ_kl π_kl d(component_k, component_l)²` over couplings `π` of the weights, a linear
+/// program for each pair of predictions, solved on the host. Where the components' distance is
+/// Hilbertian the authors take that of the mixtures to be so too.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_calibration::distribution::{Mixture, Normal, Predictive};
+///
+/// let device = Device::default();
+/// let member = |mean: f32| {
+///     Normal::new(Tensor::full([4, 1], mean, &device), Tensor::ones([4, 1], &device))
+/// };
+/// let ensemble = Mixture::ensemble(&[member(-1.0), member(1.0)]);
+/// assert_eq!((ensemble.samples(), ensemble.components()), (4, 2));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Mixture<C> {
+    /// `[n, K]`.
+    weights: Tensor<2>,
+    /// `n · K` rows, those of a prediction in sequence.
+    components: C,
+}
+
+impl<C: Component> Mixture<C> {
+    /// From weights and components, `K` consecutive rows of which make a prediction.
+    ///
+    /// # Shapes
+    ///
+    /// - weights: `[n, K]`, rows of probabilities (checked where data are, not here)
+    /// - components: `n · K` predictions
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many components as weights.
+    pub fn new(weights: Tensor<2>, components: C) -> Self {
+        let [n, k] = weights.dims();
+        assert_eq!(
+            n * k,
+            components.samples(),
+            "numbers of weights and of components"
+        );
+        Self {
+            weights,
+            components,
+        }
+    }
+
+    /// From the output of a network for the weights, by a softmax over each row.
+    ///
+    /// # Shapes
+    ///
+    /// - logits: `[n, K]`
+    /// - components: `n · K` predictions
+    ///
+    /// # Panics
+    ///
+    /// As [`new`](Self::new).
+    pub fn from_logits(logits: Tensor<2>, components: C) -> Self {
+        Self::new(softmax(logits, 1), components)
+    }
+
+    /// The mixture of the predictions of several models with equal weights.
+    ///
+    /// # Panics
+    ///
+    /// If there are none, or their numbers of predictions or dimensions differ.
+    pub fn ensemble(members: &[C]) -> Self {
+        let components = C::interleave(members);
+        let (n, k) = (members[0].samples(), members.len());
+        let options = (&components.device(), components.dtype());
+        let weights = Tensor::full([n, k], (k as f64).recip(), options);
+        Self::new(weights, components)
+    }
+
+    /// The weights, `[n, K]`.
+    pub fn weights(&self) -> Tensor<2> {
+        self.weights.clone()
+    }
+
+    /// All components, `n · K` rows, those of a prediction in sequence.
+    pub fn all_components(&self) -> &C {
+        &self.components
+    }
+
+    /// The number `K` of components of each prediction.
+    pub fn components(&self) -> usize {
+        self.weights.dims()[1]
+    }
+
+    /// The weights within batches, `[batches, n, K]`.
+    pub(crate) fn weights_in_batches(&self, batches: usize) -> Tensor<3> {
+        in_batches(self.weights(), batches)
+    }
+}
+
+impl<C: Component> Predictive for Mixture<C> {
+    type Targets = Tensor<2>;
+
+    fn samples(&self) -> usize {
+        self.weights.dims()[0]
+    }
+
+    fn device(&self) -> Device {
+        self.weights.device()
+    }
+
+    fn dtype(&self) -> DType {
+        self.weights.dtype()
+    }
+
+    fn detach(&self) -> Self {
+        Self::new(self.weights().detach(), self.components.detach())
+    }
+
+    fn like(&self, other: &Self) -> Self {
+        Self::new(
+            moved(self.weights(), &other.weights),
+            self.components.like(&other.components),
+        )
+    }
+
+    fn slice_rows(&self, rows: Range<usize>) -> Self {
+        let k = self.components();
+        let components = self.components.slice_rows(rows.start * k..rows.end * k);
+        Self::new(self.weights().slice(rows), components)
+    }
+
+    fn select_rows(&self, rows: &[usize]) -> Self {
+        let k = self.components();
+        let of_components: Vec<usize> = rows.iter().flat_map(|i| i * k..(i + 1) * k).collect();
+        Self::new(
+            super::Targets::select_rows(&self.weights, rows),
+            self.components.select_rows(&of_components),
+        )
+    }
+
+    fn check(&self) -> Result<()> {
+        self.components.check()?;
+        let k = self.components();
+        for (row, weights) in to_vec(self.weights()).chunks(k).enumerate() {
+            let invalid = |weight: &f64| !(0.0..=1.0).contains(weight);
+            if let Some(component) = weights.iter().position(invalid) {
+                return Err(Error::Weight {
+                    row,
+                    component,
+                    value: weights[component],
+                });
+            }
+            let sum: f64 = weights.iter().sum();
+            if (sum - 1.0).abs() > SUM_TOLERANCE {
+                return Err(Error::WeightSum {
+                    row,
+                    sum,
+                    tolerance: SUM_TOLERANCE,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
+        check_real_targets(targets, self.samples(), self.dimensions())
+    }
+
+    fn check_like(&self, other: &Self) -> Result<()> {
+        check_dimensions(other.dimensions(), self.dimensions())
+    }
+
+    /// None but for one component, whose coordinates they are.
+    fn coordinates(&self) -> Option<Tensor<2>> {
+        match self.components() {
+            1 => self.components.coordinates(),
+            _ => None,
+        }
+    }
+
+    /// Solves `batches · n · k` linear programs on the host, see [`Mixture`]. The gradient is exact
+    /// where the best coupling is unique: the coupling is constant for that of the components, the
+    /// dual potentials for that of the weights.
+    fn distances(&self, other: &Self, distance: Distance, batches: usize) -> Tensor<3> {
+        let components = self
+            .components
+            .distances(&other.components, distance, batches); // [b, n·K, k·L]
+        let (k, l) = (self.components(), other.components());
+        if (k, l) == (1, 1) {
+            return components;
+        }
+        let [b, rows, columns] = components.dims();
+        let costs = components
+            .square()
+            .reshape([b, rows / k, k, columns / l, l])
+            .swap_dims(2, 3); // [b, n, k, K, L]
+        let (p, q) = (
+            self.weights_in_batches(batches),
+            other.weights_in_batches(batches),
+        );
+        root(transport_cost(p, q, costs))
+    }
+
+    fn sampler(&self) -> Sampler<Self> {
+        let k = self.components();
+        let weights = to_vec(self.weights());
+        let component = self.components.sampler();
+        Box::new(move |rows, rng| {
+            let chosen: Vec<usize> = rows
+                .iter()
+                .map(|row| row * k + choose(&weights[row * k..][..k], rng.random()))
+                .collect();
+            component(&chosen, rng)
+        })
+    }
+
+    fn observed(&self, drawn: &Vec<f64>) -> Tensor<2> {
+        real_targets(drawn, self.dimensions(), (&self.device(), self.dtype()))
+    }
+}
+
+impl<C: Component> Mixture<C> {
+    /// The dimension `d` of the targets.
+    pub fn dimensions(&self) -> usize {
+        self.components.dimensions()
+    }
+}
+
+/// How far the sum of a row of weights may be from 1.
+const SUM_TOLERANCE: f64 = 1e-5;
+
+/// The component in which `u`, uniform in `[0, 1)`, falls; never one of weight 0.
+fn choose(weights: &[f64], u: f64) -> usize {
+    let total: f64 = weights.iter().sum();
+    let mut rest = (1.0 - u) * total; // in (0, total]
+    let mut last = 0;
+    for (component, &weight) in weights
+        .iter()
+        .enumerate()
+        .filter(|(_, weight)| **weight > 0.0)
+    {
+        last = component;
+        rest -= weight;
+        if rest <= 0.0 {
+            break;
+        }
+    }
+    last
+}
+
+/// `√x`, with gradient 0 where `x ≤ 0`.
+pub(super) fn root(x: Tensor<3>) -> Tensor<3> {
+    let least = x.dtype().finfo().expect("a float tensor").min_positive;
+    let zero = x.clone().lower_scalar(least);
+    x.mask_fill(zero.clone(), 1.0).sqrt().mask_fill(zero, 0.0)
+}

@@ -1,0 +1,133 @@
+//! What follows for a mixture from what its components know.
+
+use burn::tensor::Tensor;
+
+use super::{Component, Density, HostMarginals, Marginals, Mixture};
+use crate::host::to_vec;
+
+impl<C: Component + Marginals> Marginals for Mixture<C> {
+    /// `Σ_k w_k μ_k`.
+    fn means(&self) -> Tensor<2> {
+        self.weighted_sum(self.all_components().means())
+    }
+
+    /// `Σ_k w_k [σ_k² + (μ_k − μ)²]`, the law of total variance.
+    fn variances(&self) -> Tensor<2> {
+        let means = self.all_components().means(); // [n·K, d]
+        let deviations = means.clone() - self.repeated(&self.weighted_sum(means));
+        self.weighted_sum(self.all_components().variances() + deviations.square())
+    }
+
+    /// `Σ_k w_k F_k(y)`.
+    fn cdf(&self, targets: &Tensor<2>) -> Tensor<2> {
+        self.weighted_sum(self.all_components().cdf(&self.repeated(targets)))
+    }
+
+    fn on_host(&self) -> Box<dyn HostMarginals> {
+        let mut weights = to_vec(self.weights());
+        for weights in weights.chunks_mut(self.components()) {
+            let sum: f64 = weights.iter().sum();
+            weights.iter_mut().for_each(|weight| *weight /= sum);
+        }
+        Box::new(HostMixture {
+            weights,
+            each: self.components(),
+            dimensions: self.dimensions(),
+            components: self.all_components().on_host(),
+        })
+    }
+}
+
+impl<C: Component + Density> Density for Mixture<C> {
+    /// `ln Σ_k w_k f_k(y)`, exact where all densities underflow.
+    fn log_density(&self, targets: &Tensor<2>) -> Tensor<1> {
+        let weights = self.weights(); // [n, K]
+        let logs = self.all_components().log_density(&self.repeated(targets));
+        let logs = logs.reshape(weights.dims());
+        let shift = (weights.clone().log() + logs.clone()).detach().max_dim(1); // [n, 1]
+        // Σ_k w_k e^{l_k − s} is in [1, K]; a weight of 0 may have any exponent
+        let largest = logs.dtype().finfo().expect("a float tensor").max.ln();
+        let exponents = (logs - shift.clone()).clamp_max(largest - 1.0);
+        let sum = (weights * exponents.exp()).sum_dim(1);
+        (sum.log() + shift).squeeze_dim(1)
+    }
+}
+
+impl<C: Component> Mixture<C> {
+    /// Each row once for each component, `[n, d] → [n·K, d]`.
+    pub(crate) fn repeated(&self, rows: &Tensor<2>) -> Tensor<2> {
+        let ([n, d], k) = (rows.dims(), self.components());
+        rows.clone()
+            .reshape([n, 1, d])
+            .expand([n, k, d])
+            .reshape([n * k, d])
+    }
+
+    /// `Σ_k w_ik x_{iK+k, c}`, `[n·K, d] → [n, d]`.
+    pub(crate) fn weighted_sum(&self, x: Tensor<2>) -> Tensor<2> {
+        let ([n, k], [_, d]) = (self.weights().dims(), x.dims());
+        let terms = x.reshape([n, k, d]) * self.weights().reshape([n, k, 1]);
+        terms.sum_dim(1).reshape([n, d])
+    }
+}
+
+struct HostMixture {
+    /// `n × K`.
+    weights: Vec<f64>,
+    /// The number `K` of components.
+    each: usize,
+    dimensions: usize,
+    components: Box<dyn HostMarginals>,
+}
+
+impl HostMixture {
+    /// Weight and number of each component of a coordinate.
+    fn components_of(&self, at: usize) -> impl Iterator<Item = (f64, usize)> {
+        let (row, coordinate) = (at / self.dimensions, at % self.dimensions);
+        let rows = row * self.each..(row + 1) * self.each;
+        rows.map(move |row| (self.weights[row], row * self.dimensions + coordinate))
+    }
+}
+
+impl HostMarginals for HostMixture {
+    fn tails(&self, at: usize, x: f64) -> (f64, f64) {
+        self.components_of(at)
+            .fold((0.0, 0.0), |(below, above), (weight, component)| {
+                let (lower, upper) = self.components.tails(component, x);
+                (below + weight * lower, above + weight * upper)
+            })
+    }
+
+    /// By bisection between the quantiles of the components.
+    fn quantile(&self, at: usize, level: f64) -> f64 {
+        let bounds = self
+            .components_of(at)
+            .map(|(_, component)| self.components.quantile(component, level));
+        let (mut low, mut high) = bounds.fold(
+            (f64::INFINITY, f64::NEG_INFINITY),
+            |(low, high), quantile| (low.min(quantile), high.max(quantile)),
+        );
+        // 2⁻¹²⁸ of the interval at the latest, where the quantile is 0
+        for _ in 0..128 {
+            let middle = 0.5 * (low + high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            let (below, above) = self.tails(at, middle);
+            let enough = match level < 0.5 {
+                true => below >= level,
+                false => above <= 1.0 - level,
+            };
+            match enough {
+                true => high = middle,
+                false => low = middle,
+            }
+        }
+        high
+    }
+
+    fn atom(&self, at: usize, x: f64) -> f64 {
+        let atom = |(weight, component)| weight * self.components.atom(component, x);
+        self.components_of(at).map(atom).sum()
+    }
+}

@@ -1,0 +1,139 @@
+use std::{fmt::Debug, ops::Range};
+
+use burn::tensor::{DType, Device, Tensor};
+use rand::Rng;
+
+use super::Targets;
+use crate::{
+    error::{Error, Result},
+    kernel::Distance,
+};
+
+/// Draws a target from the prediction of each of the given rows.
+pub type Sampler<P> = Box<dyn Fn(&[usize], &mut dyn Rng) -> DrawnBy<P>>;
+
+/// Targets of a kind of prediction on the host.
+pub type DrawnBy<P> = <<P as Predictive>::Targets as Targets>::Drawn;
+
+/// Predictive distributions of `n` samples: what the kernels, estimators, losses and tests of this
+/// library ask of a model's predictions.
+///
+/// Its parameters are tensors, through which gradients flow. Making one asserts shapes and reads
+/// nothing back; what takes data calls [`check`](Self::check).
+pub trait Predictive: Clone + Debug {
+    /// What is observed.
+    type Targets: Targets;
+
+    /// The number `n` of predictions.
+    fn samples(&self) -> usize;
+
+    /// The device of the parameters.
+    fn device(&self) -> Device;
+
+    /// The dtype of the parameters.
+    fn dtype(&self) -> DType;
+
+    /// The same predictions without gradients.
+    fn detach(&self) -> Self;
+
+    /// The same predictions, without gradients, on the device and in the dtype of others.
+    fn like(&self, other: &Self) -> Self;
+
+    /// The predictions of consecutive samples.
+    fn slice_rows(&self, rows: Range<usize>) -> Self;
+
+    /// The predictions of the given samples, in their order; one may come several times.
+    fn select_rows(&self, rows: &[usize]) -> Self;
+
+    /// Whether the parameters are valid.
+    ///
+    /// # Errors
+    ///
+    /// Which row holds what value, and what was expected.
+    fn check(&self) -> Result<()>;
+
+    /// Whether there is one valid target for each prediction.
+    ///
+    /// # Errors
+    ///
+    /// Which row holds what value, and what was expected.
+    fn check_targets(&self, targets: &Self::Targets) -> Result<()>;
+
+    /// The targets on the host, once [checked](Self::check_targets).
+    ///
+    /// # Errors
+    ///
+    /// As [`check_targets`](Self::check_targets).
+    fn checked_targets(&self, targets: &Self::Targets) -> Result<DrawnBy<Self>> {
+        self.check_targets(targets)?;
+        Ok(targets.drawn())
+    }
+
+    /// Whether the others are over the same targets.
+    ///
+    /// # Errors
+    ///
+    /// The number of classes or dimensions of both, where they differ.
+    fn check_like(&self, other: &Self) -> Result<()>;
+
+    /// Whether predictions have this distance.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchDistance`] otherwise.
+    fn check_distance(&self, distance: Distance) -> Result<()> {
+        match distance {
+            Distance::TotalVariation => Err(Error::NoSuchDistance {
+                distance,
+                expected: "Euclidean, the 2-Wasserstein distance, or L1, that of the parameters",
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Points whose distances are those of the predictions, `[n, e]`, differentiable. None where the
+    /// predictions have no such coordinates.
+    fn coordinates(&self) -> Option<Tensor<2>>;
+
+    /// Distances between predictions and others within batches of consecutive rows, differentiable,
+    /// subgradient 0 where they coincide.
+    ///
+    /// # Shapes
+    ///
+    /// - self: `batches · n` predictions
+    /// - other: `batches · k` predictions
+    /// - output: `[batches, n, k]`
+    fn distances(&self, other: &Self, distance: Distance, batches: usize) -> Tensor<3> {
+        let coordinates = |predictions: &Self| {
+            let points = predictions
+                .coordinates()
+                .expect("a distance or coordinates");
+            in_batches(points, batches)
+        };
+        distance.between(coordinates(self), coordinates(other))
+    }
+
+    /// Draws targets, on the host.
+    fn sampler(&self) -> Sampler<Self>;
+
+    /// Drawn targets as tensors on the device of the predictions.
+    fn observed(&self, drawn: &DrawnBy<Self>) -> Self::Targets;
+
+    /// One target from each prediction.
+    fn sample(&self, rng: &mut dyn Rng) -> Self::Targets {
+        let rows: Vec<usize> = (0..self.samples()).collect();
+        self.observed(&self.sampler()(&rows, rng))
+    }
+
+    /// Targets at which the calibration of the given rows is tested by a mean embedding: a draw from
+    /// each prediction, independent of what was observed.
+    fn locations(&self, rows: &[usize], rng: &mut dyn Rng) -> Self::Targets {
+        self.observed(&self.sampler()(rows, rng))
+    }
+}
+
+/// `[batches · n, d] → [batches, n, d]`.
+pub(crate) fn in_batches(rows: Tensor<2>, batches: usize) -> Tensor<3> {
+    let [n, d] = rows.dims();
+    rows.reshape([batches, n / batches, d])
+}

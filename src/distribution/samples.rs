@@ -1,0 +1,300 @@
+use std::ops::Range;
+
+use burn::tensor::{DType, Device, Tensor};
+use rand::{Rng, RngExt};
+
+use super::{
+    HostMarginals, Marginals, Predictive, Sampler,
+    location_scale::{
+        assert_targets, check_dimensions, check_real, check_real_targets, moved, real_targets,
+    },
+    mixture::root,
+    predictive::in_batches,
+};
+use crate::{
+    error::{Error, Result},
+    host::{int_tensor, to_vec},
+    kernel::Distance,
+    ops::transport_cost,
+};
+
+/// Predictions by Monte Carlo samples: `n` rows of `S` vectors of `ℝ^d`, each of the same weight. For
+/// whatever can be sampled from, and has no closed form here.
+///
+/// Each prediction is taken for what it is, the empirical distribution of its samples, so that all
+/// expectations are sums. The distance is the 2-Wasserstein distance of the empirical distributions:
+/// for `d = 1` between sorted samples, else a linear program for each pair of predictions, over `S²`
+/// costs: keep `S` small there. A pair of predictions costs `S²` values of the kernel on targets.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_calibration::{distribution::{Predictive, Samples}, kernel::Distance};
+///
+/// let device = Device::default();
+/// let draws = Tensor::<3>::from_floats([[[0.0], [1.0]], [[4.0], [3.0]]], &device); // n = S = 2
+/// let predictions = Samples::new(draws);
+/// let distances = predictions.distances(&predictions, Distance::Euclidean, 1);
+/// let distance = distances.into_data().to_vec::<f32>().unwrap()[1];
+/// assert!((distance - 3.0).abs() < 1e-6); // 0 to 3 and 1 to 4
+/// ```
+#[derive(Debug, Clone)]
+pub struct Samples {
+    /// `[n, S, d]`.
+    draws: Tensor<3>,
+}
+
+impl Samples {
+    /// From draws.
+    ///
+    /// # Shapes
+    ///
+    /// - draws: `[n, S, d]`, finite (checked where data are, not here)
+    ///
+    /// # Panics
+    ///
+    /// If there are no samples, or they have no coordinates.
+    pub fn new(draws: Tensor<3>) -> Self {
+        let [_, s, d] = draws.dims();
+        assert!(
+            s > 0 && d > 0,
+            "predictions of {s} samples of dimension {d}"
+        );
+        Self { draws }
+    }
+
+    /// Independent draws from predictions of any kind over real vectors, without gradients: a way into
+    /// the kernels for those that have no distance or no closed form there.
+    ///
+    /// # Panics
+    ///
+    /// If the number of draws from each prediction is 0.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use burn_calibration::distribution::{Beta, Predictive, Samples};
+    /// use rand::{SeedableRng, rngs::StdRng};
+    ///
+    /// let device = Device::default();
+    /// let shape = |value: f32| Tensor::<2>::full([10, 1], value, &device);
+    /// let predictions = Beta::new(shape(2.0), shape(5.0));
+    /// let samples = Samples::drawn_from(&predictions, 100, &mut StdRng::seed_from_u64(0));
+    /// assert_eq!((samples.samples(), samples.draws_each()), (10, 100));
+    /// ```
+    pub fn drawn_from<P: Predictive<Targets = Tensor<2>>>(
+        predictions: &P,
+        each: usize,
+        rng: &mut dyn Rng,
+    ) -> Self {
+        let n = predictions.samples();
+        let rows: Vec<usize> = (0..n * each).map(|draw| draw / each).collect();
+        let draws = predictions.observed(&predictions.sampler()(&rows, rng)); // [n · S, d]
+        let d = draws.dims()[1];
+        Self::new(draws.reshape([n, each, d]))
+    }
+
+    /// The draws, `[n, S, d]`.
+    pub fn draws(&self) -> Tensor<3> {
+        self.draws.clone()
+    }
+
+    /// The number `S` of samples in each prediction.
+    pub fn draws_each(&self) -> usize {
+        self.draws.dims()[1]
+    }
+
+    /// The dimension `d` of the targets.
+    pub fn dimensions(&self) -> usize {
+        self.draws.dims()[2]
+    }
+
+    /// The draw of this number from each prediction, `[n, d]`.
+    pub(crate) fn draw(&self, number: usize) -> Tensor<2> {
+        let [n, _, d] = self.draws.dims();
+        let draws = self.draws().slice([0..n, number..number + 1, 0..d]);
+        draws.reshape([n, d])
+    }
+
+    /// All draws in sequence, `[n · S, d]`.
+    pub(crate) fn flat(&self) -> Tensor<2> {
+        let [n, s, d] = self.draws.dims();
+        self.draws().reshape([n * s, d])
+    }
+}
+
+impl Predictive for Samples {
+    type Targets = Tensor<2>;
+
+    fn samples(&self) -> usize {
+        self.draws.dims()[0]
+    }
+
+    fn device(&self) -> Device {
+        self.draws.device()
+    }
+
+    fn dtype(&self) -> DType {
+        self.draws.dtype()
+    }
+
+    fn detach(&self) -> Self {
+        Self::new(self.draws().detach())
+    }
+
+    fn like(&self, other: &Self) -> Self {
+        Self::new(moved(self.draws(), &other.draws))
+    }
+
+    fn slice_rows(&self, rows: Range<usize>) -> Self {
+        Self::new(self.draws().slice(rows))
+    }
+
+    fn select_rows(&self, rows: &[usize]) -> Self {
+        let rows = int_tensor(rows.iter().copied(), &self.device());
+        Self::new(self.draws().select(0, rows))
+    }
+
+    fn check(&self) -> Result<()> {
+        let [n, s, d] = self.draws.dims();
+        check_real(&self.draws().reshape([n, s * d]), "sample").map(|_| ())
+    }
+
+    fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
+        check_real_targets(targets, self.samples(), self.dimensions())
+    }
+
+    fn check_like(&self, other: &Self) -> Result<()> {
+        check_dimensions(other.dimensions(), self.dimensions())
+    }
+
+    fn check_distance(&self, distance: Distance) -> Result<()> {
+        match distance {
+            Distance::Euclidean => Ok(()),
+            _ => Err(Error::NoSuchDistance {
+                distance,
+                expected: "Euclidean, the 2-Wasserstein distance",
+            }),
+        }
+    }
+
+    /// For `d = 1` the sorted samples over `√S`, whose Euclidean distance is the 2-Wasserstein
+    /// distance between as many samples.
+    fn coordinates(&self) -> Option<Tensor<2>> {
+        let [n, s, d] = self.draws.dims();
+        let sorted = || self.draws().reshape([n, s]).sort(1);
+        (d == 1).then(|| sorted() * (s as f64).sqrt().recip())
+    }
+
+    fn distances(&self, other: &Self, distance: Distance, batches: usize) -> Tensor<3> {
+        let (s, t) = (self.draws_each(), other.draws_each());
+        if let (true, Some(x), Some(y)) = (s == t, self.coordinates(), other.coordinates()) {
+            return distance.between(in_batches(x, batches), in_batches(y, batches));
+        }
+        let points = |samples: &Self| in_batches(samples.flat(), batches);
+        let costs = distance.between(points(self), points(other)).square(); // [b, n·S, k·T]
+        let [b, rows, columns] = costs.dims();
+        let (n, k) = (rows / s, columns / t);
+        let costs = costs.reshape([b, n, s, k, t]).swap_dims(2, 3); // [b, n, k, S, T]
+        let options = (&self.device(), self.dtype());
+        let weights = |n, s| Tensor::full([b, n, s], (s as f64).recip(), options);
+        root(transport_cost(weights(n, s), weights(k, t), costs))
+    }
+
+    fn sampler(&self) -> Sampler<Self> {
+        let [_, s, d] = self.draws.dims();
+        let draws = to_vec(self.draws());
+        Box::new(move |rows, rng| {
+            rows.iter()
+                .flat_map(|row| {
+                    let at = (row * s + rng.random_range(0..s)) * d;
+                    draws[at..at + d].to_vec()
+                })
+                .collect()
+        })
+    }
+
+    fn observed(&self, drawn: &Vec<f64>) -> Tensor<2> {
+        real_targets(drawn, self.dimensions(), (&self.device(), self.dtype()))
+    }
+}
+
+/// Moments, distribution function and quantiles of the empirical distribution.
+impl Marginals for Samples {
+    fn means(&self) -> Tensor<2> {
+        mean_over_draws(self.draws())
+    }
+
+    /// `S⁻¹ Σ_s (x_s − x̄)²`, that of the empirical distribution.
+    fn variances(&self) -> Tensor<2> {
+        let [n, _, d] = self.draws.dims();
+        let deviations = self.draws() - self.means().reshape([n, 1, d]);
+        mean_over_draws(deviations.square())
+    }
+
+    /// `S⁻¹ #{x_s ≤ y}`; its gradient is 0.
+    fn cdf(&self, targets: &Tensor<2>) -> Tensor<2> {
+        let [n, s, d] = self.draws.dims();
+        assert_targets(targets, [n, d]);
+        let targets = targets.clone().reshape([n, 1, d]).expand([n, s, d]);
+        let ones = self.draws.ones_like();
+        mean_over_draws(ones.mask_fill(self.draws().greater(targets), 0.0))
+    }
+
+    fn on_host(&self) -> Box<dyn HostMarginals> {
+        let s = self.draws_each();
+        let mut sorted = to_vec(self.draws().swap_dims(1, 2)); // n · d times S
+        sorted
+            .chunks_mut(s)
+            .for_each(|draws| draws.sort_by(f64::total_cmp));
+        Box::new(Sorted {
+            draws: sorted,
+            each: s,
+        })
+    }
+}
+
+/// `S⁻¹ Σ_s x_is`, `[n, S, d] → [n, d]`.
+pub(super) fn mean_over_draws(x: Tensor<3>) -> Tensor<2> {
+    let s = x.dims()[1];
+    x.sum_dim(1).squeeze_dim::<2>(1) * (s as f64).recip()
+}
+
+/// The draws of each coordinate in increasing order.
+struct Sorted {
+    draws: Vec<f64>,
+    /// The number `S` of draws.
+    each: usize,
+}
+
+impl Sorted {
+    fn of(&self, at: usize) -> &[f64] {
+        &self.draws[at * self.each..][..self.each]
+    }
+}
+
+impl HostMarginals for Sorted {
+    fn tails(&self, at: usize, x: f64) -> (f64, f64) {
+        let below = self.of(at).partition_point(|&draw| draw <= x);
+        let share = |count| count as f64 / self.each as f64;
+        (share(below), share(self.each - below))
+    }
+
+    /// The inverse of the empirical distribution function, type 1 of Hyndman and Fan 1996: draw
+    /// `⌈S · level⌉` in increasing order.
+    fn quantile(&self, at: usize, level: f64) -> f64 {
+        let draws = self.of(at);
+        let share = |rank: usize| rank as f64 / self.each as f64;
+        // from just below S · level, whose rounding could skip a draw
+        let mut rank = ((level * self.each as f64) as usize).max(2) - 1;
+        while rank < self.each && share(rank) < level {
+            rank += 1;
+        }
+        draws[rank - 1]
+    }
+
+    fn atom(&self, at: usize, x: f64) -> f64 {
+        let draws = self.of(at);
+        let equal =
+            draws.partition_point(|&draw| draw <= x) - draws.partition_point(|&draw| draw < x);
+        equal as f64 / self.each as f64
+    }
+}

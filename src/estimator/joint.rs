@@ -1,0 +1,141 @@
+use std::fmt::Debug;
+
+use burn::tensor::{Int, Tensor};
+use rand::Rng;
+
+use super::{
+    null_variance,
+    pair::{self, ClassPairs},
+    pair_matrix::PairMatrix,
+    tensor_pairs::TensorPairs,
+};
+use crate::{
+    distribution::{Categorical, Predictive, in_batches},
+    error::Result,
+    kernel::{ClassKernel, TargetKernel, TensorKernel},
+};
+
+/// A kernel on pairs of predictions and targets, `(P, y)`: what the SKCE, the UCME and their tests
+/// need of it, the pair statistic
+///
+/// `h_ij = k((P_i, y_i), (P_j, y_j)) − E_Z k((P_i, Z), (P_j, y_j)) − E_Z' k((P_i, y_i), (P_j, Z'))
+/// + E_{Z, Z'} k((P_i, Z), (P_j, Z'))`
+///
+/// with independent `Z ∼ P_i` and `Z' ∼ P_j` (Widmann et al. 2021, section 3). On classes, every
+/// [`ClassKernel`] is one, with `h_ij = k(p_i, p_j) δ_iᵀ M δ_j`; on any predictions,
+/// [`TensorKernel`]s are.
+pub trait JointKernel<P: Predictive>: Clone + Debug {
+    /// `h` of data.
+    type Pairs: PairMatrix;
+
+    /// `h` of data, with the bandwidth fixed.
+    ///
+    /// # Errors
+    ///
+    /// Predictions, targets or parameters of the kernel that are not valid.
+    fn pairs(&self, predictions: &P, targets: &P::Targets) -> Result<Self::Pairs>;
+
+    /// `h` within batches of consecutive samples, `[batches, n, n]`, differentiable with respect to
+    /// the predictions; nothing is checked or read back.
+    fn h(&self, predictions: &P, targets: &P::Targets, batches: usize) -> Tensor<3>;
+
+    /// The residuals at test locations, `[J, n]`, differentiable:
+    /// `z_ji = k((T_j, τ_j), (P_i, y_i)) − E_Z k((T_j, τ_j), (P_i, Z))`.
+    fn embeddings(&self, locations: (&P, &P::Targets), data: (&P, &P::Targets)) -> Tensor<2>;
+
+    /// The same kernel with its bandwidth fixed.
+    ///
+    /// # Errors
+    ///
+    /// Parameters of the kernel that are not valid for such predictions.
+    fn fixed(&self, predictions: &P) -> Result<Self>;
+
+    /// Half of a bound of `|h|`, which the distribution-free tests need: `|h| ≤ 2·supremum`.
+    fn supremum(&self) -> f64;
+
+    /// The variance of `n·SKCE_uq` if the model is calibrated, given the predictions; the bandwidth
+    /// must be fixed. By default an unbiased estimate from redrawn targets.
+    ///
+    /// # Errors
+    ///
+    /// As [`pairs`](Self::pairs).
+    fn null_variance(&self, predictions: &P, rng: &mut dyn Rng) -> Result<f64> {
+        null_variance::by_redrawing(self, predictions, rng)
+    }
+}
+
+impl<K: ClassKernel> JointKernel<Categorical> for K {
+    type Pairs = ClassPairs;
+
+    fn pairs(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<ClassPairs> {
+        ClassPairs::new(self, predictions, labels)
+    }
+
+    fn h(&self, predictions: &Categorical, labels: &Tensor<1, Int>, batches: usize) -> Tensor<3> {
+        let points = predictions.probabilities();
+        let residuals = pair::residuals(self, points.clone(), labels.clone());
+        pair::within(
+            &self.scalar(),
+            in_batches(points, batches),
+            in_batches(residuals, batches),
+        )
+    }
+
+    fn embeddings(
+        &self,
+        (locations, at): (&Categorical, &Tensor<1, Int>),
+        (predictions, labels): (&Categorical, &Tensor<1, Int>),
+    ) -> Tensor<2> {
+        let points = predictions.probabilities();
+        let zeros = locations.probabilities().zeros_like();
+        let targets = self.fold(crate::distribution::residuals(zeros, at.clone())); // e_τ, [J, rank]
+        let residuals = pair::residuals(self, points.clone(), labels.clone()); // [n, rank]
+        let gram = self
+            .scalar()
+            .at_locations(locations.probabilities().unsqueeze(), points.unsqueeze());
+        gram.squeeze_dim::<2>(0) * targets.matmul(residuals.transpose()) // [J, n]
+    }
+
+    fn fixed(&self, predictions: &Categorical) -> Result<Self> {
+        self.validate_for(predictions.classes())?;
+        let scalar = self
+            .scalar()
+            .with_bandwidth_of(&predictions.probabilities().detach())?;
+        Ok(self.with_scalar(scalar))
+    }
+
+    fn supremum(&self) -> f64 {
+        ClassKernel::supremum(self)
+    }
+
+    /// Exactly, see [`NullDistribution::Gamma`](crate::hypothesis::NullDistribution::Gamma).
+    fn null_variance(&self, predictions: &Categorical, _rng: &mut dyn Rng) -> Result<f64> {
+        Ok(null_variance::of_classes(self, predictions))
+    }
+}
+
+impl<P: Predictive, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
+    type Pairs = TensorPairs<P, T>;
+
+    fn pairs(&self, predictions: &P, targets: &P::Targets) -> Result<TensorPairs<P, T>> {
+        TensorPairs::new(self, predictions, targets)
+    }
+
+    fn h(&self, predictions: &P, targets: &P::Targets, batches: usize) -> Tensor<3> {
+        self.h_within(predictions, targets, batches)
+    }
+
+    fn embeddings(&self, locations: (&P, &P::Targets), data: (&P, &P::Targets)) -> Tensor<2> {
+        TensorKernel::embeddings(self, locations, data)
+    }
+
+    fn fixed(&self, predictions: &P) -> Result<Self> {
+        TensorKernel::fixed(self.clone(), predictions)
+    }
+
+    /// That of `k_P` times that of `k_Y`: `h = k_P ⟨φ(y) − μ_P, φ(y') − μ_P'⟩` in the Hilbert space of
+    /// `k_Y`, and for `k_Y ≥ 0`, `‖φ(y) − μ_P‖² = k_Y(y, y) − 2 E k_Y(y, Z) + E k_Y(Z, Z') ≤ 2 sup k_Y`.
+    fn supremum(&self) -> f64 {
+        self.predictions.supremum() * self.targets.supremum()
+    }
+}

@@ -1,0 +1,133 @@
+use std::ops::Range;
+
+use burn::tensor::Tensor;
+
+use super::SkceForm;
+use crate::{
+    error::{Error, Result},
+    host::{to_scalar, to_vec},
+    ops::Computation,
+    tiles::{SIDE, upper_tiles},
+};
+
+/// The symmetric matrix of the pair statistic `h_ij` of data, which is never stored as a whole:
+/// what estimates and tests read of it. Detached from gradients.
+pub trait PairMatrix {
+    /// The number `n` of samples.
+    fn samples(&self) -> usize;
+
+    /// `h` between consecutive samples and others, `[rows, columns]`.
+    fn tile(&self, rows: Range<usize>, columns: Range<usize>) -> Tensor<2>;
+
+    /// `h_ii`, `[n]`.
+    fn diagonal(&self) -> Tensor<1>;
+
+    /// `h` within each of the given blocks of `size` consecutive samples, `[blocks, size, size]`.
+    fn within_blocks(&self, blocks: Range<usize>, size: usize) -> Tensor<3>;
+
+    /// The estimate in one fused pass, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoFusedPath`] if a fused computation is asked for that does not exist.
+    fn fused_estimate(&self, form: SkceForm, computation: Computation) -> Result<Option<f64>>;
+
+    /// `Σ_j h_ij` for each `i` but `j = i`, in tiles.
+    fn row_sums(&self) -> Vec<f64> {
+        let mut sums: Vec<f64> = to_vec(self.diagonal()).iter().map(|h| -h).collect();
+        for tile in upper_tiles(self.samples(), SIDE) {
+            let h = self.tile(tile.rows.clone(), tile.columns.clone());
+            add(&mut sums[tile.rows.clone()], &to_vec(h.clone().sum_dim(1)));
+            if !tile.is_diagonal() {
+                add(&mut sums[tile.columns.clone()], &to_vec(h.sum_dim(0))); // its mirror image
+            }
+        }
+        sums
+    }
+
+    /// `Σ_ij h_ij`, in tiles.
+    fn total(&self) -> f64 {
+        total(self, 0, self.samples())
+    }
+
+    /// The U-statistics of the first `⌊n/size⌋` consecutive blocks, in memory that does not grow with
+    /// the blocks.
+    fn block_estimates(&self, size: usize) -> Vec<f64> {
+        let diagonal = to_vec(self.diagonal());
+        let pairs = (size * (size - 1)) as f64;
+        let blocks = self.samples() / size;
+        let totals: Vec<f64> = match size {
+            size if size <= SIDE => {
+                let batch = (BATCH / (size * size)).max(1);
+                let totals = |start: usize| {
+                    let h = self.within_blocks(start..(start + batch).min(blocks), size);
+                    to_vec(h.sum_dims(&[1, 2]))
+                };
+                (0..blocks).step_by(batch).flat_map(totals).collect()
+            }
+            size => (0..blocks)
+                .map(|block| total(self, block * size, size))
+                .collect(),
+        };
+        let estimate =
+            |(total, diagonal): (&f64, &[f64])| (total - diagonal.iter().sum::<f64>()) / pairs;
+        totals
+            .iter()
+            .zip(diagonal.chunks(size))
+            .map(estimate)
+            .collect()
+    }
+
+    /// The SKCE, for samples that are enough for the form.
+    ///
+    /// # Errors
+    ///
+    /// As [`fused_estimate`](Self::fused_estimate).
+    fn estimate(&self, form: SkceForm, computation: Computation) -> Result<f64> {
+        if let Some(estimate) = self.fused_estimate(form, computation)? {
+            return Ok(estimate);
+        }
+        let n = self.samples() as f64;
+        Ok(match form {
+            SkceForm::Biased => self.total() / (n * n),
+            SkceForm::Unbiased => {
+                (self.total() - to_scalar(self.diagonal().sum())) / (n * (n - 1.0))
+            }
+            SkceForm::Block(size) => {
+                let blocks = self.block_estimates(size);
+                blocks.iter().sum::<f64>() / blocks.len() as f64
+            }
+        })
+    }
+}
+
+/// Pairs whose `h` is held at once.
+const BATCH: usize = 1 << 18;
+
+/// `Σ h` over all pairs of `size` samples from `start` on.
+fn total<M: PairMatrix + ?Sized>(pairs: &M, start: usize, size: usize) -> f64 {
+    let shifted = |range: &Range<usize>| range.start + start..range.end + start;
+    upper_tiles(size, SIDE)
+        .map(|tile| {
+            let h = pairs.tile(shifted(&tile.rows), shifted(&tile.columns));
+            tile.multiplicity() * to_scalar(h.sum())
+        })
+        .sum()
+}
+
+/// That there is no fused pass.
+///
+/// # Errors
+///
+/// [`Error::NoFusedPath`] if it is asked for.
+pub(super) fn without_fused_pass(computation: Computation, kernel: String) -> Result<Option<f64>> {
+    match computation {
+        Computation::Fused => Err(Error::NoFusedPath { kernel }),
+        _ => Ok(None),
+    }
+}
+
+/// `a += b`.
+fn add(a: &mut [f64], b: &[f64]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+}

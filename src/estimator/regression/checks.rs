@@ -1,0 +1,97 @@
+//! What the estimators of this module ask of data.
+
+use burn::tensor::Tensor;
+
+use crate::{
+    distribution::{HostMarginals, Marginals},
+    error::{Error, Result},
+    host::to_vec,
+};
+
+/// Marginal distributions and targets on the host, both valid.
+pub(super) struct Observed {
+    pub marginals: Box<dyn HostMarginals>,
+    /// `n × d`.
+    pub targets: Vec<f64>,
+    /// The dimension `d` of the targets.
+    pub dimensions: usize,
+}
+
+impl Observed {
+    pub fn new<P: Marginals>(predictions: &P, targets: &Tensor<2>) -> Result<Self> {
+        predictions.check()?;
+        predictions.check_targets(targets)?;
+        Ok(Self {
+            marginals: predictions.on_host(),
+            targets: to_vec(targets.clone()),
+            dimensions: targets.dims()[1],
+        })
+    }
+
+    /// The mean over the coordinates of each sample of `f(number of the coordinate, target)`.
+    pub fn means(&self, f: impl Fn(usize, f64) -> f64) -> Vec<f64> {
+        let values = self.targets.iter().enumerate().map(|(at, &y)| f(at, y));
+        row_means(&values.collect::<Vec<_>>(), self.dimensions)
+    }
+}
+
+/// The mean over the coordinates of each sample, `n × d` to `n`.
+pub(super) fn row_means(values: &[f64], dimensions: usize) -> Vec<f64> {
+    let mean = |row: &[f64]| row.iter().sum::<f64>() / dimensions as f64;
+    values.chunks(dimensions).map(mean).collect()
+}
+
+/// At least one level, each between 0 and 1.
+pub(super) fn check_levels(levels: &[f64]) -> Result<()> {
+    if levels.is_empty() {
+        return Err(Error::Parameter {
+            name: "the number of levels",
+            value: 0.0,
+            expected: "at least 1",
+        });
+    }
+    levels.iter().try_for_each(|&level| check_level(level))
+}
+
+pub(super) fn check_level(level: f64) -> Result<()> {
+    match level > 0.0 && level < 1.0 {
+        true => Ok(()),
+        false => Err(Error::Parameter {
+            name: "a level",
+            value: level,
+            expected: "a number between 0 and 1, both excluded",
+        }),
+    }
+}
+
+/// Errors `y − μ` and standard deviations `σ > 0`, both `n × d`.
+pub(super) fn errors_and_deviations<P: Marginals>(
+    predictions: &P,
+    targets: &Tensor<2>,
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    predictions.check()?;
+    let predictions = predictions.detach();
+    let targets = predictions
+        .checked_targets(targets)?
+        .into_iter()
+        .zip(to_vec(predictions.means()));
+    let errors = targets.map(|(y, mean)| y - mean).collect();
+    let deviations = checked_deviations(&predictions)?;
+    Ok((errors, deviations))
+}
+
+/// Standard deviations, all positive, `n × d`.
+fn checked_deviations<P: Marginals>(predictions: &P) -> Result<Vec<f64>> {
+    let variances = predictions.variances();
+    let d = variances.dims()[1];
+    let deviations = to_vec(variances).into_iter().map(f64::sqrt);
+    let deviations: Vec<f64> = deviations.collect();
+    match deviations.iter().position(|&deviation| deviation <= 0.0) {
+        Some(at) => Err(Error::Scale {
+            row: at / d,
+            coordinate: at % d,
+            value: deviations[at],
+        }),
+        None => Ok(deviations),
+    }
+}

@@ -1,0 +1,94 @@
+use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+
+use super::checks::errors_and_deviations;
+use crate::{distribution::Marginals, error::Result, estimator::Binning};
+
+/// The expected normalised calibration error of predicted standard deviations,
+///
+/// `B⁻¹ Σ_b |RMV_b − RMSE_b|/RMV_b`,
+///
+/// over bins of equal mass by predicted standard deviation `σ`: the root of the mean variance,
+/// `RMV_b² = mean σ²`, against the root of the mean squared error, `RMSE_b² = mean (y − μ)²`. Coordinates
+/// are binned together.
+///
+/// Without units. For a calibrated model biased upward, by `O((n/B)^{−½})`: it grows with the number of
+/// bins (Pernot 2023). It sees mean and variance only.
+///
+/// # Source
+///
+/// Levi, Gispan, Giladi, Fetaya: *Evaluating and calibrating uncertainty prediction in regression tasks*,
+/// 2022, equations 7 and 8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ence {
+    /// The number `B` of bins, fewer where standard deviations are equal.
+    pub bins: usize,
+}
+
+/// Samples of similar predicted standard deviation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VarianceBin {
+    /// The number of samples, times coordinates.
+    pub size: usize,
+    /// `RMV`, the root of the mean predicted variance.
+    pub root_mean_variance: f64,
+    /// `RMSE`, the root of the mean squared error of the predicted means.
+    pub root_mean_squared_error: f64,
+}
+
+impl Default for Ence {
+    fn default() -> Self {
+        Self { bins: 15 }
+    }
+}
+
+impl Ence {
+    /// With so many bins.
+    pub fn new(bins: usize) -> Self {
+        Self { bins }
+    }
+
+    /// The estimate from data.
+    ///
+    /// # Shapes
+    ///
+    /// - predictions: `n`, of dimension `d`
+    /// - targets: `[n, d]`
+    ///
+    /// # Errors
+    ///
+    /// No bins, parameters or targets that are not valid, other numbers or dimensions of one than of the
+    /// other, or a predicted variance of 0.
+    pub fn estimate<P: Marginals>(&self, predictions: &P, targets: &Tensor<2>) -> Result<f64> {
+        let bins = self.bins(predictions, targets)?;
+        let error = |bin: &VarianceBin| {
+            (bin.root_mean_variance - bin.root_mean_squared_error).abs() / bin.root_mean_variance
+        };
+        Ok(bins.iter().map(error).sum::<f64>() / bins.len() as f64)
+    }
+
+    /// The bins, in the order of increasing standard deviation: what a reliability diagram of regression
+    /// shows.
+    ///
+    /// # Errors
+    ///
+    /// As [`estimate`](Self::estimate).
+    pub fn bins<P: Marginals>(
+        &self,
+        predictions: &P,
+        targets: &Tensor<2>,
+    ) -> Result<Vec<VarianceBin>> {
+        let (errors, deviations) = errors_and_deviations(predictions, targets)?;
+        let partition = Binning::EqualMass { bins: self.bins }.partition_rows(&deviations, 1)?;
+        let root_mean_square = |members: &[usize], values: &[f64]| {
+            let sum: f64 = members.iter().map(|&i| values[i] * values[i]).sum();
+            (sum / members.len() as f64).sqrt()
+        };
+        let bin = |members: &Vec<usize>| VarianceBin {
+            size: members.len(),
+            root_mean_variance: root_mean_square(members, &deviations),
+            root_mean_squared_error: root_mean_square(members, &errors),
+        };
+        Ok(partition.iter().map(bin).collect())
+    }
+}

@@ -1,0 +1,50 @@
+//! Calibration of predictions over `ℝ^d`, one coordinate at a time: what is usual for regression.
+//!
+//! | quantity | of | compares |
+//! | --- | --- | --- |
+//! | [`Pit`], [`PitHistogram`] | the distribution function at the target | with the uniform distribution |
+//! | [`QuantileCalibration`] | quantiles | levels with observed frequencies |
+//! | [`IntervalCoverage`] | central prediction intervals | levels with coverage; and their width |
+//! | [`Pinball`] | quantiles | with the targets, a proper score |
+//! | [`Ence`] | standard deviations | with errors, among samples of similar standard deviation |
+//! | [`ZScores`] | means and standard deviations | standardised errors with mean 0 and variance 1 |
+//! | [`Sharpness`] | the predictions alone | nothing: how certain they are |
+//!
+//! All but [`Ence`] are averages over all predictions. They see *probabilistic calibration*, which a model
+//! that ignores its input can have, not calibration of the whole prediction: for that there is
+//! [`Skce`](crate::estimator::Skce), for every kind of prediction.
+//!
+//! ```
+//! use burn::tensor::{Device, Tensor};
+//! use burn_calibration::{distribution::Normal, estimator::regression::QuantileCalibration};
+//!
+//! # fn main() -> burn_calibration::error::Result<()> {
+//! let device = Device::default();
+//! let targets = Tensor::<2>::from_floats([[-1.0], [-0.1], [0.2], [0.9]], &device);
+//! let predictions = Normal::new(targets.zeros_like(), targets.ones_like());
+//! let curve = QuantileCalibration::new(vec![0.5])?.curve(&predictions, &targets)?;
+//! assert_eq!(curve.points[0].frequency, 0.5); // half of the targets are below the medians
+//! # Ok(())
+//! # }
+//! ```
+
+mod checks;
+mod ence;
+mod interval;
+mod pinball;
+mod pit;
+mod pit_histogram;
+mod quantile;
+mod sharpness;
+mod uniformity;
+mod z_score;
+
+pub use ence::{Ence, VarianceBin};
+pub use interval::IntervalCoverage;
+pub use pinball::{Pinball, pinball};
+pub use pit::Pit;
+pub use pit_histogram::PitHistogram;
+pub use quantile::{QuantileCalibration, QuantileCurve, QuantilePoint};
+pub use sharpness::Sharpness;
+pub use uniformity::Uniformity;
+pub use z_score::ZScores;

@@ -1,0 +1,116 @@
+use burn::tensor::{Tensor, TensorData};
+
+use super::{
+    checks::{Observed, check_levels},
+    quantile::usual_levels,
+};
+use crate::{distribution::Marginals, error::Result, score::MeanEstimate};
+
+/// The pinball score of predicted quantiles `q` at some levels `τ`: `max(τ(y − q), (τ − 1)(y − q))`, averaged
+/// over levels and coordinates, in units of the targets.
+///
+/// Proper for the quantiles. Half the CRPS of a coordinate is its integral over all levels. The infimum of
+/// its entropy is 0.
+///
+/// # Source
+///
+/// Koenker, Bassett: *Regression quantiles*, 1978.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pinball {
+    levels: Vec<f64>,
+}
+
+/// At 0.05, 0.1, …, 0.95.
+impl Default for Pinball {
+    fn default() -> Self {
+        Self {
+            levels: usual_levels(),
+        }
+    }
+}
+
+impl Pinball {
+    /// At the given levels.
+    ///
+    /// # Errors
+    ///
+    /// No levels, or one that is not between 0 and 1.
+    pub fn new(levels: Vec<f64>) -> Result<Self> {
+        check_levels(&levels)?;
+        Ok(Self { levels })
+    }
+
+    /// The mean over the samples at each level, from data.
+    ///
+    /// # Shapes
+    ///
+    /// - predictions: `n`, of dimension `d`
+    /// - targets: `[n, d]`
+    ///
+    /// # Errors
+    ///
+    /// Parameters or targets that are not valid, other numbers or dimensions of one than of the other.
+    pub fn by_level<P: Marginals>(
+        &self,
+        predictions: &P,
+        targets: &Tensor<2>,
+    ) -> Result<Vec<MeanEstimate>> {
+        let each = self.each(predictions, targets)?;
+        Ok(each.iter().map(|values| MeanEstimate::of(values)).collect())
+    }
+
+    /// The mean over samples and levels, from data.
+    ///
+    /// # Errors
+    ///
+    /// As [`by_level`](Self::by_level).
+    pub fn estimate<P: Marginals>(
+        &self,
+        predictions: &P,
+        targets: &Tensor<2>,
+    ) -> Result<MeanEstimate> {
+        let each = self.each(predictions, targets)?;
+        let of_sample = |i: usize| each.iter().map(|values| values[i]).sum::<f64>();
+        let values: Vec<f64> = (0..each[0].len())
+            .map(|i| of_sample(i) / each.len() as f64)
+            .collect();
+        Ok(MeanEstimate::of(&values))
+    }
+
+    /// The scores of the samples at each level.
+    fn each<P: Marginals>(&self, predictions: &P, targets: &Tensor<2>) -> Result<Vec<Vec<f64>>> {
+        let observed = Observed::new(predictions, targets)?;
+        let at_level = |&level: &f64| {
+            observed.means(|at, y| {
+                let above = y - observed.marginals.quantile(at, level);
+                (level * above).max((level - 1.0) * above)
+            })
+        };
+        Ok(self.levels.iter().map(at_level).collect())
+    }
+}
+
+/// The pinball score of predicted quantiles, differentiable, averaged over the levels. The
+/// subgradient of a target that equals its quantile is `½ − τ`.
+///
+/// # Shapes
+///
+/// - quantiles: `[n, L]`, at each of the levels
+/// - targets: `[n]`
+/// - output: `[n]`, in the dtype of the quantiles
+///
+/// # Panics
+///
+/// If there are not as many quantiles as levels, or targets as rows.
+pub fn pinball(quantiles: Tensor<2>, targets: Tensor<1>, levels: &[f64]) -> Tensor<1> {
+    let [n, l] = quantiles.dims();
+    assert_eq!(l, levels.len(), "numbers of quantiles and of levels");
+    assert_eq!([n], targets.dims(), "numbers of targets and of predictions");
+    let options = (&quantiles.device(), quantiles.dtype());
+    let slopes: Vec<f64> = levels.iter().map(|level| level - 0.5).collect();
+    let slopes = Tensor::<2>::from_data(TensorData::new(slopes, [1, l]), options);
+    // max(τx, (τ − 1)x) = ½|x| + (τ − ½)x
+    let above = targets.reshape([n, 1]) - quantiles; // [n, L]
+    let scores = above.clone().abs() * 0.5 + above * slopes;
+    scores.sum_dim(1).squeeze_dim(1) * (l as f64).recip()
+}

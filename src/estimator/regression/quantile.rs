@@ -1,0 +1,134 @@
+use burn::tensor::Tensor;
+
+use super::checks::{Observed, check_levels};
+use crate::{
+    distribution::{HostMarginals, Marginals},
+    error::Result,
+};
+
+/// Calibration of quantiles: how often the target is at most the predicted quantile, at each of some
+/// levels, over all samples and coordinates.
+///
+/// Kuleshov, Fenner, Ermon: *Accurate uncertainties for deep learning using calibrated regression*, 2018.
+/// A calibrated model has frequencies equal to the levels; the reverse does not hold.
+///
+/// By default at 0.05, 0.1, …, 0.95.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuantileCalibration {
+    levels: Vec<f64>,
+}
+
+impl Default for QuantileCalibration {
+    fn default() -> Self {
+        Self {
+            levels: usual_levels(),
+        }
+    }
+}
+
+impl QuantileCalibration {
+    /// At the given levels.
+    ///
+    /// # Errors
+    ///
+    /// No levels, or one that is not between 0 and 1.
+    pub fn new(levels: Vec<f64>) -> Result<Self> {
+        check_levels(&levels)?;
+        Ok(Self { levels })
+    }
+
+    /// The observed frequency at each level.
+    ///
+    /// # Shapes
+    ///
+    /// - predictions: `n`, of dimension `d`
+    /// - targets: `[n, d]`
+    ///
+    /// # Errors
+    ///
+    /// Parameters or targets that are not valid, other numbers or dimensions of one than of the other.
+    pub fn curve<P: Marginals>(
+        &self,
+        predictions: &P,
+        targets: &Tensor<2>,
+    ) -> Result<QuantileCurve> {
+        let observed = Observed::new(predictions, targets)?;
+        let mut counts = vec![0; self.levels.len()];
+        for (at, &y) in observed.targets.iter().enumerate() {
+            for (count, &level) in counts.iter_mut().zip(&self.levels) {
+                *count += usize::from(at_most_quantile(&*observed.marginals, at, y, level));
+            }
+        }
+        let total = observed.targets.len() as f64;
+        let point = |(&level, &count): (&f64, &usize)| QuantilePoint {
+            level,
+            frequency: count as f64 / total,
+        };
+        Ok(QuantileCurve {
+            points: self.levels.iter().zip(&counts).map(point).collect(),
+        })
+    }
+
+    /// The mean over the levels of `|frequency − level|`, see [`QuantileCurve::mean_absolute_error`].
+    ///
+    /// # Errors
+    ///
+    /// As [`curve`](Self::curve).
+    pub fn estimate<P: Marginals>(&self, predictions: &P, targets: &Tensor<2>) -> Result<f64> {
+        Ok(self.curve(predictions, targets)?.mean_absolute_error())
+    }
+}
+
+/// Whether `y ≤ F⁻¹(level)`, without the quantile where `F(y)` is clearly off the level.
+fn at_most_quantile(marginals: &dyn HostMarginals, at: usize, y: f64, level: f64) -> bool {
+    let (up_to, _) = marginals.tails(at, y);
+    if up_to < level - ROUNDING {
+        return true;
+    }
+    if up_to - marginals.atom(at, y) > level + ROUNDING {
+        return false;
+    }
+    y <= marginals.quantile(at, level)
+}
+
+/// Beyond the rounding of a distribution function.
+const ROUNDING: f64 = 1e-9;
+
+/// How often targets are at most the predicted quantiles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuantileCurve {
+    /// In the order of the levels asked for.
+    pub points: Vec<QuantilePoint>,
+}
+
+/// A point of a [`QuantileCurve`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QuantilePoint {
+    /// The level of the predicted quantiles.
+    pub level: f64,
+    /// The share of targets at most at these quantiles.
+    pub frequency: f64,
+}
+
+impl QuantileCurve {
+    /// `L⁻¹ Σ_l |frequency_l − level_l|`: biased upward for a calibrated model, by `O(n^{−½})`.
+    pub fn mean_absolute_error(&self) -> f64 {
+        self.mean(f64::abs)
+    }
+
+    /// `L⁻¹ Σ_l (frequency_l − level_l)²`, the calibration error of Kuleshov et al. but for the mean in
+    /// place of a sum.
+    pub fn mean_squared_error(&self) -> f64 {
+        self.mean(|error| error * error)
+    }
+
+    fn mean(&self, f: impl Fn(f64) -> f64) -> f64 {
+        let errors = self.points.iter().map(|p| f(p.frequency - p.level));
+        errors.sum::<f64>() / self.points.len() as f64
+    }
+}
+
+/// 0.05, 0.1, …, 0.95.
+pub(super) fn usual_levels() -> Vec<f64> {
+    (1..20).map(|level| f64::from(level) / 20.0).collect()
+}

@@ -1,0 +1,135 @@
+use burn::tensor::Tensor;
+
+use super::{Bandwidth, Kernel, TargetKernel};
+use crate::{distribution::Predictive, error::Result};
+
+/// The tensor product `k_P ⊗ k_Y` of a kernel on predictions and a kernel on targets, for any
+/// predictive distribution (Widmann et al. 2021, section 3.1).
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_calibration::{
+///     distribution::Normal, estimator::Skce,
+///     kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
+/// };
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let device = Device::default();
+/// let zeros = Tensor::<2>::zeros([2, 1], &device);
+/// let predictions = Normal::new(zeros.clone(), zeros.ones_like()); // N(0, 1), twice
+/// // exp(−W₂) ⊗ exp(−(y − y')²/2)
+/// let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0))
+///     .with_bandwidth(Bandwidth::Fixed(1.0));
+/// let estimate = Skce::unbiased(kernel).estimate(&predictions, &zeros)?;
+/// assert!((estimate - (1.0 - 2f64.sqrt() + 3f64.sqrt().recip())).abs() < 1e-6);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TensorKernel<T> {
+    /// The kernel `k_P` on predictions.
+    pub predictions: Kernel,
+    /// The kernel `k_Y` on targets.
+    pub targets: T,
+}
+
+impl<T> TensorKernel<T> {
+    /// From a kernel on predictions and one on targets.
+    pub fn new(predictions: Kernel, targets: T) -> Self {
+        Self {
+            predictions,
+            targets,
+        }
+    }
+
+    /// `exp(−W₂(P, P')/ν) ⊗ k_Y`, with the 2-Wasserstein distance (of mixtures: that of
+    /// [`Mixture`](crate::distribution::Mixture)) and the median bandwidth.
+    pub fn wasserstein(targets: T) -> Self {
+        Self::new(Kernel::wasserstein(), targets)
+    }
+
+    /// The same with another bandwidth of the kernel on predictions.
+    pub fn with_bandwidth(self, bandwidth: Bandwidth) -> Self {
+        Self {
+            predictions: self.predictions.with_bandwidth(bandwidth),
+            ..self
+        }
+    }
+
+    /// `h` within batches, `[batches, n, n]`, differentiable.
+    pub(crate) fn h_within<P: Predictive>(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        batches: usize,
+    ) -> Tensor<3>
+    where
+        T: TargetKernel<P>,
+    {
+        let gram = self.predictions.gram_of(predictions, batches);
+        gram * self.residual_product_within(predictions, targets, batches)
+    }
+
+    /// The inner product of the residuals within batches, differentiable:
+    /// `k_Y(y_i, y_j) − E_{P_i} k_Y(Z, y_j) − E_{P_j} k_Y(Z, y_i) + E_{P_i, P_j} k_Y(Z, Z')`.
+    pub(crate) fn residual_product_within<P: Predictive>(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        batches: usize,
+    ) -> Tensor<3>
+    where
+        T: TargetKernel<P>,
+    {
+        let kernel = &self.targets;
+        let single = kernel.expectation(predictions, targets, batches); // E_{P_i} k_Y(Z, y_j)
+        kernel.between(targets, targets, predictions, batches) - single.clone() - single.transpose()
+            + kernel.double_expectation(predictions, predictions, batches)
+    }
+
+    /// `h` between the rows and the columns of a tile, `[rows, columns]`.
+    pub(crate) fn h_between<P: Predictive>(
+        &self,
+        (p, y): (&P, &P::Targets),
+        (q, z): (&P, &P::Targets),
+    ) -> Tensor<2>
+    where
+        T: TargetKernel<P>,
+    {
+        let kernel = &self.targets;
+        let product = kernel.between(y, z, p, 1)
+            - kernel.expectation(p, z, 1)
+            - kernel.expectation(q, y, 1).transpose()
+            + kernel.double_expectation(p, q, 1);
+        (self.predictions.between_of(p, q) * product).squeeze_dim(0)
+    }
+
+    /// `k_P(T_j, P_i) · (k_Y(τ_j, y_i) − E_{P_i} k_Y(τ_j, Z))`, `[J, n]`, differentiable.
+    pub(crate) fn embeddings<P: Predictive>(
+        &self,
+        (locations, at): (&P, &P::Targets),
+        (predictions, targets): (&P, &P::Targets),
+    ) -> Tensor<2>
+    where
+        T: TargetKernel<P>,
+    {
+        let kernel = &self.targets;
+        let residual = kernel.between(at, targets, predictions, 1)
+            - kernel.expectation(predictions, at, 1).transpose();
+        (self.predictions.at_locations_of(locations, predictions) * residual).squeeze_dim(0)
+    }
+
+    /// The same kernel with its bandwidth fixed, for valid parameters.
+    pub(crate) fn fixed<P: Predictive>(self, predictions: &P) -> Result<Self>
+    where
+        T: TargetKernel<P>,
+    {
+        self.targets.validate_for(predictions)?;
+        Ok(Self {
+            predictions: self
+                .predictions
+                .with_bandwidth_of_predictions(predictions)?,
+            ..self
+        })
+    }
+}

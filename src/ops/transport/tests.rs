@@ -1,0 +1,263 @@
+use burn::tensor::{DType, Device, Tensor, TensorData, activation::softmax};
+use proptest::prelude::*;
+
+use super::{paths, transport_cost};
+use crate::host::{to_scalar, to_vec};
+
+/// Plan, potentials and cost of one problem.
+struct Solution {
+    plan: Vec<f64>,
+    f: Vec<f64>,
+    g: Vec<f64>,
+    cost: f64,
+}
+
+fn solve(a: &[f64], b: &[f64], costs: &[f64]) -> Solution {
+    let (mut f, mut g) = (vec![0.0; a.len()], vec![0.0; b.len()]);
+    let mut plan = vec![0.0; costs.len()];
+    paths::solve([a, b], costs, &mut plan, [&mut f, &mut g]);
+    let cost = dot(&plan, costs);
+    Solution { plan, f, g, cost }
+}
+
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
+fn normalised(weights: &[f64]) -> Vec<f64> {
+    let total: f64 = weights.iter().sum();
+    weights.iter().map(|weight| weight / total).collect()
+}
+
+fn assert_close(found: f64, expected: f64) {
+    assert!(
+        (found - expected).abs() <= 1e-12 * expected.abs().max(1.0),
+        "{found}, not {expected}"
+    );
+}
+
+type Program = (&'static [i32], &'static [i32], &'static [i32], i32);
+
+/// Weights, costs, and the least cost times both sums of weights (a whole number) from
+/// scipy.optimize.linprog 1.17 (HiGHS).
+#[rustfmt::skip]
+const PROGRAMS: [Program; 6] = [
+    (&[18, 12], &[13, 18], &[49, 73, 80, 7], 33978),
+    (&[2, 6], &[6, 17, 18, 1, 10], &[78, -5, 75, -6, 36, 77, 16, 20, 13, 66], 11232),
+    (&[5, 19, 8], &[10, 10, 12], &[1, 1, 2, 2, 2, 2, 1, 1, 2], 1632),
+    (&[9, 4, 16, 3, 17], &[12, 3, 1, 9, 1], &[
+        -4, 41, 96, 35, 77, 90, 78, 55, 32, 41, 11, 39, 25, 9, 99, -19, -9, 3, 96, 63, 85, 4, 66, 24, 38,
+    ], 14099),
+    (&[0, 12, 16, 13], &[3, 11, 6, 19, 17, 4, 10], &[
+        92, 81, 64, 56, -15, 69, 36, -10, 9, 44, 67, 40, 53, 84, 62, 23, 57, 51, -8, -13, 59, 26, 51, 18,
+        7, -2, 25, 77,
+    ], 35957),
+    (&[8, 7, 11, 19, 7, 11, 8, 12, 8, 12], &[11, 13, 19, 3, 11, 9, 7, 5, 1, 8], &[
+        79, -9, 28, 96, 94, 5, -20, 60, -19, 16, 39, 84, -9, 59, 43, -5, 81, 81, 37, 93, 52, 88, 95, 48,
+        13, -3, 47, 3, 70, 91, 9, 46, -15, 1, 25, 86, 96, 56, 50, 48, -13, 25, 97, 29, 5, 8, 65, -16, 96,
+        85, 48, 36, 71, 45, 37, 18, 33, 70, -14, -17, 66, 24, 76, -17, 88, -6, 29, 96, -7, 58, 67, 31,
+        -11, 42, 32, 84, 61, 21, -14, 50, 13, 62, 83, 22, 88, 42, 43, 71, 74, 89, 99, -2, 29, 92, 16,
+        -20, 49, 70, 69, 77,
+    ], -38701),
+];
+
+#[test]
+fn linear_programs() {
+    for (a, b, costs, expected) in PROGRAMS {
+        let [a, b, costs] = [a, b, costs].map(|x| x.iter().copied().map(f64::from).collect());
+        let (a, b): (Vec<f64>, Vec<f64>) = (a, b);
+        let totals = a.iter().sum::<f64>() * b.iter().sum::<f64>();
+        assert_close(solve(&a, &b, &costs).cost, f64::from(expected) / totals);
+    }
+}
+
+/// All permutations are couplings of uniform weights, and one of them is optimal (Birkhoff).
+#[test]
+fn assignments() {
+    fn least(costs: &[f64], row: usize, free: &mut Vec<usize>) -> f64 {
+        let mut best = if row == 4 { 0.0 } else { f64::INFINITY };
+        for i in 0..free.len() {
+            let column = free.remove(i);
+            best = best.min(costs[row * 4 + column] + least(costs, row + 1, free));
+            free.insert(i, column);
+        }
+        best
+    }
+    let wave = |seed: usize| move |i: usize| ((seed * 16 + i) as f64 * 1.7).sin() * 3.0;
+    for seed in 0..50 {
+        let costs: Vec<f64> = (0..16).map(wave(seed)).collect();
+        let expected = least(&costs, 0, &mut (0..4).collect()) / 4.0;
+        assert_close(solve(&[0.25; 4], &[0.25; 4], &costs).cost, expected);
+    }
+}
+
+/// Weights and costs; whole numbers are often 0 or tied.
+fn problem() -> impl Strategy<Value = [Vec<f64>; 3]> {
+    let whole = (0..4).prop_map(f64::from).boxed();
+    let kinds = [whole, (0.0..3.0).boxed()];
+    (1..6usize, 1..6usize, 0..2usize, 0..2usize).prop_flat_map(move |(k, l, weight, cost)| {
+        let (weight, cost) = (kinds[weight].clone(), kinds[cost].clone());
+        let weights = |n| {
+            prop::collection::vec(weight.clone(), n)
+                .prop_filter("some weight", |weights| weights.iter().sum::<f64>() > 0.0)
+        };
+        let costs = prop::collection::vec(cost, k * l);
+        (weights(k), weights(l), costs).prop_map(|(a, b, costs)| [a, b, costs])
+    })
+}
+
+proptest! {
+    /// Feasible for the program and its dual, and equal costs: both optimal.
+    #[test]
+    fn optimal([a, b, costs] in problem()) {
+        let Solution { plan, f, g, cost } = solve(&a, &b, &costs);
+        let (a, b) = (normalised(&a), normalised(&b));
+        let l = b.len();
+        for (k, a) in a.iter().enumerate() {
+            assert_close(plan[k * l..][..l].iter().sum(), *a);
+        }
+        for (i, b) in b.iter().enumerate() {
+            assert_close(plan.iter().skip(i).step_by(l).sum(), *b);
+        }
+        for (i, (&mass, cost)) in plan.iter().zip(&costs).enumerate() {
+            let slack = cost - f[i / l] - g[i % l];
+            assert!(mass >= 0.0 && slack >= -1e-14);
+            assert!(mass == 0.0 || slack <= 1e-14, "mass {mass}, slack {slack}");
+        }
+        assert_close(dot(&a, &f), cost / 2.0);
+        assert_close(dot(&b, &g), cost / 2.0);
+    }
+
+    #[test]
+    fn symmetric([a, b, costs] in problem()) {
+        let (k, l) = (a.len(), b.len());
+        let transposed: Vec<f64> = (0..k * l).map(|i| costs[i % k * l + i / k]).collect();
+        assert_close(solve(&b, &a, &transposed).cost, solve(&a, &b, &costs).cost);
+    }
+
+    /// With two points each, the plan is a function of `π_11`, at one end of its range.
+    #[test]
+    fn two_by_two(a in 0.0..1.0f64, b in 0.0..1.0f64, costs in prop::collection::vec(-2.0..2.0f64, 4)) {
+        let least = 0f64.max(a + b - 1.0);
+        let slope: f64 = costs[0] - costs[1] - costs[2] + costs[3];
+        let corner = if slope > 0.0 { least } else { a.min(b) };
+        let expected = costs[1] * a + costs[2] * b + costs[3] * (1.0 - a - b) + slope * corner;
+        assert_close(solve(&[a, 1.0 - a], &[b, 1.0 - b], &costs).cost, expected);
+    }
+
+    /// On the line, quantiles are coupled.
+    #[test]
+    fn line([a, b, _] in problem(), steps in prop::collection::vec(0.0..1.0, 12)) {
+        let (a, b) = (normalised(&a), normalised(&b));
+        let points = |steps: &[f64]| -> Vec<f64> {
+            steps.iter().scan(0.0, |x, step| { *x += step; Some(*x) }).collect()
+        };
+        let (x, y) = (points(&steps[..a.len()]), points(&steps[6..][..b.len()]));
+        let costs: Vec<f64> =
+            x.iter().flat_map(|x| y.iter().map(move |y| (x - y) * (x - y))).collect();
+        let (mut i, mut j, mut expected) = (0, 0, 0.0);
+        let (mut left, mut right) = (a[0], b[0]);
+        loop {
+            let mass = left.min(right);
+            expected += mass * costs[i * b.len() + j];
+            left -= mass;
+            right -= mass;
+            match (left <= right, i + 1 < a.len(), j + 1 < b.len()) {
+                (true, true, _) => { i += 1; left += a[i]; }
+                (_, _, true) => { j += 1; right += b[j]; }
+                (_, true, _) => { i += 1; left += a[i]; }
+                _ => break,
+            }
+        }
+        assert_close(solve(&a, &b, &costs).cost, expected);
+    }
+}
+
+#[test]
+fn invalid() {
+    for bad in [f64::NAN, f64::INFINITY, -0.5] {
+        assert!(solve(&[bad, 1.0], &[0.5, 0.5], &[0.0; 4]).cost.is_nan());
+    }
+    let costs = [0.0, f64::INFINITY, 0.0, 0.0];
+    assert!(solve(&[0.5, 0.5], &[0.5, 0.5], &costs).cost.is_nan());
+    assert!(solve(&[0.0, 0.0], &[0.5, 0.5], &[0.0; 4]).cost.is_nan());
+}
+
+/// Numbers without a pattern that would make costs tie.
+fn tensor<const D: usize>(shape: [usize; D], seed: f64, dtype: DType) -> Tensor<D> {
+    let values: Vec<f64> = (0..shape.iter().product())
+        .map(|i| (seed + 1.37 * i as f64).sin())
+        .collect();
+    let device = Device::flex().autodiff();
+    Tensor::from_data(TensorData::new(values, shape), (&device, dtype))
+}
+
+/// Every pair of every batch has its own program, in both dtypes.
+#[test]
+fn batches() {
+    let [batch, n, m, k, l] = [2, 3, 2, 4, 3];
+    for (dtype, tolerance) in [(DType::F64, 1e-14), (DType::F32, 1e-6)] {
+        let a = softmax(tensor([batch, n, k], 0.1, dtype), 2);
+        let b = softmax(tensor([batch, m, l], 0.2, dtype), 2);
+        let costs = tensor([batch, n, m, k, l], 0.3, dtype);
+        let found = transport_cost(a.clone(), b.clone(), costs.clone());
+        assert_eq!((found.dims(), found.dtype()), ([batch, n, m], dtype));
+        let [a, b, found] = [a, b, found].map(to_vec);
+        for (pair, (found, costs)) in found.iter().zip(to_vec(costs).chunks(k * l)).enumerate() {
+            let (p, q) = (pair / m, pair / (n * m) * m + pair % m);
+            let expected = solve(&a[p * k..][..k], &b[q * l..][..l], costs).cost;
+            assert!(
+                (found - expected).abs() < tolerance,
+                "{found}, not {expected}"
+            );
+        }
+    }
+}
+
+/// Gradients with respect to costs and to the logits of both weights, against central differences,
+/// for programs with one, few and many points.
+#[test]
+fn gradients() {
+    for [k, l] in [[3, 4], [1, 3], [3, 1], [1, 1], [2, 2]] {
+        let [batch, n, m] = [2, 2, 3];
+        let p = tensor([batch, n, k], 0.1, DType::F64).require_grad();
+        let q = tensor([batch, m, l], 0.2, DType::F64).require_grad();
+        let costs = tensor([batch, n, m, k, l], 0.3, DType::F64).require_grad();
+        let loss = |p: Tensor<3>, q: Tensor<3>, costs: Tensor<5>| {
+            let cost = transport_cost(softmax(p * 2.0, 2), softmax(q * 2.0, 2), costs);
+            (cost * tensor([batch, n, m], 0.4, DType::F64)).sum()
+        };
+        let gradients = loss(p.clone(), q.clone(), costs.clone()).backward();
+        differences(&p, &p.grad(&gradients).unwrap(), |p| {
+            loss(p, q.clone(), costs.clone())
+        });
+        differences(&q, &q.grad(&gradients).unwrap(), |q| {
+            loss(p.clone(), q, costs.clone())
+        });
+        differences(&costs, &costs.grad(&gradients).unwrap(), |costs| {
+            loss(p.clone(), q.clone(), costs)
+        });
+    }
+}
+
+fn differences<const D: usize>(
+    x: &Tensor<D>,
+    gradient: &Tensor<D>,
+    f: impl Fn(Tensor<D>) -> Tensor<1>,
+) {
+    let step = 1e-5;
+    let values = to_vec(x.clone());
+    for (i, gradient) in to_vec(gradient.clone()).into_iter().enumerate() {
+        let moved = |step: f64| {
+            let mut values = values.clone();
+            values[i] += step;
+            let data = TensorData::new(values, x.dims());
+            to_scalar(f(Tensor::from_data(data, (&x.device(), DType::F64))))
+        };
+        let expected = (moved(step) - moved(-step)) / (2.0 * step);
+        assert!(
+            (gradient - expected).abs() < 1e-9,
+            "{gradient}, not {expected}"
+        );
+    }
+}

@@ -1,0 +1,192 @@
+use burn::{
+    config::Config,
+    module::{Module, Param},
+    tensor::{Device, Tensor},
+};
+
+use super::{
+    curve::Curve,
+    file::impl_distribution_map,
+    recalibrated::{QuantileRecalibrated, levels},
+};
+use crate::{
+    distribution::Marginals,
+    error::{Error, Result},
+    host::to_vec,
+    recalibration::{
+        FitReport,
+        file::{Parts, Stored, parameter},
+    },
+};
+
+/// Configuration of [`QuantileRecalibration`], which it fits.
+#[derive(Config, Debug)]
+pub struct QuantileRecalibrationConfig {}
+
+/// Quantile recalibration: `F_c ↦ R_c ∘ F_c`, where the map `R_c` of levels, fitted to each coordinate,
+/// makes the predicted distribution function at the targets uniform (Kuleshov, Fenner, Ermon: *Accurate
+/// uncertainties for deep learning using calibrated regression*, 2018).
+///
+/// With the probability integral transforms `p_i = F_i(y_i)` of `n` samples in their order, `R` is the
+/// isotonic regression of the expected ranks `R(p_(k)) = k/(n + 1)`, linear from `(0, 0)` through these
+/// points to `(1, 1)`. The ranks increase by themselves, and pooling adjacent violators has nothing to
+/// do but give the same value to equal `p_i`. A `p_i` of exactly 0 or 1 keeps its rank but makes no knot,
+/// so that no probability is lost at infinity.
+///
+/// `R` increases strictly, hence the map is injective (of predictions with positive densities, and but
+/// for the rounding of `F` in the tails), but it changes means and medians: nothing else is kept. It makes
+/// each coordinate calibrated in quantiles over all samples, which is less than calibration: the
+/// distributions may still be wrong for each of them. Fitted by [`QuantileRecalibrationConfig`].
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_calibration::distribution::{Marginals, Normal};
+/// use burn_calibration::recalibration::QuantileRecalibrationConfig;
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let device = Device::default();
+/// let standard = Normal::new(Tensor::zeros([3, 1], &device), Tensor::ones([3, 1], &device));
+/// let targets = Tensor::<2>::from_floats([[0.0], [4.0], [-4.0]], &device);
+/// let map = QuantileRecalibrationConfig::new().fit(&standard, &targets)?;
+/// let levels = map.forward(&standard).cdf(&targets).into_data().to_vec::<f32>().unwrap();
+/// assert_eq!(levels, [0.5, 0.75, 0.25]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Module, Debug)]
+pub struct QuantileRecalibration {
+    /// `[d, l]`, from 0 to 1 in each row, the last repeated up to the longest.
+    levels: Param<Tensor<2>>,
+    /// The recalibrated levels, `[d, l]`.
+    values: Param<Tensor<2>>,
+    #[module(skip)]
+    report: Option<FitReport>,
+}
+
+impl QuantileRecalibrationConfig {
+    /// Fits the map of each coordinate, `O(n log n)` on the host. The report has the mean squared
+    /// difference between the recalibrated `p_i` and their expected ranks, 0 if all are different.
+    ///
+    /// # Errors
+    ///
+    /// No predictions, a parameter that is invalid, a target that is NaN or infinite, another number of
+    /// targets or coordinates, or a coordinate of which no `p_i` is between 0 and 1.
+    pub fn fit<P: Marginals>(
+        &self,
+        predictions: &P,
+        targets: &Tensor<2>,
+    ) -> Result<QuantileRecalibration> {
+        predictions.check()?;
+        predictions.check_targets(targets)?;
+        let [n, d] = targets.dims();
+        let transforms = levels(predictions, targets); // [n, d]
+        let mut squares = 0.0;
+        let mut curves = Vec::new();
+        for c in 0..d {
+            let mut levels: Vec<f64> = transforms.iter().skip(c).step_by(d).copied().collect();
+            levels.sort_by(f64::total_cmp);
+            if !levels.iter().any(|level| *level > 0.0 && *level < 1.0) {
+                return Err(Error::Parameter {
+                    name: "the number of targets of a coordinate with a level between 0 and 1",
+                    value: 0.0,
+                    expected: "at least 1",
+                });
+            }
+            let curve = Curve::of_ranks(&levels);
+            let rank = |k: usize| (k + 1) as f64 / (n + 1) as f64;
+            let residual = |(k, level): (usize, &f64)| (curve.at(*level) - rank(k)).powi(2);
+            squares += levels.iter().enumerate().map(residual).sum::<f64>();
+            curves.push(curve);
+        }
+        let report = FitReport::closed_form(squares / (n * d) as f64);
+        let device = predictions.device();
+        Ok(QuantileRecalibration::new(&curves, Some(report), &device))
+    }
+}
+
+impl QuantileRecalibration {
+    /// A map with the given knots `(level, recalibrated level)` of each coordinate.
+    ///
+    /// # Errors
+    ///
+    /// No coordinates, or knots that do not lead from `(0, 0)` to `(1, 1)` without decreasing.
+    pub fn from_knots(knots: Vec<Vec<(f64, f64)>>, device: &Device) -> Result<Self> {
+        let dimensions = knots.len();
+        let curves: Result<Vec<Curve>, String> = knots.into_iter().map(Curve::new).collect();
+        match curves {
+            Ok(curves) if dimensions > 0 => Ok(Self::new(&curves, None, device)),
+            _ => Err(Error::Parameter {
+                name: "the number of coordinates with knots from (0, 0) to (1, 1)",
+                value: curves.map_or(0, |curves| curves.len()) as f64,
+                expected: "at least 1, and that no knots decrease",
+            }),
+        }
+    }
+
+    fn new(curves: &[Curve], report: Option<FitReport>, device: &Device) -> Self {
+        let lengths = curves.iter().map(|curve| curve.knots().len());
+        let shape = [curves.len(), lengths.max().unwrap_or(0)];
+        let padded = |curve: &Curve| {
+            let last = std::iter::repeat((1.0, 1.0));
+            let knots = curve.knots().to_vec().into_iter().chain(last);
+            knots.take(shape[1]).collect::<Vec<_>>()
+        };
+        let (levels, values) = curves.iter().flat_map(padded).unzip();
+        Self {
+            levels: parameter(levels, shape, device),
+            values: parameter(values, shape, device),
+            report,
+        }
+    }
+
+    /// The knots `(level, recalibrated level)` of each coordinate, by increasing level, from `(0, 0)` to
+    /// `(1, 1)`. The map is linear between them.
+    pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
+        let curves = self.curves().expect("knots that were checked");
+        curves.iter().map(|curve| curve.knots().to_vec()).collect()
+    }
+
+    fn curves(&self) -> Result<Vec<Curve>, String> {
+        let length = self.levels.dims()[1];
+        let (levels, values) = (to_vec(self.levels.val()), to_vec(self.values.val()));
+        let rows = levels.chunks(length).zip(values.chunks(length));
+        let knots = |(levels, values): (&[f64], &[f64])| {
+            Curve::new(levels.iter().copied().zip(values.iter().copied()).collect())
+        };
+        rows.map(knots).collect()
+    }
+
+    /// Whether all maps of levels increase strictly, so that different predictions stay different. A
+    /// fitted one does, but for rounding to f32 on devices that do not compute in f64.
+    pub fn is_injective(&self) -> bool {
+        let curves = self.curves().expect("knots that were checked");
+        curves.iter().all(Curve::is_strict)
+    }
+
+    /// The recalibrated predictions: their distribution functions, quantiles and samples.
+    ///
+    /// # Panics
+    ///
+    /// If the map was fitted to another number of coordinates.
+    pub fn forward<P: Marginals>(&self, predictions: &P) -> QuantileRecalibrated<P> {
+        let curves = self.curves().expect("knots that were checked");
+        QuantileRecalibrated::new(predictions.clone(), curves)
+    }
+}
+
+impl Stored for QuantileRecalibration {
+    const KIND: &'static str = "quantile recalibration";
+
+    fn restore(parts: &mut Parts) -> Result<Self, String> {
+        let levels = parts.take::<2>("levels")?;
+        let map = Self {
+            values: parts.take_shaped("values", levels.dims())?,
+            levels,
+            report: None,
+        };
+        map.curves()?;
+        Ok(map)
+    }
+}
+
+impl_distribution_map!(QuantileRecalibration);

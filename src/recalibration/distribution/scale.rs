@@ -1,0 +1,86 @@
+use burn::tensor::Tensor;
+
+use super::tempered::{LogScore, Tempered};
+use crate::{
+    distribution::{Density, Laplace, Normal},
+    error::Result,
+    host::to_vec,
+};
+
+/// Predictions with independent coordinates of the densities
+/// `∝ exp(−|z_c|^r/r)/s_c`, `z_c = (y_c − μ_c)/s_c`.
+pub trait ScaleFamily: Density<Targets = Tensor<2>> {
+    /// The power `r`: 2 of normal, 1 of Laplace predictions.
+    const POWER: f64;
+
+    /// The locations `μ` and the scales `s`, `[n, d]` each.
+    fn location_and_scale(&self) -> [Tensor<2>; 2];
+
+    /// Predictions with these locations and scales, `[n, d]` each.
+    fn with_location_and_scale(location: Tensor<2>, scale: Tensor<2>) -> Self;
+}
+
+impl ScaleFamily for Normal {
+    const POWER: f64 = 2.0;
+
+    fn location_and_scale(&self) -> [Tensor<2>; 2] {
+        [self.mean(), self.standard_deviation()]
+    }
+
+    fn with_location_and_scale(location: Tensor<2>, scale: Tensor<2>) -> Self {
+        Self::new(location, scale)
+    }
+}
+
+impl ScaleFamily for Laplace {
+    const POWER: f64 = 1.0;
+
+    fn location_and_scale(&self) -> [Tensor<2>; 2] {
+        [self.location(), self.scale()]
+    }
+
+    fn with_location_and_scale(location: Tensor<2>, scale: Tensor<2>) -> Self {
+        Self::new(location, scale)
+    }
+}
+
+/// `mean_i |z_ic|^r` of each coordinate, `[d]`, in f64.
+pub(super) fn mean_powers<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>) -> Vec<f64> {
+    let [location, scale] = predictions.location_and_scale();
+    let [n, d] = location.dims();
+    let (location, scale) = (to_vec(location), to_vec(scale));
+    let targets = to_vec(targets.clone());
+    let power = |at: usize| {
+        ((targets[at] - location[at]) / scale[at])
+            .abs()
+            .powf(P::POWER)
+    };
+    let mean = |c: usize| (0..n).map(|i| power(i * d + c)).sum::<f64>() / n as f64;
+    (0..d).map(mean).collect()
+}
+
+macro_rules! impl_tempered {
+    ($family:ty, $map:literal, $minimum:literal) => {
+        impl Tempered for $family {
+            #[doc = $map]
+            fn tempered(&self, temperature: Tensor<1>) -> Self {
+                let [location, scale] = self.location_and_scale();
+                let factor = temperature
+                    .powf_scalar(1.0 / Self::POWER)
+                    .cast(scale.dtype());
+                Self::with_location_and_scale(location, scale * factor.reshape([1, 1]))
+            }
+
+            #[doc = $minimum]
+            fn log_score(&self, targets: &Tensor<2>) -> Result<LogScore> {
+                let powers = mean_powers(self, targets);
+                let energy = powers.iter().sum::<f64>() / Self::POWER;
+                let k = powers.len() as f64 / Self::POWER;
+                Ok(LogScore::of_scale(self.log_density(targets), energy, k))
+            }
+        }
+    };
+}
+
+impl_tempered!(Normal, "`σ² ↦ Tσ²`.", "Least at `T = mean(z²)`.");
+impl_tempered!(Laplace, "`β ↦ Tβ`.", "Least at `T = mean(|z|)`.");

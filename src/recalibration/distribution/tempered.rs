@@ -1,0 +1,104 @@
+use burn::tensor::Tensor;
+
+use crate::{
+    distribution::{Density, PowerExponential},
+    error::Result,
+    host::to_vec,
+};
+
+/// Predictions whose family has all tempered densities `f^{1/T}`, normalised, with respect to a reference
+/// measure (Widmann et al. 2021, Definition F.1), which keep the mean.
+///
+/// | family | reference measure | `f^{1/T}`, normalised |
+/// | --- | --- | --- |
+/// | normal | Lebesgue | `σ² ↦ Tσ²` |
+/// | Laplace | Lebesgue | `β ↦ Tβ` |
+/// | power exponential | Lebesgue | `σ ↦ T^{1/2κ} σ`, as `½ q^κ/T = ½ (q T^{−1/κ})^κ`: `Σ ↦ T^{1/κ} Σ` |
+/// | Beta | `dy/(y(1 − y))` | `α, β ↦ α/T, β/T` |
+/// | Dirichlet | `dy/Π_c y_c` | `α ↦ α/T` |
+///
+/// Mixtures are not among them: a power of a sum is none.
+pub trait Tempered: Density {
+    /// The predictions with the densities `f_i^{1/T}`, normalised, differentiable also in `T`.
+    ///
+    /// # Shapes
+    ///
+    /// - temperature: `[1]`, positive
+    fn tempered(&self, temperature: Tensor<1>) -> Self;
+
+    /// The mean log score `mean(−ln f_i(y_i))` of the tempered predictions, on the host in f64, of
+    /// parameters and targets that were checked.
+    ///
+    /// # Errors
+    ///
+    /// A target at which it is infinite.
+    fn log_score(&self, targets: &Self::Targets) -> Result<LogScore>;
+}
+
+/// The mean log score of tempered predictions as a function of `β = 1/T`: convex, since they are an
+/// exponential family in `β`.
+pub struct LogScore {
+    at: Box<dyn Fn(f64) -> [f64; 3]>,
+    minimum: Option<f64>,
+}
+
+impl LogScore {
+    /// From a function that gives the value and the first two derivatives at `β`.
+    pub fn new(at: impl Fn(f64) -> [f64; 3] + 'static) -> Self {
+        Self {
+            at: Box::new(at),
+            minimum: None,
+        }
+    }
+
+    /// With the `β` of the minimum, where it is known; 0 and infinite stand for none inside.
+    pub fn with_minimum(self, beta: f64) -> Self {
+        Self {
+            minimum: Some(beta),
+            ..self
+        }
+    }
+
+    /// `c + aβ − k ln β`, least at `β = k/a`: of densities `∝ exp(−a_i)` whose normalising constants are
+    /// multiplied by `T^{−k}`.
+    ///
+    /// - log_density: `ln f_i(y_i)`, `[n]`
+    /// - energy: `a = mean(a_i)`
+    pub(super) fn of_scale(log_density: Tensor<1>, energy: f64, k: f64) -> Self {
+        let log_density = to_vec(log_density);
+        let mean = log_density.iter().sum::<f64>() / log_density.len() as f64;
+        let rest = -mean - energy;
+        let at = move |beta: f64| {
+            let value = rest + energy * beta - k * beta.ln();
+            [value, energy - k / beta, k / (beta * beta)]
+        };
+        Self::new(at).with_minimum(k / energy)
+    }
+
+    /// The value and the first two derivatives at `β > 0`.
+    pub fn at(&self, beta: f64) -> [f64; 3] {
+        (self.at)(beta)
+    }
+
+    /// The `β` of the minimum, where it is known in closed form.
+    pub fn minimum(&self) -> Option<f64> {
+        self.minimum
+    }
+}
+
+impl Tempered for PowerExponential {
+    /// `σ ↦ T^{1/2κ} σ`.
+    fn tempered(&self, temperature: Tensor<1>) -> Self {
+        let factor = temperature.powf_scalar(0.5 / self.kurtosis());
+        let scale = self.scale() * factor.cast(self.scale().dtype()).reshape([1, 1]);
+        Self::new(self.location(), scale, self.kurtosis())
+    }
+
+    /// Least at `T = κ/d · mean(q^κ)`.
+    fn log_score(&self, targets: &Tensor<2>) -> Result<LogScore> {
+        let powers = to_vec(self.powers(targets));
+        let energy = 0.5 * powers.iter().sum::<f64>() / powers.len() as f64;
+        let k = self.dimensions() as f64 / (2.0 * self.kurtosis());
+        Ok(LogScore::of_scale(self.log_density(targets), energy, k))
+    }
+}

@@ -1,0 +1,37 @@
+use std::path::Path;
+
+use super::{file, picture::Picture, png, svg};
+use crate::error::Result;
+
+/// A picture with its name and, in words, all that it shows.
+pub(super) struct Drawn {
+    pub picture: Picture,
+    pub title: String,
+    pub description: String,
+}
+
+impl Drawn {
+    /// As a file of SVG.
+    pub fn to_svg(&self) -> String {
+        svg::document(&self.picture, &self.title, &self.description)
+    }
+
+    /// As an element of a page.
+    pub fn element(&self) -> String {
+        svg::element(&self.picture, &self.title, &self.description)
+    }
+
+    /// Saves the picture, in the format of the extension: `svg` or `png`.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let extension = path.extension().unwrap_or_default();
+        let bytes = match extension.to_string_lossy().to_lowercase().as_str() {
+            "svg" => self.to_svg().into_bytes(),
+            "png" => png::encode(&self.picture).map_err(|error| file::error(path, error))?,
+            other => {
+                let reason = format!("the extension is \"{other}\", expected svg or png");
+                return Err(file::error(path, reason));
+            }
+        };
+        file::write(path, &bytes)
+    }
+}

@@ -1,0 +1,105 @@
+//! What all pages are made of.
+
+use super::number::{decimals, whole};
+use super::svg::escaped;
+use crate::{
+    error::Result,
+    hypothesis::TestOutcome,
+    kernel::{Bandwidth, Kernel, Profile},
+};
+
+/// The page: one file without scripts, links or anything to load, that is well-formed as XML too.
+pub(super) fn page(title: &str, sections: &[String]) -> String {
+    let title = escaped(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n\
+         <h1>{title}</h1>\n{}</main>\n</body>\n</html>\n",
+        include_str!("style.css"),
+        sections.concat()
+    )
+}
+
+/// What the marks of pictures mean: small drawings on 24 × 16 pixels, and words.
+pub(super) fn key(entries: &[(&str, &str)]) -> String {
+    let entry = |(drawing, meaning): &(&str, &str)| {
+        format!(
+            "<li><svg viewBox=\"0 0 24 16\" aria-hidden=\"true\">{drawing}</svg>{meaning}</li>\n"
+        )
+    };
+    let entries: String = entries.iter().map(entry).collect();
+    format!("<ul class=\"key\">\n{entries}</ul>\n")
+}
+
+/// A band in a [`key`].
+pub(super) const BAND: &str =
+    "<path class=\"fill-band line-edge\" fill=\"#d6d6d6\" stroke=\"#6e6e6e\" d=\"M4 1H20V15H4Z\"/>";
+
+/// The mark of what is inside its band.
+pub(super) const DISC: &str = "<circle class=\"fill-ink\" cx=\"12\" cy=\"8\" r=\"6\"/>";
+
+/// The mark of what is outside.
+pub(super) const DIAMOND: &str =
+    "<path class=\"fill-alarm\" fill=\"#b02018\" d=\"M12 0L20 8L12 16L4 8Z\"/>";
+
+/// The verdict of a test of calibration.
+pub(super) fn verdict(skce: &Result<TestOutcome>) -> &'static str {
+    match skce {
+        Ok(outcome) if outcome.p_value() < 0.05 => {
+            "The test of the SKCE rejects calibration at the 5 % level."
+        }
+        Ok(_) => {
+            "The test of the SKCE does not reject calibration at the 5 % level, which does not show \
+             that the model is calibrated."
+        }
+        Err(_) => "There is no test of calibration on these data.",
+    }
+}
+
+/// What has to be said about numbers after recalibration.
+pub(super) fn fitted_elsewhere(is_recalibrated: bool) -> &'static str {
+    match is_recalibrated {
+        true => {
+            "The numbers after recalibration hold for new data only if the map was fitted on other \
+             samples than these. "
+        }
+        false => "",
+    }
+}
+
+/// The profile of a kernel, with its article.
+pub(super) fn profile(kernel: &Kernel) -> &'static str {
+    match kernel.profile {
+        Profile::Exponential => "an exponential",
+        Profile::Gaussian => "a Gaussian",
+        Profile::GeneralisedExponential { .. } => "a generalised exponential",
+        Profile::Matern32 => "a Matérn 3/2",
+        Profile::Matern52 => "a Matérn 5/2",
+        Profile::RationalQuadratic { .. } => "a rational quadratic",
+    }
+}
+
+pub(super) fn bandwidth(kernel: &Kernel) -> String {
+    match kernel.bandwidth {
+        Bandwidth::Fixed(value) => decimals(value, 6),
+        Bandwidth::Median => "the median".into(),
+    }
+}
+
+/// How many of the samples a test is of, where not of all.
+pub(super) fn tested(skce: &Result<TestOutcome>, samples: usize) -> String {
+    match skce {
+        Ok(outcome) if outcome.samples() < samples => {
+            format!(", on {} samples drawn at random", whole(outcome.samples()))
+        }
+        _ => String::new(),
+    }
+}
+
+/// With the first letter capital.
+pub(super) fn capital(name: &str) -> String {
+    let mut characters = name.chars();
+    let first = characters.next().map(|first| first.to_uppercase());
+    first.into_iter().flatten().chain(characters).collect()
+}

@@ -1,0 +1,115 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::Result,
+    estimator::regression::Pit,
+    report::band::{binomial_band, check_level},
+};
+
+/// The histogram of probability integral transforms, in bins of equal width, with the band of each bin:
+/// what is uniform for a calibrated model (Dawid 1984; Gneiting, Balabdaoui, Raftery 2007).
+///
+/// A valley in the middle tells of predictions that are too certain, a hump of ones that are not
+/// certain enough, a slope of a bias. The band is that of the count of a bin among independent uniform
+/// numbers, from the binomial distribution: exact for one coordinate of independent samples, and for
+/// all of them where the predictions have independent coordinates, as normal and Laplace ones do.
+///
+/// Of predictions with steps only transforms that are randomised are uniform, [`Pit::randomised`] or,
+/// for Monte Carlo samples of a continuous distribution, [`Pit::ranks`]. A histogram inside the band
+/// does not show that a model is calibrated: it averages over all predictions.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_calibration::{distribution::Normal, estimator::regression::Pit, report::PitDiagram};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let targets = Tensor::<2>::zeros([40, 1], &Device::default());
+/// let predictions = Normal::new(targets.clone() - 2.0, targets.ones_like()); // all too low
+/// let diagram = PitDiagram::new(&Pit::new(&predictions, &targets)?, 10, 0.95)?;
+/// assert_eq!(diagram.counts[9], 40);
+/// assert!(diagram.band.1 < 40 && diagram.outside() == 10);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PitDiagram {
+    /// The coordinate of the targets, or none if all are counted together.
+    pub coordinate: Option<usize>,
+    /// The number of transforms in each bin, right-closed, with 0 in the first.
+    pub counts: Vec<usize>,
+    /// The probability with which the count of a bin lies in the band, or more, if the model is
+    /// calibrated.
+    pub level: f64,
+    /// The least and the greatest count inside the band, which is the same for all bins.
+    ///
+    /// It holds for each bin on its own: of 10 bins of a calibrated model, one outside a band of 95 %
+    /// is no surprise.
+    pub band: (usize, usize),
+}
+
+impl PitDiagram {
+    /// Of the transforms of all coordinates together.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two bins, or a level that is not between 0 and 1.
+    pub fn new(pit: &Pit, bins: usize, level: f64) -> Result<Self> {
+        let mut counts = vec![0; bins];
+        for coordinate in 0..pit.dimensions() {
+            let histogram = pit.histogram(coordinate, bins)?;
+            let pairs = counts.iter_mut().zip(histogram.counts);
+            pairs.for_each(|(sum, count)| *sum += count);
+        }
+        Self::of(counts, None, level)
+    }
+
+    /// Of the transforms of one coordinate.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    ///
+    /// # Panics
+    ///
+    /// If there is no such coordinate.
+    pub fn of_coordinate(pit: &Pit, coordinate: usize, bins: usize, level: f64) -> Result<Self> {
+        let histogram = pit.histogram(coordinate, bins)?;
+        Self::of(histogram.counts, Some(coordinate), level)
+    }
+
+    fn of(counts: Vec<usize>, coordinate: Option<usize>, level: f64) -> Result<Self> {
+        check_level(level)?;
+        let values = counts.iter().sum();
+        Ok(Self {
+            band: binomial_band(values, (counts.len() as f64).recip(), level),
+            coordinate,
+            counts,
+            level,
+        })
+    }
+
+    /// The number of transforms: samples, times coordinates where all are counted together.
+    pub fn values(&self) -> usize {
+        self.counts.iter().sum()
+    }
+
+    /// A count as a density, relative to the mean count: 1 if the model is calibrated.
+    pub fn density(&self, count: usize) -> f64 {
+        count as f64 * self.counts.len() as f64 / self.values() as f64
+    }
+
+    /// Whether the count of a bin lies in the band.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such bin.
+    pub fn is_inside(&self, bin: usize) -> bool {
+        (self.band.0..=self.band.1).contains(&self.counts[bin])
+    }
+
+    /// The number of bins outside the band.
+    pub fn outside(&self) -> usize {
+        let bins = 0..self.counts.len();
+        bins.filter(|&bin| !self.is_inside(bin)).count()
+    }
+}

@@ -1,0 +1,166 @@
+use std::path::Path;
+
+use super::PitDiagram;
+use crate::{
+    error::Result,
+    report::{
+        drawn::Drawn,
+        frame::{Frame, mark, text, upright},
+        number::{decimals, whole},
+        picture::{Anchor, Paint, Pen, Picture, Shape},
+    },
+};
+
+impl PitDiagram {
+    /// The picture as a file of SVG that scales: a bar for each bin, with its top marked, over the grey
+    /// band, whose ends are lines; the dashed line is the uniform density. The mark of a bar inside the
+    /// band is a disc, that of one outside a red diamond.
+    ///
+    /// The element `desc` holds all the numbers, for those who cannot see the picture.
+    pub fn to_svg(&self) -> String {
+        self.drawn("PIT", self.title()).to_svg()
+    }
+
+    /// Saves the picture, in the format of the extension: `svg` or `png` (960 pixels wide, with an
+    /// embedded font). Written aside and renamed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`](crate::error::Error::File) for any other extension, or if the file cannot be
+    /// written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.drawn("PIT", self.title()).save(path.as_ref())
+    }
+
+    fn title(&self) -> String {
+        let what = match self.coordinate {
+            Some(coordinate) => format!(" of coordinate {coordinate} (counted from 0)"),
+            None => String::new(),
+        };
+        format!("Histogram of the probability integral transforms{what}")
+    }
+
+    /// All that the picture shows, in words.
+    fn description(&self) -> String {
+        let mut text = format!(
+            "{} values in {} bins of equal width, as densities, 1 if the model is calibrated. The {} % \
+             band of each bin is from {} to {} values, density {} to {}; {} bins are outside.",
+            whole(self.values()),
+            self.counts.len(),
+            decimals(100.0 * self.level, 2),
+            whole(self.band.0),
+            whole(self.band.1),
+            decimals(self.density(self.band.0), 3),
+            decimals(self.density(self.band.1), 3),
+            self.outside()
+        );
+        for (bin, &count) in self.counts.iter().enumerate() {
+            text += &format!(
+                " From {} to {}: {} values, density {}.",
+                decimals(self.edge(bin), 4),
+                decimals(self.edge(bin + 1), 4),
+                whole(count),
+                decimals(self.density(count), 3)
+            );
+        }
+        text
+    }
+
+    /// Where a bin begins.
+    pub(super) fn edge(&self, bin: usize) -> f64 {
+        bin as f64 / self.counts.len() as f64
+    }
+
+    /// Under a heading of at most some 10 letters.
+    pub(in crate::report) fn drawn(&self, heading: &str, title: String) -> Drawn {
+        Drawn {
+            picture: self.picture(heading),
+            title,
+            description: self.description(),
+        }
+    }
+
+    fn picture(&self, heading: &str) -> Picture {
+        let frame = Frame {
+            left: 72.0,
+            top: 38.0,
+            width: 394.0,
+            height: 300.0,
+            font: 18.0,
+            steps: 5,
+        };
+        let heading = format!(
+            "{heading}, n = {}, {} of {} outside",
+            whole(self.values()),
+            self.outside(),
+            self.counts.len()
+        );
+        let mut shapes = vec![text((72.0, 18.0), heading, 18.0, Anchor::Start, false)];
+        shapes.extend(self.plot(&frame));
+        shapes.extend(frame.names_below());
+        shapes.push(upright("density", (14.0, frame.middle().1), 20.0));
+        let at = (frame.middle().0, 390.0);
+        let axis = "probability integral transform";
+        shapes.push(text(at, axis, 20.0, Anchor::Middle, false));
+        Picture {
+            width: 480.0,
+            height: 408.0,
+            shapes,
+        }
+    }
+
+    fn plot(&self, frame: &Frame) -> Vec<Shape> {
+        let densities: Vec<f64> = self.counts.iter().map(|&n| self.density(n)).collect();
+        let (low, high) = (self.density(self.band.0), self.density(self.band.1));
+        let top = 1.1 * densities.iter().copied().fold(high, f64::max);
+        let level = |density: f64, pen| Shape::Line {
+            from: frame.at(0.0, density / top),
+            to: frame.at(1.0, density / top),
+            pen,
+        };
+        let mut shapes = vec![frame.paper()];
+        shapes.extend(ticks(top).map(|t| level(t, Pen::solid(Paint::Grid, 0.9))));
+        shapes.push(Shape::rectangle(
+            frame.at(0.0, low / top),
+            frame.at(1.0, high / top),
+            Paint::Band,
+            None,
+        ));
+        for (bin, density) in densities.iter().enumerate() {
+            if *density > 0.0 {
+                shapes.push(Shape::rectangle(
+                    frame.at(self.edge(bin), 0.0),
+                    frame.at(self.edge(bin + 1), density / top),
+                    Paint::Bar,
+                    Some(Pen::solid(Paint::Ink, 1.0)),
+                ));
+            }
+        }
+        shapes.extend([low, high].map(|end| level(end, Pen::solid(Paint::Ink, 1.2))));
+        let pen = Pen {
+            dash: Some((9.0, 6.0)),
+            ..Pen::solid(Paint::Ink, 1.8)
+        };
+        shapes.push(level(1.0, pen));
+        shapes.extend(frame.border());
+        let half = 0.5 / self.counts.len() as f64;
+        let radius = (0.7 * half * frame.width).clamp(2.5, 6.0);
+        for (bin, density) in densities.iter().enumerate() {
+            let centre = frame.at(self.edge(bin) + half, density / top);
+            shapes.push(mark(centre, radius, self.is_inside(bin), frame.font));
+        }
+        shapes.extend(ticks(top).map(|t| frame.name_left(t / top, decimals(t, 1))));
+        shapes
+    }
+}
+
+/// From 0 in steps of 1, 2 or 5 times a power of ten, at most six.
+fn ticks(top: f64) -> impl Iterator<Item = f64> {
+    let power = 10f64.powf(top.log10().floor() - 1.0);
+    let steps = [1.0, 2.0, 5.0, 10.0, 20.0].map(|step| step * power);
+    let step = steps.into_iter().find(|step| top / step < 6.0);
+    let step = step.expect("20 times the power is more than a sixth");
+    (0..6)
+        .map(move |k| f64::from(k) * step)
+        .filter(move |t| *t <= top)
+}

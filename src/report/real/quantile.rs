@@ -1,0 +1,90 @@
+use crate::{
+    error::{Error, Result},
+    estimator::regression::{QuantileCurve, QuantilePoint},
+    report::band::check_level,
+};
+
+/// How often targets are at most the predicted quantiles, against the level of these (Kuleshov, Fenner,
+/// Ermon: *Accurate uncertainties for deep learning using calibrated regression*, 2018), with the band
+/// in which the whole curve of a calibrated model lies.
+///
+/// The band is `level ± ε` with `ε = √(ln(2/α)/2n)`, `α = 1 − level of the band`: by the inequality of
+/// Dvoretzky, Kiefer and Wolfowitz with Massart's constant (1990) it holds at all levels at once, for
+/// every `n`, and is a little wide for small ones. It is of independent values: one coordinate of
+/// independent samples, or predictions with independent coordinates, as normal and Laplace ones; and of
+/// predictions without steps. Of a prediction by `S` draws the frequency may be above its level by
+/// `1/S`, which is no fault of the model.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_calibration::{
+///     distribution::Normal, estimator::regression::QuantileCalibration, report::QuantileDiagram,
+/// };
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let targets = Tensor::<2>::zeros([200, 1], &Device::default());
+/// let predictions = Normal::new(targets.clone() - 2.0, targets.ones_like()); // all too low
+/// let curve = QuantileCalibration::default().curve(&predictions, &targets)?;
+/// let diagram = QuantileDiagram::new(curve, 200, 0.95)?;
+/// let median = diagram.curve.points[9];
+/// assert_eq!((median.level, median.frequency), (0.5, 0.0));
+/// assert!(!diagram.is_inside(&median));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuantileDiagram {
+    /// Levels and frequencies, by increasing level.
+    pub curve: QuantileCurve,
+    /// The number of values of which the frequencies are: samples times coordinates.
+    pub values: usize,
+    /// The probability with which the curve of a calibrated model lies in the band, or more.
+    pub level: f64,
+}
+
+impl QuantileDiagram {
+    /// Of the frequencies among so many values, samples times coordinates.
+    ///
+    /// # Errors
+    ///
+    /// No values, or a level that is not between 0 and 1.
+    pub fn new(mut curve: QuantileCurve, values: usize, level: f64) -> Result<Self> {
+        check_level(level)?;
+        curve.points.sort_by(|a, b| a.level.total_cmp(&b.level));
+        match values {
+            0 => Err(Error::TooFewSamples {
+                what: "a quantile diagram",
+                needed: 1,
+                got: 0,
+            }),
+            _ => Ok(Self {
+                curve,
+                values,
+                level,
+            }),
+        }
+    }
+
+    /// Half the width of the band, `ε`.
+    pub fn half_width(&self) -> f64 {
+        ((2.0 / (1.0 - self.level)).ln() / (2.0 * self.values as f64)).sqrt()
+    }
+
+    /// The band at a level, as far as frequencies go.
+    pub fn band(&self, level: f64) -> (f64, f64) {
+        let half = self.half_width();
+        ((level - half).max(0.0), (level + half).min(1.0))
+    }
+
+    /// Whether a point lies in the band.
+    pub fn is_inside(&self, point: &QuantilePoint) -> bool {
+        let (low, high) = self.band(point.level);
+        (low..=high).contains(&point.frequency)
+    }
+
+    /// The number of points outside the band.
+    pub fn outside(&self) -> usize {
+        let points = self.curve.points.iter();
+        points.filter(|point| !self.is_inside(point)).count()
+    }
+}

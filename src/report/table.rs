@@ -1,0 +1,126 @@
+use super::{page::capital, svg::escaped};
+use crate::score::MeanEstimate;
+
+/// A number of a page, with a sentence on what it means and what it cannot say.
+pub(super) struct Quantity<S> {
+    pub name: &'static str,
+    pub meaning: &'static str,
+    pub cell: fn(&S) -> Cell,
+}
+
+/// A number as it stands in the table.
+pub(super) struct Cell {
+    pub value: String,
+    /// Its standard error.
+    pub error: Option<String>,
+    /// Why there is no number.
+    pub missing: Option<String>,
+}
+
+impl Cell {
+    pub fn of(value: String) -> Self {
+        Self {
+            value,
+            error: None,
+            missing: None,
+        }
+    }
+
+    pub fn mean(mean: &MeanEstimate, format: fn(f64) -> String) -> Self {
+        let error = mean.standard_error;
+        Self {
+            error: error.is_finite().then(|| format(error)),
+            ..Self::of(format(mean.estimate))
+        }
+    }
+
+    pub fn missing(value: &str, reason: impl ToString) -> Self {
+        Self {
+            missing: Some(reason.to_string()),
+            ..Self::of(value.into())
+        }
+    }
+}
+
+/// What there is before and, perhaps, after recalibration, with names.
+pub(super) fn named<'a, S>(before: &'a S, after: Option<&'a S>) -> Vec<(&'static str, &'a S)> {
+    let after = after.map(|after| ("after", after));
+    [("before", before)].into_iter().chain(after).collect()
+}
+
+/// The quantities of one or two sets of predictions with their names.
+pub(super) fn numbers<S>(named: &[(&str, &S)], quantities: &[Quantity<S>]) -> String {
+    let heads: String = match named.len() {
+        1 => "<th scope=\"col\">value</th>".into(),
+        _ => named
+            .iter()
+            .map(|(name, _)| format!("<th scope=\"col\">{name}</th>"))
+            .collect(),
+    };
+    let paired = match named.len() {
+        1 => "",
+        _ => {
+            " Before and after are of the same samples: a difference is known better than the \
+             errors of both say."
+        }
+    };
+    let mut html = format!(
+        "<h2>Numbers</h2>\n<table class=\"numbers\">\n<caption>With ± one standard error where \
+         it is known. Lower is better for scores and errors.{paired}</caption>\n\
+         <thead><tr><th scope=\"col\">quantity</th>{heads}</tr></thead>\n"
+    );
+    for quantity in quantities {
+        let cells: Vec<Cell> = named.iter().map(|(_, s)| (quantity.cell)(s)).collect();
+        let columns: String = cells.iter().map(cell).collect();
+        let missing: String = named
+            .iter()
+            .zip(&cells)
+            .filter_map(|((name, _), cell)| {
+                let reason = cell.missing.as_ref()?;
+                let place = match named.len() {
+                    1 => "Here".into(),
+                    _ => capital(name),
+                };
+                Some(format!(" {place}: {}.", escaped(reason)))
+            })
+            .collect();
+        html += &format!(
+            "<tbody>\n<tr class=\"value\"><th scope=\"row\">{}</th>{columns}</tr>\n\
+             <tr class=\"meaning\"><td colspan=\"{}\">{}{missing}</td></tr>\n</tbody>\n",
+            quantity.name,
+            1 + named.len(),
+            quantity.meaning
+        );
+    }
+    html + "</table>\n"
+}
+
+fn cell(cell: &Cell) -> String {
+    let error = cell.error.as_ref().map_or(String::new(), |error| {
+        format!("<span class=\"error\">± {error}</span>")
+    });
+    format!("<td>{}{error}</td>", cell.value)
+}
+
+/// The numbers of a picture as a table that opens on demand; the first column names the rows.
+pub(super) fn of_picture(
+    caption: &str,
+    heads: &[&str],
+    rows: impl Iterator<Item = Vec<String>>,
+) -> String {
+    let head = |head: &&str| format!("<th scope=\"col\">{head}</th>");
+    let row = |cells: Vec<String>| {
+        let others: String = cells[1..]
+            .iter()
+            .map(|cell| format!("<td>{cell}</td>"))
+            .collect();
+        format!("<tr><th scope=\"row\">{}</th>{others}</tr>\n", cells[0])
+    };
+    format!(
+        "<details>\n<summary>Numbers of this picture</summary>\n<table class=\"bins\">\n\
+         <caption>{caption}</caption>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n\
+         </details>\n",
+        heads.iter().map(head).collect::<String>(),
+        rows.map(row).collect::<String>()
+    )
+}

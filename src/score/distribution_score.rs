@@ -1,0 +1,137 @@
+use std::fmt::Debug;
+
+use super::{Improvement, MeanEstimate, improvement::of};
+use crate::{
+    distribution::{Predictive, Targets},
+    error::{Error, Result},
+    host::to_vec,
+};
+
+/// A proper score of predictive distributions of the kind `P`, as a loss: lower is better.
+///
+/// The types say which score there is of which predictions: [`LogScore`](super::LogScore) where there is
+/// a density, [`Crps`](super::Crps) where expected absolute differences are known,
+/// [`EnergyScore`](super::EnergyScore) of Monte Carlo samples,
+/// [`DawidSebastiani`](super::DawidSebastiani) where mean and variance are known.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_calibration::{distribution::Normal, score::{Crps, Score}};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let device = Device::default();
+/// let mean = Tensor::<2>::from_floats([[0.0], [1.0]], &device);
+/// let predictions = Normal::new(mean.clone(), mean.ones_like());
+/// let bound = Crps.upper_bound(&predictions, &mean)?; // hits the means
+/// let expected = (2f64.sqrt() - 1.0) / std::f64::consts::PI.sqrt();
+/// assert!((bound.estimate - expected).abs() < 1e-6);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Score<P: Predictive>: Clone + Debug {
+    /// What it is called in messages.
+    fn name(&self) -> &'static str;
+
+    /// The score of each prediction, `[n]`, differentiable in all parameters, without reading anything
+    /// back.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many targets as predictions, of the same dimension.
+    fn values(&self, predictions: &P, targets: &P::Targets) -> burn::tensor::Tensor<1>;
+
+    /// Whether the infimum of the generalised entropy, `inf_P E_{Y∼P} S(P, Y)`, is 0; it is −∞
+    /// otherwise.
+    fn is_bounded(&self) -> bool;
+
+    /// Whether such predictions have this score.
+    ///
+    /// # Errors
+    ///
+    /// What they lack.
+    fn validate_for(&self, _predictions: &P) -> Result<()> {
+        Ok(())
+    }
+
+    /// The score of each prediction on the host, from data.
+    ///
+    /// Scored in blocks of 1024 samples, which bounds the memory.
+    ///
+    /// # Errors
+    ///
+    /// Parameters or targets that are not valid, other numbers or dimensions of one than of the other,
+    /// or a score that is not finite: which row holds what.
+    fn each(&self, predictions: &P, targets: &P::Targets) -> Result<Vec<f64>> {
+        predictions.check()?;
+        predictions.check_targets(targets)?;
+        self.validate_for(predictions)?;
+        let (n, predictions) = (predictions.samples(), predictions.detach());
+        let mut values = Vec::with_capacity(n);
+        for start in (0..n).step_by(BLOCK) {
+            let rows = start..n.min(start + BLOCK);
+            let (block, targets) = (
+                predictions.slice_rows(rows.clone()),
+                targets.slice_rows(rows),
+            );
+            values.extend(to_vec(self.values(&block, &targets)));
+        }
+        match values.iter().position(|value| !value.is_finite()) {
+            Some(row) => Err(Error::Score {
+                score: self.name(),
+                row,
+                value: values[row],
+            }),
+            None => Ok(values),
+        }
+    }
+
+    /// The mean score from data, with its standard error.
+    ///
+    /// # Errors
+    ///
+    /// As [`each`](Self::each).
+    fn mean(&self, predictions: &P, targets: &P::Targets) -> Result<MeanEstimate> {
+        Ok(MeanEstimate::of(&self.each(predictions, targets)?))
+    }
+
+    /// The upper bound `U_S = E[S] − inf_P g_S(P)` of the proper calibration error (Gruber and Buettner
+    /// 2022, Theorem 4.3), where the infimum of the generalised entropy `g_S` is 0: the mean score.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoUpperBound`] where the infimum is −∞, and as [`each`](Self::each).
+    fn upper_bound(&self, predictions: &P, targets: &P::Targets) -> Result<MeanEstimate> {
+        match self.is_bounded() {
+            true => self.mean(predictions, targets),
+            false => Err(Error::NoUpperBound { score: self.name() }),
+        }
+    }
+
+    /// What a recalibration gains: the mean scores before and after, and their paired difference, which
+    /// for an injective map is the change of the proper calibration error, whether or not there is an
+    /// upper bound of it; see [`Improvement`]. The predictions after may be of another kind.
+    ///
+    /// # Errors
+    ///
+    /// As [`each`](Self::each); the error says of which predictions.
+    fn improvement<Q>(&self, before: &P, after: &Q, targets: &P::Targets) -> Result<Improvement>
+    where
+        Q: Predictive<Targets = P::Targets>,
+        Self: Score<Q>,
+    {
+        let before = self.each(before, targets);
+        let after = self.each(after, targets);
+        let before = before.map_err(|error| of("before", error))?;
+        let after = after.map_err(|error| of("after", error))?;
+        let [before, after, difference] = MeanEstimate::paired(&before, &after);
+        Ok(Improvement {
+            before,
+            after,
+            difference,
+            injective: None,
+        })
+    }
+}
+
+/// How many samples are scored at once.
+const BLOCK: usize = 1024;

@@ -1,0 +1,28 @@
+use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+
+use super::Score;
+use crate::distribution::Density;
+
+/// The log score `−ln f(y)` of predictions with a density, in nats: negative where the density is
+/// above 1.
+///
+/// Strictly proper. It depends on the units of the targets: with `y` times `c`, in `d` dimensions, by
+/// `d ln c`, so that only differences mean something. The infimum of its entropy is −∞: there is no
+/// upper bound of a calibration error (Gruber and Buettner 2022).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogScore;
+
+impl<P: Density> Score<P> for LogScore {
+    fn name(&self) -> &'static str {
+        "log score"
+    }
+
+    fn values(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
+        predictions.log_density(targets).neg()
+    }
+
+    fn is_bounded(&self) -> bool {
+        false
+    }
+}

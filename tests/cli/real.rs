@@ -1,0 +1,165 @@
+//! `calibration evaluate --family …`.
+
+use std::{fs, path::Path};
+
+use approx::assert_relative_eq;
+use burn::tensor::{Device, Tensor, TensorData};
+use burn_calibration::{
+    distribution::Normal,
+    estimator::Skce,
+    hypothesis::{AsymptoticBlockSkceTest, CalibrationTest},
+    kernel::{RealKernel, TensorKernel},
+    score::{Crps, LogScore, Score},
+};
+use rand::{SeedableRng, rngs::StdRng};
+
+use crate::{calibration, complaint, folder, json};
+
+/// Means, standard deviations and targets of 40 samples.
+fn rows() -> Vec<[f64; 3]> {
+    let row = |i: usize| {
+        let x = i as f64;
+        [
+            (0.7 * x).sin(),
+            0.5 + 0.1 * (x % 7.0),
+            (1.3 * x).cos() * 1.5,
+        ]
+    };
+    (0..40).map(row).collect()
+}
+
+fn write(folder: &Path, name: &str, line: impl Fn(&[f64; 3]) -> String) {
+    let lines: Vec<String> = rows().iter().map(line).collect();
+    fs::write(folder.join(name), lines.join("\n") + "\n").unwrap();
+}
+
+fn written(test: &str) -> std::path::PathBuf {
+    let folder = folder(test);
+    write(&folder, "p.csv", |[mean, scale, _]| {
+        format!("{mean:?},{scale:?}")
+    });
+    write(&folder, "y.csv", |[_, _, target]| format!("{target:?}"));
+    folder
+}
+
+const FILES: &str = "--predictions p.csv --targets y.csv";
+
+/// The numbers are those of the library.
+#[test]
+fn normal() {
+    let folder = written("real_normal");
+    let arguments = format!(
+        "evaluate --family normal {FILES} --test skce_linear_asymptotic --test skce_unbiased_exact \
+         --replicates 20"
+    );
+    let found = json(&folder, &arguments);
+    let column = |c: usize| {
+        let values: Vec<f64> = rows().iter().map(|row| row[c]).collect();
+        Tensor::<2>::from_data(
+            TensorData::new(values, [40, 1]),
+            (&Device::flex(), burn::tensor::DType::F64),
+        )
+    };
+    let (predictions, targets) = (Normal::new(column(0), column(1)), column(2));
+    let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0).with_median_of(&targets));
+    let estimates = &found["estimates"];
+    let expected = Skce::unbiased(kernel)
+        .estimate(&predictions, &targets)
+        .unwrap();
+    assert_relative_eq!(
+        estimates["skce_unbiased"].as_f64().unwrap(),
+        expected,
+        max_relative = 1e-12
+    );
+    let expected = Crps.mean(&predictions, &targets).unwrap().estimate;
+    assert_relative_eq!(
+        estimates["crps"].as_f64().unwrap(),
+        expected,
+        max_relative = 1e-12
+    );
+    let expected = LogScore.mean(&predictions, &targets).unwrap().estimate;
+    assert_relative_eq!(
+        estimates["log"].as_f64().unwrap(),
+        expected,
+        max_relative = 1e-12
+    );
+    let linear = AsymptoticBlockSkceTest::linear(kernel);
+    let expected = linear.evaluate(&predictions, &targets, &mut StdRng::seed_from_u64(0));
+    let p_value = found["tests"]["skce_linear_asymptotic"]["p_value"]
+        .as_f64()
+        .unwrap();
+    assert_relative_eq!(p_value, expected.unwrap().p_value(), max_relative = 1e-9);
+    assert_eq!(found["tests"].as_object().unwrap().len(), 2);
+    assert_eq!(
+        (&found["family"], &found["n"]),
+        (&"normal".into(), &40.into())
+    );
+}
+
+/// Equal rows as components of a mixture, and the same numbers as Monte Carlo samples.
+#[test]
+fn other_families() {
+    let folder = written("real_families");
+    write(&folder, "mixture.csv", |[mean, scale, _]| {
+        format!("0.5,0.5,{mean:?},{mean:?},{scale:?},{scale:?}")
+    });
+    let fast = "--test skce_linear_asymptotic";
+    let normal = json(&folder, &format!("evaluate --family normal {FILES} {fast}"));
+    let files = "--predictions mixture.csv --targets y.csv";
+    let mixture = json(
+        &folder,
+        &format!("evaluate --family normal-mixture {files} {fast}"),
+    );
+    for name in ["skce_unbiased", "crps", "log", "ence"] {
+        let of = |found: &serde_json::Value| found["estimates"][name].as_f64().unwrap();
+        assert_relative_eq!(of(&normal), of(&mixture), max_relative = 1e-9);
+    }
+    let laplace = json(
+        &folder,
+        &format!("evaluate --family laplace {FILES} {fast} --target-kernel laplacian"),
+    );
+    assert!(laplace["estimates"]["crps"].as_f64().unwrap() > 0.0);
+    let samples = json(
+        &folder,
+        &format!("evaluate --family samples {files} {fast}"),
+    );
+    assert!(samples["estimates"].get("log").is_none());
+    let table = calibration(&folder, &format!("evaluate --family normal {FILES} {fast}"));
+    let table = String::from_utf8(table.stdout).unwrap();
+    assert!(table.contains("kernel on targets: gaussian, length scale"));
+    assert!(table.contains("CRPS"));
+}
+
+#[test]
+fn complaints() {
+    let folder = written("real_complaints");
+    let complaint = |arguments: &str| complaint(&folder, &format!("evaluate {arguments}"));
+    let normal = format!("--family normal {FILES}");
+    fs::write(folder.join("short.csv"), "1\n2\n").unwrap();
+    fs::write(folder.join("negative.csv"), "0,1\n".repeat(39) + "0,-1\n").unwrap();
+    assert_eq!(
+        complaint("--family normal --predictions p.csv --targets short.csv"),
+        "short.csv: 2 targets, expected 40, as many as p.csv has rows"
+    );
+    assert_eq!(
+        complaint("--family normal --predictions negative.csv --targets y.csv"),
+        "negative.csv: row 39, coordinate 0: the scale is -1, expected a positive number"
+    );
+    assert_eq!(
+        complaint("--family normal --predictions y.csv --targets y.csv"),
+        "y.csv: 1 columns, expected 2: means and standard deviations for targets of dimension 1"
+    );
+    assert_eq!(
+        complaint("--family normal-mixture --predictions p.csv --targets y.csv"),
+        "p.csv: 2 columns, expected weights, means and standard deviations, three for each component"
+    );
+    assert_eq!(
+        complaint(&format!("{normal} --lens top-label")),
+        "--lens: of classes only, expected --lens canonical or none"
+    );
+    assert_eq!(
+        complaint(&format!("{normal} --test skce_features")),
+        "--test skce_features: of classes, there is none for --family normal"
+    );
+    assert!(complaint(&format!("{normal} --distance tv")).starts_with("--distance tv: of classes"));
+}

@@ -1,0 +1,89 @@
+//! `calibration report --family …`.
+
+use std::{fmt::Write, fs};
+
+use super::{calibration, complaint, folder};
+
+/// Means, standard deviations and targets, a little too certain.
+fn rows(deviation: f64) -> (String, String) {
+    let (mut predictions, mut targets) = (String::new(), String::new());
+    for i in 0..60 {
+        let mean = f64::from(i % 7);
+        writeln!(predictions, "{mean},{deviation}").unwrap();
+        writeln!(targets, "{}", mean + f64::from(i % 5) - 2.0).unwrap();
+    }
+    (predictions, targets)
+}
+
+#[test]
+fn page_and_pictures() {
+    let folder = folder("real-report");
+    let (before, targets) = rows(0.5);
+    fs::write(folder.join("p.csv"), &before).unwrap();
+    fs::write(folder.join("q.csv"), rows(1.5).0).unwrap();
+    fs::write(folder.join("y.csv"), &targets).unwrap();
+    let written = |arguments: &str| -> Vec<String> {
+        let output = calibration(&folder, &format!("report {arguments}"));
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() && complaint.is_empty(),
+            "{complaint}"
+        );
+        let names = String::from_utf8(output.stdout).unwrap();
+        names.lines().map(str::to_owned).collect()
+    };
+    let read = |name: &str| fs::read(folder.join(name)).unwrap();
+    let normal = "--family normal --predictions p.csv --targets y.csv";
+    let both = format!("{normal} --after q.csv -o both.html --pictures both --format png");
+    let names = written(&both);
+    let expected = [
+        "both.html",
+        "both/before-pit.png",
+        "both/before-quantiles.png",
+        "both/after-pit.png",
+        "both/after-quantiles.png",
+    ];
+    assert_eq!(names, expected);
+    assert!(read("both/after-pit.png").starts_with(b"\x89PNG"));
+    let page = String::from_utf8(read("both.html")).unwrap();
+    assert!(page.contains("60 predictions of a real number, before and after"));
+
+    // the other families; three draws a row
+    fs::write(folder.join("draws.csv"), "0,1,2\n".repeat(60)).unwrap();
+    fs::write(folder.join("mixture.csv"), "1,0,2\n".repeat(60)).unwrap();
+    for (family, file) in [
+        ("laplace", "p.csv"),
+        ("normal-mixture", "mixture.csv"),
+        ("samples", "draws.csv"),
+    ] {
+        let alone = format!(
+            "--family {family} --predictions {file} --targets y.csv -o a.html --pictures alone"
+        );
+        let expected = ["a.html", "alone/pit.svg", "alone/quantiles.svg"];
+        assert_eq!(written(&alone), expected);
+        let page = String::from_utf8(read("a.html")).unwrap();
+        let without = page.contains("these predictions have no density");
+        assert_eq!(without, family == "samples");
+    }
+}
+
+#[test]
+fn bad_input_is_one_line_and_exit_code_2() {
+    let folder = folder("real-report-bad");
+    let (predictions, targets) = rows(1.0);
+    fs::write(folder.join("p.csv"), &predictions).unwrap();
+    fs::write(folder.join("y.csv"), &targets).unwrap();
+    fs::write(folder.join("q.csv"), predictions.replace(",1\n", ",0\n")).unwrap();
+    let check = |arguments: &str, expected: &str| {
+        let arguments = format!(
+            "report --family normal --predictions p.csv --targets y.csv -o x.html {arguments}"
+        );
+        assert_eq!(complaint(&folder, &arguments), expected);
+    };
+    check("--logits", "--logits: of the family categorical only");
+    check(
+        "--after q.csv",
+        "q.csv: row 0, coordinate 0: the scale is 0, expected a positive number",
+    );
+    assert!(!folder.join("x.html").exists());
+}

@@ -1,0 +1,63 @@
+//! Predictions of other families, and maps of predictive distributions.
+
+use burn::tensor::{DType, Tensor, TensorData};
+use burn_calibration::{
+    distribution::{
+        Beta, Density, Dirichlet, Laplace, Marginals, Normal, PowerExponential, Predictive, Samples,
+    },
+    error::Error,
+    recalibration::{
+        DistributionTemperature, DistributionTemperatureConfig, FitStatus, QuantileRecalibration,
+        QuantileRecalibrationConfig, Tempered, VarianceScaling, VarianceScalingConfig,
+    },
+};
+
+use crate::data::*;
+
+mod families;
+mod files;
+mod properties;
+mod quantile;
+mod skce;
+mod temperature;
+mod tempered;
+mod variance;
+
+/// `[n, d]` in f64, row after row.
+fn matrix(values: &[f64], d: usize) -> Tensor<2> {
+    let data = TensorData::new(values.to_vec(), [values.len() / d, d]);
+    Tensor::from_data(data, (&device(), DType::F64))
+}
+
+/// One column.
+fn column(values: impl IntoIterator<Item = f64>) -> Tensor<2> {
+    matrix(&values.into_iter().collect::<Vec<f64>>(), 1)
+}
+
+/// `n` numbers in `(0.01, 0.99)`, evenly spread: multiples of an irrational number modulo 1.
+fn spread(n: usize, irrational: f64) -> Vec<f64> {
+    let number = |i: usize| (i as f64 * irrational).fract() * 0.98 + 0.01;
+    (0..n).map(number).collect()
+}
+
+fn u(n: usize) -> Vec<f64> {
+    spread(n, 0.6180339887498949)
+}
+
+fn v(n: usize) -> Vec<f64> {
+    spread(n, 0.7548776662466927)
+}
+
+/// One row again and again.
+fn repeated(row: &[f64], n: usize) -> Tensor<2> {
+    matrix(&row.repeat(n), row.len())
+}
+
+#[track_caller]
+fn close(got: f64, expected: f64, tolerance: f64) {
+    let scale = 1.0 + expected.abs();
+    assert!(
+        (got - expected).abs() <= tolerance * scale,
+        "{got} but expected {expected}"
+    );
+}

@@ -1,0 +1,210 @@
+use super::*;
+
+fn config() -> QuantileRecalibrationConfig {
+    QuantileRecalibrationConfig::new()
+}
+
+fn standard(n: usize, d: usize) -> Normal {
+    Normal::new(repeated(&vec![0.0; d], n), repeated(&vec![1.0; d], n))
+}
+
+/// The recalibrated levels of the fit are the expected ranks; equal levels have the mean of theirs.
+#[test]
+fn levels_of_the_fit_are_uniform() {
+    let y = [2.0, -1.0, 0.5, -0.1, 0.5, 0.5, 3.0];
+    let (p, y) = (standard(7, 1), column(y));
+    let map = config().fit(&p, &y).unwrap();
+    let levels = vector(map.forward(&p).cdf(&y));
+    for (level, rank) in levels.into_iter().zip([6.0, 1.0, 4.0, 2.0, 4.0, 4.0, 7.0]) {
+        close(level, rank / 8.0, 1e-15);
+    }
+    // ranks 3, 4, 5 about 4
+    close(map.report().unwrap().objective, 2.0 / 64.0 / 7.0, 1e-15);
+    assert_eq!(map.knots()[0].len(), 7);
+    assert!(map.is_injective());
+}
+
+/// Biased and too sharp predictions of other data become uniform, in each coordinate.
+#[test]
+fn levels_of_other_data_are_nearly_uniform() {
+    let (n, mut rng) = (4000, rng(10));
+    let truth = Normal::new(repeated(&[1.0, -0.5], n), repeated(&[0.5, 3.0], n));
+    let p = standard(n, 2);
+    let map = config().fit(&p, &truth.sample(&mut rng)).unwrap();
+    let levels = vector(map.forward(&p).cdf(&truth.sample(&mut rng)));
+    for c in 0..2 {
+        let mut levels: Vec<f64> = levels.iter().skip(c).step_by(2).copied().collect();
+        levels.sort_by(f64::total_cmp);
+        // Kolmogorov–Smirnov, two samples: 1.95 √(2/n) at 0.1 %
+        let distance = |(k, level): (usize, &f64)| (level - (k as f64 + 0.5) / n as f64).abs();
+        let largest = levels.iter().enumerate().map(distance).fold(0.0, f64::max);
+        assert!(largest < 1.95 * (2.0 / n as f64).sqrt(), "{largest}");
+    }
+    // the median becomes that of the truth
+    let medians = vector(map.forward(&p).quantile(0.5));
+    assert!((medians[0] - 1.0).abs() < 0.05 && (medians[1] + 0.5).abs() < 0.2);
+}
+
+/// Rows of different predictions, quantiles and levels of each invert each other.
+#[test]
+fn quantiles_invert_the_distribution_function() {
+    let mut rng = rng(11);
+    let location = tensor(&random_rows(20, 2, 2.0, &mut rng));
+    let scale = tensor(&random_rows(20, 2, 1.0, &mut rng)).exp();
+    let p = Laplace::new(location.clone(), scale);
+    let map = config().fit(&p, &(location * 0.5)).unwrap();
+    let recalibrated = map.forward(&p);
+    let mut before = vec![f64::NEG_INFINITY; 40];
+    for level in [1e-6, 0.01, 0.2, 0.5, 0.7, 0.99, 1.0 - 1e-6] {
+        let quantile = recalibrated.quantile(level);
+        for back in vector(recalibrated.cdf(&quantile)) {
+            close(back, level, 1e-9);
+        }
+        let quantile = vector(quantile);
+        assert!(quantile.iter().zip(&before).all(|(x, y)| x > y));
+        before = quantile;
+    }
+}
+
+/// Two knots by hand: `R(¼) = ½` doubles the levels below.
+#[test]
+fn by_hand() {
+    let knots = vec![vec![(0.0, 0.0), (0.25, 0.5), (1.0, 1.0)]];
+    let map = QuantileRecalibration::from_knots(knots.clone(), &device()).unwrap();
+    assert_eq!(map.knots(), knots);
+    let p = Beta::new(column([1.0]), column([1.0])); // uniform
+    let recalibrated = map.forward(&p);
+    for (y, expected) in [
+        (0.1, 0.2),
+        (0.25, 0.5),
+        (0.4, 0.6),
+        (1.0, 1.0),
+        (-1.0, 0.0),
+        (2.0, 1.0),
+    ] {
+        close(vector(recalibrated.cdf(&column([y])))[0], expected, 1e-15);
+    }
+    for (level, expected) in [(0.2, 0.1), (0.5, 0.25), (0.6, 0.4)] {
+        close(vector(recalibrated.quantile(level))[0], expected, 1e-14);
+    }
+    let samples = recalibrated.samples(4, &mut rng(12));
+    // levels ⅛, ⅜, ⅝, ⅞
+    for (got, expected) in vector(samples.draws())
+        .into_iter()
+        .zip([0.0625, 0.1875, 0.4375, 0.8125])
+    {
+        close(got, expected, 1e-14);
+    }
+}
+
+/// Each coordinate takes all its levels, in an order that differs between coordinates and rows.
+#[test]
+fn samples_are_a_latin_hypercube() {
+    let p = standard(3, 2);
+    let map = config()
+        .fit(&p, &matrix(&[0.0, 1.0, 0.5, 0.3, -1.0, 2.0], 2))
+        .unwrap();
+    let recalibrated = map.forward(&p);
+    let s = 50;
+    let draws = vector(recalibrated.samples(s, &mut rng(13)).draws());
+    let quantiles: Vec<Vec<f64>> = (0..s)
+        .map(|k| vector(recalibrated.quantile((k as f64 + 0.5) / s as f64)))
+        .collect();
+    for at in 0..6 {
+        let (row, c) = (at / 2, at % 2);
+        let mut values: Vec<f64> = (0..s).map(|k| draws[(row * s + k) * 2 + c]).collect();
+        assert!(values.windows(2).any(|pair| pair[0] > pair[1]));
+        values.sort_by(f64::total_cmp);
+        let expected: Vec<f64> = quantiles.iter().map(|row| row[at]).collect();
+        assert_eq!(values, expected);
+    }
+}
+
+/// Targets so far out that their levels are 0 or 1 keep their ranks, and no probability is at infinity.
+#[test]
+fn targets_in_the_far_tails() {
+    let (p, y) = (standard(4, 1), column([-1e3, -1e4, 0.0, 1e3]));
+    let map = config().fit(&p, &y).unwrap();
+    assert_eq!(map.knots(), [vec![(0.0, 0.0), (0.5, 0.6), (1.0, 1.0)]]);
+    assert_eq!(vector(map.forward(&p).cdf(&y)), [0.0, 0.0, 0.6, 1.0]);
+    assert!(vector(map.forward(&p).quantile(0.01))[0].is_finite());
+    let error = config()
+        .fit(&p, &column([-1e3, -1e4, 1e5, 1e3]))
+        .unwrap_err();
+    assert!(matches!(error, Error::Parameter { .. }), "{error}");
+}
+
+#[test]
+fn degenerate_data() {
+    // one sample: half of the probability on each side of it
+    let (p, y) = (standard(1, 1), column([1.0]));
+    let map = config().fit(&p, &y).unwrap();
+    assert_eq!(vector(map.forward(&p).cdf(&y)), [0.5]);
+    let error = config().fit(&p, &column([f64::NAN])).unwrap_err();
+    assert!(matches!(error, Error::NotFiniteReal { what: "target", .. }));
+    let error = config().fit(&p, &column([1.0, 2.0])).unwrap_err();
+    assert_eq!(
+        error,
+        Error::TargetLength {
+            predictions: 1,
+            targets: 2
+        }
+    );
+    let zero = Normal::new(column([0.0]), column([0.0]));
+    assert!(matches!(config().fit(&zero, &y), Err(Error::Scale { .. })));
+    for knots in [
+        vec![],
+        vec![vec![]],
+        vec![vec![(0.0, 0.0), (1.0, 0.5)]],
+        vec![vec![(0.0, 0.0), (0.5, 0.6), (0.7, 0.4), (1.0, 1.0)]],
+        vec![vec![(0.0, 0.0), (f64::NAN, 0.6), (1.0, 1.0)]],
+    ] {
+        assert!(QuantileRecalibration::from_knots(knots, &device()).is_err());
+    }
+    let flat = vec![vec![(0.0, 0.0), (0.5, 0.5), (0.7, 0.5), (1.0, 1.0)]];
+    assert!(
+        !QuantileRecalibration::from_knots(flat, &device())
+            .unwrap()
+            .is_injective()
+    );
+}
+
+/// By hand for a quadratic distribution function; upper tails without cancellation.
+#[test]
+fn moments_draws_and_tails() {
+    // P(Y ≤ y) = y² before, with R(¼) = ½
+    let knots = vec![vec![(0.0, 0.0), (0.25, 0.5), (1.0, 1.0)]];
+    let map = QuantileRecalibration::from_knots(knots, &device()).unwrap();
+    let p = Beta::new(repeated(&[2.0], 2), repeated(&[1.0], 2));
+    let q = map.forward(&p);
+    // density 4y below ½ and 4y/3 above: means 1/6 + 7/18, squares 1/16 + 15/48
+    let (mean, square) = (1.0 / 6.0 + 7.0 / 18.0, 1.0 / 16.0 + 15.0 / 48.0);
+    close(vector(q.means())[1], mean, 1e-4);
+    close(vector(q.variances())[1], square - mean * mean, 1e-4);
+    let many = q.select_rows(&vec![1; 20_000]);
+    let draws = vector(many.sample(&mut rng(17)));
+    let average = draws.iter().sum::<f64>() / draws.len() as f64;
+    assert!((average - mean).abs() < 5.0 * 0.25 / (draws.len() as f64).sqrt());
+    // exact moments of a normal prediction that is mapped to itself
+    let same = vec![vec![(0.0, 0.0), (1.0, 1.0)]];
+    let same = QuantileRecalibration::from_knots(same, &device()).unwrap();
+    let q = same.forward(&Normal::new(column([3.0]), column([2.0])));
+    close(vector(q.means())[0], 3.0, 1e-10);
+    close(vector(q.variances())[0], 4.0, 1e-8);
+    let (lower, upper) = q.on_host().tails(0, 3.0 + 2.0 * 20.0);
+    assert_eq!(lower, 1.0);
+    assert!((upper / 2.7536241186061556e-89 - 1.0).abs() < 1e-10); // scipy.stats.norm.sf(20)
+    assert!(
+        q.check_distance(burn_calibration::kernel::Distance::Euclidean)
+            .is_err()
+    );
+}
+
+#[test]
+#[should_panic(expected = "predictions of dimension 2, expected 1")]
+fn another_dimension() {
+    let map = config()
+        .fit(&standard(3, 1), &column([0.0, 1.0, 2.0]))
+        .unwrap();
+    map.forward(&standard(3, 2));
+}

@@ -1,0 +1,97 @@
+//! Maps fitted by the SKCE, and the SKCE of predictions that go through samples.
+
+use burn_calibration::{
+    estimator::{Skce, SkceForm},
+    kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
+    loss::{RealSkceLoss, RealSkceLossConfig},
+};
+
+use super::*;
+
+/// Of `N(sin i, 1)` predictions whose targets have the standard deviation 2 and ½.
+fn overconfident() -> (Normal, Tensor<2>) {
+    let n = 60;
+    let location: Vec<f64> = (0..2 * n).map(|i| (i as f64).sin()).collect();
+    let mean = matrix(&location, 2);
+    let truth = Normal::new(mean.clone(), repeated(&[2.0, 0.5], n));
+    let y = truth.sample(&mut rng(14));
+    (Normal::new(mean.clone(), mean.ones_like()), y)
+}
+
+fn skce() -> RealSkceLoss {
+    let kernel = Kernel::wasserstein().with_bandwidth(Bandwidth::Fixed(1.0));
+    RealSkceLossConfig::new(RealKernel::gaussian(1.0))
+        .with_predictions(kernel)
+        .with_form(SkceForm::Biased)
+        .init()
+}
+
+/// At a minimum below the fit to the log score.
+#[test]
+fn temperature_by_the_skce() {
+    let ((p, y), skce) = (overconfident(), skce());
+    let criterion = |p: &Normal, y: &Tensor<2>| skce.forward(p, y);
+    let config = DistributionTemperatureConfig::new();
+    let map = config.fit_by(criterion, &p, &y).unwrap();
+    assert_eq!(map.report().unwrap().status, FitStatus::Converged);
+    let at = |t: f64| {
+        let map = DistributionTemperature::from_temperature(t, &device()).unwrap();
+        scalar(criterion(&map.forward(&p), &y))
+    };
+    let best = at(map.temperature());
+    close(map.report().unwrap().objective, best, 1e-12);
+    for t in [0.98, 1.02].map(|factor| factor * map.temperature()) {
+        assert!(at(t) > best);
+    }
+    assert!(at(config.fit(&p, &y).unwrap().temperature()) > best);
+}
+
+/// With a factor for each coordinate it is at most that of one factor.
+#[test]
+fn variances_by_the_skce() {
+    let ((p, y), skce) = (overconfident(), skce());
+    let criterion = |p: &Normal, y: &Tensor<2>| skce.forward(p, y);
+    let config = VarianceScalingConfig::new();
+    let each = config.fit_by(criterion, &p, &y).unwrap();
+    let one = config
+        .with_per_coordinate(false)
+        .fit_by(criterion, &p, &y)
+        .unwrap();
+    let [each_skce, one_skce] = [&each, &one].map(|map| map.report().unwrap().objective);
+    assert!(each_skce < one_skce, "{each_skce} {one_skce}");
+    close(scalar(criterion(&each.forward(&p), &y)), each_skce, 1e-12);
+    // one factor is a temperature, by another solver
+    let t = DistributionTemperatureConfig::new()
+        .fit_by(criterion, &p, &y)
+        .unwrap();
+    close(one.factors()[0].powi(2), t.temperature(), 1e-3);
+}
+
+/// The samples of recalibrated predictions are calibrated where those before are not.
+#[test]
+fn of_samples_before_and_after() {
+    let (n, mut rng) = (60, rng(15));
+    let truth = Normal::new(repeated(&[1.0], n), repeated(&[0.5], n));
+    let p = Normal::new(repeated(&[0.0], n), repeated(&[1.0], n));
+    let map = QuantileRecalibrationConfig::new()
+        .fit(&p, &truth.sample(&mut rng))
+        .unwrap();
+    let y = truth.sample(&mut rng);
+    let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0));
+    let estimate = |samples: &Samples| Skce::unbiased(kernel).estimate(samples, &y).unwrap();
+    let before = estimate(&Samples::drawn_from(&p, 40, &mut rng));
+    let after = estimate(&map.forward(&p).samples(40, &mut rng));
+    assert!(before > 0.05 && after.abs() < 0.02, "{before} {after}");
+}
+
+/// Calibrated Beta predictions, through samples.
+#[test]
+fn of_beta_predictions() {
+    let (n, mut rng) = (40, rng(16));
+    let p = Beta::new(column(u(n)), column(v(n)));
+    let y = p.sample(&mut rng);
+    let kernel = TensorKernel::wasserstein(RealKernel::laplacian(0.5));
+    let samples = Samples::drawn_from(&p, 50, &mut rng);
+    let estimate = Skce::biased(kernel).estimate(&samples, &y).unwrap();
+    assert!(estimate > 0.0 && estimate < 0.1, "{estimate}");
+}

@@ -1,0 +1,160 @@
+use super::*;
+
+fn config() -> VarianceScalingConfig {
+    VarianceScalingConfig::new()
+}
+
+fn all() -> VarianceScalingConfig {
+    config().with_per_coordinate(false)
+}
+
+/// By hand: z = (1, −3) and (2, ½) in two coordinates.
+#[test]
+fn closed_forms() {
+    let zero = || matrix(&[0.0; 4], 2);
+    let scale = || matrix(&[1.0, 2.0, 1.0, 0.5], 2);
+    let y = matrix(&[1.0, -6.0, 2.0, 0.25], 2);
+    let normal = Normal::new(zero(), scale());
+    let map = config().fit(&normal, &y).unwrap();
+    let [first, second] = map.factors()[..] else {
+        panic!("two factors")
+    };
+    close(first, 2.5f64.sqrt(), 1e-14);
+    close(second, 4.625f64.sqrt(), 1e-14);
+    let factors = all().fit(&normal, &y).unwrap().factors();
+    assert_eq!(factors.len(), 1);
+    close(factors[0], (14.25f64 / 4.0).sqrt(), 1e-14);
+    let laplace = Laplace::new(zero(), scale());
+    let factors = config().fit(&laplace, &y).unwrap().factors();
+    close(factors[0], 1.5, 1e-14);
+    close(factors[1], 1.75, 1e-14);
+    let factors = all().fit(&laplace, &y).unwrap().factors();
+    close(factors[0], 6.5 / 4.0, 1e-14);
+
+    let scaled = map.forward(&normal);
+    assert_eq!(vector(scaled.mean()), [0.0; 4]);
+    let expected = [first, 2.0 * second, first, 0.5 * second];
+    assert_eq!(vector(scaled.standard_deviation()), expected);
+    let log_score = vector(scaled.log_density(&y));
+    let report = map.report().unwrap();
+    close(
+        report.objective,
+        -(log_score[0] + log_score[1]) / 2.0,
+        1e-14,
+    );
+    assert_eq!(report.status, FitStatus::Converged);
+}
+
+/// One factor for all coordinates is a temperature.
+#[test]
+fn one_factor_is_temperature_scaling() {
+    let mut rng = rng(7);
+    let [location, y] = [(); 2].map(|()| tensor(&random_rows(30, 3, 2.0, &mut rng)));
+    let scale = tensor(&random_rows(30, 3, 1.0, &mut rng)).exp();
+    let p = Normal::new(location.clone(), scale.clone());
+    let s = all().fit(&p, &y).unwrap().factors()[0];
+    let t = DistributionTemperatureConfig::new()
+        .fit(&p, &y)
+        .unwrap()
+        .temperature();
+    close(s * s, t, 1e-13);
+    let p = Laplace::new(location, scale);
+    let s = all().fit(&p, &y).unwrap().factors()[0];
+    let t = DistributionTemperatureConfig::new()
+        .fit(&p, &y)
+        .unwrap()
+        .temperature();
+    close(s, t, 1e-13);
+}
+
+#[test]
+fn recovers_the_factors_of_simulated_data() {
+    let (n, mut rng) = (20_000, rng(8));
+    let truth = VarianceScaling::from_factors(vec![0.25, 4.0], &device()).unwrap();
+    let scale = matrix(&v(2 * n), 2);
+    let p = Normal::new(scale.zeros_like(), scale);
+    let y = truth.forward(&p).sample(&mut rng);
+    for (got, expected) in config()
+        .fit(&p, &y)
+        .unwrap()
+        .factors()
+        .iter()
+        .zip([0.25, 4.0])
+    {
+        assert!((got / expected - 1.0).abs() < 0.03, "{got}");
+    }
+}
+
+/// The log score as any criterion, from a start beside its minimum, and the CRPS, least where it is
+/// stationary in both factors.
+#[test]
+fn by_another_criterion() {
+    let mut rng = rng(9);
+    let [location, y] = [(); 2].map(|()| tensor(&random_rows(30, 2, 2.0, &mut rng)));
+    let scale = tensor(&random_rows(30, 2, 1.0, &mut rng)).exp();
+    let p = Normal::new(location, scale);
+    let log_score = |p: &Normal, y: &Tensor<2>| p.log_density(y).mean().neg();
+    let expected = config().fit(&p, &y).unwrap().factors();
+    let map = config().fit_by(log_score, &p, &y).unwrap();
+    for (got, expected) in map.factors().into_iter().zip(expected) {
+        close(got, expected, 1e-5);
+    }
+    let crps = |p: &Normal, y: &Tensor<2>| {
+        let z = (y.clone() - p.mean()) / p.standard_deviation();
+        let density = (z.clone().square() * -0.5).exp() * (2.0 / std::f64::consts::TAU.sqrt());
+        let term = z * (p.cdf(y) * 2.0 - 1.0) + density - std::f64::consts::PI.sqrt().recip();
+        (p.standard_deviation() * term).mean()
+    };
+    let map = config().fit_by(crps, &p, &y).unwrap();
+    assert_eq!(map.report().unwrap().status, FitStatus::Converged);
+    let best = scalar(crps(&map.forward(&p), &y));
+    close(map.report().unwrap().objective, best, 1e-12);
+    for factors in [[0.99, 1.0], [1.01, 1.0], [1.0, 0.99], [1.0, 1.01]] {
+        let fitted = map.factors();
+        let beside = vec![fitted[0] * factors[0], fitted[1] * factors[1]];
+        let beside = VarianceScaling::from_factors(beside, &device()).unwrap();
+        assert!(scalar(crps(&beside.forward(&p), &y)) > best);
+    }
+}
+
+#[test]
+fn degenerate_data() {
+    let p = Normal::new(matrix(&[1.0, 2.0], 2), matrix(&[1.0, 3.0], 2));
+    let map = config().fit(&p, &matrix(&[1.0, 5.0], 2)).unwrap(); // z = 0, 1
+    assert_eq!(map.report().unwrap().status, FitStatus::LowerBound);
+    close(map.factors()[0].ln(), -40.0, 1e-13);
+    close(map.factors()[1], 1.0, 1e-14);
+    let map = config().fit(&p, &matrix(&[1e20, 5.0], 2)).unwrap();
+    assert_eq!(map.report().unwrap().status, FitStatus::UpperBound);
+    let error = config()
+        .fit(&p, &matrix(&[f64::INFINITY, 5.0], 2))
+        .unwrap_err();
+    assert!(matches!(
+        error,
+        Error::NotFiniteReal {
+            what: "target",
+            row: 0,
+            coordinate: 0,
+            ..
+        }
+    ));
+    let error = config().fit(&p, &column([1.0])).unwrap_err();
+    assert_eq!(
+        error,
+        Error::DimensionMismatch {
+            got: 1,
+            expected: 2
+        }
+    );
+    for factors in [vec![], vec![0.0], vec![1.0, f64::NAN]] {
+        assert!(VarianceScaling::from_factors(factors, &device()).is_err());
+    }
+}
+
+#[test]
+#[should_panic(expected = "predictions of dimension 3, expected 2")]
+fn another_dimension() {
+    let map = VarianceScaling::from_factors(vec![1.0, 2.0], &device()).unwrap();
+    let one = repeated(&[1.0; 3], 2);
+    map.forward(&Normal::new(one.clone(), one));
+}

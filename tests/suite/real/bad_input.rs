@@ -1,0 +1,188 @@
+//! What data over real vectors can get wrong, and what tiny batches give.
+
+use burn_calibration::{
+    distribution::{Mixture, Normal, Predictive, Samples},
+    error::Error,
+    estimator::{Skce, Ucme},
+    hypothesis::*,
+    kernel::{Bandwidth, Distance, Kernel, RealKernel, TensorKernel},
+    ops::Computation,
+};
+
+use super::data::{Rows, gaussian};
+use crate::data::*;
+
+fn rows() -> Rows {
+    Rows::random(4, 2, &mut rng(91))
+}
+
+fn message(rows: &Rows) -> String {
+    let skce = Skce::unbiased(gaussian(1.0, 1.0));
+    let error = skce
+        .estimate(&rows.normal(), &tensor(&rows.target))
+        .unwrap_err();
+    error.to_string()
+}
+
+#[test]
+fn values() {
+    let mut wrong = rows();
+    wrong.scale[2][1] = 0.0;
+    assert_eq!(
+        message(&wrong),
+        "row 2, coordinate 1: the scale is 0, expected a positive number"
+    );
+    let mut wrong = rows();
+    wrong.scale[0][1] = -1.0;
+    assert_eq!(
+        message(&wrong),
+        "row 0, coordinate 1: the scale is -1, expected a positive number"
+    );
+    let mut wrong = rows();
+    wrong.location[3][0] = f64::NAN;
+    assert_eq!(
+        message(&wrong),
+        "row 3, coordinate 0: the location is NaN, expected a finite number"
+    );
+    let mut wrong = rows();
+    wrong.target[1][1] = f64::INFINITY;
+    assert_eq!(
+        message(&wrong),
+        "row 1, coordinate 1: the target is inf, expected a finite number"
+    );
+    let mut wrong = rows();
+    wrong.target.pop();
+    assert_eq!(
+        message(&wrong),
+        "4 predictions but 3 targets, expected as many of one as of the other"
+    );
+    let mut wrong = rows();
+    wrong.target.iter_mut().for_each(|row| row.truncate(1));
+    assert_eq!(message(&wrong), "targets of dimension 1, expected 2");
+}
+
+#[test]
+fn mixtures_and_samples() {
+    let of = |weights: [f64; 2]| {
+        let rows = rows();
+        Mixture::new(tensor(&vec![weights.to_vec(); 2]), rows.normal())
+            .check()
+            .unwrap_err()
+    };
+    assert!(matches!(of([0.5, 0.6]), Error::WeightSum { row: 0, .. }));
+    assert!(matches!(
+        of([-0.5, 1.5]),
+        Error::Weight {
+            row: 0,
+            component: 0,
+            ..
+        }
+    ));
+    assert!(matches!(
+        of([f64::NAN, 1.0]),
+        Error::Weight {
+            row: 0,
+            component: 0,
+            ..
+        }
+    ));
+    let samples = Samples::new(tensor(&[vec![0.0, f64::NAN]]).reshape([1, 2, 1]));
+    assert!(matches!(
+        samples.check().unwrap_err(),
+        Error::NotFiniteReal {
+            row: 0,
+            coordinate: 1,
+            ..
+        }
+    ));
+    assert!(samples.check_distance(Distance::L1).is_err());
+}
+
+#[test]
+fn kernels() {
+    let rows = rows();
+    let (predictions, targets) = (rows.normal(), tensor(&rows.target));
+    let estimate = |kernel: TensorKernel<RealKernel>| {
+        Skce::unbiased(kernel)
+            .estimate(&predictions, &targets)
+            .unwrap_err()
+    };
+    assert!(matches!(
+        estimate(gaussian(1.0, 0.0)),
+        Error::Parameter { .. }
+    ));
+    assert!(matches!(
+        estimate(gaussian(1.0, f64::NAN)),
+        Error::Parameter { .. }
+    ));
+    assert_eq!(
+        estimate(gaussian(-1.0, 1.0)),
+        Error::Bandwidth { value: -1.0 }
+    );
+    let total_variation = TensorKernel::new(Kernel::exponential(), RealKernel::gaussian(1.0));
+    assert!(matches!(
+        estimate(total_variation),
+        Error::NoSuchDistance { .. }
+    ));
+    let fused = Skce::unbiased(gaussian(1.0, 1.0)).with_computation(Computation::Fused);
+    assert!(matches!(
+        fused.estimate(&predictions, &targets),
+        Err(Error::NoFusedPath { .. })
+    ));
+}
+
+#[test]
+fn too_few() {
+    let rows = Rows::random(1, 1, &mut rng(92));
+    let (one, target) = (rows.normal(), tensor(&rows.target));
+    let kernel = gaussian(1.0, 1.0);
+    let unbiased = Skce::unbiased(kernel).estimate(&one, &target);
+    assert!(matches!(unbiased, Err(Error::TooFewSamples { .. })));
+    assert!(Skce::biased(kernel).estimate(&one, &target).unwrap() > 0.0);
+    // training: 0 with gradient 0
+    assert_eq!(scalar(Skce::unbiased(kernel).value_of(&one, &target)), 0.0);
+    let none = Normal::new(tensor(&[]).reshape([0, 1]), tensor(&[]).reshape([0, 1]));
+    assert!(matches!(none.check(), Err(Error::TooFewSamples { .. })));
+    let test = AsymptoticSkceTest::new(kernel).evaluate(&one, &target, &mut rng(0));
+    assert!(matches!(test, Err(Error::TooFewSamples { .. })));
+    let blocks = Skce::block(kernel, 5).estimate(
+        &rows_of(4),
+        &tensor(&Rows::random(4, 1, &mut rng(93)).target),
+    );
+    assert!(matches!(
+        blocks,
+        Err(Error::BlockSize {
+            size: 5,
+            samples: 4
+        })
+    ));
+}
+
+fn rows_of(n: usize) -> Normal {
+    Rows::random(n, 1, &mut rng(93)).normal()
+}
+
+/// Locations of another dimension; equal predictions; a median of them.
+#[test]
+fn degenerate() {
+    let at = Rows::random(3, 1, &mut rng(94));
+    let ucme = Ucme::new(gaussian(1.0, 1.0), &at.normal(), &tensor(&at.target)).unwrap();
+    let rows = rows();
+    let error = ucme
+        .estimate(&rows.normal(), &tensor(&rows.target))
+        .unwrap_err();
+    assert_eq!(
+        error,
+        Error::DimensionMismatch {
+            got: 2,
+            expected: 1
+        }
+    );
+    let same = Normal::new(tensor(&vec![vec![0.5]; 6]), tensor(&vec![vec![1.0]; 6]));
+    let targets = tensor(&random_rows(6, 1, 1.0, &mut rng(95)));
+    let kernel = gaussian(1.0, 1.0);
+    let fixed = Skce::unbiased(kernel).estimate(&same, &targets).unwrap();
+    let median = Skce::unbiased(kernel.with_bandwidth(Bandwidth::Median));
+    assert_eq!(median.estimate(&same, &targets).unwrap(), fixed);
+    assert!((scalar(median.value_of(&same, &targets)) - fixed).abs() < 1e-14);
+}

@@ -1,0 +1,132 @@
+//! Estimators of normal predictions against double loops.
+
+use approx::assert_relative_eq;
+use burn_calibration::{
+    distribution::Normal,
+    estimator::{Skce, Ucme},
+    kernel::Bandwidth,
+};
+
+use super::data::{Rows, gaussian, gaussian_factor, normal_h};
+use crate::data::*;
+
+fn mean_over(pairs: impl Iterator<Item = (usize, usize)>, h: impl Fn(usize, usize) -> f64) -> f64 {
+    let values: Vec<f64> = pairs.map(|(i, j)| h(i, j)).collect();
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// More samples than a side of a tile, in one and three dimensions.
+#[test]
+fn estimates_are_means_of_h() {
+    for (n, d) in [(7, 1), (5, 3), (300, 2)] {
+        let rows = Rows::random(n, d, &mut rng(1));
+        let h = |i, j| normal_h(&rows, i, j, 0.8, 1.3);
+        let estimate = |skce: Skce<_>| {
+            skce.estimate(&rows.normal(), &tensor(&rows.target))
+                .unwrap()
+        };
+        let kernel = gaussian(0.8, 1.3);
+        let all = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+        let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
+        let size = 3;
+        let in_blocks = pairs
+            .clone()
+            .filter(|(i, j)| i / size == j / size && i / size < n / size);
+        let got = estimate(Skce::biased(kernel));
+        assert_relative_eq!(got, mean_over(all, h), max_relative = 1e-11);
+        let got = estimate(Skce::unbiased(kernel));
+        assert_relative_eq!(got, mean_over(pairs, h), max_relative = 1e-10);
+        let got = estimate(Skce::block(kernel, size));
+        assert_relative_eq!(got, mean_over(in_blocks, h), max_relative = 1e-10);
+    }
+}
+
+/// What training computes is what estimates compute.
+#[test]
+fn training_agrees_with_estimates() {
+    let rows = Rows::random(23, 2, &mut rng(2));
+    let (normal, laplace, targets) = (rows.normal(), rows.laplace(), tensor(&rows.target));
+    for bandwidth in [Bandwidth::Fixed(0.7), Bandwidth::Median] {
+        let kernel = gaussian(1.0, 0.9).with_bandwidth(bandwidth);
+        for skce in [
+            Skce::biased(kernel),
+            Skce::unbiased(kernel),
+            Skce::linear(kernel),
+        ] {
+            // the median of a block estimator in training is that within blocks
+            if bandwidth == Bandwidth::Median && skce == Skce::linear(kernel) {
+                continue;
+            }
+            let value = scalar(skce.value_of(&normal, &targets));
+            let estimate = skce.estimate(&normal, &targets).unwrap();
+            assert_relative_eq!(value, estimate, max_relative = 1e-9);
+            let value = scalar(skce.value_of(&laplace, &targets));
+            let estimate = skce.estimate(&laplace, &targets).unwrap();
+            assert_relative_eq!(value, estimate, max_relative = 1e-9);
+        }
+    }
+}
+
+/// An additional coordinate that all predictions and targets share changes the SKCE by its factors
+/// alone: with a scale of nearly 0 and the target at its location it changes nothing.
+#[test]
+fn a_certain_coordinate_changes_nothing() {
+    let rows = Rows::random(9, 1, &mut rng(3));
+    let mut wider = rows.clone();
+    let columns = [&mut wider.location, &mut wider.scale, &mut wider.target];
+    for (column, value) in columns.into_iter().zip([0.5, 1e-9, 0.5]) {
+        column.iter_mut().for_each(|row| row.push(value));
+    }
+    let skce = Skce::unbiased(gaussian(1.0, 1.0));
+    let narrow = skce
+        .estimate(&rows.normal(), &tensor(&rows.target))
+        .unwrap();
+    let wide = skce
+        .estimate(&wider.normal(), &tensor(&wider.target))
+        .unwrap();
+    assert_relative_eq!(narrow, wide, max_relative = 1e-12);
+}
+
+#[test]
+fn ucme_is_the_mean_square_of_its_embeddings() {
+    let (rows, at) = (
+        Rows::random(11, 1, &mut rng(4)),
+        Rows::random(3, 1, &mut rng(5)),
+    );
+    let (bandwidth, length) = (0.9, 1.2);
+    let z = |j: usize, i: usize| {
+        let (m, s, y) = (rows.location[i][0], rows.scale[i][0], rows.target[i][0]);
+        let (t, r, tau) = (at.location[j][0], at.scale[j][0], at.target[j][0]);
+        let kernel = (-((m - t).powi(2) + (s - r).powi(2)).sqrt() / bandwidth).exp();
+        kernel * (gaussian_factor(y - tau, 0.0, length) - gaussian_factor(m - tau, s * s, length))
+    };
+    let mean = |j| (0..11).map(|i| z(j, i)).sum::<f64>() / 11.0;
+    let expected = (0..3).map(|j| mean(j).powi(2)).sum::<f64>() / 3.0;
+    let ucme = Ucme::new(
+        gaussian(bandwidth, length),
+        &at.normal(),
+        &tensor(&at.target),
+    )
+    .unwrap();
+    let got = ucme
+        .estimate(&rows.normal(), &tensor(&rows.target))
+        .unwrap();
+    assert_relative_eq!(got, expected, max_relative = 1e-12);
+    let value = scalar(ucme.value_of(&rows.normal(), &tensor(&rows.target)));
+    assert_relative_eq!(value, expected, max_relative = 1e-12);
+}
+
+/// f32 to the rounding of its terms, which are of the order of 1.
+#[test]
+fn single_precision_agrees() {
+    use burn::tensor::DType;
+    let rows = Rows::random(40, 2, &mut rng(6));
+    let single = |rows: &[Vec<f64>]| tensor_on(rows, &device(), DType::F32);
+    let predictions = Normal::new(single(&rows.location), single(&rows.scale));
+    let skce = Skce::unbiased(gaussian(1.0, 1.0));
+    let narrow = skce.estimate(&predictions, &single(&rows.target)).unwrap();
+    let wide = skce
+        .estimate(&rows.normal(), &tensor(&rows.target))
+        .unwrap();
+    assert!((narrow - wide).abs() < 1e-6, "{narrow}, {wide}");
+}

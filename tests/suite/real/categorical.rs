@@ -1,0 +1,175 @@
+//! Classes through the general path are the classes of the special one.
+
+use approx::assert_relative_eq;
+use burn_calibration::{
+    distribution::Categorical,
+    estimator::{Skce, SkceForm, Ucme},
+    hypothesis::*,
+    kernel::*,
+};
+
+use crate::{
+    data::*,
+    models::{Model, draw},
+};
+
+fn scalar_kernel() -> Kernel {
+    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))
+}
+
+fn data() -> (Categorical, burn::tensor::Tensor<1, burn::tensor::Int>) {
+    let (rows, classes) = draw(Model::M2, 60, 4, &mut rng(11));
+    (categorical(&rows), labels(&classes))
+}
+
+#[test]
+fn white_targets_are_the_scalar_kernel() {
+    let (predictions, labels) = data();
+    for bandwidth in [Bandwidth::Fixed(0.4), Bandwidth::Median] {
+        let special = scalar_kernel().with_bandwidth(bandwidth);
+        let general = TensorKernel::new(special, White);
+        for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(7)] {
+            let special = Skce::new(special, form)
+                .estimate(&predictions, &labels)
+                .unwrap();
+            let general = Skce::new(general, form)
+                .estimate(&predictions, &labels)
+                .unwrap();
+            assert_relative_eq!(special, general, max_relative = 1e-12);
+        }
+    }
+}
+
+#[test]
+fn a_matrix_on_classes_is_the_matrix_valued_kernel() {
+    let (predictions, labels) = data();
+    let rows = [
+        [2.0, 0.5, 0.0, 0.1],
+        [0.5, 1.0, 0.0, 0.0],
+        [0.0, 0.0, 1.5, 0.3],
+        [0.1, 0.0, 0.3, 1.0],
+    ];
+    let special = MatrixKernel::new(scalar_kernel(), &rows).unwrap();
+    let general = TensorKernel::new(scalar_kernel(), ClassMatrix::new(&rows).unwrap());
+    let special = Skce::unbiased(special)
+        .estimate(&predictions, &labels)
+        .unwrap();
+    let general = Skce::unbiased(general)
+        .estimate(&predictions, &labels)
+        .unwrap();
+    assert_relative_eq!(special, general, max_relative = 1e-12);
+}
+
+#[test]
+fn gradients_agree() {
+    let (rows, classes) = draw(Model::M2, 20, 3, &mut rng(12));
+    let gradient = |general: bool| {
+        let device = device().autodiff();
+        let rows = tensor_on(&rows, &device, burn::tensor::DType::F64).require_grad();
+        let classes = labels_on(&classes, &device);
+        let value = match general {
+            true => Skce::unbiased(TensorKernel::new(scalar_kernel(), White)).value_of(
+                &Categorical::from_probabilities(rows.clone()).unwrap(),
+                &classes,
+            ),
+            false => Skce::unbiased(scalar_kernel()).value(rows.clone(), classes),
+        };
+        vector(rows.grad(&value.backward()).unwrap())
+    };
+    let (special, general) = (gradient(false), gradient(true));
+    let largest = special.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+    for (special, general) in special.iter().zip(&general) {
+        assert!(
+            (special - general).abs() < 1e-12 * largest,
+            "{special}, {general}"
+        );
+    }
+}
+
+#[test]
+fn tests_agree() {
+    let (predictions, labels) = data();
+    let (special, general) = (scalar_kernel(), TensorKernel::new(scalar_kernel(), White));
+    let pairs: Vec<(Box<dyn CalibrationTest>, Box<dyn CalibrationTest>)> = vec![
+        (
+            Box::new(AsymptoticSkceTest::new(special).with_null(NullDistribution::Bootstrap)),
+            Box::new(AsymptoticSkceTest::new(general).with_null(NullDistribution::Bootstrap)),
+        ),
+        (
+            Box::new(AsymptoticSkceTest::new(special).with_null(NullDistribution::Spectrum)),
+            Box::new(AsymptoticSkceTest::new(general).with_null(NullDistribution::Spectrum)),
+        ),
+        (
+            Box::new(AsymptoticBlockSkceTest::linear(special)),
+            Box::new(AsymptoticBlockSkceTest::linear(general)),
+        ),
+        (
+            Box::new(DistributionFreeSkceTest::new(Skce::biased(special))),
+            Box::new(DistributionFreeSkceTest::new(Skce::biased(general))),
+        ),
+        (
+            Box::new(ExactTest::new(Skce::biased(special)).with_replicates(99)),
+            Box::new(ExactTest::new(Skce::biased(general)).with_replicates(99)),
+        ),
+        (
+            Box::new(CmeTest::new(special, 3)),
+            Box::new(CmeTest::new(general, 3)),
+        ),
+    ];
+    for (special, general) in pairs {
+        let evaluate = |test: &dyn CalibrationTest| {
+            test.evaluate(&predictions, &labels, &mut rng(13)).unwrap()
+        };
+        let (special, general) = (evaluate(&*special), evaluate(&*general));
+        assert_relative_eq!(
+            special.statistic(),
+            general.statistic(),
+            max_relative = 1e-10
+        );
+        assert_relative_eq!(special.p_value(), general.p_value(), max_relative = 1e-8);
+    }
+}
+
+/// The variance of the null by redrawn labels is the exact one, up to its own error: the same p-value
+/// to a tenth of it.
+#[test]
+fn the_gamma_null_agrees_up_to_simulation() {
+    let (predictions, labels) = data();
+    let (rows, classes) = draw(Model::M1, 60, 4, &mut rng(14));
+    for (predictions, labels) in [
+        (predictions, labels),
+        (categorical(&rows), crate::data::labels(&classes)),
+    ] {
+        let p = |test: &dyn CalibrationTest| {
+            test.evaluate(&predictions, &labels, &mut rng(15))
+                .unwrap()
+                .p_value()
+        };
+        let special = p(&AsymptoticSkceTest::new(scalar_kernel()));
+        let general = p(&AsymptoticSkceTest::new(TensorKernel::new(
+            scalar_kernel(),
+            White,
+        )));
+        assert!(
+            (special.ln() - general.ln()).abs() < 0.1 * special.ln().abs().max(1.0),
+            "{special}, {general}"
+        );
+    }
+}
+
+#[test]
+fn ucme_agrees() {
+    let (predictions, labels) = data();
+    let (locations, classes) = draw(Model::M1, 5, 4, &mut rng(16));
+    let (locations, classes) = (categorical(&locations), crate::data::labels(&classes));
+    let special = Ucme::new(scalar_kernel(), &locations, &classes).unwrap();
+    let general = Ucme::new(
+        TensorKernel::new(scalar_kernel(), White),
+        &locations,
+        &classes,
+    )
+    .unwrap();
+    let special = special.estimate(&predictions, &labels).unwrap();
+    let general = general.estimate(&predictions, &labels).unwrap();
+    assert_relative_eq!(special, general, max_relative = 1e-12);
+}

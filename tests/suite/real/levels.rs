@@ -1,0 +1,142 @@
+//! Level on calibrated regressions and power on others, and unbiasedness.
+
+use burn::tensor::Tensor;
+use burn_calibration::{
+    distribution::{Mixture, Normal, Predictive},
+    estimator::Skce,
+    hypothesis::*,
+    kernel::{RealKernel, TensorKernel},
+};
+use rand::{RngExt, rngs::StdRng};
+
+use super::data::gaussian;
+use crate::{data::*, models::within_binomial};
+
+/// `n` normal predictions in `d` dimensions.
+fn predictions(n: usize, d: usize, rng: &mut StdRng) -> Normal {
+    let rows = |low: f64, high: f64, rng: &mut StdRng| -> Vec<Vec<f64>> {
+        (0..n)
+            .map(|_| (0..d).map(|_| rng.random_range(low..high)).collect())
+            .collect()
+    };
+    Normal::new(tensor(&rows(-1.0, 1.0, rng)), tensor(&rows(0.5, 1.5, rng)))
+}
+
+/// The same predictions with scales that are too small by a factor.
+fn overconfident(predictions: &Normal, factor: f64) -> Normal {
+    Normal::new(
+        predictions.mean(),
+        predictions.standard_deviation() * factor,
+    )
+}
+
+fn kernel() -> TensorKernel<RealKernel> {
+    gaussian(1.0, 1.0)
+}
+
+fn rejections(
+    test: &dyn CalibrationTest<Normal>,
+    (n, sets, factor): (usize, usize, f64),
+    rng: &mut StdRng,
+) -> usize {
+    let mut rejects = || {
+        let truth = predictions(n, 1, rng);
+        let targets = truth.sample(rng);
+        let outcome = test.evaluate(&overconfident(&truth, factor), &targets, rng);
+        outcome.unwrap().p_value() <= 0.05
+    };
+    (0..sets).filter(|_| rejects()).count()
+}
+
+/// Level 5 % of tests that are exact, or nearly so at this size.
+#[test]
+fn levels() {
+    let exact = ExactTest::new(Skce::biased(kernel())).with_replicates(19);
+    let gamma = AsymptoticSkceTest::new(kernel());
+    let bootstrap = gamma
+        .with_null(NullDistribution::Bootstrap)
+        .with_replicates(200);
+    let blocks = AsymptoticBlockSkceTest::linear(kernel());
+    let tests: [(&str, &dyn CalibrationTest<Normal>, usize); 4] = [
+        ("exact", &exact, 12),
+        ("gamma", &gamma, 24),
+        ("bootstrap", &bootstrap, 32),
+        ("linear", &blocks, 128),
+    ];
+    for (name, test, n) in tests {
+        let count = rejections(test, (n, 300, 1.0), &mut rng(101));
+        assert!(
+            within_binomial(count, 300, 0.05, 3.0),
+            "{name}: {count} of 300"
+        );
+    }
+    // never above its level
+    let free = DistributionFreeSkceTest::new(Skce::unbiased(kernel()));
+    assert_eq!(rejections(&free, (32, 100, 1.0), &mut rng(102)), 0);
+    let cme = CmeTest::new(kernel(), 3);
+    let count = rejections(&cme, (128, 300, 1.0), &mut rng(103));
+    assert!(
+        within_binomial(count, 300, 0.05, 3.0),
+        "CME: {count} of 300"
+    );
+}
+
+/// Scales that are half of what they should be.
+#[test]
+fn power() {
+    let gamma = AsymptoticSkceTest::new(kernel());
+    let exact = ExactTest::new(Skce::biased(kernel())).with_replicates(39);
+    let blocks = AsymptoticBlockSkceTest::new(kernel(), 8);
+    let tests: [(&str, &dyn CalibrationTest<Normal>, usize); 3] = [
+        ("gamma", &gamma, 100),
+        ("exact", &exact, 60),
+        ("blocks", &blocks, 320),
+    ];
+    for (name, test, n) in tests {
+        let count = rejections(test, (n, 20, 0.5), &mut rng(104));
+        assert!(count >= 18, "{name}: {count} of 20");
+    }
+}
+
+/// Mixtures go through the same tests: the mixture is calibrated, its first component is not.
+#[test]
+fn mixtures() {
+    let mut rng = rng(105);
+    let (a, b) = (predictions(120, 1, &mut rng), predictions(120, 1, &mut rng));
+    let shifted = Normal::new(b.mean() + 2.0, b.standard_deviation());
+    let mixture = Mixture::ensemble(&[a.clone(), shifted]);
+    let targets = mixture.sample(&mut rng);
+    let test = AsymptoticSkceTest::new(kernel()).with_null(NullDistribution::Multiplier);
+    assert!(
+        test.evaluate(&mixture, &targets, &mut rng)
+            .unwrap()
+            .p_value()
+            > 0.01
+    );
+    assert!(test.evaluate(&a, &targets, &mut rng).unwrap().p_value() < 0.01);
+}
+
+/// The mean of unbiased estimates of calibrated predictions is 0, that of biased ones is not.
+#[test]
+fn unbiased_estimates_average_to_zero() {
+    let mut rng = rng(106);
+    let mut means = |skce: Skce<_>, sets: usize| {
+        let values: Vec<f64> = (0..sets)
+            .map(|_| {
+                let predictions = predictions(8, 2, &mut rng);
+                let targets: Tensor<2> = predictions.sample(&mut rng);
+                skce.estimate(&predictions, &targets).unwrap()
+            })
+            .collect();
+        let n = sets as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        (mean, (variance / n).sqrt())
+    };
+    for skce in [Skce::unbiased(kernel()), Skce::linear(kernel())] {
+        let (mean, error) = means(skce, 1000);
+        assert!(mean.abs() < 4.0 * error, "{mean} ± {error}");
+    }
+    let (mean, error) = means(Skce::biased(kernel()), 200);
+    assert!(mean > 4.0 * error);
+}

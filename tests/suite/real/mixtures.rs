@@ -1,0 +1,174 @@
+//! Mixtures and ensembles: against brute force over components, and against single models.
+
+use std::slice::from_ref;
+
+use approx::assert_relative_eq;
+use burn_calibration::{
+    distribution::{Laplace, Mixture, Normal, Predictive, Samples},
+    estimator::Skce,
+    hypothesis::*,
+    kernel::{Bandwidth, Distance},
+};
+
+use super::data::{Rows, gaussian, gaussian_factor, laplacian};
+use crate::data::*;
+
+/// Two components each: the least cost of a coupling of `(a, 1−a)` and `(b, 1−b)`, linear in the one
+/// free entry, is at an end of its interval.
+fn two_by_two(a: f64, b: f64, cost: [[f64; 2]; 2]) -> f64 {
+    let at = |x: f64| {
+        x * cost[0][0]
+            + (a - x) * cost[0][1]
+            + (b - x) * cost[1][0]
+            + (1.0 - a - b + x) * cost[1][1]
+    };
+    at(a.min(b)).min(at((a + b - 1.0).max(0.0)))
+}
+
+#[test]
+fn the_estimate_is_the_sum_over_components() {
+    let (n, bandwidth, length) = (6, 0.9, 1.2);
+    let components = Rows::random(2 * n, 1, &mut rng(61));
+    let targets = random_rows(n, 1, 2.0, &mut rng(62));
+    let weights: Vec<f64> = random_rows(n, 1, 0.45, &mut rng(63))
+        .iter()
+        .map(|row| 0.5 + row[0])
+        .collect();
+    let weight = |i: usize, k: usize| if k == 0 { weights[i] } else { 1.0 - weights[i] };
+    let (m, s) = (
+        |i: usize, k: usize| components.location[2 * i + k][0],
+        |i: usize, k: usize| components.scale[2 * i + k][0],
+    );
+    let h = |i: usize, j: usize| {
+        let cost = |k: usize, l: usize| (m(i, k) - m(j, l)).powi(2) + (s(i, k) - s(j, l)).powi(2);
+        let cost = [[cost(0, 0), cost(0, 1)], [cost(1, 0), cost(1, 1)]];
+        let distance = two_by_two(weights[i], weights[j], cost).sqrt();
+        let single = |i: usize, y: f64| -> f64 {
+            (0..2)
+                .map(|k| weight(i, k) * gaussian_factor(m(i, k) - y, s(i, k).powi(2), length))
+                .sum()
+        };
+        let (y, z) = (targets[i][0], targets[j][0]);
+        let mut double = 0.0;
+        for k in 0..2 {
+            for l in 0..2 {
+                let variance = s(i, k).powi(2) + s(j, l).powi(2);
+                double += weight(i, k)
+                    * weight(j, l)
+                    * gaussian_factor(m(i, k) - m(j, l), variance, length);
+            }
+        }
+        (-distance / bandwidth).exp()
+            * (gaussian_factor(y - z, 0.0, length) - single(i, z) - single(j, y) + double)
+    };
+    let rows: Vec<Vec<f64>> = weights.iter().map(|w| vec![*w, 1.0 - w]).collect();
+    let mixture = Mixture::new(tensor(&rows), components.normal());
+    let biased: f64 = (0..n * n).map(|at| h(at / n, at % n)).sum::<f64>() / (n * n) as f64;
+    let kernel = gaussian(bandwidth, length);
+    let got = Skce::biased(kernel)
+        .estimate(&mixture, &tensor(&targets))
+        .unwrap();
+    assert_relative_eq!(got, biased, max_relative = 1e-11);
+    let value = scalar(Skce::biased(kernel).value_of(&mixture, &tensor(&targets)));
+    assert_relative_eq!(value, biased, max_relative = 1e-11);
+}
+
+/// An ensemble of one is its member, and so is one of equal members; for tests as for estimates.
+#[test]
+fn ensembles_of_one_model_are_the_model() {
+    let rows = Rows::random(15, 2, &mut rng(64));
+    let targets = tensor(&rows.target);
+    for kernel in [
+        gaussian(1.0, 1.0),
+        laplacian(1.0, 1.0).with_bandwidth(Bandwidth::Median),
+    ] {
+        let skce = Skce::unbiased(kernel);
+        let (normal, laplace) = (rows.normal(), rows.laplace());
+        let single = skce.estimate(&normal, &targets).unwrap();
+        for members in [1, 3] {
+            let ensemble = Mixture::ensemble(&vec![normal.clone(); members]);
+            let estimate = skce.estimate(&ensemble, &targets).unwrap();
+            assert_relative_eq!(estimate, single, max_relative = 1e-9);
+        }
+        let estimate = skce
+            .estimate(&Mixture::ensemble(from_ref(&laplace)), &targets)
+            .unwrap();
+        assert_relative_eq!(
+            estimate,
+            skce.estimate(&laplace, &targets).unwrap(),
+            max_relative = 1e-12
+        );
+        let test = AsymptoticSkceTest::new(kernel).with_null(NullDistribution::Bootstrap);
+        let p = |outcome: TestOutcome| outcome.p_value();
+        let of_one = test.evaluate(
+            &Mixture::ensemble(from_ref(&normal)),
+            &targets,
+            &mut rng(65),
+        );
+        let of_model = test.evaluate(&normal, &targets, &mut rng(65));
+        assert_eq!(p(of_one.unwrap()), p(of_model.unwrap()));
+    }
+}
+
+/// The order of members does not matter, and a component of weight 0 changes nothing.
+#[test]
+fn components_have_no_order() {
+    let sets: Vec<Normal> = (0..3)
+        .map(|seed| Rows::random(8, 1, &mut rng(70 + seed)).normal())
+        .collect();
+    let targets = tensor(&random_rows(8, 1, 2.0, &mut rng(73)));
+    let skce = Skce::unbiased(gaussian(0.7, 1.0));
+    let estimate = |mixture: &Mixture<Normal>| skce.estimate(mixture, &targets).unwrap();
+    let forward = estimate(&Mixture::ensemble(&sets));
+    let reversed: Vec<Normal> = sets.iter().rev().cloned().collect();
+    assert_relative_eq!(
+        forward,
+        estimate(&Mixture::ensemble(&reversed)),
+        max_relative = 1e-10
+    );
+    let padded = Mixture::ensemble(
+        &[
+            sets.clone(),
+            vec![Rows::random(8, 1, &mut rng(74)).normal()],
+        ]
+        .concat(),
+    );
+    let third = 3f64.recip();
+    let padded = Mixture::new(
+        tensor(&vec![vec![third, third, third, 0.0]; 8]),
+        padded.all_components().clone(),
+    );
+    assert_relative_eq!(forward, estimate(&padded), max_relative = 1e-10);
+}
+
+/// Components that are nearly points are Monte Carlo samples, in the estimate and the distance.
+#[test]
+fn mixtures_of_points_are_samples() {
+    let (n, s) = (5, 4);
+    for d in [1, 2] {
+        let draws = random_rows(n * s, d, 2.0, &mut rng(75));
+        let targets = tensor(&random_rows(n, d, 2.0, &mut rng(76)));
+        let points = tensor(&draws);
+        let samples = Samples::new(points.clone().reshape([n as i32, s as i32, d as i32]));
+        let weights = tensor(&vec![vec![0.25; s]; n]);
+        let mixture = Mixture::new(
+            weights,
+            Laplace::new(points.clone(), points.ones_like() * 1e-9),
+        );
+        let (a, b) = (
+            vector(samples.distances(&samples, Distance::Euclidean, 1)),
+            vector(mixture.distances(&mixture, Distance::Euclidean, 1)),
+        );
+        for (at, (a, b)) in a.iter().zip(&b).enumerate() {
+            // on the diagonal the root of rounding
+            let tolerance = if at % (n + 1) == 0 { 1e-6 } else { 1e-12 };
+            assert!((a - b).abs() < tolerance, "{a}, {b}");
+        }
+        let skce = Skce::unbiased(laplacian(0.8, 1.0));
+        let (a, b) = (
+            skce.estimate(&samples, &targets).unwrap(),
+            skce.estimate(&mixture, &targets).unwrap(),
+        );
+        assert_relative_eq!(a, b, max_relative = 1e-6);
+    }
+}

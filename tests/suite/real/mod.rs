@@ -1,0 +1,12 @@
+//! Predictions over real vectors, through the estimators, losses and tests that classes go through.
+
+mod bad_input;
+mod brute_force;
+mod categorical;
+mod closed_values;
+mod data;
+mod gradients;
+mod integrals;
+mod levels;
+mod mixtures;
+mod sampling;

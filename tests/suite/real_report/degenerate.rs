@@ -1,0 +1,105 @@
+use burn::tensor::Tensor;
+use burn_calibration::{
+    distribution::{Normal, Samples},
+    error::Error,
+    report::{RealReport, RealReportBuilder},
+};
+
+use crate::{data::*, report::data::parsed};
+
+/// A page without numbers that are none.
+fn check(report: RealReport) -> RealReport {
+    let page = report.to_html();
+    parsed(&page);
+    for garbage in ["NaN", "inf<", "inf ", "inf,", "∞"] {
+        assert!(!page.contains(garbage), "{garbage} in\n{page}");
+    }
+    parsed(&report.before.pit.to_svg());
+    parsed(&report.before.quantiles.to_svg());
+    report
+}
+
+fn normal(mean: &[f64], deviation: f64) -> Normal {
+    let rows: Vec<Vec<f64>> = mean.iter().map(|&mean| vec![mean]).collect();
+    let mean = tensor(&rows);
+    Normal::new(mean.clone(), mean.ones_like() * deviation)
+}
+
+fn column(values: &[f64]) -> Tensor<2> {
+    tensor(&values.iter().map(|&y| vec![y]).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_single_sample() {
+    let (predictions, targets) = (normal(&[0.0], 1.0), column(&[0.3]));
+    let report = RealReportBuilder::new(&predictions, &targets).build();
+    let report = check(report.unwrap());
+    assert!(matches!(
+        report.before.skce,
+        Err(Error::TooFewSamples { .. })
+    ));
+    assert!(report.to_html().contains("1 prediction of a real number"));
+    assert!(report.to_html().contains("needs at least 2 samples, got 1"));
+}
+
+#[test]
+fn equal_transforms() {
+    let (predictions, targets) = (normal(&[1.0; 50], 2.0), column(&[1.0; 50]));
+    let builder = RealReportBuilder::new(&predictions, &targets).with_after(&predictions);
+    let report = check(builder.build().unwrap());
+    assert_eq!(report.before.pit.counts[4], 50); // 0.5, in a right-closed bin
+    assert_eq!(report.before.root_mean_squared_error, 0.0);
+}
+
+#[test]
+fn tiny_and_huge_scales() {
+    for scale in [1e-9, 1e9] {
+        let mean = [0.0, 1.0, 2.0, 3.0].map(|x: f64| x * scale);
+        let predictions = normal(&mean, scale);
+        let targets = column(&[0.5, -1.0, 4.0, 3.0].map(|x: f64| x * scale));
+        let report = RealReportBuilder::new(&predictions, &targets).build();
+        let page = check(report.unwrap()).to_html();
+        let exponent = if scale < 1.0 { "10⁻⁹" } else { "10⁹" };
+        assert!(page.contains(&format!("1.00 × {exponent}")), "{page}");
+    }
+    // certain, and wrong: all transforms are 0 or 1
+    let predictions = normal(&[0.0; 30], 1e-6);
+    let targets = column(&(0..30).map(|i| f64::from(i % 3 - 1)).collect::<Vec<_>>());
+    let report = RealReportBuilder::new(&predictions, &targets).build();
+    let report = check(report.unwrap());
+    assert_eq!(report.before.pit.counts[9], 10);
+    approx::assert_relative_eq!(report.before.ninety.coverage.estimate, 1.0 / 3.0);
+}
+
+#[test]
+fn draws_have_no_log_score() {
+    let draws = tensor(&random_rows(40, 9, 1.0, &mut rng(4))).reshape([40, 9, 1]);
+    let (predictions, targets) = (Samples::new(draws), column(&[0.1; 40]));
+    let builder = RealReportBuilder::without_density(&predictions, &targets)
+        .with_ranks()
+        .with_bins(7);
+    let report = check(builder.clone().build().unwrap());
+    assert!(report.before.log.is_none());
+    assert!(
+        report
+            .to_html()
+            .contains("these predictions have no density")
+    );
+    assert_ne!(
+        report.before.pit,
+        builder.with_seed(1).build().unwrap().before.pit,
+        "randomised"
+    );
+    // one draw each: a single point, of no width
+    let one = Samples::new(tensor(&vec![vec![0.0]; 5]).reshape([5, 1, 1]));
+    let targets = column(&[0.0, 1.0, -1.0, 0.0, 0.5]);
+    let report = RealReportBuilder::without_density(&one, &targets).build();
+    assert_eq!(
+        check(report.unwrap())
+            .before
+            .sharpness
+            .standard_deviation
+            .estimate,
+        0.0
+    );
+}

@@ -1,0 +1,117 @@
+//! Distributions over real vectors: moments, distribution functions, scores, calibration of quantiles.
+
+mod marginals;
+mod regression;
+mod score_data;
+mod score_gradients;
+mod scores;
+
+use burn::tensor::{DType, Tensor, TensorData};
+use burn_calibration::distribution::{Laplace, Mixture, Normal, Samples};
+use rand::{RngExt, rngs::StdRng};
+
+use crate::data::*;
+
+/// A column of numbers as predictions of `d = 1`.
+fn column(values: &[f64]) -> Tensor<2> {
+    tensor(&values.iter().map(|&x| vec![x]).collect::<Vec<_>>())
+}
+
+/// Draws `[n, S, d]` in f64.
+fn samples(draws: &[Vec<Vec<f64>>]) -> Samples {
+    Samples::new(draws_of(draws, DType::F64))
+}
+
+fn draws_of(draws: &[Vec<Vec<f64>>], dtype: DType) -> Tensor<3> {
+    let shape = [draws.len(), draws[0].len(), draws[0][0].len()];
+    let values = draws.iter().flatten().flatten().copied().collect();
+    Tensor::from_data(TensorData::new::<f64, _>(values, shape), (&device(), dtype))
+}
+
+/// The same number for every row: a prediction with `n` targets.
+fn repeated(value: f64, n: usize) -> Tensor<2> {
+    column(&vec![value; n])
+}
+
+/// `n` times the mixture of three normals that the references are of.
+const WEIGHTS: [f64; 3] = [0.2, 0.5, 0.3];
+const LOCATIONS: [f64; 3] = [-1.0, 0.5, 2.0];
+const SCALES: [f64; 3] = [0.5, 1.0, 0.25];
+
+fn weights(n: usize) -> Tensor<2> {
+    tensor(&vec![WEIGHTS.to_vec(); n])
+}
+
+fn parameters(n: usize) -> (Tensor<2>, Tensor<2>) {
+    (column(&LOCATIONS.repeat(n)), column(&SCALES.repeat(n)))
+}
+
+fn normal_mixture(n: usize) -> Mixture<Normal> {
+    let (location, scale) = parameters(n);
+    Mixture::new(weights(n), Normal::new(location, scale))
+}
+
+fn laplace_mixture(n: usize) -> Mixture<Laplace> {
+    let (location, scale) = parameters(n);
+    Mixture::new(weights(n), Laplace::new(location, scale))
+}
+
+/// Positive numbers, `n × m`, uniform in `[low, high]`.
+fn positive_rows(n: usize, m: usize, [low, high]: [f64; 2], rng: &mut StdRng) -> Vec<Vec<f64>> {
+    let mut row = || (0..m).map(|_| rng.random_range(low..high)).collect();
+    (0..n).map(|_| row()).collect()
+}
+
+#[track_caller]
+fn assert_close(got: &[f64], expected: &[f64], relative: f64) {
+    assert_eq!(got.len(), expected.len());
+    for (i, (got, expected)) in got.iter().zip(expected).enumerate() {
+        let error = (got - expected).abs();
+        assert!(
+            error <= relative * expected.abs().max(1e-300),
+            "entry {i}: {got:e}, expected {expected:e}, error {error:e}"
+        );
+    }
+}
+
+/// Compares the gradient of the sum of `f` with central differences, for every entry of every
+/// parameter: within 10⁻⁶ of the largest.
+#[track_caller]
+fn check_gradients<const D: usize>(
+    parameters: &[Vec<Vec<f64>>],
+    f: impl Fn(Vec<Tensor<2>>) -> Tensor<D>,
+) {
+    let device = device().autodiff();
+    let tracked: Vec<Tensor<2>> = parameters
+        .iter()
+        .map(|rows| tensor_on(rows, &device, DType::F64).require_grad())
+        .collect();
+    let gradients = f(tracked.clone()).sum().backward();
+    let value = |parameters: &[Vec<Vec<f64>>]| {
+        let tensors = parameters.iter().map(|rows| tensor(rows)).collect();
+        scalar(f(tensors).sum())
+    };
+    for (p, tracked) in tracked.iter().enumerate() {
+        let gradient = vector(tracked.grad(&gradients).expect("a gradient"));
+        let (rows, columns) = (parameters[p].len(), parameters[p][0].len());
+        let step = 1e-5;
+        let mut differences = Vec::new();
+        for at in 0..rows * columns {
+            let moved = |step: f64| {
+                let mut moved = parameters.to_vec();
+                moved[p][at / columns][at % columns] += step;
+                value(&moved)
+            };
+            differences.push((moved(step) - moved(-step)) / (2.0 * step));
+        }
+        let largest = differences.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+        assert!(largest > 0.0, "parameter {p} has no effect");
+        for (at, (got, expected)) in gradient.iter().zip(&differences).enumerate() {
+            let error = (got - expected).abs();
+            assert!(
+                error < 1e-6 * largest,
+                "parameter {p}, entry {at}: {got}, expected {expected}"
+            );
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! What is usual for regression. References by scipy 1.17 and numpy (`scipy.stats.norm`, `kstest`,
+//! `chisquare`, `ttest_1samp`) on twelve predictions, by hand, and by simulation.
+
+use burn_calibration::{
+    distribution::{Laplace, Mixture, Normal, Predictive, Samples},
+    error::{Error, Result},
+    estimator::regression::{
+        Ence, IntervalCoverage, Pinball, Pit, QuantileCalibration, Sharpness, ZScores, pinball,
+    },
+    loss::PinballLossConfig,
+    score::{Crps, MeanEstimate, Score},
+};
+
+use super::*;
+
+const MEANS: [f64; 12] = [
+    0.13, -0.13, 0.64, 0.1, -0.54, 0.36, 1.3, 0.95, -0.7, -1.27, -0.62, 0.04,
+];
+const DEVIATIONS: [f64; 12] = [
+    1.76, 0.36, 1.54, 0.6, 1.77, 1.22, 0.81, 1.02, 0.35, 0.51, 1.44, 1.4,
+];
+const TARGETS: [f64; 12] = [
+    2.2, -0.09, -0.85, -0.62, -1.59, 0.71, 0.24, 0.67, -0.77, -0.91, -0.22, 0.69,
+];
+
+fn twelve() -> (Normal, Tensor<2>) {
+    (
+        Normal::new(column(&MEANS), column(&DEVIATIONS)),
+        column(&TARGETS),
+    )
+}
+
+#[test]
+fn probability_integral_transforms() {
+    let (predictions, targets) = twelve();
+    let pit = Pit::new(&predictions, &targets).unwrap();
+    let expected = [
+        0.8802298055646992,
+        0.5442358810453114,
+        0.1666389593262962,
+        0.11506967022170822,
+        0.276516851358641,
+        0.6128999060373155,
+        0.09532782764796704,
+        0.39184643522850693,
+        0.4207402905608969,
+        0.7598693486232886,
+        0.609408524566425,
+        0.6787784711628847,
+    ];
+    assert_eq!(pit.dimensions(), 1);
+    assert_close(pit.values(0), &expected, 1e-13);
+    let test = pit.kolmogorov_smirnov(0);
+    assert_close(&[test.statistic], &[0.15679731804337804], 1e-12);
+    assert!((test.p_value - 0.885827740115799).abs() < 2e-3); // exact: kstest
+    let histogram = pit.histogram(0, 4).unwrap();
+    assert_eq!(histogram.counts, [3, 3, 4, 2]);
+    assert_close(
+        &histogram.densities(),
+        &[1.0, 1.0, 4.0 / 3.0, 2.0 / 3.0],
+        1e-15,
+    );
+    let test = histogram.chi_squared();
+    assert_close(&[test.statistic], &[2.0 / 3.0], 1e-14);
+    assert_close(&[test.p_value], &[0.8810148425137847], 1e-12);
+}
+
+/// Against `scipy.stats.kstwo.sf(x/√n, n)`, on the numbers `i/n + D`, `D = x/√n`, whose distance from
+/// uniform is `D`.
+#[test]
+fn kolmogorov_smirnov_tail() {
+    for (n, x, exact) in [
+        (50, 0.5, 0.94879),
+        (50, 1.0, 0.24581),
+        (50, 1.8, 0.00241),
+        (200, 0.8, 0.52557),
+        (200, 1.5, 0.02057),
+    ] {
+        let distance = x / f64::from(n).sqrt();
+        let quantile = |i: i32| {
+            let u = f64::from(i) / f64::from(n) + distance;
+            match u < 0.5 {
+                true => (2.0 * u).ln(),
+                false => -(2.0 * (1.0 - u).max(1e-12)).ln(),
+            }
+        };
+        let targets: Vec<f64> = (0..n).map(quantile).collect();
+        let standard = Laplace::new(repeated(0.0, targets.len()), repeated(1.0, targets.len()));
+        let pit = Pit::new(&standard, &column(&targets)).unwrap();
+        let test = pit.kolmogorov_smirnov(0);
+        assert!((test.statistic - distance).abs() < 1e-9);
+        let error = (test.p_value - exact).abs();
+        assert!(error < 4e-4, "{n} {x}: {}", test.p_value);
+    }
+}
+
+#[test]
+fn quantiles_and_intervals() {
+    let (predictions, targets) = twelve();
+    let levels = vec![0.1, 0.25, 0.5, 0.75, 0.9];
+    let estimator = QuantileCalibration::new(levels).unwrap();
+    let curve = estimator.curve(&predictions, &targets).unwrap();
+    let counts: Vec<f64> = curve.points.iter().map(|p| 12.0 * p.frequency).collect();
+    assert_close(&counts, &[1.0, 3.0, 6.0, 10.0, 12.0], 1e-15);
+    assert_close(&[curve.mean_absolute_error()], &[0.04], 1e-14);
+    assert_close(
+        &[curve.mean_squared_error()],
+        &[0.0034444444444444444],
+        1e-13,
+    );
+    assert_close(
+        &[estimator.estimate(&predictions, &targets).unwrap()],
+        &[0.04],
+        1e-14,
+    );
+    for (level, inside, width) in [
+        (0.5, 7.0, 1.436663167917654),
+        (0.9, 12.0, 3.5035382254066363),
+    ] {
+        let interval = IntervalCoverage::estimate(&predictions, &targets, level).unwrap();
+        assert_close(&[interval.coverage.estimate * 12.0], &[inside], 1e-14);
+        assert_close(&[interval.width.estimate], &[width], 1e-13);
+    }
+    let pinball = Pinball::new(vec![0.1, 0.5, 0.9]).unwrap();
+    let expected = [0.13164717772290607, 0.3558333333333334, 0.14315190839716654];
+    let got: Vec<f64> = pinball
+        .by_level(&predictions, &targets)
+        .unwrap()
+        .iter()
+        .map(|mean| mean.estimate)
+        .collect();
+    assert_close(&got, &expected, 1e-13);
+    let mean = pinball.estimate(&predictions, &targets).unwrap();
+    assert_close(
+        &[mean.estimate],
+        &[expected.iter().sum::<f64>() / 3.0],
+        1e-13,
+    );
+}
+
+/// A target at the median is at most the median.
+#[test]
+fn ties_with_a_quantile() {
+    let predictions = Laplace::new(column(&[0.3, 0.1]), column(&[2.0, 0.7]));
+    let median = QuantileCalibration::new(vec![0.5]).unwrap();
+    let curve = median.curve(&predictions, &column(&[0.3, 0.1])).unwrap();
+    assert_eq!(curve.points[0].frequency, 1.0);
+    // of the draws 0 and 1 the quantile at ½ is 0: ¼ is above it, and so is 1
+    let draws = samples(&vec![vec![vec![0.0], vec![1.0]]; 3]);
+    let curve = median.curve(&draws, &column(&[0.0, 0.25, 1.0])).unwrap();
+    assert_close(&[curve.points[0].frequency], &[1.0 / 3.0], 1e-15);
+}
+
+#[test]
+fn standard_deviations() {
+    let (predictions, targets) = twelve();
+    let bins = Ence::new(3).bins(&predictions, &targets).unwrap();
+    let variance: Vec<f64> = bins.iter().map(|bin| bin.root_mean_variance).collect();
+    let error: Vec<f64> = bins.iter().map(|bin| bin.root_mean_squared_error).collect();
+    assert_eq!(
+        bins.iter().map(|bin| bin.size).collect::<Vec<_>>(),
+        [4, 4, 4]
+    );
+    let expected = [0.4669582422444217, 1.1341186004999653, 1.6336844860621036];
+    assert_close(&variance, &expected, 1e-14);
+    let expected = [0.40450587140361755, 0.6608706378709831, 1.3935117509371782];
+    assert_close(&error, &expected, 1e-14);
+    let ence = Ence::new(3).estimate(&predictions, &targets).unwrap();
+    assert_close(&[ence], &[0.23267949156287526], 1e-13);
+
+    let z = ZScores::estimate(&predictions, &targets).unwrap();
+    assert_close(&[z.mean.estimate], &[-0.12681883500766217], 1e-12);
+    assert_close(&[z.mean_square.estimate], &[0.5687388401673567], 1e-13);
+    assert_close(&[z.variance()], &[0.552655823254656], 1e-13);
+    assert_close(&[z.p_value()], &[0.03684323444934203], 1e-9); // ttest_1samp(z², 1)
+
+    let sharpness = Sharpness::estimate(&predictions).unwrap();
+    assert_close(&[sharpness.standard_deviation.estimate], &[1.065], 1e-14);
+    assert_close(&[sharpness.variance.estimate], &[1.391066666666667], 1e-14);
+}
+
+/// Twice the pinball score over a fine grid of levels is the CRPS.
+#[test]
+fn pinball_and_crps() {
+    let predictions = normal_mixture(3);
+    let targets = column(&[-2.0, 0.25, 1.9]);
+    let levels = (0..2000).map(|k| (f64::from(k) + 0.5) / 2000.0).collect();
+    let mean = Pinball::new(levels).unwrap();
+    let mean = mean.estimate(&predictions, &targets).unwrap().estimate;
+    let crps = Crps.mean(&predictions, &targets).unwrap().estimate;
+    assert!((2.0 * mean - crps).abs() < 1e-4 * crps);
+}
+
+#[test]
+fn pinball_loss() {
+    let rng = &mut rng(1);
+    let levels = [0.1, 0.5, 0.9];
+    let (n, l) = (4, levels.len());
+    let parameters = [random_rows(n, l, 2.0, rng), random_rows(n, 1, 2.0, rng)];
+    let score = |p: &[Tensor<2>]| pinball(p[0].clone(), p[1].clone().reshape([n]), &levels);
+    let expected: Vec<f64> = (0..n)
+        .map(|i| {
+            let y = parameters[1][i][0];
+            let terms = parameters[0][i].iter().zip(&levels).map(|(q, tau)| {
+                let above = y - q;
+                if above >= 0.0 {
+                    tau * above
+                } else {
+                    (tau - 1.0) * above
+                }
+            });
+            terms.sum::<f64>() / l as f64
+        })
+        .collect();
+    let tensors = [tensor(&parameters[0]), tensor(&parameters[1])];
+    assert_close(&vector(score(&tensors)), &expected, 1e-14);
+    check_gradients(&parameters, |p| score(&p));
+    let loss = PinballLossConfig::new(levels.to_vec()).init();
+    let value = scalar(loss.forward(tensors[0].clone(), tensors[1].clone().reshape([n])));
+    assert_close(&[value], &[expected.iter().sum::<f64>() / n as f64], 1e-14);
+}
+
+#[test]
+#[should_panic(expected = "a level of 1, expected a number between 0 and 1")]
+fn pinball_loss_of_no_quantile() {
+    PinballLossConfig::new(vec![0.5, 1.0]).init();
+}
+
+/// Of samples: by hand, and randomised where mass is at the target.
+#[test]
+fn transforms_of_samples() {
+    let predictions = samples(&vec![vec![vec![0.0], vec![1.0], vec![1.0], vec![2.0]]; 3]);
+    let targets = column(&[-1.0, 1.0, 5.0]);
+    let rng = &mut rng(2);
+    let mid = Pit::new(&predictions, &targets).unwrap();
+    assert_eq!(mid.values(0), [0.0, 0.5, 1.0]);
+    let randomised = Pit::randomised(&predictions, &targets, rng).unwrap();
+    assert_eq!(
+        (randomised.values(0)[0], randomised.values(0)[2]),
+        (0.0, 1.0)
+    );
+    assert!((0.25..0.75).contains(&randomised.values(0)[1]));
+    let ranks = Pit::ranks(&predictions, &targets, rng).unwrap();
+    for (value, (low, high)) in ranks
+        .values(0)
+        .iter()
+        .zip([(0.0, 0.2), (0.2, 0.8), (0.8, 1.0)])
+    {
+        assert!(
+            (low..high).contains(value),
+            "{value} not in [{low}, {high})"
+        );
+    }
+}
+
+/// Calibrated predictions of every kind pass all checks, ones that are too certain fail all.
+#[test]
+fn simulated() {
+    let n = 4000;
+    let rng = &mut rng(3);
+    let location = column(&random_rows(n, 1, 3.0, rng).concat());
+    let scale = column(&positive_rows(n, 1, [0.5, 2.0], rng).concat());
+    let mixture = Mixture::ensemble(&[
+        Normal::new(location.clone() - 1.0, scale.clone()),
+        Normal::new(location.clone() + 1.0, scale.clone()),
+    ]);
+    check_kind(&mixture, &mixture.sample(rng), true);
+    let laplace = Laplace::new(location.clone(), scale.clone());
+    let targets = laplace.sample(rng);
+    check_kind(&laplace, &targets, true);
+    check_kind(
+        &Laplace::new(location.clone(), scale * 0.7),
+        &targets,
+        false,
+    );
+
+    // few draws: randomised ranks are uniform, the empirical distribution is too certain
+    let draws = Samples::drawn_from(&laplace, 5, rng);
+    let ranks = Pit::ranks(&draws, &targets, rng).unwrap();
+    assert!(ranks.kolmogorov_smirnov(0).p_value > 0.01);
+    let naive = Pit::new(&draws, &targets).unwrap();
+    assert!(naive.kolmogorov_smirnov(0).p_value < 1e-6);
+    // and targets drawn from the empirical distribution have uniform randomised transforms
+    let own = draws.sample(rng);
+    let randomised = Pit::randomised(&draws, &own, rng).unwrap();
+    assert!(randomised.kolmogorov_smirnov(0).p_value > 0.01);
+}
+
+fn check_kind<P: burn_calibration::distribution::Marginals>(
+    predictions: &P,
+    targets: &Tensor<2>,
+    calibrated: bool,
+) {
+    let pit = Pit::new(predictions, targets).unwrap();
+    let tests = [
+        pit.kolmogorov_smirnov(0).p_value,
+        pit.histogram(0, 10).unwrap().chi_squared().p_value,
+        ZScores::estimate(predictions, targets).unwrap().p_value(),
+    ];
+    for p_value in tests {
+        assert_eq!(p_value > 0.01, calibrated, "{tests:?}");
+    }
+    let curve = QuantileCalibration::default()
+        .curve(predictions, targets)
+        .unwrap();
+    assert_eq!(curve.points.len(), 19);
+    assert_eq!(curve.mean_absolute_error() < 0.015, calibrated);
+    let interval = IntervalCoverage::estimate(predictions, targets, 0.8).unwrap();
+    let error = (interval.coverage.estimate - 0.8) / interval.coverage.standard_error;
+    assert_eq!(error.abs() < 3.5, calibrated);
+    let ence = Ence::default().estimate(predictions, targets).unwrap();
+    assert_eq!(ence < 0.12, calibrated, "{ence}");
+}
+
+/// Coordinates are averaged: two equal ones give what one does, and have transforms of their own.
+#[test]
+fn several_coordinates() {
+    let (one, targets) = twelve();
+    let twice = |x: Tensor<2>| Tensor::cat(vec![x.clone(), x], 1);
+    let two = Normal::new(twice(one.mean()), twice(one.standard_deviation()));
+    let y = twice(targets.clone());
+    let pit = Pit::new(&two, &y).unwrap();
+    assert_eq!(pit.dimensions(), 2);
+    assert_eq!(pit.values(0), pit.values(1));
+    let quantiles = QuantileCalibration::default();
+    assert_close(
+        &[quantiles.estimate(&two, &y).unwrap()],
+        &[quantiles.estimate(&one, &targets).unwrap()],
+        1e-14,
+    );
+    let means = |predictions: &Normal, y: &Tensor<2>| -> Vec<MeanEstimate> {
+        let interval = IntervalCoverage::estimate(predictions, y, 0.5).unwrap();
+        let z = ZScores::estimate(predictions, y).unwrap();
+        let sharpness = Sharpness::estimate(predictions).unwrap();
+        vec![
+            interval.coverage,
+            interval.width,
+            z.mean,
+            z.mean_square,
+            sharpness.variance,
+        ]
+    };
+    for (two, one) in means(&two, &y).iter().zip(means(&one, &targets)) {
+        assert_eq!(two.samples, 12);
+        assert_close(&[two.estimate], &[one.estimate], 1e-13);
+        assert_close(&[two.standard_error], &[one.standard_error], 1e-12);
+    }
+}
+
+#[test]
+fn bad_input() {
+    fn message<T: std::fmt::Debug>(result: Result<T>) -> String {
+        Error::to_string(&result.unwrap_err())
+    }
+    let (predictions, targets) = twelve();
+    let level = "a level is 1, expected a number between 0 and 1, both excluded";
+    assert_eq!(message(QuantileCalibration::new(vec![0.5, 1.0])), level);
+    assert_eq!(message(Pinball::new(vec![1.0])), level);
+    assert_eq!(
+        message(IntervalCoverage::estimate(&predictions, &targets, 1.0)),
+        level
+    );
+    assert_eq!(
+        message(QuantileCalibration::new(vec![])),
+        "the number of levels is 0, expected at least 1"
+    );
+    assert_eq!(
+        message(Ence::new(0).estimate(&predictions, &targets)),
+        "the number of bins is 0, expected at least 1"
+    );
+    let pit = Pit::new(&predictions, &targets).unwrap();
+    assert_eq!(
+        message(pit.histogram(0, 1)),
+        "the number of bins is 1, expected at least 2"
+    );
+    assert_eq!(
+        message(Pit::new(&predictions, &column(&[0.0]))),
+        "12 predictions but 1 targets, expected as many of one as of the other"
+    );
+    let broken = Normal::new(column(&[0.0, f64::NAN]), column(&[1.0, 1.0]));
+    assert_eq!(
+        message(Sharpness::estimate(&broken)),
+        "row 1, coordinate 0: the location is NaN, expected a finite number"
+    );
+    let equal = samples(&[vec![vec![0.0], vec![1.0]], vec![vec![2.0], vec![2.0]]]);
+    for result in [
+        Ence::default()
+            .estimate(&equal, &column(&[0.0, 0.0]))
+            .map(|_| ()),
+        ZScores::estimate(&equal, &column(&[0.0, 0.0])).map(|_| ()),
+    ] {
+        assert_eq!(
+            message(result),
+            "row 1, coordinate 0: the scale is 0, expected a positive number"
+        );
+    }
+}

@@ -1,0 +1,194 @@
+//! Scores of data: propriety, means, bounds, improvements, what data can get wrong.
+
+use burn::tensor::{DType, Device};
+use burn_calibration::{
+    distribution::{Density, Normal, Predictive, Samples},
+    error::Error,
+    loss::ScoreLoss,
+    score::{Crps, DawidSebastiani, EnergyScore, FairCrps, LogScore, Score},
+};
+
+use super::{
+    scores::{CRPS, TARGETS},
+    *,
+};
+
+/// The predictions that the targets are drawn from score best, significantly.
+#[test]
+fn propriety() {
+    let n = 20_000;
+    let rng = &mut rng(10);
+    let normal = |mean: f64, deviation: f64| Normal::new(repeated(mean, n), repeated(deviation, n));
+    let truth = normal(0.0, 1.0);
+    let targets = truth.sample(rng);
+    fn worse<S: Score<Normal>>(score: S, truth: &Normal, other: &Normal, y: &Tensor<2>) {
+        let gain = score.improvement(truth, other, y).unwrap();
+        let (low, _) = gain.confidence_interval(0.999).unwrap();
+        assert!(low > 0.0, "{score:?}: {gain}");
+    }
+    for other in [
+        normal(0.3, 1.0),
+        normal(0.0, 1.4),
+        normal(0.0, 0.7),
+        normal(-0.2, 1.1),
+    ] {
+        worse(Crps, &truth, &other, &targets);
+        worse(LogScore, &truth, &other, &targets);
+        worse(DawidSebastiani, &truth, &other, &targets);
+    }
+    // dependence, which the energy score sees and the CRPS does not
+    let n = 2_000;
+    let x = Normal::new(repeated(0.0, n * 20), repeated(1.0, n * 20)).sample(rng);
+    let x = x.reshape([n, 20, 1]);
+    let other = x.clone().slice([0..n, 1..20]);
+    let other = Tensor::cat(vec![other, x.clone().slice([0..n, 0..1])], 1);
+    let (dependent, independent) = (
+        Samples::new(Tensor::cat(vec![x.clone(), x.clone()], 2)),
+        Samples::new(Tensor::cat(vec![x, other], 2)),
+    );
+    let y = Normal::new(repeated(0.0, n), repeated(1.0, n)).sample(rng);
+    let y = Tensor::cat(vec![y.clone(), y], 1);
+    let gain = EnergyScore
+        .improvement(&dependent, &independent, &y)
+        .unwrap();
+    assert!(gain.confidence_interval(0.999).unwrap().0 > 0.0, "{gain}");
+    let same = Crps.improvement(&dependent, &independent, &y).unwrap();
+    assert!(same.difference.estimate.abs() < 1e-12);
+}
+
+/// The fair CRPS of few draws estimates that of the distribution they are from, the other is above.
+#[test]
+fn fairness() {
+    let n = 20_000;
+    let rng = &mut rng(11);
+    let truth = Normal::new(repeated(0.0, n), repeated(1.0, n));
+    let targets = truth.sample(rng);
+    let few = Samples::drawn_from(&truth, 3, rng);
+    let exact = std::f64::consts::PI.sqrt().recip(); // E CRPS = σ/√π
+    let fair = FairCrps.mean(&few, &targets).unwrap();
+    assert!(
+        (fair.estimate - exact).abs() < 4.0 * fair.standard_error,
+        "{fair}"
+    );
+    let unfair = Crps.mean(&few, &targets).unwrap();
+    let expected = exact * (1.0 + 1.0 / 3.0); // + E|X − X'|/2S = (2/√π)/6
+    assert!(
+        (unfair.estimate - expected).abs() < 4.0 * unfair.standard_error,
+        "{unfair}"
+    );
+}
+
+#[test]
+fn data() {
+    let (predictions, targets) = (normal_mixture(4), column(&TARGETS));
+    let bound = Crps.upper_bound(&predictions, &targets).unwrap();
+    let mean = CRPS[2].iter().sum::<f64>() / 4.0;
+    assert_close(&[bound.estimate], &[mean], 1e-13);
+    assert_eq!(bound.samples, 4);
+    // blocks of 1024 rows
+    let many = normal_mixture(2500);
+    let y = column(&TARGETS.repeat(625));
+    let each = Crps.each(&many, &y).unwrap();
+    assert_close(&each[2496..], &CRPS[2], 1e-13);
+
+    let message = |error: Error| error.to_string();
+    assert_eq!(
+        message(LogScore.upper_bound(&predictions, &targets).unwrap_err()),
+        "the log score gives no upper bound of a calibration error: the infimum of its entropy is −∞, expected a score whose entropy is bounded, such as the CRPS"
+    );
+    let error = DawidSebastiani
+        .upper_bound(&predictions, &targets)
+        .unwrap_err();
+    assert!(matches!(
+        error,
+        Error::NoUpperBound {
+            score: "Dawid–Sebastiani score"
+        }
+    ));
+    assert!(LogScore.mean(&predictions, &targets).is_ok());
+}
+
+#[test]
+fn bad_data() {
+    let targets = column(&[0.0, 1.0]);
+    let normal = |deviation: f64| Normal::new(repeated(0.0, 2), column(&[1.0, deviation]));
+    let message = |result: burn_calibration::error::Result<_>| match result {
+        Ok(_) => panic!("no error"),
+        Err(error) => Error::to_string(&error),
+    };
+    assert_eq!(
+        message(Crps.mean(&normal(-1.0), &targets)),
+        "row 1, coordinate 0: the scale is -1, expected a positive number"
+    );
+    assert_eq!(
+        message(Crps.mean(&normal(1.0), &column(&[0.0, f64::NAN]))),
+        "row 1, coordinate 0: the target is NaN, expected a finite number"
+    );
+    assert_eq!(
+        message(LogScore.mean(&normal(1.0), &column(&[0.0]))),
+        "2 predictions but 1 targets, expected as many of one as of the other"
+    );
+    assert_eq!(
+        message(LogScore.mean(&normal(1.0), &tensor(&[vec![0.0, 0.0], vec![0.0, 0.0]]))),
+        "targets of dimension 2, expected 1"
+    );
+    // equal draws have no variance: −∞ + 1/0
+    let draws = samples(&[vec![vec![0.0], vec![1.0]], vec![vec![2.0], vec![2.0]]]);
+    assert_eq!(
+        message(DawidSebastiani.mean(&draws, &column(&[0.0, 3.0]))),
+        "row 1: the Dawid–Sebastiani score is NaN, expected a finite number"
+    );
+    let single = samples(&[vec![vec![0.0]], vec![vec![2.0]]]);
+    assert_eq!(
+        message(FairCrps.mean(&single, &targets)),
+        "a fair CRPS needs at least 2 samples, got 1"
+    );
+    let improvement = Crps.improvement(&normal(1.0), &normal(0.0), &targets);
+    assert_eq!(
+        improvement.unwrap_err().to_string(),
+        "after recalibration: row 1, coordinate 0: the scale is 0, expected a positive number"
+    );
+}
+
+/// From predictions of one kind to those of another.
+#[test]
+fn improvement_between_kinds() {
+    let targets = column(&TARGETS);
+    let after = Normal::new(repeated(0.5, 4), repeated(2.0, 4));
+    let gain = Crps
+        .improvement(&normal_mixture(4), &after, &targets)
+        .unwrap();
+    let expected = (CRPS[0].iter().sum::<f64>() - CRPS[2].iter().sum::<f64>()) / 4.0;
+    assert_close(&[gain.difference.estimate], &[expected], 1e-12);
+}
+
+#[test]
+#[should_panic(expected = "shapes of the targets and of the predictions")]
+fn targets_do_not_broadcast() {
+    let wide = Normal::new(tensor(&[vec![0.0, 1.0]]), tensor(&[vec![1.0, 1.0]]));
+    ScoreLoss::new(Crps).forward(&wide, &column(&[0.0]));
+}
+
+/// A network's raw outputs trained by the CRPS end at mean and deviation of the targets.
+#[test]
+fn training() {
+    let device: Device = device().autodiff();
+    let rng = &mut rng(12);
+    let n = 500;
+    let targets = Normal::new(repeated(3.0, n), repeated(0.5, n)).sample(rng);
+    let targets = Tensor::from_data(targets.into_data(), (&device, DType::F64));
+    let loss = ScoreLoss::new(Crps);
+    let mut raw = tensor_on(&[vec![0.0, 0.0]], &device, DType::F64).require_grad();
+    for _ in 0..300 {
+        let predictions = Normal::from_raw(raw.clone().expand([n, 2]), 1e-3);
+        let gradients = loss.forward(&predictions, &targets).backward();
+        let step = raw.grad(&gradients).unwrap();
+        let next = raw.clone().inner() - step * 1.0;
+        raw = Tensor::from_inner(next).require_grad();
+    }
+    let fitted = Normal::from_raw(raw, 1e-3);
+    assert!((vector(fitted.mean())[0] - 3.0).abs() < 0.07);
+    assert!((vector(fitted.standard_deviation())[0] - 0.5).abs() < 0.05);
+    let density = fitted.log_density(&tensor_on(&[vec![3.0]], &device, DType::F64));
+    assert!(vector(density)[0].is_finite());
+}

@@ -1,0 +1,154 @@
+//! The page: its numbers are those of the estimators, its markup is well-formed and complete.
+
+use approx::assert_relative_eq;
+use burn_calibration::{
+    estimator::{Ece, KolmogorovSmirnov},
+    hypothesis::{AsymptoticSkceTest, CalibrationTest},
+    kernel::Kernel,
+    report::ReportBuilder,
+    score::ProperScore,
+};
+use roxmltree::Node;
+
+use super::data::{all, parsed, report, sample};
+use crate::data::*;
+
+/// The numbers of a page are those of the estimators.
+#[test]
+fn numbers_are_those_of_the_estimators() {
+    let (predictions, labels) = sample(300, 4, 5);
+    let report = ReportBuilder::new(&predictions, &labels).build().unwrap();
+    let summary = &report.before;
+    assert_eq!((report.samples, report.classes()), (300, 4));
+    let close = |found: f64, expected: f64| {
+        assert_relative_eq!(found, expected, max_relative = 1e-12);
+    };
+    close(
+        summary.ece,
+        Ece::default().estimate(&predictions, &labels).unwrap(),
+    );
+    let ks = KolmogorovSmirnov::default().estimate(&predictions, &labels);
+    close(summary.ks, ks.unwrap());
+    let score = |score: ProperScore| score.upper_bound(&predictions, &labels).unwrap();
+    assert_eq!(summary.brier, score(ProperScore::Brier));
+    assert_eq!(summary.log, Ok(score(ProperScore::Log)));
+    let test = AsymptoticSkceTest::new(Kernel::exponential());
+    let outcome = test.evaluate(&predictions, &labels, &mut rng(0)).unwrap();
+    assert_eq!(summary.skce, Ok(outcome));
+    close(summary.accuracy.estimate, summary.top_label.frequency());
+    close(summary.confidence.estimate, summary.top_label.confidence());
+}
+
+#[test]
+fn classes_with_most_labels_are_shown() {
+    let rows = vec![vec![0.25; 4]; 7];
+    let (predictions, labels) = (categorical(&rows), labels(&[3, 3, 1, 1, 2, 0, 3]));
+    let build = |most| {
+        let builder = ReportBuilder::new(&predictions, &labels).with_most_classes(most);
+        builder.build().unwrap()
+    };
+    assert_eq!(build(2).shown_classes, [1, 3]);
+    assert_eq!(build(3).shown_classes, [0, 1, 3]); // of equally many the first
+    assert!(
+        build(2)
+            .to_html()
+            .contains("2 of the 4 classes: those with most labels")
+    );
+    assert!(build(10).to_html().contains("All classes"));
+    assert!(!build(0).to_html().contains("Class by class"));
+}
+
+#[test]
+fn a_subset_is_drawn_by_the_seed_and_said() {
+    let (predictions, labels) = sample(400, 3, 6);
+    let build = |seed| {
+        let builder = ReportBuilder::new(&predictions, &labels).with_skce_samples(100);
+        builder.with_seed(seed).build().unwrap()
+    };
+    let (one, same, other) = (build(1), build(1), build(2));
+    assert_eq!(one.to_html(), same.to_html());
+    assert_ne!(one.before.skce, other.before.skce);
+    assert_eq!(one.before.brier, other.before.brier);
+    assert_eq!(one.before.skce.as_ref().unwrap().samples(), 100);
+    assert!(one.to_html().contains("on 100 samples drawn at random"));
+}
+
+#[test]
+fn the_page_is_well_formed_and_complete() {
+    let report = report();
+    let page = report.to_html();
+    let document = parsed(&page);
+    assert_eq!(all(&document, "main").count(), 1);
+    let heading = all(&document, "h1").next().unwrap();
+    assert_eq!(heading.text(), Some("<b>\"A\" & 'B'\u{fffd}</b>"));
+    for forbidden in ["http", "<script", "<link", "<img", "url(", "@import", "<b>"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+    for attribute in document.descendants().flat_map(|node| node.attributes()) {
+        let name = attribute.name();
+        assert!(
+            !["href", "src", "id"].contains(&name) && !name.starts_with("on"),
+            "{name}"
+        );
+    }
+    // 2 diagrams of the top label, 10 of 12 classes twice, each with its text alternative
+    let pictures: Vec<Node> = all(&document, "svg")
+        .filter(|svg| svg.attribute("aria-hidden").is_none())
+        .collect();
+    assert_eq!(pictures.len(), 22);
+    for picture in &pictures {
+        assert_eq!(picture.attribute("role"), Some("img"));
+        assert!(picture.attribute("viewBox").is_some() && picture.attribute("width").is_none());
+        let child = |tag: &str| {
+            let mut children = picture.children();
+            children
+                .find(|node| node.has_tag_name(tag))
+                .unwrap()
+                .text()
+                .unwrap()
+                .to_owned()
+        };
+        assert!(child("title").starts_with("Reliability diagram: "));
+        assert!(child("desc").contains("samples, mean probability"));
+    }
+    for table in all(&document, "table") {
+        assert!(table.children().any(|node| node.has_tag_name("caption")));
+    }
+    for figure in all(&document, "figure") {
+        assert!(
+            figure
+                .children()
+                .any(|node| node.has_tag_name("figcaption"))
+        );
+    }
+    for summary in [&report.before, report.after.as_ref().unwrap()] {
+        let outcome = summary.skce.as_ref().unwrap();
+        let numbers = [
+            format!("{:.2}\u{a0}%", 100.0 * summary.accuracy.estimate),
+            format!("{:.2}\u{a0}%", 100.0 * summary.confidence.estimate),
+            format!("{:.4}", summary.brier.estimate),
+            format!("{:.4}", summary.brier.standard_error),
+            format!("{:.4}", summary.log.as_ref().unwrap().estimate),
+            format!("{:.4}", summary.ece),
+            format!("{:.4}", summary.ks),
+            format!("{:.2e}", outcome.estimate())
+                .split('e')
+                .next()
+                .unwrap()
+                .replace('-', "−")
+                + " × 10",
+        ];
+        for number in numbers {
+            assert!(page.contains(&number), "{number}");
+        }
+        for diagram in [&summary.top_label].into_iter().chain(&summary.class_wise) {
+            for bin in &diagram.bins {
+                let number = format!(
+                    "frequency {:.4}, band {:.4} to {:.4}",
+                    bin.frequency, bin.band.0, bin.band.1
+                );
+                assert!(page.contains(&number), "{number}");
+            }
+        }
+    }
+}
