@@ -2,6 +2,7 @@
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_calibration::distribution::Categorical;
+use proptest::test_runner::{Config, RngSeed};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 pub fn device() -> Device {
@@ -10,6 +11,20 @@ pub fn device() -> Device {
 
 pub fn rng(seed: u64) -> StdRng {
     StdRng::seed_from_u64(seed)
+}
+
+/// So many cases of a property, the same in every run; `PROPTEST_RNG_SEED` chooses others.
+pub fn cases(cases: u32) -> Config {
+    let default = Config::with_cases(cases);
+    let rng_seed = match default.rng_seed {
+        RngSeed::Random => RngSeed::Fixed(1),
+        chosen => chosen,
+    };
+    Config {
+        rng_seed,
+        failure_persistence: None,
+        ..default
+    }
 }
 
 /// Rows as an f64 tensor.

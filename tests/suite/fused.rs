@@ -91,7 +91,7 @@ fn predictions(n: usize, m: usize, sharpness: f64, seed: u64) -> Vec<Vec<f64>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn short_vectors_agree_with_the_composition(

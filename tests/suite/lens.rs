@@ -188,7 +188,7 @@ fn labelled() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<usize>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(cases(64))]
 
     /// The kernels see no names of classes: any permutation of them leaves the SKCE as it is; the
     /// lenses give valid predictions and labels.

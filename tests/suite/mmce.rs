@@ -134,7 +134,7 @@ fn value_and_gradient(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(cases(96))]
 
     /// Positions are multiples of 2⁻¹² and so the same in f32.
     #[test]

@@ -21,7 +21,7 @@ fn estimate(skce: Skce, rows: &[Vec<f64>], classes: &[usize]) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn quadratic_estimators_ignore_the_order((rows, classes) in labelled(), kernel in any_kernel(), shift in 1usize..9) {

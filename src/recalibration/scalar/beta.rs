@@ -5,7 +5,7 @@ use burn::{
 };
 
 use super::{
-    curve::{Curve, curve_map},
+    curve::{Curve, FLAT, curve_map},
     event::log_sigmoid,
     odds,
 };
@@ -39,7 +39,7 @@ pub struct BetaCalibrationConfig {
 /// `a = b = 1`. A fit by another criterion descends in `√a` and `√b`. The report has the mean over
 /// events of the log loss against smoothed targets.
 ///
-/// For two classes injective unless `a = b = 0`. Order and accuracy are kept if besides
+/// For two classes injective unless `a = b = 0` (in floating point: `a + b ≤ 10⁻⁹`). Order and accuracy are kept if besides
 /// `c = (a−b) log 2`, where `g = ½` at `p = ½`, which a fit gives by chance. For more classes nothing is
 /// kept for certain.
 #[derive(Module, Debug)]
@@ -69,7 +69,7 @@ impl Curve for Beta {
 
     fn keeps(parameters: &[f64]) -> Guarantees {
         let (a, b, c) = (parameters[0], parameters[1], parameters[2]);
-        let increases = a + b > 0.0;
+        let increases = a + b > FLAT;
         let decides_alike = increases && c == (a - b) * std::f64::consts::LN_2;
         Guarantees {
             keeps_order: decides_alike,

@@ -63,6 +63,9 @@ pub(super) fn check<C: Curve>(parameters: &[Vec<f64>]) -> Result<()> {
     Ok(())
 }
 
+/// In a flatter map rounding can make different log-odds equal: it is not called injective.
+pub(super) const FLAT: f64 = 1e-9;
+
 /// A descent by a criterion starts with slopes of at least this, standardised, where they are bounded
 /// by 0: there it could not leave the bound.
 const LEAST: f64 = 1e-4;

@@ -99,10 +99,10 @@ impl Logistic {
     /// The minimum over the weights of the given features and the intercept, by Newton steps that are
     /// damped where the loss would rise (Levenberg–Marquardt). The loss is convex; where the data do
     /// not determine a weight it stays near its start, 1 for the feature as it was (less, if that
-    /// would be more than 1 standardised).
+    /// would be more than 1 standardised); 0 where the targets are all alike.
     pub fn minimum(&self, features: &[usize], limits: Limits) -> Minimum {
         let d = features.len() + 1;
-        let start = features.iter().map(|&j| self.columns[j].spread.min(1.0));
+        let start = features.iter().map(|&j| self.start(&self.columns[j]));
         let mut theta = DVector::from_iterator(d, start.chain([self.base]));
         let mut here = self.at(features, &theta);
         let (mut damping, mut evaluations) = (1e-3, 1);
@@ -143,6 +143,16 @@ impl Logistic {
             gradient: here.gradient.amax(),
             evaluations,
             status,
+        }
+    }
+
+    /// Targets that are all alike leave no slope: 0 exactly, not up to rounding.
+    fn start(&self, column: &Column) -> f64 {
+        let alike = self.groups.windows(2).all(|pair| pair[0].1 == pair[1].1);
+        let constant = column.values.iter().all(|x| *x == 0.0);
+        match alike && !constant {
+            true => 0.0,
+            false => column.spread.min(1.0),
         }
     }
 

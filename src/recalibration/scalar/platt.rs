@@ -5,7 +5,7 @@ use burn::{
 };
 
 use super::{
-    curve::{Curve, curve_map},
+    curve::{Curve, FLAT, curve_map},
     event::Event,
     logistic::Logistic,
 };
@@ -37,7 +37,7 @@ pub struct PlattScalingConfig {
 /// cannot rise. Equal log-odds throughout determine `b` alone and leave `a = 1`. The report has the
 /// mean over events of the log loss against smoothed targets.
 ///
-/// For two classes injective if `a ≠ 0`. A shift moves the decision: order and accuracy are kept for
+/// For two classes injective if `a ≠ 0` (in floating point: `|a| > 10⁻⁹`). A shift moves the decision: order and accuracy are kept for
 /// `a > 0` and `b = 0` only, which a fit gives by chance. For more classes nothing is kept for certain:
 /// the normalised values of several increasing functions need not keep the order, nor determine the
 /// prediction.
@@ -65,11 +65,11 @@ impl Curve for Sigmoid {
 
     fn keeps(parameters: &[f64]) -> Guarantees {
         let (a, b) = (parameters[0], parameters[1]);
-        let decides_alike = a > 0.0 && b == 0.0;
+        let decides_alike = a > FLAT && b == 0.0;
         Guarantees {
             keeps_order: decides_alike,
             keeps_accuracy: decides_alike,
-            injective: a != 0.0,
+            injective: a.abs() > FLAT,
         }
     }
 }

@@ -309,6 +309,8 @@ fn gradients_are_finite_and_right() {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn beta_quantiles_invert(a in 0.05f64..50.0, b in 0.05f64..50.0, level in 0.001f64..0.999) {
         let predictions = Beta::new(column([a]), column([b]));

@@ -17,7 +17,7 @@ fn mean_log_score<P: Density<Targets = Tensor<2>>>(p: &P, y: &Tensor<2>) -> f64 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(cases(64))]
 
     /// No other temperature has a lower log score.
     #[test]

@@ -18,7 +18,7 @@ fn labelled() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<usize>)> {
 const EXACT: usize = 1 << 40;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn estimates_are_in_the_unit_interval_whatever_the_order((rows, classes) in labelled(), shift in 1usize..9) {

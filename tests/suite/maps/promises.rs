@@ -42,7 +42,7 @@ fn log_softmax(row: &[f64]) -> Vec<f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases(200))]
 
     /// Ties stay ties, and a class above another is above it, or within rounding of it.
     #[test]
