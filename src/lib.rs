@@ -94,8 +94,9 @@ pub mod prelude {
         },
         kernel::{Bandwidth, Distance, Kernel, Profile, RealKernel, TensorKernel},
         loss::{
-            BrierLossConfig, Criterion, LogLossConfig, MmceLossConfig, PenalisedLoss,
-            RealSkceLossConfig, ScoreLoss, SkceLossConfig, SphericalLossConfig, WeightSchedule,
+            BrierLossConfig, Criterion, FocalLossConfig, LogLossConfig, MmceLossConfig,
+            PenalisedLoss, RealSkceLossConfig, ScoreLoss, SkceLossConfig, SphericalLossConfig,
+            WeightSchedule,
         },
         recalibration::{
             BetaCalibrationConfig, DiagonalScalingConfig, DirichletCalibrationConfig,

@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use burn::tensor::{
-    DType, Device, Int, Tensor,
+    Bool, DType, Device, Int, Tensor,
     activation::{log_softmax, softmax},
 };
 use rand::{Rng, RngExt};
@@ -208,12 +208,15 @@ const ROW_SUM_TOLERANCE: f64 = 1e-5;
 /// - labels: `[n]`, classes in `0..m` (not checked here)
 /// - output: `[n, m]`
 pub fn residuals(probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<2> {
-    let [n, m] = probabilities.dims();
-    let classes = Tensor::<1, Int>::arange(0..m as i64, &labels.device())
-        .cast(labels.dtype())
-        .reshape([1, m]);
-    let one_hot = labels.reshape([n, 1]).equal(classes); // [n, 1] = [1, m] → [n, m]
+    let hits = hits(labels, probabilities.dims()[1]);
     let ones = probabilities.ones_like();
     // e_y − p, without a one-hot tensor of another dtype in between
-    ones.mask_fill(one_hot.bool_not(), 0.0) - probabilities
+    ones.mask_fill(hits.bool_not(), 0.0) - probabilities
+}
+
+/// Whether a column is the label of a row: `[n]` to `[n, m]`.
+pub(crate) fn hits(labels: Tensor<1, Int>, m: usize) -> Tensor<2, Bool> {
+    let n = labels.dims()[0];
+    let classes = Tensor::<1, Int>::arange(0..m as i64, &labels.device()).cast(labels.dtype());
+    labels.reshape([n, 1]).equal(classes.reshape([1, m])) // [n, 1] = [1, m] → [n, m]
 }

@@ -57,6 +57,7 @@ mod targets;
 
 pub use absolute_moments::AbsoluteMoments;
 pub use beta::Beta;
+pub(crate) use categorical::hits;
 pub use categorical::{Categorical, residuals};
 pub use density::{Density, HostMarginals, Marginals};
 pub use dirichlet::Dirichlet;

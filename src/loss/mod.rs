@@ -28,6 +28,7 @@
 
 mod brier;
 mod criterion;
+mod focal;
 mod log;
 mod mmce;
 mod penalised;
@@ -40,6 +41,7 @@ mod spherical;
 
 pub use brier::{BrierLoss, BrierLossConfig};
 pub use criterion::Criterion;
+pub use focal::{FocalLoss, FocalLossConfig};
 pub use log::{LogLoss, LogLossConfig};
 pub use mmce::{MmceLoss, MmceLossConfig};
 pub use penalised::{PenalisedLoss, PenalisedTerms};

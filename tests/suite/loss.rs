@@ -47,6 +47,10 @@ fn losses() -> Vec<(String, Box<dyn Criterion>)> {
             Box::new(SphericalLossConfig::new().init()),
         ),
     ];
+    for gamma in [0.0, 0.5, 2.0] {
+        let config = FocalLossConfig::new().with_gamma(gamma);
+        losses.push((format!("{config:?}"), Box::new(config.init())));
+    }
     for kernel in kernels() {
         for form in [
             SkceForm::Biased,
@@ -204,6 +208,36 @@ fn the_log_loss_is_cross_entropy_and_survives_large_logits() {
         value,
         scalar(cross_entropy.forward(tensor(&rows), labels(&[1, 1])))
     );
+}
+
+/// Probabilities 0.9 and 0.2 of the labels, by hand; and no focus is the log loss.
+#[test]
+fn focal_loss_by_hand() {
+    let rows = [[0.9, 0.1], [0.2, 0.8]].map(|row| row.map(f64::ln).to_vec());
+    let (logits, labels) = (tensor(&rows), labels(&[0, 0]));
+    for gamma in [0.5, 1.0, 2.0, 5.0] {
+        let loss = FocalLossConfig::new().with_gamma(gamma).init();
+        let expected = [
+            -0.1f64.powf(gamma) * 0.9f64.ln(),
+            -0.8f64.powf(gamma) * 0.2f64.ln(),
+        ];
+        let found = vector(loss.forward_no_reduction(logits.clone(), labels.clone()));
+        for (found, expected) in found.iter().zip(expected) {
+            assert_relative_eq!(*found, expected, max_relative = 1e-14);
+        }
+    }
+    let loss = FocalLossConfig::new().with_gamma(0.0).init();
+    let log_loss = LogLossConfig::new().init();
+    assert_eq!(
+        scalar(loss.forward(logits.clone(), labels.clone())),
+        scalar(log_loss.forward(logits, labels))
+    );
+}
+
+#[test]
+#[should_panic(expected = "γ is -1")]
+fn negative_focus() {
+    FocalLossConfig::new().with_gamma(-1.0).init();
 }
 
 #[test]

@@ -2,7 +2,7 @@ use burn::tensor::{DType, Int, Tensor, TensorData};
 
 use super::TargetKernel;
 use crate::{
-    distribution::{Categorical, Predictive, in_batches},
+    distribution::{Categorical, Predictive, hits, in_batches},
     error::Result,
     kernel::matrix::check_kernel_matrix,
 };
@@ -106,14 +106,9 @@ impl TargetKernel<Categorical> for ClassMatrix {
 /// `e_y`, `[n, m]`.
 fn one_hot(labels: &Tensor<1, Int>, like: &Categorical) -> Tensor<2> {
     let (n, m) = (labels.dims()[0], like.classes());
-    let device = like.device();
-    let classes = Tensor::<1, Int>::arange(0..m as i64, &device).cast(labels.dtype());
-    let hit = labels
-        .clone()
-        .reshape([n, 1])
-        .equal(classes.reshape([1, m]));
+    let hits = hits(labels.clone(), m);
     let dtype: DType = like.dtype();
-    Tensor::<2>::zeros([n, m], (&device, dtype)).mask_fill(hit, 1.0)
+    Tensor::<2>::zeros([n, m], (&like.device(), dtype)).mask_fill(hits, 1.0)
 }
 
 /// `xᵀy` between the rows of batches, `[batches, n, k]`.

@@ -1,0 +1,62 @@
+//! The network with its objective, as Burn's `Learner` wants it.
+
+use burn::{
+    module::Module,
+    tensor::Tensor,
+    train::{ClassificationOutput, InferenceStep, TrainOutput, TrainStep},
+};
+use burn_calibration::{loss::LogLossConfig, metric::StepCounter};
+use burn_calibration_models::Network;
+
+use crate::{batch::Batch, objective::Objective};
+
+#[derive(Module, Debug)]
+pub struct Classifier {
+    pub network: Network,
+    objective: Objective,
+    /// Is saved with the weights, so that λ goes on from where it was.
+    steps: StepCounter,
+}
+
+impl Classifier {
+    pub fn new(network: Network, objective: Objective, steps: StepCounter) -> Self {
+        Self {
+            network,
+            objective,
+            steps,
+        }
+    }
+
+    /// `[n, 3, 32, 32]` to logits `[n, 10]`.
+    pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
+        self.network.forward(images)
+    }
+}
+
+impl TrainStep for Classifier {
+    type Input = Batch;
+    type Output = ClassificationOutput;
+
+    fn step(&self, batch: Batch) -> TrainOutput<ClassificationOutput> {
+        let logits = self.forward(batch.images);
+        let loss = self
+            .objective
+            .forward(logits.clone(), batch.labels.clone(), self.steps.next());
+        let output = ClassificationOutput::new(loss.clone(), logits, batch.labels);
+        TrainOutput::new(self, loss.backward(), output)
+    }
+}
+
+impl InferenceStep for Classifier {
+    type Input = Batch;
+    type Output = ClassificationOutput;
+
+    /// The loss of validation is the log loss, whatever training minimises.
+    fn step(&self, batch: Batch) -> ClassificationOutput {
+        let logits = self.forward(batch.images);
+        let loss = LogLossConfig::new()
+            .init()
+            .forward(logits.clone(), batch.labels.clone());
+        ClassificationOutput::new(loss, logits, batch.labels)
+    }
+}

@@ -1,0 +1,108 @@
+//! Recalibration of a trained network, and what held-out images say of it before and after.
+
+use std::{fs, path::Path};
+
+use burn::tensor::{Int, Tensor};
+use burn_calibration::{prelude::*, report::ReportBuilder};
+use rand::{SeedableRng, rngs::StdRng};
+use serde::{Deserialize, Serialize};
+
+use crate::{Result, run::Run, write::write_aside};
+
+/// Logits `[n, m]` of a part of the data, with its labels `[n]`.
+pub struct Outputs {
+    pub logits: Tensor<2>,
+    pub labels: Tensor<1, Int>,
+}
+
+/// Quantities of predictions of held-out images.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Measures {
+    pub accuracy: f64,
+    pub log_loss: f64,
+    pub brier: f64,
+    /// Top-label, 15 bins of equal width.
+    pub ece: f64,
+    /// The unbiased estimate.
+    pub skce: f64,
+    pub p_value: f64,
+}
+
+/// What a run writes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Results {
+    pub run: Run,
+    pub parameters: usize,
+    pub epochs_trained: usize,
+    pub training_seconds: f64,
+    pub temperature: f64,
+    pub before: Measures,
+    pub after: Measures,
+}
+
+impl Measures {
+    pub fn of(predictions: &Categorical, labels: &Tensor<1, Int>, run: &Run) -> Result<Self> {
+        let (_, correct) = predictions.top_label(labels)?;
+        let score = |score: ProperScore| score.upper_bound(predictions, labels);
+        let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(run.bandwidth));
+        let test = AsymptoticSkceTest::new(kernel);
+        let outcome = test.evaluate(predictions, labels, &mut StdRng::seed_from_u64(run.seed))?;
+        Ok(Self {
+            accuracy: correct.float().mean().into_scalar::<f64>(),
+            log_loss: score(ProperScore::Log)?.estimate,
+            brier: score(ProperScore::Brier)?.estimate,
+            ece: Ece::default().estimate(predictions, labels)?,
+            skce: outcome.estimate(),
+            p_value: outcome.p_value(),
+        })
+    }
+}
+
+/// Fits a temperature to the validation images and measures the test images before and after;
+/// writes the map and a report.
+pub fn recalibrate_and_test(
+    run: &Run,
+    classes: &[String],
+    validation: Outputs,
+    test: &Outputs,
+    folder: &Path,
+) -> Result<(f64, [Measures; 2])> {
+    let map = TemperatureScalingConfig::new().fit(validation.logits, validation.labels)?;
+    map.save(folder.join("temperature.map"))?;
+    let before = Categorical::from_logits(test.logits.clone())?;
+    let after = Categorical::from_logits(map.forward(test.logits.clone()))?;
+    ReportBuilder::new(&before, &test.labels)
+        .with_after(&after)
+        .with_class_names(classes)
+        .with_title(format!("CIFAR-10, {}", run.name()))
+        .build()?
+        .save(folder.join("report.html"))?;
+    let measures = [
+        Measures::of(&before, &test.labels, run)?,
+        Measures::of(&after, &test.labels, run)?,
+    ];
+    Ok((map.temperature(), measures))
+}
+
+impl Results {
+    pub const FILE: &'static str = "results.json";
+
+    pub fn save(&self, folder: &Path) -> Result<()> {
+        write_aside(&folder.join(Self::FILE), &serde_json::to_vec_pretty(self)?)
+    }
+
+    /// Those of a run that was finished before, if any.
+    pub fn load(folder: &Path) -> Result<Option<Self>> {
+        let path = folder.join(Self::FILE);
+        match path.exists() {
+            false => Ok(None),
+            true => {
+                let text =
+                    fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+                let results = serde_json::from_slice(&text)
+                    .map_err(|error| format!("{}: {error}", path.display()))?;
+                Ok(Some(results))
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What training minimises.
+
+use burn::{
+    module::Module,
+    nn::loss::{CrossEntropyLoss, CrossEntropyLossConfig},
+    tensor::{Int, Tensor},
+};
+use burn_calibration::{
+    loss::{FocalLoss, MmceLoss, SkceLoss},
+    prelude::*,
+};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loss {
+    CrossEntropy,
+    /// Cross-entropy and the SKCE: exponential kernel over total variation, median bandwidth of each
+    /// batch, unbiased
+    Skce,
+    /// Cross-entropy and the weighted MMCE of Kumar et al. (2018)
+    Mmce,
+    Focal,
+    /// Cross-entropy with smoothed labels
+    LabelSmoothing,
+}
+
+impl Loss {
+    /// The weight of the penalty, or the parameter of the loss, if nothing else is asked for.
+    pub fn default_weight(self) -> f64 {
+        match self {
+            Self::CrossEntropy => 0.0,
+            Self::Skce => 8.0,
+            Self::Mmce => 1.0,
+            Self::Focal => 3.0,           // γ of Mukhoti et al. (2020)
+            Self::LabelSmoothing => 0.05, // as there
+        }
+    }
+
+    pub fn is_penalised(self) -> bool {
+        matches!(self, Self::Skce | Self::Mmce)
+    }
+}
+
+/// The loss of a batch.
+#[derive(Module, Debug)]
+pub enum Objective {
+    CrossEntropy(CrossEntropyLoss),
+    Skce(PenalisedLoss<CrossEntropyLoss, SkceLoss>),
+    Mmce(PenalisedLoss<CrossEntropyLoss, MmceLoss>),
+    Focal(FocalLoss),
+}
+
+impl Objective {
+    /// The schedule is that of a penalty; other losses have their parameter from the start.
+    pub fn new(
+        loss: Loss,
+        weight: f64,
+        schedule: WeightSchedule,
+        device: &burn::tensor::Device,
+    ) -> Self {
+        let cross_entropy = CrossEntropyLossConfig::new();
+        match loss {
+            Loss::CrossEntropy => Self::CrossEntropy(cross_entropy.init(device)),
+            Loss::LabelSmoothing => Self::CrossEntropy(
+                cross_entropy
+                    .with_smoothing(Some(weight as f32))
+                    .init(device),
+            ),
+            Loss::Skce => {
+                let penalty = SkceLossConfig::new().init();
+                Self::Skce(PenalisedLoss::new(
+                    cross_entropy.init(device),
+                    penalty,
+                    schedule,
+                ))
+            }
+            Loss::Mmce => {
+                let penalty = MmceLossConfig::new().with_form(MmceForm::Weighted).init();
+                Self::Mmce(PenalisedLoss::new(
+                    cross_entropy.init(device),
+                    penalty,
+                    schedule,
+                ))
+            }
+            Loss::Focal => Self::Focal(FocalLossConfig::new().with_gamma(weight).init()),
+        }
+    }
+
+    /// Of logits `[n, m]` and labels `[n]` at a training step: `[1]`.
+    pub fn forward(&self, logits: Tensor<2>, labels: Tensor<1, Int>, step: usize) -> Tensor<1> {
+        match self {
+            Self::CrossEntropy(loss) => loss.forward(logits, labels),
+            Self::Skce(loss) => loss.forward(logits, labels, step),
+            Self::Mmce(loss) => loss.forward(logits, labels, step),
+            Self::Focal(loss) => loss.forward(logits, labels),
+        }
+    }
+}

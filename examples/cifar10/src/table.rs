@@ -1,0 +1,86 @@
+//! The table of a study: mean ± standard error over seeds.
+
+use std::fmt::Write;
+
+use crate::evaluation::{Measures, Results};
+
+const COLUMNS: [(&str, f64, usize, fn(&Measures) -> f64); 6] = [
+    ("accuracy %", 100.0, 2, |m| m.accuracy),
+    ("log loss", 1.0, 4, |m| m.log_loss),
+    ("Brier", 1.0, 4, |m| m.brier),
+    ("ECE %", 100.0, 2, |m| m.ece),
+    ("SKCE × 10³", 1e3, 3, |m| m.skce),
+    ("p-value", 1.0, 3, |m| m.p_value),
+];
+
+/// Markdown, two lines for each method in the order in which they come: before and after
+/// temperature scaling.
+pub fn table(results: &[Results]) -> String {
+    let mut text = String::from("| method | seeds | temperature |");
+    COLUMNS
+        .iter()
+        .for_each(|(name, ..)| text += &format!(" {name} |"));
+    text += "\n| --- | ---: | ---: |";
+    text += &" ---: |".repeat(COLUMNS.len());
+    text += "\n";
+    let mut methods: Vec<String> = results.iter().map(|result| result.run.method()).collect();
+    methods.dedup();
+    for method in methods {
+        let runs: Vec<_> = results
+            .iter()
+            .filter(|result| result.run.method() == method)
+            .collect();
+        let over_runs = |f: &dyn Fn(&Results) -> f64, factor: f64, digits: usize| {
+            let values: Vec<f64> = runs.iter().map(|run| factor * f(run)).collect();
+            mean_and_error(&values, digits)
+        };
+        let temperature = over_runs(&|run| run.temperature, 1.0, 3);
+        for (name, temperature, of) in [
+            (
+                method.clone(),
+                String::new(),
+                (|run| &run.before) as fn(&Results) -> &Measures,
+            ),
+            (
+                format!("{method}, temperature scaling"),
+                temperature,
+                |run| &run.after,
+            ),
+        ] {
+            write!(text, "| {name} | {} | {temperature} |", runs.len())
+                .expect("a string takes all");
+            for (_, factor, digits, measure) in COLUMNS {
+                let cell = over_runs(&|run| measure(of(run)), factor, digits);
+                write!(text, " {cell} |").expect("a string takes all");
+            }
+            text += "\n";
+        }
+    }
+    text
+}
+
+/// `mean ± standard error`; the number alone of one.
+fn mean_and_error(values: &[f64], digits: usize) -> String {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
+    match values.len() {
+        1 => format!("{mean:.digits$}"),
+        _ => format!(
+            "{mean:.digits$} ± {:.digits$}",
+            (squares / (n - 1.0) / n).sqrt()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mean_and_error;
+
+    /// 1, 2, 3: standard deviation 1, standard error 1/√3.
+    #[test]
+    fn by_hand() {
+        assert_eq!(mean_and_error(&[1.0, 2.0, 3.0], 3), "2.000 ± 0.577");
+        assert_eq!(mean_and_error(&[1.5], 1), "1.5");
+    }
+}
