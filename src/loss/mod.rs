@@ -37,6 +37,7 @@ mod schedule;
 mod score;
 mod skce;
 mod spherical;
+mod step_counter;
 
 pub use brier::{BrierLoss, BrierLossConfig};
 pub use criterion::Criterion;
@@ -49,3 +50,4 @@ pub use schedule::WeightSchedule;
 pub use score::ScoreLoss;
 pub use skce::{SkceLoss, SkceLossConfig};
 pub use spherical::{SphericalLoss, SphericalLossConfig};
+pub use step_counter::StepCounter;
