@@ -42,6 +42,7 @@
 //! | [`loss`] | Burn modules for training: penalties, proper scores, the penalised loss |
 //! | [`recalibration`] | fitted maps of logits and of predictive distributions |
 //! | [`hypothesis`] | calibration tests with p-values |
+//! | `metric` | values of whole epochs as metrics of Burn's trainer (feature `train`) |
 //! | `report` | reliability diagrams and a page of HTML (feature `report`) |
 //! | [`ops`] | operations with their own backward pass |
 //! | [`error`] | what data can get wrong |
@@ -63,7 +64,8 @@
 //! # Features
 //!
 //! `cli` builds the command `calibration`. `report` adds the module of that name, and with `cli` the
-//! command `calibration report`. `flex` (default), `ndarray`, `wgpu` and `cuda` compile this library and Burn for a backend; which
+//! command `calibration report`. `train` adds `metric` and Burn's trainer, without its dashboard
+//! (feature `tui` of Burn). `flex` (default), `ndarray`, `wgpu` and `cuda` compile this library and Burn for a backend; which
 //! one runs is chosen at run time through Burn's `Device`. A backend that is enabled in Burn alone
 //! panics in [`ops::pairwise_distance`].
 
@@ -76,6 +78,8 @@ mod host;
 pub mod hypothesis;
 pub mod kernel;
 pub mod loss;
+#[cfg(feature = "train")]
+pub mod metric;
 pub mod ops;
 pub mod recalibration;
 #[cfg(feature = "report")]
@@ -96,7 +100,7 @@ pub mod prelude {
         loss::{
             BrierLossConfig, Criterion, FocalLossConfig, LogLossConfig, MmceLossConfig,
             PenalisedLoss, RealSkceLossConfig, ScoreLoss, SkceLossConfig, SphericalLossConfig,
-            WeightSchedule,
+            StepCounter, WeightSchedule,
         },
         recalibration::{
             BetaCalibrationConfig, DiagonalScalingConfig, DirichletCalibrationConfig,

@@ -38,6 +38,7 @@ mod schedule;
 mod score;
 mod skce;
 mod spherical;
+mod step_counter;
 
 pub use brier::{BrierLoss, BrierLossConfig};
 pub use criterion::Criterion;
@@ -51,3 +52,4 @@ pub use schedule::WeightSchedule;
 pub use score::ScoreLoss;
 pub use skce::{SkceLoss, SkceLossConfig};
 pub use spherical::{SphericalLoss, SphericalLossConfig};
+pub use step_counter::StepCounter;

@@ -20,6 +20,8 @@ mod lens;
 mod loss;
 mod maps;
 mod matrix_kernel;
+#[cfg(feature = "train")]
+mod metric;
 mod mmce;
 mod models;
 mod multiple;

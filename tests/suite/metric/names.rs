@@ -1,0 +1,74 @@
+//! Burn finds the values of a metric by its name, and files are named by it.
+
+use std::collections::HashSet;
+
+use burn::train::metric::Metric;
+use burn_calibration::{
+    estimator::Cwce,
+    kernel::MatrixKernel,
+    metric::{EpochMetric, PValue, Quantity},
+    prelude::*,
+};
+
+#[test]
+fn the_usual_ones_are_short() {
+    let kernel = Kernel::exponential();
+    assert_eq!(Ece::default().name(), "ECE");
+    assert_eq!(Cwce::default().name(), "Class-wise ECE");
+    assert_eq!(Skce::unbiased(kernel).name(), "SKCE");
+    assert_eq!(Mmce::default().name(), "MMCE");
+    assert_eq!(ProperScore::Log.name(), "Log loss");
+    assert_eq!(
+        Ece::equal_mass(10).name(),
+        "ECE [Event TopLabel EqualMass 10 TotalVariation]"
+    );
+    let renamed = EpochMetric::from_logits(Ece::default()).with_name("calibration");
+    assert_eq!(*Metric::name(&renamed), "calibration");
+}
+
+#[test]
+fn different_parameters_have_different_names() {
+    let kernel = Kernel::exponential();
+    let fixed = |value| kernel.with_bandwidth(Bandwidth::Fixed(value));
+    let matrix = |last: f64| {
+        let rows: Vec<Vec<f64>> = (0..8)
+            .map(|i| (0..8).map(|j| if i == j { last } else { 0.0 }).collect())
+            .collect();
+        Skce::unbiased(MatrixKernel::new(kernel, &rows).unwrap()).name()
+    };
+    let test = AsymptoticSkceTest::new(kernel);
+    let names = [
+        Ece::default().name(),
+        Ece::top_label(10).name(),
+        Ece::equal_mass(15).name(),
+        Ece::uniform(15).name(),
+        Cwce::default().name(),
+        Cwce::new(2.0).name(),
+        Mmce::default().name(),
+        Mmce::new(MmceForm::Unbiased).name(),
+        Skce::unbiased(kernel).name(),
+        Skce::biased(kernel).name(),
+        Skce::block(kernel, 2).name(),
+        Skce::block(kernel, 20).name(),
+        Skce::unbiased(fixed(0.25)).name(),
+        Skce::unbiased(fixed(0.5)).name(),
+        Skce::unbiased(Kernel::gaussian()).name(),
+        matrix(1.0),
+        matrix(2.0),
+        ProperScore::Brier.name(),
+        ProperScore::Log.name(),
+        ProperScore::Spherical.name(),
+        PValue::new(test, 0).name(),
+        PValue::new(test, 1).name(),
+        PValue::new(test.with_replicates(10), 0).name(),
+        PValue::new(AsymptoticSkceTest::new(fixed(0.5)), 0).name(),
+        PValue::new(ExactTest::new(Skce::biased(kernel)), 0).name(),
+    ];
+    let distinct: HashSet<&String> = names.iter().collect();
+    assert_eq!(distinct.len(), names.len(), "{names:#?}");
+    for name in &names {
+        assert!(name.len() <= 125, "too long for a file: {name}");
+        let odd = |c: char| !(c.is_ascii_alphanumeric() || " -.[]".contains(c));
+        assert!(!name.contains(odd), "not for file names: {name}");
+    }
+}
