@@ -1,11 +1,13 @@
 //! The network with its objective, as Burn's `Learner` wants it.
 
 use burn::{
+    lr_scheduler::module_lr_scheduler::ModuleLearningRate,
     module::Module,
+    optim::{GradientsParams, ModuleOptimizer},
     tensor::Tensor,
     train::{ClassificationOutput, InferenceStep, TrainOutput, TrainStep},
 };
-use burn_calibration::{loss::LogLossConfig, metric::StepCounter};
+use burn_calibration::loss::{LogLossConfig, StepCounter};
 use burn_calibration_models::Network;
 
 use crate::{batch::Batch, objective::Objective};
@@ -15,16 +17,12 @@ pub struct Classifier {
     pub network: Network,
     objective: Objective,
     /// Is saved with the weights, so that λ goes on from where it was.
-    steps: StepCounter,
+    pub steps: StepCounter,
 }
 
 impl Classifier {
-    pub fn new(network: Network, objective: Objective, steps: StepCounter) -> Self {
-        Self {
-            network,
-            objective,
-            steps,
-        }
+    pub fn new(network: Network, objective: Objective) -> Self {
+        Self { network, objective, steps: StepCounter::new() }
     }
 
     /// `[n, 3, 32, 32]` to logits `[n, 10]`.
@@ -41,9 +39,19 @@ impl TrainStep for Classifier {
         let logits = self.forward(batch.images);
         let loss = self
             .objective
-            .forward(logits.clone(), batch.labels.clone(), self.steps.next());
+            .forward(logits.clone(), batch.labels.clone(), self.steps.get());
         let output = ClassificationOutput::new(loss.clone(), logits, batch.labels);
         TrainOutput::new(self, loss.backward(), output)
+    }
+
+    fn optimize(
+        mut self,
+        optimiser: &mut ModuleOptimizer,
+        learning_rate: ModuleLearningRate,
+        gradients: GradientsParams,
+    ) -> Self {
+        self.steps.advance();
+        optimiser.step(learning_rate, self, gradients)
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Results {
     pub run: Run,
     pub parameters: usize,
     pub epochs_trained: usize,
+    /// Steps of the optimiser, those before a resumption included.
+    pub steps: usize,
     pub training_seconds: f64,
     pub temperature: f64,
     pub before: Measures,

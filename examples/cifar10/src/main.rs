@@ -64,6 +64,7 @@ fn main() -> Result<()> {
                     run,
                     parameters: trained.parameters(),
                     epochs_trained: trained.epochs,
+                    steps: trained.steps(),
                     training_seconds: trained.seconds,
                     temperature,
                     before,

@@ -29,9 +29,7 @@ use burn::{
         },
     },
 };
-use burn_calibration::metric::{
-    BrierMetric, EceMetric, LogLossMetric, PValueMetric, SkceMetric, StepCounter,
-};
+use burn_calibration::{metric::{EpochMetric, PValue}, prelude::*};
 
 use crate::{
     Result,
@@ -57,6 +55,10 @@ pub struct Trained {
 impl Trained {
     pub fn parameters(&self) -> usize {
         self.classifier.network.num_params()
+    }
+
+    pub fn steps(&self) -> usize {
+        self.classifier.steps.get()
     }
 
     /// The logits of images.
@@ -125,7 +127,6 @@ pub fn train(run: &Run, data: &Data, folder: &Path, arguments: &Arguments) -> Re
     let classifier = Classifier::new(
         arguments.model.init(data.training.classes.len(), &training),
         Objective::new(run.loss, run.weight, run.schedule, &training),
-        StepCounter::new(&training),
     );
     let optimiser = SgdConfig::new()
         .with_momentum(Some(MomentumConfig::new().with_momentum(0.9)))
@@ -134,7 +135,8 @@ pub fn train(run: &Run, data: &Data, folder: &Path, arguments: &Arguments) -> Re
     let learning_rate = CosineAnnealingLrSchedulerConfig::new(run.learning_rate, steps).init()?;
 
     // of a whole epoch each, from logits
-    let log_loss = LogLossMetric::from_logits();
+    let log_loss = EpochMetric::from_logits(ProperScore::Log);
+    let p_value = PValue::new(AsymptoticSkceTest::new(Kernel::exponential()), run.seed);
     let best = BestEpoch::new(&log_loss, run.patience);
     let checkpoints = ComposedCheckpointingStrategy::builder()
         .add(KeepLastNCheckpoints::new(1))
@@ -153,10 +155,10 @@ pub fn train(run: &Run, data: &Data, folder: &Path, arguments: &Arguments) -> Re
         .metric_train_numeric(AccuracyMetric::new())
         .metric_valid_numeric(AccuracyMetric::new())
         .metric_valid_numeric(log_loss)
-        .metric_valid_numeric(BrierMetric::from_logits())
-        .metric_valid_numeric(EceMetric::from_logits())
-        .metric_valid_numeric(SkceMetric::from_logits())
-        .metric_valid_numeric(PValueMetric::from_logits())
+        .metric_valid_numeric(EpochMetric::from_logits(ProperScore::Brier))
+        .metric_valid_numeric(EpochMetric::from_logits(Ece::default()))
+        .metric_valid_numeric(EpochMetric::from_logits(Skce::unbiased(Kernel::exponential())))
+        .metric_valid_numeric(EpochMetric::from_logits(p_value))
         .with_checkpointing_strategy(checkpoints)
         .with_default_checkpointers()
         .early_stopping(best.clone())
@@ -200,7 +202,7 @@ struct BestEpoch {
 }
 
 impl BestEpoch {
-    fn new(metric: &LogLossMetric, patience: Option<usize>) -> Self {
+    fn new(metric: &EpochMetric<ProperScore>, patience: Option<usize>) -> Self {
         let (lowest, valid) = (Direction::Lowest, Split::Valid);
         let strategy = |n_epochs| {
             let condition = StoppingCondition::NoImprovementSince { n_epochs };
