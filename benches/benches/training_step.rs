@@ -8,7 +8,8 @@ use burn::{
     tensor::{Device, Distribution, Int, Tensor},
 };
 use burn_calibration::prelude::*;
-use burn_calibration_benches::{data, resnet::ResNet20, value_and_gradient};
+use burn_calibration_benches::{data, value_and_gradient};
+use burn_calibration_models::ResNetConfig;
 
 /// The middle of some durations in milliseconds.
 fn median(mut times: Vec<f64>) -> f64 {
@@ -25,7 +26,7 @@ fn milliseconds<T>(f: impl FnOnce() -> T) -> f64 {
 fn measure(batch: usize, steps: usize) {
     let device = Device::default();
     let training = device.clone().autodiff();
-    let network = ResNet20::new(&training);
+    let network = ResNetConfig::new(20).init(&training);
     let cross_entropy = CrossEntropyLossConfig::new().init(&training);
     let images = Tensor::<4>::random([batch, 3, 32, 32], Distribution::Default, &training);
     let (logits, labels) = data(batch, 10, &device);

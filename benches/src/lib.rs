@@ -1,7 +1,5 @@
 //! Benchmarks of burn-calibration, see README.md.
 
-pub mod resnet;
-
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
