@@ -1,8 +1,11 @@
 //! Metrics of the trainer: values of whole epochs, and trainings that go on where they stopped.
 
 mod epoch;
+mod model;
 
 mod names;
+mod resume;
+mod training;
 
 mod undefined;
 
