@@ -96,13 +96,13 @@ impl ResNetConfig {
     /// If the depth is not `6 n + 2` with `n ≥ 1`, there are fewer than two classes or no channels,
     /// or the probability of survival is not in (0, 1].
     pub fn init(&self, device: &Device) -> ResNet {
-        let depth = self.depth;
         assert!(
-            depth >= 8 && (depth - 2).is_multiple_of(6),
-            "a ResNet of depth {depth}, expected 6 n + 2 with n ≥ 1"
+            self.depth >= 8 && (self.depth - 2).is_multiple_of(6),
+            "a ResNet of depth {}, expected 6 n + 2 with n ≥ 1",
+            self.depth
         );
         assert!(self.channels > 0, "a ResNet without channels");
-        let (n, c) = ((depth - 2) / 6, self.channels);
+        let (n, c) = ((self.depth - 2) / 6, self.channels);
         let depth = StochasticDepth::new(3 * n, self.survival, self.seed);
         let stage = |channels, stride| -> Vec<Block> {
             (0..n)
