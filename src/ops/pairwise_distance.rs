@@ -60,7 +60,8 @@ pub fn pairwise_distance(x: Tensor<3>, y: Tensor<3>, metric: Metric) -> Tensor<3
     Autodiff,
     Flex: cfg(feature = "flex"),
     NdArray: cfg(feature = "ndarray"),
-    Cube: cfg(any(feature = "wgpu", feature = "cuda"))
+    Cube: cfg(any(feature = "wgpu", feature = "cuda")),
+    Remote: cfg(feature = "remote")
 )]
 pub(crate) trait PairwiseDistance: Backend {
     fn pairwise_distance(
@@ -92,6 +93,8 @@ impl PairwiseDistance for burn::backend::Flex {}
 impl PairwiseDistance for burn::backend::NdArray {}
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 impl PairwiseDistance for burn_cubecl::CubeBackend {}
+#[cfg(feature = "remote")]
+impl<R: burn_router::RouterChannel> PairwiseDistance for burn_router::BackendRouter<R> {}
 
 /// `x_ic − y_jc` for coordinate `c`: `[b, n, 1] − [b, 1, k] → [b, n, k]`.
 pub(super) fn difference<B: Backend>(

@@ -30,7 +30,8 @@ pub(crate) fn softmax(logits: Tensor<2>) -> Tensor<2> {
     Autodiff,
     Flex: cfg(feature = "flex"),
     NdArray: cfg(feature = "ndarray"),
-    Cube: cfg(any(feature = "wgpu", feature = "cuda"))
+    Cube: cfg(any(feature = "wgpu", feature = "cuda")),
+    Remote: cfg(feature = "remote")
 )]
 pub(crate) trait RowSoftmax: Backend {
     fn row_softmax(logits: FloatTensor<Self>) -> FloatTensor<Self> {
@@ -82,6 +83,8 @@ on_processor!("flex" => burn::backend::Flex, "ndarray" => burn::backend::NdArray
 
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 impl RowSoftmax for burn::backend::Cube {}
+#[cfg(feature = "remote")]
+impl RowSoftmax for burn::backend::Remote {}
 
 #[derive(Debug)]
 struct RowSoftmaxBackward;

@@ -6,6 +6,7 @@ mod block;
 mod cifar10;
 mod cme;
 mod data;
+mod data_parallel;
 mod dirichlet;
 mod distribution;
 mod distribution_maps;

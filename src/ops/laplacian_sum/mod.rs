@@ -64,7 +64,8 @@ pub fn laplacian_sum(positions: Tensor<1>, weights: Tensor<1>, bandwidth: f64) -
     Autodiff,
     Flex: cfg(feature = "flex"),
     NdArray: cfg(feature = "ndarray"),
-    Cube: cfg(any(feature = "wgpu", feature = "cuda"))
+    Cube: cfg(any(feature = "wgpu", feature = "cuda")),
+    Remote: cfg(feature = "remote")
 )]
 pub(crate) trait LaplacianSum: Backend {
     fn laplacian_sum(
@@ -88,6 +89,8 @@ pub(crate) trait LaplacianSum: Backend {
 
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 impl LaplacianSum for burn::backend::Cube {}
+#[cfg(feature = "remote")]
+impl LaplacianSum for burn::backend::Remote {}
 
 /// The backends whose memory is the processor's sort.
 macro_rules! on_processor {

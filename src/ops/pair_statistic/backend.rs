@@ -30,7 +30,8 @@ pub(super) type WithGradient<B> = (FloatTensor<B>, FloatTensor<B>, FloatTensor<B
     Autodiff,
     Flex: cfg(feature = "flex"),
     NdArray: cfg(feature = "ndarray"),
-    Cube: cfg(any(feature = "wgpu", feature = "cuda"))
+    Cube: cfg(any(feature = "wgpu", feature = "cuda")),
+    Remote: cfg(feature = "remote")
 )]
 pub(crate) trait PairStatistic: PairwiseDistance {
     fn pair_statistic(
@@ -93,6 +94,10 @@ impl PairStatistic for burn_cubecl::CubeBackend {
         device::run(points, labels, bandwidth, kernel, pairing, true)
     }
 }
+
+/// Over the network the composition: the server knows no operation of this crate.
+#[cfg(feature = "remote")]
+impl<R: burn_router::RouterChannel> PairStatistic for burn_router::BackendRouter<R> {}
 
 /// The backends whose memory is the processor's run the fused pass.
 macro_rules! on_processor {

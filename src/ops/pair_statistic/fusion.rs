@@ -1,7 +1,7 @@
 //! The operation where Burn fuses others: queued as an opaque one, of the backend inside.
 //!
-//! Burn's default features fuse on wgpu and CUDA, and any crate of a build may turn them on: then
-//! [`burn::backend::Cube`] is `Fusion<CubeBackend>`, which this crate cannot know.
+//! Burn's default features fuse on wgpu and CUDA, and for remote devices, and any crate of a build may
+//! turn them on: then [`burn::backend::Cube`] is `Fusion<CubeBackend>`, which this crate cannot know.
 
 use std::marker::PhantomData;
 

@@ -4,7 +4,7 @@ mod backend;
 mod composed;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 mod device;
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
+#[cfg(any(feature = "wgpu", feature = "cuda", feature = "remote"))]
 mod fusion;
 #[cfg(any(feature = "flex", feature = "ndarray"))]
 mod host;

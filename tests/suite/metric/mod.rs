@@ -1,12 +1,13 @@
 //! Metrics of the trainer: values of whole epochs, and trainings that go on where they stopped.
 
+mod devices;
 mod epoch;
 mod model;
-
 mod names;
+#[path = "../../../examples/distributed/quiet.rs"]
+mod quiet;
 mod resume;
 mod training;
-
 mod undefined;
 
 use burn::{

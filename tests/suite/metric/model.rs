@@ -10,9 +10,9 @@ use burn::{
         dataloader::{DataLoader, DataLoaderBuilder, batcher::Batcher},
         dataset::InMemDataset,
     },
-    module::Module,
+    module::{Module, Param},
     nn::{
-        Linear, LinearConfig,
+        Linear,
         loss::{CrossEntropyLoss, CrossEntropyLossConfig},
     },
     optim::{
@@ -22,10 +22,6 @@ use burn::{
     tensor::{Device, Int, Tensor, TensorData},
     train::{
         ClassificationOutput, InferenceStep, Learner, SupervisedTraining, TrainOutput, TrainStep,
-        renderer::{
-            EvaluationName, MetricState, MetricsRenderer, MetricsRendererEvaluation,
-            MetricsRendererTraining,
-        },
     },
 };
 use burn_calibration::loss::{
@@ -33,6 +29,7 @@ use burn_calibration::loss::{
 };
 use flate2::read::GzDecoder;
 
+use super::quiet::Quiet;
 use crate::data::device;
 
 const FILE: &[u8] = include_bytes!("../../../examples/digits/data/digits.csv.gz");
@@ -90,39 +87,53 @@ pub fn loader(digits: &[Digit], size: usize) -> Arc<dyn DataLoader<Batch>> {
         .build(InMemDataset::new(digits.to_vec()))
 }
 
-/// The weights `λ` of the steps of a training.
-pub type Trace = Arc<Mutex<Vec<f64>>>;
+/// A step of a training on a device.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub number: usize,
+    /// The weight `λ`.
+    pub weight: f64,
+    pub loss: f64,
+}
+
+pub type Trace = Arc<Mutex<Vec<Step>>>;
 
 #[derive(Module, Debug)]
 pub struct Model {
     pub linear: Linear,
     loss: PenalisedLoss<CrossEntropyLoss, SkceLoss>,
     pub steps: StepCounter,
+    /// How many devices share a batch.
+    #[module(skip)]
+    shares: usize,
     #[module(skip)]
     pub trace: Trace,
 }
 
 impl Model {
     pub fn new(weight: WeightSchedule) -> Self {
+        Self::with_penalty(SkceLossConfig::new(), 1, weight)
+    }
+
+    pub fn with_penalty(penalty: SkceLossConfig, shares: usize, weight: WeightSchedule) -> Self {
         let device = device().autodiff();
-        let model = Self {
-            linear: LinearConfig::new(PIXELS, 10)
-                .with_initializer(burn::module::Initializer::Zeros)
-                .init(&device),
-            loss: PenalisedLoss::new(
-                CrossEntropyLossConfig::new().init(&device),
-                SkceLossConfig::new().init(),
-                weight,
-            ),
-            steps: StepCounter::new(),
-            trace: Trace::default(),
-        };
         // different logits for different classes, also before training
         let ramp = Tensor::<1, Int>::arange(0..(PIXELS * 10) as i64, &device).float();
         let ramp = (ramp * 0.7).sin() * 0.3;
-        let mut model = model;
-        model.linear.weight = burn::module::Param::from_tensor(ramp.reshape([PIXELS, 10]));
-        model
+        Self {
+            linear: Linear {
+                weight: Param::from_tensor(ramp.reshape([PIXELS, 10])),
+                bias: None,
+            },
+            loss: PenalisedLoss::new(
+                CrossEntropyLossConfig::new().init(&device),
+                penalty.init(),
+                weight,
+            ),
+            steps: StepCounter::new(),
+            shares,
+            trace: Trace::default(),
+        }
     }
 
     pub fn logits(&self, batch: &Batch) -> Tensor<2> {
@@ -135,14 +146,18 @@ impl TrainStep for Model {
     type Output = ClassificationOutput;
 
     fn step(&self, batch: Batch) -> TrainOutput<ClassificationOutput> {
-        let step = self.steps.get();
-        self.trace.lock().unwrap().push(self.loss.weight.at(step));
+        let number = self.steps.get();
         let logits = self.logits(&batch);
-        let loss = self
-            .loss
-            .forward(logits.clone(), batch.labels.clone(), step);
-        let gradients = loss.backward();
-        let output = ClassificationOutput::new(loss, logits, batch.labels);
+        let labels = batch.labels;
+        let loss = self.loss.forward(logits.clone(), labels.clone(), number);
+        // Burn adds the gradients of the devices
+        let gradients = (loss.clone() / self.shares as f64).backward();
+        self.trace.lock().unwrap().push(Step {
+            number,
+            weight: self.loss.weight.at(number),
+            loss: loss.clone().into_scalar::<f32>().into(),
+        });
+        let output = ClassificationOutput::new(loss, logits, labels);
         TrainOutput::new(self, gradients, output)
     }
 
@@ -185,51 +200,6 @@ pub fn training(
     SupervisedTraining::new(directory, training, validation)
         .with_application_logger(None)
         .renderer(Box::new(Quiet::default()))
-}
-
-/// Instead of a dashboard: keeps the texts of the validation entries that are values or reasons.
-#[derive(Clone, Default)]
-pub struct Quiet {
-    pub entries: Arc<Mutex<Vec<String>>>,
-}
-
-impl MetricsRendererTraining for Quiet {
-    fn update_train(&mut self, _state: MetricState) {}
-
-    fn update_valid(&mut self, state: MetricState) {
-        if let MetricState::Numeric(entry, Some(_)) = state {
-            let text = entry.serialized_entry.formatted;
-            self.entries.lock().unwrap().push(text);
-        }
-    }
-}
-
-impl MetricsRendererEvaluation for Quiet {
-    fn update_test(&mut self, _name: EvaluationName, _state: MetricState) {}
-}
-
-impl MetricsRenderer for Quiet {
-    fn manual_close(&mut self) {}
-    fn register_metric(&mut self, _definition: burn::train::metric::MetricDefinition) {}
-}
-
-impl burn::train::logger::TrainingProgressLogger for Quiet {
-    fn start(&mut self, _: usize, _: usize, _: Option<usize>, _: Option<&str>) {}
-    fn update_epoch(&mut self, _: usize) {}
-    fn start_split(&mut self, _: &str, _: usize) {}
-    fn update_split(&mut self, _: usize) {}
-    fn end_split(&mut self) {}
-    fn end(&mut self) {}
-    fn log_event_training(&mut self, _: String) {}
-}
-
-impl burn::train::logger::EvaluationProgressLogger for Quiet {
-    fn start_global_progress(&mut self, _: usize) {}
-    fn start_test(&mut self, _: &str, _: usize) {}
-    fn update_test_progress(&mut self, _: usize) {}
-    fn end_test(&mut self) {}
-    fn end_global_progress(&mut self) {}
-    fn log_event_evaluation(&mut self, _: String) {}
 }
 
 /// The last value that the trainer logged of a metric on the validation data of an epoch.

@@ -45,7 +45,9 @@ fn train(
     };
     let result = how(training).launch(learner(model, 0.02));
     assert!(result.error.is_none());
-    (trace.lock().unwrap().clone(), result.model)
+    let steps = trace.lock().unwrap();
+    let weights = steps.iter().map(|step| step.weight).collect();
+    (weights, result.model)
 }
 
 fn lambdas(steps: impl Iterator<Item = usize>) -> Vec<f64> {

@@ -16,7 +16,8 @@ use burn_calibration::{
     prelude::*,
 };
 
-use super::model::{Batch, Model, Quiet, digits, learner, loader, logged, training};
+use super::model::{Batch, Model, digits, learner, loader, logged, training};
+use super::quiet::Quiet;
 use crate::data::{device, rng};
 
 const CONSTANT: WeightSchedule = WeightSchedule::Constant(1.0);
