@@ -372,6 +372,40 @@ pub enum Error {
         rank: usize,
     },
 
+    /// What needs all predictions at once has no accumulator that can be merged.
+    #[error("{what} is not known from pieces of the predictions, expected {expected}")]
+    NotMergeable {
+        /// What needs them.
+        what: &'static str,
+        /// What can be merged.
+        expected: &'static str,
+    },
+
+    /// Accumulators that are merged must be of the same classes, bins, kernel and block size.
+    #[error("cannot merge: {what} is {own} in one and {other} in the other")]
+    Merge {
+        /// What differs.
+        what: &'static str,
+        /// That of the accumulator that was to take the other.
+        own: String,
+        /// That of the other.
+        other: String,
+    },
+
+    /// Scores have a mean if all are finite.
+    #[error(
+        "the {score} of {infinite} of {samples} samples is infinite: the observed class has \
+         probability 0"
+    )]
+    InfiniteScores {
+        /// The score.
+        score: &'static str,
+        /// The number of samples whose score is infinite.
+        infinite: u64,
+        /// The number of samples.
+        samples: u64,
+    },
+
     /// A map without parameters to descend in cannot be fitted by a criterion.
     #[error("{map} cannot be fitted by a criterion: {reason}")]
     NoSuchFit {

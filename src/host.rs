@@ -42,13 +42,22 @@ pub(crate) fn checked_labels(
         .clone()
         .try_into_vec_as::<i64>()
         .expect("an int tensor that can be read back");
+    check_labels(&labels, predictions, classes)
+}
+
+/// As [`checked_labels`], of labels that are on the host.
+pub(crate) fn check_labels(
+    labels: &[i64],
+    predictions: usize,
+    classes: usize,
+) -> Result<Vec<usize>> {
     if labels.len() != predictions {
         return Err(Error::LengthMismatch {
             predictions,
             labels: labels.len(),
         });
     }
-    let check = |(row, label): (usize, i64)| match usize::try_from(label) {
+    let check = |(row, &label): (usize, &i64)| match usize::try_from(label) {
         Ok(class) if class < classes => Ok(class),
         _ => Err(Error::LabelRange {
             row,
@@ -56,7 +65,7 @@ pub(crate) fn checked_labels(
             classes,
         }),
     };
-    labels.into_iter().enumerate().map(check).collect()
+    labels.iter().enumerate().map(check).collect()
 }
 
 /// The rows of a tensor of shape `[n, m]` on the host, all finite, `n ≥ 1` and `m ≥ 2`.
@@ -73,6 +82,12 @@ pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Vec
         return Err(Error::TooFewClasses { got: classes });
     }
     let values = to_vec(tensor.clone());
+    check_finite(&values, classes, what)?;
+    Ok(values)
+}
+
+/// Whether the numbers in rows of `classes` are finite.
+pub(crate) fn check_finite(values: &[f64], classes: usize, what: &'static str) -> Result<()> {
     match values.iter().position(|value| !value.is_finite()) {
         Some(at) => Err(Error::NotFinite {
             what,
@@ -80,9 +95,34 @@ pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Vec
             class: at % classes,
             value: values[at],
         }),
-        None => Ok(values),
+        None => Ok(()),
     }
 }
+
+/// Whether finite numbers in rows of `classes` are probabilities, each row of sum 1.
+pub(crate) fn check_probabilities(values: &[f64], classes: usize) -> Result<()> {
+    for (row, values) in values.chunks(classes).enumerate() {
+        if let Some(class) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
+            return Err(Error::ProbabilityRange {
+                row,
+                class,
+                value: values[class],
+            });
+        }
+        let sum: f64 = values.iter().sum();
+        if (sum - 1.0).abs() > ROW_SUM_TOLERANCE {
+            return Err(Error::RowSum {
+                row,
+                sum,
+                tolerance: ROW_SUM_TOLERANCE,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// How far the sum of a row of probabilities may be from 1.
+const ROW_SUM_TOLERANCE: f64 = 1e-5;
 
 /// f64 where the device computes in it, else f32.
 ///

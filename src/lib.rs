@@ -38,6 +38,7 @@
 //! | [`distribution`] | what a model predicts: classes with lenses on them, normal, Laplace, mixtures, samples; models with known errors |
 //! | [`kernel`] | kernels on predictions (distance, profile, bandwidth), on targets, and their tensor products |
 //! | [`estimator`] | calibration errors: SKCE, MMCE, UCME, the classical ones (ECE and its kin), those of regression |
+//! | [`accumulator`] | estimates of predictions in pieces: sums that are saved and merged exactly |
 //! | [`score`] | proper scores: upper bounds, what a recalibration gains, decompositions |
 //! | [`loss`] | Burn modules for training: penalties, proper scores, the penalised loss |
 //! | [`recalibration`] | fitted maps of logits and of predictive distributions |
@@ -72,9 +73,11 @@
 
 #![warn(missing_docs)]
 
+pub mod accumulator;
 pub mod distribution;
 pub mod error;
 pub mod estimator;
+mod file;
 mod host;
 pub mod hypothesis;
 pub mod kernel;

@@ -9,7 +9,7 @@ use rand::{Rng, RngExt};
 use super::{Predictive, Sampler, label_sampler::LabelSampler, location_scale::moved};
 use crate::{
     error::{Error, Result},
-    host::{checked_labels, checked_rows, int_tensor},
+    host::{check_probabilities, checked_labels, checked_rows, int_tensor},
     kernel::Distance,
 };
 
@@ -53,23 +53,7 @@ impl Categorical {
     pub fn from_probabilities(probabilities: Tensor<2>) -> Result<Self> {
         let classes = probabilities.dims()[1];
         let values = checked_rows(&probabilities, "probability")?;
-        for (row, values) in values.chunks(classes).enumerate() {
-            if let Some(class) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
-                return Err(Error::ProbabilityRange {
-                    row,
-                    class,
-                    value: values[class],
-                });
-            }
-            let sum: f64 = values.iter().sum();
-            if (sum - 1.0).abs() > ROW_SUM_TOLERANCE {
-                return Err(Error::RowSum {
-                    row,
-                    sum,
-                    tolerance: ROW_SUM_TOLERANCE,
-                });
-            }
-        }
+        check_probabilities(&values, classes)?;
         Ok(Self::unchecked(probabilities))
     }
 
@@ -88,6 +72,11 @@ impl Categorical {
             Some(logits) => log_softmax(logits.clone(), 1),
             None => self.probabilities.clone().log(),
         }
+    }
+
+    /// The logits, `[n, m]`, of predictions that were made from them.
+    pub(crate) fn logits(&self) -> Option<Tensor<2>> {
+        self.logits.clone()
     }
 
     /// The probabilities, `[n, m]`.
@@ -196,9 +185,6 @@ impl Predictive for Categorical {
         self.observed(&classes)
     }
 }
-
-/// How far the sum of a row of probabilities may be from 1.
-const ROW_SUM_TOLERANCE: f64 = 1e-5;
 
 /// The residuals `δ_i = e_{y_i} − p_i`, differentiable, without reading the labels back.
 ///

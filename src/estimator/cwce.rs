@@ -15,6 +15,16 @@ pub enum ClassWeight {
     Sum,
 }
 
+impl ClassWeight {
+    /// The weighted sum over so many classes, from the plain one.
+    pub(crate) fn total(self, sum: f64, classes: usize) -> f64 {
+        match self {
+            Self::Mean => sum / classes as f64,
+            Self::Sum => sum,
+        }
+    }
+}
+
 /// The class-wise calibration error `CWCE_p = (Σ_k w E|p_k − P(y = k | p_k)|^p)^{1/p}`: each class
 /// against the rest, by bins of its probability.
 ///
@@ -91,9 +101,6 @@ impl Cwce {
             let outcomes = Event::Class(class).outcomes(predictions, labels)?;
             sum += binned_power(&outcomes, self.binning, self.form)?;
         }
-        Ok(match self.weight {
-            ClassWeight::Mean => sum / classes as f64,
-            ClassWeight::Sum => sum,
-        })
+        Ok(self.weight.total(sum, classes))
     }
 }

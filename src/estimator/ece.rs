@@ -39,6 +39,18 @@ impl Discrepancy {
             Self::SquaredEuclidean => differences.map(|d| d * d).sum(),
         }
     }
+
+    /// `Σ_b (n_b/n) d_b` over the bins of `n` samples.
+    pub(crate) fn expected(self, bins: &[Bin]) -> f64 {
+        let samples: usize = bins.iter().map(|bin| bin.size).sum();
+        let weighted = |bin: &Bin| bin.size as f64 * self.of(bin);
+        bins.iter().map(weighted).sum::<f64>() / samples as f64
+    }
+
+    /// `max_b d_b` over bins.
+    pub(crate) fn greatest(self, bins: &[Bin]) -> f64 {
+        bins.iter().map(|bin| self.of(bin)).fold(0.0, f64::max)
+    }
 }
 
 /// The expected calibration error by bins: `Σ_b (n_b/n) d(p̄_b, ȳ_b)`, for the mean prediction `p̄_b`
@@ -134,9 +146,8 @@ impl Ece {
     /// A label that is not a class, another number of labels than of predictions, an event that is
     /// not a class, or bins as [`Binning::partition`] refuses them.
     pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        let weighted = |bin: &Bin| bin.size as f64 * self.discrepancy.of(bin);
         let bins = self.bins(predictions, labels)?;
-        Ok(bins.iter().map(weighted).sum::<f64>() / predictions.samples() as f64)
+        Ok(self.discrepancy.expected(&bins))
     }
 
     /// The occupied bins, of which a reliability diagram is a picture: of an event, the mean

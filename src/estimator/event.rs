@@ -34,6 +34,17 @@ impl Event {
     }
 }
 
+impl Event {
+    /// The probability and the outcome of one prediction `p` with label `y`, on the host.
+    pub(crate) fn outcome(self, p: &[f64], y: usize) -> (f64, bool) {
+        let class = match self {
+            Self::TopLabel => (1..p.len()).fold(0, |top, c| if p[c] > p[top] { c } else { top }),
+            Self::Class(class) => class,
+        };
+        (p[class], class == y)
+    }
+}
+
 /// Predicted probabilities of an event and whether it occurred.
 pub(crate) struct Outcomes {
     pub probability: Vec<f64>,

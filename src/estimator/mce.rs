@@ -1,7 +1,7 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Bin, Ece};
+use super::Ece;
 use crate::{distribution::Categorical, error::Result};
 
 /// The maximum calibration error: the largest discrepancy `max_b d(p̄_b, ȳ_b)` over the bins of an
@@ -25,7 +25,6 @@ impl Mce {
     /// The estimate from data, with the shapes, cost and errors of [`Ece::estimate`].
     pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let bins = self.ece.bins(predictions, labels)?;
-        let discrepancy = |bin: &Bin| self.ece.discrepancy.of(bin);
-        Ok(bins.iter().map(discrepancy).fold(0.0, f64::max))
+        Ok(self.ece.discrepancy.greatest(&bins))
     }
 }

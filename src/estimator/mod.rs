@@ -58,7 +58,6 @@ mod tce;
 mod tensor_pairs;
 mod ucme;
 
-#[cfg(feature = "report")]
 pub(crate) use binning::equal_width_bin;
 pub use binning::{Bin, Binning};
 pub use cwce::{ClassWeight, Cwce};

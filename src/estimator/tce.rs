@@ -22,14 +22,14 @@ pub enum TceForm {
 }
 
 impl TceForm {
-    pub(super) fn order(self) -> f64 {
+    pub(crate) fn order(self) -> f64 {
         match self {
             Self::PlugIn { order } => order,
             Self::Debiased => 2.0,
         }
     }
 
-    pub(super) fn validate(self) -> Result<()> {
+    pub(crate) fn validate(self) -> Result<()> {
         check_order(self.order())
     }
 
@@ -41,6 +41,14 @@ impl TceForm {
             Self::Debiased if size < 2.0 => 0.0,
             Self::Debiased => gap * gap - frequency * (1.0 - frequency) / (size - 1.0),
         }
+    }
+
+    /// The weighted sum over the bins of one event: size, mean probability and frequency of each.
+    pub(crate) fn expected(self, bins: impl Iterator<Item = (f64, f64, f64)>) -> f64 {
+        let (sum, samples) = bins.fold((0.0, 0.0), |(sum, samples), (size, r, c)| {
+            (sum + size * self.of(size, r, c), samples + size)
+        });
+        sum / samples
     }
 }
 
@@ -127,12 +135,12 @@ impl Tce {
 
 /// The weighted sum over the bins of one event.
 pub(super) fn binned_power(outcomes: &Outcomes, binning: Binning, form: TceForm) -> Result<f64> {
-    let term = |rows: &Vec<usize>| {
+    let bin = |rows: &Vec<usize>| {
         let size = rows.len() as f64;
         let probability: f64 = rows.iter().map(|&row| outcomes.probability[row]).sum();
         let occurred: i64 = rows.iter().map(|&row| outcomes.occurred[row]).sum();
-        size * form.of(size, probability / size, occurred as f64 / size)
+        (size, probability / size, occurred as f64 / size)
     };
     let partition = binning.partition_rows(&outcomes.probability, 1)?;
-    Ok(partition.iter().map(term).sum::<f64>() / outcomes.samples() as f64)
+    Ok(form.expected(partition.iter().map(bin)))
 }

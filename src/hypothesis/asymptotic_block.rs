@@ -45,14 +45,19 @@ impl<K> AsymptoticBlockSkceTest<K> {
 
     fn check_size(&self, samples: usize) -> Result<()> {
         SkceForm::Block(self.size).check_size(samples)?;
-        if samples / self.size < 2 {
-            return Err(Error::TooFewSamples {
-                what: "the asymptotic test of two blocks",
-                needed: 2 * self.size,
-                got: samples,
-            });
-        }
-        Ok(())
+        check_blocks(samples / self.size, self.size, samples)
+    }
+}
+
+/// Whether there are two blocks.
+pub(crate) fn check_blocks(blocks: usize, size: usize, samples: usize) -> Result<()> {
+    match blocks {
+        0 | 1 => Err(Error::TooFewSamples {
+            what: "the asymptotic test of two blocks",
+            needed: 2 * size,
+            got: samples,
+        }),
+        _ => Ok(()),
     }
 }
 
@@ -74,23 +79,40 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkc
         let values = pairs.block_estimates(self.size);
         let blocks = values.len();
         let estimate = values.as_slice().mean();
-        if values.iter().all(|&value| value == values[0]) {
-            return Err(Error::ZeroVariance {
-                blocks,
-                value: estimate,
-            });
-        }
-        let deviation = values.as_slice().population_std_dev();
-        let standard_error = deviation / (blocks as f64).sqrt();
-        let statistic = estimate / standard_error;
-        Ok(TestOutcome {
-            name: "asymptotic test of the block SKCE",
-            estimate,
-            statistic,
-            p_value: Normal::standard().sf(statistic),
-            samples: pairs.samples(),
-            replicates: None,
-            standard_error: Some(standard_error),
-        })
+        let deviation = match values.iter().all(|&value| value == values[0]) {
+            true => 0.0,
+            false => values.as_slice().population_std_dev(),
+        };
+        outcome(estimate, deviation, blocks, pairs.samples())
     }
+}
+
+/// The outcome from the mean and the standard deviation, with divisor `N`, of `N` block estimates.
+///
+/// # Errors
+///
+/// [`Error::ZeroVariance`].
+pub(crate) fn outcome(
+    estimate: f64,
+    deviation: f64,
+    blocks: usize,
+    samples: usize,
+) -> Result<TestOutcome> {
+    if deviation == 0.0 {
+        return Err(Error::ZeroVariance {
+            blocks,
+            value: estimate,
+        });
+    }
+    let standard_error = deviation / (blocks as f64).sqrt();
+    let statistic = estimate / standard_error;
+    Ok(TestOutcome {
+        name: "asymptotic test of the block SKCE",
+        estimate,
+        statistic,
+        p_value: Normal::standard().sf(statistic),
+        samples,
+        replicates: None,
+        standard_error: Some(standard_error),
+    })
 }

@@ -46,7 +46,7 @@
 //! # }
 //! ```
 
-mod asymptotic_block;
+pub(crate) mod asymptotic_block;
 mod asymptotic_quadratic;
 mod bootstrap;
 mod cme;

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::{file, picture::Picture, png, svg};
+use super::{picture::Picture, png, svg};
 use crate::error::Result;
 
 /// A picture with its name and, in words, all that it shows.

@@ -41,7 +41,6 @@ mod band;
 mod builder;
 mod diagram;
 mod drawn;
-mod file;
 mod frame;
 mod html;
 mod number;

@@ -3,7 +3,7 @@ use std::path::Path;
 use burn::tensor::{Int, Tensor};
 use rand::{SeedableRng, rngs::StdRng};
 
-use super::{Reliability, ReliabilityDiagram, file};
+use super::{Reliability, ReliabilityDiagram};
 use crate::{
     distribution::{Categorical, Predictive},
     error::Result,

@@ -33,6 +33,20 @@ impl MeanEstimate {
         }
     }
 
+    /// The mean of at least one value, from `Σ (x − x̄)²`.
+    pub(crate) fn of_moments(samples: usize, estimate: f64, squared_deviations: f64) -> Self {
+        let n = samples as f64;
+        let standard_error = match samples {
+            1 => f64::INFINITY,
+            _ => (squared_deviations / (n - 1.0) / n).sqrt(),
+        };
+        Self {
+            estimate,
+            standard_error,
+            samples,
+        }
+    }
+
     /// The means of two values of each sample, and that of the second minus the first.
     pub(crate) fn paired(first: &[f64], second: &[f64]) -> [Self; 3] {
         let differences = first

@@ -76,6 +76,28 @@ impl ProperScore {
         }
     }
 
+    /// The score of one prediction `p` with label `y` on the host, `log_p = log p_y`.
+    pub(crate) fn of(self, p: &[f64], y: usize, log_p: f64) -> f64 {
+        let squares = || p.iter().map(|p| p * p).sum::<f64>();
+        match self {
+            Self::Brier => {
+                let deltas = p.iter().enumerate().map(|(c, p)| f64::from(c == y) - p);
+                deltas.map(|delta| delta * delta).sum()
+            }
+            Self::Log => -log_p,
+            Self::Spherical => 1.0 - p[y] / squares().sqrt(),
+        }
+    }
+
+    /// The name, as errors have it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Brier => "Brier score",
+            Self::Log => "log score",
+            Self::Spherical => "spherical score",
+        }
+    }
+
     /// The upper bound `U_S = E[S] − inf_P g_S(P)` of the proper calibration error, where the
     /// infimum of the generalised entropy `g_S` over the simplex is 0 for each of these scores
     /// (Gruber and Buettner 2022, Theorem 4.3): the mean score.

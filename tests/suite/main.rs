@@ -1,5 +1,6 @@
 //! One binary, a module for each room of the library.
 
+mod accumulator;
 mod backends;
 mod bad_input;
 mod block;

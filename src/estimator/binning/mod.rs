@@ -22,7 +22,6 @@ mod median_variance;
 mod uniform;
 
 pub use bin::Bin;
-#[cfg(feature = "report")]
 pub(crate) use uniform::bin as equal_width_bin;
 
 use burn::tensor::Tensor;

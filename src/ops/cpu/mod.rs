@@ -134,6 +134,25 @@ pub(crate) fn pair_sums<T: Real>(
     sums
 }
 
+/// `Σ h_ij` over the pairs `i < j` of each of the first `⌊n/size⌋` blocks, pair by pair: to the last bit
+/// a function of the samples of the block alone, whatever the number of blocks and of threads.
+pub(crate) fn block_sums(
+    samples: Samples<f64>,
+    size: usize,
+    kernel: PairKernel,
+    bandwidth: f64,
+) -> Vec<f64> {
+    let d = samples.d;
+    let block = |k: usize| Samples {
+        points: &samples.points[k * size * d..(k + 1) * size * d],
+        labels: &samples.labels[k * size..(k + 1) * size],
+        d,
+    };
+    let mut values = vec![0.0; samples.labels.len() / size];
+    direct::blocks(block, size * d, kernel, bandwidth, &mut values, None);
+    values
+}
+
 /// The sums over all pairs, with the kernel's radial function chosen.
 fn all_pairs<T: Real>(
     samples: Samples<T>,

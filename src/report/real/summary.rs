@@ -8,10 +8,10 @@ use crate::{
     distribution::{AbsoluteMoments, Targets},
     error::Result,
     estimator::regression::{IntervalCoverage, Pit, QuantileCalibration, Sharpness},
+    file,
     host::to_vec,
     hypothesis::{AsymptoticSkceTest, CalibrationTest, TestOutcome},
     kernel::{RealKernel, TargetKernel, TensorKernel},
-    report::file,
     score::{Crps, MeanEstimate, Score},
 };
 

@@ -1,9 +1,11 @@
+//! Files that are written whole.
+
 use std::{ffi::OsString, fmt::Display, fs, path::Path};
 
 use crate::error::{Error, Result};
 
 /// Writes a file aside and then renames it: nobody finds half of one.
-pub(super) fn write(path: &Path, content: &[u8]) -> Result<()> {
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
     let name = path
         .file_name()
         .ok_or_else(|| error(path, "expected the name of a file"))?;
@@ -19,7 +21,7 @@ pub(super) fn write(path: &Path, content: &[u8]) -> Result<()> {
 }
 
 /// What is wrong with a file.
-pub(super) fn error(path: &Path, reason: impl Display) -> Error {
+pub(crate) fn error(path: &Path, reason: impl Display) -> Error {
     Error::File {
         path: path.display().to_string(),
         reason: reason.to_string(),

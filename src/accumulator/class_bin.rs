@@ -1,0 +1,114 @@
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Accumulator, Rows, Saved,
+    bin::Bins,
+    check_equal, check_samples,
+    format::{Format, saved},
+};
+use crate::{
+    error::{Error, Result},
+    estimator::{ClassWeight, Event, TceForm},
+};
+
+/// The class-wise calibration error: the sums of a [`BinAccumulator`](super::BinAccumulator) for each
+/// class against the rest.
+///
+/// It is [`Cwce`](crate::estimator::Cwce) of all predictions together, with bins of equal width.
+///
+/// Memory: `m·B` bins of 56 bytes, and some 60 more for each that is occupied: 16 KB for 10 classes in 15
+/// bins, 1.6 MB for 1000. Cost: one operation for each class and sample.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+pub struct ClassBinAccumulator {
+    format: Format<Self>,
+    /// Of each class, as many everywhere.
+    classes: Vec<Bins>,
+}
+
+impl ClassBinAccumulator {
+    /// Of predictions over so many classes, in so many bins each.
+    ///
+    /// # Errors
+    ///
+    /// No bins, or fewer than two classes.
+    pub fn new(bins: usize, classes: usize) -> Result<Self> {
+        match classes {
+            0 | 1 => Err(Error::TooFewClasses { got: classes }),
+            _ => Ok(Self {
+                format: Format::default(),
+                classes: vec![Bins::new(bins)?; classes],
+            }),
+        }
+    }
+
+    /// The mean over classes of order 1, the "static" or class-wise ECE.
+    ///
+    /// # Errors
+    ///
+    /// No samples.
+    pub fn cwce(&self) -> Result<f64> {
+        let power = self.power(TceForm::PlugIn { order: 1.0 }, ClassWeight::Mean)?;
+        Ok(power)
+    }
+
+    /// The power `CWCE_p^p`, as [`Cwce::power`](crate::estimator::Cwce::power).
+    ///
+    /// # Errors
+    ///
+    /// No samples, or an order below 1.
+    pub fn power(&self, form: TceForm, weight: ClassWeight) -> Result<f64> {
+        form.validate()?;
+        check_samples(self)?;
+        let sum = self.classes.iter().map(|bins| bins.power(form)).sum();
+        Ok(weight.total(sum, self.classes.len()))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let first = self.classes.first().ok_or("it has no classes")?;
+        for bins in &self.classes {
+            bins.check()?;
+            if (bins.len(), bins.samples()) != (first.len(), first.samples()) {
+                return Err("its classes differ in the numbers of bins or samples".into());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Accumulator for ClassBinAccumulator {
+    fn update_rows(&mut self, rows: &Rows) -> Result<()> {
+        rows.check_classes(self.classes.len())?;
+        for row in rows.iter() {
+            for (class, bins) in self.classes.iter_mut().enumerate() {
+                bins.add(Event::Class(class).outcome(row.p, row.y));
+            }
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        check_equal(
+            "the number of classes",
+            self.classes.len(),
+            other.classes.len(),
+        )?;
+        let pairs = self.classes.iter_mut().zip(&other.classes);
+        pairs.map(|(bins, other)| bins.merge(other)).collect()
+    }
+
+    fn samples(&self) -> u64 {
+        self.classes[0].samples() // there are at least two
+    }
+
+    fn classes(&self) -> usize {
+        self.classes.len()
+    }
+
+    fn bytes(&self) -> usize {
+        let bins = |bins: &Bins| size_of::<Bins>() + bins.held();
+        size_of::<Self>() + self.classes.iter().map(bins).sum::<usize>()
+    }
+}
+
+saved!(ClassBinAccumulator, "accumulator of bins of each class");

@@ -1,0 +1,164 @@
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Accumulator, BinAccumulator, BlockSkceAccumulator, ClassBinAccumulator, Rows, Saved,
+    ScoreAccumulator, check_equal,
+    format::{Format, saved},
+};
+use crate::{error::Result, estimator::Event, kernel::Kernel, score::ProperScore};
+
+/// One pass over predictions: proper scores, binned errors of the top label and of each class, and, if a
+/// kernel is given, the block SKCE with its test.
+///
+/// Memory and cost are the sums of those of its parts, most of it the bins of the classes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+pub struct Evaluation {
+    format: Format<Self>,
+    brier: ScoreAccumulator,
+    log: ScoreAccumulator,
+    spherical: ScoreAccumulator,
+    top_label: BinAccumulator,
+    class_wise: ClassBinAccumulator,
+    skce: Option<BlockSkceAccumulator>,
+}
+
+impl Evaluation {
+    /// Of predictions over so many classes, with so many bins of equal width.
+    ///
+    /// # Errors
+    ///
+    /// No bins, or fewer than two classes.
+    pub fn new(bins: usize, classes: usize) -> Result<Self> {
+        let score = |score| ScoreAccumulator::new(score, classes);
+        Ok(Self {
+            format: Format::default(),
+            brier: score(ProperScore::Brier),
+            log: score(ProperScore::Log),
+            spherical: score(ProperScore::Spherical),
+            top_label: BinAccumulator::top_label(bins, classes)?,
+            class_wise: ClassBinAccumulator::new(bins, classes)?,
+            skce: None,
+        })
+    }
+
+    /// The same with the SKCE in blocks of `size` samples, before it takes any.
+    ///
+    /// # Errors
+    ///
+    /// As [`BlockSkceAccumulator::new`].
+    ///
+    /// # Panics
+    ///
+    /// If it has taken samples.
+    pub fn with_skce(self, kernel: Kernel, size: usize) -> Result<Self> {
+        assert_eq!(self.samples(), 0, "samples before the SKCE was asked for");
+        let skce = BlockSkceAccumulator::new(kernel, size, self.classes())?;
+        Ok(Self {
+            skce: Some(skce),
+            ..self
+        })
+    }
+
+    /// The Brier score.
+    pub fn brier(&self) -> &ScoreAccumulator {
+        &self.brier
+    }
+
+    /// The log score.
+    pub fn log(&self) -> &ScoreAccumulator {
+        &self.log
+    }
+
+    /// The spherical score.
+    pub fn spherical(&self) -> &ScoreAccumulator {
+        &self.spherical
+    }
+
+    /// The bins of the top label: accuracy, ECE, MCE and the reliability diagram.
+    pub fn top_label(&self) -> &BinAccumulator {
+        &self.top_label
+    }
+
+    /// The bins of each class.
+    pub fn class_wise(&self) -> &ClassBinAccumulator {
+        &self.class_wise
+    }
+
+    /// The block SKCE, if it was asked for.
+    pub fn skce(&self) -> Option<&BlockSkceAccumulator> {
+        self.skce.as_ref()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        fn size(part: &impl Accumulator) -> (u64, usize) {
+            (part.samples(), part.classes())
+        }
+        let all = size(&self.brier);
+        let same = [
+            size(&self.log),
+            size(&self.spherical),
+            size(&self.top_label),
+            size(&self.class_wise),
+            self.skce.as_ref().map_or(all, size),
+        ];
+        let scores = [&self.brier, &self.log, &self.spherical].map(ScoreAccumulator::score);
+        let expected = [ProperScore::Brier, ProperScore::Log, ProperScore::Spherical];
+        match (scores == expected, self.top_label.event()) {
+            _ if same != [all; 5] => {
+                Err("its parts differ in the numbers of samples or classes".into())
+            }
+            (true, Event::TopLabel) => Ok(()),
+            _ => Err("its parts are of other scores or events".into()),
+        }
+    }
+}
+
+impl Accumulator for Evaluation {
+    fn update_rows(&mut self, rows: &Rows) -> Result<()> {
+        self.brier.update_rows(rows)?; // if one does not take the rows, this one does not
+        self.log.update_rows(rows)?;
+        self.spherical.update_rows(rows)?;
+        self.top_label.update_rows(rows)?;
+        self.class_wise.update_rows(rows)?;
+        self.skce
+            .iter_mut()
+            .try_for_each(|skce| skce.update_rows(rows))
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        let present = |evaluation: &Self| evaluation.skce.is_some();
+        check_equal(
+            "the presence of the block SKCE",
+            present(self),
+            present(other),
+        )?;
+        let mut merged = self.clone();
+        merged.brier.merge(&other.brier)?;
+        merged.log.merge(&other.log)?;
+        merged.spherical.merge(&other.spherical)?;
+        merged.top_label.merge(&other.top_label)?;
+        merged.class_wise.merge(&other.class_wise)?;
+        for (skce, other) in merged.skce.iter_mut().zip(&other.skce) {
+            skce.merge(other)?;
+        }
+        *self = merged;
+        Ok(())
+    }
+
+    fn samples(&self) -> u64 {
+        self.brier.samples()
+    }
+
+    fn classes(&self) -> usize {
+        self.brier.classes()
+    }
+
+    fn bytes(&self) -> usize {
+        let scores = self.brier.bytes() + self.log.bytes() + self.spherical.bytes();
+        let skce = self.skce.as_ref().map_or(0, Accumulator::bytes);
+        scores + self.top_label.bytes() + self.class_wise.bytes() + skce
+    }
+}
+
+saved!(Evaluation, "evaluation");

@@ -1,0 +1,140 @@
+use proptest::prelude::*;
+use xsum::{Xsum, XsumSmall};
+
+use super::*;
+
+fn sum(numbers: &[f64]) -> ExactSum {
+    let mut sum = ExactSum::default();
+    numbers.iter().for_each(|&x| sum.add(x));
+    sum
+}
+
+#[test]
+fn by_hand() {
+    let least = f64::from_bits(1);
+    let cases: &[(&[f64], f64)] = &[
+        (&[], 0.0),
+        (&[0.1], 0.1),
+        (&[-0.1, -0.2, 0.1, 0.2], 0.0),
+        (&[1e308, 1.0, -1e308], 1.0),
+        (&[1.0, 1e100, 1.0, -1e100], 2.0),
+        (&[least, least], 2.0 * least),
+        (&[f64::MIN_POSITIVE, -least], f64::MIN_POSITIVE - least),
+        (&[1.0, least], 1.0),
+        // halfway between neighbours: to the even one, but for what lies far below
+        (&[2f64.powi(53), 1.0], 2f64.powi(53)),
+        (&[2f64.powi(53), 1.0, least], 2f64.powi(53) + 2.0),
+        (&[2f64.powi(53), 1.0, -least], 2f64.powi(53)),
+        (&[2f64.powi(53) + 2.0, 1.0], 2f64.powi(53) + 4.0),
+        (&[-(2f64.powi(53)), -1.0, -least], -(2f64.powi(53)) - 2.0),
+        // a carry into the next power of two, and beyond the greatest number
+        (&[2f64.powi(54) - 2.0, 1.0], 2f64.powi(54)),
+        (&[f64::MAX, f64::MAX, -f64::MAX], f64::MAX),
+        (&[f64::MAX, f64::MAX], f64::INFINITY),
+        (&[-f64::MAX, 2f64.powi(969) * -1.0], -f64::MAX),
+        (&[-f64::MAX, 2f64.powi(970) * -1.0], f64::NEG_INFINITY),
+    ];
+    for (numbers, expected) in cases {
+        assert_eq!(sum(numbers).value(), *expected, "{numbers:?}");
+    }
+}
+
+/// More additions than a limb takes, in both signs.
+#[test]
+fn carries() {
+    for x in [-1.0 - f64::EPSILON, 1.0 + f64::EPSILON] {
+        let mut all = sum(&[x]);
+        for _ in 0..40 {
+            all.merge(&all.clone()); // 2⁴⁰ times
+            assert!(all.additions < ADDITIONS);
+        }
+        assert_eq!(all.value(), x * 2f64.powi(40));
+        let limbs: i64 = all.limbs.iter().map(|limb| limb.abs()).max().unwrap();
+        assert!(limbs < 1 << 62);
+        for _ in 0..40 {
+            all.merge(&sum(&[-x * 2f64.powi(36)]));
+        }
+        assert_eq!(all.value(), x * (2f64.powi(40) - 40.0 * 2f64.powi(36)));
+    }
+}
+
+/// The square of a number of 53 bits has 106.
+#[test]
+fn products_are_exact() {
+    let x = 1.0 + f64::EPSILON;
+    let mut square = ExactSum::default();
+    square.add_product(x, x);
+    // (1 + ε)² = 1 + 2ε + ε²
+    assert_eq!(
+        square,
+        sum(&[1.0, 2.0 * f64::EPSILON, f64::EPSILON.powi(2)])
+    );
+    assert_eq!(
+        square.parts(),
+        [1.0 + 2.0 * f64::EPSILON, f64::EPSILON.powi(2)]
+    );
+}
+
+#[test]
+fn sums_that_no_additions_give_are_refused() {
+    for text in [
+        r#"{"negative":false,"first":67,"limbs":[1,1]}"#,
+        r#"{"negative":false,"first":18446744073709551615,"limbs":[1]}"#,
+        r#"{"negative":false,"first":3,"limbs":[0,1]}"#,
+        r#"{"negative":true,"first":3,"limbs":[1,0]}"#,
+    ] {
+        let message = serde_json::from_str::<ExactSum>(text).unwrap_err();
+        assert!(message.to_string().contains("limbs from"), "{message}");
+    }
+    let last = r#"{"negative":true,"first":66,"limbs":[1,1]}"#;
+    let sum: ExactSum = serde_json::from_str(last).unwrap();
+    assert_eq!(sum.value(), f64::NEG_INFINITY);
+    assert_eq!(serde_json::to_string(&sum).unwrap(), last);
+}
+
+/// Finite numbers of all magnitudes, and such as cancel.
+fn number() -> impl Strategy<Value = f64> {
+    use prop::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
+    let any = POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO;
+    prop_oneof![any, -1.0..1.0f64, (-3i32..3).prop_map(f64::from)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(1),
+        ..ProptestConfig::with_cases(512)
+    })]
+
+    /// Against the exact sums of another author.
+    #[test]
+    fn values((numbers, negated) in prop::collection::vec(number(), 0..40).prop_flat_map(|numbers| {
+        let negated = prop::collection::vec(any::<bool>(), numbers.len());
+        (Just(numbers), negated)
+    })) {
+        // some numbers come again with the other sign: next to nothing is left
+        let again = numbers.iter().zip(&negated).filter(|(_, negated)| **negated).map(|(x, _)| -x);
+        let numbers: Vec<f64> = numbers.iter().copied().chain(again).collect();
+        let mut expected = XsumSmall::new();
+        expected.add_list(&numbers);
+        let found = sum(&numbers);
+        prop_assert_eq!(found.value(), expected.sum());
+        if found.value().is_finite() {
+            prop_assert_eq!(sum(&found.parts()), found);
+        }
+    }
+
+    /// In any order and any parts the same number, and the same bytes.
+    #[test]
+    fn order_and_parts((numbers, shuffled) in prop::collection::vec(number(), 1..30).prop_flat_map(|numbers| {
+        (Just(numbers.clone()), Just(numbers).prop_shuffle())
+    }), cut in 0..30usize) {
+        let (left, right) = shuffled.split_at(cut.min(shuffled.len()));
+        let (all, mut merged) = (sum(&numbers), sum(right));
+        merged.merge(&sum(left));
+        prop_assert_eq!(&merged, &all);
+        let text = serde_json::to_string(&merged).unwrap();
+        prop_assert_eq!(&text, &serde_json::to_string(&all).unwrap());
+        prop_assert_eq!(serde_json::from_str::<ExactSum>(&text).unwrap(), all);
+    }
+}

@@ -1,0 +1,161 @@
+//! Evaluation in pieces: sums over predictions that are saved and merged, exactly.
+//!
+//! Where predictions come in shards, on several machines or through a query engine, each piece goes
+//! into an [`Accumulator`]; the accumulators are merged and give the estimates of all predictions
+//! together.
+//!
+//! | accumulator | estimates | as |
+//! | --- | --- | --- |
+//! | [`ScoreAccumulator`] | a proper score with its standard error | [`ProperScore`](crate::score::ProperScore) |
+//! | [`BinAccumulator`] | ECE, MCE, accuracy, the reliability diagram of an event | [`Ece`](crate::estimator::Ece), [`Mce`](crate::estimator::Mce), [`Tce`](crate::estimator::Tce) |
+//! | [`ClassBinAccumulator`] | the class-wise error | [`Cwce`](crate::estimator::Cwce) |
+//! | [`BlockSkceAccumulator`] | the block SKCE, its standard error and p-value | [`Skce::block`](crate::estimator::Skce::block), [`AsymptoticBlockSkceTest`](crate::hypothesis::AsymptoticBlockSkceTest) |
+//! | [`Evaluation`] | all of these in one pass | |
+//!
+//! # What is exact
+//!
+//! Sums are kept without rounding, as whole numbers of the least positive f64. So they do not depend on
+//! the order of their terms: merging accumulators of any partition of the predictions, in any order,
+//! gives the single pass bit for bit, in estimates and on file (of the SKCE, partitions into whole
+//! blocks). The terms are computed on the host in f64, that of a sample or a block from its own numbers;
+//! they are the same to the bit where `exp` and `log` of the platform are. From f32 predictions the
+//! estimates are those of the same numbers in f64; from logits probabilities are computed again in f64.
+//!
+//! What needs all predictions at once is not here: median bandwidths, bins of equal mass, quadratic
+//! estimators.
+//!
+//! # Files
+//!
+//! An accumulator is serialised by serde in any format; [`Saved::save`] writes JSON. Its first field
+//! names kind and version, and what does not fit is an error. A sum is `±Σ_k limbs[k] 2^{32(first+k)−1074}`.
+//!
+//! ```
+//! use burn::tensor::{Device, Int, Tensor};
+//! use burn_calibration::{
+//!     accumulator::{Accumulator, Evaluation, Saved},
+//!     distribution::Categorical,
+//!     kernel::{Bandwidth, Kernel},
+//! };
+//!
+//! # fn main() -> burn_calibration::error::Result<()> {
+//! # let device = Device::default();
+//! # let folder = std::env::temp_dir();
+//! # let shard = |p: [[f32; 2]; 4]| Categorical::from_probabilities(Tensor::from_floats(p, &device));
+//! # let first = shard([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]])?;
+//! # let second = shard([[0.5, 0.5], [0.1, 0.9], [0.3, 0.7], [0.8, 0.2]])?;
+//! # let labels = Tensor::<1, Int>::from_ints([0, 1, 1, 0], &device);
+//! let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5)); // the same everywhere
+//! let empty = Evaluation::new(15, 2)?.with_skce(kernel, 2)?; // 15 bins, 2 classes, blocks of 2
+//!
+//! // on one machine
+//! let mut part = empty.clone();
+//! part.update(&first, &labels)?;
+//! let path = folder.join(format!("burn-calibration-part-{}.json", std::process::id()));
+//! part.save(&path)?;
+//!
+//! // on another
+//! let mut all = empty;
+//! all.update(&second, &labels)?;
+//! all.merge(&Evaluation::load(&path)?)?;
+//! # std::fs::remove_file(&path).unwrap();
+//! assert_eq!(all.samples(), 8);
+//! println!("Brier score {}", all.brier().mean()?);
+//! println!("ECE {}", all.top_label().ece()?);
+//! println!("{}", all.skce().expect("asked for").outcome()?); // with a p-value
+//! # Ok(())
+//! # }
+//! ```
+
+mod bin;
+mod block_skce;
+mod class_bin;
+mod evaluation;
+mod exact_sum;
+mod format;
+mod moments;
+mod rows;
+mod score;
+
+pub use bin::{BinAccumulator, BinTotals};
+pub use block_skce::BlockSkceAccumulator;
+pub use class_bin::ClassBinAccumulator;
+pub use evaluation::Evaluation;
+pub use format::Saved;
+pub use rows::Rows;
+pub use score::ScoreAccumulator;
+
+use std::fmt::Debug;
+
+use burn::tensor::{Int, Tensor};
+
+use crate::{
+    distribution::Categorical,
+    error::{Error, Result},
+};
+
+/// Sums over predictions of classes and their labels.
+///
+/// `merge` is associative and commutative, and an accumulator that took nothing is its unit.
+pub trait Accumulator: Saved + Clone + Debug + PartialEq {
+    /// Takes predictions and their labels.
+    ///
+    /// # Shapes
+    ///
+    /// - predictions: `n × m`
+    /// - labels: `[n]`
+    ///
+    /// # Errors
+    ///
+    /// A label that is not a class, another number of labels than of predictions, or predictions over
+    /// another number of classes; then nothing is taken.
+    fn update(&mut self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<()> {
+        self.update_rows(&Rows::new(predictions, labels)?)
+    }
+
+    /// Takes predictions and their labels that are on the host; checked once, for several accumulators.
+    ///
+    /// # Errors
+    ///
+    /// Predictions over another number of classes; then nothing is taken.
+    fn update_rows(&mut self, rows: &Rows) -> Result<()>;
+
+    /// Takes what another took.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Merge`] if they differ in anything but what they took; then nothing is taken.
+    fn merge(&mut self, other: &Self) -> Result<()>;
+
+    /// The number of samples that were taken.
+    fn samples(&self) -> u64;
+
+    /// The number `m` of classes.
+    fn classes(&self) -> usize;
+
+    /// The bytes that it holds, its own size included.
+    fn bytes(&self) -> usize;
+}
+
+/// Whether two accumulators are made alike.
+fn check_equal<T: PartialEq + Debug>(what: &'static str, own: T, other: T) -> Result<()> {
+    match own == other {
+        true => Ok(()),
+        false => Err(Error::Merge {
+            what,
+            own: format!("{own:?}"),
+            other: format!("{other:?}"),
+        }),
+    }
+}
+
+/// Whether there is a sample.
+fn check_samples(accumulator: &impl Accumulator) -> Result<()> {
+    match accumulator.samples() {
+        0 => Err(Error::TooFewSamples {
+            what: "an estimate",
+            needed: 1,
+            got: 0,
+        }),
+        _ => Ok(()),
+    }
+}

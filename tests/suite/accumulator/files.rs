@@ -1,0 +1,176 @@
+//! Accumulators on file: the same to the bit, and nothing else is taken for one.
+
+use std::{fs, path::PathBuf};
+
+use burn_calibration::error::Error;
+
+use super::*;
+use crate::models::{Model, draw};
+
+fn file(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("accumulators");
+    fs::create_dir_all(&folder).unwrap();
+    folder.join(name)
+}
+
+fn taken(classes: usize) -> (Vec<Vec<f64>>, Vec<usize>) {
+    draw(Model::M3, 41, classes, &mut rng(9))
+}
+
+fn binary<A: Accumulator>(accumulator: &A) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    ciborium::into_writer(accumulator, &mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn round_trips() {
+    let (p, y) = taken(3);
+    each_kind!(3, |empty| {
+        for accumulator in [empty.clone(), having(&empty, &p, &y)] {
+            let bytes = binary(&accumulator);
+            let mut again = accumulator.clone();
+            for loaded in [
+                serde_json::from_str(&text(&accumulator)).unwrap(),
+                ciborium::from_reader(&*bytes).unwrap(),
+            ] {
+                assert_eq!(loaded, accumulator);
+                assert_eq!(text(&loaded), text(&accumulator));
+                again = loaded;
+            }
+            // of the same configuration, to the last bit of its bandwidth
+            again.merge(&having(&empty, &p, &y)).unwrap();
+        }
+    });
+}
+
+#[test]
+fn saved_and_loaded() {
+    let (p, y) = taken(3);
+    let evaluation = having(&evaluation(3, 2), &p, &y);
+    let path = file("evaluation.json");
+    evaluation.save(&path).unwrap();
+    assert_eq!(Evaluation::load(&path).unwrap(), evaluation);
+    let bytes = fs::read(&path).unwrap();
+    assert!(bytes.starts_with(br#"{"format":"burn-calibration evaluation, version 1""#));
+}
+
+#[test]
+fn what_is_not_an_accumulator() {
+    let (p, y) = taken(3);
+    let path = file("foreign.json");
+    let reject = |content: &str| -> String {
+        fs::write(&path, content).unwrap();
+        match Evaluation::load(&path).unwrap_err() {
+            Error::File {
+                path: named,
+                reason,
+            } => {
+                assert_eq!(named, path.display().to_string());
+                reason
+            }
+            other => panic!("{other}"),
+        }
+    };
+    let good = text(&having(&evaluation(3, 2), &p, &y));
+    assert_eq!(
+        reject(&text(&BinAccumulator::top_label(3, 3).unwrap())),
+        "not a saved evaluation: it holds \"burn-calibration accumulator of bins, version 1\", expected \
+         \"burn-calibration evaluation, version 1\" at line 1 column 59"
+    );
+    let newer = good.replacen("evaluation, version 1", "evaluation, version 2", 1);
+    assert!(reject(&newer).contains("holds \"burn-calibration evaluation, version 2\", expected"));
+    assert!(reject("{\"loss\": 1}").contains("missing field `format`"));
+    assert!(reject("x").starts_with("not a saved evaluation: expected value at line 1"));
+    assert!(reject("").contains("EOF while parsing"));
+    for length in 1..good.len() {
+        assert!(
+            serde_json::from_str::<Evaluation>(&good[..length]).is_err(),
+            "{length}"
+        );
+    }
+    assert!(reject(&good[..good.len() / 2]).contains("EOF while parsing"));
+    let missing = Evaluation::load(file("none.json")).unwrap_err().to_string();
+    assert!(missing.contains("none.json: No such file"), "{missing}");
+}
+
+/// What no predictions leave.
+#[test]
+fn inconsistent_accumulators() {
+    let (p, y) = taken(3);
+    let change = |text: &str, from: &str, to: &str| {
+        assert!(text.contains(from), "{text}");
+        text.replacen(from, to, 1)
+    };
+    let one = having(&BinAccumulator::new(Event::Class(2), 1, 3).unwrap(), &p, &y);
+    let good = text(&one);
+    let reject = |text: String| serde_json::from_str::<BinAccumulator>(&text).unwrap_err();
+    let wrong = reject(change(&good, "{\"Class\":2}", "{\"Class\":3}"));
+    assert!(
+        wrong.to_string().contains("the class of the event is 3"),
+        "{wrong}"
+    );
+    let wrong = reject(change(&good, "\"samples\":41", "\"samples\":4"));
+    assert!(wrong.to_string().contains("bin 0 holds more"), "{wrong}");
+    let bins = &good[good.find("\"bins\":").unwrap()..];
+    let wrong = reject(change(&good, bins, "\"bins\":[]}"));
+    assert!(
+        wrong.to_string().contains("the number of bins is 0"),
+        "{wrong}"
+    );
+
+    let classes = text(&ClassBinAccumulator::new(1, 2).unwrap());
+    let bin = &classes[classes.find("[[").unwrap() + 1..classes.find("],").unwrap() + 1];
+    let ragged = change(
+        &classes,
+        bin,
+        &format!("{},{}", &bin[..bin.len() - 1], &bin[1..]),
+    );
+    let wrong = serde_json::from_str::<ClassBinAccumulator>(&ragged).unwrap_err();
+    assert!(wrong.to_string().contains("its classes differ"), "{wrong}");
+
+    let block = text(&BlockSkceAccumulator::linear(fixed(Kernel::gaussian()), 3).unwrap());
+    let reject = |text: String| serde_json::from_str::<BlockSkceAccumulator>(&text).unwrap_err();
+    let wrong = reject(change(&block, &format!("\"{BANDWIDTH:?}\""), "\"-1\""));
+    assert!(
+        wrong.to_string().contains("the kernel bandwidth is -1"),
+        "{wrong}"
+    );
+    let wrong = reject(change(&block, "\"size\":2", "\"size\":1"));
+    assert!(wrong.to_string().contains("expected at least 2"), "{wrong}");
+    let wrong = reject(change(&block, "\"Gaussian\"", "\"Matern32\""));
+    assert!(wrong.to_string().contains("no fused path"), "{wrong}");
+
+    let score = text(&having(
+        &ScoreAccumulator::new(ProperScore::Brier, 3),
+        &p,
+        &y,
+    ));
+    let squares = &score[score.find("\"squares\"").unwrap()..];
+    let none = "\"squares\":{\"negative\":false,\"first\":0,\"limbs\":[]}}}";
+    let wrong = serde_json::from_str::<ScoreAccumulator>(&change(&score, squares, none));
+    assert!(
+        wrong
+            .unwrap_err()
+            .to_string()
+            .contains("no numbers have its sums")
+    );
+    let wrong =
+        serde_json::from_str::<ScoreAccumulator>(&change(&score, "\"count\":41", "\"count\":0"));
+    assert!(
+        wrong
+            .unwrap_err()
+            .to_string()
+            .contains("no numbers have its sums")
+    );
+
+    let all = text(&having(&evaluation(3, 2), &p, &y));
+    let reject = |text: String| serde_json::from_str::<Evaluation>(&text).unwrap_err();
+    let wrong = reject(change(&all, "\"infinite\":0", "\"infinite\":1"));
+    assert!(wrong.to_string().contains("its parts differ"), "{wrong}");
+    let wrong = reject(change(&all, "\"Spherical\"", "\"Log\""));
+    assert!(
+        wrong.to_string().contains("other scores or events"),
+        "{wrong}"
+    );
+}
