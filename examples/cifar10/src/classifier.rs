@@ -22,7 +22,11 @@ pub struct Classifier {
 
 impl Classifier {
     pub fn new(network: Network, objective: Objective) -> Self {
-        Self { network, objective, steps: StepCounter::new() }
+        Self {
+            network,
+            objective,
+            steps: StepCounter::new(),
+        }
     }
 
     /// `[n, 3, 32, 32]` to logits `[n, 10]`.

@@ -29,7 +29,10 @@ use burn::{
         },
     },
 };
-use burn_calibration::{metric::{EpochMetric, PValue}, prelude::*};
+use burn_calibration::{
+    metric::{EpochMetric, PValue},
+    prelude::*,
+};
 
 use crate::{
     Result,
@@ -157,7 +160,9 @@ pub fn train(run: &Run, data: &Data, folder: &Path, arguments: &Arguments) -> Re
         .metric_valid_numeric(log_loss)
         .metric_valid_numeric(EpochMetric::from_logits(ProperScore::Brier))
         .metric_valid_numeric(EpochMetric::from_logits(Ece::default()))
-        .metric_valid_numeric(EpochMetric::from_logits(Skce::unbiased(Kernel::exponential())))
+        .metric_valid_numeric(EpochMetric::from_logits(Skce::unbiased(
+            Kernel::exponential(),
+        )))
         .metric_valid_numeric(EpochMetric::from_logits(p_value))
         .with_checkpointing_strategy(checkpoints)
         .with_default_checkpointers()

@@ -16,7 +16,9 @@ fn data(training: usize, test: usize) -> TempDir {
             let folder = folder.path().join(part).join(class);
             fs::create_dir_all(&folder).unwrap();
             for i in 0..images {
-                let bytes = (0..32 * 32 * 3).map(|_| level + rng.random_range(0..100u8)).collect();
+                let bytes = (0..32 * 32 * 3)
+                    .map(|_| level + rng.random_range(0..100u8))
+                    .collect();
                 let image = RgbImage::from_raw(32, 32, bytes).unwrap();
                 image.save(folder.join(format!("{i:03}.png"))).unwrap();
             }
@@ -47,19 +49,38 @@ fn results(folder: &Path) -> Value {
 #[test]
 fn trains_recalibrates_tests_and_goes_on() {
     let (data, out) = (data(16, 10), TempDir::new().unwrap());
-    let arguments = ["--loss", "cross-entropy", "skce", "--epochs", "2", "--seeds", "2"];
+    let arguments = [
+        "--loss",
+        "cross-entropy",
+        "skce",
+        "--epochs",
+        "2",
+        "--seeds",
+        "2",
+    ];
     let table = cifar10(data.path(), out.path(), &arguments).unwrap();
     assert_eq!(table.lines().count(), 2 + 2 * 2, "{table}");
     assert!(table.contains("lenet5-ce+8skce, temperature scaling"));
     let folder = out.path().join("lenet5-ce+8skce-seed1");
     let first = results(&folder);
-    for (measure, range) in [("accuracy", 0.0..1.1), ("brier", 0.0..2.0), ("p_value", 0.0..1.1)] {
+    for (measure, range) in [
+        ("accuracy", 0.0..1.1),
+        ("brier", 0.0..2.0),
+        ("p_value", 0.0..1.1),
+    ] {
         for when in ["before", "after"] {
-            assert!(range.contains(&first[when][measure].as_f64().unwrap()), "{first}");
+            assert!(
+                range.contains(&first[when][measure].as_f64().unwrap()),
+                "{first}"
+            );
         }
     }
     assert_eq!(first["parameters"], 61_326); // LeNet-5 of 10 classes has 62,006, 85 fewer a class
-    assert!(fs::read_to_string(folder.join("report.html")).unwrap().contains("bright"));
+    assert!(
+        fs::read_to_string(folder.join("report.html"))
+            .unwrap()
+            .contains("bright")
+    );
     assert!(folder.join("temperature.map").is_file());
 
     // finished runs are read, not repeated: the table says what their files say
@@ -78,11 +99,24 @@ fn trains_recalibrates_tests_and_goes_on() {
 #[test]
 fn resumes() {
     let (data, out) = (data(16, 10), TempDir::new().unwrap());
-    let arguments = ["--loss", "skce", "--schedule", "warm-up", "--schedule-epochs", "4", "--epochs"];
+    let arguments = [
+        "--loss",
+        "skce",
+        "--schedule",
+        "warm-up",
+        "--schedule-epochs",
+        "4",
+        "--epochs",
+    ];
     cifar10(data.path(), out.path(), &[&arguments[..], &["2"]].concat()).unwrap();
     let folder = out.path().join("lenet5-ce+8skce-seed0");
     fs::remove_file(folder.join("results.json")).unwrap();
-    cifar10(data.path(), out.path(), &[&arguments[..], &["4", "--resume", "2"]].concat()).unwrap();
+    cifar10(
+        data.path(),
+        out.path(),
+        &[&arguments[..], &["4", "--resume", "2"]].concat(),
+    )
+    .unwrap();
     assert_eq!(results(&folder)["epochs_trained"], 4);
     assert_eq!(results(&folder)["steps"], 12); // 20 images in batches of 8, 4 epochs
 }
@@ -93,13 +127,18 @@ fn refuses_what_is_no_data() {
     let refused = |arguments: &[&str]| cifar10(data.path(), out.path(), arguments).unwrap_err();
     assert!(refused(&[]).contains("12 of 8 images cannot be held out"));
     let few = ["--validation", "2"];
-    assert!(refused(&[&few[..], &["--model", "resnet21"]].concat()).contains("no network \"resnet21\""));
+    assert!(
+        refused(&[&few[..], &["--model", "resnet21"]].concat()).contains("no network \"resnet21\"")
+    );
     assert!(refused(&[&few[..], &["--weight=-1"]].concat()).contains("at least 0"));
 
     let image = data.path().join("train/dark/000.png");
     RgbImage::new(16, 32).save(&image).unwrap();
     let error = refused(&few);
-    assert!(error.contains("000.png: 16 × 32 pixels, expected 32 × 32"), "{error}");
+    assert!(
+        error.contains("000.png: 16 × 32 pixels, expected 32 × 32"),
+        "{error}"
+    );
     fs::write(&image, b"no image").unwrap();
     assert!(refused(&few).contains("000.png: "));
     fs::remove_dir_all(data.path().join("test/dark")).unwrap();
