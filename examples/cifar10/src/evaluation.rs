@@ -70,7 +70,7 @@ pub fn recalibrate_and_test(
     folder: &Path,
 ) -> Result<(f64, [Measures; 2])> {
     let map = TemperatureScalingConfig::new().fit(validation.logits, validation.labels)?;
-    map.save(folder.join("temperature.map"))?;
+    map.save(&folder.join("temperature.map"))?;
     let before = Categorical::from_logits(test.logits.clone())?;
     let after = Categorical::from_logits(map.forward(test.logits.clone()))?;
     ReportBuilder::new(&before, &test.labels)
