@@ -28,6 +28,18 @@ pub struct Measures {
     pub p_value: f64,
 }
 
+/// A trained network on held-out images.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Evaluation {
+    pub temperature: f64,
+    /// Of the validation images, as trained: to choose weights by.
+    pub validation: Measures,
+    /// Of the test images, as trained.
+    pub before: Measures,
+    /// Of the test images, with the temperature.
+    pub after: Measures,
+}
+
 /// What a run writes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Results {
@@ -37,9 +49,8 @@ pub struct Results {
     /// Steps of the optimiser, those before a resumption included.
     pub steps: usize,
     pub training_seconds: f64,
-    pub temperature: f64,
-    pub before: Measures,
-    pub after: Measures,
+    #[serde(flatten)]
+    pub evaluation: Evaluation,
 }
 
 impl Measures {
@@ -62,28 +73,35 @@ impl Measures {
 
 /// Fits a temperature to the validation images and measures the test images before and after;
 /// writes the map and a report.
-pub fn recalibrate_and_test(
+pub fn evaluate(
     run: &Run,
     classes: &[String],
     validation: Outputs,
-    test: &Outputs,
+    test: Outputs,
     folder: &Path,
-) -> Result<(f64, [Measures; 2])> {
+) -> Result<Evaluation> {
+    let predictions = |logits: Tensor<2>| Categorical::from_logits(logits);
+    let of_validation = Measures::of(
+        &predictions(validation.logits.clone())?,
+        &validation.labels,
+        run,
+    )?;
     let map = TemperatureScalingConfig::new().fit(validation.logits, validation.labels)?;
     map.save(&folder.join("temperature.map"))?;
-    let before = Categorical::from_logits(test.logits.clone())?;
-    let after = Categorical::from_logits(map.forward(test.logits.clone()))?;
+    let before = predictions(test.logits.clone())?;
+    let after = predictions(map.forward(test.logits))?;
     ReportBuilder::new(&before, &test.labels)
         .with_after(&after)
         .with_class_names(classes)
         .with_title(format!("CIFAR-10, {}", run.name()))
         .build()?
         .save(folder.join("report.html"))?;
-    let measures = [
-        Measures::of(&before, &test.labels, run)?,
-        Measures::of(&after, &test.labels, run)?,
-    ];
-    Ok((map.temperature(), measures))
+    Ok(Evaluation {
+        temperature: map.temperature(),
+        validation: of_validation,
+        before: Measures::of(&before, &test.labels, run)?,
+        after: Measures::of(&after, &test.labels, run)?,
+    })
 }
 
 impl Results {

@@ -29,7 +29,7 @@ use std::error::Error;
 use arguments::Arguments;
 use clap::Parser;
 use data::Data;
-use evaluation::{Results, recalibrate_and_test};
+use evaluation::{Results, evaluate};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -53,11 +53,11 @@ fn main() -> Result<()> {
             }
             None => {
                 let trained = training::train(&run, &data, &folder, &arguments)?;
-                let (temperature, [before, after]) = recalibrate_and_test(
+                let evaluation = evaluate(
                     &run,
                     &data.training.classes,
                     trained.outputs(&data.validation),
-                    &trained.outputs(&data.test),
+                    trained.outputs(&data.test),
                     &folder,
                 )?;
                 let results = Results {
@@ -66,9 +66,7 @@ fn main() -> Result<()> {
                     epochs_trained: trained.epochs,
                     steps: trained.steps(),
                     training_seconds: trained.seconds,
-                    temperature,
-                    before,
-                    after,
+                    evaluation,
                 };
                 results.save(&folder)?;
                 results

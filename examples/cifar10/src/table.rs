@@ -34,17 +34,17 @@ pub fn table(results: &[Results]) -> String {
             let values: Vec<f64> = runs.iter().map(|run| factor * f(run)).collect();
             mean_and_error(&values, digits)
         };
-        let temperature = over_runs(&|run| run.temperature, 1.0, 3);
+        let temperature = over_runs(&|run| run.evaluation.temperature, 1.0, 3);
         for (name, temperature, of) in [
             (
                 method.clone(),
                 String::new(),
-                (|run| &run.before) as fn(&Results) -> &Measures,
+                (|run| &run.evaluation.before) as fn(&Results) -> &Measures,
             ),
             (
                 format!("{method}, temperature scaling"),
                 temperature,
-                |run| &run.after,
+                |run| &run.evaluation.after,
             ),
         ] {
             write!(text, "| {name} | {} | {temperature} |", runs.len())

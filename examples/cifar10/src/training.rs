@@ -57,7 +57,7 @@ pub struct Trained {
 
 impl Trained {
     pub fn parameters(&self) -> usize {
-        self.classifier.network.num_params()
+        self.classifier.network.parameter_count()
     }
 
     pub fn steps(&self) -> usize {
