@@ -48,8 +48,7 @@ impl ClassBinAccumulator {
     ///
     /// No samples.
     pub fn cwce(&self) -> Result<f64> {
-        let power = self.power(TceForm::PlugIn { order: 1.0 }, ClassWeight::Mean)?;
-        Ok(power)
+        self.power(TceForm::PlugIn { order: 1.0 }, ClassWeight::Mean)
     }
 
     /// The power `CWCE_p^p`, as [`Cwce::power`](crate::estimator::Cwce::power).

@@ -1,6 +1,7 @@
 //! The `calibration` command as its users run it.
 
 mod compare;
+mod merge;
 mod real;
 #[cfg(feature = "report")]
 mod real_report;

@@ -1,5 +1,7 @@
+use std::cmp::Ordering;
+
+use num_bigint::BigInt;
 use proptest::prelude::*;
-use xsum::{Xsum, XsumSmall};
 
 use super::*;
 
@@ -99,6 +101,41 @@ fn number() -> impl Strategy<Value = f64> {
     prop_oneof![any, -1.0..1.0f64, (-3i32..3).prop_map(f64::from)]
 }
 
+/// A finite number in units.
+fn integer(x: f64) -> BigInt {
+    let exponent = (x.to_bits() >> 52) & 0x7ff;
+    let fraction = x.to_bits() % (1 << 52);
+    let units = match exponent {
+        0 => BigInt::from(fraction),
+        _ => BigInt::from(fraction + (1 << 52)) << (exponent - 1),
+    };
+    if x < 0.0 { -units } else { units }
+}
+
+/// Whether no f64 is nearer to a number of units, and of two that are as near this is the even one.
+fn is_nearest(value: f64, exact: &BigInt) -> bool {
+    let distance = |x: f64| (integer(x) - exact).magnitude().clone();
+    [value.next_up(), value.next_down()]
+        .into_iter()
+        .all(|other| {
+            match other
+                .is_finite()
+                .then(|| distance(value).cmp(&distance(other)))
+            {
+                Some(Ordering::Greater) => false,
+                Some(Ordering::Equal) => value.to_bits() % 2 == 0,
+                Some(Ordering::Less) | None => true,
+            }
+        })
+}
+
+/// What rounds to infinity, and what does not: half of the last digit beyond the greatest number.
+fn overflows(exact: &BigInt) -> bool {
+    let half = BigInt::from(1) << (970 + 1074u32);
+    let first: BigInt = integer(f64::MAX) + half;
+    exact.magnitude() >= first.magnitude()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
@@ -106,7 +143,7 @@ proptest! {
         ..ProptestConfig::with_cases(512)
     })]
 
-    /// Against the exact sums of another author.
+    /// Against integers, and the definition of rounding.
     #[test]
     fn values((numbers, negated) in prop::collection::vec(number(), 0..40).prop_flat_map(|numbers| {
         let negated = prop::collection::vec(any::<bool>(), numbers.len());
@@ -115,11 +152,13 @@ proptest! {
         // some numbers come again with the other sign: next to nothing is left
         let again = numbers.iter().zip(&negated).filter(|(_, negated)| **negated).map(|(x, _)| -x);
         let numbers: Vec<f64> = numbers.iter().copied().chain(again).collect();
-        let mut expected = XsumSmall::new();
-        expected.add_list(&numbers);
+        let exact: BigInt = numbers.iter().map(|&x| integer(x)).sum();
         let found = sum(&numbers);
-        prop_assert_eq!(found.value(), expected.sum());
-        if found.value().is_finite() {
+        let value = found.value();
+        prop_assert_eq!(value.is_infinite(), overflows(&exact));
+        prop_assert_eq!(value < 0.0, exact < BigInt::ZERO);
+        if value.is_finite() {
+            prop_assert!(is_nearest(value, &exact), "{value}");
             prop_assert_eq!(sum(&found.parts()), found);
         }
     }

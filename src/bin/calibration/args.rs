@@ -26,6 +26,10 @@ pub enum Command {
     Fit(Fit),
     /// Recalibrate logits with a saved map
     Apply(Apply),
+    /// Sum up a piece of a set of predictions, to be merged with others
+    Summarise(Summarise),
+    /// Estimates and a p-value of the pieces that summarise saved
+    Merge(Merge),
 }
 
 #[derive(Debug, Args)]
@@ -222,6 +226,52 @@ pub struct LabelsArgs {
     pub one_based: bool,
 }
 
+#[derive(Debug, Args)]
+pub struct Summarise {
+    /// Predictions of the piece: CSV, NPY or NPZ, as for evaluate
+    #[arg(long, value_name = "FILE")]
+    pub predictions: PathBuf,
+
+    #[command(flatten)]
+    pub source: SourceArgs,
+
+    /// Bins of equal width of the top label and of each class
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
+    pub bins: u32,
+
+    #[command(flatten)]
+    pub shape: KernelShapeArgs,
+
+    /// Bandwidth of the kernel, the same number for every piece (evaluate --bandwidth median:5000 finds
+    /// one); without it there is no SKCE
+    #[arg(long, value_name = "NUMBER", value_parser = positive)]
+    pub bandwidth: Option<f64>,
+
+    /// Samples in a block of the SKCE: consecutive ones of the piece; those that fill no block are left
+    /// out
+    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u32).range(2..))]
+    pub block: u32,
+
+    /// Where the sums go, as JSON
+    #[arg(short, long, value_name = "PART.json")]
+    pub output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Merge {
+    /// What summarise or merge saved, in any order
+    #[arg(required = true, value_name = "PART.json")]
+    pub parts: Vec<PathBuf>,
+
+    /// Where the merged sums go
+    #[arg(short, long, value_name = "OUT.json")]
+    pub output: Option<PathBuf>,
+
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LossName {
     /// Log loss
@@ -251,7 +301,7 @@ pub struct SourceArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct KernelArgs {
+pub struct KernelShapeArgs {
     /// Profile of the kernel
     #[arg(long = "kernel", value_name = "KERNEL", value_enum, default_value_t = KernelName::Exponential)]
     pub profile: KernelName,
@@ -259,6 +309,12 @@ pub struct KernelArgs {
     /// Distance of the kernel: tv for exponential, l2 for gaussian, unless given
     #[arg(long, value_enum)]
     pub distance: Option<DistanceName>,
+}
+
+#[derive(Debug, Args)]
+pub struct KernelArgs {
+    #[command(flatten)]
+    pub shape: KernelShapeArgs,
 
     /// Bandwidth of the kernel: a positive number; the median of the distances of all pairs (ordered
     /// and with the diagonal, as in the published results; of the predictions before, where two are
@@ -306,6 +362,13 @@ pub enum TargetKernelName {
 pub enum LengthScale {
     Fixed(f64),
     Median,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+        _ => Err("expected a positive finite number".into()),
+    }
 }
 
 fn length_scale(text: &str) -> Result<LengthScale, String> {

@@ -8,20 +8,24 @@ use burn_calibration::{
 use rand::{rngs::StdRng, seq::index};
 
 use crate::{
-    args::{BandwidthChoice, KernelArgs, KernelName},
+    args::{BandwidthChoice, KernelArgs, KernelName, KernelShapeArgs},
     evaluate::QUADRATIC_LIMIT,
     input::Result,
 };
 
-/// The kernel with the bandwidth that the arguments fix, if they do.
-pub fn kernel(args: &KernelArgs, predictions: &Categorical) -> Result<Kernel> {
+/// Profile and distance of the kernel, with the median bandwidth.
+pub fn shape(args: &KernelShapeArgs) -> Kernel {
     let kernel = match args.profile {
         KernelName::Exponential => Kernel::exponential(),
         KernelName::Gaussian => Kernel::gaussian(),
     };
-    let kernel = args
-        .distance
-        .map_or(kernel, |distance| kernel.with_distance(distance.into()));
+    args.distance
+        .map_or(kernel, |distance| kernel.with_distance(distance.into()))
+}
+
+/// The kernel with the bandwidth that the arguments fix, if they do.
+pub fn kernel(args: &KernelArgs, predictions: &Categorical) -> Result<Kernel> {
+    let kernel = shape(&args.shape);
     let n = predictions.samples();
     match args.bandwidth {
         BandwidthChoice::Fixed(value) => Ok(kernel.with_bandwidth(Bandwidth::Fixed(value))),

@@ -10,6 +10,7 @@ mod evaluate;
 mod fit;
 mod input;
 mod kernel;
+mod merge;
 mod methods;
 mod output;
 mod quantities;
@@ -17,6 +18,7 @@ mod real;
 #[cfg(feature = "report")]
 mod report;
 mod source;
+mod summarise;
 mod writer;
 
 use std::process::ExitCode;
@@ -32,6 +34,8 @@ fn main() -> ExitCode {
         args::Command::Report(args) => report::run(args),
         args::Command::Fit(args) => fit::run(args),
         args::Command::Apply(args) => apply::run(args),
+        args::Command::Summarise(args) => summarise::run(args),
+        args::Command::Merge(args) => merge::run(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

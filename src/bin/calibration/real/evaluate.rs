@@ -112,11 +112,11 @@ fn kernel<P: Predictive>(
              {expected}"
         ))
     };
-    let profile = match args.kernel.profile {
+    let profile = match args.kernel.shape.profile {
         KernelName::Exponential => Kernel::wasserstein(),
         KernelName::Gaussian => Kernel::gaussian(),
     };
-    let kernel = match args.kernel.distance {
+    let kernel = match args.kernel.shape.distance {
         Some(DistanceName::Tv) => {
             return Err("--distance tv: of classes, expected l2, the 2-Wasserstein distance, or l1, that of the parameters".into());
         }

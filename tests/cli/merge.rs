@@ -1,0 +1,251 @@
+use std::{fs, path::Path};
+
+use approx::assert_relative_eq;
+use serde_json::Value;
+
+use super::{LABELS, ROWS, calibration, complaint, folder, json};
+
+fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("a number, not {value}"))
+}
+
+fn run(folder: &Path, arguments: &str) -> String {
+    let output = calibration(folder, arguments);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && complaint.is_empty(),
+        "{complaint}"
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Rows and labels of a file in pieces of given sizes, as `p0.csv`, `y0.csv` and so on.
+fn split(folder: &Path, rows: &str, labels: &str, sizes: &[usize]) {
+    let mut lines = rows.lines().zip(labels.lines());
+    for (part, &size) in sizes.iter().enumerate() {
+        let (rows, labels): (Vec<_>, Vec<_>) = lines.by_ref().take(size).unzip();
+        fs::write(folder.join(format!("p{part}.csv")), rows.join("\n")).unwrap();
+        fs::write(folder.join(format!("y{part}.csv")), labels.join("\n")).unwrap();
+    }
+    assert_eq!(lines.count(), 0);
+}
+
+/// Three parts in any order are one file, bit for bit, and `evaluate` agrees.
+#[test]
+fn parts_are_the_whole() {
+    let folder = folder("merge");
+    let (rows, labels) = (ROWS.repeat(15), LABELS.repeat(15));
+    fs::write(folder.join("p.csv"), &rows).unwrap();
+    fs::write(folder.join("y.csv"), &labels).unwrap();
+    split(&folder, &rows, &labels, &[4, 30, 26]);
+    let options = "--bandwidth 0.3 --block 2";
+    let printed = run(
+        &folder,
+        &format!("summarise --predictions p.csv --labels y.csv {options} -o all.json"),
+    );
+    assert_eq!(printed, "all.json\n");
+    for part in 0..3 {
+        let files = format!("--predictions p{part}.csv --labels y{part}.csv");
+        run(
+            &folder,
+            &format!("summarise {files} {options} -o part{part}.json"),
+        );
+    }
+    let mut found = json(
+        &folder,
+        "merge part2.json part0.json part1.json -o merged.json",
+    );
+    let expected = json(&folder, "merge all.json");
+    let bytes = |name: &str| fs::read(folder.join(name)).unwrap();
+    assert_eq!(bytes("merged.json"), bytes("all.json"));
+    assert_eq!(
+        (&found["parts"], &expected["parts"]),
+        (&3.into(), &1.into())
+    );
+    found["parts"] = 1.into();
+    assert_eq!(found, expected);
+
+    let arguments =
+        "evaluate --predictions p.csv --labels y.csv --bandwidth 0.3 --test skce_linear_asymptotic";
+    let evaluated = json(&folder, arguments);
+    let (estimates, skce) = (&found["estimates"], &found["skce"]);
+    for (name, value) in [
+        ("brier", &estimates["brier"]["estimate"]),
+        ("log", &estimates["log"]["estimate"]),
+        ("ece_top_label", &estimates["ece_top_label"]),
+        ("skce_linear", &estimates["skce_block"]["estimate"]),
+    ] {
+        let expected = number(&evaluated["estimates"][name]);
+        assert_relative_eq!(number(value), expected, max_relative = 1e-12);
+    }
+    let test = &evaluated["tests"]["skce_linear_asymptotic"];
+    for name in ["statistic", "p_value"] {
+        let found = number(&skce["test"][name]);
+        assert_relative_eq!(found, number(&test[name]), max_relative = 1e-9);
+    }
+    assert_eq!(
+        (&skce["blocks"], &skce["left_out"]),
+        (&30.into(), &0.into())
+    );
+    assert_eq!((&found["n"], &found["classes"]), (&60.into(), &3.into()));
+    // right: rows 0, 1 of four
+    assert_relative_eq!(number(&estimates["accuracy"]), 0.5);
+
+    let table = run(&folder, "merge part0.json part1.json part2.json");
+    let p_value = number(&skce["test"]["p_value"]);
+    assert!(p_value < 1e-3); // printed with an exponent
+    for line in [
+        "60 predictions of 3 classes in 3 parts",
+        "ECE, top label, 15 equal-width bins",
+        "kernel: exponential over tv, bandwidth 0.3000000000",
+        "30 blocks of 2 samples, 0 samples left out",
+        &format!("p-value {p_value:.3e}"),
+    ] {
+        assert!(table.contains(line), "{line} in {table}");
+    }
+}
+
+/// Logits, and without an SKCE; what is not defined says why.
+#[test]
+fn without_a_kernel() {
+    let folder = folder("merge-logits");
+    fs::write(folder.join("z.csv"), "0,0\n1,0\n").unwrap();
+    fs::write(folder.join("y.csv"), "2\n1\n").unwrap();
+    let base = "summarise --predictions z.csv --labels y.csv --one-based";
+    run(&folder, &format!("{base} --logits --bins 4 -o part.json"));
+    let found = json(&folder, "merge part.json");
+    assert!(found["skce"].is_null() && found["estimates"]["skce_block"].is_null());
+    // log(1 + e⁰) and log(1 + e⁻¹)
+    let log = (2f64.ln() + (-1f64).exp().ln_1p()) / 2.0;
+    assert_relative_eq!(
+        number(&found["estimates"]["log"]["estimate"]),
+        log,
+        max_relative = 1e-15
+    );
+    fs::write(folder.join("p.csv"), "1,0\n").unwrap();
+    fs::write(folder.join("y1.csv"), "2\n").unwrap();
+    let certain =
+        "summarise --predictions p.csv --labels y1.csv --one-based --bins 4 -o certain.json";
+    run(&folder, certain);
+    let found = json(&folder, "merge part.json certain.json");
+    assert_eq!(
+        found["estimates"]["log"]["error"],
+        "the log score of 1 of 3 samples is infinite: the observed class has probability 0"
+    );
+    assert!(run(&folder, "merge part.json certain.json").contains("-  the log score of 1 of 3"));
+}
+
+#[test]
+fn bad_input_is_one_line_and_exit_code_2() {
+    let folder = folder("merge-bad");
+    fs::write(folder.join("p.csv"), "0.5,0.5\n0.25,0.75\n").unwrap();
+    fs::write(folder.join("y.csv"), "0\n1\n").unwrap();
+    let base = "summarise --predictions p.csv --labels y.csv";
+    for (options, name) in [
+        ("--bandwidth 1", "one"),
+        ("--bandwidth 2", "other"),
+        ("--bins 10", "bins"),
+        ("", "plain"),
+    ] {
+        run(&folder, &format!("{base} {options} -o {name}.json"));
+    }
+    assert_eq!(
+        complaint(&folder, "merge plain.json bins.json"),
+        "plain.json and bins.json: cannot merge: the number of bins is 15 in one and 10 in the other"
+    );
+    let kernels = complaint(&folder, "merge one.json other.json");
+    assert!(
+        kernels.starts_with("one.json and other.json: cannot merge: the kernel is"),
+        "{kernels}"
+    );
+    assert!(
+        complaint(&folder, "merge one.json plain.json").contains("the presence of the block SKCE")
+    );
+    let text = fs::read_to_string(folder.join("one.json")).unwrap();
+    fs::write(folder.join("cut.json"), &text[..text.len() / 2]).unwrap();
+    let cut = complaint(&folder, "merge one.json cut.json");
+    assert!(
+        cut.starts_with("cut.json: not a saved evaluation: EOF"),
+        "{cut}"
+    );
+    let foreign = complaint(&folder, "merge p.csv");
+    assert!(
+        foreign.starts_with("p.csv: not a saved evaluation: "),
+        "{foreign}"
+    );
+    let missing = complaint(&folder, "merge none.json");
+    assert!(missing.starts_with("none.json: No such file"), "{missing}");
+    fs::write(folder.join("nan.csv"), "0.5,0.5\nnan,0.75\n").unwrap();
+    assert_eq!(
+        complaint(
+            &folder,
+            "summarise --predictions nan.csv --labels y.csv -o x.json"
+        ),
+        "nan.csv: row 1, class 0: the probability is NaN, expected a finite number"
+    );
+    for usage in [
+        format!("{base} --bandwidth 0 -o x.json"),
+        format!("{base} --bandwidth 1 --block 1 -o x.json"),
+        format!("{base} --bins 0 -o x.json"),
+        "merge".into(),
+    ] {
+        assert_eq!(
+            calibration(&folder, &usage).status.code(),
+            Some(2),
+            "{usage}"
+        );
+    }
+    assert!(!folder.join("x.json").exists());
+}
+
+/// A network on CIFAR-10 in three parts: the published numbers that `evaluate` gives.
+#[test]
+fn real_predictions() {
+    let Some(data) = std::env::var_os("BURN_CALIBRATION_DATA") else {
+        eprintln!("skipped: BURN_CALIBRATION_DATA does not name the data folder");
+        return;
+    };
+    let data = Path::new(&data).join("cifar10-predictions");
+    let folder = folder("merge-cifar10");
+    let mut rows = String::new();
+    let file = fs::File::open(data.join("resnet18.csv.gz")).unwrap();
+    let mut reader = flate2::read::MultiGzDecoder::new(file);
+    std::io::Read::read_to_string(&mut reader, &mut rows).unwrap();
+    let labels = fs::read_to_string(data.join("labels.csv")).unwrap();
+    split(&folder, &rows, &labels, &[4000, 2, 5998]);
+    let evaluated = json(
+        &data,
+        "evaluate --predictions resnet18.csv.gz --labels labels.csv --one-based --test skce_linear_asymptotic",
+    );
+    let bandwidth = number(&evaluated["kernel"]["bandwidth"]);
+    for part in 0..3 {
+        let files = format!("--predictions p{part}.csv --labels y{part}.csv --one-based");
+        let options = format!("--bandwidth {bandwidth:?} --block 2");
+        run(
+            &folder,
+            &format!("summarise {files} {options} -o {part}.json"),
+        );
+    }
+    let found = json(&folder, "merge 0.json 1.json 2.json");
+    assert_eq!(
+        (&found["n"], &found["skce"]["blocks"]),
+        (&10_000.into(), &5000.into())
+    );
+    let expected = &evaluated["tests"]["skce_linear_asymptotic"];
+    for (value, name) in [
+        (&found["skce"]["test"]["p_value"], "p_value"),
+        (&found["estimates"]["skce_block"]["estimate"], "estimate"),
+    ] {
+        assert_relative_eq!(number(value), number(&expected[name]), max_relative = 1e-9);
+    }
+    for name in ["brier", "log"] {
+        let value = number(&found["estimates"][name]["estimate"]);
+        let expected = number(&evaluated["estimates"][name]);
+        assert_relative_eq!(value, expected, max_relative = 1e-12);
+    }
+    let ece = number(&found["estimates"]["ece_top_label"]);
+    let expected = number(&evaluated["estimates"]["ece_top_label"]);
+    assert_relative_eq!(ece, expected, max_relative = 1e-12);
+}
