@@ -32,12 +32,13 @@ use crate::{
 /// Where the quantity is undefined (a logit that is NaN, rows that are no distributions, a label that
 /// is no class, too few samples) the value of the epoch is NaN, never a number: the error with row,
 /// class and value is the text of the entry and a warning in the log, and training goes on. Rows
-/// count from the beginning of the epoch. NaN is never the best epoch of early stopping or of
-/// checkpoints. An epoch without batches has no value ("N/A").
+/// count from the beginning of the epoch. NaN is never the best epoch of early stopping; checkpoints
+/// of the best epoch begin with the first that has a number. An epoch without batches has no value
+/// ("N/A").
 ///
 /// **Several devices.** Outputs are gathered on the device of the first batch of the epoch. With
-/// `ExecutionStrategy::ddp` Burn ends the training epoch when the first device has finished, so that
-/// batches of the others can fall into the next epoch; validation is on one device.
+/// `ExecutionStrategy::ddp` Burn ends the training epoch when the main device has finished, so that
+/// batches of the others can fall into the next epoch; validation is on the main device alone.
 #[derive(Debug, Clone)]
 pub struct EpochMetric<Q> {
     quantity: Q,

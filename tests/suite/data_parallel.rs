@@ -73,18 +73,22 @@ impl Step {
     /// and gradients.
     fn difference(&self, kernel: Kernel) -> f64 {
         let of_shard = loss(kernel, SkceForm::Unbiased);
-        let shards: Vec<_> = (0..SHARDS)
-            .map(|shard| self.of(shard * SHARD..(shard + 1) * SHARD, &of_shard))
-            .collect();
+        let shards =
+            (0..SHARDS).map(|shard| self.of(shard * SHARD..(shard + 1) * SHARD, &of_shard));
+        let (values, gradients): (Vec<f64>, Vec<Vec<f64>>) = shards.unzip();
         let whole = loss(kernel, SkceForm::Block(SHARD));
         let (value, gradient) = self.of(0..SHARD * SHARDS, &whole);
-        let mean = |of: &dyn Fn(&(f64, Vec<f64>)) -> f64| {
-            shards.iter().map(of).sum::<f64>() / SHARDS as f64
-        };
-        (0..gradient.len())
-            .map(|i| (mean(&|shard| shard.1[i]) - gradient[i]).abs())
-            .fold((mean(&|shard| shard.0) - value).abs(), f64::max)
+        let of_loss = (mean(values.into_iter()) - value).abs();
+        let of_gradient = gradient.iter().enumerate().map(|(i, entry)| {
+            let shards = gradients.iter().map(|gradient| gradient[i]);
+            (mean(shards) - entry).abs()
+        });
+        of_gradient.fold(of_loss, f64::max)
     }
+}
+
+fn mean(of_shards: impl Iterator<Item = f64>) -> f64 {
+    of_shards.sum::<f64>() / SHARDS as f64
 }
 
 #[test]
