@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::{picture::Picture, png, svg};
-use crate::error::Result;
+use crate::{error::Result, file};
 
 /// A picture with its name and, in words, all that it shows.
 pub(super) struct Drawn {

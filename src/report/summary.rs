@@ -8,6 +8,7 @@ use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
     estimator::{Event, KolmogorovSmirnov},
+    file,
     host::int_tensor,
     hypothesis::{AsymptoticSkceTest, CalibrationTest, TestOutcome},
     kernel::Kernel,
