@@ -165,8 +165,8 @@ impl BlockSkceAccumulator {
         };
         let pairs = (self.size * (self.size - 1) / 2) as f64;
         let samples = Samples {
-            points: &**points,
-            labels: &**labels,
+            points,
+            labels,
             d: self.classes,
         };
         for sum in block_sums(samples, self.size, kernel, bandwidth) {

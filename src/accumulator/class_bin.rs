@@ -92,8 +92,8 @@ impl Accumulator for ClassBinAccumulator {
             self.classes.len(),
             other.classes.len(),
         )?;
-        let pairs = self.classes.iter_mut().zip(&other.classes);
-        pairs.map(|(bins, other)| bins.merge(other)).collect()
+        let mut pairs = self.classes.iter_mut().zip(&other.classes);
+        pairs.try_for_each(|(bins, other)| bins.merge(other))
     }
 
     fn samples(&self) -> u64 {

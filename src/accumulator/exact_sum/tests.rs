@@ -33,8 +33,8 @@ fn by_hand() {
         (&[2f64.powi(54) - 2.0, 1.0], 2f64.powi(54)),
         (&[f64::MAX, f64::MAX, -f64::MAX], f64::MAX),
         (&[f64::MAX, f64::MAX], f64::INFINITY),
-        (&[-f64::MAX, 2f64.powi(969) * -1.0], -f64::MAX),
-        (&[-f64::MAX, 2f64.powi(970) * -1.0], f64::NEG_INFINITY),
+        (&[-f64::MAX, -(2f64.powi(969))], -f64::MAX),
+        (&[-f64::MAX, -(2f64.powi(970))], f64::NEG_INFINITY),
     ];
     for (numbers, expected) in cases {
         assert_eq!(sum(numbers).value(), *expected, "{numbers:?}");
@@ -123,7 +123,7 @@ fn is_nearest(value: f64, exact: &BigInt) -> bool {
                 .then(|| distance(value).cmp(&distance(other)))
             {
                 Some(Ordering::Greater) => false,
-                Some(Ordering::Equal) => value.to_bits() % 2 == 0,
+                Some(Ordering::Equal) => value.to_bits().is_multiple_of(2),
                 Some(Ordering::Less) | None => true,
             }
         })
