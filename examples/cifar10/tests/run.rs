@@ -121,6 +121,25 @@ fn resumes() {
     assert_eq!(results(&folder)["steps"], 12); // 20 images in batches of 8, 4 epochs
 }
 
+/// With steps too small to change a weight the second epoch is no better than the first.
+#[test]
+fn stops_early() {
+    let (data, out) = (data(16, 10), TempDir::new().unwrap());
+    let small = [
+        "--loss",
+        "focal",
+        "--epochs",
+        "4",
+        "--patience",
+        "1",
+        "--learning-rate",
+        "1e-30",
+    ];
+    cifar10(data.path(), out.path(), &small).unwrap();
+    let results = results(&out.path().join("lenet5-focal3-seed0"));
+    assert_eq!(results["epochs_trained"], 2);
+}
+
 #[test]
 fn refuses_what_is_no_data() {
     let (data, out) = (data(4, 2), TempDir::new().unwrap());
