@@ -27,13 +27,13 @@ pub struct Arguments {
     #[arg(long, value_enum, num_args = 1.., default_values = ["cross-entropy", "skce"])]
     pub loss: Vec<Loss>,
 
-    /// Weight λ of the penalty; γ of the focal loss; the smoothing of labels [default: 8 for SKCE, 1 for
+    /// Weight λ of the penalty; γ of the focal loss; the smoothing of labels [default: 16 for SKCE, 1 for
     /// MMCE, 3, 0.05]
     #[arg(long, value_parser = at_least_zero)]
     pub weight: Option<f64>,
 
     /// How λ changes from step to step
-    #[arg(long, value_enum, default_value_t = Schedule::Constant)]
+    #[arg(long, value_enum, default_value_t = Schedule::WarmUp)]
     schedule: Schedule,
 
     /// Epochs over which λ changes [default: all]

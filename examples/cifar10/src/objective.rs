@@ -31,7 +31,7 @@ impl Loss {
     pub fn default_weight(self) -> f64 {
         match self {
             Self::CrossEntropy => 0.0,
-            Self::Skce => 8.0,
+            Self::Skce => 16.0,
             Self::Mmce => 1.0,
             Self::Focal => 3.0,           // γ of Mukhoti et al. (2020)
             Self::LabelSmoothing => 0.05, // as there

@@ -60,8 +60,8 @@ fn trains_recalibrates_tests_and_goes_on() {
     ];
     let table = cifar10(data.path(), out.path(), &arguments).unwrap();
     assert_eq!(table.lines().count(), 2 + 2 * 2, "{table}");
-    assert!(table.contains("lenet5-ce+8skce, temperature scaling"));
-    let folder = out.path().join("lenet5-ce+8skce-seed1");
+    assert!(table.contains("lenet5-ce+16skce, temperature scaling"));
+    let folder = out.path().join("lenet5-ce+16skce-seed1");
     let first = results(&folder);
     for (measure, range) in [
         ("accuracy", 0.0..1.1),
@@ -109,7 +109,7 @@ fn resumes() {
         "--epochs",
     ];
     cifar10(data.path(), out.path(), &[&arguments[..], &["2"]].concat()).unwrap();
-    let folder = out.path().join("lenet5-ce+8skce-seed0");
+    let folder = out.path().join("lenet5-ce+16skce-seed0");
     fs::remove_file(folder.join("results.json")).unwrap();
     cifar10(
         data.path(),
