@@ -120,7 +120,7 @@ mod tests {
         criterion: impl Fn(&Tensor<1>) -> Tensor<1>,
         start: &[f64],
     ) -> (Vec<f64>, FitReport) {
-        minimise(criterion, start, &Device::default(), LIMITS, &mut |_, _| {})
+        minimise(criterion, start, &Device::flex(), LIMITS, &mut |_, _| {})
     }
 
     #[test]

@@ -19,12 +19,13 @@ mod data;
 mod evaluation;
 mod images;
 mod objective;
+mod plain;
 mod run;
 mod table;
 mod training;
 mod write;
 
-use std::error::Error;
+use std::{error::Error, process::ExitCode};
 
 use arguments::Arguments;
 use clap::Parser;
@@ -33,7 +34,17 @@ use evaluation::{Results, evaluate};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match study() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn study() -> Result<()> {
     let arguments = Arguments::parse();
     let data = Data::read(&arguments)?;
     let runs = arguments.runs(data.training.images.len());
@@ -75,6 +86,6 @@ fn main() -> Result<()> {
         eprintln!("{}: {:.0} s", results.run.name(), results.training_seconds);
         all.push(results);
     }
-    println!("{}", table::table(&all));
+    print!("{}", table::table(&all));
     Ok(())
 }

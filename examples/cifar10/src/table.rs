@@ -4,13 +4,15 @@ use std::fmt::Write;
 
 use crate::evaluation::{Measures, Results};
 
-const COLUMNS: [(&str, f64, usize, fn(&Measures) -> f64); 6] = [
+/// Name, factor, digits, quantity.
+type Column = (&'static str, f64, usize, fn(&Measures) -> f64);
+
+const COLUMNS: [Column; 5] = [
     ("accuracy %", 100.0, 2, |m| m.accuracy),
     ("log loss", 1.0, 4, |m| m.log_loss),
     ("Brier", 1.0, 4, |m| m.brier),
     ("ECE %", 100.0, 2, |m| m.ece),
     ("SKCE × 10³", 1e3, 3, |m| m.skce),
-    ("p-value", 1.0, 3, |m| m.p_value),
 ];
 
 /// Markdown, two lines for each method in the order in which they come: before and after
@@ -20,7 +22,7 @@ pub fn table(results: &[Results]) -> String {
     COLUMNS
         .iter()
         .for_each(|(name, ..)| text += &format!(" {name} |"));
-    text += "\n| --- | ---: | ---: |";
+    text += " median p |\n| --- | ---: | ---: | ---: |";
     text += &" ---: |".repeat(COLUMNS.len());
     text += "\n";
     let mut methods: Vec<String> = results.iter().map(|result| result.run.method()).collect();
@@ -53,7 +55,8 @@ pub fn table(results: &[Results]) -> String {
                 let cell = over_runs(&|run| measure(of(run)), factor, digits);
                 write!(text, " {cell} |").expect("a string takes all");
             }
-            text += "\n";
+            let p_values = runs.iter().map(|run| of(run).p_value).collect();
+            writeln!(text, " {} |", median_p_value(p_values)).expect("a string takes all");
         }
     }
     text
@@ -73,14 +76,25 @@ fn mean_and_error(values: &[f64], digits: usize) -> String {
     }
 }
 
+/// The middle one, the larger of the two where their number is even.
+fn median_p_value(mut values: Vec<f64>) -> String {
+    values.sort_by(f64::total_cmp);
+    match values[values.len() / 2] {
+        p if p >= 1e-3 => format!("{p:.3}"),
+        p => format!("{p:.0e}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::mean_and_error;
+    use super::{mean_and_error, median_p_value};
 
     /// 1, 2, 3: standard deviation 1, standard error 1/√3.
     #[test]
     fn by_hand() {
         assert_eq!(mean_and_error(&[1.0, 2.0, 3.0], 3), "2.000 ± 0.577");
         assert_eq!(mean_and_error(&[1.5], 1), "1.5");
+        assert_eq!(median_p_value(vec![0.5, 2e-7, 1e-9]), "2e-7");
+        assert_eq!(median_p_value(vec![0.25, 0.012]), "0.250");
     }
 }

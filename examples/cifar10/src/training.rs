@@ -1,6 +1,7 @@
 //! A run of Burn's `Learner`: metrics of whole epochs, checkpoints, early stopping.
 
 use std::{
+    io::IsTerminal,
     path::Path,
     sync::{
         Arc,
@@ -43,6 +44,7 @@ use crate::{
     evaluation::Outputs,
     images::Images,
     objective::Objective,
+    plain::Plain,
     run::Run,
 };
 
@@ -169,6 +171,9 @@ pub fn train(run: &Run, data: &Data, folder: &Path, arguments: &Arguments) -> Re
         .early_stopping(best.clone())
         .num_epochs(run.epochs)
         .summary();
+    if !(cfg!(feature = "dashboard") && std::io::stdout().is_terminal()) {
+        supervised = supervised.renderer(Box::new(Plain::new(run.name())));
+    }
     if let Some(epoch) = arguments.resume {
         supervised = supervised.checkpoint(epoch);
     }

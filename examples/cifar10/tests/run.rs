@@ -28,10 +28,22 @@ fn data(training: usize, test: usize) -> TempDir {
 }
 
 /// Standard output, or standard error of a failure.
-fn cifar10(data: &Path, out: &Path, arguments: &[&str]) -> Result<String, String> {
+fn cifar10(
+    data: &Path,
+    out: &Path,
+    validation: &str,
+    arguments: &[&str],
+) -> Result<String, String> {
     let output = Command::new(env!("CARGO_BIN_EXE_cifar10"))
         .args(["--data".as_ref(), data, "--out".as_ref(), out])
-        .args(["--batch", "8", "--validation", "12", "--device", "flex"])
+        .args([
+            "--batch",
+            "8",
+            "--device",
+            "flex",
+            "--validation",
+            validation,
+        ])
         .args(arguments)
         .output()
         .unwrap();
@@ -57,8 +69,10 @@ fn trains_recalibrates_tests_and_goes_on() {
         "2",
         "--seeds",
         "2",
+        "--learning-rate",
+        "0.01",
     ];
-    let table = cifar10(data.path(), out.path(), &arguments).unwrap();
+    let table = cifar10(data.path(), out.path(), "12", &arguments).unwrap();
     assert_eq!(table.lines().count(), 2 + 2 * 2, "{table}");
     assert!(table.contains("lenet5-ce+16skce, temperature scaling"));
     let folder = out.path().join("lenet5-ce+16skce-seed1");
@@ -88,10 +102,13 @@ fn trains_recalibrates_tests_and_goes_on() {
     let text = fs::read_to_string(&path).unwrap();
     let seconds = first["training_seconds"].to_string();
     fs::write(&path, text.replace(&seconds, "123.5")).unwrap();
-    assert_eq!(cifar10(data.path(), out.path(), &arguments).unwrap(), table);
+    assert_eq!(
+        cifar10(data.path(), out.path(), "12", &arguments).unwrap(),
+        table
+    );
     assert_eq!(results(&folder)["training_seconds"], 123.5);
 
-    let error = cifar10(data.path(), out.path(), &["--epochs", "3"]).unwrap_err();
+    let error = cifar10(data.path(), out.path(), "12", &["--epochs", "3"]).unwrap_err();
     assert!(error.contains("results of other settings"), "{error}");
 }
 
@@ -108,12 +125,19 @@ fn resumes() {
         "4",
         "--epochs",
     ];
-    cifar10(data.path(), out.path(), &[&arguments[..], &["2"]].concat()).unwrap();
+    cifar10(
+        data.path(),
+        out.path(),
+        "12",
+        &[&arguments[..], &["2"]].concat(),
+    )
+    .unwrap();
     let folder = out.path().join("lenet5-ce+16skce-seed0");
     fs::remove_file(folder.join("results.json")).unwrap();
     cifar10(
         data.path(),
         out.path(),
+        "12",
         &[&arguments[..], &["4", "--resume", "2"]].concat(),
     )
     .unwrap();
@@ -135,7 +159,7 @@ fn stops_early() {
         "--learning-rate",
         "1e-30",
     ];
-    cifar10(data.path(), out.path(), &small).unwrap();
+    cifar10(data.path(), out.path(), "12", &small).unwrap();
     let results = results(&out.path().join("lenet5-focal3-seed0"));
     assert_eq!(results["epochs_trained"], 2);
 }
@@ -143,24 +167,23 @@ fn stops_early() {
 #[test]
 fn refuses_what_is_no_data() {
     let (data, out) = (data(4, 2), TempDir::new().unwrap());
-    let refused = |arguments: &[&str]| cifar10(data.path(), out.path(), arguments).unwrap_err();
-    assert!(refused(&[]).contains("12 of 8 images cannot be held out"));
-    let few = ["--validation", "2"];
-    assert!(
-        refused(&[&few[..], &["--model", "resnet21"]].concat()).contains("no network \"resnet21\"")
-    );
-    assert!(refused(&[&few[..], &["--weight=-1"]].concat()).contains("at least 0"));
+    let refused = |validation, arguments: &[&str]| {
+        cifar10(data.path(), out.path(), validation, arguments).unwrap_err()
+    };
+    assert!(refused("12", &[]).contains("12 of 8 images cannot be held out"));
+    assert!(refused("2", &["--model", "resnet21"]).contains("no network \"resnet21\""));
+    assert!(refused("2", &["--weight=-1"]).contains("at least 0"));
 
     let image = data.path().join("train/dark/000.png");
     RgbImage::new(16, 32).save(&image).unwrap();
-    let error = refused(&few);
+    let error = refused("2", &[]);
     assert!(
         error.contains("000.png: 16 × 32 pixels, expected 32 × 32"),
         "{error}"
     );
     fs::write(&image, b"no image").unwrap();
-    assert!(refused(&few).contains("000.png: "));
+    assert!(refused("2", &[]).contains("000.png: "));
     fs::remove_dir_all(data.path().join("test/dark")).unwrap();
     fs::remove_file(&image).unwrap();
-    assert!(refused(&few).contains("[\"bright\", \"dark\"] to train on, [\"bright\"] to test"));
+    assert!(refused("2", &[]).contains("[\"bright\", \"dark\"] to train on, [\"bright\"] to test"));
 }
