@@ -45,7 +45,7 @@ fn download() -> Result<PathBuf> {
 /// The folder to which Burn downloads.
 #[cfg(feature = "download")]
 fn download() -> Result<PathBuf> {
-    use burn::data::dataset::{
+    use burn_dataset::{
         Dataset,
         vision::{CifarDataset, CifarType},
     };
