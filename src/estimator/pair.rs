@@ -10,14 +10,14 @@ use burn::tensor::{Int, Tensor};
 
 use super::{
     Skce, SkceForm,
-    pair_matrix::{PairMatrix, without_fused_pass},
+    pair_matrix::{PairMatrix, block_estimates, without_fused_pass},
 };
 use crate::{
     distribution::{self, Categorical, in_batches},
     error::Result,
-    host::to_scalar,
-    kernel::{ClassKernel, Kernel},
-    ops::Computation,
+    host::{to_scalar, to_vec},
+    kernel::{Bandwidth, ClassKernel, Kernel},
+    ops::{Computation, PairKernel, block_values, on_processor},
 };
 
 /// The folded residuals `Lᵀδ_i`, `[n, m] → [n, rank]`.
@@ -45,8 +45,8 @@ pub(crate) fn diagonal(residuals: Tensor<3>) -> Tensor<3> {
 #[derive(Debug, Clone)]
 pub struct ClassPairs {
     kernel: Kernel,
-    /// Whether there is a fused pass over it: `M = I`, and a profile that it knows.
-    fused: bool,
+    /// What a fused pass knows it by: with `M = I` and one of some profiles.
+    fused: Option<PairKernel>,
     points: Tensor<2>,
     /// Folded.
     residuals: Tensor<2>,
@@ -65,7 +65,7 @@ impl ClassPairs {
         let points = predictions.probabilities().detach();
         Ok(Self {
             kernel: kernel.scalar().with_bandwidth_of(&points)?,
-            fused: kernel.fused().is_some(),
+            fused: kernel.fused(),
             residuals: residuals(kernel, points.clone(), labels.clone()),
             points,
             labels: labels.clone(),
@@ -119,8 +119,18 @@ impl PairMatrix for ClassPairs {
         within(&self.kernel, part(&self.points), part(&self.residuals))
     }
 
+    fn block_estimates(&self, size: usize) -> Vec<f64> {
+        match (self.fused, self.kernel.bandwidth) {
+            (Some(kernel), Bandwidth::Fixed(bandwidth)) if on_processor(&self.points) => {
+                let (points, labels) = (self.points.clone(), self.labels.clone());
+                to_vec(block_values(points, labels, kernel, bandwidth, size))
+            }
+            _ => block_estimates(self, size),
+        }
+    }
+
     fn fused_estimate(&self, form: SkceForm, computation: Computation) -> Result<Option<f64>> {
-        if !self.fused {
+        if self.fused.is_none() {
             return without_fused_pass(computation, format!("{:?} with a matrix", self.kernel));
         }
         let skce = Skce::new(self.kernel, form).with_computation(computation);

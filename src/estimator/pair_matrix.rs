@@ -53,29 +53,7 @@ pub trait PairMatrix {
     /// The U-statistics of the first `⌊n/size⌋` consecutive blocks, in memory that does not grow with
     /// the blocks.
     fn block_estimates(&self, size: usize) -> Vec<f64> {
-        let diagonal = to_vec(self.diagonal());
-        let pairs = (size * (size - 1)) as f64;
-        let blocks = self.samples() / size;
-        let totals: Vec<f64> = match size {
-            size if size <= SIDE => {
-                let batch = (BATCH / (size * size)).max(1);
-                let totals = |start: usize| {
-                    let h = self.within_blocks(start..(start + batch).min(blocks), size);
-                    to_vec(h.sum_dims(&[1, 2]))
-                };
-                (0..blocks).step_by(batch).flat_map(totals).collect()
-            }
-            size => (0..blocks)
-                .map(|block| total(self, block * size, size))
-                .collect(),
-        };
-        let estimate =
-            |(total, diagonal): (&f64, &[f64])| (total - diagonal.iter().sum::<f64>()) / pairs;
-        totals
-            .iter()
-            .zip(diagonal.chunks(size))
-            .map(estimate)
-            .collect()
+        block_estimates(self, size)
     }
 
     /// The SKCE, for samples that are enough for the form.
@@ -99,6 +77,33 @@ pub trait PairMatrix {
             }
         })
     }
+}
+
+/// [`PairMatrix::block_estimates`] of `h` composed from tensor operations.
+pub(super) fn block_estimates<M: PairMatrix + ?Sized>(pairs: &M, size: usize) -> Vec<f64> {
+    let diagonal = to_vec(pairs.diagonal());
+    let pairs_of_block = (size * (size - 1)) as f64;
+    let blocks = pairs.samples() / size;
+    let totals: Vec<f64> = match size {
+        size if size <= SIDE => {
+            let batch = (BATCH / (size * size)).max(1);
+            let totals = |start: usize| {
+                let h = pairs.within_blocks(start..(start + batch).min(blocks), size);
+                to_vec(h.sum_dims(&[1, 2]))
+            };
+            (0..blocks).step_by(batch).flat_map(totals).collect()
+        }
+        size => (0..blocks)
+            .map(|block| total(pairs, block * size, size))
+            .collect(),
+    };
+    let estimate =
+        |(total, diagonal): (&f64, &[f64])| (total - diagonal.iter().sum::<f64>()) / pairs_of_block;
+    totals
+        .iter()
+        .zip(diagonal.chunks(size))
+        .map(estimate)
+        .collect()
 }
 
 /// Pairs whose `h` is held at once.

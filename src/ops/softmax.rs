@@ -122,15 +122,24 @@ mod host {
 
     use super::*;
     use crate::ops::{
-        cpu::{Real, exp},
+        cpu::{Real, exp, for_each_chunk},
         ready::ready,
     };
+
+    /// So many logits fit the first-level cache.
+    const AT_ONCE: usize = 1 << 12;
 
     pub(super) fn softmax<B: Backend, T: Real + Element>(logits: FloatTensor<B>) -> FloatTensor<B> {
         let device = logits.device();
         let mut data = ready(B::float_into_data(logits));
         let m = data.shape()[1];
         let z = data.as_mut_slice::<T>().expect("of this dtype");
+        for_each_chunk(z, AT_ONCE.div_ceil(m) * m, 1, |(_, z)| of_rows(z, m));
+        B::float_from_data(data, &device)
+    }
+
+    /// In place.
+    fn of_rows<T: Real>(z: &mut [T], m: usize) {
         let shift = |row: &mut [T]| {
             let greatest = row.iter().fold(f64::NEG_INFINITY, |a, z| a.max(z.to_f64()));
             row.iter_mut().for_each(|z| *z = z.plus(T::new(-greatest)));
@@ -148,7 +157,6 @@ mod host {
                 *e = if *e < least { zero } else { e.times(scale) };
             }
         }
-        B::float_from_data(data, &device)
     }
 
     pub(super) fn gradient<B: Backend, T: Real + Element>(
@@ -161,15 +169,16 @@ mod host {
             ready(B::float_into_data(upstream)),
         );
         let m = p.shape()[1];
-        let rows = p.as_slice::<T>().expect("of this dtype").chunks_exact(m);
+        let p = p.as_slice::<T>().expect("of this dtype");
         let upstream = TensorData::as_mut_slice::<T>(&mut data).expect("of this dtype");
-        for (p, g) in rows.zip(upstream.chunks_exact_mut(m)) {
+        for_each_chunk(upstream, m, 1, |(row, g)| {
+            let p = &p[row * m..][..m];
             let products = p.iter().zip(&*g).map(|(p, &g)| p.times(g));
             let mean = products.fold(T::new(0.0), T::plus);
             for (p, g) in p.iter().zip(g) {
                 *g = p.times(g.plus(mean.times(T::new(-1.0))));
             }
-        }
+        });
         B::float_from_data(data, &device)
     }
 }

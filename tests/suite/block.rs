@@ -4,7 +4,7 @@ use approx::assert_relative_eq;
 use burn_calibration::{
     estimator::Skce,
     hypothesis::*,
-    kernel::{Bandwidth, Kernel},
+    kernel::{Bandwidth, Kernel, MatrixKernel},
 };
 use rand::RngExt;
 
@@ -24,12 +24,21 @@ fn evaluate(size: usize, rows: &[Vec<f64>], classes: &[usize]) -> TestOutcome {
         .unwrap()
 }
 
+/// The same without a fused path.
+fn composed(size: usize, rows: &[Vec<f64>], classes: &[usize]) -> TestOutcome {
+    let m = rows[0].len();
+    let row = |k: usize| (0..m).map(|l| f64::from(k == l)).collect::<Vec<_>>();
+    let identity: Vec<_> = (0..m).map(row).collect();
+    AsymptoticBlockSkceTest::new(MatrixKernel::new(fixed(), &identity).unwrap(), size)
+        .evaluate(&categorical(rows), &labels(classes), &mut rng(0))
+        .unwrap()
+}
+
 /// Blocks larger than a tile, against scalar loops.
 #[test]
 fn large_blocks_by_brute_force() {
     let (size, n) = (270, 830); // three blocks, of 2 × 2 tiles each, and 20 samples too many
     let (rows, classes) = draw(Model::M2, n, 3, &mut rng(71));
-    let outcome = evaluate(size, &rows, &classes);
     let values: Vec<f64> = (0..3)
         .map(|block| {
             let range = block * size..(block + 1) * size;
@@ -41,14 +50,14 @@ fn large_blocks_by_brute_force() {
         .collect();
     let mean = values.iter().sum::<f64>() / 3.0;
     let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 3.0;
-    assert_relative_eq!(outcome.estimate(), mean, max_relative = 1e-10);
     let error = (variance / 3.0).sqrt();
-    assert_relative_eq!(
-        outcome.standard_error().unwrap(),
-        error,
-        max_relative = 1e-8
-    );
-    assert_relative_eq!(outcome.statistic(), mean / error, max_relative = 1e-8);
+    for evaluate in [evaluate, composed] {
+        let outcome = evaluate(size, &rows, &classes);
+        assert_relative_eq!(outcome.estimate(), mean, max_relative = 1e-10);
+        let found = outcome.standard_error().unwrap();
+        assert_relative_eq!(found, error, max_relative = 1e-8);
+        assert_relative_eq!(outcome.statistic(), mean / error, max_relative = 1e-8);
+    }
 }
 
 /// More blocks than are held at once, against the estimator, which takes all at once.
@@ -59,7 +68,7 @@ fn batches_of_blocks() {
         let estimate = Skce::block(fixed(), size)
             .estimate(&categorical(&rows), &labels(&classes))
             .unwrap();
-        let outcome = evaluate(size, &rows, &classes);
+        let outcome = composed(size, &rows, &classes);
         assert_relative_eq!(outcome.estimate(), estimate, epsilon = 1e-12);
     }
 }

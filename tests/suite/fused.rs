@@ -1,11 +1,13 @@
 //! The fused pair statistic against its composition from tensor operations: values, gradients with
 //! respect to predictions, logits and the bandwidth, for all that it has.
 
+use approx::assert_relative_eq;
 use burn::tensor::{DType, Int, Tensor, TensorData, activation};
 use burn_calibration::{
     distribution::Categorical,
     estimator::{Skce, SkceForm},
-    kernel::{Bandwidth, Distance, Kernel, median_distance},
+    hypothesis::{AsymptoticBlockSkceTest, CalibrationTest},
+    kernel::{Bandwidth, Distance, Kernel, MatrixKernel, median_distance},
     ops::{Computation, PairKernel, Pairing, Separation, pair_statistic},
 };
 use proptest::prelude::*;
@@ -115,6 +117,58 @@ fn long_vectors_agree_with_the_composition() {
                 let kernel = kernel(which, Bandwidth::Fixed(bandwidth));
                 agree(Skce::unbiased(kernel), &rows, &labels).unwrap();
             }
+        }
+    }
+}
+
+/// Enough samples for several tiles of rows and of columns, and for several threads.
+#[test]
+fn many_long_vectors_agree_with_the_composition() {
+    let (n, m) = (290, 50);
+    let rows = predictions(n, m, 3.0, 11);
+    let labels = random_labels(n, m, &mut rng(12));
+    for (which, form) in [
+        (0, SkceForm::Unbiased),
+        (1, SkceForm::Block(145)),
+        (4, SkceForm::Unbiased),
+        (5, SkceForm::Biased),
+        (5, SkceForm::Block(97)),
+    ] {
+        let kernel = kernel(which, Bandwidth::Fixed(0.4));
+        agree(Skce::new(kernel, form), &rows, &labels).unwrap();
+    }
+}
+
+/// Estimates of blocks, as tests read them: a kernel with a matrix has no fused path.
+#[test]
+fn block_estimates_agree_with_the_composition() {
+    let rows = predictions(203, 4, 3.0, 13);
+    let predictions = categorical(&rows);
+    let labels = labels(&random_labels(203, 4, &mut rng(14)));
+    let identity: Vec<Vec<f64>> = (0..4)
+        .map(|k| (0..4).map(|l| f64::from(k == l)).collect())
+        .collect();
+    for which in 0..6 {
+        for size in [2, 5, 40, 101] {
+            let kernel = kernel(which, Bandwidth::Fixed(0.3));
+            let composed = MatrixKernel::new(kernel, &identity).unwrap();
+            let fused = AsymptoticBlockSkceTest::new(kernel, size);
+            let composed = AsymptoticBlockSkceTest::new(composed, size);
+            let found = fused.evaluate(&predictions, &labels, &mut rng(0)).unwrap();
+            let expected = composed
+                .evaluate(&predictions, &labels, &mut rng(0))
+                .unwrap();
+            assert_relative_eq!(
+                found.estimate(),
+                expected.estimate(),
+                epsilon = 1e-14,
+                max_relative = 1e-12
+            );
+            assert_relative_eq!(
+                found.statistic(),
+                expected.statistic(),
+                max_relative = 1e-10
+            );
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn kernel_matrix<T: Real>(
 ) -> Vec<T> {
     let vectors = |points: &[T]| {
         let write = |i: usize, row: &mut [T]| row.copy_from_slice(&points[i * d..][..d]);
-        Vectors::new(points.len() / d, d, write)
+        Vectors::new(points.len() / d, d, true, write)
     };
     let k = y.len() / d;
     let mut matrix = vec![T::new(0.0); x.len() / d * k];

@@ -1,9 +1,10 @@
 //! Vectors of `ℝ^d` in the orders that the tiles read them in, padded by zero vectors.
 
-use pulp::Simd;
-use rayon::prelude::*;
+use std::ops::Range;
 
-use super::{aligned::Aligned, real::Real};
+use pulp::Simd;
+
+use super::{aligned::Aligned, chunks::for_each_chunk, real::Real};
 
 /// Rows that a kernel takes at once.
 pub(super) const QUAD: usize = 4;
@@ -45,7 +46,7 @@ impl<T: Real> Rows<T> {
     pub fn new(n: usize, padded: usize, d: usize, write: impl Fn(usize, &mut [T]) + Sync) -> Self {
         let mut rows = Self::zeros(padded, d);
         let stride = rows.stride;
-        for_each_chunk(&mut rows.numbers[..n * stride], stride, |(i, row)| {
+        for_each_chunk(&mut rows.numbers[..n * stride], stride, 1, |(i, row)| {
             write(i, &mut row[..d]);
         });
         rows
@@ -53,6 +54,18 @@ impl<T: Real> Rows<T> {
 
     pub fn row(&self, i: usize) -> &[T] {
         &self.numbers[i * self.stride..][..self.stride]
+    }
+
+    pub fn rows(&self, range: Range<usize>) -> &[T] {
+        &self.numbers[range.start * self.stride..range.end * self.stride]
+    }
+
+    pub fn rows_mut(&mut self, range: Range<usize>) -> &mut [T] {
+        &mut self.numbers[range.start * self.stride..range.end * self.stride]
+    }
+
+    pub fn count(&self) -> usize {
+        self.numbers.len() / self.stride
     }
 }
 
@@ -62,19 +75,24 @@ pub(super) struct Vectors<T> {
     /// A number of each, at first 0.
     pub own: Aligned<T>,
     pub rows: Rows<T>,
-    /// `[strip][coordinate][column]`
+    /// `[strip][coordinate][column]`, or none.
     strips: Aligned<T>,
 }
 
 impl<T: Real> Vectors<T> {
-    /// `n` vectors, padded to whole strips; `write(i, row)` writes the `i`-th.
-    pub fn new(n: usize, d: usize, write: impl Fn(usize, &mut [T]) + Sync) -> Self {
+    /// `n` vectors, padded to whole strips, in strips too if wanted; `write(i, row)` writes the `i`-th.
+    pub fn new(
+        n: usize,
+        d: usize,
+        in_strips: bool,
+        write: impl Fn(usize, &mut [T]) + Sync,
+    ) -> Self {
         let width = strip::<T>();
         let padded = n.next_multiple_of(width);
         let rows = Rows::new(n, padded, d, write);
-        let mut strips = Aligned::zeros(padded * d);
-        for_each_chunk(&mut strips, width * d, |(index, strip)| {
-            let rows_of_strip = &rows.numbers[index * width * rows.stride..];
+        let mut strips = Aligned::zeros(if in_strips { padded * d } else { 0 });
+        for_each_chunk(&mut strips, width * d, 1, |(index, strip)| {
+            let rows_of_strip = rows.rows(index * width..(index + 1) * width);
             for (c, line) in strip.chunks_exact_mut(width).enumerate() {
                 for (x, row) in line.iter_mut().zip(rows_of_strip.chunks_exact(rows.stride)) {
                     *x = row[c];
@@ -92,14 +110,13 @@ impl<T: Real> Vectors<T> {
 
     /// With `−½|x|²` for each.
     pub fn with_halves(mut self) -> Self {
-        for (own, row) in self
-            .own
-            .iter_mut()
-            .zip(self.rows.numbers.chunks_exact(self.rows.stride))
-        {
-            let squares = row.iter().map(|x| x.to_f64() * x.to_f64());
-            *own = T::new(-0.5 * squares.sum::<f64>());
-        }
+        let (width, rows) = (strip::<T>(), &self.rows);
+        for_each_chunk(&mut self.own, width, rows.stride, |(index, own)| {
+            let rows_of_strip = rows.rows(index * width..(index + 1) * width);
+            for (own, row) in own.iter_mut().zip(rows_of_strip.chunks_exact(rows.stride)) {
+                *own = T::new(-0.5 * squared_length(row));
+            }
+        });
         self
     }
 
@@ -117,22 +134,15 @@ impl<T: Real> Vectors<T> {
     }
 }
 
-/// So many numbers are copied at least by each thread.
-const WORTH_A_THREAD: usize = 1 << 15;
-
-/// Calls `f` with the index of each chunk and the chunk, on several threads if there is much to do.
-fn for_each_chunk<T: Real>(
-    numbers: &mut [T],
-    size: usize,
-    f: impl Fn((usize, &mut [T])) + Send + Sync,
-) {
-    if numbers.len() < 2 * WORTH_A_THREAD {
-        numbers.chunks_mut(size).enumerate().for_each(f);
-    } else {
-        numbers
-            .par_chunks_mut(size)
-            .with_min_len(WORTH_A_THREAD.div_ceil(size))
-            .enumerate()
-            .for_each(f);
+/// `|x|²`
+pub(super) fn squared_length<T: Real>(x: &[T]) -> f64 {
+    let eighths = x.chunks_exact(8);
+    let square = |x: &T| x.to_f64() * x.to_f64();
+    let mut sums = [0.0; 8];
+    for x in eighths.clone() {
+        sums.iter_mut()
+            .zip(x)
+            .for_each(|(sum, x)| *sum += square(x));
     }
+    sums.iter().sum::<f64>() + eighths.remainder().iter().map(square).sum::<f64>()
 }

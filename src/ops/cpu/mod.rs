@@ -3,12 +3,15 @@
 //!
 //! A tile of 32 rows and up to 128 columns (half of that in f64) goes through its stages while it is
 //! in the cache: separation and inner product of residuals ([`similarity`]), kernel, statistic and
-//! slopes ([`weigh`]), sums over its rows and columns for the gradient ([`short`], [`long`]). Vectors
-//! of the processor run through [`real`], over AVX-512, AVX2, NEON or single numbers, chosen at run
-//! time. Both members of a pair are done at once.
+//! slopes ([`weigh`]), sums over its rows and columns for the gradient ([`short`]). Tiles of long
+//! vectors ([`long`]) are larger, and their inner products and sums products of matrices
+//! ([`product`]). Vectors of the processor run through [`real`], over AVX-512, AVX2, NEON or single
+//! numbers, chosen at run time. Both members of a pair are done at once.
 
 mod aligned;
 mod blocks;
+mod chunks;
+mod deal;
 mod direct;
 mod exp2;
 mod gradient;
@@ -16,6 +19,7 @@ mod kernel_matrix;
 mod layout;
 mod long;
 mod pass;
+mod product;
 mod radial;
 mod real;
 mod scatter;
@@ -28,11 +32,12 @@ mod weigh;
 
 use std::f64::consts::LOG2_E;
 
+pub(crate) use chunks::for_each_chunk;
 pub(crate) use exp2::exp;
 use gradient::{Gradient, ValueOnly};
 pub(crate) use kernel_matrix::kernel_matrix;
-use layout::{LONG, Vectors, strip};
-use long::Long;
+use layout::{LONG, Vectors, squared_length, strip};
+use long::{Long, LongPass};
 use pass::Pass;
 use radial::{
     ExponentialEuclidean, ExponentialL1, GaussianEuclidean, GaussianExponent, GaussianL1, Radial,
@@ -85,8 +90,7 @@ impl<T: Real> Samples<'_, T> {
 
     /// The greatest length of a point.
     fn longest(&self) -> f64 {
-        let squared = |p: &[T]| p.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>();
-        let lengths = self.points.chunks_exact(self.d).map(squared);
+        let lengths = self.points.chunks_exact(self.d).map(squared_length);
         lengths.fold(0.0, f64::max).sqrt()
     }
 }
@@ -191,9 +195,9 @@ fn all_pairs<T: Real>(
 
 /// With the radial function, the coordinates' part of the separation of the scaled points, and how the
 /// gradient is summed.
-fn fused<T: Real>(
+fn fused<T: Real, C: Coordinate<T>>(
     samples: Samples<T>,
-    (radial, coordinate, slopes): (impl Radial<T>, impl Coordinate<T>, Slopes),
+    (radial, coordinate, slopes): (impl Radial<T>, C, Slopes),
     scale: f64,
     gradient: Option<&mut [T]>,
 ) -> Totals {
@@ -201,14 +205,14 @@ fn fused<T: Real>(
     let n = labels.len();
     // sorted by label, so that sums by label are sums over neighbours
     let mut order: Vec<usize> = (0..n).collect();
-    if slopes == Slopes::Merged && gradient.is_some() && d <= LONG {
+    if slopes == Slopes::Merged && gradient.is_some() {
         order.sort_by_key(|&i| labels[i]);
     }
     let point = |i: usize| &points[order[i] * d..][..d];
-    let scaled = |factor: f64| {
+    let scaled = |factor: f64, strips: bool| {
         let factor = T::new(factor);
         let write = |x: &mut T, p: &T| *x = p.times(factor);
-        Vectors::new(n, d, |i, row: &mut [T]| {
+        Vectors::new(n, d, strips, |i, row: &mut [T]| {
             row.iter_mut().zip(point(i)).for_each(|(x, p)| write(x, p));
         })
     };
@@ -219,48 +223,66 @@ fn fused<T: Real>(
         let of_label = &mut row[labels[order[i]] as usize];
         *of_label = of_label.plus(T::new(1.0));
     };
-    let pass = Pass {
-        n,
-        points: &scaled(scale).with_halves(),
-        residuals: &Vectors::new(n, d, residual),
-        radial,
-        coordinate,
-    };
-    let Some(gradient) = gradient else {
-        return pass.run(|| ValueOnly).0;
-    };
+    let long = d > LONG;
+    let points = &scaled(scale, !long || !C::PRODUCT).with_halves();
+    let residuals = &Vectors::new(n, d, !long, residual);
     let padded = n.next_multiple_of(strip::<T>());
     let mut sorted_labels: Vec<u32> = order.iter().map(|&i| labels[i]).collect();
     sorted_labels.resize(padded, sorted_labels.last().copied().unwrap_or(0));
-    let (points, residuals, labels) = (pass.points, pass.residuals, &*sorted_labels);
     let signs; // points so great that their differences exceed 1
-    let points = match slopes {
-        Slopes::Signs => {
-            signs = scaled(T::HUGE / samples.largest().max(1.0));
+    let sum = match slopes {
+        Slopes::Signs if gradient.is_some() => {
+            signs = scaled(T::HUGE / samples.largest().max(1.0), !long);
             &signs
         }
         _ => points,
     };
-    if d > LONG {
-        let sums = pass.run(|| Long::new(slopes, labels, &points.rows, &residuals.rows));
-        finish(sums, &order, point, gradient)
+    if long {
+        let pass = LongPass {
+            n,
+            points,
+            residuals,
+            radial,
+            coordinate,
+        };
+        let how = Long {
+            slopes,
+            labels: &sorted_labels,
+            points: sum,
+            residuals,
+        };
+        let (totals, sums) = pass.run(gradient.is_some().then_some(&how));
+        if let (Some(sums), Some(gradient)) = (sums, gradient) {
+            write(&order, d, gradient, |i, row| sums.write(i, point(i), row));
+        }
+        totals
     } else {
-        let sums = pass.run(|| Short::new(slopes, labels, points, residuals));
-        finish(sums, &order, point, gradient)
+        let pass = Pass {
+            n,
+            points,
+            residuals,
+            radial,
+            coordinate,
+        };
+        let Some(gradient) = gradient else {
+            return pass.run(|| ValueOnly).0;
+        };
+        let (totals, sums) = pass.run(|| Short::new(slopes, &sorted_labels, sum, residuals));
+        write(&order, d, gradient, |i, row| sums.write(i, point(i), row));
+        totals
     }
 }
 
 /// Writes the gradient of sorted samples in their original order.
-fn finish<'a, T: Real, G: Gradient<T>>(
-    (totals, sums): (Totals, G),
+fn write<T: Real>(
     order: &[usize],
-    point: impl Fn(usize) -> &'a [T],
+    d: usize,
     gradient: &mut [T],
-) -> Totals {
+    of: impl Fn(usize, &mut [T]) + Sync + Send,
+) {
+    let mut sorted = vec![0; order.len()];
     for (i, &original) in order.iter().enumerate() {
-        let point = point(i);
-        let here = original * point.len()..(original + 1) * point.len();
-        sums.write(i, point, &mut gradient[here]);
+        sorted[original] = i;
     }
-    totals
+    for_each_chunk(gradient, d, 1, |(original, row)| of(sorted[original], row));
 }

@@ -1,12 +1,12 @@
-//! One pass over all pairs `i < j` of samples: the sum of the pair statistic, and its gradient.
+//! One pass over all pairs `i < j` of short vectors: the sum of the pair statistic, and its gradient.
 
 use pulp::Arch;
-use rayon::prelude::*;
 
 use super::{
     aligned::Aligned,
+    deal::{deal, threads},
     gradient::{Gradient, Weights},
-    layout::{LONG, Vectors, strip},
+    layout::{Vectors, strip},
     radial::Radial,
     real::Real,
     similarity::Coordinate,
@@ -14,8 +14,8 @@ use super::{
     weigh::{Totals, Weigh},
 };
 
-/// Below so many coordinates of pairs a pass is done by the calling thread.
-const WORTH_THREADS: usize = 1 << 18;
+/// Strips in a tile: so many stay in the cache.
+const STRIPS: usize = 4;
 
 /// A pass with a kernel and the coordinates' part of its separation.
 pub(super) struct Pass<'a, T, R, C> {
@@ -37,49 +37,23 @@ impl<T: Real, R: Radial<T>, C: Coordinate<T>> Pass<'_, T, R, C> {
     /// Over all pairs, on as many threads as rayon has: the same result for the same number.
     pub fn run<G: Gradient<T>>(&self, gradient: impl Fn() -> G + Sync) -> (Totals, G) {
         let tiles = self.n.div_ceil(strip::<T>());
-        let threads = match self.n * self.n * self.points.d < WORTH_THREADS {
-            true => 1,
-            false => rayon::current_num_threads().min(tiles),
-        };
-        let share = |thread: usize| {
-            let (mut totals, mut gradient) = (Totals::default(), gradient());
-            let mut scratch = self.scratch();
-            // the first tiles have the most columns: deal them out forwards and backwards in turn
-            for round in 0..tiles.div_ceil(threads) {
-                let tile = match round % 2 {
-                    0 => round * threads + thread,
-                    _ => (round + 1) * threads - 1 - thread,
-                };
-                if tile < tiles {
-                    totals += self.rows(tile * strip::<T>(), &mut scratch, &mut gradient);
-                }
-            }
-            (totals, gradient)
-        };
-        match threads {
-            1 => share(0),
-            _ => {
-                let shares: Vec<_> = (0..threads).into_par_iter().map(share).collect();
-                let merge = |(mut totals, mut gradient): (Totals, G), other: (Totals, G)| {
-                    totals += other.0;
-                    gradient.merge(other.1);
-                    (totals, gradient)
-                };
-                shares
-                    .into_iter()
-                    .reduce(merge)
-                    .expect("at least one share")
-            }
-        }
-    }
-
-    /// Strips in a tile: many of short vectors, few of long ones, so that they stay in the cache.
-    fn strips(&self) -> usize {
-        if self.points.d > LONG { 1 } else { 4 }
+        let (totals, gradient, _) = deal(
+            tiles,
+            threads(self.n, self.points.d, tiles),
+            || (Totals::default(), gradient(), self.scratch()),
+            |(totals, gradient, scratch), tile| {
+                *totals += self.rows(tile * strip::<T>(), scratch, gradient);
+            },
+            |(totals, gradient, _), other| {
+                *totals += other.0;
+                gradient.merge(other.1);
+            },
+        );
+        (totals, gradient)
     }
 
     fn scratch(&self) -> Scratch<T> {
-        let zeros = || Aligned::zeros(self.strips() * strip::<T>() * strip::<T>());
+        let zeros = || Aligned::zeros(STRIPS * strip::<T>() * strip::<T>());
         Scratch {
             first: zeros(),
             second: zeros(),
@@ -96,11 +70,11 @@ impl<T: Real, R: Radial<T>, C: Coordinate<T>> Pass<'_, T, R, C> {
     ) -> Totals {
         let mut totals = Totals::default();
         let strips = row / strip::<T>()..self.n.div_ceil(strip::<T>());
-        for first in strips.clone().step_by(self.strips()) {
+        for first in strips.clone().step_by(STRIPS) {
             let tile = &Tile {
                 n: self.n,
                 row,
-                strips: first..strips.end.min(first + self.strips()),
+                strips: first..strips.end.min(first + STRIPS),
             };
             match G::WANTED {
                 false => totals += self.weigh::<false>(tile, scratch),

@@ -66,7 +66,7 @@ fn of_blocks<T: Real, C: Coordinate<T>>(
     let vectors: Vec<_> = blocks
         .map(|block| {
             let point = |i: usize, row: &mut [T]| row.copy_from_slice(&block[i * d..][..d]);
-            (size, Vectors::new(size, d, point))
+            (size, Vectors::new(size, d, true, point))
         })
         .collect();
     select(&vectors, coordinate, ranks)

@@ -14,6 +14,9 @@ pub(super) type Block<T, S> = [[<T as Real>::Lanes<S>; PAIR]; QUAD];
 
 /// A sum over coordinates.
 pub(super) trait Coordinate<T: Real>: Copy + Send + Sync {
+    /// Whether it is an inner product, after what it starts from.
+    const PRODUCT: bool = false;
+
     /// Adds what a coordinate of two vectors gives.
     fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S>;
 
@@ -55,6 +58,8 @@ impl<T: Real> Coordinate<T> for SquaredEuclidean {
 }
 
 impl<T: Real> Coordinate<T> for Inner {
+    const PRODUCT: bool = true;
+
     #[inline(always)]
     fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S> {
         T::mul_add(simd, x, y, sum)
@@ -62,6 +67,8 @@ impl<T: Real> Coordinate<T> for Inner {
 }
 
 impl<T: Real> Coordinate<T> for Exponent {
+    const PRODUCT: bool = true;
+
     #[inline(always)]
     fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S> {
         T::mul_add(simd, x, y, sum)
@@ -87,8 +94,8 @@ pub(super) fn similarity<S: Simd, T: Real, C: Coordinate<T>>(
     add_coordinates(simd, coordinate, x.quad(row), y.strip(index), start, sums)
 }
 
-/// Of the whole strip and all rows of a tile, `[row][column]`: a few coordinates at a time, which stay
-/// in the first-level cache.
+/// Of the whole strip and some rows, `[row][column]`: a few coordinates at a time, which stay in the
+/// first-level cache. From a row of `sums` to the next it is `stride` numbers.
 #[inline(always)]
 pub(super) fn similarities<S: Simd, T: Real, C: Coordinate<T>>(
     simd: S,
@@ -96,8 +103,10 @@ pub(super) fn similarities<S: Simd, T: Real, C: Coordinate<T>>(
     (x, rows): (&Vectors<T>, Range<usize>),
     (y, index): (&Vectors<T>, usize),
     sums: &mut [T],
+    stride: usize,
 ) {
     let (line, width) = (line::<T, S>(), strip::<T>());
+    let stride = stride / T::width::<S>();
     let sums = T::lanes_mut::<S>(sums);
     let mut first = 0;
     while first < x.d {
@@ -106,7 +115,7 @@ pub(super) fn similarities<S: Simd, T: Real, C: Coordinate<T>>(
         for (row, sums) in rows
             .clone()
             .step_by(QUAD)
-            .zip(sums.chunks_exact_mut(QUAD * line))
+            .zip(sums.chunks_mut(QUAD * stride))
         {
             let [a, b, c, d] = x.quad(row);
             let quad = [
@@ -122,7 +131,7 @@ pub(super) fn similarities<S: Simd, T: Real, C: Coordinate<T>>(
                         let mut block = [[sums[0]; PAIR]; QUAD];
                         for q in 0..QUAD {
                             for v in 0..PAIR {
-                                block[q][v] = sums[q * line + start + v];
+                                block[q][v] = sums[q * stride + start + v];
                             }
                         }
                         block
@@ -131,7 +140,7 @@ pub(super) fn similarities<S: Simd, T: Real, C: Coordinate<T>>(
                 block = add_coordinates(simd, coordinate, quad, columns, start, block);
                 for q in 0..QUAD {
                     for v in 0..PAIR {
-                        sums[q * line + start + v] = block[q][v];
+                        sums[q * stride + start + v] = block[q][v];
                     }
                 }
             }

@@ -41,13 +41,17 @@ impl Tile {
             .clone()
             .flat_map(|s| (self.row..self.row + width).map(move |i| (s, i)));
         for ((strip, i), mask) in rows.zip(mask.chunks_exact_mut(width)) {
-            let column = strip * width;
-            let last = self.n.saturating_sub(column).min(width);
-            let first = (i + 1).saturating_sub(column).min(last);
-            mask.fill(T::new(0.0));
-            if i < self.n {
-                mask[first..last].fill(T::new(1.0));
-            }
+            mask_row(self.n, i, strip * width, mask);
         }
+    }
+}
+
+/// 1 for the pairs `i < j < n` of the columns `j` from `first` on, else 0.
+pub(super) fn mask_row<T: Real>(n: usize, i: usize, first: usize, mask: &mut [T]) {
+    let end = n.saturating_sub(first).min(mask.len());
+    let start = (i + 1).saturating_sub(first).min(end);
+    mask.fill(T::new(0.0));
+    if i < n {
+        mask[start..end].fill(T::new(1.0));
     }
 }

@@ -63,8 +63,9 @@ where
         } = self;
         let zero = T::splat(simd, T::new(0.0));
         let mut sums = [[zero; UNROLLED]; 2]; // value and stretch
-        let size = strip::<T>() * strip::<T>();
-        let rows = tile.row..tile.row + strip::<T>();
+        let strip_width = strip::<T>();
+        let size = strip_width * strip_width;
+        let rows = tile.row..tile.row + strip_width;
         let strips = tile.strips.clone().zip(self.first.chunks_exact_mut(size));
         for (k, ((strip, first), second)) in
             strips.zip(self.second.chunks_exact_mut(size)).enumerate()
@@ -75,6 +76,7 @@ where
                 (points, rows.clone()),
                 (points, strip),
                 first,
+                strip_width,
             );
             similarities(
                 simd,
@@ -82,36 +84,52 @@ where
                 (residuals, rows.clone()),
                 (residuals, strip),
                 second,
+                strip_width,
             );
-            let (first, second) = (T::lanes_mut::<S>(first), T::lanes_mut::<S>(second));
-            match self.mask {
-                Some(mask) => {
-                    let mask = T::lanes::<S>(&mask[k * size..][..size]);
-                    weigh::<S, T, R, GRADIENT>(
-                        simd,
-                        self.radial,
-                        first,
-                        second,
-                        Some(mask),
-                        &mut sums,
-                    );
-                }
-                None => {
-                    weigh::<S, T, R, GRADIENT>(simd, self.radial, first, second, None, &mut sums)
-                }
-            }
+            let mask = self.mask.map(|mask| &mask[k * size..][..size]);
+            weigh::<S, T, R, GRADIENT>(simd, self.radial, first, second, mask, &mut sums);
         }
-        let total = |sums: [T::Lanes<S>; UNROLLED]| {
-            let mut total = sums[0];
-            for &sum in &sums[1..] {
-                total = T::add(simd, total, sum);
-            }
-            T::sum(simd, total).to_f64()
-        };
-        Totals {
-            value: total(sums[0]),
-            stretch: self.radial.stretch_unit() * total(sums[1]),
+        totals::<S, T, R>(simd, self.radial, sums)
+    }
+}
+
+/// The same of separations in `first` and inner products of residuals in `second`.
+pub(super) struct WeighComputed<'a, T, R, const GRADIENT: bool> {
+    pub radial: R,
+    pub mask: Option<&'a [T]>,
+    pub first: &'a mut [T],
+    pub second: &'a mut [T],
+}
+
+impl<T: Real, R: Radial<T>, const GRADIENT: bool> WithSimd for WeighComputed<'_, T, R, GRADIENT> {
+    type Output = Totals;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Totals {
+        let mut sums = [[T::splat(simd, T::new(0.0)); UNROLLED]; 2];
+        let Self { radial, mask, .. } = self;
+        weigh::<S, T, R, GRADIENT>(simd, radial, self.first, self.second, mask, &mut sums);
+        totals::<S, T, R>(simd, radial, sums)
+    }
+}
+
+/// Of the sums of values and stretches.
+#[inline(always)]
+fn totals<S: Simd, T: Real, R: Radial<T>>(
+    simd: S,
+    radial: R,
+    [value, stretch]: [[T::Lanes<S>; UNROLLED]; 2],
+) -> Totals {
+    let total = |sums: [T::Lanes<S>; UNROLLED]| {
+        let mut total = sums[0];
+        for &sum in &sums[1..] {
+            total = T::add(simd, total, sum);
         }
+        T::sum(simd, total).to_f64()
+    };
+    Totals {
+        value: total(value),
+        stretch: radial.stretch_unit() * total(stretch),
     }
 }
 
@@ -120,14 +138,15 @@ where
 fn weigh<S: Simd, T: Real, R: Radial<T>, const GRADIENT: bool>(
     simd: S,
     radial: R,
-    first: &mut [T::Lanes<S>],
-    second: &mut [T::Lanes<S>],
-    mask: Option<&[T::Lanes<S>]>,
+    first: &mut [T],
+    second: &mut [T],
+    mask: Option<&[T]>,
     [value, stretch]: &mut [[T::Lanes<S>; UNROLLED]; 2],
 ) {
     let zero = T::splat(simd, T::new(0.0));
-    let first = first.chunks_exact_mut(UNROLLED);
-    let second = second.chunks_exact_mut(UNROLLED);
+    let first = T::lanes_mut::<S>(first).chunks_exact_mut(UNROLLED);
+    let second = T::lanes_mut::<S>(second).chunks_exact_mut(UNROLLED);
+    let mask = mask.map(T::lanes::<S>);
     for (k, (first, second)) in first.zip(second).enumerate() {
         for v in 0..UNROLLED {
             let radial = radial.of(simd, first[v]);

@@ -11,7 +11,7 @@ use burn::{
         backend_extension,
         tensor::{FloatTensor, IntTensor},
     },
-    tensor::{DType, Tensor},
+    tensor::{DType, Int, Tensor},
 };
 
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
@@ -67,6 +67,16 @@ pub(crate) trait PairStatistic: PairwiseDistance {
         _y: FloatTensor<Self>,
         _kernel: PairKernel,
         _bandwidth: f64,
+    ) -> FloatTensor<Self> {
+        unreachable!("only on the processor")
+    }
+
+    fn block_values(
+        _points: FloatTensor<Self>,
+        _labels: IntTensor<Self>,
+        _kernel: PairKernel,
+        _bandwidth: f64,
+        _size: usize,
     ) -> FloatTensor<Self> {
         unreachable!("only on the processor")
     }
@@ -140,6 +150,16 @@ macro_rules! on_processor {
             ) -> FloatTensor<Self> {
                 host::kernel_matrix::<Self>(x, y, kernel, bandwidth)
             }
+
+            fn block_values(
+                points: FloatTensor<Self>,
+                labels: IntTensor<Self>,
+                kernel: PairKernel,
+                bandwidth: f64,
+                size: usize,
+            ) -> FloatTensor<Self> {
+                host::block_values::<Self>(points, labels, kernel, bandwidth, size)
+            }
         }
     )*};
 }
@@ -198,6 +218,24 @@ pub(crate) fn kernel_matrix(
         y.detach().into_dispatch(),
         kernel,
         bandwidth,
+    ))
+}
+
+/// The mean of [`pair_statistic`] over the pairs of each block of `size` samples, in f64 and detached:
+/// `[⌊n/size⌋]`. Only [`on_processor`].
+pub(crate) fn block_values(
+    points: Tensor<2>,
+    labels: Tensor<1, Int>,
+    kernel: PairKernel,
+    bandwidth: f64,
+    size: usize,
+) -> Tensor<1> {
+    Tensor::from_dispatch(<Dispatch as PairStatistic>::block_values(
+        points.detach().into_dispatch(),
+        labels.into_dispatch(),
+        kernel,
+        bandwidth,
+        size,
     ))
 }
 
@@ -292,6 +330,24 @@ impl<B: PairStatistic, C: CheckpointStrategy> PairStatistic for Autodiff<B, C> {
         match NoBackward.prepare::<C>(nodes).compute_bound().stateful() {
             OpsKind::Tracked(prep) => prep.finish((), matrix),
             OpsKind::UnTracked(prep) => prep.finish(matrix),
+        }
+    }
+
+    fn block_values(
+        points: FloatTensor<Self>,
+        labels: IntTensor<Self>,
+        kernel: PairKernel,
+        bandwidth: f64,
+        size: usize,
+    ) -> FloatTensor<Self> {
+        let prepared = NoBackward
+            .prepare::<C>([points.node()])
+            .compute_bound()
+            .stateful();
+        let values = B::block_values(points.into_primitive(), labels, kernel, bandwidth, size);
+        match prepared {
+            OpsKind::Tracked(prep) => prep.finish((), values),
+            OpsKind::UnTracked(prep) => prep.finish(values),
         }
     }
 }

@@ -22,17 +22,7 @@ pub(super) fn run<B: Backend>(
 ) -> WithGradient<B> {
     let device = points.device();
     let m = points.shape()[1];
-    let labels = ready(B::int_into_data(labels));
-    let labels = labels.iter::<i64>().enumerate().map(|(row, label)| {
-        let in_range = usize::try_from(label).is_ok_and(|label| label < m);
-        assert!(
-            in_range,
-            "the label in row {row} is {label}, expected 0 to {}",
-            m - 1
-        );
-        label as u32
-    });
-    let labels: Vec<u32> = labels.collect();
+    let labels = checked::<B>(labels, m);
     let data = ready(B::float_into_data(points));
     let bandwidth = ready(B::float_into_data(bandwidth)).iter::<f64>().next();
     let bandwidth = bandwidth.expect("one bandwidth");
@@ -48,6 +38,21 @@ pub(super) fn run<B: Backend>(
     };
     let of = |data: TensorData| B::float_from_data(data, &device);
     (of(value), of(gradient), of(stretch))
+}
+
+/// Labels of `m` classes.
+fn checked<B: Backend>(labels: IntTensor<B>, m: usize) -> Vec<u32> {
+    let labels = ready(B::int_into_data(labels));
+    let labels = labels.iter::<i64>().enumerate().map(|(row, label)| {
+        let in_range = usize::try_from(label).is_ok_and(|label| label < m);
+        assert!(
+            in_range,
+            "the label in row {row} is {label}, expected 0 to {}",
+            m - 1
+        );
+        label as u32
+    });
+    labels.collect()
 }
 
 type Arguments<'a> = (&'a [u32], usize, f64, PairKernel, Pairing, bool);
@@ -123,6 +128,47 @@ pub(super) fn kernel_matrix<B: Backend>(
         other => panic!("points of {other:?}, expected f32 or f64"),
     };
     B::float_from_data(matrix, &device)
+}
+
+pub(super) fn block_values<B: Backend>(
+    points: FloatTensor<B>,
+    labels: IntTensor<B>,
+    kernel: PairKernel,
+    bandwidth: f64,
+    size: usize,
+) -> FloatTensor<B> {
+    let device = points.device();
+    let d = points.shape()[1];
+    let labels = checked::<B>(labels, d);
+    let data = ready(B::float_into_data(points));
+    let sums = match data.dtype() {
+        DType::F32 => values_of::<f32>(&data, &labels, kernel, bandwidth, size),
+        DType::F64 => values_of::<f64>(&data, &labels, kernel, bandwidth, size),
+        other => panic!("points of {other:?}, expected f32 or f64"),
+    };
+    let pairs = (size * (size - 1) / 2) as f64;
+    let values: Vec<f64> = sums.iter().map(|sum| sum / pairs).collect();
+    let shape = [values.len()];
+    B::float_from_data(TensorData::new(values, shape), &device)
+}
+
+fn values_of<T: Real + burn::tensor::Element>(
+    points: &TensorData,
+    labels: &[u32],
+    kernel: PairKernel,
+    bandwidth: f64,
+    size: usize,
+) -> Vec<f64> {
+    let points = points.as_slice::<T>().expect("of this dtype");
+    let d = points.len() / labels.len();
+    pair_sums(
+        Samples { points, labels, d },
+        size,
+        kernel,
+        bandwidth,
+        false,
+    )
+    .values
 }
 
 fn matrix_of<T: Real + burn::tensor::Element>(

@@ -15,7 +15,9 @@ use burn::{
 };
 
 use backend::PairStatistic;
-pub(crate) use backend::{has_fused_pass, kernel_matrix, median_separation, on_processor};
+pub(crate) use backend::{
+    block_values, has_fused_pass, kernel_matrix, median_separation, on_processor,
+};
 
 /// What a kernel depends on two points by.
 #[derive(Debug, Clone, Copy, PartialEq)]
