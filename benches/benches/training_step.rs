@@ -3,6 +3,8 @@
 //! the network lenet5, resnet20 and so on, the device flex, or ndarray, wgpu, cuda with the feature of
 //! that name.
 
+#![allow(deprecated)] // upstream deprecates the NdArray backend; it stays a supported feature here
+
 use std::time::Instant;
 
 use burn::{
