@@ -125,7 +125,6 @@ def best(run):
 
 
 def main():
-    torch.set_num_threads(torch.get_num_threads())
     names = sys.argv[1:] or ["torch", "compiled", "jax", "keops"]
     print("torch", torch.__version__, "jax", jax.__version__, "threads", torch.get_num_threads())
     for kernel, n, m in SIZES:
