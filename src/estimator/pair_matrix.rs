@@ -72,7 +72,7 @@ pub trait PairMatrix {
                 (self.total() - to_scalar(self.diagonal().sum())) / (n * (n - 1.0))
             }
             SkceForm::Block(size) => {
-                let blocks = self.block_estimates(size);
+                let blocks = block_estimates(self, size); // composed: there was no fused one
                 blocks.iter().sum::<f64>() / blocks.len() as f64
             }
         })
