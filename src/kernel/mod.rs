@@ -46,7 +46,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Error, Result},
-    ops::{Metric, kernel_matrix, median_separation, on_processor, pairwise_distance},
+    ops::{
+        Metric, has_fused_median, kernel_matrix, median_separation, on_processor, pairwise_distance,
+    },
 };
 
 /// A radial kernel `k(p, q) = κ(d(p, q)/ν)`.
@@ -200,7 +202,7 @@ impl Kernel {
             Bandwidth::Fixed(bandwidth) => {
                 Tensor::from_data([bandwidth], (&points.device(), points.dtype()))
             }
-            Bandwidth::Median if on_processor(&points) => {
+            Bandwidth::Median if has_fused_median(&points) => {
                 median_separation(points, self.distance.separation(), size)
             }
             Bandwidth::Median => {

@@ -73,7 +73,7 @@ pub use computation::Computation;
 pub use laplacian_sum::laplacian_sum;
 pub use pair_statistic::{PairKernel, Pairing, Separation, pair_statistic};
 pub(crate) use pair_statistic::{
-    block_values, has_fused_pass, kernel_matrix, median_separation, on_processor,
+    block_values, has_fused_median, has_fused_pass, kernel_matrix, median_separation, on_processor,
 };
 pub use pairwise_distance::{Metric, pairwise_distance};
 pub(crate) use softmax::softmax;

@@ -1,7 +1,7 @@
-//! How many cubes there are, and the launch of the kernel.
+//! The launch of the kernel.
 
 use burn::{
-    backend::{TensorMetadata, cubecl::dtype_to_elem_type},
+    backend::cubecl::dtype_to_elem_type,
     tensor::{DType, Shape},
 };
 use burn_cubecl::{
@@ -10,19 +10,13 @@ use burn_cubecl::{
     ops::numeric::{empty_device_dtype, zeros_client},
     tensor::CubeTensor,
 };
-use cubecl::{client::Client, prelude::*, server::CubeCountSelection};
+use cubecl::prelude::*;
 
-use super::{grid::GridLaunch, kernel::tile_sums, pair::Form};
-
-/// Units along a side of a tile: 256 in a cube and 16 KiB of shared memory are what every device of
-/// WebGPU has, and f64 takes 13 KiB.
-const SIDE: usize = 16;
-
-/// Multiprocessors, where the device does not tell.
-const MULTIPROCESSORS: usize = 32;
-
-/// Cubes that occupy a multiprocessor.
-const CUBES_EACH: usize = 4;
+use super::{
+    kernel::tile_sums,
+    pair::Form,
+    plan::{Plan, SIDE},
+};
 
 /// What is summed.
 #[derive(Debug, Clone, Copy)]
@@ -61,24 +55,16 @@ pub(in crate::ops) fn pair_sums(
 ) -> (CubeTensor, CubeTensor) {
     let (points, labels) = (into_contiguous(points), into_contiguous(labels));
     let bandwidth = into_contiguous(bandwidth);
-    let (n, m) = (points.shape()[0], points.shape()[1]);
     let (client, device, dtype) = (points.client.clone(), points.device.clone(), points.dtype);
-    let size = request.size;
-    let used = n / size * size;
-    let extent = size * (SIDE / size).max(1);
-    let tiles = extent.div_ceil(SIDE);
-    let row_tiles = used.div_ceil(extent) * tiles;
-    let parts = parts(&client, row_tiles, tiles);
-    let cubes = row_tiles * parts;
-
+    let plan = Plan::new(&points, request.size);
     let sums = empty_device_dtype(
         client.clone(),
         device.clone(),
-        Shape::new([2, cubes]),
+        Shape::new([2, plan.cubes]),
         dtype,
     );
     let shape = match request.form.gradient {
-        true => Shape::new([parts, n, m]),
+        true => Shape::new([plan.parts, plan.samples, plan.m]),
         false => Shape::new([1, 1, 1]),
     };
     let gradient = zeros_client(client.clone(), device, shape, dtype);
@@ -87,15 +73,15 @@ pub(in crate::ops) fn pair_sums(
     let dtypes = [dtype_to_elem_type(dtype), dtype_to_elem_type(labels.dtype)];
     tile_sums::launch(
         &client,
-        CubeCountSelection::new(&client, cubes as u32).cube_count(),
-        CubeDim::new_2d(SIDE as u32, SIDE as u32),
+        plan.cube_count(&client),
+        Plan::units(),
         addresses.into_iter().max().unwrap_or_default(),
         points.into_buffer_arg(),
         labels.into_buffer_arg(),
         bandwidth.into_buffer_arg(),
         sums.clone().into_buffer_arg(),
         gradient.clone().into_buffer_arg(),
-        GridLaunch::new(n, used, m, size, extent, parts, cubes),
+        plan.grid(),
         InputScalar::new(request.scale, dtypes[0]),
         InputScalar::new(request.factor, dtypes[0]),
         request.form,
@@ -103,12 +89,4 @@ pub(in crate::ops) fn pair_sums(
         dtypes,
     );
     (sums, gradient)
-}
-
-/// Cubes for the same rows: as many as occupy the device. Their partial gradients have no more rows
-/// than that many tiles, or than there are samples.
-fn parts(client: &Client, row_tiles: usize, tiles: usize) -> usize {
-    let multiprocessors = client.properties().hardware.num_streaming_multiprocessors;
-    let multiprocessors = multiprocessors.map_or(MULTIPROCESSORS, |count| count as usize);
-    (multiprocessors * CUBES_EACH / row_tiles).clamp(1, tiles)
 }

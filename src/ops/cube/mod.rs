@@ -12,13 +12,20 @@
 //! Both members of a pair are computed, so that nothing is written by two cubes: there are no
 //! atomics, and the same device gives the same result each time. Where there are too few rows to
 //! occupy the device, several cubes share the columns of the same rows, each with a partial gradient
-//! ([`launch`]).
+//! ([`plan`], [`launch`]).
+//!
+//! The median of the separations comes from counts by their bits ([`separations`], [`median`]), with
+//! atomics, as the order of whole numbers in a sum does not matter.
 
 mod grid;
 mod kernel;
 mod launch;
+mod median;
 mod pair;
+mod plan;
+mod separations;
 mod stage;
 
 pub(super) use launch::{Request, is_able, pair_sums};
+pub(super) use median::{has_median, median};
 pub(super) use pair::Form;

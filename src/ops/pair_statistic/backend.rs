@@ -59,7 +59,7 @@ pub(crate) trait PairStatistic: PairwiseDistance {
         _separation: Separation,
         _size: usize,
     ) -> FloatTensor<Self> {
-        unreachable!("only on the processor")
+        unreachable!("only where there is a fused median")
     }
 
     fn kernel_matrix(
@@ -102,6 +102,14 @@ impl PairStatistic for burn_cubecl::CubeBackend {
         pairing: Pairing,
     ) -> WithGradient<Self> {
         device::run(points, labels, bandwidth, kernel, pairing, true)
+    }
+
+    fn median_separation(
+        points: FloatTensor<Self>,
+        separation: Separation,
+        size: usize,
+    ) -> FloatTensor<Self> {
+        device::median(points, separation, size)
     }
 }
 
@@ -175,6 +183,17 @@ pub(crate) fn has_fused_pass(points: &Tensor<2>) -> bool {
     }
 }
 
+/// Whether there is [`median_separation`] for the tensor.
+pub(crate) fn has_fused_median(points: &Tensor<2>) -> bool {
+    match points.device().without_autodiff().as_dispatch() {
+        #[cfg(any(feature = "wgpu", feature = "cuda"))]
+        DispatchDevice::Cube(device) => {
+            crate::ops::cube::has_median(device, points.dtype(), points.dims()[0])
+        }
+        _ => on_processor(points),
+    }
+}
+
 /// Whether the tensor is in the processor's memory, in f32 or f64: then there is a fused pass, and
 /// others that are only there.
 pub(crate) fn on_processor(points: &Tensor<2>) -> bool {
@@ -191,8 +210,8 @@ pub(crate) fn on_processor(points: &Tensor<2>) -> bool {
 }
 
 /// The median of the separations of the pairs within blocks as in [`pair_statistic`], in the unit of
-/// the kernel's bandwidth and detached: `[1]`; the mean of the two middle ones, and 1 where that is 0.
-/// Only [`on_processor`].
+/// the kernel's bandwidth and detached: `[1]`; the mean of the two middle ones, and 1 where that is 0 or
+/// some separation is not finite. Only with a [fused median](has_fused_median).
 pub(crate) fn median_separation(
     points: Tensor<2>,
     separation: Separation,

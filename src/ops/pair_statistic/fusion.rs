@@ -1,9 +1,12 @@
-//! The operation where Burn fuses others: queued as an opaque one, of the backend inside.
+//! The operations where Burn fuses others: queued as opaque ones, of the backend inside.
 //!
 //! Burn's default features fuse on wgpu and CUDA, and for remote devices, and any crate of a build may
 //! turn them on: then [`burn::backend::Cube`] is `Fusion<CubeBackend>`, which this crate cannot know.
 
-use std::marker::PhantomData;
+use std::{
+    fmt::{self, Debug, Formatter},
+    marker::PhantomData,
+};
 
 use burn::{
     backend::tensor::{FloatTensor, IntTensor},
@@ -15,7 +18,7 @@ use burn_fusion::{
 };
 
 use super::{
-    PairKernel, Pairing,
+    PairKernel, Pairing, Separation,
     backend::{PairStatistic, WithGradient},
 };
 use crate::ops::pairwise_distance::PairwiseDistance;
@@ -30,8 +33,17 @@ impl<B: FusionBackend + PairStatistic> PairStatistic for Fusion<B> {
         kernel: PairKernel,
         pairing: Pairing,
     ) -> FloatTensor<Self> {
-        let shapes = [[1].into()];
-        let [value] = queue::<B, 1>([points, labels, bandwidth], shapes, kernel, pairing);
+        let inputs = [points, labels, bandwidth];
+        let [value] = queue::<B, _, _>("pair_statistic", inputs, [[1].into()], move |queued| {
+            let [points, bandwidth] = [0, 2].map(|k| queued.float(k));
+            [B::pair_statistic(
+                points,
+                queued.int(1),
+                bandwidth,
+                kernel,
+                pairing,
+            )]
+        });
         value
     }
 
@@ -43,65 +55,90 @@ impl<B: FusionBackend + PairStatistic> PairStatistic for Fusion<B> {
         pairing: Pairing,
     ) -> WithGradient<Self> {
         let shapes = [[1].into(), points.shape.clone(), [1].into()];
-        queue::<B, 3>([points, labels, bandwidth], shapes, kernel, pairing).into()
+        let inputs = [points, labels, bandwidth];
+        queue::<B, _, _>("pair_statistic", inputs, shapes, move |queued| {
+            let [points, bandwidth] = [0, 2].map(|k| queued.float(k));
+            let with_gradient = B::pair_statistic_with_gradient;
+            with_gradient(points, queued.int(1), bandwidth, kernel, pairing).into()
+        })
+        .into()
+    }
+
+    fn median_separation(
+        points: FloatTensor<Self>,
+        separation: Separation,
+        size: usize,
+    ) -> FloatTensor<Self> {
+        let shapes = [[1].into()];
+        let [median] = queue::<B, _, _>("median_separation", [points], shapes, move |queued| {
+            [B::median_separation(queued.float(0), separation, size)]
+        });
+        median
     }
 }
 
-/// The operation once its turn comes: of points, labels and bandwidth, the value, and with three
-/// outputs its gradients too.
-#[derive(Debug)]
-struct Queued<B, const N: usize> {
-    inputs: [TensorIr; 3],
-    outputs: [TensorIr; N],
-    kernel: PairKernel,
-    pairing: Pairing,
+/// The inputs of an operation whose turn has come.
+struct Ready<'a, B: FusionBackend> {
+    inputs: &'a [TensorIr],
+    handles: &'a mut HandleContainer<<B::FusionRuntime as FusionRuntime>::FusionHandle>,
+}
+
+impl<B: FusionBackend> Ready<'_, B> {
+    fn float(&mut self, input: usize) -> FloatTensor<B> {
+        self.handles.get_float_tensor::<B>(&self.inputs[input])
+    }
+
+    fn int(&mut self, input: usize) -> IntTensor<B> {
+        self.handles.get_int_tensor::<B>(&self.inputs[input])
+    }
+}
+
+/// An operation that runs once its turn comes.
+struct Queued<B, F, const I: usize, const O: usize> {
+    inputs: [TensorIr; I],
+    outputs: [TensorIr; O],
+    run: F,
     backend: PhantomData<B>,
 }
 
-fn queue<B: FusionBackend + PairStatistic, const N: usize>(
-    inputs: [FusionTensor<B::FusionRuntime>; 3],
-    shapes: [Shape; N],
-    kernel: PairKernel,
-    pairing: Pairing,
-) -> [FusionTensor<B::FusionRuntime>; N] {
+impl<B, F, const I: usize, const O: usize> Debug for Queued<B, F, I, O> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "Queued of {:?} to {:?}", self.inputs, self.outputs)
+    }
+}
+
+/// Queues an operation whose outputs have the shapes given and the dtype of the first input.
+fn queue<B: FusionBackend, const I: usize, const O: usize>(
+    name: &'static str,
+    inputs: [FusionTensor<B::FusionRuntime>; I],
+    shapes: [Shape; O],
+    run: impl Fn(&mut Ready<B>) -> [FloatTensor<B>; O] + Send + Sync + 'static,
+) -> [FusionTensor<B::FusionRuntime>; O] {
     let (client, dtype) = (inputs[0].client.clone(), inputs[0].dtype);
-    let queued = Queued::<B, N> {
+    let queued = Queued {
         inputs: inputs.map(FusionTensor::into_ir),
         outputs: shapes.map(|shape| TensorIr::uninit(client.create_empty_handle(), shape, dtype)),
-        kernel,
-        pairing,
-        backend: PhantomData,
+        run,
+        backend: PhantomData::<B>,
     };
-    let operation = CustomOpIr::new("pair_statistic", &queued.inputs, &queued.outputs);
+    let operation = CustomOpIr::new(name, &queued.inputs, &queued.outputs);
     client
         .register(StreamId::current(), OperationIr::Custom(operation), queued)
         .try_into()
         .expect("as many tensors as outputs")
 }
 
-impl<B: FusionBackend + PairStatistic, const N: usize> Operation<B::FusionRuntime>
-    for Queued<B, N>
+impl<B, F, const I: usize, const O: usize> Operation<B::FusionRuntime> for Queued<B, F, I, O>
+where
+    B: FusionBackend,
+    F: Fn(&mut Ready<B>) -> [FloatTensor<B>; O] + Send + Sync,
 {
     fn execute(
         &self,
         handles: &mut HandleContainer<<B::FusionRuntime as FusionRuntime>::FusionHandle>,
     ) -> Result<(), ExecutionError> {
-        let [points, labels, bandwidth] = &self.inputs;
-        let points = handles.get_float_tensor::<B>(points);
-        let labels = handles.get_int_tensor::<B>(labels);
-        let bandwidth = handles.get_float_tensor::<B>(bandwidth);
-        let (kernel, pairing) = (self.kernel, self.pairing);
-        let results = match N {
-            1 => vec![B::pair_statistic(
-                points, labels, bandwidth, kernel, pairing,
-            )],
-            _ => {
-                let with_gradient = B::pair_statistic_with_gradient;
-                let (value, points, bandwidth) =
-                    with_gradient(points, labels, bandwidth, kernel, pairing);
-                vec![value, points, bandwidth]
-            }
-        };
+        let inputs = &self.inputs;
+        let results = (self.run)(&mut Ready { inputs, handles });
         for (output, result) in self.outputs.iter().zip(results) {
             handles.register_float_tensor::<B>(&output.id, result);
         }

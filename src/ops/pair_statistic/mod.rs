@@ -16,7 +16,7 @@ use burn::{
 
 use backend::PairStatistic;
 pub(crate) use backend::{
-    block_values, has_fused_pass, kernel_matrix, median_separation, on_processor,
+    block_values, has_fused_median, has_fused_pass, kernel_matrix, median_separation, on_processor,
 };
 
 /// What a kernel depends on two points by.
