@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Result},
     hypothesis::{TestOutcome, asymptotic_block},
     kernel::{Bandwidth, ClassKernel, Distance, Kernel, Profile},
-    ops::cpu::{Samples, block_sums},
+    ops::cpu::{Residuals, Samples, block_sums},
     score::MeanEstimate,
 };
 
@@ -166,8 +166,8 @@ impl BlockSkceAccumulator {
         let pairs = (self.size * (self.size - 1) / 2) as f64;
         let samples = Samples {
             points,
-            labels,
             d: self.classes,
+            residuals: Residuals::Labels(labels),
         };
         for sum in block_sums(samples, self.size, kernel, bandwidth) {
             self.blocks.add(sum / pairs);

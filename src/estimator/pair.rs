@@ -9,8 +9,9 @@ use std::ops::Range;
 use burn::tensor::{Int, Tensor};
 
 use super::{
-    Skce, SkceForm,
+    SkceForm,
     pair_matrix::{PairMatrix, block_estimates, without_fused_pass},
+    skce::{FusedPass, Residuals},
 };
 use crate::{
     distribution::{self, Categorical, in_batches},
@@ -45,8 +46,10 @@ pub(crate) fn diagonal(residuals: Tensor<3>) -> Tensor<3> {
 #[derive(Debug, Clone)]
 pub struct ClassPairs {
     kernel: Kernel,
-    /// What a fused pass knows it by: with `M = I` and one of some profiles.
+    /// What a fused pass knows it by: with one of some profiles.
     fused: Option<PairKernel>,
+    /// Whether there is a matrix other than `I`.
+    folded: bool,
     points: Tensor<2>,
     /// Folded.
     residuals: Tensor<2>,
@@ -66,6 +69,7 @@ impl ClassPairs {
         Ok(Self {
             kernel: kernel.scalar().with_bandwidth_of(&points)?,
             fused: kernel.fused(),
+            folded: kernel.matrix().is_some(),
             residuals: residuals(kernel, points.clone(), labels.clone()),
             points,
             labels: labels.clone(),
@@ -121,7 +125,9 @@ impl PairMatrix for ClassPairs {
 
     fn block_estimates(&self, size: usize) -> Vec<f64> {
         match (self.fused, self.kernel.bandwidth) {
-            (Some(kernel), Bandwidth::Fixed(bandwidth)) if on_processor(&self.points) => {
+            (Some(kernel), Bandwidth::Fixed(bandwidth))
+                if !self.folded && on_processor(&self.points) =>
+            {
                 let (points, labels) = (self.points.clone(), self.labels.clone());
                 to_vec(block_values(points, labels, kernel, bandwidth, size))
             }
@@ -130,11 +136,20 @@ impl PairMatrix for ClassPairs {
     }
 
     fn fused_estimate(&self, form: SkceForm, computation: Computation) -> Result<Option<f64>> {
-        if self.fused.is_none() {
-            return without_fused_pass(computation, format!("{:?} with a matrix", self.kernel));
-        }
-        let skce = Skce::new(self.kernel, form).with_computation(computation);
-        Ok(skce.fused_value(&self.points, &self.labels).map(to_scalar))
+        let Some(fused) = self.fused else {
+            return without_fused_pass(computation, format!("{:?}", self.kernel));
+        };
+        let residuals = match self.folded {
+            false => Residuals::OfLabels(self.labels.clone()),
+            true => Residuals::Rows(self.residuals.clone()),
+        };
+        let pass = FusedPass {
+            kernel: self.kernel,
+            fused,
+            form,
+            computation,
+        };
+        Ok(pass.value(&self.points, residuals).map(to_scalar))
     }
 }
 

@@ -9,7 +9,10 @@ use crate::{
     distribution::{Predictive, Targets},
     error::{Error, Result},
     kernel::{ClassKernel, Kernel},
-    ops::{Computation, Pairing, has_fused_pass, pair_statistic},
+    ops::{
+        Computation, PairKernel, Pairing, has_fused_pass, on_processor, pair_statistic,
+        residual_statistic,
+    },
 };
 
 /// Which estimator of the squared kernel calibration error (Widmann et al. 2019, Table 1).
@@ -184,9 +187,9 @@ impl<K: ClassKernel> Skce<K> {
     /// - output: `[1]`, in the dtype of the probabilities
     ///
     /// Cost: `n²·m` operations, `n·B·m` for blocks. Memory `O(n·m)` by the fused
-    /// [`pair_statistic`](crate::ops::pair_statistic), which has scalar kernels with an exponential or
-    /// Gaussian profile in f32 and f64; else a few `n × n` matrices, `n × B` for blocks.
-    /// A median bandwidth takes such matrices but on the processor.
+    /// [`pair_statistic`](crate::ops::pair_statistic), which has exponential and Gaussian profiles in
+    /// f32 and f64 (with a matrix [`residual_statistic`](crate::ops::residual_statistic), on the processor); else a few `n × n`
+    /// matrices, `n × B` for blocks.
     ///
     /// # Panics
     ///
@@ -222,35 +225,28 @@ impl<K: ClassKernel> Skce<K> {
     }
 
     /// None if the computation is composed, or there are no pairs.
-    pub(super) fn fused_value(
-        &self,
-        probabilities: &Tensor<2>,
-        labels: &Tensor<1, Int>,
-    ) -> Option<Tensor<1>> {
-        let kernel = match (self.computation, self.kernel.fused()) {
-            (Computation::Composed, _) | (Computation::Auto, None) => return None,
-            (Computation::Auto, Some(_)) if !has_fused_pass(probabilities) => return None,
-            (Computation::Fused, None) => panic!("{:?} has no fused path", self.kernel),
-            (_, Some(kernel)) => kernel,
-        };
-        let n = probabilities.dims()[0];
-        let pairing = match self.form {
-            _ if n < 2 => return None,
-            SkceForm::Biased => Pairing::All,
-            SkceForm::Unbiased => Pairing::Blocks { size: n },
-            SkceForm::Block(size) => {
-                assert!(size >= 2, "blocks of {size} samples, expected at least 2");
-                Pairing::Blocks { size: size.min(n) }
+    fn fused_value(&self, probabilities: &Tensor<2>, labels: &Tensor<1, Int>) -> Option<Tensor<1>> {
+        let residuals = match self.kernel.matrix() {
+            None => Residuals::OfLabels(labels.clone()),
+            Some(_) if self.computation == Computation::Composed => return None,
+            Some(_) => {
+                let (p, labels) = (probabilities.clone(), labels.clone());
+                Residuals::Rows(pair::residuals(&self.kernel, p, labels))
             }
         };
-        let size = match pairing {
-            Pairing::All => n,
-            Pairing::Blocks { size } => size,
-        };
-        let scalar = self.kernel.scalar();
-        let bandwidth = scalar.bandwidth_of_pairs(probabilities.clone(), size);
-        let (points, labels) = (probabilities.clone(), labels.clone());
-        Some(pair_statistic(points, labels, bandwidth, kernel, pairing))
+        match (self.computation, self.kernel.fused()) {
+            (Computation::Fused, None) => panic!("{:?} has no fused path", self.kernel),
+            (computation, Some(fused)) => {
+                let pass = FusedPass {
+                    kernel: self.kernel.scalar(),
+                    fused,
+                    form: self.form,
+                    computation,
+                };
+                pass.value(probabilities, residuals)
+            }
+            _ => None,
+        }
     }
 
     fn block_mean(&self, points: Tensor<2>, residuals: Tensor<2>, size: usize) -> Tensor<1> {
@@ -267,4 +263,60 @@ fn block_values(kernel: &Kernel, points: Tensor<3>, residuals: Tensor<3>) -> Ten
     let diagonal = pair::diagonal(residuals.clone()).sum_dim(1); // [blocks, 1, 1]
     let total = pair::within(kernel, points, residuals).sum_dims(&[1, 2]); // [blocks, 1, 1]
     (total - diagonal).reshape([blocks]) * ((size * (size - 1)) as f64).recip()
+}
+
+/// What the inner products are of.
+pub(super) enum Residuals {
+    /// `e_y − p`.
+    OfLabels(Tensor<1, Int>),
+    /// `[n, m]`
+    Rows(Tensor<2>),
+}
+
+/// The SKCE by a fused pass.
+pub(super) struct FusedPass {
+    pub kernel: Kernel,
+    /// The same as the pass knows it.
+    pub fused: PairKernel,
+    pub form: SkceForm,
+    pub computation: Computation,
+}
+
+impl FusedPass {
+    /// None if the computation is composed, or there are no pairs.
+    pub fn value(&self, points: &Tensor<2>, residuals: Residuals) -> Option<Tensor<1>> {
+        let n = points.dims()[0];
+        let exists = match residuals {
+            Residuals::OfLabels(_) => has_fused_pass(points),
+            Residuals::Rows(_) => on_processor(points),
+        };
+        match self.computation {
+            _ if n < 2 => return None,
+            Computation::Composed => return None,
+            Computation::Auto if !exists => return None,
+            _ => (),
+        }
+        let pairing = match self.form {
+            SkceForm::Biased => Pairing::All,
+            SkceForm::Unbiased => Pairing::Blocks { size: n },
+            SkceForm::Block(size) => {
+                assert!(size >= 2, "blocks of {size} samples, expected at least 2");
+                Pairing::Blocks { size: size.min(n) }
+            }
+        };
+        let size = match pairing {
+            Pairing::All => n,
+            Pairing::Blocks { size } => size,
+        };
+        let points = points.clone();
+        let bandwidth = self.kernel.bandwidth_of_pairs(points.clone(), size);
+        Some(match residuals {
+            Residuals::OfLabels(labels) => {
+                pair_statistic(points, labels, bandwidth, self.fused, pairing)
+            }
+            Residuals::Rows(rows) => {
+                residual_statistic(points, rows, bandwidth, self.fused, pairing)
+            }
+        })
+    }
 }

@@ -35,8 +35,9 @@ pub trait ClassKernel: Clone + Debug {
     /// `|h| ≤ 2·supremum`.
     fn supremum(&self) -> f64;
 
-    /// The scalar kernel where the fused [`pair_statistic`](crate::ops::pair_statistic) has it:
-    /// `M = I` with an exponential or Gaussian profile. None by default.
+    /// The scalar kernel where the fused [`pair_statistic`](crate::ops::pair_statistic) and
+    /// [`residual_statistic`](crate::ops::residual_statistic) have it: with an exponential or Gaussian
+    /// profile. None by default.
     fn fused(&self) -> Option<PairKernel> {
         None
     }

@@ -1,7 +1,10 @@
 use burn::tensor::{Tensor, TensorData};
 
 use super::{ClassKernel, Kernel};
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    ops::PairKernel,
+};
 
 /// The matrix-valued kernel `k(p, q)·M` of a scalar kernel and a symmetric positive semi-definite
 /// matrix over the classes, which says which residuals matter and which confusions weigh the same.
@@ -112,6 +115,10 @@ impl ClassKernel for MatrixKernel {
         let pairs = (0..m.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
         let widest = pairs.map(|(i, j)| m[i][i] + m[j][j] - m[i][j] - m[j][i]);
         self.kernel.supremum() * 0.5 * widest.fold(0.0, f64::max)
+    }
+
+    fn fused(&self) -> Option<PairKernel> {
+        self.kernel.fused()
     }
 
     fn validate_for(&self, classes: usize) -> Result<()> {

@@ -3,9 +3,10 @@
 //! [`pair_statistic`] is the SKCE as one operation: distance, kernel, residual product, sum and
 //! gradient tile by tile, in memory linear in the number of samples. On the processor (Flex, NdArray)
 //! it is one pass in vectors of whatever width there is (AVX-512, AVX2, NEON), on all threads; on
-//! wgpu and CUDA one kernel of CubeCL, with tiles in shared memory. The losses and estimators use it
-//! where it exists; [`Computation`] forces it, or the composition from tensor operations that it is
-//! tested against.
+//! wgpu and CUDA one kernel of CubeCL, with tiles in shared memory. [`residual_statistic`] is the same
+//! for any residuals, which matrix-valued kernels need. The losses and estimators use them where they
+//! exist; [`Computation`] forces them, or the composition from tensor operations that they are tested
+//! against.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
@@ -71,7 +72,7 @@ pub(crate) mod transport;
 
 pub use computation::Computation;
 pub use laplacian_sum::laplacian_sum;
-pub use pair_statistic::{PairKernel, Pairing, Separation, pair_statistic};
+pub use pair_statistic::{PairKernel, Pairing, Separation, pair_statistic, residual_statistic};
 pub(crate) use pair_statistic::{
     block_values, has_fused_median, has_fused_pass, kernel_matrix, median_separation, on_processor,
 };

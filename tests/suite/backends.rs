@@ -8,7 +8,7 @@ use burn_calibration::{
     hypothesis::*,
     kernel::{Kernel, RealKernel, TargetKernel},
     loss::*,
-    ops::{Computation, PairKernel, Pairing, Separation, pair_statistic},
+    ops::{Computation, PairKernel, Pairing, Separation, pair_statistic, residual_statistic},
     recalibration::{Fit, Recalibration, TemperatureScaling, TemperatureScalingConfig, load_map},
     score::ProperScore,
 };
@@ -345,6 +345,48 @@ fn pair_statistics() {
                         ]);
                     }
                 }
+            }
+        }
+        numbers
+    });
+}
+
+/// With residuals of another length than the points: value and all gradients.
+#[test]
+fn residual_statistics() {
+    let rows = coarse_probabilities(37, 5);
+    let residuals = random_rows(37, 3, 1.0, &mut rng(66));
+    compare(|device, dtype| {
+        let mut numbers = Vec::new();
+        let device = &device.clone().autodiff();
+        for separation in [Separation::L1 { scale: 0.5 }, Separation::Euclidean] {
+            for pairing in [Pairing::All, Pairing::Blocks { size: 18 }] {
+                let kernel = PairKernel {
+                    separation,
+                    squared: separation == Separation::Euclidean,
+                };
+                let [x, r] =
+                    [&rows, &residuals].map(|x| tensor_on(x, device, dtype).require_grad());
+                let bandwidth = Tensor::<1>::from_data([0.4], (device, dtype)).require_grad();
+                let value =
+                    residual_statistic(x.clone(), r.clone(), bandwidth.clone(), kernel, pairing);
+                let gradients = value.backward();
+                let name = format!("{kernel:?} {pairing:?}");
+                numbers.extend([
+                    (format!("{name} value"), vector(value)),
+                    (
+                        format!("{name} points"),
+                        vector(x.grad(&gradients).unwrap()),
+                    ),
+                    (
+                        format!("{name} residuals"),
+                        vector(r.grad(&gradients).unwrap()),
+                    ),
+                    (
+                        format!("{name} bandwidth"),
+                        vector(bandwidth.grad(&gradients).unwrap()),
+                    ),
+                ]);
             }
         }
         numbers

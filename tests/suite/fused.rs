@@ -7,8 +7,8 @@ use burn_calibration::{
     distribution::Categorical,
     estimator::{Skce, SkceForm},
     hypothesis::{AsymptoticBlockSkceTest, CalibrationTest},
-    kernel::{Bandwidth, Distance, Kernel, MatrixKernel, median_distance},
-    ops::{Computation, PairKernel, Pairing, Separation, pair_statistic},
+    kernel::{Bandwidth, ClassKernel, Distance, Kernel, MatrixKernel, median_distance},
+    ops::{Computation, PairKernel, Pairing, Separation, pair_statistic, residual_statistic},
 };
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn kernel(which: usize, bandwidth: Bandwidth) -> Kernel {
 
 /// Value and gradient with respect to probabilities.
 fn value_and_gradient(
-    skce: &Skce,
+    skce: &Skce<impl ClassKernel>,
     rows: &[Vec<f64>],
     labels: &Tensor<1, Int>,
     dtype: DType,
@@ -37,22 +37,26 @@ fn value_and_gradient(
 
 /// The largest `|h_ij|`-like scale that a mean of signed numbers is relative to: the biased value,
 /// which has no cancellation.
-fn agree(skce: Skce, rows: &[Vec<f64>], labels: &[usize]) -> Result<(), TestCaseError> {
+fn agree(
+    skce: Skce<impl ClassKernel>,
+    rows: &[Vec<f64>],
+    labels: &[usize],
+) -> Result<(), TestCaseError> {
     let labels = crate::data::labels(labels);
     let exact = value_and_gradient(
-        &skce.with_computation(Computation::Composed),
+        &skce.clone().with_computation(Computation::Composed),
         rows,
         &labels,
         DType::F64,
     );
     let scale = {
-        let biased = Skce::biased(skce.kernel).with_computation(Computation::Composed);
+        let biased = Skce::biased(skce.kernel.clone()).with_computation(Computation::Composed);
         value_and_gradient(&biased, rows, &labels, DType::F64)
             .0
             .abs()
     };
     for (dtype, tolerance) in [(DType::F64, 1e-12), (DType::F32, 1e-5)] {
-        let fused = skce.with_computation(Computation::Fused);
+        let fused = skce.clone().with_computation(Computation::Fused);
         let (value, gradient) = value_and_gradient(&fused, rows, &labels, dtype);
         let error = (value - exact.0).abs();
         prop_assert!(
@@ -107,6 +111,142 @@ proptest! {
     }
 }
 
+/// `M = A Aᵀ` for a random `A` with fewer columns than rows, so that residuals are shorter than points.
+fn matrix_kernel(kernel: Kernel, m: usize, seed: u64) -> MatrixKernel {
+    let a = random_rows(m, m.div_ceil(2), 1.0, &mut rng(seed));
+    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    let rows: Vec<Vec<f64>> = a
+        .iter()
+        .map(|x| a.iter().map(|y| product(x, y)).collect())
+        .collect();
+    MatrixKernel::new(kernel, &rows).unwrap()
+}
+
+proptest! {
+    #![proptest_config(cases(48))]
+
+    #[test]
+    fn matrix_kernels_agree_with_the_composition(
+        n in 2usize..140, m in 2usize..14, which in 0usize..6, form in 0usize..4,
+        bandwidth in 0.02f64..3.0, sharpness in 0.5f64..6.0, seed: u64,
+    ) {
+        let rows = predictions(n, m, sharpness, seed);
+        let labels = random_labels(n, m, &mut rng(seed ^ 1));
+        let form = [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(2), SkceForm::Block(n.div_ceil(2).max(2))][form];
+        let kernel = matrix_kernel(kernel(which, Bandwidth::Fixed(bandwidth)), m, seed ^ 2);
+        agree(Skce::new(kernel, form), &rows, &labels)?;
+    }
+}
+
+/// Points and residuals of different lengths, on either side of what is long.
+#[test]
+fn long_residuals_agree_with_the_composition() {
+    for (n, m) in [(33, 64), (70, 110), (290, 50)] {
+        let rows = predictions(n, m, 3.0, n as u64);
+        let labels = random_labels(n, m, &mut rng(3));
+        for which in 0..6 {
+            let kernel = matrix_kernel(kernel(which, Bandwidth::Fixed(0.4)), m, 4);
+            agree(Skce::unbiased(kernel), &rows, &labels).unwrap();
+        }
+    }
+}
+
+/// Points of one coordinate with long residuals, and the reverse: value, and gradients by central
+/// differences.
+#[test]
+fn residual_statistics_of_other_lengths() {
+    for (n, d, m) in [(9, 1, 3), (40, 1, 60), (37, 60, 1), (34, 7, 2)] {
+        let points = random_rows(n, d, 1.0, &mut rng(17));
+        let residuals = random_rows(n, m, 1.0, &mut rng(18));
+        for which in [0, 1, 4, 5] {
+            let kernel = kernel(which, Bandwidth::Fixed(1.0)).fused().unwrap();
+            for pairing in [
+                Pairing::All,
+                Pairing::Blocks { size: n },
+                Pairing::Blocks { size: 4 },
+            ] {
+                let value = |points: &[Vec<f64>], residuals: &[Vec<f64>], bandwidth: f64| {
+                    let h = |i: usize, j: usize| {
+                        let pairs = || points[i].iter().zip(&points[j]);
+                        let r = match kernel.separation {
+                            Separation::L1 { scale } => {
+                                scale * pairs().map(|(x, y)| (x - y).abs()).sum::<f64>()
+                            }
+                            Separation::Euclidean => {
+                                pairs().map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt()
+                            }
+                        } / bandwidth;
+                        let k = if kernel.squared { -0.5 * r * r } else { -r }.exp();
+                        let product = residuals[i].iter().zip(&residuals[j]);
+                        k * product.map(|(x, y)| x * y).sum::<f64>()
+                    };
+                    let size = match pairing {
+                        Pairing::All => n,
+                        Pairing::Blocks { size } => size,
+                    };
+                    let mut values = Vec::new();
+                    for i in 0..n / size * size {
+                        for j in i / size * size..(i / size + 1) * size {
+                            if i != j || pairing == Pairing::All {
+                                values.push(h(i, j));
+                            }
+                        }
+                    }
+                    values.iter().sum::<f64>() / values.len() as f64
+                };
+                let device = device().autodiff();
+                let x = tensor_on(&points, &device, DType::F64).require_grad();
+                let r = tensor_on(&residuals, &device, DType::F64).require_grad();
+                let bandwidth = Tensor::<1>::from_data([1.5f64], (&device, DType::F64));
+                let bandwidth = bandwidth.require_grad();
+                let found =
+                    residual_statistic(x.clone(), r.clone(), bandwidth.clone(), kernel, pairing);
+                let gradients = found.backward();
+                let expected = value(&points, &residuals, 1.5);
+                assert_relative_eq!(
+                    scalar(found),
+                    expected,
+                    epsilon = 1e-13,
+                    max_relative = 1e-11
+                );
+                let step = 1e-5;
+                let difference =
+                    |move_by: &dyn Fn(f64) -> f64| (move_by(step) - move_by(-step)) / (2.0 * step);
+                for (k, c) in [(0, 0), (3, d - 1), (8, d / 2)] {
+                    let found = vector(x.grad(&gradients).unwrap())[k * d + c];
+                    let expected = difference(&|by| {
+                        let mut points = points.clone();
+                        points[k][c] += by;
+                        value(&points, &residuals, 1.5)
+                    });
+                    assert!((found - expected).abs() < 1e-8, "{found}, not {expected}");
+                }
+                for (k, c) in [(0, 0), (3, m - 1), (8, m / 2)] {
+                    let found = vector(r.grad(&gradients).unwrap())[k * m + c];
+                    let expected = difference(&|by| {
+                        let mut residuals = residuals.clone();
+                        residuals[k][c] += by;
+                        value(&points, &residuals, 1.5)
+                    });
+                    assert!((found - expected).abs() < 1e-8, "{found}, not {expected}");
+                }
+                let found = scalar(bandwidth.grad(&gradients).unwrap());
+                let expected = difference(&|by| value(&points, &residuals, 1.5 + by));
+                assert!((found - expected).abs() < 1e-8, "{found}, not {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "4 points but 3 residuals")]
+fn residuals_for_each_point() {
+    let [points, residuals] = [4, 3].map(|n| tensor(&predictions(n, 3, 1.0, 1)));
+    let bandwidth = Tensor::<1>::ones([1], (&points.device(), points.dtype()));
+    let kernel = Kernel::gaussian().fused().unwrap();
+    residual_statistic(points, residuals, bandwidth, kernel, Pairing::All);
+}
+
 #[test]
 fn long_vectors_agree_with_the_composition() {
     for (n, m) in [(5, 49), (33, 64), (70, 101)] {
@@ -139,7 +279,7 @@ fn many_long_vectors_agree_with_the_composition() {
     }
 }
 
-/// Estimates of blocks, as tests read them: a kernel with a matrix has no fused path.
+/// Estimates of blocks, as tests read them: those of a kernel with a matrix are composed.
 #[test]
 fn block_estimates_agree_with_the_composition() {
     let rows = predictions(203, 4, 3.0, 13);

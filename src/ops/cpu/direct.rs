@@ -2,71 +2,72 @@
 
 use rayon::prelude::*;
 
-use super::{PairKernel, Real, Samples, Separation};
+use super::{Gradients, PairKernel, Real, Residuals, Samples, Separation};
 
-/// Writes the sum of `h` of each block and adds to the gradient; the sum of the stretches.
+/// Writes the sum of `h` of each block and adds to its gradient, if there is one; the sum of the
+/// stretches.
 pub(super) fn blocks<'a, T: Real>(
     block: impl Fn(usize) -> Samples<'a, T> + Sync,
-    len: usize,
     kernel: PairKernel,
     bandwidth: f64,
     values: &mut [f64],
-    gradient: Option<&mut [T]>,
+    gradients: Vec<Option<Gradients<&mut [T]>>>,
 ) -> f64 {
-    match gradient {
-        None => {
-            let value = |(k, value): (usize, &mut f64)| {
-                *value = pairs(block(k), kernel, bandwidth, None).0;
+    let stretches: Vec<f64> = values
+        .par_iter_mut()
+        .zip(gradients)
+        .with_min_len(WORTH_A_THREAD)
+        .enumerate()
+        .map(|(k, (value, gradient))| {
+            let samples = block(k);
+            let stretch;
+            (*value, stretch) = match samples.residuals {
+                Residuals::Labels(labels) => {
+                    let (points, d) = (samples.points, samples.d);
+                    let residual = |i: usize, c: usize| {
+                        f64::from(c == labels[i] as usize) - points[i * d + c].to_f64()
+                    };
+                    pairs(samples, residual, kernel, bandwidth, gradient)
+                }
+                Residuals::Rows { rows, m } => {
+                    let residual = |i: usize, c: usize| rows[i * m + c].to_f64();
+                    pairs(samples, residual, kernel, bandwidth, gradient)
+                }
             };
-            values
-                .par_iter_mut()
-                .with_min_len(WORTH_A_THREAD)
-                .enumerate()
-                .for_each(value);
-            0.0
-        }
-        Some(gradient) => {
-            let gradients = gradient.par_chunks_mut(len).with_min_len(WORTH_A_THREAD);
-            let stretches: Vec<f64> = values
-                .par_iter_mut()
-                .zip(gradients)
-                .enumerate()
-                .map(|(k, (value, gradient))| {
-                    let stretch;
-                    (*value, stretch) = pairs(block(k), kernel, bandwidth, Some(gradient));
-                    stretch
-                })
-                .collect();
-            stretches.iter().sum() // in order, whatever the number of threads
-        }
-    }
+            stretch
+        })
+        .collect();
+    stretches.iter().sum() // in order, whatever the number of threads
 }
 
 /// So many blocks are done at least by each thread.
 const WORTH_A_THREAD: usize = 256;
 
-/// `Σ h` and `ν ∂/∂ν Σ h`.
+/// `Σ h` and `ν ∂/∂ν Σ h`, with coordinate `c` of the residual of sample `i`.
 fn pairs<T: Real>(
     samples: Samples<T>,
+    residual: impl Fn(usize, usize) -> f64,
     kernel: PairKernel,
     bandwidth: f64,
-    mut gradient: Option<&mut [T]>,
+    mut gradient: Option<Gradients<&mut [T]>>,
 ) -> (f64, f64) {
-    let Samples { points, labels, d } = samples;
+    let (points, d, m) = (samples.points, samples.d, samples.residual_size());
     let rate = kernel.scale() / bandwidth;
     let (mut value, mut stretch) = (0.0, 0.0);
-    for j in 1..labels.len() {
+    for j in 1..samples.count() {
         for i in 0..j {
             let (p, q) = (&points[i * d..][..d], &points[j * d..][..d]);
-            let (y, z) = (labels[i] as usize, labels[j] as usize);
-            let (mut separation, mut product) = (0.0, 0.0);
-            for (c, (p, q)) in p.iter().zip(q).enumerate() {
+            let mut separation = 0.0;
+            for (p, q) in p.iter().zip(q) {
                 let (p, q) = (p.to_f64(), q.to_f64());
                 separation += match kernel.separation {
                     Separation::L1 { .. } => (p - q).abs(),
                     Separation::Euclidean => (p - q) * (p - q),
                 };
-                product += (f64::from(c == y) - p) * (f64::from(c == z) - q);
+            }
+            let mut product = 0.0;
+            for c in 0..m {
+                product += residual(i, c) * residual(j, c);
             }
             let distance = match kernel.separation {
                 Separation::L1 { .. } => separation,
@@ -82,6 +83,7 @@ fn pairs<T: Real>(
             let Some(gradient) = &mut gradient else {
                 continue;
             };
+            let add = |x: &mut T, y: f64| *x = x.plus(T::new(y));
             for (c, (p, q)) in p.iter().zip(q).enumerate() {
                 let (p, q) = (p.to_f64(), q.to_f64());
                 let direction = match kernel.separation {
@@ -91,15 +93,17 @@ fn pairs<T: Real>(
                     Separation::Euclidean => (p - q) / distance,
                 };
                 let through_kernel = product * k * slope * direction;
-                let add = |x: &mut T, y: f64| *x = x.plus(T::new(y));
-                add(
-                    &mut gradient[i * d + c],
-                    through_kernel - k * (f64::from(c == z) - q),
-                );
-                add(
-                    &mut gradient[j * d + c],
-                    -through_kernel - k * (f64::from(c == y) - p),
-                );
+                add(&mut gradient.points[i * d + c], through_kernel);
+                add(&mut gradient.points[j * d + c], -through_kernel);
+            }
+            // ∂δ/∂p = −1 where residuals are of labels
+            let (of_residuals, sign) = match samples.residuals {
+                Residuals::Labels(_) => (&mut *gradient.points, -1.0),
+                Residuals::Rows { .. } => (&mut *gradient.residuals, 1.0),
+            };
+            for c in 0..m {
+                add(&mut of_residuals[i * m + c], sign * k * residual(j, c));
+                add(&mut of_residuals[j * m + c], sign * k * residual(i, c));
             }
         }
     }

@@ -21,6 +21,7 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
     fn new(x: f64) -> Self;
     fn to_f64(self) -> f64;
     fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
 
     /// Vectors at a time; the rest that does not fill one is dropped.
@@ -79,6 +80,10 @@ macro_rules! impl_real {
                 #[inline(always)]
                 fn plus(self, other: Self) -> Self {
                     self + other
+                }
+                #[inline(always)]
+                fn minus(self, other: Self) -> Self {
+                    self - other
                 }
                 #[inline(always)]
                 fn times(self, other: Self) -> Self {

@@ -110,7 +110,7 @@ impl<T: Real> Scatter<'_, T> {
         let start = row / width * width * self.d + label as usize * width + row % width;
         for (q, total) in totals.into_iter().enumerate() {
             let sum = &mut self.sums[start + q];
-            *sum = sum.plus(total.times(T::new(-1.0)));
+            *sum = sum.minus(total);
             self.slope_sums[row + q] = self.slope_sums[row + q].plus(total);
         }
     }

@@ -23,6 +23,8 @@ pub(super) struct Short<'a, T> {
     residuals: &'a Vectors<T>,
     /// The gradient, `[strip][c][column]`.
     sums: Aligned<T>,
+    /// Minus that of the residuals, if it is apart.
+    residual_sums: Option<Aligned<T>>,
     /// `Σ_j s_ij`, which multiplies the point.
     slope_sums: Aligned<T>,
     /// Sums over the columns for the rows of a tile: `[quad][c][q]`, a vector of partial sums each.
@@ -33,25 +35,43 @@ pub(super) struct Short<'a, T> {
 
 impl<'a, T: Real> Short<'a, T> {
     /// `points` are scaled as for [`Sign`] for [`Slopes::Signs`]; `labels` are sorted and
-    /// padded.
+    /// padded; the gradient of the residuals is `apart` unless they are of labels.
     pub fn new(
         slopes: Slopes,
         labels: &'a [u32],
         points: &'a Vectors<T>,
         residuals: &'a Vectors<T>,
+        apart: bool,
     ) -> Self {
-        let d = points.d;
-        let partial = strip::<T>() * d * WIDEST / size_of::<T>();
-        let antisymmetric = if slopes == Slopes::Merged { 0 } else { partial };
+        let (d, m) = (points.d, residuals.d);
+        let partial = |d: usize| strip::<T>() * d * WIDEST / size_of::<T>();
+        let antisymmetric = if slopes == Slopes::Merged {
+            0
+        } else {
+            partial(d)
+        };
         Self {
             slopes,
             labels,
             points,
             residuals,
             sums: Aligned::zeros(labels.len() * d),
+            residual_sums: apart.then(|| Aligned::zeros(labels.len() * m)),
             slope_sums: Aligned::zeros(labels.len()),
-            inner: Aligned::zeros(partial),
+            inner: Aligned::zeros(partial(m)),
             antisymmetric: Aligned::zeros(antisymmetric),
+        }
+    }
+
+    /// Writes the gradient of the `i`-th residual, if it is apart.
+    pub fn write_residual(&self, i: usize, gradient: &mut [T]) {
+        let Some(sums) = &self.residual_sums else {
+            return;
+        };
+        let (width, m) = (strip::<T>(), self.residuals.d);
+        let sums = &sums[i / width * width * m..][..width * m];
+        for (line, gradient) in sums.chunks_exact(width).zip(gradient) {
+            *gradient = line[i % width].times(T::new(-1.0));
         }
     }
 
@@ -85,7 +105,7 @@ impl<T: Real> Gradient<T> for Short<'_, T> {
             Slopes::Signs => self.antisymmetric(tile, weights.slope, Sign),
         }
         let (weights, vectors) = (weights.residual, self.residuals);
-        let column_sums = &mut self.sums;
+        let column_sums = self.residual_sums.as_mut().unwrap_or(&mut self.sums);
         arch.dispatch(OverRows {
             tile,
             weights,
@@ -102,20 +122,25 @@ impl<T: Real> Gradient<T> for Short<'_, T> {
     }
 
     fn finish_rows(&mut self, row: usize) {
-        let size = strip::<T>() * self.points.d;
-        for (partial, sign) in [(&mut self.inner, 1.0), (&mut self.antisymmetric, -1.0)] {
+        let reduce = |partial: &mut [T], sign: f64, d: usize, sums: &mut [T]| {
             Arch::new().dispatch(Reduce {
                 partial,
                 sign: T::new(sign),
-                d: self.points.d,
-                sums: &mut self.sums[row * self.points.d..][..size],
+                d,
+                sums: &mut sums[row * d..][..strip::<T>() * d],
             });
             partial.fill(T::new(0.0));
-        }
+        };
+        let of_residuals = self.residual_sums.as_mut().unwrap_or(&mut self.sums);
+        reduce(&mut self.inner, 1.0, self.residuals.d, of_residuals);
+        reduce(&mut self.antisymmetric, -1.0, self.points.d, &mut self.sums);
     }
 
     fn merge(&mut self, other: Self) {
         self.sums.add(&other.sums);
+        if let (Some(sums), Some(others)) = (&mut self.residual_sums, &other.residual_sums) {
+            sums.add(others);
+        }
         self.slope_sums.add(&other.slope_sums);
     }
 

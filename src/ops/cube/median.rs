@@ -23,11 +23,7 @@ use super::{
 pub(in crate::ops) fn has_median(device: &CubeDevice, dtype: DType, n: usize) -> bool {
     let atomic = Type::atomic(ElemType::UInt(UIntKind::U32));
     let counts = device.client().properties().atomic_type_usage(atomic);
-    let needed = [
-        AtomicUsage::LoadStore,
-        AtomicUsage::Add,
-        AtomicUsage::MinMax,
-    ];
+    let needed = [AtomicUsage::LoadStore, AtomicUsage::Add];
     dtype == DType::F32
         && is_able(device, dtype)
         && needed.into_iter().all(|usage| counts.contains(usage))

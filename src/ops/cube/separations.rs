@@ -80,7 +80,7 @@ pub(super) fn count(
                 };
                 let bits = u32::reinterpret(separation);
                 if bits >= INFINITY {
-                    counts[2 * BINS].fetch_max(1u32);
+                    counts[2 * BINS].store(1u32);
                 }
                 #[unroll]
                 for rank in 0..2usize {

@@ -18,12 +18,24 @@ use burn::{
 use super::device;
 #[cfg(any(feature = "flex", feature = "ndarray"))]
 use super::host;
-use super::{PairKernel, Pairing, Separation, composed::composed};
+use super::{
+    PairKernel, Pairing, Separation,
+    composed::{composed, composed_rows},
+};
 use crate::ops::pairwise_distance::PairwiseDistance;
 
 /// The mean, its gradient with respect to the points `[n, m]`, and with respect to the bandwidth
 /// `[1]`.
 pub(super) type WithGradient<B> = (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>);
+
+/// The mean, and its gradients with respect to the points `[n, d]`, the residuals `[n, m]`, and the
+/// bandwidth `[1]`.
+pub(super) type WithGradients<B> = (
+    FloatTensor<B>,
+    FloatTensor<B>,
+    FloatTensor<B>,
+    FloatTensor<B>,
+);
 
 /// The operation on every backend: composed of backend operations, a few rows at a time.
 #[backend_extension(
@@ -52,6 +64,31 @@ pub(crate) trait PairStatistic: PairwiseDistance {
         pairing: Pairing,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         composed::<Self>(points, labels, bandwidth, kernel, pairing, true)
+    }
+
+    fn residual_statistic(
+        points: FloatTensor<Self>,
+        residuals: FloatTensor<Self>,
+        bandwidth: FloatTensor<Self>,
+        kernel: PairKernel,
+        pairing: Pairing,
+    ) -> FloatTensor<Self> {
+        composed_rows::<Self>(points, residuals, bandwidth, kernel, pairing, false).0
+    }
+
+    fn residual_statistic_with_gradients(
+        points: FloatTensor<Self>,
+        residuals: FloatTensor<Self>,
+        bandwidth: FloatTensor<Self>,
+        kernel: PairKernel,
+        pairing: Pairing,
+    ) -> (
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+        FloatTensor<Self>,
+    ) {
+        composed_rows::<Self>(points, residuals, bandwidth, kernel, pairing, true)
     }
 
     fn median_separation(
@@ -140,6 +177,26 @@ macro_rules! on_processor {
                 pairing: Pairing,
             ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
                 host::run::<Self>(points, labels, bandwidth, kernel, pairing, true)
+            }
+
+            fn residual_statistic(
+                points: FloatTensor<Self>,
+                residuals: FloatTensor<Self>,
+                bandwidth: FloatTensor<Self>,
+                kernel: PairKernel,
+                pairing: Pairing,
+            ) -> FloatTensor<Self> {
+                host::run_rows::<Self>(points, residuals, bandwidth, kernel, pairing, false).0
+            }
+
+            fn residual_statistic_with_gradients(
+                points: FloatTensor<Self>,
+                residuals: FloatTensor<Self>,
+                bandwidth: FloatTensor<Self>,
+                kernel: PairKernel,
+                pairing: Pairing,
+            ) -> WithGradients<Self> {
+                host::run_rows::<Self>(points, residuals, bandwidth, kernel, pairing, true)
             }
 
             fn median_separation(
@@ -289,6 +346,25 @@ impl<B: PairStatistic> Backward<B, 2> for PairStatisticBackward {
     }
 }
 
+#[derive(Debug)]
+struct ResidualStatisticBackward;
+
+impl<B: PairStatistic> Backward<B, 3> for ResidualStatisticBackward {
+    /// The gradients for points, residuals and bandwidth.
+    type State = [FloatTensor<B>; 3];
+
+    fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let upstream = grads.consume::<B>(&ops.node); // [1]
+        let shapes = [[1, 1].into(), [1, 1].into(), [1].into()];
+        for ((parent, gradient), shape) in ops.parents.into_iter().zip(ops.state).zip(shapes) {
+            if let Some(node) = parent {
+                let upstream = B::float_reshape(upstream.clone(), shape);
+                grads.register::<B>(node.id, B::float_mul(gradient, upstream));
+            }
+        }
+    }
+}
+
 impl<B: PairStatistic, C: CheckpointStrategy> PairStatistic for Autodiff<B, C> {
     fn pair_statistic(
         points: FloatTensor<Self>,
@@ -318,6 +394,32 @@ impl<B: PairStatistic, C: CheckpointStrategy> PairStatistic for Autodiff<B, C> {
                 bandwidth.into_primitive(),
                 kernel,
                 pairing,
+            )),
+        }
+    }
+
+    fn residual_statistic(
+        points: FloatTensor<Self>,
+        residuals: FloatTensor<Self>,
+        bandwidth: FloatTensor<Self>,
+        kernel: PairKernel,
+        pairing: Pairing,
+    ) -> FloatTensor<Self> {
+        let prepared = ResidualStatisticBackward
+            .prepare::<C>([points.node(), residuals.node(), bandwidth.node()])
+            .compute_bound()
+            .stateful();
+        let [points, residuals, bandwidth] =
+            [points, residuals, bandwidth].map(|x| x.into_primitive());
+        match prepared {
+            OpsKind::Tracked(prep) => {
+                let with_gradients = B::residual_statistic_with_gradients;
+                let (value, points, residuals, bandwidth) =
+                    with_gradients(points, residuals, bandwidth, kernel, pairing);
+                prep.finish([points, residuals, bandwidth], value)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(B::residual_statistic(
+                points, residuals, bandwidth, kernel, pairing,
             )),
         }
     }

@@ -9,12 +9,17 @@ use burn::{
     tensor::{IndexingUpdateOp, Slice},
 };
 
-use super::{PairKernel, Pairing, Separation, backend::WithGradient, block_size, normalisation};
+use super::{
+    PairKernel, Pairing, Separation,
+    backend::{WithGradient, WithGradients},
+    block_size, normalisation,
+};
 use crate::ops::pairwise_distance::{Metric, PairwiseDistance, difference, divide_where_positive};
 
 /// Numbers in a tile of the composition.
 const TILE: usize = 1 << 22;
 
+/// With residuals `e_y − p`.
 pub(super) fn composed<B: PairwiseDistance>(
     points: FloatTensor<B>,
     labels: IntTensor<B>,
@@ -23,25 +28,42 @@ pub(super) fn composed<B: PairwiseDistance>(
     pairing: Pairing,
     gradient: bool,
 ) -> WithGradient<B> {
-    let (n, m) = (points.shape()[0], points.shape()[1]);
+    let (n, device, dtype) = (points.shape()[0], points.device(), points.dtype());
+    let none = B::float_zeros([n, 1].into(), &device, dtype.into());
+    let residuals = B::float_scatter(
+        1,
+        B::float_neg(points.clone()),
+        B::int_reshape(labels, [n, 1].into()),
+        B::float_add_scalar(none, 1.0.into()),
+        IndexingUpdateOp::Add,
+    );
+    let (value, points, residuals, bandwidth) =
+        composed_rows::<B>(points, residuals, bandwidth, kernel, pairing, gradient);
+    (value, B::float_sub(points, residuals), bandwidth)
+}
+
+/// Without gradients, single zeros stand for them.
+pub(super) fn composed_rows<B: PairwiseDistance>(
+    points: FloatTensor<B>,
+    residuals: FloatTensor<B>,
+    bandwidth: FloatTensor<B>,
+    kernel: PairKernel,
+    pairing: Pairing,
+    gradient: bool,
+) -> WithGradients<B> {
+    let (n, d) = (points.shape()[0], points.shape()[1]);
     let size = block_size(pairing, n);
     let (batch, used) = (n / size, n / size * size);
     let scalar = |x: f64| x.into();
     let zeros =
         |shape: Vec<usize>| B::float_zeros(shape.into(), &points.device(), points.dtype().into());
-    let one_each = B::float_add_scalar(zeros(vec![n, 1]), scalar(1.0));
-    let residuals = B::float_scatter(
-        1,
-        B::float_neg(points.clone()),
-        B::int_reshape(labels, [n, 1].into()),
-        one_each,
-        IndexingUpdateOp::Add,
-    );
     let in_blocks = |x: FloatTensor<B>| {
+        let d = x.shape()[1];
         let x = B::float_slice(x, &[Slice::from(0..used), Slice::full()]);
-        B::float_reshape(x, [batch, size, m].into())
+        B::float_reshape(x, [batch, size, d].into())
     };
-    let (x, delta) = (in_blocks(points.clone()), in_blocks(residuals)); // [b, size, m] each
+    let x = in_blocks(points.clone()); // [b, size, d]
+    let delta = in_blocks(residuals); // [b, size, m]
     let rate = B::float_mul_scalar(
         B::float_reshape(B::float_recip(bandwidth.clone()), [1, 1, 1].into()),
         scalar(kernel.scale()),
@@ -52,7 +74,7 @@ pub(super) fn composed<B: PairwiseDistance>(
     };
 
     let (mut value, mut stretch) = (zeros(vec![1]), zeros(vec![1]));
-    let mut gradients = Vec::new();
+    let (mut of_points, mut of_residuals) = (Vec::new(), Vec::new());
     let rows = (TILE / used).clamp(1, size);
     for start in (0..size).step_by(rows) {
         let tile = [
@@ -60,7 +82,7 @@ pub(super) fn composed<B: PairwiseDistance>(
             Slice::from(start..size.min(start + rows)),
             Slice::full(),
         ];
-        let p = B::float_slice(x.clone(), &tile); // [b, t, m]
+        let p = B::float_slice(x.clone(), &tile); // [b, t, d]
         let delta_p = B::float_slice(delta.clone(), &tile);
         let distance = B::pairwise_distance(p.clone(), x.clone(), metric); // [b, t, size]
         let r = B::float_mul(distance.clone(), rate.clone());
@@ -89,7 +111,7 @@ pub(super) fn composed<B: PairwiseDistance>(
             Separation::L1 { .. } => slope,
             Separation::Euclidean => divide_where_positive::<B>(slope, distance),
         };
-        let through_kernel = (0..m).map(|c| {
+        let through_kernel = (0..d).map(|c| {
             let difference = difference::<B>(&p, &x, c); // [b, t, size]
             let direction = match kernel.separation {
                 Separation::L1 { .. } => B::float_sign(difference),
@@ -97,10 +119,9 @@ pub(super) fn composed<B: PairwiseDistance>(
             };
             B::float_sum_dim(B::float_mul(slope.clone(), direction), 2) // [b, t, 1]
         });
-        let through_kernel = B::float_cat(through_kernel.collect(), 2); // [b, t, m]
+        of_points.push(B::float_cat(through_kernel.collect(), 2)); // [b, t, d]
         // Σ_{j≠i} k_ij δ_j: k_ii = 1
-        let others = B::float_sub(B::float_matmul(k, delta.clone()), delta_p);
-        gradients.push(B::float_sub(through_kernel, others));
+        of_residuals.push(B::float_sub(B::float_matmul(k, delta.clone()), delta_p));
     }
 
     let (of_pairs, of_diagonal) = normalisation(pairing, n);
@@ -113,20 +134,29 @@ pub(super) fn composed<B: PairwiseDistance>(
         B::float_mul_scalar(diagonal, scalar(of_diagonal)),
     );
     if !gradient {
-        return (value, zeros(vec![1]), zeros(vec![1]));
+        let none = || zeros(vec![1]);
+        return (value, none(), none(), none());
     }
-    let through_diagonal = B::float_mul_scalar(delta, scalar(-2.0 * of_diagonal));
-    let gradient = B::float_add(
-        B::float_mul_scalar(B::float_cat(gradients, 1), scalar(of_pairs)),
-        through_diagonal,
-    );
-    let gradient = B::float_reshape(gradient, [used, m].into());
-    let gradient = match used < n {
-        true => B::float_cat(vec![gradient, zeros(vec![n - used, m])], 0),
-        false => gradient,
+    let whole = |tiles: Vec<FloatTensor<B>>| {
+        B::float_mul_scalar(B::float_cat(tiles, 1), scalar(of_pairs)) // [b, size, d or m]
     };
+    let in_rows = |gradient: FloatTensor<B>| {
+        let d = gradient.shape()[2];
+        let gradient = B::float_reshape(gradient, [used, d].into());
+        match used < n {
+            true => B::float_cat(vec![gradient, zeros(vec![n - used, d])], 0),
+            false => gradient,
+        }
+    };
+    let through_diagonal = B::float_mul_scalar(delta, scalar(2.0 * of_diagonal));
+    let of_residuals = B::float_add(whole(of_residuals), through_diagonal);
     let stretch = B::float_mul_scalar(B::float_div(stretch, bandwidth), scalar(0.5 * of_pairs));
-    (value, gradient, stretch)
+    (
+        value,
+        in_rows(whole(of_points)),
+        in_rows(of_residuals),
+        stretch,
+    )
 }
 
 #[cfg(all(test, feature = "flex"))]

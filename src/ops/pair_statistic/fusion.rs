@@ -19,7 +19,7 @@ use burn_fusion::{
 
 use super::{
     PairKernel, Pairing, Separation,
-    backend::{PairStatistic, WithGradient},
+    backend::{PairStatistic, WithGradient, WithGradients},
 };
 use crate::ops::pairwise_distance::PairwiseDistance;
 
@@ -60,6 +60,40 @@ impl<B: FusionBackend + PairStatistic> PairStatistic for Fusion<B> {
             let [points, bandwidth] = [0, 2].map(|k| queued.float(k));
             let with_gradient = B::pair_statistic_with_gradient;
             with_gradient(points, queued.int(1), bandwidth, kernel, pairing).into()
+        })
+        .into()
+    }
+
+    fn residual_statistic(
+        points: FloatTensor<Self>,
+        residuals: FloatTensor<Self>,
+        bandwidth: FloatTensor<Self>,
+        kernel: PairKernel,
+        pairing: Pairing,
+    ) -> FloatTensor<Self> {
+        let inputs = [points, residuals, bandwidth];
+        let [value] = queue::<B, _, _>("residual_statistic", inputs, [[1].into()], move |queued| {
+            let [points, residuals, bandwidth] = [0, 1, 2].map(|k| queued.float(k));
+            let value = B::residual_statistic(points, residuals, bandwidth, kernel, pairing);
+            [value]
+        });
+        value
+    }
+
+    fn residual_statistic_with_gradients(
+        points: FloatTensor<Self>,
+        residuals: FloatTensor<Self>,
+        bandwidth: FloatTensor<Self>,
+        kernel: PairKernel,
+        pairing: Pairing,
+    ) -> WithGradients<Self> {
+        let [of_points, of_residuals] = [&points, &residuals].map(|x| x.shape.clone());
+        let shapes = [[1].into(), of_points, of_residuals, [1].into()];
+        let inputs = [points, residuals, bandwidth];
+        queue::<B, _, _>("residual_statistic", inputs, shapes, move |queued| {
+            let [points, residuals, bandwidth] = [0, 1, 2].map(|k| queued.float(k));
+            let with_gradients = B::residual_statistic_with_gradients;
+            with_gradients(points, residuals, bandwidth, kernel, pairing).into()
         })
         .into()
     }

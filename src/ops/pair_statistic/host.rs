@@ -5,11 +5,17 @@ use burn::{
         Backend, TensorMetadata,
         tensor::{FloatTensor, IntTensor},
     },
-    tensor::{DType, TensorData},
+    tensor::{DType, Element, TensorData},
 };
 
-use super::{PairKernel, Pairing, Separation, backend::WithGradient, block_size, normalisation};
-use crate::ops::cpu::{self, PairSums, Real, Samples, order_statistics, pair_sums};
+use super::{
+    PairKernel, Pairing, Separation,
+    backend::{WithGradient, WithGradients},
+    block_size, normalisation,
+};
+use crate::ops::cpu::{
+    self, Gradients, PairSums, Real, Residuals, Samples, order_statistics, pair_sums,
+};
 use crate::ops::ready::ready;
 
 pub(super) fn run<B: Backend>(
@@ -21,23 +27,48 @@ pub(super) fn run<B: Backend>(
     gradient: bool,
 ) -> WithGradient<B> {
     let device = points.device();
-    let m = points.shape()[1];
-    let labels = checked::<B>(labels, m);
+    let labels = checked::<B>(labels, points.shape()[1]);
     let data = ready(B::float_into_data(points));
+    let arguments = (checked_bandwidth::<B>(bandwidth), kernel, pairing, gradient);
+    let means = match data.dtype() {
+        DType::F32 => of_labels::<f32>(&data, &labels, arguments),
+        DType::F64 => of_labels::<f64>(&data, &labels, arguments),
+        other => panic!("points of {other:?}, expected f32 or f64"),
+    };
+    let of = |data: TensorData| B::float_from_data(data, &device);
+    (of(means.value), of(means.points), of(means.bandwidth))
+}
+
+pub(super) fn run_rows<B: Backend>(
+    points: FloatTensor<B>,
+    residuals: FloatTensor<B>,
+    bandwidth: FloatTensor<B>,
+    kernel: PairKernel,
+    pairing: Pairing,
+    gradient: bool,
+) -> WithGradients<B> {
+    let device = points.device();
+    let data = ready(B::float_into_data(points));
+    let rows = ready(B::float_into_data(residuals));
+    let arguments = (checked_bandwidth::<B>(bandwidth), kernel, pairing, gradient);
+    let means = match data.dtype() {
+        DType::F32 => of_rows::<f32>(&data, &rows, arguments),
+        DType::F64 => of_rows::<f64>(&data, &rows, arguments),
+        other => panic!("points of {other:?}, expected f32 or f64"),
+    };
+    let of = |data: TensorData| B::float_from_data(data, &device);
+    let (points, residuals) = (of(means.points), of(means.residuals));
+    (of(means.value), points, residuals, of(means.bandwidth))
+}
+
+fn checked_bandwidth<B: Backend>(bandwidth: FloatTensor<B>) -> f64 {
     let bandwidth = ready(B::float_into_data(bandwidth)).iter::<f64>().next();
     let bandwidth = bandwidth.expect("one bandwidth");
     assert!(
         bandwidth.is_finite() && bandwidth > 0.0,
         "the kernel bandwidth is {bandwidth}, expected a positive finite number"
     );
-    let arguments = (&*labels, m, bandwidth, kernel, pairing, gradient);
-    let (value, gradient, stretch) = match data.dtype() {
-        DType::F32 => means::<f32>(&data, arguments),
-        DType::F64 => means::<f64>(&data, arguments),
-        other => panic!("points of {other:?}, expected f32 or f64"),
-    };
-    let of = |data: TensorData| B::float_from_data(data, &device);
-    (of(value), of(gradient), of(stretch))
+    bandwidth
 }
 
 /// Labels of `m` classes.
@@ -55,43 +86,84 @@ fn checked<B: Backend>(labels: IntTensor<B>, m: usize) -> Vec<u32> {
     labels.collect()
 }
 
-type Arguments<'a> = (&'a [u32], usize, f64, PairKernel, Pairing, bool);
+/// Bandwidth, kernel, pairing, and whether there are gradients.
+type Arguments = (f64, PairKernel, Pairing, bool);
 
-/// The mean, and its gradients in the dtype of the points.
-fn means<T: Real + burn::tensor::Element>(
+/// The mean, and its gradients: without rows if not wanted.
+struct Means {
+    value: TensorData,
+    points: TensorData,
+    residuals: TensorData,
+    bandwidth: TensorData,
+}
+
+fn of_labels<T: Real + Element>(
     points: &TensorData,
-    (labels, d, bandwidth, kernel, pairing, gradient): Arguments,
-) -> (TensorData, TensorData, TensorData) {
+    labels: &[u32],
+    arguments: Arguments,
+) -> Means {
     let points = points.as_slice::<T>().expect("of this dtype");
-    let n = labels.len();
+    means(Samples::of_labels(points, labels), arguments)
+}
+
+fn of_rows<T: Real + Element>(
+    points: &TensorData,
+    residuals: &TensorData,
+    arguments: Arguments,
+) -> Means {
+    let [d, m] = [points, residuals].map(|data| data.shape()[1]);
+    let [points, rows] = [points, residuals].map(|x| x.as_slice::<T>().expect("of this dtype"));
+    let residuals = Residuals::Rows { rows, m };
+    means(
+        Samples {
+            points,
+            d,
+            residuals,
+        },
+        arguments,
+    )
+}
+
+fn means<T: Real + Element>(
+    samples: Samples<T>,
+    (bandwidth, kernel, pairing, gradient): Arguments,
+) -> Means {
+    let n = samples.count();
     let (of_pairs, of_diagonal) = normalisation(pairing, n);
-    let samples = Samples { points, labels, d };
     let size = block_size(pairing, n);
     let sums: PairSums<T> = pair_sums(samples, size, kernel, bandwidth, gradient);
     let mut value = of_pairs * sums.values.iter().sum::<f64>();
-    let mut gradient = sums.gradient;
-    gradient
-        .iter_mut()
-        .for_each(|g| *g = g.times(T::new(of_pairs)));
+    let Gradients {
+        mut points,
+        mut residuals,
+    } = sums.gradient;
+    let all = points.iter_mut().chain(&mut residuals);
+    all.for_each(|g| *g = g.times(T::new(of_pairs)));
     if of_diagonal > 0.0 {
-        for (i, (p, &label)) in points.chunks_exact(d).zip(labels).enumerate() {
-            for (c, p) in p.iter().enumerate() {
-                let delta = f64::from(c == label as usize) - p.to_f64();
-                value += of_diagonal * delta * delta;
-                if let Some(g) = gradient.get_mut(i * d + c) {
-                    *g = g.plus(T::new(-2.0 * of_diagonal * delta));
-                }
+        // ∂δ/∂p = −1 where residuals are of labels
+        let (gradient, sign) = match samples.residuals {
+            Residuals::Labels(_) => (&mut points, -1.0),
+            Residuals::Rows { .. } => (&mut residuals, 1.0),
+        };
+        for index in 0..n * samples.residual_size() {
+            let residual = samples.residual(index);
+            value += of_diagonal * residual * residual;
+            if let Some(g) = gradient.get_mut(index) {
+                *g = g.plus(T::new(sign * 2.0 * of_diagonal * residual));
             }
         }
     }
-    let stretch = of_pairs * sums.stretch / bandwidth;
     let one = |x: f64| TensorData::new(vec![T::new(x)], [1]);
-    let rows = gradient.len() / d; // none without a gradient
-    (
-        one(value),
-        TensorData::new(gradient, [rows, d]),
-        one(stretch),
-    )
+    let rows = |gradient: Vec<T>, d: usize| {
+        let rows = gradient.len() / d; // none without a gradient
+        TensorData::new(gradient, [rows, d])
+    };
+    Means {
+        value: one(value),
+        points: rows(points, samples.d),
+        residuals: rows(residuals, samples.residual_size()),
+        bandwidth: one(of_pairs * sums.stretch / bandwidth),
+    }
 }
 
 pub(super) fn median<B: Backend>(
@@ -152,7 +224,7 @@ pub(super) fn block_values<B: Backend>(
     B::float_from_data(TensorData::new(values, shape), &device)
 }
 
-fn values_of<T: Real + burn::tensor::Element>(
+fn values_of<T: Real + Element>(
     points: &TensorData,
     labels: &[u32],
     kernel: PairKernel,
@@ -160,18 +232,11 @@ fn values_of<T: Real + burn::tensor::Element>(
     size: usize,
 ) -> Vec<f64> {
     let points = points.as_slice::<T>().expect("of this dtype");
-    let d = points.len() / labels.len();
-    pair_sums(
-        Samples { points, labels, d },
-        size,
-        kernel,
-        bandwidth,
-        false,
-    )
-    .values
+    let samples = Samples::of_labels(points, labels);
+    pair_sums(samples, size, kernel, bandwidth, false).values
 }
 
-fn matrix_of<T: Real + burn::tensor::Element>(
+fn matrix_of<T: Real + Element>(
     x: &TensorData,
     y: &TensorData,
     d: usize,
@@ -184,7 +249,7 @@ fn matrix_of<T: Real + burn::tensor::Element>(
     TensorData::new(matrix, [x.len() / d, y.len() / d])
 }
 
-fn median_of<T: Real + burn::tensor::Element>(
+fn median_of<T: Real + Element>(
     points: &TensorData,
     d: usize,
     separation: Separation,

@@ -1,6 +1,7 @@
 //! The pass over all pairs of long vectors: inner products and weighted sums are products of matrices.
 
 mod antisymmetric;
+mod exponents;
 mod panels;
 mod sums;
 
@@ -19,8 +20,9 @@ use super::{
     tile::mask_row,
     weigh::{Totals, WeighComputed},
 };
+pub(super) use exponents::Exponents;
 use panels::Panels;
-pub(super) use sums::{Long, Sums};
+pub(super) use sums::{Long, LongSlopes, Sums};
 
 /// Rows of a tile at most.
 const ROWS: usize = 128;
@@ -32,11 +34,17 @@ const A_THREAD: usize = 4;
 /// A pass with a kernel and the coordinates' part of its separation.
 pub(super) struct LongPass<'a, T, R, C> {
     pub n: usize,
-    /// In strips unless the separation is an inner product.
-    pub points: &'a Vectors<T>,
     pub residuals: &'a Vectors<T>,
     pub radial: R,
-    pub coordinate: C,
+    pub separations: Separations<'a, T, C>,
+}
+
+/// What separations come from.
+pub(super) enum Separations<'a, T, C> {
+    /// Points; in strips unless the coordinates' part is an inner product.
+    Points(&'a Vectors<T>, C),
+    /// The residuals.
+    Exponents(Exponents<'a, T>),
 }
 
 /// Pairs of a tile, by multiples of a strip's width.
@@ -49,7 +57,7 @@ struct LongTile {
 /// The columns of inner products.
 struct Columns<T> {
     residuals: Panels<T>,
-    /// If the separation is an inner product.
+    /// If separations are inner products of points.
     points: Option<Panels<T>>,
 }
 
@@ -67,7 +75,10 @@ impl<T: Real, R: Radial<T>, C: Coordinate<T>> LongPass<'_, T, R, C> {
         let panels = |vectors: &Vectors<T>| Panels::new(&vectors.rows, vectors.d);
         let side_by_side = &Columns {
             residuals: panels(self.residuals),
-            points: C::PRODUCT.then(|| panels(self.points)),
+            points: match &self.separations {
+                Separations::Points(points, _) if C::PRODUCT => Some(panels(points)),
+                _ => None,
+            },
         };
         let shares = A_THREAD * rayon::current_num_threads();
         let height = padded.div_ceil(shares).next_multiple_of(strip::<T>());
@@ -122,12 +133,12 @@ impl<T: Real, R: Radial<T>, C: Coordinate<T>> LongPass<'_, T, R, C> {
         let LongTile { rows, columns } = tile;
         let size = rows.len() * columns.len();
         let (first, second) = (&mut scratch.first[..size], &mut scratch.second[..size]);
-        self.separations(tile, side_by_side.points.as_ref(), first);
         let (x, y) = (
             self.residuals.matrix(rows),
             side_by_side.residuals.matrix(columns),
         );
         product(second, columns.len(), x, y);
+        self.separations(tile, side_by_side, second, first);
         let mask = &mut scratch.mask[..size];
         let is_masked = rows.end > columns.start || columns.end > self.n;
         if is_masked {
@@ -143,31 +154,39 @@ impl<T: Real, R: Radial<T>, C: Coordinate<T>> LongPass<'_, T, R, C> {
         })
     }
 
+    /// From the inner products of residuals, if they tell.
     fn separations(
         &self,
         tile: &LongTile,
-        side_by_side: Option<&Panels<T>>,
+        side_by_side: &Columns<T>,
+        products: &[T],
         separations: &mut [T],
     ) {
         let LongTile { rows, columns } = tile;
-        let Some(side_by_side) = side_by_side else {
-            return Arch::new().dispatch(Separations {
+        let (points, coordinate) = match &self.separations {
+            Separations::Points(points, coordinate) => (*points, *coordinate),
+            Separations::Exponents(exponents) => {
+                let (residuals, side_by_side) = (&self.residuals.rows, &side_by_side.residuals);
+                return exponents.write(tile, residuals, side_by_side, products, separations);
+            }
+        };
+        let Some(side_by_side) = &side_by_side.points else {
+            return Arch::new().dispatch(ByCoordinate {
                 tile,
-                points: self.points,
-                coordinate: self.coordinate,
+                points,
+                coordinate,
                 separations,
             });
         };
-        let own = &self.points.own;
         for (line, &of_row) in separations
             .chunks_exact_mut(columns.len())
-            .zip(&own[rows.clone()])
+            .zip(&points.own[rows.clone()])
         {
-            for (x, &of_column) in line.iter_mut().zip(&own[columns.clone()]) {
+            for (x, &of_column) in line.iter_mut().zip(&points.own[columns.clone()]) {
                 *x = of_row.plus(of_column);
             }
         }
-        let (x, y) = (self.points.matrix(rows), side_by_side.matrix(columns));
+        let (x, y) = (points.matrix(rows), side_by_side.matrix(columns));
         add_product(separations, columns.len(), x, y);
     }
 }
@@ -180,14 +199,14 @@ impl<T: Real> Vectors<T> {
 }
 
 /// Separations that are no inner products.
-struct Separations<'a, T, C> {
+struct ByCoordinate<'a, T, C> {
     tile: &'a LongTile,
     points: &'a Vectors<T>,
     coordinate: C,
     separations: &'a mut [T],
 }
 
-impl<T: Real, C: Coordinate<T>> WithSimd for Separations<'_, T, C> {
+impl<T: Real, C: Coordinate<T>> WithSimd for ByCoordinate<'_, T, C> {
     type Output = ();
 
     #[inline(always)]

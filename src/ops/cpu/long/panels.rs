@@ -47,4 +47,10 @@ impl<T: Real> Panels<T> {
         let numbers = &self.numbers[start..(panel + 1) * width * d];
         Matrix::new(numbers, width, [d, columns.len()])
     }
+    /// One coordinate of columns of one panel.
+    pub fn coordinate(&self, c: usize, columns: &Range<usize>) -> &[T] {
+        let Self { d, width, .. } = *self;
+        let start = (columns.start / width * d + c) * width + columns.start % width;
+        &self.numbers[start..start + columns.len()]
+    }
 }
