@@ -248,6 +248,26 @@ fn order_statistics_by_counting() {
     assert_eq!(found, ranks.map(|k| sorted[k as usize]));
 }
 
+/// Each rank by itself, from the least to the greatest: those at an end, whose bracket is open on one
+/// side, and distances that overflow, which are infinite.
+#[test]
+fn single_order_statistics() {
+    let n = 400; // 79,800 distances: by counting
+    let mut rows = random_rows(n, 3, 1.0, &mut rng(7));
+    for scale in [1.0, 1.7e308] {
+        rows.iter_mut().step_by(3).for_each(|row| {
+            row.iter_mut().for_each(|x| *x *= scale);
+        });
+        let sorted = sorted_distances(&rows, Distance::L1);
+        assert_eq!(sorted[n * (n - 1) / 2 - 1].is_infinite(), scale > 1.0);
+        for share in [0.0, 0.001, 0.3, 0.5, 0.55, 0.9, 0.99, 0.997, 0.9999, 1.0] {
+            let rank = (share * (sorted.len() - 1) as f64) as u64;
+            let found = distance_order_statistics(&tensor(&rows), Distance::L1, &[rank]);
+            assert_eq!(found, [sorted[rank as usize]], "rank {rank}");
+        }
+    }
+}
+
 #[test]
 fn median_with_the_diagonal() {
     let mut rng = rng(6);

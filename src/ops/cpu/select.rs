@@ -141,7 +141,11 @@ fn bracket<T: Real>(
         let margin = 5.0 * (share * (1.0 - share) * size).sqrt() + 4.0;
         share * size + side * margin
     };
-    let mut at = |place: f64| T::new(select_nth(&mut sample, place as usize));
+    // finite, as differences of an infinite end and an infinite separation are NaN
+    let mut at = |place: f64| match T::new(select_nth(&mut sample, place as usize)) {
+        overflown if overflown > T::MAX => T::MAX,
+        separation => separation,
+    };
     let (first, last) = (place(ranks[0], -1.0), place(ranks[1], 1.0));
     [
         if first < 0.0 {
@@ -149,11 +153,7 @@ fn bracket<T: Real>(
         } else {
             at(first)
         },
-        if last >= size {
-            T::new(f64::INFINITY)
-        } else {
-            at(last)
-        },
+        if last >= size { T::MAX } else { at(last) },
     ]
 }
 
