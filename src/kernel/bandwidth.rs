@@ -13,9 +13,10 @@ pub enum Bandwidth {
     /// the two middle ones where their number is even; 1 where it is 0. Detached from gradients.
     ///
     /// On data the median is over all pairs. In a training loss it is over the pairs that the
-    /// estimator uses (those within blocks), and 1 for points that are not finite. It is exact, but
-    /// for a loss on a device other than the processor, or composed: there it is found without
-    /// reading back, with an error below `2⁻³² (1 + d_max)` in f32 and `2⁻⁵² (1 + d_max)` in f64.
+    /// estimator uses (those within blocks), and 1 for points that are not finite. It is exact on the
+    /// processor, and in f32 on wgpu and CUDA for fewer than 65,536 points, where nothing is read back
+    /// either. For a loss that is composed, in f64 on those and on remote devices it is found by
+    /// bisection, with an error below `2⁻³² (1 + d_max)` in f32 and `2⁻⁵² (1 + d_max)` in f64.
     Median,
 }
 

@@ -253,7 +253,7 @@ fn long_vectors_agree_with_the_composition() {
         let rows = predictions(n, m, 3.0, n as u64);
         let labels = random_labels(n, m, &mut rng(3));
         for which in 0..6 {
-            for bandwidth in [0.03, 0.5] {
+            for bandwidth in [0.03, 0.3, 0.5] {
                 let kernel = kernel(which, Bandwidth::Fixed(bandwidth));
                 agree(Skce::unbiased(kernel), &rows, &labels).unwrap();
             }
