@@ -176,13 +176,11 @@ pub(super) fn choose(
         }
     }
     sync_cube();
-    if comptime!(pass + 1 == PASSES) {
-        if unit == 0 {
-            let lower = f32::reinterpret(middle[0]);
-            let upper = f32::reinterpret(middle[1]);
-            let mean = 0.5f32 * (lower + upper) * scale;
-            let usable = mean > 0.0f32 && counts[2 * BINS].load() == 0;
-            median[0] = select(usable, mean, 1.0f32);
-        }
+    if comptime!(pass + 1 == PASSES) && unit == 0 {
+        let lower = f32::reinterpret(middle[0]);
+        let upper = f32::reinterpret(middle[1]);
+        let mean = 0.5f32 * (lower + upper) * scale;
+        let usable = mean > 0.0f32 && counts[2 * BINS].load() == 0;
+        median[0] = select(usable, mean, 1.0f32);
     }
 }
