@@ -60,7 +60,7 @@
 
 mod computation;
 pub(crate) mod cpu;
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
+#[cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu"))]
 mod cube;
 mod laplacian_sum;
 mod pair_statistic;

@@ -60,7 +60,7 @@ pub fn pairwise_distance(x: Tensor<3>, y: Tensor<3>, metric: Metric) -> Tensor<3
     Autodiff,
     Flex: cfg(feature = "flex"),
     NdArray: cfg(feature = "ndarray"),
-    Cube: cfg(any(feature = "wgpu", feature = "cuda")),
+    Cube: cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu")),
     Remote: cfg(feature = "remote")
 )]
 pub(crate) trait PairwiseDistance: Backend {
@@ -91,7 +91,7 @@ pub(crate) trait PairwiseDistance: Backend {
 impl PairwiseDistance for burn::backend::Flex {}
 #[cfg(feature = "ndarray")]
 impl PairwiseDistance for burn::backend::NdArray {}
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
+#[cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu"))]
 impl PairwiseDistance for burn_cubecl::CubeBackend {}
 #[cfg(feature = "remote")]
 impl<R: burn_router::RouterChannel> PairwiseDistance for burn_router::BackendRouter<R> {}

@@ -30,7 +30,7 @@ pub(crate) fn softmax(logits: Tensor<2>) -> Tensor<2> {
     Autodiff,
     Flex: cfg(feature = "flex"),
     NdArray: cfg(feature = "ndarray"),
-    Cube: cfg(any(feature = "wgpu", feature = "cuda")),
+    Cube: cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu")),
     Remote: cfg(feature = "remote")
 )]
 pub(crate) trait RowSoftmax: Backend {
@@ -81,7 +81,7 @@ macro_rules! on_processor {
 
 on_processor!("flex" => burn::backend::Flex, "ndarray" => burn::backend::NdArray);
 
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
+#[cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu"))]
 impl RowSoftmax for burn::backend::Cube {}
 #[cfg(feature = "remote")]
 impl RowSoftmax for burn::backend::Remote {}

@@ -37,6 +37,11 @@ fn backends() -> Vec<(&'static str, Device, DType, f64)> {
         backends.push(("cuda", Device::cuda(0), DType::F64, 1e-12));
         backends.push(("cuda", Device::cuda(0), DType::F32, 2e-5));
     }
+    #[cfg(feature = "cpu")]
+    {
+        backends.push(("cpu", Device::cpu(), DType::F64, 1e-12));
+        backends.push(("cpu", Device::cpu(), DType::F32, 2e-5));
+    }
     backends
 }
 

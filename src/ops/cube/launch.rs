@@ -30,11 +30,13 @@ pub(in crate::ops) struct Request {
     pub(in crate::ops) factor: f64,
 }
 
-/// Whether the device can run the kernel in this dtype.
+/// Whether the device can run the kernel in this dtype. CubeCL's processor has a thread for each unit, which
+/// waits for the others without rest.
 pub(in crate::ops) fn is_able(device: &CubeDevice, dtype: DType) -> bool {
     let client = device.client();
     let hardware = &client.properties().hardware;
     matches!(dtype, DType::F32 | DType::F64)
+        && hardware.num_cpu_cores.is_none()
         && hardware.max_units_per_cube as usize >= SIDE * SIDE
         && hardware.max_shared_memory_size >= shared_memory(dtype)
 }

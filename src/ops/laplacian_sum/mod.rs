@@ -64,7 +64,7 @@ pub fn laplacian_sum(positions: Tensor<1>, weights: Tensor<1>, bandwidth: f64) -
     Autodiff,
     Flex: cfg(feature = "flex"),
     NdArray: cfg(feature = "ndarray"),
-    Cube: cfg(any(feature = "wgpu", feature = "cuda")),
+    Cube: cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu")),
     Remote: cfg(feature = "remote")
 )]
 pub(crate) trait LaplacianSum: Backend {
@@ -87,7 +87,7 @@ pub(crate) trait LaplacianSum: Backend {
     }
 }
 
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
+#[cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu"))]
 impl LaplacianSum for burn::backend::Cube {}
 #[cfg(feature = "remote")]
 impl LaplacianSum for burn::backend::Remote {}

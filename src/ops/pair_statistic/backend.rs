@@ -14,7 +14,7 @@ use burn::{
     tensor::{DType, Int, Tensor},
 };
 
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
+#[cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu"))]
 use super::device;
 #[cfg(any(feature = "flex", feature = "ndarray"))]
 use super::host;
@@ -42,7 +42,7 @@ pub(super) type WithGradients<B> = (
     Autodiff,
     Flex: cfg(feature = "flex"),
     NdArray: cfg(feature = "ndarray"),
-    Cube: cfg(any(feature = "wgpu", feature = "cuda")),
+    Cube: cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu")),
     Remote: cfg(feature = "remote")
 )]
 pub(crate) trait PairStatistic: PairwiseDistance {
@@ -119,7 +119,7 @@ pub(crate) trait PairStatistic: PairwiseDistance {
     }
 }
 
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
+#[cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu"))]
 impl PairStatistic for burn_cubecl::CubeBackend {
     fn pair_statistic(
         points: FloatTensor<Self>,
@@ -234,7 +234,7 @@ on_processor!("flex" => burn::backend::Flex, "ndarray" => burn::backend::NdArray
 /// Whether there is a fused pass for the tensor, by the processor or by a kernel of CubeCL.
 pub(crate) fn has_fused_pass(points: &Tensor<2>) -> bool {
     match points.device().without_autodiff().as_dispatch() {
-        #[cfg(any(feature = "wgpu", feature = "cuda"))]
+        #[cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu"))]
         DispatchDevice::Cube(device) => crate::ops::cube::is_able(device, points.dtype()),
         _ => on_processor(points),
     }
@@ -243,7 +243,7 @@ pub(crate) fn has_fused_pass(points: &Tensor<2>) -> bool {
 /// Whether there is [`median_separation`] for the tensor.
 pub(crate) fn has_fused_median(points: &Tensor<2>) -> bool {
     match points.device().without_autodiff().as_dispatch() {
-        #[cfg(any(feature = "wgpu", feature = "cuda"))]
+        #[cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu"))]
         DispatchDevice::Cube(device) => {
             crate::ops::cube::has_median(device, points.dtype(), points.dims()[0])
         }

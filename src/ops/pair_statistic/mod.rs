@@ -2,9 +2,14 @@
 
 mod backend;
 mod composed;
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
+#[cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu"))]
 mod device;
-#[cfg(any(feature = "wgpu", feature = "cuda", feature = "remote"))]
+#[cfg(any(
+    feature = "wgpu",
+    feature = "cuda",
+    feature = "cpu",
+    feature = "remote"
+))]
 mod fusion;
 #[cfg(any(feature = "flex", feature = "ndarray"))]
 mod host;
@@ -71,7 +76,7 @@ pub enum Pairing {
 /// same result for the same number of them); while gradients are recorded the same pass sums them
 /// too, and the backward pass only scales them. On wgpu and CUDA the same in one kernel of CubeCL,
 /// with tiles in shared memory; tested on wgpu, while for CUDA it was type-checked and never run. For
-/// other dtypes than f32 and f64, and where a cube has fewer than 256 units (CubeCL's processor), a
+/// other dtypes than f32 and f64, on CubeCL's processor, and where a cube has fewer than 256 units, a
 /// loop over rows composed of tensor operations.
 ///
 /// # Shapes
