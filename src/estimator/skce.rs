@@ -226,27 +226,28 @@ impl<K: ClassKernel> Skce<K> {
 
     /// None if the computation is composed, or there are no pairs.
     fn fused_value(&self, probabilities: &Tensor<2>, labels: &Tensor<1, Int>) -> Option<Tensor<1>> {
+        let fused = match (self.computation, self.kernel.fused()) {
+            (Computation::Composed, _) | (Computation::Auto, None) => return None,
+            (Computation::Fused, None) => panic!("{:?} has no fused path", self.kernel),
+            (_, Some(fused)) => fused,
+        };
         let residuals = match self.kernel.matrix() {
             None => Residuals::OfLabels(labels.clone()),
-            Some(_) if self.computation == Computation::Composed => return None,
+            Some(_) if self.computation == Computation::Auto && !on_processor(probabilities) => {
+                return None;
+            }
             Some(_) => {
                 let (p, labels) = (probabilities.clone(), labels.clone());
                 Residuals::Rows(pair::residuals(&self.kernel, p, labels))
             }
         };
-        match (self.computation, self.kernel.fused()) {
-            (Computation::Fused, None) => panic!("{:?} has no fused path", self.kernel),
-            (computation, Some(fused)) => {
-                let pass = FusedPass {
-                    kernel: self.kernel.scalar(),
-                    fused,
-                    form: self.form,
-                    computation,
-                };
-                pass.value(probabilities, residuals)
-            }
-            _ => None,
-        }
+        let pass = FusedPass {
+            kernel: self.kernel.scalar(),
+            fused,
+            form: self.form,
+            computation: self.computation,
+        };
+        pass.value(probabilities, residuals)
     }
 
     fn block_mean(&self, points: Tensor<2>, residuals: Tensor<2>, size: usize) -> Tensor<1> {
