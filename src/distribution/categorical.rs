@@ -1,4 +1,7 @@
-use std::ops::Range;
+use std::{
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 use burn::tensor::{
     Bool, DType, Device, Int, Tensor,
@@ -6,7 +9,10 @@ use burn::tensor::{
 };
 use rand::{Rng, RngExt};
 
-use super::{Predictive, Sampler, label_sampler::LabelSampler, location_scale::moved};
+use super::{
+    LabelSets, Predictive, Redrawer, Sampler, class_rows::ClassRows, label_sampler::LabelSampler,
+    location_scale::moved, redrawn,
+};
 use crate::{
     error::{Error, Result},
     host::{check_probabilities, checked_labels, checked_rows, int_tensor},
@@ -19,6 +25,8 @@ pub struct Categorical {
     probabilities: Tensor<2>,
     /// Where known, exact where a probability underflows.
     logits: Option<Tensor<2>>,
+    /// Read back once.
+    rows: Arc<OnceLock<Arc<ClassRows>>>,
 }
 
 impl Categorical {
@@ -37,6 +45,7 @@ impl Categorical {
         Ok(Self {
             probabilities,
             logits: Some(logits),
+            rows: Arc::default(),
         })
     }
 
@@ -62,6 +71,7 @@ impl Categorical {
         Self {
             probabilities,
             logits: None,
+            rows: Arc::default(),
         }
     }
 
@@ -106,7 +116,14 @@ impl Categorical {
         Self {
             probabilities: f(self.probabilities.clone()),
             logits: self.logits.clone().map(f),
+            rows: Arc::default(),
         }
+    }
+
+    /// The probabilities on the host.
+    pub(crate) fn rows(&self) -> Arc<ClassRows> {
+        let rows = || Arc::new(ClassRows::of(self));
+        self.rows.get_or_init(rows).clone()
     }
 
     /// The labels on the host, once checked against these predictions.
@@ -172,6 +189,18 @@ impl Predictive for Categorical {
     fn sampler(&self) -> Sampler<Self> {
         let sampler = LabelSampler::new(self);
         Box::new(move |rows, rng| rows.iter().map(|&row| sampler.draw(row, rng)).collect())
+    }
+
+    fn redrawer(&self) -> Redrawer<Self> {
+        let rows = self.rows();
+        Redrawer {
+            batch: redrawn::batch(&rows),
+            draw: Box::new(move |sets, rng| LabelSets::draw(&rows, sets, rng)),
+        }
+    }
+
+    fn as_redrawn(&self, drawn: &Vec<usize>) -> LabelSets {
+        LabelSets::against(&self.rows().top, std::slice::from_ref(drawn))
     }
 
     fn observed(&self, drawn: &Vec<usize>) -> Tensor<1, Int> {

@@ -38,7 +38,7 @@ pub trait Marginals: Predictive<Targets = Tensor<2>> {
 
 /// The marginal distributions of predictions on the host. That of coordinate `c` of row `i` is number
 /// `i·d + c`.
-pub trait HostMarginals {
+pub trait HostMarginals: Send + Sync {
     /// `F(x)` and `1 − F(x)`, each with the digits of its own size.
     fn tails(&self, at: usize, x: f64) -> (f64, f64);
 
@@ -49,6 +49,14 @@ pub trait HostMarginals {
     fn atom(&self, at: usize, x: f64) -> f64 {
         let _ = (at, x);
         0.0
+    }
+
+    /// A number that is uniform on `[0, 1]` for `v` and, if the model is calibrated, `x`: the randomised
+    /// probability integral transform `P(X < x) + v P(X = x)`. Of samples the randomised rank of `x`
+    /// among them, `(#{x_s < x} + v(1 + #{x_s = x}))/(S + 1)`.
+    fn transform(&self, at: usize, x: f64, v: f64) -> f64 {
+        let (up_to, atom) = (self.tails(at, x).0, self.atom(at, x));
+        (up_to - atom + v * atom).clamp(0.0, 1.0)
     }
 }
 

@@ -3,7 +3,7 @@ use std::{fmt::Debug, ops::Range};
 use burn::tensor::{DType, Device, Tensor};
 use rand::Rng;
 
-use super::Targets;
+use super::{Redrawer, Redrawn, RedrawnBy, Targets};
 use crate::{
     error::{Error, Result},
     kernel::Distance,
@@ -119,6 +119,23 @@ pub trait Predictive: Clone + Debug {
     /// Drawn targets as tensors on the device of the predictions.
     fn observed(&self, drawn: &DrawnBy<Self>) -> Self::Targets;
 
+    /// Draws many sets of targets at once, each with one from every prediction.
+    fn redrawer(&self) -> Redrawer<Self> {
+        let rows: Vec<usize> = (0..self.samples()).collect();
+        let sampler = self.sampler();
+        Redrawer {
+            batch: (NUMBERS / rows.len().max(1)).clamp(1, 1024),
+            draw: Box::new(move |sets, rng| {
+                Redrawn::from_sets((0..sets).map(|_| sampler(&rows, rng)).collect())
+            }),
+        }
+    }
+
+    /// Observed targets as a set among [redrawn](Self::redrawer) ones.
+    fn as_redrawn(&self, drawn: &DrawnBy<Self>) -> RedrawnBy<Self> {
+        Redrawn::from_sets(vec![drawn.clone()])
+    }
+
     /// One target from each prediction.
     fn sample(&self, rng: &mut dyn Rng) -> Self::Targets {
         let rows: Vec<usize> = (0..self.samples()).collect();
@@ -131,6 +148,9 @@ pub trait Predictive: Clone + Debug {
         self.observed(&self.sampler()(rows, rng))
     }
 }
+
+/// Targets that are drawn at a time.
+const NUMBERS: usize = 1 << 22;
 
 /// `[batches · n, d] → [batches, n, d]`.
 pub(crate) fn in_batches(rows: Tensor<2>, batches: usize) -> Tensor<3> {

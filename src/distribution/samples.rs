@@ -297,4 +297,11 @@ impl HostMarginals for Sorted {
             draws.partition_point(|&draw| draw <= x) - draws.partition_point(|&draw| draw < x);
         equal as f64 / self.each as f64
     }
+
+    fn transform(&self, at: usize, x: f64, v: f64) -> f64 {
+        let draws = self.of(at);
+        let below = draws.partition_point(|&draw| draw < x);
+        let equal = draws.partition_point(|&draw| draw <= x) - below;
+        (below as f64 + v * (1 + equal) as f64) / (self.each + 1) as f64
+    }
 }

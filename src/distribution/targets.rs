@@ -2,13 +2,17 @@ use std::{fmt::Debug, ops::Range};
 
 use burn::tensor::{Int, Tensor};
 
+use super::redrawn::{LabelSets, Redrawn};
 use crate::host::{int_tensor, to_vec};
 
 /// What was observed, for `n` samples: classes, `Tensor<1, Int>` of shape `[n]`, or vectors of `ℝ^d`,
 /// `Tensor<2>` of shape `[n, d]`.
 pub trait Targets: Clone + Debug {
     /// Targets on the host, row by row.
-    type Drawn: Clone + Debug;
+    type Drawn: Clone + Debug + 'static;
+
+    /// Targets of many data sets on the host.
+    type Redrawn: Redrawn<Drawn = Self::Drawn>;
 
     /// The number `n` of samples.
     fn samples(&self) -> usize;
@@ -25,6 +29,7 @@ pub trait Targets: Clone + Debug {
 
 impl Targets for Tensor<1, Int> {
     type Drawn = Vec<usize>;
+    type Redrawn = LabelSets;
 
     fn drawn(&self) -> Vec<usize> {
         let classes = self.clone().try_into_vec_as::<i64>();
@@ -49,6 +54,7 @@ impl Targets for Tensor<1, Int> {
 
 impl Targets for Tensor<2> {
     type Drawn = Vec<f64>;
+    type Redrawn = Vec<Vec<f64>>;
 
     fn drawn(&self) -> Vec<f64> {
         to_vec(self.clone())

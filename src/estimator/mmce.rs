@@ -155,21 +155,26 @@ impl Mmce {
     /// A label that is not a class, another number of labels than of predictions, a bandwidth that
     /// is not positive, or one sample for the unbiased form.
     pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        self.kernel().validate()?;
+        self.validate(predictions.samples())?;
         predictions.check_labels(labels)?;
-        let samples = predictions.samples();
-        if self.form == MmceForm::Unbiased && samples < 2 {
-            return Err(Error::TooFewSamples {
-                what: "an unbiased estimate of the MMCE",
-                needed: 2,
-                got: samples,
-            });
-        }
         let mmce = match self.computation {
             Computation::Auto => self.with_computation(Computation::Fused),
             _ => *self,
         };
         let probabilities = predictions.probabilities().detach();
         Ok(to_scalar(mmce.value(probabilities, labels.clone())))
+    }
+
+    /// Whether the bandwidth is valid and there are enough samples.
+    pub(crate) fn validate(&self, samples: usize) -> Result<()> {
+        self.kernel().validate()?;
+        match self.form {
+            MmceForm::Unbiased if samples < 2 => Err(Error::TooFewSamples {
+                what: "an unbiased estimate of the MMCE",
+                needed: 2,
+                got: samples,
+            }),
+            _ => Ok(()),
+        }
     }
 }

@@ -1,6 +1,6 @@
 use rand::Rng;
 
-use super::{CalibrationTest, Resample, Statistic, TestOutcome, redraw};
+use super::{CalibrationTest, Redraws, Statistic, TestOutcome, engine::Engine, p_value::Ties};
 use crate::{distribution::Predictive, error::Result};
 
 /// The exact conditional test of any [`Statistic`]: keeps the predictions and redraws the labels
@@ -37,28 +37,35 @@ use crate::{distribution::Predictive, error::Result};
 /// # }
 /// ```
 ///
-/// Cost: `R` estimates; for the quadratic estimators of the SKCE one matrix product, `R·n²·m`
-/// operations in tiles and memory `O(n·m)`.
+/// Cost: for classes `O(n)` operations a redraw for the statistics of the top label (ECE, MCE, TCE, KS,
+/// MMCE), and for the biased and unbiased SKCE `f²·m/2` where few labels, `f` of `n`, are not the most
+/// likely class, `n²/2` where many are, besides one pass of `n²·m`; memory `O(n·m)`. For any other
+/// statistic an estimate of each redraw.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExactTest<S> {
     /// The statistic.
     pub statistic: S,
-    /// The number `R` of replicates, 1000 by default.
-    pub replicates: usize,
+    /// How many sets of targets are drawn, 999 by default.
+    pub redraws: Redraws,
 }
 
 impl<S> ExactTest<S> {
-    /// With 1000 replicates.
+    /// With 999 redraws.
     pub fn new(statistic: S) -> Self {
         Self {
             statistic,
-            replicates: 1000,
+            redraws: Redraws::default(),
         }
     }
 
-    /// With another number of replicates.
-    pub fn with_replicates(self, replicates: usize) -> Self {
-        Self { replicates, ..self }
+    /// With another number of redraws.
+    pub fn with_replicates(self, redraws: usize) -> Self {
+        self.with_redraws(Redraws::Fixed(redraws))
+    }
+
+    /// With redraws that stop by themselves.
+    pub fn with_redraws(self, redraws: Redraws) -> Self {
+        Self { redraws, ..self }
     }
 }
 
@@ -67,27 +74,34 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
     ///
     /// # Errors
     ///
-    /// As [`Statistic::estimate`]; no replicates, or a statistic that is NaN.
+    /// As [`Statistic::estimate`]; no redraws, or a statistic that is NaN.
     fn evaluate(
         &self,
         predictions: &P,
         targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
+        self.redraws.validate()?;
         predictions.check()?;
-        let rows: Vec<usize> = (0..predictions.samples()).collect();
-        let sampler = predictions.sampler();
-        let redraw = || Resample {
-            rows: None,
-            targets: sampler(&rows, rng),
-        };
-        redraw::evaluate(
-            "exact conditional test",
-            &self.statistic,
-            predictions,
-            targets,
-            self.replicates,
-            redraw,
-        )
+        let observed = predictions.checked_targets(targets)?;
+        let estimate = self.statistic.estimate(predictions, targets)?;
+        let evaluators = [self.statistic.evaluator(predictions)?];
+        let mut engine = Engine::new(predictions, &observed, &evaluators)?;
+        let mut ties = None;
+        let found = self.redraws.run(rng, |count, rng| {
+            engine.extend(count, rng)?;
+            let (data, drawn) = (engine.data[0], &engine.drawn[0]);
+            let ties = ties.get_or_insert_with(|| Ties::of(data, drawn, predictions.dtype()));
+            Ok(drawn.iter().map(|&drawn| ties.reaches(drawn)).collect())
+        })?;
+        Ok(TestOutcome {
+            name: "exact conditional test",
+            estimate,
+            statistic: estimate,
+            p_value: found.p_value,
+            samples: predictions.samples(),
+            replicates: Some(found.redraws),
+            standard_error: None,
+        })
     }
 }

@@ -52,33 +52,41 @@ mod bootstrap;
 mod cme;
 mod consistency;
 mod distribution_free;
+mod engine;
 mod exact;
 mod feature;
 
 mod moments;
 mod multiple;
 mod null;
+mod omnibus;
 mod outcome;
 mod p_value;
 mod quadratic_form;
 mod redraw;
+mod redraws;
 mod sample_matrix;
 mod skce_replicates;
 mod spectrum;
 mod statistic;
 mod sums;
+mod tolerance;
 
 pub use asymptotic_block::AsymptoticBlockSkceTest;
 pub use asymptotic_quadratic::AsymptoticSkceTest;
 pub use cme::{CmeNull, CmeTest, Locations};
 pub use consistency::ConsistencyTest;
 pub use distribution_free::DistributionFreeSkceTest;
+pub use engine::Evaluator;
 pub use exact::ExactTest;
 pub use feature::FeatureTest;
 pub use multiple::{ClassWiseOutcome, benjamini_hochberg, class_wise, holm};
 pub use null::NullDistribution;
+pub use omnibus::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest};
 pub use outcome::TestOutcome;
+pub use redraws::Redraws;
 pub use statistic::{Resample, Statistic};
+pub use tolerance::ToleranceTest;
 
 use rand::Rng;
 

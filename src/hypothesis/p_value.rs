@@ -1,5 +1,7 @@
 //! p-values by resampling.
 
+use std::fmt;
+
 use burn::tensor::DType;
 
 use crate::error::{Error, Result};
@@ -10,17 +12,40 @@ pub(super) fn resampling_p_value(statistic: f64, replicates: &[f64]) -> f64 {
     (1 + exceeding) as f64 / (1 + replicates.len()) as f64
 }
 
-/// The same for a discrete statistic: replicates that equal it count even where rounding in the
-/// given precision made them less.
+/// The same for a discrete statistic, see [`Ties`].
 pub(super) fn discrete_p_value(statistic: f64, replicates: &[f64], dtype: DType) -> f64 {
-    let largest = replicates
-        .iter()
-        .fold(statistic.abs(), |largest, t| largest.max(t.abs()));
-    let rounding = match dtype {
-        DType::F64 => 1e-9,
-        _ => 1e-5,
-    };
-    resampling_p_value(statistic - rounding * largest, replicates)
+    let ties = Ties::of(statistic, replicates, dtype);
+    resampling_p_value(ties.least, replicates)
+}
+
+/// What reaches a discrete statistic: replicates that equal it do even where rounding in the given
+/// precision made them less.
+pub(super) struct Ties {
+    least: f64,
+}
+
+impl Ties {
+    /// Of a statistic; some replicates tell its scale.
+    pub fn of(statistic: f64, replicates: &[f64], dtype: DType) -> Self {
+        let largest = replicates
+            .iter()
+            .filter(|t| t.is_finite())
+            .fold(statistic.abs(), |largest, t| largest.max(t.abs()));
+        let rounding = match dtype {
+            DType::F64 => 1e-9,
+            _ => 1e-5,
+        };
+        Self {
+            least: match statistic.is_finite() {
+                true => statistic - rounding * largest,
+                false => statistic,
+            },
+        }
+    }
+
+    pub fn reaches(&self, replicate: f64) -> bool {
+        replicate >= self.least
+    }
 }
 
 /// A p-value from no replicates would always be 1.
@@ -44,5 +69,34 @@ pub(super) fn check_statistics(values: &[f64]) -> Result<()> {
             expected: "a number",
         }),
         None => Ok(()),
+    }
+}
+
+/// A p-value as it is printed: equal to what is known, or at most that.
+pub(super) enum Probability {
+    Equal(f64),
+    AtMost(f64),
+}
+
+impl Probability {
+    /// Of so many redraws: the least p-value of these says no more than that it is so small.
+    pub fn resampled(p: f64, redraws: usize) -> Self {
+        match p <= 1.5 / (redraws + 1) as f64 {
+            true => Self::AtMost(p),
+            false => Self::Equal(p),
+        }
+    }
+}
+
+impl fmt::Display for Probability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (sign, p) = match *self {
+            Self::Equal(p) => ("=", p),
+            Self::AtMost(p) => ("≤", p),
+        };
+        match p {
+            p if p >= 1e-3 => write!(f, "p {sign} {p:.3}"),
+            p => write!(f, "p {sign} {p:.1e}"),
+        }
     }
 }

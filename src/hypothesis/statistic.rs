@@ -1,12 +1,15 @@
 use burn::tensor::{Int, Tensor};
 
-use super::skce_replicates;
+use super::{
+    engine::{BinnedEvent, ConfidenceKernel, CumulativeGap, Evaluator, OneByOne, Quadratic},
+    skce_replicates,
+};
 use crate::{
     distribution::{Categorical, DrawnBy, Predictive},
     error::Result,
     estimator::{
-        Cwce, Ece, JointKernel, KdeTce, KolmogorovSmirnov, Mce, Mmce, Skce, SkceForm, SmoothEce,
-        Tce,
+        Aspect, Bin, Cwce, Ece, Event, JointKernel, KdeTce, KolmogorovSmirnov, Mce, Mmce, Skce,
+        SkceForm, SmoothEce, Tce,
     },
     kernel::{TargetKernel, TensorKernel},
 };
@@ -79,6 +82,17 @@ pub trait Statistic<P: Predictive = Categorical> {
             })
             .collect()
     }
+
+    /// What computes the statistic of many sets of targets for the same predictions. By default an
+    /// [`estimate`](Self::estimate) of each.
+    ///
+    /// # Errors
+    ///
+    /// As [`estimate`](Self::estimate).
+    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Box<dyn Evaluator<P> + 'a>> {
+        let estimate = |predictions: &P, targets: &P::Targets| self.estimate(predictions, targets);
+        Ok(Box::new(OneByOne::new(predictions, estimate)))
+    }
 }
 
 impl Statistic for Skce {
@@ -111,6 +125,26 @@ impl Statistic for Skce {
             _ => skce_replicates::replicates(&fixed, &points, count, draw),
         }
     }
+
+    /// Biased and unbiased, by what the labels of a set change; see [`ExactTest`](super::ExactTest). A
+    /// median bandwidth is that of the given predictions.
+    fn evaluator<'a>(
+        &'a self,
+        predictions: &'a Categorical,
+    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+        self.form.check_size(predictions.samples())?;
+        let kernel = JointKernel::fixed(&self.kernel, predictions)?;
+        Ok(match self.form {
+            SkceForm::Block(_) => {
+                let fixed = Self { kernel, ..*self };
+                Box::new(OneByOne::new(
+                    predictions,
+                    move |predictions: &_, labels: &_| fixed.estimate(predictions, labels),
+                ))
+            }
+            form => Box::new(Quadratic::new(kernel, form, predictions)),
+        })
+    }
 }
 
 impl<P: Predictive, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
@@ -137,6 +171,137 @@ impl<P: Predictive, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
             })
             .collect()
     }
+
+    /// One by one. A median bandwidth is that of the given predictions.
+    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Box<dyn Evaluator<P> + 'a>> {
+        predictions.check()?;
+        let fixed = Skce {
+            kernel: JointKernel::fixed(&self.kernel, predictions)?,
+            ..self.clone()
+        };
+        let estimate =
+            move |predictions: &P, targets: &P::Targets| fixed.estimate(predictions, targets);
+        Ok(Box::new(OneByOne::new(predictions, estimate)))
+    }
+}
+
+/// By `O(n)` operations for each set: the confidences are sorted once.
+impl Statistic for Mmce {
+    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+        Mmce::estimate(self, predictions, labels)
+    }
+
+    fn evaluator<'a>(
+        &'a self,
+        predictions: &'a Categorical,
+    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+        self.validate(predictions.samples())?;
+        Ok(Box::new(ConfidenceKernel::new(self, predictions)))
+    }
+}
+
+/// Of the top label by what the labels of a set change in each bin.
+impl Statistic for Ece {
+    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+        Ece::estimate(self, predictions, labels)
+    }
+
+    fn evaluator<'a>(
+        &'a self,
+        predictions: &'a Categorical,
+    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+        binned(self, predictions, |ece, bins| {
+            ece.discrepancy.expected(bins)
+        })
+    }
+}
+
+/// As [`Ece`].
+impl Statistic for Mce {
+    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+        Mce::estimate(self, predictions, labels)
+    }
+
+    fn evaluator<'a>(
+        &'a self,
+        predictions: &'a Categorical,
+    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+        binned(&self.ece, predictions, |ece, bins| {
+            ece.discrepancy.greatest(bins)
+        })
+    }
+}
+
+/// An error of the bins of an ECE.
+fn binned<'a>(
+    ece: &'a Ece,
+    predictions: &'a Categorical,
+    error: fn(&Ece, &[Bin]) -> f64,
+) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+    if ece.aspect != Aspect::Event(Event::TopLabel) {
+        let estimate =
+            move |predictions: &_, labels: &_| Ok(error(ece, &ece.bins(predictions, labels)?));
+        return Ok(Box::new(OneByOne::new(predictions, estimate)));
+    }
+    let of_bins = move |bins: &[(f64, f64, f64)]| {
+        let bin = |&(size, r, c): &(f64, f64, f64)| Bin {
+            size: size as usize,
+            prediction: vec![1.0 - r, r],
+            frequency: vec![1.0 - c, c],
+        };
+        error(ece, &bins.iter().map(bin).collect::<Vec<_>>())
+    };
+    Ok(Box::new(BinnedEvent::new(
+        predictions,
+        ece.binning,
+        of_bins,
+    )?))
+}
+
+/// Of the top label by what the labels of a set change in each bin.
+impl Statistic for Tce {
+    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+        Tce::estimate(self, predictions, labels)
+    }
+
+    fn evaluator<'a>(
+        &'a self,
+        predictions: &'a Categorical,
+    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+        self.form.validate()?;
+        if self.event != Event::TopLabel {
+            let estimate = |predictions: &_, labels: &_| Tce::estimate(self, predictions, labels);
+            return Ok(Box::new(OneByOne::new(predictions, estimate)));
+        }
+        let of_bins = |bins: &[(f64, f64, f64)]| {
+            let power = self.form.expected(bins.iter().copied());
+            power.max(0.0).powf(self.form.order().recip())
+        };
+        Ok(Box::new(BinnedEvent::new(
+            predictions,
+            self.binning,
+            of_bins,
+        )?))
+    }
+}
+
+/// Of the top label by `O(n)` operations for each set: the confidences are sorted once.
+impl Statistic for KolmogorovSmirnov {
+    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+        KolmogorovSmirnov::estimate(self, predictions, labels)
+    }
+
+    fn evaluator<'a>(
+        &'a self,
+        predictions: &'a Categorical,
+    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+        Ok(match self.event {
+            Event::TopLabel => Box::new(CumulativeGap::new(predictions)),
+            _ => Box::new(OneByOne::new(predictions, |predictions: &_, labels: &_| {
+                KolmogorovSmirnov::estimate(self, predictions, labels)
+            })),
+        })
+    }
 }
 
 /// Estimators without a faster way to many replicates.
@@ -149,16 +314,7 @@ macro_rules! statistics {
         }
     )+};
 }
-statistics!(
-    Mmce,
-    Ece,
-    Mce,
-    Tce,
-    Cwce,
-    KdeTce,
-    KolmogorovSmirnov,
-    SmoothEce
-);
+statistics!(Cwce, KdeTce, SmoothEce);
 
 impl<P: Predictive, F> Statistic<P> for F
 where

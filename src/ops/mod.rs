@@ -71,6 +71,7 @@ mod softmax;
 pub(crate) mod transport;
 
 pub use computation::Computation;
+pub(crate) use laplacian_sum::Line;
 pub use laplacian_sum::laplacian_sum;
 pub use pair_statistic::{PairKernel, Pairing, Separation, pair_statistic, residual_statistic};
 pub(crate) use pair_statistic::{

@@ -67,13 +67,7 @@ impl MeanEstimate {
     ///
     /// A level that is not between 0 and 1.
     pub fn confidence_interval(&self, level: f64) -> Result<(f64, f64)> {
-        if !(level > 0.0 && level < 1.0) {
-            return Err(Error::Parameter {
-                name: "the confidence level",
-                value: level,
-                expected: "a number between 0 and 1, both excluded",
-            });
-        }
+        check_level(level)?;
         if self.samples < 2 {
             return Ok((f64::NEG_INFINITY, f64::INFINITY));
         }
@@ -99,6 +93,18 @@ impl MeanEstimate {
 
     fn freedom(&self) -> f64 {
         self.samples as f64 - 1.0
+    }
+}
+
+/// Whether a confidence level is between 0 and 1.
+pub(super) fn check_level(level: f64) -> Result<()> {
+    match level > 0.0 && level < 1.0 {
+        true => Ok(()),
+        false => Err(Error::Parameter {
+            name: "the confidence level",
+            value: level,
+            expected: "a number between 0 and 1, both excluded",
+        }),
     }
 }
 

@@ -50,6 +50,7 @@ mod log_score;
 mod mean;
 mod proper;
 mod refinement;
+mod size;
 mod skce_improvement;
 mod student;
 
@@ -63,4 +64,5 @@ pub use log_score::LogScore;
 pub use mean::MeanEstimate;
 pub use proper::ProperScore;
 pub use refinement::Refinement;
+pub use size::{ErrorSize, Interval, IntervalOverconfidence, Overconfidence, Quantify};
 pub use skce_improvement::SkceImprovement;

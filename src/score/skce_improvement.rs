@@ -145,7 +145,7 @@ impl<K: ClassKernel> Skce<K> {
 }
 
 /// `n U − (n−1) U_(−i) = (2 r_i − n U)/(n − 2)` from the row sums `r`, `n ≥ 3`.
-fn pseudo_values(row_sums: &[f64]) -> Vec<f64> {
+pub(super) fn pseudo_values(row_sums: &[f64]) -> Vec<f64> {
     let n = row_sums.len() as f64;
     let estimate = row_sums.iter().sum::<f64>() / (n * (n - 1.0));
     let value = |r: &f64| (2.0 * r - n * estimate) / (n - 2.0);

@@ -9,6 +9,14 @@ pub(super) fn upper_tail(t: f64, freedom: f64) -> f64 {
     standard(freedom).sf(t)
 }
 
+/// The same for a `t` of either sign.
+pub(super) fn tail(t: f64, freedom: f64) -> f64 {
+    match t < 0.0 {
+        true => 1.0 - upper_tail(-t, freedom),
+        false => upper_tail(t, freedom),
+    }
+}
+
 /// The `t ≥ 0` with `P(T > t) = tail`, for a tail in `(0, ½)`, by bisection to the last digit.
 ///
 /// The `inverse_cdf` of statrs 0.19 loses its digits with many degrees of freedom: 1.83 in place of

@@ -39,6 +39,7 @@ pub(crate) use chunks::for_each_chunk;
 pub(crate) use exp2::exp;
 use fused::Fused;
 pub(crate) use kernel_matrix::kernel_matrix;
+pub(crate) use product::{Matrix, add_product};
 use radial::{
     ExponentialEuclidean, ExponentialL1, GaussianEuclidean, GaussianExponent, GaussianL1,
 };

@@ -6,7 +6,7 @@ use super::real::Real;
 
 /// Numbers of a slice as a matrix.
 #[derive(Clone, Copy)]
-pub(super) struct Matrix<'a, T> {
+pub(crate) struct Matrix<'a, T> {
     numbers: &'a [T],
     shape: [usize; 2],
     /// From one row and from one column to the next.
@@ -37,7 +37,7 @@ impl<'a, T: Real> Matrix<'a, T> {
 }
 
 /// `sums += a·b`, with as many numbers in each row of `sums` as `stride`, on the calling thread.
-pub(super) fn add_product<T: Real>(sums: &mut [T], stride: usize, a: Matrix<T>, b: Matrix<T>) {
+pub(crate) fn add_product<T: Real>(sums: &mut [T], stride: usize, a: Matrix<T>, b: Matrix<T>) {
     multiply(sums, stride, a, b, true);
 }
 

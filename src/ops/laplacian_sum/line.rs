@@ -1,5 +1,6 @@
 /// Points of a line grouped by position, and the kernel between neighbouring groups.
-pub(super) struct Line {
+#[derive(Debug)]
+pub(crate) struct Line {
     /// The group of each point, in ascending order of positions: `[n]`.
     group: Vec<usize>,
     /// The kernel between each group and the one below it: `[groups]`, 0 for the first.
@@ -8,7 +9,7 @@ pub(super) struct Line {
 
 /// `Σ_j a_j k_ij` over the points `j` below point `i`, at its position (`i` included), and above.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Sums {
+pub(crate) struct Sums {
     below: f64,
     at: f64,
     above: f64,
@@ -61,5 +62,21 @@ impl Line {
             sums[g - 1].above = (sums[g].above + sums[g].at) * self.decay[g];
         }
         self.group.iter().map(|&g| sums[g]).collect()
+    }
+
+    /// `Σ_ij a_i a_j k_ij`, by one sweep.
+    pub fn form(&self, weights: &[f64]) -> f64 {
+        let mut at = vec![0.0; self.decay.len()];
+        for (&g, a) in self.group.iter().zip(weights) {
+            at[g] += a;
+        }
+        let (mut below, mut form) = (0.0, 0.0); // Σ_j a_j k_ij over the groups below
+        let mut last = 0.0;
+        for (at, decay) in at.into_iter().zip(&self.decay) {
+            below = (below + last) * decay;
+            form += at * (at + 2.0 * below);
+            last = at;
+        }
+        form
     }
 }

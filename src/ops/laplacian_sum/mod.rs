@@ -1,10 +1,11 @@
 #![allow(deprecated)] // upstream deprecates the NdArray backend; it stays a supported feature here
 
 mod composed;
-#[cfg(any(feature = "flex", feature = "ndarray"))]
 mod line;
 #[cfg(any(feature = "flex", feature = "ndarray"))]
 mod processor;
+
+pub(crate) use line::Line;
 
 use burn::backend::{
     Autodiff, Backend, Dispatch,

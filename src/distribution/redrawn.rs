@@ -1,0 +1,309 @@
+use std::{fmt::Debug, sync::Arc};
+
+use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
+use rayon::prelude::*;
+
+use super::{Predictive, Targets, class_rows::ClassRows};
+
+/// Data sets that share their predictions, each with targets of its own: what many redraws are held
+/// in, and the data themselves as a set among them.
+pub trait Redrawn: Clone + Debug + Send + Sync {
+    /// The targets of one set, on the host.
+    type Drawn;
+
+    /// From the targets of each set.
+    fn from_sets(sets: Vec<Self::Drawn>) -> Self;
+
+    /// The number of sets.
+    fn len(&self) -> usize;
+
+    /// Whether there are no sets.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The targets of a set, `n` samples row by row.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such set.
+    fn set(&self, index: usize) -> Self::Drawn;
+}
+
+/// Redraws of a kind of prediction.
+pub type RedrawnBy<P> = <<P as Predictive>::Targets as Targets>::Redrawn;
+
+/// Draws so many sets of targets at once.
+pub struct Redrawer<P: Predictive> {
+    /// How many sets are drawn at a time, so that they fit into memory; it depends on the predictions
+    /// alone, so that a seed gives the same sets whatever is computed from them.
+    pub batch: usize,
+    /// Draws.
+    pub draw: Box<dyn Fn(usize, &mut dyn Rng) -> RedrawnBy<P>>,
+}
+
+/// Real targets of several sets.
+impl Redrawn for Vec<Vec<f64>> {
+    type Drawn = Vec<f64>;
+
+    fn from_sets(sets: Vec<Vec<f64>>) -> Self {
+        sets
+    }
+
+    fn len(&self) -> usize {
+        Vec::len(self)
+    }
+
+    fn set(&self, index: usize) -> Vec<f64> {
+        self[index].clone()
+    }
+}
+
+/// Labels of several sets, by where they differ from a reference: of confident models a set is a few
+/// differences from the most likely classes.
+#[derive(Debug, Clone)]
+pub struct LabelSets {
+    reference: Arc<[u32]>,
+    /// Those of set `r` are `flips[starts[r]..starts[r + 1]]`, by increasing sample.
+    flips: Vec<Flip>,
+    starts: Vec<usize>,
+}
+
+/// A label that is not the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Flip {
+    pub sample: u32,
+    pub class: u32,
+}
+
+impl LabelSets {
+    /// From labels of each set.
+    pub(crate) fn against(reference: &Arc<[u32]>, sets: &[Vec<usize>]) -> Self {
+        let (mut flips, mut starts) = (Vec::new(), vec![0]);
+        for set in sets {
+            assert_eq!(set.len(), reference.len(), "labels of each set");
+            let flipped = |(sample, (&class, &reference)): (usize, (&usize, &u32))| {
+                (class != reference as usize).then_some(Flip {
+                    sample: sample as u32,
+                    class: class as u32,
+                })
+            };
+            flips.extend(
+                set.iter()
+                    .zip(reference.iter())
+                    .enumerate()
+                    .filter_map(flipped),
+            );
+            starts.push(flips.len());
+        }
+        Self {
+            reference: reference.clone(),
+            flips,
+            starts,
+        }
+    }
+
+    /// Independent labels from the predictions, never one of probability 0: for each sample the sets in
+    /// which it is not the most likely class, which are few for confident predictions, so that the cost
+    /// is of the order of `n` and the differences.
+    pub(super) fn draw(rows: &ClassRows, sets: usize, rng: &mut dyn Rng) -> Self {
+        let chunks = rows.samples().div_ceil(CHUNK);
+        let seeds: Vec<u64> = (0..chunks).map(|_| rng.next_u64()).collect();
+        let of_chunk = |(chunk, &seed): (usize, &u64)| {
+            let mut rng = StdRng::seed_from_u64(seed);
+            let samples = chunk * CHUNK..rows.samples().min((chunk + 1) * CHUNK);
+            let mut flips = Vec::new();
+            samples.for_each(|sample| flips_of(rows, sample, sets, &mut rng, &mut flips));
+            flips
+        };
+        let parts: Vec<Vec<(u32, Flip)>> = seeds.par_iter().enumerate().map(of_chunk).collect();
+        let mut starts = vec![0; sets + 1];
+        for (set, _) in parts.iter().flatten() {
+            starts[*set as usize + 1] += 1;
+        }
+        for set in 0..sets {
+            starts[set + 1] += starts[set];
+        }
+        let mut next = starts.clone();
+        let mut flips = vec![
+            Flip {
+                sample: 0,
+                class: 0
+            };
+            starts[sets]
+        ];
+        for (set, flip) in parts.into_iter().flatten() {
+            let at = &mut next[set as usize];
+            flips[*at] = flip;
+            *at += 1;
+        }
+        Self {
+            reference: rows.top.clone(),
+            flips,
+            starts,
+        }
+    }
+
+    /// The labels that a set has where it has no [`Flip`].
+    pub(crate) fn reference(&self) -> &Arc<[u32]> {
+        &self.reference
+    }
+
+    /// Where a set differs from the reference, by increasing sample.
+    pub(crate) fn flips(&self, set: usize) -> &[Flip] {
+        &self.flips[self.starts[set]..self.starts[set + 1]]
+    }
+
+    /// The value of each set, on all threads.
+    pub(crate) fn map<T: Send>(&self, value: impl Fn(&[Flip]) -> T + Sync) -> Vec<T> {
+        let sets = (0..self.len()).into_par_iter();
+        sets.map(|set| value(self.flips(set))).collect()
+    }
+}
+
+/// Samples that share a generator, whatever the number of threads.
+const CHUNK: usize = 512;
+/// Flips of a batch of sets, in the mean.
+const FLIPS: f64 = (1 << 22) as f64;
+/// Up to this probability the sets in which a sample is flipped are found by their gaps.
+const RARE: f64 = 0.25;
+
+/// How many sets are drawn at a time.
+pub(super) fn batch(rows: &ClassRows) -> usize {
+    (FLIPS / rows.expected_errors().max(1.0)).clamp(1.0, 1024.0) as usize
+}
+
+/// The sets in which a sample is flipped, and to what.
+fn flips_of(
+    rows: &ClassRows,
+    sample: usize,
+    sets: usize,
+    rng: &mut StdRng,
+    flips: &mut Vec<(u32, Flip)>,
+) {
+    let doubt = rows.doubt[sample];
+    if doubt <= 0.0 {
+        return;
+    }
+    let top = rows.top[sample] as usize;
+    let mut others = Vec::new(); // Σ_{d ≤ c, d ≠ top} p_d, once it is needed
+    let mut flip = |set: usize, u: f64| {
+        if others.is_empty() {
+            let mut sum = 0.0;
+            others.extend(rows.row(sample).iter().enumerate().map(|(class, p)| {
+                sum += if class == top { 0.0 } else { *p };
+                sum
+            }));
+        }
+        let below = u * others[others.len() - 1]; // in [0, total)
+        let class = others.partition_point(|&sum| sum <= below);
+        let flip = Flip {
+            sample: sample as u32,
+            class: class as u32,
+        };
+        flips.push((set as u32, flip));
+    };
+    if doubt > RARE {
+        for set in 0..sets {
+            let u: f64 = rng.random();
+            if u < doubt {
+                flip(set, u / doubt);
+            }
+        }
+        return;
+    }
+    let rate = (-doubt).ln_1p().recip();
+    let mut set = 0.0; // counted in f64: a gap can be beyond any integer
+    loop {
+        let u = 1.0 - rng.random::<f64>(); // in (0, 1]
+        set += (u.ln() * rate).floor();
+        if set >= sets as f64 {
+            return;
+        }
+        flip(set as usize, rng.random());
+        set += 1.0;
+    }
+}
+
+impl Redrawn for LabelSets {
+    type Drawn = Vec<usize>;
+
+    /// The reference is the first set.
+    fn from_sets(sets: Vec<Vec<usize>>) -> Self {
+        let reference = sets.first().map_or(Vec::new(), |set| {
+            set.iter().map(|&class| class as u32).collect()
+        });
+        Self::against(&reference.into(), &sets)
+    }
+
+    fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn set(&self, index: usize) -> Vec<usize> {
+        let mut labels: Vec<usize> = self.reference.iter().map(|&class| class as usize).collect();
+        for flip in self.flips(index) {
+            labels[flip.sample as usize] = flip.class as usize;
+        }
+        labels
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{Device, Tensor};
+
+    use super::*;
+    use crate::distribution::Categorical;
+
+    /// Rare and frequent flips, a class of probability 0, and a certain one.
+    #[test]
+    fn frequencies_are_the_probabilities() {
+        let p = [
+            [0.0, 0.2, 0.0, 0.8],
+            [0.4, 0.1, 0.3, 0.2],
+            [0.0, 0.0, 1.0, 0.0],
+            [0.99, 0.002, 0.003, 0.005],
+        ];
+        let rows = Categorical::from_probabilities(Tensor::from_floats(p, &Device::default()));
+        let rows = rows.unwrap().rows();
+        let mut rng = StdRng::seed_from_u64(1);
+        let (sets, batches) = (1000, 20);
+        let mut counts = [[0usize; 4]; 4];
+        for _ in 0..batches {
+            let drawn = LabelSets::draw(&rows, sets, &mut rng);
+            assert_eq!(drawn.len(), sets);
+            for set in 0..sets {
+                for (sample, class) in drawn.set(set).into_iter().enumerate() {
+                    counts[sample][class] += 1;
+                }
+            }
+        }
+        let total = (sets * batches) as f64;
+        for (counts, p) in counts.iter().zip(p) {
+            for (&count, p) in counts.iter().zip(p) {
+                let deviation = (total * p * (1.0 - p)).sqrt();
+                assert!(
+                    (count as f64 - total * p).abs() <= 4.0 * deviation,
+                    "{count}, {p}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn sets_are_what_they_are_made_of() {
+        let sets = vec![vec![0, 2, 1], vec![0, 1, 1], vec![2, 2, 2]];
+        let reference: Arc<[u32]> = vec![0, 1, 1].into();
+        let drawn = LabelSets::against(&reference, &sets);
+        assert_eq!((0..3).map(|set| drawn.set(set)).collect::<Vec<_>>(), sets);
+        assert_eq!(drawn.flips(1), []);
+        assert_eq!(
+            drawn.flips(0),
+            [Flip {
+                sample: 1,
+                class: 2
+            }]
+        );
+    }
+}

@@ -1,0 +1,105 @@
+use std::sync::Arc;
+
+use super::Evaluator;
+use crate::{
+    distribution::{Categorical, ClassRows, Flip, LabelSets},
+    error::Result,
+    estimator::Binning,
+};
+
+/// A binned error of the top label: the bins are those of the confidences, whatever the labels.
+pub struct BinnedEvent<F> {
+    /// The bin of each sample.
+    bin: Vec<u32>,
+    /// Size and mean confidence of each bin.
+    bins: Vec<(f64, f64)>,
+    /// From size, mean confidence and accuracy of each bin.
+    error: F,
+}
+
+impl<F: Fn(&[(f64, f64, f64)]) -> f64 + Sync> BinnedEvent<F> {
+    pub fn new(predictions: &Categorical, binning: Binning, error: F) -> Result<Self> {
+        let rows = predictions.rows();
+        let confidences = confidences(&rows);
+        let partition = binning.partition_rows(&confidences, 1)?;
+        let mut bin = vec![0; confidences.len()];
+        for (number, members) in partition.iter().enumerate() {
+            members.iter().for_each(|&i| bin[i] = number as u32);
+        }
+        let of_bin = |members: &Vec<usize>| {
+            let size = members.len() as f64;
+            let sum: f64 = members.iter().map(|&i| confidences[i]).sum();
+            (size, sum / size)
+        };
+        Ok(Self {
+            bin,
+            bins: partition.iter().map(of_bin).collect(),
+            error,
+        })
+    }
+
+    fn of(&self, flips: &[Flip]) -> f64 {
+        let mut wrong = vec![0.0; self.bins.len()];
+        for flip in flips {
+            wrong[self.bin[flip.sample as usize] as usize] += 1.0;
+        }
+        let bins = self.bins.iter().zip(wrong);
+        let bins: Vec<_> = bins
+            .map(|(&(size, confidence), wrong)| (size, confidence, (size - wrong) / size))
+            .collect();
+        (self.error)(&bins)
+    }
+}
+
+impl<F: Fn(&[(f64, f64, f64)]) -> f64 + Sync> Evaluator<Categorical> for BinnedEvent<F> {
+    fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
+        Ok(sets.map(|flips| self.of(flips)))
+    }
+}
+
+/// The Kolmogorov–Smirnov error of the top label: the largest gap between the sums of confidences and
+/// of right predictions over the samples up to some confidence.
+pub struct CumulativeGap {
+    /// The rank of each sample's confidence among the distinct ones.
+    rank: Vec<u32>,
+    /// `Σ (1 − r)` over the samples of each distinct confidence.
+    slack: Vec<f64>,
+}
+
+impl CumulativeGap {
+    pub fn new(predictions: &Categorical) -> Self {
+        let rows = predictions.rows();
+        let confidences = confidences(&rows);
+        let mut order: Vec<usize> = (0..confidences.len()).collect();
+        order.sort_by(|&i, &j| confidences[i].total_cmp(&confidences[j]));
+        let (mut rank, mut slack) = (vec![0; order.len()], Vec::new());
+        for ties in order.chunk_by(|&i, &j| confidences[i] == confidences[j]) {
+            ties.iter().for_each(|&i| rank[i] = slack.len() as u32);
+            slack.push(ties.iter().map(|&i| 1.0 - confidences[i]).sum());
+        }
+        Self { rank, slack }
+    }
+
+    fn of(&self, flips: &[Flip]) -> f64 {
+        let mut wrong = vec![0.0; self.slack.len()];
+        for flip in flips {
+            wrong[self.rank[flip.sample as usize] as usize] += 1.0;
+        }
+        let (mut sum, mut largest) = (0.0, 0.0f64);
+        for (slack, wrong) in self.slack.iter().zip(wrong) {
+            sum += slack - wrong; // Σ (c − r)
+            largest = largest.max(f64::abs(sum));
+        }
+        largest / self.rank.len() as f64
+    }
+}
+
+impl Evaluator<Categorical> for CumulativeGap {
+    fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
+        Ok(sets.map(|flips| self.of(flips)))
+    }
+}
+
+fn confidences(rows: &Arc<ClassRows>) -> Vec<f64> {
+    (0..rows.samples()).map(|i| rows.confidence(i)).collect()
+}

@@ -1,0 +1,182 @@
+use std::sync::Arc;
+
+use nalgebra::DMatrix;
+use rand::{Rng, seq::index};
+use rayon::prelude::*;
+
+use super::{Evaluator, HostKernel};
+use crate::{
+    distribution::{Categorical, ClassRows, Flip, LabelSets, Predictive},
+    error::Result,
+    host::int_tensor,
+    kernel::Kernel,
+};
+
+/// The unbiased SKCE of the kernel `φ(p)ᵀφ(q)`, of low rank: `φ(p) = K_TT^{−½} k_T(p)` for `J` of the
+/// predictions, drawn, as locations `T` (Williams and Seeger 2001, the Nyström method). With
+/// `z_jc = Σ_i φ_j(p_i) δ_ic` it is `(‖z‖² − Σ_i ‖φ(p_i)‖²‖δ_i‖²)/(n(n − 1))`, linear in `n`, and a label
+/// that differs changes `2J` numbers.
+pub struct Landmarks {
+    rows: Arc<ClassRows>,
+    /// `φ(p_i)`, row by row: `[n, J]`. Single precision is enough of numbers that are summed in double.
+    features: Vec<f32>,
+    /// `J`.
+    rank: usize,
+    /// `z_cj` where all labels are the most likely class, `[m, J]`.
+    base: Vec<f64>,
+    /// `‖φ(p_i)‖²`.
+    squares: Vec<f64>,
+    /// `Σ_i ‖φ(p_i)‖²‖δ_i‖²` there.
+    diagonal: f64,
+}
+
+impl Landmarks {
+    /// With so many landmarks, drawn from the predictions; the bandwidth must be fixed.
+    pub fn new(
+        kernel: Kernel,
+        predictions: &Categorical,
+        landmarks: usize,
+        rng: &mut dyn Rng,
+    ) -> Self {
+        let rows = predictions.rows();
+        let (n, m) = (rows.samples(), rows.classes);
+        let kernel = HostKernel::new(kernel, m, predictions.device());
+        let chosen = index::sample(rng, n, landmarks.min(n));
+        let points: Vec<f64> = chosen.iter().flat_map(|i| rows.row(i)).copied().collect();
+        let whiten = inverse_root(&kernel.matrix(&points, &points), chosen.len());
+        let rank = chosen.len();
+        let mut features = vec![0f32; n * rank];
+        let blocks = features.par_chunks_mut(BLOCK * rank).enumerate();
+        blocks.for_each(|(block, features)| {
+            let count = features.len() / rank;
+            let own = &rows.values[block * BLOCK * m..][..count * m];
+            let gram = kernel.matrix(own, &points);
+            for (feature, k) in features.chunks_mut(rank).zip(gram.chunks(rank)) {
+                for (feature, column) in feature.iter_mut().zip(whiten.column_iter()) {
+                    *feature = k.iter().zip(&column).map(|(k, w)| k * w).sum::<f64>() as f32;
+                }
+            }
+        });
+        let mut of_all = Self {
+            rank,
+            base: vec![0.0; m * rank],
+            squares: features.chunks(rank).map(square).collect(),
+            diagonal: 0.0,
+            features,
+            rows,
+        };
+        of_all.diagonal = (0..n)
+            .map(|i| of_all.squares[i] * of_all.residual_square(i))
+            .sum();
+        of_all.base = of_all.sums();
+        of_all
+    }
+
+    /// `‖e_top − p‖²`.
+    fn residual_square(&self, i: usize) -> f64 {
+        let p = self.rows.row(i);
+        1.0 - 2.0 * self.rows.confidence(i) + p.iter().map(|p| p * p).sum::<f64>()
+    }
+
+    /// `Σ_i (e_top − p)_c φ_j(p_i)`.
+    fn sums(&self) -> Vec<f64> {
+        let (n, m, rank) = (self.rows.samples(), self.rows.classes, self.rank);
+        let part = |first: usize| {
+            let mut sums = vec![0.0; m * rank];
+            for i in first..n.min(first + PART) {
+                let (p, top) = (self.rows.row(i), self.rows.top[i] as usize);
+                for (c, sums) in sums.chunks_mut(rank).enumerate() {
+                    let residual = if c == top { self.rows.doubt[i] } else { -p[c] };
+                    add_to(sums, residual, self.feature(i));
+                }
+            }
+            sums
+        };
+        let firsts: Vec<usize> = (0..n).step_by(PART).collect();
+        let parts: Vec<Vec<f64>> = firsts.into_par_iter().map(part).collect();
+        let mut sums = vec![0.0; m * rank];
+        for part in parts {
+            add_all(&mut sums, &part);
+        }
+        sums
+    }
+
+    fn feature(&self, i: usize) -> &[f32] {
+        &self.features[i * self.rank..][..self.rank]
+    }
+
+    fn of(&self, flips: &[Flip]) -> f64 {
+        let (mut z, mut diagonal) = (self.base.clone(), self.diagonal);
+        let rank = self.rank;
+        for &Flip { sample, class } in flips {
+            let i = sample as usize;
+            let top = self.rows.top[i];
+            add_to(
+                &mut z[class as usize * rank..][..rank],
+                1.0,
+                self.feature(i),
+            );
+            add_to(&mut z[top as usize * rank..][..rank], -1.0, self.feature(i));
+            let change = self.rows.confidence(i) - self.rows.probability(i, class);
+            diagonal += 2.0 * self.squares[i] * change;
+        }
+        let n = self.rows.samples() as f64;
+        let square: f64 = z.iter().map(|z| z * z).sum();
+        (square - diagonal) / (n * (n - 1.0))
+    }
+}
+
+/// Samples of a block of work.
+const BLOCK: usize = 1024;
+
+/// Samples of a sum of its own.
+const PART: usize = 1 << 14;
+
+fn add_all(sums: &mut [f64], others: &[f64]) {
+    sums.iter_mut().zip(others).for_each(|(a, b)| *a += b);
+}
+
+fn add_to(sums: &mut [f64], factor: f64, feature: &[f32]) {
+    for (sum, x) in sums.iter_mut().zip(feature) {
+        *sum += factor * f64::from(*x);
+    }
+}
+
+fn square(feature: &[f32]) -> f64 {
+    feature.iter().map(|x| f64::from(*x) * f64::from(*x)).sum()
+}
+
+/// `K^{−½}` of a positive definite matrix, without its directions of hardly any weight.
+pub fn inverse_root(gram: &[f64], size: usize) -> DMatrix<f64> {
+    let eigen = DMatrix::from_row_slice(size, size, gram).symmetric_eigen();
+    let largest = eigen.eigenvalues.max();
+    let root = eigen.eigenvalues.map(|value| match value > 1e-6 * largest {
+        true => value.sqrt().recip(),
+        false => 0.0,
+    });
+    let vectors = &eigen.eigenvectors;
+    vectors * DMatrix::from_diagonal(&root) * vectors.transpose()
+}
+
+impl Evaluator<Categorical> for Landmarks {
+    fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
+        Ok(sets.map(|flips| self.of(flips)))
+    }
+}
+
+/// The same kernel with its bandwidth fixed at the median distance of at most 256 of the predictions,
+/// drawn.
+pub fn with_bandwidth_of_some(
+    kernel: Kernel,
+    predictions: &Categorical,
+    rng: &mut dyn Rng,
+) -> Result<Kernel> {
+    let n = predictions.samples();
+    let rows = index::sample(rng, n, n.min(MEDIAN_OF)).into_iter();
+    let points = predictions.probabilities().detach();
+    let rows = int_tensor(rows, &points.device());
+    kernel.with_bandwidth_of(&points.select(0, rows))
+}
+
+/// Predictions whose median distance is taken.
+const MEDIAN_OF: usize = 256;

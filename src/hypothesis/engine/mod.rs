@@ -1,0 +1,123 @@
+//! The engine of redraws: sets of targets drawn from the predictions, shared by all statistics of a call.
+//!
+//! An [`Evaluator`] computes a statistic of many sets that share their predictions, and what depends on
+//! the predictions alone once. Labels come as differences from the most likely classes
+//! ([`LabelSets`](crate::distribution::LabelSets)), of which confident models have few:
+//!
+//! | file | statistic | cost of a set with `f` differences |
+//! | --- | --- | --- |
+//! | `sums` | sums over samples: confidence, Brier score, log score, classes | `f` |
+//! | `bins` | ECE, MCE, TCE of the top label, Kolmogorov–Smirnov | `n` |
+//! | `line` | MMCE | `n` |
+//! | `quadratic` | SKCE, biased and unbiased | `f²/2`, or `n²/2` where that is less |
+//! | `landmarks` | SKCE of a kernel of low rank `J` | `f·J` |
+//! | `one_by_one` | any | an estimate |
+
+mod bins;
+mod host_kernel;
+mod landmarks;
+mod line;
+mod one_by_one;
+mod quadratic;
+mod sums;
+
+use rand::Rng;
+
+pub(super) use bins::{BinnedEvent, CumulativeGap};
+pub(super) use host_kernel::HostKernel;
+pub(super) use landmarks::{Landmarks, inverse_root, with_bandwidth_of_some};
+pub(super) use line::ConfidenceKernel;
+pub(super) use one_by_one::OneByOne;
+pub(super) use quadratic::Quadratic;
+pub(super) use sums::{BRIER, CLASSES, CONFIDENCE, LOG, Sums};
+
+use crate::{
+    distribution::{DrawnBy, Predictive, Redrawer, RedrawnBy},
+    error::{Error, Result},
+};
+
+/// Computes a statistic of sets of targets for the same predictions.
+pub trait Evaluator<P: Predictive> {
+    /// How many numbers are computed of each set, 1 by default.
+    fn width(&self) -> usize {
+        1
+    }
+
+    /// The numbers of each set, one set after another.
+    ///
+    /// # Errors
+    ///
+    /// What the data violate.
+    fn values(&self, sets: &RedrawnBy<P>) -> Result<Vec<f64>>;
+}
+
+/// The statistics of data and of redrawn targets.
+pub(super) struct Engine<'a, P: Predictive> {
+    redrawer: Redrawer<P>,
+    evaluators: &'a [Box<dyn Evaluator<P> + 'a>],
+    /// Of the data, of every evaluator in turn.
+    pub data: Vec<f64>,
+    /// Of each redraw, for every number of `data`.
+    pub drawn: Vec<Vec<f64>>,
+}
+
+impl<'a, P: Predictive> Engine<'a, P> {
+    /// The statistics of checked data.
+    pub fn new(
+        predictions: &P,
+        targets: &DrawnBy<P>,
+        evaluators: &'a [Box<dyn Evaluator<P> + 'a>],
+    ) -> Result<Self> {
+        let mut engine = Self {
+            redrawer: predictions.redrawer(),
+            evaluators,
+            data: Vec::new(),
+            drawn: Vec::new(),
+        };
+        engine.data = engine.evaluate(&predictions.as_redrawn(targets))?.concat();
+        engine.drawn = vec![Vec::new(); engine.data.len()];
+        Ok(engine)
+    }
+
+    /// The number of redraws so far.
+    pub fn len(&self) -> usize {
+        self.drawn.first().map_or(0, Vec::len)
+    }
+
+    /// Draws so many sets more.
+    pub fn extend(&mut self, count: usize, rng: &mut dyn Rng) -> Result<()> {
+        let wanted = self.len() + count;
+        while self.len() < wanted {
+            let sets = self.redrawer.batch.min(wanted - self.len());
+            let values = self.evaluate(&(self.redrawer.draw)(sets, rng))?;
+            for (drawn, values) in self.drawn.iter_mut().zip(values) {
+                drawn.extend(values);
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of the sets, for every number of an evaluator.
+    fn evaluate(&self, sets: &RedrawnBy<P>) -> Result<Vec<Vec<f64>>> {
+        let mut columns = Vec::new();
+        for evaluator in self.evaluators {
+            let (width, values) = (evaluator.width(), evaluator.values(sets)?);
+            check_numbers(&values)?;
+            let column = |c: usize| values.iter().copied().skip(c).step_by(width).collect();
+            columns.extend((0..width).map(column));
+        }
+        Ok(columns)
+    }
+}
+
+/// A statistic that is no number compares with none.
+fn check_numbers(values: &[f64]) -> Result<()> {
+    match values.iter().find(|value| value.is_nan()) {
+        Some(&value) => Err(Error::Parameter {
+            name: "a value of the statistic",
+            value,
+            expected: "a number",
+        }),
+        None => Ok(()),
+    }
+}

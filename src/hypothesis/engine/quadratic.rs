@@ -1,0 +1,300 @@
+use std::sync::Arc;
+
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::{Evaluator, HostKernel};
+use crate::{
+    distribution::{Categorical, ClassRows, Flip, LabelSets, Predictive, Redrawn},
+    error::Result,
+    estimator::SkceForm,
+    kernel::Kernel,
+    ops::cpu::{Matrix, Real, add_product},
+};
+
+/// The biased or unbiased SKCE of classes, `Σ_ij k_ij δ_iᵀδ_j` over all or all distinct pairs.
+///
+/// With `a_i` the most likely class, `d_i = e_{a_i} − p_i` and `Δ_i = e_{y_i} − e_{a_i}`, which is 0 but
+/// for the labels that differ from it,
+///
+/// `Σ_ij k_ij δ_iᵀδ_j = Σ_ij k_ij d_iᵀd_j + 2 Σ_i Δ_i·(K d)_i + Σ_ij k_ij Δ_iᵀΔ_j`.
+///
+/// `K d` is computed once, the last sum is over the few labels that differ. Where many do, it is
+/// `Σ_ij k_ij 1[y_i = y_j] − 2 Σ_i (K p)_{i, y_i} + Σ_ij k_ij p_iᵀp_j`, the first term for many sets at
+/// once: a kernel value is computed once, and added in each lane of a vector whose labels are equal.
+pub struct Quadratic {
+    rows: Arc<ClassRows>,
+    kernel: HostKernel,
+    unbiased: bool,
+    few: bool,
+    /// `(K d)_ic` where few labels differ, else `−(K p)_ic`.
+    linear: Vec<f64>,
+    /// `Σ_ij k_ij d_iᵀd_j`, or `Σ_ij k_ij p_iᵀp_j`.
+    base: f64,
+}
+
+/// Up to this share of labels that differ, they are summed over set by set.
+const FEW: f64 = 0.15;
+/// Above so many samples, single precision: sums of so many terms are rounded more than a term.
+const SINGLE: usize = 4096;
+
+impl Quadratic {
+    /// With a fixed bandwidth, for at least two samples where it is unbiased.
+    pub fn new(kernel: Kernel, form: SkceForm, predictions: &Categorical) -> Self {
+        let rows = predictions.rows();
+        let (n, m) = (rows.samples(), rows.classes);
+        let few = rows.expected_errors() <= FEW * n as f64;
+        let mut vectors: Vec<f64> = rows.values.iter().map(|p| -p).collect();
+        if few {
+            for (i, (&top, doubt)) in rows.top.iter().zip(&rows.doubt).enumerate() {
+                vectors[i * m + top as usize] = *doubt; // 1 − p, with all of its digits
+            }
+        }
+        let kernel = HostKernel::new(kernel, m, predictions.device());
+        let linear = product(&kernel, &rows, &vectors);
+        let base = linear.iter().zip(&vectors).map(|(a, b)| a * b).sum();
+        Self {
+            unbiased: form == SkceForm::Unbiased,
+            rows,
+            kernel,
+            few,
+            linear,
+            base,
+        }
+    }
+
+    /// From `Σ_ij k_ij δ_iᵀδ_j`; the diagonal is `‖δ_i‖² = 1 − 2 p[y] + ‖p‖²`.
+    fn estimate(&self, total: f64, diagonal: f64) -> f64 {
+        let n = self.rows.samples() as f64;
+        match self.unbiased {
+            true => (total - diagonal) / (n * (n - 1.0)),
+            false => total / (n * n),
+        }
+    }
+
+    /// `Σ_i ‖δ_i‖²` where all labels are the most likely class.
+    fn diagonal(&self) -> f64 {
+        let square = |i: usize| {
+            let p = self.rows.row(i);
+            1.0 - 2.0 * self.rows.confidence(i) + p.iter().map(|p| p * p).sum::<f64>()
+        };
+        (0..self.rows.samples()).map(square).sum()
+    }
+
+    /// What the labels that differ change in `Σ_i ‖δ_i‖²`.
+    fn diagonal_change(&self, flips: &[Flip]) -> f64 {
+        let rows = &self.rows;
+        let change = |flip: &Flip| {
+            let i = flip.sample as usize;
+            2.0 * (rows.confidence(i) - rows.probability(i, flip.class))
+        };
+        flips.iter().map(change).sum()
+    }
+
+    fn at(&self, sample: u32, class: u32) -> f64 {
+        self.linear[sample as usize * self.rows.classes + class as usize]
+    }
+
+    /// The total of a set with few labels that differ.
+    fn sparse(&self, flips: &[Flip]) -> f64 {
+        let top = |flip: &Flip| self.rows.top[flip.sample as usize];
+        let linear: f64 = flips
+            .iter()
+            .map(|flip| self.at(flip.sample, flip.class) - self.at(flip.sample, top(flip)))
+            .sum();
+        let d = self.rows.classes;
+        let points: Vec<f64> = flips
+            .iter()
+            .flat_map(|flip| self.rows.row(flip.sample as usize))
+            .copied()
+            .collect();
+        let classes: Vec<u32> = flips.iter().map(|flip| flip.class).collect();
+        let tops: Vec<u32> = flips.iter().map(top).collect();
+        let mut pairs = 0.0; // i < j
+        for first in (0..flips.len()).step_by(ROWS) {
+            let last = flips.len().min(first + ROWS);
+            let gram = self
+                .kernel
+                .matrix(&points[first * d..last * d], &points[first * d..]);
+            for (i, k) in (first..last).zip(gram.chunks(flips.len() - first)) {
+                pairs += Arch::new().dispatch(Differences {
+                    k: &k[i + 1 - first..],
+                    classes: &classes[i..],
+                    tops: &tops[i..],
+                });
+            }
+        }
+        let diagonal = 2.0 * flips.len() as f64; // k_ii ‖e_y − e_a‖²
+        self.base + 2.0 * linear + diagonal + 2.0 * pairs
+    }
+
+    /// The totals of all sets, many at once.
+    fn dense<T: Real>(&self, sets: &LabelSets) -> Vec<f64> {
+        let (n, d) = (self.rows.samples(), self.rows.classes);
+        let points: Vec<T> = self.rows.values.iter().map(|&p| T::new(p)).collect();
+        let labels = in_lanes::<T>(sets, n);
+        let add = |block: usize, sums: &mut [f64]| {
+            let rows = block * ROWS..n.min((block + 1) * ROWS);
+            let own = &points[rows.start * d..rows.end * d];
+            for first in (rows.start..n).step_by(COLUMNS) {
+                let columns = first..n.min(first + COLUMNS);
+                let others = &points[columns.start * d..columns.end * d];
+                let gram = self.kernel.matrix(own, others);
+                for (lanes, sums) in labels.chunks(n).zip(sums.chunks_mut(LANES)) {
+                    for (i, k) in rows.clone().zip(gram.chunks(columns.len())) {
+                        let after = first.max(i + 1).min(columns.end); // j > i
+                        let equal = Arch::new().dispatch(Equal {
+                            k: &k[after - first..],
+                            own: &lanes[i],
+                            labels: &lanes[after..columns.end],
+                        });
+                        for (sum, equal) in sums.iter_mut().zip(equal) {
+                            *sum += equal.to_f64();
+                        }
+                    }
+                }
+            }
+        };
+        // the same parts in the same order, whatever the number of threads
+        let part = |part: usize| {
+            let mut sums = vec![0.0; labels.len() / n * LANES];
+            let blocks = (part..n.div_ceil(ROWS)).step_by(PARTS);
+            blocks.for_each(|block| add(block, &mut sums));
+            sums
+        };
+        let parts: Vec<Vec<f64>> = (0..PARTS).into_par_iter().map(part).collect();
+        let equal = (0..sets.len()).map(|set| parts.iter().map(|sums| sums[set]).sum::<f64>());
+        let most_likely: f64 = (0..n).map(|i| self.at(i as u32, self.rows.top[i])).sum();
+        let linear = sets.map(|flips| {
+            let change = |flip: &Flip| {
+                self.at(flip.sample, flip.class)
+                    - self.at(flip.sample, self.rows.top[flip.sample as usize])
+            };
+            most_likely + flips.iter().map(change).sum::<f64>()
+        });
+        // k_ii 1[y_i = y_i] = 1
+        let total = |(equal, linear): (f64, f64)| n as f64 + 2.0 * equal + 2.0 * linear + self.base;
+        equal.zip(linear).map(total).collect()
+    }
+}
+
+impl Evaluator<Categorical> for Quadratic {
+    fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
+        let totals = match (self.few, self.rows.samples() > SINGLE) {
+            (true, _) => sets.map(|flips| self.sparse(flips)),
+            (false, true) => self.dense::<f32>(sets),
+            (false, false) => self.dense::<f64>(sets),
+        };
+        let diagonal = self.diagonal();
+        let estimate = |(set, total): (usize, &f64)| {
+            self.estimate(*total, diagonal + self.diagonal_change(sets.flips(set)))
+        };
+        Ok(totals.iter().enumerate().map(estimate).collect())
+    }
+}
+
+/// Rows of a tile.
+const ROWS: usize = 64;
+/// Columns of a tile.
+const COLUMNS: usize = 256;
+/// Parts of the work of many threads.
+const PARTS: usize = 32;
+/// Sets whose labels are compared at once.
+const LANES: usize = 64;
+
+/// `K v`, `[n, m]` from `[n, m]`, in tiles.
+fn product(kernel: &HostKernel, rows: &ClassRows, vectors: &[f64]) -> Vec<f64> {
+    let (n, m) = (rows.samples(), rows.classes);
+    let mut products = vec![0.0; n * m];
+    let blocks = products.par_chunks_mut(ROWS * m).enumerate();
+    blocks.for_each(|(block, products)| {
+        let height = products.len() / m;
+        let own = &rows.values[block * ROWS * m..][..height * m];
+        for first in (0..n).step_by(COLUMNS) {
+            let last = n.min(first + COLUMNS);
+            let width = last - first;
+            let gram = kernel.matrix(own, &rows.values[first * m..last * m]);
+            add_product(
+                products,
+                m,
+                Matrix::new(&gram, width, [height, width]),
+                Matrix::new(&vectors[first * m..last * m], m, [width, m]),
+            );
+        }
+    });
+    products
+}
+
+/// The labels of all sets as numbers: of [`LANES`] sets, `n` samples; and so on. Lanes without a set
+/// repeat the most likely classes.
+fn in_lanes<T: Real>(sets: &LabelSets, n: usize) -> Vec<[T; LANES]> {
+    let chunks = sets.len().div_ceil(LANES);
+    let mut labels: Vec<[T; LANES]> = Vec::with_capacity(chunks * n);
+    for _ in 0..chunks {
+        let reference = sets.reference().iter();
+        labels.extend(reference.map(|&class| [T::new(f64::from(class)); LANES]));
+    }
+    for set in 0..sets.len() {
+        for flip in sets.flips(set) {
+            let row = &mut labels[set / LANES * n + flip.sample as usize];
+            row[set % LANES] = T::new(f64::from(flip.class));
+        }
+    }
+    labels
+}
+
+/// `Σ_j k_j 1[y_j = y]` in each lane.
+struct Equal<'a, T> {
+    k: &'a [T],
+    own: &'a [T; LANES],
+    labels: &'a [[T; LANES]],
+}
+
+impl<T: Real> WithSimd for Equal<'_, T> {
+    type Output = [T; LANES];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> [T; LANES] {
+        let mut sums = [T::new(0.0); LANES];
+        let own = *self.own;
+        for (&k, labels) in self.k.iter().zip(self.labels) {
+            for lane in 0..LANES {
+                let equal = labels[lane] == own[lane];
+                sums[lane] = sums[lane].plus(if equal { k } else { T::new(0.0) });
+            }
+        }
+        sums
+    }
+}
+
+/// `Σ_j k_j Δ_0ᵀΔ_j` for `Δ = e_class − e_top`, over the others of a list of which the first is `Δ_0`.
+struct Differences<'a> {
+    k: &'a [f64],
+    classes: &'a [u32],
+    tops: &'a [u32],
+}
+
+impl WithSimd for Differences<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        const WIDTH: usize = 8;
+        let (class, top) = (self.classes[0], self.tops[0]);
+        let product = |y: u32, a: u32| {
+            let equal = |a: u32, b: u32| i32::from(a == b);
+            f64::from(equal(class, y) - equal(class, a) - equal(top, y) + equal(top, a))
+        };
+        let (classes, tops) = (&self.classes[1..], &self.tops[1..]);
+        let mut sums = [0.0; WIDTH];
+        let whole = self.k.len() / WIDTH * WIDTH;
+        for at in (0..whole).step_by(WIDTH) {
+            for lane in 0..WIDTH {
+                let j = at + lane;
+                sums[lane] += self.k[j] * product(classes[j], tops[j]);
+            }
+        }
+        let rest = (whole..self.k.len()).map(|j| self.k[j] * product(classes[j], tops[j]));
+        sums.iter().sum::<f64>() + rest.sum::<f64>()
+    }
+}

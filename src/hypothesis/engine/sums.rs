@@ -1,0 +1,111 @@
+use std::sync::Arc;
+
+use super::Evaluator;
+use crate::{
+    distribution::{Categorical, ClassRows, Flip, LabelSets, Redrawn},
+    error::Result,
+};
+
+/// Sums over samples whose mean and variance given the predictions are known: of the confidence, the
+/// Brier score, the log score, and of each class.
+///
+/// For a value `v_i(y)` of sample `i` with label `y`, the sum `Σ_i v_i(y_i) − E[v_i(Y_i)]` changes by
+/// `v_i(y) − v_i(top_i)` for each label that is not the most likely class.
+pub struct Sums {
+    rows: Arc<ClassRows>,
+    /// `ln p_ic`.
+    logarithms: Vec<f64>,
+    /// Where all labels are the most likely class: mean deviations from the expectations.
+    base: Vec<f64>,
+    /// The standard deviations of the means, given the predictions.
+    pub deviations: Vec<f64>,
+}
+
+/// The mean confidence less the accuracy.
+pub const CONFIDENCE: usize = 0;
+/// The mean Brier score less its expectation.
+pub const BRIER: usize = 1;
+/// The mean log score less its expectation.
+pub const LOG: usize = 2;
+/// The mean probability of class 0 less its frequency; those of the others follow.
+pub const CLASSES: usize = 3;
+
+impl Sums {
+    pub fn new(predictions: &Categorical) -> Self {
+        let rows = predictions.rows();
+        let logarithms: Vec<f64> = rows.values.iter().map(|p| p.ln()).collect();
+        let width = CLASSES + rows.classes;
+        let (mut base, mut variance) = (vec![0.0; width], vec![0.0; width]);
+        for i in 0..rows.samples() {
+            let (p, ln) = (rows.row(i), &logarithms[i * rows.classes..][..rows.classes]);
+            let (top, r, doubt) = (rows.top[i] as usize, rows.confidence(i), rows.doubt[i]);
+            base[CONFIDENCE] -= doubt;
+            variance[CONFIDENCE] += r * doubt;
+            // S = 1 − 2 p_y + ‖p‖²
+            let (mean, spread) = moments(p, p);
+            base[BRIER] += 2.0 * (mean - p[top]);
+            variance[BRIER] += 4.0 * spread;
+            let (mean, spread) = moments(p, ln);
+            base[LOG] += mean - ln[top];
+            variance[LOG] += spread;
+            for (c, &p) in p.iter().enumerate() {
+                base[CLASSES + c] += match c == top {
+                    true => -doubt,
+                    false => p,
+                };
+                variance[CLASSES + c] += match c == top {
+                    true => r * doubt,
+                    false => p * (1.0 - p),
+                };
+            }
+        }
+        let n = rows.samples() as f64;
+        Self {
+            logarithms,
+            base: base.iter().map(|sum| sum / n).collect(),
+            deviations: variance.iter().map(|v| v.sqrt() / n).collect(),
+            rows,
+        }
+    }
+
+    fn of(&self, flips: &[Flip]) -> Vec<f64> {
+        let rows = &self.rows;
+        let mut changes = vec![0.0; self.base.len()];
+        for &Flip { sample, class } in flips {
+            let (i, top) = (sample as usize, rows.top[sample as usize]);
+            let ln = |class: u32| self.logarithms[i * rows.classes + class as usize];
+            changes[CONFIDENCE] += 1.0;
+            changes[BRIER] += 2.0 * (rows.confidence(i) - rows.probability(i, class));
+            changes[LOG] += ln(top) - ln(class);
+            changes[CLASSES + top as usize] += 1.0;
+            changes[CLASSES + class as usize] -= 1.0;
+        }
+        let n = rows.samples() as f64;
+        let mean = |(base, change): (&f64, f64)| base + change / n;
+        self.base.iter().zip(changes).map(mean).collect()
+    }
+}
+
+/// Mean and variance of `v_y` for a label `y ∼ p`; classes of probability 0 do not count.
+fn moments(p: &[f64], v: &[f64]) -> (f64, f64) {
+    let terms = || p.iter().zip(v).filter(|(p, _)| **p > 0.0);
+    let total: f64 = p.iter().sum();
+    let mean = terms().map(|(p, v)| p * v).sum::<f64>() / total;
+    let variance = terms()
+        .map(|(p, v)| p * (v - mean) * (v - mean))
+        .sum::<f64>()
+        / total;
+    (mean, variance)
+}
+
+impl Evaluator<Categorical> for Sums {
+    fn width(&self) -> usize {
+        self.base.len()
+    }
+
+    fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
+        debug_assert_eq!(sets.reference(), &self.rows.top);
+        debug_assert!(sets.len() > 0);
+        Ok(sets.map(|flips| self.of(flips)).concat())
+    }
+}

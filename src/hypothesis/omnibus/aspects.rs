@@ -1,0 +1,130 @@
+use rand::Rng;
+
+use crate::{
+    distribution::{Categorical, Predictive},
+    error::Result,
+    estimator::SkceForm,
+    hypothesis::engine::{
+        BRIER, CLASSES, CONFIDENCE, CumulativeGap, Evaluator, LOG, Landmarks, Quadratic, Sums,
+        with_bandwidth_of_some,
+    },
+    kernel::{Bandwidth, Kernel},
+};
+
+/// Kinds of predictions that have an [`OmnibusTest`](super::OmnibusTest).
+pub trait Omnibus: Predictive {
+    /// The aspects that are tested.
+    ///
+    /// # Errors
+    ///
+    /// An invalid kernel.
+    fn aspects<'a>(&'a self, kernel: Kernel, rng: &mut dyn Rng) -> Result<Plan<'a, Self>>;
+
+    /// The kernel on predictions of the SKCE.
+    fn default_kernel() -> Kernel;
+}
+
+/// What an omnibus test computes.
+pub struct Plan<'a, P: Predictive> {
+    pub(super) evaluators: Vec<Box<dyn Evaluator<P> + 'a>>,
+    /// Of each number of the evaluators in turn.
+    pub(super) aspects: Vec<Aspect>,
+}
+
+/// A number that is 0, or small, for a calibrated model.
+pub(super) struct Aspect {
+    pub kind: Kind,
+    pub name: String,
+    /// The standard deviation given the predictions, of a number that may be off to both sides.
+    pub deviation: Option<f64>,
+}
+
+/// What an aspect looks at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    Confidence,
+    Brier,
+    Log,
+    Class(usize),
+    Cumulative,
+    Skce,
+    /// Of a coordinate, if there are several.
+    Location(Option<usize>),
+    Spread(Option<usize>),
+    Transforms,
+}
+
+/// The bandwidths of the SKCE, in units of that of its kernel.
+pub(super) const BANDWIDTHS: [f64; 3] = [0.25, 1.0, 4.0];
+/// Up to so many samples the SKCE is over all pairs.
+const QUADRATIC: usize = 10_000;
+/// Landmarks of a kernel for more samples.
+const LANDMARKS: usize = 16;
+
+/// The kernels at all bandwidths, with their aspects.
+pub(super) fn kernels(kernel: Kernel) -> impl Iterator<Item = (Kernel, Aspect)> {
+    let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
+        panic!("a fixed bandwidth");
+    };
+    BANDWIDTHS.into_iter().map(move |factor| {
+        let bandwidth = factor * bandwidth;
+        let aspect = Aspect {
+            kind: Kind::Skce,
+            name: format!("skce_bandwidth_{}", super::outcome::short(bandwidth)),
+            deviation: None,
+        };
+        (kernel.with_bandwidth(Bandwidth::Fixed(bandwidth)), aspect)
+    })
+}
+
+impl Omnibus for Categorical {
+    fn default_kernel() -> Kernel {
+        Kernel::exponential()
+    }
+
+    fn aspects<'a>(&'a self, kernel: Kernel, rng: &mut dyn Rng) -> Result<Plan<'a, Self>> {
+        let (n, m) = (self.samples(), self.classes());
+        let sums = Sums::new(self);
+        let mean = |kind, name: &str, number: usize| Aspect {
+            kind,
+            name: name.into(),
+            deviation: Some(sums.deviations[number]),
+        };
+        let mut aspects = vec![
+            mean(Kind::Confidence, "confidence", CONFIDENCE),
+            mean(Kind::Brier, "brier_score", BRIER),
+            mean(Kind::Log, "log_score", LOG),
+        ];
+        let class = |c| mean(Kind::Class(c), &format!("class_{c}"), CLASSES + c);
+        aspects.extend((0..m).map(class));
+        aspects.push(Aspect {
+            kind: Kind::Cumulative,
+            name: "cumulative_confidence".into(),
+            deviation: None,
+        });
+        let mut evaluators: Vec<Box<dyn Evaluator<Self> + 'a>> =
+            vec![Box::new(sums), Box::new(CumulativeGap::new(self))];
+        if n < 2 {
+            kernel.validate()?; // there are no pairs
+            return Ok(Plan {
+                evaluators,
+                aspects,
+            });
+        }
+        let kernel = match n <= QUADRATIC {
+            true => kernel.with_bandwidth_of(&self.probabilities().detach())?,
+            false => with_bandwidth_of_some(kernel, self, rng)?,
+        };
+        for (kernel, aspect) in kernels(kernel) {
+            evaluators.push(match n <= QUADRATIC {
+                true => Box::new(Quadratic::new(kernel, SkceForm::Unbiased, self)),
+                false => Box::new(Landmarks::new(kernel, self, LANDMARKS, rng)),
+            });
+            aspects.push(aspect);
+        }
+        Ok(Plan {
+            evaluators,
+            aspects,
+        })
+    }
+}

@@ -1,0 +1,242 @@
+//! One answer first: a test of several aspects together, and which of them fail.
+
+mod aspects;
+mod combine;
+mod outcome;
+mod real;
+
+pub use aspects::{Omnibus, Plan};
+pub use outcome::{AspectOutcome, OmnibusOutcome};
+
+use rand::Rng;
+
+use aspects::{Aspect, Kind};
+use combine::{Column, Combined, combine};
+
+use super::{
+    CalibrationTest, TestOutcome,
+    engine::Engine,
+    redraws::{Found, decided},
+};
+use crate::{
+    error::{Error, Result},
+    kernel::Kernel,
+};
+
+/// The omnibus test: is the model calibrated, and if not, where does it fail?
+///
+/// It looks at several aspects, and combines them over the same redraws of the targets from the
+/// predictions. Of classes these are
+///
+/// | aspect | estimate | which failures |
+/// | --- | --- | --- |
+/// | `confidence` | mean confidence less accuracy | over- and underconfidence |
+/// | `brier_score` | mean Brier score less its expectation (Spiegelhalter 1986) | too certain or not certain enough |
+/// | `log_score` | mean log score less its expectation | the same, and outcomes that were all but excluded |
+/// | `class_c`, each | mean probability of the class less its frequency | classes predicted too often or too rarely |
+/// | `cumulative_confidence` | [`KolmogorovSmirnov`](crate::estimator::KolmogorovSmirnov) | confidences that are too high here and too low there |
+/// | `skce_bandwidth_ν`, three | unbiased SKCE at ¼, 1 and 4 times the bandwidth of the kernel | anything else |
+///
+/// and of predictions over `ℝ^d`, of each coordinate, the mean probability integral transform
+/// (`location`), its mean distance from ½ (`spread`), its largest distance from uniformity
+/// (`transforms`), and the SKCE as above.
+///
+/// Under the hypothesis the targets are draws from the predictions. So the data and `R` sets of redrawn
+/// targets are exchangeable, and the p-value, the rank of the data's least p-value among theirs, is exact
+/// at every sample size, for confident models too, and never below `1/(R + 1)`. The adjusted p-values of
+/// the aspects are by the step-down method of Westfall and Young (1993): the classes count as the
+/// largest of them. Where the p-value is near the level the test goes on, up to
+/// [`most`](Self::with_most) redraws; with this the level is exact but for a resampling risk of 0.1 %.
+///
+/// Up to 10,000 samples the SKCE is over all pairs, above by 16 landmarks, at linear cost, drawn by the
+/// generator. Of real targets it is always by landmarks, of predictions and of targets; samples count
+/// as draws from distributions that are not known otherwise.
+///
+/// Cost of a redraw: of the order of the labels `f` that are not the most likely class, and `f²·m/2`
+/// for each SKCE over all pairs, or `n²/2` where that is less; see [`ExactTest`](super::ExactTest).
+///
+/// Aggregating kernels over bandwidths: Schrab et al. 2023, *MMD aggregated two-sample test*.
+///
+/// ```
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_calibration::{distribution::Categorical, hypothesis::OmnibusTest};
+/// use rand::{SeedableRng, rngs::StdRng};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let device = Device::default();
+/// // says 90 % each time, and is right half of the time
+/// let predictions = Categorical::from_probabilities(Tensor::from_floats([[0.9, 0.1]; 40], &device))?;
+/// let labels = Tensor::<1, Int>::arange(0..40, &device).remainder_scalar(2);
+/// let outcome = OmnibusTest::new().outcome(&predictions, &labels, &mut StdRng::seed_from_u64(0))?;
+/// assert_eq!(outcome.p_value, 0.001);
+/// assert_eq!(outcome.failing(0.05)[0].finding, "overconfident by 40.0 points");
+/// println!("{outcome}");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OmnibusTest {
+    /// The kernel on predictions of the SKCE; by default the exponential one over total variation for
+    /// classes, over the 2-Wasserstein distance for others, with the median bandwidth.
+    kernel: Option<Kernel>,
+    redraws: usize,
+    most: usize,
+}
+
+impl Default for OmnibusTest {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Where the test goes on near it.
+const LEVEL: f64 = 0.05;
+/// The probability that it stops on the wrong side.
+const RISK: f64 = 1e-3;
+
+impl OmnibusTest {
+    /// With 999 redraws, and up to 9,999 near the level of 5 %.
+    pub fn new() -> Self {
+        Self {
+            kernel: None,
+            redraws: 999,
+            most: 9999,
+        }
+    }
+
+    /// With another kernel on predictions.
+    pub fn with_kernel(self, kernel: Kernel) -> Self {
+        Self {
+            kernel: Some(kernel),
+            ..self
+        }
+    }
+
+    /// With so many redraws, neither less nor more.
+    pub fn with_redraws(self, redraws: usize) -> Self {
+        Self {
+            redraws,
+            most: redraws,
+            ..self
+        }
+    }
+
+    /// With at most so many redraws where the p-value is near 5 %.
+    pub fn with_most(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
+
+    /// What the test finds. The generator draws the targets, and landmarks.
+    ///
+    /// # Errors
+    ///
+    /// Predictions or targets that are not valid, an invalid kernel, or no redraws.
+    pub fn outcome<P: Omnibus>(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        rng: &mut dyn Rng,
+    ) -> Result<OmnibusOutcome> {
+        if self.redraws == 0 {
+            return Err(Error::Parameter {
+                name: "the number of redraws",
+                value: 0.0,
+                expected: "at least 1",
+            });
+        }
+        predictions.check()?;
+        let observed = predictions.checked_targets(targets)?;
+        let kernel = self.kernel.unwrap_or_else(P::default_kernel);
+        let Plan {
+            evaluators,
+            aspects,
+        } = predictions.aspects(kernel, rng)?;
+        let mut engine = Engine::new(predictions, &observed, &evaluators)?;
+        engine.extend(self.redraws, rng)?;
+        loop {
+            let redraws = engine.len();
+            let columns: Vec<Column> = (aspects.iter().zip(&engine.data).zip(&engine.drawn))
+                .map(|((aspect, &data), drawn)| aspect.column(data, drawn))
+                .collect();
+            let combined = combine(&columns);
+            let found = Found {
+                redraws,
+                exceedances: combined.exceedances,
+                p_value: combined.p_value,
+            };
+            if redraws >= self.most || decided(found, LEVEL, RISK) {
+                let aspects = outcomes(&aspects, &engine.data, &engine.drawn, &combined);
+                let samples = predictions.samples();
+                return Ok(OmnibusOutcome::new(found, samples, aspects));
+            }
+            engine.extend(redraws.min(self.most - redraws), rng)?;
+        }
+    }
+}
+
+impl Aspect {
+    /// What is large where the model is not calibrated.
+    fn column(&self, data: f64, drawn: &[f64]) -> Column {
+        let statistic = |value: f64| match self.deviation {
+            None => value,
+            Some(_) if value == 0.0 => 0.0,
+            Some(deviation) => (value / deviation).abs(),
+        };
+        Column {
+            data: statistic(data),
+            drawn: drawn.iter().map(|&value| statistic(value)).collect(),
+            family: matches!(self.kind, Kind::Class(_)).then_some(0),
+        }
+    }
+}
+
+fn outcomes(
+    aspects: &[Aspect],
+    data: &[f64],
+    drawn: &[Vec<f64>],
+    combined: &Combined,
+) -> Vec<AspectOutcome> {
+    let outcome = |(k, aspect): (usize, &Aspect)| AspectOutcome {
+        name: aspect.name.clone(),
+        finding: aspect.finding(data[k]),
+        estimate: data[k],
+        standardised: standardised(data[k], &drawn[k]),
+        p_value: combined.p_values[k],
+        adjusted_p_value: combined.adjusted[k],
+    };
+    aspects.iter().enumerate().map(outcome).collect()
+}
+
+/// In standard deviations of the redraws from their mean; 0 where they are all the same.
+fn standardised(value: f64, drawn: &[f64]) -> f64 {
+    use statrs::statistics::Statistics;
+    let deviation = drawn.population_std_dev();
+    match deviation > 0.0 {
+        true => (value - drawn.mean()) / deviation,
+        false => 0.0,
+    }
+}
+
+impl<P: Omnibus> CalibrationTest<P> for OmnibusTest {
+    /// The outcome in short: the estimate and the statistic are the largest standardised aspect; see
+    /// [`outcome`](OmnibusTest::outcome) for all of them.
+    fn evaluate(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        rng: &mut dyn Rng,
+    ) -> Result<TestOutcome> {
+        let outcome = self.outcome(predictions, targets, rng)?;
+        let size = |aspect: &AspectOutcome| aspect.standardised.abs();
+        let largest = outcome.aspects.iter().map(size).fold(0.0, f64::max);
+        Ok(TestOutcome {
+            name: "omnibus test",
+            estimate: largest,
+            statistic: largest,
+            p_value: outcome.p_value,
+            samples: outcome.samples,
+            replicates: Some(outcome.redraws),
+            standard_error: None,
+        })
+    }
+}

@@ -1,0 +1,154 @@
+use std::fmt;
+
+use serde::Serialize;
+
+use super::aspects::{Aspect, Kind};
+use crate::hypothesis::{p_value::Probability, redraws::Found};
+
+/// What an [`OmnibusTest`](super::OmnibusTest) found: one answer, and where the model fails.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct OmnibusOutcome {
+    /// The p-value of all aspects together: a multiple of `1/(redraws + 1)`, never less.
+    pub p_value: f64,
+    /// How many times the targets were redrawn.
+    pub redraws: usize,
+    /// Where the p-value of endless redraws lies with a probability of 99 % (Clopper and Pearson).
+    pub resampling_interval: (f64, f64),
+    /// The number `n` of samples.
+    pub samples: usize,
+    /// What was looked at.
+    pub aspects: Vec<AspectOutcome>,
+}
+
+/// What an [`OmnibusTest`](super::OmnibusTest) found in one aspect.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AspectOutcome {
+    /// The name of the aspect.
+    pub name: String,
+    /// What it says, in words, as "overconfident by 5.0 points".
+    pub finding: String,
+    /// The estimate: 0, or small, if the model is calibrated.
+    pub estimate: f64,
+    /// The estimate less its mean over the redraws, in their standard deviations.
+    pub standardised: f64,
+    /// The p-value of this aspect alone.
+    pub p_value: f64,
+    /// The p-value adjusted for all aspects: with a probability of at least `1 − α` there is no
+    /// calibrated aspect among those with one of at most `α`.
+    pub adjusted_p_value: f64,
+}
+
+impl OmnibusOutcome {
+    pub(super) fn new(found: Found, samples: usize, aspects: Vec<AspectOutcome>) -> Self {
+        Self {
+            p_value: found.p_value,
+            redraws: found.redraws,
+            resampling_interval: found.interval(0.99),
+            samples,
+            aspects,
+        }
+    }
+
+    /// The aspects with an adjusted p-value of at most `level`, the most significant first.
+    pub fn failing(&self, level: f64) -> Vec<&AspectOutcome> {
+        let failing = |aspect: &&AspectOutcome| aspect.adjusted_p_value <= level;
+        let mut aspects: Vec<_> = self.aspects.iter().filter(failing).collect();
+        aspects.sort_by(|a, b| {
+            let by_p = a.adjusted_p_value.total_cmp(&b.adjusted_p_value);
+            by_p.then(b.standardised.abs().total_cmp(&a.standardised.abs()))
+        });
+        aspects
+    }
+
+    /// The answer in a sentence.
+    pub fn verdict(&self) -> String {
+        let p = Probability::resampled(self.p_value, self.redraws);
+        match self.p_value {
+            p_value if p_value <= 0.05 => format!("The model is not calibrated: {p}."),
+            _ => format!("There is no evidence against calibration: {p}."),
+        }
+    }
+}
+
+impl Aspect {
+    /// An estimate in words.
+    pub fn finding(&self, estimate: f64) -> String {
+        let points = |value: f64| format!("{:.1} points", 100.0 * value.abs());
+        let high = estimate > 0.0;
+        match self.kind {
+            Kind::Confidence if high => format!("overconfident by {}", points(estimate)),
+            Kind::Confidence => format!("underconfident by {}", points(estimate)),
+            Kind::Brier => self.against("Brier score", estimate),
+            Kind::Log => self.against("log score", estimate),
+            Kind::Class(class) if high => {
+                format!(
+                    "class {class} is predicted too often, by {}",
+                    points(estimate)
+                )
+            }
+            Kind::Class(class) => {
+                format!(
+                    "class {class} is predicted too rarely, by {}",
+                    points(estimate)
+                )
+            }
+            Kind::Cumulative => format!(
+                "confidence and accuracy differ by {} over the less confident samples",
+                points(estimate)
+            ),
+            Kind::Skce => format!("SKCE of the whole prediction {estimate:.2e}"),
+            Kind::Location(c) if high => format!("targets{} are too high", coordinate(c)),
+            Kind::Location(c) => format!("targets{} are too low", coordinate(c)),
+            Kind::Spread(c) if high => format!("predictions{} are too narrow", coordinate(c)),
+            Kind::Spread(c) => format!("predictions{} are too wide", coordinate(c)),
+            Kind::Transforms => format!(
+                "frequencies of quantiles differ from their levels by up to {}",
+                points(estimate)
+            ),
+        }
+    }
+
+    fn against(&self, score: &str, estimate: f64) -> String {
+        let side = if estimate > 0.0 { "worse" } else { "better" };
+        format!(
+            "the {score} is {} {side} than the probabilities promise",
+            short(estimate.abs())
+        )
+    }
+}
+
+fn coordinate(c: Option<usize>) -> String {
+    c.map_or(String::new(), |c| format!(" of coordinate {c}"))
+}
+
+/// Three digits.
+pub(super) fn short(value: f64) -> String {
+    match value {
+        value if value >= 100.0 || (value != 0.0 && value < 1e-3) => format!("{value:.2e}"),
+        value => {
+            let digits = (2 - value.log10().floor().max(-3.0) as i32).clamp(0, 5) as usize;
+            format!("{value:.digits$}")
+        }
+    }
+}
+
+impl fmt::Display for OmnibusOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.verdict())?;
+        let failing = self.failing(0.05);
+        for aspect in &failing {
+            let p = Probability::resampled(aspect.adjusted_p_value, self.redraws);
+            writeln!(f, "    {} (adjusted {p})", aspect.finding)?;
+        }
+        if failing.is_empty() && self.p_value <= 0.05 {
+            writeln!(f, "    no single aspect is significant by itself")?;
+        }
+        write!(
+            f,
+            "    omnibus test, n = {}, {} redraws",
+            self.samples, self.redraws
+        )
+    }
+}

@@ -1,0 +1,78 @@
+use rand::Rng;
+
+use super::{CalibrationTest, TestOutcome};
+use crate::{distribution::Predictive, error::Result, score::Quantify};
+
+/// Is a calibration error larger than can be tolerated? The hypothesis is that it is at most `ε`.
+///
+/// A model that is nearly calibrated is rejected by every test of calibration once there are enough
+/// samples. This one is rejected only for an error above the tolerance, in the units of the error: points
+/// of probability of [`Overconfidence`](crate::score::Overconfidence) and of the debiased
+/// [`Tce`](crate::estimator::Tce), squared ones of the [`Skce`](crate::estimator::Skce).
+///
+/// The p-value is [`ErrorSize::p_value_above`](crate::score::ErrorSize::p_value_above): it is at most
+/// `α` if and only if the one-sided confidence interval of level `1 − α` is above `ε`. Of the
+/// overconfidence it is valid at every sample size, of the others asymptotically; levels and powers are in
+/// `docs/levels.md`.
+///
+/// ```
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_calibration::{
+///     distribution::Categorical, hypothesis::{CalibrationTest, ToleranceTest}, score::Overconfidence,
+/// };
+/// use rand::{SeedableRng, rngs::StdRng};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let device = Device::default();
+/// let predictions = Categorical::from_probabilities(Tensor::from_floats([[0.9, 0.1]; 400], &device))?;
+/// let labels = Tensor::<1, Int>::arange(0..400, &device).remainder_scalar(5).equal_elem(0).int();
+/// // 10 points too sure
+/// let p_value = |tolerance| {
+///     let test = ToleranceTest::new(Overconfidence::default(), tolerance);
+///     let outcome = test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0))?;
+///     burn_calibration::error::Result::Ok(outcome.p_value())
+/// };
+/// assert!(p_value(0.02)? < 0.01 && p_value(0.1)? > 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ToleranceTest<Q> {
+    /// The error.
+    pub error: Q,
+    /// The tolerance `ε ≥ 0`.
+    pub tolerance: f64,
+}
+
+impl<Q> ToleranceTest<Q> {
+    /// Of an error and how much of it can be tolerated.
+    pub fn new(error: Q, tolerance: f64) -> Self {
+        Self { error, tolerance }
+    }
+}
+
+impl<P: Predictive, Q: Quantify<P>> CalibrationTest<P> for ToleranceTest<Q> {
+    /// The outcome; nothing is drawn from the generator. The statistic is the estimate less the
+    /// tolerance.
+    ///
+    /// # Errors
+    ///
+    /// As [`Quantify::size`]; a tolerance that is negative or not finite.
+    fn evaluate(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        _rng: &mut dyn Rng,
+    ) -> Result<TestOutcome> {
+        let size = self.error.size(predictions, targets)?;
+        Ok(TestOutcome {
+            name: "tolerance test",
+            estimate: size.estimate(),
+            statistic: size.estimate() - self.tolerance,
+            p_value: size.p_value_above(self.tolerance)?,
+            samples: predictions.samples(),
+            replicates: None,
+            standard_error: None,
+        })
+    }
+}

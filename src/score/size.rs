@@ -1,0 +1,324 @@
+use burn::tensor::{Int, Tensor};
+use serde::Serialize;
+use statrs::distribution::{Beta, ContinuousCDF};
+
+use super::{MeanEstimate, mean::check_level, skce_improvement::pseudo_values, student};
+use crate::{
+    distribution::{Categorical, Marginals, Predictive},
+    error::{Error, Result},
+    estimator::{
+        Event, JointKernel, PairMatrix, Skce, SkceForm, Tce, TceForm, regression::IntervalCoverage,
+    },
+};
+
+/// A calibration error whose size is known up to its sampling error: [`Skce`], [`Tce`] (debiased),
+/// [`Overconfidence`].
+///
+/// With enough samples every model is found not to be calibrated, at errors that matter little. So ask
+/// how large the error is, [`ErrorSize::interval`], and whether it is above what can be tolerated,
+/// [`ToleranceTest`](crate::hypothesis::ToleranceTest).
+///
+/// ```
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_calibration::{distribution::Categorical, score::{Overconfidence, Quantify}};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let device = Device::default();
+/// let predictions = Categorical::from_probabilities(Tensor::from_floats([[0.9, 0.1]; 400], &device))?;
+/// let labels = Tensor::<1, Int>::arange(0..400, &device).remainder_scalar(5).equal_elem(0).int();
+/// // 90 % sure, right in 80 %
+/// let interval = Overconfidence::default().size(&predictions, &labels)?.interval(0.95)?;
+/// assert!((interval.estimate - 0.1).abs() < 1e-6);
+/// assert!(interval.lower > 0.05 && interval.upper < 0.15);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Quantify<P: Predictive = Categorical> {
+    /// The error and how well it is known.
+    ///
+    /// # Errors
+    ///
+    /// Predictions or targets that are not valid, or too few samples.
+    fn size(&self, predictions: &P, targets: &P::Targets) -> Result<ErrorSize>;
+}
+
+/// An estimate of a calibration error and its sampling error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ErrorSize {
+    law: Law,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Law {
+    /// An unbiased estimate of an error that is never negative, by Student's distribution; the error is
+    /// the root of it.
+    Mean { mean: MeanEstimate, root: bool },
+    /// A promised frequency, and how often of `trials` it came true.
+    Count {
+        promised: f64,
+        successes: f64,
+        trials: f64,
+    },
+}
+
+/// A two-sided confidence interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Interval {
+    /// The estimate.
+    pub estimate: f64,
+    /// The lower end.
+    pub lower: f64,
+    /// The upper end.
+    pub upper: f64,
+    /// The probability that the interval covers the error, at least or about.
+    pub level: f64,
+}
+
+impl ErrorSize {
+    /// The estimate: of an error that is never negative, an unbiased estimate, which can be (its root is
+    /// 0 then).
+    pub fn estimate(&self) -> f64 {
+        match self.law {
+            Law::Mean { mean, root } => rooted(mean.estimate, root),
+            Law::Count {
+                promised,
+                successes,
+                trials,
+            } => promised - successes / trials,
+        }
+    }
+
+    /// The confidence interval of the error. Its ends are at least 0 where the error is never negative.
+    ///
+    /// # Errors
+    ///
+    /// A level that is not between 0 and 1.
+    pub fn interval(&self, level: f64) -> Result<Interval> {
+        let (lower, upper) = match self.law {
+            Law::Mean { mean, root } => {
+                let (lower, upper) = mean.confidence_interval(level)?;
+                (rooted(lower.max(0.0), root), rooted(upper.max(0.0), root))
+            }
+            Law::Count {
+                promised,
+                successes,
+                trials,
+            } => {
+                check_level(level)?;
+                let outside = 0.5 * (1.0 - level);
+                let least = least_frequency(successes, trials, outside);
+                let most = 1.0 - least_frequency(trials - successes, trials, outside);
+                (promised - most, promised - least)
+            }
+        };
+        Ok(Interval {
+            estimate: self.estimate(),
+            lower,
+            upper,
+            level,
+        })
+    }
+
+    /// The p-value of the hypothesis that the error is at most `tolerance` in size: small if it is
+    /// larger. Of over- and underconfidence both are asked for, by twice the smaller p-value.
+    ///
+    /// # Errors
+    ///
+    /// A tolerance that is negative or not finite.
+    pub fn p_value_above(&self, tolerance: f64) -> Result<f64> {
+        if !(tolerance.is_finite() && tolerance >= 0.0) {
+            return Err(Error::Parameter {
+                name: "the tolerance",
+                value: tolerance,
+                expected: "a finite number of at least 0",
+            });
+        }
+        Ok(match self.law {
+            Law::Mean { mean, .. } if mean.samples < 2 => 1.0,
+            Law::Mean { mean, root } => {
+                let tolerance = if root {
+                    tolerance * tolerance
+                } else {
+                    tolerance
+                };
+                match mean.standard_error {
+                    0.0 => f64::from(mean.estimate <= tolerance),
+                    error => {
+                        let t = (mean.estimate - tolerance) / error;
+                        student::tail(t, mean.samples as f64 - 1.0)
+                    }
+                }
+            }
+            Law::Count {
+                promised,
+                successes,
+                trials,
+            } => {
+                let below = |frequency, count| lower_tail(frequency, count, trials);
+                let over = below(promised - tolerance, successes);
+                let under = below(1.0 - promised - tolerance, trials - successes);
+                (2.0 * over.min(under)).min(1.0)
+            }
+        })
+    }
+}
+
+fn rooted(value: f64, root: bool) -> f64 {
+    match root {
+        true => value.max(0.0).sqrt(),
+        false => value,
+    }
+}
+
+/// The least frequency of which so many successes or more have at least the probability `outside`:
+/// Clopper and Pearson 1934.
+fn least_frequency(successes: f64, trials: f64, outside: f64) -> f64 {
+    match successes {
+        0.0 => 0.0,
+        successes => Beta::new(successes, trials - successes + 1.0)
+            .expect("positive shapes")
+            .inverse_cdf(outside),
+    }
+}
+
+/// `P(at most so many successes)` at a frequency; 1 at a negative one, which has none.
+fn lower_tail(frequency: f64, successes: f64, trials: f64) -> f64 {
+    match frequency {
+        frequency if frequency <= 0.0 || successes >= trials => 1.0,
+        frequency => Beta::new(successes + 1.0, trials - successes)
+            .expect("positive shapes")
+            .sf(frequency),
+    }
+}
+
+/// Unbiased: the jackknife of the U-statistic as [`Skce::improvement`], or the blocks of
+/// [`SkceForm::Block`]. In expectation the squared standard error is never below the variance; of a
+/// calibrated model it is up to twice as large, so the interval is wide there.
+///
+/// Cost: `n²·m` operations in tiles, `n·B·m` for blocks.
+impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
+    fn size(&self, predictions: &P, targets: &P::Targets) -> Result<ErrorSize> {
+        self.form.check_size(predictions.samples())?;
+        let needed = 3;
+        let values = match self.form {
+            SkceForm::Block(size) => {
+                let pairs = self.kernel.pairs(predictions, targets)?;
+                pairs.block_estimates(size)
+            }
+            _ if predictions.samples() < needed => {
+                return Err(Error::TooFewSamples {
+                    what: "a jackknife standard error of the SKCE",
+                    needed,
+                    got: predictions.samples(),
+                });
+            }
+            _ => pseudo_values(&self.kernel.pairs(predictions, targets)?.row_sums()),
+        };
+        let mean = MeanEstimate::of(&values);
+        Ok(ErrorSize {
+            law: Law::Mean { mean, root: false },
+        })
+    }
+}
+
+/// The debiased error of order 2, `Σ_b (n_b/n) [(r̄_b − c̄_b)² − c̄_b(1 − c̄_b)/(n_b − 1)]`, and its root.
+///
+/// Given the bins, the variance is `Σ_b (n_b/n)² [4 (r̄_b − c̄_b)² v_b/n_b + 2 v_b²/n_b²]`, with the
+/// variance `v_b` of `r − c` in the bin, by the delta method and exactly for normal means; of a bin of one
+/// sample nothing is known, and it adds nothing. The width of the bins is a bias, downward, which the
+/// interval does not know of.
+///
+/// A plug-in form is an error: its bias is as large as its standard error.
+impl Quantify for Tce {
+    fn size(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<ErrorSize> {
+        if self.form != TceForm::Debiased {
+            return Err(Error::Parameter {
+                name: "the order of the plug-in form",
+                value: self.form.order(),
+                expected: "the debiased form, whose size can be told",
+            });
+        }
+        let estimate = self.power(predictions, labels)?;
+        let outcomes = self.event.outcomes(predictions, labels)?;
+        let pairs: Vec<(f64, f64)> = outcomes.pairs().collect();
+        let n = pairs.len() as f64;
+        let variance_of = |bin: &Vec<usize>| {
+            let size = bin.len() as f64;
+            if size < 2.0 {
+                return 0.0;
+            }
+            let gaps = || bin.iter().map(|&i| pairs[i].0 - pairs[i].1);
+            let gap = gaps().sum::<f64>() / size;
+            let square: f64 = gaps().map(|d| (d - gap) * (d - gap)).sum();
+            let v = square / (size - 1.0) / size;
+            (size / n).powi(2) * (4.0 * (gap * gap - v).max(0.0) * v + 2.0 * v * v)
+        };
+        let partition = self.binning.partition_rows(&outcomes.probability, 1)?;
+        let variance: f64 = partition.iter().map(variance_of).sum();
+        let mean = MeanEstimate {
+            estimate,
+            standard_error: variance.sqrt(),
+            samples: pairs.len(),
+        };
+        Ok(ErrorSize {
+            law: Law::Mean { mean, root: true },
+        })
+    }
+}
+
+/// By how much an event is promised too often: the mean probability less the frequency, by default of the
+/// top label, which is over- or, where it is negative, underconfidence. Of predictions over `ℝ^d` it is
+/// [`IntervalOverconfidence`].
+///
+/// The interval is that of Clopper and Pearson for the frequency given the predictions: at least of its
+/// level whatever the sample size, wider than need be where the frequencies of samples differ (Hoeffding
+/// 1956).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Overconfidence {
+    /// The event.
+    pub event: Event,
+}
+
+impl Quantify for Overconfidence {
+    fn size(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<ErrorSize> {
+        let outcomes = self.event.outcomes(predictions, labels)?;
+        let trials = outcomes.samples() as f64;
+        Ok(ErrorSize {
+            law: Law::Count {
+                promised: outcomes.probability.iter().sum::<f64>() / trials,
+                successes: outcomes.occurred.iter().sum::<i64>() as f64,
+                trials,
+            },
+        })
+    }
+}
+
+/// By how much central prediction intervals are promised to cover more targets than they do: positive
+/// where predictions are too narrow. Of targets of one dimension; of several the mean over the
+/// coordinates, rounded to whole samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IntervalOverconfidence {
+    /// The level of the prediction intervals, 0.9 by default.
+    pub coverage: f64,
+}
+
+impl Default for IntervalOverconfidence {
+    fn default() -> Self {
+        Self { coverage: 0.9 }
+    }
+}
+
+impl<P: Marginals> Quantify<P> for IntervalOverconfidence {
+    fn size(&self, predictions: &P, targets: &Tensor<2>) -> Result<ErrorSize> {
+        let intervals = IntervalCoverage::estimate(predictions, targets, self.coverage)?;
+        let trials = predictions.samples() as f64;
+        Ok(ErrorSize {
+            law: Law::Count {
+                promised: self.coverage,
+                successes: (intervals.coverage.estimate * trials).round(),
+                trials,
+            },
+        })
+    }
+}
