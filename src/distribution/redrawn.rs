@@ -112,8 +112,10 @@ impl LabelSets {
         let of_chunk = |(chunk, &seed): (usize, &u64)| {
             let mut rng = StdRng::seed_from_u64(seed);
             let samples = chunk * CHUNK..rows.samples().min((chunk + 1) * CHUNK);
-            let mut flips = Vec::new();
-            samples.for_each(|sample| flips_of(rows, sample, sets, &mut rng, &mut flips));
+            let (mut flips, mut scratch) = (Vec::new(), Vec::new());
+            samples.for_each(|sample| {
+                flips_of(rows, sample, sets, &mut rng, (&mut flips, &mut scratch));
+            });
             flips
         };
         let parts: Vec<Vec<(u32, Flip)>> = seeds.par_iter().enumerate().map(of_chunk).collect();
@@ -164,7 +166,7 @@ impl LabelSets {
 /// Samples that share a generator, whatever the number of threads.
 const CHUNK: usize = 512;
 /// Flips of a batch of sets, in the mean.
-const FLIPS: f64 = (1 << 22) as f64;
+const FLIPS: f64 = (1 << 23) as f64;
 /// Up to this probability the sets in which a sample is flipped are found by their gaps.
 const RARE: f64 = 0.25;
 
@@ -179,14 +181,14 @@ fn flips_of(
     sample: usize,
     sets: usize,
     rng: &mut StdRng,
-    flips: &mut Vec<(u32, Flip)>,
+    (flips, others): (&mut Vec<(u32, Flip)>, &mut Vec<f64>),
 ) {
     let doubt = rows.doubt[sample];
     if doubt <= 0.0 {
         return;
     }
     let top = rows.top[sample] as usize;
-    let mut others = Vec::new(); // Σ_{d ≤ c, d ≠ top} p_d, once it is needed
+    others.clear(); // Σ_{d ≤ c, d ≠ top} p_d, once it is needed
     let mut flip = |set: usize, u: f64| {
         if others.is_empty() {
             let mut sum = 0.0;

@@ -142,7 +142,7 @@ impl Statistic for Skce {
                     move |predictions: &_, labels: &_| fixed.estimate(predictions, labels),
                 ))
             }
-            form => Box::new(Quadratic::new(kernel, form, predictions)),
+            form => Box::new(Quadratic::new(kernel, &[1.0], form, predictions)),
         })
     }
 }
@@ -296,7 +296,7 @@ impl Statistic for KolmogorovSmirnov {
         predictions: &'a Categorical,
     ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
         Ok(match self.event {
-            Event::TopLabel => Box::new(CumulativeGap::new(predictions)),
+            Event::TopLabel => Box::new(CumulativeGap::new(predictions, usize::MAX)),
             _ => Box::new(OneByOne::new(predictions, |predictions: &_, labels: &_| {
                 KolmogorovSmirnov::estimate(self, predictions, labels)
             })),

@@ -52,18 +52,21 @@ pub struct Evaluate {
     #[command(flatten)]
     pub kernel: KernelArgs,
 
-    /// What is to be calibrated: all probabilities, the confidence, or each class on its own
+    /// Which calibration to test: the whole vector of probabilities, the top label, or each class
     #[arg(long, value_enum, default_value_t = Lens::Canonical)]
     pub lens: Lens,
 
-    /// A test to run; repeatable. Default: those that are usual, without the ones of quadratic cost
-    /// above 20,000 samples
+    /// A test to run besides the omnibus test; repeatable
     #[arg(long = "test", value_name = "TEST", value_enum)]
     pub tests: Vec<TestName>,
 
-    /// Replicates of tests that resample
-    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Redraws of the omnibus test, which draws up to ten times as many where its p-value is near 5 %,
+    /// and of tests that resample
+    #[arg(long, visible_alias = "redraws", default_value_t = 999, value_parser = clap::value_parser!(u32).range(1..))]
     pub replicates: u32,
+
+    #[command(flatten)]
+    pub sizes: SizeArgs,
 
     /// Seed of tests that resample
     #[arg(long, default_value_t = 0)]
@@ -72,6 +75,26 @@ pub struct Evaluate {
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub json: bool,
+}
+
+/// How large errors are, and how large they may be.
+#[derive(Debug, Args)]
+pub struct SizeArgs {
+    /// Level of the confidence intervals, between 0 and 1
+    #[arg(long, default_value_t = 0.95)]
+    pub level: f64,
+
+    /// An error that can be tolerated, in probability (0.02 is two points): also test whether the
+    /// overconfidence and the debiased ECE are larger
+    #[arg(long, value_name = "ERROR", value_parser = tolerance)]
+    pub tolerance: Option<f64>,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..1.0).contains(&value) => Ok(value),
+        _ => Err("expected a number of at least 0 and less than 1".into()),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -90,11 +113,14 @@ pub struct Compare {
     #[command(flatten)]
     pub kernel: KernelArgs,
 
-    /// Level of the confidence intervals, between 0 and 1
-    #[arg(long, default_value_t = 0.95)]
-    pub level: f64,
+    #[command(flatten)]
+    pub sizes: SizeArgs,
 
-    /// Seed of what is drawn: samples for a bandwidth, and for a test of many samples
+    /// Redraws of the omnibus test
+    #[arg(long, default_value_t = 999, value_parser = clap::value_parser!(u32).range(1..))]
+    pub redraws: u32,
+
+    /// Seed of what is drawn: samples for a bandwidth, and the redraws
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
 

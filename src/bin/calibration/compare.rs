@@ -13,17 +13,15 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde_json::{Map, Value, json};
 
 use crate::{
+    answer::{Answer, check_level, omnibus},
     args::Compare,
-    evaluate::QUADRATIC_LIMIT,
+    evaluate::{BLOCK, QUADRATIC_LIMIT, sizes},
     input::Result,
     kernel::{bandwidth, fix_bandwidth, kernel},
-    output::{describe, kernel_json, key, p_value},
-    quantities::{EstimateName, TestName},
+    output::{describe, kernel_json, p_value},
+    quantities::EstimateName,
     source::{check_sizes, device, read_labels, read_predictions},
 };
-
-/// Samples in a block of the SKCE where all pairs are too many.
-const BLOCK: usize = 25;
 
 const SCORES: [(&str, &str, ProperScore); 3] = [
     ("brier", "Brier score", ProperScore::Brier),
@@ -40,8 +38,7 @@ struct Comparison {
     accuracy: [f64; 2],
     /// Biased: no interval.
     ece: [Result<f64>; 2],
-    test: TestName,
-    p_values: [Result<f64>; 2],
+    answers: [Answer; 2],
 }
 
 /// A quantity before and after, and its paired difference, or why there is none.
@@ -59,12 +56,7 @@ struct Paired {
 }
 
 pub fn run(args: &Compare) -> Result<()> {
-    if !(args.level > 0.0 && args.level < 1.0) {
-        return Err(format!(
-            "--level {}: expected a number between 0 and 1, both excluded",
-            args.level
-        ));
-    }
+    check_level(&args.sizes)?;
     let device = device(args.source.device)?;
     let read = |path: &Path| read_predictions(path, &args.source, &device);
     let (before, after) = (read(&args.before)?, read(&args.after)?);
@@ -84,7 +76,7 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
     let kernel = kernel(&args.kernel, before)?;
     let kernel = fix_bandwidth(&args.kernel, kernel, before, &mut rng);
     let paired = |before: MeanEstimate, after: MeanEstimate, difference: MeanEstimate| {
-        let interval = difference.confidence_interval(args.level)?;
+        let interval = difference.confidence_interval(args.sizes.level)?;
         Ok(Paired {
             before,
             after,
@@ -100,18 +92,12 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
         Change { key, title, means }
     };
     let mut changes: Vec<Change> = SCORES.iter().map(score).collect();
-    let (key, title, skce, test) = match before.samples() <= QUADRATIC_LIMIT {
-        true => (
-            "skce_unbiased",
-            "SKCE, unbiased",
-            Skce::unbiased(kernel),
-            TestName::SkceUnbiasedAsymptotic,
-        ),
+    let (key, title, skce) = match before.samples() <= QUADRATIC_LIMIT {
+        true => ("skce_unbiased", "SKCE, unbiased", Skce::unbiased(kernel)),
         false => (
             "skce_block",
             "SKCE, blocks of 25",
             Skce::block(kernel, BLOCK),
-            TestName::SkceBlockAsymptotic,
         ),
     };
     let gain = skce.improvement(before, after, labels);
@@ -123,21 +109,19 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
         let ece = EstimateName::EceTopLabel.compute(kernel, Event::TopLabel, set, labels);
         ece.map_err(|e| e.to_string())
     };
-    let p_values = sets.map(|set| {
-        let test = test.build(kernel, Event::TopLabel, 1000); // draws no replicates
-        let outcome = test.evaluate(set, labels, &mut rng);
-        outcome.map(|o| o.p_value()).map_err(|e| e.to_string())
+    let answers = sets.map(|set| Answer {
+        omnibus: omnibus(kernel, args.redraws, set, labels, &mut rng),
+        sizes: sizes(&args.sizes, kernel, Event::TopLabel, (set, labels)),
     });
     Ok(Comparison {
         n: before.samples(),
         classes: before.classes(),
         kernel,
-        level: args.level,
+        level: args.sizes.level,
         changes,
         accuracy: [accuracy(before, labels)?, accuracy(after, labels)?],
         ece: sets.map(ece),
-        test,
-        p_values,
+        answers,
     })
 }
 
@@ -170,7 +154,14 @@ impl Comparison {
             "changes": changes,
             "accuracy": pair(self.accuracy.map(Some)),
             "ece_top_label": ece,
-            "p_values": { key(self.test): known(&self.p_values) },
+            "omnibus": {
+                "before": self.answers[0].omnibus_json(),
+                "after": self.answers[1].omnibus_json(),
+            },
+            "intervals": {
+                "before": self.answers[0].intervals_json(),
+                "after": self.answers[1].intervals_json(),
+            },
         })
     }
 }
@@ -213,8 +204,16 @@ impl fmt::Display for Comparison {
         writeln!(f, "{:34} {before:>14.6} {after:>14.6}", "accuracy")?;
         let title = "ECE, 15 equal-width bins, biased";
         two(f, title, &self.ece, |ece| format!("{ece:.6e}"))?;
-        let test = format!("p-value, {}", self.test.title());
-        two(f, &test, &self.p_values, |p| p_value(*p))?;
+        for (name, answer) in ["before", "after"].iter().zip(&self.answers) {
+            let verdict = match &answer.omnibus {
+                Ok(outcome) => outcome.verdict(),
+                Err(reason) => format!("There is no test of calibration: {reason}"),
+            };
+            writeln!(f, "\n{name}: {verdict}")?;
+            for size in &answer.sizes {
+                write!(f, "  {size}")?;
+            }
+        }
         writeln!(
             f,
             "\nThe difference is after - before: negative is a gain. That of a score is the change of its \

@@ -2,19 +2,24 @@
 
 use std::io::IsTerminal;
 
+use burn::tensor::{Int, Tensor};
 use burn_calibration::{
-    estimator::Event,
+    distribution::Categorical,
+    estimator::{Event, Skce, Tce},
     hypothesis::{benjamini_hochberg, holm},
+    kernel::Kernel,
+    score::Overconfidence,
 };
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::{
-    args::{Evaluate, Family, Lens},
+    answer::{Answer, Size, Sizing, check_level, omnibus},
+    args::{Evaluate, Family, Lens, SizeArgs},
     input::Result,
     kernel::{bandwidth, fix_bandwidth, kernel},
-    output::{Adjusted, Aspect, Estimate, Evaluation, Test},
+    output::{Adjusted, Aspect, Estimate, Evaluation, Name, Test},
     quantities::{EstimateName, TestName},
     real,
     source::{device, read_labels, read_predictions},
@@ -22,8 +27,11 @@ use crate::{
 
 /// Above so many samples, what costs the square of their number is left out unless asked for.
 pub const QUADRATIC_LIMIT: usize = 20_000;
+/// Samples in a block of the SKCE where all pairs are too many.
+pub const BLOCK: usize = 25;
 
 pub fn run(args: &Evaluate) -> Result<()> {
+    check_level(&args.sizes)?;
     match args.family {
         Family::Categorical => classes(args),
         _ => real::evaluate(args),
@@ -59,20 +67,29 @@ fn classes(args: &Evaluate) -> Result<()> {
         .copied()
         .filter(|estimate| n <= QUADRATIC_LIMIT || !estimate.is_quadratic())
         .collect();
-    let tests = tests(args, n);
+    let tests = &args.tests;
 
-    let progress = progress((aspects.len() * (estimates.len() + tests.len())) as u64);
+    let progress = progress((aspects.len() * (2 + estimates.len() + tests.len())) as u64);
     let mut rng = StdRng::seed_from_u64(args.seed);
     let mut results = Vec::new();
     let mut fixed = kernel;
     for (class, predictions, labels, event) in aspects {
         fixed = fix_bandwidth(&args.kernel, kernel, &predictions, &mut rng);
+        progress.set_message("omnibus test");
+        let answer = omnibus(fixed, args.replicates, &predictions, &labels, &mut rng);
+        progress.inc(1);
+        progress.set_message("confidence intervals");
         let mut aspect = Aspect {
             class,
             bandwidth: bandwidth(&fixed),
+            answer: Answer {
+                omnibus: answer,
+                sizes: sizes(&args.sizes, fixed, event, (&predictions, &labels)),
+            },
             estimates: vec![],
             tests: vec![],
         };
+        progress.inc(1);
         for &name in &estimates {
             progress.set_message(name.title());
             let value = name.compute(fixed, event, &predictions, &labels);
@@ -82,7 +99,7 @@ fn classes(args: &Evaluate) -> Result<()> {
             });
             progress.inc(1);
         }
-        for &name in &tests {
+        for &name in tests {
             progress.set_message(name.title());
             let test = name.build(fixed, event, args.replicates as usize);
             let outcome = test.evaluate(&predictions, &labels, &mut rng);
@@ -97,7 +114,7 @@ fn classes(args: &Evaluate) -> Result<()> {
     progress.finish_and_clear();
 
     let adjusted = match args.lens {
-        Lens::ClassWise => adjust(&tests, &results),
+        Lens::ClassWise => adjust(tests, &results),
         _ => Vec::new(),
     };
     let evaluation = Evaluation {
@@ -105,7 +122,7 @@ fn classes(args: &Evaluate) -> Result<()> {
         classes: predictions.classes(),
         kernel: fixed,
         lens: args.lens,
-        left_out: n > QUADRATIC_LIMIT && args.tests.is_empty(),
+        left_out: n > QUADRATIC_LIMIT,
         aspects: results,
         adjusted,
     };
@@ -116,35 +133,62 @@ fn classes(args: &Evaluate) -> Result<()> {
     Ok(())
 }
 
-/// The tests that are asked for, or those that are usual.
-pub fn tests(args: &Evaluate, n: usize) -> Vec<TestName> {
-    let usual =
-        |test: &TestName| test.is_default() && (n <= QUADRATIC_LIMIT || !test.is_quadratic());
-    match args.tests.is_empty() {
-        true => TestName::value_variants()
-            .iter()
-            .copied()
-            .filter(usual)
-            .collect(),
-        false => args.tests.clone(),
-    }
+/// How large the errors are.
+pub fn sizes(
+    args: &SizeArgs,
+    kernel: Kernel,
+    event: Event,
+    (predictions, targets): (&Categorical, &Tensor<1, Int>),
+) -> Vec<Size> {
+    let of = Sizing {
+        args,
+        predictions,
+        targets,
+    };
+    let skce = match predictions.samples() <= QUADRATIC_LIMIT {
+        true => Skce::unbiased(kernel),
+        false => Skce::block(kernel, BLOCK),
+    };
+    vec![
+        of.in_points(
+            "overconfidence",
+            "overconfidence, points",
+            &Overconfidence { event },
+        ),
+        of.in_points(
+            "ece_debiased",
+            "ECE of order 2, debiased, points",
+            &Tce::default().with_event(event),
+        ),
+        of.of("skce", "SKCE, unbiased", &skce),
+    ]
 }
 
 /// The p-values of each test across classes, adjusted for their number.
 fn adjust(tests: &[TestName], classes: &[Aspect]) -> Vec<Adjusted> {
-    let of_test = |(k, &name): (usize, &TestName)| {
-        let p_values: std::result::Result<Vec<f64>, _> = classes
-            .iter()
-            .map(|class| class.tests[k].outcome.as_ref().map(|o| o.p_value()))
-            .collect();
-        let p_values = p_values.ok()?;
+    let adjusted = |name: Name, p_value: &dyn Fn(&Aspect) -> Option<f64>| {
+        let p_values: Option<Vec<f64>> = classes.iter().map(p_value).collect();
+        let p_values = p_values?;
         Some(Adjusted {
-            name: name.name(),
+            name,
             holm: holm(&p_values).ok()?,
             benjamini_hochberg: benjamini_hochberg(&p_values).ok()?,
         })
     };
-    tests.iter().enumerate().filter_map(of_test).collect()
+    let name = Name {
+        key: "omnibus".into(),
+        title: "omnibus test",
+    };
+    let omnibus = |class: &Aspect| class.answer.omnibus.as_ref().ok().map(|o| o.p_value);
+    let of_test = |(k, test): (usize, &TestName)| {
+        let p_value = |class: &Aspect| class.tests[k].outcome.as_ref().ok().map(|o| o.p_value());
+        adjusted(test.name(), &p_value)
+    };
+    let of_tests = tests.iter().enumerate().filter_map(of_test);
+    adjusted(name, &omnibus)
+        .into_iter()
+        .chain(of_tests)
+        .collect()
 }
 
 /// A bar on standard error, if that is a terminal, once the work has taken a second.

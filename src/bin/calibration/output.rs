@@ -9,7 +9,7 @@ use burn_calibration::{
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
-use crate::{args::Lens, evaluate::QUADRATIC_LIMIT};
+use crate::{answer::Answer, args::Lens, evaluate::QUADRATIC_LIMIT};
 
 pub struct Evaluation {
     pub n: usize,
@@ -27,6 +27,7 @@ pub struct Evaluation {
 pub struct Aspect {
     pub class: Option<usize>,
     pub bandwidth: f64,
+    pub answer: Answer,
     pub estimates: Vec<Estimate>,
     pub tests: Vec<Test>,
 }
@@ -122,6 +123,8 @@ impl Evaluation {
             _ => {
                 let aspect = &self.aspects[0];
                 object["kernel"]["bandwidth"] = json!(aspect.bandwidth);
+                object["omnibus"] = aspect.answer.omnibus_json();
+                object["intervals"] = aspect.answer.intervals_json();
                 object["estimates"] = estimates_json(&aspect.estimates);
                 object["tests"] = tests_json(&aspect.tests);
             }
@@ -135,6 +138,8 @@ impl Aspect {
         json!({
             "class": self.class,
             "bandwidth": self.bandwidth,
+            "omnibus": self.answer.omnibus_json(),
+            "intervals": self.answer.intervals_json(),
             "estimates": estimates_json(&self.estimates),
             "tests": tests_json(&self.tests),
         })
@@ -158,7 +163,10 @@ pub fn tests_json(tests: &[Test]) -> Value {
         json!({
             "estimate": outcome.estimate(),
             "statistic": outcome.statistic(),
+            "standardised": outcome.standardised(),
             "p_value": outcome.p_value(),
+            "is_bound": outcome.is_bound(),
+            "caveat": outcome.caveat(),
         })
     };
     let entry = |test: &Test| match &test.outcome {
@@ -172,11 +180,11 @@ impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} predictions of {} classes", self.n, self.classes)?;
         let lens = match self.lens {
-            Lens::Canonical => "all probabilities (canonical)",
+            Lens::Canonical => "the whole vector of probabilities (canonical)",
             Lens::TopLabel => "the confidence in the most likely class (top-label)",
-            Lens::ClassWise => "each class on its own (class-wise)",
+            Lens::ClassWise => "each class against the rest (class-wise)",
         };
-        writeln!(f, "what is evaluated: {lens}")?;
+        writeln!(f, "tested: {lens}")?;
         for aspect in &self.aspects {
             aspect.fmt(f, &self.kernel)?;
         }
@@ -211,6 +219,7 @@ impl Aspect {
         if let Some(class) = self.class {
             writeln!(f, "class {class}")?;
         }
+        writeln!(f, "{}", self.answer)?;
         writeln!(f, "{}", describe(kernel, self.bandwidth))?;
         write_estimates(f, &self.estimates)?;
         write_tests(f, &self.tests)
@@ -231,6 +240,9 @@ pub fn write_estimates(f: &mut fmt::Formatter<'_>, estimates: &[Estimate]) -> fm
 
 /// A line each; a reason where there is no p-value.
 pub fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[Test]) -> fmt::Result {
+    if tests.is_empty() {
+        return Ok(());
+    }
     writeln!(f, "\ntests of calibration")?;
     writeln!(
         f,
@@ -239,14 +251,19 @@ pub fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[Test]) -> fmt::Result {
     )?;
     for Test { name, outcome } in tests {
         match outcome {
-            Ok(o) => writeln!(
-                f,
-                "  {:36} {:>16.8e} {:>14.6} {:>12}",
-                name.title,
-                o.estimate(),
-                o.statistic(),
-                p_value(o.p_value())
-            )?,
+            Ok(o) => {
+                writeln!(
+                    f,
+                    "  {:36} {:>16.8e} {:>14.6} {:>12}",
+                    name.title,
+                    o.estimate(),
+                    o.statistic(),
+                    probability(o.p_value(), o.is_bound())
+                )?;
+                if let Some(caveat) = o.caveat() {
+                    writeln!(f, "    {caveat}")?;
+                }
+            }
             Err(reason) => writeln!(f, "  {:36} {:>16}  {reason}", name.title, "-")?,
         }
     }
@@ -258,8 +275,16 @@ pub fn write_left_out(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(
         f,
         "\nleft out, since their cost is the square of the number of samples (more than \
-         {QUADRATIC_LIMIT}): the quadratic SKCE and its tests; --test runs one all the same"
+         {QUADRATIC_LIMIT}): the biased and unbiased SKCE over all pairs"
     )
+}
+
+/// A p-value, or that it is at most so much.
+pub fn probability(p: f64, is_bound: bool) -> String {
+    match is_bound {
+        true => format!("≤ {p:.4}"),
+        false => format!("{p:.4}"),
+    }
 }
 
 /// Seven digits, with an exponent where it is small.

@@ -98,29 +98,6 @@ pub enum TestName {
 }
 
 impl TestName {
-    /// Whether the cost grows with the square of the number of samples.
-    pub fn is_quadratic(self) -> bool {
-        matches!(
-            self,
-            Self::SkceUnbiasedAsymptotic
-                | Self::SkceUnbiasedBootstrap
-                | Self::SkceUnbiasedExact
-                | Self::SkceBiasedDistributionFree
-                | Self::SkceUnbiasedDistributionFree
-        )
-    }
-
-    /// Whether it runs without being asked for: the others say nothing new, or take long.
-    pub fn is_default(self) -> bool {
-        !matches!(
-            self,
-            Self::SkceUnbiasedBootstrap
-                | Self::SkceUnbiasedExact
-                | Self::EceTopLabelExact
-                | Self::EceTopLabelConsistency
-        )
-    }
-
     /// A line for the table.
     pub fn title(self) -> &'static str {
         match self {

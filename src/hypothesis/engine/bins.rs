@@ -60,22 +60,31 @@ impl<F: Fn(&[(f64, f64, f64)]) -> f64 + Sync> Evaluator<Categorical> for BinnedE
 /// The Kolmogorov–Smirnov error of the top label: the largest gap between the sums of confidences and
 /// of right predictions over the samples up to some confidence.
 pub struct CumulativeGap {
-    /// The rank of each sample's confidence among the distinct ones.
+    /// The rank of each sample's confidence among those at which the gap is taken.
     rank: Vec<u32>,
-    /// `Σ (1 − r)` over the samples of each distinct confidence.
+    /// `Σ (1 − r)` over the samples of each rank.
     slack: Vec<f64>,
 }
 
 impl CumulativeGap {
-    pub fn new(predictions: &Categorical) -> Self {
+    /// The gap is taken at every distinct confidence, or at about `most` of them, of equal mass.
+    pub fn new(predictions: &Categorical, most: usize) -> Self {
         let rows = predictions.rows();
         let confidences = confidences(&rows);
         let mut order: Vec<usize> = (0..confidences.len()).collect();
         order.sort_by(|&i, &j| confidences[i].total_cmp(&confidences[j]));
         let (mut rank, mut slack) = (vec![0; order.len()], Vec::new());
+        let size = order.len().div_ceil(most);
+        let mut members = 0; // of the last rank
         for ties in order.chunk_by(|&i, &j| confidences[i] == confidences[j]) {
-            ties.iter().for_each(|&i| rank[i] = slack.len() as u32);
-            slack.push(ties.iter().map(|&i| 1.0 - confidences[i]).sum());
+            if members == 0 || members >= size {
+                slack.push(0.0);
+                members = 0;
+            }
+            members += ties.len();
+            let last = slack.len() - 1;
+            ties.iter().for_each(|&i| rank[i] = last as u32);
+            slack[last] += ties.iter().map(|&i| 1.0 - confidences[i]).sum::<f64>();
         }
         Self { rank, slack }
     }

@@ -12,64 +12,75 @@ use crate::{
     kernel::Kernel,
 };
 
-/// The unbiased SKCE of the kernel `φ(p)ᵀφ(q)`, of low rank: `φ(p) = K_TT^{−½} k_T(p)` for `J` of the
+/// The unbiased SKCE of kernels `φ(p)ᵀφ(q)` of low rank, at one or several bandwidths: `φ(p) = K_TT^{−½} k_T(p)` for `J` of the
 /// predictions, drawn, as locations `T` (Williams and Seeger 2001, the Nyström method). With
 /// `z_jc = Σ_i φ_j(p_i) δ_ic` it is `(‖z‖² − Σ_i ‖φ(p_i)‖²‖δ_i‖²)/(n(n − 1))`, linear in `n`, and a label
 /// that differs changes `2J` numbers.
 pub struct Landmarks {
     rows: Arc<ClassRows>,
-    /// `φ(p_i)`, row by row: `[n, J]`. Single precision is enough of numbers that are summed in double.
+    /// `φ(p_i)` of every bandwidth, row by row: `[n, B·J]`. Single precision is enough of numbers that
+    /// are summed in double.
     features: Vec<f32>,
     /// `J`.
     rank: usize,
-    /// `z_cj` where all labels are the most likely class, `[m, J]`.
+    /// `B·J`.
+    width: usize,
+    /// `z_cj` where all labels are the most likely class, `[m, B·J]`.
     base: Vec<f64>,
-    /// `‖φ(p_i)‖²`.
-    squares: Vec<f64>,
-    /// `Σ_i ‖φ(p_i)‖²‖δ_i‖²` there.
-    diagonal: f64,
+    /// `Σ_i ‖φ(p_i)‖²‖δ_i‖²` there, for each bandwidth.
+    diagonal: Vec<f64>,
 }
 
 impl Landmarks {
-    /// With so many landmarks, drawn from the predictions; the bandwidth must be fixed.
+    /// With so many landmarks, drawn from the predictions; a fixed bandwidth times each factor.
     pub fn new(
         kernel: Kernel,
+        factors: &[f64],
         predictions: &Categorical,
         landmarks: usize,
         rng: &mut dyn Rng,
     ) -> Self {
         let rows = predictions.rows();
         let (n, m) = (rows.samples(), rows.classes);
-        let kernel = HostKernel::new(kernel, m, predictions.device());
+        let kernel = HostKernel::new(kernel, factors, m, predictions.device());
         let chosen = index::sample(rng, n, landmarks.min(n));
         let points: Vec<f64> = chosen.iter().flat_map(|i| rows.row(i)).copied().collect();
-        let whiten = inverse_root(&kernel.matrix(&points, &points), chosen.len());
         let rank = chosen.len();
-        let mut features = vec![0f32; n * rank];
-        let blocks = features.par_chunks_mut(BLOCK * rank).enumerate();
+        let roots: Vec<DMatrix<f64>> = (kernel.matrices(&points, &points).iter())
+            .map(|gram| inverse_root(gram, rank))
+            .collect();
+        let width = roots.len() * rank;
+        let mut features = vec![0f32; n * width];
+        let blocks = features.par_chunks_mut(BLOCK * width).enumerate();
         blocks.for_each(|(block, features)| {
-            let count = features.len() / rank;
+            let count = features.len() / width;
             let own = &rows.values[block * BLOCK * m..][..count * m];
-            let gram = kernel.matrix(own, &points);
-            for (feature, k) in features.chunks_mut(rank).zip(gram.chunks(rank)) {
-                for (feature, column) in feature.iter_mut().zip(whiten.column_iter()) {
-                    *feature = k.iter().zip(&column).map(|(k, w)| k * w).sum::<f64>() as f32;
+            for (b, gram) in kernel.matrices(own, &points).iter().enumerate() {
+                for (feature, k) in features.chunks_mut(width).zip(gram.chunks(rank)) {
+                    let feature = &mut feature[b * rank..][..rank];
+                    for (feature, root) in feature.iter_mut().zip(roots[b].column_iter()) {
+                        *feature = k.iter().zip(&root).map(|(k, w)| k * w).sum::<f64>() as f32;
+                    }
                 }
             }
         });
-        let mut of_all = Self {
+        let mut all = Self {
             rank,
-            base: vec![0.0; m * rank],
-            squares: features.chunks(rank).map(square).collect(),
-            diagonal: 0.0,
+            width,
+            base: Vec::new(),
+            diagonal: vec![0.0; roots.len()],
             features,
             rows,
         };
-        of_all.diagonal = (0..n)
-            .map(|i| of_all.squares[i] * of_all.residual_square(i))
-            .sum();
-        of_all.base = of_all.sums();
-        of_all
+        for i in 0..n {
+            let residual = all.residual_square(i);
+            for (b, diagonal) in all.diagonal.iter_mut().enumerate() {
+                let feature = &all.features[i * width + b * rank..][..rank];
+                *diagonal += square(feature) * residual;
+            }
+        }
+        all.base = all.sums();
+        all
     }
 
     /// `‖e_top − p‖²`.
@@ -80,12 +91,12 @@ impl Landmarks {
 
     /// `Σ_i (e_top − p)_c φ_j(p_i)`.
     fn sums(&self) -> Vec<f64> {
-        let (n, m, rank) = (self.rows.samples(), self.rows.classes, self.rank);
+        let (n, m, width) = (self.rows.samples(), self.rows.classes, self.width);
         let part = |first: usize| {
-            let mut sums = vec![0.0; m * rank];
+            let mut sums = vec![0.0; m * width];
             for i in first..n.min(first + PART) {
                 let (p, top) = (self.rows.row(i), self.rows.top[i] as usize);
-                for (c, sums) in sums.chunks_mut(rank).enumerate() {
+                for (c, sums) in sums.chunks_mut(width).enumerate() {
                     let residual = if c == top { self.rows.doubt[i] } else { -p[c] };
                     add_to(sums, residual, self.feature(i));
                 }
@@ -94,35 +105,40 @@ impl Landmarks {
         };
         let firsts: Vec<usize> = (0..n).step_by(PART).collect();
         let parts: Vec<Vec<f64>> = firsts.into_par_iter().map(part).collect();
-        let mut sums = vec![0.0; m * rank];
+        let mut sums = vec![0.0; m * width];
         for part in parts {
             add_all(&mut sums, &part);
         }
         sums
     }
 
+    /// `φ(p_i)` of every bandwidth.
     fn feature(&self, i: usize) -> &[f32] {
-        &self.features[i * self.rank..][..self.rank]
+        &self.features[i * self.width..][..self.width]
     }
 
-    fn of(&self, flips: &[Flip]) -> f64 {
-        let (mut z, mut diagonal) = (self.base.clone(), self.diagonal);
-        let rank = self.rank;
+    fn of(&self, flips: &[Flip]) -> Vec<f64> {
+        let (mut z, mut diagonal) = (self.base.clone(), self.diagonal.clone());
+        let width = self.width;
         for &Flip { sample, class } in flips {
             let i = sample as usize;
-            let top = self.rows.top[i];
-            add_to(
-                &mut z[class as usize * rank..][..rank],
-                1.0,
-                self.feature(i),
-            );
-            add_to(&mut z[top as usize * rank..][..rank], -1.0, self.feature(i));
-            let change = self.rows.confidence(i) - self.rows.probability(i, class);
-            diagonal += 2.0 * self.squares[i] * change;
+            let (top, feature) = (self.rows.top[i], self.feature(i));
+            add_to(&mut z[class as usize * width..][..width], 1.0, feature);
+            add_to(&mut z[top as usize * width..][..width], -1.0, feature);
+            let change = 2.0 * (self.rows.confidence(i) - self.rows.probability(i, class));
+            for (diagonal, feature) in diagonal.iter_mut().zip(feature.chunks(self.rank)) {
+                *diagonal += square(feature) * change;
+            }
         }
         let n = self.rows.samples() as f64;
-        let square: f64 = z.iter().map(|z| z * z).sum();
-        (square - diagonal) / (n * (n - 1.0))
+        let mut squares = vec![0.0; diagonal.len()]; // ‖z‖²
+        for of_class in z.chunks(width) {
+            for (sum, z) in squares.iter_mut().zip(of_class.chunks(self.rank)) {
+                *sum += z.iter().map(|z| z * z).sum::<f64>();
+            }
+        }
+        let estimate = |(square, diagonal): (f64, f64)| (square - diagonal) / (n * (n - 1.0));
+        squares.into_iter().zip(diagonal).map(estimate).collect()
     }
 }
 
@@ -159,8 +175,12 @@ pub fn inverse_root(gram: &[f64], size: usize) -> DMatrix<f64> {
 }
 
 impl Evaluator<Categorical> for Landmarks {
+    fn width(&self) -> usize {
+        self.diagonal.len()
+    }
+
     fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
-        Ok(sets.map(|flips| self.of(flips)))
+        Ok(sets.map(|flips| self.of(flips)).concat())
     }
 }
 

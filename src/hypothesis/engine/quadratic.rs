@@ -12,7 +12,8 @@ use crate::{
     ops::cpu::{Matrix, Real, add_product},
 };
 
-/// The biased or unbiased SKCE of classes, `Σ_ij k_ij δ_iᵀδ_j` over all or all distinct pairs.
+/// The biased or unbiased SKCE of classes, `Σ_ij k_ij δ_iᵀδ_j` over all or all distinct pairs, at one or
+/// several bandwidths.
 ///
 /// With `a_i` the most likely class, `d_i = e_{a_i} − p_i` and `Δ_i = e_{y_i} − e_{a_i}`, which is 0 but
 /// for the labels that differ from it,
@@ -27,10 +28,10 @@ pub struct Quadratic {
     kernel: HostKernel,
     unbiased: bool,
     few: bool,
-    /// `(K d)_ic` where few labels differ, else `−(K p)_ic`.
-    linear: Vec<f64>,
+    /// Of each bandwidth `(K d)_ic` where few labels differ, else `−(K p)_ic`.
+    linear: Vec<Vec<f64>>,
     /// `Σ_ij k_ij d_iᵀd_j`, or `Σ_ij k_ij p_iᵀp_j`.
-    base: f64,
+    base: Vec<f64>,
 }
 
 /// Up to this share of labels that differ, they are summed over set by set.
@@ -39,8 +40,8 @@ const FEW: f64 = 0.15;
 const SINGLE: usize = 4096;
 
 impl Quadratic {
-    /// With a fixed bandwidth, for at least two samples where it is unbiased.
-    pub fn new(kernel: Kernel, form: SkceForm, predictions: &Categorical) -> Self {
+    /// With a fixed bandwidth times each factor, for at least two samples where it is unbiased.
+    pub fn new(kernel: Kernel, factors: &[f64], form: SkceForm, predictions: &Categorical) -> Self {
         let rows = predictions.rows();
         let (n, m) = (rows.samples(), rows.classes);
         let few = rows.expected_errors() <= FEW * n as f64;
@@ -50,16 +51,16 @@ impl Quadratic {
                 vectors[i * m + top as usize] = *doubt; // 1 − p, with all of its digits
             }
         }
-        let kernel = HostKernel::new(kernel, m, predictions.device());
-        let linear = product(&kernel, &rows, &vectors);
-        let base = linear.iter().zip(&vectors).map(|(a, b)| a * b).sum();
+        let kernel = HostKernel::new(kernel, factors, m, predictions.device());
+        let linear = products(&kernel, &rows, &vectors);
+        let dot = |linear: &Vec<f64>| linear.iter().zip(&vectors).map(|(a, b)| a * b).sum();
         Self {
             unbiased: form == SkceForm::Unbiased,
+            base: linear.iter().map(dot).collect(),
             rows,
             kernel,
             few,
             linear,
-            base,
         }
     }
 
@@ -91,17 +92,14 @@ impl Quadratic {
         flips.iter().map(change).sum()
     }
 
-    fn at(&self, sample: u32, class: u32) -> f64 {
-        self.linear[sample as usize * self.rows.classes + class as usize]
+    /// Where in `linear` the number of a sample and a class is.
+    fn at(&self, sample: usize, class: u32) -> usize {
+        sample * self.rows.classes + class as usize
     }
 
-    /// The total of a set with few labels that differ.
-    fn sparse(&self, flips: &[Flip]) -> f64 {
+    /// The totals of a set with few labels that differ.
+    fn sparse(&self, flips: &[Flip]) -> Vec<f64> {
         let top = |flip: &Flip| self.rows.top[flip.sample as usize];
-        let linear: f64 = flips
-            .iter()
-            .map(|flip| self.at(flip.sample, flip.class) - self.at(flip.sample, top(flip)))
-            .sum();
         let d = self.rows.classes;
         let points: Vec<f64> = flips
             .iter()
@@ -110,46 +108,65 @@ impl Quadratic {
             .collect();
         let classes: Vec<u32> = flips.iter().map(|flip| flip.class).collect();
         let tops: Vec<u32> = flips.iter().map(top).collect();
-        let mut pairs = 0.0; // i < j
+        let mut pairs = vec![0.0; self.base.len()]; // i < j
         for first in (0..flips.len()).step_by(ROWS) {
             let last = flips.len().min(first + ROWS);
-            let gram = self
-                .kernel
-                .matrix(&points[first * d..last * d], &points[first * d..]);
-            for (i, k) in (first..last).zip(gram.chunks(flips.len() - first)) {
-                pairs += Arch::new().dispatch(Differences {
-                    k: &k[i + 1 - first..],
-                    classes: &classes[i..],
-                    tops: &tops[i..],
-                });
+            let own = &points[first * d..last * d];
+            let grams = self.kernel.matrices(own, &points[first * d..]);
+            for (gram, pairs) in grams.iter().zip(&mut pairs) {
+                for (i, k) in (first..last).zip(gram.chunks(flips.len() - first)) {
+                    *pairs += Arch::new().dispatch(Differences {
+                        k: &k[i + 1 - first..],
+                        classes: &classes[i..],
+                        tops: &tops[i..],
+                    });
+                }
             }
         }
         let diagonal = 2.0 * flips.len() as f64; // k_ii ‖e_y − e_a‖²
-        self.base + 2.0 * linear + diagonal + 2.0 * pairs
+        let total = |((linear, base), pairs): ((&Vec<f64>, &f64), f64)| {
+            let change = |flip: &Flip| self.change(linear, flip);
+            let linear: f64 = flips.iter().map(change).sum();
+            base + 2.0 * linear + diagonal + 2.0 * pairs
+        };
+        self.linear
+            .iter()
+            .zip(&self.base)
+            .zip(pairs)
+            .map(total)
+            .collect()
     }
 
-    /// The totals of all sets, many at once.
-    fn dense<T: Real>(&self, sets: &LabelSets) -> Vec<f64> {
+    /// What a label that differs changes in the sum of a linear term.
+    fn change(&self, linear: &[f64], flip: &Flip) -> f64 {
+        let sample = flip.sample as usize;
+        linear[self.at(sample, flip.class)] - linear[self.at(sample, self.rows.top[sample])]
+    }
+
+    /// The totals of all sets, many at once, set by set.
+    fn dense<T: Real>(&self, sets: &LabelSets) -> Vec<Vec<f64>> {
         let (n, d) = (self.rows.samples(), self.rows.classes);
         let points: Vec<T> = self.rows.values.iter().map(|&p| T::new(p)).collect();
         let labels = in_lanes::<T>(sets, n);
-        let add = |block: usize, sums: &mut [f64]| {
+        let add = |block: usize, sums: &mut [Vec<f64>]| {
             let rows = block * ROWS..n.min((block + 1) * ROWS);
             let own = &points[rows.start * d..rows.end * d];
             for first in (rows.start..n).step_by(COLUMNS) {
                 let columns = first..n.min(first + COLUMNS);
                 let others = &points[columns.start * d..columns.end * d];
-                let gram = self.kernel.matrix(own, others);
-                for (lanes, sums) in labels.chunks(n).zip(sums.chunks_mut(LANES)) {
-                    for (i, k) in rows.clone().zip(gram.chunks(columns.len())) {
-                        let after = first.max(i + 1).min(columns.end); // j > i
-                        let equal = Arch::new().dispatch(Equal {
-                            k: &k[after - first..],
-                            own: &lanes[i],
-                            labels: &lanes[after..columns.end],
-                        });
-                        for (sum, equal) in sums.iter_mut().zip(equal) {
-                            *sum += equal.to_f64();
+                let grams = self.kernel.matrices(own, others);
+                for (gram, sums) in grams.iter().zip(sums.iter_mut()) {
+                    for (lanes, sums) in labels.chunks(n).zip(sums.chunks_mut(LANES)) {
+                        for (i, k) in rows.clone().zip(gram.chunks(columns.len())) {
+                            let after = first.max(i + 1).min(columns.end); // j > i
+                            let equal = Arch::new().dispatch(Equal {
+                                k: &k[after - first..],
+                                own: &lanes[i],
+                                labels: &lanes[after..columns.end],
+                            });
+                            for (sum, equal) in sums.iter_mut().zip(equal) {
+                                *sum += equal.to_f64();
+                            }
                         }
                     }
                 }
@@ -157,28 +174,33 @@ impl Quadratic {
         };
         // the same parts in the same order, whatever the number of threads
         let part = |part: usize| {
-            let mut sums = vec![0.0; labels.len() / n * LANES];
+            let mut sums = vec![vec![0.0; labels.len() / n * LANES]; self.base.len()];
             let blocks = (part..n.div_ceil(ROWS)).step_by(PARTS);
             blocks.for_each(|block| add(block, &mut sums));
             sums
         };
-        let parts: Vec<Vec<f64>> = (0..PARTS).into_par_iter().map(part).collect();
-        let equal = (0..sets.len()).map(|set| parts.iter().map(|sums| sums[set]).sum::<f64>());
-        let most_likely: f64 = (0..n).map(|i| self.at(i as u32, self.rows.top[i])).sum();
-        let linear = sets.map(|flips| {
-            let change = |flip: &Flip| {
-                self.at(flip.sample, flip.class)
-                    - self.at(flip.sample, self.rows.top[flip.sample as usize])
-            };
-            most_likely + flips.iter().map(change).sum::<f64>()
-        });
-        // k_ii 1[y_i = y_i] = 1
-        let total = |(equal, linear): (f64, f64)| n as f64 + 2.0 * equal + 2.0 * linear + self.base;
-        equal.zip(linear).map(total).collect()
+        let parts: Vec<Vec<Vec<f64>>> = (0..PARTS).into_par_iter().map(part).collect();
+        let total = |set: usize, bandwidth: usize| {
+            let equal: f64 = parts.iter().map(|part| part[bandwidth][set]).sum();
+            let linear = &self.linear[bandwidth];
+            let most_likely = |i: usize| linear[self.at(i, self.rows.top[i])];
+            let likely: f64 = (0..n).map(most_likely).sum();
+            let changes: f64 = (sets.flips(set).iter())
+                .map(|flip| self.change(linear, flip))
+                .sum();
+            // k_ii 1[y_i = y_i] = 1
+            n as f64 + 2.0 * equal + 2.0 * (likely + changes) + self.base[bandwidth]
+        };
+        let totals = |set| (0..self.base.len()).map(|b| total(set, b)).collect();
+        (0..sets.len()).into_par_iter().map(totals).collect()
     }
 }
 
 impl Evaluator<Categorical> for Quadratic {
+    fn width(&self) -> usize {
+        self.kernel.bandwidths()
+    }
+
     fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
         let totals = match (self.few, self.rows.samples() > SINGLE) {
             (true, _) => sets.map(|flips| self.sparse(flips)),
@@ -186,10 +208,12 @@ impl Evaluator<Categorical> for Quadratic {
             (false, false) => self.dense::<f64>(sets),
         };
         let diagonal = self.diagonal();
-        let estimate = |(set, total): (usize, &f64)| {
-            self.estimate(*total, diagonal + self.diagonal_change(sets.flips(set)))
+        let estimates = |(set, totals): (usize, &Vec<f64>)| {
+            let diagonal = diagonal + self.diagonal_change(sets.flips(set));
+            let estimate = |&total: &f64| self.estimate(total, diagonal);
+            totals.iter().map(estimate).collect::<Vec<f64>>()
         };
-        Ok(totals.iter().enumerate().map(estimate).collect())
+        Ok(totals.iter().enumerate().flat_map(estimates).collect())
     }
 }
 
@@ -202,27 +226,35 @@ const PARTS: usize = 32;
 /// Sets whose labels are compared at once.
 const LANES: usize = 64;
 
-/// `K v`, `[n, m]` from `[n, m]`, in tiles.
-fn product(kernel: &HostKernel, rows: &ClassRows, vectors: &[f64]) -> Vec<f64> {
+/// `K v` at each bandwidth, `[n, m]` from `[n, m]`, in tiles.
+fn products(kernel: &HostKernel, rows: &ClassRows, vectors: &[f64]) -> Vec<Vec<f64>> {
     let (n, m) = (rows.samples(), rows.classes);
-    let mut products = vec![0.0; n * m];
-    let blocks = products.par_chunks_mut(ROWS * m).enumerate();
-    blocks.for_each(|(block, products)| {
-        let height = products.len() / m;
-        let own = &rows.values[block * ROWS * m..][..height * m];
+    let of_block = |block: usize| {
+        let own = block * ROWS..n.min((block + 1) * ROWS);
+        let points = &rows.values[own.start * m..own.end * m];
+        let mut products = vec![vec![0.0; own.len() * m]; kernel.bandwidths()];
         for first in (0..n).step_by(COLUMNS) {
             let last = n.min(first + COLUMNS);
             let width = last - first;
-            let gram = kernel.matrix(own, &rows.values[first * m..last * m]);
-            add_product(
-                products,
-                m,
-                Matrix::new(&gram, width, [height, width]),
-                Matrix::new(&vectors[first * m..last * m], m, [width, m]),
-            );
+            let vectors = Matrix::new(&vectors[first * m..last * m], m, [width, m]);
+            let grams = kernel.matrices(points, &rows.values[first * m..last * m]);
+            for (products, gram) in products.iter_mut().zip(&grams) {
+                add_product(
+                    products,
+                    m,
+                    Matrix::new(gram, width, [own.len(), width]),
+                    vectors,
+                );
+            }
         }
-    });
-    products
+        products
+    };
+    let blocks: Vec<Vec<Vec<f64>>> = (0..n.div_ceil(ROWS))
+        .into_par_iter()
+        .map(of_block)
+        .collect();
+    let of_bandwidth = |b: usize| blocks.iter().flat_map(|block| &block[b]).copied().collect();
+    (0..kernel.bandwidths()).map(of_bandwidth).collect()
 }
 
 /// The labels of all sets as numbers: of [`LANES`] sets, `n` samples; and so on. Lanes without a set

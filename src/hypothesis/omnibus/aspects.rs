@@ -58,23 +58,25 @@ pub(super) enum Kind {
 pub(super) const BANDWIDTHS: [f64; 3] = [0.25, 1.0, 4.0];
 /// Up to so many samples the SKCE is over all pairs.
 const QUADRATIC: usize = 10_000;
+/// Confidences at which the cumulative gap is taken, about.
+const GAPS: usize = 4096;
 /// Landmarks of a kernel for more samples.
 const LANDMARKS: usize = 16;
 
-/// The kernels at all bandwidths, with their aspects.
-pub(super) fn kernels(kernel: Kernel) -> impl Iterator<Item = (Kernel, Aspect)> {
+/// The aspects of an SKCE at all bandwidths.
+pub(super) fn of_kernel(kernel: Kernel) -> impl Iterator<Item = Aspect> {
     let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
         panic!("a fixed bandwidth");
     };
-    BANDWIDTHS.into_iter().map(move |factor| {
-        let bandwidth = factor * bandwidth;
-        let aspect = Aspect {
-            kind: Kind::Skce,
-            name: format!("skce_bandwidth_{}", super::outcome::short(bandwidth)),
-            deviation: None,
-        };
-        (kernel.with_bandwidth(Bandwidth::Fixed(bandwidth)), aspect)
-    })
+    let aspect = move |factor| Aspect {
+        kind: Kind::Skce,
+        name: format!(
+            "skce_bandwidth_{}",
+            super::outcome::short(factor * bandwidth)
+        ),
+        deviation: None,
+    };
+    BANDWIDTHS.into_iter().map(aspect)
 }
 
 impl Omnibus for Categorical {
@@ -103,7 +105,7 @@ impl Omnibus for Categorical {
             deviation: None,
         });
         let mut evaluators: Vec<Box<dyn Evaluator<Self> + 'a>> =
-            vec![Box::new(sums), Box::new(CumulativeGap::new(self))];
+            vec![Box::new(sums), Box::new(CumulativeGap::new(self, GAPS))];
         if n < 2 {
             kernel.validate()?; // there are no pairs
             return Ok(Plan {
@@ -115,13 +117,16 @@ impl Omnibus for Categorical {
             true => kernel.with_bandwidth_of(&self.probabilities().detach())?,
             false => with_bandwidth_of_some(kernel, self, rng)?,
         };
-        for (kernel, aspect) in kernels(kernel) {
-            evaluators.push(match n <= QUADRATIC {
-                true => Box::new(Quadratic::new(kernel, SkceForm::Unbiased, self)),
-                false => Box::new(Landmarks::new(kernel, self, LANDMARKS, rng)),
-            });
-            aspects.push(aspect);
-        }
+        evaluators.push(match n <= QUADRATIC {
+            true => Box::new(Quadratic::new(
+                kernel,
+                &BANDWIDTHS,
+                SkceForm::Unbiased,
+                self,
+            )),
+            false => Box::new(Landmarks::new(kernel, &BANDWIDTHS, self, LANDMARKS, rng)),
+        });
+        aspects.extend(of_kernel(kernel));
         Ok(Plan {
             evaluators,
             aspects,

@@ -2,7 +2,7 @@ use burn::tensor::{Tensor, TensorData};
 use rand::{Rng, RngExt, seq::index};
 use rayon::prelude::*;
 
-use super::aspects::{Aspect, BANDWIDTHS, Kind, Omnibus, Plan, kernels};
+use super::aspects::{Aspect, BANDWIDTHS, Kind, Omnibus, Plan, of_kernel};
 use crate::{
     distribution::{HostMarginals, Marginals},
     error::Result,
@@ -48,9 +48,8 @@ where
         if n > 1 {
             let some = index::sample(rng, n, n.min(MEDIAN_OF)).into_vec();
             let kernel = kernel.with_bandwidth_of_predictions(&self.select_rows(&some))?;
-            let (kernels, of_kernels): (Vec<_>, Vec<_>) = kernels(kernel).unzip();
-            evaluators.push(Box::new(Embeddings::new(self, &kernels, rng)));
-            aspects.extend(of_kernels);
+            evaluators.push(Box::new(Embeddings::new(self, kernel, rng)));
+            aspects.extend(of_kernel(kernel));
         } else {
             kernel.validate()?; // there are no pairs
         }
@@ -134,8 +133,8 @@ struct Embeddings {
 }
 
 impl Embeddings {
-    /// With the same landmarks for all kernels, which have fixed bandwidths.
-    fn new<P: Marginals>(predictions: &P, kernels: &[Kernel], rng: &mut dyn Rng) -> Self
+    /// With the same landmarks for all bandwidths; that of the kernel is fixed.
+    fn new<P: Marginals>(predictions: &P, on_predictions: Kernel, rng: &mut dyn Rng) -> Self
     where
         RealKernel: TargetKernel<P>,
     {
@@ -154,17 +153,19 @@ impl Embeddings {
         let length_scale = median_distance(&tensor(&drawn), kernel.distance);
         let targets = HostKernel::new(
             kernel.with_bandwidth(Bandwidth::Fixed(length_scale)),
+            &[1.0],
             d,
             device.clone(),
         );
         let landmarks = drawn[..rank * d].to_vec();
-        let whiten = inverse_root(&targets.matrix(&landmarks, &landmarks), rank);
+        let whiten = inverse_root(&targets.matrices(&landmarks, &landmarks)[0], rank);
         let whiten = whiten.as_slice().to_vec();
         let expected =
             RealKernel::gaussian(length_scale).expectation(&predictions, &tensor(&landmarks), 1); // [1, n, r]
         let expectations = product(&to_vec(expected), &whiten, rank);
         let locations = predictions.select_rows(&rows[..rank]);
-        let features = kernels.iter().map(|kernel| {
+        let features = BANDWIDTHS.iter().map(|factor| {
+            let kernel = scaled(on_predictions, *factor);
             let gram = kernel.between_of(&locations, &locations);
             let root = inverse_root(&to_vec(gram), rank);
             let k = to_vec(kernel.between_of(&predictions, &locations)); // [1, n, J]
@@ -185,8 +186,8 @@ impl Embeddings {
     /// `ψ(y_i) − E ψ(Y_i)`, `[n, r]`. Of a sample among the draws of its prediction the expectation is
     /// over the other draws: so a redrawn target and one from outside have residuals of one size.
     fn residuals(&self, targets: &[f64]) -> Vec<f64> {
-        let kernel = self.targets.matrix(targets, &self.landmarks);
-        let mut residuals = product(&kernel, &self.whiten, self.rank);
+        let kernel = &self.targets.matrices(targets, &self.landmarks)[0];
+        let mut residuals = product(kernel, &self.whiten, self.rank);
         let expected = residuals.iter_mut().zip(&self.expectations);
         expected.for_each(|(psi, expected)| *psi -= expected);
         if let Some(marginals) = &self.marginals {
@@ -222,6 +223,14 @@ impl Embeddings {
             (square(&z) - diagonal) / (n as f64 * (n as f64 - 1.0))
         };
         self.features.iter().map(estimate).collect()
+    }
+}
+
+/// A kernel with a fixed bandwidth, at another.
+fn scaled(kernel: Kernel, factor: f64) -> Kernel {
+    match kernel.bandwidth {
+        Bandwidth::Fixed(value) => kernel.with_bandwidth(Bandwidth::Fixed(factor * value)),
+        Bandwidth::Median => kernel,
     }
 }
 

@@ -1,7 +1,9 @@
 use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::Predictive,
+    estimator::Skce,
     kernel::{Bandwidth, Kernel, RealKernel, TargetKernel, TensorKernel},
+    score::IntervalOverconfidence,
 };
 use rand::{SeedableRng, rngs::StdRng, seq::index};
 
@@ -11,10 +13,11 @@ use super::{
     source::{read, with_predictions},
 };
 use crate::{
+    answer::{Answer, Sizing, omnibus},
     args::{
         BandwidthChoice, DistanceName, Evaluate, KernelName, LengthScale, Lens, TargetKernelName,
     },
-    evaluate::{QUADRATIC_LIMIT, progress, tests},
+    evaluate::{BLOCK, QUADRATIC_LIMIT, progress},
     input::Result,
     output::{Estimate, Test},
     source::device,
@@ -52,7 +55,6 @@ where
         .into_iter()
         .filter(|estimate| n <= QUADRATIC_LIMIT || !estimate.is_quadratic())
         .collect();
-    let asked = !args.tests.is_empty();
     if let Some(test) = args.tests.iter().find(|test| test.is_of_classes()) {
         let family = crate::output::key(args.family);
         let test = crate::output::key(*test);
@@ -60,18 +62,45 @@ where
             "--test {test}: of classes, there is none for --family {family}"
         ));
     }
-    let tests = tests(args, n)
-        .into_iter()
-        .filter(|test| !test.is_of_classes());
-    let tests: Vec<_> = tests.collect();
-
-    let progress = progress((estimates.len() + tests.len()) as u64);
+    let progress = progress((2 + estimates.len() + args.tests.len()) as u64);
+    progress.set_message("omnibus test");
+    let answer = omnibus(
+        kernel.predictions,
+        args.replicates,
+        predictions,
+        targets,
+        &mut rng,
+    );
+    progress.inc(1);
+    progress.set_message("confidence intervals");
+    let of = Sizing {
+        args: &args.sizes,
+        predictions,
+        targets,
+    };
+    let skce = match n <= QUADRATIC_LIMIT {
+        true => Skce::unbiased(kernel),
+        false => Skce::block(kernel, BLOCK),
+    };
+    let sizes = vec![
+        of.in_points(
+            "overconfidence",
+            "overconfidence of 90 % intervals, points",
+            &IntervalOverconfidence::default(),
+        ),
+        of.of("skce", "SKCE, unbiased", &skce),
+    ];
+    progress.inc(1);
     let mut evaluation = Evaluation {
         family: args.family,
         n,
         dimensions: targets.dims()[1],
         kernel,
-        left_out: n > QUADRATIC_LIMIT && !asked,
+        left_out: n > QUADRATIC_LIMIT,
+        answer: Answer {
+            omnibus: answer,
+            sizes,
+        },
         estimates: vec![],
         tests: vec![],
     };
@@ -84,7 +113,7 @@ where
         });
         progress.inc(1);
     }
-    for name in tests {
+    for &name in &args.tests {
         progress.set_message(name.title());
         let test = test::<P>(name, kernel, args.replicates as usize);
         let outcome = test.evaluate(predictions, targets, &mut rng);

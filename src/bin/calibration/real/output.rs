@@ -6,6 +6,7 @@ use burn_calibration::kernel::{RealKernel, RealProfile, TensorKernel};
 use serde_json::{Value, json};
 
 use crate::{
+    answer::Answer,
     args::Family,
     kernel::bandwidth,
     output::{
@@ -22,6 +23,7 @@ pub struct Evaluation {
     pub kernel: TensorKernel<RealKernel>,
     /// Whether quantities of quadratic cost were left out.
     pub left_out: bool,
+    pub answer: Answer,
     pub estimates: Vec<Estimate>,
     pub tests: Vec<Test>,
 }
@@ -46,6 +48,8 @@ impl Evaluation {
                 "profile": profile(&self.kernel.targets),
                 "length_scale": self.kernel.targets.length_scale,
             },
+            "omnibus": self.answer.omnibus_json(),
+            "intervals": self.answer.intervals_json(),
             "estimates": estimates_json(&self.estimates),
             "tests": tests_json(&self.tests),
         })
@@ -61,6 +65,7 @@ impl fmt::Display for Evaluation {
             key(self.family),
             self.dimensions
         )?;
+        writeln!(f, "{}", self.answer)?;
         let predictions = &self.kernel.predictions;
         writeln!(f, "{}", describe(predictions, bandwidth(predictions)))?;
         let targets = &self.kernel.targets;
