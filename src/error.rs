@@ -231,6 +231,19 @@ pub enum Error {
         value: f64,
     },
 
+    /// What is proved for positive definite kernels needs one.
+    #[error(
+        "{what} needs a kernel that is positive definite on such predictions, which {kernel} is not known to be, expected {expected}"
+    )]
+    NotPositiveDefinite {
+        /// What needs it.
+        what: &'static str,
+        /// The kernel.
+        kernel: String,
+        /// What there is instead.
+        expected: &'static str,
+    },
+
     /// A fused computation was asked for that does not exist.
     #[error("{kernel} has no fused path, expected an exponential or Gaussian profile and M = I")]
     NoFusedPath {
