@@ -59,9 +59,7 @@ pub fn table(name: &str, n: usize, rows: &[Row]) -> String {
                 let yes = |kept: bool| if kept { "yes" } else { "no" };
                 // the logits are log-probabilities
                 let injective = promises.injective_on_log_probabilities;
-                let keeps = [promises.keeps_order, injective]
-                    .map(yes)
-                    .join(", ");
+                let keeps = [promises.keeps_order, injective].map(yes).join(", ");
                 (keeps, format!("{seconds:.3}"))
             }
         };

@@ -90,9 +90,17 @@ fn matrix_scaling_can_merge_predictions() {
         (&[1.0, 1.0, 1.0, 1.0], 2, (false, false)),
         (&[0.0; 4], 2, (false, false)),
         // logits without their mean: singular, and nothing is lost
-        (&[2.0, -1.0, -1.0, -1.0, 2.0, -1.0, -1.0, -1.0, 2.0], 3, (true, true)),
+        (
+            &[2.0, -1.0, -1.0, -1.0, 2.0, -1.0, -1.0, -1.0, 2.0],
+            3,
+            (true, true),
+        ),
         // two classes that become one, with equal sums
-        (&[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 3.0], 3, (false, false)),
+        (
+            &[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 3.0],
+            3,
+            (false, false),
+        ),
     ];
     for (w, m, expected) in cases {
         assert_eq!(injective(&matrix::<MatrixScaling>(w, m)), expected, "{w:?}");

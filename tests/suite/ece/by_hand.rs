@@ -192,7 +192,10 @@ fn the_class_wise_error_can_be_less_than_that_of_the_top_label() {
     for (prediction, counts) in triples {
         for order in permutations {
             for (class, from) in order.into_iter().enumerate() {
-                rows.extend(vec![order.map(|from| prediction[from]).to_vec(); counts[from]]);
+                rows.extend(vec![
+                    order.map(|from| prediction[from]).to_vec();
+                    counts[from]
+                ]);
                 classes.extend(vec![class; counts[from]]);
             }
         }
