@@ -100,7 +100,7 @@ impl Fitted<'_> {
     /// Whether different predictions stay different, of logits such as were given.
     fn injective(&self) -> bool {
         let promises = self.map.guarantees();
-        match self.args.probabilities {
+        match self.args.logits.probabilities {
             true => promises.injective_on_log_probabilities,
             false => promises.injective,
         }
