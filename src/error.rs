@@ -233,13 +233,11 @@ pub enum Error {
 
     /// What is proved for positive definite kernels needs one.
     #[error(
-        "{what} needs a kernel that is positive definite on such predictions, which {kernel} is not known to be, expected {expected}"
+        "{what} needs a kernel that is known to be positive definite on such predictions, expected one, or {expected}"
     )]
     NotPositiveDefinite {
         /// What needs it.
         what: &'static str,
-        /// The kernel.
-        kernel: String,
         /// What there is instead.
         expected: &'static str,
     },

@@ -48,12 +48,10 @@ impl<K> DistributionFreeSkceTest<K> {
     where
         K: JointKernel<P>,
     {
-        let kernel = &self.skce.kernel;
         match self.skce.form {
-            SkceForm::Biased if !kernel.is_positive_definite_on(predictions) => {
+            SkceForm::Biased if !self.skce.kernel.is_positive_definite_on(predictions) => {
                 Err(Error::NotPositiveDefinite {
                     what: "the distribution-free test of the biased SKCE",
-                    kernel: format!("{kernel:?}"),
                     expected: "the unbiased or the block SKCE",
                 })
             }
