@@ -231,6 +231,17 @@ pub enum Error {
         value: f64,
     },
 
+    /// What is proved for positive definite kernels needs one.
+    #[error(
+        "{what} needs a kernel that is known to be positive definite on such predictions, expected one, or {expected}"
+    )]
+    NotPositiveDefinite {
+        /// What needs it.
+        what: &'static str,
+        /// What there is instead.
+        expected: &'static str,
+    },
+
     /// A fused computation was asked for that does not exist.
     #[error("{kernel} has no fused path, expected an exponential or Gaussian profile and M = I")]
     NoFusedPath {

@@ -19,7 +19,9 @@ impl Evaluation {
         let score = |score: ProperScore| score.upper_bound(&predictions, labels);
         let (_, correct) = predictions.top_label(labels)?; // is the likeliest class right?
 
-        // Could a calibrated network have an SKCE as large as this one? 1000 resamples tell.
+        // Could a calibrated network have an SKCE as large as this one? The null distribution is a gamma
+        // distribution by moments: no replicates are drawn. The seed chooses the 512 predictions that its
+        // skewness is estimated from.
         let test = AsymptoticSkceTest::new(Kernel::exponential());
         let mut rng = StdRng::seed_from_u64(seed);
         Ok(Self {

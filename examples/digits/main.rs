@@ -44,8 +44,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let run =
         |seed: u64| -> Result<Vec<(Evaluation, Evaluation, f64)>, burn_calibration::error::Error> {
-            // The seed decides on everything: the split, the weights, the batches, the resampling of
-            // the tests. The objectives share them, so that they can be compared seed by seed.
+            // The seed decides on everything: the split, the weights, the batches, the subset that the
+            // tests draw. The objectives share them, so that they can be compared seed by seed.
             let split = digits.split(seed, &device);
             let held_out = match arguments.validation {
                 true => &split.validation,

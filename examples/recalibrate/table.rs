@@ -57,9 +57,9 @@ pub fn table(name: &str, n: usize, rows: &[Row]) -> String {
             None => (String::new(), String::new()),
             Some((promises, seconds)) => {
                 let yes = |kept: bool| if kept { "yes" } else { "no" };
-                let keeps = [promises.keeps_order, promises.injective]
-                    .map(yes)
-                    .join(", ");
+                // the logits are log-probabilities
+                let injective = promises.injective_on_log_probabilities;
+                let keeps = [promises.keeps_order, injective].map(yes).join(", ");
                 (keeps, format!("{seconds:.3}"))
             }
         };

@@ -32,8 +32,11 @@ pub trait Component: Predictive<Targets = Tensor<2>> {
 ///
 /// The distance is that of Delon and Desolneux (Widmann et al. 2021, D.3),
 /// `MW² = min_π Σ_kl π_kl d(component_k, component_l)²` over couplings `π` of the weights, a linear
-/// program for each pair of predictions, solved on the host. Where the components' distance is
-/// Hilbertian the authors take that of the mixtures to be so too.
+/// program for each pair of predictions, solved on the host. It is **not** the distance of a Hilbert
+/// space, also where that of the components is, against their Theorem D.1: kernels over it are not
+/// positive definite, see [`Kernel::is_positive_definite_on`](crate::kernel::Kernel::is_positive_definite_on).
+/// The biased SKCE can be negative, and its distribution-free test refuses such predictions; every
+/// other estimator and test takes them.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -95,6 +95,17 @@ pub trait Predictive: Clone + Debug {
     /// predictions have no such coordinates.
     fn coordinates(&self) -> Option<Tensor<2>>;
 
+    /// Whether the distances are known to be those between points of a Hilbert space, which makes
+    /// radial kernels on these predictions positive definite: see
+    /// [`Kernel::is_positive_definite_on`](crate::kernel::Kernel::is_positive_definite_on).
+    ///
+    /// By default where there are [`coordinates`](Self::coordinates). The distances of a
+    /// [`Mixture`](super::Mixture) of several components, and of [`Samples`](super::Samples) of more
+    /// than one dimension, are not: the optimal couplings differ from pair to pair.
+    fn has_hilbertian_distances(&self) -> bool {
+        self.coordinates().is_some()
+    }
+
     /// Distances between predictions and others within batches of consecutive rows, differentiable,
     /// subgradient 0 where they coincide.
     ///

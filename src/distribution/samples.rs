@@ -26,6 +26,9 @@ use crate::{
 /// for `d = 1` between sorted samples, else a linear program for each pair of predictions, over `S²`
 /// costs: keep `S` small there. A pair of predictions costs `S²` values of the kernel on targets.
 ///
+/// For `d = 1` and as many samples in each prediction the distance is that of points of `ℝ^S`; for
+/// `d > 1` kernels over it are not positive definite, as those of a [`Mixture`](super::Mixture).
+///
 /// ```
 /// use burn::tensor::{Device, Tensor};
 /// use burn_calibration::{distribution::{Predictive, Samples}, kernel::Distance};

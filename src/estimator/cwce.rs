@@ -10,8 +10,10 @@ pub enum ClassWeight {
     /// `1/m`, the mean over classes (Kull et al. 2019; the marginal calibration error of Kumar et al.
     /// 2019 with equal weights): in `[0, 1]`, and the smaller the more classes are rarely predicted.
     Mean,
-    /// 1, the sum over classes (Gruber and Buettner 2022, Definition 2.5): at least the calibration
-    /// error of the top label, and at most that of the whole prediction.
+    /// 1, the sum over classes (Gruber and Buettner 2022, Definition 2.5): at most the calibration error
+    /// of the whole prediction. It is not always at least that of the top label, against their Theorem
+    /// 3.1: it can be 0 where the top label is not calibrated, as the class of the top label says more
+    /// than its probability for one class alone.
     Sum,
 }
 

@@ -53,6 +53,10 @@ pub trait JointKernel<P: Predictive>: Clone + Debug {
     /// Half of a bound of `|h|`, which the distribution-free tests need: `|h| ≤ 2·supremum`.
     fn supremum(&self) -> f64;
 
+    /// Whether the kernel is known to be positive definite on such predictions, which the biased SKCE
+    /// needs to be at least 0: then `h` is an inner product `⟨Φ_i, Φ_j⟩` in a Hilbert space.
+    fn is_positive_definite_on(&self, predictions: &P) -> bool;
+
     /// The variance of `n·SKCE_uq` if the model is calibrated, given the predictions; the bandwidth
     /// must be fixed. By default an unbiased estimate from redrawn targets.
     ///
@@ -108,6 +112,11 @@ impl<K: ClassKernel> JointKernel<Categorical> for K {
         ClassKernel::supremum(self)
     }
 
+    /// As its scalar kernel is: `M` always is.
+    fn is_positive_definite_on(&self, predictions: &Categorical) -> bool {
+        self.scalar().is_positive_definite_on(predictions)
+    }
+
     /// Exactly, see [`NullDistribution::Gamma`](crate::hypothesis::NullDistribution::Gamma).
     fn null_variance(&self, predictions: &Categorical, _rng: &mut dyn Rng) -> Result<f64> {
         Ok(null_variance::of_classes(self, predictions))
@@ -135,7 +144,14 @@ impl<P: Predictive, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
 
     /// That of `k_P` times that of `k_Y`: `h = k_P ⟨φ(y) − μ_P, φ(y') − μ_P'⟩` in the Hilbert space of
     /// `k_Y`, and for `k_Y ≥ 0`, `‖φ(y) − μ_P‖² = k_Y(y, y) − 2 E k_Y(y, Z) + E k_Y(Z, Z') ≤ 2 sup k_Y`.
+    /// That `k_P` is positive definite is not used.
     fn supremum(&self) -> f64 {
         self.predictions.supremum() * self.targets.supremum()
+    }
+
+    /// As `k_P` is: kernels on targets always are, and a product with the Gram matrix of the residuals
+    /// stays so (Schur).
+    fn is_positive_definite_on(&self, predictions: &P) -> bool {
+        self.predictions.is_positive_definite_on(predictions)
     }
 }

@@ -18,7 +18,9 @@ use crate::{
 /// Which estimator of the squared kernel calibration error (Widmann et al. 2019, Table 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SkceForm {
-    /// `n⁻² Σ_{i,j} h_ij`: at least 0 for a positive definite kernel, biased upward; `n ≥ 1`.
+    /// `n⁻² Σ_{i,j} h_ij`: at least 0 for a kernel that is
+    /// [positive definite](crate::kernel::Kernel::is_positive_definite_on) on the predictions, biased
+    /// upward; `n ≥ 1`.
     Biased,
     /// `2/(n(n−1)) Σ_{i<j} h_ij`: the U-statistic, unbiased with minimum variance, can be
     /// negative; `n ≥ 2`.

@@ -3,7 +3,7 @@ use rand::Rng;
 use super::{CalibrationTest, TestOutcome};
 use crate::{
     distribution::Predictive,
-    error::Result,
+    error::{Error, Result},
     estimator::{JointKernel, Skce, SkceForm},
     kernel::Kernel,
 };
@@ -22,6 +22,15 @@ use crate::{
 /// where the kernel on targets is not negative ([`JointKernel::supremum`]). The bounds need a
 /// bandwidth that does not depend on the labels, which the median heuristic satisfies given the
 /// predictions.
+///
+/// The bounds of the unbiased and block forms hold for any kernel on predictions, positive definite or
+/// not. They are Hoeffding's: a U-statistic is a mean, over permutations, of means of `⌊n/2⌋`
+/// independent `h` of mean 0 in `[−B, B]`. For `|h| = |k_P| |⟨r, r'⟩| ≤ B` Cauchy–Schwarz is needed in
+/// the Hilbert space of the kernel on targets alone. The bound of the biased form needs more: it is
+/// that of the norm of a mean of elements `Φ_i` with `h_ij = ⟨Φ_i, Φ_j⟩`. On predictions on which the
+/// kernel is [not known to be positive definite](JointKernel::is_positive_definite_on), such as
+/// mixtures, there need be no such elements, the estimate can be negative, and the biased form is an
+/// error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DistributionFreeSkceTest<K = Kernel> {
     /// The estimator.
@@ -33,6 +42,22 @@ impl<K> DistributionFreeSkceTest<K> {
     pub fn new(skce: Skce<K>) -> Self {
         Self { skce }
     }
+
+    /// Whether the bound is proved for this form and kernel on such predictions.
+    fn check_kernel<P: Predictive>(&self, predictions: &P) -> Result<()>
+    where
+        K: JointKernel<P>,
+    {
+        match self.skce.form {
+            SkceForm::Biased if !self.skce.kernel.is_positive_definite_on(predictions) => {
+                Err(Error::NotPositiveDefinite {
+                    what: "the distribution-free test of the biased SKCE",
+                    expected: "the unbiased or the block SKCE",
+                })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSkceTest<K> {
@@ -40,13 +65,15 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSk
     ///
     /// # Errors
     ///
-    /// As [`Skce::estimate`].
+    /// As [`Skce::estimate`], and [`Error::NotPositiveDefinite`] for the biased form and a kernel that is
+    /// not known to be positive definite on such predictions.
     fn evaluate(
         &self,
         predictions: &P,
         targets: &P::Targets,
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
+        self.check_kernel(predictions)?;
         let estimate = self.skce.estimate(predictions, targets)?;
         Ok(TestOutcome {
             name: match self.skce.form {

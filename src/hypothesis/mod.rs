@@ -4,7 +4,7 @@
 //! | --- | --- | --- | --- |
 //! | [`AsymptoticSkceTest`] | unbiased SKCE | one of four, see [`NullDistribution`] | `n²·m`, or `n²(m + R)` |
 //! | [`AsymptoticBlockSkceTest`] | block or linear SKCE | normal, as `n/B → ∞` | `n·B·m` |
-//! | [`DistributionFreeSkceTest`] | any SKCE | a bound, valid at every `n`, loose | that of the estimate |
+//! | [`DistributionFreeSkceTest`] | any SKCE; biased for positive definite kernels | a bound, valid at every `n`, loose | that of the estimate |
 //! | [`FeatureTest`] | `r` features of the predictions | `χ²`, with the exact covariance | `n·m·r²` |
 //! | [`CmeTest`] | `J` test locations | `F` or `χ²`, for `n ≫ J` | `n·J·(m + J)` |
 //! | [`ExactTest`] | any estimator or function | redrawn labels, valid at every `n` | `R` estimates |

@@ -53,8 +53,8 @@ use crate::{
 
 /// A radial kernel `k(p, q) = κ(d(p, q)/ν)`.
 ///
-/// Not every profile is positive definite over every distance, see
-/// [`is_positive_definite`](Self::is_positive_definite): without it the biased estimator can be
+/// Not every profile is positive definite over every distance and on every kind of predictions, see
+/// [`is_positive_definite_on`](Self::is_positive_definite_on): without it the biased estimator can be
 /// negative, and an SKCE of 0 does not mean that the model is calibrated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
@@ -83,7 +83,8 @@ impl Kernel {
     }
 
     /// `exp(−W₂(P, Q) / ν)` with the median bandwidth: the default for predictions over real vectors,
-    /// whose 2-Wasserstein distance is that between their coordinates.
+    /// whose 2-Wasserstein distance is that between their coordinates where they have some. It is not
+    /// positive definite on mixtures, see [`is_positive_definite_on`](Self::is_positive_definite_on).
     pub fn wasserstein() -> Self {
         Self::exponential().with_distance(Distance::Euclidean)
     }
@@ -145,7 +146,10 @@ impl Kernel {
         1.0
     }
 
-    /// Whether the kernel is known to be positive definite for any number of classes.
+    /// Whether the kernel is known to be positive definite between the points of any `ℝ^d`: hence on
+    /// class probabilities and on all predictions that have
+    /// [coordinates](crate::distribution::Predictive::coordinates). Of other predictions, such as
+    /// mixtures, it says nothing: see [`is_positive_definite_on`](Self::is_positive_definite_on).
     ///
     /// Each profile is over [`Distance::Euclidean`] (Schoenberg 1938: `‖x − y‖₂^a` is of negative
     /// type for `0 < a ≤ 2`, the Matérn and rational quadratic profiles are mixtures of Gaussians).

@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 
 /// The radial profile `κ` of a kernel, with `κ(0) = 1` and values in `(0, 1]`.
 ///
-/// Which profiles are positive definite depends on the distance, see
-/// [`Kernel::is_positive_definite`](super::Kernel::is_positive_definite).
+/// Which profiles are positive definite depends on the distance and on the kind of predictions, see
+/// [`Kernel::is_positive_definite_on`](super::Kernel::is_positive_definite_on).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Profile {
     /// `κ(r) = exp(−r)`: the exponential or Laplacian kernel.

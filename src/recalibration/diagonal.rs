@@ -48,11 +48,18 @@ pub struct DiagonalScalingConfig {
 /// logits (Rahimi, Shaban, Cheng, Hartley, Boots: *Intra order-preserving functions for calibration of
 /// multi-class neural networks*, 2020, section 3.4).
 ///
-/// Keeps the order of the classes, hence the accuracy, and is injective, with an
-/// [inverse](Self::inverse). `w` is the integral of a positive network, as there, but by a quadrature
-/// that is exact: the network is evaluated at the knots and linear between them, so that `w` increases
-/// by construction. Beyond the knots it goes on with the slope at its ends. Without weights it is
-/// `z/T` with the temperature of the log loss, towards which it is regularised.
+/// Keeps the order of the classes, hence the accuracy, and has an [inverse](Self::inverse) as a map of
+/// logits. `w` is the integral of a positive network, as there, but by a quadrature that is exact: the
+/// network is evaluated at the knots and linear between them, so that `w` increases by construction.
+/// Beyond the knots it goes on with the slope at its ends. Without weights it is `z/T` with the
+/// temperature of the log loss, towards which it is regularised.
+///
+/// On log-probabilities it is injective as a map of predictions too. Proof: let
+/// `w(log p_c) = w(log q_c) + κ` for all classes. If `κ > 0`, then `p_c > q_c` for all, but both sum to 1.
+///
+/// On other logits it is injective only where `w` is affine. Elsewhere slopes differ at some `x` and `y`.
+/// For small `κ` the logits `(x, y)` and `(w⁻¹(w(x) − κ), w⁻¹(w(y) − κ))` are of different predictions,
+/// which become the same.
 #[derive(Module, Debug)]
 pub struct DiagonalScaling {
     /// `[k]`, increasing.
@@ -254,7 +261,11 @@ impl DiagonalScaling {
     }
 
     fn keeps(&self) -> Guarantees {
-        Guarantees::ALL
+        let slopes = to_vec(self.slopes.val());
+        Guarantees {
+            injective: slopes.windows(2).all(|pair| pair[0] == pair[1]), // w is affine
+            ..Guarantees::ALL
+        }
     }
 }
 

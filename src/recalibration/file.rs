@@ -32,6 +32,12 @@ pub(super) struct Parts {
 }
 
 impl Parts {
+    /// The parameters of a map by their names.
+    pub fn new(tensors: BTreeMap<String, TensorData>, device: &Device) -> Self {
+        let device = device.clone().without_autodiff();
+        Self { tensors, device }
+    }
+
     /// A parameter: finite floats.
     pub fn take<const D: usize>(&mut self, name: &str) -> Result<Param<Tensor<D>>, String> {
         let data = self
@@ -116,8 +122,7 @@ pub(super) fn read(path: &Path, device: &Device) -> Result<(String, Parts), Stri
         let (name, dtype, shape, _, bytes) = tensor.into_parts().map_err(|e| e.to_string())?;
         tensors.insert(name, TensorData::from_bytes(bytes, shape, dtype));
     }
-    let device = device.clone().without_autodiff();
-    Ok((kind, Parts { tensors, device }))
+    Ok((kind, Parts::new(tensors, device)))
 }
 
 pub(super) fn restore<M: Stored>(mut parts: Parts) -> Result<M, String> {

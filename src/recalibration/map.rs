@@ -13,12 +13,17 @@ pub struct Guarantees {
     pub keeps_order: bool,
     /// Whether the most likely class of a row never changes, hence the accuracy.
     pub keeps_accuracy: bool,
-    /// Whether different predictions stay different, as far as they are determined by the logits:
-    /// no information is lost, so that a difference of proper scores is the difference of the
-    /// calibration errors (Gruber and Buettner 2022, Proposition 4.4). Maps that act on each logit are
-    /// injective on log-probabilities; on other logits, whose rows may be shifted without changing
-    /// the prediction, they are injective as maps of logits.
+    /// Whether different predictions stay different, whatever their logits: no information is lost,
+    /// so that a difference of proper scores is the difference of the calibration errors (Gruber and
+    /// Buettner 2022, Proposition 4.4). False where it is not proved.
+    ///
+    /// A prediction has many logits: adding a number to a row does not change it. A map that acts on
+    /// each logit can therefore take different predictions to the same one, though it is injective as a
+    /// map of logits.
     pub injective: bool,
+    /// The same where the logits are log-probabilities, `log softmax(z)`, of which each prediction has
+    /// one row: in the fit, and wherever the map is used.
+    pub injective_on_log_probabilities: bool,
 }
 
 impl Guarantees {
@@ -27,6 +32,7 @@ impl Guarantees {
         keeps_order: true,
         keeps_accuracy: true,
         injective: true,
+        injective_on_log_probabilities: true,
     };
 
     /// Keeps nothing for certain.
@@ -34,6 +40,7 @@ impl Guarantees {
         keeps_order: false,
         keeps_accuracy: false,
         injective: false,
+        injective_on_log_probabilities: false,
     };
 }
 

@@ -55,8 +55,11 @@ pub struct DirichletCalibrationConfig {
 /// Matrix scaling: `z ↦ Wz + b` (Guo, Pleiss, Sun, Weinberger 2017), with off-diagonal and intercept
 /// regularisation (ODIR: Kull, Perello-Nieto, Kängsepp, Silva Filho, Song, Flach 2019).
 ///
-/// May change the accuracy. Injective if `W` is invertible and all entries of `W⁻¹1` have the same
-/// sign. The regularised log loss is convex.
+/// May change the accuracy. Logits that `W` takes to multiples of 1 do not change the prediction: they
+/// are the multiples of one vector `v`, at least, and of no other where the map is injective. It is
+/// injective on log-probabilities if all entries of `v` have the same sign, and on all logits if they
+/// are equal, which is to say that all rows of `W` have the same sum. For invertible `W`, `v = W⁻¹1`.
+/// The regularised log loss is convex.
 #[derive(Module, Debug)]
 pub struct MatrixScaling {
     /// `W`, of shape `[m, m]`.
@@ -70,7 +73,8 @@ pub struct MatrixScaling {
 /// Dirichlet calibration: `z ↦ W log softmax(z) + b` (Kull, Perello-Nieto, Kängsepp, Silva Filho,
 /// Song, Flach 2019), with their off-diagonal and intercept regularisation.
 ///
-/// May change the accuracy. Injective as [`MatrixScaling`]. The regularised log loss is convex.
+/// May change the accuracy. Injective as [`MatrixScaling`] on log-probabilities, whatever the logits.
+/// The regularised log loss is convex.
 #[derive(Module, Debug)]
 pub struct DirichletCalibration {
     /// `W`, of shape `[m, m]`.
@@ -81,9 +85,10 @@ pub struct DirichletCalibration {
     report: Option<FitReport>,
 }
 
-/// What both are: their fit, affine map and file, of logits that go through `$features` first.
+/// What both are: their fit, affine map and file, of logits that go through `$features` first, which
+/// `$normalises` them to log-probabilities or does not.
 macro_rules! affine_map {
-    ($config:ident, $map:ident, $kind:literal, $features:expr) => {
+    ($config:ident, $map:ident, $kind:literal, $features:expr, $normalises:literal) => {
         impl Fit for $config {
             type Map = $map;
 
@@ -139,10 +144,13 @@ macro_rules! affine_map {
             }
 
             fn keeps(&self) -> Guarantees {
+                let (weight, m) = (self.weight(), self.bias.dims()[0]);
+                let injective_on_log_probabilities = keeps_simplex(&weight, m);
                 Guarantees {
-                    keeps_order: false,
-                    keeps_accuracy: false,
-                    injective: keeps_simplex(&self.weight(), self.bias.dims()[0]),
+                    injective: injective_on_log_probabilities
+                        && ($normalises || sums_are_equal(&weight, m)),
+                    injective_on_log_probabilities,
+                    ..Guarantees::NONE
                 }
             }
         }
@@ -166,19 +174,47 @@ macro_rules! affine_map {
     };
 }
 
-affine_map!(MatrixScalingConfig, MatrixScaling, "matrix scaling", |z| z);
+affine_map!(
+    MatrixScalingConfig,
+    MatrixScaling,
+    "matrix scaling",
+    |z| z,
+    false
+);
 affine_map!(
     DirichletCalibrationConfig,
     DirichletCalibration,
     "Dirichlet calibration",
-    |z| log_softmax(z, 1)
+    |z| log_softmax(z, 1),
+    true
 );
 
-/// Whether `softmax(W log p + b)` determines `p`: if `W(log p − log q) = κ1`, then
-/// `log p − log q = κW⁻¹1`, which cannot have one sign in all entries, as both sum to 1, unless
-/// `κ = 0`.
+/// Whether `softmax(W log p + b)` determines `p`.
+///
+/// If `p` and `q` have the same image, then `W(log p − log q)` is a multiple of 1. With `C` the matrix
+/// that subtracts the mean of a vector, `log p − log q` is in the kernel of `CW`. It is 0 or has entries
+/// of both signs, since `p` and `q` sum to 1, and every such vector is the difference of two
+/// predictions. The kernel of `CW` must therefore be the multiples of one `v` with entries of one sign.
+/// Then `CW + s11ᵀ` is invertible for `s ≠ 0`, and takes `v/(s·1ᵀv)` to 1.
 fn keeps_simplex(weight: &[f64], m: usize) -> bool {
-    let lu = DMatrix::from_row_slice(m, m, weight).lu();
+    let weight = DMatrix::from_row_slice(m, m, weight);
+    let means = weight.row_mean();
+    let shift = weight.amax();
+    let matrix = DMatrix::from_fn(m, m, |i, j| weight[(i, j)] - means[j] + shift);
+    let lu = matrix.lu();
+    let pivots = lu.u().diagonal().abs();
+    if pivots.min() <= m as f64 * f64::EPSILON * pivots.max() {
+        return false;
+    }
     let direction = lu.solve(&DVector::from_element(m, 1.0));
-    direction.is_some_and(|v| v.iter().all(|x| *x > 0.0) || v.iter().all(|x| *x < 0.0))
+    direction.is_some_and(|v| v.iter().all(|x| *x > 0.0))
+}
+
+/// Whether the rows of `W` have the same sum, up to rounding: then `softmax(Wz + b)` does not depend on
+/// what is added to all logits, and no other multiple of `v` than that of 1 is lost.
+fn sums_are_equal(weight: &[f64], m: usize) -> bool {
+    let sums: Vec<f64> = weight.chunks(m).map(|row| row.iter().sum()).collect();
+    let largest = weight.iter().fold(0.0, |a: f64, w| a.max(w.abs()));
+    let tolerance = m as f64 * f64::EPSILON * largest;
+    (sums.iter()).all(|sum| (sum - sums[0]).abs() <= tolerance)
 }

@@ -9,16 +9,19 @@
 //! | --- | --- | --- | --- | --- |
 //! | [`TemperatureScaling`] | `z/T` | kept | yes | 1 |
 //! | [`EnsembleTemperatureScaling`] | `log(w₁ softmax(z/T) + w₂ softmax(z) + w₃/m)` | kept | yes | 3 |
-//! | [`DiagonalScaling`] (DIAG) | one increasing function of each logit | kept | yes | a curve |
+//! | [`DiagonalScaling`] (DIAG) | one increasing function of each logit | kept | on log-probabilities | a curve |
 //! | [`OrderPreserving`] (OP), [`OrderInvariant`] (OI) | gaps of sorted logits times a network | kept | no | a network |
-//! | [`VectorScaling`] | `a_c z_c + b_c` | no | for one sign of `a` | `2m` |
-//! | [`MatrixScaling`] | `Wz + b` | no | depends on `W` | `m² + m` |
+//! | [`VectorScaling`] | `a_c z_c + b_c` | no | on log-probabilities, for one sign of `a` | `2m` |
+//! | [`MatrixScaling`] | `Wz + b` | no | on log-probabilities, depends on `W` | `m² + m` |
 //! | [`DirichletCalibration`] | `W log p + b` | no | depends on `W` | `m² + m` |
 //! | [`PlattScaling`] | `σ(a s + b)` of log-odds `s` | no | two classes | 2 an event |
 //! | [`BetaCalibration`] | `σ(a log p − b log(1−p) + c)` | no | two classes | 3 an event |
 //! | [`IsotonicRegression`] | the best non-decreasing function | no | no | blocks |
 //! | [`HistogramBinning`] | frequencies in bins | no | no | bins |
 //! | [`SplineCalibration`] | the derivative of a cubic spline | no | no | knots |
+//!
+//! A map is injective if it takes different predictions to different ones. Where that needs
+//! log-probabilities, take `log_softmax` of the logits before the fit and before each use.
 //!
 //! The last five are functions of one probability: of class 1 of two classes; of more, each class has
 //! its own and the values are normalised.
@@ -74,6 +77,9 @@ mod scalar;
 mod solver;
 mod temperature;
 mod vector;
+
+#[cfg(test)]
+mod tests;
 
 pub use any::load_map;
 pub use diagonal::{DiagonalScaling, DiagonalScalingConfig};

@@ -264,6 +264,7 @@ macro_rules! order_map {
             fn keeps(&self) -> Guarantees {
                 Guarantees {
                     injective: false,
+                    injective_on_log_probabilities: false,
                     ..Guarantees::ALL
                 }
             }

@@ -34,7 +34,8 @@ pub struct VectorScalingConfig {
 
 /// Vector scaling: `z_c ↦ a_c z_c + b_c` (Guo, Pleiss, Sun, Weinberger 2017).
 ///
-/// May change the accuracy. Injective if all `a_c` have the same sign. The log loss is convex in
+/// May change the accuracy. Injective if all `a_c` are the same number and not 0; on log-probabilities,
+/// if they have the same sign. The log loss is convex in
 /// `(a, b)`; on separable data it has no minimum, and the fit ends where its slope is below the
 /// tolerance.
 #[derive(Module, Debug)]
@@ -101,10 +102,11 @@ impl VectorScaling {
 
     fn keeps(&self) -> Guarantees {
         let weight = self.weight();
+        let one_sign = weight.iter().all(|a| *a > 0.0) || weight.iter().all(|a| *a < 0.0);
         Guarantees {
-            keeps_order: false,
-            keeps_accuracy: false,
-            injective: weight.iter().all(|a| *a > 0.0) || weight.iter().all(|a| *a < 0.0),
+            injective: one_sign && weight.windows(2).all(|pair| pair[0] == pair[1]),
+            injective_on_log_probabilities: one_sign,
+            ..Guarantees::NONE
         }
     }
 }

@@ -59,6 +59,11 @@ fn every_method_is_fitted_saved_and_applied() {
         let loss = |when: &str| object["log_loss"][when].as_f64().unwrap();
         assert!(loss("after") < loss("before") - 0.05, "{object}");
         assert!(object["fit"]["evaluations"].as_u64().unwrap() > 0);
+        match method {
+            "temperature" | "ensemble-temperature" => assert_eq!(object["injective"], true),
+            "diagonal" | "dirichlet" => {} // depends on the fit
+            _ => assert_eq!(object["injective"], false, "{method}"),
+        }
 
         let apply = |output: &str, options: &str| {
             let line = format!("apply {method}.map --logits z.csv -o {output} {options}");
@@ -114,6 +119,10 @@ fn losses_and_probabilities() {
     );
     let again = "fit --logits p.csv --probabilities --labels y.csv --one-based -o again.map --json";
     let object = json(&folder, again.trim_end_matches(" --json"));
+    // DIAG loses nothing of log-probabilities
+    let diagonal = "fit --method diagonal --logits p.csv --probabilities --labels y.csv --one-based \
+                    -o d.map";
+    assert_eq!(json(&folder, diagonal)["injective"], true);
     // what is calibrated has the temperature 1, and gains nothing
     let gain = object["log_loss"]["before"].as_f64().unwrap()
         - object["log_loss"]["after"].as_f64().unwrap();

@@ -234,6 +234,60 @@ fn focal_loss_by_hand() {
     );
 }
 
+/// The confidence of the prediction that minimises the expected focal loss where the likeliest of `m`
+/// classes has probability `p` and the others share the rest equally, as the minimiser does by symmetry.
+fn focal_minimiser(p: f64, m: usize, gamma: f64) -> f64 {
+    let loss = FocalLossConfig::new().with_gamma(gamma).init();
+    let (mut low, mut high, steps) = (1e-6, 1.0 - 1e-6, 200);
+    for _ in 0..4 {
+        let at = |k: usize| low + (high - low) * k as f64 / steps as f64;
+        let row = |q: f64| {
+            let mut row = vec![((1.0 - q) / (m - 1) as f64).ln(); m];
+            row[0] = q.ln();
+            row
+        };
+        let rows: Vec<_> = (0..=steps).map(|k| row(at(k))).collect();
+        let of = |class: usize| {
+            vector(loss.forward_no_reduction(tensor(&rows), labels(&vec![class; steps + 1])))
+        };
+        let expected: Vec<f64> = of(0)
+            .iter()
+            .zip(of(1))
+            .map(|(first, other)| p * first + (1.0 - p) * other)
+            .collect();
+        let least = (0..=steps).min_by(|i, j| expected[*i].total_cmp(&expected[*j]));
+        let least = least.unwrap();
+        (low, high) = (at(least.saturating_sub(1)), at((least + 1).min(steps)));
+    }
+    0.5 * (low + high)
+}
+
+/// Less confident than the truth for two classes, and more for many that are nearly alike.
+#[test]
+fn focal_loss_can_make_a_prediction_more_confident() {
+    for (p, m, gamma, expected) in [
+        (0.0486, 30, 2.0, 0.0500), // more
+        (0.1, 30, 2.0, 0.1060),
+        (0.5, 30, 2.0, 0.4109), // less
+        (0.9, 2, 2.0, 0.6942),
+        (0.55, 2, 0.5, 0.5369),
+        (0.0486, 30, 0.0, 0.0486), // the log loss is proper
+        (0.9, 2, 0.0, 0.9),
+    ] {
+        let found = focal_minimiser(p, m, gamma);
+        assert!(
+            (found - expected).abs() < 6e-5,
+            "{p} of {m} classes, γ = {gamma}: {found}"
+        );
+    }
+    for gamma in [0.1, 0.5, 1.0, 2.0, 5.0] {
+        for p in [0.51, 0.6, 0.8, 0.95, 0.99] {
+            let found = focal_minimiser(p, 2, gamma);
+            assert!(0.5 < found && found < p, "{p}, γ = {gamma}: {found}");
+        }
+    }
+}
+
 #[test]
 #[should_panic(expected = "γ is -1")]
 fn negative_focus() {

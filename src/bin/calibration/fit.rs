@@ -97,6 +97,15 @@ fn fit(args: &Fit, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Box<dy
 }
 
 impl Fitted<'_> {
+    /// Whether different predictions stay different, of logits such as were given.
+    fn injective(&self) -> bool {
+        let promises = self.map.guarantees();
+        match self.args.logits.probabilities {
+            true => promises.injective_on_log_probabilities,
+            false => promises.injective,
+        }
+    }
+
     fn json(&self) -> Value {
         let (promises, report) = (self.map.guarantees(), self.map.report());
         json!({
@@ -109,7 +118,7 @@ impl Fitted<'_> {
             "log_loss": { "before": self.log_loss[0], "after": self.log_loss[1] },
             "keeps_order": promises.keeps_order,
             "keeps_accuracy": promises.keeps_accuracy,
-            "injective": promises.injective,
+            "injective": self.injective(),
             "fit": report.map(|report| json!({
                 "status": format!("{:?}", report.status),
                 "objective": report.objective,
@@ -152,7 +161,7 @@ impl fmt::Display for Fitted<'_> {
         writeln!(
             f,
             "injective:                      {}",
-            yes(promises.injective)
+            yes(self.injective())
         )
     }
 }

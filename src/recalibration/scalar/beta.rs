@@ -75,6 +75,7 @@ impl Curve for Beta {
             keeps_order: decides_alike,
             keeps_accuracy: decides_alike,
             injective: increases,
+            injective_on_log_probabilities: increases,
         }
     }
 }

@@ -70,6 +70,7 @@ impl Curve for Sigmoid {
             keeps_order: decides_alike,
             keeps_accuracy: decides_alike,
             injective: a.abs() > FLAT,
+            injective_on_log_probabilities: a.abs() > FLAT,
         }
     }
 }

@@ -170,3 +170,60 @@ fn degenerate_cases() {
         assert!((equal - expected).abs() < 1e-9, "{name}: {equal}");
     }
 }
+
+/// Against Gruber and Buettner 2022, Theorem 3.1: the class-wise error is 0 and that of the top label is
+/// not. All permutations of three predictions, each with labels in the proportions of the truth.
+#[test]
+fn the_class_wise_error_can_be_less_than_that_of_the_top_label() {
+    let triples = [
+        ([0.5, 0.4, 0.1], [10, 6, 4]), // labels of 20: (.5, .3, .2)
+        ([0.4, 0.3, 0.3], [10, 5, 5]),
+        ([0.6, 0.3, 0.1], [12, 8, 0]),
+    ];
+    let permutations = [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ];
+    let (mut rows, mut classes) = (Vec::new(), Vec::new());
+    for (prediction, counts) in triples {
+        for order in permutations {
+            for (class, from) in order.into_iter().enumerate() {
+                rows.extend(vec![
+                    order.map(|from| prediction[from]).to_vec();
+                    counts[from]
+                ]);
+                classes.extend(vec![class; counts[from]]);
+            }
+        }
+    }
+    let (p, y) = (categorical(&rows), labels(&classes));
+    // a bin for each probability
+    let exact = Binning::Uniform { bins: 20 };
+    for order in [1.0, 2.0] {
+        let cwce = Cwce::new(order)
+            .with_binning(exact)
+            .with_weight(ClassWeight::Sum);
+        assert!(cwce.estimate(&p, &y).unwrap() < 1e-12);
+        let form = TceForm::PlugIn { order };
+        let tce = Tce::default().with_binning(exact).with_form(form);
+        // the confidence 0.4, a third of all, is right half of the time
+        let expected = (0.1f64.powf(order) / 3.0).powf(order.recip());
+        assert_relative_eq!(
+            tce.estimate(&p, &y).unwrap(),
+            expected,
+            max_relative = 1e-12
+        );
+    }
+    // (.4, .3, .3), a third of all, off by (.1, −.05, −.05), and (.5, .4, .1) and (.6, .3, .1) by
+    // (0, .1, −.1) and (0, −.1, .1)
+    let whole = Ece::new(Aspect::Vector, exact).with_discrepancy(Discrepancy::SquaredEuclidean);
+    assert_relative_eq!(
+        whole.estimate(&p, &y).unwrap(),
+        (0.015 + 0.02 + 0.02) / 3.0,
+        max_relative = 1e-12
+    );
+}

@@ -73,14 +73,23 @@ proptest! {
         });
     }
 
-    /// On log-probabilities: other predictions become other predictions.
+    /// Other predictions become other predictions.
     #[test]
-    fn injective_maps_keep_predictions_apart(a in vec(-4.0..4.0f64, 4), b in vec(-4.0..4.0f64, 4)) {
+    fn injective_maps_keep_predictions_apart(a in vec(-4.0..4.0f64, 4), b in vec(-4.0..4.0f64, 4), shift in -5.0..5.0f64) {
         let (a, b) = (log_softmax(&a), log_softmax(&b));
         let apart = |a: &[f64], b: &[f64]| {
             a.iter().zip(b).map(|(a, b)| (a.exp() - b.exp()).abs()).fold(0.0, f64::max)
         };
         prop_assume!(apart(&a, &b) > 1e-3);
+        each(|name, map| {
+            if map.guarantees().injective_on_log_probabilities {
+                let out = vector(map.forward(tensor(&[a.clone(), b.clone()])));
+                let (a, b) = (log_softmax(&out[..4]), log_softmax(&out[4..]));
+                assert!(apart(&a, &b) > 1e-9, "{name}: {a:?} and {b:?}");
+            }
+        });
+        // on other logits of the same predictions
+        let b: Vec<f64> = b.iter().map(|z| z + shift).collect();
         each(|name, map| {
             if map.guarantees().injective {
                 let out = vector(map.forward(tensor(&[a.clone(), b.clone()])));
@@ -181,18 +190,21 @@ fn single_precision_is_close() {
     });
 }
 
-/// An affine map is injective on predictions exactly where this tells: `W` invertible, and `W⁻¹1` of one
-/// sign.
+/// A fitted affine map is not injective on logits, whose rows can be shifted, and on log-probabilities it
+/// is where `W⁻¹1` has one sign.
 #[test]
 fn affine_maps_know_when_they_are_injective() {
     let (rows, classes) = overconfident(400, 85);
     let config = VectorScalingConfig::new();
     let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
-    assert!(map.weight().iter().all(|a| *a > 0.0) && map.guarantees().injective);
+    let kept = map.guarantees();
+    assert!(map.weight().iter().all(|a| *a > 0.0));
+    assert!(kept.injective_on_log_probabilities && !kept.injective);
     let against: Vec<Vec<f64>> = (rows.iter())
         .map(|row| vec![-row[0], row[1], row[2], row[3]])
         .collect();
     let map = config.fit(tensor(&against), labels(&classes)).unwrap();
-    assert!(map.weight()[0] < 0.0 && !map.guarantees().injective);
-    assert!(!map.guarantees().keeps_accuracy);
+    let kept = map.guarantees();
+    assert!(map.weight()[0] < 0.0 && !kept.injective_on_log_probabilities);
+    assert!(!kept.injective && !kept.keeps_accuracy);
 }

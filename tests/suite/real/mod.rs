@@ -9,4 +9,5 @@ mod gradients;
 mod integrals;
 mod levels;
 mod mixtures;
+mod positive_definite;
 mod sampling;

@@ -149,6 +149,7 @@ fn what_is_not_claimed() {
         keeps_order: false,
         keeps_accuracy: false,
         injective: false,
+        injective_on_log_probabilities: false,
     };
     for m in [2, 3] {
         let (rows, classes) = overconfident(100, m, 30);
@@ -159,6 +160,7 @@ fn what_is_not_claimed() {
     }
     let injective = Guarantees {
         injective: true,
+        injective_on_log_probabilities: true,
         ..none
     };
     let shifted = PlattScaling::from_parameters(&[[1.0, 1.0]], &device()).unwrap();
