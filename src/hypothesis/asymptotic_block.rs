@@ -83,7 +83,8 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkc
             true => 0.0,
             false => values.as_slice().population_std_dev(),
         };
-        outcome(estimate, deviation, blocks, pairs.samples())
+        let outcome = outcome(estimate, deviation, blocks, pairs.samples())?;
+        Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }
 
@@ -106,13 +107,11 @@ pub(crate) fn outcome(
     }
     let standard_error = deviation / (blocks as f64).sqrt();
     let statistic = estimate / standard_error;
-    Ok(TestOutcome {
-        name: "asymptotic test of the block SKCE",
-        estimate,
-        statistic,
-        p_value: Normal::standard().sf(statistic),
-        samples,
-        replicates: None,
-        standard_error: Some(standard_error),
-    })
+    let tail = Normal::standard().sf(statistic);
+    let name = "asymptotic test of the block SKCE";
+    Ok(
+        TestOutcome::asymptotic(name, samples, estimate, statistic, tail)
+            .with_standardised(statistic)
+            .with_standard_error(standard_error),
+    )
 }
