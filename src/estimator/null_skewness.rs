@@ -10,6 +10,7 @@
 
 use burn::tensor::{Tensor, TensorData};
 use rand::{Rng, RngExt, seq::index};
+use rayon::prelude::*;
 
 use super::{joint::JointKernel, pair_matrix::PairMatrix};
 use crate::{
@@ -41,7 +42,8 @@ impl Sample {
             true => index::sample(rng, n, LARGEST).into_vec(),
             false => (0..n).collect(),
         };
-        let ratio = |less: usize| n.saturating_sub(less) as f64 / (s.saturating_sub(less)).max(1) as f64;
+        let ratio =
+            |less: usize| n.saturating_sub(less) as f64 / (s.saturating_sub(less)).max(1) as f64;
         let pairs = ratio(0) * ratio(1);
         Self {
             rows,
@@ -155,32 +157,31 @@ pub(super) fn by_redrawing<P: Predictive, K: JointKernel<P>>(
 const PAIRS: usize = 1 << 20;
 
 /// The skewness for a scalar kernel on classes: exactly for as many samples as a budget of
-/// multiplications allows, else from a [`Sample`] of so many. Both moments are of one sample, so that
+/// operations allows, else from a [`Sample`] of so many. Both moments are of one sample, so that
 /// what it has too much or too little of cancels in their ratio.
 ///
+/// Cost: `s³·m` operations for `s` samples.
+///
 /// - kernel: with a fixed bandwidth
-pub(super) fn of_classes(
-    kernel: &Kernel,
-    predictions: &Categorical,
-    rng: &mut dyn Rng,
-) -> f64 {
-    let products = predictions.classes() as f64 + 1.0;
-    let size = (MULTIPLICATIONS / products).cbrt().clamp(128.0, 1024.0);
+pub(super) fn of_classes(kernel: &Kernel, predictions: &Categorical, rng: &mut dyn Rng) -> f64 {
+    let size = (TRIPLES / (predictions.classes() as f64 + 1.0))
+        .cbrt()
+        .clamp(128.0, 1024.0);
     let sample = Sample::of_classes(predictions, size as usize, rng);
     moments_of_classes(kernel, predictions, &sample).skewness()
 }
 
-/// Multiplications of numbers in all products of matrices.
-const MULTIPLICATIONS: f64 = 2.5e9;
+/// Ordered triples of samples by classes: `s³ (m + 1)`, of which one in six is computed.
+const TRIPLES: f64 = 2.5e9;
 
-/// Both moments, weighted. With `g_ij = p_iᵀp_j`, sums over classes `c`, and `y ∼ p_i`, `y' ∼ p_j`:
+/// Both moments, weighted, on the host in f64. With `g_ij = p_iᵀp_j`, sums over classes `c`, and
+/// `y ∼ p_i`, `y' ∼ p_j`:
 ///
 /// - `tr(C_i C_j) = g − Σ p_ic² p_jc − Σ p_ic p_jc² + g²`;
 /// - `E[(δ_iᵀδ_j)³] = g + 3g² + 4g³ + 2 Σ (p_ic p_jc³ + p_ic³ p_jc) + 6 Σ p_ic² p_jc²
 ///   − (3 + 6g) Σ (p_ic p_jc² + p_ic² p_jc)`, from `δ_iᵀδ_j = 1[y = y'] − p_j[y] − p_i[y'] + g`;
-/// - `tr(C_i C_j C_l)`, summed over triples that are distinct with a symmetric weight, is
-///   `Σ_c p_ic p_jc p_lc (1 − 3 p_jc + 3 g_jl) − g_ij g_jl g_li`. With `A = diag(√p_c) K diag(√p_c)` for
-///   each class the first part is a sum over `A ∘ A²`: one product of matrices.
+/// - `tr(C_i C_j C_l) = Σ_c p_ic p_jc p_lc (1 − p_ic − p_jc − p_lc + g_ij + g_jl + g_li) − g_ij g_jl g_li`,
+///   or the mean of this and its transpose, which enter a sum over ordered triples alike.
 fn moments_of_classes(kernel: &Kernel, predictions: &Categorical, sample: &Sample) -> Moments {
     let s = sample.rows.len();
     if s < 2 {
@@ -189,42 +190,141 @@ fn moments_of_classes(kernel: &Kernel, predictions: &Categorical, sample: &Sampl
     let p = widened(predictions.probabilities().detach());
     let rows = int_tensor(sample.rows.iter().copied(), &p.device());
     let p = p.select(0, rows); // [s, m]
-    let weights = column(sample.weights.clone(), &p); // [s, 1]
-    let k = without_diagonal(kernel.between(p.clone().unsqueeze(), p.clone().unsqueeze()).squeeze_dim(0));
-    let symmetric = |x: Tensor<2>| x.clone() + x.transpose();
-    let (square, cube) = (p.clone().square(), p.clone().powi_scalar(3));
-    let g = p.clone().matmul(p.clone().transpose()); // [s, s]
-    let third = symmetric(p.clone().matmul(square.clone().transpose())); // Σ p_ic p_jc² + p_ic² p_jc
-    let traces = g.clone() - third.clone() + g.clone().square();
-    let cubes = g.clone() + g.clone().square() * 3.0 + g.clone().powi_scalar(3) * 4.0
-        + symmetric(p.clone().matmul(cube.transpose())) * 2.0
-        + square.clone().matmul(square.transpose()) * 6.0
-        - third * (g.clone() * 6.0 + 3.0);
-    let of_pairs = weights.clone() * weights.clone().transpose();
-    let second = to_scalar((k.clone().square() * traces * of_pairs.clone()).sum());
-    let pairs = to_scalar((k.clone().powi_scalar(3) * cubes * of_pairs).sum());
-
-    let roots = weights.sqrt();
-    let k = k * roots.clone() * roots.transpose();
-    let triangles = |x: Tensor<2>| x.clone().matmul(x.clone()) * x; // x ∘ x²
-    let mut triples = -to_scalar(triangles(k.clone() * g.clone()).sum());
-    for class in 0..predictions.classes() {
-        let of_class = p.clone().slice([0..s, class..class + 1]); // [s, 1]
-        let roots = of_class.clone().sqrt();
-        let scaled = k.clone() * roots.clone() * roots.transpose();
-        let terms = triangles(scaled) * (g.clone() * 3.0 - of_class * 3.0 + 1.0);
-        triples += to_scalar(terms.sum());
-    }
+    let gram = kernel.between(p.clone().unsqueeze(), p.clone().unsqueeze()); // [1, s, s]
+    let p = to_vec(p);
+    let triples = Triples::new(&to_vec(gram), &p, &sample.weights);
+    let parts: Vec<[f64; 3]> = (0..s).into_par_iter().map(|i| triples.from(i)).collect();
+    let sum = |at: usize| parts.iter().map(|part| part[at]).sum::<f64>();
     Moments {
-        second: 2.0 * second,
-        third: 8.0 * triples + 4.0 * pairs,
+        second: 4.0 * sum(0),                // each pair twice
+        third: 48.0 * sum(2) + 8.0 * sum(1), // each triple six times
+    }
+}
+
+/// What sums over pairs and triples of samples read.
+struct Triples<'a> {
+    classes: usize,
+    /// `[s, m]`.
+    p: &'a [f64],
+    /// The same by class, each class padded to whole vectors: `[m, width]`.
+    by_class: Vec<f64>,
+    /// `s`, rounded up to whole vectors.
+    width: usize,
+    /// `k_ij`, `[s, width]`.
+    k: Vec<f64>,
+    /// `g_ij`, `[s, width]`.
+    g: Vec<f64>,
+    weights: &'a [f64],
+}
+
+/// Numbers in a vector.
+const LANES: usize = 8;
+
+impl<'a> Triples<'a> {
+    /// - gram: `[s, s]`, p: `[s, m]`, weights: `[s]`
+    fn new(gram: &[f64], p: &'a [f64], weights: &'a [f64]) -> Self {
+        let s = weights.len();
+        let (m, width) = (p.len() / s, s.div_ceil(LANES) * LANES);
+        let mut by_class = vec![0.0; m * width];
+        for (i, row) in p.chunks(m).enumerate() {
+            row.iter()
+                .enumerate()
+                .for_each(|(c, p)| by_class[c * width + i] = *p);
+        }
+        let (mut k, mut g) = (vec![0.0; s * width], vec![0.0; s * width]);
+        for i in 0..s {
+            k[i * width..][..s].copy_from_slice(&gram[i * s..][..s]);
+            for (c, p) in p[i * m..][..m].iter().enumerate() {
+                let others = &by_class[c * width..][..width];
+                let sums = g[i * width..][..width].iter_mut();
+                sums.zip(others).for_each(|(g, other)| *g += p * other);
+            }
+        }
+        Self {
+            classes: m,
+            p,
+            by_class,
+            width,
+            k,
+            g,
+            weights,
+        }
+    }
+
+    /// The weighted sums of `k_ij² tr(C_i C_j)` and of `k_ij³ E[(δ_iᵀδ_j)³]` over pairs `i < j`, and of
+    /// `k_ij k_jl k_li tr(C_i C_j C_l)` over triples `i < j < l`.
+    fn from(&self, i: usize) -> [f64; 3] {
+        let (m, width) = (self.classes, self.width);
+        let row = |x: &'a [f64], at: usize| &x[at * m..][..m];
+        let p = row(self.p, i);
+        let (k_i, g_i) = (&self.k[i * width..][..width], &self.g[i * width..][..width]);
+        let mut sums = [0.0; 3];
+        // of a class: where it starts by class, p_ic p_jc, and its product with the factor of p_lc
+        let mut terms: Vec<(usize, f64, f64)> = Vec::with_capacity(m);
+        for j in i + 1..self.weights.len() {
+            let (k, g) = (k_i[j], g_i[j]);
+            let (mut third, mut fourth, mut square) = (0.0, 0.0, 0.0);
+            terms.clear();
+            for (c, (a, b)) in p.iter().zip(row(self.p, j)).enumerate() {
+                let product = a * b;
+                third += product * (a + b);
+                fourth += product * (a * a + b * b);
+                square += product * product;
+                if product > 0.0 {
+                    terms.push((c * width, product, product * (1.0 - a - b + g)));
+                }
+            }
+            let weight = self.weights[i] * self.weights[j];
+            let trace = g - third + g * g;
+            let cube = g + 3.0 * g * g + 4.0 * g * g * g + 2.0 * fourth + 6.0 * square
+                - (3.0 + 6.0 * g) * third;
+            sums[0] += weight * k * k * trace;
+            sums[1] += weight * k * k * k * cube;
+            sums[2] += weight * k * self.third_samples(i, j, &terms);
+        }
+        sums
+    }
+
+    /// `Σ_{l>j} w_l k_jl k_li tr(C_i C_j C_l)`, in vectors of samples.
+    fn third_samples(&self, i: usize, j: usize, terms: &[(usize, f64, f64)]) -> f64 {
+        let width = self.width;
+        let g = self.g[i * width + j];
+        let mut sum = 0.0;
+        for start in ((j + 1) / LANES * LANES..width).step_by(LANES) {
+            let vector = |x: &[f64], at: usize| -> [f64; LANES] {
+                x[at + start..][..LANES].try_into().expect("a whole vector")
+            };
+            let (mut linear, mut products) = ([0.0; LANES], [0.0; LANES]);
+            for &(class, product, factor) in terms {
+                let p = vector(&self.by_class, class);
+                for lane in 0..LANES {
+                    let scaled = product * p[lane];
+                    products[lane] += scaled;
+                    linear[lane] += p[lane] * (factor - scaled);
+                }
+            }
+            let [g_i, g_j] = [i, j].map(|at| vector(&self.g, at * width));
+            let [k_i, k_j] = [i, j].map(|at| vector(&self.k, at * width));
+            for lane in 0..LANES {
+                let l = start + lane;
+                if l > j && l < self.weights.len() {
+                    let (to_i, to_j) = (g_i[lane], g_j[lane]);
+                    let trace = linear[lane] + (to_i + to_j) * products[lane] - g * to_i * to_j;
+                    sum += self.weights[l] * k_i[lane] * k_j[lane] * trace;
+                }
+            }
+        }
+        sum
     }
 }
 
 /// Numbers as a column in the dtype and on the device of others, `[s, 1]`.
 fn column(values: Vec<f64>, like: &Tensor<2>) -> Tensor<2> {
     let shape = [values.len(), 1];
-    Tensor::from_data(TensorData::new(values, shape), (&like.device(), like.dtype()))
+    Tensor::from_data(
+        TensorData::new(values, shape),
+        (&like.device(), like.dtype()),
+    )
 }
 
 /// With the diagonal set to 0.
@@ -252,7 +352,9 @@ mod tests {
     fn predictions(n: usize, m: usize, range: f64, seed: u64) -> Categorical {
         let mut rng = StdRng::seed_from_u64(seed);
         let mut row = || {
-            let weights: Vec<f64> = (0..m).map(|_| (range * rng.random::<f64>()).exp()).collect();
+            let weights: Vec<f64> = (0..m)
+                .map(|_| (range * rng.random::<f64>()).exp())
+                .collect();
             let sum: f64 = weights.iter().sum();
             weights.into_iter().map(move |w| w / sum)
         };
@@ -269,9 +371,15 @@ mod tests {
         let mut first = 0.0;
         for code in 0..m.pow(n as u32) {
             let classes: Vec<usize> = (0..n).map(|i| code / m.pow(i as u32) % m).collect();
-            let probability: f64 = classes.iter().enumerate().map(|(i, c)| p[i * m + c]).product();
+            let probability: f64 = classes
+                .iter()
+                .enumerate()
+                .map(|(i, c)| p[i * m + c])
+                .product();
             let labels = predictions.observed(&classes);
-            let skce = Skce::unbiased(kernel()).estimate(predictions, &labels).unwrap();
+            let skce = Skce::unbiased(kernel())
+                .estimate(predictions, &labels)
+                .unwrap();
             let sum = skce * (n * (n - 1)) as f64;
             first += probability * sum;
             moments.second += probability * sum.powi(2);
@@ -282,12 +390,24 @@ mod tests {
     }
 
     fn assert_close(got: f64, expected: f64, tolerance: f64) {
-        assert!((got - expected).abs() <= tolerance * expected.abs(), "{got}, not {expected}");
+        assert!(
+            (got - expected).abs() <= tolerance * expected.abs(),
+            "{got}, not {expected}"
+        );
     }
 
     #[test]
     fn moments_by_enumeration() {
-        for (n, m) in [(2, 2), (2, 3), (3, 2), (3, 3), (3, 4), (4, 2), (4, 3), (5, 2)] {
+        for (n, m) in [
+            (2, 2),
+            (2, 3),
+            (3, 2),
+            (3, 3),
+            (3, 4),
+            (4, 2),
+            (4, 3),
+            (5, 2),
+        ] {
             for (range, seed) in [(2.0, 1), (5.0, 2), (12.0, 3)] {
                 let predictions = predictions(n, m, range, seed);
                 let expected = enumerated(&predictions);
@@ -325,14 +445,20 @@ mod tests {
         assert!((size as f64 / sets as f64 - 12.0).abs() < 0.3, "{size}");
         for (at, expected) in [expected.second, expected.third].into_iter().enumerate() {
             let error = ((squares[at] - sum[at] * sum[at]) / sets as f64).sqrt();
-            assert!((sum[at] - expected).abs() < 4.0 * error, "{sum:?}, {expected}, {error}");
+            assert!(
+                (sum[at] - expected).abs() < 4.0 * error,
+                "{sum:?}, {expected}, {error}"
+            );
             assert!(error < 0.1 * expected.abs());
         }
     }
 
     #[test]
     fn certain_samples_are_left_out() {
-        assert_eq!(inclusion_probabilities(&[0.0, 0.5, 0.0, 0.1], 2), [0.0, 1.0, 0.0, 1.0]);
+        assert_eq!(
+            inclusion_probabilities(&[0.0, 0.5, 0.0, 0.1], 2),
+            [0.0, 1.0, 0.0, 1.0]
+        );
         let weights: Vec<f64> = (0..100).map(|i| 0.9f64.powi(i)).collect();
         let found = inclusion_probabilities(&weights, 20);
         assert_close(found.iter().sum::<f64>(), 20.0, 1e-9);
@@ -345,8 +471,9 @@ mod tests {
     fn redrawn_labels_agree() {
         let predictions = predictions(40, 3, 4.0, 6);
         let mut rng = StdRng::seed_from_u64(7);
-        let identity: Vec<Vec<f64>> =
-            (0..3).map(|k| (0..3).map(|l| f64::from(k == l)).collect()).collect();
+        let identity: Vec<Vec<f64>> = (0..3)
+            .map(|k| (0..3).map(|l| f64::from(k == l)).collect())
+            .collect();
         let matrix = MatrixKernel::new(kernel(), &identity).unwrap();
         let exact = kernel().null_skewness(&predictions, &mut rng).unwrap();
         let mean = (0..10)

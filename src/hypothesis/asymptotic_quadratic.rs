@@ -19,7 +19,8 @@ use crate::{
 /// The null distribution is that of [`NullDistribution`], whose documentation has what each costs
 /// and how well it keeps its level. The one by moments is the default; the others draw replicates
 /// `T*`, and their p-value is `(1 + #{T* ≥ T})/(1 + R)`, never 0. Where labels can be redrawn often
-/// enough, [`ExactTest`](super::ExactTest) needs no approximation.
+/// enough, [`ExactTest`](super::ExactTest) needs no approximation. The outcome has a
+/// [`caveat`](TestOutcome::caveat) where too few errors are expected for any of these nulls.
 ///
 /// A median bandwidth costs two passes over all pairs more.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -101,11 +102,9 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest
                 let skewness = kernel.null_skewness(predictions, rng)?;
                 let tail = moments::upper_tail(statistic, deviation, skewness);
                 let estimate = statistic / n as f64;
-                return Ok(
-                    TestOutcome::asymptotic(NAME, n, estimate, statistic, tail)
-                        .with_standardised(statistic / deviation)
-                        .with_expected_errors(predictions.expected_errors()),
-                );
+                return Ok(TestOutcome::asymptotic(NAME, n, estimate, statistic, tail)
+                    .with_standardised(statistic / deviation)
+                    .with_expected_errors(predictions.expected_errors()));
             }
             NullDistribution::Bootstrap => bootstrap::arcones_gine(&pairs, self.replicates, rng),
             NullDistribution::Multiplier => bootstrap::multiplier(&pairs, self.replicates, rng),
@@ -116,8 +115,7 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest
         };
         let p_value = resampling_p_value(statistic, &replicates);
         let estimate = statistic / n as f64;
-        let outcome =
-            TestOutcome::resampled(NAME, n, estimate, statistic, p_value, &replicates);
+        let outcome = TestOutcome::resampled(NAME, n, estimate, statistic, p_value, &replicates);
         Ok(outcome
             .of_an_approximation()
             .with_expected_errors(predictions.expected_errors()))

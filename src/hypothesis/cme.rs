@@ -195,7 +195,11 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
         let (statistic, tail, standardised) = match self.null {
             CmeNull::Hotelling => {
                 let f = q * rest / (freedom * (n as f64 - 1.0));
-                (f, f_tail(f, freedom, rest), f_standardised(f, freedom, rest))
+                (
+                    f,
+                    f_tail(f, freedom, rest),
+                    f_standardised(f, freedom, rest),
+                )
             }
             CmeNull::ChiSquared => {
                 let null = ChiSquared::new(freedom).expect("at least one location");
@@ -204,11 +208,9 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
         };
         let name = "test of the calibration mean embedding";
         let estimate = mean.norm_squared() / freedom;
-        Ok(
-            TestOutcome::asymptotic(name, n, estimate, statistic, tail)
-                .with_standardised(standardised)
-                .with_expected_errors(predictions.expected_errors()),
-        )
+        Ok(TestOutcome::asymptotic(name, n, estimate, statistic, tail)
+            .with_standardised(standardised)
+            .with_expected_errors(predictions.expected_errors()))
     }
 }
 

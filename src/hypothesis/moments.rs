@@ -56,7 +56,10 @@ mod tests {
 
     #[test]
     fn without_deviation() {
-        assert_eq!([upper_tail(0.0, 0.0, 0.0), upper_tail(1.0, 0.0, 0.0)], [1.0, 0.0]);
+        assert_eq!(
+            [upper_tail(0.0, 0.0, 0.0), upper_tail(1.0, 0.0, 0.0)],
+            [1.0, 0.0]
+        );
         // below the least value
         assert_eq!(upper_tail(-1.0, 1.0, 30.0), 1.0);
         assert_eq!(upper_tail(1.0, 1.0, -30.0), 0.0);

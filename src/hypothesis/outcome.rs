@@ -41,6 +41,10 @@ impl TestOutcome {
     /// asymptotic test has a [`caveat`](Self::caveat).
     pub const FEWEST_EXPECTED_ERRORS: f64 = 20.0;
 
+    /// The number of blocks below which the outcome of an asymptotic block test has a
+    /// [`caveat`](Self::caveat).
+    pub const FEWEST_BLOCKS: usize = 30;
+
     /// Of a test whose p-value is an upper bound at every sample size. The statistic is the estimate.
     pub(crate) fn bounded(name: &'static str, samples: usize, estimate: f64, bound: f64) -> Self {
         Self {
@@ -135,7 +139,18 @@ impl TestOutcome {
         });
         Self {
             expected_errors,
-            caveat,
+            caveat: caveat.or(self.caveat),
+            ..self
+        }
+    }
+
+    /// Of a test whose approximation needs many blocks, of which there are so many.
+    pub(crate) fn with_blocks(self, blocks: usize) -> Self {
+        let caveat = (blocks < Self::FEWEST_BLOCKS).then(|| {
+            format!("there are {blocks} blocks: too few for this approximation, use ExactTest")
+        });
+        Self {
+            caveat: self.caveat.or(caveat),
             ..self
         }
     }
@@ -205,7 +220,8 @@ impl TestOutcome {
 
     /// Why the p-value is not to be relied on: a sentence where an asymptotic test has fewer
     /// [expected errors](Self::expected_errors) than
-    /// [`FEWEST_EXPECTED_ERRORS`](Self::FEWEST_EXPECTED_ERRORS).
+    /// [`FEWEST_EXPECTED_ERRORS`](Self::FEWEST_EXPECTED_ERRORS), or fewer blocks than
+    /// [`FEWEST_BLOCKS`](Self::FEWEST_BLOCKS).
     pub fn caveat(&self) -> Option<String> {
         self.caveat.clone()
     }
@@ -357,10 +373,15 @@ mod tests {
         assert_eq!(outcome.caveat(), None);
         assert!((outcome.standardised().unwrap() - 10.0).abs() < 0.01);
         let text = outcome.to_string();
-        assert!(text.contains("p <= 0.001  (n = 100, 1000 replicates)"), "{text}");
+        assert!(
+            text.contains("p <= 0.001  (n = 100, 1000 replicates)"),
+            "{text}"
+        );
         let outcome = resampled(1.0, 2.0 / 1001.0);
         assert!(!outcome.is_bound() && outcome.to_string().contains("p = 0.0020  ("));
-        let caveat = outcome.of_an_approximation().with_expected_errors(Some(2.5));
+        let caveat = outcome
+            .of_an_approximation()
+            .with_expected_errors(Some(2.5));
         assert!(caveat.caveat().is_some());
         // without deviation
         let none = TestOutcome::resampled("test", 100, 1.0, 1.0, 1.0, &[0.1; 99]);
