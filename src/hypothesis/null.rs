@@ -38,8 +38,9 @@ pub enum NullDistribution {
     ///
     /// The skewness is exact up to some hundred samples (610 of ten classes). Of more, it is an estimate
     /// from about so many, drawn with probabilities in proportion to `tr C_i = 1 − ‖p_i‖²` and weighted by
-    /// their inverse: of a confident model it has all samples that matter. It is not clamped; a negative
-    /// one reflects the gamma distribution, and one near 0 gives the normal distribution.
+    /// their inverse: of a confident model it has all samples that matter. It is not clamped. One that
+    /// is 0 or negative gives the normal distribution; one beyond `√8`, the largest in the limit, gives the
+    /// larger of the tails for it and for `√8`.
     ///
     /// Of predictions other than of classes, and for a matrix-valued kernel the skewness alone, the
     /// moments are unbiased estimates from targets redrawn from the predictions.
