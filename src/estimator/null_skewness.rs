@@ -193,7 +193,10 @@ fn moments_of_classes(kernel: &Kernel, predictions: &Categorical, sample: &Sampl
     let gram = kernel.between(p.clone().unsqueeze(), p.clone().unsqueeze()); // [1, s, s]
     let p = to_vec(p);
     let triples = Triples::new(&to_vec(gram), &p, &sample.weights);
-    let parts: Vec<[f64; 3]> = (0..s).into_par_iter().map(|i| triples.from(i)).collect();
+    let parts: Vec<[f64; 3]> = (0..s)
+        .into_par_iter()
+        .map(|i| triples.starting_at(i))
+        .collect();
     let sum = |at: usize| parts.iter().map(|part| part[at]).sum::<f64>();
     Moments {
         second: 4.0 * sum(0),                // each pair twice
@@ -253,7 +256,7 @@ impl<'a> Triples<'a> {
 
     /// The weighted sums of `k_ij² tr(C_i C_j)` and of `k_ij³ E[(δ_iᵀδ_j)³]` over pairs `i < j`, and of
     /// `k_ij k_jl k_li tr(C_i C_j C_l)` over triples `i < j < l`.
-    fn from(&self, i: usize) -> [f64; 3] {
+    fn starting_at(&self, i: usize) -> [f64; 3] {
         let (m, width) = (self.classes, self.width);
         let row = |x: &'a [f64], at: usize| &x[at * m..][..m];
         let p = row(self.p, i);
@@ -261,8 +264,13 @@ impl<'a> Triples<'a> {
         let mut sums = [0.0; 3];
         // of a class: where it starts by class, p_ic p_jc, and its product with the factor of p_lc
         let mut terms: Vec<(usize, f64, f64)> = Vec::with_capacity(m);
-        for j in i + 1..self.weights.len() {
-            let (k, g) = (k_i[j], g_i[j]);
+        let others = k_i
+            .iter()
+            .zip(g_i)
+            .zip(self.weights)
+            .enumerate()
+            .skip(i + 1);
+        for (j, ((&k, &g), other_weight)) in others {
             let (mut third, mut fourth, mut square) = (0.0, 0.0, 0.0);
             terms.clear();
             for (c, (a, b)) in p.iter().zip(row(self.p, j)).enumerate() {
@@ -274,7 +282,7 @@ impl<'a> Triples<'a> {
                     terms.push((c * width, product, product * (1.0 - a - b + g)));
                 }
             }
-            let weight = self.weights[i] * self.weights[j];
+            let weight = self.weights[i] * other_weight;
             let trace = g - third + g * g;
             let cube = g + 3.0 * g * g + 4.0 * g * g * g + 2.0 * fourth + 6.0 * square
                 - (3.0 + 6.0 * g) * third;
@@ -297,21 +305,20 @@ impl<'a> Triples<'a> {
             let (mut linear, mut products) = ([0.0; LANES], [0.0; LANES]);
             for &(class, product, factor) in terms {
                 let p = vector(&self.by_class, class);
-                for lane in 0..LANES {
-                    let scaled = product * p[lane];
-                    products[lane] += scaled;
-                    linear[lane] += p[lane] * (factor - scaled);
+                for ((linear, products), p) in linear.iter_mut().zip(&mut products).zip(p) {
+                    let scaled = product * p;
+                    *products += scaled;
+                    *linear += p * (factor - scaled);
                 }
             }
             let [g_i, g_j] = [i, j].map(|at| vector(&self.g, at * width));
             let [k_i, k_j] = [i, j].map(|at| vector(&self.k, at * width));
-            for lane in 0..LANES {
-                let l = start + lane;
-                if l > j && l < self.weights.len() {
-                    let (to_i, to_j) = (g_i[lane], g_j[lane]);
-                    let trace = linear[lane] + (to_i + to_j) * products[lane] - g * to_i * to_j;
-                    sum += self.weights[l] * k_i[lane] * k_j[lane] * trace;
-                }
+            let ends = self.weights.len().min(start + LANES);
+            let later = (start.max(j + 1)..ends).map(|l| (l - start, self.weights[l]));
+            for (lane, weight) in later {
+                let (to_i, to_j) = (g_i[lane], g_j[lane]);
+                let trace = linear[lane] + (to_i + to_j) * products[lane] - g * to_i * to_j;
+                sum += weight * k_i[lane] * k_j[lane] * trace;
             }
         }
         sum

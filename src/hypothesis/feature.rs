@@ -242,8 +242,9 @@ impl Features {
         let drawn = self.number - 1;
         let kernel = &self.kernel[i * drawn..][..drawn];
         let directions = &self.directions[c * drawn..][..drawn];
-        for j in 0..drawn {
-            f(j + 1, kernel[j] * (directions[j] - means[j + 1]));
+        let terms = kernel.iter().zip(directions).zip(&means[1..]);
+        for (j, ((kernel, direction), mean)) in terms.enumerate() {
+            f(j + 1, kernel * (direction - mean));
         }
     }
 
@@ -275,16 +276,15 @@ impl Features {
                 for (c, &p) in self.row(i).iter().enumerate().filter(|(_, p)| **p > 0.0) {
                     let means = &self.means[i * r..][..r];
                     self.centred(i, c, |j, term| terms[j] = term);
-                    for j in 0..r {
-                        let weighted = p * terms[j];
-                        for k in 0..=j {
-                            sums[j * r + k] += weighted * terms[k];
-                        }
+                    for (j, (term, mean)) in terms.iter().zip(means).enumerate() {
+                        let row = sums[j * r..][..=j].iter_mut();
+                        row.zip(&terms)
+                            .for_each(|(sum, other)| *sum += p * term * other);
                         let mean = match j {
-                            0 => means[0],
-                            j => self.kernel[i * (r - 1) + j - 1] * means[j],
+                            0 => *mean,
+                            j => self.kernel[i * (r - 1) + j - 1] * mean,
                         };
-                        sums[r * r + j] += p * (terms[j] + mean).powi(2);
+                        sums[r * r + j] += p * (term + mean).powi(2);
                     }
                 }
             }
