@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    host::{check_probabilities, checked_labels, checked_rows, int_tensor},
+    host::{check_probabilities, checked_labels, checked_rows, int_tensor, to_vec},
     kernel::Distance,
 };
 
@@ -179,6 +179,12 @@ impl Predictive for Categorical {
 
     fn check_distance(&self, _distance: Distance) -> Result<()> {
         Ok(())
+    }
+
+    /// `Σ_i (1 − max_c p_ic)`, summed in f64.
+    fn expected_errors(&self) -> Option<f64> {
+        let largest = to_vec(self.probabilities.clone().detach().max_dim(1)); // [n, 1]
+        Some(largest.iter().map(|p| (1.0 - p).max(0.0)).sum())
     }
 
     /// The probabilities.

@@ -91,6 +91,12 @@ pub trait Predictive: Clone + Debug {
         }
     }
 
+    /// The number of wrong top labels that calibrated predictions expect, `Σ_i (1 − max_c p_ic)`, of
+    /// classes. None for other kinds.
+    fn expected_errors(&self) -> Option<f64> {
+        None
+    }
+
     /// Points whose distances are those of the predictions, `[n, e]`, differentiable. None where the
     /// predictions have no such coordinates.
     fn coordinates(&self) -> Option<Tensor<2>>;

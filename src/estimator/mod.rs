@@ -48,6 +48,7 @@ mod kde;
 mod kolmogorov_smirnov;
 mod mce;
 mod mmce;
+mod null_skewness;
 mod null_variance;
 pub(crate) mod pair;
 mod pair_matrix;

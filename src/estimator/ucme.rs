@@ -69,6 +69,16 @@ impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
         })
     }
 
+    /// The same with a median bandwidth fixed at that of the given predictions.
+    pub(crate) fn fixed(&self, predictions: &P) -> Result<Self> {
+        self.predictions.check_like(predictions)?;
+        predictions.check()?;
+        Ok(Self {
+            kernel: self.kernel.fixed(&predictions.detach())?,
+            ..self.clone()
+        })
+    }
+
     /// The number `J` of test locations.
     pub fn locations(&self) -> usize {
         self.predictions.samples()

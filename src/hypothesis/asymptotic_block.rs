@@ -20,7 +20,21 @@ use crate::{
 /// 2021, Remark B.1). It needs no resampling, but has little power for small blocks, and the normal
 /// approximation needs many blocks: choose `B` so that `N ≥ 50` or so. The outcome has a
 /// [`standard_error`](TestOutcome::standard_error) and a one-sided confidence interval of the
-/// error, [`lower_bound`](TestOutcome::lower_bound).
+/// error, [`lower_bound`](TestOutcome::lower_bound), and a [`caveat`](TestOutcome::caveat) where there
+/// are fewer than [`TestOutcome::FEWEST_BLOCKS`] blocks, or few errors are expected.
+///
+/// **Few blocks.** Student's t distribution with `N − 1` degrees of freedom does not mend it: block
+/// estimates are skewed, hence their mean and standard deviation dependent. Rejections in per cent at
+/// level 5 % (1 %, 0.1 %) of 4,000 calibrated data sets of `n = 250`, binary predictions from Dir(1, 1),
+/// and predictions of CIFAR-10 networks with redrawn labels:
+///
+/// | `N` | normal, binary | Student, binary | normal, CIFAR-10 | Student, CIFAR-10 |
+/// | ---: | ---: | ---: | ---: | ---: |
+/// | 5 | 4.0 (1.2, 0.28) | 1.0 (0.1, 0) | 8.7 (2.9, 1.0) | 2.6 (0.2, 0) |
+/// | 10 | 3.2 (0.5, 0.05) | 1.3 (0.1, 0) | 7.1 (1.4, 0.28) | 3.6 (0.4, 0) |
+/// | 15 | 2.6 (0.3, 0) | 1.5 (0, 0) | 6.1 (0.7, 0.08) | 3.7 (0.2, 0) |
+/// | 31 | 3.3 (0.3, 0) | 2.5 (0.2, 0) | 4.6 (0.5, 0) | 3.3 (0.3, 0) |
+/// | 50 | 3.6 (0.6, 0.03) | 3.3 (0.4, 0.03) | 4.8 (0.7, 0.05) | 4.3 (0.5, 0) |
 ///
 /// Cost: `n·B·m` operations; memory `O(n·m)` and a fixed number of kernel values, whatever `B`.
 /// A median bandwidth is over all pairs, `O(n²)`: fix it for large `n`.
@@ -83,7 +97,8 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkc
             true => 0.0,
             false => values.as_slice().population_std_dev(),
         };
-        outcome(estimate, deviation, blocks, pairs.samples())
+        let outcome = outcome(estimate, deviation, blocks, pairs.samples())?;
+        Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }
 
@@ -106,13 +121,12 @@ pub(crate) fn outcome(
     }
     let standard_error = deviation / (blocks as f64).sqrt();
     let statistic = estimate / standard_error;
-    Ok(TestOutcome {
-        name: "asymptotic test of the block SKCE",
-        estimate,
-        statistic,
-        p_value: Normal::standard().sf(statistic),
-        samples,
-        replicates: None,
-        standard_error: Some(standard_error),
-    })
+    let tail = Normal::standard().sf(statistic);
+    let name = "asymptotic test of the block SKCE";
+    Ok(
+        TestOutcome::asymptotic(name, samples, estimate, statistic, tail)
+            .with_standardised(statistic)
+            .with_blocks(blocks)
+            .with_standard_error(standard_error),
+    )
 }

@@ -19,7 +19,8 @@ use crate::{
 /// The null distribution is that of [`NullDistribution`], whose documentation has what each costs
 /// and how well it keeps its level. The one by moments is the default; the others draw replicates
 /// `T*`, and their p-value is `(1 + #{T* ≥ T})/(1 + R)`, never 0. Where labels can be redrawn often
-/// enough, [`ExactTest`](super::ExactTest) needs no approximation.
+/// enough, [`ExactTest`](super::ExactTest) needs no approximation. The outcome has a
+/// [`caveat`](TestOutcome::caveat) where too few errors are expected for any of these nulls.
 ///
 /// A median bandwidth costs two passes over all pairs more.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,7 +71,7 @@ impl<K> AsymptoticSkceTest<K> {
 
 impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest<K> {
     /// The outcome; the statistic is `n·SKCE_uq`. The null by moments draws from the generator
-    /// for more than 512 samples, and for predictions other than of classes; the others always.
+    /// for many samples, and for predictions other than of classes; the others always.
     ///
     /// # Errors
     ///
@@ -97,11 +98,13 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest
         let (statistic, replicates) = match self.null {
             NullDistribution::Gamma => {
                 let statistic = statistic()?;
-                let variance = kernel.null_variance(predictions, rng)?;
-                let h = sample_matrix::off_diagonal(&kernel, predictions, targets, rng)?;
-                let skewness = moments::skewness(h, n);
-                let p_value = moments::upper_tail(statistic, variance.sqrt(), skewness);
-                return Ok(outcome(statistic, p_value, n, None));
+                let deviation = kernel.null_variance(predictions, rng)?.sqrt();
+                let skewness = kernel.null_skewness(predictions, rng)?;
+                let tail = moments::upper_tail(statistic, deviation, skewness);
+                let estimate = statistic / n as f64;
+                return Ok(TestOutcome::asymptotic(NAME, n, estimate, statistic, tail)
+                    .with_standardised(statistic / deviation)
+                    .with_expected_errors(predictions.expected_errors()));
             }
             NullDistribution::Bootstrap => bootstrap::arcones_gine(&pairs, self.replicates, rng),
             NullDistribution::Multiplier => bootstrap::multiplier(&pairs, self.replicates, rng),
@@ -111,18 +114,12 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest
             }
         };
         let p_value = resampling_p_value(statistic, &replicates);
-        Ok(outcome(statistic, p_value, n, Some(self.replicates)))
+        let estimate = statistic / n as f64;
+        let outcome = TestOutcome::resampled(NAME, n, estimate, statistic, p_value, &replicates);
+        Ok(outcome
+            .of_an_approximation()
+            .with_expected_errors(predictions.expected_errors()))
     }
 }
 
-fn outcome(statistic: f64, p_value: f64, samples: usize, replicates: Option<usize>) -> TestOutcome {
-    TestOutcome {
-        name: "asymptotic test of the unbiased SKCE",
-        estimate: statistic / samples as f64,
-        statistic,
-        p_value,
-        samples,
-        replicates,
-        standard_error: None,
-    }
-}
+const NAME: &str = "asymptotic test of the unbiased SKCE";

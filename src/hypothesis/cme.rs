@@ -6,7 +6,7 @@ use statrs::{
     function::beta::beta_reg,
 };
 
-use super::{CalibrationTest, TestOutcome, quadratic_form::QuadraticForm};
+use super::{CalibrationTest, Resample, Statistic, TestOutcome, quadratic_form::QuadraticForm};
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Error, Result},
@@ -26,6 +26,33 @@ use crate::{
 /// Cost: `n·J·(m + J)` operations, memory `O(n·(m + J))`; a median bandwidth is over all pairs,
 /// `O(n²)`: fix it for large `n`. [`FeatureTest`](super::FeatureTest) has the same cost and, since
 /// it knows the covariance, more power and no need of `n > J`.
+///
+/// **Its level.** Neither null holds where the residuals at a location are far from normal, see
+/// [`CmeNull`]; the outcome has a [`caveat`](TestOutcome::caveat) where few errors are expected. The
+/// same quantity with redrawn labels keeps its level at every sample size, since [`Ucme`] is a
+/// [`Statistic`]:
+///
+/// ```
+/// use burn::tensor::Device;
+/// use burn_calibration::{
+///     distribution::DirichletModel, estimator::Ucme, kernel::Kernel,
+///     hypothesis::{CalibrationTest, ExactTest},
+/// };
+/// use rand::{SeedableRng, rngs::StdRng};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let (device, mut rng) = (Device::default(), StdRng::seed_from_u64(0));
+/// let uniform = DirichletModel::new(vec![1.0; 3], 1.0, vec![1.0 / 3.0; 3])?;
+/// let (locations, classes) = uniform.sample(10, &device, &mut rng);
+/// let test = ExactTest::new(Ucme::new(Kernel::gaussian(), &locations, &classes)?);
+///
+/// let calibrated = DirichletModel::new(vec![0.5; 3], 1.0, vec![1.0 / 3.0; 3])?;
+/// let (predictions, labels) = calibrated.sample(50, &device, &mut rng);
+/// let outcome = test.evaluate(&predictions, &labels, &mut rng)?;
+/// assert!(outcome.p_value() > 0.01);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct CmeTest<K = Kernel, P: Predictive = Categorical> {
     /// The kernel: on class predictions, or a [tensor product](crate::kernel::TensorKernel).
@@ -156,39 +183,73 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
             .column_iter()
             .map(|z| z.norm_squared() / n as f64)
             .collect();
-        let form = QuadraticForm::new(mean.as_slice(), &covariance, &scale, SINGULAR);
-        if form.rank < j {
+        let form = QuadraticForm::new(&covariance, &scale, [SINGULAR; 2]);
+        if form.rank() < j {
             return Err(Error::SingularCovariance {
                 locations: j,
-                rank: form.rank,
+                rank: form.rank(),
             });
         }
-        let q = n as f64 * form.value;
+        let q = n as f64 * form.value(mean.as_slice());
         let (freedom, rest) = (j as f64, (n - j) as f64);
-        let (statistic, p_value) = match self.null {
+        let (statistic, tail, standardised) = match self.null {
             CmeNull::Hotelling => {
                 let f = q * rest / (freedom * (n as f64 - 1.0));
-                (f, f_tail(f, freedom, rest))
+                (
+                    f,
+                    f_tail(f, freedom, rest),
+                    f_standardised(f, freedom, rest),
+                )
             }
             CmeNull::ChiSquared => {
                 let null = ChiSquared::new(freedom).expect("at least one location");
-                (q, null.sf(q))
+                (q, null.sf(q), (q - freedom) / (2.0 * freedom).sqrt())
             }
         };
-        Ok(TestOutcome {
-            name: "test of the calibration mean embedding",
-            estimate: mean.norm_squared() / freedom,
-            statistic,
-            p_value,
-            samples: n,
-            replicates: None,
-            standard_error: None,
-        })
+        let name = "test of the calibration mean embedding";
+        let estimate = mean.norm_squared() / freedom;
+        Ok(TestOutcome::asymptotic(name, n, estimate, statistic, tail)
+            .with_standardised(standardised)
+            .with_expected_errors(predictions.expected_errors()))
+    }
+}
+
+/// The squared UCME at its test locations, which must not depend on the labels.
+impl<P: Predictive, K: JointKernel<P>> Statistic<P> for Ucme<K, P> {
+    fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
+        Ucme::estimate(self, predictions, targets)
+    }
+
+    /// One by one, `n·J·m` operations each. A median bandwidth is that of the given predictions for
+    /// every replicate.
+    fn replicates(
+        &self,
+        predictions: &P,
+        count: usize,
+        draw: &mut dyn FnMut() -> Resample<P>,
+    ) -> Result<Vec<f64>> {
+        let fixed = self.fixed(predictions)?;
+        (0..count)
+            .map(|_| {
+                let (predictions, targets) = draw().of(predictions);
+                fixed.estimate(&predictions, &targets)
+            })
+            .collect()
     }
 }
 
 /// An eigenvalue of the correlation matrix of `z` that counts as 0.
 const SINGULAR: f64 = 1e-14;
+
+/// `(f − mean)/deviation` of the F distribution, NaN where it has no variance, for `b ≤ 4`.
+fn f_standardised(f: f64, a: f64, b: f64) -> f64 {
+    let mean = b / (b - 2.0);
+    let variance = 2.0 * mean * mean * (a + b - 2.0) / (a * (b - 4.0));
+    match b > 4.0 {
+        true => (f - mean) / variance.sqrt(),
+        false => f64::NAN,
+    }
+}
 
 /// `P(F > f)` for the F distribution with `a` and `b` degrees of freedom, through the complementary
 /// argument `b/(b + a f)` of the regularised incomplete beta function, so that small p-values keep

@@ -75,24 +75,15 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSk
     ) -> Result<TestOutcome> {
         self.check_kernel(predictions)?;
         let estimate = self.skce.estimate(predictions, targets)?;
-        Ok(TestOutcome {
-            name: match self.skce.form {
-                SkceForm::Biased => "distribution-free test of the biased SKCE",
-                SkceForm::Unbiased => "distribution-free test of the unbiased SKCE",
-                SkceForm::Block(_) => "distribution-free test of the block SKCE",
-            },
-            estimate,
-            statistic: estimate,
-            p_value: bound(
-                self.skce.form,
-                self.skce.kernel.supremum(),
-                estimate,
-                predictions.samples(),
-            ),
-            samples: predictions.samples(),
-            replicates: None,
-            standard_error: None,
-        })
+        let name = match self.skce.form {
+            SkceForm::Biased => "distribution-free test of the biased SKCE",
+            SkceForm::Unbiased => "distribution-free test of the unbiased SKCE",
+            SkceForm::Block(_) => "distribution-free test of the block SKCE",
+        };
+        let n = predictions.samples();
+        let p_value = bound(self.skce.form, self.skce.kernel.supremum(), estimate, n);
+        let outcome = TestOutcome::bounded(name, n, estimate, p_value);
+        Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }
 

@@ -94,14 +94,11 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
             let ties = ties.get_or_insert_with(|| Ties::of(data, drawn, predictions.dtype()));
             Ok(drawn.iter().map(|&drawn| ties.reaches(drawn)).collect())
         })?;
-        Ok(TestOutcome {
-            name: "exact conditional test",
-            estimate,
-            statistic: estimate,
-            p_value: found.p_value,
-            samples: predictions.samples(),
-            replicates: Some(found.redraws),
-            standard_error: None,
-        })
+        let drawn = &engine.drawn[0][..found.redraws];
+        let name = "exact conditional test";
+        let samples = predictions.samples();
+        let outcome =
+            TestOutcome::resampled(name, samples, estimate, estimate, found.p_value, drawn);
+        Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }

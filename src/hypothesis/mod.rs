@@ -5,7 +5,7 @@
 //! | [`AsymptoticSkceTest`] | unbiased SKCE | one of four, see [`NullDistribution`] | `n²·m`, or `n²(m + R)` |
 //! | [`AsymptoticBlockSkceTest`] | block or linear SKCE | normal, as `n/B → ∞` | `n·B·m` |
 //! | [`DistributionFreeSkceTest`] | any SKCE; biased for positive definite kernels | a bound, valid at every `n`, loose | that of the estimate |
-//! | [`FeatureTest`] | `r` features of the predictions | `χ²`, with the exact covariance | `n·m·r²` |
+//! | [`FeatureTest`] | `r` features of the predictions | `χ²` with the exact covariance, or redrawn labels | `n·m·r²` |
 //! | [`CmeTest`] | `J` test locations | `F` or `χ²`, for `n ≫ J` | `n·J·(m + J)` |
 //! | [`ExactTest`] | any estimator or function | redrawn labels, valid at every `n` | `R` estimates |
 //! | [`ConsistencyTest`] | any estimator or function | resampled predictions, redrawn labels | `R` estimates |
@@ -14,6 +14,9 @@
 //! [`CalibrationTest`], and gives a [`TestOutcome`]. All but [`FeatureTest`], which is of classes, take
 //! any kind of predictions, by a kernel for them: see [`TensorKernel`](crate::kernel::TensorKernel). A small p-value is evidence against
 //! calibration; a large one is not evidence for it.
+//!
+//! An asymptotic approximation reports no p-value below 0.001, and says where too few errors are expected
+//! for it: [`TestOutcome::is_bound`], [`TestOutcome::caveat`].
 //!
 //! Which one? Levels and powers over thousands of data sets are in `docs/levels.md`.
 //!

@@ -24,13 +24,14 @@ pub(super) fn evaluate<P: Predictive>(
     let values = statistic.replicates(predictions, 1 + replicates, &mut draw)?;
     check_statistics(&values)?;
     let (statistic, drawn) = (values[0], &values[1..]);
-    Ok(TestOutcome {
+    let p_value = discrete_p_value(statistic, drawn, predictions.dtype());
+    let outcome = TestOutcome::resampled(
         name,
-        estimate: statistic,
+        predictions.samples(),
         statistic,
-        p_value: discrete_p_value(statistic, drawn, predictions.dtype()),
-        samples: predictions.samples(),
-        replicates: Some(replicates),
-        standard_error: None,
-    })
+        statistic,
+        p_value,
+        drawn,
+    );
+    Ok(outcome.with_expected_errors(predictions.expected_errors()))
 }

@@ -52,8 +52,7 @@ impl<Q> ToleranceTest<Q> {
 }
 
 impl<P: Predictive, Q: Quantify<P>> CalibrationTest<P> for ToleranceTest<Q> {
-    /// The outcome; nothing is drawn from the generator. The statistic is the estimate less the
-    /// tolerance.
+    /// The outcome; nothing is drawn from the generator.
     ///
     /// # Errors
     ///
@@ -65,14 +64,14 @@ impl<P: Predictive, Q: Quantify<P>> CalibrationTest<P> for ToleranceTest<Q> {
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
         let size = self.error.size(predictions, targets)?;
-        Ok(TestOutcome {
-            name: "tolerance test",
-            estimate: size.estimate(),
-            statistic: size.estimate() - self.tolerance,
-            p_value: size.p_value_above(self.tolerance)?,
-            samples: predictions.samples(),
-            replicates: None,
-            standard_error: None,
+        let (name, n) = ("tolerance test", predictions.samples());
+        let (estimate, p_value) = (size.estimate(), size.p_value_above(self.tolerance)?);
+        Ok(match size.is_exact() {
+            true => TestOutcome::bounded(name, n, estimate, p_value),
+            false => {
+                let above = estimate - self.tolerance;
+                TestOutcome::asymptotic(name, n, estimate, above, p_value)
+            }
         })
     }
 }

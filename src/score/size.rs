@@ -120,6 +120,11 @@ impl ErrorSize {
         })
     }
 
+    /// Whether the interval is at least of its level at every sample size.
+    pub(crate) fn is_exact(&self) -> bool {
+        matches!(self.law, Law::Count { .. })
+    }
+
     /// The p-value of the hypothesis that the error is at most `tolerance` in size: small if it is
     /// larger. Of over- and underconfidence both are asked for, by twice the smaller p-value.
     ///

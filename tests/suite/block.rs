@@ -102,6 +102,29 @@ fn the_interval_is_dual_to_the_test() {
     );
 }
 
+/// Far out the p-value is a bound, and few blocks are said to be few.
+#[test]
+fn what_is_not_known() {
+    let rows = vec![vec![0.7, 0.3]; 600];
+    let mut rng = rng(76);
+    let classes: Vec<usize> = (0..600)
+        .map(|_| usize::from(rng.random_bool(0.8)))
+        .collect();
+    let outcome = evaluate(20, &rows, &classes);
+    assert_eq!((outcome.p_value(), outcome.is_bound()), (1e-3, true));
+    assert_eq!(outcome.standardised(), Some(outcome.statistic()));
+    assert_eq!(outcome.caveat(), None); // 180 errors and 30 blocks
+    assert!(
+        outcome.to_string().contains("p < 0.001  (n = 600)"),
+        "{outcome}"
+    );
+    let caveat = evaluate(60, &rows, &classes).caveat().unwrap();
+    assert!(
+        caveat.starts_with("there are 10 blocks: too few"),
+        "{caveat}"
+    );
+}
+
 /// Says 90 % and is right half of the time: `Δ = (−.4, .4)`, one prediction, `SKCE = ‖Δ‖² = .32`.
 #[test]
 fn coverage() {

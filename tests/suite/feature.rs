@@ -1,7 +1,9 @@
 //! The feature test.
 
 use approx::assert_relative_eq;
+use burn::tensor::DType;
 use burn_calibration::{
+    distribution::{Categorical, Predictive},
     error::Error,
     hypothesis::*,
     kernel::{Bandwidth, Kernel},
@@ -26,7 +28,8 @@ fn score(rows: &[Vec<f64>], classes: &[usize]) -> f64 {
     rows.iter().zip(classes).map(term).sum()
 }
 
-/// The first feature alone: `z²` over its variance among all labellings of three samples.
+/// The first feature alone: `z²` over its variance among all labellings of three samples. So few
+/// errors are expected that the p-value comes from redrawn labels.
 #[test]
 fn one_feature_by_enumeration() {
     let (n, m) = (3usize, 4usize);
@@ -49,8 +52,16 @@ fn one_feature_by_enumeration() {
         let outcome = evaluate(1, &rows, &classes, 0);
         let q = z * z / moment(2);
         let p = ChiSquared::new(1.0).unwrap().sf(q);
-        assert_relative_eq!(outcome.p_value(), p, max_relative = 1e-9);
         assert_relative_eq!(outcome.statistic(), -2.0 * p.ln(), max_relative = 1e-8);
+        assert_eq!((outcome.replicates(), outcome.caveat()), (Some(999), None));
+        let exact: f64 = (0..m.pow(3))
+            .map(labelling)
+            .filter(|classes| score(&rows, classes).powi(2) >= z * z * (1.0 - 1e-9))
+            .map(|classes| -> f64 { rows.iter().zip(classes).map(|(row, y)| row[y]).product() })
+            .sum();
+        let deviation = (exact * (1.0 - exact) / 999.0).sqrt();
+        let difference = outcome.p_value() - (1.0 + 999.0 * exact) / 1000.0;
+        assert!(difference.abs() <= 4.0 * deviation, "{exact}, {outcome}");
         assert_relative_eq!(outcome.estimate(), (z / 3.0).powi(2), max_relative = 1e-10);
     }
 }
@@ -108,7 +119,9 @@ fn locations_see_what_confidence_does_not() {
     let classes: Vec<usize> = (0..200).map(|i| if i % 2 == 0 { 0 } else { 2 }).collect();
     // p is constant on its support: p·δ = 0 whatever the labels
     assert_eq!(evaluate(1, &rows, &classes, 0).p_value(), 1.0);
-    assert!(evaluate(8, &rows, &classes, 0).p_value() < 1e-10);
+    let outcome = evaluate(8, &rows, &classes, 0);
+    assert_eq!((outcome.p_value(), outcome.is_bound()), (1e-3, true));
+    assert!(outcome.standardised().unwrap() > 10.0, "{outcome}");
 }
 
 #[test]
@@ -117,7 +130,8 @@ fn degenerate_data() {
     for features in [1, 2, 8, 40] {
         assert_eq!(evaluate(features, &certain, &[0; 20], 0).p_value(), 1.0);
         let wrong = evaluate(features, &certain, &[1; 20], 0); // probability 0
-        assert_eq!((wrong.p_value(), wrong.statistic()), (0.0, f64::INFINITY));
+        assert_eq!((wrong.p_value(), wrong.statistic()), (1e-3, f64::INFINITY));
+        assert_eq!((wrong.is_bound(), wrong.standardised()), (true, None));
         let (rows, classes) = draw(Model::M1, 5, 3, &mut rng(104));
         let p = evaluate(features, &rows, &classes, 0).p_value();
         assert!((0.0..=1.0).contains(&p), "{p}");
@@ -139,4 +153,53 @@ fn the_seed_decides() {
     let p = |seed| evaluate(8, &rows, &classes, seed).p_value();
     assert_eq!(p(1), p(1));
     assert_ne!(p(1), p(2));
+}
+
+/// Single precision whose rows sum to 1 up to rounding, nearly certain, with the expected number of
+/// errors: not impossible, and the level holds.
+#[test]
+fn confident_predictions_in_single_precision() {
+    let sets = 300;
+    let mut data = rng(106);
+    let mut rejected = [0; 2];
+    for set in 0..sets {
+        let logits = random_rows(400, 5, 30.0, &mut data);
+        let rows = tensor_on(&logits, &device(), DType::F32);
+        let predictions = Categorical::from_logits(rows).unwrap();
+        let labels = predictions.sample(&mut data);
+        let outcome = FeatureTest::new(Kernel::exponential())
+            .evaluate(&predictions, &labels, &mut rng(set))
+            .unwrap();
+        assert!(outcome.statistic().is_finite());
+        assert_eq!(outcome.replicates(), Some(999));
+        assert!(outcome.expected_errors().unwrap() < 60.0);
+        rejected[0] += usize::from(outcome.p_value() <= 0.05);
+        rejected[1] += usize::from(outcome.p_value() <= 0.01);
+    }
+    assert!(
+        within_binomial(rejected[0], sets as usize, 0.05, 3.0),
+        "{rejected:?}"
+    );
+    assert!(
+        within_binomial(rejected[1], sets as usize, 0.01, 3.0),
+        "{rejected:?}"
+    );
+}
+
+/// An error that was expected: no sum of rounded numbers makes it impossible.
+#[test]
+fn many_samples_with_a_rare_error() {
+    let n = 20_000;
+    let rows = vec![vec![1.0 - 5e-6, 5e-6]; n];
+    let mut classes = vec![0; n];
+    classes[123] = 1; // one error, of which 0.1 is expected
+    for dtype in [DType::F32, DType::F64] {
+        let predictions =
+            Categorical::from_probabilities(tensor_on(&rows, &device(), dtype)).unwrap();
+        let outcome = FeatureTest::new(Kernel::exponential())
+            .evaluate(&predictions, &labels(&classes), &mut rng(0))
+            .unwrap();
+        let p = outcome.p_value(); // 1 − e^−0.1 = 0.095
+        assert!((0.06..0.13).contains(&p), "{outcome}");
+    }
 }

@@ -213,7 +213,13 @@ fn outcomes_read_well() {
         .evaluate(&categorical(&rows), &labels(&classes), &mut rng(0))
         .unwrap();
     // all pairs at distance 0: (20² · .02 + 20² · 1.62 − 2 · 20² · .18 − 40 · .82) / (40 · 39)
-    let expected = "asymptotic test of the unbiased SKCE\n    estimate   3.0718e-1\n    \
-        statistic  12.2872\n    p-value    9.99e-4  (n = 40, 1000 replicates)";
+    let expected = format!(
+        "asymptotic test of the unbiased SKCE\n    estimate      3.0718e-1\n    \
+         statistic     12.2872\n    standardised  {:.1} (standard deviations of the null)\n    \
+         p-value       p <= 0.001  (n = 40, 1000 replicates)\n    \
+         caveat        4.0 errors are expected: too few for this approximation, use ExactTest or \
+         OmnibusTest",
+        outcome.standardised().unwrap()
+    );
     assert_eq!(outcome.to_string(), expected);
 }

@@ -2,12 +2,13 @@
 
 use approx::assert_relative_eq;
 use burn_calibration::{
+    distribution::Predictive,
     error::Error,
     hypothesis::*,
     kernel::{Bandwidth, Kernel},
 };
-use rand::RngExt;
-use statrs::distribution::{ContinuousCDF, Gamma};
+use rand::{RngExt, rngs::StdRng};
+use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 
 use crate::{
     data::*,
@@ -78,45 +79,49 @@ fn labellings(rows: &[Vec<f64>]) -> Vec<(Vec<usize>, f64)> {
     })
 }
 
-/// The variance over all labellings of four samples, the skewness by its definition.
+/// The variance and the skewness are those over all labellings, whatever the labels.
 #[test]
 fn gamma_null_by_enumeration() {
-    let n = 4;
-    let rows = random_probabilities(n, 3, &mut rng(62));
-    let h = |classes: &[usize]| pair_statistic(&rows, classes, |p, q| kernel_value(&fixed(), p, q));
-    let statistic = |classes: &[usize]| n as f64 * unbiased(&h(classes));
-    let moment = |power: i32| -> f64 {
-        labellings(&rows)
-            .iter()
-            .map(|(classes, probability)| probability * statistic(classes).powi(power))
-            .sum()
-    };
-    assert!(moment(1).abs() < 1e-14, "an unbiased estimate of 0");
-    let deviation = moment(2).sqrt();
-
-    let mut compared = 0;
-    for (classes, _) in labellings(&rows) {
-        let h = h(&classes);
-        let mut triangle = 0.0;
-        for (i, j, k) in [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)] {
-            triangle += h[i][j] * h[j][k] * h[k][i] / 4.0;
-        }
-        let mean = |power: i32| off_diagonal_sum(&h, |i, j| h[i][j].powi(power)) / 12.0;
-        let third = (8.0 * 24.0 * triangle + 4.0 * 12.0 * mean(3)) / 27.0;
-        let second = 2.0 * 12.0 * mean(2) / 9.0;
-        let skewness = third / second.powf(1.5);
-        if !(0.01..8f64.sqrt()).contains(&skewness) {
-            continue;
-        }
+    for (n, m, seed) in [(4, 3, 62), (3, 2, 68), (3, 3, 69), (4, 2, 70)] {
+        let rows = random_probabilities(n, m, &mut rng(seed));
+        let h =
+            |classes: &[usize]| pair_statistic(&rows, classes, |p, q| kernel_value(&fixed(), p, q));
+        let statistic = |classes: &[usize]| n as f64 * unbiased(&h(classes));
+        let moment = |power: i32| -> f64 {
+            labellings(&rows)
+                .iter()
+                .map(|(classes, probability)| probability * statistic(classes).powi(power))
+                .sum()
+        };
+        assert!(moment(1).abs() < 1e-14, "an unbiased estimate of 0");
+        let deviation = moment(2).sqrt();
+        let skewness = moment(3) / deviation.powi(3);
         // mean 0, given deviation and skewness: shape a = 4/g², G scaled by σ/√a, shifted by σ√a
-        let shape = 4.0 / (skewness * skewness);
-        let gamma = Gamma::new(shape, shape.sqrt() / deviation).unwrap();
-        let expected = gamma.sf(statistic(&classes) + deviation * shape.sqrt());
-        let p = p_value(&AsymptoticSkceTest::new(fixed()), &rows, &classes, 0);
-        assert_relative_eq!(p, expected, max_relative = 1e-9);
-        compared += 1;
+        let gamma_tail = |t: f64, skewness: f64| {
+            let shape = 4.0 / (skewness * skewness);
+            let gamma = Gamma::new(shape, shape.sqrt() / deviation).unwrap();
+            gamma.sf(deviation * shape.sqrt() + t)
+        };
+        for (classes, _) in labellings(&rows) {
+            let t = statistic(&classes);
+            let tail = match skewness {
+                g if g < 0.0 => Normal::new(0.0, deviation).unwrap().sf(t),
+                g => gamma_tail(t, g).max(gamma_tail(t, g.min(8f64.sqrt()))),
+            };
+            let outcome = AsymptoticSkceTest::new(fixed())
+                .evaluate(&categorical(&rows), &labels(&classes), &mut rng(0))
+                .unwrap();
+            assert_relative_eq!(outcome.p_value(), tail.max(1e-3), max_relative = 1e-8);
+            assert_eq!(outcome.is_bound(), tail < 1e-3);
+            let standardised = outcome.standardised().unwrap();
+            assert_relative_eq!(
+                standardised,
+                t / deviation,
+                max_relative = 1e-9,
+                epsilon = 1e-12
+            );
+        }
     }
-    assert!(compared > 20, "{compared} of 81");
 }
 
 /// Predictions of one half in two classes: the SKCE is a function of `(2X − n)²` for the number `X`
@@ -162,10 +167,11 @@ fn levels() {
     }
 }
 
-/// Beyond 512 samples the matrix is that of a random subset, which moves the p-value little.
+/// Of many samples the skewness or the matrix is that of a random subset, which moves the p-value
+/// little.
 #[test]
 fn large_samples() {
-    let (rows, classes) = draw(Model::M1, 700, 3, &mut rng(65));
+    let (rows, classes) = draw(Model::M1, 1100, 3, &mut rng(65));
     let p = |null, seed| {
         let test = AsymptoticSkceTest::new(fixed())
             .with_null(null)
@@ -199,10 +205,15 @@ fn degenerate_data() {
         assert!((0.0..=1.0).contains(&two), "{null:?}: {two}");
     }
     // certain, and wrong: impossible under the hypothesis
+    let outcome = AsymptoticSkceTest::new(fixed())
+        .evaluate(&categorical(&certain), &labels(&[1; 20]), &mut rng(0))
+        .unwrap();
+    assert_eq!((outcome.p_value(), outcome.is_bound()), (1e-3, true));
     assert_eq!(
-        p_value(&AsymptoticSkceTest::new(fixed()), &certain, &[1; 20], 0),
-        0.0
+        (outcome.expected_errors(), outcome.standardised()),
+        (Some(0.0), None)
     );
+    assert!(outcome.caveat().is_some());
 
     let evaluate = |test: AsymptoticSkceTest, n: usize| {
         let rows = vec![vec![0.5, 0.5]; n];
@@ -257,4 +268,48 @@ fn single_precision() {
             epsilon = 1e-6
         );
     }
+}
+
+/// Confident predictions of ten classes: three in five are nearly certain. Of 60 samples some ten
+/// errors are expected.
+fn confident(n: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut rng = rng(seed);
+    let row = |rng: &mut StdRng| {
+        let scale = if rng.random_bool(0.6) { 14.0 } else { 6.0 };
+        let logits: Vec<f64> = (0..10)
+            .map(|_| scale * rng.random::<f64>().powi(3))
+            .collect();
+        softmax(&logits)
+    };
+    (0..n).map(|_| row(&mut rng)).collect()
+}
+
+/// The levels of the gamma null where the skewness of the labels would often see no error: labels are
+/// redrawn from confident predictions.
+#[test]
+fn gamma_level_of_confident_predictions() {
+    let sets = 1500;
+    let mut data = rng(75);
+    let mut rejected = [0; 3];
+    for set in 0..sets {
+        let predictions = categorical(&confident(60, 1000 + set));
+        let labels = predictions.sample(&mut data);
+        let p = AsymptoticSkceTest::new(Kernel::exponential())
+            .evaluate(&predictions, &labels, &mut data)
+            .unwrap()
+            .p_value();
+        for (rejected, level) in rejected.iter_mut().zip([0.05, 0.01, 0.001]) {
+            *rejected += usize::from(p <= level);
+        }
+    }
+    let sets = sets as usize;
+    assert!(
+        within_binomial(rejected[0], sets, 0.05, 3.0),
+        "{rejected:?}"
+    );
+    assert!(
+        within_binomial(rejected[1], sets, 0.01, 3.0),
+        "{rejected:?}"
+    );
+    assert!(rejected[2] <= 6, "{rejected:?}"); // 1.5 expected, a probability of 0.1 % to be more
 }

@@ -100,7 +100,7 @@ mod tests {
     /// Several bandwidths at once are one after another, with vectors and without.
     #[test]
     fn bandwidths_are_those_of_kernels_of_their_own() {
-        let x = [0.1, 0.9, 0.4, 0.6, 0.75, 0.25];
+        let x = [0.1f64, 0.9, 0.4, 0.6, 0.75, 0.25];
         let factors = [0.25, 1.0, 3.0, 4.0];
         for kernel in [
             Kernel::exponential(),

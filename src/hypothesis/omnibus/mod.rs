@@ -229,14 +229,11 @@ impl<P: Omnibus> CalibrationTest<P> for OmnibusTest {
         let outcome = self.outcome(predictions, targets, rng)?;
         let size = |aspect: &AspectOutcome| aspect.standardised.abs();
         let largest = outcome.aspects.iter().map(size).fold(0.0, f64::max);
-        Ok(TestOutcome {
-            name: "omnibus test",
-            estimate: largest,
-            statistic: largest,
-            p_value: outcome.p_value,
-            samples: outcome.samples,
-            replicates: Some(outcome.redraws),
-            standard_error: None,
-        })
+        let OmnibusOutcome {
+            p_value, redraws, ..
+        } = outcome;
+        let name = "omnibus test";
+        let outcome = TestOutcome::redrawn(name, predictions.samples(), largest, p_value, redraws);
+        Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }

@@ -1,0 +1,491 @@
+//! The skewness of `T = n·SKCE_uq` if the model is calibrated, given the predictions.
+//!
+//! With `S = Σ_{i≠j} h_ij = (n − 1) T` and the covariance `C_i = diag(p_i) − p_i p_iᵀ` of `δ_i`,
+//!
+//! `E[S²] = 2 Σ_{i≠j} k_ij² tr(C_i C_j)`,
+//! `E[S³] = 8 Σ_{i,j,l distinct} k_ij k_jl k_li tr(C_i C_j C_l) + 4 Σ_{i≠j} k_ij³ E[(δ_iᵀδ_j)³]`.
+//!
+//! No label enters. Of many samples both are estimated from some of them, weighted by the inverse of
+//! their inclusion probabilities (Horvitz, Thompson 1952).
+
+use burn::tensor::{Tensor, TensorData};
+use rand::{Rng, RngExt, seq::index};
+use rayon::prelude::*;
+
+use super::{joint::JointKernel, pair_matrix::PairMatrix};
+use crate::{
+    distribution::{Categorical, Predictive},
+    error::Result,
+    host::{int_tensor, to_scalar, to_vec, widened},
+    kernel::Kernel,
+};
+
+/// Samples that stand for all.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sample {
+    /// In increasing order if drawn.
+    rows: Vec<usize>,
+    /// How many samples each stands for in a sum: the inverse of its inclusion probability.
+    weights: Vec<f64>,
+    /// By what a sum over distinct pairs and triples is to be multiplied.
+    factors: [f64; 2],
+}
+
+/// Samples whose matrix of `h` is built.
+const LARGEST: usize = 512;
+
+impl Sample {
+    /// All samples up to 512, else so many, drawn without replacement.
+    pub fn of_equals(n: usize, rng: &mut dyn Rng) -> Self {
+        let s = n.min(LARGEST);
+        let rows = match n > LARGEST {
+            true => index::sample(rng, n, LARGEST).into_vec(),
+            false => (0..n).collect(),
+        };
+        let ratio =
+            |less: usize| n.saturating_sub(less) as f64 / (s.saturating_sub(less)).max(1) as f64;
+        let pairs = ratio(0) * ratio(1);
+        Self {
+            rows,
+            weights: vec![1.0; s],
+            factors: [pairs, pairs * ratio(2)],
+        }
+    }
+
+    /// All samples if there are at most `size`, else about so many: each is drawn by itself, with a
+    /// probability in proportion to `tr C_i = Σ_c p_ic (1 − p_ic)`, on which what it adds to the moments
+    /// depends. Samples that are certain to be right add nothing and are left out.
+    ///
+    /// A tenth of the mean of `tr C` is added, so that no weight exceeds some `10 n/size`.
+    pub fn of_classes(predictions: &Categorical, size: usize, rng: &mut dyn Rng) -> Self {
+        let p = widened(predictions.probabilities().detach());
+        let traces = to_vec((p.clone() * (p.neg() + 1.0)).sum_dim(1));
+        let inclusion = inclusion_probabilities(&traces, size);
+        let drawn = |&row: &usize| match inclusion[row] {
+            0.0 => false,
+            1.0 => true,
+            probability => rng.random::<f64>() < probability,
+        };
+        let rows: Vec<usize> = (0..traces.len()).filter(drawn).collect();
+        Self {
+            weights: rows.iter().map(|&row| inclusion[row].recip()).collect(),
+            rows,
+            factors: [1.0; 2],
+        }
+    }
+}
+
+/// `min(1, c (w_i + w̄/10))` with the sum `size`, and 0 where `w_i = 0`.
+fn inclusion_probabilities(weights: &[f64], size: usize) -> Vec<f64> {
+    let positive = weights.iter().filter(|&&w| w > 0.0).count();
+    if positive <= size {
+        return weights.iter().map(|&w| f64::from(w > 0.0)).collect();
+    }
+    let mean = weights.iter().map(|w| w.max(0.0)).sum::<f64>() / positive as f64;
+    let weight = |&w: &f64| if w > 0.0 { w + 0.1 * mean } else { 0.0 };
+    let weights: Vec<f64> = weights.iter().map(weight).collect();
+    // those that are certain leave the rest of the size to the others, until no more become certain
+    let mut scale = 0.0;
+    loop {
+        let (mut certain, mut rest) = (0, 0.0);
+        for &w in &weights {
+            match scale * w >= 1.0 {
+                true => certain += 1,
+                false => rest += w,
+            }
+        }
+        let next = (size - certain.min(size)) as f64 / rest;
+        if next <= scale || !next.is_finite() {
+            break;
+        }
+        scale = next;
+    }
+    weights.iter().map(|w| (scale * w).min(1.0)).collect()
+}
+
+/// `E[S²]` and `E[S³]`.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Moments {
+    second: f64,
+    third: f64,
+}
+
+impl Moments {
+    fn skewness(self) -> f64 {
+        let skewness = self.third / self.second.powf(1.5);
+        match self.second > 0.0 && skewness.is_finite() {
+            true => skewness,
+            false => 0.0, // no variance
+        }
+    }
+}
+
+/// The skewness for a kernel whose moments have no closed form: from targets that are redrawn from the
+/// predictions, whose `h` have the same moments.
+pub(super) fn by_redrawing<P: Predictive, K: JointKernel<P>>(
+    kernel: &K,
+    predictions: &P,
+    sample: &Sample,
+    rng: &mut dyn Rng,
+) -> Result<f64> {
+    let s = sample.rows.len();
+    if s < 2 {
+        return Ok(0.0);
+    }
+    let predictions = predictions.select_rows(&sample.rows);
+    let sets = (PAIRS / (s * s)).clamp(4, 64);
+    let mut moments = Moments::default();
+    for _ in 0..sets {
+        let pairs = kernel.pairs(&predictions, &predictions.sample(rng))?;
+        let h = widened(pairs.tile(0..s, 0..s));
+        let h = without_diagonal(h);
+        let roots = column(sample.weights.iter().map(|w| w.sqrt()).collect(), &h);
+        let scaled = h.clone() * roots.clone() * roots.clone().transpose();
+        let triangles = to_scalar((scaled.clone().matmul(scaled.clone()) * scaled.clone()).sum());
+        let second = to_scalar((scaled.clone() * h.clone()).sum());
+        let cubes = to_scalar((scaled * h.square()).sum());
+        let [pairs, triples] = sample.factors;
+        moments.second += 2.0 * pairs * second;
+        moments.third += 8.0 * triples * triangles + 4.0 * pairs * cubes;
+    }
+    moments.second /= sets as f64;
+    moments.third /= sets as f64;
+    Ok(moments.skewness())
+}
+
+/// Pairs of samples over all redrawn data sets.
+const PAIRS: usize = 1 << 20;
+
+/// The skewness for a scalar kernel on classes: exactly for as many samples as a budget of
+/// operations allows, else from a [`Sample`] of so many. Both moments are of one sample, so that
+/// what it has too much or too little of cancels in their ratio.
+///
+/// Cost: `s³·m` operations for `s` samples.
+///
+/// - kernel: with a fixed bandwidth
+pub(super) fn of_classes(kernel: &Kernel, predictions: &Categorical, rng: &mut dyn Rng) -> f64 {
+    let size = (TRIPLES / (predictions.classes() as f64 + 1.0))
+        .cbrt()
+        .clamp(128.0, 1024.0);
+    let sample = Sample::of_classes(predictions, size as usize, rng);
+    moments_of_classes(kernel, predictions, &sample).skewness()
+}
+
+/// Ordered triples of samples by classes: `s³ (m + 1)`, of which one in six is computed.
+const TRIPLES: f64 = 2.5e9;
+
+/// Both moments, weighted, on the host in f64. With `g_ij = p_iᵀp_j`, sums over classes `c`, and
+/// `y ∼ p_i`, `y' ∼ p_j`:
+///
+/// - `tr(C_i C_j) = g − Σ p_ic² p_jc − Σ p_ic p_jc² + g²`;
+/// - `E[(δ_iᵀδ_j)³] = g + 3g² + 4g³ + 2 Σ (p_ic p_jc³ + p_ic³ p_jc) + 6 Σ p_ic² p_jc²
+///   − (3 + 6g) Σ (p_ic p_jc² + p_ic² p_jc)`, from `δ_iᵀδ_j = 1[y = y'] − p_j[y] − p_i[y'] + g`;
+/// - `tr(C_i C_j C_l) = Σ_c p_ic p_jc p_lc (1 − p_ic − p_jc − p_lc + g_ij + g_jl + g_li) − g_ij g_jl g_li`,
+///   or the mean of this and its transpose, which enter a sum over ordered triples alike.
+fn moments_of_classes(kernel: &Kernel, predictions: &Categorical, sample: &Sample) -> Moments {
+    let s = sample.rows.len();
+    if s < 2 {
+        return Moments::default();
+    }
+    let p = widened(predictions.probabilities().detach());
+    let rows = int_tensor(sample.rows.iter().copied(), &p.device());
+    let p = p.select(0, rows); // [s, m]
+    let gram = kernel.between(p.clone().unsqueeze(), p.clone().unsqueeze()); // [1, s, s]
+    let p = to_vec(p);
+    let triples = Triples::new(&to_vec(gram), &p, &sample.weights);
+    let parts: Vec<[f64; 3]> = (0..s)
+        .into_par_iter()
+        .map(|i| triples.starting_at(i))
+        .collect();
+    let sum = |at: usize| parts.iter().map(|part| part[at]).sum::<f64>();
+    Moments {
+        second: 4.0 * sum(0),                // each pair twice
+        third: 48.0 * sum(2) + 8.0 * sum(1), // each triple six times
+    }
+}
+
+/// What sums over pairs and triples of samples read.
+struct Triples<'a> {
+    classes: usize,
+    /// `[s, m]`.
+    p: &'a [f64],
+    /// The same by class, each class padded to whole vectors: `[m, width]`.
+    by_class: Vec<f64>,
+    /// `s`, rounded up to whole vectors.
+    width: usize,
+    /// `k_ij`, `[s, width]`.
+    k: Vec<f64>,
+    /// `g_ij`, `[s, width]`.
+    g: Vec<f64>,
+    weights: &'a [f64],
+}
+
+/// Numbers in a vector.
+const LANES: usize = 8;
+
+impl<'a> Triples<'a> {
+    /// - gram: `[s, s]`, p: `[s, m]`, weights: `[s]`
+    fn new(gram: &[f64], p: &'a [f64], weights: &'a [f64]) -> Self {
+        let s = weights.len();
+        let (m, width) = (p.len() / s, s.div_ceil(LANES) * LANES);
+        let mut by_class = vec![0.0; m * width];
+        for (i, row) in p.chunks(m).enumerate() {
+            row.iter()
+                .enumerate()
+                .for_each(|(c, p)| by_class[c * width + i] = *p);
+        }
+        let (mut k, mut g) = (vec![0.0; s * width], vec![0.0; s * width]);
+        for i in 0..s {
+            k[i * width..][..s].copy_from_slice(&gram[i * s..][..s]);
+            for (c, p) in p[i * m..][..m].iter().enumerate() {
+                let others = &by_class[c * width..][..width];
+                let sums = g[i * width..][..width].iter_mut();
+                sums.zip(others).for_each(|(g, other)| *g += p * other);
+            }
+        }
+        Self {
+            classes: m,
+            p,
+            by_class,
+            width,
+            k,
+            g,
+            weights,
+        }
+    }
+
+    /// The weighted sums of `k_ij² tr(C_i C_j)` and of `k_ij³ E[(δ_iᵀδ_j)³]` over pairs `i < j`, and of
+    /// `k_ij k_jl k_li tr(C_i C_j C_l)` over triples `i < j < l`.
+    fn starting_at(&self, i: usize) -> [f64; 3] {
+        let (m, width) = (self.classes, self.width);
+        let row = |x: &'a [f64], at: usize| &x[at * m..][..m];
+        let p = row(self.p, i);
+        let (k_i, g_i) = (&self.k[i * width..][..width], &self.g[i * width..][..width]);
+        let mut sums = [0.0; 3];
+        // of a class: where it starts by class, p_ic p_jc, and its product with the factor of p_lc
+        let mut terms: Vec<(usize, f64, f64)> = Vec::with_capacity(m);
+        let others = k_i
+            .iter()
+            .zip(g_i)
+            .zip(self.weights)
+            .enumerate()
+            .skip(i + 1);
+        for (j, ((&k, &g), other_weight)) in others {
+            let (mut third, mut fourth, mut square) = (0.0, 0.0, 0.0);
+            terms.clear();
+            for (c, (a, b)) in p.iter().zip(row(self.p, j)).enumerate() {
+                let product = a * b;
+                third += product * (a + b);
+                fourth += product * (a * a + b * b);
+                square += product * product;
+                if product > 0.0 {
+                    terms.push((c * width, product, product * (1.0 - a - b + g)));
+                }
+            }
+            let weight = self.weights[i] * other_weight;
+            let trace = g - third + g * g;
+            let cube = g + 3.0 * g * g + 4.0 * g * g * g + 2.0 * fourth + 6.0 * square
+                - (3.0 + 6.0 * g) * third;
+            sums[0] += weight * k * k * trace;
+            sums[1] += weight * k * k * k * cube;
+            sums[2] += weight * k * self.third_samples(i, j, &terms);
+        }
+        sums
+    }
+
+    /// `Σ_{l>j} w_l k_jl k_li tr(C_i C_j C_l)`, in vectors of samples.
+    fn third_samples(&self, i: usize, j: usize, terms: &[(usize, f64, f64)]) -> f64 {
+        let width = self.width;
+        let g = self.g[i * width + j];
+        let mut sum = 0.0;
+        for start in ((j + 1) / LANES * LANES..width).step_by(LANES) {
+            let vector = |x: &[f64], at: usize| -> [f64; LANES] {
+                x[at + start..][..LANES].try_into().expect("a whole vector")
+            };
+            let (mut linear, mut products) = ([0.0; LANES], [0.0; LANES]);
+            for &(class, product, factor) in terms {
+                let p = vector(&self.by_class, class);
+                for ((linear, products), p) in linear.iter_mut().zip(&mut products).zip(p) {
+                    let scaled = product * p;
+                    *products += scaled;
+                    *linear += p * (factor - scaled);
+                }
+            }
+            let [g_i, g_j] = [i, j].map(|at| vector(&self.g, at * width));
+            let [k_i, k_j] = [i, j].map(|at| vector(&self.k, at * width));
+            let ends = self.weights.len().min(start + LANES);
+            let later = (start.max(j + 1)..ends).map(|l| (l - start, self.weights[l]));
+            for (lane, weight) in later {
+                let (to_i, to_j) = (g_i[lane], g_j[lane]);
+                let trace = linear[lane] + (to_i + to_j) * products[lane] - g * to_i * to_j;
+                sum += weight * k_i[lane] * k_j[lane] * trace;
+            }
+        }
+        sum
+    }
+}
+
+/// Numbers as a column in the dtype and on the device of others, `[s, 1]`.
+fn column(values: Vec<f64>, like: &Tensor<2>) -> Tensor<2> {
+    let shape = [values.len(), 1];
+    Tensor::from_data(
+        TensorData::new(values, shape),
+        (&like.device(), like.dtype()),
+    )
+}
+
+/// With the diagonal set to 0.
+fn without_diagonal(square: Tensor<2>) -> Tensor<2> {
+    let diagonal = Tensor::<2>::eye(square.dims()[0], &square.device()).bool();
+    square.mask_fill(diagonal, 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{DType, Device, Tensor, TensorData};
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+    use crate::{
+        estimator::Skce,
+        kernel::{Bandwidth, MatrixKernel},
+    };
+
+    fn kernel() -> Kernel {
+        Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))
+    }
+
+    /// `exp` of uniform numbers of so large a range, normalised.
+    fn predictions(n: usize, m: usize, range: f64, seed: u64) -> Categorical {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mut row = || {
+            let weights: Vec<f64> = (0..m)
+                .map(|_| (range * rng.random::<f64>()).exp())
+                .collect();
+            let sum: f64 = weights.iter().sum();
+            weights.into_iter().map(move |w| w / sum)
+        };
+        let rows: Vec<f64> = (0..n).flat_map(|_| row().collect::<Vec<_>>()).collect();
+        let rows = Tensor::from_data(TensorData::new(rows, [n, m]), (&Device::flex(), DType::F64));
+        Categorical::from_probabilities(rows).unwrap()
+    }
+
+    /// `E[S²]` and `E[S³]` over all labellings.
+    fn enumerated(predictions: &Categorical) -> Moments {
+        let (n, m) = (predictions.samples(), predictions.classes());
+        let p = to_vec(predictions.probabilities());
+        let mut moments = Moments::default();
+        let mut first = 0.0;
+        for code in 0..m.pow(n as u32) {
+            let classes: Vec<usize> = (0..n).map(|i| code / m.pow(i as u32) % m).collect();
+            let probability: f64 = classes
+                .iter()
+                .enumerate()
+                .map(|(i, c)| p[i * m + c])
+                .product();
+            let labels = predictions.observed(&classes);
+            let skce = Skce::unbiased(kernel())
+                .estimate(predictions, &labels)
+                .unwrap();
+            let sum = skce * (n * (n - 1)) as f64;
+            first += probability * sum;
+            moments.second += probability * sum.powi(2);
+            moments.third += probability * sum.powi(3);
+        }
+        assert!(first.abs() < 1e-13, "{first}");
+        moments
+    }
+
+    fn assert_close(got: f64, expected: f64, tolerance: f64) {
+        assert!(
+            (got - expected).abs() <= tolerance * expected.abs(),
+            "{got}, not {expected}"
+        );
+    }
+
+    #[test]
+    fn moments_by_enumeration() {
+        for (n, m) in [
+            (2, 2),
+            (2, 3),
+            (3, 2),
+            (3, 3),
+            (3, 4),
+            (4, 2),
+            (4, 3),
+            (5, 2),
+        ] {
+            for (range, seed) in [(2.0, 1), (5.0, 2), (12.0, 3)] {
+                let predictions = predictions(n, m, range, seed);
+                let expected = enumerated(&predictions);
+                let sample = Sample::of_classes(&predictions, 10, &mut StdRng::seed_from_u64(0));
+                assert_eq!(sample.weights, vec![1.0; n]);
+                let found = moments_of_classes(&kernel(), &predictions, &sample);
+                assert_close(found.second, expected.second, 1e-10);
+                assert!(
+                    (found.third - expected.third).abs()
+                        < 1e-10 * expected.second.powf(1.5).max(expected.third.abs()),
+                    "n = {n}, m = {m}, range {range}: {found:?}, not {expected:?}"
+                );
+            }
+        }
+    }
+
+    /// The mean over many samples is what all samples give.
+    #[test]
+    fn weighted_samples_are_unbiased() {
+        let predictions = predictions(24, 3, 9.0, 4);
+        let mut rng = StdRng::seed_from_u64(5);
+        let all = Sample::of_classes(&predictions, 24, &mut rng);
+        let expected = moments_of_classes(&kernel(), &predictions, &all);
+        let sets = 1500;
+        let (mut size, mut sum, mut squares) = (0, [0.0; 2], [0.0; 2]);
+        for _ in 0..sets {
+            let sample = Sample::of_classes(&predictions, 12, &mut rng);
+            size += sample.rows.len();
+            let found = moments_of_classes(&kernel(), &predictions, &sample);
+            for (at, value) in [found.second, found.third].into_iter().enumerate() {
+                sum[at] += value / sets as f64;
+                squares[at] += value * value / sets as f64;
+            }
+        }
+        assert!((size as f64 / sets as f64 - 12.0).abs() < 0.3, "{size}");
+        for (at, expected) in [expected.second, expected.third].into_iter().enumerate() {
+            let error = ((squares[at] - sum[at] * sum[at]) / sets as f64).sqrt();
+            assert!(
+                (sum[at] - expected).abs() < 4.0 * error,
+                "{sum:?}, {expected}, {error}"
+            );
+            assert!(error < 0.1 * expected.abs());
+        }
+    }
+
+    #[test]
+    fn certain_samples_are_left_out() {
+        assert_eq!(
+            inclusion_probabilities(&[0.0, 0.5, 0.0, 0.1], 2),
+            [0.0, 1.0, 0.0, 1.0]
+        );
+        let weights: Vec<f64> = (0..100).map(|i| 0.9f64.powi(i)).collect();
+        let found = inclusion_probabilities(&weights, 20);
+        assert_close(found.iter().sum::<f64>(), 20.0, 1e-9);
+        assert!(found.windows(2).all(|pair| pair[0] >= pair[1]) && found[0] == 1.0);
+        assert!(found[99] > 0.05 * found[60] && found[99] < 1.0);
+    }
+
+    /// With `M = I` given as a matrix the moments come from redrawn labels.
+    #[test]
+    fn redrawn_labels_agree() {
+        let predictions = predictions(40, 3, 4.0, 6);
+        let mut rng = StdRng::seed_from_u64(7);
+        let identity: Vec<Vec<f64>> = (0..3)
+            .map(|k| (0..3).map(|l| f64::from(k == l)).collect())
+            .collect();
+        let matrix = MatrixKernel::new(kernel(), &identity).unwrap();
+        let exact = kernel().null_skewness(&predictions, &mut rng).unwrap();
+        let mean = (0..10)
+            .map(|_| matrix.null_skewness(&predictions, &mut rng).unwrap() / 10.0)
+            .sum::<f64>();
+        assert_close(mean, exact, 0.1);
+    }
+}
