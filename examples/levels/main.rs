@@ -1,0 +1,394 @@
+//! What p-values are worth: how often each test rejects calibrated models (its level) and
+//! miscalibrated ones (its power), over many data sets.
+//!
+//! ```console
+//! cargo run --release --example levels -- --data ../shared/data
+//! ```
+//!
+//! prints the Markdown tables of `docs/levels.md`; `--data` names the folder that holds
+//! `cifar10-predictions`, without which the tables of real networks are left out.
+
+mod models;
+mod tests;
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use burn::tensor::{Int, Tensor};
+use burn_calibration::{
+    distribution::{Categorical, Marginals, Mixture, Normal, Predictive, Samples},
+    error::Result,
+    hypothesis::Omnibus,
+    kernel::{RealKernel, TargetKernel},
+};
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use models::{Classes, Labels, Model, Real, Source, networks};
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use tests::Test;
+
+/// Levels and powers of the calibration tests.
+#[derive(Parser)]
+struct Options {
+    /// Data sets of a setting.
+    #[arg(long, default_value_t = 2000)]
+    datasets: usize,
+    /// Data sets of 10,000 samples.
+    #[arg(long, default_value_t = 200)]
+    large: usize,
+    /// Seed of the first data set.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Redraws of exact tests.
+    #[arg(long, default_value_t = 999)]
+    redraws: usize,
+    /// The folder that holds `cifar10-predictions`.
+    #[arg(long)]
+    data: Option<PathBuf>,
+    /// Only tables whose title contains this.
+    #[arg(long, default_value = "")]
+    only: String,
+}
+
+/// The levels at which rejections are counted.
+const LEVELS: [f64; 3] = [0.05, 0.01, 0.001];
+
+/// What a test said of many data sets.
+#[derive(Clone)]
+struct Counts {
+    /// Rejections at each level, for each p-value of the test.
+    rejections: Vec<[usize; 3]>,
+    smallest: f64,
+}
+
+impl Counts {
+    fn add(&mut self, p_values: &[f64]) {
+        self.rejections.resize(p_values.len(), [0; 3]);
+        for (counts, &p) in self.rejections.iter_mut().zip(p_values) {
+            for (count, level) in counts.iter_mut().zip(LEVELS) {
+                *count += usize::from(p <= level + 1e-12);
+            }
+            self.smallest = self.smallest.min(p);
+        }
+    }
+
+    /// The most rejections at a level of any p-value.
+    fn most(&self, level: usize) -> usize {
+        let counts = self.rejections.iter().map(|counts| counts[level]);
+        counts.max().unwrap_or(0)
+    }
+}
+
+/// What the tests say of data sets of a model.
+fn count<P: Predictive + Send>(
+    tests: &[Test<P>],
+    model: &dyn Model<P, P::Targets>,
+    datasets: usize,
+    options: &Options,
+) -> Result<Vec<Counts>> {
+    let none = Counts {
+        rejections: vec![],
+        smallest: 1.0,
+    };
+    let total = Mutex::new(vec![none; tests.len()]);
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));
+    let work = || {
+        loop {
+            let set = next.fetch_add(1, Ordering::Relaxed);
+            if set >= datasets {
+                return Ok(());
+            }
+            let mut rng = StdRng::seed_from_u64(options.seed + set as u64);
+            let (predictions, targets) = model.draw(set, &mut rng)?;
+            let seed = rng.next_u64(); // no test depends on what another drew
+            for (at, test) in tests.iter().enumerate() {
+                let mut rng = StdRng::seed_from_u64(seed);
+                let p_values = (test.p_values)(&predictions, &targets, &mut rng)?;
+                total.lock().expect("no panic")[at].add(&p_values);
+            }
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, |threads| threads.get());
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                if let Err(error) = work() {
+                    *failed.lock().expect("no panic") = Some(error);
+                }
+            });
+        }
+    });
+    match failed.into_inner().expect("no panic") {
+        Some(error) => Err(error),
+        None => Ok(total.into_inner().expect("no panic")),
+    }
+}
+
+/// Prints a Markdown table: a row for each setting, a column for each test. Cells are rejections in per
+/// cent at the levels, and the smallest p-value if asked for.
+fn table<P: Predictive + Send>(
+    title: &str,
+    tests: &[Test<P>],
+    settings: &[(String, Box<dyn Model<P, P::Targets>>)],
+    (datasets, levels, smallest): (usize, usize, bool),
+    options: &Options,
+) -> Result<()> {
+    if !title.contains(&options.only) {
+        return Ok(());
+    }
+    let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} settings, {eta} left");
+    let progress = ProgressBar::new(settings.len() as u64)
+        .with_style(style.expect("a valid template"))
+        .with_message(title.to_owned());
+    println!("\n{title}, {datasets} data sets each\n");
+    let names: Vec<&str> = tests.iter().map(|test| test.name.as_str()).collect();
+    println!("| | {} |", names.join(" | "));
+    println!("| --- |{}", " ---: |".repeat(names.len()));
+    let per_cent = |count: usize| 100.0 * count as f64 / datasets as f64;
+    for (name, model) in settings {
+        let counts = count(tests, model.as_ref(), datasets, options)?;
+        let cell = |counts: &Counts| {
+            let shown = |level: usize| match level {
+                2 => format!("{:.2}", per_cent(counts.most(level))),
+                _ => format!("{:.1}", per_cent(counts.most(level))),
+            };
+            let cell = (0..levels).map(shown).collect::<Vec<_>>().join(" / ");
+            match smallest {
+                true => format!("{cell}, {:.0e}", counts.smallest),
+                false => cell,
+            }
+        };
+        let cells: Vec<String> = counts.iter().map(cell).collect();
+        println!("| {name} | {} |", cells.join(" | "));
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    Ok(())
+}
+
+type Settings<P> = Vec<(String, Box<dyn Model<P, <P as Predictive>::Targets>>)>;
+
+fn classes(
+    name: impl Into<String>,
+    source: &Source,
+    labels: Labels,
+    samples: usize,
+) -> (
+    String,
+    Box<
+        dyn Model<
+                burn_calibration::distribution::Categorical,
+                burn::tensor::Tensor<1, burn::tensor::Int>,
+            >,
+    >,
+) {
+    let model = Classes {
+        source: source.clone(),
+        labels,
+        samples,
+    };
+    (name.into(), Box::new(model))
+}
+
+const ALTERNATIVES: [(&str, Labels); 8] = [
+    ("calibrated", Labels::Calibrated),
+    ("T = 1.1", Labels::Temperature(1.1)),
+    ("T = 1.3", Labels::Temperature(1.3)),
+    (
+        "first class too likely by a quarter",
+        Labels::FirstTooLikely,
+    ),
+    ("1 % of labels random", Labels::Uniform(0.01)),
+    ("5 % of labels random", Labels::Uniform(0.05)),
+    ("20 % of labels random", Labels::Uniform(0.2)),
+    ("top label right, the rest wrong", Labels::RestWrong),
+];
+
+fn main() -> Result<()> {
+    let options = Options::parse();
+    let (all, redraws) = (options.datasets, options.redraws);
+    println!(
+        "Rejections in per cent at 5 / 1 / 0.1 %; {redraws} redraws, seed {}.",
+        options.seed
+    );
+    let m1 = Source::Dirichlet(10, 0.1);
+    let data = options.data.as_deref().map(networks);
+    let data = data.transpose().expect("the predictions of four networks");
+
+    if let Some(data) = &data {
+        let source = |power| Source::Networks(data.clone(), power);
+        let of = |sizes: &[usize]| -> Settings<_> {
+            let both = [("as they are", 1.0), ("sharpened, p³", 3.0)];
+            let of_power = |(name, power): (&str, f64)| {
+                let source = source(power);
+                let setting = move |&n: &usize| {
+                    classes(format!("{name}, n = {n}"), &source, Labels::Calibrated, n)
+                };
+                sizes.iter().map(setting).collect::<Vec<_>>()
+            };
+            both.into_iter().flat_map(of_power).collect()
+        };
+        let title = "levels: four networks on CIFAR-10, labels redrawn";
+        table(
+            title,
+            &tests::levels(redraws),
+            &of(&[16, 50, 200, 1000]),
+            (all, 3, true),
+            &options,
+        )?;
+        table(
+            title,
+            &tests::few(redraws),
+            &of(&[10_000]),
+            (options.large, 3, true),
+            &options,
+        )?;
+    }
+    let settings = vec![
+        classes("M1, n = 16", &m1, Labels::Calibrated, 16),
+        classes("M1, n = 250", &m1, Labels::Calibrated, 250),
+        classes(
+            "2 classes, n = 250",
+            &Source::Dirichlet(2, 1.0),
+            Labels::Calibrated,
+            250,
+        ),
+        classes(
+            "26 classes, n = 250",
+            &Source::Dirichlet(26, 0.05),
+            Labels::Calibrated,
+            250,
+        ),
+        classes(
+            "100 classes, n = 250",
+            &Source::Dirichlet(100, 0.02),
+            Labels::Calibrated,
+            250,
+        ),
+    ];
+    table(
+        "levels: simulated classes",
+        &tests::levels(redraws),
+        &settings,
+        (all, 3, true),
+        &options,
+    )?;
+
+    regression(&options)?;
+
+    let powers = tests::powers(redraws);
+    for n in [250, 1000] {
+        let settings = ALTERNATIVES.map(|(name, labels)| classes(name, &m1, labels, n));
+        let title = format!("powers: predictions of M1, n = {n}");
+        table(&title, &powers, &settings, (all / 2, 1, false), &options)?;
+    }
+    if let Some(data) = &data {
+        let source = Source::Networks(data.clone(), 1.0);
+        let settings = ALTERNATIVES.map(|(name, labels)| classes(name, &source, labels, 1000));
+        let title = "powers: four networks on CIFAR-10, n = 1,000";
+        table(title, &powers, &settings, (all / 2, 1, false), &options)?;
+    }
+
+    let even = Source::Dirichlet(10, 0.3);
+    let settings: Settings<_> = [100, 1000, 4000]
+        .map(|n| classes(format!("n = {n}"), &even, Labels::Calibrated, n))
+        .into();
+    let title = "intervals of 95 % that miss the error of a calibrated model";
+    table(
+        title,
+        &tests::coverage(),
+        &settings,
+        (all, 1, false),
+        &options,
+    )?;
+    let settings: Settings<_> = [
+        ("calibrated", Labels::Calibrated),
+        ("T = 1.3", Labels::Temperature(1.3)),
+    ]
+    .into_iter()
+    .flat_map(|(name, labels)| {
+        let even = even.clone();
+        [1000, 10_000].map(move |n| classes(format!("{name}, n = {n}"), &even, labels, n))
+    })
+    .collect();
+    let title = "tolerance tests: is the error above two points?";
+    table(
+        title,
+        &tests::tolerance(0.02),
+        &settings,
+        (all / 4, 1, false),
+        &options,
+    )
+}
+
+fn regression(options: &Options) -> Result<()> {
+    let all = options.datasets;
+    let of = |name: &str, samples, shift, spread| {
+        let model = Real {
+            samples,
+            shift,
+            spread,
+        };
+        (name.to_owned(), model)
+    };
+    fn boxed<P: Predictive>(settings: &[(String, Real)]) -> Settings<P>
+    where
+        Real: Model<P, P::Targets>,
+    {
+        let one = |(name, model): &(String, Real)| {
+            let model: Box<dyn Model<P, P::Targets>> = Box::new(*model);
+            (name.clone(), model)
+        };
+        settings.iter().map(one).collect()
+    }
+    fn levels<P: Omnibus + Marginals + Send>(
+        kind: &str,
+        settings: &[(String, Real)],
+        form: (usize, usize, bool),
+        options: &Options,
+    ) -> Result<()>
+    where
+        Real: Model<P, P::Targets>,
+        RealKernel: TargetKernel<P>,
+    {
+        table(
+            kind,
+            &tests::real::<P>(options.redraws),
+            &boxed::<P>(settings),
+            form,
+            options,
+        )
+    }
+    let calibrated = [16, 50, 200].map(|n| of(&format!("n = {n}"), n, 0.0, 1.0));
+    let form = (all, 3, true);
+    levels::<Normal>("levels: normal predictions", &calibrated, form, options)?;
+    levels::<Mixture<Normal>>(
+        "levels: ensembles of five",
+        &calibrated[..2],
+        (all / 4, 3, true),
+        options,
+    )?;
+    levels::<Samples>(
+        "levels: fifty draws each",
+        &calibrated,
+        (all / 2, 3, true),
+        options,
+    )?;
+    let wrong = [
+        of("targets 0.15 standard deviations high", 250, 0.15, 1.0),
+        of("intervals too narrow by a tenth", 250, 0.0, 1.1),
+        of("intervals too wide by a tenth", 250, 0.0, 0.9),
+    ];
+    levels::<Normal>(
+        "powers: normal predictions, n = 250",
+        &wrong,
+        (all / 2, 1, false),
+        options,
+    )
+}

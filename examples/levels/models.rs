@@ -1,0 +1,202 @@
+//! Calibrated and miscalibrated models.
+
+use std::{fs::File, io::Read, path::Path};
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn_calibration::{
+    distribution::{Categorical, Mixture, Normal, Samples},
+    error::Result,
+};
+use flate2::read::GzDecoder;
+use rand::{RngExt, rngs::StdRng};
+use rand_distr::{Distribution, Gamma, StandardNormal};
+
+/// Draws data sets of a kind.
+pub trait Model<P, T>: Sync {
+    fn draw(&self, set: usize, rng: &mut StdRng) -> Result<(P, T)>;
+}
+
+/// Where class predictions come from.
+#[derive(Clone)]
+pub enum Source {
+    /// A symmetric Dirichlet distribution: classes and concentration.
+    Dirichlet(usize, f64),
+    /// Rows of real predictions to some power: the networks take turns.
+    Networks(Vec<Vec<Vec<f64>>>, f64),
+}
+
+/// How labels come from predictions.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Labels {
+    Calibrated,
+    /// From the prediction at this temperature: a model that is too sure for T > 1.
+    Temperature(f64),
+    /// With this probability uniform.
+    Uniform(f64),
+    /// The first class is right 1.25 times less often than predicted.
+    FirstTooLikely,
+    /// The top label is right as often as predicted, and all others are equally likely.
+    RestWrong,
+}
+
+#[derive(Clone)]
+pub struct Classes {
+    pub source: Source,
+    pub labels: Labels,
+    pub samples: usize,
+}
+
+impl Model<Categorical, Tensor<1, Int>> for Classes {
+    fn draw(&self, set: usize, rng: &mut StdRng) -> Result<(Categorical, Tensor<1, Int>)> {
+        let (mut rows, mut labels) = (Vec::new(), Vec::new());
+        for _ in 0..self.samples {
+            let row = self.row(set, rng);
+            labels.push(self.label(&row, rng) as i64);
+            rows.extend(row);
+        }
+        let n = self.samples;
+        let classes = rows.len() / n;
+        let device = Device::default();
+        let rows = TensorData::new(rows, [n, classes]);
+        let rows = Tensor::from_data(rows, (&device, DType::F64));
+        let labels = Tensor::from_data(TensorData::new(labels, [n]), &device);
+        Ok((Categorical::from_probabilities(rows)?, labels))
+    }
+}
+
+impl Classes {
+    fn row(&self, set: usize, rng: &mut StdRng) -> Vec<f64> {
+        match &self.source {
+            Source::Dirichlet(classes, concentration) => {
+                let gamma = Gamma::new(*concentration, 1.0).expect("a positive concentration");
+                normalised((0..*classes).map(|_| gamma.sample(rng)).collect())
+            }
+            Source::Networks(networks, power) => {
+                let network = &networks[set % networks.len()];
+                let row = &network[rng.random_range(0..network.len())];
+                normalised(row.iter().map(|p| p.powf(*power)).collect())
+            }
+        }
+    }
+
+    fn label(&self, row: &[f64], rng: &mut StdRng) -> usize {
+        let classes = row.len();
+        match self.labels {
+            Labels::Uniform(share) if rng.random_bool(share) => rng.random_range(0..classes),
+            Labels::Calibrated | Labels::Uniform(_) => categorical(row, rng),
+            Labels::Temperature(t) => {
+                let powers = row.iter().map(|p| p.powf(t.recip())).collect();
+                categorical(&normalised(powers), rng)
+            }
+            Labels::FirstTooLikely => {
+                let first = row[0] / 1.25;
+                let others = (1.0 - first) / (1.0 - row[0]).max(f64::MIN_POSITIVE);
+                let scaled = row.iter().enumerate().map(|(c, p)| match c {
+                    0 => first,
+                    _ => p * others,
+                });
+                categorical(&scaled.collect::<Vec<_>>(), rng)
+            }
+            Labels::RestWrong => {
+                let top = (1..classes).fold(0, |top, c| if row[c] > row[top] { c } else { top });
+                match rng.random::<f64>() < row[top] {
+                    true => top,
+                    false => (top + rng.random_range(1..classes)) % classes,
+                }
+            }
+        }
+    }
+}
+
+fn normalised(weights: Vec<f64>) -> Vec<f64> {
+    let sum: f64 = weights.iter().sum();
+    weights.iter().map(|weight| weight / sum).collect()
+}
+
+fn categorical(row: &[f64], rng: &mut StdRng) -> usize {
+    let mut u: f64 = rng.random();
+    let drawn = row.iter().position(|p| {
+        u -= p;
+        u < 0.0
+    });
+    drawn.unwrap_or(row.len() - 1)
+}
+
+/// The predictions of four networks on CIFAR-10, in `cifar10-predictions` of the data folder.
+pub fn networks(folder: &Path) -> std::io::Result<Vec<Vec<Vec<f64>>>> {
+    let read = |name: &&str| {
+        let path = folder.join(format!("cifar10-predictions/{name}.csv.gz"));
+        let mut text = String::new();
+        GzDecoder::new(File::open(path)?).read_to_string(&mut text)?;
+        let number = |field: &str| field.trim().parse().expect("a probability");
+        Ok(text
+            .lines()
+            .map(|line| line.split(',').map(number).collect())
+            .collect())
+    };
+    ["densenet121", "googlenet", "mobilenet_v2", "resnet18"]
+        .iter()
+        .map(read)
+        .collect()
+}
+
+/// Predictions of real numbers: means and standard deviations vary, and targets may be off.
+#[derive(Clone, Copy)]
+pub struct Real {
+    pub samples: usize,
+    /// In standard deviations.
+    pub shift: f64,
+    /// True over predicted standard deviation.
+    pub spread: f64,
+}
+
+impl Real {
+    /// Means, standard deviations and targets, of `of_each` components.
+    fn numbers(&self, of_each: usize, rng: &mut StdRng) -> [Vec<f64>; 3] {
+        let mut normal = || -> f64 { StandardNormal.sample(rng) };
+        let (mut means, mut deviations, mut targets) = (vec![], vec![], vec![]);
+        for _ in 0..self.samples {
+            let first = means.len();
+            for _ in 0..of_each {
+                means.push(2.0 * normal());
+                deviations.push((0.5 * normal()).exp());
+            }
+            let component = first + (normal().abs() * 1e6) as usize % of_each;
+            let (mean, deviation) = (means[component], deviations[component]);
+            targets.push(mean + deviation * (self.shift + self.spread * normal()));
+        }
+        [means, deviations, targets]
+    }
+}
+
+fn column(numbers: Vec<f64>) -> Tensor<2> {
+    let data = TensorData::new(numbers.clone(), [numbers.len(), 1]);
+    Tensor::from_data(data, (&Device::default(), DType::F64))
+}
+
+impl Model<Normal, Tensor<2>> for Real {
+    fn draw(&self, _: usize, rng: &mut StdRng) -> Result<(Normal, Tensor<2>)> {
+        let [means, deviations, targets] = self.numbers(1, rng).map(column);
+        Ok((Normal::new(means, deviations), targets))
+    }
+}
+
+/// Ensembles of five.
+impl Model<Mixture<Normal>, Tensor<2>> for Real {
+    fn draw(&self, _: usize, rng: &mut StdRng) -> Result<(Mixture<Normal>, Tensor<2>)> {
+        let [means, deviations, targets] = self.numbers(5, rng).map(column);
+        let weights = means.zeros_like().reshape([self.samples, 5]) + 0.2;
+        Ok((
+            Mixture::new(weights, Normal::new(means, deviations)),
+            targets,
+        ))
+    }
+}
+
+/// Fifty draws from a normal distribution, of which the target is another.
+impl Model<Samples, Tensor<2>> for Real {
+    fn draw(&self, _: usize, rng: &mut StdRng) -> Result<(Samples, Tensor<2>)> {
+        let (predictions, targets): (Normal, Tensor<2>) = self.draw(0, rng)?;
+        Ok((Samples::drawn_from(&predictions, 50, rng), targets))
+    }
+}
