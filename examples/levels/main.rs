@@ -179,15 +179,7 @@ fn classes(
     source: &Source,
     labels: Labels,
     samples: usize,
-) -> (
-    String,
-    Box<
-        dyn Model<
-                burn_calibration::distribution::Categorical,
-                burn::tensor::Tensor<1, burn::tensor::Int>,
-            >,
-    >,
-) {
+) -> (String, Box<dyn Model<Categorical, Tensor<1, Int>>>) {
     let model = Classes {
         source: source.clone(),
         labels,
@@ -244,7 +236,7 @@ fn main() -> Result<()> {
         )?;
         table(
             title,
-            &tests::few(redraws),
+            &tests::omnibus(redraws),
             &of(&[10_000]),
             (options.large, 3, true),
             &options,
@@ -282,17 +274,18 @@ fn main() -> Result<()> {
 
     regression(&options)?;
 
-    let powers = tests::powers(redraws);
     for n in [250, 1000] {
+        let powers = tests::powers(redraws, n == 250);
         let settings = ALTERNATIVES.map(|(name, labels)| classes(name, &m1, labels, n));
         let title = format!("powers: predictions of M1, n = {n}");
-        table(&title, &powers, &settings, (all / 2, 1, false), &options)?;
+        table(&title, &powers, &settings, (all / 8, 1, false), &options)?;
     }
     if let Some(data) = &data {
         let source = Source::Networks(data.clone(), 1.0);
         let settings = ALTERNATIVES.map(|(name, labels)| classes(name, &source, labels, 1000));
+        let powers = tests::powers(redraws, false);
         let title = "powers: four networks on CIFAR-10, n = 1,000";
-        table(title, &powers, &settings, (all / 2, 1, false), &options)?;
+        table(title, &powers, &settings, (all / 8, 1, false), &options)?;
     }
 
     let even = Source::Dirichlet(10, 0.3);
@@ -348,7 +341,7 @@ fn regression(options: &Options) -> Result<()> {
         settings.iter().map(one).collect()
     }
     fn levels<P: Omnibus + Marginals + Send>(
-        kind: &str,
+        title: &str,
         settings: &[(String, Real)],
         form: (usize, usize, bool),
         options: &Options,
@@ -357,13 +350,9 @@ fn regression(options: &Options) -> Result<()> {
         Real: Model<P, P::Targets>,
         RealKernel: TargetKernel<P>,
     {
-        table(
-            kind,
-            &tests::real::<P>(options.redraws),
-            &boxed::<P>(settings),
-            form,
-            options,
-        )
+        let asymptotic = title.contains("normal");
+        let tests = tests::real::<P>(options.redraws, asymptotic);
+        table(title, &tests, &boxed::<P>(settings), form, options)
     }
     let calibrated = [16, 50, 200].map(|n| of(&format!("n = {n}"), n, 0.0, 1.0));
     let form = (all, 3, true);
@@ -388,7 +377,7 @@ fn regression(options: &Options) -> Result<()> {
     levels::<Normal>(
         "powers: normal predictions, n = 250",
         &wrong,
-        (all / 2, 1, false),
+        (all / 8, 1, false),
         options,
     )
 }

@@ -37,7 +37,7 @@ fn test<P: Predictive>(name: &str, test: impl CalibrationTest<P> + Sync + 'stati
 }
 
 /// The omnibus test, and its aspects.
-fn omnibus<P: Omnibus>(redraws: usize) -> [Test<P>; 2] {
+pub fn omnibus<P: Omnibus>(redraws: usize) -> [Test<P>; 2] {
     let test = OmnibusTest::new().with_redraws(redraws);
     let aspects = move |predictions: &P, targets: &P::Targets, rng: &mut StdRng| {
         let outcome = test.outcome(predictions, targets, rng)?;
@@ -59,11 +59,8 @@ fn omnibus<P: Omnibus>(redraws: usize) -> [Test<P>; 2] {
 /// Whose levels are asked for.
 pub fn levels(redraws: usize) -> Vec<Test<Categorical>> {
     let kernel = Kernel::exponential();
-    let quadratic = |null| AsymptoticSkceTest::new(kernel).with_null(null);
     let mut tests: Vec<_> = omnibus(redraws).into();
     tests.extend([
-        test("gamma", quadratic(NullDistribution::Gamma)),
-        test("multiplier", quadratic(NullDistribution::Multiplier)),
         test("feature", FeatureTest::new(kernel)),
         test("block, B = 5", AsymptoticBlockSkceTest::new(kernel, 5)),
         test("CME", CmeTest::new(kernel, 10)),
@@ -71,28 +68,16 @@ pub fn levels(redraws: usize) -> Vec<Test<Categorical>> {
     tests
 }
 
-/// Whose levels are asked for at 10,000 samples.
-pub fn few(redraws: usize) -> Vec<Test<Categorical>> {
-    let mut tests: Vec<_> = omnibus(redraws).into();
-    tests.push(test("feature", FeatureTest::new(Kernel::exponential())));
-    tests
-}
-
-/// Whose powers are compared.
-pub fn powers(redraws: usize) -> Vec<Test<Categorical>> {
+/// Whose powers are compared; the asymptotic tests of the SKCE take long for many samples.
+pub fn powers(redraws: usize, asymptotic: bool) -> Vec<Test<Categorical>> {
     let kernel = Kernel::exponential();
     let [omnibus, _] = omnibus(redraws);
     let quadratic = |null| AsymptoticSkceTest::new(kernel).with_null(null);
     fn exact<S>(statistic: S, redraws: usize) -> ExactTest<S> {
         ExactTest::new(statistic).with_replicates(redraws)
     }
-    vec![
+    let mut tests = vec![
         omnibus,
-        test(
-            "gamma, the default before",
-            quadratic(NullDistribution::Gamma),
-        ),
-        test("bootstrap", quadratic(NullDistribution::Bootstrap)),
         test("feature", FeatureTest::new(kernel)),
         test(
             "exact, SKCE unbiased",
@@ -103,17 +88,26 @@ pub fn powers(redraws: usize) -> Vec<Test<Categorical>> {
         test("exact, ECE", exact(Ece::default(), redraws)),
         test("exact, TCE debiased", exact(Tce::default(), redraws)),
         test("exact, KS", exact(KolmogorovSmirnov::default(), redraws)),
-    ]
+    ];
+    if asymptotic {
+        tests.extend([
+            test(
+                "gamma, the default before",
+                quadratic(NullDistribution::Gamma),
+            ),
+            test("bootstrap", quadratic(NullDistribution::Bootstrap)),
+        ]);
+    }
+    tests
 }
 
-/// Of predictions of real numbers.
-pub fn real<P: Marginals + Omnibus>(redraws: usize) -> Vec<Test<P>>
+/// Of predictions of real numbers; the asymptotic test of the SKCE takes long for mixtures.
+pub fn real<P: Marginals + Omnibus>(redraws: usize, asymptotic: bool) -> Vec<Test<P>>
 where
     RealKernel: TargetKernel<P>,
 {
     let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0));
     let mut tests: Vec<_> = omnibus(redraws).into();
-    tests.push(test("gamma, SKCE", AsymptoticSkceTest::new(kernel)));
     tests.push(Test {
         name: "KS of the PIT".into(),
         p_values: Box::new(|predictions, targets, rng| {
@@ -121,6 +115,9 @@ where
             Ok(vec![pit.kolmogorov_smirnov(0).p_value])
         }),
     });
+    if asymptotic {
+        tests.push(test("gamma, SKCE", AsymptoticSkceTest::new(kernel)));
+    }
     tests
 }
 
