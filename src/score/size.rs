@@ -1,4 +1,5 @@
 use burn::tensor::{Int, Tensor};
+use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
 
@@ -199,7 +200,10 @@ fn lower_tail(frequency: f64, successes: f64, trials: f64) -> f64 {
 
 /// Unbiased: the jackknife of the U-statistic as [`Skce::improvement`], or the blocks of
 /// [`SkceForm::Block`]. In expectation the squared standard error is never below the variance; of a
-/// calibrated model it is up to twice as large, so the interval is wide there.
+/// calibrated model it is up to twice as large, so the interval is wide there. Where few wrong labels are
+/// expected, and most data sets hardly have any, the jackknife sees no variance: there the standard
+/// error is at least the standard deviation of a calibrated model, which is known given the predictions.
+/// That of blocks is not.
 ///
 /// Cost: `n²·m` operations in tiles, `n·B·m` for blocks.
 impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
@@ -220,18 +224,42 @@ impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
             }
             _ => pseudo_values(&self.kernel.pairs(predictions, targets)?.row_sums()),
         };
-        let mean = MeanEstimate::of(&values);
+        let mut mean = MeanEstimate::of(&values);
+        if !matches!(self.form, SkceForm::Block(_)) {
+            let least = least_error(&self.kernel, predictions)?;
+            mean.standard_error = mean.standard_error.max(least);
+        }
         Ok(ErrorSize {
             law: Law::Mean { mean, root: false },
         })
     }
 }
 
+/// The standard deviation of the unbiased SKCE if the model is calibrated, where few errors are expected;
+/// 0 elsewhere.
+fn least_error<P: Predictive, K: JointKernel<P>>(kernel: &K, predictions: &P) -> Result<f64> {
+    match predictions.expected_errors() {
+        Some(errors) if errors <= FEW_ERRORS => {
+            let kernel = kernel.fixed(predictions)?;
+            let mut rng = StdRng::seed_from_u64(0); // for kernels without a closed form
+            let variance = kernel.null_variance(predictions, &mut rng)?;
+            Ok(variance.sqrt() / predictions.samples() as f64)
+        }
+        _ => Ok(0.0),
+    }
+}
+
+/// Up to so many wrong labels that a calibrated model expects, a variance taken from the labels can miss
+/// what has not happened yet.
+const FEW_ERRORS: f64 = 100.0;
+
 /// The debiased error of order 2, `Σ_b (n_b/n) [(r̄_b − c̄_b)² − c̄_b(1 − c̄_b)/(n_b − 1)]`, and its root.
 ///
 /// Given the bins, the variance is `Σ_b (n_b/n)² [4 (r̄_b − c̄_b)² v_b/n_b + 2 v_b²/n_b²]`, with the
 /// variance `v_b` of `r − c` in the bin, by the delta method and exactly for normal means; of a bin of one
-/// sample nothing is known, and it adds nothing. The width of the bins is a bias, downward, which the
+/// sample nothing is known, and it adds nothing. `v_b` is at least `c̃(1 − c̃)` with the frequency
+/// `c̃ = (s + 1)/(n_b + 2)` of `s` events and one more of each outcome: that no label is wrong is no proof
+/// that none can be. The width of the bins is a bias, downward, which the
 /// interval does not know of.
 ///
 /// A plug-in form is an error: its bias is as large as its standard error.
@@ -256,7 +284,9 @@ impl Quantify for Tce {
             let gaps = || bin.iter().map(|&i| pairs[i].0 - pairs[i].1);
             let gap = gaps().sum::<f64>() / size;
             let square: f64 = gaps().map(|d| (d - gap) * (d - gap)).sum();
-            let v = square / (size - 1.0) / size;
+            let events: f64 = bin.iter().map(|&i| pairs[i].1).sum();
+            let smooth = (events + 1.0) / (size + 2.0);
+            let v = (square / (size - 1.0)).max(smooth * (1.0 - smooth)) / size;
             (size / n).powi(2) * (4.0 * (gap * gap - v).max(0.0) * v + 2.0 * v * v)
         };
         let partition = self.binning.partition_rows(&outcomes.probability, 1)?;

@@ -10,7 +10,7 @@ use burn_calibration::{
     loss::*,
     ops::{Computation, PairKernel, Pairing, Separation, pair_statistic, residual_statistic},
     recalibration::{Fit, Recalibration, TemperatureScaling, TemperatureScalingConfig, load_map},
-    score::ProperScore,
+    score::{ErrorSize, Overconfidence, ProperScore, Quantify},
 };
 
 use crate::{data::*, maps, scalar_maps};
@@ -394,6 +394,53 @@ fn residual_statistics() {
                 ]);
             }
         }
+        numbers
+    });
+}
+
+/// The omnibus test of classes and of real targets, and sizes of errors.
+#[test]
+fn omnibus_and_sizes() {
+    fn of_outcome(kind: &str, outcome: OmnibusOutcome) -> Vec<(String, Vec<f64>)> {
+        let of_aspects = |value: fn(&AspectOutcome) -> f64| outcome.aspects.iter().map(value);
+        let mut p_values = vec![outcome.p_value];
+        p_values.extend(of_aspects(|aspect| aspect.p_value));
+        vec![
+            (format!("{kind} p-values"), p_values),
+            (
+                format!("{kind} estimates"),
+                of_aspects(|aspect| aspect.estimate).collect(),
+            ),
+        ]
+    }
+    compare(|device, dtype| {
+        let predictions = Categorical::from_logits(tensor_on(&logits(), device, dtype)).unwrap();
+        let labels = labels_on(&classes(), device);
+        let test = OmnibusTest::new().with_redraws(199);
+        let outcome = test.outcome(&predictions, &labels, &mut rng(9));
+        let mut numbers = of_outcome("classes", outcome.unwrap());
+        let mut ends = |name: &str, size: ErrorSize| {
+            let interval = size.interval(0.95).unwrap();
+            let ends = vec![interval.estimate, interval.lower, interval.upper];
+            numbers.push((name.into(), ends));
+        };
+        let skce = Skce::unbiased(Kernel::exponential());
+        ends("SKCE", skce.size(&predictions, &labels).unwrap());
+        let overconfidence = Overconfidence::default();
+        ends(
+            "overconfidence",
+            overconfidence.size(&predictions, &labels).unwrap(),
+        );
+
+        let means = random_rows(N, 1, 1.0, &mut rng(65));
+        let scales = vec![vec![0.75]; N];
+        let normal = Normal::new(
+            tensor_on(&means, device, dtype),
+            tensor_on(&scales, device, dtype),
+        );
+        let targets = tensor_on(&random_rows(N, 1, 2.0, &mut rng(66)), device, dtype);
+        let outcome = test.outcome(&normal, &targets, &mut rng(9));
+        numbers.extend(of_outcome("normal", outcome.unwrap()));
         numbers
     });
 }

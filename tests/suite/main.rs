@@ -28,6 +28,7 @@ mod mmce;
 mod models;
 mod multiple;
 mod nulls;
+mod omnibus;
 mod profile;
 mod properties;
 mod real;

@@ -112,3 +112,60 @@ impl Evaluator<Categorical> for CumulativeGap {
 fn confidences(rows: &Arc<ClassRows>) -> Vec<f64> {
     (0..rows.samples()).map(|i| rows.confidence(i)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{DType, Device, Tensor, TensorData};
+    use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+    use super::*;
+    use crate::{
+        distribution::{Predictive, Redrawn},
+        estimator::KolmogorovSmirnov,
+    };
+
+    /// At fewer confidences the gap is at most the largest, and misses no more than a group of samples
+    /// can add; ties are not split.
+    #[test]
+    fn gaps_at_some_confidences() {
+        let mut rng = StdRng::seed_from_u64(1);
+        let n = 200;
+        let row = |_| {
+            let p = f64::from(rng.random_range(10u32..60)) / 60.0;
+            [p, 1.0 - p]
+        };
+        let rows: Vec<[f64; 2]> = (0..n).map(row).collect();
+        let rows = TensorData::new(rows.concat(), [n, 2]);
+        let rows = Tensor::<2>::from_data(rows, (&Device::default(), DType::F64));
+        let predictions = Categorical::from_probabilities(rows).unwrap();
+        let sets = (predictions.redrawer().draw)(50, &mut rng);
+        let exact: Vec<f64> = (0..50)
+            .map(|set| {
+                let labels = predictions.observed(&sets.set(set));
+                let estimate = KolmogorovSmirnov::default().estimate(&predictions, &labels);
+                estimate.unwrap()
+            })
+            .collect();
+        for most in [1, 3, 10, 200, 4096] {
+            let gaps = CumulativeGap::new(&predictions, most);
+            let ranks = gaps.slack.len();
+            assert!(ranks <= most, "{ranks}, {most}");
+            let mut members = vec![0; ranks];
+            gaps.rank
+                .iter()
+                .for_each(|&rank| members[rank as usize] += 1);
+            let largest = *members.iter().max().unwrap() as f64 / n as f64;
+            let confidences = confidences(&predictions.rows());
+            for (i, r) in confidences.iter().enumerate() {
+                for (j, s) in confidences.iter().enumerate() {
+                    assert!(r != s || gaps.rank[i] == gaps.rank[j]);
+                    assert!(r >= s || gaps.rank[i] <= gaps.rank[j]);
+                }
+            }
+            for (value, exact) in gaps.values(&sets).unwrap().iter().zip(&exact) {
+                assert!(*value <= exact + 1e-12 && *value >= exact - largest);
+                assert!(most < n || (value - exact).abs() < 1e-12);
+            }
+        }
+    }
+}

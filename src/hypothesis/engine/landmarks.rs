@@ -200,3 +200,106 @@ pub fn with_bandwidth_of_some(
 
 /// Predictions whose median distance is taken.
 const MEDIAN_OF: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{DType, Device, Tensor, TensorData, activation::softmax};
+    use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+    use super::*;
+    use crate::{
+        distribution::Redrawn, estimator::SkceForm, hypothesis::engine::Quadratic,
+        kernel::Bandwidth,
+    };
+
+    const FACTORS: [f64; 3] = [0.25, 1.0, 4.0];
+
+    fn predictions(n: usize, m: usize, scale: f64, rng: &mut StdRng) -> Categorical {
+        let logits: Vec<f64> = (0..n * m)
+            .map(|_| rng.random_range(-scale..scale))
+            .collect();
+        let logits = TensorData::new(logits, [n, m]);
+        let logits = Tensor::<2>::from_data(logits, (&Device::default(), DType::F64));
+        Categorical::from_probabilities(softmax(logits, 1)).unwrap()
+    }
+
+    fn kernels() -> [Kernel; 3] {
+        [
+            Kernel::exponential(),
+            Kernel::gaussian(),
+            Kernel::matern32(),
+        ]
+        .map(|kernel| kernel.with_bandwidth(Bandwidth::Fixed(0.3)))
+    }
+
+    /// `Σ_{i≠j} φ_iᵀφ_j δ_iᵀδ_j/(n(n − 1))` by loops.
+    fn by_pairs(landmarks: &Landmarks, bandwidth: usize, labels: &[usize]) -> f64 {
+        let rows = &landmarks.rows;
+        let n = rows.samples();
+        let feature =
+            |i: usize| &landmarks.feature(i)[bandwidth * landmarks.rank..][..landmarks.rank];
+        let residual = |i: usize, c: usize| f64::from(labels[i] == c) - rows.row(i)[c];
+        let mut sum = 0.0;
+        for i in 0..n {
+            for j in (0..n).filter(|&j| j != i) {
+                let kernel: f64 = (feature(i).iter().zip(feature(j)))
+                    .map(|(a, b)| f64::from(*a) * f64::from(*b))
+                    .sum();
+                let product = |c: usize| residual(i, c) * residual(j, c);
+                sum += kernel * (0..rows.classes).map(product).sum::<f64>();
+            }
+        }
+        sum / (n * (n - 1)) as f64
+    }
+
+    #[test]
+    fn agrees_with_sums_over_pairs() {
+        let mut rng = StdRng::seed_from_u64(1);
+        for (n, m, scale) in [(2, 2, 1.0), (40, 3, 1.0), (60, 5, 12.0)] {
+            let predictions = predictions(n, m, scale, &mut rng);
+            for kernel in kernels() {
+                let landmarks = Landmarks::new(kernel, &FACTORS, &predictions, 7, &mut rng);
+                assert_eq!((landmarks.rank, landmarks.width()), (n.min(7), 3));
+                let sets = (predictions.redrawer().draw)(4, &mut rng);
+                let values = landmarks.values(&sets).unwrap();
+                assert_eq!(values.len(), 4 * 3);
+                for (set, values) in values.chunks(3).enumerate() {
+                    for (bandwidth, value) in values.iter().enumerate() {
+                        let expected = by_pairs(&landmarks, bandwidth, &sets.set(set));
+                        assert!((value - expected).abs() < 1e-12, "{value}, {expected}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// With a landmark at each prediction nothing is lost, but the digits of single precision.
+    #[test]
+    fn all_predictions_as_landmarks_are_the_kernel() {
+        let mut rng = StdRng::seed_from_u64(2);
+        let n = 30;
+        for scale in [1.0, 8.0] {
+            let predictions = predictions(n, 4, scale, &mut rng);
+            // the eigenvalues of smoother kernels are too small for all to count
+            let kernel = kernels()[0];
+            let landmarks = Landmarks::new(kernel, &FACTORS, &predictions, n, &mut rng);
+            let quadratic = Quadratic::new(kernel, &FACTORS, SkceForm::Unbiased, &predictions);
+            let sets = (predictions.redrawer().draw)(5, &mut rng);
+            let values = landmarks.values(&sets).unwrap();
+            let expected = quadratic.values(&sets).unwrap();
+            for (value, expected) in values.iter().zip(&expected) {
+                assert!((value - expected).abs() < 1e-6, "{value}, {expected}");
+            }
+        }
+    }
+
+    /// A root of a matrix without full rank is that of its range.
+    #[test]
+    fn roots_of_singular_matrices() {
+        let gram = [1.0, 1.0, 0.5, 1.0, 1.0, 0.5, 0.5, 0.5, 1.0];
+        let root = inverse_root(&gram, 3);
+        let matrix = DMatrix::from_row_slice(3, 3, &gram);
+        let again = &matrix * &root * &root * &matrix;
+        assert!((again - matrix).abs().max() < 1e-12);
+    }
+}

@@ -109,3 +109,75 @@ impl Evaluator<Categorical> for Sums {
         Ok(sets.map(|flips| self.of(flips)).concat())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{DType, Device, Tensor, TensorData};
+
+    use super::*;
+    use crate::distribution::Predictive;
+
+    const ROWS: [[f64; 3]; 4] = [
+        [0.2, 0.7, 0.1],
+        [0.0, 0.4, 0.6],
+        [0.5, 0.0, 0.5],
+        [0.0, 0.0, 1.0],
+    ];
+
+    fn predictions() -> Categorical {
+        let rows = TensorData::new(ROWS.concat(), [4, 3]);
+        let rows = Tensor::<2>::from_data(rows, (&Device::default(), DType::F64));
+        Categorical::from_probabilities(rows).unwrap()
+    }
+
+    /// The means of the definitions, of labels with a value for each class.
+    fn by_definition(labels: &[usize]) -> Vec<f64> {
+        let mean = |value: &dyn Fn(&[f64; 3], usize) -> f64| {
+            let of_sample = |(p, &y): (&[f64; 3], &usize)| {
+                let expected = (0..3).filter(|&c| p[c] > 0.0).map(|c| p[c] * value(p, c));
+                value(p, y) - expected.sum::<f64>()
+            };
+            ROWS.iter().zip(labels).map(of_sample).sum::<f64>() / 4.0
+        };
+        let first = |p: &[f64; 3]| (0..3).fold(0, |top, c| if p[c] > p[top] { c } else { top });
+        let mut means = vec![
+            mean(&|p, y| f64::from(y != first(p))),
+            mean(&|p, y| {
+                let gap = |c: usize| p[c] - f64::from(c == y);
+                (0..3).map(|c| gap(c) * gap(c)).sum()
+            }),
+            mean(&|p, y| -p[y].ln()),
+        ];
+        means.extend((0..3).map(|c| mean(&|_, y| -f64::from(c == y))));
+        means
+    }
+
+    /// Over all labels that are possible, values, means and variances.
+    #[test]
+    fn agrees_with_the_definitions() {
+        let predictions = predictions();
+        let sums = Sums::new(&predictions);
+        let (mut mean, mut square) = (vec![0.0; 6], vec![0.0; 6]);
+        for code in 0..81 {
+            let labels: Vec<usize> = (0..4).map(|i| code / 3usize.pow(i) % 3).collect();
+            let values = sums.values(&predictions.as_redrawn(&labels)).unwrap();
+            let probability: f64 = labels.iter().zip(ROWS).map(|(&y, p)| p[y]).product();
+            for (k, (value, expected)) in values.iter().zip(by_definition(&labels)).enumerate() {
+                let equal = value == &expected || (value - expected).abs() < 1e-14;
+                assert!(equal, "{k}, {labels:?}: {value}, {expected}");
+                if probability > 0.0 {
+                    mean[k] += probability * value;
+                    square[k] += probability * value * value;
+                }
+            }
+        }
+        for k in 0..6 {
+            assert!(mean[k].abs() < 1e-15, "{k}: {}", mean[k]);
+            let deviation = sums.deviations[k];
+            assert!(
+                (square[k].sqrt() - deviation).abs() < 1e-14,
+                "{k}: {deviation}"
+            );
+        }
+    }
+}

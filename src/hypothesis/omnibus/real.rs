@@ -80,10 +80,23 @@ impl Transforms {
         }
     }
 
+    /// Of a sample among the draws of its prediction the rank among the other draws, so that it is
+    /// uniform, as that of a target from outside is among all of them.
+    fn transform(&self, at: usize, y: f64, v: f64) -> f64 {
+        match self.marginals.atom(at, y) {
+            0.0 => self.marginals.transform(at, y, v),
+            atom => {
+                let (up_to, _) = self.marginals.tails(at, y);
+                (up_to - atom + v * atom).clamp(0.0, 1.0)
+            }
+        }
+    }
+
     fn of(&self, targets: &[f64]) -> Vec<f64> {
-        let transform = |(at, (&y, &v)): (usize, (&f64, &f64))| self.marginals.transform(at, y, v);
         let pairs = targets.iter().zip(&self.ties).enumerate();
-        let mut u: Vec<f64> = pairs.map(transform).collect();
+        let mut u: Vec<f64> = pairs
+            .map(|(at, (&y, &v))| self.transform(at, y, v))
+            .collect();
         let d = self.dimensions;
         let mut values = Vec::with_capacity(2 * d + 1);
         let n = (u.len() / d) as f64;

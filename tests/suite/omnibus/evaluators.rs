@@ -1,0 +1,299 @@
+//! What an evaluator computes of redrawn labels is the estimate of these labels.
+
+use burn::tensor::DType;
+use burn_calibration::{
+    distribution::{Categorical, Predictive, Redrawn},
+    estimator::{
+        Aspect, Binning, Discrepancy, Ece, Event, KolmogorovSmirnov, Mce, Mmce, MmceForm, Skce,
+        Tce, TceForm,
+    },
+    hypothesis::Statistic,
+    kernel::{Bandwidth, Distance, Kernel},
+};
+use rand::rngs::StdRng;
+
+use crate::data::*;
+
+/// Predictions of a kind.
+type Rows = fn(usize, usize, &mut StdRng) -> Vec<Vec<f64>>;
+
+const KINDS: [(&str, Rows); 6] = [
+    ("random", random_probabilities),
+    ("sharpened", sharpened),
+    ("tied", tied),
+    ("one-hot", one_hot),
+    ("uniform", |n, m, _| vec![vec![1.0 / m as f64; m]; n]),
+    ("mixed", |n, m, rng| {
+        let kinds = [
+            one_hot(n, m, rng),
+            sharpened(n, m, rng),
+            tied(n, m, rng),
+            random_probabilities(n, m, rng),
+        ];
+        (0..n).map(|i| kinds[i % 4][i].clone()).collect()
+    }),
+];
+
+/// With few expected errors.
+fn sharpened(n: usize, m: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
+    let rows = random_rows(n, m, 1.0, rng);
+    let sharpen = |row: &Vec<f64>| {
+        let likely = (0..m).fold(0, |top, c| if row[c] > row[top] { c } else { top });
+        let mut logits: Vec<f64> = row.iter().map(|z| 2.0 * z).collect();
+        logits[likely] += 6.0 + (m as f64).ln();
+        softmax(&logits)
+    };
+    rows.iter().map(sharpen).collect()
+}
+
+/// Three distinct rows, one of them with two most likely classes.
+fn tied(n: usize, m: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
+    let mut distinct = random_probabilities(2, m, rng);
+    let mut both = vec![0.0; m];
+    (both[0], both[m - 1]) = (0.5, 0.5);
+    distinct.push(both);
+    (0..n).map(|i| distinct[i % 3].clone()).collect()
+}
+
+fn one_hot(n: usize, m: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
+    let unit = |y: usize| (0..m).map(|c| f64::from(c == y)).collect();
+    random_labels(n, m, rng).into_iter().map(unit).collect()
+}
+
+/// All most likely, none of them, any, and draws from the predictions.
+fn label_sets(predictions: &Categorical, rows: &[Vec<f64>], rng: &mut StdRng) -> Vec<Vec<usize>> {
+    let (n, m) = (rows.len(), rows[0].len());
+    let top = |p: &Vec<f64>| (1..m).fold(0, |top, c| if p[c] > p[top] { c } else { top });
+    let right: Vec<usize> = rows.iter().map(top).collect();
+    let wrong = right.iter().map(|y| (y + 1) % m).collect();
+    let drawn = (predictions.redrawer().draw)(3, rng);
+    assert_eq!(drawn.len(), 3);
+    let mut sets = vec![right, wrong, random_labels(n, m, rng)];
+    sets.extend((0..3).map(|set| drawn.set(set)));
+    sets
+}
+
+/// One set at a time and all that the redrawer draws at once; estimates are compared after a map.
+fn check<S: Statistic>(
+    what: &str,
+    statistic: S,
+    (predictions, sets): (&Categorical, &[Vec<usize>]),
+    (tolerance, map): (f64, fn(f64) -> f64),
+) {
+    let evaluator = match statistic.evaluator(predictions) {
+        Ok(evaluator) => evaluator,
+        // both refuse the data
+        Err(_) => {
+            let estimate = statistic.estimate(predictions, &labels(&sets[0]));
+            return assert!(estimate.is_err(), "{what}");
+        }
+    };
+    assert_eq!(evaluator.width(), 1);
+    for (k, set) in sets.iter().enumerate() {
+        let found = evaluator.values(&predictions.as_redrawn(set)).unwrap();
+        let expected = statistic.estimate(predictions, &labels(set)).unwrap();
+        let close = |a: f64, b: f64| (a - b).abs() <= tolerance * (b.abs() + 1e-3);
+        assert!(
+            found.len() == 1 && close(map(found[0]), map(expected)),
+            "{what}, set {k}: {found:?}, expected {expected}"
+        );
+    }
+}
+
+/// A root is compared by its square: of a number that is 0 but for rounding it has few digits.
+fn square(x: f64) -> f64 {
+    x * x
+}
+
+fn same(x: f64) -> f64 {
+    x
+}
+
+fn at(kernel: Kernel, bandwidth: f64) -> Kernel {
+    kernel.with_bandwidth(Bandwidth::Fixed(bandwidth))
+}
+
+fn kernels(composed: bool) -> Vec<Kernel> {
+    let mut kernels = vec![
+        Kernel::exponential(),
+        at(Kernel::exponential(), 0.3).with_distance(Distance::Euclidean),
+        at(Kernel::gaussian(), 0.5),
+    ];
+    if composed {
+        kernels.extend([
+            at(Kernel::gaussian(), 0.5).with_distance(Distance::L1),
+            at(Kernel::matern32(), 0.4),
+            at(Kernel::matern52(), 0.4).with_distance(Distance::L1),
+            Kernel::rational_quadratic(0.7),
+        ]);
+    }
+    kernels
+}
+
+fn each(mut check: impl FnMut(&str, (&Categorical, &[Vec<usize>]))) {
+    let mut rng = rng(601);
+    for n in [1, 2, 3, 7, 64, 65, 130, 300] {
+        for m in [2, 3, 26] {
+            for (kind, rows) in KINDS {
+                let rows = rows(n, m, &mut rng);
+                let predictions = categorical(&rows);
+                let sets = label_sets(&predictions, &rows, &mut rng);
+                check(&format!("{kind}, n = {n}, m = {m}"), (&predictions, &sets));
+            }
+        }
+    }
+}
+
+#[test]
+fn skce() {
+    each(|what, (predictions, sets)| {
+        for kernel in kernels(predictions.samples() < 66) {
+            for skce in [Skce::unbiased(kernel), Skce::biased(kernel)] {
+                let what = format!("{skce:?}, {what}");
+                check(&what, skce, (predictions, sets), (1e-10, same));
+            }
+        }
+        // one by one
+        if predictions.samples() == 7 {
+            let skce = Skce::block(Kernel::exponential(), 3);
+            check(what, skce, (predictions, &sets[..1]), (1e-10, same));
+        }
+    });
+}
+
+#[test]
+fn mmce() {
+    each(|what, data| {
+        for form in [MmceForm::Unweighted, MmceForm::Weighted, MmceForm::Unbiased] {
+            let what = format!("{form:?}, {what}");
+            check(&what, Mmce::new(form), data, (1e-10, same));
+        }
+    });
+}
+
+#[test]
+fn bins_and_cumulative_gaps() {
+    let top = Aspect::Event(Event::TopLabel);
+    let uniform = Binning::Uniform { bins: 7 };
+    let eces = [
+        Ece::default(),
+        Ece::equal_mass(6),
+        Ece::new(top, uniform).with_discrepancy(Discrepancy::L1),
+        Ece::new(top, Binning::EqualMass { bins: 100 })
+            .with_discrepancy(Discrepancy::SquaredEuclidean),
+        Ece::new(top, Binning::MedianVariance { minimum: 5 }),
+        Ece::new(Aspect::Event(Event::Class(1)), uniform),
+        Ece::uniform(3),
+    ];
+    let plug_in = |order| Tce::default().with_form(TceForm::PlugIn { order });
+    let tces = [
+        Tce::default(),
+        Tce::default().with_binning(uniform),
+        plug_in(2.0),
+        plug_in(1.0).with_binning(uniform),
+        Tce::default().with_event(Event::Class(0)),
+    ];
+    each(|what, data| {
+        for ece in eces {
+            check(&format!("{ece:?}, {what}"), ece, data, (1e-10, same));
+            let mce = Mce::new(ece);
+            check(&format!("{mce:?}, {what}"), mce, data, (1e-10, same));
+        }
+        for tce in tces {
+            check(&format!("{tce:?}, {what}"), tce, data, (1e-10, square));
+        }
+        for event in [Event::TopLabel, Event::Class(0)] {
+            let gap = KolmogorovSmirnov::new(event);
+            check(&format!("{gap:?}, {what}"), gap, data, (1e-10, same));
+        }
+    });
+}
+
+/// More sets at once than lanes of a vector: each has the value that it has alone.
+#[test]
+fn many_sets_at_once() {
+    let mut rng = rng(602);
+    for (kind, rows) in KINDS {
+        let rows = rows(70, 4, &mut rng);
+        let predictions = categorical(&rows);
+        let drawn = (predictions.redrawer().draw)(131, &mut rng);
+        fn values<S: Statistic>(
+            statistic: &S,
+            predictions: &Categorical,
+            sets: &<Categorical as Sets>::Sets,
+        ) -> Vec<f64> {
+            let evaluator = statistic.evaluator(predictions).unwrap();
+            evaluator.values(sets).unwrap()
+        }
+        let compare = |together: Vec<f64>, alone: &dyn Fn(usize) -> f64| {
+            assert_eq!(together.len(), 131);
+            for (set, together) in together.into_iter().enumerate() {
+                let alone = alone(set);
+                assert!(
+                    (together - alone).abs() < 1e-13,
+                    "{kind}: {together}, {alone}"
+                );
+            }
+        };
+        let skce = Skce::unbiased(Kernel::exponential());
+        compare(values(&skce, &predictions, &drawn), &|set| {
+            skce.estimate(&predictions, &labels(&drawn.set(set)))
+                .unwrap()
+        });
+        let ece = Ece::default();
+        compare(values(&ece, &predictions, &drawn), &|set| {
+            ece.estimate(&predictions, &labels(&drawn.set(set)))
+                .unwrap()
+        });
+        let mmce = Mmce::default();
+        compare(values(&mmce, &predictions, &drawn), &|set| {
+            mmce.estimate(&predictions, &labels(&drawn.set(set)))
+                .unwrap()
+        });
+    }
+}
+
+/// The sets of a kind of prediction.
+trait Sets {
+    type Sets;
+}
+
+impl<P: Predictive> Sets for P {
+    type Sets = burn_calibration::distribution::RedrawnBy<P>;
+}
+
+/// Above 4096 samples the sums of many differences are in single precision.
+#[test]
+fn single_precision_of_many_samples() {
+    let mut rng = rng(603);
+    let n = 4200;
+    let rows = random_probabilities(n, 3, &mut rng);
+    let predictions = categorical(&rows);
+    let sets = [random_labels(n, 3, &mut rng)];
+    for kernel in [at(Kernel::exponential(), 0.4), at(Kernel::gaussian(), 0.4)] {
+        check(
+            "dense",
+            Skce::biased(kernel),
+            (&predictions, &sets),
+            (1e-5, same),
+        );
+    }
+}
+
+/// Predictions in single precision: the estimates are of that precision, the evaluators of more.
+#[test]
+fn predictions_in_single_precision() {
+    let mut rng = rng(604);
+    for (kind, rows) in KINDS {
+        let rows = rows(60, 5, &mut rng);
+        let predictions =
+            Categorical::from_probabilities(tensor_on(&rows, &device(), DType::F32)).unwrap();
+        let sets = label_sets(&predictions, &rows, &mut rng);
+        let data = (&predictions, &sets[..]);
+        let biased = Skce::biased(at(Kernel::exponential(), 0.4));
+        check(kind, biased, data, (1e-3, same));
+        check(kind, Mmce::default(), data, (1e-3, same));
+        check(kind, KolmogorovSmirnov::default(), data, (1e-3, same));
+        check(kind, Ece::equal_mass(5), data, (1e-3, same));
+    }
+}

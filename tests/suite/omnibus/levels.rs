@@ -1,0 +1,209 @@
+//! Levels of the omnibus test and of each of its aspects, on calibrated data.
+
+use std::collections::BTreeMap;
+
+use burn::tensor::Tensor;
+use burn_calibration::{
+    distribution::{Categorical, Mixture, Normal, Predictive, Samples},
+    hypothesis::{Omnibus, OmnibusTest},
+};
+use rand::{RngExt, rngs::StdRng};
+
+use crate::{
+    cifar10,
+    data::*,
+    models::{Model, draw},
+};
+
+const LEVELS: [f64; 2] = [0.01, 0.05];
+
+/// How often the test, each aspect, and any adjusted aspect reject calibrated data.
+fn rejections<P: Omnibus>(
+    sets: usize,
+    redraws: usize,
+    mut data: impl FnMut(&mut StdRng) -> (P, P::Targets),
+) -> BTreeMap<String, [usize; 2]> {
+    let mut rng = rng(621);
+    let test = OmnibusTest::new().with_redraws(redraws);
+    let mut rejected: BTreeMap<String, [usize; 2]> = BTreeMap::new();
+    for _ in 0..sets {
+        let (predictions, targets) = data(&mut rng);
+        let outcome = test.outcome(&predictions, &targets, &mut rng).unwrap();
+        let mut count = |name: &str, p: f64| {
+            let counts = rejected.entry(name.into()).or_default();
+            for (count, level) in counts.iter_mut().zip(LEVELS) {
+                *count += usize::from(p <= level + 1e-12);
+            }
+        };
+        count("omnibus", outcome.p_value);
+        for (number, aspect) in outcome.aspects.iter().enumerate() {
+            // the bandwidth in the name depends on the data
+            let skce = aspect.name.starts_with("skce");
+            let name = if skce {
+                format!("skce_{number}")
+            } else {
+                aspect.name.clone()
+            };
+            count(&name, aspect.p_value);
+        }
+    }
+    rejected
+}
+
+/// Never above the level; at 5 % not below, where the statistics have no ties.
+fn check(what: &str, sets: usize, continuous: bool, rejected: BTreeMap<String, [usize; 2]>) {
+    println!("{what}, {sets} data sets: {rejected:?}");
+    for (name, counts) in rejected {
+        for (count, level) in counts.into_iter().zip(LEVELS) {
+            let expected = sets as f64 * level;
+            // one of some hundred comparisons may be off by more than 3 standard deviations
+            let z = if name == "omnibus" { 3.0 } else { 3.5 };
+            let deviation = z * (expected * (1.0 - level)).sqrt();
+            let found = count as f64;
+            assert!(
+                found <= expected + deviation,
+                "{what}, {name}: {count} of {sets} at {level}"
+            );
+            if continuous && level == 0.05 {
+                assert!(
+                    found >= expected - deviation,
+                    "{what}, {name}: {count} of {sets} at {level}"
+                );
+            }
+        }
+    }
+}
+
+fn of_model(
+    model: Model,
+    n: usize,
+    m: usize,
+    rng: &mut StdRng,
+) -> (Categorical, Tensor<1, burn::tensor::Int>) {
+    let (rows, classes) = draw(model, n, m, rng);
+    (categorical(&rows), labels(&classes))
+}
+
+/// Labels drawn from given rows.
+fn calibrated(rows: &[Vec<f64>], rng: &mut StdRng) -> (Categorical, Tensor<1, burn::tensor::Int>) {
+    let predictions = categorical(rows);
+    let labels = predictions.sample(rng);
+    (predictions, labels)
+}
+
+#[test]
+fn classes() {
+    let sets = 600;
+    let rejected = rejections(sets, 99, |rng| of_model(Model::M1, 50, 4, rng));
+    check("M1", sets, false, rejected);
+    // many classes that are almost equally likely: no ties but in the counts of classes
+    let rejected = rejections(sets, 99, |rng| {
+        let rows: Vec<Vec<f64>> = random_rows(60, 3, 1.0, rng)
+            .iter()
+            .map(|row| softmax(row))
+            .collect();
+        calibrated(&rows, rng)
+    });
+    check("uncertain", sets, true, rejected);
+    let rejected = rejections(sets, 99, |rng| {
+        let row = || {
+            let p = rng.random_range(0.05..0.95);
+            vec![p, 1.0 - p]
+        };
+        let rows: Vec<Vec<f64>> = std::iter::repeat_with(row).take(40).collect();
+        calibrated(&rows, rng)
+    });
+    check("binary", sets, true, rejected);
+}
+
+/// Half an error is expected: most data sets have none.
+#[test]
+fn confident_classes() {
+    let sets = 1000;
+    let rejected = rejections(sets, 99, |rng| {
+        let row = || {
+            let doubt = rng.random_range(0.005..0.015);
+            vec![1.0 - doubt, doubt]
+        };
+        let rows: Vec<Vec<f64>> = std::iter::repeat_with(row).take(50).collect();
+        calibrated(&rows, rng)
+    });
+    check("confident", sets, false, rejected);
+    let rejected = rejections(sets, 199, |rng| {
+        calibrated(&vec![vec![0.98, 0.015, 0.005]; 50], rng)
+    });
+    check("confident and equal", sets, false, rejected);
+}
+
+/// Predictions of a network on images, as they are and sharpened.
+#[test]
+fn real_classes() {
+    let Some(folder) = cifar10::folder() else {
+        return;
+    };
+    let rows = cifar10::predictions(&folder, "googlenet");
+    for sharpness in [1.0, 2.0] {
+        let sets = 300;
+        let rejected = rejections(sets, 99, |rng| {
+            let mut row = || {
+                let row = &rows[rng.random_range(0..rows.len())];
+                let powers: Vec<f64> = row.iter().map(|p| p.powf(sharpness)).collect();
+                let sum: f64 = powers.iter().sum();
+                powers.iter().map(|p| p / sum).collect()
+            };
+            let rows: Vec<Vec<f64>> = (0..200).map(|_| row()).collect();
+            calibrated(&rows, rng)
+        });
+        check(
+            &format!("CIFAR-10 to the power {sharpness}"),
+            sets,
+            false,
+            rejected,
+        );
+    }
+}
+
+/// `n` normal predictions.
+pub fn normal(n: usize, d: usize, rng: &mut StdRng) -> Normal {
+    let mut rows = |low: f64, high: f64| {
+        let row = |rng: &mut StdRng| (0..d).map(|_| rng.random_range(low..high)).collect();
+        let rows: Vec<Vec<f64>> = (0..n).map(|_| row(rng)).collect();
+        tensor(&rows)
+    };
+    Normal::new(rows(-1.0, 1.0), rows(0.5, 1.5))
+}
+
+#[test]
+fn real_targets() {
+    let sets = 600;
+    for d in [1, 2] {
+        let rejected = rejections(sets, 99, |rng| {
+            let predictions = normal(40, d, rng);
+            let targets = predictions.sample(rng);
+            (predictions, targets)
+        });
+        check(&format!("normal, d = {d}"), sets, true, rejected);
+    }
+    let sets = 300;
+    let rejected = rejections(sets, 99, |rng| {
+        let ensemble = Mixture::ensemble(&[normal(30, 1, rng), normal(30, 1, rng)]);
+        let targets = ensemble.sample(rng);
+        (ensemble, targets)
+    });
+    check("mixtures", sets, true, rejected);
+}
+
+/// Targets that are one more draw: exchangeable with the draws of the prediction, though never equal to
+/// one of them.
+#[test]
+fn draws() {
+    for (n, each, sets) in [(40, 20, 600), (200, 10, 400)] {
+        let rejected = rejections(sets, 99, |rng| {
+            let truth = normal(n, 1, rng);
+            let samples = Samples::drawn_from(&truth, each, rng);
+            let targets = truth.sample(rng);
+            (samples, targets)
+        });
+        check(&format!("{each} draws, n = {n}"), sets, true, rejected);
+    }
+}

@@ -1,0 +1,9 @@
+//! The engine of redraws, the omnibus test, sizes of errors and the test of a tolerance.
+
+mod degenerate;
+mod evaluators;
+mod levels;
+mod power;
+mod properties;
+mod redraws;
+mod sizes;

@@ -1,0 +1,142 @@
+//! What holds of every outcome.
+
+use burn::tensor::DType;
+use burn_calibration::{
+    distribution::{Categorical, Normal, Predictive},
+    hypothesis::{Omnibus, OmnibusOutcome, OmnibusTest},
+    kernel::Kernel,
+};
+use proptest::{collection::vec, prelude::*};
+
+use super::levels::normal;
+use crate::data::*;
+
+/// Up to twenty predictions over two to five classes, some of them equal, with labels.
+fn labelled() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<usize>)> {
+    (2usize..6, 1usize..21).prop_flat_map(|(m, n)| {
+        let logit = prop_oneof![Just(0.0), -4.0..4.0f64, Just(30.0), Just(-800.0)];
+        let row = vec(logit, m).prop_map(|row| softmax(&row));
+        (vec(row, n), vec(0..m, n))
+    })
+}
+
+fn holds(outcome: &OmnibusOutcome, redraws: usize) {
+    assert_eq!(outcome.redraws, redraws);
+    let multiple = |p: f64| {
+        let count = p * (redraws + 1) as f64;
+        assert!((count - count.round()).abs() < 1e-9 && count > 0.5, "{p}");
+        assert!(p <= 1.0);
+    };
+    multiple(outcome.p_value);
+    let mut least = 1.0f64;
+    for aspect in &outcome.aspects {
+        multiple(aspect.p_value);
+        multiple(aspect.adjusted_p_value);
+        assert!(aspect.adjusted_p_value >= aspect.p_value, "{aspect:?}");
+        assert!(aspect.adjusted_p_value >= outcome.p_value, "{aspect:?}");
+        least = least.min(aspect.adjusted_p_value);
+        assert!(!aspect.standardised.is_nan() && !aspect.estimate.is_nan());
+    }
+    assert_eq!(least, outcome.p_value);
+    let failing = outcome.failing(0.05);
+    assert_eq!(failing.is_empty(), outcome.p_value > 0.05);
+}
+
+fn outcome<P: Omnibus>(
+    test: OmnibusTest,
+    predictions: &P,
+    targets: &P::Targets,
+    seed: u64,
+) -> OmnibusOutcome {
+    test.outcome(predictions, targets, &mut rng(seed)).unwrap()
+}
+
+proptest! {
+    #![proptest_config(cases(150))]
+
+    #[test]
+    fn of_classes((rows, classes) in labelled(), redraws in 1usize..60, seed in 0u64..1000) {
+        let test = OmnibusTest::new().with_redraws(redraws);
+        let (predictions, labels) = (categorical(&rows), labels(&classes));
+        let found = outcome(test, &predictions, &labels, seed);
+        holds(&found, redraws);
+        prop_assert_eq!(found, outcome(test, &predictions, &labels, seed));
+    }
+
+    #[test]
+    fn of_normal_predictions(n in 1usize..20, d in 1usize..3, redraws in 1usize..60, seed in 0u64..1000) {
+        let test = OmnibusTest::new().with_redraws(redraws);
+        let predictions = normal(n, d, &mut rng(seed));
+        let targets = predictions.sample(&mut rng(seed + 1));
+        let found = outcome(test, &predictions, &targets, seed);
+        holds(&found, redraws);
+        prop_assert_eq!(found, outcome(test, &predictions, &targets, seed));
+    }
+}
+
+/// The p-values of data without ties are those of either precision.
+#[test]
+fn precisions_agree() {
+    let test = OmnibusTest::new().with_redraws(199);
+    for seed in 0..10 {
+        let rows = random_probabilities(60, 4, &mut rng(650 + seed));
+        let classes = random_labels(60, 4, &mut rng(660 + seed));
+        let p_values = |dtype| {
+            let rows = tensor_on(&rows, &device(), dtype);
+            let predictions = Categorical::from_probabilities(rows).unwrap();
+            let found = outcome(test, &predictions, &labels(&classes), seed);
+            let aspects = found
+                .aspects
+                .iter()
+                .map(|a| (a.p_value, a.adjusted_p_value));
+            (found.p_value, aspects.collect::<Vec<_>>())
+        };
+        assert_eq!(p_values(DType::F64), p_values(DType::F32), "{seed}");
+
+        let truth = normal(40, 1, &mut rng(670 + seed));
+        let targets = truth.sample(&mut rng(680 + seed)) * 1.2;
+        let p_values = |dtype| {
+            let options = (&device(), dtype);
+            let cast = |rows: burn::tensor::Tensor<2>| {
+                let data = burn::tensor::TensorData::new(vector(rows), [40, 1]);
+                burn::tensor::Tensor::<2>::from_data(data, options.clone())
+            };
+            let predictions = Normal::new(cast(truth.mean()), cast(truth.standard_deviation()));
+            let found = outcome(test, &predictions, &cast(targets.clone()), seed);
+            found.p_value
+        };
+        let difference: f64 = p_values(DType::F64) - p_values(DType::F32);
+        assert!(difference.abs() <= 0.01, "{seed}: {difference}"); // targets are rounded
+    }
+}
+
+/// Where the p-value is near 5 % the test goes on, elsewhere it stops; the number of redraws decides
+/// nothing else.
+#[test]
+fn redraws_go_on_near_the_level() {
+    let test = OmnibusTest::new().with_kernel(Kernel::gaussian());
+    let mut continued = 0;
+    for seed in 0..30 {
+        let rows = random_probabilities(30, 3, &mut rng(690 + seed));
+        let (predictions, mut draws) = (categorical(&rows), rng(720 + seed));
+        let labels = predictions.sample(&mut draws);
+        let found = outcome(test.with_most(3000), &predictions, &labels, seed);
+        assert!((999..=3000).contains(&found.redraws));
+        if found.redraws > 999 {
+            continued += 1;
+            assert!((0.02..0.1).contains(&found.p_value), "{found}");
+        } else {
+            assert!(!(0.04..0.06).contains(&found.p_value), "{found}");
+        }
+        holds(
+            &outcome(
+                test.with_redraws(50).with_most(50),
+                &predictions,
+                &labels,
+                seed,
+            ),
+            50,
+        );
+    }
+    assert!(continued < 15);
+}

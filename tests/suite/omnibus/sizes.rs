@@ -1,0 +1,401 @@
+//! Confidence intervals of errors, and whether an error is above a tolerance.
+
+use approx::assert_relative_eq;
+use burn::tensor::{Int, Tensor};
+use burn_calibration::{
+    distribution::{Categorical, DirichletModel, Normal, Predictive},
+    error::Error,
+    estimator::{Event, Skce, Tce, TceForm},
+    hypothesis::{CalibrationTest, ToleranceTest},
+    kernel::{Bandwidth, Kernel},
+    score::{IntervalOverconfidence, Overconfidence, Quantify},
+};
+use rand::{RngExt, rngs::StdRng};
+use statrs::distribution::{Binomial, DiscreteCDF};
+
+use super::levels::normal;
+use crate::data::*;
+
+type Data = (Categorical, Tensor<1, Int>);
+
+/// `n` predictions `(r, 1 − r)`, of which the first so many are right.
+fn right(r: f64, n: usize, right: usize) -> Data {
+    let classes: Vec<usize> = (0..n).map(|i| usize::from(i >= right)).collect();
+    (categorical(&vec![vec![r, 1.0 - r]; n]), labels(&classes))
+}
+
+/// Known intervals of Clopper and Pearson.
+#[test]
+fn frequencies_by_tables() {
+    let interval = |r, n, successes, level| {
+        let (predictions, labels) = right(r, n, successes);
+        let size = Overconfidence::default()
+            .size(&predictions, &labels)
+            .unwrap();
+        size.interval(level).unwrap()
+    };
+    for (n, successes, lower, upper) in [
+        (10, 0, 0.0, 0.3085),
+        (10, 5, 0.1871, 0.8129),
+        (10, 10, 0.6915, 1.0),
+        (20, 1, 0.0013, 0.2487),
+        (100, 50, 0.3983, 0.6017),
+    ] {
+        let found = interval(0.75, n, successes, 0.95);
+        assert_relative_eq!(
+            found.estimate,
+            0.75 - successes as f64 / n as f64,
+            epsilon = 1e-12
+        );
+        assert_relative_eq!(0.75 - found.upper, lower, epsilon = 5e-5);
+        assert_relative_eq!(0.75 - found.lower, upper, epsilon = 5e-5);
+        assert_eq!(found.level, 0.95);
+    }
+    // in closed form
+    let none = interval(0.75, 30, 0, 0.99);
+    assert_relative_eq!(
+        0.75 - none.lower,
+        1.0 - 0.005f64.powf(1.0 / 30.0),
+        epsilon = 1e-9
+    );
+    // one class of several, and its complement
+    let (predictions, labels) = right(0.75, 10, 4);
+    let of = |class| {
+        let event = Event::Class(class);
+        let size = Overconfidence { event }
+            .size(&predictions, &labels)
+            .unwrap();
+        size.interval(0.9).unwrap()
+    };
+    assert_relative_eq!(of(0).lower, -of(1).upper, epsilon = 1e-12);
+    assert_relative_eq!(of(0).upper, -of(1).lower, epsilon = 1e-12);
+}
+
+/// The share of data sets whose interval covers the truth.
+fn coverage(
+    (what, sets, least): (&str, usize, f64),
+    level: f64,
+    mut covered: impl FnMut(&mut StdRng) -> bool,
+) -> f64 {
+    let mut rng = rng(701);
+    let count = (0..sets).filter(|_| covered(&mut rng)).count() as f64;
+    let deviation = (level * (1.0 - level) / sets as f64).sqrt();
+    let share = count / sets as f64;
+    println!("{what}: {share:.3} of {sets} intervals at {level}");
+    assert!(share >= least - 3.0 * deviation, "{what}: {share}");
+    share
+}
+
+/// Predictions `(r, 1 − r)` with `r` of a few values, right with the probability `truth(r)`.
+fn few_values(values: &[f64], n: usize, truth: impl Fn(f64) -> f64, rng: &mut StdRng) -> Data {
+    let (mut rows, mut classes) = (Vec::new(), Vec::new());
+    for i in 0..n {
+        let r = values[i % values.len()];
+        rows.push(vec![r, 1.0 - r]);
+        classes.push(usize::from(!rng.random_bool(truth(r))));
+    }
+    (categorical(&rows), labels(&classes))
+}
+
+/// At least of the level, whatever the frequencies are.
+#[test]
+fn overconfidence_is_covered() {
+    let check = |what, n: usize, values: &'static [f64], truth: fn(f64) -> f64| {
+        let count = values.len() as f64;
+        let error = values.iter().map(|&r| r - truth(r)).sum::<f64>() / count;
+        coverage((what, 1000, 0.95), 0.95, |rng| {
+            let (predictions, labels) = few_values(values, n, truth, rng);
+            let size = Overconfidence::default()
+                .size(&predictions, &labels)
+                .unwrap();
+            let interval = size.interval(0.95).unwrap();
+            interval.lower <= error + 1e-12 && error <= interval.upper + 1e-12
+        })
+    };
+    check("overconfidence, calibrated", 40, &[0.6, 0.9], |r| r);
+    check("overconfidence, confident", 40, &[0.99], |r| r);
+    check("overconfidence, too sure", 60, &[0.6, 0.8, 0.99], |r| r * r);
+}
+
+fn skce() -> Skce {
+    Skce::unbiased(Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5)))
+}
+
+/// The coverage of the mean of the estimates, which are unbiased.
+fn skce_coverage(
+    skce: Skce,
+    (what, sets, least): (&str, usize, f64),
+    truth: Option<f64>,
+    mut data: impl FnMut(&mut StdRng) -> Data,
+) {
+    let mut rng = rng(702);
+    let intervals: Vec<_> = (0..sets)
+        .map(|_| {
+            let (predictions, labels) = data(&mut rng);
+            let size = skce.size(&predictions, &labels).unwrap();
+            let interval = size.interval(0.95).unwrap();
+            assert!(0.0 <= interval.lower && interval.lower <= interval.upper);
+            interval
+        })
+        .collect();
+    let mean = intervals.iter().map(|i| i.estimate).sum::<f64>() / sets as f64;
+    let truth = truth.unwrap_or(mean);
+    let mut all = intervals.iter();
+    coverage((what, sets, least), 0.95, |_| {
+        let interval = all.next().unwrap();
+        interval.lower <= truth && truth <= interval.upper
+    });
+}
+
+fn dirichlet(pi: f64, alpha: f64, n: usize) -> impl FnMut(&mut StdRng) -> Data {
+    let model = DirichletModel::new(vec![alpha; 4], pi, vec![1.0, 0.0, 0.0, 0.0]).unwrap();
+    move |rng| model.sample(n, (&device(), burn::tensor::DType::F64), rng)
+}
+
+#[test]
+fn skce_is_covered() {
+    let sets = 500;
+    skce_coverage(
+        skce(),
+        ("SKCE, π = ½", sets, 0.94),
+        None,
+        dirichlet(0.5, 0.5, 100),
+    );
+    skce_coverage(
+        skce(),
+        ("SKCE, π = 0.2", sets, 0.94),
+        None,
+        dirichlet(0.2, 0.5, 100),
+    );
+    skce_coverage(
+        skce(),
+        ("SKCE, π = 1", sets, 0.93),
+        None,
+        dirichlet(1.0, 0.1, 60),
+    );
+    skce_coverage(
+        skce(),
+        ("SKCE, calibrated", sets, 0.95),
+        Some(0.0),
+        dirichlet(0.0, 0.5, 60),
+    );
+    skce_coverage(
+        skce(),
+        ("SKCE, calibrated, Dir(0.1)", sets, 0.95),
+        Some(0.0),
+        dirichlet(0.0, 0.1, 60),
+    );
+    let blocks = Skce::block(
+        Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5)),
+        5,
+    );
+    skce_coverage(
+        blocks,
+        ("SKCE, blocks, π = ½", sets, 0.94),
+        None,
+        dirichlet(0.5, 0.5, 200),
+    );
+}
+
+/// Half an error is expected of a calibrated model, most data sets have none.
+#[test]
+fn skce_of_confident_predictions_is_covered() {
+    let sets = 500;
+    for (what, values) in [
+        ("SKCE, 99 %", &[0.99][..]),
+        ("SKCE, 98.5 % to 99.5 %", &[0.985, 0.99, 0.995]),
+    ] {
+        skce_coverage(skce(), (what, sets, 0.95), Some(0.0), |rng| {
+            few_values(values, 50, |r| r, rng)
+        });
+    }
+}
+
+/// Few distinct predictions, each in a bin of its own: the error is known, and the estimate unbiased.
+#[test]
+fn tce_is_covered() {
+    let tce = Tce::default();
+    let check = |what: &str, least, n: usize, values: &[f64], truth: &dyn Fn(f64) -> f64| {
+        let square = |r: &f64| (r - truth(*r)).powi(2);
+        let error = (values.iter().map(square).sum::<f64>() / values.len() as f64).sqrt();
+        coverage((what, 1000, least), 0.95, |rng| {
+            let (predictions, labels) = few_values(values, n, truth, rng);
+            let interval = tce
+                .size(&predictions, &labels)
+                .unwrap()
+                .interval(0.95)
+                .unwrap();
+            interval.lower <= error + 1e-12 && error <= interval.upper + 1e-12
+        })
+    };
+    let three = [0.6, 0.75, 0.9];
+    check("TCE, calibrated", 0.95, 120, &three, &|r| r);
+    check("TCE, calibrated, large", 0.95, 1200, &three, &|r| r);
+    check("TCE, 10 points", 0.94, 300, &three, &|r| r - 0.1);
+    check("TCE, 3 points", 0.94, 600, &three, &|r| r - 0.03);
+    check("TCE, 30 points", 0.94, 300, &three, &|r| r - 0.3);
+    // most data sets have no error
+    check("TCE, 99 %", 0.95, 50, &[0.99], &|r| r);
+    check("TCE, 97 % to 99 %", 0.95, 60, &[0.97, 0.98, 0.99], &|r| r);
+    check("TCE, 90 % of ten", 0.95, 10, &[0.9], &|r| r);
+}
+
+/// A confident model that is calibrated is tolerated, also where no label is wrong.
+#[test]
+fn no_errors_are_no_evidence() {
+    let (predictions, labels) = right(0.9, 10, 10); // one time in three
+    let p = |test: &dyn CalibrationTest| {
+        let outcome = test.evaluate(&predictions, &labels, &mut rng(0));
+        outcome.unwrap().p_value()
+    };
+    assert!(p(&ToleranceTest::new(Tce::default(), 0.0)) > 0.1);
+    assert!(p(&ToleranceTest::new(skce(), 0.0)) > 0.1);
+    assert!(p(&ToleranceTest::new(Overconfidence::default(), 0.0)) > 0.1);
+}
+
+/// At an error that equals the tolerance the test keeps its level, beyond it has power, below it
+/// hardly ever rejects.
+#[test]
+fn tolerance() {
+    let sets = 600;
+    let rejections = |test: &dyn CalibrationTest, n: usize, truth: &dyn Fn(f64) -> f64| {
+        let mut rng = rng(703);
+        let mut rejects = || {
+            let (predictions, labels) = few_values(&[0.7, 0.9], n, truth, &mut rng);
+            let outcome = test.evaluate(&predictions, &labels, &mut crate::data::rng(0));
+            outcome.unwrap().p_value() <= 0.05
+        };
+        (0..sets).filter(|_| rejects()).count() as f64 / sets as f64
+    };
+    let bound = 0.05 + 3.0 * (0.05f64 * 0.95 / sets as f64).sqrt();
+    for (what, test) in [
+        (
+            "overconfidence",
+            &ToleranceTest::new(Overconfidence::default(), 0.05) as &dyn CalibrationTest,
+        ),
+        ("TCE", &ToleranceTest::new(Tce::default(), 0.05)),
+    ] {
+        let over = rejections(test, 400, &|r| r - 0.05);
+        let under = rejections(test, 400, &|r| r + 0.05);
+        let none = rejections(test, 400, &|r| r);
+        let beyond = rejections(test, 400, &|r| r - 0.15);
+        println!("tolerance, {what}: {over}, {under}; calibrated {none}; beyond {beyond}");
+        assert!(over <= bound && under <= bound, "{what}: {over}, {under}");
+        assert!(none <= 0.01 && beyond >= 0.95, "{what}: {none}, {beyond}");
+    }
+    // of the SKCE: the unit of the kernel is squared probability
+    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1e6)); // 1 everywhere
+    let square = 2.0 * 0.1 * 0.1; // both classes
+    let test = ToleranceTest::new(Skce::unbiased(kernel), square);
+    let at = rejections(&test, 150, &|r| r - 0.1);
+    let beyond = rejections(&test, 150, &|r| r - 0.3);
+    println!("tolerance, SKCE: {at}; beyond {beyond}");
+    assert!(at <= bound + 0.02 && beyond >= 0.95, "{at}, {beyond}");
+}
+
+/// `p ≤ α` if and only if the lower end of the one-sided interval of level `1 − α` is above the
+/// tolerance; of the frequencies both sides are asked for.
+#[test]
+fn p_values_are_those_of_the_intervals() {
+    let mut rng = rng(704);
+    for n in [10, 40, 150] {
+        for truth in [0.0, 0.1, 0.25] {
+            let (predictions, labels) = few_values(&[0.7, 0.9], n, |r| r - truth, &mut rng);
+            let skce = skce().size(&predictions, &labels).unwrap();
+            let tce = Tce::default().size(&predictions, &labels).unwrap();
+            let count = Overconfidence::default()
+                .size(&predictions, &labels)
+                .unwrap();
+            for level in [0.01, 0.05, 0.2] {
+                for tolerance in [1e-4, 0.003, 0.01, 0.03, 0.1, 0.2] {
+                    for size in [skce, tce] {
+                        let lower = size.interval(1.0 - 2.0 * level).unwrap().lower;
+                        let p = size.p_value_above(tolerance).unwrap();
+                        assert_eq!(p <= level, lower >= tolerance, "{p}, {lower}, {tolerance}");
+                    }
+                    let interval = count.interval(1.0 - level).unwrap();
+                    let outside = interval.lower >= tolerance || interval.upper <= -tolerance;
+                    let p = count.p_value_above(tolerance).unwrap();
+                    assert_eq!(p <= level, outside, "{p}, {interval:?}, {tolerance}");
+                }
+            }
+        }
+    }
+    // by the binomial distribution
+    let (predictions, labels) = right(0.9, 20, 12);
+    let size = Overconfidence::default()
+        .size(&predictions, &labels)
+        .unwrap();
+    for tolerance in [0.0, 0.05, 0.2] {
+        let binomial = Binomial::new(0.9 - tolerance, 20).unwrap();
+        let expected = 2.0 * binomial.cdf(12);
+        let p = size.p_value_above(tolerance).unwrap();
+        assert_relative_eq!(p, expected.min(1.0), max_relative = 1e-9);
+    }
+    assert_eq!(size.p_value_above(1.0).unwrap(), 1.0);
+}
+
+#[test]
+fn intervals_of_normal_predictions() {
+    let scaled = |truth: &Normal, factor: f64| {
+        Normal::new(truth.mean(), truth.standard_deviation() * factor)
+    };
+    let size = IntervalOverconfidence::default();
+    // P(|Z| ≤ 1.6449 f)
+    for (what, factor, covered) in [
+        ("normal intervals, calibrated", 1.0, 0.9),
+        ("normal intervals, too narrow", 0.5, 0.589_181_4),
+        ("normal intervals, too wide", 1.5, 0.986_369),
+    ] {
+        let error = 0.9 - covered;
+        coverage((what, 300, 0.95), 0.95, |rng| {
+            let truth = normal(50, 1, rng);
+            let targets = truth.sample(rng);
+            let size = size.size(&scaled(&truth, factor), &targets).unwrap();
+            let interval = size.interval(0.95).unwrap();
+            interval.lower <= error && error <= interval.upper
+        });
+    }
+    let mut rng = rng(705);
+    let truth = normal(300, 2, &mut rng);
+    let targets = truth.sample(&mut rng);
+    let p = |factor, tolerance: f64| {
+        let test = ToleranceTest::new(size, tolerance);
+        let outcome = test.evaluate(&scaled(&truth, factor), &targets, &mut crate::data::rng(0));
+        outcome.unwrap().p_value()
+    };
+    assert!(p(1.0, 0.0) > 0.01 && p(0.5, 0.1) < 0.001 && p(0.5, 0.45) > 0.5);
+}
+
+#[test]
+fn what_data_can_get_wrong() {
+    let (predictions, labels) = right(0.9, 2, 1);
+    let few = skce().size(&predictions, &labels);
+    assert!(matches!(
+        few,
+        Err(Error::TooFewSamples {
+            needed: 3,
+            got: 2,
+            ..
+        })
+    ));
+    let plug_in = Tce::default().with_form(TceForm::PlugIn { order: 2.0 });
+    assert!(matches!(
+        plug_in.size(&predictions, &labels),
+        Err(Error::Parameter { .. })
+    ));
+    // one bin of one sample says nothing
+    let (one, label) = right(0.9, 1, 0);
+    let size = Tce::default().size(&one, &label).unwrap();
+    assert_eq!(size.p_value_above(0.0).unwrap(), 1.0);
+    let one_block = Skce::block(Kernel::exponential(), 2)
+        .size(&predictions, &labels)
+        .unwrap();
+    assert_eq!(one_block.p_value_above(0.0).unwrap(), 1.0);
+    let interval = one_block.interval(0.95).unwrap();
+    assert_eq!((interval.lower, interval.upper), (0.0, f64::INFINITY));
+    let class = Overconfidence {
+        event: Event::Class(2),
+    };
+    assert!(class.size(&predictions, &labels).is_err());
+}
