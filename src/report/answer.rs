@@ -90,8 +90,12 @@ fn answer(outcome: &OmnibusOutcome, class_names: &[String]) -> String {
     format!("{html} It fails here:</p>\n<ul>\n{items}</ul>\n")
 }
 
-/// A finding in the words of the page: a class by its name, an SKCE with its bandwidth.
+/// A finding in the words of the page: a class by its name, an SKCE with its bandwidth, an infinite log
+/// score by its cause.
 fn finding(aspect: &AspectOutcome, class_names: &[String]) -> String {
+    if aspect.estimate.is_infinite() {
+        return "an outcome of predicted probability 0 occurred".into();
+    }
     if let Some(bandwidth) = aspect.name.strip_prefix("skce_bandwidth_") {
         let skce = scientific(aspect.estimate);
         return format!("SKCE of the whole prediction {skce} at bandwidth {bandwidth}");
