@@ -122,8 +122,6 @@ pub mod prelude {
             TemperatureScaling, TemperatureScalingConfig, VarianceScalingConfig,
             VectorScalingConfig,
         },
-        score::{
-            Crps, Improvement, LogScore, Overconfidence, ProperScore, Quantify, Score,
-        },
+        score::{Crps, Improvement, LogScore, Overconfidence, ProperScore, Quantify, Score},
     };
 }

@@ -167,5 +167,7 @@ fn degenerate_data_have_a_diagram_and_a_page() {
     ));
     let page = wrong.to_html();
     assert!(page.contains("row 2: the observed class 0 has probability 0"));
-    assert!(page.contains("<li>an outcome of predicted probability 0 occurred (adjusted p ≤ 0.001)"));
+    assert!(
+        page.contains("<li>an outcome of predicted probability 0 occurred (adjusted p ≤ 0.001)")
+    );
 }
