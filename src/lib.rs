@@ -27,7 +27,7 @@
 //! let mut rng = StdRng::seed_from_u64(0);
 //! let outcome = OmnibusTest::new().outcome(&predictions, &labels, &mut rng)?;
 //! assert_eq!(outcome.p_value, 0.001);
-//! assert_eq!(outcome.failing(0.05)[0].finding, "overconfident by 45.3 points");
+//! assert!(outcome.to_string().contains("overconfident by 45.3 points (adjusted p ≤ 0.001)"));
 //!
 //! // by how much? with a confidence interval
 //! let interval = Overconfidence::default().size(&predictions, &labels)?.interval(0.95)?;
