@@ -22,11 +22,16 @@
 //! // recalibrate: fit a map on held-out logits
 //! let map = TemperatureScalingConfig::new().fit(logits.clone(), labels.clone())?;
 //!
-//! // test: is the model calibrated?
-//! let test = AsymptoticSkceTest::new(Kernel::exponential());
+//! // test: one answer first. Is the model calibrated, and if not, where does it fail?
 //! let predictions = Categorical::from_logits(logits)?;
-//! let outcome = test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0))?;
-//! assert!(outcome.p_value() < 0.05);
+//! let mut rng = StdRng::seed_from_u64(0);
+//! let outcome = OmnibusTest::new().outcome(&predictions, &labels, &mut rng)?;
+//! assert_eq!(outcome.p_value, 0.001);
+//! assert!(outcome.to_string().contains("overconfident by 45.3 points (adjusted p ≤ 0.001)"));
+//!
+//! // by how much? with a confidence interval
+//! let interval = Overconfidence::default().size(&predictions, &labels)?.interval(0.95)?;
+//! assert!(interval.lower > 0.2);
 //! # Ok(())
 //! # }
 //! ```
@@ -39,10 +44,10 @@
 //! | [`kernel`] | kernels on predictions (distance, profile, bandwidth), on targets, and their tensor products |
 //! | [`estimator`] | calibration errors: SKCE, MMCE, UCME, the classical ones (ECE and its kin), those of regression |
 //! | [`accumulator`] | estimates of predictions in pieces: sums that are saved and merged exactly |
-//! | [`score`] | proper scores: upper bounds, what a recalibration gains, decompositions |
+//! | [`score`] | proper scores: upper bounds, what a recalibration gains, decompositions; how large an error is, with confidence intervals |
 //! | [`loss`] | Burn modules for training: penalties, proper scores, the penalised loss |
 //! | [`recalibration`] | fitted maps of logits and of predictive distributions |
-//! | [`hypothesis`] | calibration tests with p-values |
+//! | [`hypothesis`] | is a model calibrated: the omnibus test, and every other calibration test with p-values |
 //! | `metric` | values of whole epochs as metrics of Burn's trainer (feature `train`) |
 //! | `report` | reliability diagrams and a page of HTML (feature `report`) |
 //! | [`ops`] | operations with their own backward pass |
@@ -99,7 +104,8 @@ pub mod prelude {
         estimator::{Ece, Mmce, MmceForm, Skce, SkceForm},
         hypothesis::{
             AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, DistributionFreeSkceTest,
-            ExactTest, FeatureTest, NullDistribution, TestOutcome,
+            ExactTest, FeatureTest, NullDistribution, OmnibusOutcome, OmnibusTest, Redraws,
+            TestOutcome, ToleranceTest,
         },
         kernel::{Bandwidth, Distance, Kernel, Profile, RealKernel, TensorKernel},
         loss::{
@@ -116,6 +122,6 @@ pub mod prelude {
             TemperatureScaling, TemperatureScalingConfig, VarianceScalingConfig,
             VectorScalingConfig,
         },
-        score::{Crps, Improvement, LogScore, ProperScore, Score},
+        score::{Crps, Improvement, LogScore, Overconfidence, ProperScore, Quantify, Score},
     };
 }

@@ -9,8 +9,8 @@
 //! sure of itself on digits that it has not seen. It is trained with cross-entropy alone, with the
 //! squared kernel calibration error (SKCE) as a penalty, and with the maximum mean calibration error
 //! (MMCE), from the same weights and on the same batches. A temperature fitted to validation digits
-//! is the usual cure. The table says what each of them gains on test digits, and the p-values whether
-//! what is left can be chance.
+//! is the usual cure. The table says what each of them gains on test digits, and the p-values of the
+//! omnibus test whether what is left can be chance.
 
 mod arguments;
 mod data;
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let run =
         |seed: u64| -> Result<Vec<(Evaluation, Evaluation, f64)>, burn_calibration::error::Error> {
-            // The seed decides on everything: the split, the weights, the batches, the subset that the
+            // The seed decides on everything: the split, the weights, the batches, the labels that the
             // tests draw. The objectives share them, so that they can be compared seed by seed.
             let split = digits.split(seed, &device);
             let held_out = match arguments.validation {

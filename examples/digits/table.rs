@@ -1,6 +1,6 @@
 //! Means over the seeds with their standard errors, and what they say.
 
-use burn_calibration::prelude::TestOutcome;
+use burn_calibration::prelude::OmnibusOutcome;
 use statrs::statistics::{Data, OrderStatistics, Statistics};
 
 use crate::evaluation::Evaluation;
@@ -30,7 +30,7 @@ impl Runs {
         self.temperatures.push(temperature);
     }
 
-    pub fn first_test(&self) -> &TestOutcome {
+    pub fn first_test(&self) -> &OmnibusOutcome {
         &self.before[0].test
     }
 }
@@ -42,15 +42,17 @@ const ACCURACY: Column = ("accuracy %", |e| 1e2 * e.accuracy, 1);
 const LOG_LOSS: Column = ("log loss", |e| e.log_loss, 3);
 const BRIER: Column = ("Brier", |e| e.brier, 3);
 const ECE: Column = ("ECE %", |e| 1e2 * e.ece, 1);
-const SKCE: Column = ("SKCE × 10⁴", |e| 1e4 * e.test.estimate(), 2);
+const SKCE: Column = ("SKCE × 10⁴", |e| 1e4 * e.skce, 2);
 const COLUMNS: [Column; 5] = [ACCURACY, LOG_LOSS, BRIER, ECE, SKCE];
 
-/// Below this a p-value rejects the hypothesis that the network is calibrated.
+/// A p-value of at most this rejects the hypothesis that the network is calibrated.
 const LEVEL: f64 = 0.05;
+/// The least p-value of 999 redraws: no smaller one is known.
+const LEAST: f64 = 1e-3;
 
 pub fn print(runs: &[Runs]) {
     let titles = COLUMNS.iter().map(|(title, ..)| *title);
-    let p = ["median p".into(), format!("p < {LEVEL}"), "T".into()];
+    let p = ["median p".into(), format!("p ≤ {LEVEL}"), "T".into()];
     line("", titles.map(String::from).chain(p));
     println!("as trained");
     for runs in runs {
@@ -76,10 +78,10 @@ fn cells(evaluations: &[Evaluation]) -> Vec<String> {
         let values: Vec<f64> = evaluations.iter().map(number).collect();
         mean(&values, decimals)
     };
-    let p: Vec<f64> = evaluations.iter().map(|e| e.test.p_value()).collect();
+    let p: Vec<f64> = evaluations.iter().map(|e| e.test.p_value).collect();
     let rejected = format!("{} of {}", rejected(evaluations), p.len());
     let median = match Data::new(p).median() {
-        p if p < 1e-3 => format!("{p:.0e}"),
+        p if p <= LEAST => format!("≤ {LEAST}"),
         p => format!("{p:.3}"),
     };
     COLUMNS
@@ -89,11 +91,11 @@ fn cells(evaluations: &[Evaluation]) -> Vec<String> {
         .collect()
 }
 
-/// How many p-values lie below the level.
+/// How many p-values are at most the level.
 fn rejected(evaluations: &[Evaluation]) -> usize {
     evaluations
         .iter()
-        .filter(|e| e.test.p_value() < LEVEL)
+        .filter(|e| e.test.p_value <= LEVEL)
         .count()
 }
 

@@ -1,7 +1,10 @@
 use std::fmt::Write;
 
 use burn_calibration::{
-    distribution::Categorical, prelude::*, recalibration::Guarantees, score::MeanEstimate,
+    distribution::Categorical,
+    prelude::*,
+    recalibration::Guarantees,
+    score::{Interval, MeanEstimate},
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -16,7 +19,10 @@ pub struct Row {
     log_gain: MeanEstimate,
     brier: f64,
     ece: f64,
+    /// Of the top label, with its 95 % interval.
+    overconfidence: Interval,
     skce: f64,
+    /// Of the omnibus test.
     p_value: f64,
 }
 
@@ -31,8 +37,9 @@ impl Row {
     ) -> Result<Self> {
         let labels = &data.labels;
         let log = ProperScore::Log.improvement(before, after, labels)?;
-        let test = AsymptoticSkceTest::new(kernel);
-        let outcome = test.evaluate(after, labels, &mut StdRng::seed_from_u64(0))?;
+        let test = OmnibusTest::new().with_kernel(kernel);
+        let outcome = test.outcome(after, labels, &mut StdRng::seed_from_u64(0))?;
+        let overconfidence = Overconfidence::default().size(after, labels)?;
         Ok(Self {
             method,
             fitted,
@@ -40,8 +47,9 @@ impl Row {
             log_gain: log.difference,
             brier: ProperScore::Brier.upper_bound(after, labels)?.estimate,
             ece: Ece::default().estimate(after, labels)?,
-            skce: outcome.estimate(),
-            p_value: outcome.p_value(),
+            overconfidence: overconfidence.interval(0.95)?,
+            skce: Skce::unbiased(kernel).estimate(after, labels)?,
+            p_value: outcome.p_value,
         })
     }
 }
@@ -49,8 +57,8 @@ impl Row {
 /// A table in Markdown.
 pub fn table(name: &str, n: usize, rows: &[Row]) -> String {
     let mut text = format!("### {name}, {n} held-out predictions\n\n");
-    text += "| map | log loss | change of it | Brier | ECE % | SKCE × 10⁵ | p-value | order kept, injective | fit, s |\n";
-    text += "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: |\n";
+    text += "| map | log loss | change of it | Brier | ECE % | overconfidence, points | SKCE × 10⁵ | p-value | order kept, injective | fit, s |\n";
+    text += "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: |\n";
     for row in rows {
         let gain = &row.log_gain;
         let (keeps, seconds) = match row.fitted {
@@ -68,12 +76,18 @@ pub fn table(name: &str, n: usize, rows: &[Row]) -> String {
             Some(_) => format!("{:+.4} ± {:.4}", gain.estimate, gain.standard_error),
         };
         let p = match row.p_value {
-            p if p >= 1e-3 => format!("{p:.3}"),
-            p => format!("{p:.0e}"),
+            p if p <= 1e-3 => "≤ 0.001".into(), // 999 redraws say no more
+            p => format!("{p:.3}"),
         };
+        let [over, lower, upper] = [
+            row.overconfidence.estimate,
+            row.overconfidence.lower,
+            row.overconfidence.upper,
+        ]
+        .map(|share| 100.0 * share);
         writeln!(
             text,
-            "| {} | {:.4} | {change} | {:.4} | {:.2} | {:.2} | {p} | {keeps} | {seconds} |",
+            "| {} | {:.4} | {change} | {:.4} | {:.2} | {over:.2} [{lower:.2}, {upper:.2}] | {:.2} | {p} | {keeps} | {seconds} |",
             row.method,
             row.log,
             row.brier,

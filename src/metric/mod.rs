@@ -14,7 +14,7 @@
 //! | [`Skce`](crate::estimator::Skce), with any kernel | the squared kernel calibration error | lower |
 //! | [`Mmce`](crate::estimator::Mmce) | the squared maximum mean calibration error | lower |
 //! | [`ProperScore`](crate::score::ProperScore) | mean Brier score, log loss or spherical score, upper bounds of the proper calibration errors | lower |
-//! | [`PValue`] of any [`CalibrationTest`](crate::hypothesis::CalibrationTest) | the evidence against calibration | higher |
+//! | [`PValue`] of the [`OmnibusTest`](crate::hypothesis::OmnibusTest) or any [`CalibrationTest`](crate::hypothesis::CalibrationTest) | the evidence against calibration | higher |
 //!
 //! ```
 //! use burn::data::dataloader::Progress;
@@ -62,7 +62,6 @@
 //!     M: LearnerModel + TrainStep<Output = ClassificationOutput> + InferenceStep<Output = ClassificationOutput>,
 //! {
 //!     let log_loss = EpochMetric::from_logits(ProperScore::Log);
-//!     let kernel = Kernel::exponential();
 //!     training
 //!         .early_stopping(MetricEarlyStoppingStrategy::new(
 //!             &log_loss,
@@ -73,8 +72,8 @@
 //!         ))
 //!         .metric_valid_numeric(log_loss)
 //!         .metric_valid_numeric(EpochMetric::from_logits(Ece::default()))
-//!         .metric_valid_numeric(EpochMetric::from_logits(Skce::unbiased(kernel)))
-//!         .metric_valid_numeric(EpochMetric::from_logits(PValue::new(AsymptoticSkceTest::new(kernel), 0)))
+//!         .metric_valid_numeric(EpochMetric::from_logits(Skce::unbiased(Kernel::exponential())))
+//!         .metric_valid_numeric(EpochMetric::from_logits(PValue::omnibus(0)))
 //!         .launch(learner)
 //! }
 //! ```

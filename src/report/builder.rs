@@ -87,7 +87,7 @@ impl<'a> ReportBuilder<'a> {
         }
     }
 
-    /// With consistency bands of another probability.
+    /// With consistency bands and confidence intervals of another probability, 0.95 by default.
     pub fn with_level(self, level: f64) -> Self {
         Self {
             reliability: self.reliability.with_level(level),
@@ -101,8 +101,8 @@ impl<'a> ReportBuilder<'a> {
         Self { kernel, ..self }
     }
 
-    /// With the SKCE and its test on at most so many samples, 20,000 by default, drawn at random
-    /// where there are more: they cost the square of their number. The page says so.
+    /// With the SKCE on at most so many samples, 20,000 by default, drawn at random where there are
+    /// more: it costs the square of their number. The page says so. The omnibus test is of all samples.
     pub fn with_skce_samples(self, skce_samples: usize) -> Self {
         Self {
             skce_samples,
@@ -110,15 +110,16 @@ impl<'a> ReportBuilder<'a> {
         }
     }
 
-    /// With another seed, 0 by default: of the samples of the SKCE, and of those from which its
-    /// test takes the skewness (more than 512). Nothing else is drawn.
+    /// With another seed, 0 by default: of the redraws of the omnibus test, and of the samples of the
+    /// SKCE. Nothing else is drawn.
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
     /// Computes all numbers and diagrams.
     ///
-    /// Cost: `O(s²·m)` for the `s` samples of the SKCE, and that of the diagrams
+    /// Cost: `O(s²·m)` for the `s` samples of the SKCE, that of the
+    /// [`OmnibusTest`](crate::hypothesis::OmnibusTest), and that of the diagrams
     /// ([`Reliability::diagram`]).
     ///
     /// # Errors
@@ -169,6 +170,7 @@ impl<'a> ReportBuilder<'a> {
             shown_classes,
             reliability: self.reliability,
             kernel,
+            skce_samples: rows.as_ref().map_or(labels.len(), Vec::len),
             seed: self.seed,
         })
     }

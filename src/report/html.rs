@@ -1,8 +1,9 @@
 use super::{
-    ReliabilityDiagram, Report, Summary,
+    ReliabilityDiagram, Report, Summary, answer,
     number::{decimals, fixed, percent, whole},
     page::{
-        self, BAND, DIAMOND, DISC, bandwidth, capital, fitted_elsewhere, profile, tested, verdict,
+        self, ANSWER, BAND, DIAMOND, DISC, bandwidth, capital, drawn_at_random, fitted_elsewhere,
+        profile,
     },
     picture::Picture,
     quantity::QUANTITIES,
@@ -20,7 +21,7 @@ impl Report {
             &self.title,
             &[
                 self.overview(),
-                table::numbers(&self.named(), &QUANTITIES),
+                table::numbers(&self.named(), &QUANTITIES, self.reliability.level),
                 self.top_label(),
                 self.class_wise(),
                 self.method(),
@@ -34,7 +35,13 @@ impl Report {
     }
 
     fn overview(&self) -> String {
-        let mut html = format!(
+        let answers = self.named();
+        let answers: Vec<_> = answers
+            .iter()
+            .map(|(name, s)| (*name, &s.omnibus))
+            .collect();
+        let mut html = answer::verdicts(&answers, &self.class_names);
+        html += &format!(
             "<p>{} prediction{} over {} classes{}.</p>\n<ul>\n",
             whole(self.samples),
             if self.samples == 1 { "" } else { "s" },
@@ -46,14 +53,13 @@ impl Report {
         );
         for (name, summary) in self.named() {
             let (said, was) = (summary.confidence.estimate, summary.accuracy.estimate);
-            let verdict = verdict(&summary.skce);
             let lead = match self.after {
                 Some(_) => format!("{}: on", capital(name)),
                 None => "On".into(),
             };
             html += &format!(
                 "<li>{lead} average the model is {} sure of its most likely class, and right {} of \
-                 the time{}. {verdict}</li>\n",
+                 the time{}.</li>\n",
                 percent(said),
                 percent(was),
                 direction(said - was)
@@ -163,21 +169,24 @@ impl Report {
             Distance::Euclidean => "Euclidean distance",
         };
         let (profile, bandwidth) = (profile(&self.kernel), bandwidth(&self.kernel));
-        let tested = tested(&self.before.skce, self.samples);
+        let drawn = drawn_at_random(self.skce_samples, self.samples);
+        let level = decimals(100.0 * self.reliability.level, 2);
         let same = match self.after {
             Some(_) => ", the same before and after",
             None => "",
         };
         let fitted = fitted_elsewhere(self.after.is_some());
         format!(
-            "<h2>How it was computed</h2>\n<p class=\"method\">{fitted}Diagrams and ECE: {bins}. \
-             Bands: exact {} % intervals of the frequency in each bin, given the predictions \
+            "<h2>How it was computed</h2>\n<p class=\"method\">{fitted}{ANSWER}Intervals, of \
+             {level} %: of the overconfidence at least of that level given the predictions (Clopper and \
+             Pearson 1934), of the debiased ECE (Kumar et al. 2019) and of the SKCE approximate. \
+             Diagrams and ECE: {bins}. \
+             Bands: exact {level} % intervals of the frequency in each bin, given the predictions \
              (Poisson binomial; the idea is that of Bröcker and Smith 2007). They hold bin by bin: some of many \
              bins of a calibrated model lie outside theirs. SKCE (Widmann et al. 2019): {profile} \
-             kernel over {distance} with bandwidth {bandwidth}{same}{tested}; \
-             its p-value by a gamma distribution with three moments. Seed {}. burn-calibration \
+             kernel over {distance} with bandwidth {bandwidth}{same}{drawn}; the omnibus \
+             test takes a quarter and four times this bandwidth too. Seed {}. burn-calibration \
              {}.</p>\n",
-            decimals(100.0 * self.reliability.level, 2),
             self.seed,
             env!("CARGO_PKG_VERSION")
         )

@@ -6,7 +6,8 @@
 //!
 //! A [`Report`] puts the numbers and the pictures of a model, before and after recalibration, on one
 //! self-contained page of HTML: no scripts, no links, readable in black and white, on a phone and
-//! without the pictures.
+//! without the pictures. The page begins with the verdict of the
+//! [`OmnibusTest`](crate::hypothesis::OmnibusTest), and says where the model fails and by how much.
 //!
 //! Of predictions over real vectors, [`PitDiagram`] and [`QuantileDiagram`] are the pictures, and
 //! [`RealReport`] is the page.
@@ -33,10 +34,12 @@
 //!     .build()?
 //!     .to_html();
 //! assert!(page.contains("<h1>Too sure</h1>"));
+//! assert!(page.contains("overconfident by 40.0 points (adjusted p ≤ 0.001)"));
 //! # Ok(())
 //! # }
 //! ```
 
+mod answer;
 mod band;
 mod builder;
 mod diagram;

@@ -76,13 +76,25 @@ pub(super) fn significant(x: f64) -> String {
     }
 }
 
-/// A p-value: three decimals, an exponent where these show too little, and a bound where an
-/// asymptotic tail is no longer to be trusted.
-pub(super) fn p_value(p: f64) -> String {
+/// A p-value by redraws: `p = 0.034`, and `p ≤ 0.001` where no redraw reaches the data, since so many
+/// redraws say no more.
+pub(super) fn p_value(p: f64, redraws: usize) -> String {
+    let sign = match p <= 1.5 / (redraws + 1) as f64 {
+        true => "≤",
+        false => "=",
+    };
     match p {
-        p if p < 1e-6 => "below 10⁻⁶".into(),
-        p if p < 1e-3 => scientific(p),
-        p => format!("{p:.3}"),
+        p if p < 1e-3 => format!("p {sign} {}", scientific(p)),
+        p => format!("p {sign} {p:.3}"),
+    }
+}
+
+/// A share in points, hundredths of a probability.
+pub(super) fn points(x: f64) -> String {
+    let text = format!("{:.2}", 100.0 * x);
+    match text.as_str() {
+        "-0.00" => "0.00".into(),
+        text => text.replace('-', "−"),
     }
 }
 
@@ -118,7 +130,10 @@ mod tests {
         let expected = "0 0.001000 −0.1235 9.877 1235 654321 1.00×10⁶ −2.00×10⁻⁵";
         let found = numbers.map(|x| significant(x).replace(' ', ""));
         assert_eq!(found.join(" "), expected);
-        assert_eq!(p_value(0.0), "below 10⁻⁶");
-        assert_eq!([p_value(2.5e-5), p_value(0.25)], ["2.50 × 10⁻⁵", "0.250"]);
+        assert_eq!([points(0.0861), points(-1e-6)], ["8.61", "0.00"]);
+        assert_eq!(points(-0.0125), "−1.25");
+        let p_values = [p_value(0.001, 999), p_value(0.25, 999), p_value(0.002, 999)];
+        assert_eq!(p_values, ["p ≤ 0.001", "p = 0.250", "p = 0.002"]);
+        assert_eq!(p_value(1e-4, 9999), "p ≤ 1.00 × 10⁻⁴");
     }
 }

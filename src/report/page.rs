@@ -2,11 +2,7 @@
 
 use super::number::{decimals, whole};
 use super::svg::escaped;
-use crate::{
-    error::Result,
-    hypothesis::TestOutcome,
-    kernel::{Bandwidth, Kernel, Profile},
-};
+use crate::kernel::{Bandwidth, Kernel, Profile};
 
 /// The page: one file without scripts, links or anything to load, that is well-formed as XML too.
 pub(super) fn page(title: &str, sections: &[String]) -> String {
@@ -43,20 +39,6 @@ pub(super) const DISC: &str = "<circle class=\"fill-ink\" cx=\"12\" cy=\"8\" r=\
 pub(super) const DIAMOND: &str =
     "<path class=\"fill-alarm\" fill=\"#b02018\" d=\"M12 0L20 8L12 16L4 8Z\"/>";
 
-/// The verdict of a test of calibration.
-pub(super) fn verdict(skce: &Result<TestOutcome>) -> &'static str {
-    match skce {
-        Ok(outcome) if outcome.p_value() < 0.05 => {
-            "The test of the SKCE rejects calibration at the 5 % level."
-        }
-        Ok(_) => {
-            "The test of the SKCE does not reject calibration at the 5 % level, which does not show \
-             that the model is calibrated."
-        }
-        Err(_) => "There is no test of calibration on these data.",
-    }
-}
-
 /// What has to be said about numbers after recalibration.
 pub(super) fn fitted_elsewhere(is_recalibrated: bool) -> &'static str {
     match is_recalibrated {
@@ -87,13 +69,16 @@ pub(super) fn bandwidth(kernel: &Kernel) -> String {
     }
 }
 
-/// How many of the samples a test is of, where not of all.
-pub(super) fn tested(skce: &Result<TestOutcome>, samples: usize) -> String {
-    match skce {
-        Ok(outcome) if outcome.samples() < samples => {
-            format!(", on {} samples drawn at random", whole(outcome.samples()))
-        }
-        _ => String::new(),
+/// How the answer comes about.
+pub(super) const ANSWER: &str = "Verdict: the omnibus test, of all samples. Its p-value is exact: the rank of the data among data \
+     redrawn from the predictions. The p-values of its aspects are adjusted for their number (Westfall \
+     and Young 1993). ";
+
+/// How many of the samples the SKCE is of, where not of all.
+pub(super) fn drawn_at_random(skce_samples: usize, samples: usize) -> String {
+    match skce_samples < samples {
+        true => format!(", on {} samples drawn at random", whole(skce_samples)),
+        false => String::new(),
     }
 }
 

@@ -1,11 +1,29 @@
 use super::{
     Summary,
-    number::{fixed, p_value, percent, scientific},
+    number::{fixed, percent, points, scientific},
     table::{Cell, Quantity},
 };
 
 /// In the order of the table.
-pub(super) const QUANTITIES: [Quantity<Summary>; 8] = [
+pub(super) const QUANTITIES: [Quantity<Summary>; 10] = [
+    Quantity {
+        name: "p-value of the omnibus test",
+        meaning: "How likely data that are at least as far off would be if the model were calibrated: \
+                  a small one is evidence against calibration, a large one is no evidence for it.",
+        cell: |summary| Cell::p_value(&summary.omnibus),
+    },
+    Quantity {
+        name: "Overconfidence, points",
+        meaning: "Mean confidence less accuracy, in hundredths of a probability, below 0 of a model that \
+                  is underconfident; over- and underconfidence of different samples cancel.",
+        cell: |summary| Cell::interval(&summary.overconfidence, points),
+    },
+    Quantity {
+        name: "ECE of order 2, debiased, points",
+        meaning: "Root of the mean squared distance between confidence and accuracy in 15 bins of equal \
+                  mass, less what chance adds to it; it sees the most likely class only.",
+        cell: |summary| Cell::interval(&summary.ece_debiased, points),
+    },
     Quantity {
         name: "Accuracy",
         meaning: "How often the most likely class was the right one; it says nothing about the \
@@ -50,22 +68,9 @@ pub(super) const QUANTITIES: [Quantity<Summary>; 8] = [
     },
     Quantity {
         name: "SKCE, unbiased",
-        meaning: "Squared kernel calibration error of all probabilities, 0 for a calibrated model \
-                  and by chance also below; its size depends on the kernel, so it compares models \
-                  under the same kernel only.",
-        cell: |summary| match &summary.skce {
-            Ok(outcome) => Cell::of(scientific(outcome.estimate())),
-            Err(reason) => Cell::missing("–", reason),
-        },
-    },
-    Quantity {
-        name: "p-value of the SKCE",
-        meaning: "How likely an SKCE at least this large would be if the model were calibrated \
-                  (asymptotic test): a small one is evidence against calibration, a large one is no \
-                  evidence for it.",
-        cell: |summary| match &summary.skce {
-            Ok(outcome) => Cell::of(p_value(outcome.p_value())),
-            Err(reason) => Cell::missing("–", reason),
-        },
+        meaning: "Squared kernel calibration error of all probabilities; that of the model is never \
+                  negative, and 0 only if it is calibrated, the estimate is by chance also below. Its \
+                  size depends on the kernel, so it compares models under the same kernel only.",
+        cell: |summary| Cell::interval(&summary.skce, scientific),
     },
 ];

@@ -1,18 +1,20 @@
 use std::path::Path;
 
 use burn::tensor::{Int, Tensor};
-use rand::{SeedableRng, rngs::StdRng};
 
-use super::{Reliability, ReliabilityDiagram};
+use super::{
+    Reliability, ReliabilityDiagram,
+    answer::{interval, omnibus},
+};
 use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
-    estimator::{Event, KolmogorovSmirnov},
+    estimator::{Event, KolmogorovSmirnov, Skce, Tce},
     file,
     host::int_tensor,
-    hypothesis::{AsymptoticSkceTest, CalibrationTest, TestOutcome},
+    hypothesis::OmnibusOutcome,
     kernel::Kernel,
-    score::{MeanEstimate, ProperScore},
+    score::{Interval, MeanEstimate, Overconfidence, ProperScore},
 };
 
 /// What a page says about a model, before and after recalibration; built by
@@ -27,11 +29,14 @@ pub struct Report {
     pub class_names: Vec<String>,
     /// The classes that have a diagram of their own: those with most labels.
     pub shown_classes: Vec<usize>,
-    /// Bins and level of all diagrams; the event is that of each.
+    /// Bins and level of all diagrams; the event is that of each. The level is also that of the
+    /// confidence intervals.
     pub reliability: Reliability,
     /// The kernel of the SKCE. A median bandwidth is that of the predictions before, and used for
     /// those after as well, so that the two estimates are of one scale.
     pub kernel: Kernel,
+    /// The number of samples of the SKCE: drawn at random where these are not all.
+    pub skce_samples: usize,
     /// The seed of all that is drawn.
     pub seed: u64,
     /// The model.
@@ -43,6 +48,14 @@ pub struct Report {
 /// The numbers and diagrams of one set of predictions.
 #[derive(Debug, Clone)]
 pub struct Summary {
+    /// The omnibus test of all samples, or why there is none.
+    pub omnibus: Result<OmnibusOutcome>,
+    /// The overconfidence of the top label.
+    pub overconfidence: Result<Interval>,
+    /// The debiased calibration error of order 2 of the top label, that of [`Tce::default`].
+    pub ece_debiased: Result<Interval>,
+    /// The unbiased SKCE of all probabilities, or why there is none.
+    pub skce: Result<Interval>,
     /// How often the most likely class was the right one, with its standard error.
     pub accuracy: MeanEstimate,
     /// The mean confidence in the most likely class.
@@ -55,8 +68,6 @@ pub struct Summary {
     pub ece: f64,
     /// The Kolmogorov–Smirnov calibration error of the top label.
     pub ks: f64,
-    /// The unbiased SKCE of all probabilities and its asymptotic test, or why there is none.
-    pub skce: Result<TestOutcome>,
     /// The diagram of the top label.
     pub top_label: ReliabilityDiagram,
     /// The diagrams of the classes in [`Report::shown_classes`].
@@ -106,28 +117,32 @@ impl Plan<'_> {
             .map(|&class| diagram(Event::Class(class)).diagram(predictions, self.labels))
             .collect::<Result<_>>()?;
         let top_label = diagram(Event::TopLabel).diagram(predictions, self.labels)?;
+        let data = (predictions, self.labels);
+        let level = self.reliability.level;
         Ok(Summary {
+            omnibus: omnibus(self.kernel, data, self.seed),
+            overconfidence: interval(&Overconfidence::default(), data, level),
+            ece_debiased: interval(&Tce::default(), data, level),
+            skce: self.skce(predictions),
             accuracy: MeanEstimate::of(&correct),
             confidence: MeanEstimate::of(&outcomes.probability),
             brier: score(ProperScore::Brier)?,
             log: score(ProperScore::Log),
             ece: top_label.ece(),
             ks: KolmogorovSmirnov::new(Event::TopLabel).estimate(predictions, self.labels)?,
-            skce: self.skce(predictions),
             top_label,
             class_wise,
         })
     }
 
-    fn skce(&self, predictions: &Categorical) -> Result<TestOutcome> {
-        let test = AsymptoticSkceTest::new(self.kernel);
-        let mut rng = StdRng::seed_from_u64(self.seed);
+    fn skce(&self, predictions: &Categorical) -> Result<Interval> {
+        let (skce, level) = (Skce::unbiased(self.kernel), self.reliability.level);
         match self.rows {
-            None => test.evaluate(predictions, self.labels, &mut rng),
+            None => interval(&skce, (predictions, self.labels), level),
             Some(rows) => {
                 let index = int_tensor(rows.iter().copied(), &self.labels.device());
                 let labels = self.labels.clone().select(0, index);
-                test.evaluate(&predictions.select_rows(rows), &labels, &mut rng)
+                interval(&skce, (&predictions.select_rows(rows), &labels), level)
             }
         }
     }

@@ -1,5 +1,13 @@
-use super::{page::capital, svg::escaped};
-use crate::score::MeanEstimate;
+use super::{
+    number::{decimals, p_value, whole},
+    page::capital,
+    svg::escaped,
+};
+use crate::{
+    error::Result,
+    hypothesis::OmnibusOutcome,
+    score::{Interval, MeanEstimate},
+};
 
 /// A number of a page, with a sentence on what it means and what it cannot say.
 pub(super) struct Quantity<S> {
@@ -11,8 +19,8 @@ pub(super) struct Quantity<S> {
 /// A number as it stands in the table.
 pub(super) struct Cell {
     pub value: String,
-    /// Its standard error.
-    pub error: Option<String>,
+    /// How well it is known: its standard error, its confidence interval, or the redraws.
+    pub note: Option<String>,
     /// Why there is no number.
     pub missing: Option<String>,
 }
@@ -21,7 +29,7 @@ impl Cell {
     pub fn of(value: String) -> Self {
         Self {
             value,
-            error: None,
+            note: None,
             missing: None,
         }
     }
@@ -29,8 +37,36 @@ impl Cell {
     pub fn mean(mean: &MeanEstimate, format: fn(f64) -> String) -> Self {
         let error = mean.standard_error;
         Self {
-            error: error.is_finite().then(|| format(error)),
+            note: error.is_finite().then(|| format!("± {}", format(error))),
             ..Self::of(format(mean.estimate))
+        }
+    }
+
+    /// An error with its confidence interval, where that has two ends.
+    pub fn interval(interval: &Result<Interval>, format: fn(f64) -> String) -> Self {
+        let interval = match interval {
+            Ok(interval) => interval,
+            Err(reason) => return Self::missing("–", reason),
+        };
+        let ends = [interval.lower, interval.upper];
+        let note = || {
+            let [lower, upper] = ends.map(|end| format(end).replace(' ', "\u{a0}"));
+            format!("[{lower}, {upper}]")
+        };
+        Self {
+            note: ends.iter().all(|end| end.is_finite()).then(note),
+            ..Self::of(format(interval.estimate))
+        }
+    }
+
+    /// The p-value of all aspects together.
+    pub fn p_value(omnibus: &Result<OmnibusOutcome>) -> Self {
+        match omnibus {
+            Ok(outcome) => Self {
+                note: Some(format!("({} redraws)", whole(outcome.redraws))),
+                ..Self::of(p_value(outcome.p_value, outcome.redraws))
+            },
+            Err(reason) => Self::missing("–", reason),
         }
     }
 
@@ -48,8 +84,9 @@ pub(super) fn named<'a, S>(before: &'a S, after: Option<&'a S>) -> Vec<(&'static
     [("before", before)].into_iter().chain(after).collect()
 }
 
-/// The quantities of one or two sets of predictions with their names.
-pub(super) fn numbers<S>(named: &[(&str, &S)], quantities: &[Quantity<S>]) -> String {
+/// The quantities of one or two sets of predictions with their names; the level is that of the
+/// confidence intervals.
+pub(super) fn numbers<S>(named: &[(&str, &S)], quantities: &[Quantity<S>], level: f64) -> String {
     let heads: String = match named.len() {
         1 => "<th scope=\"col\">value</th>".into(),
         _ => named
@@ -65,9 +102,11 @@ pub(super) fn numbers<S>(named: &[(&str, &S)], quantities: &[Quantity<S>]) -> St
         }
     };
     let mut html = format!(
-        "<h2>Numbers</h2>\n<table class=\"numbers\">\n<caption>With ± one standard error where \
-         it is known. Lower is better for scores and errors.{paired}</caption>\n\
-         <thead><tr><th scope=\"col\">quantity</th>{heads}</tr></thead>\n"
+        "<h2>Numbers</h2>\n<table class=\"numbers\">\n<caption>With ± one standard error, or \
+         in brackets the {} % confidence interval, where it is known. Lower is better for scores and \
+         errors.{paired}</caption>\n\
+         <thead><tr><th scope=\"col\">quantity</th>{heads}</tr></thead>\n",
+        decimals(100.0 * level, 2)
     );
     for quantity in quantities {
         let cells: Vec<Cell> = named.iter().map(|(_, s)| (quantity.cell)(s)).collect();
@@ -96,10 +135,10 @@ pub(super) fn numbers<S>(named: &[(&str, &S)], quantities: &[Quantity<S>]) -> St
 }
 
 fn cell(cell: &Cell) -> String {
-    let error = cell.error.as_ref().map_or(String::new(), |error| {
-        format!("<span class=\"error\">± {error}</span>")
+    let note = cell.note.as_ref().map_or(String::new(), |note| {
+        format!("<span class=\"note\">{note}</span>")
     });
-    format!("<td>{}{error}</td>", cell.value)
+    format!("<td>{}{note}</td>", cell.value)
 }
 
 /// The numbers of a picture as a table that opens on demand; the first column names the rows.

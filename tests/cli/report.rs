@@ -51,6 +51,14 @@ fn page_and_pictures() {
     }
     let page = String::from_utf8(read("both.html")).unwrap();
     assert!(page.contains("<h1>A&amp;B</h1>") && page.contains("Seed 3."));
+    // the answer first, with the names of the classes as they are in the file
+    let (head, _) = page.split_once("<h2>").unwrap();
+    assert!(head.contains("Before recalibration: <strong>The model is not calibrated: p ≤ 0.001."));
+    assert!(head.contains("After recalibration: <strong>"));
+    assert!(
+        head.contains("<li>class 2 is predicted too often, by 20.0 points (adjusted p"),
+        "{head}"
+    );
     assert!(page.contains("Class 3, 25.00\u{a0}% of the labels") && !page.contains("Class 0"));
 }
 

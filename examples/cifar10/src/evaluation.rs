@@ -25,6 +25,7 @@ pub struct Measures {
     pub ece: f64,
     /// The unbiased estimate.
     pub skce: f64,
+    /// Of the omnibus test.
     pub p_value: f64,
 }
 
@@ -58,15 +59,15 @@ impl Measures {
         let (_, correct) = predictions.top_label(labels)?;
         let score = |score: ProperScore| score.upper_bound(predictions, labels);
         let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(run.bandwidth));
-        let test = AsymptoticSkceTest::new(kernel);
-        let outcome = test.evaluate(predictions, labels, &mut StdRng::seed_from_u64(run.seed))?;
+        let test = OmnibusTest::new().with_kernel(kernel);
+        let outcome = test.outcome(predictions, labels, &mut StdRng::seed_from_u64(run.seed))?;
         Ok(Self {
             accuracy: correct.float().mean().into_scalar::<f64>(),
             log_loss: score(ProperScore::Log)?.estimate,
             brier: score(ProperScore::Brier)?.estimate,
             ece: Ece::default().estimate(predictions, labels)?,
-            skce: outcome.estimate(),
-            p_value: outcome.p_value(),
+            skce: Skce::unbiased(kernel).estimate(predictions, labels)?,
+            p_value: outcome.p_value,
         })
     }
 }

@@ -76,12 +76,15 @@ fn mean_and_error(values: &[f64], digits: usize) -> String {
     }
 }
 
+/// The least p-value of 999 redraws: no smaller one is known.
+const LEAST: f64 = 1e-3;
+
 /// The middle one, the larger of the two where their number is even.
 fn median_p_value(mut values: Vec<f64>) -> String {
     values.sort_by(f64::total_cmp);
     match values[values.len() / 2] {
-        p if p >= 1e-3 => format!("{p:.3}"),
-        p => format!("{p:.0e}"),
+        p if p <= LEAST => format!("≤ {LEAST}"),
+        p => format!("{p:.3}"),
     }
 }
 
@@ -94,7 +97,7 @@ mod tests {
     fn by_hand() {
         assert_eq!(mean_and_error(&[1.0, 2.0, 3.0], 3), "2.000 ± 0.577");
         assert_eq!(mean_and_error(&[1.5], 1), "1.5");
-        assert_eq!(median_p_value(vec![0.5, 2e-7, 1e-9]), "2e-7");
+        assert_eq!(median_p_value(vec![0.5, 0.001, 0.001]), "≤ 0.001");
         assert_eq!(median_p_value(vec![0.25, 0.012]), "0.250");
     }
 }

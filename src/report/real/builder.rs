@@ -114,7 +114,7 @@ where
         Self { bins, ..self }
     }
 
-    /// With bands of another probability, 0.95 by default.
+    /// With bands and confidence intervals of another probability, 0.95 by default.
     pub fn with_level(self, level: f64) -> Self {
         Self { level, ..self }
     }
@@ -128,8 +128,8 @@ where
         }
     }
 
-    /// With the SKCE and its test on at most so many samples, 2,000 by default, drawn at random where
-    /// there are more: they cost the square of their number. The page says so.
+    /// With the SKCE on at most so many samples, 2,000 by default, drawn at random where there are
+    /// more: it costs the square of their number. The page says so. The omnibus test is of all samples.
     pub fn with_skce_samples(self, skce_samples: usize) -> Self {
         Self {
             skce_samples,
@@ -137,8 +137,8 @@ where
         }
     }
 
-    /// With another seed, 0 by default: of the samples of the SKCE, of what its test draws, and of
-    /// transforms where the predicted distribution function has steps.
+    /// With another seed, 0 by default: of the redraws and landmarks of the omnibus test, of the samples
+    /// of the SKCE, and of transforms where the predicted distribution function has steps.
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
@@ -146,7 +146,8 @@ where
     /// Computes all numbers and diagrams.
     ///
     /// Cost: `O(s²·d)` for the `s` samples of the SKCE, times the pairs of components or draws, and
-    /// `O(n·d)` for all else.
+    /// `O(n·d)` for all else; a redraw of the [`OmnibusTest`](crate::hypothesis::OmnibusTest) is one of
+    /// these.
     ///
     /// # Errors
     ///
@@ -190,6 +191,7 @@ where
             dimensions,
             level: self.level,
             kernel: plan.kernel,
+            skce_samples: rows.as_ref().map_or(n, Vec::len),
             seed: self.seed,
         })
     }

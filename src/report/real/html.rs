@@ -2,11 +2,12 @@ use super::{PitDiagram, QuantileDiagram, RealReport, RealSummary, quantity::QUAN
 use crate::{
     kernel::RealProfile,
     report::{
+        answer,
         drawn::Drawn,
         number::{decimals, percent, significant, whole},
         page::{
-            self, BAND, DIAMOND, DISC, bandwidth, capital, fitted_elsewhere, profile, tested,
-            verdict,
+            self, ANSWER, BAND, DIAMOND, DISC, bandwidth, capital, drawn_at_random,
+            fitted_elsewhere, profile,
         },
         table,
     },
@@ -21,7 +22,7 @@ impl RealReport {
             &self.title,
             &[
                 self.overview(),
-                table::numbers(&self.named(), &QUANTITIES),
+                table::numbers(&self.named(), &QUANTITIES, self.level),
                 self.transforms(),
                 self.quantiles(),
                 self.method(),
@@ -35,7 +36,13 @@ impl RealReport {
     }
 
     fn overview(&self) -> String {
-        let mut html = format!(
+        let answers = self.named();
+        let answers: Vec<_> = answers
+            .iter()
+            .map(|(name, s)| (*name, &s.omnibus))
+            .collect();
+        let mut html = answer::verdicts(&answers, &[]);
+        html += &format!(
             "<p>{} prediction{} of {}{}.</p>\n<ul>\n",
             whole(self.samples),
             if self.samples == 1 { "" } else { "s" },
@@ -56,12 +63,11 @@ impl RealReport {
             };
             html += &format!(
                 "<li>{lead} intervals that should hold 90&#160;% of the targets hold {}{}. The model \
-                 expects a root mean squared error of {} and has one of {}. {}</li>\n",
+                 expects a root mean squared error of {} and has one of {}.</li>\n",
                 percent(covered),
                 direction(covered - 0.9),
                 significant(summary.sharpness.variance.estimate.sqrt()),
-                significant(summary.root_mean_squared_error),
-                verdict(&summary.skce)
+                significant(summary.root_mean_squared_error)
             );
         }
         html + "</ul>\n"
@@ -165,28 +171,30 @@ impl RealReport {
             Some(_) => ", the same before and after",
             None => "",
         };
+        let level = decimals(100.0 * self.level, 2);
         let independent = match self.dimensions {
             1 => "",
             _ => " and coordinates",
         };
         format!(
-            "<h2>How it was computed</h2>\n<p class=\"method\">{}Histogram: {} bins of equal width; \
+            "<h2>How it was computed</h2>\n<p class=\"method\">{}{ANSWER}Intervals, of {level} \
+             %: of the overconfidence at least of that level given the predictions (Clopper and Pearson \
+             1934), of the SKCE approximate. Histogram: {} bins of equal width; \
              where a predicted distribution has steps, the transform is randomised. Band of a bar: \
-             exact {} % interval of a binomial count, bin by bin: some of many bars of a calibrated model \
+             exact {level} % interval of a binomial count, bin by bin: some of many bars of a calibrated model \
              end outside. Quantiles: at {} levels; the band is ± {} (Dvoretzky, Kiefer, Wolfowitz; \
              Massart 1990), for all levels at once. Both bands are of independent samples{independent}. \
              SKCE (Widmann et al. 2021): {} kernel over the 2-Wasserstein distance of predictions with \
-             bandwidth {}, times {target} kernel on targets with length scale {}{same}{}; its p-value by \
-             a gamma distribution with three moments. Seed {}. burn-calibration {}.</p>\n",
+             bandwidth {}, times {target} kernel on targets with length scale {}{same}{}; the \
+             omnibus test takes a quarter and four times this bandwidth too. Seed {}. burn-calibration {}.</p>\n",
             fitted_elsewhere(self.after.is_some()),
             self.before.pit.counts.len(),
-            decimals(100.0 * self.level, 2),
             self.before.quantiles.curve.points.len(),
             decimals(self.before.quantiles.half_width(), 4),
             profile(&kernel.predictions),
             bandwidth(&kernel.predictions),
             significant(kernel.targets.length_scale),
-            tested(&self.before.skce, self.samples),
+            drawn_at_random(self.skce_samples, self.samples),
             self.seed,
             env!("CARGO_PKG_VERSION")
         )

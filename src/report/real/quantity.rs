@@ -1,11 +1,23 @@
 use super::RealSummary;
 use crate::report::{
-    number::{fixed, p_value, percent, scientific, significant},
+    number::{fixed, percent, points, scientific, significant},
     table::{Cell, Quantity},
 };
 
 /// In the order of the table.
-pub(super) const QUANTITIES: [Quantity<RealSummary>; 9] = [
+pub(super) const QUANTITIES: [Quantity<RealSummary>; 10] = [
+    Quantity {
+        name: "p-value of the omnibus test",
+        meaning: "How likely data that are at least as far off would be if the model were calibrated: \
+                  a small one is evidence against calibration, a large one is no evidence for it.",
+        cell: |summary| Cell::p_value(&summary.omnibus),
+    },
+    Quantity {
+        name: "Overconfidence of 90&#160;% intervals, points",
+        meaning: "The 90 % that central intervals promise to cover less what they cover, in hundredths \
+                  of a probability: above 0 predictions are too narrow, below 0 too wide.",
+        cell: |summary| Cell::interval(&summary.overconfidence, points),
+    },
     Quantity {
         name: "Log score",
         meaning: "Mean of −ln of the predicted density at the target; it rewards calibration and \
@@ -59,22 +71,9 @@ pub(super) const QUANTITIES: [Quantity<RealSummary>; 9] = [
     },
     Quantity {
         name: "SKCE, unbiased",
-        meaning: "Squared kernel calibration error of the whole predictions, 0 for a calibrated model \
-                  and by chance also below; its size depends on the kernel, so it compares models \
-                  under the same kernel only.",
-        cell: |summary| match &summary.skce {
-            Ok(outcome) => Cell::of(scientific(outcome.estimate())),
-            Err(reason) => Cell::missing("–", reason),
-        },
-    },
-    Quantity {
-        name: "p-value of the SKCE",
-        meaning: "How likely an SKCE at least this large would be if the model were calibrated \
-                  (asymptotic test): a small one is evidence against calibration, a large one is no \
-                  evidence for it.",
-        cell: |summary| match &summary.skce {
-            Ok(outcome) => Cell::of(p_value(outcome.p_value())),
-            Err(reason) => Cell::missing("–", reason),
-        },
+        meaning: "Squared kernel calibration error of the whole predictions; that of the model is never \
+                  negative, and 0 only if it is calibrated, the estimate is by chance also below. Its \
+                  size depends on the kernel, so it compares models under the same kernel only.",
+        cell: |summary| Cell::interval(&summary.skce, scientific),
     },
 ];

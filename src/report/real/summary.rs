@@ -7,12 +7,16 @@ use super::{PitDiagram, QuantileDiagram};
 use crate::{
     distribution::{AbsoluteMoments, Targets},
     error::Result,
-    estimator::regression::{IntervalCoverage, Pit, QuantileCalibration, Sharpness},
+    estimator::{
+        Skce,
+        regression::{IntervalCoverage, Pit, QuantileCalibration, Sharpness},
+    },
     file,
     host::to_vec,
-    hypothesis::{AsymptoticSkceTest, CalibrationTest, TestOutcome},
+    hypothesis::OmnibusOutcome,
     kernel::{RealKernel, TargetKernel, TensorKernel},
-    score::{Crps, MeanEstimate, Score},
+    report::answer::{interval, omnibus},
+    score::{Crps, Interval, IntervalOverconfidence, MeanEstimate, Score},
 };
 
 /// What a page says about predictions over `ℝ^d`, before and after recalibration; built by
@@ -25,11 +29,13 @@ pub struct RealReport {
     pub samples: usize,
     /// The dimension `d` of the targets.
     pub dimensions: usize,
-    /// The probability of the bands of the diagrams.
+    /// The probability of the bands of the diagrams and of the confidence intervals.
     pub level: f64,
     /// The kernel of the SKCE. Medians are those of the predictions before and of the targets, and
     /// used for the predictions after as well, so that the two estimates are of one scale.
     pub kernel: TensorKernel<RealKernel>,
+    /// The number of samples of the SKCE: drawn at random where these are not all.
+    pub skce_samples: usize,
     /// The seed of all that is drawn.
     pub seed: u64,
     /// The model.
@@ -42,6 +48,12 @@ pub struct RealReport {
 /// but for the scores: the CRPS is summed over them, the log score is of the vector.
 #[derive(Debug, Clone)]
 pub struct RealSummary {
+    /// The omnibus test of all samples, or why there is none.
+    pub omnibus: Result<OmnibusOutcome>,
+    /// By how much central intervals of 90 % are promised to cover more targets than they do.
+    pub overconfidence: Result<Interval>,
+    /// The unbiased SKCE, or why there is none.
+    pub skce: Result<Interval>,
     /// The log score, or why it is infinite; none of predictions without a density.
     pub log: Option<Result<MeanEstimate>>,
     /// The continuous ranked probability score, or why it is not finite.
@@ -54,8 +66,6 @@ pub struct RealSummary {
     pub half: IntervalCoverage,
     /// The same of 90 %.
     pub ninety: IntervalCoverage,
-    /// The unbiased SKCE and its asymptotic test, or why there is none.
-    pub skce: Result<TestOutcome>,
     /// The histogram of the probability integral transforms, of all coordinates together.
     pub pit: PitDiagram,
     /// The frequencies of the quantiles, of all coordinates together. The quantile calibration error
@@ -104,30 +114,32 @@ where
         let pit = (self.pit)(predictions, y, &mut StdRng::seed_from_u64(self.seed))?;
         let curve = QuantileCalibration::default().curve(predictions, y)?;
         let [n, d] = y.dims();
+        let data = (predictions, y);
         Ok(RealSummary {
+            omnibus: omnibus(self.kernel.predictions, data, self.seed),
+            overconfidence: interval(&IntervalOverconfidence::default(), data, self.level),
+            skce: self.skce(predictions),
             log: self.log.map(|log| log(predictions, y)),
             crps: Crps.mean(predictions, y),
             sharpness: Sharpness::estimate(predictions)?,
             root_mean_squared_error: root_mean_square(predictions.detach().means() - y.clone()),
             half: coverage(0.5)?,
             ninety: coverage(0.9)?,
-            skce: self.skce(predictions),
             pit: PitDiagram::new(&pit, self.bins, self.level)?,
             quantiles: QuantileDiagram::new(curve, n * d, self.level)?,
         })
     }
 
-    fn skce(&self, predictions: &P) -> Result<TestOutcome> {
-        let test = AsymptoticSkceTest::new(self.kernel);
-        let mut rng = StdRng::seed_from_u64(self.seed);
+    fn skce(&self, predictions: &P) -> Result<Interval> {
+        let skce = Skce::unbiased(self.kernel);
         match self.rows {
-            None => test.evaluate(predictions, self.targets, &mut rng),
+            None => interval(&skce, (predictions, self.targets), self.level),
             Some(rows) => {
                 let (predictions, targets) = (
                     predictions.select_rows(rows),
                     self.targets.select_rows(rows),
                 );
-                test.evaluate(&predictions, &targets, &mut rng)
+                interval(&skce, (&predictions, &targets), self.level)
             }
         }
     }

@@ -22,6 +22,10 @@ fn the_usual_ones_are_short() {
         Ece::equal_mass(10).name(),
         "ECE [Event TopLabel EqualMass 10 TotalVariation]"
     );
+    assert_eq!(PValue::omnibus(0).name(), "Omnibus p-value");
+    assert_eq!(PValue::default(), PValue::omnibus(0));
+    let other = PValue::omnibus(3).name();
+    assert_eq!(other, "p-value [OmnibusTest None 999 9999 3]");
     let renamed = EpochMetric::from_logits(Ece::default()).with_name("calibration");
     assert_eq!(*Metric::name(&renamed), "calibration");
 }
@@ -58,6 +62,9 @@ fn different_parameters_have_different_names() {
         ProperScore::Brier.name(),
         ProperScore::Log.name(),
         ProperScore::Spherical.name(),
+        PValue::omnibus(0).name(),
+        PValue::omnibus(1).name(),
+        PValue::new(OmnibusTest::new().with_kernel(kernel), 0).name(),
         PValue::new(test, 0).name(),
         PValue::new(test, 1).name(),
         PValue::new(test.with_replicates(10), 0).name(),

@@ -1,10 +1,13 @@
 use burn_calibration::{
     distribution::{Density, Marginals, Normal},
-    estimator::regression::{IntervalCoverage, QuantileCalibration, Sharpness},
-    hypothesis::{AsymptoticSkceTest, CalibrationTest},
+    estimator::{
+        Skce,
+        regression::{IntervalCoverage, QuantileCalibration, Sharpness},
+    },
+    hypothesis::OmnibusTest,
     kernel::{RealKernel, TensorKernel},
     report::RealReportBuilder,
-    score::{Crps, LogScore, Score},
+    score::{Crps, IntervalOverconfidence, LogScore, Quantify, Score},
 };
 use roxmltree::Node;
 
@@ -33,9 +36,14 @@ fn numbers_are_those_of_the_estimators() {
         quantiles.curve(&predictions, &targets).unwrap()
     );
     let kernel = RealKernel::gaussian(1.0).with_median_of(&targets);
-    let test = AsymptoticSkceTest::new(TensorKernel::wasserstein(kernel));
-    let outcome = test.evaluate(&predictions, &targets, &mut rng(0));
-    assert_eq!(summary.skce, outcome);
+    let skce = Skce::unbiased(TensorKernel::wasserstein(kernel));
+    let skce = skce.size(&predictions, &targets).unwrap();
+    assert_eq!(summary.skce, skce.interval(0.95));
+    let over = IntervalOverconfidence::default().size(&predictions, &targets);
+    assert_eq!(summary.overconfidence, over.unwrap().interval(0.95));
+    let test = OmnibusTest::new().with_kernel(report.kernel.predictions);
+    let outcome = test.outcome(&predictions, &targets, &mut rng(0));
+    assert_eq!(summary.omnibus, outcome);
     let errors = vector(targets.clone() - predictions.means());
     let mean_square = errors.iter().map(|e| e * e).sum::<f64>() / 400.0;
     assert!((summary.root_mean_squared_error - mean_square.sqrt()).abs() < 1e-12);
@@ -56,6 +64,9 @@ fn a_subset_is_drawn_by_the_seed_and_said() {
     assert_ne!(one.before.skce, other.before.skce);
     assert_eq!(one.before.crps, other.before.crps);
     assert!(one.to_html().contains("on 100 samples drawn at random"));
+    assert_eq!(one.skce_samples, 100);
+    // the test is of all samples
+    assert_eq!(one.before.omnibus.as_ref().unwrap().samples, 400);
 }
 
 #[test]
@@ -88,7 +99,7 @@ fn the_page_is_well_formed_and_complete() {
     for summary in [&report.before, after] {
         let (log, crps) = (summary.log.as_ref().unwrap(), summary.crps.as_ref());
         let percent = |x: f64| format!("{:.2}\u{a0}%", 100.0 * x);
-        let skce = summary.skce.as_ref().unwrap().estimate();
+        let skce = summary.skce.as_ref().unwrap().estimate;
         let mut numbers = vec![
             format!("<td>{:.4}<", log.as_ref().unwrap().estimate),
             format!("<td>{:.3}<", crps.unwrap().estimate),
@@ -111,6 +122,15 @@ fn the_page_is_well_formed_and_complete() {
             assert!(page.contains(&number), "{number}");
         }
     }
+    let verdict =
+        page.find("Before recalibration: <strong>The model is not calibrated: p ≤ 0.001.");
+    assert!(verdict.unwrap() < page.find("<h2>").unwrap(), "first");
+    assert!(page.contains("predictions of coordinate 1 are too narrow (adjusted p"));
+    let over = report.before.overconfidence.as_ref().unwrap();
+    let ends = [over.estimate, over.lower, over.upper].map(|x| format!("{:.2}", 100.0 * x));
+    let [estimate, lower, upper] = ends;
+    let cell = format!("<td>{estimate}<span class=\"note\">[{lower}, {upper}]</span></td>");
+    assert!(page.contains(&cell), "{cell}");
     assert!(report.before.ninety.coverage.estimate < 0.85 && after.pit.outside() < 4);
     assert!(page.contains("too certain") && page.contains("coordinates are counted together"));
 }

@@ -165,9 +165,9 @@ fn degenerate_data_have_a_diagram_and_a_page() {
         wrong.before.log,
         Err(Error::ZeroProbability { row: 2, class: 0 })
     ));
+    let page = wrong.to_html();
+    assert!(page.contains("row 2: the observed class 0 has probability 0"));
     assert!(
-        wrong
-            .to_html()
-            .contains("row 2: the observed class 0 has probability 0")
+        page.contains("<li>an outcome of predicted probability 0 occurred (adjusted p ≤ 0.001)")
     );
 }

@@ -2,15 +2,15 @@
 
 use approx::assert_relative_eq;
 use burn_calibration::{
-    estimator::{Ece, KolmogorovSmirnov},
-    hypothesis::{AsymptoticSkceTest, CalibrationTest},
+    estimator::{Ece, KolmogorovSmirnov, Skce, Tce},
+    hypothesis::OmnibusTest,
     kernel::Kernel,
     report::ReportBuilder,
-    score::ProperScore,
+    score::{Overconfidence, ProperScore, Quantify},
 };
 use roxmltree::Node;
 
-use super::data::{all, parsed, report, sample};
+use super::data::{all, binary, parsed, report, sample};
 use crate::data::*;
 
 /// The numbers of a page are those of the estimators.
@@ -32,11 +32,70 @@ fn numbers_are_those_of_the_estimators() {
     let score = |score: ProperScore| score.upper_bound(&predictions, &labels).unwrap();
     assert_eq!(summary.brier, score(ProperScore::Brier));
     assert_eq!(summary.log, Ok(score(ProperScore::Log)));
-    let test = AsymptoticSkceTest::new(Kernel::exponential());
-    let outcome = test.evaluate(&predictions, &labels, &mut rng(0)).unwrap();
-    assert_eq!(summary.skce, Ok(outcome));
+    // the test and the estimate have one kernel
+    let kernel = report.kernel;
+    let median = Kernel::exponential().with_bandwidth_of(&predictions.probabilities());
+    assert_eq!(kernel, median.unwrap());
+    let test = OmnibusTest::new().with_kernel(kernel);
+    let outcome = test.outcome(&predictions, &labels, &mut rng(0)).unwrap();
+    assert_eq!(summary.omnibus, Ok(outcome));
+    let skce = Skce::unbiased(kernel).size(&predictions, &labels).unwrap();
+    assert_eq!(summary.skce, skce.interval(0.95));
+    let over = Overconfidence::default().size(&predictions, &labels);
+    assert_eq!(summary.overconfidence, over.unwrap().interval(0.95));
+    let debiased = Tce::default().size(&predictions, &labels).unwrap();
+    assert_eq!(summary.ece_debiased, debiased.interval(0.95));
     close(summary.accuracy.estimate, summary.top_label.frequency());
     close(summary.confidence.estimate, summary.top_label.confidence());
+}
+
+/// The page begins with the verdict and the aspects that fail, classes by their names.
+#[test]
+fn the_answer_comes_first() {
+    // 90 % sure of the second class, which it never is
+    let (predictions, drawn) = (binary(&[0.9; 40]), labels(&[0; 40]));
+    let builder = ReportBuilder::new(&predictions, &drawn).with_class_names(["cat", "<dog>"]);
+    let page = builder.clone().build().unwrap().to_html();
+    let (head, _) = page.split_once("<h2>Numbers</h2>").unwrap();
+    let answers = [
+        "<h1>Calibration report</h1>\n<div class=\"answer\">",
+        "<strong>The model is not calibrated: p ≤ 0.001.</strong> Omnibus test with 999 redraws.",
+        "overconfident by 90.0 points (adjusted p ≤ 0.001)",
+        "class cat is predicted too rarely, by 90.0 points (adjusted p ≤ 0.001)",
+        "class &lt;dog&gt; is predicted too often, by 90.0 points",
+    ];
+    for answer in answers {
+        assert!(head.contains(answer), "{answer} in\n{head}");
+    }
+    // one verdict each, and in the table p-values, points and intervals
+    let after = binary(&[0.0; 40]);
+    let report = builder.with_after(&after).build().unwrap();
+    let page = report.to_html();
+    assert!(page.contains("Before recalibration: <strong>The model is not calibrated"));
+    assert!(page.contains("After recalibration: <strong>There is no evidence against calibration"));
+    assert!(page.contains("That does not show that the model is calibrated."));
+    assert!(page.contains("<td>p ≤ 0.001<span class=\"note\">(999 redraws)</span></td>"));
+    let over = report.before.overconfidence.unwrap();
+    let cell = format!(
+        "<td>90.00<span class=\"note\">[{:.2}, 90.00]</span></td>",
+        100.0 * over.lower
+    );
+    assert!(page.contains(&cell), "{cell}");
+    assert!(page.contains("the 95 % confidence interval"));
+}
+
+/// Of many classes that fail the page lists ten aspects.
+#[test]
+fn many_failing_aspects_are_counted() {
+    let rows: Vec<Vec<f64>> = vec![vec![1.0 / 30.0; 30]; 600];
+    let drawn: Vec<usize> = (0..600).map(|i| i % 3).collect();
+    let (predictions, labels) = (categorical(&rows), labels(&drawn));
+    let report = ReportBuilder::new(&predictions, &labels).build().unwrap();
+    let failing = report.before.omnibus.as_ref().unwrap().failing(0.05).len();
+    assert!(failing > 30, "{failing}");
+    let page = report.to_html();
+    assert!(page.contains(&format!("<li>and {} more</li>", failing - 10)));
+    assert!(page.contains("SKCE of the whole prediction"));
 }
 
 #[test]
@@ -69,7 +128,9 @@ fn a_subset_is_drawn_by_the_seed_and_said() {
     assert_eq!(one.to_html(), same.to_html());
     assert_ne!(one.before.skce, other.before.skce);
     assert_eq!(one.before.brier, other.before.brier);
-    assert_eq!(one.before.skce.as_ref().unwrap().samples(), 100);
+    assert_eq!(one.skce_samples, 100);
+    // the test is of all samples
+    assert_eq!(one.before.omnibus.as_ref().unwrap().samples, 400);
     assert!(one.to_html().contains("on 100 samples drawn at random"));
 }
 
@@ -122,7 +183,10 @@ fn the_page_is_well_formed_and_complete() {
         );
     }
     for summary in [&report.before, report.after.as_ref().unwrap()] {
-        let outcome = summary.skce.as_ref().unwrap();
+        let skce = summary.skce.as_ref().unwrap();
+        let debiased = summary.ece_debiased.as_ref().unwrap();
+        let points = |x: f64| format!("{:.2}", 100.0 * x).replace('-', "−");
+        let interval = format!("[{}, {}]", points(debiased.lower), points(debiased.upper));
         let numbers = [
             format!("{:.2}\u{a0}%", 100.0 * summary.accuracy.estimate),
             format!("{:.2}\u{a0}%", 100.0 * summary.confidence.estimate),
@@ -131,7 +195,11 @@ fn the_page_is_well_formed_and_complete() {
             format!("{:.4}", summary.log.as_ref().unwrap().estimate),
             format!("{:.4}", summary.ece),
             format!("{:.4}", summary.ks),
-            format!("{:.2e}", outcome.estimate())
+            format!(
+                "{}<span class=\"note\">{interval}",
+                points(debiased.estimate)
+            ),
+            format!("{:.2e}", skce.estimate)
                 .split('e')
                 .next()
                 .unwrap()
