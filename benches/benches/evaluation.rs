@@ -61,6 +61,35 @@ fn bootstrap(criterion: &mut Criterion) {
     }
 }
 
+/// 999 redraws: of uniform points of the simplex, where most labels are not the most likely class, and of
+/// confident predictions, like those of a network with few errors.
+fn redraws(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("redraws_999");
+    group.sample_size(10);
+    for (name, scale) in [("uniform", 1.0), ("confident", 8.0)] {
+        let (logits, labels) = data(10_000, 10, &Default::default());
+        let predictions = Categorical::from_logits(logits * scale).expect("finite logits");
+        group.bench_function(format!("skce/{name}/n10000_m10"), |b| {
+            let test = ExactTest::new(Skce::unbiased(kernel()));
+            b.iter(|| test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
+        });
+        group.bench_function(format!("ece/{name}/n10000_m10"), |b| {
+            let test = ExactTest::new(Ece::default());
+            b.iter(|| test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
+        });
+        group.bench_function(format!("omnibus/{name}/n10000_m10"), |b| {
+            let test = OmnibusTest::new().with_redraws(999);
+            b.iter(|| test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
+        });
+    }
+    let (logits, labels) = data(1_000_000, 10, &Default::default());
+    let predictions = Categorical::from_logits(logits * 8.0).expect("finite logits");
+    group.bench_function("omnibus/confident/n1000000_m10", |b| {
+        let test = OmnibusTest::new().with_redraws(999);
+        b.iter(|| test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
+    });
+}
+
 fn temperature_fit(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("temperature_fit");
     group.sample_size(10);
@@ -75,6 +104,7 @@ criterion_group!(
     skce_estimate,
     gamma_test,
     bootstrap,
+    redraws,
     temperature_fit
 );
 criterion_main!(evaluation);

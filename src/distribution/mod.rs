@@ -74,6 +74,6 @@ pub use power_exponential::PowerExponential;
 pub(crate) use predictive::in_batches;
 pub use predictive::{DrawnBy, Predictive, Sampler};
 pub(crate) use redrawn::Flip;
-pub use redrawn::{LabelSets, Redrawer, Redrawn, RedrawnBy};
+pub use redrawn::{Draw, LabelSets, Redrawer, Redrawn, RedrawnBy};
 pub use samples::Samples;
 pub use targets::Targets;

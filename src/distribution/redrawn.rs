@@ -39,8 +39,11 @@ pub struct Redrawer<P: Predictive> {
     /// alone, so that a seed gives the same sets whatever is computed from them.
     pub batch: usize,
     /// Draws.
-    pub draw: Box<dyn Fn(usize, &mut dyn Rng) -> RedrawnBy<P>>,
+    pub draw: Box<Draw<P>>,
 }
+
+/// Draws so many sets.
+pub type Draw<P> = dyn Fn(usize, &mut dyn Rng) -> RedrawnBy<P>;
 
 /// Real targets of several sets.
 impl Redrawn for Vec<Vec<f64>> {

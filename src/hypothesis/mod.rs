@@ -2,38 +2,39 @@
 //!
 //! | test | statistic | null distribution | cost |
 //! | --- | --- | --- | --- |
+//! | [`OmnibusTest`] | several aspects together | redrawn targets, exact at every `n` | `n` and the labels that are redrawn, see there |
+//! | [`ExactTest`] | any estimator or function | redrawn targets, exact at every `n` | see there |
+//! | [`ToleranceTest`] | the size of an error above a tolerance | Clopper–Pearson, or asymptotic | that of the error |
 //! | [`AsymptoticSkceTest`] | unbiased SKCE | one of four, see [`NullDistribution`] | `n²·m`, or `n²(m + R)` |
 //! | [`AsymptoticBlockSkceTest`] | block or linear SKCE | normal, as `n/B → ∞` | `n·B·m` |
 //! | [`DistributionFreeSkceTest`] | any SKCE; biased for positive definite kernels | a bound, valid at every `n`, loose | that of the estimate |
 //! | [`FeatureTest`] | `r` features of the predictions | `χ²` with the exact covariance, or redrawn labels | `n·m·r²` |
 //! | [`CmeTest`] | `J` test locations | `F` or `χ²`, for `n ≫ J` | `n·J·(m + J)` |
-//! | [`ExactTest`] | any estimator or function | redrawn labels, valid at every `n` | `R` estimates |
 //! | [`ConsistencyTest`] | any estimator or function | resampled predictions, redrawn labels | `R` estimates |
 //!
 //! Each is a small value with `evaluate(&predictions, &targets, &mut rng)`, through the trait
 //! [`CalibrationTest`], and gives a [`TestOutcome`]. All but [`FeatureTest`], which is of classes, take
-//! any kind of predictions, by a kernel for them: see [`TensorKernel`](crate::kernel::TensorKernel). A small p-value is evidence against
-//! calibration; a large one is not evidence for it.
+//! any kind of predictions, by a kernel for them: see [`TensorKernel`](crate::kernel::TensorKernel). A
+//! small p-value is evidence against calibration; a large one is not evidence for it.
 //!
 //! An asymptotic approximation reports no p-value below 0.001, and says where too few errors are expected
 //! for it: [`TestOutcome::is_bound`], [`TestOutcome::caveat`].
 //!
 //! Which one? Levels and powers over thousands of data sets are in `docs/levels.md`.
 //!
-//! - On any data on which `R` estimates can be afforded: [`ExactTest`], which approximates nothing,
-//!   with the estimator that is reported, or with the biased SKCE.
-//! - Without replicates, up to some ten thousand samples: [`AsymptoticSkceTest`].
-//! - On more: [`FeatureTest`], linear in `n` and more powerful than the quadratic test against
-//!   over- and underconfidence. [`AsymptoticBlockSkceTest`] with large blocks gives a confidence
-//!   interval of the error as well ([`TestOutcome::lower_bound`]).
-//! - To say which class is to blame: [`class_wise`], whose p-values are adjusted for the number of
-//!   classes ([`holm`], [`benjamini_hochberg`]).
+//! - To know whether a model is calibrated, and where it fails: [`OmnibusTest`]. It keeps its level on
+//!   every data set, and has about the power of the best single test.
+//! - To test one estimator, such as the one that is reported: [`ExactTest`].
+//! - To know how large the error is, and whether it is too large:
+//!   [`Quantify`](crate::score::Quantify) and [`ToleranceTest`].
+//! - To say which class is to blame: the aspects of [`OmnibusOutcome`], or [`class_wise`] with any
+//!   test, whose p-values are adjusted for the number of classes ([`holm`], [`benjamini_hochberg`]).
+//! - To reproduce published results: the others, by name.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
 //! use burn_calibration::distribution::Categorical;
-//! use burn_calibration::hypothesis::{AsymptoticSkceTest, CalibrationTest};
-//! use burn_calibration::kernel::Kernel;
+//! use burn_calibration::hypothesis::OmnibusTest;
 //! use rand::{SeedableRng, rngs::StdRng};
 //!
 //! # fn main() -> burn_calibration::error::Result<()> {
@@ -41,10 +42,10 @@
 //! // says 90 % each time, and is right half of the time
 //! let predictions = Categorical::from_probabilities(Tensor::from_floats([[0.9, 0.1]; 40], &device))?;
 //! let labels = Tensor::<1, Int>::arange(0..40, &device).remainder_scalar(2);
-//! let test = AsymptoticSkceTest::new(Kernel::exponential());
-//! let outcome = test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0))?;
-//! assert!(outcome.p_value() < 0.01);
-//! println!("{outcome}");
+//! let test = OmnibusTest::new();
+//! let outcome = test.outcome(&predictions, &labels, &mut StdRng::seed_from_u64(0))?;
+//! assert_eq!(outcome.verdict(), "The model is not calibrated: p ≤ 0.001.");
+//! println!("{outcome}"); // and where it fails
 //! # Ok(())
 //! # }
 //! ```

@@ -3,6 +3,9 @@ use std::fmt;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use super::asymptotic_block::few_blocks;
+use crate::score::student;
+
 /// What a calibration test found.
 ///
 /// The p-value is never an extrapolation. An asymptotic approximation is verified down to
@@ -24,6 +27,9 @@ pub struct TestOutcome {
     standard_error: Option<f64>,
     expected_errors: Option<f64>,
     caveat: Option<String>,
+    /// Of a test of blocks, their number.
+    #[serde(skip)]
+    blocks: Option<usize>,
     /// Whether the p-value rests on an asymptotic approximation.
     #[serde(skip)]
     asymptotic: bool,
@@ -59,6 +65,7 @@ impl TestOutcome {
             standard_error: None,
             expected_errors: None,
             caveat: None,
+            blocks: None,
             asymptotic: false,
             strict: false,
         }
@@ -164,6 +171,7 @@ impl TestOutcome {
         });
         Self {
             caveat: self.caveat.or(caveat),
+            blocks: Some(blocks),
             ..self
         }
     }
@@ -246,7 +254,8 @@ impl TestOutcome {
     }
 
     /// The lower end of the one-sided confidence interval `[b, ∞)` of the calibration error:
-    /// `b = estimate − Φ⁻¹(confidence) · standard error`.
+    /// `b = estimate − Φ⁻¹(confidence) · standard error`, of few blocks with the quantile of Student's
+    /// distribution.
     ///
     /// The interval covers the error of the model with probability `confidence` asymptotically.
     /// It excludes 0 (`b > 0`) if and only if the p-value is below `1 − confidence`, for a confidence
@@ -258,7 +267,14 @@ impl TestOutcome {
     pub fn lower_bound(&self, confidence: f64) -> Option<f64> {
         let inside = confidence > 0.0 && confidence < 1.0;
         let error = self.standard_error.filter(|_| inside)?;
-        Some(self.estimate - Normal::standard().inverse_cdf(confidence) * error)
+        let quantile = match self.blocks.and_then(|n| Some((n, few_blocks(n)?))) {
+            // of z, whose standard deviation has the divisor N and not N − 1
+            Some((blocks, freedom)) => {
+                student::quantile(confidence, freedom) * (blocks as f64 / freedom).sqrt()
+            }
+            None => Normal::standard().inverse_cdf(confidence),
+        };
+        Some(self.estimate - quantile * error)
     }
 }
 

@@ -52,7 +52,7 @@ mod proper;
 mod refinement;
 mod size;
 mod skce_improvement;
-mod student;
+pub(crate) mod student;
 
 pub use crps::{Crps, FairCrps};
 pub use dawid_sebastiani::DawidSebastiani;

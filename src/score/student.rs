@@ -5,12 +5,12 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// `P(T > t)`.
 ///
 /// - freedom: degrees of freedom, positive
-pub(super) fn upper_tail(t: f64, freedom: f64) -> f64 {
+pub(crate) fn upper_tail(t: f64, freedom: f64) -> f64 {
     standard(freedom).sf(t)
 }
 
 /// The same for a `t` of either sign.
-pub(super) fn tail(t: f64, freedom: f64) -> f64 {
+pub(crate) fn tail(t: f64, freedom: f64) -> f64 {
     match t < 0.0 {
         true => 1.0 - upper_tail(-t, freedom),
         false => upper_tail(t, freedom),
@@ -21,7 +21,7 @@ pub(super) fn tail(t: f64, freedom: f64) -> f64 {
 ///
 /// The `inverse_cdf` of statrs 0.19 loses its digits with many degrees of freedom: 1.83 in place of
 /// 1.96 at 10⁷.
-pub(super) fn upper_quantile(tail: f64, freedom: f64) -> f64 {
+pub(crate) fn upper_quantile(tail: f64, freedom: f64) -> f64 {
     let student = standard(freedom);
     let (mut low, mut high) = (0.0, 1.0);
     while student.sf(high) > tail {
@@ -36,6 +36,15 @@ pub(super) fn upper_quantile(tail: f64, freedom: f64) -> f64 {
             true => low = middle,
             false => high = middle,
         }
+    }
+}
+
+/// The `t` with `P(T ≤ t) = probability`.
+pub(crate) fn quantile(probability: f64, freedom: f64) -> f64 {
+    match probability {
+        0.5 => 0.0,
+        below if below < 0.5 => -upper_quantile(below, freedom),
+        above => upper_quantile(1.0 - above, freedom),
     }
 }
 

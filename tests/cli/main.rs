@@ -147,7 +147,8 @@ fn numbers_by_hand() {
     let folder = folder("by-hand");
     fs::write(folder.join("p.csv"), "1,0\n0,1\n").unwrap();
     fs::write(folder.join("y.csv"), "1\n0\n").unwrap();
-    let arguments = "evaluate --predictions p.csv --labels y.csv --kernel gaussian --bandwidth 1";
+    let arguments = "evaluate --predictions p.csv --labels y.csv --kernel gaussian --bandwidth 1 \
+                     --test skce_unbiased_distribution_free --test skce_linear_asymptotic";
     let found = json(&folder, arguments);
     let e = (-1.0f64).exp();
     assert_eq!((&found["n"], &found["classes"]), (&2.into(), &2.into()));
@@ -174,6 +175,74 @@ fn numbers_by_hand() {
     assert_eq!(
         error,
         "the asymptotic test of two blocks needs at least 4 samples, got 2"
+    );
+}
+
+/// The answer comes first: in words, and in JSON with all that was looked at.
+#[test]
+fn the_answer_comes_first() {
+    let folder = folder("answer");
+    // 90 % sure, right in 60 %
+    fs::write(folder.join("p.csv"), "0.9,0.06,0.04\n".repeat(200)).unwrap();
+    let labels: String = (0..200)
+        .map(|i| format!("{}\n", [0, 0, 0, 1, 2][i % 5]))
+        .collect();
+    fs::write(folder.join("y.csv"), labels).unwrap();
+    let base = "evaluate --predictions p.csv --labels y.csv --tolerance 0.1";
+    let found = json(&folder, base);
+    let omnibus = &found["omnibus"];
+    assert_eq!(
+        (&omnibus["p_value"], &omnibus["redraws"]),
+        (&0.001.into(), &999.into())
+    );
+    let aspects = omnibus["aspects"].as_array().unwrap();
+    let confidence = &aspects[0];
+    assert_eq!(confidence["name"], "confidence");
+    assert_eq!(confidence["finding"], "overconfident by 30.0 points");
+    assert_eq!(confidence["adjusted_p_value"], 0.001);
+    assert_relative_eq!(
+        confidence["estimate"].as_f64().unwrap(),
+        0.3,
+        epsilon = 1e-9
+    );
+    for aspect in aspects {
+        for key in ["estimate", "standardised", "p_value", "adjusted_p_value"] {
+            assert!(aspect[key].is_number(), "{key} of {aspect}");
+        }
+        assert!(aspect["p_value"].as_f64().unwrap() >= 0.001);
+    }
+    let intervals = &found["intervals"];
+    for key in ["skce", "ece_debiased", "overconfidence"] {
+        let end = |end: &str| intervals[key][end].as_f64().unwrap();
+        assert!(
+            end("lower") <= end("estimate") && end("estimate") <= end("upper"),
+            "{key}"
+        );
+        assert_eq!(end("level"), 0.95);
+    }
+    // Clopper and Pearson for 120 of 200, SciPy: [0.5285, 0.6685]
+    let over = &intervals["overconfidence"];
+    assert_relative_eq!(
+        over["lower"].as_f64().unwrap(),
+        0.9 - 0.668_476,
+        epsilon = 2e-4
+    );
+    assert_relative_eq!(
+        over["upper"].as_f64().unwrap(),
+        0.9 - 0.528_512,
+        epsilon = 2e-4
+    );
+    assert_eq!(over["tolerance"]["error"], 0.1);
+    assert!(over["tolerance"]["p_value"].as_f64().unwrap() < 1e-3);
+    assert_eq!(found["tests"].as_object().unwrap().len(), 0);
+
+    let table = String::from_utf8(calibration(&folder, base).stdout).unwrap();
+    let lines: Vec<&str> = table.lines().take(6).collect();
+    let found = |words: &str| lines.iter().any(|line| line.contains(words));
+    assert!(found("The model is not calibrated: p ≤ 0.001."), "{table}");
+    assert!(found("overconfident by 30.0 points"), "{table}");
+    assert!(
+        complaint(&folder, &format!("{base} --level 1")).contains("--level 1: expected a number")
     );
 }
 

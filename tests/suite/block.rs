@@ -77,8 +77,8 @@ fn batches_of_blocks() {
 /// The bound excludes 0 exactly where the test rejects.
 #[test]
 fn the_interval_is_dual_to_the_test() {
-    let (rows, classes) = draw(Model::M3, 100, 4, &mut rng(73));
-    let outcome = evaluate(5, &rows, &classes);
+    let (rows, classes) = draw(Model::M3, 150, 4, &mut rng(73));
+    let outcome = evaluate(5, &rows, &classes); // 30 blocks
     let p = Normal::standard().sf(outcome.statistic()); // the p-value ends at 0.001
     assert!((0.0..0.5).contains(&p));
     assert_eq!(outcome.p_value(), p.max(1e-3));
@@ -102,6 +102,19 @@ fn the_interval_is_dual_to_the_test() {
         (other.standard_error(), other.lower_bound(0.95)),
         (None, None)
     );
+}
+
+/// The same for few blocks, with Student's quantile: against SciPy, `t.ppf(.95, 19) = 1.729132811521367`.
+#[test]
+fn the_interval_of_few_blocks() {
+    let (rows, classes) = draw(Model::M1, 100, 4, &mut rng(74));
+    let outcome = evaluate(5, &rows, &classes);
+    let error = outcome.standard_error().unwrap() * (20.0f64 / 19.0).sqrt();
+    let bound = outcome.estimate() - 1.729132811521367 * error;
+    assert_relative_eq!(outcome.lower_bound(0.95).unwrap(), bound, epsilon = 1e-9);
+    let p = outcome.p_value();
+    assert!(p > 1e-3 && outcome.lower_bound(1.0 - 0.99 * p).unwrap() < 0.0);
+    assert!(outcome.lower_bound(1.0 - 1.01 * p).unwrap() > 0.0);
 }
 
 /// Far out the p-value is a bound, and few blocks are said to be few.

@@ -290,9 +290,8 @@ impl<T: Real> WithSimd for Equal<'_, T> {
         let mut sums = [T::new(0.0); LANES];
         let own = *self.own;
         for (&k, labels) in self.k.iter().zip(self.labels) {
-            for lane in 0..LANES {
-                let equal = labels[lane] == own[lane];
-                sums[lane] = sums[lane].plus(if equal { k } else { T::new(0.0) });
+            for ((sum, label), own) in sums.iter_mut().zip(labels).zip(&own) {
+                *sum = sum.plus(if label == own { k } else { T::new(0.0) });
             }
         }
         sums
@@ -321,9 +320,9 @@ impl WithSimd for Differences<'_> {
         let mut sums = [0.0; WIDTH];
         let whole = self.k.len() / WIDTH * WIDTH;
         for at in (0..whole).step_by(WIDTH) {
-            for lane in 0..WIDTH {
+            for (lane, sum) in sums.iter_mut().enumerate() {
                 let j = at + lane;
-                sums[lane] += self.k[j] * product(classes[j], tops[j]);
+                *sum += self.k[j] * product(classes[j], tops[j]);
             }
         }
         let rest = (whole..self.k.len()).map(|j| self.k[j] * product(classes[j], tops[j]));

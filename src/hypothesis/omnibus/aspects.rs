@@ -47,7 +47,8 @@ pub(super) enum Kind {
     Log,
     Class(usize),
     Cumulative,
-    Skce,
+    /// At this bandwidth.
+    Skce(f64),
     /// Of a coordinate, if there are several.
     Location(Option<usize>),
     Spread(Option<usize>),
@@ -69,7 +70,7 @@ pub(super) fn of_kernel(kernel: Kernel) -> impl Iterator<Item = Aspect> {
         panic!("a fixed bandwidth");
     };
     let aspect = move |factor| Aspect {
-        kind: Kind::Skce,
+        kind: Kind::Skce(factor * bandwidth),
         name: format!(
             "skce_bandwidth_{}",
             super::outcome::short(factor * bandwidth)

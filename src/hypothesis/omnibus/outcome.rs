@@ -98,7 +98,10 @@ impl Aspect {
                 "confidence and accuracy differ by {} over the less confident samples",
                 points(estimate)
             ),
-            Kind::Skce => format!("SKCE of the whole prediction {estimate:.2e}"),
+            Kind::Skce(bandwidth) => format!(
+                "SKCE of the whole prediction {estimate:.2e}, bandwidth {}",
+                short(bandwidth)
+            ),
             Kind::Location(c) if high => format!("targets{} are too high", coordinate(c)),
             Kind::Location(c) => format!("targets{} are too low", coordinate(c)),
             Kind::Spread(c) if high => format!("predictions{} are too narrow", coordinate(c)),
@@ -111,6 +114,9 @@ impl Aspect {
     }
 
     fn against(&self, score: &str, estimate: f64) -> String {
+        if estimate.is_infinite() {
+            return "an outcome of predicted probability 0 occurred".into();
+        }
         let side = if estimate > 0.0 { "worse" } else { "better" };
         format!(
             "the {score} is {} {side} than the probabilities promise",
