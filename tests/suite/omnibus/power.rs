@@ -76,9 +76,9 @@ fn temperature() {
         })
     };
     let sharp = outcomes_at(1.5);
-    named(&sharp, "overconfident by ", &["underconfident", "class"]);
+    named(&sharp, "overconfident by ", &["underconfident"]);
     let blunt = outcomes_at(1.0 / 1.5);
-    named(&blunt, "underconfident by ", &["overconfident", "class"]);
+    named(&blunt, "underconfident by ", &["overconfident"]);
 }
 
 /// Probability is moved to the last class from all others.
