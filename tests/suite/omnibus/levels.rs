@@ -93,7 +93,7 @@ fn calibrated(rows: &[Vec<f64>], rng: &mut StdRng) -> (Categorical, Tensor<1, bu
 
 #[test]
 fn classes() {
-    let sets = 600;
+    let sets = 400;
     let rejected = rejections(sets, 99, |rng| of_model(Model::M1, 50, 4, rng));
     check("M1", sets, false, rejected);
     // many classes that are almost equally likely: no ties but in the counts of classes
@@ -119,7 +119,7 @@ fn classes() {
 /// Half an error is expected: most data sets have none.
 #[test]
 fn confident_classes() {
-    let sets = 1000;
+    let sets = 500;
     let rejected = rejections(sets, 99, |rng| {
         let row = || {
             let doubt = rng.random_range(0.005..0.015);
@@ -175,7 +175,7 @@ pub fn normal(n: usize, d: usize, rng: &mut StdRng) -> Normal {
 
 #[test]
 fn real_targets() {
-    let sets = 300;
+    let sets = 200;
     for d in [1, 2] {
         let rejected = rejections(sets, 99, |rng| {
             let predictions = normal(40, d, rng);

@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use super::levels::normal;
 use crate::data::*;
 
-const SETS: usize = 12;
+const SETS: usize = 8;
 
 /// The outcomes of some data sets, nearly all of which are rejected.
 fn outcomes<P: Omnibus>(
