@@ -97,6 +97,9 @@ fn scores(column: &Column, columns: &[Column]) -> Vec<f64> {
 /// Numbers in increasing order.
 struct Ranks {
     sorted: Vec<f64>,
+    /// Where the numbers that equal each but for rounding start: those without a gap between them, so that
+    /// numbers equal to one are equal to each other.
+    starts: Vec<usize>,
     mean: f64,
     deviation: f64,
     /// Numbers closer than this are equal but for rounding.
@@ -114,21 +117,30 @@ impl Ranks {
             .map(|value| (value - mean) * (value - mean))
             .sum::<f64>();
         let largest = finite().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let rounding = 1e-9 * largest;
+        let mut starts: Vec<usize> = (0..sorted.len()).collect();
+        for k in 1..sorted.len() {
+            if sorted[k] == sorted[k - 1] || sorted[k] - sorted[k - 1] <= rounding {
+                starts[k] = starts[k - 1];
+            }
+        }
         Self {
             mean,
             deviation: (square / count).sqrt(),
-            rounding: 1e-9 * largest,
+            rounding,
+            starts,
             sorted,
         }
     }
 
-    /// How many numbers are less than the value by more than rounding.
+    /// How many numbers are less than the value by more than rounding, and than those that equal it.
     fn below(&self, value: f64) -> usize {
         let least = match value.is_finite() {
             true => value - self.rounding,
             false => value,
         };
-        self.sorted.partition_point(|&other| other < least)
+        let first = self.sorted.partition_point(|&other| other < least);
+        self.starts.get(first).copied().unwrap_or(first)
     }
 
     /// The share of numbers that are at least the value, itself among them.

@@ -135,7 +135,7 @@ fn the_rest_wrong() {
 fn normal_predictions() {
     let data = |shift: f64, factor: f64, d: usize| {
         move |rng: &mut StdRng| {
-            let truth = normal(200, d, rng);
+            let truth = normal(150, d, rng);
             let targets = truth.sample(rng);
             let predictions =
                 Normal::new(truth.mean() - shift, truth.standard_deviation() * factor);
