@@ -88,7 +88,8 @@ fn scores(column: &Column, columns: &[Column]) -> Vec<f64> {
     let ranks = Ranks::of(null.iter().copied());
     let score = |set| {
         let value = value(column, set);
-        let out = ranks.standardised(value);
+        // of numbers that are equal but for rounding the same: a tie is not broken by rounding
+        let out = ranks.standardised(ranks.least_equal(value));
         -ranks.p_value(value).ln() + 0.25 / sets as f64 * (out / (1.0 + out.abs()))
     };
     (0..sets).map(score).collect()
@@ -97,6 +98,9 @@ fn scores(column: &Column, columns: &[Column]) -> Vec<f64> {
 /// Numbers in increasing order.
 struct Ranks {
     sorted: Vec<f64>,
+    /// Where the numbers that equal each but for rounding start: those without a gap between them, so that
+    /// numbers equal to one are equal to each other.
+    starts: Vec<usize>,
     mean: f64,
     deviation: f64,
     /// Numbers closer than this are equal but for rounding.
@@ -114,22 +118,44 @@ impl Ranks {
             .map(|value| (value - mean) * (value - mean))
             .sum::<f64>();
         let largest = finite().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let rounding = 1e-9 * largest;
+        let mut starts: Vec<usize> = (0..sorted.len()).collect();
+        for k in 1..sorted.len() {
+            if sorted[k] == sorted[k - 1] || sorted[k] - sorted[k - 1] <= rounding {
+                starts[k] = starts[k - 1];
+            }
+        }
         Self {
             mean,
             deviation: (square / count).sqrt(),
-            rounding: 1e-9 * largest,
+            rounding,
+            starts,
             sorted,
         }
     }
 
-    /// The share of numbers that are at least the value, itself among them.
-    fn p_value(&self, value: f64) -> f64 {
+    /// How many numbers are less than the value by more than rounding, and than those that equal it.
+    fn below(&self, value: f64) -> usize {
         let least = match value.is_finite() {
             true => value - self.rounding,
             false => value,
         };
-        let below = self.sorted.partition_point(|&other| other < least);
-        (self.sorted.len() - below).max(1) as f64 / self.sorted.len() as f64
+        let first = self.sorted.partition_point(|&other| other < least);
+        self.starts.get(first).copied().unwrap_or(first)
+    }
+
+    /// The share of numbers that are at least the value, itself among them.
+    fn p_value(&self, value: f64) -> f64 {
+        let reaching = self.sorted.len() - self.below(value);
+        reaching.max(1) as f64 / self.sorted.len() as f64
+    }
+
+    /// The least of the numbers that equal the value but for rounding; itself where none does.
+    fn least_equal(&self, value: f64) -> f64 {
+        match self.sorted.get(self.below(value)) {
+            Some(&other) if other <= value => other,
+            _ => value,
+        }
     }
 
     fn standardised(&self, value: f64) -> f64 {
@@ -172,6 +198,10 @@ mod tests {
         assert_eq!((alone.p_value, alone.p_values[0]), (0.6, 0.6));
         // equal statistics say nothing
         assert_eq!(combine(&[column(1.0, &[1.0; 9])]).p_value, 1.0);
+        // ties are not broken by rounding: adjusted as it is
+        let noisy: Vec<f64> = (0..9).map(|k| 1.0 - f64::from(k % 3) * 1e-15).collect();
+        let tied = combine(&[column(1.0, &noisy), column(0.0, &small)]);
+        assert_eq!((tied.p_values[0], tied.adjusted[0]), (1.0, 1.0));
         // what cannot happen
         assert_eq!(combine(&[column(f64::INFINITY, &small)]).p_value, 0.1);
     }

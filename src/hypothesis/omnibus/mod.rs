@@ -50,7 +50,9 @@ use crate::{
 ///
 /// Up to 10,000 samples the SKCE is over all pairs, above by 16 landmarks, at linear cost, drawn by the
 /// generator. Of real targets it is always by landmarks, of predictions and of targets; samples count
-/// as draws from distributions that are not known otherwise.
+/// as draws from distributions that are not known otherwise. Among `S` draws each the SKCE keeps its level
+/// for `n` well below `S²`: the empirical distributions themselves are not calibrated given the draws, and
+/// with more samples it finds that.
 ///
 /// Cost of a redraw: of the order of the labels `f` that are not the most likely class, and `f²·m/2`
 /// for each SKCE over all pairs, or `n²/2` where that is less; see [`ExactTest`](super::ExactTest).

@@ -67,7 +67,7 @@ fn certain_predictions() {
     );
     // and through the tests of one statistic
     for test in [
-        &ExactTest::new(Skce::unbiased(Kernel::exponential())) as &dyn CalibrationTest,
+        &ExactTest::new(Skce::biased(Kernel::exponential())) as &dyn CalibrationTest,
         &ExactTest::new(Ece::default()),
         &OmnibusTest::new(),
     ] {

@@ -132,8 +132,11 @@ fn kernels(composed: bool) -> Vec<Kernel> {
 
 fn each(mut check: impl FnMut(&str, (&Categorical, &[Vec<usize>]))) {
     let mut rng = rng(601);
-    for n in [1, 2, 3, 7, 64, 65, 130, 300] {
+    for n in [1, 2, 3, 7, 64, 65, 300] {
         for m in [2, 3, 26] {
+            if n == 300 && m != 3 {
+                continue;
+            }
             for (kind, rows) in KINDS {
                 let rows = rows(n, m, &mut rng);
                 let predictions = categorical(&rows);
@@ -147,7 +150,7 @@ fn each(mut check: impl FnMut(&str, (&Categorical, &[Vec<usize>]))) {
 #[test]
 fn skce() {
     each(|what, (predictions, sets)| {
-        for kernel in kernels(predictions.samples() < 66) {
+        for kernel in kernels(predictions.samples() < 10) {
             for skce in [Skce::unbiased(kernel), Skce::biased(kernel)] {
                 let what = format!("{skce:?}, {what}");
                 check(&what, skce, (predictions, sets), (1e-10, same));

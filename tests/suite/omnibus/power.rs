@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use super::levels::normal;
 use crate::data::*;
 
-const SETS: usize = 12;
+const SETS: usize = 8;
 
 /// The outcomes of some data sets, nearly all of which are rejected.
 fn outcomes<P: Omnibus>(
@@ -76,9 +76,9 @@ fn temperature() {
         })
     };
     let sharp = outcomes_at(1.5);
-    named(&sharp, "overconfident by ", &["underconfident", "class"]);
+    named(&sharp, "overconfident by ", &["underconfident"]);
     let blunt = outcomes_at(1.0 / 1.5);
-    named(&blunt, "underconfident by ", &["overconfident", "class"]);
+    named(&blunt, "underconfident by ", &["overconfident"]);
 }
 
 /// Probability is moved to the last class from all others.
@@ -135,7 +135,7 @@ fn the_rest_wrong() {
 fn normal_predictions() {
     let data = |shift: f64, factor: f64, d: usize| {
         move |rng: &mut StdRng| {
-            let truth = normal(200, d, rng);
+            let truth = normal(150, d, rng);
             let targets = truth.sample(rng);
             let predictions =
                 Normal::new(truth.mean() - shift, truth.standard_deviation() * factor);

@@ -52,7 +52,7 @@ fn p_values(
 #[test]
 fn redraws_that_stop_keep_the_level() {
     let mut rng = rng(611);
-    let sets = 400;
+    let sets = 200;
     let skce = Skce::unbiased(Kernel::exponential());
     let tests: [(&str, &dyn CalibrationTest, usize); 3] = [
         (
@@ -122,6 +122,6 @@ fn ucme_is_a_statistic() {
     let found = p_values(&test, sets, (Model::M1, 20, 3), &mut rng);
     let rejected = found.iter().filter(|(p, _)| *p <= 0.05).count();
     assert!(rejected <= 11, "{rejected} of {sets}"); // 5 + 3 standard deviations
-    let found = p_values(&test, 5, (Model::M3, 120, 3), &mut rng);
+    let found = p_values(&test, 5, (Model::M3, 250, 3), &mut rng);
     assert!(found.iter().all(|(p, _)| *p < 0.03), "{found:?}");
 }
