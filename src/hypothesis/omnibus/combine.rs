@@ -41,8 +41,7 @@ pub fn combine(columns: &[Column]) -> Combined {
         for (largest, score) in largest.iter_mut().zip(&scores[column]) {
             *largest = largest.max(*score);
         }
-        // scores that are equal but for rounding are equal
-        let data = scores[column][0] - 1e-9 / sets as f64;
+        let data = scores[column][0];
         exceedances = largest[1..].iter().filter(|&&score| score >= data).count();
         adjusted[column] = (1 + exceedances) as f64 / sets as f64;
     }
