@@ -33,13 +33,16 @@ pub trait Redrawn: Clone + Debug + Send + Sync {
 /// Redraws of a kind of prediction.
 pub type RedrawnBy<P> = <<P as Predictive>::Targets as Targets>::Redrawn;
 
+/// Draws so many sets.
+type Draw<P> = Box<dyn Fn(usize, &mut dyn Rng) -> RedrawnBy<P>>;
+
 /// Draws so many sets of targets at once.
 pub struct Redrawer<P: Predictive> {
     /// How many sets are drawn at a time, so that they fit into memory; it depends on the predictions
     /// alone, so that a seed gives the same sets whatever is computed from them.
     pub batch: usize,
     /// Draws.
-    pub draw: Box<dyn Fn(usize, &mut dyn Rng) -> RedrawnBy<P>>,
+    pub draw: Draw<P>,
 }
 
 /// Real targets of several sets.

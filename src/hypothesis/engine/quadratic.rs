@@ -321,9 +321,9 @@ impl WithSimd for Differences<'_> {
         let mut sums = [0.0; WIDTH];
         let whole = self.k.len() / WIDTH * WIDTH;
         for at in (0..whole).step_by(WIDTH) {
-            for lane in 0..WIDTH {
+            for (lane, sum) in sums.iter_mut().enumerate() {
                 let j = at + lane;
-                sums[lane] += self.k[j] * product(classes[j], tops[j]);
+                *sum += self.k[j] * product(classes[j], tops[j]);
             }
         }
         let rest = (whole..self.k.len()).map(|j| self.k[j] * product(classes[j], tops[j]));
