@@ -153,6 +153,13 @@ pub trait Predictive: Clone + Debug {
         Redrawn::from_sets(vec![drawn.clone()])
     }
 
+    /// Two predictions of each sample that say the same of it, and are independent given what is to be
+    /// predicted: of [`Samples`](super::Samples) the halves of the draws. None where a prediction is a
+    /// distribution that is known.
+    fn halves(&self) -> Option<(Self, Self)> {
+        None
+    }
+
     /// One target from each prediction.
     fn sample(&self, rng: &mut dyn Rng) -> Self::Targets {
         let rows: Vec<usize> = (0..self.samples()).collect();

@@ -202,6 +202,12 @@ impl Predictive for Samples {
         root(transport_cost(weights(n, s), weights(k, t), costs))
     }
 
+    fn halves(&self) -> Option<(Self, Self)> {
+        let [n, s, d] = self.draws.dims();
+        let part = |draws: Range<usize>| Self::new(self.draws().slice([0..n, draws, 0..d]));
+        (s > 1).then(|| (part(0..s / 2), part(s / 2..s)))
+    }
+
     fn sampler(&self) -> Sampler<Self> {
         let [_, s, d] = self.draws.dims();
         let draws = to_vec(self.draws());

@@ -13,12 +13,18 @@ use crate::{
 
 /// Kinds of predictions that have an [`OmnibusTest`](super::OmnibusTest).
 pub trait Omnibus: Predictive {
-    /// The aspects that are tested.
+    /// The aspects that are tested; `features` are the predictions, or others of the same samples, by
+    /// which kernels tell samples apart.
     ///
     /// # Errors
     ///
     /// An invalid kernel.
-    fn aspects<'a>(&'a self, kernel: Kernel, rng: &mut dyn Rng) -> Result<Plan<'a, Self>>;
+    fn aspects<'a>(
+        &'a self,
+        features: &'a Self,
+        kernel: Kernel,
+        rng: &mut dyn Rng,
+    ) -> Result<Plan<'a, Self>>;
 
     /// The kernel on predictions of the SKCE.
     fn default_kernel() -> Kernel;
@@ -85,7 +91,12 @@ impl Omnibus for Categorical {
         Kernel::exponential()
     }
 
-    fn aspects<'a>(&'a self, kernel: Kernel, rng: &mut dyn Rng) -> Result<Plan<'a, Self>> {
+    fn aspects<'a>(
+        &'a self,
+        _features: &'a Self,
+        kernel: Kernel,
+        rng: &mut dyn Rng,
+    ) -> Result<Plan<'a, Self>> {
         let (n, m) = (self.samples(), self.classes());
         let sums = Sums::new(self);
         let mean = |kind, name: &str, number: usize| Aspect {

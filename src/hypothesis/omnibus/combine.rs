@@ -212,7 +212,7 @@ mod tests {
         let mut rng = StdRng::seed_from_u64(0);
         let (trials, redraws) = (4000, 39);
         let levels = [0.025, 0.05, 0.2, 0.5];
-        let (mut rejected, mut any) = ([0; 4], [0; 4]);
+        let (mut rejected, mut any, mut alone) = ([0; 4], [0; 4], 0);
         for _ in 0..trials {
             let mut draw = || {
                 let u: f64 = rng.random();
@@ -231,13 +231,16 @@ mod tests {
             let p = combine(&columns).p_value;
             columns.push(column(1e9, &vec![0.0; redraws]));
             let adjusted = combine(&columns).adjusted;
-            assert_eq!(adjusted[5], 0.025);
+            // 0.05 where one redraw of the heavy tail is as far out, as rarely happens
+            assert!(adjusted[5] <= 0.05);
+            alone += usize::from(adjusted[5] == 0.025);
             let least = adjusted[..5].iter().copied().fold(1.0, f64::min);
             for (k, level) in levels.iter().enumerate() {
                 rejected[k] += usize::from(p <= level + 1e-12);
                 any[k] += usize::from(least <= level + 1e-12);
             }
         }
+        assert!(alone > trials as usize - 10, "{alone}");
         for ((level, rejected), any) in levels.iter().zip(rejected).zip(any) {
             let expected = f64::from(trials) * level;
             let deviation = (expected * (1.0 - level)).sqrt();

@@ -49,10 +49,9 @@ use crate::{
 /// [`most`](Self::with_most) redraws; with this the level is exact but for a resampling risk of 0.1 %.
 ///
 /// Up to 10,000 samples the SKCE is over all pairs, above by 16 landmarks, at linear cost, drawn by the
-/// generator. Of real targets it is always by landmarks, of predictions and of targets; samples count
-/// as draws from distributions that are not known otherwise. Among `S` draws each the SKCE keeps its level
-/// for `n` well below `S²`: the empirical distributions themselves are not calibrated given the draws, and
-/// with more samples it finds that.
+/// generator. Of real targets it is always by landmarks, of predictions and of targets. Samples count
+/// as draws from distributions that are not known otherwise: one half of them tells the predictions of the
+/// SKCE apart, the targets are compared with the other half.
 ///
 /// Cost of a redraw: of the order of the labels `f` that are not the most likely class, and `f²·m/2`
 /// for each SKCE over all pairs, or `n²/2` where that is less; see [`ExactTest`](super::ExactTest).
@@ -149,10 +148,16 @@ impl OmnibusTest {
         predictions.check()?;
         let observed = predictions.checked_targets(targets)?;
         let kernel = self.kernel.unwrap_or_else(P::default_kernel);
+        // a target must not tell from the draws that it is among those that its prediction is known by
+        let halves = predictions.halves();
+        let (features, predictions) = match &halves {
+            Some((features, predictions)) => (features, predictions),
+            None => (predictions, predictions),
+        };
         let Plan {
             evaluators,
             aspects,
-        } = predictions.aspects(kernel, rng)?;
+        } = predictions.aspects(features, kernel, rng)?;
         let mut engine = Engine::new(predictions, &observed, &evaluators)?;
         engine.extend(self.redraws, rng)?;
         loop {

@@ -25,7 +25,12 @@ where
         Kernel::wasserstein()
     }
 
-    fn aspects<'a>(&'a self, kernel: Kernel, rng: &mut dyn Rng) -> Result<Plan<'a, Self>> {
+    fn aspects<'a>(
+        &'a self,
+        features: &'a Self,
+        kernel: Kernel,
+        rng: &mut dyn Rng,
+    ) -> Result<Plan<'a, Self>> {
         let transforms = Transforms::new(self, rng);
         let coordinate = |c: usize| (transforms.dimensions > 1).then_some(c);
         let aspect = |kind, name: &str, c: Option<usize>| Aspect {
@@ -47,8 +52,8 @@ where
         let n = self.samples();
         if n > 1 {
             let some = index::sample(rng, n, n.min(MEDIAN_OF)).into_vec();
-            let kernel = kernel.with_bandwidth_of_predictions(&self.select_rows(&some))?;
-            evaluators.push(Box::new(Embeddings::new(self, kernel, rng)));
+            let kernel = kernel.with_bandwidth_of_predictions(&features.select_rows(&some))?;
+            evaluators.push(Box::new(Embeddings::new(self, features, kernel, rng)));
             aspects.extend(of_kernel(kernel));
         } else {
             kernel.validate()?; // there are no pairs
@@ -147,14 +152,19 @@ struct Embeddings {
 
 impl Embeddings {
     /// With the same landmarks for all bandwidths; that of the kernel is fixed.
-    fn new<P: Marginals>(predictions: &P, on_predictions: Kernel, rng: &mut dyn Rng) -> Self
+    fn new<P: Marginals>(
+        predictions: &P,
+        features: &P,
+        on_predictions: Kernel,
+        rng: &mut dyn Rng,
+    ) -> Self
     where
         RealKernel: TargetKernel<P>,
     {
-        let predictions = predictions.detach();
+        let (predictions, known_by) = (predictions.detach(), features.detach());
         let n = predictions.samples();
         let rows = index::sample(rng, n, n.min(MEDIAN_OF)).into_vec();
-        let drawn = predictions.sampler()(&rows, rng);
+        let drawn = known_by.sampler()(&rows, rng);
         let d = drawn.len() / rows.len();
         let rank = n.min(LANDMARKS);
         let (device, dtype) = (predictions.device(), predictions.dtype());
@@ -176,12 +186,12 @@ impl Embeddings {
         let expected =
             RealKernel::gaussian(length_scale).expectation(&predictions, &tensor(&landmarks), 1); // [1, n, r]
         let expectations = product(&to_vec(expected), &whiten, rank);
-        let locations = predictions.select_rows(&rows[..rank]);
+        let locations = known_by.select_rows(&rows[..rank]);
         let features = BANDWIDTHS.iter().map(|factor| {
             let kernel = scaled(on_predictions, *factor);
             let gram = kernel.between_of(&locations, &locations);
             let root = inverse_root(&to_vec(gram), rank);
-            let k = to_vec(kernel.between_of(&predictions, &locations)); // [1, n, J]
+            let k = to_vec(kernel.between_of(&known_by, &locations)); // [1, n, J]
             product(&k, root.as_slice(), rank)
         });
         Self {

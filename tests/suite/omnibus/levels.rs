@@ -194,21 +194,18 @@ fn real_targets() {
 }
 
 /// Targets that are one more draw: exchangeable with the draws of the prediction, though never equal to
-/// one of them. The SKCE holds the empirical distribution itself against the targets, which is not
-/// calibrated given the draws: with many samples of few draws it finds that.
+/// one of them. Few draws of many samples are the hard case: where the draws by which the SKCE tells
+/// predictions apart are those that targets are compared with, it rejects 20 % at 5 %.
 #[test]
 fn draws() {
     for (n, each, sets) in [(40, 20, 300), (200, 10, 100)] {
-        let mut rejected = rejections(sets, 99, |rng| {
+        let rejected = rejections(sets, 99, |rng| {
             let truth = normal(n, 1, rng);
             let samples = Samples::drawn_from(&truth, each, rng);
             let targets = truth.sample(rng);
             (samples, targets)
         });
         println!("{each} draws, n = {n}: {rejected:?}");
-        if n > each * each / 2 {
-            rejected.retain(|name, _| name != "omnibus" && !name.starts_with("skce"));
-        }
         check(&format!("{each} draws, n = {n}"), sets, true, rejected);
     }
 }

@@ -99,7 +99,7 @@ fn precisions_agree() {
             let options = (&device(), dtype);
             let cast = |rows: burn::tensor::Tensor<2>| {
                 let data = burn::tensor::TensorData::new(vector(rows), [40, 1]);
-                burn::tensor::Tensor::<2>::from_data(data, options.clone())
+                burn::tensor::Tensor::<2>::from_data(data, options)
             };
             let predictions = Normal::new(cast(truth.mean()), cast(truth.standard_deviation()));
             let found = outcome(test, &predictions, &cast(targets.clone()), seed);
