@@ -20,7 +20,6 @@ use std::{
     thread,
 };
 
-use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::{Categorical, Marginals, Mixture, Normal, Predictive, Samples},
     error::Result,
@@ -135,7 +134,7 @@ fn count<P: Predictive + Send>(
 fn table<P: Predictive + Send>(
     title: &str,
     tests: &[Test<P>],
-    settings: &[(String, Box<dyn Model<P, P::Targets>>)],
+    settings: &[Setting<P>],
     (datasets, levels, smallest): (usize, usize, bool),
     options: &Options,
 ) -> Result<()> {
@@ -172,14 +171,16 @@ fn table<P: Predictive + Send>(
     Ok(())
 }
 
-type Settings<P> = Vec<(String, Box<dyn Model<P, <P as Predictive>::Targets>>)>;
+/// A model with a name.
+type Setting<P> = (String, Box<dyn Model<P, <P as Predictive>::Targets>>);
+type Settings<P> = Vec<Setting<P>>;
 
 fn classes(
     name: impl Into<String>,
     source: &Source,
     labels: Labels,
     samples: usize,
-) -> (String, Box<dyn Model<Categorical, Tensor<1, Int>>>) {
+) -> Setting<Categorical> {
     let model = Classes {
         source: source.clone(),
         labels,

@@ -51,14 +51,12 @@ impl OmnibusOutcome {
         }
     }
 
-    /// The aspects with an adjusted p-value of at most `level`, the most significant first.
+    /// The aspects with an adjusted p-value of at most `level`, the most significant first; of equal ones
+    /// in the order of [`aspects`](Self::aspects).
     pub fn failing(&self, level: f64) -> Vec<&AspectOutcome> {
         let failing = |aspect: &&AspectOutcome| aspect.adjusted_p_value <= level;
         let mut aspects: Vec<_> = self.aspects.iter().filter(failing).collect();
-        aspects.sort_by(|a, b| {
-            let by_p = a.adjusted_p_value.total_cmp(&b.adjusted_p_value);
-            by_p.then(b.standardised.abs().total_cmp(&a.standardised.abs()))
-        });
+        aspects.sort_by(|a, b| a.adjusted_p_value.total_cmp(&b.adjusted_p_value)); // stable
         aspects
     }
 
