@@ -198,7 +198,7 @@ fn real_targets() {
 /// predictions apart are those that targets are compared with, it rejects 20 % at 5 %.
 #[test]
 fn draws() {
-    for (n, each, sets) in [(40, 20, 300), (200, 10, 400)] {
+    for (n, each, sets) in [(40, 20, 300), (200, 10, 1000)] {
         let rejected = rejections(sets, 99, |rng| {
             let truth = normal(n, 1, rng);
             let samples = Samples::drawn_from(&truth, each, rng);
