@@ -236,7 +236,7 @@ fn main() -> Result<()> {
             &options,
         )?;
         table(
-            title,
+            &format!("{title}, n = 10,000"),
             &tests::omnibus(redraws),
             &of(&[10_000]),
             (options.large, 3, true),

@@ -211,7 +211,10 @@ fn outcomes(
         p_value: combined.p_values[k],
         adjusted_p_value: combined.adjusted[k],
     };
-    aspects.iter().enumerate().map(outcome).collect()
+    // of the whole prediction, then of each class: of these there may be many
+    let (classes, whole): (Vec<_>, Vec<_>) =
+        (aspects.iter().enumerate()).partition(|(_, aspect)| matches!(aspect.kind, Kind::Class(_)));
+    whole.into_iter().chain(classes).map(outcome).collect()
 }
 
 /// In standard deviations of the redraws from their mean; 0 where they are all the same.

@@ -17,7 +17,7 @@ pub struct OmnibusOutcome {
     pub resampling_interval: (f64, f64),
     /// The number `n` of samples.
     pub samples: usize,
-    /// What was looked at.
+    /// What was looked at: the whole prediction first, then each class.
     pub aspects: Vec<AspectOutcome>,
 }
 
