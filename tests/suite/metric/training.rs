@@ -81,7 +81,7 @@ fn logged_values_are_those_of_the_estimators() {
     for (name, expected) in expected {
         let value = logged(directory.path(), 2, name);
         assert_eq!(value, Some(format!("{expected},final")), "{name}");
-        if name != p_value_name {
+        if name != p_value_name.as_str() {
             // which is 0.001 or less in both
             assert_ne!(value, logged(directory.path(), 1, name), "{name}");
         }
