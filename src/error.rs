@@ -15,6 +15,7 @@
 //! assert!(error.to_string().starts_with("row 1: the probabilities sum to 1.25"));
 //! ```
 
+use burn::tensor::DType;
 use thiserror::Error as ThisError;
 
 use crate::kernel::Distance;
@@ -209,7 +210,9 @@ pub enum Error {
     },
 
     /// A prediction must distinguish at least two classes.
-    #[error("the predictions have {got} columns, expected at least 2 classes")]
+    #[error(
+        "the predictions have {got} columns, expected at least 2 classes; of two classes with log-odds z the logits are (0, z)"
+    )]
     TooFewClasses {
         /// Number of columns given.
         got: usize,
@@ -322,24 +325,27 @@ pub enum Error {
         expected: &'static str,
     },
 
-    /// An observed class has probability zero, so that its log score is infinite.
-    #[error("row {row}: the observed class {class} has probability 0, its log score is infinite")]
-    ZeroProbability {
-        /// 0-based row.
-        row: usize,
-        /// The observed class.
-        class: usize,
-    },
-
-    /// A score of a prediction must be a finite number.
-    #[error("row {row}: the {score} is {value}, expected a finite number")]
+    /// A score of a prediction must be a finite number: the log score is infinite where what was observed
+    /// has probability or density 0.
+    #[error("row {row}: the {score} of {target} is {value}, expected a finite number")]
     Score {
         /// The score.
         score: &'static str,
         /// 0-based row.
         row: usize,
+        /// What was observed.
+        target: String,
         /// Its value.
         value: f64,
+    },
+
+    /// Predictions and targets must have the same dtype.
+    #[error("the dtype is {got:?}, expected {expected:?}, that of the predictions")]
+    DTypeMismatch {
+        /// The dtype given.
+        got: DType,
+        /// The dtype of the predictions.
+        expected: DType,
     },
 
     /// The generalised entropy of the score has no lower bound, so that its mean bounds no
@@ -443,4 +449,14 @@ pub enum Error {
         /// What is wrong with it, and what was expected.
         reason: String,
     },
+}
+
+impl Error {
+    /// The same of the predictions "before" or "after" a recalibration.
+    pub(crate) fn of(self, when: &'static str) -> Self {
+        Self::Recalibration {
+            when,
+            reason: Box::new(self),
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! Reading tensors back to the host, and the checks of data that need it.
 
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn::{
+    backend::DispatchDevice,
+    tensor::{DType, Device, Int, Tensor, TensorData},
+};
 
 use crate::error::{Error, Result};
 
@@ -14,6 +17,19 @@ pub(crate) fn to_vec<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
 /// The single element, in f64 whatever the dtype.
 pub(crate) fn to_scalar(tensor: Tensor<1>) -> f64 {
     to_vec(tensor)[0]
+}
+
+/// Whether tensors of a device are in the memory of this process, so that reading them waits for nothing.
+#[allow(deprecated)] // upstream deprecates the NdArray backend; it stays a supported feature here
+pub(crate) fn is_on_host(device: &Device) -> bool {
+    match device.clone().without_autodiff().as_dispatch() {
+        #[cfg(feature = "flex")]
+        DispatchDevice::Flex(_) => true,
+        #[cfg(feature = "ndarray")]
+        DispatchDevice::NdArray(_) => true,
+        #[allow(unreachable_patterns)] // where there is no other backend
+        _ => false,
+    }
 }
 
 /// Whole numbers on a device: labels or rows.
@@ -78,12 +94,18 @@ pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Vec
             got: 0,
         });
     }
-    if classes < 2 {
-        return Err(Error::TooFewClasses { got: classes });
-    }
+    check_classes(classes)?;
     let values = to_vec(tensor.clone());
     check_finite(&values, classes, what)?;
     Ok(values)
+}
+
+/// At least two columns.
+pub(crate) fn check_classes(classes: usize) -> Result<()> {
+    match classes < 2 {
+        true => Err(Error::TooFewClasses { got: classes }),
+        false => Ok(()),
+    }
 }
 
 /// Whether the numbers in rows of `classes` are finite.
@@ -100,7 +122,8 @@ pub(crate) fn check_finite(values: &[f64], classes: usize, what: &'static str) -
 }
 
 /// Whether finite numbers in rows of `classes` are probabilities, each row of sum 1.
-pub(crate) fn check_probabilities(values: &[f64], classes: usize) -> Result<()> {
+pub(crate) fn check_probabilities(values: &[f64], classes: usize, dtype: DType) -> Result<()> {
+    let tolerance = row_sum_tolerance(classes, dtype);
     for (row, values) in values.chunks(classes).enumerate() {
         if let Some(class) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
             return Err(Error::ProbabilityRange {
@@ -110,19 +133,23 @@ pub(crate) fn check_probabilities(values: &[f64], classes: usize) -> Result<()> 
             });
         }
         let sum: f64 = values.iter().sum();
-        if (sum - 1.0).abs() > ROW_SUM_TOLERANCE {
+        if (sum - 1.0).abs() > tolerance {
             return Err(Error::RowSum {
                 row,
                 sum,
-                tolerance: ROW_SUM_TOLERANCE,
+                tolerance,
             });
         }
     }
     Ok(())
 }
 
-/// How far the sum of a row of probabilities may be from 1.
-const ROW_SUM_TOLERANCE: f64 = 1e-5;
+/// How far the sum of a row of `m` probabilities may be from 1: `10⁻⁵`, or what rounding takes from a
+/// softmax in this dtype if that is more, `ε (8 + 2√m)`.
+fn row_sum_tolerance(classes: usize, dtype: DType) -> f64 {
+    let epsilon = dtype.finfo().map_or(0.0, |float| float.epsilon);
+    (epsilon * (8.0 + 2.0 * (classes as f64).sqrt())).max(1e-5)
+}
 
 /// f64 where the device computes in it, else f32.
 ///

@@ -16,7 +16,7 @@
 //! # let labels = Tensor::<1, Int>::arange(0..20, &device).remainder_scalar(2);
 //! // train: add a penalty to the loss
 //! let penalty = SkceLossConfig::new().init();
-//! let loss = LogLossConfig::new().init().forward(logits.clone(), labels.clone())
+//! let loss = ScoreLoss::new(LogScore).forward(logits.clone(), labels.clone())
 //!     + penalty.forward(logits.clone(), labels.clone()) * 4.0;
 //!
 //! // recalibrate: fit a map on held-out logits
@@ -109,9 +109,8 @@ pub mod prelude {
         },
         kernel::{Bandwidth, Distance, Kernel, Profile, RealKernel, TensorKernel},
         loss::{
-            BrierLossConfig, Criterion, FocalLossConfig, LogLossConfig, MmceLossConfig,
-            PenalisedLoss, RealSkceLossConfig, ScoreLoss, SkceLossConfig, SphericalLossConfig,
-            StepCounter, WeightSchedule,
+            Criterion, FocalLossConfig, MmceLossConfig, PenalisedLoss, Probabilities, ScoreLoss,
+            SkceLoss, SkceLossConfig, StepCounter, WeightSchedule,
         },
         recalibration::{
             BetaCalibrationConfig, DiagonalScalingConfig, DirichletCalibrationConfig,
@@ -122,6 +121,6 @@ pub mod prelude {
             TemperatureScaling, TemperatureScalingConfig, VarianceScalingConfig,
             VectorScalingConfig,
         },
-        score::{Crps, Improvement, LogScore, Overconfidence, ProperScore, Quantify, Score},
+        score::{Brier, Crps, Improvement, LogScore, Overconfidence, Quantify, Score, Spherical},
     };
 }

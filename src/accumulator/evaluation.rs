@@ -5,7 +5,12 @@ use super::{
     ScoreAccumulator, check_equal,
     format::{Format, saved},
 };
-use crate::{error::Result, estimator::Event, kernel::Kernel, score::ProperScore};
+use crate::{
+    error::Result,
+    estimator::Event,
+    kernel::Kernel,
+    score::{Brier, LogScore, Spherical},
+};
 
 /// One pass over predictions: proper scores, binned errors of the top label and of each class, and, if a
 /// kernel is given, the block SKCE with its test.
@@ -15,9 +20,9 @@ use crate::{error::Result, estimator::Event, kernel::Kernel, score::ProperScore}
 #[serde(remote = "Self")]
 pub struct Evaluation {
     format: Format<Self>,
-    brier: ScoreAccumulator,
-    log: ScoreAccumulator,
-    spherical: ScoreAccumulator,
+    brier: ScoreAccumulator<Brier>,
+    log: ScoreAccumulator<LogScore>,
+    spherical: ScoreAccumulator<Spherical>,
     top_label: BinAccumulator,
     class_wise: ClassBinAccumulator,
     skce: Option<BlockSkceAccumulator>,
@@ -30,12 +35,11 @@ impl Evaluation {
     ///
     /// No bins, or fewer than two classes.
     pub fn new(bins: usize, classes: usize) -> Result<Self> {
-        let score = |score| ScoreAccumulator::new(score, classes);
         Ok(Self {
             format: Format::default(),
-            brier: score(ProperScore::Brier),
-            log: score(ProperScore::Log),
-            spherical: score(ProperScore::Spherical),
+            brier: ScoreAccumulator::new(Brier, classes),
+            log: ScoreAccumulator::new(LogScore, classes),
+            spherical: ScoreAccumulator::new(Spherical, classes),
             top_label: BinAccumulator::top_label(bins, classes)?,
             class_wise: ClassBinAccumulator::new(bins, classes)?,
             skce: None,
@@ -61,17 +65,17 @@ impl Evaluation {
     }
 
     /// The Brier score.
-    pub fn brier(&self) -> &ScoreAccumulator {
+    pub fn brier(&self) -> &ScoreAccumulator<Brier> {
         &self.brier
     }
 
     /// The log score.
-    pub fn log(&self) -> &ScoreAccumulator {
+    pub fn log(&self) -> &ScoreAccumulator<LogScore> {
         &self.log
     }
 
     /// The spherical score.
-    pub fn spherical(&self) -> &ScoreAccumulator {
+    pub fn spherical(&self) -> &ScoreAccumulator<Spherical> {
         &self.spherical
     }
 
@@ -102,14 +106,12 @@ impl Evaluation {
             size(&self.class_wise),
             self.skce.as_ref().map_or(all, size),
         ];
-        let scores = [&self.brier, &self.log, &self.spherical].map(ScoreAccumulator::score);
-        let expected = [ProperScore::Brier, ProperScore::Log, ProperScore::Spherical];
-        match (scores == expected, self.top_label.event()) {
+        match self.top_label.event() {
             _ if same != [all; 5] => {
                 Err("its parts differ in the numbers of samples or classes".into())
             }
-            (true, Event::TopLabel) => Ok(()),
-            _ => Err("its parts are of other scores or events".into()),
+            Event::TopLabel => Ok(()),
+            _ => Err("its parts are of other events".into()),
         }
     }
 }

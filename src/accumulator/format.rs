@@ -91,21 +91,21 @@ pub(super) mod exact {
 /// Saves what `#[serde(remote = "Self")]` derives, and checks what it loads: the derived functions are
 /// inherent, and these are the traits.
 macro_rules! saved {
-    ($accumulator:ty, $kind:literal) => {
-        impl Saved for $accumulator {
+    ($accumulator:ty $(, of $score:ident)?, $kind:literal) => {
+        impl$(<$score: Kept>)? Saved for $accumulator {
             const KIND: &'static str = $kind;
         }
 
-        impl serde::Serialize for $accumulator {
-            fn serialize<S: serde::Serializer>(
+        impl$(<$score: Kept>)? serde::Serialize for $accumulator {
+            fn serialize<Out: serde::Serializer>(
                 &self,
-                serializer: S,
-            ) -> std::result::Result<S::Ok, S::Error> {
+                serializer: Out,
+            ) -> std::result::Result<Out::Ok, Out::Error> {
                 Self::serialize(self, serializer)
             }
         }
 
-        impl<'de> serde::Deserialize<'de> for $accumulator {
+        impl<'de $(, $score: Kept)?> serde::Deserialize<'de> for $accumulator {
             fn deserialize<D: serde::Deserializer<'de>>(
                 deserializer: D,
             ) -> std::result::Result<Self, D::Error> {

@@ -6,7 +6,7 @@
 //!
 //! | accumulator | estimates | as |
 //! | --- | --- | --- |
-//! | [`ScoreAccumulator`] | a proper score with its standard error | [`ProperScore`](crate::score::ProperScore) |
+//! | [`ScoreAccumulator`] | a proper score with its standard error | [`Score`](crate::score::Score) |
 //! | [`BinAccumulator`] | ECE, MCE, accuracy, the reliability diagram of an event | [`Ece`](crate::estimator::Ece), [`Mce`](crate::estimator::Mce), [`Tce`](crate::estimator::Tce) |
 //! | [`ClassBinAccumulator`] | the class-wise error | [`Cwce`](crate::estimator::Cwce) |
 //! | [`BlockSkceAccumulator`] | the block SKCE, its standard error and p-value | [`Skce::block`](crate::estimator::Skce::block), [`AsymptoticBlockSkceTest`](crate::hypothesis::AsymptoticBlockSkceTest) |
@@ -82,7 +82,7 @@ pub use class_bin::ClassBinAccumulator;
 pub use evaluation::Evaluation;
 pub use format::Saved;
 pub use rows::Rows;
-pub use score::ScoreAccumulator;
+pub use score::{Kept, ScoreAccumulator};
 
 use std::fmt::Debug;
 

@@ -1,9 +1,9 @@
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{DType, Int, Tensor};
 
 use crate::{
-    distribution::Categorical,
+    distribution::{Categorical, Predictive},
     error::{Error, Result},
-    host::{check_finite, check_labels, check_probabilities, checked_labels, to_vec},
+    host::{check_finite, check_labels, check_probabilities, to_vec},
 };
 
 /// Checked predictions over classes with their labels, on the host in f64: what accumulators take.
@@ -41,7 +41,7 @@ impl Rows {
     /// A label that is not a class, or another number of labels than of predictions.
     pub fn new(predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Self> {
         let classes = predictions.classes();
-        let labels = checked_labels(labels, predictions.samples(), classes)?;
+        let labels = predictions.check_labels(labels)?;
         Ok(match predictions.logits() {
             Some(logits) => Self::of_logits(to_vec(logits.detach()), classes, labels),
             None => {
@@ -62,7 +62,8 @@ impl Rows {
         labels: &[i64],
     ) -> Result<Self> {
         let labels = check(&probabilities, classes, labels, "probability")?;
-        check_probabilities(&probabilities, classes)?;
+        // the numbers may come from f32
+        check_probabilities(&probabilities, classes, DType::F32)?;
         Ok(Self::of_probabilities(probabilities, classes, labels))
     }
 

@@ -1,15 +1,12 @@
-use std::ops::Range;
-
-use burn::tensor::{DType, Device, Tensor};
+use burn::tensor::Tensor;
 use statrs::function::beta::beta_reg;
 
 use super::{
     Density, HostMarginals, Marginals, Predictive, Sampler, Targets,
-    dirichlet::{check_positive, check_unit_interval, draw_dirichlet, no_distance},
+    dirichlet::{check_positive, check_unit_interval, draw_dirichlet},
     gamma::stirling_tensor,
-    location_scale::{check_dimensions, check_real_targets, moved, real_targets},
 };
-use crate::{error::Result, host::to_vec, kernel::Distance};
+use crate::{error::Result, host::to_vec};
 
 /// Beta predictions of numbers in the unit interval: `n` rows of `d` independent coordinates with the
 /// densities `y^{α_c − 1} (1 − y)^{β_c − 1}/B(α_c, β_c)`.
@@ -63,46 +60,21 @@ impl Beta {
     pub fn beta(&self) -> Tensor<2> {
         self.beta.clone()
     }
-
-    /// The dimension `d` of the targets.
-    pub fn dimensions(&self) -> usize {
-        self.alpha.dims()[1]
-    }
-
-    fn map(&self, f: impl Fn(Tensor<2>) -> Tensor<2>) -> Self {
-        Self::new(f(self.alpha()), f(self.beta()))
-    }
 }
 
 impl Predictive for Beta {
     type Targets = Tensor<2>;
 
-    fn samples(&self) -> usize {
-        self.alpha.dims()[0]
+    fn parameter(&self) -> Tensor<2> {
+        self.alpha()
     }
 
-    fn device(&self) -> Device {
-        self.alpha.device()
+    fn dimensions(&self) -> usize {
+        self.alpha.dims()[1]
     }
 
-    fn dtype(&self) -> DType {
-        self.alpha.dtype()
-    }
-
-    fn detach(&self) -> Self {
-        self.map(Tensor::detach)
-    }
-
-    fn like(&self, other: &Self) -> Self {
-        self.map(|parameter| moved(parameter, &other.alpha))
-    }
-
-    fn slice_rows(&self, rows: Range<usize>) -> Self {
-        self.map(|parameter| parameter.slice(rows.clone()))
-    }
-
-    fn select_rows(&self, rows: &[usize]) -> Self {
-        self.map(|parameter| Targets::select_rows(&parameter, rows))
+    fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
+        Self::new(f(self.alpha()), f(self.beta()))
     }
 
     fn check(&self) -> Result<()> {
@@ -113,21 +85,8 @@ impl Predictive for Beta {
     /// One vector of numbers in `[0, 1]` for each prediction; at 0 and 1 the density may be 0 or
     /// infinite.
     fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
-        check_real_targets(targets, self.samples(), self.dimensions())?;
+        targets.check(self.samples(), self.dimensions(), self.dtype())?;
         check_unit_interval(targets, 0.0..=1.0, "a number in [0, 1]")
-    }
-
-    fn check_like(&self, other: &Self) -> Result<()> {
-        check_dimensions(other.dimensions(), self.dimensions())
-    }
-
-    fn check_distance(&self, distance: Distance) -> Result<()> {
-        Err(no_distance(distance))
-    }
-
-    /// None.
-    fn coordinates(&self) -> Option<Tensor<2>> {
-        None
     }
 
     fn sampler(&self) -> Sampler<Self> {
@@ -139,10 +98,6 @@ impl Predictive for Beta {
                 .map(|at| draw_dirichlet(&[alpha[at], beta[at]], rng)[0])
                 .collect()
         })
-    }
-
-    fn observed(&self, drawn: &Vec<f64>) -> Tensor<2> {
-        real_targets(drawn, self.dimensions(), (&self.device(), self.dtype()))
     }
 }
 
@@ -178,7 +133,7 @@ impl Marginals for Beta {
         let marginals = self.on_host();
         let targets = to_vec(targets.clone()).into_iter().enumerate();
         let levels: Vec<f64> = targets.map(|(at, y)| marginals.tails(at, y).0).collect();
-        real_targets(&levels, self.dimensions(), (&self.device(), self.dtype()))
+        Tensor::observed(&levels, self.dimensions(), (&self.device(), self.dtype()))
     }
 
     fn on_host(&self) -> Box<dyn HostMarginals> {

@@ -1,36 +1,34 @@
-use std::{
-    ops::Range,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
 
-use burn::tensor::{
-    Bool, DType, Device, Int, Tensor,
-    activation::{log_softmax, softmax},
-};
+use burn::tensor::{Bool, Int, Tensor, activation};
 use rand::{Rng, RngExt};
 
 use super::{
-    LabelSets, Predictive, Redrawer, Sampler, class_rows::ClassRows, label_sampler::LabelSampler,
-    location_scale::moved, redrawn,
+    Density, Geometry, LabelSets, Predictive, Redrawer, Sampler, class_rows::ClassRows,
+    label_sampler::LabelSampler, redrawn,
 };
 use crate::{
-    error::{Error, Result},
-    host::{check_probabilities, checked_labels, checked_rows, int_tensor, to_vec},
+    error::Result,
+    host::{check_classes, check_probabilities, checked_labels, checked_rows, to_vec},
     kernel::Distance,
+    ops::softmax,
 };
 
-/// Predictions over classes: `n` rows of `m` probabilities, checked.
+/// Predictions over classes: `n` rows of `m` probabilities.
 #[derive(Debug, Clone)]
 pub struct Categorical {
-    probabilities: Tensor<2>,
-    /// Where known, exact where a probability underflows.
+    /// Where known: exact where a probability underflows.
     logits: Option<Tensor<2>>,
+    /// Computed when they are first asked for.
+    probabilities: OnceLock<Tensor<2>>,
+    /// Whether they are known to be probabilities.
+    checked: bool,
     /// Read back once.
     rows: Arc<OnceLock<Arc<ClassRows>>>,
 }
 
 impl Categorical {
-    /// From logits, through a softmax over each row.
+    /// Creates predictions from logits, through a softmax over each row.
     ///
     /// # Shapes
     ///
@@ -41,15 +39,15 @@ impl Categorical {
     /// No rows, fewer than two columns, or a logit that is NaN or infinite.
     pub fn from_logits(logits: Tensor<2>) -> Result<Self> {
         checked_rows(&logits, "logit")?;
-        let probabilities = softmax(logits.clone(), 1);
         Ok(Self {
-            probabilities,
+            probabilities: activation::softmax(logits.clone(), 1).into(),
             logits: Some(logits),
+            checked: true,
             rows: Arc::default(),
         })
     }
 
-    /// From probabilities.
+    /// Creates predictions from probabilities.
     ///
     /// # Shapes
     ///
@@ -57,20 +55,67 @@ impl Categorical {
     ///
     /// # Errors
     ///
-    /// No rows, fewer than two columns, a probability that is NaN, infinite or outside `[0, 1]`,
-    /// or a row whose sum differs from 1 by more than 10⁻⁵. Rows are not renormalised.
+    /// No rows, fewer than two columns, a probability that is NaN, infinite or outside `[0, 1]`, or a row
+    /// whose sum differs from 1 by more than a softmax in its dtype does: `10⁻⁵`, or `ε (8 + 2√m)` with the
+    /// machine epsilon `ε` if that is more. Rows are not renormalised.
     pub fn from_probabilities(probabilities: Tensor<2>) -> Result<Self> {
-        let classes = probabilities.dims()[1];
-        let values = checked_rows(&probabilities, "probability")?;
-        check_probabilities(&values, classes)?;
-        Ok(Self::unchecked(probabilities))
+        let mut predictions = Self::unchecked(probabilities);
+        predictions.check()?;
+        predictions.checked = true;
+        Ok(predictions)
     }
 
-    /// From probabilities that are known to be valid, or of a training loss.
-    pub(crate) fn unchecked(probabilities: Tensor<2>) -> Self {
+    /// Creates predictions from the logits of a training batch. They are not read back: logits that are
+    /// not finite make a loss NaN, and an error of what takes data.
+    ///
+    /// # Shapes
+    ///
+    /// - logits: `[n, m]`
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer than two columns.
+    pub fn from_logits_unchecked(logits: Tensor<2>) -> Self {
+        assert_classes(&logits);
         Self {
-            probabilities,
+            logits: Some(logits),
+            probabilities: OnceLock::new(),
+            checked: false,
+            rows: Arc::default(),
+        }
+    }
+
+    /// Creates predictions from the probabilities of a training batch. They are not read back; what takes
+    /// data checks them.
+    ///
+    /// # Shapes
+    ///
+    /// - probabilities: `[n, m]`
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer than two columns.
+    pub fn from_probabilities_unchecked(probabilities: Tensor<2>) -> Self {
+        assert_classes(&probabilities);
+        Self {
+            checked: false,
+            ..Self::unchecked(probabilities)
+        }
+    }
+
+    /// Creates predictions from probabilities that are known to be valid.
+    pub(crate) fn valid(probabilities: Tensor<2>) -> Self {
+        Self {
+            checked: true,
+            ..Self::unchecked(probabilities)
+        }
+    }
+
+    fn unchecked(probabilities: Tensor<2>) -> Self {
+        Self {
             logits: None,
+            probabilities: probabilities.into(),
+            checked: false,
             rows: Arc::default(),
         }
     }
@@ -79,45 +124,25 @@ impl Categorical {
     /// known, so that none is −∞ by underflow.
     pub fn log_probabilities(&self) -> Tensor<2> {
         match &self.logits {
-            Some(logits) => log_softmax(logits.clone(), 1),
-            None => self.probabilities.clone().log(),
+            Some(logits) => activation::log_softmax(logits.clone(), 1),
+            None => self.probabilities().log(),
         }
     }
 
     /// The logits, `[n, m]`, of predictions that were made from them.
-    pub(crate) fn logits(&self) -> Option<Tensor<2>> {
+    pub fn logits(&self) -> Option<Tensor<2>> {
         self.logits.clone()
     }
 
     /// The probabilities, `[n, m]`.
     pub fn probabilities(&self) -> Tensor<2> {
-        self.probabilities.clone()
-    }
-
-    /// The number `n` of predictions.
-    pub fn samples(&self) -> usize {
-        self.probabilities.dims()[0]
+        let of_logits = || softmax(self.logits().expect("logits or probabilities"));
+        self.probabilities.get_or_init(of_logits).clone()
     }
 
     /// The number `m` of classes.
     pub fn classes(&self) -> usize {
-        self.probabilities.dims()[1]
-    }
-
-    /// Whether there are so many classes.
-    pub(crate) fn check_classes(&self, expected: usize) -> Result<()> {
-        match self.classes() {
-            got if got == expected => Ok(()),
-            got => Err(Error::ClassMismatch { got, expected }),
-        }
-    }
-
-    fn map(&self, f: impl Fn(Tensor<2>) -> Tensor<2>) -> Self {
-        Self {
-            probabilities: f(self.probabilities.clone()),
-            logits: self.logits.clone().map(f),
-            rows: Arc::default(),
-        }
+        self.parameter().dims()[1]
     }
 
     /// The probabilities on the host.
@@ -126,8 +151,9 @@ impl Categorical {
         self.rows.get_or_init(rows).clone()
     }
 
-    /// The labels on the host, once checked against these predictions.
+    /// The labels on the host, once checked against these predictions, which are checked too.
     pub(crate) fn check_labels(&self, labels: &Tensor<1, Int>) -> Result<Vec<usize>> {
+        self.check()?;
         checked_labels(labels, self.samples(), self.classes())
     }
 }
@@ -135,61 +161,45 @@ impl Categorical {
 impl Predictive for Categorical {
     type Targets = Tensor<1, Int>;
 
-    fn samples(&self) -> usize {
-        self.probabilities.dims()[0]
+    /// The logits where they are known, else the probabilities.
+    fn parameter(&self) -> Tensor<2> {
+        self.logits().unwrap_or_else(|| self.probabilities())
     }
 
-    fn device(&self) -> Device {
-        self.probabilities.device()
+    fn dimensions(&self) -> usize {
+        self.classes()
     }
 
-    fn dtype(&self) -> DType {
-        self.probabilities.dtype()
+    fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
+        let probabilities = self.probabilities.get().cloned();
+        Self {
+            logits: self.logits().map(f),
+            probabilities: probabilities.map_or_else(OnceLock::new, |rows| f(rows).into()),
+            checked: self.checked,
+            rows: Arc::default(),
+        }
     }
 
-    fn detach(&self) -> Self {
-        self.map(Tensor::detach)
-    }
-
-    fn like(&self, other: &Self) -> Self {
-        self.map(|rows| moved(rows, &other.probabilities))
-    }
-
-    fn slice_rows(&self, rows: Range<usize>) -> Self {
-        self.map(|rows_of| rows_of.slice(rows.clone()))
-    }
-
-    fn select_rows(&self, rows: &[usize]) -> Self {
-        let rows = int_tensor(rows.iter().copied(), &self.device());
-        self.map(|rows_of| rows_of.select(0, rows.clone()))
-    }
-
-    /// Nothing to do: they were checked when they were made.
     fn check(&self) -> Result<()> {
-        Ok(())
+        match &self.logits {
+            _ if self.checked => Ok(()),
+            Some(logits) => checked_rows(logits, "logit").map(|_| ()),
+            None => {
+                let probabilities = self.probabilities();
+                let rows = checked_rows(&probabilities, "probability")?;
+                check_probabilities(&rows, self.classes(), self.dtype())
+            }
+        }
     }
 
     fn check_targets(&self, labels: &Tensor<1, Int>) -> Result<()> {
         self.check_labels(labels).map(|_| ())
     }
 
-    fn check_like(&self, other: &Self) -> Result<()> {
-        other.check_classes(self.classes())
-    }
-
-    fn check_distance(&self, _distance: Distance) -> Result<()> {
-        Ok(())
-    }
-
     /// `Σ_i (1 − max_c p_ic)`, summed in f64.
     fn expected_errors(&self) -> Option<f64> {
-        let largest = to_vec(self.probabilities.clone().detach().max_dim(1)); // [n, 1]
+        let largest = to_vec(self.probabilities().detach().max_dim(1)); // [n, 1]
         Some(largest.iter().map(|p| (1.0 - p).max(0.0)).sum())
-    }
-
-    /// The probabilities.
-    fn coordinates(&self) -> Option<Tensor<2>> {
-        Some(self.probabilities())
     }
 
     fn sampler(&self) -> Sampler<Self> {
@@ -209,16 +219,60 @@ impl Predictive for Categorical {
         LabelSets::against(&self.rows().top, std::slice::from_ref(drawn))
     }
 
-    fn observed(&self, drawn: &Vec<usize>) -> Tensor<1, Int> {
-        int_tensor(drawn.iter().copied(), &self.device())
-    }
-
     /// Classes drawn uniformly.
     fn locations(&self, rows: &[usize], rng: &mut dyn Rng) -> Tensor<1, Int> {
         let m = self.classes();
         let classes = rows.iter().map(|_| rng.random_range(0..m)).collect();
         self.observed(&classes)
     }
+}
+
+/// At least two columns.
+fn assert_classes(rows: &Tensor<2>) {
+    if let Err(error) = check_classes(rows.dims()[1]) {
+        panic!("{error}");
+    }
+}
+
+impl Geometry for Categorical {
+    fn check_distance(&self, _distance: Distance) -> Result<()> {
+        Ok(())
+    }
+
+    /// The probabilities.
+    fn coordinates(&self) -> Option<Tensor<2>> {
+        Some(self.probabilities())
+    }
+}
+
+impl Density for Categorical {
+    /// `ln p_y`, a probability mass: the density with respect to the counting measure. From logits it is
+    /// exact; from probabilities it is that of at least `√min_positive` (10⁻¹⁹ in f32, 10⁻¹⁵⁴ in f64), with
+    /// gradient 0 below, as in Burn's cross-entropy.
+    fn log_density(&self, labels: &Tensor<1, Int>) -> Tensor<1> {
+        match &self.logits {
+            Some(_) => self.log_density_of_data(labels),
+            None => {
+                let least = self.dtype().finfo().expect("a float tensor").min_positive;
+                let observed = observed(self.probabilities(), labels.clone());
+                observed.clamp_min(least.sqrt()).log()
+            }
+        }
+    }
+
+    fn log_density_of_data(&self, labels: &Tensor<1, Int>) -> Tensor<1> {
+        observed(self.log_probabilities(), labels.clone())
+    }
+
+    fn has_bounded_entropy() -> bool {
+        true
+    }
+}
+
+/// The entry of each row at its label: `[n, m] → [n]`.
+pub(crate) fn observed(rows: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
+    let [n, _] = rows.dims();
+    rows.gather(1, labels.reshape([n, 1])).squeeze_dim(1)
 }
 
 /// The residuals `δ_i = e_{y_i} − p_i`, differentiable, without reading the labels back.

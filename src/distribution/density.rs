@@ -1,6 +1,6 @@
 use burn::tensor::Tensor;
 
-use super::{Predictive, location_scale::real_targets};
+use super::{Predictive, Targets};
 
 /// Predictions of vectors of `ℝ^d` whose coordinates have known moments, distribution functions and
 /// quantiles.
@@ -32,7 +32,7 @@ pub trait Marginals: Predictive<Targets = Tensor<2>> {
         let [n, d] = self.means().dims();
         let marginals = self.on_host();
         let quantiles: Vec<f64> = (0..n * d).map(|at| marginals.quantile(at, level)).collect();
-        real_targets(&quantiles, d, (&self.device(), self.dtype()))
+        Tensor::observed(&quantiles, d, (&self.device(), self.dtype()))
     }
 }
 
@@ -64,4 +64,15 @@ pub trait HostMarginals: Send + Sync {
 pub trait Density: Predictive {
     /// `ln f_i(y_i)`, `[n]`, differentiable.
     fn log_density(&self, targets: &Self::Targets) -> Tensor<1>;
+
+    /// The same of data, `[n]`, without gradients: −∞ where a target has density 0.
+    fn log_density_of_data(&self, targets: &Self::Targets) -> Tensor<1> {
+        self.log_density(targets)
+    }
+
+    /// Whether the entropies of such predictions are bounded from below: those of probabilities of
+    /// classes are, by 0; those of densities are not.
+    fn has_bounded_entropy() -> bool {
+        false
+    }
 }

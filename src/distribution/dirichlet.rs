@@ -1,18 +1,13 @@
-use std::ops::Range;
-
-use burn::tensor::{DType, Device, Tensor};
+use burn::tensor::Tensor;
 use rand::Rng;
 use rand_distr::{Distribution, Gamma, Open01};
 
 use super::{
-    Density, Predictive, Sampler, Targets,
-    gamma::stirling_tensor,
-    location_scale::{check_dimensions, check_real, check_real_targets, moved, real_targets},
+    Density, Predictive, Sampler, Targets, gamma::stirling_tensor, location_scale::check_real,
 };
 use crate::{
     error::{Error, Result},
     host::to_vec,
-    kernel::Distance,
 };
 
 /// Dirichlet predictions of points of the simplex: `n` rows of `m` concentrations `α_c > 0`, with the
@@ -66,42 +61,22 @@ impl Dirichlet {
     pub fn mean(&self) -> Tensor<2> {
         self.concentration() / self.concentration().sum_dim(1)
     }
-
-    /// The number `m` of coordinates of the targets.
-    pub fn dimensions(&self) -> usize {
-        self.concentration.dims()[1]
-    }
 }
 
 impl Predictive for Dirichlet {
     type Targets = Tensor<2>;
 
-    fn samples(&self) -> usize {
-        self.concentration.dims()[0]
+    fn parameter(&self) -> Tensor<2> {
+        self.concentration()
     }
 
-    fn device(&self) -> Device {
-        self.concentration.device()
+    /// The number `m` of coordinates of the targets.
+    fn dimensions(&self) -> usize {
+        self.concentration.dims()[1]
     }
 
-    fn dtype(&self) -> DType {
-        self.concentration.dtype()
-    }
-
-    fn detach(&self) -> Self {
-        Self::new(self.concentration().detach())
-    }
-
-    fn like(&self, other: &Self) -> Self {
-        Self::new(moved(self.concentration(), &other.concentration))
-    }
-
-    fn slice_rows(&self, rows: Range<usize>) -> Self {
-        Self::new(self.concentration().slice(rows))
-    }
-
-    fn select_rows(&self, rows: &[usize]) -> Self {
-        Self::new(Targets::select_rows(&self.concentration, rows))
+    fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
+        Self::new(f(self.concentration()))
     }
 
     fn check(&self) -> Result<()> {
@@ -111,7 +86,7 @@ impl Predictive for Dirichlet {
     /// One point of the simplex for each prediction; a coordinate may be 0, where the density is 0 or
     /// infinite.
     fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
-        check_real_targets(targets, self.samples(), self.dimensions())?;
+        targets.check(self.samples(), self.dimensions(), self.dtype())?;
         check_unit_interval(targets, 0.0..=1.0, "a number in [0, 1]")?;
         for (row, point) in to_vec(targets.clone())
             .chunks(self.dimensions())
@@ -129,19 +104,6 @@ impl Predictive for Dirichlet {
         Ok(())
     }
 
-    fn check_like(&self, other: &Self) -> Result<()> {
-        check_dimensions(other.dimensions(), self.dimensions())
-    }
-
-    fn check_distance(&self, distance: Distance) -> Result<()> {
-        Err(no_distance(distance))
-    }
-
-    /// None.
-    fn coordinates(&self) -> Option<Tensor<2>> {
-        None
-    }
-
     fn sampler(&self) -> Sampler<Self> {
         let m = self.dimensions();
         let concentration = to_vec(self.concentration());
@@ -150,10 +112,6 @@ impl Predictive for Dirichlet {
                 .flat_map(|row| draw_dirichlet(&concentration[row * m..][..m], rng))
                 .collect()
         })
-    }
-
-    fn observed(&self, drawn: &Vec<f64>) -> Tensor<2> {
-        real_targets(drawn, self.dimensions(), (&self.device(), self.dtype()))
     }
 }
 
@@ -218,12 +176,5 @@ pub(crate) fn check_unit_interval(
             expected,
         }),
         None => Ok(()),
-    }
-}
-
-pub(super) fn no_distance(distance: Distance) -> Error {
-    Error::NoSuchDistance {
-        distance,
-        expected: "that of Samples drawn from them",
     }
 }

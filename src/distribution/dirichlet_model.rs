@@ -108,7 +108,7 @@ impl DirichletModel {
         }
         let labels = Tensor::from_data(TensorData::new(labels, [n]), &options.device);
         let rows = Tensor::from_data(TensorData::new(rows, [n, m]), options);
-        (Categorical::unchecked(rows), labels)
+        (Categorical::valid(rows), labels)
     }
 
     /// The expected calibration error with respect to total variation, exactly:

@@ -1,14 +1,11 @@
-use std::{
-    f64::consts::{LN_2, SQRT_2},
-    ops::Range,
-};
+use std::f64::consts::{LN_2, SQRT_2};
 
-use burn::tensor::{DType, Device, Tensor};
+use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
 use super::{
-    Component, Density, HostMarginals, Marginals, Predictive, Sampler,
-    location_scale::{LocationScale, Standard, check_dimensions, check_real_targets, real_targets},
+    Component, Density, Geometry, HostMarginals, Marginals, Predictive, Sampler,
+    location_scale::{LocationScale, Standard},
     standard_normal::with_gradient,
 };
 use crate::error::Result;
@@ -69,57 +66,22 @@ impl Laplace {
 impl Predictive for Laplace {
     type Targets = Tensor<2>;
 
-    fn samples(&self) -> usize {
-        self.parameters.samples()
+    fn parameter(&self) -> Tensor<2> {
+        self.location()
     }
 
-    fn device(&self) -> Device {
-        self.parameters.device()
+    fn dimensions(&self) -> usize {
+        self.parameters.dimensions()
     }
 
-    fn dtype(&self) -> DType {
-        self.parameters.dtype()
-    }
-
-    fn detach(&self) -> Self {
+    fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
         Self {
-            parameters: self.parameters.detach(),
-        }
-    }
-
-    fn like(&self, other: &Self) -> Self {
-        Self {
-            parameters: self.parameters.like(&other.parameters),
-        }
-    }
-
-    fn slice_rows(&self, rows: Range<usize>) -> Self {
-        Self {
-            parameters: self.parameters.slice(rows),
-        }
-    }
-
-    fn select_rows(&self, rows: &[usize]) -> Self {
-        Self {
-            parameters: self.parameters.select(rows),
+            parameters: self.parameters.map(f),
         }
     }
 
     fn check(&self) -> Result<()> {
         self.parameters.check()
-    }
-
-    fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
-        check_real_targets(targets, self.samples(), self.dimensions())
-    }
-
-    fn check_like(&self, other: &Self) -> Result<()> {
-        check_dimensions(other.dimensions(), self.dimensions())
-    }
-
-    /// `(μ, √2 β)`, whose Euclidean distance is the 2-Wasserstein distance.
-    fn coordinates(&self) -> Option<Tensor<2>> {
-        Some(self.parameters.coordinates(SQRT_2))
     }
 
     fn sampler(&self) -> Sampler<Self> {
@@ -132,9 +94,12 @@ impl Predictive for Laplace {
                 .collect()
         })
     }
+}
 
-    fn observed(&self, drawn: &Vec<f64>) -> Tensor<2> {
-        real_targets(drawn, self.dimensions(), (&self.device(), self.dtype()))
+impl Geometry for Laplace {
+    /// `(μ, √2 β)`, whose Euclidean distance is the 2-Wasserstein distance.
+    fn coordinates(&self) -> Option<Tensor<2>> {
+        Some(self.parameters.coordinates(SQRT_2))
     }
 }
 
@@ -172,10 +137,6 @@ impl Density for Laplace {
 }
 
 impl Component for Laplace {
-    fn dimensions(&self) -> usize {
-        self.parameters.dimensions()
-    }
-
     fn interleave(sets: &[Self]) -> Self {
         Self {
             parameters: LocationScale::interleave(sets.iter().map(|set| &set.parameters)),

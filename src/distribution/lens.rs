@@ -2,6 +2,7 @@ use burn::tensor::{Int, Tensor, TensorData};
 
 use super::Categorical;
 use crate::{
+    distribution::Predictive,
     error::{Error, Result},
     host::{int_tensor, to_vec},
 };
@@ -100,7 +101,7 @@ impl Categorical {
         let probabilities = self.probabilities();
         let (device, dtype) = (probabilities.device(), probabilities.dtype());
         let rows = Tensor::from_data(TensorData::new(rows, [n, k + 1]), (&device, dtype));
-        Ok((Self::unchecked(rows), int_tensor(ranks, &device)))
+        Ok((Self::valid(rows), int_tensor(ranks, &device)))
     }
 
     /// The lens of groups of classes: predicts the group of the right class.
@@ -140,13 +141,13 @@ impl Categorical {
         let group_of = int_tensor(group_of, &device);
         // [n, m] · [m, g] → [n, g]; a sum can round to a little more than 1
         let sums = probabilities.matmul(membership).clamp_max(1.0);
-        Ok((Self::unchecked(sums), group_of.select(0, labels.clone())))
+        Ok((Self::valid(sums), group_of.select(0, labels.clone())))
     }
 
     /// `(1 − p, p)` for each row of `[n, 1]`.
     fn binary(p: Tensor<2>) -> Self {
         let complement = p.ones_like() - p.clone();
-        Self::unchecked(Tensor::cat(vec![complement, p], 1))
+        Self::valid(Tensor::cat(vec![complement, p], 1))
     }
 }
 

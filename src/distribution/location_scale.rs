@@ -1,13 +1,11 @@
 //! What predictions with a location and a scale for each coordinate share.
 
-use std::ops::Range;
-
-use burn::tensor::{DType, Device, Tensor, TensorData};
+use burn::tensor::Tensor;
 
 use super::HostMarginals;
 use crate::{
     error::{Error, Result},
-    host::{int_tensor, to_vec},
+    host::to_vec,
 };
 
 /// Locations and scales, `[n, d]` each.
@@ -43,44 +41,15 @@ impl LocationScale {
         Self::new(location, scale)
     }
 
-    pub fn samples(&self) -> usize {
-        self.location.dims()[0]
-    }
-
     pub fn dimensions(&self) -> usize {
         self.location.dims()[1]
     }
 
-    pub fn device(&self) -> Device {
-        self.location.device()
-    }
-
-    pub fn dtype(&self) -> DType {
-        self.location.dtype()
-    }
-
-    fn map(&self, f: impl Fn(Tensor<2>) -> Tensor<2>) -> Self {
+    pub fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
         Self {
             location: f(self.location.clone()),
             scale: f(self.scale.clone()),
         }
-    }
-
-    pub fn detach(&self) -> Self {
-        self.map(Tensor::detach)
-    }
-
-    pub fn like(&self, other: &Self) -> Self {
-        self.map(|x| moved(x, &other.location))
-    }
-
-    pub fn slice(&self, rows: Range<usize>) -> Self {
-        self.map(|x| x.slice(rows.clone()))
-    }
-
-    pub fn select(&self, rows: &[usize]) -> Self {
-        let rows = int_tensor(rows.iter().copied(), &self.device());
-        self.map(|x| x.select(0, rows.clone()))
     }
 
     /// Row `i` of each set, then row `i + 1`.
@@ -179,11 +148,6 @@ impl HostMarginals for HostLocationScale {
     }
 }
 
-/// Detached, on the device and in the dtype of another tensor.
-pub(super) fn moved<const D: usize, const E: usize>(x: Tensor<D>, other: &Tensor<E>) -> Tensor<D> {
-    x.detach().to_device(&other.device()).cast(other.dtype())
-}
-
 /// `ln(1 + e^x) = max(x, 0) + ln(1 + e^{−|x|})`, which does not overflow.
 fn softplus(x: Tensor<2>) -> Tensor<2> {
     x.clone().clamp_min(0.0) + x.abs().neg().exp().log1p()
@@ -211,23 +175,6 @@ pub(super) fn check_real(tensor: &Tensor<2>, what: &'static str) -> Result<Vec<f
     }
 }
 
-/// One finite target of `dimensions` coordinates for each prediction.
-pub(super) fn check_real_targets(
-    targets: &Tensor<2>,
-    samples: usize,
-    dimensions: usize,
-) -> Result<()> {
-    let [rows, got] = targets.dims();
-    if rows != samples {
-        return Err(Error::TargetLength {
-            predictions: samples,
-            targets: rows,
-        });
-    }
-    check_dimensions(got, dimensions)?;
-    check_real(targets, "target").map(|_| ())
-}
-
 /// Whether targets of a training loss have the shape of the predictions: they would broadcast.
 pub(super) fn assert_targets(targets: &Tensor<2>, shape: [usize; 2]) {
     assert_eq!(
@@ -235,21 +182,4 @@ pub(super) fn assert_targets(targets: &Tensor<2>, shape: [usize; 2]) {
         shape,
         "shapes of the targets and of the predictions"
     );
-}
-
-pub(super) fn check_dimensions(got: usize, expected: usize) -> Result<()> {
-    match got == expected {
-        true => Ok(()),
-        false => Err(Error::DimensionMismatch { got, expected }),
-    }
-}
-
-/// Drawn targets as a tensor `[n, d]`.
-pub(super) fn real_targets(
-    drawn: &[f64],
-    dimensions: usize,
-    options: (&Device, DType),
-) -> Tensor<2> {
-    let shape = [drawn.len() / dimensions, dimensions];
-    Tensor::from_data(TensorData::new(drawn.to_vec(), shape), options)
 }

@@ -1,13 +1,9 @@
-use std::{fmt::Debug, ops::Range};
+use std::fmt::Debug;
 
-use burn::tensor::{DType, Device, Tensor, activation::softmax};
+use burn::tensor::{Tensor, activation::softmax};
 use rand::RngExt;
 
-use super::{
-    Predictive, Sampler,
-    location_scale::{check_dimensions, check_real_targets, moved, real_targets},
-    predictive::in_batches,
-};
+use super::{Geometry, Predictive, Sampler, predictive::in_batches};
 use crate::{
     error::{Error, Result},
     host::to_vec,
@@ -16,10 +12,7 @@ use crate::{
 };
 
 /// Predictions of vectors of `ℝ^d` that a [`Mixture`] can be made of.
-pub trait Component: Predictive<Targets = Tensor<2>> {
-    /// The dimension `d` of the targets.
-    fn dimensions(&self) -> usize;
-
+pub trait Component: Geometry<Targets = Tensor<2>> {
     /// Rows of several sets of as many predictions in turn: row `i` of each set, then row `i + 1`.
     ///
     /// # Panics
@@ -132,42 +125,23 @@ impl<C: Component> Mixture<C> {
 impl<C: Component> Predictive for Mixture<C> {
     type Targets = Tensor<2>;
 
-    fn samples(&self) -> usize {
-        self.weights.dims()[0]
+    fn parameter(&self) -> Tensor<2> {
+        self.weights()
     }
 
-    fn device(&self) -> Device {
-        self.weights.device()
+    fn dimensions(&self) -> usize {
+        self.components.dimensions()
     }
 
-    fn dtype(&self) -> DType {
-        self.weights.dtype()
-    }
-
-    fn detach(&self) -> Self {
-        Self::new(self.weights().detach(), self.components.detach())
-    }
-
-    fn like(&self, other: &Self) -> Self {
-        Self::new(
-            moved(self.weights(), &other.weights),
-            self.components.like(&other.components),
-        )
-    }
-
-    fn slice_rows(&self, rows: Range<usize>) -> Self {
+    fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
         let k = self.components();
-        let components = self.components.slice_rows(rows.start * k..rows.end * k);
-        Self::new(self.weights().slice(rows), components)
-    }
-
-    fn select_rows(&self, rows: &[usize]) -> Self {
-        let k = self.components();
-        let of_components: Vec<usize> = rows.iter().flat_map(|i| i * k..(i + 1) * k).collect();
-        Self::new(
-            super::Targets::select_rows(&self.weights, rows),
-            self.components.select_rows(&of_components),
-        )
+        let of_component = |parameter: Tensor<2>| {
+            let [rows, w] = parameter.dims();
+            let mapped = f(parameter.reshape([rows / k, k * w])); // a row for each prediction
+            let n = mapped.dims()[0];
+            mapped.reshape([n * k, w])
+        };
+        Self::new(f(self.weights()), self.components.map(&of_component))
     }
 
     fn check(&self) -> Result<()> {
@@ -194,14 +168,21 @@ impl<C: Component> Predictive for Mixture<C> {
         Ok(())
     }
 
-    fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
-        check_real_targets(targets, self.samples(), self.dimensions())
+    fn sampler(&self) -> Sampler<Self> {
+        let k = self.components();
+        let weights = to_vec(self.weights());
+        let component = self.components.sampler();
+        Box::new(move |rows, rng| {
+            let chosen: Vec<usize> = rows
+                .iter()
+                .map(|row| row * k + choose(&weights[row * k..][..k], rng.random()))
+                .collect();
+            component(&chosen, rng)
+        })
     }
+}
 
-    fn check_like(&self, other: &Self) -> Result<()> {
-        check_dimensions(other.dimensions(), self.dimensions())
-    }
-
+impl<C: Component> Geometry for Mixture<C> {
     /// None but for one component, whose coordinates they are.
     fn coordinates(&self) -> Option<Tensor<2>> {
         match self.components() {
@@ -231,30 +212,6 @@ impl<C: Component> Predictive for Mixture<C> {
             other.weights_in_batches(batches),
         );
         root(transport_cost(p, q, costs))
-    }
-
-    fn sampler(&self) -> Sampler<Self> {
-        let k = self.components();
-        let weights = to_vec(self.weights());
-        let component = self.components.sampler();
-        Box::new(move |rows, rng| {
-            let chosen: Vec<usize> = rows
-                .iter()
-                .map(|row| row * k + choose(&weights[row * k..][..k], rng.random()))
-                .collect();
-            component(&chosen, rng)
-        })
-    }
-
-    fn observed(&self, drawn: &Vec<f64>) -> Tensor<2> {
-        real_targets(drawn, self.dimensions(), (&self.device(), self.dtype()))
-    }
-}
-
-impl<C: Component> Mixture<C> {
-    /// The dimension `d` of the targets.
-    pub fn dimensions(&self) -> usize {
-        self.components.dimensions()
     }
 }
 

@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 
 use super::{Component, Density, HostMarginals, Marginals, Mixture};
-use crate::host::to_vec;
+use crate::{distribution::Predictive, host::to_vec};
 
 impl<C: Component + Marginals> Marginals for Mixture<C> {
     /// `Σ_k w_k μ_k`.

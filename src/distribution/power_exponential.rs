@@ -1,14 +1,12 @@
-use std::{f64::consts::PI, ops::Range};
+use crate::distribution::targets::Targets;
+use std::f64::consts::PI;
 
-use burn::tensor::{DType, Device, Tensor};
+use burn::tensor::Tensor;
 use rand::Rng;
 use rand_distr::{Distribution, Gamma, StandardNormal};
 use statrs::function::gamma::ln_gamma;
 
-use super::{
-    Density, Predictive, Sampler,
-    location_scale::{LocationScale, check_dimensions, check_real_targets, real_targets},
-};
+use super::{Density, Geometry, Predictive, Sampler, location_scale::LocationScale};
 use crate::error::{Error, Result};
 
 /// Power exponential predictions: `n` rows with the densities
@@ -95,11 +93,6 @@ impl PowerExponential {
         self.kurtosis
     }
 
-    /// The dimension `d` of the targets.
-    pub fn dimensions(&self) -> usize {
-        self.parameters.dimensions()
-    }
-
     /// `v = 2^{1/κ} Γ((d+2)/2κ)/(d Γ(d/2κ))`, the variance of a coordinate of scale 1.
     fn unit_variance(&self) -> f64 {
         let (d, kappa) = (self.dimensions() as f64, self.kurtosis);
@@ -110,13 +103,6 @@ impl PowerExponential {
     /// The variances `v σ_c²`, `[n, d]`, differentiable.
     pub fn variances(&self) -> Tensor<2> {
         self.scale().square() * self.unit_variance()
-    }
-
-    fn with(&self, parameters: LocationScale) -> Self {
-        Self {
-            parameters,
-            kurtosis: self.kurtosis,
-        }
     }
 
     /// `q^κ`, `[n]`, differentiable, with gradient 0 at the location.
@@ -132,45 +118,29 @@ impl PowerExponential {
 impl Predictive for PowerExponential {
     type Targets = Tensor<2>;
 
-    fn samples(&self) -> usize {
-        self.parameters.samples()
+    fn parameter(&self) -> Tensor<2> {
+        self.location()
     }
 
-    fn device(&self) -> Device {
-        self.parameters.device()
+    fn dimensions(&self) -> usize {
+        self.parameters.dimensions()
     }
 
-    fn dtype(&self) -> DType {
-        self.parameters.dtype()
-    }
-
-    fn detach(&self) -> Self {
-        self.with(self.parameters.detach())
-    }
-
-    fn like(&self, other: &Self) -> Self {
-        self.with(self.parameters.like(&other.parameters))
-    }
-
-    fn slice_rows(&self, rows: Range<usize>) -> Self {
-        self.with(self.parameters.slice(rows))
-    }
-
-    fn select_rows(&self, rows: &[usize]) -> Self {
-        self.with(self.parameters.select(rows))
+    fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
+        Self {
+            parameters: self.parameters.map(f),
+            kurtosis: self.kurtosis,
+        }
     }
 
     fn check(&self) -> Result<()> {
         self.parameters.check()
     }
 
-    fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
-        check_real_targets(targets, self.samples(), self.dimensions())
-    }
-
     fn check_like(&self, other: &Self) -> Result<()> {
-        check_dimensions(other.dimensions(), self.dimensions())?;
+        let (got, expected) = (other.dimensions(), self.dimensions());
         match other.kurtosis == self.kurtosis {
+            _ if got != expected => Err(Tensor::<2>::mismatch(got, expected)),
             true => Ok(()),
             false => Err(Error::Parameter {
                 name: "the kurtosis parameter",
@@ -178,11 +148,6 @@ impl Predictive for PowerExponential {
                 expected: "that of the predictions they are compared with",
             }),
         }
-    }
-
-    /// `(μ, √v σ)`, whose Euclidean distance is the 2-Wasserstein distance.
-    fn coordinates(&self) -> Option<Tensor<2>> {
-        Some(self.parameters.coordinates(self.unit_variance().sqrt()))
     }
 
     /// `μ + r σ u` with `u` uniform on the sphere and `½ r^{2κ}` of the gamma distribution of shape
@@ -202,9 +167,12 @@ impl Predictive for PowerExponential {
             rows.iter().flat_map(draw).collect()
         })
     }
+}
 
-    fn observed(&self, drawn: &Vec<f64>) -> Tensor<2> {
-        real_targets(drawn, self.dimensions(), (&self.device(), self.dtype()))
+impl Geometry for PowerExponential {
+    /// `(μ, √v σ)`, whose Euclidean distance is the 2-Wasserstein distance.
+    fn coordinates(&self) -> Option<Tensor<2>> {
+        Some(self.parameters.coordinates(self.unit_variance().sqrt()))
     }
 }
 

@@ -1,13 +1,10 @@
-use std::{fmt::Debug, ops::Range};
+use std::{cell::RefCell, fmt::Debug, ops::Range};
 
 use burn::tensor::{DType, Device, Tensor};
 use rand::Rng;
 
 use super::{Redrawer, Redrawn, RedrawnBy, Targets};
-use crate::{
-    error::{Error, Result},
-    kernel::Distance,
-};
+use crate::{error::Result, host::int_tensor};
 
 /// Draws a target from the prediction of each of the given rows.
 pub type Sampler<P> = Box<dyn Fn(&[usize], &mut dyn Rng) -> DrawnBy<P>>;
@@ -15,35 +12,78 @@ pub type Sampler<P> = Box<dyn Fn(&[usize], &mut dyn Rng) -> DrawnBy<P>>;
 /// Targets of a kind of prediction on the host.
 pub type DrawnBy<P> = <<P as Predictive>::Targets as Targets>::Drawn;
 
-/// Predictive distributions of `n` samples: what the kernels, estimators, losses and tests of this
-/// library ask of a model's predictions.
+/// Predictive distributions of `n` samples: what estimators, losses and tests ask of a model's
+/// predictions. Kernels ask for a [`Geometry`](super::Geometry) as well.
 ///
-/// Its parameters are tensors, through which gradients flow. Making one asserts shapes and reads
-/// nothing back; what takes data calls [`check`](Self::check).
+/// The parameters are tensors, through which gradients flow. Making predictions asserts shapes and
+/// reads nothing back; what takes data calls [`check`](Self::check).
+///
+/// A kind of your own needs its parameters ([`parameter`](Self::parameter), [`map`](Self::map)), a check
+/// of them, and a sampler.
 pub trait Predictive: Clone + Debug {
     /// What is observed.
     type Targets: Targets;
 
+    /// One of the tensors of parameters, a row for each prediction. It tells the number of predictions,
+    /// their device and their dtype.
+    fn parameter(&self) -> Tensor<2>;
+
+    /// The number `m` of classes, or the dimension `d` of the targets.
+    fn dimensions(&self) -> usize;
+
+    /// The predictions whose parameters are `f` of these, tensor by tensor.
+    ///
+    /// # Shapes
+    ///
+    /// - `f`: from `[n, w]` to `[n', w]`, for each width `w` that the parameters of a prediction have
+    fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self;
+
     /// The number `n` of predictions.
-    fn samples(&self) -> usize;
+    fn samples(&self) -> usize {
+        self.parameter().dims()[0]
+    }
 
     /// The device of the parameters.
-    fn device(&self) -> Device;
+    fn device(&self) -> Device {
+        self.parameter().device()
+    }
 
     /// The dtype of the parameters.
-    fn dtype(&self) -> DType;
+    fn dtype(&self) -> DType {
+        self.parameter().dtype()
+    }
 
     /// The same predictions without gradients.
-    fn detach(&self) -> Self;
+    fn detach(&self) -> Self {
+        self.map(&Tensor::detach)
+    }
 
     /// The same predictions, without gradients, on the device and in the dtype of others.
-    fn like(&self, other: &Self) -> Self;
+    fn like(&self, other: &Self) -> Self {
+        let (device, dtype) = (other.device(), other.dtype());
+        self.map(&|parameter| parameter.detach().to_device(&device).cast(dtype))
+    }
 
     /// The predictions of consecutive samples.
-    fn slice_rows(&self, rows: Range<usize>) -> Self;
+    fn slice_rows(&self, rows: Range<usize>) -> Self {
+        self.map(&|parameter| parameter.slice(rows.clone()))
+    }
 
     /// The predictions of the given samples, in their order; one may come several times.
-    fn select_rows(&self, rows: &[usize]) -> Self;
+    fn select_rows(&self, rows: &[usize]) -> Self {
+        let rows = int_tensor(rows.iter().copied(), &self.device());
+        self.map(&|parameter| parameter.select(0, rows.clone()))
+    }
+
+    /// Returns 0 with gradient 0 for each parameter, `[1]`: the value of a batch that is too small.
+    fn zero(&self) -> Tensor<1> {
+        let sum = RefCell::new(Tensor::zeros([1], (&self.device(), self.dtype())));
+        self.map(&|parameter| {
+            sum.replace_with(|sum| sum.clone() + parameter.clone().sum() * 0.0);
+            parameter
+        });
+        sum.into_inner()
+    }
 
     /// Whether the parameters are valid.
     ///
@@ -56,8 +96,11 @@ pub trait Predictive: Clone + Debug {
     ///
     /// # Errors
     ///
-    /// Which row holds what value, and what was expected.
-    fn check_targets(&self, targets: &Self::Targets) -> Result<()>;
+    /// Which row holds what value, and what was expected; real targets of another dtype than the
+    /// predictions.
+    fn check_targets(&self, targets: &Self::Targets) -> Result<()> {
+        targets.check(self.samples(), self.dimensions(), self.dtype())
+    }
 
     /// The targets on the host, once [checked](Self::check_targets).
     ///
@@ -69,25 +112,28 @@ pub trait Predictive: Clone + Debug {
         Ok(targets.drawn())
     }
 
+    /// Asserts that the targets of a training loss fit the predictions, without reading back from a
+    /// device: shapes and dtypes, and labels that are on the host.
+    ///
+    /// # Panics
+    ///
+    /// In the words of [`check_targets`](Self::check_targets).
+    fn assert_targets(&self, targets: &Self::Targets) {
+        let shape = (self.samples(), self.dimensions(), self.dtype());
+        if let Err(error) = targets.check_shape(shape.0, shape.1, shape.2) {
+            panic!("{error}");
+        }
+    }
+
     /// Whether the others are over the same targets.
     ///
     /// # Errors
     ///
     /// The number of classes or dimensions of both, where they differ.
-    fn check_like(&self, other: &Self) -> Result<()>;
-
-    /// Whether predictions have this distance.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoSuchDistance`] otherwise.
-    fn check_distance(&self, distance: Distance) -> Result<()> {
-        match distance {
-            Distance::TotalVariation => Err(Error::NoSuchDistance {
-                distance,
-                expected: "Euclidean, the 2-Wasserstein distance, or L1, that of the parameters",
-            }),
-            _ => Ok(()),
+    fn check_like(&self, other: &Self) -> Result<()> {
+        match (other.dimensions(), self.dimensions()) {
+            (got, expected) if got == expected => Ok(()),
+            (got, expected) => Err(Self::Targets::mismatch(got, expected)),
         }
     }
 
@@ -97,44 +143,13 @@ pub trait Predictive: Clone + Debug {
         None
     }
 
-    /// Points whose distances are those of the predictions, `[n, e]`, differentiable. None where the
-    /// predictions have no such coordinates.
-    fn coordinates(&self) -> Option<Tensor<2>>;
-
-    /// Whether the distances are known to be those between points of a Hilbert space, which makes
-    /// radial kernels on these predictions positive definite: see
-    /// [`Kernel::is_positive_definite_on`](crate::kernel::Kernel::is_positive_definite_on).
-    ///
-    /// By default where there are [`coordinates`](Self::coordinates). The distances of a
-    /// [`Mixture`](super::Mixture) of several components, and of [`Samples`](super::Samples) of more
-    /// than one dimension, are not: the optimal couplings differ from pair to pair.
-    fn has_hilbertian_distances(&self) -> bool {
-        self.coordinates().is_some()
-    }
-
-    /// Distances between predictions and others within batches of consecutive rows, differentiable,
-    /// subgradient 0 where they coincide.
-    ///
-    /// # Shapes
-    ///
-    /// - self: `batches · n` predictions
-    /// - other: `batches · k` predictions
-    /// - output: `[batches, n, k]`
-    fn distances(&self, other: &Self, distance: Distance, batches: usize) -> Tensor<3> {
-        let coordinates = |predictions: &Self| {
-            let points = predictions
-                .coordinates()
-                .expect("a distance or coordinates");
-            in_batches(points, batches)
-        };
-        distance.between(coordinates(self), coordinates(other))
-    }
-
     /// Draws targets, on the host.
     fn sampler(&self) -> Sampler<Self>;
 
     /// Drawn targets as tensors on the device of the predictions.
-    fn observed(&self, drawn: &DrawnBy<Self>) -> Self::Targets;
+    fn observed(&self, drawn: &DrawnBy<Self>) -> Self::Targets {
+        Self::Targets::observed(drawn, self.dimensions(), (&self.device(), self.dtype()))
+    }
 
     /// Draws many sets of targets at once, each with one from every prediction.
     fn redrawer(&self) -> Redrawer<Self> {

@@ -1,19 +1,17 @@
 use std::ops::Range;
 
-use burn::tensor::{DType, Device, Tensor};
+use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
 use super::{
-    HostMarginals, Marginals, Predictive, Sampler,
-    location_scale::{
-        assert_targets, check_dimensions, check_real, check_real_targets, moved, real_targets,
-    },
+    Geometry, HostMarginals, Marginals, Predictive, Sampler,
+    location_scale::{assert_targets, check_real},
     mixture::root,
     predictive::in_batches,
 };
 use crate::{
     error::{Error, Result},
-    host::{int_tensor, to_vec},
+    host::to_vec,
     kernel::Distance,
     ops::transport_cost,
 };
@@ -105,11 +103,6 @@ impl Samples {
         self.draws.dims()[1]
     }
 
-    /// The dimension `d` of the targets.
-    pub fn dimensions(&self) -> usize {
-        self.draws.dims()[2]
-    }
-
     /// The draw of this number from each prediction, `[n, d]`.
     pub(crate) fn draw(&self, number: usize) -> Tensor<2> {
         let [n, _, d] = self.draws.dims();
@@ -127,48 +120,48 @@ impl Samples {
 impl Predictive for Samples {
     type Targets = Tensor<2>;
 
-    fn samples(&self) -> usize {
-        self.draws.dims()[0]
+    /// The draws of each prediction in a row, `[n, S · d]`.
+    fn parameter(&self) -> Tensor<2> {
+        let [n, s, d] = self.draws.dims();
+        self.draws().reshape([n, s * d])
     }
 
-    fn device(&self) -> Device {
-        self.draws.device()
+    fn dimensions(&self) -> usize {
+        self.draws.dims()[2]
     }
 
-    fn dtype(&self) -> DType {
-        self.draws.dtype()
-    }
-
-    fn detach(&self) -> Self {
-        Self::new(self.draws().detach())
-    }
-
-    fn like(&self, other: &Self) -> Self {
-        Self::new(moved(self.draws(), &other.draws))
-    }
-
-    fn slice_rows(&self, rows: Range<usize>) -> Self {
-        Self::new(self.draws().slice(rows))
-    }
-
-    fn select_rows(&self, rows: &[usize]) -> Self {
-        let rows = int_tensor(rows.iter().copied(), &self.device());
-        Self::new(self.draws().select(0, rows))
+    fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
+        let [_, s, d] = self.draws.dims();
+        let draws = f(self.parameter());
+        let n = draws.dims()[0];
+        Self::new(draws.reshape([n, s, d]))
     }
 
     fn check(&self) -> Result<()> {
+        check_real(&self.parameter(), "sample").map(|_| ())
+    }
+
+    fn halves(&self) -> Option<(Self, Self)> {
         let [n, s, d] = self.draws.dims();
-        check_real(&self.draws().reshape([n, s * d]), "sample").map(|_| ())
+        let part = |draws: Range<usize>| Self::new(self.draws().slice([0..n, draws, 0..d]));
+        (s > 1).then(|| (part(0..s / 2), part(s / 2..s)))
     }
 
-    fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
-        check_real_targets(targets, self.samples(), self.dimensions())
+    fn sampler(&self) -> Sampler<Self> {
+        let [_, s, d] = self.draws.dims();
+        let draws = to_vec(self.draws());
+        Box::new(move |rows, rng| {
+            rows.iter()
+                .flat_map(|row| {
+                    let at = (row * s + rng.random_range(0..s)) * d;
+                    draws[at..at + d].to_vec()
+                })
+                .collect()
+        })
     }
+}
 
-    fn check_like(&self, other: &Self) -> Result<()> {
-        check_dimensions(other.dimensions(), self.dimensions())
-    }
-
+impl Geometry for Samples {
     fn check_distance(&self, distance: Distance) -> Result<()> {
         match distance {
             Distance::Euclidean => Ok(()),
@@ -200,29 +193,6 @@ impl Predictive for Samples {
         let options = (&self.device(), self.dtype());
         let weights = |n, s| Tensor::full([b, n, s], (s as f64).recip(), options);
         root(transport_cost(weights(n, s), weights(k, t), costs))
-    }
-
-    fn halves(&self) -> Option<(Self, Self)> {
-        let [n, s, d] = self.draws.dims();
-        let part = |draws: Range<usize>| Self::new(self.draws().slice([0..n, draws, 0..d]));
-        (s > 1).then(|| (part(0..s / 2), part(s / 2..s)))
-    }
-
-    fn sampler(&self) -> Sampler<Self> {
-        let [_, s, d] = self.draws.dims();
-        let draws = to_vec(self.draws());
-        Box::new(move |rows, rng| {
-            rows.iter()
-                .flat_map(|row| {
-                    let at = (row * s + rng.random_range(0..s)) * d;
-                    draws[at..at + d].to_vec()
-                })
-                .collect()
-        })
-    }
-
-    fn observed(&self, drawn: &Vec<f64>) -> Tensor<2> {
-        real_targets(drawn, self.dimensions(), (&self.device(), self.dtype()))
     }
 }
 

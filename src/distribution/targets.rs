@@ -1,9 +1,15 @@
 use std::{fmt::Debug, ops::Range};
 
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData};
 
-use super::redrawn::{LabelSets, Redrawn};
-use crate::host::{int_tensor, to_vec};
+use super::{
+    location_scale::check_real,
+    redrawn::{LabelSets, Redrawn},
+};
+use crate::{
+    error::{Error, Result},
+    host::{checked_labels, int_tensor, is_on_host, to_vec},
+};
 
 /// What was observed, for `n` samples: classes, `Tensor<1, Int>` of shape `[n]`, or vectors of `ℝ^d`,
 /// `Tensor<2>` of shape `[n, d]`.
@@ -25,6 +31,34 @@ pub trait Targets: Clone + Debug {
 
     /// Those of the given samples, in their order; one may come several times.
     fn select_rows(&self, rows: &[usize]) -> Self;
+
+    /// Whether they are valid targets of so many predictions over so many classes or dimensions.
+    ///
+    /// # Errors
+    ///
+    /// Which row holds what value, and what was expected.
+    fn check(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()>;
+
+    /// Whether shape and dtype fit, and labels that are on the host are classes; reads nothing back
+    /// from a device.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check).
+    fn check_shape(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()>;
+
+    /// The error of predictions over another number of classes or dimensions.
+    fn mismatch(got: usize, expected: usize) -> Error;
+
+    /// A target in the words of an error.
+    fn text(&self, row: usize) -> String;
+
+    /// Targets that are on the host as tensors.
+    fn observed(drawn: &Self::Drawn, dimensions: usize, options: (&Device, DType)) -> Self;
+
+    /// Whether a sample counts, `[n]`: its label is not one of those that stand for padding. None if
+    /// all do.
+    fn kept(&self, pad_tokens: &[usize]) -> Option<Tensor<1, Bool>>;
 }
 
 impl Targets for Tensor<1, Int> {
@@ -50,6 +84,38 @@ impl Targets for Tensor<1, Int> {
         let rows = int_tensor(rows.iter().copied(), &self.device()).cast(self.dtype());
         self.clone().select(0, rows)
     }
+
+    fn check(&self, samples: usize, dimensions: usize, _dtype: DType) -> Result<()> {
+        checked_labels(self, samples, dimensions).map(|_| ())
+    }
+
+    fn check_shape(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()> {
+        match self.dims() {
+            [labels] if labels != samples => Err(Error::LengthMismatch {
+                predictions: samples,
+                labels,
+            }),
+            _ if is_on_host(&self.device()) => self.check(samples, dimensions, dtype),
+            _ => Ok(()),
+        }
+    }
+
+    fn mismatch(got: usize, expected: usize) -> Error {
+        Error::ClassMismatch { got, expected }
+    }
+
+    fn text(&self, row: usize) -> String {
+        format!("class {}", self.slice_rows(row..row + 1).drawn()[0])
+    }
+
+    fn observed(drawn: &Vec<usize>, _dimensions: usize, (device, _): (&Device, DType)) -> Self {
+        int_tensor(drawn.iter().copied(), device)
+    }
+
+    fn kept(&self, pad_tokens: &[usize]) -> Option<Tensor<1, Bool>> {
+        let kept = |&token: &usize| self.clone().not_equal_elem(token as i64);
+        pad_tokens.iter().map(kept).reduce(Tensor::bool_and)
+    }
 }
 
 impl Targets for Tensor<2> {
@@ -71,5 +137,46 @@ impl Targets for Tensor<2> {
     fn select_rows(&self, rows: &[usize]) -> Self {
         let rows = int_tensor(rows.iter().copied(), &self.device());
         self.clone().select(0, rows)
+    }
+
+    fn check(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()> {
+        self.check_shape(samples, dimensions, dtype)?;
+        check_real(self, "target").map(|_| ())
+    }
+
+    fn check_shape(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()> {
+        match self.dims() {
+            [targets, _] if targets != samples => Err(Error::TargetLength {
+                predictions: samples,
+                targets,
+            }),
+            [_, got] if got != dimensions => Err(Self::mismatch(got, dimensions)),
+            _ if self.dtype() != dtype => Err(Error::DTypeMismatch {
+                got: self.dtype(),
+                expected: dtype,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn mismatch(got: usize, expected: usize) -> Error {
+        Error::DimensionMismatch { got, expected }
+    }
+
+    fn text(&self, row: usize) -> String {
+        match self.slice_rows(row..row + 1).drawn()[..] {
+            [number] => format!("the target {number}"),
+            ref vector => format!("the target {vector:?}"),
+        }
+    }
+
+    fn observed(drawn: &Vec<f64>, dimensions: usize, options: (&Device, DType)) -> Self {
+        let shape = [drawn.len() / dimensions, dimensions];
+        Tensor::from_data(TensorData::new(drawn.to_vec(), shape), options)
+    }
+
+    /// None: targets of `ℝ^d` have no padding.
+    fn kept(&self, _pad_tokens: &[usize]) -> Option<Tensor<1, Bool>> {
+        None
     }
 }

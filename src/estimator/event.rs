@@ -1,7 +1,11 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use crate::{distribution::Categorical, error::Result, host::to_vec};
+use crate::{
+    distribution::{Categorical, Predictive},
+    error::Result,
+    host::to_vec,
+};
 
 /// The event whose predicted probability is compared with how often it occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

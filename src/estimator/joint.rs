@@ -4,15 +4,18 @@ use burn::tensor::{Int, Tensor};
 use rand::Rng;
 
 use super::{
+    SkceForm,
+    fused_pass::FusedPass,
     null_skewness, null_variance,
     pair::{self, ClassPairs},
     pair_matrix::PairMatrix,
     tensor_pairs::TensorPairs,
 };
 use crate::{
-    distribution::{Categorical, Predictive, in_batches},
+    distribution::{Categorical, Geometry, Predictive, in_batches},
     error::Result,
     kernel::{ClassKernel, TargetKernel, TensorKernel},
+    ops::Computation,
 };
 
 /// A kernel on pairs of predictions and targets, `(P, y)`: what the SKCE, the UCME and their tests
@@ -38,6 +41,25 @@ pub trait JointKernel<P: Predictive>: Clone + Debug {
     /// `h` within batches of consecutive samples, `[batches, n, n]`, differentiable with respect to
     /// the predictions; nothing is checked or read back.
     fn h(&self, predictions: &P, targets: &P::Targets, batches: usize) -> Tensor<3>;
+
+    /// The value of the SKCE by a fused pass over checked shapes, differentiable. None where there is no
+    /// fused pass and none is asked for.
+    ///
+    /// # Panics
+    ///
+    /// If a fused pass is asked for that does not exist.
+    fn fused_value(
+        &self,
+        _predictions: &P,
+        _targets: &P::Targets,
+        _form: SkceForm,
+        computation: Computation,
+    ) -> Option<Tensor<1>> {
+        match computation {
+            Computation::Fused => panic!("{self:?} has no fused path"),
+            _ => None,
+        }
+    }
 
     /// The residuals at test locations, `[J, n]`, differentiable:
     /// `z_ji = k((T_j, τ_j), (P_i, y_i)) − E_Z k((T_j, τ_j), (P_i, Z))`.
@@ -98,6 +120,16 @@ impl<K: ClassKernel> JointKernel<Categorical> for K {
         )
     }
 
+    fn fused_value(
+        &self,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+        form: SkceForm,
+        computation: Computation,
+    ) -> Option<Tensor<1>> {
+        FusedPass::of(self, predictions, labels, form, computation)
+    }
+
     fn embeddings(
         &self,
         (locations, at): (&Categorical, &Tensor<1, Int>),
@@ -148,7 +180,7 @@ impl<K: ClassKernel> JointKernel<Categorical> for K {
     }
 }
 
-impl<P: Predictive, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
+impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
     type Pairs = TensorPairs<P, T>;
 
     fn pairs(&self, predictions: &P, targets: &P::Targets) -> Result<TensorPairs<P, T>> {

@@ -1,8 +1,8 @@
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{Bool, Int, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    distribution::Categorical,
+    distribution::{Categorical, Predictive},
     error::{Error, Result},
     host::to_scalar,
     kernel::{Bandwidth, Distance, Kernel},
@@ -66,15 +66,9 @@ impl Mmce {
         }
     }
 
-    /// The estimate of the squared MMCE as a differentiable tensor, for training.
+    /// Returns the estimate of the squared MMCE as a differentiable tensor, `[1]`, for training.
     ///
     /// An empty batch gives 0, and so does one sample in the unbiased form, with gradient 0.
-    ///
-    /// # Shapes
-    ///
-    /// - probabilities: `[n, m]`
-    /// - labels: `[n]`, classes in `0..m` (not checked: nothing is read back)
-    /// - output: `[1]`, in the dtype of the probabilities
     ///
     /// Cost: `O(n log n)` operations and memory `O(n)` for the pairs by the fused
     /// [`laplacian_sum`] on the processor (on other devices `n²` operations, memory `O(n)`); `n²`
@@ -82,37 +76,65 @@ impl Mmce {
     ///
     /// # Panics
     ///
-    /// If the numbers of probabilities and labels differ, or in a fused computation if the bandwidth
-    /// is not a positive finite number.
-    pub fn value(&self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
-        let [n, _] = probabilities.dims();
-        assert_eq!(
-            n,
-            labels.dims()[0],
-            "{n} predictions but {} labels",
-            labels.dims()[0]
-        );
+    /// If the numbers of predictions and labels differ, on labels that are no classes where they are on the
+    /// host (elsewhere nothing is read back), or in a fused computation if the bandwidth is not a positive
+    /// finite number.
+    pub fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Tensor<1> {
+        self.value_of_kept(predictions, labels, None)
+    }
+
+    /// Returns the value over the samples that count.
+    ///
+    /// - kept: whether a sample counts, `[n]`; all if there is none
+    pub(crate) fn value_of_kept(
+        &self,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+        kept: Option<Tensor<1, Bool>>,
+    ) -> Tensor<1> {
+        predictions.assert_targets(labels);
+        let n = predictions.samples();
         if n == 0 {
-            return probabilities.sum() * 0.0;
+            return predictions.zero();
         }
-        let (confidence, class) = probabilities.max_dim_with_indices(1); // [n, 1] each
-        let correct = class.cast(labels.dtype()).equal(labels.reshape([n, 1])); // [n, 1]
-        let right = confidence.ones_like().mask_fill(correct.bool_not(), 0.0); // c
-        let residual = right.clone() - confidence.clone(); // c − r
+        let (confidence, class) = predictions.probabilities().max_dim_with_indices(1); // [n, 1] each
+        let correct = class
+            .cast(labels.dtype())
+            .equal(labels.clone().reshape([n, 1])); // [n, 1]
+        let dropped = kept.map(|kept| kept.bool_not().reshape([n, 1]));
+        let counting = |x: Tensor<2>| match &dropped {
+            Some(dropped) => x.mask_fill(dropped.clone(), 0.0),
+            None => x,
+        };
+        let ones = confidence.ones_like();
+        let right = counting(ones.clone().mask_fill(correct.bool_not(), 0.0)); // c
+        let residual = counting(right.clone() - confidence.clone()); // c − r
         let (total, diagonal) = match self.form {
             MmceForm::Weighted => {
-                // each residual over the size of its group
-                let wrong = right.ones_like() - right.clone();
+                // each residual over the size of its group; what does not count is in neither, and 0
+                let wrong = counting(ones - right.clone());
                 let size = right.clone() * right.sum_dim(0) + wrong.clone() * wrong.sum_dim(0);
-                self.sums(confidence, residual / size)
+                let size = match &dropped {
+                    Some(dropped) => size.mask_fill(dropped.clone(), 1.0),
+                    None => size,
+                };
+                return self.sums(confidence, residual / size).0;
             }
             _ => self.sums(confidence, residual),
         };
-        match self.form {
-            MmceForm::Weighted => total,
-            MmceForm::Unweighted => total * ((n * n) as f64).recip(),
-            MmceForm::Unbiased if n > 1 => (total - diagonal) * ((n * (n - 1)) as f64).recip(),
-            MmceForm::Unbiased => (total - diagonal) * 0.0,
+        let less = f64::from(self.form == MmceForm::Unbiased); // the diagonal is left out
+        let total = match self.form {
+            MmceForm::Unbiased => total - diagonal,
+            _ => total,
+        };
+        match dropped {
+            None if n as f64 > less => total * (n as f64 * (n as f64 - less)).recip(),
+            None => total * 0.0,
+            Some(dropped) => {
+                let ones = Tensor::<2>::ones([n, 1], (&total.device(), total.dtype()));
+                let count = ones.mask_fill(dropped, 0.0).sum(); // [1]
+                total / count.clone().clamp_min(1.0) / (count - less).clamp_min(1.0)
+            }
         }
     }
 
@@ -161,8 +183,7 @@ impl Mmce {
             Computation::Auto => self.with_computation(Computation::Fused),
             _ => *self,
         };
-        let probabilities = predictions.probabilities().detach();
-        Ok(to_scalar(mmce.value(probabilities, labels.clone())))
+        Ok(to_scalar(mmce.value(&predictions.detach(), labels)))
     }
 
     /// Whether the bandwidth is valid and there are enough samples.

@@ -43,6 +43,7 @@ mod binning;
 mod cwce;
 mod ece;
 mod event;
+mod fused_pass;
 mod joint;
 mod kde;
 mod kolmogorov_smirnov;

@@ -10,8 +10,8 @@ use burn::tensor::{Int, Tensor};
 
 use super::{
     SkceForm,
+    fused_pass::{FusedPass, Residuals},
     pair_matrix::{PairMatrix, block_estimates, without_fused_pass},
-    skce::{FusedPass, Residuals},
 };
 use crate::{
     distribution::{self, Categorical, in_batches},
@@ -151,11 +151,4 @@ impl PairMatrix for ClassPairs {
         };
         Ok(pass.value(&self.points, residuals).map(to_scalar))
     }
-}
-
-/// `[n, d] → [⌊n/size⌋, size, d]`; the incomplete last block is dropped.
-pub(crate) fn into_blocks(rows: Tensor<2>, size: usize) -> Tensor<3> {
-    let [n, d] = rows.dims();
-    let blocks = n / size;
-    rows.slice(0..blocks * size).reshape([blocks, size, d])
 }

@@ -1,18 +1,12 @@
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{Bool, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    JointKernel, PairMatrix,
-    pair::{self, into_blocks},
-};
+use super::{JointKernel, PairMatrix};
 use crate::{
     distribution::{Predictive, Targets},
     error::{Error, Result},
-    kernel::{ClassKernel, Kernel},
-    ops::{
-        Computation, PairKernel, Pairing, has_fused_pass, on_processor, pair_statistic,
-        residual_statistic,
-    },
+    kernel::Kernel,
+    ops::{Computation, Pairing},
 };
 
 /// Which estimator of the squared kernel calibration error (Widmann et al. 2019, Table 1).
@@ -32,6 +26,48 @@ pub enum SkceForm {
 }
 
 impl SkceForm {
+    /// The estimator over blocks of `size` samples.
+    ///
+    /// # Panics
+    ///
+    /// If the size is below 2.
+    pub fn block_size(size: usize) -> Self {
+        assert!(size >= 2, "blocks of {size} samples, expected at least 2");
+        Self::Block(size)
+    }
+
+    /// The size of the blocks in a batch of so many samples; none if there are no pairs.
+    fn size_in(self, samples: usize) -> Option<usize> {
+        match self {
+            Self::Biased => (samples > 0).then_some(samples),
+            _ if samples < 2 => None,
+            Self::Unbiased => Some(samples),
+            Self::Block(size) => Some(size.min(samples)),
+        }
+    }
+
+    /// Which pairs a fused pass over so many samples takes.
+    pub(super) fn pairing(self, samples: usize) -> Pairing {
+        match self {
+            Self::Biased => Pairing::All,
+            _ => Pairing::Blocks {
+                size: self.size_in(samples).unwrap_or(samples),
+            },
+        }
+    }
+
+    /// Whether blocks have at least two samples.
+    pub(crate) fn validate(self) -> Result<()> {
+        match self {
+            Self::Block(size) if size < 2 => Err(Error::Parameter {
+                name: "the size of a block",
+                value: size as f64,
+                expected: "at least 2",
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether there are enough samples.
     pub(crate) fn check_size(self, samples: usize) -> Result<()> {
         match self {
@@ -91,9 +127,13 @@ impl<K> Skce<K> {
         Self::block(kernel, 2)
     }
 
-    /// The unbiased estimator over blocks of `size` samples.
+    /// The unbiased estimator over blocks of `size` samples, see [`SkceForm::block_size`].
+    ///
+    /// # Panics
+    ///
+    /// If the size is below 2.
     pub fn block(kernel: K, size: usize) -> Self {
-        Self::new(kernel, SkceForm::Block(size))
+        Self::new(kernel, SkceForm::block_size(size))
     }
 
     /// The same estimator, fused or composed.
@@ -104,50 +144,104 @@ impl<K> Skce<K> {
         }
     }
 
-    /// The estimate of any kind of predictions as a differentiable tensor, for training; composed of
-    /// tensor operations. Of too small batches as [`value`](Self::value), which is that of classes.
+    /// Returns the estimate as a differentiable tensor, for training.
+    ///
+    /// Where data would be an error, a batch has a value: fewer than two samples give 0 with
+    /// gradient 0 for the unbiased forms (the last batch of an epoch may be that small), and a
+    /// block larger than the batch is the whole batch.
     ///
     /// # Shapes
     ///
-    /// - predictions, targets: `n` samples (not checked: nothing is read back)
+    /// - predictions, targets: `n` samples
     /// - output: `[1]`, in the dtype of the predictions
     ///
-    /// Cost: some `n²·d` operations for targets of `ℝ^d`, `n·B·d` for blocks, and memory for as many
-    /// numbers while gradients are recorded. A median bandwidth is detached. Mixtures solve a linear
-    /// program for each pair on the host.
+    /// Cost: `n²·m` operations for `m` classes or dimensions, `n·B·m` for blocks. Of classes memory
+    /// `O(n·m)` by the fused [`pair_statistic`](crate::ops::pair_statistic), which has exponential and
+    /// Gaussian profiles in f32 and f64 (with a matrix
+    /// [`residual_statistic`](crate::ops::residual_statistic), on the processor); else a few `n × n`
+    /// matrices, `n × B` for blocks. A median bandwidth is detached. Mixtures solve a linear program for
+    /// each pair on the host.
     ///
     /// # Panics
     ///
-    /// If the numbers of predictions and targets differ, or on a block size below 2.
-    pub fn value_of<P: Predictive>(&self, predictions: &P, targets: &P::Targets) -> Tensor<1>
+    /// If shapes or dtypes of predictions and targets do not fit, on labels that are no classes where they
+    /// are on the host (elsewhere nothing is read back), on a block size below 2, on a kernel matrix of
+    /// another number of classes, or if a fused computation is asked for that does not exist.
+    pub fn value<P: Predictive>(&self, predictions: &P, targets: &P::Targets) -> Tensor<1>
     where
         K: JointKernel<P>,
     {
-        let n = predictions.samples();
-        assert_eq!(n, targets.samples(), "numbers of predictions and targets");
-        let size = match self.form {
-            SkceForm::Biased if n > 0 => {
-                return self.kernel.h(predictions, targets, 1).mean();
-            }
-            SkceForm::Unbiased if n > 1 => n,
-            SkceForm::Block(size) if n > 1 => {
-                assert!(size >= 2, "blocks of {size} samples, expected at least 2");
-                size.min(n)
-            }
-            _ => {
-                let options = (&predictions.device(), predictions.dtype());
-                return Tensor::zeros([1], options);
-            }
+        predictions.assert_targets(targets);
+        let size = match self.form.size_in(predictions.samples()) {
+            None => return predictions.zero(),
+            Some(size) => size,
         };
-        let blocks = n / size;
+        let (form, computation) = (self.form, self.computation);
+        let fused = match computation {
+            Computation::Composed => None,
+            _ => self
+                .kernel
+                .fused_value(predictions, targets, form, computation),
+        };
+        fused.unwrap_or_else(|| match form {
+            SkceForm::Biased => self.kernel.h(predictions, targets, 1).mean(),
+            _ => self.block_mean(predictions, targets, size),
+        })
+    }
+
+    /// Returns the value over the pairs of samples that count, composed of tensor operations. A median
+    /// bandwidth is that of all samples.
+    ///
+    /// - kept: whether a sample counts, `[n]`
+    pub(crate) fn value_of_kept<P: Predictive>(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        kept: Tensor<1, Bool>,
+    ) -> Tensor<1>
+    where
+        K: JointKernel<P>,
+    {
+        let Some(size) = self.form.size_in(predictions.samples()) else {
+            return predictions.zero();
+        };
+        let blocks = predictions.samples() / size;
+        let rows = 0..blocks * size;
+        let (predictions, targets) = (
+            predictions.slice_rows(rows.clone()),
+            targets.slice_rows(rows.clone()),
+        );
+        let h = self.kernel.h(&predictions, &targets, blocks); // [blocks, B, B]
+        let dropped = kept.slice(rows).bool_not().reshape([blocks, size, 1]);
+        let counts = Tensor::<3>::ones([blocks, size, 1], (&h.device(), h.dtype()));
+        let counts = counts.mask_fill(dropped, 0.0);
+        let mut pairs = counts.clone() * counts.swap_dims(1, 2); // [blocks, B, B], 1 where both count
+        if self.form != SkceForm::Biased {
+            pairs = pairs.mask_fill(diagonal(&h), 0.0);
+        }
+        // means, since a sum may be too large for the dtype
+        let share = pairs.clone().mean();
+        let none = share.clone().equal_elem(0.0);
+        (h * pairs).mean() / share.mask_fill(none, 1.0)
+    }
+
+    /// The mean of `h_ij` over the pairs `i ≠ j` within blocks.
+    fn block_mean<P: Predictive>(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        size: usize,
+    ) -> Tensor<1>
+    where
+        K: JointKernel<P>,
+    {
+        let blocks = predictions.samples() / size;
         let predictions = predictions.slice_rows(0..blocks * size);
         let targets = targets.slice_rows(0..blocks * size);
         let h = self.kernel.h(&predictions, &targets, blocks); // [blocks, B, B]
-        let diagonal = Tensor::<2>::eye(size, &h.device()).bool().unsqueeze::<3>();
         let pairs = (blocks * size * (size - 1)) as f64;
-        h.mask_fill(diagonal.expand([blocks, size, size]), 0.0)
-            .sum()
-            * pairs.recip()
+        let diagonal = diagonal(&h);
+        h.mask_fill(diagonal, 0.0).sum() * pairs.recip()
     }
 
     /// The estimate from data.
@@ -175,151 +269,9 @@ impl<K> Skce<K> {
     }
 }
 
-impl<K: ClassKernel> Skce<K> {
-    /// The estimate as a differentiable tensor, for training.
-    ///
-    /// Where data would be an error, a batch has a value: fewer than two samples give 0 with
-    /// gradient 0 for the unbiased forms (the last batch of an epoch may be that small), and a
-    /// block larger than the batch is the whole batch.
-    ///
-    /// # Shapes
-    ///
-    /// - probabilities: `[n, m]`
-    /// - labels: `[n]`, classes in `0..m` (not checked: nothing is read back)
-    /// - output: `[1]`, in the dtype of the probabilities
-    ///
-    /// Cost: `n²·m` operations, `n·B·m` for blocks. Memory `O(n·m)` by the fused
-    /// [`pair_statistic`](crate::ops::pair_statistic), which has exponential and Gaussian profiles in
-    /// f32 and f64 (with a matrix [`residual_statistic`](crate::ops::residual_statistic), on the processor); else a few `n × n`
-    /// matrices, `n × B` for blocks.
-    ///
-    /// # Panics
-    ///
-    /// If the numbers of probabilities and labels differ, on a block size below 2, on a kernel
-    /// matrix of another number of classes, or if a fused computation is asked for that does not
-    /// exist.
-    pub fn value(&self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
-        let [n, _] = probabilities.dims();
-        assert_eq!(
-            n,
-            labels.dims()[0],
-            "{n} predictions but {} labels",
-            labels.dims()[0]
-        );
-        if let Some(value) = self.fused_value(&probabilities, &labels) {
-            return value;
-        }
-        let residuals = pair::residuals(&self.kernel, probabilities.clone(), labels);
-        match self.form {
-            SkceForm::Biased if n > 0 => pair::within(
-                &self.kernel.scalar(),
-                probabilities.unsqueeze(),
-                residuals.unsqueeze(),
-            )
-            .mean(),
-            SkceForm::Unbiased if n > 1 => self.block_mean(probabilities, residuals, n),
-            SkceForm::Block(size) if n > 1 => {
-                assert!(size >= 2, "blocks of {size} samples, expected at least 2");
-                self.block_mean(probabilities, residuals, size.min(n))
-            }
-            _ => probabilities.sum() * 0.0,
-        }
-    }
-
-    /// None if the computation is composed, or there are no pairs.
-    fn fused_value(&self, probabilities: &Tensor<2>, labels: &Tensor<1, Int>) -> Option<Tensor<1>> {
-        let fused = match (self.computation, self.kernel.fused()) {
-            (Computation::Composed, _) | (Computation::Auto, None) => return None,
-            (Computation::Fused, None) => panic!("{:?} has no fused path", self.kernel),
-            (_, Some(fused)) => fused,
-        };
-        let residuals = match self.kernel.matrix() {
-            None => Residuals::OfLabels(labels.clone()),
-            Some(_) if self.computation == Computation::Auto && !on_processor(probabilities) => {
-                return None;
-            }
-            Some(_) => {
-                let (p, labels) = (probabilities.clone(), labels.clone());
-                Residuals::Rows(pair::residuals(&self.kernel, p, labels))
-            }
-        };
-        let pass = FusedPass {
-            kernel: self.kernel.scalar(),
-            fused,
-            form: self.form,
-            computation: self.computation,
-        };
-        pass.value(probabilities, residuals)
-    }
-
-    fn block_mean(&self, points: Tensor<2>, residuals: Tensor<2>, size: usize) -> Tensor<1> {
-        let (points, residuals) = (into_blocks(points, size), into_blocks(residuals, size));
-        block_values(&self.kernel.scalar(), points, residuals).mean()
-    }
-}
-
-/// The U-statistic `Σ_{i≠j} h_ij / (B(B−1))` of each block: `[blocks]`.
-///
-/// - points: `[blocks, B, d]`, residuals: `[blocks, B, m]`
-fn block_values(kernel: &Kernel, points: Tensor<3>, residuals: Tensor<3>) -> Tensor<1> {
-    let [blocks, size, _] = points.dims();
-    let diagonal = pair::diagonal(residuals.clone()).sum_dim(1); // [blocks, 1, 1]
-    let total = pair::within(kernel, points, residuals).sum_dims(&[1, 2]); // [blocks, 1, 1]
-    (total - diagonal).reshape([blocks]) * ((size * (size - 1)) as f64).recip()
-}
-
-/// What the inner products are of.
-pub(super) enum Residuals {
-    /// `e_y − p`.
-    OfLabels(Tensor<1, Int>),
-    /// `[n, m]`
-    Rows(Tensor<2>),
-}
-
-/// The SKCE by a fused pass.
-pub(super) struct FusedPass {
-    pub kernel: Kernel,
-    /// The same as the pass knows it.
-    pub fused: PairKernel,
-    pub form: SkceForm,
-    pub computation: Computation,
-}
-
-impl FusedPass {
-    /// None if the computation is composed, or there are no pairs.
-    pub fn value(&self, points: &Tensor<2>, residuals: Residuals) -> Option<Tensor<1>> {
-        let n = points.dims()[0];
-        let exists = match residuals {
-            Residuals::OfLabels(_) => has_fused_pass(points),
-            Residuals::Rows(_) => on_processor(points),
-        };
-        match self.computation {
-            _ if n < 2 => return None,
-            Computation::Composed => return None,
-            Computation::Auto if !exists => return None,
-            _ => (),
-        }
-        let pairing = match self.form {
-            SkceForm::Biased => Pairing::All,
-            SkceForm::Unbiased => Pairing::Blocks { size: n },
-            SkceForm::Block(size) => {
-                assert!(size >= 2, "blocks of {size} samples, expected at least 2");
-                Pairing::Blocks { size: size.min(n) }
-            }
-        };
-        let size = match pairing {
-            Pairing::All => n,
-            Pairing::Blocks { size } => size,
-        };
-        let points = points.clone();
-        let bandwidth = self.kernel.bandwidth_of_pairs(points.clone(), size);
-        Some(match residuals {
-            Residuals::OfLabels(labels) => {
-                pair_statistic(points, labels, bandwidth, self.fused, pairing)
-            }
-            Residuals::Rows(rows) => {
-                residual_statistic(points, rows, bandwidth, self.fused, pairing)
-            }
-        })
-    }
+/// The diagonals of square matrices, `[blocks, B, B]`.
+fn diagonal(h: &Tensor<3>) -> Tensor<3, Bool> {
+    let [blocks, size, _] = h.dims();
+    let diagonal = Tensor::<2>::eye(size, &h.device()).bool().unsqueeze::<3>();
+    diagonal.expand([blocks, size, size])
 }

@@ -7,7 +7,7 @@ use super::{
     pair_matrix::{PairMatrix, without_fused_pass},
 };
 use crate::{
-    distribution::{Predictive, Targets},
+    distribution::{Geometry, Predictive, Targets},
     error::Result,
     kernel::{TargetKernel, TensorKernel},
     ops::Computation,
@@ -22,7 +22,7 @@ pub struct TensorPairs<P: Predictive, T> {
     targets: P::Targets,
 }
 
-impl<P: Predictive, T: TargetKernel<P>> TensorPairs<P, T> {
+impl<P: Geometry, T: TargetKernel<P>> TensorPairs<P, T> {
     pub(super) fn new(
         kernel: &TensorKernel<T>,
         predictions: &P,
@@ -38,7 +38,7 @@ impl<P: Predictive, T: TargetKernel<P>> TensorPairs<P, T> {
     }
 }
 
-impl<P: Predictive, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
+impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
     fn samples(&self) -> usize {
         self.predictions.samples()
     }

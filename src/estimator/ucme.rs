@@ -1,4 +1,4 @@
-use burn::tensor::{Int, Tensor};
+use burn::tensor::Tensor;
 
 use super::JointKernel;
 use crate::{
@@ -94,7 +94,7 @@ impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
     ///
     /// If the numbers of predictions and targets differ, or the predictions are over other classes or
     /// dimensions than the locations.
-    pub fn embeddings_of(&self, predictions: &P, targets: &P::Targets) -> Tensor<2> {
+    pub fn embeddings(&self, predictions: &P, targets: &P::Targets) -> Tensor<2> {
         self.embeddings_by(&self.kernel, predictions, targets)
     }
 
@@ -113,11 +113,11 @@ impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
 
     /// `UCME²` as a differentiable tensor, `[1]`, for training; of no samples 0.
     ///
-    /// Cost and panics: as [`embeddings_of`](Self::embeddings_of).
-    pub fn value_of(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
+    /// Cost and panics: as [`embeddings`](Self::embeddings).
+    pub fn value(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
         match predictions.samples() {
-            0 => Tensor::zeros([1], (&predictions.device(), predictions.dtype())),
-            _ => mean_square(self.embeddings_of(predictions, targets)),
+            0 => predictions.zero(),
+            _ => mean_square(self.embeddings(predictions, targets)),
         }
     }
 
@@ -138,30 +138,6 @@ impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
         let kernel = self.kernel.fixed(&predictions)?;
         let embeddings = self.embeddings_by(&kernel, &predictions, targets);
         Ok(to_scalar(mean_square(embeddings)))
-    }
-}
-
-impl<K: ClassKernel> Ucme<K> {
-    /// [`embeddings_of`](Self::embeddings_of) class probabilities.
-    ///
-    /// # Shapes
-    ///
-    /// - probabilities: `[n, m]`
-    /// - labels: `[n]`, classes in `0..m` (not checked: nothing is read back)
-    /// - output: `[J, n]`, in the dtype of the probabilities
-    pub fn embeddings(&self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<2> {
-        self.embeddings_of(&Categorical::unchecked(probabilities), &labels)
-    }
-
-    /// [`value_of`](Self::value_of) class probabilities.
-    ///
-    /// # Shapes
-    ///
-    /// - probabilities: `[n, m]`
-    /// - labels: `[n]`, classes in `0..m` (not checked: nothing is read back)
-    /// - output: `[1]`, in the dtype of the probabilities
-    pub fn value(&self, probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
-        self.value_of(&Categorical::unchecked(probabilities), &labels)
     }
 }
 

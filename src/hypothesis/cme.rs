@@ -173,7 +173,7 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
         let (locations, at) = self.draw(&predictions, rng)?;
         let ucme = Ucme::new(self.kernel.fixed(&predictions)?, &locations, &at)?;
         let (n, j) = (predictions.samples(), ucme.locations());
-        let z = to_vec(ucme.embeddings_of(&predictions, targets)); // [J, n]
+        let z = to_vec(ucme.embeddings(&predictions, targets)); // [J, n]
         let z = DMatrix::from_column_slice(n, j, &z);
 
         let mean = z.row_mean();

@@ -5,7 +5,7 @@ use super::{
     skce_replicates,
 };
 use crate::{
-    distribution::{Categorical, DrawnBy, Predictive},
+    distribution::{Categorical, DrawnBy, Geometry, Predictive},
     error::Result,
     estimator::{
         Aspect, Bin, Cwce, Ece, Event, JointKernel, KdeTce, KolmogorovSmirnov, Mce, Mmce, Skce,
@@ -147,7 +147,7 @@ impl Statistic for Skce {
     }
 }
 
-impl<P: Predictive, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
+impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
     fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
         Skce::estimate(self, predictions, targets)
     }

@@ -5,7 +5,7 @@ use burn::tensor::Tensor;
 
 use super::{Bandwidth, Kernel, bandwidth::median_of_pairs};
 use crate::{
-    distribution::{Predictive, in_batches},
+    distribution::{Geometry, in_batches},
     error::Result,
     host::to_vec,
     tiles::{SIDE, upper_tiles},
@@ -14,7 +14,7 @@ use crate::{
 impl Kernel {
     /// Whether the kernel is known to be positive definite on such predictions: it is so
     /// [between points](Self::is_positive_definite), and their distances are
-    /// [those of points](Predictive::has_hilbertian_distances).
+    /// [those of points](Geometry::has_hilbertian_distances).
     ///
     /// The mixture Wasserstein distance is not such a distance, against Widmann et al. 2021, Theorem
     /// D.1: the optimal couplings differ from pair to pair, so that the predictions have no common
@@ -36,12 +36,12 @@ impl Kernel {
     /// let ensemble = Mixture::ensemble(&[member(-1.0), member(1.0)]);
     /// assert!(!Kernel::wasserstein().is_positive_definite_on(&ensemble));
     /// ```
-    pub fn is_positive_definite_on<P: Predictive>(&self, predictions: &P) -> bool {
+    pub fn is_positive_definite_on<P: Geometry>(&self, predictions: &P) -> bool {
         self.is_positive_definite() && predictions.has_hilbertian_distances()
     }
 
     /// The Gram matrix of each batch of predictions, `[batches, n, n]`, as [`gram`](Self::gram).
-    pub(crate) fn gram_of<P: Predictive>(&self, predictions: &P, batches: usize) -> Tensor<3> {
+    pub(crate) fn gram_of<P: Geometry>(&self, predictions: &P, batches: usize) -> Tensor<3> {
         match predictions.coordinates() {
             Some(points) => self.gram(in_batches(points, batches)),
             None => {
@@ -53,7 +53,7 @@ impl Kernel {
     }
 
     /// The kernel between predictions, `[1, n, k]`, detached; the bandwidth must be fixed.
-    pub(crate) fn between_of<P: Predictive>(&self, p: &P, q: &P) -> Tensor<3> {
+    pub(crate) fn between_of<P: Geometry>(&self, p: &P, q: &P) -> Tensor<3> {
         match (p.coordinates(), q.coordinates()) {
             (Some(p), Some(q)) => self.between(p.unsqueeze(), q.unsqueeze()),
             _ => {
@@ -66,7 +66,7 @@ impl Kernel {
 
     /// The kernel between test locations and data, `[1, J, n]`, as
     /// [`at_locations`](Self::at_locations).
-    pub(crate) fn at_locations_of<P: Predictive>(&self, locations: &P, data: &P) -> Tensor<3> {
+    pub(crate) fn at_locations_of<P: Geometry>(&self, locations: &P, data: &P) -> Tensor<3> {
         match (locations.coordinates(), data.coordinates()) {
             (Some(locations), Some(data)) => {
                 self.at_locations(locations.unsqueeze(), data.unsqueeze())
@@ -86,7 +86,7 @@ impl Kernel {
     /// # Errors
     ///
     /// As [`validate`](Self::validate), and a distance that such predictions do not have.
-    pub fn with_bandwidth_of_predictions<P: Predictive>(self, predictions: &P) -> Result<Self> {
+    pub fn with_bandwidth_of_predictions<P: Geometry>(self, predictions: &P) -> Result<Self> {
         predictions.check_distance(self.distance)?;
         match (self.bandwidth, predictions.detach().coordinates()) {
             (Bandwidth::Median, None) => {
@@ -120,7 +120,7 @@ impl Kernel {
 
 /// The median of the distances between all pairs `i < j`, kept on the host: 1 if it is 0 or there
 /// are no pairs.
-fn median_of_tiles<P: Predictive>(predictions: &P, kernel: &Kernel) -> f64 {
+fn median_of_tiles<P: Geometry>(predictions: &P, kernel: &Kernel) -> f64 {
     let n = predictions.samples();
     let mut distances = Vec::with_capacity(n * n.saturating_sub(1) / 2);
     for tile in upper_tiles(n, SIDE) {

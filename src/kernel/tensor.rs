@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 
 use super::{Bandwidth, Kernel, TargetKernel};
-use crate::{distribution::Predictive, error::Result};
+use crate::{distribution::Geometry, error::Result};
 
 /// The tensor product `k_P ⊗ k_Y` of a kernel on predictions and a kernel on targets, for any
 /// predictive distribution (Widmann et al. 2021, section 3.1).
@@ -58,7 +58,7 @@ impl<T> TensorKernel<T> {
     }
 
     /// `h` within batches, `[batches, n, n]`, differentiable.
-    pub(crate) fn h_within<P: Predictive>(
+    pub(crate) fn h_within<P: Geometry>(
         &self,
         predictions: &P,
         targets: &P::Targets,
@@ -73,7 +73,7 @@ impl<T> TensorKernel<T> {
 
     /// The inner product of the residuals within batches, differentiable:
     /// `k_Y(y_i, y_j) − E_{P_i} k_Y(Z, y_j) − E_{P_j} k_Y(Z, y_i) + E_{P_i, P_j} k_Y(Z, Z')`.
-    pub(crate) fn residual_product_within<P: Predictive>(
+    pub(crate) fn residual_product_within<P: Geometry>(
         &self,
         predictions: &P,
         targets: &P::Targets,
@@ -89,7 +89,7 @@ impl<T> TensorKernel<T> {
     }
 
     /// `h` between the rows and the columns of a tile, `[rows, columns]`.
-    pub(crate) fn h_between<P: Predictive>(
+    pub(crate) fn h_between<P: Geometry>(
         &self,
         (p, y): (&P, &P::Targets),
         (q, z): (&P, &P::Targets),
@@ -106,7 +106,7 @@ impl<T> TensorKernel<T> {
     }
 
     /// `k_P(T_j, P_i) · (k_Y(τ_j, y_i) − E_{P_i} k_Y(τ_j, Z))`, `[J, n]`, differentiable.
-    pub(crate) fn embeddings<P: Predictive>(
+    pub(crate) fn embeddings<P: Geometry>(
         &self,
         (locations, at): (&P, &P::Targets),
         (predictions, targets): (&P, &P::Targets),
@@ -121,7 +121,7 @@ impl<T> TensorKernel<T> {
     }
 
     /// The same kernel with its bandwidth fixed, for valid parameters.
-    pub(crate) fn fixed<P: Predictive>(self, predictions: &P) -> Result<Self>
+    pub(crate) fn fixed<P: Geometry>(self, predictions: &P) -> Result<Self>
     where
         T: TargetKernel<P>,
     {

@@ -3,63 +3,46 @@ use burn::{
     tensor::{Int, Tensor},
 };
 
-/// A scalar criterion of categorical predictions, which is what recalibration maps are fitted by
-/// and what a penalised loss is made of.
-pub trait Criterion {
-    /// The criterion of logits `[n, m]` and labels `[n]`: `[1]`.
-    fn forward(&self, logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1>;
+use crate::distribution::{Categorical, Predictive};
 
-    /// The criterion of probabilities `[n, m]` and labels `[n]`: `[1]`.
-    fn forward_from_probabilities(
-        &self,
-        probabilities: Tensor<2>,
-        labels: Tensor<1, Int>,
-    ) -> Tensor<1>;
+/// A differentiable criterion of predictions: what a [`PenalisedLoss`](super::PenalisedLoss) is made of,
+/// and what recalibration maps are fitted by. Smaller is better.
+///
+/// The losses here are criteria, and so are Burn's cross-entropy and any function of predictions and
+/// targets:
+///
+/// ```
+/// use burn::tensor::{Int, Tensor};
+/// use burn_calibration::{distribution::Categorical, loss::Criterion};
+///
+/// let brier = |predictions: &Categorical, labels: &Tensor<1, Int>| -> Tensor<1> {
+///     let residuals = burn_calibration::distribution::residuals(predictions.probabilities(), labels.clone());
+///     residuals.square().sum_dim(1).mean()
+/// };
+/// # let _: &dyn Criterion = &brier;
+/// ```
+pub trait Criterion<P: Predictive = Categorical> {
+    /// Returns the criterion, `[1]`, in the dtype of the predictions.
+    fn value(&self, predictions: &P, targets: &P::Targets) -> Tensor<1>;
+}
+
+impl<P: Predictive, F: Fn(&P, &P::Targets) -> Tensor<1>> Criterion<P> for F {
+    fn value(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
+        self(predictions, targets)
+    }
 }
 
 /// Burn's cross-entropy, whichever input it was configured for.
 impl Criterion for CrossEntropyLoss {
-    fn forward(&self, logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
-        Self {
-            logits: true,
+    fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Tensor<1> {
+        let (logits, input) = match predictions.logits() {
+            Some(logits) => (true, logits),
+            None => (false, predictions.probabilities()),
+        };
+        let loss = Self {
+            logits,
             ..self.clone()
-        }
-        .forward(logits, labels)
-    }
-
-    fn forward_from_probabilities(
-        &self,
-        probabilities: Tensor<2>,
-        labels: Tensor<1, Int>,
-    ) -> Tensor<1> {
-        Self {
-            logits: false,
-            ..self.clone()
-        }
-        .forward(probabilities, labels)
+        };
+        loss.forward(input, labels.clone())
     }
 }
-
-/// Implements [`Criterion`] by the methods of the same names.
-macro_rules! impl_criterion {
-    ($loss:ty) => {
-        impl $crate::loss::Criterion for $loss {
-            fn forward(
-                &self,
-                logits: ::burn::tensor::Tensor<2>,
-                labels: ::burn::tensor::Tensor<1, ::burn::tensor::Int>,
-            ) -> ::burn::tensor::Tensor<1> {
-                <$loss>::forward(self, logits, labels)
-            }
-
-            fn forward_from_probabilities(
-                &self,
-                probabilities: ::burn::tensor::Tensor<2>,
-                labels: ::burn::tensor::Tensor<1, ::burn::tensor::Int>,
-            ) -> ::burn::tensor::Tensor<1> {
-                <$loss>::forward_from_probabilities(self, probabilities, labels)
-            }
-        }
-    };
-}
-pub(super) use impl_criterion;

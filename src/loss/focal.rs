@@ -1,11 +1,13 @@
+use std::borrow::Borrow;
+
 use burn::{
     config::Config,
     module::Module,
     tensor::{Int, Tensor, activation::log_softmax},
 };
 
-use super::criterion::impl_criterion;
-use crate::distribution::hits;
+use super::{Criterion, Input, score::mean_of_kept};
+use crate::distribution::{Categorical, Predictive, Targets, hits, observed};
 
 /// Configuration of [`FocalLoss`].
 #[derive(Config, Debug)]
@@ -13,6 +15,8 @@ pub struct FocalLossConfig {
     /// The focusing parameter `γ ≥ 0`; 0 is the log loss. Default: 2.
     #[config(default = 2.0)]
     pub gamma: f64,
+    /// Labels that stand for padding: their samples do not count, as in Burn's cross-entropy.
+    pub pad_tokens: Option<Vec<usize>>,
 }
 
 impl FocalLossConfig {
@@ -27,7 +31,10 @@ impl FocalLossConfig {
             "γ is {}: expected a finite number of at least 0",
             self.gamma
         );
-        FocalLoss { gamma: self.gamma }
+        FocalLoss {
+            gamma: self.gamma,
+            pad_tokens: self.pad_tokens.clone().unwrap_or_default(),
+        }
     }
 }
 
@@ -61,55 +68,66 @@ pub struct FocalLoss {
     /// The focusing parameter.
     #[module(skip)]
     pub gamma: f64,
+    /// Labels whose samples do not count.
+    #[module(skip)]
+    pub pad_tokens: Vec<usize>,
 }
 
 impl FocalLoss {
-    /// The mean loss, from logits.
+    /// Returns the mean loss, `[1]`, in the dtype of the input: of logits and labels, or of predictions and
+    /// their labels, see [`Input`].
     ///
-    /// # Shapes
+    /// Of probabilities, one below `√min_positive`, and so `1 − p_y`, counts as that bound, with gradient 0.
     ///
-    /// - logits: `[n, m]`
-    /// - labels: `[n]`, classes in `0..m`
-    /// - output: `[1]`, in the dtype of the logits
-    pub fn forward(&self, logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
-        self.forward_no_reduction(logits, labels).mean()
-    }
-
-    /// The loss of each sample, from logits: `[n, m]` and `[n]` to `[n]`.
-    pub fn forward_no_reduction(&self, logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
-        let [n, m] = logits.dims();
-        let log_p = log_softmax(logits, 1);
-        let hits = hits(labels.clone(), m);
-        let least = log_p.dtype().finfo().expect("a float tensor").min / 4.0;
-        let others = log_p.clone().mask_fill(hits, least); // −∞ but for the gradient
-        let largest = others.clone().max_dim(1).detach();
-        // log(1 − p_y) = log Σ_{c ≠ y} p_c
-        let log_rest = (others - largest.clone()).exp().sum_dim(1).log() + largest;
-        let log_p = log_p.gather(1, labels.reshape([n, 1]));
-        self.of(log_p, log_rest)
-    }
-
-    /// The mean loss, from probabilities, with the shapes of [`forward`](Self::forward).
+    /// # Panics
     ///
-    /// A probability below `√min_positive`, and so `1 − p_y`, counts as that bound, with gradient 0.
-    pub fn forward_from_probabilities(
+    /// If the numbers of predictions and labels differ.
+    pub fn forward<I: Input<Predictions = Categorical>>(
         &self,
-        probabilities: Tensor<2>,
-        labels: Tensor<1, Int>,
+        input: I,
+        labels: I::Targets,
     ) -> Tensor<1> {
-        let [n, m] = probabilities.dims();
-        let float = probabilities.dtype().finfo().expect("a float tensor");
-        let log = |p: Tensor<2>| p.clamp_min(float.min_positive.sqrt()).log();
-        let hits = hits(labels.clone(), m);
-        let rest = probabilities.clone().mask_fill(hits, 0.0).sum_dim(1);
-        let observed = probabilities.gather(1, labels.reshape([n, 1]));
-        self.of(log(observed), log(rest)).mean()
+        self.value(&input.into_predictions(), labels.borrow())
     }
 
-    /// The loss of each sample from `log p_y` and `log(1 − p_y)`, both `[n, 1]`: `[n]`.
-    fn of(&self, log_p: Tensor<2>, log_rest: Tensor<2>) -> Tensor<1> {
+    /// Returns the loss of each sample, `[n]`, padding included.
+    pub fn forward_no_reduction<I: Input<Predictions = Categorical>>(
+        &self,
+        input: I,
+        labels: I::Targets,
+    ) -> Tensor<1> {
+        self.values(&input.into_predictions(), labels.borrow())
+    }
+
+    fn values(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Tensor<1> {
+        predictions.assert_targets(labels);
+        let hits = hits(labels.clone(), predictions.classes());
+        let of_label = |rows: Tensor<2>| observed(rows, labels.clone()).unsqueeze_dim(1);
+        let (log_p, log_rest): (Tensor<2>, _) = match predictions.logits() {
+            Some(logits) => {
+                let log_p = log_softmax(logits, 1);
+                let least = log_p.dtype().finfo().expect("a float tensor").min / 4.0;
+                let others = log_p.clone().mask_fill(hits, least); // −∞ but for the gradient
+                let largest = others.clone().max_dim(1).detach();
+                // log(1 − p_y) = log Σ_{c ≠ y} p_c
+                let log_rest = (others - largest.clone()).exp().sum_dim(1).log() + largest;
+                (of_label(log_p), log_rest)
+            }
+            None => {
+                let p = predictions.probabilities();
+                let float = p.dtype().finfo().expect("a float tensor");
+                let log = |p: Tensor<2>| p.clamp_min(float.min_positive.sqrt()).log();
+                let rest = p.clone().mask_fill(hits, 0.0).sum_dim(1);
+                (log(of_label(p)), log(rest))
+            }
+        }; // [n, 1] each
         ((log_rest * self.gamma).exp() * log_p).neg().squeeze_dim(1)
     }
 }
 
-impl_criterion!(FocalLoss);
+impl Criterion for FocalLoss {
+    fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Tensor<1> {
+        let kept = labels.kept(&self.pad_tokens);
+        mean_of_kept(self.values(predictions, labels), kept)
+    }
+}

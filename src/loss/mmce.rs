@@ -1,13 +1,16 @@
+use std::borrow::Borrow;
+
 use burn::{
     config::Config,
     module::Module,
     tensor::{Int, Tensor},
 };
 
-use super::criterion::impl_criterion;
+use super::{Criterion, Input};
 use crate::{
+    distribution::{Categorical, Targets},
     estimator::{Mmce, MmceForm},
-    ops::{Computation, softmax},
+    ops::Computation,
 };
 
 /// Configuration of [`MmceLoss`].
@@ -25,6 +28,8 @@ pub struct MmceLossConfig {
     /// Fused or composed. Default: fused on the processor.
     #[config(default = "Computation::Auto")]
     pub computation: Computation,
+    /// Labels that stand for padding: their samples do not count, as in Burn's cross-entropy.
+    pub pad_tokens: Option<Vec<usize>>,
 }
 
 impl MmceLossConfig {
@@ -51,6 +56,7 @@ impl MmceLossConfig {
                 computation: self.computation,
             },
             squared: self.squared,
+            pad_tokens: self.pad_tokens.clone().unwrap_or_default(),
         }
     }
 }
@@ -66,27 +72,31 @@ pub struct MmceLoss {
     pub mmce: Mmce,
     /// The squared MMCE rather than its root.
     pub squared: bool,
+    /// Labels whose samples do not count.
+    #[module(skip)]
+    pub pad_tokens: Vec<usize>,
 }
 
 impl MmceLoss {
-    /// The penalty from logits.
+    /// Returns the penalty, `[1]`, in the dtype of the input: of logits and labels, or of predictions and
+    /// their labels, see [`Input`].
     ///
-    /// # Shapes
+    /// # Panics
     ///
-    /// - logits: `[n, m]`
-    /// - labels: `[n]`, classes in `0..m`
-    /// - output: `[1]`, in the dtype of the logits
-    pub fn forward(&self, logits: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<1> {
-        self.forward_from_probabilities(softmax(logits), labels)
-    }
-
-    /// The penalty from probabilities, with the shapes of [`forward`](Self::forward).
-    pub fn forward_from_probabilities(
+    /// As [`Mmce::value`].
+    pub fn forward<I: Input<Predictions = Categorical>>(
         &self,
-        probabilities: Tensor<2>,
-        labels: Tensor<1, Int>,
+        input: I,
+        labels: I::Targets,
     ) -> Tensor<1> {
-        let square = self.mmce.value(probabilities, labels);
+        self.value(&input.into_predictions(), labels.borrow())
+    }
+}
+
+impl Criterion for MmceLoss {
+    fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Tensor<1> {
+        let kept = labels.kept(&self.pad_tokens);
+        let square = self.mmce.value_of_kept(predictions, labels, kept);
         if self.squared { square } else { root(square) }
     }
 }
@@ -96,5 +106,3 @@ fn root(x: Tensor<1>) -> Tensor<1> {
     let zero = x.clone().lower_equal_scalar(0.0);
     x.mask_fill(zero.clone(), 1.0).sqrt().mask_fill(zero, 0.0)
 }
-
-impl_criterion!(MmceLoss);

@@ -1,11 +1,15 @@
 //! Losses for training, as Burn modules: configuration, `init`, `forward`.
 //!
-//! Each takes logits, as Burn's cross-entropy does, or probabilities through its
-//! `forward_from_probabilities`, gives a tensor of shape `[1]`, and reads nothing back from the
-//! device. [`PenalisedLoss`] adds a calibration penalty to a base loss.
+//! Each takes logits and labels, as Burn's cross-entropy does, or predictions of any kind and their
+//! targets ([`Input`]), gives a tensor of shape `[1]`, and reads nothing back from the device.
+//! [`PenalisedLoss`] adds a calibration penalty to a base loss.
 //!
-//! For predictions over real vectors, [`ScoreLoss`] takes any [`Score`](crate::score::Score), and
-//! [`PinballLoss`] predicted quantiles.
+//! | loss | of |
+//! | --- | --- |
+//! | [`SkceLoss`] | predictions of any kind |
+//! | [`MmceLoss`], [`FocalLoss`] | classes |
+//! | [`ScoreLoss`] | whatever its [`Score`](crate::score::Score) is of: Brier, log, spherical, CRPS and others |
+//! | [`PinballLoss`] | predicted quantiles |
 //!
 //! ```
 //! use burn::nn::loss::CrossEntropyLossConfig;
@@ -26,30 +30,24 @@
 //! assert!(logits.grad(&gradients).is_some());
 //! ```
 
-mod brier;
 mod criterion;
 mod focal;
-mod log;
+mod input;
 mod mmce;
 mod penalised;
 mod pinball;
-mod real_skce;
 mod schedule;
 mod score;
 mod skce;
-mod spherical;
 mod step_counter;
 
-pub use brier::{BrierLoss, BrierLossConfig};
 pub use criterion::Criterion;
 pub use focal::{FocalLoss, FocalLossConfig};
-pub use log::{LogLoss, LogLossConfig};
+pub use input::{Input, Probabilities};
 pub use mmce::{MmceLoss, MmceLossConfig};
 pub use penalised::{PenalisedLoss, PenalisedTerms};
 pub use pinball::{PinballLoss, PinballLossConfig};
-pub use real_skce::{RealSkceLoss, RealSkceLossConfig};
 pub use schedule::WeightSchedule;
 pub use score::ScoreLoss;
 pub use skce::{SkceLoss, SkceLossConfig};
-pub use spherical::{SphericalLoss, SphericalLossConfig};
 pub use step_counter::StepCounter;

@@ -1,11 +1,10 @@
-use burn::{
-    module::Module,
-    tensor::{Int, Tensor},
-};
+use std::borrow::Borrow;
 
-use super::{Criterion, WeightSchedule};
+use burn::{module::Module, tensor::Tensor};
 
-/// `base + λ · penalty`, with a constant or scheduled weight `λ`.
+use super::{Criterion, Input, WeightSchedule};
+
+/// `base + λ · penalty`, with a constant or scheduled weight `λ`, of predictions of any kind.
 ///
 /// The base can be Burn's cross-entropy or any loss here, and so can the penalty.
 #[derive(Module, Debug)]
@@ -37,7 +36,7 @@ impl PenalisedTerms {
     }
 }
 
-impl<B: Module + Criterion, P: Module + Criterion> PenalisedLoss<B, P> {
+impl<B: Module, P: Module> PenalisedLoss<B, P> {
     /// From a base loss, a penalty and the weight of the penalty.
     ///
     /// # Panics
@@ -55,41 +54,26 @@ impl<B: Module + Criterion, P: Module + Criterion> PenalisedLoss<B, P> {
         }
     }
 
-    /// The loss at a 0-based training step, from logits.
-    ///
-    /// # Shapes
-    ///
-    /// - logits: `[n, m]`
-    /// - labels: `[n]`, classes in `0..m`
-    /// - output: `[1]`
-    pub fn forward(&self, logits: Tensor<2>, labels: Tensor<1, Int>, step: usize) -> Tensor<1> {
-        self.terms(logits, labels, step).total()
+    /// Returns the loss at a 0-based training step, `[1]`: of logits and labels, or of predictions and their
+    /// targets, see [`Input`].
+    pub fn forward<I: Input>(&self, input: I, targets: I::Targets, step: usize) -> Tensor<1>
+    where
+        B: Criterion<I::Predictions>,
+        P: Criterion<I::Predictions>,
+    {
+        self.terms(input, targets, step).total()
     }
 
-    /// The loss at a 0-based training step, from probabilities.
-    pub fn forward_from_probabilities(
-        &self,
-        probabilities: Tensor<2>,
-        labels: Tensor<1, Int>,
-        step: usize,
-    ) -> Tensor<1> {
+    /// Returns the terms of the loss at a 0-based training step.
+    pub fn terms<I: Input>(&self, input: I, targets: I::Targets, step: usize) -> PenalisedTerms
+    where
+        B: Criterion<I::Predictions>,
+        P: Criterion<I::Predictions>,
+    {
+        let (predictions, targets) = (input.into_predictions(), targets.borrow());
         PenalisedTerms {
-            base: self
-                .base
-                .forward_from_probabilities(probabilities.clone(), labels.clone()),
-            penalty: self
-                .penalty
-                .forward_from_probabilities(probabilities, labels),
-            weight: self.weight.at(step),
-        }
-        .total()
-    }
-
-    /// The terms of the loss at a 0-based training step, from logits.
-    pub fn terms(&self, logits: Tensor<2>, labels: Tensor<1, Int>, step: usize) -> PenalisedTerms {
-        PenalisedTerms {
-            base: self.base.forward(logits.clone(), labels.clone()),
-            penalty: self.penalty.forward(logits, labels),
+            base: self.base.value(&predictions, targets),
+            penalty: self.penalty.value(&predictions, targets),
             weight: self.weight.at(step),
         }
     }

@@ -1,63 +1,101 @@
-use std::fmt::Debug;
+use std::{borrow::Borrow, fmt::Debug};
 
-use burn::{module::Module, tensor::Tensor};
+use burn::{
+    module::Module,
+    tensor::{Bool, Tensor},
+};
 
-use crate::{distribution::Predictive, score::Score};
+use super::{Criterion, Input};
+use crate::{
+    distribution::{Predictive, Targets},
+    score::Score,
+};
 
-/// A proper score of predictive distributions, averaged over the batch: trains a network whose outputs
-/// are the parameters of distributions.
+/// A proper score averaged over the batch: the Brier loss, the log loss, the CRPS loss and the others.
 ///
 /// ```
-/// use burn::tensor::{Device, Tensor};
-/// use burn_calibration::{distribution::Normal, loss::ScoreLoss, score::Crps};
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_calibration::{distribution::Normal, loss::ScoreLoss, score::{Brier, Crps}};
 ///
 /// let device = Device::default().autodiff();
-/// let raw = Tensor::<2>::from_floats([[1.5, 0.0], [0.0, -1.0]], &device).require_grad(); // a network's output
+/// let output = Tensor::<2>::from_floats([[1.5, 0.0], [0.0, -1.0]], &device).require_grad(); // of a network
+/// // as logits of two classes
+/// let labels = Tensor::<1, Int>::from_ints([0, 1], &device);
+/// let gradients = ScoreLoss::new(Brier).forward(output.clone(), labels).backward();
+/// assert!(output.grad(&gradients).is_some());
+/// // as means and raw standard deviations
 /// let targets = Tensor::<2>::from_floats([[1.0], [0.5]], &device);
-/// let loss = ScoreLoss::new(Crps);
-/// let gradients = loss.forward(&Normal::from_raw(raw.clone(), 1e-3), &targets).backward();
-/// assert!(raw.grad(&gradients).is_some());
+/// let predictions = Normal::from_raw(output.clone(), 1e-3);
+/// let gradients = ScoreLoss::new(Crps).forward(&predictions, &targets).backward();
+/// assert!(output.grad(&gradients).is_some());
 /// ```
 #[derive(Module, Debug)]
 pub struct ScoreLoss<S: Clone + Debug + Send> {
     /// The score.
     #[module(skip)]
     pub score: S,
+    /// Labels whose samples do not count.
+    #[module(skip)]
+    pub pad_tokens: Vec<usize>,
 }
 
 impl<S: Clone + Debug + Send> ScoreLoss<S> {
-    /// By the given score.
+    /// Creates the loss of a score.
     pub fn new(score: S) -> Self {
-        Self { score }
+        Self {
+            score,
+            pad_tokens: Vec::new(),
+        }
     }
 
-    /// The mean score.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n`
-    /// - targets: `n`
-    /// - output: `[1]`, in the dtype of the predictions
+    /// Returns the same loss without the samples whose labels stand for padding.
+    pub fn with_pad_tokens(self, pad_tokens: Vec<usize>) -> Self {
+        Self { pad_tokens, ..self }
+    }
+
+    /// Returns the mean score, `[1]`, in the dtype of the input: of logits and labels, or of predictions and
+    /// their targets, see [`Input`].
     ///
     /// # Panics
     ///
     /// As [`Score::values`].
-    pub fn forward<P: Predictive>(&self, predictions: &P, targets: &P::Targets) -> Tensor<1>
+    pub fn forward<I: Input>(&self, input: I, targets: I::Targets) -> Tensor<1>
     where
-        S: Score<P>,
+        S: Score<I::Predictions>,
     {
-        self.forward_no_reduction(predictions, targets).mean()
+        self.value(&input.into_predictions(), targets.borrow())
     }
 
-    /// The score of each sample, `[n]`.
-    pub fn forward_no_reduction<P: Predictive>(
-        &self,
-        predictions: &P,
-        targets: &P::Targets,
-    ) -> Tensor<1>
+    /// Returns the score of each sample, `[n]`, padding included.
+    ///
+    /// # Panics
+    ///
+    /// As [`Score::values`].
+    pub fn forward_no_reduction<I: Input>(&self, input: I, targets: I::Targets) -> Tensor<1>
     where
-        S: Score<P>,
+        S: Score<I::Predictions>,
     {
-        self.score.values(predictions, targets)
+        let (predictions, targets) = (input.into_predictions(), targets.borrow());
+        predictions.assert_targets(targets);
+        self.score.values(&predictions, targets)
     }
+}
+
+impl<P: Predictive, S: Score<P> + Send> Criterion<P> for ScoreLoss<S> {
+    fn value(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
+        predictions.assert_targets(targets);
+        let values = self.score.values(predictions, targets);
+        mean_of_kept(values, targets.kept(&self.pad_tokens))
+    }
+}
+
+/// The mean of the values of samples that count, `[n]` to `[1]`; 0 if there are none.
+pub(super) fn mean_of_kept(values: Tensor<1>, kept: Option<Tensor<1, Bool>>) -> Tensor<1> {
+    let Some(kept) = kept else {
+        return values.mean();
+    };
+    let dropped = kept.bool_not();
+    let share = values.ones_like().mask_fill(dropped.clone(), 0.0).mean();
+    let none = share.clone().equal_elem(0.0);
+    values.mask_fill(dropped, 0.0).mean() / share.mask_fill(none, 1.0)
 }

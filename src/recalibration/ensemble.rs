@@ -1,3 +1,5 @@
+use crate::prelude::Categorical;
+use crate::prelude::LogScore;
 use burn::{
     config::Config,
     module::{Module, Param},
@@ -17,7 +19,7 @@ use super::{
 use crate::{
     error::Result,
     host::{to_scalar, to_vec},
-    loss::{Criterion, LogLossConfig},
+    loss::{Criterion, ScoreLoss},
 };
 
 /// Configuration of [`EnsembleTemperatureScaling`], which it fits.
@@ -71,7 +73,7 @@ impl Fit for EnsembleTemperatureScalingConfig {
         let beta = TemperatureScalingConfig::new().inverse_temperature(&data);
         let beta = (beta * spread).clamp(1e-4, 1e4) / spread;
         let (logits, labels) = (data.tensor(data.logits.clone()), data.labels_tensor());
-        let log_loss = LogLossConfig::new().init();
+        let log_loss = ScoreLoss::new(LogScore);
         let limits = Limits {
             tolerance: self.tolerance,
             iterations: self.max_iterations,
@@ -82,7 +84,7 @@ impl Fit for EnsembleTemperatureScalingConfig {
                 let [log_beta, weights] = [0..1, 1..4].map(|part| theta.clone().slice(part));
                 let log_weights = log_softmax(weights, 0);
                 let mixed = mixture(logits.clone(), log_beta.exp(), log_weights);
-                criterion.forward(mixed, labels.clone())
+                criterion.value(&Categorical::from_logits_unchecked(mixed), &labels)
             };
             let mut observe = |evaluations, objective| {
                 progress(FitProgress {

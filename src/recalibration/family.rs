@@ -1,5 +1,7 @@
 //! Fitting a differentiable family of maps: regularisation, cross-validation, descent.
 
+use crate::prelude::Categorical;
+use crate::prelude::LogScore;
 use std::{sync::mpsc, thread};
 
 use burn::tensor::{Int, Tensor};
@@ -13,7 +15,7 @@ use super::{
 use crate::{
     error::Result,
     host::to_scalar,
-    loss::{Criterion, LogLossConfig},
+    loss::{Criterion, ScoreLoss},
 };
 
 /// Maps that differ by their parameters `θ`.
@@ -62,7 +64,7 @@ impl<'a, F: Family> Prepared<'a, F> {
     /// The criterion alone.
     fn criterion(&self, criterion: &dyn Criterion, theta: &Tensor<1>) -> Tensor<1> {
         let logits = self.family.logits(theta, &self.inputs);
-        criterion.forward(logits, self.labels.clone())
+        criterion.value(&Categorical::from_logits_unchecked(logits), &self.labels)
     }
 
     fn fit(
@@ -88,7 +90,7 @@ pub(super) fn fit_family<F: Family + Sync>(
     criterion: Option<&dyn Criterion>,
     progress: &mut dyn FnMut(FitProgress),
 ) -> Result<(Vec<f64>, FitReport)> {
-    let log_loss = LogLossConfig::new().init();
+    let log_loss = ScoreLoss::new(LogScore);
     let n = data.samples();
     let folds = match settings.regularisation.validate()? {
         Regularisation::CrossValidated { folds: count } if n >= 2 * count => {
@@ -180,7 +182,7 @@ fn held_out<F: Family>(
     limits: Limits,
     progress: &mpsc::Sender<At>,
 ) -> [f64; WEIGHTS.len()] {
-    let log_loss = LogLossConfig::new().init();
+    let log_loss = ScoreLoss::new(LogScore);
     let others = (0..folds.len()).filter(|other| *other != fold);
     let rest: Vec<usize> = others.flat_map(|other| folds[other].clone()).collect();
     let (rest, left_out) = (data.select(&rest), data.select(&folds[fold]));

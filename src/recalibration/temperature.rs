@@ -1,3 +1,4 @@
+use crate::prelude::Categorical;
 use burn::{
     config::Config,
     module::{Module, Param},
@@ -145,7 +146,10 @@ impl TemperatureScalingConfig {
         );
         let mut evaluations = 0;
         let mut objective = |x: f64| {
-            let value = to_scalar(criterion.forward(logits.clone() * x.exp(), labels.clone()));
+            let value = to_scalar(criterion.value(
+                &Categorical::from_logits_unchecked(logits.clone() * x.exp()),
+                &labels,
+            ));
             evaluations += 1;
             progress(FitProgress {
                 fit: 1,

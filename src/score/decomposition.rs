@@ -2,8 +2,12 @@ use std::fmt;
 
 use burn::tensor::{Int, Tensor};
 
-use super::ProperScore;
-use crate::{distribution::Categorical, error::Result, host::to_vec};
+use super::Divergence;
+use crate::{
+    distribution::{Categorical, Predictive},
+    error::Result,
+    host::to_vec,
+};
 
 /// The calibration–sharpness decomposition of a mean score over groups of equal predictions:
 ///
@@ -18,7 +22,7 @@ use crate::{distribution::Categorical, error::Result, host::to_vec};
 /// samples (sharpness by `g(q̄)/n` less), for the log score by about `G(m−1)/2n`. They mean something
 /// where predictions are few and each comes often: binned, rounded, or those of a tree. Where all
 /// are distinct each label is its own group, the calibration is the whole score and the sharpness the
-/// whole entropy, whatever the model. Use [`refinement`](ProperScore::refinement) there.
+/// whole entropy, whatever the model. Use a [`Refinement`](super::Refinement) there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decomposition {
     /// The mean score.
@@ -46,7 +50,7 @@ impl fmt::Display for Decomposition {
     }
 }
 
-impl ProperScore {
+impl Decomposition {
     /// The decomposition of the mean score into entropy, sharpness and calibration.
     ///
     /// A group is of rows that are equal in every digit: of the log probabilities for the log score,
@@ -54,13 +58,14 @@ impl ProperScore {
     ///
     /// ```
     /// use burn::tensor::{Device, Int, Tensor};
-    /// use burn_calibration::{distribution::Categorical, score::ProperScore};
+    /// use burn_calibration::{distribution::Categorical, score::{Brier, Decomposition}};
     ///
     /// # fn main() -> burn_calibration::error::Result<()> {
     /// let device = Device::default();
     /// let rows = Tensor::<2>::from_floats([[0.75, 0.25], [0.75, 0.25]], &device);
     /// let labels = Tensor::<1, Int>::from_ints([0, 1], &device);
-    /// let brier = ProperScore::Brier.decomposition(&Categorical::from_probabilities(rows)?, &labels)?;
+    /// let predictions = Categorical::from_probabilities(rows)?;
+    /// let brier = Decomposition::of(&Brier, &predictions, &labels)?;
     /// assert_eq!((brier.entropy, brier.sharpness, brier.calibration), (0.5, 0.0, 0.125));
     /// # Ok(())
     /// # }
@@ -75,19 +80,16 @@ impl ProperScore {
     ///
     /// # Errors
     ///
-    /// As [`upper_bound`](Self::upper_bound).
-    pub fn decomposition(
-        self,
+    /// As [`Score::each`](super::Score::each).
+    pub fn of(
+        score: &impl Divergence,
         predictions: &Categorical,
         labels: &Tensor<1, Int>,
-    ) -> Result<Decomposition> {
-        let score = self.upper_bound(predictions, labels)?.estimate;
+    ) -> Result<Self> {
+        let mean = score.mean(predictions, labels)?.estimate;
         let classes = predictions.check_labels(labels)?;
         let (n, m) = (predictions.samples(), predictions.classes());
-        let rows = to_vec(match self {
-            Self::Log => predictions.log_probabilities(),
-            _ => predictions.probabilities(),
-        });
+        let rows = to_vec(score.coordinates(predictions));
         let row = |i: usize| &rows[i * m..(i + 1) * m];
         let order = sorted(n, row);
         let groups: Vec<&[usize]> = order.chunk_by(|&i, &j| row(i) == row(j)).collect();
@@ -101,53 +103,22 @@ impl ProperScore {
         };
 
         let marginal = frequencies(&order);
-        let constant = self.coordinates(&marginal);
+        let constant = score.coordinates_of(&marginal);
         let (mut sharpness, mut calibration) = (0.0, 0.0);
         for group in &groups {
             let weight = group.len() as f64 / n as f64;
             let frequencies = frequencies(group);
-            sharpness += weight * self.divergence(&constant, &frequencies);
-            calibration += weight * self.divergence(row(group[0]), &frequencies);
+            sharpness += weight * score.divergence(&constant, &frequencies);
+            calibration += weight * score.divergence(row(group[0]), &frequencies);
         }
-        Ok(Decomposition {
-            score,
-            entropy: self.entropy(&marginal),
+        Ok(Self {
+            score: mean,
+            entropy: score.entropy(&marginal),
             sharpness,
             calibration,
             groups: groups.len(),
             samples: n,
         })
-    }
-
-    /// What the divergence takes of a prediction: `log p` for the log score, else `p`.
-    fn coordinates(self, p: &[f64]) -> Vec<f64> {
-        match self {
-            Self::Log => p.iter().map(|p| p.ln()).collect(),
-            _ => p.to_vec(),
-        }
-    }
-
-    /// `g(q) = S(q, q)`: `1 − ‖q‖²`, `−Σ_c q_c log q_c`, `1 − ‖q‖`.
-    fn entropy(self, q: &[f64]) -> f64 {
-        match self {
-            Self::Brier => 1.0 - q.iter().map(|q| q * q).sum::<f64>(),
-            Self::Log => -positive(q).map(|(_, q)| q * q.ln()).sum::<f64>(),
-            Self::Spherical => 1.0 - norm(q),
-        }
-    }
-
-    /// `d(p, q) = S(p, q) − g(q)` for a prediction with coordinates `x`: `‖p − q‖²`,
-    /// `Σ_c q_c log(q_c/p_c)`, and `‖q‖ − p·q/‖p‖ = ½ ‖q‖ ‖p/‖p‖ − q/‖q‖‖²`.
-    fn divergence(self, x: &[f64], q: &[f64]) -> f64 {
-        let squares = |x_scale: f64, q_scale: f64| -> f64 {
-            let differences = x.iter().zip(q).map(|(x, q)| x / x_scale - q / q_scale);
-            differences.map(|difference| difference * difference).sum()
-        };
-        match self {
-            Self::Brier => squares(1.0, 1.0),
-            Self::Log => positive(q).map(|(c, q)| q * (q.ln() - x[c])).sum(),
-            Self::Spherical => 0.5 * norm(q) * squares(norm(x), norm(q)),
-        }
     }
 }
 
@@ -163,13 +134,4 @@ fn sorted<'a>(n: usize, row: impl Fn(usize) -> &'a [f64]) -> Vec<usize> {
             .unwrap_or(std::cmp::Ordering::Equal)
     });
     order
-}
-
-/// The classes of positive frequency, with it.
-fn positive(q: &[f64]) -> impl Iterator<Item = (usize, f64)> {
-    q.iter().copied().enumerate().filter(|&(_, q)| q > 0.0)
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }

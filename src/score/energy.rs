@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Crps, FairCrps, Score, crps::at_least_two};
 use crate::{
-    distribution::Samples,
+    distribution::{Predictive, Samples},
     error::Result,
     ops::{Metric, pairwise_distance},
 };

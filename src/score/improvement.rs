@@ -1,12 +1,7 @@
 use std::fmt;
 
-use burn::tensor::{Int, Tensor};
-
-use super::{MeanEstimate, ProperScore};
-use crate::{
-    distribution::Categorical,
-    error::{Error, Result},
-};
+use super::MeanEstimate;
+use crate::error::Result;
 
 /// What a recalibration `h` of a model `f` gains in a proper score, from the same samples before and
 /// after.
@@ -83,82 +78,5 @@ impl fmt::Display for Improvement {
             Some(warning) => write!(f, "\n{warning}"),
             None => Ok(()),
         }
-    }
-}
-
-impl ProperScore {
-    /// What a recalibration gains: the mean scores before and after, and their paired difference.
-    ///
-    /// ```
-    /// use burn::tensor::{Device, Int, Tensor};
-    /// use burn_calibration::{distribution::Categorical, score::ProperScore};
-    ///
-    /// # fn main() -> burn_calibration::error::Result<()> {
-    /// let device = Device::default();
-    /// let logits = Tensor::<2>::from_floats([[4.0, 0.0], [0.0, 6.0], [5.0, 0.0]], &device);
-    /// let labels = Tensor::<1, Int>::from_ints([0, 1, 1], &device);
-    /// let before = Categorical::from_logits(logits.clone())?;
-    /// let after = Categorical::from_logits(logits / 4.0)?; // a temperature: injective
-    /// let gain = ProperScore::Log.improvement(&before, &after, &labels)?.with_injective(true);
-    /// assert!(gain.difference.estimate < 0.0 && gain.warning().is_none());
-    /// let (low, high) = gain.confidence_interval(0.95)?;
-    /// assert!(low < 0.0 && high > 0.0); // three samples prove nothing
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Shapes
-    ///
-    /// - before, after: `n × m`
-    /// - labels: `[n]`
-    ///
-    /// Cost: `O(n·m)`.
-    ///
-    /// # Errors
-    ///
-    /// A label that is not a class, another number of labels than of predictions before or after,
-    /// another number of classes after than before, or, for the log score of predictions built from
-    /// probabilities, an observed class of probability 0; the error says of which predictions.
-    pub fn improvement(
-        self,
-        before: &Categorical,
-        after: &Categorical,
-        labels: &Tensor<1, Int>,
-    ) -> Result<Improvement> {
-        check_comparable(before, after, labels)?;
-        let scores_before = self
-            .each(before, labels)
-            .map_err(|error| of("before", error))?;
-        let scores_after = self
-            .each(after, labels)
-            .map_err(|error| of("after", error))?;
-        let [before, after, difference] = MeanEstimate::paired(&scores_before, &scores_after);
-        Ok(Improvement {
-            before,
-            after,
-            difference,
-            injective: None,
-        })
-    }
-}
-
-/// Predictions over the same classes, as many as labels.
-pub(super) fn check_comparable(
-    before: &Categorical,
-    after: &Categorical,
-    labels: &Tensor<1, Int>,
-) -> Result<()> {
-    before.check_labels(labels)?;
-    let classes = after.check_classes(before.classes());
-    classes.map_err(|error| of("after", error))?;
-    let labels = after.check_labels(labels);
-    labels.map(|_| ()).map_err(|error| of("after", error))
-}
-
-/// An error of the predictions before or after.
-pub(super) fn of(when: &'static str, error: Error) -> Error {
-    Error::Recalibration {
-        when,
-        reason: Box::new(error),
     }
 }

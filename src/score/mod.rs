@@ -6,17 +6,15 @@
 //!
 //! | question | answer | of |
 //! | --- | --- | --- |
-//! | how miscalibrated at most? | [`ProperScore::upper_bound`] | one set of predictions |
-//! | what did a recalibration gain? | [`ProperScore::improvement`], [`Skce::improvement`](crate::estimator::Skce::improvement) | two, before and after |
-//! | how much of the score is miscalibration? | [`ProperScore::decomposition`] | predictions that repeat |
-//! | | [`ProperScore::refinement`] | any predictions, and a way to recalibrate |
-//!
-//! [`ProperScore`] is of class probabilities. For predictions over real vectors a [`Score`] asks the first
-//! two questions:
+//! | how miscalibrated at most? | [`Score::upper_bound`] | one set of predictions |
+//! | what did a recalibration gain? | [`Score::improvement`], [`Skce::improvement`](crate::estimator::Skce::improvement) | two, before and after |
+//! | how much of the score is miscalibration? | [`Decomposition`] | classes, predictions that repeat |
+//! | | [`Refinement`] | classes, any predictions, and a way to recalibrate |
 //!
 //! | score | of | upper bound |
 //! | --- | --- | --- |
-//! | [`LogScore`] | densities | none, its entropy is unbounded |
+//! | [`Brier`], [`Spherical`] | classes | yes |
+//! | [`LogScore`] | classes, densities | of classes; the entropy of densities is unbounded |
 //! | [`Crps`] | normal, Laplace, their mixtures, samples | yes |
 //! | [`EnergyScore`] | samples, with the dependence of coordinates | yes |
 //! | [`DawidSebastiani`] | means and variances | none |
@@ -28,41 +26,41 @@
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
-//! use burn_calibration::{distribution::Categorical, score::ProperScore};
+//! use burn_calibration::{distribution::Categorical, score::{Brier, Score}};
 //!
 //! # fn main() -> burn_calibration::error::Result<()> {
 //! let device = Device::default();
 //! let rows = Tensor::<2>::from_floats([[0.8, 0.2], [0.5, 0.5]], &device);
 //! let labels = Tensor::<1, Int>::from_ints([0, 1], &device);
-//! let bound = ProperScore::Brier.upper_bound(&Categorical::from_probabilities(rows)?, &labels)?;
+//! let bound = Brier.upper_bound(&Categorical::from_probabilities(rows)?, &labels)?;
 //! assert!((bound.estimate - (0.08 + 0.5) / 2.0).abs() < 1e-6);
 //! # Ok(())
 //! # }
 //! ```
 
+mod classes;
 mod crps;
 mod dawid_sebastiani;
 mod decomposition;
-mod distribution_score;
 mod energy;
 mod improvement;
 mod log_score;
 mod mean;
-mod proper;
+mod proper_score;
 mod refinement;
 mod size;
 mod skce_improvement;
 pub(crate) mod student;
 
+pub use classes::{Brier, Divergence, Spherical};
 pub use crps::{Crps, FairCrps};
 pub use dawid_sebastiani::DawidSebastiani;
 pub use decomposition::Decomposition;
-pub use distribution_score::Score;
 pub use energy::{EnergyScore, FairEnergyScore};
 pub use improvement::Improvement;
 pub use log_score::LogScore;
 pub use mean::MeanEstimate;
-pub use proper::ProperScore;
+pub use proper_score::Score;
 pub use refinement::Refinement;
 pub use size::{ErrorSize, Interval, IntervalOverconfidence, Overconfidence, Quantify};
 pub use skce_improvement::SkceImprovement;

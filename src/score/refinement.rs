@@ -3,7 +3,7 @@ use std::fmt;
 use burn::tensor::{Int, Tensor};
 use rand::{Rng, seq::SliceRandom};
 
-use super::{MeanEstimate, ProperScore};
+use super::{MeanEstimate, Score};
 use crate::{
     distribution::Categorical,
     error::{Error, Result},
@@ -48,13 +48,13 @@ impl fmt::Display for Refinement {
     }
 }
 
-impl ProperScore {
+impl Refinement {
     /// Splits the mean score into refinement and calibration by cross-fitting: `K` folds of samples in
     /// random order, sizes equal within 1, each recalibrated by a map that is fitted to the others.
     ///
     /// ```
     /// use burn::tensor::{Device, Distribution, Int, Tensor};
-    /// use burn_calibration::{recalibration::{Fit, Recalibration, TemperatureScalingConfig}, score::ProperScore};
+    /// use burn_calibration::{recalibration::{Fit, Recalibration, TemperatureScalingConfig}, score::{LogScore, Refinement}};
     /// use rand::{SeedableRng, rngs::StdRng};
     ///
     /// # fn main() -> burn_calibration::error::Result<()> {
@@ -62,7 +62,7 @@ impl ProperScore {
     /// let logits = Tensor::<2>::from_floats([[4.0, 0.0], [0.0, 4.0]], &device).repeat_dim(0, 50);
     /// let labels = Tensor::<1, Int>::arange(0..100, &device).remainder_scalar(5).lower_elem(1).int();
     /// let rng = &mut StdRng::seed_from_u64(0);
-    /// let split = ProperScore::Log.refinement(&logits, &labels, 5, rng, |logits, labels| {
+    /// let split = Refinement::of(&LogScore, &logits, &labels, 5, rng, |logits, labels| {
     ///     let map = TemperatureScalingConfig::new().fit(logits, labels)?;
     ///     Ok(move |logits| map.forward(logits))
     /// })?;
@@ -91,14 +91,14 @@ impl ProperScore {
     ///
     /// Berta, Holzmüller, Jordan, Bach: *Rethinking early stopping: refine, then calibrate*, 2025; the
     /// decomposition is that of Gruber and Buettner 2022, Lemma 4.1.
-    pub fn refinement<M: Fn(Tensor<2>) -> Tensor<2>>(
-        self,
+    pub fn of<M: Fn(Tensor<2>) -> Tensor<2>>(
+        score: &impl Score<Categorical>,
         logits: &Tensor<2>,
         labels: &Tensor<1, Int>,
         folds: usize,
         rng: &mut dyn Rng,
         mut fit: impl FnMut(Tensor<2>, Tensor<1, Int>) -> Result<M>,
-    ) -> Result<Refinement> {
+    ) -> Result<Self> {
         let logits = logits.clone().detach();
         let [n, m] = logits.dims();
         let original = Categorical::from_logits(logits.clone())?;
@@ -134,12 +134,9 @@ impl ProperScore {
         let recalibrated = Tensor::cat(recalibrated, 0);
         let position = int_tensor(position, &recalibrated.device());
         let recalibrated = Categorical::from_logits(recalibrated.select(0, position));
-        let recalibrated = recalibrated.map_err(|error| Error::Recalibration {
-            when: "after",
-            reason: Box::new(error),
-        })?;
-        let split = self.improvement(&recalibrated, &original, labels)?;
-        Ok(Refinement {
+        let recalibrated = recalibrated.map_err(|error| error.of("after"))?;
+        let split = score.improvement(&recalibrated, &original, labels)?;
+        Ok(Self {
             score: split.after,
             refinement: split.before,
             calibration: split.difference,

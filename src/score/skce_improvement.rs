@@ -2,9 +2,9 @@ use std::fmt;
 
 use burn::tensor::{Int, Tensor};
 
-use super::{MeanEstimate, improvement::check_comparable};
+use super::MeanEstimate;
 use crate::{
-    distribution::Categorical,
+    distribution::{Categorical, Predictive},
     error::{Error, Result},
     estimator::{ClassPairs, PairMatrix, Skce, SkceForm},
     kernel::{ClassKernel, Kernel},
@@ -78,7 +78,7 @@ impl<K: ClassKernel> Skce<K> {
     ///
     /// ```
     /// use burn::tensor::{Device, Int, Tensor};
-    /// use burn_calibration::{distribution::Categorical, estimator::Skce, kernel::Kernel};
+    /// use burn_calibration::{distribution::{Categorical, Predictive}, estimator::Skce, kernel::Kernel};
     ///
     /// # fn main() -> burn_calibration::error::Result<()> {
     /// let device = Device::default();
@@ -115,7 +115,11 @@ impl<K: ClassKernel> Skce<K> {
         after: &Categorical,
         labels: &Tensor<1, Int>,
     ) -> Result<SkceImprovement> {
-        check_comparable(before, after, labels)?;
+        before.check_labels(labels)?;
+        let comparable = before.check_like(after);
+        comparable.map_err(|error| error.of("after"))?;
+        let labels_after = after.check_labels(labels);
+        labels_after.map_err(|error| error.of("after"))?;
         match self.form {
             SkceForm::Block(_) => self.form.check_size(before.samples())?,
             _ if before.samples() < 3 => {

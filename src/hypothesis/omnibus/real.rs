@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::aspects::{Aspect, BANDWIDTHS, Kind, Omnibus, Plan, of_kernel};
 use crate::{
-    distribution::{HostMarginals, Marginals},
+    distribution::{Geometry, HostMarginals, Marginals},
     error::Result,
     host::to_vec,
     hypothesis::engine::{Evaluator, HostKernel, inverse_root},
@@ -17,7 +17,7 @@ const LANDMARKS: usize = 16;
 /// Predictions and targets whose median distances are taken.
 const MEDIAN_OF: usize = 256;
 
-impl<P: Marginals> Omnibus for P
+impl<P: Marginals + Geometry> Omnibus for P
 where
     RealKernel: TargetKernel<P>,
 {
@@ -152,7 +152,7 @@ struct Embeddings {
 
 impl Embeddings {
     /// With the same landmarks for all bandwidths; that of the kernel is fixed.
-    fn new<P: Marginals>(
+    fn new<P: Marginals + Geometry>(
         predictions: &P,
         features: &P,
         on_predictions: Kernel,

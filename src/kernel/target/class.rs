@@ -3,7 +3,7 @@ use burn::tensor::{DType, Int, Tensor, TensorData};
 use super::TargetKernel;
 use crate::{
     distribution::{Categorical, Predictive, hits, in_batches},
-    error::Result,
+    error::{Error, Result},
     kernel::matrix::check_kernel_matrix,
 };
 
@@ -99,7 +99,10 @@ impl TargetKernel<Categorical> for ClassMatrix {
     }
 
     fn validate_for(&self, predictions: &Categorical) -> Result<()> {
-        predictions.check_classes(self.rows.len())
+        match (predictions.classes(), self.rows.len()) {
+            (got, expected) if got != expected => Err(Error::ClassMismatch { got, expected }),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -12,13 +12,13 @@ use burn::tensor::Tensor;
 pub use class::{ClassMatrix, White};
 pub use real::{RealKernel, RealProfile};
 
-use crate::{distribution::Predictive, error::Result};
+use crate::{distribution::Geometry, error::Result};
 
 /// A kernel `k_Y` on targets whose expectations under predictions `P` are known.
 ///
 /// All of its matrices are within batches of consecutive rows, differentiable, in the dtype of the
 /// predictions, and made without reading anything back.
-pub trait TargetKernel<P: Predictive>: Clone + Debug {
+pub trait TargetKernel<P: Geometry>: Clone + Debug {
     /// `k_Y(y_i, y'_j)`, `[batches, n, k]`, for `batches · n` and `batches · k` targets.
     fn between(&self, y: &P::Targets, other: &P::Targets, like: &P, batches: usize) -> Tensor<3>;
 

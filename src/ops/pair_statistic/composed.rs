@@ -12,7 +12,7 @@ use burn::{
 use super::{
     PairKernel, Pairing, Separation,
     backend::{WithGradient, WithGradients},
-    block_size, normalisation,
+    normalisation,
 };
 use crate::ops::pairwise_distance::{Metric, PairwiseDistance, difference, divide_where_positive};
 
@@ -52,7 +52,7 @@ pub(super) fn composed_rows<B: PairwiseDistance>(
     gradient: bool,
 ) -> WithGradients<B> {
     let (n, d) = (points.shape()[0], points.shape()[1]);
-    let size = block_size(pairing, n);
+    let size = pairing.size(n);
     let (batch, used) = (n / size, n / size * size);
     let scalar = |x: f64| x.into();
     let zeros =

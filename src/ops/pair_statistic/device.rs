@@ -11,8 +11,7 @@ use burn::{
 use burn_cubecl::CubeBackend;
 
 use super::{
-    PairKernel, Pairing, Separation, backend::WithGradient, block_size, composed::composed,
-    normalisation,
+    PairKernel, Pairing, Separation, backend::WithGradient, composed::composed, normalisation,
 };
 use crate::ops::cube::{self, Form, Request, is_able, pair_sums};
 
@@ -38,7 +37,7 @@ pub(super) fn run(
     };
     let request = Request {
         form,
-        size: block_size(pairing, n),
+        size: pairing.size(n),
         scale: kernel.scale(),
         factor: normalisation(pairing, n).0,
     };

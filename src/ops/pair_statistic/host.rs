@@ -11,7 +11,7 @@ use burn::{
 use super::{
     PairKernel, Pairing, Separation,
     backend::{WithGradient, WithGradients},
-    block_size, normalisation,
+    normalisation,
 };
 use crate::ops::cpu::{
     self, Gradients, PairSums, Real, Residuals, Samples, order_statistics, pair_sums,
@@ -130,7 +130,7 @@ fn means<T: Real + Element>(
 ) -> Means {
     let n = samples.count();
     let (of_pairs, of_diagonal) = normalisation(pairing, n);
-    let size = block_size(pairing, n);
+    let size = pairing.size(n);
     let sums: PairSums<T> = pair_sums(samples, size, kernel, bandwidth, gradient);
     let mut value = of_pairs * sums.values.iter().sum::<f64>();
     let Gradients {

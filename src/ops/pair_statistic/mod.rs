@@ -68,6 +68,16 @@ pub enum Pairing {
     },
 }
 
+impl Pairing {
+    /// The number of samples in a block, of `n` in all.
+    pub(crate) fn size(self, n: usize) -> usize {
+        match self {
+            Self::All => n,
+            Self::Blocks { size } => size,
+        }
+    }
+}
+
 /// The mean of `h_ij = k(p_i, p_j) δ_i·δ_j` over pairs of samples, with residuals `δ = e_y − p`,
 /// fused: no `n × n` matrix is stored, neither for the value nor for the gradient, which reaches
 /// the points and the bandwidth.
@@ -174,13 +184,5 @@ fn normalisation(pairing: Pairing, n: usize) -> (f64, f64) {
     match pairing {
         Pairing::All => (2.0 / (n * n) as f64, 1.0 / (n * n) as f64),
         Pairing::Blocks { size } => (2.0 / ((n / size) * size * (size - 1)) as f64, 0.0),
-    }
-}
-
-/// The pairs in blocks of this size.
-fn block_size(pairing: Pairing, n: usize) -> usize {
-    match pairing {
-        Pairing::All => n,
-        Pairing::Blocks { size } => size,
     }
 }

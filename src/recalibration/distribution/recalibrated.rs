@@ -1,14 +1,13 @@
-use std::{f64::consts::PI, ops::Range};
+use std::f64::consts::PI;
 
-use burn::tensor::{DType, Device, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
 use rand::{Rng, RngExt, seq::SliceRandom};
 
 use super::curve::Curve;
 use crate::{
     distribution::{HostMarginals, Marginals, Predictive, Sampler, Samples},
-    error::{Error, Result},
+    error::Result,
     host::to_vec,
-    kernel::Distance,
 };
 
 /// Predictions recalibrated by [`QuantileRecalibration`](super::QuantileRecalibration), with the
@@ -117,32 +116,16 @@ fn rule() -> Vec<(f64, f64)> {
 impl<P: Marginals> Predictive for QuantileRecalibrated<P> {
     type Targets = Tensor<2>;
 
-    fn samples(&self) -> usize {
-        self.predictions.samples()
+    fn parameter(&self) -> Tensor<2> {
+        self.predictions.parameter()
     }
 
-    fn device(&self) -> Device {
-        self.predictions.device()
+    fn dimensions(&self) -> usize {
+        self.predictions.dimensions()
     }
 
-    fn dtype(&self) -> DType {
-        self.predictions.dtype()
-    }
-
-    fn detach(&self) -> Self {
-        self.on_same(self.predictions.detach())
-    }
-
-    fn like(&self, other: &Self) -> Self {
-        self.on_same(self.predictions.like(&other.predictions))
-    }
-
-    fn slice_rows(&self, rows: Range<usize>) -> Self {
-        self.on_same(self.predictions.slice_rows(rows))
-    }
-
-    fn select_rows(&self, rows: &[usize]) -> Self {
-        self.on_same(self.predictions.select_rows(rows))
+    fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
+        self.on_same(self.predictions.map(f))
     }
 
     fn check(&self) -> Result<()> {
@@ -157,18 +140,6 @@ impl<P: Marginals> Predictive for QuantileRecalibrated<P> {
         self.predictions.check_like(&other.predictions)
     }
 
-    fn check_distance(&self, distance: Distance) -> Result<()> {
-        Err(Error::NoSuchDistance {
-            distance,
-            expected: "that of their samples",
-        })
-    }
-
-    /// None.
-    fn coordinates(&self) -> Option<Tensor<2>> {
-        None
-    }
-
     fn sampler(&self) -> Sampler<Self> {
         let (marginals, d) = (self.on_host(), self.curves.len());
         Box::new(move |rows, rng| {
@@ -177,10 +148,6 @@ impl<P: Marginals> Predictive for QuantileRecalibrated<P> {
                 .map(|at| marginals.quantile(at, rng.sample(rand_distr::Open01)))
                 .collect()
         })
-    }
-
-    fn observed(&self, drawn: &Vec<f64>) -> Tensor<2> {
-        self.tensor(drawn.clone())
     }
 }
 

@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 
 use crate::{
-    distribution::{Density, PowerExponential},
+    distribution::{Density, PowerExponential, Predictive},
     error::Result,
     host::to_vec,
 };

@@ -1,5 +1,6 @@
 //! Scalar maps of few parameters: log-odds that are linear in features of log-odds.
 
+use crate::prelude::Categorical;
 use burn::tensor::Tensor;
 
 use super::{
@@ -197,7 +198,10 @@ fn descend<C: Curve>(
             if bounded(j) { row.square() } else { row }
         };
         let weights = Tensor::cat((0..p).map(row).collect(), 0);
-        criterion.forward(combine(features.clone(), weights), labels.clone())
+        criterion.value(
+            &Categorical::from_logits_unchecked(combine(features.clone(), weights)),
+            &labels,
+        )
     };
     let root = |j: usize, w: f64| if bounded(j) { w.max(LEAST).sqrt() } else { w };
     let theta: Vec<f64> = (0..p)

@@ -1,5 +1,6 @@
 //! Scalar maps without a formula: probabilities at knots among the log-odds, linear between them.
 
+use crate::prelude::LogScore;
 use burn::{
     module::{Module, Param},
     tensor::{Device, Int, Tensor},
@@ -12,7 +13,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     host::{to_scalar, to_vec},
-    loss::{Criterion, LogLossConfig},
+    loss::{Criterion, ScoreLoss},
     recalibration::{
         FitProgress, FitReport,
         data::FitData,
@@ -156,7 +157,7 @@ impl Table {
         let table = Self::new(knots, &data.device);
         let logits = table.forward(data.tensor(data.logits.clone()).inner());
         let labels = data.labels_tensor().inner();
-        let objective = to_scalar(LogLossConfig::new().init().forward(logits, labels));
+        let objective = to_scalar(ScoreLoss::new(LogScore).forward(logits, labels));
         progress(FitProgress {
             fit: 1,
             fits: 1,

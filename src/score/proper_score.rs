@@ -1,6 +1,6 @@
 use std::fmt::Debug;
 
-use super::{Improvement, MeanEstimate, improvement::of};
+use super::{Improvement, MeanEstimate};
 use crate::{
     distribution::{Predictive, Targets},
     error::{Error, Result},
@@ -9,8 +9,9 @@ use crate::{
 
 /// A proper score of predictive distributions of the kind `P`, as a loss: lower is better.
 ///
-/// The types say which score there is of which predictions: [`LogScore`](super::LogScore) where there is
-/// a density, [`Crps`](super::Crps) where expected absolute differences are known,
+/// The types say which score there is of which predictions: [`Brier`](super::Brier) and
+/// [`Spherical`](super::Spherical) of classes, [`LogScore`](super::LogScore) of classes and where there is a
+/// density, [`Crps`](super::Crps) where expected absolute differences are known,
 /// [`EnergyScore`](super::EnergyScore) of Monte Carlo samples,
 /// [`DawidSebastiani`](super::DawidSebastiani) where mean and variance are known.
 ///
@@ -39,6 +40,12 @@ pub trait Score<P: Predictive>: Clone + Debug {
     ///
     /// If there are not as many targets as predictions, of the same dimension.
     fn values(&self, predictions: &P, targets: &P::Targets) -> burn::tensor::Tensor<1>;
+
+    /// The score of each prediction of data, `[n]`, without gradients: where a score is infinite it is not
+    /// bounded, as [`values`](Self::values) may for the sake of training.
+    fn values_of_data(&self, predictions: &P, targets: &P::Targets) -> burn::tensor::Tensor<1> {
+        self.values(predictions, targets)
+    }
 
     /// Whether the infimum of the generalised entropy, `inf_P E_{Y∼P} S(P, Y)`, is 0; it is −∞
     /// otherwise.
@@ -73,12 +80,13 @@ pub trait Score<P: Predictive>: Clone + Debug {
                 predictions.slice_rows(rows.clone()),
                 targets.slice_rows(rows),
             );
-            values.extend(to_vec(self.values(&block, &targets)));
+            values.extend(to_vec(self.values_of_data(&block, &targets)));
         }
         match values.iter().position(|value| !value.is_finite()) {
             Some(row) => Err(Error::Score {
                 score: self.name(),
                 row,
+                target: targets.text(row),
                 value: values[row],
             }),
             None => Ok(values),
@@ -111,19 +119,42 @@ pub trait Score<P: Predictive>: Clone + Debug {
     /// for an injective map is the change of the proper calibration error, whether or not there is an
     /// upper bound of it; see [`Improvement`]. The predictions after may be of another kind.
     ///
+    /// ```
+    /// use burn::tensor::{Device, Int, Tensor};
+    /// use burn_calibration::{distribution::Categorical, score::{LogScore, Score}};
+    ///
+    /// # fn main() -> burn_calibration::error::Result<()> {
+    /// let device = Device::default();
+    /// let logits = Tensor::<2>::from_floats([[4.0, 0.0], [0.0, 6.0], [5.0, 0.0]], &device);
+    /// let labels = Tensor::<1, Int>::from_ints([0, 1, 1], &device);
+    /// let before = Categorical::from_logits(logits.clone())?;
+    /// let after = Categorical::from_logits(logits / 4.0)?; // a temperature: injective
+    /// let gain = LogScore.improvement(&before, &after, &labels)?.with_injective(true);
+    /// assert!(gain.difference.estimate < 0.0 && gain.warning().is_none());
+    /// let (low, high) = gain.confidence_interval(0.95)?;
+    /// assert!(low < 0.0 && high > 0.0); // three samples prove nothing
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
-    /// As [`each`](Self::each); the error says of which predictions.
+    /// As [`each`](Self::each), and predictions after that are over other classes or dimensions; the error
+    /// says of which predictions.
     fn improvement<Q>(&self, before: &P, after: &Q, targets: &P::Targets) -> Result<Improvement>
     where
         Q: Predictive<Targets = P::Targets>,
         Self: Score<Q>,
     {
-        let before = self.each(before, targets);
-        let after = self.each(after, targets);
-        let before = before.map_err(|error| of("before", error))?;
-        let after = after.map_err(|error| of("after", error))?;
-        let [before, after, difference] = MeanEstimate::paired(&before, &after);
+        let before_each = self.each(before, targets);
+        let before_each = before_each.map_err(|error| error.of("before"))?;
+        let (got, expected) = (after.dimensions(), before.dimensions());
+        if got != expected {
+            return Err(P::Targets::mismatch(got, expected).of("after"));
+        }
+        let after_each = self.each(after, targets);
+        let after_each = after_each.map_err(|error| error.of("after"))?;
+        let [before, after, difference] = MeanEstimate::paired(&before_each, &after_each);
         Ok(Improvement {
             before,
             after,

@@ -1,0 +1,64 @@
+use burn::tensor::Tensor;
+
+use super::{Predictive, predictive::in_batches};
+use crate::{
+    error::{Error, Result},
+    kernel::Distance,
+};
+
+/// Predictions with distances between them, which kernels on predictions need.
+///
+/// [`Beta`](super::Beta) and [`Dirichlet`](super::Dirichlet) predictions and those of a
+/// [`QuantileRecalibration`](crate::recalibration::QuantileRecalibration) have none in closed form: take
+/// [`Samples::drawn_from`](super::Samples::drawn_from) them.
+pub trait Geometry: Predictive {
+    /// Whether predictions have this distance.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchDistance`] otherwise.
+    fn check_distance(&self, distance: Distance) -> Result<()> {
+        match distance {
+            Distance::TotalVariation => Err(Error::NoSuchDistance {
+                distance,
+                expected: "Euclidean, the 2-Wasserstein distance, or L1, that of the parameters",
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Points whose distances are those of the predictions, `[n, e]`, differentiable. None where the
+    /// predictions have no such coordinates.
+    fn coordinates(&self) -> Option<Tensor<2>>;
+
+    /// Whether the distances are known to be those between points of a Hilbert space, which makes
+    /// radial kernels on these predictions positive definite: see
+    /// [`Kernel::is_positive_definite_on`](crate::kernel::Kernel::is_positive_definite_on).
+    ///
+    /// By default where there are [`coordinates`](Self::coordinates). The distances of a
+    /// [`Mixture`](super::Mixture) of several components, and of [`Samples`](super::Samples) of more
+    /// than one dimension, are not: the optimal couplings differ from pair to pair.
+    fn has_hilbertian_distances(&self) -> bool {
+        self.coordinates().is_some()
+    }
+
+    /// Distances between predictions and others within batches of consecutive rows, differentiable,
+    /// subgradient 0 where they coincide. By default between [`coordinates`](Self::coordinates); where
+    /// there are none this function must be implemented.
+    ///
+    /// # Shapes
+    ///
+    /// - self: `batches · n` predictions
+    /// - other: `batches · k` predictions
+    /// - output: `[batches, n, k]`
+    fn distances(&self, other: &Self, distance: Distance, batches: usize) -> Tensor<3> {
+        let coordinates = |predictions: &Self| {
+            let points = predictions.coordinates();
+            in_batches(
+                points.expect("coordinates, or distances of its own"),
+                batches,
+            )
+        };
+        distance.between(coordinates(self), coordinates(other))
+    }
+}

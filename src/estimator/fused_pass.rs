@@ -1,0 +1,90 @@
+use burn::tensor::{Int, Tensor};
+
+use super::{SkceForm, pair};
+use crate::{
+    distribution::Categorical,
+    kernel::{ClassKernel, Kernel},
+    ops::{
+        Computation, PairKernel, has_fused_pass, on_processor, pair_statistic, residual_statistic,
+    },
+};
+
+/// What the inner products are of.
+pub(super) enum Residuals {
+    /// `e_y − p`.
+    OfLabels(Tensor<1, Int>),
+    /// `[n, m]`
+    Rows(Tensor<2>),
+}
+
+/// The SKCE of classes by a fused pass.
+pub(super) struct FusedPass {
+    pub kernel: Kernel,
+    /// The same as the pass knows it.
+    pub fused: PairKernel,
+    pub form: SkceForm,
+    pub computation: Computation,
+}
+
+impl FusedPass {
+    /// The value of checked predictions and labels. None if there is no fused pass on their device and none
+    /// is asked for.
+    ///
+    /// # Panics
+    ///
+    /// If a fused pass is asked for that does not exist.
+    pub fn of(
+        kernel: &impl ClassKernel,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+        form: SkceForm,
+        computation: Computation,
+    ) -> Option<Tensor<1>> {
+        let fused = match kernel.fused() {
+            None if computation == Computation::Fused => panic!("{kernel:?} has no fused path"),
+            fused => fused?,
+        };
+        let pass = Self {
+            kernel: kernel.scalar(),
+            fused,
+            form,
+            computation,
+        };
+        let points = predictions.probabilities();
+        let folded = kernel.matrix().is_some();
+        if folded && computation == Computation::Auto && !on_processor(&points) {
+            return None;
+        }
+        let residuals = match folded {
+            false => Residuals::OfLabels(labels.clone()),
+            true => Residuals::Rows(pair::residuals(kernel, points.clone(), labels.clone())),
+        };
+        pass.value(&points, residuals)
+    }
+
+    /// None if the computation is composed, or there are no pairs.
+    pub fn value(&self, points: &Tensor<2>, residuals: Residuals) -> Option<Tensor<1>> {
+        let n = points.dims()[0];
+        let exists = match residuals {
+            Residuals::OfLabels(_) => has_fused_pass(points),
+            Residuals::Rows(_) => on_processor(points),
+        };
+        match self.computation {
+            _ if n < 2 => return None,
+            Computation::Composed => return None,
+            Computation::Auto if !exists => return None,
+            _ => (),
+        }
+        let (points, pairing) = (points.clone(), self.form.pairing(n));
+        let bandwidth = self
+            .kernel
+            .bandwidth_of_pairs(points.clone(), pairing.size(n));
+        let (kernel, pass) = (self.fused, residuals);
+        Some(match pass {
+            Residuals::OfLabels(labels) => {
+                pair_statistic(points, labels, bandwidth, kernel, pairing)
+            }
+            Residuals::Rows(rows) => residual_statistic(points, rows, bandwidth, kernel, pairing),
+        })
+    }
+}
