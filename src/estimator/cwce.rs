@@ -2,7 +2,7 @@ use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::{Binning, Event, TceForm, tce::binned_power};
-use crate::{distribution::Categorical, error::Result};
+use crate::{distribution::Categorical, error::Result, estimator::Estimator};
 
 /// The weight of each class in a class-wise calibration error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +74,21 @@ impl Cwce {
         Self { weight, ..self }
     }
 
+    /// The estimate of `CWCE_p^p`, which can be negative if debiased; shapes, cost and errors as for
+    /// [`estimate`](Self::estimate).
+    pub fn power(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+        self.form.validate()?;
+        let classes = predictions.classes();
+        let mut sum = 0.0;
+        for class in 0..classes {
+            let outcomes = Event::Class(class).outcomes(predictions, labels)?;
+            sum += binned_power(&outcomes, self.binning, self.form)?;
+        }
+        Ok(self.weight.total(sum, classes))
+    }
+}
+
+impl Estimator for Cwce {
     /// The estimate of `CWCE_p` from data: the root of [`power`](Self::power), 0 where that is
     /// negative.
     ///
@@ -88,21 +103,8 @@ impl Cwce {
     ///
     /// A label that is not a class, another number of labels than of predictions, an order below 1,
     /// or bins as [`Binning::partition`] refuses them.
-    pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let power = self.power(predictions, labels)?;
         Ok(power.max(0.0).powf(self.form.order().recip()))
-    }
-
-    /// The estimate of `CWCE_p^p`, which can be negative if debiased; shapes, cost and errors as for
-    /// [`estimate`](Self::estimate).
-    pub fn power(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        self.form.validate()?;
-        let classes = predictions.classes();
-        let mut sum = 0.0;
-        for class in 0..classes {
-            let outcomes = Event::Class(class).outcomes(predictions, labels)?;
-            sum += binned_power(&outcomes, self.binning, self.form)?;
-        }
-        Ok(self.weight.total(sum, classes))
     }
 }

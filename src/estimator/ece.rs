@@ -2,7 +2,7 @@ use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::{Bin, Binning, Event};
-use crate::{distribution::Categorical, error::Result, host::to_vec};
+use crate::{distribution::Categorical, error::Result, estimator::Estimator, host::to_vec};
 
 /// What of a prediction is binned and compared with the labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,24 +132,6 @@ impl Ece {
         }
     }
 
-    /// The estimate from data.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
-    ///
-    /// Cost: that of [`Binning::partition`] and `O(n·m)`.
-    ///
-    /// # Errors
-    ///
-    /// A label that is not a class, another number of labels than of predictions, an event that is
-    /// not a class, or bins as [`Binning::partition`] refuses them.
-    pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        let bins = self.bins(predictions, labels)?;
-        Ok(self.discrepancy.expected(&bins))
-    }
-
     /// The occupied bins, of which a reliability diagram is a picture: of an event, the mean
     /// predictions are `(1 − r̄, r̄)` and the frequencies `(1 − c̄, c̄)`.
     ///
@@ -179,5 +161,25 @@ impl Ece {
         };
         let bin = |members: &Vec<usize>| Bin::of(members, &rows, &labels, classes);
         Ok(partition.iter().map(bin).collect())
+    }
+}
+
+impl Estimator for Ece {
+    /// The estimate from data.
+    ///
+    /// # Shapes
+    ///
+    /// - predictions: `n × m`
+    /// - labels: `[n]`
+    ///
+    /// Cost: that of [`Binning::partition`] and `O(n·m)`.
+    ///
+    /// # Errors
+    ///
+    /// A label that is not a class, another number of labels than of predictions, an event that is
+    /// not a class, or bins as [`Binning::partition`] refuses them.
+    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+        let bins = self.bins(predictions, labels)?;
+        Ok(self.discrepancy.expected(&bins))
     }
 }

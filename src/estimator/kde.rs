@@ -6,6 +6,7 @@ use super::{Event, event::Outcomes, tce::check_order};
 use crate::{
     distribution::Categorical,
     error::{Error, Result},
+    estimator::Estimator,
 };
 
 /// The calibration error of an event by kernel density estimates, by default that of the top label
@@ -59,7 +60,9 @@ impl KdeTce {
             ..self
         }
     }
+}
 
+impl Estimator for KdeTce {
     /// The estimate from data.
     ///
     /// Where all probabilities are equal, or so nearly that the reference rule gives a bandwidth below
@@ -76,7 +79,7 @@ impl KdeTce {
     ///
     /// A label that is not a class, another number of labels than of predictions, an event that is
     /// not a class, an order below 1, or a bandwidth that is not positive or below 10⁻⁹.
-    pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         check_order(self.order)?;
         if let Some(value) = self.bandwidth
             && !(value.is_finite() && value > 0.0)

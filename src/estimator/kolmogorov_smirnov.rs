@@ -2,7 +2,7 @@ use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::Event;
-use crate::{distribution::Categorical, error::Result};
+use crate::{distribution::Categorical, error::Result, estimator::Estimator};
 
 /// The Kolmogorov–Smirnov calibration error of an event, by default the top label:
 /// `max_σ |Σ_{i: r_i ≤ σ} (r_i − c_i)|/n`, the largest distance of the cumulative predicted
@@ -23,7 +23,9 @@ impl KolmogorovSmirnov {
     pub fn new(event: Event) -> Self {
         Self { event }
     }
+}
 
+impl Estimator for KolmogorovSmirnov {
     /// The estimate from data.
     ///
     /// # Shapes
@@ -37,7 +39,7 @@ impl KolmogorovSmirnov {
     ///
     /// A label that is not a class, another number of labels than of predictions, or an event that
     /// is not a class.
-    pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let sorted = self.event.outcomes(predictions, labels)?.sorted();
         let (mut sum, mut largest) = (0.0, 0.0f64);
         for ties in sorted.chunk_by(|(r, _), (s, _)| r == s) {

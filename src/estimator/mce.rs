@@ -2,7 +2,7 @@ use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::Ece;
-use crate::{distribution::Categorical, error::Result};
+use crate::{distribution::Categorical, error::Result, estimator::Estimator};
 
 /// The maximum calibration error: the largest discrepancy `max_b d(p̄_b, ȳ_b)` over the bins of an
 /// [`Ece`], by default the top label with 15 bins of equal width.
@@ -21,9 +21,11 @@ impl Mce {
     pub fn new(ece: Ece) -> Self {
         Self { ece }
     }
+}
 
+impl Estimator for Mce {
     /// The estimate from data, with the shapes, cost and errors of [`Ece::estimate`].
-    pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let bins = self.ece.bins(predictions, labels)?;
         Ok(self.ece.discrepancy.greatest(&bins))
     }

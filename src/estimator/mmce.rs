@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Error, Result},
+    estimator::Estimator,
     host::to_scalar,
     kernel::{Bandwidth, Distance, Kernel},
     ops::{Computation, laplacian_sum, on_processor},
@@ -162,6 +163,21 @@ impl Mmce {
             .with_bandwidth(Bandwidth::Fixed(self.bandwidth))
     }
 
+    /// Whether the bandwidth is valid and there are enough samples.
+    pub(crate) fn validate(&self, samples: usize) -> Result<()> {
+        self.kernel().validate()?;
+        match self.form {
+            MmceForm::Unbiased if samples < 2 => Err(Error::TooFewSamples {
+                what: "an unbiased estimate of the MMCE",
+                needed: 2,
+                got: samples,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Estimator for Mmce {
     /// The estimate of the squared MMCE from data.
     ///
     /// # Shapes
@@ -176,7 +192,7 @@ impl Mmce {
     ///
     /// A label that is not a class, another number of labels than of predictions, a bandwidth that
     /// is not positive, or one sample for the unbiased form.
-    pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         self.validate(predictions.samples())?;
         predictions.check_labels(labels)?;
         let mmce = match self.computation {
@@ -184,18 +200,5 @@ impl Mmce {
             _ => *self,
         };
         Ok(to_scalar(mmce.value(&predictions.detach(), labels)))
-    }
-
-    /// Whether the bandwidth is valid and there are enough samples.
-    pub(crate) fn validate(&self, samples: usize) -> Result<()> {
-        self.kernel().validate()?;
-        match self.form {
-            MmceForm::Unbiased if samples < 2 => Err(Error::TooFewSamples {
-                what: "an unbiased estimate of the MMCE",
-                needed: 2,
-                got: samples,
-            }),
-            _ => Ok(()),
-        }
     }
 }

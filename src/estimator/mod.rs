@@ -13,20 +13,21 @@
 //! Predictions over `ℝ^d` have the SKCE and the UCME too, and what is usual for regression in
 //! [`regression`].
 //!
-//! An *event* is that the most likely class, or a certain class, is the right one ([`Event`]).
+//! [`Accuracy`] stands beside them. An *event* is that the most likely class, or a certain class, is the right one ([`Event`]).
 //!
-//! An estimator is a small value. [`Skce`], [`Ucme`] and [`Mmce`] have two ways in:
+//! An estimator is a small value that implements [`Estimator`]. [`Skce`], [`Ucme`] and [`Mmce`] have two
+//! ways in:
 //!
-//! - `value(probabilities, labels)`: a differentiable tensor of shape `[1]` in the dtype of the
-//!   input, for training; it asserts shapes and reads nothing back from the device;
-//! - `estimate(&predictions, &labels)`: a number for data, which checks the data first.
+//! - `estimate(&predictions, &targets)`: a number for data, which checks the data first;
+//! - `value(&predictions, &targets)`: a differentiable tensor of shape `[1]` in the dtype of the
+//!   predictions, for training; it asserts shapes and reads nothing back from the device.
 //!
 //! Both go through one definition, for the SKCE of the pair statistic `h`, so that training and
 //! testing cannot disagree. The others are not differentiable, or not usefully so, and have `estimate` alone.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
-//! use burn_calibration::{distribution::Categorical, estimator::Skce, kernel::{Bandwidth, Kernel}};
+//! use burn_calibration::{distribution::Categorical, estimator::{Estimator, Skce}, kernel::{Bandwidth, Kernel}};
 //!
 //! # fn main() -> burn_calibration::error::Result<()> {
 //! let device = Device::default();
@@ -39,9 +40,11 @@
 //! # }
 //! ```
 
+mod accuracy;
 mod binning;
 mod cwce;
 mod ece;
+mod estimate;
 mod event;
 mod fused_pass;
 mod joint;
@@ -60,10 +63,12 @@ mod tce;
 mod tensor_pairs;
 mod ucme;
 
+pub use accuracy::Accuracy;
 pub(crate) use binning::equal_width_bin;
 pub use binning::{Bin, Binning};
 pub use cwce::{ClassWeight, Cwce};
 pub use ece::{Aspect, Discrepancy, Ece};
+pub use estimate::Estimator;
 pub use event::Event;
 pub use joint::JointKernel;
 pub use kde::KdeTce;

@@ -5,6 +5,7 @@ use super::{JointKernel, PairMatrix};
 use crate::{
     distribution::{Predictive, Targets},
     error::{Error, Result},
+    estimator::Estimator,
     kernel::Kernel,
     ops::{Computation, Pairing},
 };
@@ -243,7 +244,9 @@ impl<K> Skce<K> {
         let diagonal = diagonal(&h);
         h.mask_fill(diagonal, 0.0).sum() * pairs.recip()
     }
+}
 
+impl<P: Predictive, K: JointKernel<P>> Estimator<P> for Skce<K> {
     /// The estimate from data.
     ///
     /// # Shapes
@@ -259,10 +262,7 @@ impl<K> Skce<K> {
     /// targets than of predictions, a bandwidth that is not positive, a kernel matrix of another
     /// number of classes, a block size outside `2..=n`, one sample for an unbiased form, or a fused
     /// computation that does not exist.
-    pub fn estimate<P: Predictive>(&self, predictions: &P, targets: &P::Targets) -> Result<f64>
-    where
-        K: JointKernel<P>,
-    {
+    fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
         self.form.check_size(predictions.samples())?;
         let pairs = self.kernel.pairs(predictions, targets)?;
         pairs.estimate(self.form, self.computation)

@@ -7,6 +7,7 @@ use super::{Event, event::Outcomes};
 use crate::{
     distribution::Categorical,
     error::{Error, Result},
+    estimator::Estimator,
 };
 
 /// The smooth calibration error of an event, by default the top label: residuals are smoothed by a
@@ -36,6 +37,30 @@ impl SmoothEce {
         Self { event }
     }
 
+    /// `smECE_σ` from data, at a bandwidth of the caller's choice; shapes as for
+    /// [`estimate`](Self::estimate).
+    ///
+    /// # Errors
+    ///
+    /// As [`estimate`](Self::estimate), and a bandwidth outside `[10⁻³, ∞)`.
+    pub fn at_bandwidth(
+        &self,
+        bandwidth: f64,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+    ) -> Result<f64> {
+        if !(bandwidth.is_finite() && bandwidth >= LEAST) {
+            return Err(Error::Parameter {
+                name: "the bandwidth of the smooth calibration error",
+                value: bandwidth,
+                expected: "a finite number of at least 0.001",
+            });
+        }
+        Ok(Residuals::new(self.event.outcomes(predictions, labels)?).smoothed(bandwidth))
+    }
+}
+
+impl Estimator for SmoothEce {
     /// The estimate from data: the fixed point, to 10⁻⁹.
     ///
     /// # Shapes
@@ -49,7 +74,7 @@ impl SmoothEce {
     ///
     /// A label that is not a class, another number of labels than of predictions, or an event that
     /// is not a class.
-    pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let mut residuals = Residuals::new(self.event.outcomes(predictions, labels)?);
         let mut high = 1.0; // smECE_high ≤ high
         let mut low = loop {
@@ -74,28 +99,6 @@ impl SmoothEce {
             }
         }
         Ok(0.5 * (low + high))
-    }
-
-    /// `smECE_σ` from data, at a bandwidth of the caller's choice; shapes as for
-    /// [`estimate`](Self::estimate).
-    ///
-    /// # Errors
-    ///
-    /// As [`estimate`](Self::estimate), and a bandwidth outside `[10⁻³, ∞)`.
-    pub fn at_bandwidth(
-        &self,
-        bandwidth: f64,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
-    ) -> Result<f64> {
-        if !(bandwidth.is_finite() && bandwidth >= LEAST) {
-            return Err(Error::Parameter {
-                name: "the bandwidth of the smooth calibration error",
-                value: bandwidth,
-                expected: "a finite number of at least 0.001",
-            });
-        }
-        Ok(Residuals::new(self.event.outcomes(predictions, labels)?).smoothed(bandwidth))
     }
 }
 

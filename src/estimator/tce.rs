@@ -5,6 +5,7 @@ use super::{Binning, Event, event::Outcomes};
 use crate::{
     distribution::Categorical,
     error::{Error, Result},
+    estimator::Estimator,
 };
 
 /// Which estimator of the calibration error of an event, `E|r − P(c | r)|^p`, by bins.
@@ -105,6 +106,16 @@ impl Tce {
         Self { form, ..self }
     }
 
+    /// The estimate of `TCE_p^p`, which can be negative if debiased; shapes, cost and errors as for
+    /// [`estimate`](Self::estimate).
+    pub fn power(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+        self.form.validate()?;
+        let outcomes = self.event.outcomes(predictions, labels)?;
+        binned_power(&outcomes, self.binning, self.form)
+    }
+}
+
+impl Estimator for Tce {
     /// The estimate of `TCE_p` from data: the root of [`power`](Self::power), 0 where that is
     /// negative.
     ///
@@ -119,17 +130,9 @@ impl Tce {
     ///
     /// A label that is not a class, another number of labels than of predictions, an event that is
     /// not a class, an order below 1, or bins as [`Binning::partition`] refuses them.
-    pub fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let power = self.power(predictions, labels)?;
         Ok(power.max(0.0).powf(self.form.order().recip()))
-    }
-
-    /// The estimate of `TCE_p^p`, which can be negative if debiased; shapes, cost and errors as for
-    /// [`estimate`](Self::estimate).
-    pub fn power(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        self.form.validate()?;
-        let outcomes = self.event.outcomes(predictions, labels)?;
-        binned_power(&outcomes, self.binning, self.form)
     }
 }
 

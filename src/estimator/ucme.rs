@@ -4,6 +4,7 @@ use super::JointKernel;
 use crate::{
     distribution::{Categorical, Predictive, Targets},
     error::Result,
+    estimator::Estimator,
     host::to_scalar,
     kernel::{ClassKernel, Kernel},
 };
@@ -120,7 +121,9 @@ impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
             _ => mean_square(self.embeddings(predictions, targets)),
         }
     }
+}
 
+impl<P: Predictive, K: JointKernel<P>> Estimator<P> for Ucme<K, P> {
     /// The estimate of `UCME²` from data; a median bandwidth is that of the predictions.
     ///
     /// Cost: `J·n·m` operations, and those of a
@@ -130,7 +133,7 @@ impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
     ///
     /// Predictions or targets that are not valid, another number of targets than of predictions, or
     /// predictions over other classes or dimensions than the locations.
-    pub fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
+    fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
         self.predictions.check_like(predictions)?;
         predictions.check()?;
         predictions.check_targets(targets)?;

@@ -10,7 +10,7 @@ use super::{CalibrationTest, Resample, Statistic, TestOutcome, quadratic_form::Q
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Error, Result},
-    estimator::{JointKernel, Ucme},
+    estimator::{Estimator, JointKernel, Ucme},
     host::to_vec,
     kernel::Kernel,
 };
@@ -216,10 +216,6 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
 
 /// The squared UCME at its test locations, which must not depend on the labels.
 impl<P: Predictive, K: JointKernel<P>> Statistic<P> for Ucme<K, P> {
-    fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
-        Ucme::estimate(self, predictions, targets)
-    }
-
     /// One by one, `n·J·m` operations each. A median bandwidth is that of the given predictions for
     /// every replicate.
     fn replicates(

@@ -4,7 +4,7 @@ use super::{CalibrationTest, TestOutcome};
 use crate::{
     distribution::Predictive,
     error::{Error, Result},
-    estimator::{JointKernel, Skce, SkceForm},
+    estimator::{Estimator, JointKernel, Skce, SkceForm},
     kernel::Kernel,
 };
 

@@ -1,5 +1,3 @@
-use burn::tensor::{Int, Tensor};
-
 use super::{
     engine::{BinnedEvent, ConfidenceKernel, CumulativeGap, Evaluator, OneByOne, Quadratic},
     skce_replicates,
@@ -8,8 +6,8 @@ use crate::{
     distribution::{Categorical, DrawnBy, Geometry, Predictive},
     error::Result,
     estimator::{
-        Aspect, Bin, Cwce, Ece, Event, JointKernel, KdeTce, KolmogorovSmirnov, Mce, Mmce, Skce,
-        SkceForm, SmoothEce, Tce,
+        Aspect, Bin, Cwce, Ece, Estimator, Event, JointKernel, KdeTce, KolmogorovSmirnov, Mce,
+        Mmce, Skce, SkceForm, SmoothEce, Tce,
     },
     kernel::{TargetKernel, TensorKernel},
 };
@@ -35,40 +33,18 @@ impl<P: Predictive> Resample<P> {
     }
 }
 
-/// A number computed from predictions and targets that is large where the model is not calibrated:
-/// what [`ExactTest`](super::ExactTest) and [`ConsistencyTest`](super::ConsistencyTest) turn into
-/// a test.
+/// An [`Estimator`] that is large where the model is not calibrated: what
+/// [`ExactTest`](super::ExactTest) and [`ConsistencyTest`](super::ConsistencyTest) turn into a test.
 ///
-/// Implemented by the estimators, and by any function of predictions and targets:
-///
-/// ```
-/// use burn::tensor::{Int, Tensor};
-/// use burn_calibration::{distribution::Categorical, error::Result, hypothesis::ExactTest};
-///
-/// // how far the mean confidence is from the accuracy
-/// let gap = |predictions: &Categorical, labels: &Tensor<1, Int>| -> Result<f64> {
-///     let (binary, correct) = predictions.top_label(labels)?;
-///     let n = predictions.samples();
-///     let confidence = binary.probabilities().slice([0..n, 1..2]).mean().into_scalar::<f64>();
-///     Ok((confidence - correct.float().mean().into_scalar::<f64>()).abs())
-/// };
-/// let test = ExactTest::new(gap);
-/// # let _: &dyn burn_calibration::hypothesis::CalibrationTest = &test;
-/// ```
-pub trait Statistic<P: Predictive = Categorical> {
-    /// The statistic of data.
-    ///
-    /// # Errors
-    ///
-    /// What the data violates.
-    fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64>;
-
+/// The estimators are, and so is any function of predictions and targets. A type of your own needs
+/// `impl Statistic for MyEstimator {}`.
+pub trait Statistic<P: Predictive = Categorical>: Estimator<P> {
     /// The statistic of `count` data sets that `draw` gives one after another, all in terms of the
-    /// same predictions. By default an [`estimate`](Self::estimate) of each.
+    /// same predictions. By default an [`estimate`](Estimator::estimate) of each.
     ///
     /// # Errors
     ///
-    /// As [`estimate`](Self::estimate).
+    /// As [`estimate`](Estimator::estimate).
     fn replicates(
         &self,
         predictions: &P,
@@ -84,11 +60,11 @@ pub trait Statistic<P: Predictive = Categorical> {
     }
 
     /// What computes the statistic of many sets of targets for the same predictions. By default an
-    /// [`estimate`](Self::estimate) of each.
+    /// [`estimate`](Estimator::estimate) of each.
     ///
     /// # Errors
     ///
-    /// As [`estimate`](Self::estimate).
+    /// As [`estimate`](Estimator::estimate).
     fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Box<dyn Evaluator<P> + 'a>> {
         let estimate = |predictions: &P, targets: &P::Targets| self.estimate(predictions, targets);
         Ok(Box::new(OneByOne::new(predictions, estimate)))
@@ -96,10 +72,6 @@ pub trait Statistic<P: Predictive = Categorical> {
 }
 
 impl Statistic for Skce {
-    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        Skce::estimate(self, predictions, labels)
-    }
-
     /// Many replicates share one matrix product with the Gram matrix of the predictions, streamed
     /// over tiles: `n²·m` operations a replicate, memory `O(n·m)`. A median bandwidth is that of
     /// the given predictions for every replicate. The block estimator goes one by one, `n·B·m`
@@ -148,10 +120,6 @@ impl Statistic for Skce {
 }
 
 impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
-    fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
-        Skce::estimate(self, predictions, targets)
-    }
-
     /// One by one. A median bandwidth is that of the given predictions for every replicate.
     fn replicates(
         &self,
@@ -187,10 +155,6 @@ impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
 
 /// By `O(n)` operations for each set: the confidences are sorted once.
 impl Statistic for Mmce {
-    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        Mmce::estimate(self, predictions, labels)
-    }
-
     fn evaluator<'a>(
         &'a self,
         predictions: &'a Categorical,
@@ -202,10 +166,6 @@ impl Statistic for Mmce {
 
 /// Of the top label by what the labels of a set change in each bin.
 impl Statistic for Ece {
-    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        Ece::estimate(self, predictions, labels)
-    }
-
     fn evaluator<'a>(
         &'a self,
         predictions: &'a Categorical,
@@ -218,10 +178,6 @@ impl Statistic for Ece {
 
 /// As [`Ece`].
 impl Statistic for Mce {
-    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        Mce::estimate(self, predictions, labels)
-    }
-
     fn evaluator<'a>(
         &'a self,
         predictions: &'a Categorical,
@@ -260,10 +216,6 @@ fn binned<'a>(
 
 /// Of the top label by what the labels of a set change in each bin.
 impl Statistic for Tce {
-    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        Tce::estimate(self, predictions, labels)
-    }
-
     fn evaluator<'a>(
         &'a self,
         predictions: &'a Categorical,
@@ -287,10 +239,6 @@ impl Statistic for Tce {
 
 /// Of the top label by `O(n)` operations for each set: the confidences are sorted once.
 impl Statistic for KolmogorovSmirnov {
-    fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        KolmogorovSmirnov::estimate(self, predictions, labels)
-    }
-
     fn evaluator<'a>(
         &'a self,
         predictions: &'a Categorical,
@@ -304,23 +252,7 @@ impl Statistic for KolmogorovSmirnov {
     }
 }
 
-/// Estimators without a faster way to many replicates.
-macro_rules! statistics {
-    ($($estimator:ty),+) => {$(
-        impl Statistic for $estimator {
-            fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-                <$estimator>::estimate(self, predictions, labels)
-            }
-        }
-    )+};
-}
-statistics!(Cwce, KdeTce, SmoothEce);
-
-impl<P: Predictive, F> Statistic<P> for F
-where
-    F: Fn(&P, &P::Targets) -> Result<f64>,
-{
-    fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
-        self(predictions, targets)
-    }
-}
+impl Statistic for Cwce {}
+impl Statistic for KdeTce {}
+impl Statistic for SmoothEce {}
+impl<P: Predictive, F: Fn(&P, &P::Targets) -> Result<f64>> Statistic<P> for F {}

@@ -13,7 +13,8 @@
 //! | [`KolmogorovSmirnov`](crate::estimator::KolmogorovSmirnov), [`KdeTce`](crate::estimator::KdeTce), [`SmoothEce`](crate::estimator::SmoothEce) | errors without bins | lower |
 //! | [`Skce`](crate::estimator::Skce), with any kernel | the squared kernel calibration error | lower |
 //! | [`Mmce`](crate::estimator::Mmce) | the squared maximum mean calibration error | lower |
-//! | [`ProperScore`](crate::score::ProperScore) | mean Brier score, log loss or spherical score, upper bounds of the proper calibration errors | lower |
+//! | [`Brier`](crate::score::Brier), [`LogScore`](crate::score::LogScore), [`Spherical`](crate::score::Spherical) | mean Brier score, log loss or spherical score, upper bounds of the proper calibration errors | lower |
+//! | [`Accuracy`](crate::estimator::Accuracy) | the share of right top labels | higher |
 //! | [`PValue`] of the [`OmnibusTest`](crate::hypothesis::OmnibusTest) or any [`CalibrationTest`](crate::hypothesis::CalibrationTest) | the evidence against calibration | higher |
 //!
 //! ```
@@ -61,7 +62,7 @@
 //! where
 //!     M: LearnerModel + TrainStep<Output = ClassificationOutput> + InferenceStep<Output = ClassificationOutput>,
 //! {
-//!     let log_loss = EpochMetric::from_logits(ProperScore::Log);
+//!     let log_loss = EpochMetric::from_logits(LogScore);
 //!     training
 //!         .early_stopping(MetricEarlyStoppingStrategy::new(
 //!             &log_loss,

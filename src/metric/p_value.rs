@@ -3,7 +3,7 @@ use std::fmt::Debug;
 use burn::tensor::{Int, Tensor};
 use rand::{SeedableRng, rngs::StdRng};
 
-use super::{Quantity, name::with_parameters};
+use super::Quantity;
 use crate::{
     distribution::Categorical,
     error::Result,
@@ -27,10 +27,13 @@ use crate::{
 /// use burn_calibration::{hypothesis::OmnibusTest, metric::{EpochMetric, PValue}};
 ///
 /// let p_value = EpochMetric::from_logits(PValue::omnibus(0));
-/// let cheaper = EpochMetric::from_logits(PValue::new(OmnibusTest::new().with_redraws(199), 0));
+/// let test = OmnibusTest::new().with_redraws(199);
+/// let cheaper = EpochMetric::from_logits(PValue::new("p-value of 199 redraws", test, 0));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PValue<T = OmnibusTest> {
+    /// The name of the metric, of its own among those of a training.
+    pub name: String,
     /// The test.
     pub test: T,
     /// The seed of a test that resamples.
@@ -38,16 +41,20 @@ pub struct PValue<T = OmnibusTest> {
 }
 
 impl<T> PValue<T> {
-    /// The p-value of this test, with random numbers from this seed.
-    pub fn new(test: T, seed: u64) -> Self {
-        Self { test, seed }
+    /// Creates the p-value of this test, with random numbers from this seed, as a metric of this name.
+    pub fn new(name: impl Into<String>, test: T, seed: u64) -> Self {
+        Self {
+            name: name.into(),
+            test,
+            seed,
+        }
     }
 }
 
 impl PValue {
-    /// The p-value of the omnibus test, with random numbers from this seed.
+    /// Creates the p-value of the omnibus test, "Omnibus p-value", with random numbers from this seed.
     pub fn omnibus(seed: u64) -> Self {
-        Self::new(OmnibusTest::new(), seed)
+        Self::new("Omnibus p-value", OmnibusTest::new(), seed)
     }
 }
 
@@ -58,14 +65,9 @@ impl Default for PValue {
     }
 }
 
-/// "Omnibus p-value" of the default; of any other "p-value", the test and its parameters.
 impl<T: CalibrationTest + Clone + Debug + Send + Sync> Quantity for PValue<T> {
     fn name(&self) -> String {
-        let text = format!("{self:?}");
-        match text == format!("{:?}", PValue::<OmnibusTest>::default()) {
-            true => "Omnibus p-value".into(),
-            false => with_parameters("p-value", &text),
-        }
+        self.name.clone()
     }
 
     fn higher_is_better(&self) -> bool {

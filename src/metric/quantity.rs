@@ -1,16 +1,18 @@
 use std::fmt::Debug;
 
 use burn::tensor::{Int, Tensor};
+use serde::Serialize;
 
 use super::name::name;
 use crate::{
     distribution::Categorical,
     error::Result,
     estimator::{
-        Cwce, Ece, JointKernel, KdeTce, KolmogorovSmirnov, Mce, Mmce, Skce, SmoothEce, Tce,
+        Accuracy, Cwce, Ece, Estimator, JointKernel, KdeTce, KolmogorovSmirnov, Mce, Mmce, Skce,
+        SmoothEce, Tce,
     },
     kernel::Kernel,
-    score::ProperScore,
+    score::{Brier, LogScore, Score, Spherical},
 };
 
 /// A number that predictions and labels have: what an [`EpochMetric`](super::EpochMetric) shows.
@@ -66,7 +68,7 @@ estimator!(Mmce, "MMCE", Mmce::default());
 
 /// "SKCE", and its parameters unless it is `Skce::unbiased(Kernel::exponential())`. Cost `O(n²·m)`,
 /// of blocks `O(n·B·m)`.
-impl<K: JointKernel<Categorical> + Send + Sync> Quantity for Skce<K> {
+impl<K: JointKernel<Categorical> + Serialize + Send + Sync> Quantity for Skce<K> {
     fn name(&self) -> String {
         name("SKCE", self, &Skce::unbiased(Kernel::exponential()))
     }
@@ -76,19 +78,38 @@ impl<K: JointKernel<Categorical> + Send + Sync> Quantity for Skce<K> {
     }
 }
 
-/// "Brier score", "Log loss" or "Spherical score": the mean, which is the
-/// [upper bound](ProperScore::upper_bound) of the proper calibration error.
-impl Quantity for ProperScore {
-    fn name(&self) -> String {
-        match self {
-            Self::Brier => "Brier score",
-            Self::Log => "Log loss",
-            Self::Spherical => "Spherical score",
+/// The mean of a proper score, which is the
+/// [upper bound](crate::score::Score::upper_bound) of the proper calibration error.
+macro_rules! score {
+    ($score:ty, $title:literal) => {
+        #[doc = concat!("\"", $title, "\".")]
+        impl Quantity for $score {
+            fn name(&self) -> String {
+                $title.into()
+            }
+
+            fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
+                Ok(self.upper_bound(predictions, labels)?.estimate)
+            }
         }
-        .into()
+    };
+}
+
+score!(Brier, "Brier score");
+score!(LogScore, "Log loss");
+score!(Spherical, "Spherical score");
+
+/// "Accuracy": the share of samples whose most likely class is the right one.
+impl Quantity for Accuracy {
+    fn name(&self) -> String {
+        "Accuracy".into()
+    }
+
+    fn higher_is_better(&self) -> bool {
+        true
     }
 
     fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        Ok(self.upper_bound(predictions, labels)?.estimate)
+        self.estimate(predictions, labels)
     }
 }

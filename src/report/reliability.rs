@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::band::{check_level, consistency_band};
 use crate::{
-    distribution::Categorical,
+    distribution::{Categorical, Predictive},
     error::Result,
     estimator::{Binning, Event, equal_width_bin},
 };

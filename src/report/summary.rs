@@ -9,7 +9,7 @@ use super::{
 use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
-    estimator::{Event, KolmogorovSmirnov, Skce, Tce},
+    estimator::{Estimator, Event, KolmogorovSmirnov, Skce, Tce},
     file,
     host::int_tensor,
     hypothesis::OmnibusOutcome,

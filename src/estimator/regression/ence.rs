@@ -2,7 +2,11 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use super::checks::errors_and_deviations;
-use crate::{distribution::Marginals, error::Result, estimator::Binning};
+use crate::{
+    distribution::Marginals,
+    error::Result,
+    estimator::{Binning, Estimator},
+};
 
 /// The expected normalised calibration error of predicted standard deviations,
 ///
@@ -48,25 +52,6 @@ impl Ence {
         Self { bins }
     }
 
-    /// The estimate from data.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n`, of dimension `d`
-    /// - targets: `[n, d]`
-    ///
-    /// # Errors
-    ///
-    /// No bins, parameters or targets that are not valid, other numbers or dimensions of one than of the
-    /// other, or a predicted variance of 0.
-    pub fn estimate<P: Marginals>(&self, predictions: &P, targets: &Tensor<2>) -> Result<f64> {
-        let bins = self.bins(predictions, targets)?;
-        let error = |bin: &VarianceBin| {
-            (bin.root_mean_variance - bin.root_mean_squared_error).abs() / bin.root_mean_variance
-        };
-        Ok(bins.iter().map(error).sum::<f64>() / bins.len() as f64)
-    }
-
     /// The bins, in the order of increasing standard deviation: what a reliability diagram of regression
     /// shows.
     ///
@@ -90,5 +75,26 @@ impl Ence {
             root_mean_squared_error: root_mean_square(members, &errors),
         };
         Ok(partition.iter().map(bin).collect())
+    }
+}
+
+impl<P: Marginals> Estimator<P> for Ence {
+    /// The estimate from data.
+    ///
+    /// # Shapes
+    ///
+    /// - predictions: `n`, of dimension `d`
+    /// - targets: `[n, d]`
+    ///
+    /// # Errors
+    ///
+    /// No bins, parameters or targets that are not valid, other numbers or dimensions of one than of the
+    /// other, or a predicted variance of 0.
+    fn estimate(&self, predictions: &P, targets: &Tensor<2>) -> Result<f64> {
+        let bins = self.bins(predictions, targets)?;
+        let error = |bin: &VarianceBin| {
+            (bin.root_mean_variance - bin.root_mean_squared_error).abs() / bin.root_mean_variance
+        };
+        Ok(bins.iter().map(error).sum::<f64>() / bins.len() as f64)
     }
 }

@@ -4,6 +4,7 @@ use super::checks::{Observed, check_levels};
 use crate::{
     distribution::{HostMarginals, Marginals},
     error::Result,
+    estimator::Estimator,
 };
 
 /// Calibration of quantiles: how often the target is at most the predicted quantile, at each of some
@@ -68,13 +69,15 @@ impl QuantileCalibration {
             points: self.levels.iter().zip(&counts).map(point).collect(),
         })
     }
+}
 
+impl<P: Marginals> Estimator<P> for QuantileCalibration {
     /// The mean over the levels of `|frequency − level|`, see [`QuantileCurve::mean_absolute_error`].
     ///
     /// # Errors
     ///
     /// As [`curve`](Self::curve).
-    pub fn estimate<P: Marginals>(&self, predictions: &P, targets: &Tensor<2>) -> Result<f64> {
+    fn estimate(&self, predictions: &P, targets: &Tensor<2>) -> Result<f64> {
         Ok(self.curve(predictions, targets)?.mean_absolute_error())
     }
 }
