@@ -89,7 +89,7 @@ fn train(data: &Data, lambda: f64) -> Network {
         let predictions = network.predict(&data.inputs);
         let mut loss = log_score.forward(&predictions, &data.targets);
         if lambda > 0.0 {
-            loss = loss + skce.value_of(&predictions, &data.targets) * lambda;
+            loss = loss + skce.value(&predictions, &data.targets) * lambda;
         }
         let gradients = GradientsParams::from_grads(loss.backward(), &network);
         network = optimiser.step(LEARNING_RATE, network, gradients);

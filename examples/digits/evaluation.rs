@@ -18,7 +18,7 @@ impl Evaluation {
     /// From logits `[n, 10]` and labels `[n]`.
     pub fn of(logits: Tensor<2>, labels: &Tensor<1, Int>, seed: u64) -> Result<Self> {
         let predictions = Categorical::from_logits(logits)?; // checked, through a softmax
-        let score = |score: ProperScore| score.upper_bound(&predictions, labels);
+        let score = |score: &dyn Score<Categorical>| score.upper_bound(&predictions, labels);
         let (_, correct) = predictions.top_label(labels)?; // is the likeliest class right?
 
         // Could a calibrated network be as far off as this one? The labels are drawn from the predictions
@@ -27,8 +27,8 @@ impl Evaluation {
         let test = OmnibusTest::new().outcome(&predictions, labels, &mut rng)?;
         Ok(Self {
             accuracy: correct.float().mean().into_scalar::<f64>(),
-            log_loss: score(ProperScore::Log)?.estimate,
-            brier: score(ProperScore::Brier)?.estimate,
+            log_loss: score(&LogScore)?.estimate,
+            brier: score(&Brier)?.estimate,
             ece: Ece::default().estimate(&predictions, labels)?,
             skce: Skce::unbiased(Kernel::exponential()).estimate(&predictions, labels)?,
             test,

@@ -135,7 +135,7 @@ fn train(
     .with_checkpointing_strategy(KeepLastNCheckpoints::new(1))
     .with_application_logger(None)
     .renderer(Box::new(Quiet::default()))
-    .metric_valid_numeric(EpochMetric::from_logits(ProperScore::Log))
+    .metric_valid_numeric(EpochMetric::from_logits(LogScore))
     .num_epochs(EPOCHS)
     .launch(Learner::new(
         network,

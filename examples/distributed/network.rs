@@ -44,7 +44,7 @@ impl Network {
             hidden: LinearConfig::new(PIXELS, 32).init(device),
             output: LinearConfig::new(32, 10).init(device),
             loss: PenalisedLoss::new(
-                LogLossConfig::new().init(),
+                ScoreLoss::new(LogScore),
                 penalty.init(),
                 WeightSchedule::WarmUp {
                     weight: 8.0,

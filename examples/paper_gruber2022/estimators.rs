@@ -3,7 +3,7 @@ use burn_calibration::{
     distribution::Categorical,
     error::Result,
     estimator::{Binning, ClassWeight, Cwce, Ece, KdeTce, KolmogorovSmirnov, Tce, TceForm},
-    score::ProperScore,
+    score::{Brier, Score},
 };
 
 /// An estimator of the paper, all on the scale of a distance of probabilities.
@@ -16,7 +16,7 @@ pub struct Estimator {
 pub const ESTIMATORS: [Estimator; 8] = [
     Estimator {
         name: "RBS",
-        estimate: |p, y| Ok(ProperScore::Brier.upper_bound(p, y)?.estimate.sqrt()),
+        estimate: |p, y| Ok(Brier.upper_bound(p, y)?.estimate.sqrt()),
     },
     Estimator {
         name: "CWCE2, 100 bins",

@@ -36,7 +36,7 @@ impl Row {
         kernel: Kernel,
     ) -> Result<Self> {
         let labels = &data.labels;
-        let log = ProperScore::Log.improvement(before, after, labels)?;
+        let log = LogScore.improvement(before, after, labels)?;
         let test = OmnibusTest::new().with_kernel(kernel);
         let outcome = test.outcome(after, labels, &mut StdRng::seed_from_u64(0))?;
         let overconfidence = Overconfidence::default().size(after, labels)?;
@@ -45,7 +45,7 @@ impl Row {
             fitted,
             log: log.after.estimate,
             log_gain: log.difference,
-            brier: ProperScore::Brier.upper_bound(after, labels)?.estimate,
+            brier: Brier.upper_bound(after, labels)?.estimate,
             ece: Ece::default().estimate(after, labels)?,
             overconfidence: overconfidence.interval(0.95)?,
             skce: Skce::unbiased(kernel).estimate(after, labels)?,

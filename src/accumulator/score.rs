@@ -112,9 +112,9 @@ impl<S: Kept> Accumulator for ScoreAccumulator<S> {
 saved!(ScoreAccumulator<S>, of S, "accumulator of a proper score");
 
 /// A score of class probabilities that an accumulator can keep.
-pub trait Kept: Divergence + Default + PartialEq {}
+pub trait Kept: Divergence + Clone + Default + PartialEq {}
 
-impl<S: Divergence + Default + PartialEq> Kept for S {}
+impl<S: Divergence + Clone + Default + PartialEq> Kept for S {}
 
 /// A score that is saved by its name.
 #[derive(Debug, Clone, PartialEq)]

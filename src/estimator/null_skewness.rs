@@ -342,6 +342,7 @@ fn without_diagonal(square: Tensor<2>) -> Tensor<2> {
 
 #[cfg(test)]
 mod tests {
+    use crate::estimator::Estimator;
     use burn::tensor::{DType, Device, Tensor, TensorData};
     use rand::{SeedableRng, rngs::StdRng};
 

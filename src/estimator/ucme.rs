@@ -6,7 +6,7 @@ use crate::{
     error::Result,
     estimator::Estimator,
     host::to_scalar,
-    kernel::{ClassKernel, Kernel},
+    kernel::Kernel,
 };
 
 /// The squared unnormalised calibration mean embedding at test locations `(T_j, τ_j)`,

@@ -81,7 +81,7 @@ impl<S: Clone + Debug + Send> ScoreLoss<S> {
     }
 }
 
-impl<P: Predictive, S: Score<P> + Send> Criterion<P> for ScoreLoss<S> {
+impl<P: Predictive, S: Score<P> + Clone + Send> Criterion<P> for ScoreLoss<S> {
     fn value(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
         predictions.assert_targets(targets);
         let values = self.score.values(predictions, targets);

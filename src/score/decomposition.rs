@@ -82,7 +82,7 @@ impl Decomposition {
     ///
     /// As [`Score::each`](super::Score::each).
     pub fn of(
-        score: &impl Divergence,
+        score: &(impl Divergence + ?Sized),
         predictions: &Categorical,
         labels: &Tensor<1, Int>,
     ) -> Result<Self> {

@@ -1,7 +1,10 @@
 use std::fmt;
 
-use super::MeanEstimate;
-use crate::error::Result;
+use super::{MeanEstimate, Score};
+use crate::{
+    distribution::{Predictive, Targets},
+    error::Result,
+};
 
 /// What a recalibration `h` of a model `f` gains in a proper score, from the same samples before and
 /// after.
@@ -33,6 +36,34 @@ pub struct Improvement {
 }
 
 impl Improvement {
+    /// Compares the scores of the same samples before and after, as [`Score::improvement`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Score::improvement`].
+    pub fn of<P, Q, S>(score: &S, before: &P, after: &Q, targets: &P::Targets) -> Result<Self>
+    where
+        P: Predictive,
+        Q: Predictive<Targets = P::Targets>,
+        S: Score<P> + Score<Q> + ?Sized,
+    {
+        let each = Score::<P>::each(score, before, targets);
+        let before_each = each.map_err(|error| error.of("before"))?;
+        let (got, expected) = (after.dimensions(), before.dimensions());
+        if got != expected {
+            return Err(P::Targets::mismatch(got, expected).of("after"));
+        }
+        let each = Score::<Q>::each(score, after, targets);
+        let after_each = each.map_err(|error| error.of("after"))?;
+        let [before, after, difference] = MeanEstimate::paired(&before_each, &after_each);
+        Ok(Self {
+            before,
+            after,
+            difference,
+            injective: None,
+        })
+    }
+
     /// The same for a map that is known to be injective, or known not to be.
     pub fn with_injective(self, injective: bool) -> Self {
         Self {

@@ -29,7 +29,7 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-pub trait Score<P: Predictive>: Clone + Debug {
+pub trait Score<P: Predictive>: Debug {
     /// What it is called in messages.
     fn name(&self) -> &'static str;
 
@@ -144,23 +144,9 @@ pub trait Score<P: Predictive>: Clone + Debug {
     fn improvement<Q>(&self, before: &P, after: &Q, targets: &P::Targets) -> Result<Improvement>
     where
         Q: Predictive<Targets = P::Targets>,
-        Self: Score<Q>,
+        Self: Score<Q> + Sized,
     {
-        let before_each = self.each(before, targets);
-        let before_each = before_each.map_err(|error| error.of("before"))?;
-        let (got, expected) = (after.dimensions(), before.dimensions());
-        if got != expected {
-            return Err(P::Targets::mismatch(got, expected).of("after"));
-        }
-        let after_each = self.each(after, targets);
-        let after_each = after_each.map_err(|error| error.of("after"))?;
-        let [before, after, difference] = MeanEstimate::paired(&before_each, &after_each);
-        Ok(Improvement {
-            before,
-            after,
-            difference,
-            injective: None,
-        })
+        Improvement::of(self, before, after, targets)
     }
 }
 

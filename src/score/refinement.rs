@@ -92,7 +92,7 @@ impl Refinement {
     /// Berta, Holzmüller, Jordan, Bach: *Rethinking early stopping: refine, then calibrate*, 2025; the
     /// decomposition is that of Gruber and Buettner 2022, Lemma 4.1.
     pub fn of<M: Fn(Tensor<2>) -> Tensor<2>>(
-        score: &impl Score<Categorical>,
+        score: &(impl Score<Categorical> + ?Sized),
         logits: &Tensor<2>,
         labels: &Tensor<1, Int>,
         folds: usize,
@@ -135,11 +135,13 @@ impl Refinement {
         let position = int_tensor(position, &recalibrated.device());
         let recalibrated = Categorical::from_logits(recalibrated.select(0, position));
         let recalibrated = recalibrated.map_err(|error| error.of("after"))?;
-        let split = score.improvement(&recalibrated, &original, labels)?;
+        let each = |predictions| score.each(predictions, labels);
+        let [refinement, score, calibration] =
+            MeanEstimate::paired(&each(&recalibrated)?, &each(&original)?);
         Ok(Self {
-            score: split.after,
-            refinement: split.before,
-            calibration: split.difference,
+            score,
+            refinement,
+            calibration,
             folds,
         })
     }

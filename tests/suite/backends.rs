@@ -3,14 +3,14 @@
 
 use burn::tensor::{DType, Device, Tensor};
 use burn_calibration::{
-    distribution::{Categorical, Laplace, Mixture, Normal, Predictive, Samples},
-    estimator::{Ece, Mmce, MmceForm, Skce, SkceForm},
+    distribution::{Categorical, Geometry, Laplace, Mixture, Normal, Predictive, Samples},
+    estimator::{Ece, Estimator, Mmce, MmceForm, Skce, SkceForm},
     hypothesis::*,
-    kernel::{Kernel, RealKernel, TargetKernel},
+    kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
     loss::*,
     ops::{Computation, PairKernel, Pairing, Separation, pair_statistic, residual_statistic},
     recalibration::{Fit, Recalibration, TemperatureScaling, TemperatureScalingConfig, load_map},
-    score::{ErrorSize, Overconfidence, ProperScore, Quantify},
+    score::{Brier, ErrorSize, LogScore, Overconfidence, Quantify, Score, Spherical},
 };
 
 use crate::{data::*, maps, scalar_maps};
@@ -84,12 +84,9 @@ fn compare(compute: impl Fn(&Device, DType) -> Vec<(String, Vec<f64>)>) {
 
 fn losses() -> Vec<(String, Box<dyn Criterion>)> {
     let mut losses: Vec<(String, Box<dyn Criterion>)> = vec![
-        ("brier".into(), Box::new(BrierLossConfig::new().init())),
-        ("log".into(), Box::new(LogLossConfig::new().init())),
-        (
-            "spherical".into(),
-            Box::new(SphericalLossConfig::new().init()),
-        ),
+        ("brier".into(), Box::new(ScoreLoss::new(Brier))),
+        ("log".into(), Box::new(ScoreLoss::new(LogScore))),
+        ("spherical".into(), Box::new(ScoreLoss::new(Spherical))),
     ];
     for kernel in [Kernel::exponential(), Kernel::gaussian()] {
         for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(4)] {
@@ -115,7 +112,7 @@ fn losses_and_gradients() {
         let labels = labels_on(&classes(), &device);
         let value_and_gradient = |(name, loss): (String, Box<dyn Criterion>)| {
             let z = tensor_on(&logits(), &device, dtype).require_grad();
-            let value = loss.forward(z.clone(), labels.clone());
+            let value = loss.value(&of_logits(z.clone()), &labels);
             assert_eq!(value.dtype(), dtype);
             let gradient = z.grad(&value.backward()).unwrap();
             [
@@ -158,7 +155,7 @@ fn estimates_and_tests() {
             let estimate = Mmce::new(form).estimate(&predictions, &labels).unwrap();
             numbers.push((format!("{form:?}"), vec![estimate]));
         }
-        for score in [ProperScore::Brier, ProperScore::Log, ProperScore::Spherical] {
+        for score in [&Brier as &dyn Score<Categorical>, &LogScore, &Spherical] {
             let bound = score.upper_bound(&predictions, &labels).unwrap();
             numbers.push((
                 format!("{score:?}"),
@@ -181,7 +178,7 @@ fn recalibration() {
         let config = TemperatureScalingConfig::new();
         let map = config.fit(logits.clone(), labels.clone()).unwrap();
         let by_brier = config
-            .fit_by(&BrierLossConfig::new().init(), logits.clone(), labels)
+            .fit_by(&ScoreLoss::new(Brier), logits.clone(), labels)
             .unwrap();
         let calibrated: Tensor<2> = map.forward(logits);
         assert_eq!(calibrated.dtype(), dtype);
@@ -233,7 +230,7 @@ fn fitted_maps() {
 
 /// A penalty with its gradient, an estimate and a test of predictions that a function makes of
 /// outputs, `[N · K, 2d]`. Terms of `h` are of the order of 1, and so is their rounding.
-fn real_numbers<P: Predictive<Targets = Tensor<2>>>(
+fn real_numbers<P: Geometry<Targets = Tensor<2>>>(
     kind: &str,
     predictions: impl Fn(Tensor<2>) -> P,
     device: &Device,
@@ -247,7 +244,7 @@ where
     let numbers = [RealKernel::gaussian(0.9), RealKernel::laplacian(1.1)].map(|kernel| {
         let autodiff = device.clone().autodiff();
         let x = tensor_on(&outputs, &autodiff, dtype).require_grad();
-        let loss = RealSkceLossConfig::new(kernel).init();
+        let loss = SkceLoss::new(Skce::unbiased(TensorKernel::wasserstein(kernel)));
         let value = loss.forward(
             &predictions(x.clone()),
             &tensor_on(&targets, &autodiff, dtype),

@@ -4,12 +4,12 @@ use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::Categorical,
     error::Error,
-    estimator::{Ece, Mmce, MmceForm, Skce},
+    estimator::{Ece, Estimator, Mmce, MmceForm, Skce},
     hypothesis::*,
     kernel::{Bandwidth, Kernel},
     loss::{MmceLossConfig, PenalisedLoss, SkceLossConfig, WeightSchedule},
     recalibration::{Fit, TemperatureScaling, TemperatureScalingConfig},
-    score::ProperScore,
+    score::{Brier, Score},
 };
 
 use crate::data::*;
@@ -71,7 +71,7 @@ fn labels_of_every_entry_point() {
             message(Skce::linear(kernel).estimate(&predictions, &labels)),
             message(Mmce::default().estimate(&predictions, &labels)),
             message(Ece::default().estimate(&predictions, &labels)),
-            message(ProperScore::Brier.upper_bound(&predictions, &labels)),
+            message(Brier.upper_bound(&predictions, &labels)),
             message(predictions.top_label(&labels)),
             message(predictions.class_wise(0, &labels)),
             test(&AsymptoticSkceTest::new(kernel)),

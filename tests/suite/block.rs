@@ -2,7 +2,7 @@
 
 use approx::assert_relative_eq;
 use burn_calibration::{
-    estimator::Skce,
+    estimator::{Estimator, Skce},
     hypothesis::*,
     kernel::{Bandwidth, Kernel, MatrixKernel},
 };

@@ -15,7 +15,7 @@ use approx::assert_relative_eq;
 use burn::tensor::{DType, Int, Tensor};
 use burn_calibration::{
     distribution::Categorical,
-    estimator::Skce,
+    estimator::{Estimator, Skce},
     hypothesis::{AsymptoticBlockSkceTest, CalibrationTest, DistributionFreeSkceTest},
     kernel::{Bandwidth, Distance, Kernel, median_distance_with_diagonal},
     recalibration::{Fit, Recalibration, TemperatureScalingConfig},

@@ -3,7 +3,7 @@
 use approx::assert_relative_eq;
 use burn_calibration::{
     error::Error,
-    estimator::Ucme,
+    estimator::{Estimator, Ucme},
     hypothesis::*,
     kernel::{Bandwidth, Kernel},
 };

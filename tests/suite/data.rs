@@ -121,3 +121,13 @@ pub fn unbiased(h: &[Vec<f64>]) -> f64 {
 pub fn biased(h: &[Vec<f64>]) -> f64 {
     h.concat().iter().sum::<f64>() / (h.len() * h.len()) as f64
 }
+
+/// Predictions of a training batch, from logits.
+pub fn of_logits(logits: Tensor<2>) -> Categorical {
+    Categorical::from_logits_unchecked(logits)
+}
+
+/// Predictions of a training batch, from probabilities.
+pub fn of_probabilities(probabilities: Tensor<2>) -> Categorical {
+    Categorical::from_probabilities_unchecked(probabilities)
+}

@@ -5,9 +5,10 @@ use burn::{
     tensor::{Int, Tensor, TensorData},
 };
 use burn_calibration::{
-    estimator::SkceForm,
+    estimator::{Estimator, SkceForm},
     kernel::{Bandwidth, Kernel},
-    loss::{LogLoss, LogLossConfig, PenalisedLoss, SkceLoss, SkceLossConfig, WeightSchedule},
+    loss::{PenalisedLoss, ScoreLoss, SkceLoss, SkceLossConfig, WeightSchedule},
+    score::LogScore,
 };
 
 use crate::data::{device, random_labels, random_rows, rng, scalar, vector};
@@ -17,9 +18,9 @@ const SHARDS: usize = 3;
 const FEATURES: usize = 5;
 const CLASSES: usize = 4;
 
-fn loss(kernel: Kernel, form: SkceForm) -> PenalisedLoss<LogLoss, SkceLoss> {
+fn loss(kernel: Kernel, form: SkceForm) -> PenalisedLoss<ScoreLoss<LogScore>, SkceLoss> {
     PenalisedLoss::new(
-        LogLossConfig::new().init(),
+        ScoreLoss::new(LogScore),
         SkceLossConfig::new()
             .with_kernel(kernel)
             .with_form(form)
@@ -57,7 +58,7 @@ impl Step {
     fn of(
         &self,
         rows: std::ops::Range<usize>,
-        loss: &PenalisedLoss<LogLoss, SkceLoss>,
+        loss: &PenalisedLoss<ScoreLoss<LogScore>, SkceLoss>,
     ) -> (f64, Vec<f64>) {
         let logits = self
             .inputs
@@ -125,7 +126,8 @@ fn a_differentiable_top_k_lens() {
     let hit = classes.equal(y.clone().unsqueeze_dim(1)).int(); // [n, k], at most one 1 in a row
     let ranks = Tensor::<1, Int>::arange(0..k as i64, &hit.device()) - k as i64;
     let rank = (hit * ranks.unsqueeze()).sum_dim(1).squeeze_dim::<1>(1) + k as i64; // [n]
-    let penalty = Skce::unbiased(kernel).value(lens, rank);
+    let penalty =
+        Skce::unbiased(kernel).value(&Categorical::from_probabilities_unchecked(lens), &rank);
 
     let gradient = vector(step.weight.grad(&penalty.backward()).unwrap());
     assert!(gradient.iter().all(|g| g.is_finite()) && gradient.iter().any(|g| *g != 0.0));

@@ -4,7 +4,7 @@ use approx::assert_relative_eq;
 use burn::tensor::DType;
 use burn_calibration::{
     distribution::DirichletModel,
-    estimator::{Ece, Skce},
+    estimator::{Ece, Estimator, Skce},
     kernel::{Bandwidth, Kernel},
 };
 use rand::rngs::StdRng;

@@ -2,7 +2,7 @@ use approx::assert_relative_eq;
 use burn::tensor::DType;
 use burn_calibration::{
     distribution::Categorical,
-    estimator::{Ece, Mmce, MmceForm, Skce},
+    estimator::{Ece, Estimator, Mmce, MmceForm, Skce},
     kernel::{Bandwidth, Distance, Kernel},
 };
 
@@ -72,11 +72,11 @@ fn agrees_with_scalar_loops() {
                 expected,
                 max_relative = 1e-11
             );
-            let value = skce.value(predictions.probabilities(), labels.clone());
+            let value = skce.value(&of_probabilities(predictions.probabilities()), &labels);
             assert_relative_eq!(scalar(value), expected, max_relative = 1e-11);
         }
         for (skce, expected) in [(Skce::biased(kernel), b), (Skce::unbiased(kernel), u)] {
-            let value = skce.value(predictions.probabilities(), labels.clone());
+            let value = skce.value(&of_probabilities(predictions.probabilities()), &labels);
             assert_eq!(value.dtype(), DType::F64);
             assert_relative_eq!(scalar(value), expected, max_relative = 1e-11);
         }

@@ -5,7 +5,7 @@ use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::Categorical,
     error::{Error, Result},
-    estimator::{Cwce, Ece, KdeTce, KolmogorovSmirnov, Mce, Mmce, Skce, SmoothEce, Tce},
+    estimator::{Cwce, Ece, Estimator, KdeTce, KolmogorovSmirnov, Mce, Mmce, Skce, SmoothEce, Tce},
     hypothesis::*,
     kernel::{Bandwidth, Kernel},
 };

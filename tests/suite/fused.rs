@@ -5,7 +5,7 @@ use approx::assert_relative_eq;
 use burn::tensor::{DType, Int, Tensor, TensorData, activation};
 use burn_calibration::{
     distribution::Categorical,
-    estimator::{Skce, SkceForm},
+    estimator::{Estimator, Skce, SkceForm},
     hypothesis::{AsymptoticBlockSkceTest, CalibrationTest},
     kernel::{Bandwidth, ClassKernel, Distance, Kernel, MatrixKernel, median_distance},
     ops::{Computation, PairKernel, Pairing, Separation, pair_statistic, residual_statistic},
@@ -29,7 +29,7 @@ fn value_and_gradient(
     dtype: DType,
 ) -> (f64, Vec<f64>) {
     let p = tensor_on(rows, &device().autodiff(), dtype).require_grad();
-    let value = skce.value(p.clone(), labels.clone());
+    let value = skce.value(&of_probabilities(p.clone()), &labels);
     assert_eq!(value.dtype(), dtype);
     let gradients = value.backward();
     (scalar(value), vector(p.grad(&gradients).unwrap()))
@@ -72,7 +72,7 @@ fn agree(
             );
         }
         let inner = tensor_on(rows, &device(), dtype);
-        let without_gradient = scalar(fused.value(inner, labels.clone()));
+        let without_gradient = scalar(fused.value(&of_probabilities(inner), &labels));
         prop_assert!((without_gradient - value).abs() <= tolerance * exact.0.abs().max(scale));
     }
     Ok(())
@@ -432,7 +432,10 @@ fn saturated_logits() {
     for which in 0..6 {
         let skce = Skce::unbiased(kernel(which, Bandwidth::Median));
         let gradient = crate::loss::gradient(&logits, |z| {
-            skce.value(activation::softmax(z, 1), labels(&classes))
+            skce.value(
+                &of_probabilities(activation::softmax(z, 1)),
+                &labels(&classes),
+            )
         });
         assert!(gradient.iter().all(|g| g.is_finite()));
         let rows: Vec<_> = logits.iter().map(|row| softmax(row)).collect();
@@ -444,14 +447,20 @@ fn saturated_logits() {
 #[should_panic(expected = "no fused path")]
 fn other_profiles_have_no_fused_path() {
     let skce = Skce::unbiased(Kernel::matern32()).with_computation(Computation::Fused);
-    skce.value(tensor(&predictions(4, 3, 1.0, 1)), labels(&[0, 1, 2, 0]));
+    skce.value(
+        &of_probabilities(tensor(&predictions(4, 3, 1.0, 1))),
+        &labels(&[0, 1, 2, 0]),
+    );
 }
 
 #[test]
 #[should_panic(expected = "the label in row 1 is 3, expected 0 to 2")]
 fn labels_out_of_range_panic() {
     let skce = Skce::unbiased(Kernel::gaussian());
-    skce.value(tensor(&predictions(4, 3, 1.0, 1)), labels(&[0, 3, 2, 0]));
+    skce.value(
+        &of_probabilities(tensor(&predictions(4, 3, 1.0, 1))),
+        &labels(&[0, 3, 2, 0]),
+    );
 }
 
 /// Many small blocks: their median is selected without tiles.
@@ -525,8 +534,8 @@ fn half_precision_is_composed() {
     let points = tensor(&rows).cast(DType::F16);
     let classes = labels(&random_labels(20, 3, &mut rng(21)));
     let skce = Skce::unbiased(Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(0.5)));
-    let expected = scalar(skce.value(tensor(&rows), classes.clone()));
-    let found = scalar(skce.value(points, classes));
+    let expected = scalar(skce.value(&of_probabilities(tensor(&rows)), &classes));
+    let found = scalar(skce.value(&of_probabilities(points), &classes));
     assert!((found - expected).abs() < 0.01, "{found}, not {expected}");
 }
 

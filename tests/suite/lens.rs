@@ -5,7 +5,7 @@ use burn::tensor::{DType, Int, Tensor};
 use burn_calibration::{
     distribution::Categorical,
     error::Error,
-    estimator::{Ece, Mmce, MmceForm, Skce},
+    estimator::{Ece, Estimator, Mmce, MmceForm, Skce},
     hypothesis::{AsymptoticSkceTest, CalibrationTest},
     kernel::{Bandwidth, Distance, Kernel, MatrixKernel},
 };

@@ -4,6 +4,7 @@ use burn_calibration::{
     estimator::{MmceForm, SkceForm},
     kernel::Kernel,
     loss::*,
+    score::{Brier, LogScore, Spherical},
 };
 
 use crate::{data::*, kernel::kernels};
@@ -40,12 +41,9 @@ pub fn check_gradient(rows: &[Vec<f64>], step: f64, f: impl Fn(Tensor<2>) -> Ten
 /// Every loss under a name, with fixed bandwidths (a median is detached, and moves).
 fn losses() -> Vec<(String, Box<dyn Criterion>)> {
     let mut losses: Vec<(String, Box<dyn Criterion>)> = vec![
-        ("brier".into(), Box::new(BrierLossConfig::new().init())),
-        ("log".into(), Box::new(LogLossConfig::new().init())),
-        (
-            "spherical".into(),
-            Box::new(SphericalLossConfig::new().init()),
-        ),
+        ("brier".into(), Box::new(ScoreLoss::new(Brier))),
+        ("log".into(), Box::new(ScoreLoss::new(LogScore))),
+        ("spherical".into(), Box::new(ScoreLoss::new(Spherical))),
     ];
     for gamma in [0.0, 0.5, 2.0] {
         let config = FocalLossConfig::new().with_gamma(gamma);
@@ -80,11 +78,9 @@ fn gradients_on_random_input() {
     let labels = labels(&random_labels(7, 4, &mut rng));
     for (name, loss) in losses() {
         println!("{name}");
-        check_gradient(&logits, 1e-5, |z| loss.forward(z, labels.clone()));
+        check_gradient(&logits, 1e-5, |z| loss.value(&of_logits(z), &labels));
         let rows: Vec<_> = logits.iter().map(|row| softmax(row)).collect();
-        check_gradient(&rows, 1e-5, |p| {
-            loss.forward_from_probabilities(p, labels.clone())
-        });
+        check_gradient(&rows, 1e-5, |p| loss.value(&of_probabilities(p), &labels));
     }
 }
 
@@ -128,7 +124,7 @@ fn gradients_on_degenerate_input() {
         let labels = labels(&classes);
         for (name, loss) in losses() {
             println!("{input}: {name}");
-            check_gradient(&logits, 1e-7, |z| loss.forward(z, labels.clone()));
+            check_gradient(&logits, 1e-7, |z| loss.value(&of_logits(z), &labels));
         }
     }
 }
@@ -143,7 +139,7 @@ fn gradients_at_exact_vertices_are_finite() {
     ];
     for (name, loss) in losses() {
         for classes in [[0, 1, 0], [1, 2, 2], [0, 2, 1]] {
-            let f = |p: Tensor<2>| loss.forward_from_probabilities(p, labels(&classes));
+            let f = |p: Tensor<2>| loss.value(&of_probabilities(p), &labels(&classes));
             let gradient = gradient(&rows, f);
             assert!(
                 gradient.iter().all(|g| g.is_finite()),
@@ -178,7 +174,7 @@ fn gradients_of_tiny_batches_are_finite() {
             }
         }
         for (_, loss) in losses() {
-            let f = |z: Tensor<2>| loss.forward(z, labels(&vec![1; n]));
+            let f = |z: Tensor<2>| loss.value(&of_logits(z), &labels(&vec![1; n]));
             assert!(gradient(&logits, f).iter().all(|g| g.is_finite()));
         }
     }
@@ -191,8 +187,8 @@ fn logits_and_probabilities_agree() {
     let labels = labels(&random_labels(8, 5, &mut rng));
     for (_, loss) in losses() {
         let probabilities = activation::softmax(logits.clone(), 1);
-        let a = scalar(loss.forward(logits.clone(), labels.clone()));
-        let b = scalar(loss.forward_from_probabilities(probabilities, labels.clone()));
+        let a = scalar(loss.value(&of_logits(logits.clone()), &labels));
+        let b = scalar(loss.value(&of_probabilities(probabilities), &labels));
         assert_relative_eq!(a, b, max_relative = 1e-12, epsilon = 1e-14);
     }
 }
@@ -200,7 +196,7 @@ fn logits_and_probabilities_agree() {
 #[test]
 fn the_log_loss_is_cross_entropy_and_survives_large_logits() {
     let rows = vec![vec![1e4, 0.0], vec![0.0, 1e4]];
-    let loss = LogLossConfig::new().init();
+    let loss = ScoreLoss::new(LogScore);
     let cross_entropy = burn::nn::loss::CrossEntropyLossConfig::new().init(&device());
     let value = scalar(loss.forward(tensor(&rows), labels(&[1, 1])));
     assert_eq!(value, 5e3);
@@ -227,7 +223,7 @@ fn focal_loss_by_hand() {
         }
     }
     let loss = FocalLossConfig::new().with_gamma(0.0).init();
-    let log_loss = LogLossConfig::new().init();
+    let log_loss = ScoreLoss::new(LogScore);
     assert_eq!(
         scalar(loss.forward(logits.clone(), labels.clone())),
         scalar(log_loss.forward(logits, labels))
@@ -315,7 +311,7 @@ fn penalised_loss_adds_the_scheduled_penalty() {
         let value = scalar(loss.forward(logits.clone(), labels.clone(), step));
         assert_relative_eq!(value, a + weight * b, max_relative = 1e-12);
         let probabilities = activation::softmax(logits.clone(), 1);
-        let value = scalar(loss.forward_from_probabilities(probabilities, labels.clone(), step));
+        let value = scalar(loss.forward(Probabilities(probabilities), labels.clone(), step));
         assert_relative_eq!(value, a + weight * b, max_relative = 1e-12);
     }
 }
@@ -365,11 +361,9 @@ fn losses_take_any_logits() {
     for dtype in [DType::F64, DType::F32, DType::F16] {
         let logits = tensor_on(&rows, &device(), dtype);
         let labels = labels(&[0, 2, 1, 1]);
-        let expected = BrierLossConfig::new().init().forward_from_probabilities(
-            burn::tensor::activation::softmax(logits.clone(), 1),
-            labels.clone(),
-        );
-        let found = BrierLossConfig::new().init().forward(logits, labels);
+        let probabilities = burn::tensor::activation::softmax(logits.clone(), 1);
+        let expected = ScoreLoss::new(Brier).forward(Probabilities(probabilities), labels.clone());
+        let found = ScoreLoss::new(Brier).forward(logits, labels);
         let (found, expected) = (scalar(found), scalar(expected));
         let tolerance = if dtype == DType::F16 { 1e-3 } else { 1e-6 };
         assert!(

@@ -5,7 +5,7 @@ use burn::tensor::{DType, activation};
 use burn_calibration::{
     distribution::Categorical,
     error::Error,
-    estimator::{Skce, SkceForm},
+    estimator::{Estimator, Skce, SkceForm},
     kernel::{Bandwidth, ClassKernel, Kernel, MatrixKernel},
 };
 use rand::{RngExt, rngs::StdRng};
@@ -85,7 +85,7 @@ fn agrees_with_scalar_loops() {
             let skce = Skce::new(by_matrix.clone(), form);
             let estimate = skce.estimate(&predictions, &labels).unwrap();
             assert_relative_eq!(estimate, expected, max_relative = 1e-10);
-            let value = skce.value(predictions.probabilities(), labels.clone());
+            let value = skce.value(&of_probabilities(predictions.probabilities()), &labels);
             assert_eq!(value.dtype(), DType::F64);
             assert_relative_eq!(scalar(value), expected, max_relative = 1e-10);
         }
@@ -141,7 +141,7 @@ fn gradients() {
     for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(3)] {
         let skce = Skce::new(kernel.clone(), form);
         crate::loss::check_gradient(&logits, 1e-5, |z| {
-            skce.value(activation::softmax(z, 1), labels.clone())
+            skce.value(&of_probabilities(activation::softmax(z, 1)), &labels)
         });
     }
 }

@@ -3,7 +3,7 @@
 
 use burn::tensor::{DType, Tensor, TensorData};
 use burn_calibration::{
-    estimator::{Mmce, MmceForm},
+    estimator::{Estimator, Mmce, MmceForm},
     loss::MmceLossConfig,
     ops::{Computation, laplacian_sum},
 };
@@ -127,7 +127,7 @@ fn value_and_gradient(
 ) -> (f64, Vec<f64>) {
     let z = tensor_on(logits, &device().autodiff(), dtype).require_grad();
     let p = burn::tensor::activation::softmax(z.clone(), 1);
-    let value = mmce.value(p, labels(classes));
+    let value = mmce.value(&of_probabilities(p), &labels(classes));
     assert_eq!(value.dtype(), dtype);
     let gradients = value.backward();
     (scalar(value), vector(z.grad(&gradients).unwrap()))
@@ -197,7 +197,7 @@ fn gradients_by_central_differences() {
             let classes = labels(&random_labels(9, 3, &mut rng));
             check_gradient(&logits, 1e-6, |z| {
                 let p = burn::tensor::activation::softmax(z, 1);
-                mmce.value(p, classes.clone())
+                mmce.value(&of_probabilities(p), &classes)
             });
         }
     }
@@ -276,7 +276,7 @@ fn no_samples() {
         for computation in [Computation::Fused, Computation::Composed] {
             let p = Tensor::<2>::zeros([0, 3], (&device(), DType::F64));
             let mmce = Mmce::new(form).with_computation(computation);
-            assert_eq!(scalar(mmce.value(p, labels(&[]))), 0.0);
+            assert_eq!(scalar(mmce.value(&of_probabilities(p), &labels(&[]))), 0.0);
         }
     }
 }

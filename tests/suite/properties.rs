@@ -1,4 +1,9 @@
-use burn_calibration::{estimator::Skce, kernel::Kernel, score::ProperScore};
+use burn_calibration::{
+    distribution::Categorical,
+    estimator::{Estimator, Skce},
+    kernel::Kernel,
+    score::{Brier, LogScore, Score, Spherical},
+};
 use proptest::{collection::vec, prelude::*};
 
 use crate::{data::*, kernel::kernels};
@@ -67,9 +72,9 @@ proptest! {
 
     #[test]
     fn scores_stay_in_their_range((rows, classes) in labelled()) {
-        let bound = |score: ProperScore| score.upper_bound(&categorical(&rows), &labels(&classes)).unwrap().estimate;
-        prop_assert!((0.0..=2.0).contains(&bound(ProperScore::Brier)));
-        prop_assert!((0.0..=1.0).contains(&bound(ProperScore::Spherical)));
-        prop_assert!(bound(ProperScore::Log) >= 0.0);
+        let bound = |score: &dyn Score<Categorical>| score.upper_bound(&categorical(&rows), &labels(&classes)).unwrap().estimate;
+        prop_assert!((0.0..=2.0).contains(&bound(&Brier)));
+        prop_assert!((0.0..=1.0).contains(&bound(&Spherical)));
+        prop_assert!(bound(&LogScore) >= 0.0);
     }
 }

@@ -1,3 +1,4 @@
+use burn_calibration::score::LogScore;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -15,6 +16,7 @@ use burn_calibration::{
     kernel::{Bandwidth, Kernel},
     loss::*,
     recalibration::*,
+    score::{Brier, Spherical},
 };
 
 use crate::{data::*, loss::check_gradient, maps::overconfident};
@@ -144,11 +146,7 @@ fn fitting_by_any_criterion() {
         assert_eq!(map.report().unwrap().status, FitStatus::Converged);
         map.temperature()
     };
-    assert_relative_eq!(
-        by(&LogLossConfig::new().init()),
-        newton,
-        max_relative = 1e-6
-    );
+    assert_relative_eq!(by(&ScoreLoss::new(LogScore)), newton, max_relative = 1e-6);
     // the other criteria have minima near the temperature that made the data, and of their own
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
     let skce = SkceLossConfig::new()
@@ -156,13 +154,14 @@ fn fitting_by_any_criterion() {
         .with_form(SkceForm::Biased)
         .init();
     for criterion in [
-        &BrierLossConfig::new().init() as &dyn Criterion,
-        &SphericalLossConfig::new().init(),
+        &ScoreLoss::new(Brier) as &dyn Criterion,
+        &ScoreLoss::new(Spherical),
         &skce,
     ] {
         let t = by(criterion);
         assert!((1.8..3.5).contains(&t), "T = {t}");
-        let value = |t: f64| scalar(criterion.forward(logits.clone() * t.recip(), labels.clone()));
+        let value =
+            |t: f64| scalar(criterion.value(&of_logits(logits.clone() * t.recip()), &labels));
         for factor in [0.99, 1.01] {
             assert!(value(t * factor) > value(t));
         }
@@ -172,10 +171,10 @@ fn fitting_by_any_criterion() {
 #[test]
 fn a_separable_set_by_any_criterion() {
     let (rows, labels) = (tensor(&[vec![2.0, 0.0], vec![0.0, 1.0]]), labels(&[0, 1]));
-    let fit = |criterion: &BrierLoss| {
+    let fit = |criterion: &ScoreLoss<Brier>| {
         TemperatureScalingConfig::new().fit_by(criterion, rows.clone(), labels.clone())
     };
-    let map = fit(&BrierLossConfig::new().init()).unwrap();
+    let map = fit(&ScoreLoss::new(Brier)).unwrap();
     assert_eq!(map.report().unwrap().status, FitStatus::LowerBound);
     assert!(map.report().unwrap().objective < 1e-12);
 }
@@ -191,9 +190,7 @@ fn forward_divides_in_the_dtype_of_the_logits() {
         (DType::F32, vec![0.5, -1.5])
     );
     check_gradient(&logits, 1e-5, |z| {
-        LogLossConfig::new()
-            .init()
-            .forward(map.forward(z), labels(&[0]))
+        ScoreLoss::new(LogScore).forward(map.forward(z), labels(&[0]))
     });
 }
 

@@ -4,7 +4,7 @@ use approx::assert_relative_eq;
 use burn::tensor::{DType, activation};
 use burn_calibration::{
     distribution::DirichletModel,
-    estimator::Ucme,
+    estimator::{Estimator, Ucme},
     kernel::{Bandwidth, Distance, Kernel, MatrixKernel},
 };
 use rand::rngs::StdRng;
@@ -96,13 +96,13 @@ fn agrees_with_scalar_loops() {
             expected,
             max_relative = 1e-11
         );
-        let value = ucme.value(p.probabilities(), y.clone());
+        let value = ucme.value(&of_probabilities(p.probabilities()), &y);
         assert_eq!(value.dtype(), DType::F64);
         assert_relative_eq!(scalar(value), expected, max_relative = 1e-11);
-        let embeddings = ucme.embeddings(p.probabilities(), y.clone());
+        let embeddings = ucme.embeddings(&of_probabilities(p.probabilities()), &y);
         assert_eq!(embeddings.dims(), [5, 40]);
         // single precision
-        let single = ucme.value(p.probabilities().cast(DType::F32), y.clone());
+        let single = ucme.value(&of_probabilities(p.probabilities().cast(DType::F32)), &y);
         assert_eq!(single.dtype(), DType::F32);
         assert_relative_eq!(scalar(single), expected, max_relative = 1e-4);
     }
@@ -128,7 +128,7 @@ fn median_bandwidth() {
             expected,
             max_relative = 1e-11
         );
-        let value = scalar(ucme.value(p.probabilities(), y.clone()));
+        let value = scalar(ucme.value(&of_probabilities(p.probabilities()), &y));
         assert_relative_eq!(value, expected, max_relative = 1e-10);
     }
 }
@@ -173,10 +173,12 @@ fn gradients() {
     for kernel in kernels() {
         let ucme = ucme(kernel, &locations, &targets);
         crate::loss::check_gradient(&logits, 1e-5, |z| {
-            ucme.value(activation::softmax(z, 1), y.clone())
+            ucme.value(&of_probabilities(activation::softmax(z, 1)), &y)
         });
         // samples that coincide with the locations
-        let gradient = crate::loss::gradient(&locations, |p| ucme.value(p, labels(&[0, 1, 2])));
+        let gradient = crate::loss::gradient(&locations, |p| {
+            ucme.value(&of_probabilities(p), &labels(&[0, 1, 2]))
+        });
         assert!(gradient.iter().all(|g| g.is_finite()));
     }
 }
@@ -193,7 +195,7 @@ fn bias_by_simulation() {
     let ucme = Ucme::new(kernel, &locations, &targets).unwrap();
     let calibrated = DirichletModel::new(vec![1.0; 3], 0.0, vec![1.0, 0.0, 0.0]).unwrap();
     let (p, y) = calibrated.sample(20_000, options, &mut rng);
-    let z = vector(ucme.embeddings(p.probabilities(), y)); // mean 0
+    let z = vector(ucme.embeddings(&of_probabilities(p.probabilities()), &y)); // mean 0
     let variance = z.iter().map(|z| z * z).sum::<f64>() / z.len() as f64;
     let (sets, n) = (400, 50);
     let mean = |model: &DirichletModel, rng: &mut StdRng| {
@@ -240,6 +242,8 @@ fn bad_input() {
         error.to_string(),
         "row 1: the label is 5, expected a class in 0..2"
     );
-    let batch = std::panic::catch_unwind(|| ucme.value(three.probabilities(), labels(&[0])));
+    let batch = std::panic::catch_unwind(|| {
+        ucme.value(&of_probabilities(three.probabilities()), &labels(&[0]))
+    });
     assert!(batch.is_err());
 }

@@ -66,9 +66,7 @@ impl InferenceStep for Classifier {
     /// The loss of validation is the log loss, whatever training minimises.
     fn step(&self, batch: Batch) -> ClassificationOutput {
         let logits = self.forward(batch.images);
-        let loss = LogLossConfig::new()
-            .init()
-            .forward(logits.clone(), batch.labels.clone());
+        let loss = ScoreLoss::new(LogScore).forward(logits.clone(), batch.labels.clone());
         ClassificationOutput::new(loss, logits, batch.labels)
     }
 }

@@ -57,14 +57,14 @@ pub struct Results {
 impl Measures {
     pub fn of(predictions: &Categorical, labels: &Tensor<1, Int>, run: &Run) -> Result<Self> {
         let (_, correct) = predictions.top_label(labels)?;
-        let score = |score: ProperScore| score.upper_bound(predictions, labels);
+        let score = |score: &dyn Score<Categorical>| score.upper_bound(predictions, labels);
         let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(run.bandwidth));
         let test = OmnibusTest::new().with_kernel(kernel);
         let outcome = test.outcome(predictions, labels, &mut StdRng::seed_from_u64(run.seed))?;
         Ok(Self {
             accuracy: correct.float().mean().into_scalar::<f64>(),
-            log_loss: score(ProperScore::Log)?.estimate,
-            brier: score(ProperScore::Brier)?.estimate,
+            log_loss: score(&LogScore)?.estimate,
+            brier: score(&Brier)?.estimate,
             ece: Ece::default().estimate(predictions, labels)?,
             skce: Skce::unbiased(kernel).estimate(predictions, labels)?,
             p_value: outcome.p_value,

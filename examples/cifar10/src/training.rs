@@ -140,7 +140,7 @@ pub fn train(run: &Run, data: &Data, folder: &Path, arguments: &Arguments) -> Re
     let learning_rate = CosineAnnealingLrSchedulerConfig::new(run.learning_rate, steps).init()?;
 
     // of a whole epoch each, from logits
-    let log_loss = EpochMetric::from_logits(ProperScore::Log);
+    let log_loss = EpochMetric::from_logits(LogScore);
     // 199 redraws every epoch: a p-value of at least 0.005, which is enough to watch
     let p_value = PValue::new(OmnibusTest::new().with_redraws(199), run.seed);
     let best = BestEpoch::new(&log_loss, run.patience);
@@ -161,7 +161,7 @@ pub fn train(run: &Run, data: &Data, folder: &Path, arguments: &Arguments) -> Re
         .metric_train_numeric(AccuracyMetric::new())
         .metric_valid_numeric(AccuracyMetric::new())
         .metric_valid_numeric(log_loss)
-        .metric_valid_numeric(EpochMetric::from_logits(ProperScore::Brier))
+        .metric_valid_numeric(EpochMetric::from_logits(Brier))
         .metric_valid_numeric(EpochMetric::from_logits(Ece::default()))
         .metric_valid_numeric(EpochMetric::from_logits(Skce::unbiased(
             Kernel::exponential(),

@@ -118,7 +118,7 @@ fn train(remedy: Remedy, data: &Data, iterations: usize, seed: u64) -> Network {
     let loss = |network: &Network| match &penalty {
         None => log_score(network, &fitted),
         Some((lambda, of)) => {
-            let error = skce.value_of(&predict(network, of), &of.targets);
+            let error = skce.value(&predict(network, of), &of.targets);
             log_score(network, &fitted) + error * *lambda
         }
     };

@@ -115,6 +115,7 @@ fn confidences(rows: &Arc<ClassRows>) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use crate::estimator::Estimator;
     use burn::tensor::{DType, Device, Tensor, TensorData};
     use rand::{RngExt, SeedableRng, rngs::StdRng};
 

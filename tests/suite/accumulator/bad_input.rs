@@ -126,16 +126,10 @@ fn accumulators_that_are_not_alike() {
         );
         assert_eq!(text(&one), before);
     }
-    let score = ScoreAccumulator::new;
-    check(
-        score(ProperScore::Brier, 3),
-        score(ProperScore::Log, 3),
-        "the score is Brier in one and Log in the other",
-    );
     let classes = "the number of classes is 3 in one and 2 in the other";
     check(
-        score(ProperScore::Log, 3),
-        score(ProperScore::Log, 2),
+        ScoreAccumulator::new(LogScore, 3),
+        ScoreAccumulator::new(LogScore, 2),
         classes,
     );
     let bins = |event, bins, classes| BinAccumulator::new(event, bins, classes).unwrap();

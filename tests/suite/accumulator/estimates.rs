@@ -9,7 +9,7 @@ use burn_calibration::{
     estimator::*,
     hypothesis::{AsymptoticBlockSkceTest, CalibrationTest},
     kernel::{Distance, Kernel},
-    score::ProperScore,
+    score::{Brier, LogScore, MeanEstimate, Score, Spherical},
 };
 
 use super::*;
@@ -38,46 +38,41 @@ const N: usize = 500;
 #[test]
 fn scores() {
     let (p, y) = draw(Model::M2, N, 4, &mut rng(1));
-    for score in [ProperScore::Brier, ProperScore::Log, ProperScore::Spherical] {
-        let found = in_pieces(&ScoreAccumulator::new(score, 4), &p, &y)
-            .mean()
-            .unwrap();
-        let expected = score.upper_bound(&categorical(&p), &labels(&y)).unwrap();
+    fn check(score: impl Kept + Score<Categorical>, p: &[Vec<f64>], y: &[usize]) {
+        let found = in_pieces(&ScoreAccumulator::new(score.clone(), 4), p, y);
+        let found = found.mean().unwrap();
+        let expected = score.upper_bound(&categorical(p), &labels(y)).unwrap();
         assert_relative_eq!(found.estimate, expected.estimate, max_relative = 1e-12);
         let error = expected.standard_error;
         assert_relative_eq!(found.standard_error, error, max_relative = 1e-12);
         assert_eq!(found.samples, N);
     }
+    check(Brier, &p, &y);
+    check(LogScore, &p, &y);
+    check(Spherical, &p, &y);
 }
 
 /// Two samples.
 #[test]
 fn scores_by_hand() {
     let (p, y) = (vec![vec![0.75, 0.25], vec![0.6, 0.4]], [0, 1]);
-    let mean = |score| {
-        having(&ScoreAccumulator::new(score, 2), &p, &y)
-            .mean()
-            .unwrap()
+    // s/√2, s = |a − b|/√2
+    let check = |mean: MeanEstimate, a: f64, b: f64| {
+        assert_relative_eq!(mean.estimate, (a + b) / 2.0, max_relative = 1e-14);
+        assert_relative_eq!(
+            mean.standard_error,
+            (a - b).abs() / 2.0,
+            max_relative = 1e-14
+        );
     };
-    let expected = |a: f64, b: f64| ((a + b) / 2.0, (a - b).abs() / 2.0); // s/√2, s = |a − b|/√2
-    for (score, a, b) in [
-        (ProperScore::Brier, 0.125, 0.72),
-        (ProperScore::Log, -(0.75f64.ln()), -(0.4f64.ln())),
-        (
-            ProperScore::Spherical,
-            1.0 - 0.75 / 0.625f64.sqrt(),
-            1.0 - 0.4 / 0.52f64.sqrt(),
-        ),
-    ] {
-        let (estimate, error) = expected(a, b);
-        assert_relative_eq!(mean(score).estimate, estimate, max_relative = 1e-14);
-        assert_relative_eq!(mean(score).standard_error, error, max_relative = 1e-14);
-    }
-    let one = having(
-        &ScoreAccumulator::new(ProperScore::Brier, 2),
-        &p[..1],
-        &y[..1],
-    );
+    let brier = having(&ScoreAccumulator::new(Brier, 2), &p, &y);
+    check(brier.mean().unwrap(), 0.125, 0.72);
+    let log = having(&ScoreAccumulator::new(LogScore, 2), &p, &y);
+    check(log.mean().unwrap(), -(0.75f64.ln()), -(0.4f64.ln()));
+    let spherical = having(&ScoreAccumulator::new(Spherical, 2), &p, &y);
+    let (a, b) = (0.625f64.sqrt(), 0.52f64.sqrt());
+    check(spherical.mean().unwrap(), 1.0 - 0.75 / a, 1.0 - 0.4 / b);
+    let one = having(&ScoreAccumulator::new(Brier, 2), &p[..1], &y[..1]);
     assert_eq!(one.mean().unwrap().standard_error, f64::INFINITY);
 }
 
@@ -94,9 +89,7 @@ fn logits() {
     let mut same = evaluation(3, 8);
     same.update_rows(&on_host).unwrap();
     assert_eq!(text(&same), text(&all));
-    let expected = ProperScore::Log
-        .upper_bound(&predictions, &labels(&y))
-        .unwrap();
+    let expected = LogScore.upper_bound(&predictions, &labels(&y)).unwrap();
     let found = all.log().mean().unwrap();
     assert!(expected.estimate > 100.0);
     assert_relative_eq!(found.estimate, expected.estimate, max_relative = 1e-12);
@@ -270,14 +263,7 @@ fn memory() {
         bytes(&|n| having(&ClassBinAccumulator::new(15, 10).unwrap(), &p[..n], &y[..n]).bytes());
     assert!((8_400..9_000).contains(&class_bins.0), "{class_bins:?}");
     assert!((8_400..20_000).contains(&class_bins.2), "{class_bins:?}");
-    let score = bytes(&|n| {
-        having(
-            &ScoreAccumulator::new(ProperScore::Log, 10),
-            &p[..n],
-            &y[..n],
-        )
-        .bytes()
-    });
+    let score = bytes(&|n| having(&ScoreAccumulator::new(LogScore, 10), &p[..n], &y[..n]).bytes());
     assert!(
         (100..400).contains(&score.1) && (100..400).contains(&score.2),
         "{score:?}"

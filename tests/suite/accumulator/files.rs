@@ -141,22 +141,25 @@ fn inconsistent_accumulators() {
     let wrong = reject(change(&block, "\"Gaussian\"", "\"Matern32\""));
     assert!(wrong.to_string().contains("no fused path"), "{wrong}");
 
-    let score = text(&having(
-        &ScoreAccumulator::new(ProperScore::Brier, 3),
-        &p,
-        &y,
-    ));
+    let score = text(&having(&ScoreAccumulator::new(Brier, 3), &p, &y));
+    // of another score
+    let wrong = serde_json::from_str::<ScoreAccumulator<LogScore>>(&score).unwrap_err();
+    let expected = "it holds the Brier score, expected the log score";
+    assert!(wrong.to_string().contains(expected), "{wrong}");
     let squares = &score[score.find("\"squares\"").unwrap()..];
     let none = "\"squares\":{\"negative\":false,\"first\":0,\"limbs\":[]}}}";
-    let wrong = serde_json::from_str::<ScoreAccumulator>(&change(&score, squares, none));
+    let wrong = serde_json::from_str::<ScoreAccumulator<Brier>>(&change(&score, squares, none));
     assert!(
         wrong
             .unwrap_err()
             .to_string()
             .contains("no numbers have its sums")
     );
-    let wrong =
-        serde_json::from_str::<ScoreAccumulator>(&change(&score, "\"count\":41", "\"count\":0"));
+    let wrong = serde_json::from_str::<ScoreAccumulator<Brier>>(&change(
+        &score,
+        "\"count\":41",
+        "\"count\":0",
+    ));
     assert!(
         wrong
             .unwrap_err()

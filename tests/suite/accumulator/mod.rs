@@ -9,7 +9,7 @@ use burn_calibration::{
     accumulator::*,
     estimator::Event,
     kernel::{Bandwidth, Kernel},
-    score::ProperScore,
+    score::{Brier, LogScore, Score},
 };
 
 use crate::data::*;
@@ -55,7 +55,7 @@ macro_rules! each_kind {
     ($classes:expr, |$empty:ident| $call:expr) => {{
         let m = $classes;
         {
-            let $empty = ScoreAccumulator::new(ProperScore::Log, m);
+            let $empty = ScoreAccumulator::new(LogScore, m);
             $call;
         }
         {

@@ -1,4 +1,4 @@
-use burn_calibration::kernel::Distance;
+use burn_calibration::distribution::Geometry;
 use proptest::prelude::*;
 
 use super::*;
@@ -277,12 +277,6 @@ fn invalid_parameters_and_targets_are_named() {
         .check()
         .unwrap_err();
     assert!(matches!(error, Error::Scale { row: 1, .. }));
-    for distance in [Distance::Euclidean, Distance::L1, Distance::TotalVariation] {
-        assert!(matches!(
-            simplex.check_distance(distance),
-            Err(Error::NoSuchDistance { .. })
-        ));
-    }
 }
 
 /// Also where the target is the location, and the power has no derivative.

@@ -1,9 +1,9 @@
 //! Maps fitted by the SKCE, and the SKCE of predictions that go through samples.
 
 use burn_calibration::{
-    estimator::{Skce, SkceForm},
-    kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
-    loss::{RealSkceLoss, RealSkceLossConfig},
+    estimator::{Estimator, Skce},
+    kernel::{Bandwidth, RealKernel, TensorKernel},
+    loss::SkceLoss,
 };
 
 use super::*;
@@ -18,12 +18,9 @@ fn overconfident() -> (Normal, Tensor<2>) {
     (Normal::new(mean.clone(), mean.ones_like()), y)
 }
 
-fn skce() -> RealSkceLoss {
-    let kernel = Kernel::wasserstein().with_bandwidth(Bandwidth::Fixed(1.0));
-    RealSkceLossConfig::new(RealKernel::gaussian(1.0))
-        .with_predictions(kernel)
-        .with_form(SkceForm::Biased)
-        .init()
+fn skce() -> SkceLoss<TensorKernel<RealKernel>> {
+    let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0));
+    SkceLoss::new(Skce::biased(kernel.with_bandwidth(Bandwidth::Fixed(1.0))))
 }
 
 /// At a minimum below the fit to the log score.

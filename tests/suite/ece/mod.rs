@@ -14,10 +14,10 @@ use burn_calibration::{
 
 use crate::data::*;
 
-pub type Estimator = Box<dyn Fn(&Categorical, &Tensor<1, Int>) -> Result<f64>>;
+pub type Boxed = Box<dyn Fn(&Categorical, &Tensor<1, Int>) -> Result<f64>>;
 
 /// Every estimator under a name.
-pub fn estimators() -> Vec<(&'static str, Estimator)> {
+pub fn estimators() -> Vec<(&'static str, Boxed)> {
     let (width, mass) = (Binning::Uniform { bins: 3 }, Binning::EqualMass { bins: 3 });
     vec![
         ("ece", Box::new(|p, y| Ece::default().estimate(p, y))),

@@ -1,4 +1,7 @@
-use burn_calibration::{estimator::*, score::ProperScore};
+use burn_calibration::{
+    estimator::*,
+    score::{Brier, Score},
+};
 use proptest::{collection::vec, prelude::*};
 
 use super::estimators;
@@ -60,7 +63,7 @@ proptest! {
     fn calibration_errors_of_whole_predictions_are_the_largest((rows, classes) in labelled()) {
         let (p, y) = (categorical(&rows), labels(&classes));
         let exact = Binning::Uniform { bins: EXACT };
-        let brier = ProperScore::Brier.upper_bound(&p, &y).unwrap().estimate;
+        let brier = Brier.upper_bound(&p, &y).unwrap().estimate;
         let full = Ece::new(Aspect::Vector, exact).with_discrepancy(Discrepancy::SquaredEuclidean);
         let class_wise = Cwce::new(2.0).with_binning(exact).with_weight(ClassWeight::Sum);
         let tce = |order| Tce::default().with_binning(exact).with_form(TceForm::PlugIn { order });

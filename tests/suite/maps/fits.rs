@@ -1,12 +1,14 @@
 //! Fits against independent solvers and definitions.
 
 use approx::assert_relative_eq;
+use burn_calibration::score::LogScore;
 use burn_calibration::{
     error::Error,
     estimator::SkceForm,
     kernel::{Bandwidth, Kernel},
     loss::*,
     recalibration::*,
+    score::Brier,
 };
 
 use super::{draw_class, fitters, overconfident};
@@ -160,12 +162,8 @@ fn diagonal_scaling_bends_back() {
     };
     let map = fit(Regularisation::CrossValidated { folds: 3 });
     let truth = tensor(&rows) * 0.4;
-    let best = scalar(LogLossConfig::new().init().forward(truth, y.clone()));
-    let found = scalar(
-        LogLossConfig::new()
-            .init()
-            .forward(map.forward(z.clone()), y.clone()),
-    );
+    let best = scalar(ScoreLoss::new(LogScore).forward(truth, y.clone()));
+    let found = scalar(ScoreLoss::new(LogScore).forward(map.forward(z.clone()), y.clone()));
     let temperature = TemperatureScalingConfig::new().fit(z.clone(), y.clone());
     let alone = temperature.unwrap().report().unwrap().objective;
     assert!(found < best + 0.002, "{found} and at best {best}");
@@ -183,7 +181,7 @@ fn diagonal_scaling_bends_back() {
 fn no_map_is_worse_than_the_temperature() {
     let (rows, classes) = overconfident(400, 75);
     let (z, y) = (tensor(&rows), labels(&classes));
-    let loss = LogLossConfig::new().init();
+    let loss = ScoreLoss::new(LogScore);
     let temperature = TemperatureScalingConfig::new()
         .fit(z.clone(), y.clone())
         .unwrap()
@@ -211,8 +209,8 @@ fn fitting_by_any_criterion() {
         .with_form(SkceForm::Biased)
         .init();
     let criteria: [(&str, &dyn Criterion); 4] = [
-        ("log", &LogLossConfig::new().init()),
-        ("brier", &BrierLossConfig::new().init()),
+        ("log", &ScoreLoss::new(LogScore)),
+        ("brier", &ScoreLoss::new(Brier)),
         ("skce", &skce),
         ("mmce", &MmceLossConfig::new().init()),
     ];
@@ -221,7 +219,7 @@ fn fitting_by_any_criterion() {
         for (what, criterion) in criteria {
             let by = fit(Some(criterion), z.clone(), y.clone()).unwrap();
             let value = |map: &dyn Recalibration| {
-                scalar(criterion.forward(map.forward(z.clone()), y.clone()))
+                scalar(criterion.value(&of_logits(map.forward(z.clone())), &y))
             };
             let (before, after) = (value(by_log.as_ref()), value(by.as_ref()));
             // the others trade it for their penalty

@@ -1,5 +1,6 @@
 //! What the maps say that they keep.
 
+use burn_calibration::score::LogScore;
 use std::sync::OnceLock;
 
 use approx::assert_relative_eq;
@@ -165,8 +166,7 @@ fn gradients_reach_the_logits() {
     let rows = [vec![1.0, -2.0, 0.3, 0.9], vec![-0.7, 2.2, 1.4, -3.0]];
     each(|_, map| {
         check_gradient(&rows, 1e-5, |z| {
-            burn_calibration::loss::LogLossConfig::new()
-                .init()
+            burn_calibration::loss::ScoreLoss::new(LogScore)
                 .forward(map.forward(z), labels(&[0, 2]))
         });
     });

@@ -96,7 +96,7 @@ fn equals_the_estimator_on_the_whole_epoch() {
 
 #[test]
 fn equals_the_mean_score_of_the_whole_epoch() {
-    for score in [ProperScore::Brier, ProperScore::Log, ProperScore::Spherical] {
+    for score in [Brier, LogScore, Spherical] {
         check(score, |p, y| score.upper_bound(p, y).unwrap().estimate);
     }
 }
@@ -125,7 +125,7 @@ fn by_hand() {
     ];
     let (output, labels) = (data::tensor(&rows), data::labels(&[0, 0, 0, 1]));
     let mut ece = EpochMetric::from_probabilities(Ece::default());
-    let mut log = EpochMetric::from_probabilities(ProperScore::Log);
+    let mut log = EpochMetric::from_probabilities(LogScore);
     for sizes in [vec![1; 4], vec![4], vec![3, 1]] {
         feed(&mut ece, &output, &labels, &sizes);
         feed(&mut log, &output, &labels, &sizes);
@@ -151,10 +151,10 @@ fn gradients_are_not_kept() {
     let device = device().autodiff();
     let (logits, labels) = logits(DType::F32);
     let tracked = Tensor::<2>::from_data(logits.clone().into_data(), &device).require_grad();
-    let mut metric = EpochMetric::from_logits(ProperScore::Brier);
+    let mut metric = EpochMetric::from_logits(Brier);
     feed(&mut metric, &(tracked * 1.0), &labels, &[N]);
     let plain = Categorical::from_logits(logits).unwrap();
-    let expected = ProperScore::Brier.upper_bound(&plain, &labels).unwrap();
+    let expected = Brier.upper_bound(&plain, &labels).unwrap();
     assert_eq!(end_epoch(&mut metric), expected.estimate);
 }
 

@@ -17,7 +17,7 @@ fn the_usual_ones_are_short() {
     assert_eq!(Cwce::default().name(), "Class-wise ECE");
     assert_eq!(Skce::unbiased(kernel).name(), "SKCE");
     assert_eq!(Mmce::default().name(), "MMCE");
-    assert_eq!(ProperScore::Log.name(), "Log loss");
+    assert_eq!(LogScore.name(), "Log loss");
     assert_eq!(
         Ece::equal_mass(10).name(),
         "ECE [Event TopLabel EqualMass 10 TotalVariation]"
@@ -59,9 +59,9 @@ fn different_parameters_have_different_names() {
         Skce::unbiased(Kernel::gaussian()).name(),
         matrix(1.0),
         matrix(2.0),
-        ProperScore::Brier.name(),
-        ProperScore::Log.name(),
-        ProperScore::Spherical.name(),
+        Brier.name(),
+        LogScore.name(),
+        Spherical.name(),
         PValue::omnibus(0).name(),
         PValue::omnibus(1).name(),
         PValue::new(OmnibusTest::new().with_kernel(kernel), 0).name(),

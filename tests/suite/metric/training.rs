@@ -39,8 +39,8 @@ fn logged_values_are_those_of_the_estimators() {
             EpochMetric::from_logits(Cwce::default()),
             EpochMetric::from_logits(Skce::unbiased(kernel)),
             EpochMetric::from_logits(Mmce::default()),
-            EpochMetric::from_logits(ProperScore::Brier),
-            EpochMetric::from_logits(ProperScore::Log),
+            EpochMetric::from_logits(Brier),
+            EpochMetric::from_logits(LogScore),
         ))
         .metric_valid_numeric(p_value)
         .launch(learner(Model::new(CONSTANT), 0.02));
@@ -53,7 +53,8 @@ fn logged_values_are_those_of_the_estimators() {
         .map(|rows| result.model.logits(&Batch::new(rows, &device())));
     let predictions = Categorical::from_logits(Tensor::cat(logits.collect(), 0)).unwrap();
     let labels = Batch::new(valid, &device()).labels;
-    let score = |score: ProperScore| score.upper_bound(&predictions, &labels).unwrap().estimate;
+    let score =
+        |score: &dyn Score<Categorical>| score.upper_bound(&predictions, &labels).unwrap().estimate;
     let outcome = test.evaluate(&predictions, &labels, &mut rng(5)).unwrap();
     let expected = [
         (
@@ -74,8 +75,8 @@ fn logged_values_are_those_of_the_estimators() {
             "MMCE",
             Mmce::default().estimate(&predictions, &labels).unwrap(),
         ),
-        ("Brier score", score(ProperScore::Brier)),
-        ("Log loss", score(ProperScore::Log)),
+        ("Brier score", score(&Brier)),
+        ("Log loss", score(&LogScore)),
         (&p_value_name, outcome.p_value()),
     ];
     for (name, expected) in expected {
@@ -93,7 +94,7 @@ fn epochs(learning_rate: f64) -> usize {
     let directory = tempfile::tempdir().unwrap();
     let digits = digits(100);
     let (train, valid) = digits.split_at(60);
-    let log_loss = EpochMetric::from_logits(ProperScore::Log);
+    let log_loss = EpochMetric::from_logits(LogScore);
     let result = training(directory.path(), loader(train, 30), loader(valid, 15))
         .num_epochs(4)
         .early_stopping(MetricEarlyStoppingStrategy::new(

@@ -35,7 +35,7 @@ fn reason<Q: Quantity>(mut metric: EpochMetric<Q>, batches: &[(&[Vec<f64>], &[us
 fn rows_and_labels_are_named() {
     let good: (&[Vec<f64>], &[usize]) = (&[vec![0.5, 0.5], vec![0.25, 0.75]], &[0, 1]);
     let ece = || EpochMetric::from_probabilities(Ece::default());
-    let logits = EpochMetric::from_logits(ProperScore::Log);
+    let logits = EpochMetric::from_logits(LogScore);
     assert_eq!(
         reason(
             logits,
@@ -61,7 +61,7 @@ fn rows_and_labels_are_named() {
     );
     assert_eq!(
         reason(
-            EpochMetric::from_probabilities(ProperScore::Log),
+            EpochMetric::from_probabilities(LogScore),
             &[(&[vec![1.0, 0.0]], &[1])]
         ),
         "epoch NaN: row 0: the observed class 1 has probability 0, its log score is infinite"

@@ -4,8 +4,8 @@ use burn::tensor::DType;
 use burn_calibration::{
     distribution::{Categorical, Predictive, Redrawn},
     estimator::{
-        Aspect, Binning, Discrepancy, Ece, Event, KolmogorovSmirnov, Mce, Mmce, MmceForm, Skce,
-        Tce, TceForm,
+        Aspect, Binning, Discrepancy, Ece, Estimator, Event, KolmogorovSmirnov, Mce, Mmce,
+        MmceForm, Skce, Tce, TceForm,
     },
     hypothesis::Statistic,
     kernel::{Bandwidth, Distance, Kernel},

@@ -1,9 +1,9 @@
 //! What data over real vectors can get wrong, and what tiny batches give.
 
 use burn_calibration::{
-    distribution::{Mixture, Normal, Predictive, Samples},
+    distribution::{Geometry, Mixture, Normal, Predictive, Samples},
     error::Error,
-    estimator::{Skce, Ucme},
+    estimator::{Estimator, Skce, Ucme},
     hypothesis::*,
     kernel::{Bandwidth, Distance, Kernel, RealKernel, TensorKernel},
     ops::Computation,
@@ -140,7 +140,7 @@ fn too_few() {
     assert!(matches!(unbiased, Err(Error::TooFewSamples { .. })));
     assert!(Skce::biased(kernel).estimate(&one, &target).unwrap() > 0.0);
     // training: 0 with gradient 0
-    assert_eq!(scalar(Skce::unbiased(kernel).value_of(&one, &target)), 0.0);
+    assert_eq!(scalar(Skce::unbiased(kernel).value(&one, &target)), 0.0);
     let none = Normal::new(tensor(&[]).reshape([0, 1]), tensor(&[]).reshape([0, 1]));
     assert!(matches!(none.check(), Err(Error::TooFewSamples { .. })));
     let test = AsymptoticSkceTest::new(kernel).evaluate(&one, &target, &mut rng(0));
@@ -184,5 +184,5 @@ fn degenerate() {
     let fixed = Skce::unbiased(kernel).estimate(&same, &targets).unwrap();
     let median = Skce::unbiased(kernel.with_bandwidth(Bandwidth::Median));
     assert_eq!(median.estimate(&same, &targets).unwrap(), fixed);
-    assert!((scalar(median.value_of(&same, &targets)) - fixed).abs() < 1e-14);
+    assert!((scalar(median.value(&same, &targets)) - fixed).abs() < 1e-14);
 }

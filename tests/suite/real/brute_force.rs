@@ -3,7 +3,7 @@
 use approx::assert_relative_eq;
 use burn_calibration::{
     distribution::Normal,
-    estimator::{Skce, Ucme},
+    estimator::{Estimator, Skce, Ucme},
     kernel::Bandwidth,
 };
 
@@ -57,10 +57,10 @@ fn training_agrees_with_estimates() {
             if bandwidth == Bandwidth::Median && skce == Skce::linear(kernel) {
                 continue;
             }
-            let value = scalar(skce.value_of(&normal, &targets));
+            let value = scalar(skce.value(&normal, &targets));
             let estimate = skce.estimate(&normal, &targets).unwrap();
             assert_relative_eq!(value, estimate, max_relative = 1e-9);
-            let value = scalar(skce.value_of(&laplace, &targets));
+            let value = scalar(skce.value(&laplace, &targets));
             let estimate = skce.estimate(&laplace, &targets).unwrap();
             assert_relative_eq!(value, estimate, max_relative = 1e-9);
         }
@@ -112,7 +112,7 @@ fn ucme_is_the_mean_square_of_its_embeddings() {
         .estimate(&rows.normal(), &tensor(&rows.target))
         .unwrap();
     assert_relative_eq!(got, expected, max_relative = 1e-12);
-    let value = scalar(ucme.value_of(&rows.normal(), &tensor(&rows.target)));
+    let value = scalar(ucme.value(&rows.normal(), &tensor(&rows.target)));
     assert_relative_eq!(value, expected, max_relative = 1e-12);
 }
 

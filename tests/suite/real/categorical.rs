@@ -3,7 +3,7 @@
 use approx::assert_relative_eq;
 use burn_calibration::{
     distribution::Categorical,
-    estimator::{Skce, SkceForm, Ucme},
+    estimator::{Estimator, Skce, SkceForm, Ucme},
     hypothesis::*,
     kernel::*,
 };
@@ -68,11 +68,13 @@ fn gradients_agree() {
         let rows = tensor_on(&rows, &device, burn::tensor::DType::F64).require_grad();
         let classes = labels_on(&classes, &device);
         let value = match general {
-            true => Skce::unbiased(TensorKernel::new(scalar_kernel(), White)).value_of(
+            true => Skce::unbiased(TensorKernel::new(scalar_kernel(), White)).value(
                 &Categorical::from_probabilities(rows.clone()).unwrap(),
                 &classes,
             ),
-            false => Skce::unbiased(scalar_kernel()).value(rows.clone(), classes),
+            false => {
+                Skce::unbiased(scalar_kernel()).value(&of_probabilities(rows.clone()), &classes)
+            }
         };
         vector(rows.grad(&value.backward()).unwrap())
     };

@@ -38,11 +38,11 @@ fn locations_and_scales() {
             ] {
                 check_gradient(&outputs(n, d, 41), 1e-5, |x| {
                     let y = targets(n, d, 42, &x);
-                    skce.value_of(&Normal::from_raw(x, 0.1), &y)
+                    skce.value(&Normal::from_raw(x, 0.1), &y)
                 });
                 check_gradient(&outputs(n, d, 41), 1e-5, |x| {
                     let y = targets(n, d, 42, &x);
-                    skce.value_of(&Laplace::from_raw(x, 0.1), &y)
+                    skce.value(&Laplace::from_raw(x, 0.1), &y)
                 });
             }
         }
@@ -57,7 +57,7 @@ fn coincident_predictions() {
     for kernel in kernels() {
         check_gradient(&rows, 1e-7, |x| {
             let y = targets(5, 1, 44, &x);
-            Skce::unbiased(kernel).value_of(&Normal::from_raw(x, 0.1), &y)
+            Skce::unbiased(kernel).value(&Normal::from_raw(x, 0.1), &y)
         });
     }
 }
@@ -78,7 +78,7 @@ fn mixtures() {
         for skce in [Skce::biased(kernel), Skce::unbiased(kernel)] {
             check_gradient(&rows, 1e-5, |x| {
                 let y = targets(n, 1, 46, &x);
-                skce.value_of(&mixture(x), &y)
+                skce.value(&mixture(x), &y)
             });
         }
     }
@@ -91,7 +91,7 @@ fn monte_carlo_samples() {
         check_gradient(&random_rows(n, s * d, 2.0, &mut rng(47)), 1e-5, |x| {
             let y = targets(n, d, 48, &x);
             let samples = Samples::new(x.reshape([n as i32, s as i32, d as i32]));
-            Skce::unbiased(gaussian(0.8, 1.1)).value_of(&samples, &y)
+            Skce::unbiased(gaussian(0.8, 1.1)).value(&samples, &y)
         });
     }
 }
@@ -103,7 +103,7 @@ fn mean_embeddings() {
         let ucme = Ucme::new(kernel, &at.normal(), &tensor(&at.target)).unwrap();
         check_gradient(&outputs(5, 1, 50), 1e-5, |x| {
             let y = targets(5, 1, 51, &x);
-            ucme.value_of(&Normal::from_raw(x, 0.1), &y)
+            ucme.value(&Normal::from_raw(x, 0.1), &y)
         });
     }
 }

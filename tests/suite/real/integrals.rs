@@ -2,7 +2,7 @@
 
 use approx::assert_abs_diff_eq;
 use burn_calibration::{
-    distribution::{Laplace, Mixture, Normal, Predictive, Samples},
+    distribution::{Geometry, Laplace, Mixture, Normal, Predictive, Samples},
     kernel::{RealKernel, RealProfile, TargetKernel},
 };
 
@@ -61,7 +61,7 @@ fn rows() -> Rows {
     }
 }
 
-fn check<P: Predictive<Targets = burn::tensor::Tensor<2>>>(
+fn check<P: Geometry<Targets = burn::tensor::Tensor<2>>>(
     predictions: P,
     density: fn(f64, f64, f64) -> f64,
 ) where

@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{Mixture, Normal, Predictive},
-    estimator::Skce,
+    estimator::{Estimator, Skce},
     hypothesis::*,
     kernel::{RealKernel, TensorKernel},
 };

@@ -4,8 +4,8 @@ use std::slice::from_ref;
 
 use approx::assert_relative_eq;
 use burn_calibration::{
-    distribution::{Laplace, Mixture, Normal, Predictive, Samples},
-    estimator::Skce,
+    distribution::{Geometry, Laplace, Mixture, Normal, Predictive, Samples},
+    estimator::{Estimator, Skce},
     hypothesis::*,
     kernel::{Bandwidth, Distance},
 };
@@ -69,7 +69,7 @@ fn the_estimate_is_the_sum_over_components() {
         .estimate(&mixture, &tensor(&targets))
         .unwrap();
     assert_relative_eq!(got, biased, max_relative = 1e-11);
-    let value = scalar(Skce::biased(kernel).value_of(&mixture, &tensor(&targets)));
+    let value = scalar(Skce::biased(kernel).value(&mixture, &tensor(&targets)));
     assert_relative_eq!(value, biased, max_relative = 1e-11);
 }
 

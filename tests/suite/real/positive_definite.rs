@@ -3,9 +3,9 @@
 use approx::assert_relative_eq;
 use burn::tensor::Tensor;
 use burn_calibration::{
-    distribution::{Mixture, Normal, Predictive, Samples},
+    distribution::{Geometry, Mixture, Normal, Predictive, Samples},
     error::Error,
-    estimator::Skce,
+    estimator::{Estimator, Skce},
     hypothesis::{CalibrationTest, DistributionFreeSkceTest},
     kernel::{Bandwidth, Distance, Kernel, RealKernel, TensorKernel},
 };
@@ -39,12 +39,12 @@ fn samples(predictions: &[Points]) -> Samples {
     Samples::new(draws.reshape([n, k, 2]))
 }
 
-fn distances<P: Predictive>(predictions: &P) -> Vec<f64> {
+fn distances<P: Geometry>(predictions: &P) -> Vec<f64> {
     vector(predictions.distances(predictions, Distance::Euclidean, 1))
 }
 
 /// The least eigenvalue of the Gram matrix of a kernel of fixed bandwidth.
-fn least_eigenvalue<P: Predictive>(kernel: Kernel, predictions: &P) -> f64 {
+fn least_eigenvalue<P: Geometry>(kernel: Kernel, predictions: &P) -> f64 {
     let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
         panic!("not fixed")
     };

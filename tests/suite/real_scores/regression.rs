@@ -4,8 +4,11 @@
 use burn_calibration::{
     distribution::{Laplace, Mixture, Normal, Predictive, Samples},
     error::{Error, Result},
-    estimator::regression::{
-        Ence, IntervalCoverage, Pinball, Pit, QuantileCalibration, Sharpness, ZScores, pinball,
+    estimator::{
+        Estimator,
+        regression::{
+            Ence, IntervalCoverage, Pinball, Pit, QuantileCalibration, Sharpness, ZScores, pinball,
+        },
     },
     loss::PinballLossConfig,
     score::{Crps, MeanEstimate, Score},

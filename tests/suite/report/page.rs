@@ -6,7 +6,7 @@ use burn_calibration::{
     hypothesis::OmnibusTest,
     kernel::Kernel,
     report::ReportBuilder,
-    score::{Overconfidence, ProperScore, Quantify},
+    score::{Brier, LogScore, Overconfidence, Quantify, Score},
 };
 use roxmltree::Node;
 
@@ -29,9 +29,9 @@ fn numbers_are_those_of_the_estimators() {
     );
     let ks = KolmogorovSmirnov::default().estimate(&predictions, &labels);
     close(summary.ks, ks.unwrap());
-    let score = |score: ProperScore| score.upper_bound(&predictions, &labels).unwrap();
-    assert_eq!(summary.brier, score(ProperScore::Brier));
-    assert_eq!(summary.log, Ok(score(ProperScore::Log)));
+    let score = |score: &dyn Score<Categorical>| score.upper_bound(&predictions, &labels).unwrap();
+    assert_eq!(summary.brier, score(&Brier));
+    assert_eq!(summary.log, Ok(score(&LogScore)));
     // the test and the estimate have one kernel
     let kernel = report.kernel;
     let median = Kernel::exponential().with_bandwidth_of(&predictions.probabilities());

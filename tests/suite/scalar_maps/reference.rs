@@ -1,7 +1,8 @@
 //! Values by independent programs: SciPy 1.17.1, scikit-learn 1.9.1, and by hand.
 
 use approx::assert_relative_eq;
-use burn_calibration::{error::Error, loss::*};
+use burn_calibration::score::LogScore;
+use burn_calibration::{error::Error, loss::*, score::Brier};
 
 use super::*;
 use crate::loss::check_gradient;
@@ -246,7 +247,7 @@ fn identities() {
 fn gradients_through_the_maps() {
     let (rows, classes) = overconfident(60, 3, 6);
     let probe = random_rows(5, 3, 3.0, &mut rng(7));
-    let loss = LogLossConfig::new().init();
+    let loss = ScoreLoss::new(LogScore);
     for map in &every_of(&rows, &classes)[..CONTINUOUS] {
         check_gradient(&probe, 1e-6, |z| {
             loss.forward(map.forward(z), labels(&[0, 1, 2, 0, 1]))
@@ -270,8 +271,8 @@ fn descent_of_a_criterion() {
             let (logits, labels) = (tensor(&rows), labels(&classes));
             let start = config.fit(logits.clone(), labels.clone()).unwrap();
             for criterion in [
-                &LogLossConfig::new().init() as &dyn Criterion,
-                &BrierLossConfig::new().init(),
+                &ScoreLoss::new(LogScore) as &dyn Criterion,
+                &ScoreLoss::new(Brier),
             ] {
                 let mut last = None;
                 let map = config
@@ -280,7 +281,7 @@ fn descent_of_a_criterion() {
                     })
                     .unwrap();
                 let value = |map: &F::Map| {
-                    scalar(criterion.forward(map.forward(logits.clone()), labels.clone()))
+                    scalar(criterion.value(&of_logits(map.forward(logits.clone())), &labels))
                 };
                 let report = map.report().unwrap();
                 assert!(value(&map) < value(&start));
@@ -300,7 +301,7 @@ fn descent_of_a_criterion() {
 fn maps_without_a_descent_say_so() {
     fn message<F: Fit>(config: F) -> String {
         let (logits, labels) = (tensor(&two_classes(&S)), labels(&Y));
-        let criterion = BrierLossConfig::new().init();
+        let criterion = ScoreLoss::new(Brier);
         match config.fit_by(&criterion, logits, labels) {
             Err(error @ Error::NoSuchFit { .. }) => error.to_string(),
             Err(error) => panic!("{error}"),

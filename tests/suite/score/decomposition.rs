@@ -1,6 +1,9 @@
 use approx::assert_relative_eq;
 use burn::tensor::DType;
-use burn_calibration::{distribution::Categorical, error::Error, score::ProperScore};
+use burn_calibration::{
+    distribution::Categorical,
+    score::{Brier, Decomposition, Divergence, LogScore, Score, Spherical},
+};
 
 use super::population::*;
 use crate::data::*;
@@ -20,23 +23,23 @@ fn two_groups_by_hand() {
     let log_entropy = 0.25 * 4f64.ln() + 0.75 * (4.0f64 / 3.0).ln();
     // ‖q̄‖ = ‖p‖ = √10/4, ‖(½, ½)‖ = √½
     let (norm, half) = (10f64.sqrt() / 4.0, 0.5f64.sqrt());
-    let cases = [
-        (ProperScore::Brier, 0.375, 0.125, 0.125),
+    let cases: [(&dyn Divergence, f64, f64, f64); 3] = [
+        (&Brier, 0.375, 0.125, 0.125),
         (
-            ProperScore::Log,
+            &LogScore,
             log_entropy,
             log_entropy - 0.5 * ln2, // the mutual information
             0.5 * (0.5 * (2.0f64 / 3.0).ln() + 0.5 * ln2) + 0.5 * (4.0f64 / 3.0).ln(),
         ),
         (
-            ProperScore::Spherical,
+            &Spherical,
             1.0 - norm,
             0.5 * (half - 0.5 / norm) + 0.5 * (1.0 - 0.75 / norm),
             0.5 * (half - 0.5 / norm) + 0.5 * (1.0 - 0.75 / norm),
         ),
     ];
     for (score, entropy, sharpness, calibration) in cases {
-        let found = score.decomposition(&categorical(&rows), &classes).unwrap();
+        let found = Decomposition::of(score, &categorical(&rows), &classes).unwrap();
         assert_relative_eq!(found.entropy, entropy, max_relative = 1e-14);
         assert_relative_eq!(found.sharpness, sharpness, max_relative = 1e-14);
         assert_relative_eq!(found.calibration, calibration, max_relative = 1e-14);
@@ -61,7 +64,7 @@ fn entropy_minus_sharpness_plus_calibration_is_the_score() {
     let from_logits = Categorical::from_logits(tensor(&logits)).unwrap();
     for score in SCORES {
         for predictions in [&categorical(&rows), &from_logits] {
-            let found = score.decomposition(predictions, &labels(&classes)).unwrap();
+            let found = Decomposition::of(score, predictions, &labels(&classes)).unwrap();
             let sum = found.entropy - found.sharpness + found.calibration;
             assert_relative_eq!(found.score, sum, max_relative = 1e-13);
             let bound = score.upper_bound(predictions, &labels(&classes)).unwrap();
@@ -79,7 +82,7 @@ fn the_identity_holds_in_f32() {
     let (rows, _, classes) = population.draw(200, &mut rng(358));
     let rounded = Categorical::from_probabilities(tensor_on(&rows, &device(), DType::F32)).unwrap();
     for score in SCORES {
-        let found = score.decomposition(&rounded, &labels(&classes)).unwrap();
+        let found = Decomposition::of(score, &rounded, &labels(&classes)).unwrap();
         let sum = found.entropy - found.sharpness + found.calibration;
         assert_relative_eq!(found.score, sum, max_relative = 1e-6);
         assert_eq!(found.groups, SUPPORT);
@@ -96,7 +99,7 @@ fn extremes() {
     let marginal: Vec<f64> = (0..3).map(frequency).collect();
     for score in SCORES {
         let decompose = |rows: &[Vec<f64>]| {
-            let found = score.decomposition(&categorical(rows), &labels(&classes));
+            let found = Decomposition::of(score, &categorical(rows), &labels(&classes));
             found.unwrap()
         };
         let distinct = decompose(&rows);
@@ -109,9 +112,8 @@ fn extremes() {
         assert_relative_eq!(constant.calibration, 0.0, epsilon = 1e-15);
         assert_relative_eq!(constant.score, constant.entropy, max_relative = 1e-13);
 
-        let one = score
-            .decomposition(&categorical(&rows[..1]), &labels(&classes[..1]))
-            .unwrap();
+        let one =
+            Decomposition::of(score, &categorical(&rows[..1]), &labels(&classes[..1])).unwrap();
         assert_relative_eq!(one.entropy, 0.0, epsilon = 1e-15);
         assert_relative_eq!(one.sharpness, 0.0, epsilon = 1e-15);
         assert_relative_eq!(one.calibration, one.score, max_relative = 1e-13);
@@ -127,7 +129,7 @@ fn calibration_of_groups_is_biased_by_their_entropies() {
     let found: Vec<f64> = (0..2000)
         .map(|_| {
             let (rows, _, classes) = population.draw(n, &mut rng);
-            let found = ProperScore::Brier.decomposition(&categorical(&rows), &labels(&classes));
+            let found = Decomposition::of(&Brier, &categorical(&rows), &labels(&classes));
             found.unwrap().calibration
         })
         .collect();
@@ -150,28 +152,27 @@ fn calibration_of_groups_is_biased_by_their_entropies() {
 fn zeros() {
     let rows = [vec![1.0, 0.0, 0.0], vec![1.0, -0.0, 0.0]];
     for score in SCORES {
-        let found = score
-            .decomposition(&categorical(&rows), &labels(&[0, 0]))
-            .unwrap();
+        let found = Decomposition::of(score, &categorical(&rows), &labels(&[0, 0])).unwrap();
         assert_eq!((found.score, found.entropy), (0.0, 0.0));
         assert_eq!(
             (found.sharpness, found.calibration, found.groups),
             (0.0, 0.0, 1)
         );
     }
-    let error = ProperScore::Log
-        .decomposition(&categorical(&rows), &labels(&[0, 2]))
-        .unwrap_err();
-    assert_eq!(error, Error::ZeroProbability { row: 1, class: 2 });
+    let error = Decomposition::of(&LogScore, &categorical(&rows), &labels(&[0, 2])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "row 1: the log score of class 2 is inf, expected a finite number"
+    );
     // from logits it is finite, and rows of equal probabilities are told apart
     let logits = tensor(&[vec![0.0, 1000.0], vec![0.0, 2000.0]]);
     let predictions = Categorical::from_logits(logits).unwrap();
     let decompose =
-        |score: ProperScore| score.decomposition(&predictions, &labels(&[0, 0])).unwrap();
-    let log = decompose(ProperScore::Log);
+        |score: &dyn Divergence| Decomposition::of(score, &predictions, &labels(&[0, 0])).unwrap();
+    let log = decompose(&LogScore);
     assert_eq!(
         (log.score, log.calibration, log.groups),
         (1500.0, 1500.0, 2)
     );
-    assert_eq!(decompose(ProperScore::Brier).groups, 1);
+    assert_eq!(decompose(&Brier).groups, 1);
 }

@@ -2,19 +2,24 @@ use approx::assert_relative_eq;
 use burn_calibration::{
     distribution::Categorical,
     error::Error,
-    score::{Improvement, ProperScore},
+    score::{Brier, Decomposition, Divergence, Improvement, LogScore, Score},
 };
 
 use super::population::*;
 use crate::data::*;
 
 fn improvement(
-    score: ProperScore,
+    score: &dyn Divergence,
     before: &[Vec<f64>],
     after: &[Vec<f64>],
     classes: &[usize],
 ) -> Result<Improvement, Error> {
-    score.improvement(&categorical(before), &categorical(after), &labels(classes))
+    Improvement::of(
+        score,
+        &categorical(before),
+        &categorical(after),
+        &labels(classes),
+    )
 }
 
 /// Brier, label 0: (0.9, 0.1) and (0.2, 0.8) become (0.8, 0.2) and (0.4, 0.6), 2(1 − p)² each.
@@ -22,7 +27,7 @@ fn improvement(
 fn two_samples_by_hand() {
     let before = [vec![0.9, 0.1], vec![0.2, 0.8]];
     let after = [vec![0.8, 0.2], vec![0.4, 0.6]];
-    let gain = improvement(ProperScore::Brier, &before, &after, &[0, 0]).unwrap();
+    let gain = improvement(&Brier, &before, &after, &[0, 0]).unwrap();
     assert_relative_eq!(
         gain.before.estimate,
         (0.02 + 1.28) / 2.0,
@@ -93,7 +98,7 @@ fn of_an_injective_map_it_is_the_change_of_the_calibration_error() {
     let constant = vec![vec![0.5, 0.3, 0.2]; 300];
     for score in SCORES {
         let calibration = |rows: &[Vec<f64>]| {
-            let decomposition = score.decomposition(&categorical(rows), &labels(&classes));
+            let decomposition = Decomposition::of(score, &categorical(rows), &labels(&classes));
             decomposition.unwrap().calibration
         };
         let change = |rows: &[Vec<f64>]| calibration(rows) - calibration(&before);
@@ -163,7 +168,7 @@ fn degenerate_data() {
 #[test]
 fn log_score_of_underflowing_logits() {
     let logits = |z: f64| Categorical::from_logits(tensor(&[vec![0.0, z]])).unwrap();
-    let gain = ProperScore::Log
+    let gain = LogScore
         .improvement(&logits(2000.0), &logits(500.0), &labels(&[0]))
         .unwrap();
     assert_eq!(gain.difference.estimate, -1500.0);
@@ -172,7 +177,7 @@ fn log_score_of_underflowing_logits() {
 #[test]
 fn injectivity_is_what_the_caller_says() {
     let rows = [vec![0.5, 0.5], vec![0.25, 0.75]];
-    let gain = improvement(ProperScore::Log, &rows, &rows, &[0, 1]).unwrap();
+    let gain = improvement(&LogScore, &rows, &rows, &[0, 1]).unwrap();
     assert_eq!(gain.injective, None);
     assert!(
         gain.warning()
@@ -197,11 +202,11 @@ fn errors_say_of_which_predictions() {
     let two = [vec![0.5, 0.5], vec![0.0, 1.0]];
     let half = [vec![0.5, 0.5], vec![0.5, 0.5]];
     let message = |before: &[Vec<f64>], after: &[Vec<f64>], classes: &[usize]| {
-        let gain = improvement(ProperScore::Log, before, after, classes);
+        let gain = improvement(&LogScore, before, after, classes);
         gain.unwrap_err().to_string()
     };
     let infinite =
-        "recalibration: row 1: the observed class 0 has probability 0, its log score is infinite";
+        "recalibration: row 1: the log score of class 0 is inf, expected a finite number";
     assert_eq!(message(&half, &two, &[0, 0]), format!("after {infinite}"));
     assert_eq!(message(&two, &half, &[0, 0]), format!("before {infinite}"));
     assert_eq!(
@@ -220,7 +225,7 @@ fn errors_say_of_which_predictions() {
         message(&half, &half, &[0, 2]),
         "row 1: the label is 2, expected a class in 0..2"
     );
-    let gain = improvement(ProperScore::Brier, &half, &half, &[0, 1]).unwrap();
+    let gain = improvement(&Brier, &half, &half, &[0, 1]).unwrap();
     for level in [0.0, 1.0, -0.5, 95.0, f64::NAN] {
         let message = gain.confidence_interval(level).unwrap_err().to_string();
         assert_eq!(

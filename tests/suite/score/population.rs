@@ -1,6 +1,6 @@
 //! A population of few distinct predictions, whose errors and scores are finite sums.
 
-use burn_calibration::score::ProperScore;
+use burn_calibration::score::{Brier, Divergence, LogScore, Score, Spherical};
 use rand::{RngExt, rngs::StdRng};
 
 use crate::data::*;
@@ -55,7 +55,7 @@ impl Population {
     }
 
     /// `E[S(p, Y)]`, exactly.
-    pub fn score(&self, score: ProperScore, predictions: &[Vec<f64>]) -> f64 {
+    pub fn score(&self, score: &dyn Divergence, predictions: &[Vec<f64>]) -> f64 {
         let expected = |(p, q): (&Vec<f64>, &Vec<f64>)| -> f64 {
             (0..M).map(|y| q[y] * by_loop(score, p, y)).sum()
         };
@@ -80,16 +80,16 @@ impl Population {
 }
 
 /// A score by its definition.
-pub fn by_loop(score: ProperScore, p: &[f64], y: usize) -> f64 {
+pub fn by_loop(score: &dyn Divergence, p: &[f64], y: usize) -> f64 {
     let norm = p.iter().map(|p| p * p).sum::<f64>();
-    match score {
-        ProperScore::Brier => norm - 2.0 * p[y] + 1.0,
-        ProperScore::Log => -p[y].ln(),
-        ProperScore::Spherical => 1.0 - p[y] / norm.sqrt(),
+    match score.name() {
+        "Brier score" => norm - 2.0 * p[y] + 1.0,
+        "log score" => -p[y].ln(),
+        _ => 1.0 - p[y] / norm.sqrt(),
     }
 }
 
-pub const SCORES: [ProperScore; 3] = [ProperScore::Brier, ProperScore::Log, ProperScore::Spherical];
+pub const SCORES: [&dyn Divergence; 3] = [&Brier, &LogScore, &Spherical];
 
 /// Mean and standard deviation.
 pub fn moments(values: &[f64]) -> (f64, f64) {

@@ -3,7 +3,7 @@ use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     error::{Error, Result},
     recalibration::{Fit, Recalibration, TemperatureScalingConfig},
-    score::{ProperScore, Refinement},
+    score::{Brier, LogScore, Refinement},
 };
 use rand::RngExt;
 
@@ -55,15 +55,15 @@ fn of_a_known_temperature() {
                 .sum();
             sum / 3000.0
         };
-        let split = score
-            .refinement(
-                &tensor(&sharper),
-                &labels(&classes),
-                5,
-                &mut rng(361),
-                temperature,
-            )
-            .unwrap();
+        let split = Refinement::of(
+            score,
+            &tensor(&sharper),
+            &labels(&classes),
+            5,
+            &mut rng(361),
+            temperature,
+        )
+        .unwrap();
         let Refinement {
             score: whole,
             refinement,
@@ -111,15 +111,15 @@ fn held_out_samples_are_held_out() {
             tensor(&vec![row.clone(); logits.dims()[0]])
         }))
     };
-    let split = ProperScore::Log
-        .refinement(
-            &tensor(&logits),
-            &labels(&classes),
-            n,
-            &mut rng(362),
-            frequencies,
-        )
-        .unwrap();
+    let split = Refinement::of(
+        &LogScore,
+        &tensor(&logits),
+        &labels(&classes),
+        n,
+        &mut rng(362),
+        frequencies,
+    )
+    .unwrap();
     // 5 zeros among 7: a zero is scored by 4 of 6, a one by 1 of 6
     let expected = -(5.0 * (4.0f64 / 6.0).ln() + 2.0 * (1.0f64 / 6.0).ln()) / 7.0;
     assert_relative_eq!(split.refinement.estimate, expected, max_relative = 1e-12);
@@ -138,15 +138,15 @@ fn the_identity_changes_nothing() {
             left.push(23 - logits.dims()[0]);
             Ok(Box::new(|logits| logits))
         };
-        let split = ProperScore::Brier
-            .refinement(
-                &tensor(&logits),
-                &labels(&classes),
-                folds,
-                &mut rng(364),
-                identity,
-            )
-            .unwrap();
+        let split = Refinement::of(
+            &Brier,
+            &tensor(&logits),
+            &labels(&classes),
+            folds,
+            &mut rng(364),
+            identity,
+        )
+        .unwrap();
         assert_eq!(split.calibration.estimate, 0.0);
         assert_eq!(split.calibration.standard_error, 0.0);
         assert_eq!((left.len(), left.iter().sum()), (folds, 23));
@@ -159,9 +159,7 @@ fn the_seed_decides() {
     let (logits, classes) = truth(40, 365);
     let estimate = |seed| {
         let (logits, labels) = (tensor(&logits), labels(&classes));
-        ProperScore::Log
-            .refinement(&logits, &labels, 4, &mut rng(seed), temperature)
-            .unwrap()
+        Refinement::of(&LogScore, &logits, &labels, 4, &mut rng(seed), temperature).unwrap()
     };
     assert_eq!(estimate(1), estimate(1));
     assert_ne!(estimate(1).refinement, estimate(2).refinement);
@@ -173,10 +171,16 @@ fn bad_data_and_bad_maps() {
     let rows = vec![vec![0.5, -0.5]; 4];
     let run = |classes: &[usize], folds: usize, map: fn(Tensor<2>) -> Tensor<2>| {
         let fit = |_: Tensor<2>, _: Tensor<1, Int>| Ok(map);
-        ProperScore::Log
-            .refinement(&tensor(&rows), &labels(classes), folds, &mut rng(366), fit)
-            .unwrap_err()
-            .to_string()
+        Refinement::of(
+            &LogScore,
+            &tensor(&rows),
+            &labels(classes),
+            folds,
+            &mut rng(366),
+            fit,
+        )
+        .unwrap_err()
+        .to_string()
     };
     let same: fn(Tensor<2>) -> Tensor<2> = |logits| logits;
     for folds in [0, 1, 5] {
@@ -215,14 +219,14 @@ fn bad_data_and_bad_maps() {
     );
     let refuses =
         |_: Tensor<2>, _: Tensor<1, Int>| -> Result<Map> { Err(Error::TooFewClasses { got: 7 }) };
-    let error = ProperScore::Log
-        .refinement(
-            &tensor(&rows),
-            &labels(&[0, 1, 0, 1]),
-            2,
-            &mut rng(0),
-            refuses,
-        )
-        .unwrap_err();
+    let error = Refinement::of(
+        &LogScore,
+        &tensor(&rows),
+        &labels(&[0, 1, 0, 1]),
+        2,
+        &mut rng(0),
+        refuses,
+    )
+    .unwrap_err();
     assert_eq!(error, Error::TooFewClasses { got: 7 });
 }

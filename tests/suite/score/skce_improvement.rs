@@ -1,6 +1,6 @@
 use approx::assert_relative_eq;
 use burn_calibration::{
-    estimator::Skce,
+    estimator::{Estimator, Skce},
     kernel::{Bandwidth, ClassKernel, Kernel, MatrixKernel, median_distance},
     score::SkceImprovement,
 };

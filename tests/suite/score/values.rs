@@ -1,5 +1,9 @@
 use approx::assert_relative_eq;
-use burn_calibration::{distribution::Categorical, error::Error, loss::*, score::ProperScore};
+use burn_calibration::{
+    distribution::Categorical,
+    loss::*,
+    score::{Brier, Divergence, LogScore, Score, Spherical},
+};
 
 use crate::data::*;
 
@@ -7,16 +11,16 @@ use crate::data::*;
 #[test]
 fn scores_by_hand() {
     let rows = [vec![0.5, 0.3, 0.2], vec![0.1, 0.1, 0.8]];
-    let cases = [
-        (ProperScore::Brier, [0.25 + 0.49 + 0.04, 0.01 + 0.01 + 0.04]),
-        (ProperScore::Log, [-0.3f64.ln(), -0.8f64.ln()]),
+    let cases: [(&dyn Divergence, _); 3] = [
+        (&Brier, [0.25 + 0.49 + 0.04, 0.01 + 0.01 + 0.04]),
+        (&LogScore, [-0.3f64.ln(), -0.8f64.ln()]),
         (
-            ProperScore::Spherical,
+            &Spherical,
             [1.0 - 0.3 / 0.38f64.sqrt(), 1.0 - 0.8 / 0.66f64.sqrt()],
         ),
     ];
     for (score, expected) in cases {
-        let values = vector(score.values(tensor(&rows), labels(&[1, 2])));
+        let values = vector(score.values(&categorical(&rows), &labels(&[1, 2])));
         let bound = score
             .upper_bound(&categorical(&rows), &labels(&[1, 2]))
             .unwrap();
@@ -45,22 +49,22 @@ fn losses_are_the_bounds_of_their_scores() {
     let labels = labels(&random_labels(20, 4, &mut rng));
     let predictions = Categorical::from_logits(tensor(&logits)).unwrap();
     let (brier, log, spherical) = (
-        BrierLossConfig::new().init(),
-        LogLossConfig::new().init(),
-        SphericalLossConfig::new().init(),
+        ScoreLoss::new(Brier),
+        ScoreLoss::new(LogScore),
+        ScoreLoss::new(Spherical),
     );
     for (loss, bound) in [
         (
             brier.forward(tensor(&logits), labels.clone()),
-            brier.upper_bound(&predictions, &labels),
+            Brier.upper_bound(&predictions, &labels),
         ),
         (
             log.forward(tensor(&logits), labels.clone()),
-            log.upper_bound(&predictions, &labels),
+            LogScore.upper_bound(&predictions, &labels),
         ),
         (
             spherical.forward(tensor(&logits), labels.clone()),
-            spherical.upper_bound(&predictions, &labels),
+            Spherical.upper_bound(&predictions, &labels),
         ),
     ] {
         assert_relative_eq!(scalar(loss), bound.unwrap().estimate, max_relative = 1e-13);
@@ -73,16 +77,16 @@ fn scores_are_proper() {
     let mut rng = rng(32);
     for _ in 0..50 {
         let pair = random_probabilities(2, 3, &mut rng);
-        let expected = |score: ProperScore, p: &Vec<f64>| {
+        let expected = |score: &dyn Divergence, p: &Vec<f64>| {
             let rows = vec![p.clone(); 3];
-            let values = vector(score.values(tensor(&rows), labels(&[0, 1, 2])));
+            let values = vector(score.values(&categorical(&rows), &labels(&[0, 1, 2])));
             values
                 .iter()
                 .zip(&pair[0])
                 .map(|(value, q)| value * q)
                 .sum::<f64>()
         };
-        for score in [ProperScore::Brier, ProperScore::Log, ProperScore::Spherical] {
+        for score in [&Brier as &dyn Divergence, &LogScore, &Spherical] {
             assert!(expected(score, &pair[0]) < expected(score, &pair[1]));
         }
     }
@@ -92,16 +96,17 @@ fn scores_are_proper() {
 #[test]
 fn log_scores_do_not_underflow_from_logits() {
     let logits = Categorical::from_logits(tensor(&[vec![0.0, 2000.0]])).unwrap();
-    let bound = ProperScore::Log
-        .upper_bound(&logits, &labels(&[0]))
-        .unwrap();
+    let bound = LogScore.upper_bound(&logits, &labels(&[0])).unwrap();
     assert_eq!(
         (bound.estimate, bound.standard_error),
         (2000.0, f64::INFINITY)
     );
     let probabilities = categorical(&[vec![0.5, 0.5], vec![0.0, 1.0]]);
-    let error = ProperScore::Log
+    let error = LogScore
         .upper_bound(&probabilities, &labels(&[0, 0]))
         .unwrap_err();
-    assert_eq!(error, Error::ZeroProbability { row: 1, class: 0 });
+    assert_eq!(
+        error.to_string(),
+        "row 1: the log score of class 0 is inf, expected a finite number"
+    );
 }
