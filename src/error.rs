@@ -340,7 +340,7 @@ pub enum Error {
     },
 
     /// Predictions and targets must have the same dtype.
-    #[error("the dtype is {got:?}, expected {expected:?}, that of the predictions")]
+    #[error("the dtype of the targets is {got:?}, expected {expected:?}, that of the predictions")]
     DTypeMismatch {
         /// The dtype given.
         got: DType,

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use burn_calibration::{
-    accumulator::{BinAccumulator, BlockSkceAccumulator, ClassBinAccumulator, ScoreAccumulator},
+    accumulator::{BinAccumulator, BlockSkceAccumulator, ClassBinAccumulator, Kept, ScoreAccumulator},
     error::{self, Error},
     kernel::{Bandwidth, Kernel},
-    score::ProperScore,
+    score::{Brier, LogScore, Spherical},
 };
 use datafusion::{
     arrow::datatypes::{DataType, Field, FieldRef},
@@ -173,15 +173,6 @@ impl AggregateUDFImpl for CalibrationFunction {
             2 => Ok(15),
             _ => count(name, "the number of bins", &args.exprs[2], 1),
         };
-        let score = |score| {
-            Running::boxed(
-                move |classes| Ok(ScoreAccumulator::new(score, classes)),
-                |scores: &ScoreAccumulator| match scores.mean() {
-                    Err(Error::InfiniteScores { .. }) => Ok(f64::INFINITY),
-                    mean => Ok(mean?.estimate),
-                },
-            )
-        };
         let top_label = |bins, value: fn(&BinAccumulator) -> error::Result<f64>| {
             Running::boxed(
                 move |classes| BinAccumulator::top_label(bins, classes),
@@ -197,9 +188,9 @@ impl AggregateUDFImpl for CalibrationFunction {
         };
         Ok(match self.quantity {
             Quantity::Accuracy => top_label(1, BinAccumulator::frequency),
-            Quantity::Brier => score(ProperScore::Brier),
-            Quantity::LogLoss => score(ProperScore::Log),
-            Quantity::Spherical => score(ProperScore::Spherical),
+            Quantity::Brier => mean_score(Brier),
+            Quantity::LogLoss => mean_score(LogScore),
+            Quantity::Spherical => mean_score(Spherical),
             Quantity::Ece => top_label(bins()?, BinAccumulator::ece),
             Quantity::Mce => top_label(bins()?, BinAccumulator::mce),
             Quantity::ClasswiseEce => {
@@ -219,4 +210,15 @@ impl AggregateUDFImpl for CalibrationFunction {
             Quantity::BlockSkcePValue => skce(|blocks| Ok(blocks.outcome()?.p_value()))?,
         })
     }
+}
+
+/// The mean of a score; infinite if one is.
+fn mean_score<S: Kept + Send + Sync + 'static>(score: S) -> Box<dyn Accumulator> {
+    Running::boxed(
+        move |classes| Ok(ScoreAccumulator::new(score.clone(), classes)),
+        |scores: &ScoreAccumulator<S>| match scores.mean() {
+            Err(Error::InfiniteScores { .. }) => Ok(f64::INFINITY),
+            mean => Ok(mean?.estimate),
+        },
+    )
 }

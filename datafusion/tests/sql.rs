@@ -8,7 +8,7 @@ use burn_calibration::{
     distribution::Categorical,
     estimator::{Cwce, Ece, Mce},
     kernel::{Bandwidth, Kernel},
-    score::ProperScore,
+    score::{Brier, LogScore, Score, Spherical},
 };
 use burn_calibration_datafusion::register_all;
 use datafusion::{
@@ -198,7 +198,7 @@ async fn exact_in_any_partitions() {
     let found = numbers(&one, 1);
     for ((_, data), found) in models().iter().zip(found) {
         let (p, y) = data.tensors();
-        let score = |score: ProperScore| score.upper_bound(&p, &y).unwrap().estimate;
+        let score = |score: &dyn Score<Categorical>| score.upper_bound(&p, &y).unwrap().estimate;
         let top = p
             .top_label(&y)
             .unwrap()
@@ -212,9 +212,9 @@ async fn exact_in_any_partitions() {
             Mce::default().estimate(&p, &y).unwrap(),
             Cwce::default().estimate(&p, &y).unwrap(),
             top,
-            score(ProperScore::Brier),
-            score(ProperScore::Log),
-            score(ProperScore::Spherical),
+            score(&Brier),
+            score(&LogScore),
+            score(&Spherical),
         ];
         for (found, expected) in found.iter().zip(expected) {
             let found = found.unwrap();

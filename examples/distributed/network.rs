@@ -13,7 +13,7 @@ use burn::{
     train::{ClassificationOutput, InferenceStep, TrainOutput, TrainStep},
 };
 use burn_calibration::{
-    loss::{LogLoss, PenalisedLoss, SkceLoss},
+    loss::{PenalisedLoss, ScoreLoss, SkceLoss},
     prelude::*,
 };
 
@@ -27,7 +27,7 @@ pub type Trace = Arc<Mutex<Vec<(usize, f64)>>>;
 pub struct Network {
     hidden: Linear,
     output: Linear,
-    loss: PenalisedLoss<LogLoss, SkceLoss>,
+    loss: PenalisedLoss<ScoreLoss<LogScore>, SkceLoss>,
     steps: StepCounter,
     /// How many devices share a batch.
     #[module(skip)]

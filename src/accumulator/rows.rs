@@ -1,7 +1,7 @@
 use burn::tensor::{DType, Int, Tensor};
 
 use crate::{
-    distribution::{Categorical, Predictive},
+    distribution::Categorical,
     error::{Error, Result},
     host::{check_finite, check_labels, check_probabilities, to_vec},
 };

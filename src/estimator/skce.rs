@@ -27,23 +27,21 @@ pub enum SkceForm {
 }
 
 impl SkceForm {
-    /// The estimator over blocks of `size` samples.
+    /// The size of the blocks in a batch of so many samples: all samples where there are no blocks. None
+    /// if there are no pairs.
     ///
     /// # Panics
     ///
-    /// If the size is below 2.
-    pub fn block_size(size: usize) -> Self {
-        assert!(size >= 2, "blocks of {size} samples, expected at least 2");
-        Self::Block(size)
-    }
-
-    /// The size of the blocks in a batch of so many samples; none if there are no pairs.
-    fn size_in(self, samples: usize) -> Option<usize> {
+    /// If blocks hold fewer than two samples.
+    pub(crate) fn block_size(self, samples: usize) -> Option<usize> {
         match self {
             Self::Biased => (samples > 0).then_some(samples),
             _ if samples < 2 => None,
             Self::Unbiased => Some(samples),
-            Self::Block(size) => Some(size.min(samples)),
+            Self::Block(size) => {
+                assert!(size >= 2, "blocks of {size} samples, expected at least 2");
+                Some(size.min(samples))
+            }
         }
     }
 
@@ -52,20 +50,8 @@ impl SkceForm {
         match self {
             Self::Biased => Pairing::All,
             _ => Pairing::Blocks {
-                size: self.size_in(samples).unwrap_or(samples),
+                size: self.block_size(samples).unwrap_or(samples),
             },
-        }
-    }
-
-    /// Whether blocks have at least two samples.
-    pub(crate) fn validate(self) -> Result<()> {
-        match self {
-            Self::Block(size) if size < 2 => Err(Error::Parameter {
-                name: "the size of a block",
-                value: size as f64,
-                expected: "at least 2",
-            }),
-            _ => Ok(()),
         }
     }
 
@@ -128,13 +114,9 @@ impl<K> Skce<K> {
         Self::block(kernel, 2)
     }
 
-    /// The unbiased estimator over blocks of `size` samples, see [`SkceForm::block_size`].
-    ///
-    /// # Panics
-    ///
-    /// If the size is below 2.
+    /// The unbiased estimator over blocks of `size` samples.
     pub fn block(kernel: K, size: usize) -> Self {
-        Self::new(kernel, SkceForm::block_size(size))
+        Self::new(kernel, SkceForm::Block(size))
     }
 
     /// The same estimator, fused or composed.
@@ -173,7 +155,7 @@ impl<K> Skce<K> {
         K: JointKernel<P>,
     {
         predictions.assert_targets(targets);
-        let size = match self.form.size_in(predictions.samples()) {
+        let size = match self.form.block_size(predictions.samples()) {
             None => return predictions.zero(),
             Some(size) => size,
         };
@@ -203,7 +185,7 @@ impl<K> Skce<K> {
     where
         K: JointKernel<P>,
     {
-        let Some(size) = self.form.size_in(predictions.samples()) else {
+        let Some(size) = self.form.block_size(predictions.samples()) else {
             return predictions.zero();
         };
         let blocks = predictions.samples() / size;

@@ -85,9 +85,7 @@ impl<K: Clone + Debug + Send> SkceLoss<K> {
     ///
     /// If blocks hold fewer than two samples.
     pub fn new(skce: Skce<K>) -> Self {
-        if let Err(error) = skce.form.validate() {
-            panic!("{error}");
-        }
+        skce.form.block_size(2); // blocks hold at least two
         Self {
             skce,
             pad_tokens: Vec::new(),

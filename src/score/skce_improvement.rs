@@ -102,7 +102,7 @@ impl<K: ClassKernel> Skce<K> {
     ///
     /// # Errors
     ///
-    /// As [`ProperScore::improvement`](super::ProperScore::improvement) and
+    /// As [`Score::improvement`](super::Score::improvement) and
     /// [`estimate`](Self::estimate); fewer than three samples but for blocks.
     ///
     /// # Source

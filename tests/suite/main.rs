@@ -29,6 +29,7 @@ mod models;
 mod multiple;
 mod nulls;
 mod omnibus;
+mod one_road;
 mod profile;
 mod properties;
 mod real;

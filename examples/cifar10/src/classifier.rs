@@ -7,7 +7,10 @@ use burn::{
     tensor::Tensor,
     train::{ClassificationOutput, InferenceStep, TrainOutput, TrainStep},
 };
-use burn_calibration::loss::{LogLossConfig, StepCounter};
+use burn_calibration::{
+    loss::{ScoreLoss, StepCounter},
+    score::LogScore,
+};
 use burn_calibration_models::Network;
 
 use crate::{batch::Batch, objective::Objective};
