@@ -1,6 +1,11 @@
 use burn::tensor::{Int, Tensor};
 
-use crate::{error::Result, loss::Criterion};
+use super::{
+    FitReport,
+    data::FitData,
+    fitted::{Fitted, Form},
+};
+use crate::{distribution::Predictive, error::Result, loss::Criterion};
 
 /// Where a fit is; what a callback gets.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,27 +21,68 @@ pub struct FitProgress {
     pub objective: f64,
 }
 
-/// An unfitted map: fits itself to logits and labels that were held out from training.
+/// A callback for the progress of a fit.
+pub type Progress<'a> = &'a mut dyn FnMut(FitProgress);
+
+/// Calls back for one of several fits, with the number of evaluations and the objective.
+pub(super) fn observer(
+    progress: Progress<'_>,
+    fit: usize,
+    fits: usize,
+) -> impl FnMut(usize, f64) + '_ {
+    move |evaluations, objective| {
+        progress(FitProgress {
+            fit,
+            fits,
+            evaluations,
+            objective,
+        });
+    }
+}
+
+/// A criterion that a map is fitted by: a loss of this library for logits and labels, or a function of
+/// predictive distributions and targets.
+pub trait Objective<P = Tensor<2>, T = Tensor<1, Int>> {
+    /// Gives the criterion of predictions and their labels or targets, differentiable: `[1]`.
+    fn value(&self, predictions: &P, targets: &T) -> Tensor<1>;
+}
+
+impl<C: Criterion + ?Sized> Objective for C {
+    fn value(&self, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Tensor<1> {
+        self.forward(logits.clone(), labels.clone())
+    }
+}
+
+impl<P: Predictive, F: Fn(&P, &P::Targets) -> Tensor<1>> Objective<P, P::Targets> for F {
+    fn value(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
+        self(predictions, targets)
+    }
+}
+
+/// An unfitted map: fits itself to predictions and observations that were held out from training, to
+/// logits and labels or to predictive distributions and targets.
 ///
 /// The same configuration, data and seed give the same map.
-pub trait Fit {
+pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     /// The fitted map.
     type Map;
 
-    /// Fits the map to the mean log loss.
+    /// Fits the map to the mean log loss, or to what the configuration says.
     ///
     /// # Shapes
     ///
-    /// - logits: `[n, m]`, held out from training; the computation is in f64 where the device
-    ///   computes in it
-    /// - labels: `[n]`
+    /// - predictions: logits `[n, m]`, or distributions; held out from training. The computation is in
+    ///   f64 where the device computes in it
+    /// - targets: labels `[n]`, or targets of the distributions
     ///
     /// # Errors
     ///
-    /// No rows, fewer than two columns, a logit that is NaN or infinite, a label that is not a
-    /// class, another number of labels than of rows, or a configuration outside its domain.
-    fn fit(&self, logits: Tensor<2>, labels: Tensor<1, Int>) -> Result<Self::Map> {
-        self.fit_observed(None, logits, labels, &mut |_| {})
+    /// No rows, fewer than two columns of logits, a logit that is NaN or infinite, a label that is not
+    /// a class, a parameter of a distribution that is invalid, a target that is NaN, infinite, or where
+    /// the densities are 0 or infinite, another number of labels or targets than of rows, or a
+    /// configuration outside its domain.
+    fn fit(&self, predictions: P, targets: T) -> Result<Self::Map> {
+        self.fit_observed(None, predictions, targets, &mut |_| {})
     }
 
     /// Fits the map to any criterion, such as a loss of this library, by descent from its fit to the
@@ -47,25 +93,66 @@ pub trait Fit {
     /// kernel with a fixed bandwidth is the same criterion at every step; the median of the
     /// predictions moves with the map, without a gradient, and the descent can stall.
     ///
-    /// Shapes and errors as for [`fit`](Self::fit).
+    /// Shapes and errors as for [`fit`](Self::fit), and
+    /// [`Error::NoSuchFit`](crate::error::Error::NoSuchFit) of a map that no criterion can be descended
+    /// in.
     fn fit_by(
         &self,
-        criterion: &dyn Criterion,
-        logits: Tensor<2>,
-        labels: Tensor<1, Int>,
+        criterion: &dyn Objective<P, T>,
+        predictions: P,
+        targets: T,
     ) -> Result<Self::Map> {
-        self.fit_observed(Some(criterion), logits, labels, &mut |_| {})
+        self.fit_observed(Some(criterion), predictions, targets, &mut |_| {})
     }
 
     /// Fits the map to a criterion, the log loss if it is none, and calls back after each evaluation
     /// of it.
     ///
-    /// Shapes and errors as for [`fit`](Self::fit).
+    /// Shapes and errors as for [`fit_by`](Self::fit_by).
     fn fit_observed(
         &self,
-        criterion: Option<&dyn Criterion>,
+        criterion: Option<&dyn Objective<P, T>>,
+        predictions: P,
+        targets: T,
+        progress: Progress<'_>,
+    ) -> Result<Self::Map>;
+}
+
+/// A configuration that fits a map of logits.
+pub trait LogitFit {
+    /// The parameters of the map.
+    type Form: Form;
+
+    /// The name at the command line.
+    const NAME: &'static str;
+
+    /// What the map is, in a few words.
+    const ABOUT: &'static str;
+
+    /// The configuration by default, with a seed if it has one.
+    fn seeded(seed: u64) -> Self;
+
+    /// Finds the parameters, and tells how that went.
+    fn find(
+        &self,
+        data: FitData,
+        criterion: Option<&dyn Objective>,
+        progress: Progress<'_>,
+    ) -> Result<(Self::Form, FitReport)>;
+}
+
+impl<C: LogitFit> Fit for C {
+    type Map = Fitted<C::Form>;
+
+    fn fit_observed(
+        &self,
+        criterion: Option<&dyn Objective>,
         logits: Tensor<2>,
         labels: Tensor<1, Int>,
-        progress: &mut dyn FnMut(FitProgress),
-    ) -> Result<Self::Map>;
+        progress: Progress<'_>,
+    ) -> Result<Self::Map> {
+        let data = FitData::new(&logits, &labels)?;
+        let (form, report) = self.find(data, criterion, progress)?;
+        Ok(Fitted::new(form, report))
+    }
 }

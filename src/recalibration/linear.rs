@@ -3,20 +3,19 @@
 use burn::tensor::Tensor;
 
 use super::{
-    FitProgress, FitReport, Regularisation, TemperatureScalingConfig,
+    FitReport, Objective, TemperatureScalingConfig,
     data::FitData,
-    descent::Limits,
     family::{Family, Settings, fit_family},
+    fit::Progress,
 };
-use crate::{error::Result, loss::Criterion};
+use crate::error::Result;
 
 /// The weights of a fitted affine map.
-pub(super) struct Affine {
+pub(super) struct Weights {
     /// Of the logits: `[m]` of a diagonal map, else `[m, m]`, the row of a new logit after the other.
     pub weight: Vec<f64>,
     /// `[m]`.
     pub bias: Vec<f64>,
-    pub report: FitReport,
 }
 
 /// Affine maps of the logits over their spread `s`: `θ = (W·s, b)`.
@@ -99,35 +98,17 @@ impl Family for AffineFamily {
     }
 }
 
-/// The fit of an affine map.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct AffineFit {
-    pub diagonal: bool,
-    pub regularisation: Regularisation,
-    pub limits: Limits,
-    pub seed: u64,
-}
-
-impl AffineFit {
-    pub fn fit(
-        self,
-        data: &FitData,
-        criterion: Option<&dyn Criterion>,
-        progress: &mut dyn FnMut(FitProgress),
-    ) -> Result<Affine> {
-        let family = AffineFamily::new(data, self.diagonal);
-        let settings = Settings {
-            regularisation: self.regularisation,
-            limits: self.limits,
-            seed: self.seed,
-        };
-        let (mut theta, report) = fit_family(&family, data, settings, criterion, progress)?;
-        let bias = theta.split_off(family.weights());
-        let weight = theta.into_iter().map(|w| w / family.spread).collect();
-        Ok(Affine {
-            weight,
-            bias,
-            report,
-        })
-    }
+/// Fits an affine map.
+pub(super) fn fit(
+    diagonal: bool,
+    settings: Settings,
+    data: &FitData,
+    criterion: Option<&dyn Objective>,
+    progress: Progress<'_>,
+) -> Result<(Weights, FitReport)> {
+    let family = AffineFamily::new(data, diagonal);
+    let (mut theta, report) = fit_family(&family, data, settings, criterion, progress)?;
+    let bias = theta.split_off(family.weights());
+    let weight = theta.into_iter().map(|w| w / family.spread).collect();
+    Ok((Weights { weight, bias }, report))
 }

@@ -1,19 +1,23 @@
+use std::{fmt, marker::PhantomData};
+
 use burn::{
     config::Config,
-    module::{Module, Param},
-    tensor::{Int, Tensor, activation::log_softmax},
+    module::Module,
+    tensor::{Device, Tensor, activation::log_softmax},
 };
 use nalgebra::{DMatrix, DVector};
 
 use super::{
-    Fit, FitProgress, FitReport, Guarantees, Regularisation,
+    FitReport, Guarantees, Objective, Regularisation,
     data::FitData,
     descent::Limits,
-    file::{Parts, Stored, parameter},
-    linear::AffineFit,
-    map::impl_recalibration,
+    family::Settings,
+    fit::{LogitFit, Progress},
+    fitted::{Apply, Fitted, Form, expect_classes},
+    linear,
+    parameter::Parameter,
 };
-use crate::{error::Result, host::to_vec, loss::Criterion};
+use crate::{error::Result, host::to_vec};
 
 /// Configuration of [`MatrixScaling`], which it fits.
 #[derive(Config, Debug)]
@@ -60,134 +64,182 @@ pub struct DirichletCalibrationConfig {
 /// injective on log-probabilities if all entries of `v` have the same sign, and on all logits if they
 /// are equal, which is to say that all rows of `W` have the same sum. For invertible `W`, `v = W⁻¹1`.
 /// The regularised log loss is convex.
-#[derive(Module, Debug)]
-pub struct MatrixScaling {
-    /// `W`, of shape `[m, m]`.
-    weight: Param<Tensor<2>>,
-    /// `b`, of shape `[m]`.
-    bias: Param<Tensor<1>>,
-    #[module(skip)]
-    report: Option<FitReport>,
-}
+pub type MatrixScaling = Fitted<Affine<Logits>>;
 
 /// Dirichlet calibration: `z ↦ W log softmax(z) + b` (Kull, Perello-Nieto, Kängsepp, Silva Filho,
 /// Song, Flach 2019), with their off-diagonal and intercept regularisation.
 ///
 /// May change the accuracy. Injective as [`MatrixScaling`] on log-probabilities, whatever the logits.
 /// The regularised log loss is convex.
+pub type DirichletCalibration = Fitted<Affine<LogProbabilities>>;
+
+/// The numbers that a matrix multiplies.
+pub trait Features: Clone + fmt::Debug + Send + 'static {
+    const KIND: &'static str;
+    /// Whether they are the same for all logits of a prediction.
+    const NORMALISED: bool;
+
+    fn of(logits: Tensor<2>) -> Tensor<2>;
+}
+
+/// [`MatrixScaling`] multiplies the logits as they are.
+#[derive(Debug, Clone)]
+pub struct Logits;
+
+impl Features for Logits {
+    const KIND: &'static str = "matrix scaling";
+    const NORMALISED: bool = false;
+
+    fn of(logits: Tensor<2>) -> Tensor<2> {
+        logits
+    }
+}
+
+/// [`DirichletCalibration`] multiplies log-probabilities.
+#[derive(Debug, Clone)]
+pub struct LogProbabilities;
+
+impl Features for LogProbabilities {
+    const KIND: &'static str = "Dirichlet calibration";
+    const NORMALISED: bool = true;
+
+    fn of(logits: Tensor<2>) -> Tensor<2> {
+        log_softmax(logits, 1)
+    }
+}
+
+/// The parameters of [`MatrixScaling`] and [`DirichletCalibration`].
 #[derive(Module, Debug)]
-pub struct DirichletCalibration {
+pub struct Affine<F: Features> {
     /// `W`, of shape `[m, m]`.
-    weight: Param<Tensor<2>>,
+    weight: Parameter<2>,
     /// `b`, of shape `[m]`.
-    bias: Param<Tensor<1>>,
+    bias: Parameter<1>,
     #[module(skip)]
-    report: Option<FitReport>,
+    features: PhantomData<F>,
 }
 
-/// What both are: their fit, affine map and file, of logits that go through `$features` first, which
-/// `$normalises` them to log-probabilities or does not.
-macro_rules! affine_map {
-    ($config:ident, $map:ident, $kind:literal, $features:expr, $normalises:literal) => {
-        impl Fit for $config {
-            type Map = $map;
+impl<F: Features> Affine<F> {
+    fn fit(
+        settings: Settings,
+        mut data: FitData,
+        criterion: Option<&dyn Objective>,
+        progress: Progress<'_>,
+    ) -> Result<(Self, FitReport)> {
+        data.logits = to_vec(F::of(data.tensor(data.logits.clone())).inner());
+        let (fitted, report) = linear::fit(false, settings, &data, criterion, progress)?;
+        let form = Self::new(fitted.weight, fitted.bias, &data.device);
+        Ok((form, report))
+    }
 
-            fn fit_observed(
-                &self,
-                criterion: Option<&dyn Criterion>,
-                logits: Tensor<2>,
-                labels: Tensor<1, Int>,
-                progress: &mut dyn FnMut(FitProgress),
-            ) -> Result<$map> {
-                let mut data = FitData::new(&logits, &labels)?;
-                data.logits = to_vec($features(data.tensor(data.logits.clone())).inner());
-                let fit = AffineFit {
-                    diagonal: false,
-                    regularisation: self.regularisation,
-                    limits: Limits {
-                        tolerance: self.tolerance,
-                        iterations: self.max_iterations,
-                    },
-                    seed: self.seed,
-                };
-                let fitted = fit.fit(&data, criterion, progress)?;
-                let m = data.classes;
-                Ok($map {
-                    weight: parameter(fitted.weight, [m, m], &data.device),
-                    bias: parameter(fitted.bias, [m], &data.device),
-                    report: Some(fitted.report),
-                })
-            }
+    fn new(weight: Vec<f64>, bias: Vec<f64>, device: &Device) -> Self {
+        let m = bias.len();
+        Self {
+            weight: Parameter::new(weight, [m, m], device),
+            bias: Parameter::new(bias, [m], device),
+            features: PhantomData,
         }
-
-        impl $map {
-            /// `W`, a row for each new logit, row after row.
-            pub fn weight(&self) -> Vec<f64> {
-                to_vec(self.weight.val())
-            }
-
-            /// `b`, one for each class.
-            pub fn bias(&self) -> Vec<f64> {
-                to_vec(self.bias.val())
-            }
-
-            fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-                let dtype = logits.dtype();
-                let bias = self.bias.val().cast(dtype);
-                let m = bias.dims()[0];
-                let weight = self.weight.val().cast(dtype);
-                $features(logits).matmul(weight.transpose()) + bias.reshape([1, m])
-            }
-
-            fn width(&self) -> Option<usize> {
-                Some(self.bias.dims()[0])
-            }
-
-            fn keeps(&self) -> Guarantees {
-                let (weight, m) = (self.weight(), self.bias.dims()[0]);
-                let injective_on_log_probabilities = keeps_simplex(&weight, m);
-                Guarantees {
-                    injective: injective_on_log_probabilities
-                        && ($normalises || sums_are_equal(&weight, m)),
-                    injective_on_log_probabilities,
-                    ..Guarantees::NONE
-                }
-            }
-        }
-
-        impl Stored for $map {
-            const KIND: &'static str = $kind;
-
-            fn restore(parts: &mut Parts) -> Result<Self, String> {
-                let bias = parts.take::<1>("bias")?;
-                let [m] = bias.dims();
-                let weight = parts.take_shaped("weight", [m, m])?;
-                Ok(Self {
-                    weight,
-                    bias,
-                    report: None,
-                })
-            }
-        }
-
-        impl_recalibration!($map);
-    };
+    }
 }
 
-affine_map!(
-    MatrixScalingConfig,
-    MatrixScaling,
-    "matrix scaling",
-    |z| z,
-    false
-);
-affine_map!(
-    DirichletCalibrationConfig,
-    DirichletCalibration,
-    "Dirichlet calibration",
-    |z| log_softmax(z, 1),
-    true
-);
+impl<F: Features> Fitted<Affine<F>> {
+    /// Gives `W`, a row for each new logit, row after row.
+    pub fn weight(&self) -> Vec<f64> {
+        self.form.weight.to_vec()
+    }
+
+    /// Gives `b`, one for each class.
+    pub fn bias(&self) -> Vec<f64> {
+        self.form.bias.to_vec()
+    }
+}
+
+impl<F: Features> Form for Affine<F> {
+    const KIND: &'static str = F::KIND;
+
+    fn template(device: &Device) -> Self {
+        Self::new(vec![1.0, 0.0, 0.0, 1.0], vec![0.0; 2], device)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let [m] = self.bias.dims();
+        self.weight.check_shape("weight", [m, m])
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.bias.dims()[0])
+    }
+
+    fn keeps(&self) -> Guarantees {
+        let (weight, m) = (self.weight.to_vec(), self.bias.dims()[0]);
+        let injective_on_log_probabilities = keeps_simplex(&weight, m);
+        Guarantees {
+            injective: injective_on_log_probabilities
+                && (F::NORMALISED || sums_are_equal(&weight, m)),
+            injective_on_log_probabilities,
+            ..Guarantees::NONE
+        }
+    }
+}
+
+impl<F: Features> Apply<Tensor<2>> for Affine<F> {
+    type Output = Tensor<2>;
+
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        expect_classes(&logits, self);
+        let ([_, m], dtype) = (logits.dims(), logits.dtype());
+        let weight = self.weight.cast(dtype);
+        F::of(logits).matmul(weight.transpose()) + self.bias.cast(dtype).reshape([1, m])
+    }
+}
+
+impl LogitFit for MatrixScalingConfig {
+    type Form = Affine<Logits>;
+    const NAME: &'static str = "matrix";
+    const ABOUT: &'static str = "A matrix and intercepts, regularised";
+
+    fn seeded(seed: u64) -> Self {
+        Self::new().with_seed(seed)
+    }
+
+    fn find(
+        &self,
+        data: FitData,
+        criterion: Option<&dyn Objective>,
+        progress: Progress<'_>,
+    ) -> Result<(Self::Form, FitReport)> {
+        let settings = Settings {
+            regularisation: self.regularisation,
+            limits: Limits::new(self.tolerance, self.max_iterations),
+            seed: self.seed,
+        };
+        Affine::fit(settings, data, criterion, progress)
+    }
+}
+
+impl LogitFit for DirichletCalibrationConfig {
+    type Form = Affine<LogProbabilities>;
+    const NAME: &'static str = "dirichlet";
+    const ABOUT: &'static str = "A matrix and intercepts of log-probabilities, regularised";
+
+    fn seeded(seed: u64) -> Self {
+        Self::new().with_seed(seed)
+    }
+
+    fn find(
+        &self,
+        data: FitData,
+        criterion: Option<&dyn Objective>,
+        progress: Progress<'_>,
+    ) -> Result<(Self::Form, FitReport)> {
+        let settings = Settings {
+            regularisation: self.regularisation,
+            limits: Limits::new(self.tolerance, self.max_iterations),
+            seed: self.seed,
+        };
+        Affine::fit(settings, data, criterion, progress)
+    }
+}
 
 /// Whether `softmax(W log p + b)` determines `p`.
 ///

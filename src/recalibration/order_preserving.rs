@@ -1,24 +1,23 @@
+use std::{fmt, marker::PhantomData};
+
 use burn::{
     config::Config,
-    module::{Module, Param},
-    tensor::{Int, Tensor},
+    module::Module,
+    tensor::{Device, Int, Tensor},
 };
 
 use super::{
-    Fit, FitProgress, FitReport, Guarantees, Regularisation, TemperatureScalingConfig,
+    FitReport, Guarantees, Objective, Regularisation, TemperatureScalingConfig, at_least,
     data::FitData,
     descent::Limits,
     diagonal::centre,
     family::{Family, Settings, fit_family},
-    file::{Parts, Stored, parameter},
-    map::impl_recalibration,
-    network::{Network, Sizes, Weights},
+    fit::{LogitFit, Progress},
+    fitted::{Apply, Fitted, Form, expect_classes},
+    network::{Network, Sizes},
+    parameter::Parameter,
 };
-use crate::{
-    error::{Error, Result},
-    host::to_vec,
-    loss::Criterion,
-};
+use crate::{error::Result, host::to_vec};
 
 /// Configuration of [`OrderPreserving`], which it fits.
 #[derive(Config, Debug)]
@@ -71,34 +70,61 @@ pub struct OrderInvariantConfig {
 /// with positive `g` from a network of the logits. Keeps the order of the classes, hence the
 /// accuracy; need not be injective. Without weights `g = 1/T` and the map is `z/T` with the temperature
 /// of the log loss, towards which it is regularised.
-#[derive(Module, Debug)]
-pub struct OrderPreserving {
-    /// Of `log g`.
-    network: Network,
-    /// `1/T`, and the mean and standard deviation of the logits of the fit: `[3]`.
-    scales: Param<Tensor<1>>,
-    #[module(skip)]
-    report: Option<FitReport>,
-}
+pub type OrderPreserving = Fitted<Order<Unsorted>>;
 
 /// The order-invariant and order-preserving map OI (Rahimi et al. 2020, section 3.3): as
 /// [`OrderPreserving`] with `g` from a network of the sorted logits, so that the map of permuted logits
 /// is the permuted map.
 ///
 /// Keeps the order of the classes, hence the accuracy; need not be injective.
+pub type OrderInvariant = Fitted<Order<InOrder>>;
+
+/// The logits that the network sees.
+pub trait Sight: Clone + fmt::Debug + Send + Sync + 'static {
+    const KIND: &'static str;
+
+    #[doc(hidden)]
+    fn features(logits: Tensor<2>, sorted: &Sorted) -> Tensor<2>;
+}
+
+/// The network of [`OrderPreserving`] sees the logits as they are.
+#[derive(Debug, Clone)]
+pub struct Unsorted;
+
+impl Sight for Unsorted {
+    const KIND: &'static str = "order-preserving map";
+
+    fn features(logits: Tensor<2>, _: &Sorted) -> Tensor<2> {
+        logits
+    }
+}
+
+/// The network of [`OrderInvariant`] sees the logits in descending order.
+#[derive(Debug, Clone)]
+pub struct InOrder;
+
+impl Sight for InOrder {
+    const KIND: &'static str = "order-invariant map";
+
+    fn features(_: Tensor<2>, sorted: &Sorted) -> Tensor<2> {
+        sorted.logits.clone()
+    }
+}
+
+/// The parameters of [`OrderPreserving`] and [`OrderInvariant`].
 #[derive(Module, Debug)]
-pub struct OrderInvariant {
+pub struct Order<S: Sight> {
     /// Of `log g`.
     network: Network,
     /// `1/T`, and the mean and standard deviation of the logits of the fit: `[3]`.
-    scales: Param<Tensor<1>>,
+    scales: Parameter<1>,
     #[module(skip)]
-    report: Option<FitReport>,
+    sight: PhantomData<S>,
 }
 
 /// Logits in descending order.
 #[derive(Debug, Clone)]
-struct Sorted {
+pub struct Sorted {
     /// `z₍₁₎ ≥ … ≥ z₍ₘ₎`: `[n, m]`.
     logits: Tensor<2>,
     /// Which of them each logit is: `[n, m]`.
@@ -127,25 +153,17 @@ impl Sorted {
     }
 }
 
-/// What the network sees: the logits, or the sorted ones, to mean 0 and variance 1.
-fn features(logits: &Tensor<2>, sorted: &Sorted, invariant: bool) -> Tensor<2> {
-    match invariant {
-        true => sorted.logits.clone(),
-        false => logits.clone(),
-    }
-}
-
-struct OrderFamily {
+struct OrderFamily<S> {
     sizes: Sizes,
     /// Random hidden units that do nothing yet: `[p]`.
     start: Tensor<1>,
-    invariant: bool,
     beta: f64,
     mean: f64,
     spread: f64,
+    sight: PhantomData<S>,
 }
 
-impl Family for OrderFamily {
+impl<S: Sight> Family for OrderFamily<S> {
     /// The sorted logits, and what the network sees.
     type Inputs = (Sorted, Tensor<2>);
 
@@ -156,7 +174,7 @@ impl Family for OrderFamily {
     fn inputs(&self, data: &FitData) -> Self::Inputs {
         let logits = data.tensor(data.logits.clone());
         let sorted = Sorted::new(logits.clone());
-        let features = features(&logits, &sorted, self.invariant);
+        let features = S::features(logits, &sorted);
         (sorted, (features - self.mean) * self.spread.recip())
     }
 
@@ -171,135 +189,132 @@ impl Family for OrderFamily {
     }
 }
 
-/// The weights of a fitted network with the scales it needs, and how the fit went.
-type Fitted = (Weights, [f64; 3], FitReport);
-
-/// The configuration of either map.
-struct OrderFit<'a> {
-    hidden: usize,
-    invariant: bool,
-    settings: Settings,
-    criterion: Option<&'a dyn Criterion>,
-}
-
-impl OrderFit<'_> {
-    fn fit(&self, data: &FitData, progress: &mut dyn FnMut(FitProgress)) -> Result<Fitted> {
-        if self.hidden == 0 {
-            return Err(Error::Parameter {
-                name: "the number of hidden units",
-                value: 0.0,
-                expected: "at least 1",
-            });
-        }
+impl<S: Sight> Order<S> {
+    fn fit(
+        hidden: usize,
+        settings: Settings,
+        data: &FitData,
+        criterion: Option<&dyn Objective>,
+        progress: Progress<'_>,
+    ) -> Result<(Self, FitReport)> {
+        at_least(1, "the number of hidden units", hidden, "at least 1")?;
         let (mean, spread) = centre(&data.logits);
         let sizes = Sizes {
             inputs: data.classes,
-            hidden: self.hidden,
+            hidden,
             outputs: data.classes - 1,
         };
-        let family = OrderFamily {
+        let family = OrderFamily::<S> {
             sizes,
-            start: data.parameters(sizes.start(self.settings.seed)),
-            invariant: self.invariant,
+            start: data.parameters(sizes.start(settings.seed)),
             beta: TemperatureScalingConfig::new().inverse_temperature(data),
             mean,
             spread,
+            sight: PhantomData,
         };
-        let (theta, report) = fit_family(&family, data, self.settings, self.criterion, progress)?;
-        let weights = family.sizes.weights(&data.parameters(theta));
-        Ok((weights, [family.beta, mean, spread], report))
+        let (theta, report) = fit_family(&family, data, settings, criterion, progress)?;
+        let weights = sizes.weights(&data.parameters(theta));
+        let form = Self {
+            network: Network::new(weights, &data.device),
+            scales: Parameter::new(vec![family.beta, mean, spread], [3], &data.device),
+            sight: PhantomData,
+        };
+        Ok((form, report))
     }
 }
 
-/// What both are: their fit, map and file.
-macro_rules! order_map {
-    ($config:ident, $map:ident, $kind:literal, $invariant:literal) => {
-        impl Fit for $config {
-            type Map = $map;
+impl<S: Sight> Form for Order<S> {
+    const KIND: &'static str = S::KIND;
 
-            fn fit_observed(
-                &self,
-                criterion: Option<&dyn Criterion>,
-                logits: Tensor<2>,
-                labels: Tensor<1, Int>,
-                progress: &mut dyn FnMut(FitProgress),
-            ) -> Result<$map> {
-                let data = FitData::new(&logits, &labels)?;
-                let fit = OrderFit {
-                    hidden: self.hidden,
-                    invariant: $invariant,
-                    settings: Settings {
-                        regularisation: self.regularisation,
-                        limits: Limits {
-                            tolerance: self.tolerance,
-                            iterations: self.max_iterations,
-                        },
-                        seed: self.seed,
-                    },
-                    criterion,
-                };
-                let (weights, scales, report) = fit.fit(&data, progress)?;
-                Ok($map {
-                    network: Network::new(weights, &data.device),
-                    scales: parameter(scales.to_vec(), [3], &data.device),
-                    report: Some(report),
-                })
-            }
+    fn template(device: &Device) -> Self {
+        Self {
+            network: Network::template(device),
+            scales: Parameter::new(vec![1.0, 0.0, 1.0], [3], device),
+            sight: PhantomData,
         }
+    }
 
-        impl $map {
-            fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-                let scales = self.scales.val().cast(logits.dtype());
-                let [beta, mean, spread] =
-                    [0, 1, 2].map(|k| scales.clone().slice(k..k + 1).reshape([1, 1]));
-                let sorted = Sorted::new(logits.clone());
-                let features = (features(&logits, &sorted, $invariant) - mean) / spread;
-                sorted.map(self.network.weights(&logits).factors(features), beta)
-            }
-
-            fn width(&self) -> Option<usize> {
-                Some(self.network.outputs() + 1)
-            }
-
-            fn keeps(&self) -> Guarantees {
-                Guarantees {
-                    injective: false,
-                    injective_on_log_probabilities: false,
-                    ..Guarantees::ALL
-                }
-            }
+    fn check(&self) -> Result<(), String> {
+        self.scales.check_shape("scales", [3])?;
+        let values = self.scales.to_vec();
+        match values[0] > 0.0 && values[2] > 0.0 {
+            true => self.network.check(),
+            false => Err(format!("the scales are {values:?}, expected positive ones")),
         }
+    }
 
-        impl Stored for $map {
-            const KIND: &'static str = $kind;
+    fn width(&self) -> Option<usize> {
+        Some(self.network.outputs() + 1)
+    }
 
-            fn restore(parts: &mut Parts) -> Result<Self, String> {
-                let scales = parts.take_shaped("scales", [3])?;
-                let values = to_vec(scales.val());
-                if !(values[0] > 0.0 && values[2] > 0.0) {
-                    return Err(format!("the scales are {values:?}, expected positive ones"));
-                }
-                Ok(Self {
-                    network: Network::restore(parts)?,
-                    scales,
-                    report: None,
-                })
-            }
+    fn keeps(&self) -> Guarantees {
+        Guarantees {
+            injective: false,
+            injective_on_log_probabilities: false,
+            ..Guarantees::ALL
         }
-
-        impl_recalibration!($map);
-    };
+    }
 }
 
-order_map!(
-    OrderPreservingConfig,
-    OrderPreserving,
-    "order-preserving map",
-    false
-);
-order_map!(
-    OrderInvariantConfig,
-    OrderInvariant,
-    "order-invariant map",
-    true
-);
+impl<S: Sight> Apply<Tensor<2>> for Order<S> {
+    type Output = Tensor<2>;
+
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        expect_classes(&logits, self);
+        let scales = self.scales.cast(logits.dtype());
+        let [beta, mean, spread] =
+            [0, 1, 2].map(|k| scales.clone().slice(k..k + 1).reshape([1, 1]));
+        let weights = self.network.weights(&logits);
+        let sorted = Sorted::new(logits.clone());
+        let features = (S::features(logits, &sorted) - mean) / spread;
+        sorted.map(weights.factors(features), beta)
+    }
+}
+
+impl LogitFit for OrderPreservingConfig {
+    type Form = Order<Unsorted>;
+    const NAME: &'static str = "order-preserving";
+    const ABOUT: &'static str = "Order-preserving network (OP)";
+
+    fn seeded(seed: u64) -> Self {
+        Self::new().with_seed(seed)
+    }
+
+    fn find(
+        &self,
+        data: FitData,
+        criterion: Option<&dyn Objective>,
+        progress: Progress<'_>,
+    ) -> Result<(Self::Form, FitReport)> {
+        let settings = Settings {
+            regularisation: self.regularisation,
+            limits: Limits::new(self.tolerance, self.max_iterations),
+            seed: self.seed,
+        };
+        Order::fit(self.hidden, settings, &data, criterion, progress)
+    }
+}
+
+impl LogitFit for OrderInvariantConfig {
+    type Form = Order<InOrder>;
+    const NAME: &'static str = "order-invariant";
+    const ABOUT: &'static str = "Order-preserving network that treats classes alike (OI)";
+
+    fn seeded(seed: u64) -> Self {
+        Self::new().with_seed(seed)
+    }
+
+    fn find(
+        &self,
+        data: FitData,
+        criterion: Option<&dyn Objective>,
+        progress: Progress<'_>,
+    ) -> Result<(Self::Form, FitReport)> {
+        let settings = Settings {
+            regularisation: self.regularisation,
+            limits: Limits::new(self.tolerance, self.max_iterations),
+            seed: self.seed,
+        };
+        Order::fit(self.hidden, settings, &data, criterion, progress)
+    }
+}

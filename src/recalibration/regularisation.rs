@@ -1,7 +1,8 @@
 use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use super::{at_least, ensure};
+use crate::error::Result;
 
 /// How strongly a map with freedom to overfit is held back.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -22,22 +23,18 @@ pub(super) const WEIGHTS: [f64; 6] = [10.0, 1.0, 1e-1, 1e-2, 1e-3, 1e-4];
 
 impl Regularisation {
     pub(super) fn validate(self) -> Result<Self> {
-        let (name, value, expected) = match self {
-            Self::Fixed(weight) if !(weight.is_finite() && weight >= 0.0) => (
+        match self {
+            Self::Fixed(weight) => ensure(
+                weight.is_finite() && weight >= 0.0,
                 "the weight of the regularisation",
                 weight,
                 "a finite number of at least 0",
-            ),
-            Self::CrossValidated { folds } if folds < 2 => {
-                ("the number of folds", folds as f64, "at least 2")
+            )?,
+            Self::CrossValidated { folds } => {
+                at_least(2, "the number of folds", folds, "at least 2")?
             }
-            _ => return Ok(self),
-        };
-        Err(Error::Parameter {
-            name,
-            value,
-            expected,
-        })
+        }
+        Ok(self)
     }
 }
 

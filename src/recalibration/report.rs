@@ -22,7 +22,7 @@ pub enum FitStatus {
     Stalled,
 }
 
-/// What a fit reports of itself.
+/// A report of how a fit went.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitReport {
     /// How it ended.
@@ -39,15 +39,25 @@ pub struct FitReport {
 }
 
 impl FitReport {
-    /// Of a fit that needs no iterations.
-    pub(super) fn closed_form(objective: f64) -> Self {
+    /// Of a fit without regularisation.
+    pub(super) fn new(
+        status: FitStatus,
+        objective: f64,
+        gradient: Option<f64>,
+        evaluations: usize,
+    ) -> Self {
         Self {
-            status: FitStatus::Converged,
+            status,
             objective,
-            gradient: None,
-            evaluations: 1,
+            gradient,
+            evaluations,
             regularisation: None,
         }
+    }
+
+    /// Of a fit that needs no iterations.
+    pub(super) fn closed_form(objective: f64) -> Self {
+        Self::new(FitStatus::Converged, objective, None, 1)
     }
 }
 

@@ -1,18 +1,20 @@
 use burn::{
     config::Config,
-    module::{Module, Param},
-    tensor::{Int, Tensor},
+    module::Module,
+    tensor::{Device, Tensor},
 };
 
 use super::{
-    Fit, FitProgress, FitReport, Guarantees, Regularisation,
+    FitReport, Guarantees, Objective, Regularisation,
     data::FitData,
     descent::Limits,
-    file::{Parts, Stored, parameter},
-    linear::AffineFit,
-    map::impl_recalibration,
+    family::Settings,
+    fit::{LogitFit, Progress},
+    fitted::{Apply, Fitted, Form, expect_classes},
+    linear,
+    parameter::Parameter,
 };
-use crate::{error::Result, host::to_vec, loss::Criterion};
+use crate::error::Result;
 
 /// Configuration of [`VectorScaling`], which it fits.
 #[derive(Config, Debug)]
@@ -38,62 +40,74 @@ pub struct VectorScalingConfig {
 /// if they have the same sign. The log loss is convex in
 /// `(a, b)`; on separable data it has no minimum, and the fit ends where its slope is below the
 /// tolerance.
+pub type VectorScaling = Fitted<Scales>;
+
+/// The parameters of [`VectorScaling`].
 #[derive(Module, Debug)]
-pub struct VectorScaling {
+pub struct Scales {
     /// `a`, of shape `[m]`.
-    weight: Param<Tensor<1>>,
+    weight: Parameter<1>,
     /// `b`, of shape `[m]`.
-    bias: Param<Tensor<1>>,
-    #[module(skip)]
-    report: Option<FitReport>,
+    bias: Parameter<1>,
 }
 
-impl Fit for VectorScalingConfig {
-    type Map = VectorScaling;
+impl LogitFit for VectorScalingConfig {
+    type Form = Scales;
+    const NAME: &'static str = "vector";
+    const ABOUT: &'static str = "A scale and an intercept for each class";
 
-    fn fit_observed(
+    fn seeded(seed: u64) -> Self {
+        Self::new().with_seed(seed)
+    }
+
+    fn find(
         &self,
-        criterion: Option<&dyn Criterion>,
-        logits: Tensor<2>,
-        labels: Tensor<1, Int>,
-        progress: &mut dyn FnMut(FitProgress),
-    ) -> Result<VectorScaling> {
-        let data = FitData::new(&logits, &labels)?;
-        let fit = AffineFit {
-            diagonal: true,
+        data: FitData,
+        criterion: Option<&dyn Objective>,
+        progress: Progress<'_>,
+    ) -> Result<(Scales, FitReport)> {
+        let settings = Settings {
             regularisation: self.regularisation,
-            limits: Limits {
-                tolerance: self.tolerance,
-                iterations: self.max_iterations,
-            },
+            limits: Limits::new(self.tolerance, self.max_iterations),
             seed: self.seed,
         };
-        let fitted = fit.fit(&data, criterion, progress)?;
-        let m = data.classes;
-        Ok(VectorScaling {
-            weight: parameter(fitted.weight, [m], &data.device),
-            bias: parameter(fitted.bias, [m], &data.device),
-            report: Some(fitted.report),
-        })
+        let (fitted, report) = linear::fit(true, settings, &data, criterion, progress)?;
+        Ok((
+            Scales::new(fitted.weight, fitted.bias, &data.device),
+            report,
+        ))
+    }
+}
+
+impl Scales {
+    fn new(weight: Vec<f64>, bias: Vec<f64>, device: &Device) -> Self {
+        let m = bias.len();
+        let [weight, bias] = [weight, bias].map(|values| Parameter::new(values, [m], device));
+        Self { weight, bias }
     }
 }
 
 impl VectorScaling {
-    /// `a`, one for each class.
+    /// Gives `a`, one for each class.
     pub fn weight(&self) -> Vec<f64> {
-        to_vec(self.weight.val())
+        self.form.weight.to_vec()
     }
 
-    /// `b`, one for each class.
+    /// Gives `b`, one for each class.
     pub fn bias(&self) -> Vec<f64> {
-        to_vec(self.bias.val())
+        self.form.bias.to_vec()
+    }
+}
+
+impl Form for Scales {
+    const KIND: &'static str = "vector scaling";
+
+    fn template(device: &Device) -> Self {
+        Self::new(vec![1.0; 2], vec![0.0; 2], device)
     }
 
-    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-        let (m, dtype) = (self.weight.dims()[0], logits.dtype());
-        let [weight, bias] =
-            [&self.weight, &self.bias].map(|p| p.val().cast(dtype).reshape([1, m]));
-        logits * weight + bias
+    fn check(&self) -> Result<(), String> {
+        self.bias.check_shape("bias", self.weight.dims())
     }
 
     fn width(&self) -> Option<usize> {
@@ -101,7 +115,7 @@ impl VectorScaling {
     }
 
     fn keeps(&self) -> Guarantees {
-        let weight = self.weight();
+        let weight = self.weight.to_vec();
         let one_sign = weight.iter().all(|a| *a > 0.0) || weight.iter().all(|a| *a < 0.0);
         Guarantees {
             injective: one_sign && weight.windows(2).all(|pair| pair[0] == pair[1]),
@@ -111,18 +125,13 @@ impl VectorScaling {
     }
 }
 
-impl Stored for VectorScaling {
-    const KIND: &'static str = "vector scaling";
+impl Apply<Tensor<2>> for Scales {
+    type Output = Tensor<2>;
 
-    fn restore(parts: &mut Parts) -> Result<Self, String> {
-        let weight = parts.take::<1>("weight")?;
-        let bias = parts.take_shaped("bias", weight.dims())?;
-        Ok(Self {
-            weight,
-            bias,
-            report: None,
-        })
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        expect_classes(&logits, self);
+        let ([_, m], dtype) = (logits.dims(), logits.dtype());
+        let [weight, bias] = [&self.weight, &self.bias].map(|p| p.cast(dtype).reshape([1, m]));
+        logits * weight + bias
     }
 }
-
-impl_recalibration!(VectorScaling);

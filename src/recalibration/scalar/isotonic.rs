@@ -1,11 +1,11 @@
-use burn::{config::Config, module::Module};
+use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
 use super::{
     event::Event,
-    table::{Table, Tabulate, bounded, check_margin, table_map},
+    table::{Table, Tabulate, bounded, check_margin},
 };
-use crate::{error::Result, recalibration::FitReport};
+use crate::{error::Result, recalibration::fitted::Fitted};
 
 /// What [`IsotonicRegression`] is between the blocks of equal probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,12 +46,7 @@ pub struct IsotonicRegressionConfig {
 ///
 /// Nothing is kept: constant within blocks, it makes ties of different predictions, and where it
 /// passes ½ elsewhere than the original it changes the decision.
-#[derive(Module, Debug)]
-pub struct IsotonicRegression {
-    table: Table,
-    #[module(skip)]
-    report: Option<FitReport>,
-}
+pub type IsotonicRegression = Fitted<Table<IsotonicRegressionConfig>>;
 
 /// Neighbouring log-odds with one probability.
 #[derive(Debug, Clone, Copy)]
@@ -90,10 +85,15 @@ fn pool(event: &Event) -> Vec<Block> {
 }
 
 impl Tabulate for IsotonicRegressionConfig {
-    const CLOSED_FORM: (&'static str, &'static str) = (
-        "isotonic regression",
-        "pooling adjacent violators has the least log loss and the least Brier score already",
-    );
+    const KIND: &'static str = "isotonic regression";
+    const NAME: &'static str = "isotonic";
+    const ABOUT: &'static str = "Isotonic regression of each class (by the log loss alone)";
+    const CLOSED_FORM: &'static str =
+        "pooling adjacent violators has the least log loss and the least Brier score already";
+
+    fn default() -> Self {
+        Self::new()
+    }
 
     fn validate(&self) -> Result<()> {
         check_margin(self.margin)
@@ -122,9 +122,3 @@ impl Tabulate for IsotonicRegressionConfig {
         knots
     }
 }
-
-table_map!(
-    IsotonicRegressionConfig,
-    IsotonicRegression,
-    "isotonic regression"
-);

@@ -1,15 +1,15 @@
-use burn::{config::Config, module::Module};
+use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
 use super::{
     cubic::NaturalSpline,
     event::{Event, sigmoid},
     platt,
-    table::{Table, Tabulate, bounded, check_margin, table_map},
+    table::{Table, Tabulate, bounded, check_margin},
 };
 use crate::{
-    error::{Error, Result},
-    recalibration::FitReport,
+    error::Result,
+    recalibration::{at_least, fitted::Fitted},
 };
 
 /// The probabilities `q` that [`SplineCalibration`] corrects, with the weights `w` of its axis.
@@ -67,12 +67,7 @@ pub struct SplineCalibrationConfig {
 /// the log loss of the map.
 ///
 /// Nothing is kept: the map need not increase, and is constant beyond the log-odds of the fit.
-#[derive(Module, Debug)]
-pub struct SplineCalibration {
-    table: Table,
-    #[module(skip)]
-    report: Option<FitReport>,
-}
+pub type SplineCalibration = Fitted<Table<SplineCalibrationConfig>>;
 
 /// The least weight of a sample.
 const LEAST: f64 = 1e-12;
@@ -96,24 +91,20 @@ impl SplineBase {
 }
 
 impl Tabulate for SplineCalibrationConfig {
-    const CLOSED_FORM: (&'static str, &'static str) = (
-        "spline calibration",
-        "the spline is fitted to the cumulative accuracy by least squares",
-    );
+    const KIND: &'static str = "spline calibration";
+    const NAME: &'static str = "spline";
+    const ABOUT: &'static str =
+        "A spline through the cumulative frequencies of each class (by the log loss alone)";
+    const CLOSED_FORM: &'static str =
+        "the spline is fitted to the cumulative accuracy by least squares";
+
+    fn default() -> Self {
+        Self::new()
+    }
 
     fn validate(&self) -> Result<()> {
-        for (name, value) in [
-            ("the number of knots", self.knots),
-            ("the resolution", self.resolution),
-        ] {
-            if value < 2 {
-                return Err(Error::Parameter {
-                    name,
-                    value: value as f64,
-                    expected: "at least 2",
-                });
-            }
-        }
+        at_least(2, "the number of knots", self.knots, "at least 2")?;
+        at_least(2, "the resolution", self.resolution, "at least 2")?;
         check_margin(self.margin)
     }
 
@@ -148,9 +139,3 @@ impl Tabulate for SplineCalibrationConfig {
         (0..count).map(|j| value(j * last / steps)).collect()
     }
 }
-
-table_map!(
-    SplineCalibrationConfig,
-    SplineCalibration,
-    "spline calibration"
-);
