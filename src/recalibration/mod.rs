@@ -108,9 +108,6 @@ mod temperature;
 mod variance;
 mod vector;
 
-#[cfg(test)]
-mod tests;
-
 use crate::error::{Error, Result};
 
 pub use diagonal::{DiagonalScaling, DiagonalScalingConfig};

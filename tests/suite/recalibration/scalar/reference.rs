@@ -270,7 +270,7 @@ fn descent_of_a_criterion() {
             let (logits, labels) = (tensor(&rows), labels(&classes));
             let start = config.fit(logits.clone(), labels.clone()).unwrap();
             for criterion in [
-                &LogLossConfig::new().init() as &dyn Criterion,
+                &LogLossConfig::new().init() as &dyn Objective,
                 &BrierLossConfig::new().init(),
             ] {
                 let mut last = None;
@@ -279,9 +279,8 @@ fn descent_of_a_criterion() {
                         last = Some(p)
                     })
                     .unwrap();
-                let value = |map: &F::Map| {
-                    scalar(criterion.forward(map.forward(logits.clone()), labels.clone()))
-                };
+                let value =
+                    |map: &F::Map| scalar(criterion.value(&map.forward(logits.clone()), &labels));
                 let report = map.report().unwrap();
                 assert!(value(&map) < value(&start));
                 assert_relative_eq!(value(&map), report.objective, max_relative = 1e-12);

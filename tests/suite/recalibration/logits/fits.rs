@@ -210,7 +210,7 @@ fn fitting_by_any_criterion() {
         .with_kernel(kernel)
         .with_form(SkceForm::Biased)
         .init();
-    let criteria: [(&str, &dyn Criterion); 4] = [
+    let criteria: [(&str, &dyn Objective); 4] = [
         ("log", &LogLossConfig::new().init()),
         ("brier", &BrierLossConfig::new().init()),
         ("skce", &skce),
@@ -220,9 +220,8 @@ fn fitting_by_any_criterion() {
         let by_log = fit(None, z.clone(), y.clone()).unwrap();
         for (what, criterion) in criteria {
             let by = fit(Some(criterion), z.clone(), y.clone()).unwrap();
-            let value = |map: &dyn Recalibration| {
-                scalar(criterion.forward(map.forward(z.clone()), y.clone()))
-            };
+            let value =
+                |map: &dyn Recalibration| scalar(criterion.value(&map.forward(z.clone()), &y));
             let (before, after) = (value(by_log.as_ref()), value(by.as_ref()));
             // the others trade it for their penalty
             if !["temperature", "ensemble", "vector"].contains(&name) {

@@ -17,7 +17,7 @@ use burn_calibration::{
     recalibration::*,
 };
 
-use crate::{data::*, loss::check_gradient, maps::overconfident};
+use crate::{data::*, loss::check_gradient, recalibration::logits::overconfident};
 
 /// A file name in the folder of this test run, removed at the end.
 struct Temporary(PathBuf);
@@ -137,7 +137,7 @@ fn fitting_by_any_criterion() {
         .fit(logits.clone(), labels.clone())
         .unwrap()
         .temperature();
-    let by = |criterion: &dyn Criterion| {
+    let by = |criterion: &dyn Objective| {
         let map = config
             .fit_by(criterion, logits.clone(), labels.clone())
             .unwrap();
@@ -156,13 +156,13 @@ fn fitting_by_any_criterion() {
         .with_form(SkceForm::Biased)
         .init();
     for criterion in [
-        &BrierLossConfig::new().init() as &dyn Criterion,
+        &BrierLossConfig::new().init() as &dyn Objective,
         &SphericalLossConfig::new().init(),
         &skce,
     ] {
         let t = by(criterion);
         assert!((1.8..3.5).contains(&t), "T = {t}");
-        let value = |t: f64| scalar(criterion.forward(logits.clone() * t.recip(), labels.clone()));
+        let value = |t: f64| scalar(criterion.value(&(logits.clone() * t.recip()), &labels));
         for factor in [0.99, 1.01] {
             assert!(value(t * factor) > value(t));
         }
