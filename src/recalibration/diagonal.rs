@@ -1,21 +1,8 @@
-use burn::{
-    config::Config,
-    module::Module,
-    tensor::{Device, Tensor},
-};
-
 use super::{
-    FitReport, Guarantees, Objective, Regularisation, TemperatureScalingConfig, at_least,
-    data::FitData,
-    descent::Limits,
-    family::{Family, Settings, fit_family},
-    fit::{LogitFit, Progress},
-    fitted::{Apply, Fitted, Form},
+    common::*,
     monotone::{Located, Monotone},
     network::Sizes,
-    parameter::Parameter,
 };
-use crate::{error::Result, host::to_vec};
 
 /// Configuration of [`DiagonalScaling`], which it fits.
 #[derive(Config, Debug)]
@@ -151,19 +138,12 @@ impl LogitFit for DiagonalScalingConfig {
     type Form = Diagonal;
     const NAME: &'static str = "diagonal";
     const ABOUT: &'static str = "One increasing function of each logit (DIAG)";
+    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
 
-    fn seeded(seed: u64) -> Self {
-        Self::new().with_seed(seed)
-    }
-
-    fn find(
-        &self,
-        data: FitData,
-        criterion: Option<&dyn Objective>,
-        progress: Progress<'_>,
-    ) -> Result<(Diagonal, FitReport)> {
+    fn find(&self, mut task: Task) -> Result<(Diagonal, FitReport)> {
         at_least(1, "the number of hidden units", self.hidden, "at least 1")?;
         at_least(3, "the number of knots", self.knots, "at least 3")?;
+        let data = &task.data;
         let knots = quantiles(data.logits.clone(), self.knots);
         let k = knots.len();
         let (mean, spread) = centre(&data.logits);
@@ -176,16 +156,14 @@ impl LogitFit for DiagonalScalingConfig {
         let family = DiagonalFamily {
             network,
             start: data.parameters(network.start(self.seed)),
-            beta: TemperatureScalingConfig::new().inverse_temperature(&data),
+            beta: TemperatureScalingConfig::new().inverse_temperature(data),
             knots: data.parameters(knots),
             standardised: data.parameters(standardised).reshape([k, 1]),
         };
-        let settings = Settings {
-            regularisation: self.regularisation,
-            limits: Limits::new(self.tolerance, self.max_iterations),
-            seed: self.seed,
-        };
-        let (theta, report) = fit_family(&family, &data, settings, criterion, progress)?;
+        let limits = Limits::new(self.tolerance, self.max_iterations);
+        let settings = Settings::new(self.regularisation, limits, self.seed);
+        let (theta, report) = fit_family(&family, settings, &mut task)?;
+        let data = &task.data;
         let function = family.function(&data.parameters(theta));
         let [knots, values, slopes] = [function.knots, function.values, function.slopes]
             .map(|tensor| Parameter::new(to_vec(tensor.inner()), [k], &data.device));
@@ -282,8 +260,6 @@ impl Form for Diagonal {
 }
 
 impl Apply<Tensor<2>> for Diagonal {
-    type Output = Tensor<2>;
-
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         self.function(&logits).forward(logits)
     }

@@ -1,26 +1,6 @@
-use burn::{
-    config::Config,
-    module::Module,
-    tensor::{
-        Device, Tensor,
-        activation::{log_softmax, softmax},
-    },
-};
+use burn::tensor::activation::{log_softmax, softmax};
 
-use super::{
-    FitReport, Guarantees, Objective, TemperatureScalingConfig,
-    data::FitData,
-    descent::{Limits, minimise},
-    fit::{LogitFit, Progress, observer},
-    fitted::{Apply, Fitted, Form},
-    parameter::Parameter,
-    temperature::check_temperature,
-};
-use crate::{
-    error::Result,
-    host::{to_scalar, to_vec},
-    loss::LogLossConfig,
-};
+use super::{common::*, temperature::check_temperature};
 
 /// Configuration of [`EnsembleTemperatureScaling`], which it fits.
 #[derive(Config, Debug)]
@@ -62,17 +42,10 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
     type Form = Ensemble;
     const NAME: &'static str = "ensemble-temperature";
     const ABOUT: &'static str = "A temperature mixed with the original and the uniform prediction";
+    const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
-    fn seeded(_: u64) -> Self {
-        Self::new()
-    }
-
-    fn find(
-        &self,
-        data: FitData,
-        criterion: Option<&dyn Objective>,
-        progress: Progress<'_>,
-    ) -> Result<(Ensemble, FitReport)> {
+    fn find(&self, task: Task) -> Result<(Ensemble, FitReport)> {
+        let (data, criterion) = (task.data, task.criterion);
         let spread = data.spread();
         // separable data have no temperature: the start stays moderate, the descent goes on
         let beta = TemperatureScalingConfig::new().inverse_temperature(&data);
@@ -88,7 +61,7 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
                 let mixed = mixture(logits.clone(), log_beta.exp(), log_weights);
                 criterion.value(&mixed, &labels)
             };
-            let mut observe = observer(progress, fit, fits);
+            let mut observe = observer(task.progress, fit, fits);
             minimise(objective, start, &data.device, limits, &mut observe)
         };
         let mut best: Option<(Vec<f64>, FitReport)> = None;
@@ -170,8 +143,6 @@ impl Form for Ensemble {
 }
 
 impl Apply<Tensor<2>> for Ensemble {
-    type Output = Tensor<2>;
-
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         let dtype = logits.dtype();
         let beta = self.temperature.val().recip().cast(dtype);

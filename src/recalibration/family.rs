@@ -8,7 +8,7 @@ use super::{
     FitProgress, FitReport, Objective, Regularisation,
     data::FitData,
     descent::{Limits, minimise},
-    fit::{Progress, observer},
+    fit::{Progress, Task, observer},
     regularisation::{WEIGHTS, folds},
 };
 use crate::{error::Result, host::to_scalar, loss::LogLossConfig};
@@ -36,6 +36,16 @@ pub(super) struct Settings {
     pub regularisation: Regularisation,
     pub limits: Limits,
     pub seed: u64,
+}
+
+impl Settings {
+    pub fn new(regularisation: Regularisation, limits: Limits, seed: u64) -> Self {
+        Self {
+            regularisation,
+            limits,
+            seed,
+        }
+    }
 }
 
 /// Data in the form a family needs.
@@ -80,11 +90,10 @@ impl<'a, F: Family> Prepared<'a, F> {
 /// The parameters of the member that fits best, and how the last fit went.
 pub(super) fn fit_family<F: Family + Sync>(
     family: &F,
-    data: &FitData,
     settings: Settings,
-    criterion: Option<&dyn Objective>,
-    progress: Progress<'_>,
+    task: &mut Task,
 ) -> Result<(Vec<f64>, FitReport)> {
+    let (data, criterion) = (&task.data, task.criterion);
     let log_loss = LogLossConfig::new().init();
     let n = data.samples();
     let folds = match settings.regularisation.validate()? {
@@ -95,7 +104,7 @@ pub(super) fn fit_family<F: Family + Sync>(
     };
     let validating = folds.len() * WEIGHTS.len();
     let fits = validating + 1 + usize::from(criterion.is_some());
-    let mut observe = |at: FitProgress| progress(FitProgress { fits, ..at });
+    let mut observe = |at: FitProgress| (task.progress)(FitProgress { fits, ..at });
     let weight = match settings.regularisation {
         Regularisation::Fixed(weight) => weight,
         _ if folds.is_empty() => WEIGHTS[0],

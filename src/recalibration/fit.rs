@@ -118,6 +118,13 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     ) -> Result<Self::Map>;
 }
 
+/// The data of a fit, the criterion, the log loss if it is none, and who is told of the progress.
+pub struct Task<'a> {
+    pub data: FitData,
+    pub criterion: Option<&'a dyn Objective>,
+    pub progress: Progress<'a>,
+}
+
 /// A configuration that fits a map of logits.
 pub trait LogitFit {
     /// The parameters of the map.
@@ -130,15 +137,10 @@ pub trait LogitFit {
     const ABOUT: &'static str;
 
     /// The configuration by default, with a seed if it has one.
-    fn seeded(seed: u64) -> Self;
+    const DEFAULT: fn(u64) -> Self;
 
     /// Finds the parameters, and tells how that went.
-    fn find(
-        &self,
-        data: FitData,
-        criterion: Option<&dyn Objective>,
-        progress: Progress<'_>,
-    ) -> Result<(Self::Form, FitReport)>;
+    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)>;
 }
 
 impl<C: LogitFit> Fit for C {
@@ -151,8 +153,11 @@ impl<C: LogitFit> Fit for C {
         labels: Tensor<1, Int>,
         progress: Progress<'_>,
     ) -> Result<Self::Map> {
-        let data = FitData::new(&logits, &labels)?;
-        let (form, report) = self.find(data, criterion, progress)?;
+        let (form, report) = self.find(Task {
+            data: FitData::new(&logits, &labels)?,
+            criterion,
+            progress,
+        })?;
         Ok(Fitted::new(form, report))
     }
 }

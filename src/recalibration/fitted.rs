@@ -29,12 +29,9 @@ pub trait Form: Module + ModuleDisplay {
 }
 
 /// Predictions that a map takes.
-pub trait Apply<P>: Form {
-    /// The recalibrated predictions.
-    type Output;
-
+pub trait Apply<P, Q = P>: Form {
     /// Recalibrates predictions.
-    fn apply(&self, predictions: P) -> Self::Output;
+    fn apply(&self, predictions: P) -> Q;
 }
 
 /// A fitted map of any kind: parameters, and how their fit went.
@@ -140,12 +137,12 @@ impl<F: Form> Fitted<F> {
     }
 }
 
-impl<F: Apply<P>, P> Recalibration<P, F::Output> for Fitted<F> {
+impl<F: Apply<P, Q>, P, Q> Recalibration<P, Q> for Fitted<F> {
     fn kind(&self) -> &'static str {
         F::KIND
     }
 
-    fn forward(&self, predictions: P) -> F::Output {
+    fn forward(&self, predictions: P) -> Q {
         self.form.apply(predictions)
     }
 

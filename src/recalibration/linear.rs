@@ -1,22 +1,5 @@
 //! Affine maps of the logits: what vector, matrix and Dirichlet scaling share.
-
-use burn::tensor::Tensor;
-
-use super::{
-    FitReport, Objective, TemperatureScalingConfig,
-    data::FitData,
-    family::{Family, Settings, fit_family},
-    fit::Progress,
-};
-use crate::error::Result;
-
-/// The weights of a fitted affine map.
-pub(super) struct Weights {
-    /// Of the logits: `[m]` of a diagonal map, else `[m, m]`, the row of a new logit after the other.
-    pub weight: Vec<f64>,
-    /// `[m]`.
-    pub bias: Vec<f64>,
-}
+use super::common::*;
 
 /// Affine maps of the logits over their spread `s`: `θ = (W·s, b)`.
 pub(super) struct AffineFamily {
@@ -98,17 +81,16 @@ impl Family for AffineFamily {
     }
 }
 
-/// Fits an affine map.
+/// Fits the weights of the logits, `[m]` of a diagonal map, else `[m, m]`, the row of a new logit after the
+/// other, and the intercepts, `[m]`.
 pub(super) fn fit(
     diagonal: bool,
     settings: Settings,
-    data: &FitData,
-    criterion: Option<&dyn Objective>,
-    progress: Progress<'_>,
-) -> Result<(Weights, FitReport)> {
-    let family = AffineFamily::new(data, diagonal);
-    let (mut theta, report) = fit_family(&family, data, settings, criterion, progress)?;
+    task: &mut Task,
+) -> Result<([Vec<f64>; 2], FitReport)> {
+    let family = AffineFamily::new(&task.data, diagonal);
+    let (mut theta, report) = fit_family(&family, settings, task)?;
     let bias = theta.split_off(family.weights());
     let weight = theta.into_iter().map(|w| w / family.spread).collect();
-    Ok((Weights { weight, bias }, report))
+    Ok(([weight, bias], report))
 }

@@ -82,6 +82,8 @@
 //! a `LogitFit`, in a file of its own; the file and the names here; the configuration in the list of
 //! `registry.rs`, which files and the command line read.
 
+mod affine;
+mod common;
 mod data;
 mod descent;
 mod diagonal;
@@ -92,7 +94,6 @@ mod fit;
 mod fitted;
 mod linear;
 mod map;
-mod matrix;
 mod monotone;
 mod network;
 mod order_preserving;
@@ -106,18 +107,18 @@ mod scale;
 mod solver;
 mod temperature;
 mod variance;
-mod vector;
 
 use crate::error::{Error, Result};
 
+pub use affine::{
+    DirichletCalibration, DirichletCalibrationConfig, MatrixScaling, MatrixScalingConfig,
+    VectorScaling, VectorScalingConfig,
+};
 pub use diagonal::{DiagonalScaling, DiagonalScalingConfig};
 pub use ensemble::{EnsembleTemperatureScaling, EnsembleTemperatureScalingConfig};
 pub use fit::{Fit, FitProgress, Objective, Progress};
 pub use fitted::Fitted;
 pub use map::{Guarantees, Recalibration};
-pub use matrix::{
-    DirichletCalibration, DirichletCalibrationConfig, MatrixScaling, MatrixScalingConfig,
-};
 pub use order_preserving::{
     OrderInvariant, OrderInvariantConfig, OrderPreserving, OrderPreservingConfig,
 };
@@ -133,7 +134,6 @@ pub use scalar::{
 pub use scale::ScaleFamily;
 pub use temperature::{TemperatureScaling, TemperatureScalingConfig, Tempered, TemperedLogScore};
 pub use variance::{VarianceScaling, VarianceScalingConfig};
-pub use vector::{VectorScaling, VectorScalingConfig};
 
 /// An error unless a number is in its domain.
 fn ensure(inside: bool, name: &'static str, value: f64, expected: &'static str) -> Result<()> {

@@ -1,14 +1,9 @@
 //! A small network of one hidden layer whose outputs are positive factors, 1 at the start of a fit.
-
-use burn::{
-    module::Module,
-    tensor::{Device, Tensor, activation::tanh},
-};
+use burn::tensor::activation::tanh;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::StandardNormal;
 
-use super::parameter::Parameter;
-use crate::host::to_vec;
+use super::common::*;
 
 /// The sizes of a network `u ↦ exp(10 tanh((W₂ᵀ tanh(W₁ᵀu + b₁) + b₂)/10))`, whose factors lie in
 /// `[e⁻¹⁰, e¹⁰]`.

@@ -1,23 +1,10 @@
 use std::{fmt, marker::PhantomData};
 
-use burn::{
-    config::Config,
-    module::Module,
-    tensor::{Device, Int, Tensor},
-};
-
 use super::{
-    FitReport, Guarantees, Objective, Regularisation, TemperatureScalingConfig, at_least,
-    data::FitData,
-    descent::Limits,
+    common::*,
     diagonal::centre,
-    family::{Family, Settings, fit_family},
-    fit::{LogitFit, Progress},
-    fitted::{Apply, Fitted, Form, expect_classes},
     network::{Network, Sizes},
-    parameter::Parameter,
 };
-use crate::{error::Result, host::to_vec};
 
 /// Configuration of [`OrderPreserving`], which it fits.
 #[derive(Config, Debug)]
@@ -190,14 +177,9 @@ impl<S: Sight> Family for OrderFamily<S> {
 }
 
 impl<S: Sight> Order<S> {
-    fn fit(
-        hidden: usize,
-        settings: Settings,
-        data: &FitData,
-        criterion: Option<&dyn Objective>,
-        progress: Progress<'_>,
-    ) -> Result<(Self, FitReport)> {
+    fn fit(hidden: usize, settings: Settings, mut task: Task) -> Result<(Self, FitReport)> {
         at_least(1, "the number of hidden units", hidden, "at least 1")?;
+        let data = &task.data;
         let (mean, spread) = centre(&data.logits);
         let sizes = Sizes {
             inputs: data.classes,
@@ -212,7 +194,8 @@ impl<S: Sight> Order<S> {
             spread,
             sight: PhantomData,
         };
-        let (theta, report) = fit_family(&family, data, settings, criterion, progress)?;
+        let (theta, report) = fit_family(&family, settings, &mut task)?;
+        let data = &task.data;
         let weights = sizes.weights(&data.parameters(theta));
         let form = Self {
             network: Network::new(weights, &data.device),
@@ -257,8 +240,6 @@ impl<S: Sight> Form for Order<S> {
 }
 
 impl<S: Sight> Apply<Tensor<2>> for Order<S> {
-    type Output = Tensor<2>;
-
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         expect_classes(&logits, self);
         let scales = self.scales.cast(logits.dtype());
@@ -275,23 +256,12 @@ impl LogitFit for OrderPreservingConfig {
     type Form = Order<Unsorted>;
     const NAME: &'static str = "order-preserving";
     const ABOUT: &'static str = "Order-preserving network (OP)";
+    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
 
-    fn seeded(seed: u64) -> Self {
-        Self::new().with_seed(seed)
-    }
-
-    fn find(
-        &self,
-        data: FitData,
-        criterion: Option<&dyn Objective>,
-        progress: Progress<'_>,
-    ) -> Result<(Self::Form, FitReport)> {
-        let settings = Settings {
-            regularisation: self.regularisation,
-            limits: Limits::new(self.tolerance, self.max_iterations),
-            seed: self.seed,
-        };
-        Order::fit(self.hidden, settings, &data, criterion, progress)
+    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
+        let limits = Limits::new(self.tolerance, self.max_iterations);
+        let settings = Settings::new(self.regularisation, limits, self.seed);
+        Order::fit(self.hidden, settings, task)
     }
 }
 
@@ -299,22 +269,11 @@ impl LogitFit for OrderInvariantConfig {
     type Form = Order<InOrder>;
     const NAME: &'static str = "order-invariant";
     const ABOUT: &'static str = "Order-preserving network that treats classes alike (OI)";
+    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
 
-    fn seeded(seed: u64) -> Self {
-        Self::new().with_seed(seed)
-    }
-
-    fn find(
-        &self,
-        data: FitData,
-        criterion: Option<&dyn Objective>,
-        progress: Progress<'_>,
-    ) -> Result<(Self::Form, FitReport)> {
-        let settings = Settings {
-            regularisation: self.regularisation,
-            limits: Limits::new(self.tolerance, self.max_iterations),
-            seed: self.seed,
-        };
-        Order::fit(self.hidden, settings, &data, criterion, progress)
+    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
+        let limits = Limits::new(self.tolerance, self.max_iterations);
+        let settings = Settings::new(self.regularisation, limits, self.seed);
+        Order::fit(self.hidden, settings, task)
     }
 }

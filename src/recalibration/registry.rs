@@ -50,14 +50,14 @@ const OF_DISTRIBUTIONS: [&str; 2] = [
 impl MapKind {
     const fn of<C>() -> Self
     where
-        C: LogitFit<Form: Apply<Tensor<2>, Output = Tensor<2>> + 'static>,
+        C: LogitFit<Form: Apply<Tensor<2>> + 'static>,
     {
         Self {
             name: C::NAME,
             about: C::ABOUT,
             kind: C::Form::KIND,
             fit: |seed, criterion, (logits, labels), progress| {
-                let map = C::seeded(seed).fit_observed(criterion, logits, labels, progress)?;
+                let map = (C::DEFAULT)(seed).fit_observed(criterion, logits, labels, progress)?;
                 Ok(Box::new(map))
             },
             restore: |parts| Ok(Box::new(file::restore::<C::Form>(parts)?)),

@@ -1,22 +1,5 @@
-use burn::{
-    config::Config,
-    module::Module,
-    tensor::{Device, Tensor},
-};
-
-use super::{
-    Fit, FitReport, FitStatus, Guarantees, Objective, ScaleFamily, at_least,
-    descent::{Limits, minimise},
-    ensure,
-    fit::{Progress, observer},
-    fitted::{Apply, Fitted, Form},
-    parameter::Parameter,
-    scale::mean_powers,
-};
-use crate::{
-    error::Result,
-    host::{finest, to_vec},
-};
+use super::{ScaleFamily, common::*, scale::mean_powers};
+use crate::host::finest;
 
 /// The logarithm of a factor lies in `[−40, 40]`, so that its square is a number of f32.
 const BOUND: f64 = 40.0;
@@ -193,8 +176,6 @@ impl Form for Factors {
 }
 
 impl<P: ScaleFamily> Apply<P> for Factors {
-    type Output = P;
-
     fn apply(&self, predictions: P) -> P {
         let [location, scale] = predictions.location_and_scale();
         let ([k], [_, d]) = (self.factors.dims(), scale.dims());

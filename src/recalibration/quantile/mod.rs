@@ -1,27 +1,12 @@
 //! Recalibration of the levels of each coordinate.
-
 mod curve;
 mod recalibrated;
-
-use burn::{
-    config::Config,
-    module::Module,
-    tensor::{Device, Tensor},
-};
 
 pub use self::recalibrated::QuantileRecalibrated;
 
 use self::curve::Curve;
-use super::{
-    Fit, FitReport, Guarantees, Objective, ensure,
-    fit::{Progress, observer},
-    fitted::{Apply, Fitted, Form},
-    parameter::Parameter,
-};
-use crate::{
-    distribution::Marginals,
-    error::{Error, Result},
-};
+use super::common::*;
+use crate::distribution::Marginals;
 
 /// Configuration of [`QuantileRecalibration`], which it fits.
 ///
@@ -203,9 +188,7 @@ impl Form for Quantiles {
     }
 }
 
-impl<P: Marginals> Apply<P> for Quantiles {
-    type Output = QuantileRecalibrated<P>;
-
+impl<P: Marginals> Apply<P, QuantileRecalibrated<P>> for Quantiles {
     fn apply(&self, predictions: P) -> QuantileRecalibrated<P> {
         QuantileRecalibrated::new(predictions, self.curves())
     }

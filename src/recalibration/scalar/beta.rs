@@ -1,20 +1,9 @@
-use burn::{config::Config, tensor::Tensor};
-
 use super::{
     curve::{Curve, FLAT, Scalar},
     event::log_sigmoid,
     odds,
 };
-use crate::{
-    error::Result,
-    recalibration::{
-        FitReport, Guarantees, Objective,
-        data::FitData,
-        descent::Limits,
-        fit::{LogitFit, Progress},
-        fitted::Fitted,
-    },
-};
+use crate::recalibration::common::*;
 
 /// Configuration of [`BetaCalibration`], which it fits.
 #[derive(Config, Debug)]
@@ -80,18 +69,10 @@ impl LogitFit for BetaCalibrationConfig {
     type Form = Scalar<Beta, 3>;
     const NAME: &'static str = "beta";
     const ABOUT: &'static str = "Beta calibration of each class";
+    const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
-    fn seeded(_: u64) -> Self {
-        Self::new()
-    }
-
-    fn find(
-        &self,
-        data: FitData,
-        criterion: Option<&dyn Objective>,
-        progress: Progress<'_>,
-    ) -> Result<(Self::Form, FitReport)> {
+    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
         let limits = Limits::new(self.tolerance, self.max_iterations);
-        Ok(Scalar::fit(&data, limits, criterion, progress))
+        Ok(Scalar::fit(limits, task))
     }
 }

@@ -1,29 +1,12 @@
 //! Scalar maps of few parameters: log-odds that are linear in features of log-odds.
-
 use std::{array, fmt, marker::PhantomData};
-
-use burn::{
-    module::Module,
-    tensor::{Device, Tensor},
-};
 
 use super::{
     event::Event,
     logistic::{Logistic, Minimum},
     odds,
 };
-use crate::{
-    error::Result,
-    recalibration::{
-        FitReport, FitStatus, Guarantees, Objective,
-        data::FitData,
-        descent::{Limits, minimise},
-        ensure,
-        fit::{Progress, observer},
-        fitted::{Apply, Fitted, Form, expect_classes},
-        parameter::Parameter,
-    },
-};
+use crate::recalibration::common::*;
 
 /// A family of scalar maps `σ(Σ_j a_j φ_j(s) + b)` of the log-odds `s`, with `P` parameters of an
 /// event: a slope for each feature, and the intercept.
@@ -71,12 +54,8 @@ impl<C: Curve<P>, const P: usize> Scalar<C, P> {
     }
 
     /// Fits the parameters of each event.
-    pub(super) fn fit(
-        data: &FitData,
-        limits: Limits,
-        criterion: Option<&dyn Objective>,
-        progress: Progress<'_>,
-    ) -> (Self, FitReport) {
+    pub(super) fn fit(limits: Limits, task: Task) -> (Self, FitReport) {
+        let (data, criterion, progress) = (&task.data, task.criterion, task.progress);
         let events = Event::all(data);
         let fits = events.len() + usize::from(criterion.is_some());
         let problems: Vec<_> = (events.iter())
@@ -149,8 +128,6 @@ impl<C: Curve<P>, const P: usize> Form for Scalar<C, P> {
 }
 
 impl<C: Curve<P>, const P: usize> Apply<Tensor<2>> for Scalar<C, P> {
-    type Output = Tensor<2>;
-
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         expect_classes(&logits, self);
         let parameters = self.parameters.cast(logits.dtype());

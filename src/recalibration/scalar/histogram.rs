@@ -1,14 +1,10 @@
-use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
 use super::{
     event::{Event, Group},
     table::{Table, Tabulate},
 };
-use crate::{
-    error::Result,
-    recalibration::{at_least, ensure, fitted::Fitted},
-};
+use crate::recalibration::common::*;
 
 /// Where the bins of [`HistogramBinning`] end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,10 +88,7 @@ impl Tabulate for HistogramBinningConfig {
     const ABOUT: &'static str = "Histogram binning of each class (by the log loss alone)";
     const CLOSED_FORM: &'static str =
         "the frequency in a bin has the least log loss and the least Brier score already";
-
-    fn default() -> Self {
-        Self::new()
-    }
+    const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
     fn validate(&self) -> Result<()> {
         at_least(1, "the number of bins", self.bins, "at least 1")?;

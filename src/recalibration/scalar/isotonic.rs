@@ -1,11 +1,10 @@
-use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
 use super::{
     event::Event,
     table::{Table, Tabulate, bounded, check_margin},
 };
-use crate::{error::Result, recalibration::fitted::Fitted};
+use crate::recalibration::common::*;
 
 /// What [`IsotonicRegression`] is between the blocks of equal probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,10 +89,7 @@ impl Tabulate for IsotonicRegressionConfig {
     const ABOUT: &'static str = "Isotonic regression of each class (by the log loss alone)";
     const CLOSED_FORM: &'static str =
         "pooling adjacent violators has the least log loss and the least Brier score already";
-
-    fn default() -> Self {
-        Self::new()
-    }
+    const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
     fn validate(&self) -> Result<()> {
         check_margin(self.margin)

@@ -1,20 +1,9 @@
-use burn::{config::Config, tensor::Tensor};
-
 use super::{
     curve::{Curve, FLAT, Scalar},
     event::Event,
     logistic::Logistic,
 };
-use crate::{
-    error::Result,
-    recalibration::{
-        FitReport, Guarantees, Objective,
-        data::FitData,
-        descent::Limits,
-        fit::{LogitFit, Progress},
-        fitted::Fitted,
-    },
-};
+use crate::recalibration::common::*;
 
 /// Configuration of [`PlattScaling`], which it fits.
 #[derive(Config, Debug)]
@@ -82,18 +71,10 @@ impl LogitFit for PlattScalingConfig {
     type Form = Scalar<Platt, 2>;
     const NAME: &'static str = "platt";
     const ABOUT: &'static str = "Platt scaling of each class";
+    const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
-    fn seeded(_: u64) -> Self {
-        Self::new()
-    }
-
-    fn find(
-        &self,
-        data: FitData,
-        criterion: Option<&dyn Objective>,
-        progress: Progress<'_>,
-    ) -> Result<(Self::Form, FitReport)> {
+    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
         let limits = Limits::new(self.tolerance, self.max_iterations);
-        Ok(Scalar::fit(&data, limits, criterion, progress))
+        Ok(Scalar::fit(limits, task))
     }
 }

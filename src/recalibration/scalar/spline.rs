@@ -1,4 +1,3 @@
-use burn::config::Config;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -7,10 +6,7 @@ use super::{
     platt,
     table::{Table, Tabulate, bounded, check_margin},
 };
-use crate::{
-    error::Result,
-    recalibration::{at_least, fitted::Fitted},
-};
+use crate::recalibration::common::*;
 
 /// The probabilities `q` that [`SplineCalibration`] corrects, with the weights `w` of its axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,10 +93,7 @@ impl Tabulate for SplineCalibrationConfig {
         "A spline through the cumulative frequencies of each class (by the log loss alone)";
     const CLOSED_FORM: &'static str =
         "the spline is fitted to the cumulative accuracy by least squares";
-
-    fn default() -> Self {
-        Self::new()
-    }
+    const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
     fn validate(&self) -> Result<()> {
         at_least(2, "the number of knots", self.knots, "at least 2")?;

@@ -1,29 +1,11 @@
 //! Scalar maps without a formula: probabilities at knots among the log-odds, linear between them.
-
 use std::{fmt, marker::PhantomData};
-
-use burn::{
-    module::Module,
-    tensor::{Device, Int, Tensor},
-};
 
 use super::{
     event::{self, Event},
     odds,
 };
-use crate::{
-    error::{Error, Result},
-    host::to_scalar,
-    loss::LogLossConfig,
-    recalibration::{
-        FitReport, Guarantees, Objective,
-        data::FitData,
-        ensure,
-        fit::{LogitFit, Progress, observer},
-        fitted::{Apply, Fitted, Form, expect_classes},
-        parameter::Parameter,
-    },
-};
+use crate::recalibration::common::*;
 
 /// A configuration that finds the knots of a map.
 pub trait Tabulate: Clone + fmt::Debug + Send + Sync + 'static {
@@ -37,7 +19,7 @@ pub trait Tabulate: Clone + fmt::Debug + Send + Sync + 'static {
     const CLOSED_FORM: &'static str;
 
     /// The configuration by default.
-    fn default() -> Self;
+    const DEFAULT: fn(u64) -> Self;
 
     /// Checks the configuration.
     fn validate(&self) -> Result<()>;
@@ -145,31 +127,25 @@ impl<T: Tabulate> LogitFit for T {
     const NAME: &'static str = T::NAME;
     const ABOUT: &'static str = T::ABOUT;
 
-    fn seeded(_: u64) -> Self {
-        T::default()
-    }
+    const DEFAULT: fn(u64) -> Self = T::DEFAULT;
 
     /// Fits the knots of each event, and reports the log loss of the map.
-    fn find(
-        &self,
-        data: FitData,
-        criterion: Option<&dyn Objective>,
-        progress: Progress<'_>,
-    ) -> Result<(Table<T>, FitReport)> {
+    fn find(&self, task: Task) -> Result<(Table<T>, FitReport)> {
+        let data = &task.data;
         self.validate()?;
-        if criterion.is_some() {
+        if task.criterion.is_some() {
             return Err(Error::NoSuchFit {
                 map: T::KIND,
                 reason: T::CLOSED_FORM,
             });
         }
-        let events = Event::all(&data);
+        let events = Event::all(data);
         let knots = events.iter().map(|event| self.knots(event)).collect();
         let table = Table::new(knots, &data.device);
         let logits = table.forward(data.tensor(data.logits.clone()).inner());
         let labels = data.labels_tensor().inner();
         let objective = to_scalar(LogLossConfig::new().init().forward(logits, labels));
-        observer(progress, 1, 1)(1, objective);
+        observer(task.progress, 1, 1)(1, objective);
         Ok((table, FitReport::closed_form(objective)))
     }
 }
@@ -224,8 +200,6 @@ impl<T: Tabulate> Form for Table<T> {
 }
 
 impl<T: Tabulate> Apply<Tensor<2>> for Table<T> {
-    type Output = Tensor<2>;
-
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         expect_classes(&logits, self);
         self.forward(logits)

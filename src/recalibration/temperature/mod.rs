@@ -1,28 +1,15 @@
 //! Temperature scaling of logits and of predictive distributions.
-
 mod exponential;
 mod log_loss;
 mod tempered;
-
-use burn::{
-    config::Config,
-    module::Module,
-    tensor::{Device, Tensor},
-};
 
 pub use self::tempered::{Tempered, TemperedLogScore};
 
 use self::log_loss::LogLoss;
 use super::{
-    Fit, FitReport, FitStatus, Guarantees, Objective,
-    data::FitData,
-    ensure,
-    fit::{LogitFit, Progress, observer},
-    fitted::{Apply, Fitted, Form},
-    parameter::Parameter,
+    common::*,
     solver::{Solution, increasing_root, minimum},
 };
-use crate::{error::Result, host::to_scalar};
 
 /// Configuration of [`TemperatureScaling`], which it fits.
 ///
@@ -198,18 +185,11 @@ impl LogitFit for TemperatureScalingConfig {
     type Form = Temperature;
     const NAME: &'static str = "temperature";
     const ABOUT: &'static str = "One temperature";
+    const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
-    fn seeded(_: u64) -> Self {
-        Self::new()
-    }
-
-    fn find(
-        &self,
-        data: FitData,
-        criterion: Option<&dyn Objective>,
-        progress: Progress<'_>,
-    ) -> Result<(Temperature, FitReport)> {
-        let (beta, report) = match criterion {
+    fn find(&self, task: Task) -> Result<(Temperature, FitReport)> {
+        let (data, progress) = (task.data, task.progress);
+        let (beta, report) = match task.criterion {
             None => self.fit_log_loss(&data, progress),
             Some(criterion) => {
                 let start = self.inverse_temperature(&data);
@@ -320,8 +300,6 @@ pub(super) fn check_temperature(temperature: &Parameter<1>) -> Result<(), String
 }
 
 impl Apply<Tensor<2>> for Temperature {
-    type Output = Tensor<2>;
-
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         let temperature = self.temperature.cast(logits.dtype());
         logits / temperature.reshape([1, 1])
@@ -329,8 +307,6 @@ impl Apply<Tensor<2>> for Temperature {
 }
 
 impl<P: Tempered> Apply<P> for Temperature {
-    type Output = P;
-
     fn apply(&self, predictions: P) -> P {
         predictions.tempered(self.temperature.val())
     }
