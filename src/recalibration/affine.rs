@@ -1,5 +1,3 @@
-use std::{fmt, marker::PhantomData};
-
 use burn::tensor::activation::log_softmax;
 use nalgebra::{DMatrix, DVector};
 
@@ -45,7 +43,7 @@ pub struct MatrixScalingConfig {
 /// Configuration of [`DirichletCalibration`], which it fits.
 #[derive(Config, Debug)]
 pub struct DirichletCalibrationConfig {
-    /// As of [`MatrixScalingConfig`], for log-probabilities over their root mean square. Default: by
+    /// The weight of the regularisation of [`MatrixScalingConfig`], for log-probabilities over their root mean square. Default: by
     /// cross-validation in 5 folds.
     #[config(default = "Regularisation::CrossValidated { folds: 5 }")]
     pub regularisation: Regularisation,
@@ -66,7 +64,7 @@ pub struct DirichletCalibrationConfig {
 /// if they have the same sign. The log loss is convex in
 /// `(a, b)`; on separable data it has no minimum, and the fit ends where its slope is below the
 /// tolerance.
-pub type VectorScaling = Fitted<Affine<Diagonal, 1>>;
+pub type VectorScaling = Fitted<Affine<1, false>>;
 
 /// Matrix scaling: `z ↦ Wz + b` (Guo, Pleiss, Sun, Weinberger 2017), with off-diagonal and intercept
 /// regularisation (ODIR: Kull, Perello-Nieto, Kängsepp, Silva Filho, Song, Flach 2019).
@@ -76,102 +74,29 @@ pub type VectorScaling = Fitted<Affine<Diagonal, 1>>;
 /// injective on log-probabilities if all entries of `v` have the same sign, and on all logits if they
 /// are equal, which is to say that all rows of `W` have the same sum. For invertible `W`, `v = W⁻¹1`.
 /// The regularised log loss is convex.
-pub type MatrixScaling = Fitted<Affine<Logits, 2>>;
+pub type MatrixScaling = Fitted<Affine<2, false>>;
 
 /// Dirichlet calibration: `z ↦ W log softmax(z) + b` (Kull, Perello-Nieto, Kängsepp, Silva Filho,
 /// Song, Flach 2019), with their off-diagonal and intercept regularisation.
 ///
 /// May change the accuracy. Injective as [`MatrixScaling`] on log-probabilities, whatever the logits.
 /// The regularised log loss is convex.
-pub type DirichletCalibration = Fitted<Affine<LogProbabilities, 2>>;
+pub type DirichletCalibration = Fitted<Affine<2, true>>;
 
-/// A kind of affine map, with weights of rank `D`: 1 of a diagonal, 2 of a matrix.
-pub trait Weights<const D: usize>: Clone + fmt::Debug + Send + 'static {
-    /// The kind of the map, in words.
-    const KIND: &'static str;
-
-    /// The numbers that the weights multiply.
-    fn features(logits: Tensor<2>) -> Tensor<2> {
-        logits
-    }
-
-    /// The product of the features, `[n, m]`, and the weights.
-    fn product(features: Tensor<2>, weight: Tensor<D>) -> Tensor<2>;
-
-    /// Whether the map is injective, and whether it is on log-probabilities.
-    fn injective(weight: &[f64], m: usize) -> [bool; 2];
-}
-
-/// The weights of [`VectorScaling`].
-#[derive(Debug, Clone)]
-pub struct Diagonal;
-
-impl Weights<1> for Diagonal {
-    const KIND: &'static str = "vector scaling";
-
-    fn product(features: Tensor<2>, weight: Tensor<1>) -> Tensor<2> {
-        features * weight.unsqueeze::<2>()
-    }
-
-    fn injective(weight: &[f64], _: usize) -> [bool; 2] {
-        let one_sign = weight.iter().all(|a| *a > 0.0) || weight.iter().all(|a| *a < 0.0);
-        let equal = weight.windows(2).all(|pair| pair[0] == pair[1]);
-        [one_sign && equal, one_sign]
-    }
-}
-
-/// The weights of [`MatrixScaling`], of the logits as they are.
-#[derive(Debug, Clone)]
-pub struct Logits;
-
-impl Weights<2> for Logits {
-    const KIND: &'static str = "matrix scaling";
-
-    fn product(features: Tensor<2>, weight: Tensor<2>) -> Tensor<2> {
-        features.matmul(weight.transpose())
-    }
-
-    fn injective(weight: &[f64], m: usize) -> [bool; 2] {
-        let keeps = keeps_simplex(weight, m);
-        [keeps && sums_are_equal(weight, m), keeps]
-    }
-}
-
-/// The weights of [`DirichletCalibration`], of log-probabilities.
-#[derive(Debug, Clone)]
-pub struct LogProbabilities;
-
-impl Weights<2> for LogProbabilities {
-    const KIND: &'static str = "Dirichlet calibration";
-
-    fn features(logits: Tensor<2>) -> Tensor<2> {
-        log_softmax(logits, 1)
-    }
-
-    fn product(features: Tensor<2>, weight: Tensor<2>) -> Tensor<2> {
-        features.matmul(weight.transpose())
-    }
-
-    fn injective(weight: &[f64], m: usize) -> [bool; 2] {
-        [keeps_simplex(weight, m); 2]
-    }
-}
-
-/// The parameters of an affine map.
+/// The parameters of an affine map of logits, or of log-probabilities if it `NORMALISES` them. Its weights
+/// are of rank `D`: 1 of a diagonal, 2 of a matrix.
 #[derive(Module, Debug)]
-pub struct Affine<W: Clone + fmt::Debug + Send, const D: usize> {
+pub struct Affine<const D: usize, const NORMALISES: bool> {
     /// `a`, of shape `[m]`, or `W`, of shape `[m, m]`.
     weight: Parameter<D>,
     /// `b`, of shape `[m]`.
     bias: Parameter<1>,
-    #[module(skip)]
-    weights: PhantomData<W>,
 }
 
-impl<W: Weights<D>, const D: usize> Affine<W, D> {
+impl<const D: usize, const NORMALISES: bool> Affine<D, NORMALISES> {
     fn fit(settings: Settings, mut task: Task) -> Result<(Self, FitReport)> {
         let data = &mut task.data;
-        data.logits = to_vec(W::features(data.tensor(data.logits.clone())).inner());
+        data.logits = to_vec(Self::features(data.tensor(data.logits.clone())).inner());
         let ([weight, bias], report) = linear::fit(D == 1, settings, &mut task)?;
         Ok((Self::new(weight, bias, &task.data.device), report))
     }
@@ -181,12 +106,19 @@ impl<W: Weights<D>, const D: usize> Affine<W, D> {
         Self {
             weight: Parameter::new(weight, [m; D], device),
             bias: Parameter::new(bias, [m], device),
-            weights: PhantomData,
+        }
+    }
+
+    /// The numbers that the weights multiply.
+    fn features(logits: Tensor<2>) -> Tensor<2> {
+        match NORMALISES {
+            true => log_softmax(logits, 1),
+            false => logits,
         }
     }
 }
 
-impl<W: Weights<D>, const D: usize> Fitted<Affine<W, D>> {
+impl<const D: usize, const NORMALISES: bool> Fitted<Affine<D, NORMALISES>> {
     /// Gives the weights: `a`, one for each class, or `W`, a row for each new logit, row after row.
     pub fn weight(&self) -> Vec<f64> {
         self.form.weight.to_vec()
@@ -198,17 +130,16 @@ impl<W: Weights<D>, const D: usize> Fitted<Affine<W, D>> {
     }
 }
 
-impl<W: Weights<D>, const D: usize> Form for Affine<W, D> {
-    const KIND: &'static str = W::KIND;
+impl<const D: usize, const NORMALISES: bool> Form for Affine<D, NORMALISES> {
+    const KIND: &'static str = match (D, NORMALISES) {
+        (1, _) => "vector scaling",
+        (_, false) => "matrix scaling",
+        (_, true) => "Dirichlet calibration",
+    };
 
     fn template(device: &Device) -> Self {
-        let identity = [1.0, 0.0, 0.0, 1.0];
-        let weight = if D == 1 {
-            vec![1.0; 2]
-        } else {
-            identity.to_vec()
-        };
-        Self::new(weight, vec![0.0; 2], device)
+        let identity = [vec![1.0, 1.0], vec![1.0, 0.0, 0.0, 1.0]];
+        Self::new(identity[D - 1].clone(), vec![0.0; 2], device)
     }
 
     fn check(&self) -> Result<(), String> {
@@ -221,8 +152,18 @@ impl<W: Weights<D>, const D: usize> Form for Affine<W, D> {
     }
 
     fn keeps(&self) -> Guarantees {
-        let [injective, injective_on_log_probabilities] =
-            W::injective(&self.weight.to_vec(), self.bias.dims()[0]);
+        let (weight, m) = (self.weight.to_vec(), self.bias.dims()[0]);
+        let (injective, injective_on_log_probabilities) = match D {
+            1 => {
+                let one_sign = weight.iter().all(|a| *a > 0.0) || weight.iter().all(|a| *a < 0.0);
+                let equal = weight.windows(2).all(|pair| pair[0] == pair[1]);
+                (one_sign && equal, one_sign)
+            }
+            _ => {
+                let keeps = keeps_simplex(&weight, m);
+                (keeps && (NORMALISES || sums_are_equal(&weight, m)), keeps)
+            }
+        };
         Guarantees {
             injective,
             injective_on_log_probabilities,
@@ -231,17 +172,22 @@ impl<W: Weights<D>, const D: usize> Form for Affine<W, D> {
     }
 }
 
-impl<W: Weights<D>, const D: usize> Apply<Tensor<2>> for Affine<W, D> {
+impl<const D: usize, const NORMALISES: bool> Apply<Tensor<2>> for Affine<D, NORMALISES> {
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         expect_classes(&logits, self);
-        let dtype = logits.dtype();
-        let product = W::product(W::features(logits), self.weight.cast(dtype));
-        product + self.bias.cast(dtype).unsqueeze::<2>()
+        let (m, dtype) = (self.bias.dims()[0], logits.dtype());
+        let weight = self.weight.cast(dtype).reshape([m.pow(D as u32)]);
+        linear::forward(
+            D == 1,
+            Self::features(logits),
+            weight,
+            self.bias.cast(dtype),
+        )
     }
 }
 
 impl LogitFit for VectorScalingConfig {
-    type Form = Affine<Diagonal, 1>;
+    type Form = Affine<1, false>;
     const NAME: &'static str = "vector";
     const ABOUT: &'static str = "A scale and an intercept for each class";
     const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
@@ -254,7 +200,7 @@ impl LogitFit for VectorScalingConfig {
 }
 
 impl LogitFit for MatrixScalingConfig {
-    type Form = Affine<Logits, 2>;
+    type Form = Affine<2, false>;
     const NAME: &'static str = "matrix";
     const ABOUT: &'static str = "A matrix and intercepts, regularised";
     const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
@@ -267,7 +213,7 @@ impl LogitFit for MatrixScalingConfig {
 }
 
 impl LogitFit for DirichletCalibrationConfig {
-    type Form = Affine<LogProbabilities, 2>;
+    type Form = Affine<2, true>;
     const NAME: &'static str = "dirichlet";
     const ABOUT: &'static str = "A matrix and intercepts of log-probabilities, regularised";
     const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);

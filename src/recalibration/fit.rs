@@ -7,15 +7,15 @@ use super::{
 };
 use crate::{distribution::Predictive, error::Result, loss::Criterion};
 
-/// Where a fit is; what a callback gets.
+/// The state of a fit, as a callback gets it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitProgress {
-    /// The fit that this is of, from 1: those of a cross-validation, which run at the same time, then
-    /// the last one on all data.
+    /// The number of the fit, from 1: those of a cross-validation, which run at the same time, come
+    /// first, then the last one on all data.
     pub fit: usize,
-    /// How many there are.
+    /// The number of fits.
     pub fits: usize,
-    /// Evaluations of the criterion in this fit.
+    /// The number of evaluations of the criterion in this fit.
     pub evaluations: usize,
     /// The value of the criterion, with its regularisation, at the last one.
     pub objective: f64,

@@ -1,4 +1,5 @@
 //! Affine maps of the logits: what vector, matrix and Dirichlet scaling share.
+
 use super::common::*;
 
 /// Affine maps of the logits over their spread `s`: `θ = (W·s, b)`.
@@ -57,12 +58,7 @@ impl Family for AffineFamily {
 
     fn logits(&self, theta: &Tensor<1>, inputs: &Tensor<2>) -> Tensor<2> {
         let (weight, bias) = self.split(theta);
-        let m = self.classes;
-        let scaled = match self.diagonal {
-            true => inputs.clone() * weight.reshape([1, m]),
-            false => inputs.clone().matmul(weight.reshape([m, m]).transpose()),
-        };
-        scaled + bias.reshape([1, m])
+        forward(self.diagonal, inputs.clone(), weight, bias)
     }
 
     /// The mean square of the off-diagonal weights and that of the intercepts (Kull et al. 2019,
@@ -79,6 +75,21 @@ impl Family for AffineFamily {
             (weight * (-eye.reshape([m * m]) + 1.0)).square().sum() / (m * (m - 1)) as f64;
         off_diagonal + intercepts
     }
+}
+
+/// The affine map of rows, `[n, m]`, with weights `[m]` or `[m²]` and intercepts `[m]`.
+pub(super) fn forward(
+    diagonal: bool,
+    rows: Tensor<2>,
+    weight: Tensor<1>,
+    bias: Tensor<1>,
+) -> Tensor<2> {
+    let [_, m] = rows.dims();
+    let scaled = match diagonal {
+        true => rows * weight.reshape([1, m]),
+        false => rows.matmul(weight.reshape([m, m]).transpose()),
+    };
+    scaled + bias.reshape([1, m])
 }
 
 /// Fits the weights of the logits, `[m]` of a diagonal map, else `[m, m]`, the row of a new logit after the

@@ -5,7 +5,7 @@ use burn::tensor::Tensor;
 use super::FitReport;
 use crate::error::Result;
 
-/// What a fitted map keeps of the predictions that it changes.
+/// The properties of predictions that a fitted map keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Guarantees {
     /// Whether the order of the classes of a row never changes: a class above another stays above
@@ -21,8 +21,8 @@ pub struct Guarantees {
     /// each logit can therefore take different predictions to the same one, though it is injective as a
     /// map of logits.
     pub injective: bool,
-    /// The same where the logits are log-probabilities, `log softmax(z)`, of which each prediction has
-    /// one row: in the fit, and wherever the map is used.
+    /// Whether it is injective where the logits are log-probabilities, `log softmax(z)`, of which each
+    /// prediction has one row: in the fit, and wherever the map is used.
     pub injective_on_log_probabilities: bool,
     /// Whether the means of predictive distributions over real vectors never change; false for maps of
     /// logits alone.

@@ -1,4 +1,5 @@
 //! A small network of one hidden layer whose outputs are positive factors, 1 at the start of a fit.
+
 use burn::tensor::activation::tanh;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::StandardNormal;

@@ -1,5 +1,3 @@
-use std::{fmt, marker::PhantomData};
-
 use super::{
     common::*,
     diagonal::centre,
@@ -57,61 +55,27 @@ pub struct OrderInvariantConfig {
 /// with positive `g` from a network of the logits. Keeps the order of the classes, hence the
 /// accuracy; need not be injective. Without weights `g = 1/T` and the map is `z/T` with the temperature
 /// of the log loss, towards which it is regularised.
-pub type OrderPreserving = Fitted<Order<Unsorted>>;
+pub type OrderPreserving = Fitted<Order<false>>;
 
 /// The order-invariant and order-preserving map OI (Rahimi et al. 2020, section 3.3): as
 /// [`OrderPreserving`] with `g` from a network of the sorted logits, so that the map of permuted logits
 /// is the permuted map.
 ///
 /// Keeps the order of the classes, hence the accuracy; need not be injective.
-pub type OrderInvariant = Fitted<Order<InOrder>>;
+pub type OrderInvariant = Fitted<Order<true>>;
 
-/// The logits that the network sees.
-pub trait Sight: Clone + fmt::Debug + Send + Sync + 'static {
-    const KIND: &'static str;
-
-    #[doc(hidden)]
-    fn features(logits: Tensor<2>, sorted: &Sorted) -> Tensor<2>;
-}
-
-/// The network of [`OrderPreserving`] sees the logits as they are.
-#[derive(Debug, Clone)]
-pub struct Unsorted;
-
-impl Sight for Unsorted {
-    const KIND: &'static str = "order-preserving map";
-
-    fn features(logits: Tensor<2>, _: &Sorted) -> Tensor<2> {
-        logits
-    }
-}
-
-/// The network of [`OrderInvariant`] sees the logits in descending order.
-#[derive(Debug, Clone)]
-pub struct InOrder;
-
-impl Sight for InOrder {
-    const KIND: &'static str = "order-invariant map";
-
-    fn features(_: Tensor<2>, sorted: &Sorted) -> Tensor<2> {
-        sorted.logits.clone()
-    }
-}
-
-/// The parameters of [`OrderPreserving`] and [`OrderInvariant`].
+/// The parameters of [`OrderPreserving`], and of [`OrderInvariant`], whose network sees the logits sorted.
 #[derive(Module, Debug)]
-pub struct Order<S: Sight> {
+pub struct Order<const SORTED: bool> {
     /// Of `log g`.
     network: Network,
     /// `1/T`, and the mean and standard deviation of the logits of the fit: `[3]`.
     scales: Parameter<1>,
-    #[module(skip)]
-    sight: PhantomData<S>,
 }
 
 /// Logits in descending order.
 #[derive(Debug, Clone)]
-pub struct Sorted {
+struct Sorted {
     /// `z₍₁₎ ≥ … ≥ z₍ₘ₎`: `[n, m]`.
     logits: Tensor<2>,
     /// Which of them each logit is: `[n, m]`.
@@ -127,6 +91,11 @@ impl Sorted {
         }
     }
 
+    /// What the network sees, of the logits themselves.
+    fn features(&self, logits: Tensor<2>, sorted: bool) -> Tensor<2> {
+        if sorted { self.logits.clone() } else { logits }
+    }
+
     /// `f(z)` of the factors `g_k`, `[n, m − 1]`, and `1/T`, `[1, 1]`.
     fn map(&self, factors: Tensor<2>, beta: Tensor<2>) -> Tensor<2> {
         let [n, m] = self.logits.dims();
@@ -140,17 +109,17 @@ impl Sorted {
     }
 }
 
-struct OrderFamily<S> {
+struct OrderFamily {
     sizes: Sizes,
     /// Random hidden units that do nothing yet: `[p]`.
     start: Tensor<1>,
     beta: f64,
     mean: f64,
     spread: f64,
-    sight: PhantomData<S>,
+    sorted: bool,
 }
 
-impl<S: Sight> Family for OrderFamily<S> {
+impl Family for OrderFamily {
     /// The sorted logits, and what the network sees.
     type Inputs = (Sorted, Tensor<2>);
 
@@ -161,7 +130,7 @@ impl<S: Sight> Family for OrderFamily<S> {
     fn inputs(&self, data: &FitData) -> Self::Inputs {
         let logits = data.tensor(data.logits.clone());
         let sorted = Sorted::new(logits.clone());
-        let features = S::features(logits, &sorted);
+        let features = sorted.features(logits, self.sorted);
         (sorted, (features - self.mean) * self.spread.recip())
     }
 
@@ -176,7 +145,7 @@ impl<S: Sight> Family for OrderFamily<S> {
     }
 }
 
-impl<S: Sight> Order<S> {
+impl<const SORTED: bool> Order<SORTED> {
     fn fit(hidden: usize, settings: Settings, mut task: Task) -> Result<(Self, FitReport)> {
         at_least(1, "the number of hidden units", hidden, "at least 1")?;
         let data = &task.data;
@@ -186,13 +155,13 @@ impl<S: Sight> Order<S> {
             hidden,
             outputs: data.classes - 1,
         };
-        let family = OrderFamily::<S> {
+        let family = OrderFamily {
             sizes,
             start: data.parameters(sizes.start(settings.seed)),
             beta: TemperatureScalingConfig::new().inverse_temperature(data),
             mean,
             spread,
-            sight: PhantomData,
+            sorted: SORTED,
         };
         let (theta, report) = fit_family(&family, settings, &mut task)?;
         let data = &task.data;
@@ -200,20 +169,21 @@ impl<S: Sight> Order<S> {
         let form = Self {
             network: Network::new(weights, &data.device),
             scales: Parameter::new(vec![family.beta, mean, spread], [3], &data.device),
-            sight: PhantomData,
         };
         Ok((form, report))
     }
 }
 
-impl<S: Sight> Form for Order<S> {
-    const KIND: &'static str = S::KIND;
+impl<const SORTED: bool> Form for Order<SORTED> {
+    const KIND: &'static str = match SORTED {
+        false => "order-preserving map",
+        true => "order-invariant map",
+    };
 
     fn template(device: &Device) -> Self {
         Self {
             network: Network::template(device),
             scales: Parameter::new(vec![1.0, 0.0, 1.0], [3], device),
-            sight: PhantomData,
         }
     }
 
@@ -239,7 +209,7 @@ impl<S: Sight> Form for Order<S> {
     }
 }
 
-impl<S: Sight> Apply<Tensor<2>> for Order<S> {
+impl<const SORTED: bool> Apply<Tensor<2>> for Order<SORTED> {
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         expect_classes(&logits, self);
         let scales = self.scales.cast(logits.dtype());
@@ -247,13 +217,13 @@ impl<S: Sight> Apply<Tensor<2>> for Order<S> {
             [0, 1, 2].map(|k| scales.clone().slice(k..k + 1).reshape([1, 1]));
         let weights = self.network.weights(&logits);
         let sorted = Sorted::new(logits.clone());
-        let features = (S::features(logits, &sorted) - mean) / spread;
+        let features = (sorted.features(logits, SORTED) - mean) / spread;
         sorted.map(weights.factors(features), beta)
     }
 }
 
 impl LogitFit for OrderPreservingConfig {
-    type Form = Order<Unsorted>;
+    type Form = Order<false>;
     const NAME: &'static str = "order-preserving";
     const ABOUT: &'static str = "Order-preserving network (OP)";
     const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
@@ -266,7 +236,7 @@ impl LogitFit for OrderPreservingConfig {
 }
 
 impl LogitFit for OrderInvariantConfig {
-    type Form = Order<InOrder>;
+    type Form = Order<true>;
     const NAME: &'static str = "order-invariant";
     const ABOUT: &'static str = "Order-preserving network that treats classes alike (OI)";
     const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);

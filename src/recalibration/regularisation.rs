@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use super::{at_least, ensure};
 use crate::error::Result;
 
-/// How strongly a map with freedom to overfit is held back.
+/// The strength of the regularisation of a map that could overfit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Regularisation {
-    /// With a fixed weight, 0 or more.
+    /// A fixed weight, 0 or more.
     Fixed(f64),
-    /// With that of the weights `10⁻⁴, 10⁻³, …, 10` whose maps have the least log loss on rows they
+    /// The one of the weights `10⁻⁴, 10⁻³, …, 10` whose maps have the least log loss on rows they
     /// were not fitted to, in so many folds; the largest weight where there are fewer than two rows
     /// to a fold.
     CrossValidated {

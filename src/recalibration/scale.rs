@@ -67,7 +67,7 @@ impl<P: ScaleFamily> Tempered for P {
         P::with_location_and_scale(location, scale * factor.reshape([1, 1]))
     }
 
-    /// Least at `T = mean(|z|^r)`.
+    /// The log score is least at `T = mean(|z|^r)`.
     fn log_score(&self, targets: &Tensor<2>) -> Result<TemperedLogScore> {
         let powers = mean_powers(self, targets);
         let energy = powers.iter().sum::<f64>() / P::POWER;

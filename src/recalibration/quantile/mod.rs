@@ -1,4 +1,5 @@
 //! Recalibration of the levels of each coordinate.
+
 mod curve;
 mod recalibrated;
 

@@ -1,4 +1,5 @@
 //! Scalar maps of few parameters: log-odds that are linear in features of log-odds.
+
 use std::{array, fmt, marker::PhantomData};
 
 use super::{

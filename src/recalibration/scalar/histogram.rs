@@ -6,13 +6,13 @@ use super::{
 };
 use crate::recalibration::common::*;
 
-/// Where the bins of [`HistogramBinning`] end.
+/// The edges of the bins of [`HistogramBinning`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BinEdges {
-    /// After the samples of rank `⌈bn/B⌉` for `b = 1..B`, halfway to the next log-odds. Samples of
+    /// Bins that end after the samples of rank `⌈bn/B⌉` for `b = 1..B`, halfway to the next log-odds. Samples of
     /// equal log-odds share a bin, which can leave fewer bins.
     EqualMass,
-    /// At the probabilities `b/B`.
+    /// Bins that end at the probabilities `b/B`.
     EqualWidth,
 }
 
@@ -22,7 +22,7 @@ pub struct HistogramBinningConfig {
     /// The number `B` of bins. Default: 15.
     #[config(default = 15)]
     pub bins: usize,
-    /// Where they end. Default: equal mass.
+    /// The edges of the bins. Default: equal mass.
     #[config(default = "BinEdges::EqualMass")]
     pub edges: BinEdges,
     /// The number `α` of hits and of misses added to each bin: at least 10⁻³⁰. Default: ½, with which

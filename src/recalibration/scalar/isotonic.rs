@@ -6,10 +6,10 @@ use super::{
 };
 use crate::recalibration::common::*;
 
-/// What [`IsotonicRegression`] is between the blocks of equal probability.
+/// The form of [`IsotonicRegression`] between the blocks of equal probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Interpolation {
-    /// Linear in the log-odds from the last of a block to the first of the next, as in scikit-learn.
+    /// A line in the log-odds from the last of a block to the first of the next, as in scikit-learn.
     Linear,
     /// A step halfway between them.
     Step,
@@ -18,10 +18,10 @@ pub enum Interpolation {
 /// Configuration of [`IsotonicRegression`], which it fits.
 #[derive(Config, Debug)]
 pub struct IsotonicRegressionConfig {
-    /// What the map is between its blocks. Default: linear.
+    /// The form of the map between its blocks. Default: linear.
     #[config(default = "Interpolation::Linear")]
     pub interpolation: Interpolation,
-    /// How far the probabilities stay away from 0 and 1, whose logarithm is not finite: at least
+    /// The least distance of the probabilities from 0 and 1, whose logarithm is not finite: at least
     /// 10⁻³⁰, below ½. Default: `1/(2(n+1))` of `n` samples.
     #[config(default = "None")]
     pub margin: Option<f64>,

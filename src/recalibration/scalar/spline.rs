@@ -11,11 +11,11 @@ use crate::recalibration::common::*;
 /// The probabilities `q` that [`SplineCalibration`] corrects, with the weights `w` of its axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SplineBase {
-    /// Those of the model over their quantiles: `q = p`, `w = 1` (Gupta et al. 2021). Among several
+    /// The probabilities of the model over their quantiles: `q = p`, `w = 1` (Gupta et al. 2021). Among several
     /// classes most probabilities are near 0, and a smooth correction there is large beside them:
     /// expect a lower Kolmogorov–Smirnov error, and a log loss that can be higher than without.
     Model,
-    /// Those of [`PlattScaling`](super::PlattScaling) over their variance: `q = σ(a s + b)`,
+    /// The probabilities of [`PlattScaling`](super::PlattScaling) over their variance: `q = σ(a s + b)`,
     /// `w = q(1−q)`, at least 10⁻¹². In it the cumulative residual of calibrated probabilities is a
     /// random walk at a constant rate, and the correction vanishes where they are certain. The map does
     /// not depend on the scale of the logits of two classes.
@@ -29,10 +29,10 @@ pub struct SplineCalibrationConfig {
     /// log-odds, and one. Default: 6, as Gupta et al. 2021.
     #[config(default = 6)]
     pub knots: usize,
-    /// What is corrected. Default: Platt scaling.
+    /// The probabilities that are corrected. Default: Platt scaling.
     #[config(default = "SplineBase::Platt")]
     pub base: SplineBase,
-    /// How far the probabilities stay away from 0 and 1, where the derivative of a spline can lead: at
+    /// The least distance of the probabilities from 0 and 1, where the derivative of a spline can lead: at
     /// least 10⁻³⁰, below ½. Default: `1/(2(n+1))` of `n` samples.
     #[config(default = "None")]
     pub margin: Option<f64>,

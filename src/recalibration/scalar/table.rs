@@ -1,4 +1,5 @@
 //! Scalar maps without a formula: probabilities at knots among the log-odds, linear between them.
+
 use std::{fmt, marker::PhantomData};
 
 use super::{

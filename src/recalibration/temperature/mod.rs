@@ -1,4 +1,5 @@
 //! Temperature scaling of logits and of predictive distributions.
+
 mod exponential;
 mod log_loss;
 mod tempered;
@@ -57,23 +58,14 @@ pub struct Temperature {
 /// The largest logarithm of a temperature of distributions in absolute value: `T` is a number of f32.
 const BOUND: f64 = 80.0;
 
-/// A mean log loss with its first two derivatives as a convex function of `β = 1/T`.
+/// A mean log loss as a convex function of `β = 1/T`.
 struct Convex<'a> {
+    /// The value and the first two derivatives.
     at: &'a dyn Fn(f64) -> [f64; 3],
     /// The bounds of `β`.
     bounds: (f64, f64),
     /// Where the minimum is, if it is known in closed form.
     minimum: Option<f64>,
-}
-
-impl<'a> Convex<'a> {
-    fn of_distributions(at: &'a dyn Fn(f64) -> [f64; 3], minimum: Option<f64>) -> Self {
-        Self {
-            at,
-            bounds: ((-BOUND).exp(), BOUND.exp()),
-            minimum,
-        }
-    }
 }
 
 impl TemperatureScalingConfig {
@@ -84,21 +76,16 @@ impl TemperatureScalingConfig {
 
     fn fit_log_loss(&self, data: &FitData, progress: Progress<'_>) -> (f64, FitReport) {
         let loss = LogLoss::new(data);
-        let at = |beta| loss.at(beta);
-        match loss.bounds() {
-            None => (1.0, indifferent(at(1.0)[0])),
-            Some(bounds) => {
-                let (at, minimum) = (&at, None);
-                self.least(
-                    &Convex {
-                        at,
-                        bounds,
-                        minimum,
-                    },
-                    progress,
-                )
-            }
-        }
+        let Some(bounds) = loss.bounds() else {
+            return (1.0, indifferent(loss.at(1.0)[0]));
+        };
+        let (at, minimum) = (&|beta| loss.at(beta), None);
+        let function = Convex {
+            at,
+            bounds,
+            minimum,
+        };
+        self.least(&function, progress)
     }
 
     /// The minimum of a convex function.
@@ -134,10 +121,8 @@ impl TemperatureScalingConfig {
         let [value, slope, _] = last; // at a bound or within the tolerance of the minimum
         let gradient = (slope * beta).abs(); // d/d log T = −β d/dβ
         let status = status(beta, function.bounds, converged);
-        (
-            beta,
-            FitReport::new(status, value, Some(gradient), evaluations),
-        )
+        let report = FitReport::new(status, value, Some(gradient), evaluations);
+        (beta, report)
     }
 
     /// The minimum of any function of `β` that lies downhill from a start.
@@ -221,8 +206,11 @@ impl<P: Tempered> Fit<P, P::Targets> for TemperatureScalingConfig {
         predictions.check_targets(&targets)?;
         let (predictions, device) = (predictions.detach(), predictions.device());
         let log_score = predictions.log_score(&targets)?;
-        let at = |beta| log_score.at(beta);
-        let function = Convex::of_distributions(&at, log_score.minimum());
+        let function = Convex {
+            at: &|beta| log_score.at(beta),
+            bounds: ((-BOUND).exp(), BOUND.exp()),
+            minimum: log_score.minimum(),
+        };
         let (beta, report) = match criterion {
             None => self.least(&function, progress),
             Some(criterion) => {

@@ -105,7 +105,7 @@ impl Tempered for PowerExponential {
         Self::new(self.location(), scale, self.kurtosis())
     }
 
-    /// Least at `T = κ/d · mean(q^κ)`.
+    /// The log score is least at `T = κ/d · mean(q^κ)`.
     fn log_score(&self, targets: &Tensor<2>) -> Result<TemperedLogScore> {
         let powers = to_vec(self.powers(targets));
         let energy = 0.5 * powers.iter().sum::<f64>() / powers.len() as f64;
