@@ -24,7 +24,7 @@ use burn_calibration::{
     hypothesis::{OmnibusOutcome, OmnibusTest},
     kernel::{RealKernel, TensorKernel},
     loss::ScoreLoss,
-    recalibration::DistributionTemperatureConfig,
+    recalibration::{Fit, Recalibration, TemperatureScalingConfig},
     score::{Crps, LogScore, Score},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -61,9 +61,9 @@ fn main() -> Result<()> {
 
         // One temperature, fitted to samples that training did not see, makes all variances larger.
         let of_validation = network.predict(&validation.inputs);
-        let map = DistributionTemperatureConfig::new().fit(&of_validation, &validation.targets)?;
+        let map = TemperatureScalingConfig::new().fit(of_validation, validation.targets.clone())?;
         let temperature = format!("T = {:.2}", map.temperature());
-        let (row, outcome) = evaluate(&map.forward(&predictions), &test)?;
+        let (row, outcome) = evaluate(&map.forward(predictions.clone()), &test)?;
         println!("| {name} | {temperature} | {row} |");
         answers.push(format!("{name}, {temperature}: {outcome}"));
     }

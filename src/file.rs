@@ -1,23 +1,48 @@
 //! Files that are written whole.
 
-use std::{ffi::OsString, fmt::Display, fs, path::Path};
+use std::{
+    fmt::Display,
+    io::{self, BufWriter, Write},
+    path::Path,
+};
 
 use crate::error::{Error, Result};
 
-/// Writes a file aside and then renames it: nobody finds half of one.
+/// Writes a file under a name of its own in the same folder and then renames it: nobody finds half of
+/// one, and those who write the same file at the same time do not meet.
+///
+/// # Errors
+///
+/// A path without the name of a file, or what the file system or the writer says.
+pub fn write_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let expected = || io::Error::other("expected the name of a file");
+    path.file_name().ok_or_else(expected)?;
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        // the permissions that a new file has, not those of a temporary one
+        use std::{fs::Permissions, os::unix::fs::PermissionsExt};
+        builder.permissions(Permissions::from_mode(0o666)); // less the mask of the process
+    }
+    let mut aside = builder.tempfile_in(folder)?;
+    let mut writer = BufWriter::new(&mut aside);
+    write(&mut writer)?;
+    writer.flush()?;
+    drop(writer);
+    aside.persist(path)?;
+    Ok(())
+}
+
+/// Writes a file whole, with what it holds.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
-    let name = path
-        .file_name()
-        .ok_or_else(|| error(path, "expected the name of a file"))?;
-    let mut aside = OsString::from(".");
-    aside.push(name);
-    aside.push(".part");
-    let aside = path.with_file_name(aside);
-    let written = fs::write(&aside, content).and_then(|()| fs::rename(&aside, path));
-    written.map_err(|reason| {
-        let _ = fs::remove_file(&aside); // it may not even exist; the first failure is the one to report
-        error(path, reason)
-    })
+    write_with(path, |file| file.write_all(content)).map_err(|reason| error(path, reason))
 }
 
 /// What is wrong with a file.

@@ -83,7 +83,8 @@ pub mod accumulator;
 pub mod distribution;
 pub mod error;
 pub mod estimator;
-mod file;
+#[doc(hidden)]
+pub mod file;
 mod host;
 pub mod hypothesis;
 pub mod kernel;
@@ -114,12 +115,11 @@ pub mod prelude {
         },
         recalibration::{
             BetaCalibrationConfig, DiagonalScalingConfig, DirichletCalibrationConfig,
-            DistributionTemperatureConfig, EnsembleTemperatureScalingConfig, Fit,
-            HistogramBinningConfig, IsotonicRegressionConfig, MatrixScalingConfig,
-            OrderInvariantConfig, OrderPreservingConfig, PlattScalingConfig,
-            QuantileRecalibrationConfig, Recalibration, SplineCalibrationConfig,
-            TemperatureScaling, TemperatureScalingConfig, VarianceScalingConfig,
-            VectorScalingConfig,
+            EnsembleTemperatureScalingConfig, Fit, HistogramBinningConfig,
+            IsotonicRegressionConfig, MatrixScalingConfig, OrderInvariantConfig,
+            OrderPreservingConfig, PlattScalingConfig, QuantileRecalibrationConfig, Recalibration,
+            SplineCalibrationConfig, TemperatureScaling, TemperatureScalingConfig,
+            VarianceScalingConfig, VectorScalingConfig,
         },
         score::{Brier, Crps, Improvement, LogScore, Overconfidence, Quantify, Score, Spherical},
     };

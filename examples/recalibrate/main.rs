@@ -10,7 +10,6 @@
 //! `docs/recalibration.md`.
 
 mod arguments;
-mod maps;
 mod reading;
 mod table;
 
@@ -18,7 +17,10 @@ use std::{error::Error, fs, time::Instant};
 
 use arguments::Arguments;
 use burn::tensor::Device;
-use burn_calibration::{prelude::*, recalibration::load_map};
+use burn_calibration::{
+    prelude::*,
+    recalibration::{MapKind, load_map},
+};
 use clap::Parser;
 use reading::Predictions;
 use table::{Row, table};
@@ -41,9 +43,10 @@ fn main() -> Result<()> {
             "none", None, &before, &before, &held_out, kernel,
         )?];
 
-        for (method, fit_map) in maps::all() {
-            let start = Instant::now();
-            let map = fit_map(fit.logits.clone(), fit.labels.clone())?;
+        for kind in MapKind::all() {
+            let (method, start) = (kind.name(), Instant::now());
+            let (logits, labels) = (fit.logits.clone(), fit.labels.clone());
+            let map = kind.fit(0, None, logits, labels, &mut |_| {})?;
             let seconds = start.elapsed().as_secs_f64();
             eprintln!(
                 "{name}, {method}: {}",

@@ -9,7 +9,7 @@ use crate::{
 
 /// The data of a fit.
 #[derive(Debug, Clone)]
-pub(super) struct FitData {
+pub struct FitData {
     /// Row after row.
     pub logits: Vec<f64>,
     pub labels: Vec<usize>,
@@ -53,7 +53,7 @@ impl FitData {
         }
     }
 
-    /// Of rows: `[n, m]`, recording gradients of what meets it.
+    /// Rows on a device that records gradients: `[n, m]`.
     pub fn tensor(&self, values: Vec<f64>) -> Tensor<2> {
         let data = TensorData::new(values, [self.samples(), self.classes]);
         let device = self.device.clone().autodiff();

@@ -19,6 +19,15 @@ pub(super) struct Limits {
     pub iterations: usize,
 }
 
+impl Limits {
+    pub fn new(tolerance: f64, iterations: usize) -> Self {
+        Self {
+            tolerance,
+            iterations,
+        }
+    }
+}
+
 /// Burn's L-BFGS forgets steps `s` and changes of gradient `y` with `sᵀy ≤ 10⁻¹⁰`: times this number
 /// those near the minimum of a mean are still remembered.
 const SCALE: f64 = 1e4;
@@ -86,24 +95,19 @@ pub(super) fn minimise(
             false if spent >= limits.iterations => Some(FitStatus::IterationLimit),
             false => stalled.then_some(FitStatus::Stalled),
         };
-        let ended = FitReport {
-            status: status.unwrap_or(FitStatus::Stalled),
-            objective,
-            gradient: Some(gradient),
-            evaluations: 0,
-            regularisation: None,
-        };
+        let ended = status.unwrap_or(FitStatus::Stalled);
+        let so_far = FitReport::new(ended, objective, Some(gradient), 0);
         if status.is_some() {
             let theta = to_vec(point.theta.val().inner());
             return (
                 theta,
                 FitReport {
                     evaluations,
-                    ..ended
+                    ..so_far
                 },
             );
         }
-        report = Some(ended);
+        report = Some(so_far);
     }
 }
 

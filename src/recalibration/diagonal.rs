@@ -1,23 +1,7 @@
-use burn::{
-    config::Config,
-    module::{Module, Param},
-    tensor::{Int, Tensor},
-};
-
 use super::{
-    Fit, FitProgress, FitReport, Guarantees, Regularisation, TemperatureScalingConfig,
-    data::FitData,
-    descent::Limits,
-    family::{Family, Settings, fit_family},
-    file::{Parts, Stored, parameter},
-    map::impl_recalibration,
+    common::*,
     monotone::{Located, Monotone},
     network::Sizes,
-};
-use crate::{
-    error::{Error, Result},
-    host::to_vec,
-    loss::Criterion,
 };
 
 /// Configuration of [`DiagonalScaling`], which it fits.
@@ -60,16 +44,17 @@ pub struct DiagonalScalingConfig {
 /// On other logits it is injective only where `w` is affine. Elsewhere slopes differ at some `x` and `y`.
 /// For small `κ` the logits `(x, y)` and `(w⁻¹(w(x) − κ), w⁻¹(w(y) − κ))` are of different predictions,
 /// which become the same.
+pub type DiagonalScaling = Fitted<Diagonal>;
+
+/// The parameters of [`DiagonalScaling`].
 #[derive(Module, Debug)]
-pub struct DiagonalScaling {
+pub struct Diagonal {
     /// `[k]`, increasing.
-    knots: Param<Tensor<1>>,
+    knots: Parameter<1>,
     /// `w` at the knots, `[k]`.
-    values: Param<Tensor<1>>,
+    values: Parameter<1>,
     /// The slope of `w` at the knots, `[k]`, positive.
-    slopes: Param<Tensor<1>>,
-    #[module(skip)]
-    report: Option<FitReport>,
+    slopes: Parameter<1>,
 }
 
 struct DiagonalFamily {
@@ -149,29 +134,16 @@ fn quantiles(mut numbers: Vec<f64>, count: usize) -> Vec<f64> {
     knots
 }
 
-impl Fit for DiagonalScalingConfig {
-    type Map = DiagonalScaling;
+impl LogitFit for DiagonalScalingConfig {
+    type Form = Diagonal;
+    const NAME: &'static str = "diagonal";
+    const ABOUT: &'static str = "One increasing function of each logit (DIAG)";
+    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
 
-    fn fit_observed(
-        &self,
-        criterion: Option<&dyn Criterion>,
-        logits: Tensor<2>,
-        labels: Tensor<1, Int>,
-        progress: &mut dyn FnMut(FitProgress),
-    ) -> Result<DiagonalScaling> {
-        for (name, value, least, expected) in [
-            ("the number of hidden units", self.hidden, 1, "at least 1"),
-            ("the number of knots", self.knots, 3, "at least 3"),
-        ] {
-            if value < least {
-                return Err(Error::Parameter {
-                    name,
-                    value: value as f64,
-                    expected,
-                });
-            }
-        }
-        let data = FitData::new(&logits, &labels)?;
+    fn find(&self, mut task: Task) -> Result<(Diagonal, FitReport)> {
+        at_least(1, "the number of hidden units", self.hidden, "at least 1")?;
+        at_least(3, "the number of knots", self.knots, "at least 3")?;
+        let data = &task.data;
         let knots = quantiles(data.logits.clone(), self.knots);
         let k = knots.len();
         let (mean, spread) = centre(&data.logits);
@@ -184,28 +156,23 @@ impl Fit for DiagonalScalingConfig {
         let family = DiagonalFamily {
             network,
             start: data.parameters(network.start(self.seed)),
-            beta: TemperatureScalingConfig::new().inverse_temperature(&data),
+            beta: TemperatureScalingConfig::new().inverse_temperature(data),
             knots: data.parameters(knots),
             standardised: data.parameters(standardised).reshape([k, 1]),
         };
-        let settings = Settings {
-            regularisation: self.regularisation,
-            limits: Limits {
-                tolerance: self.tolerance,
-                iterations: self.max_iterations,
-            },
-            seed: self.seed,
-        };
-        let (theta, report) = fit_family(&family, &data, settings, criterion, progress)?;
+        let limits = Limits::new(self.tolerance, self.max_iterations);
+        let settings = Settings::new(self.regularisation, limits, self.seed);
+        let (theta, report) = fit_family(&family, settings, &mut task)?;
+        let data = &task.data;
         let function = family.function(&data.parameters(theta));
         let [knots, values, slopes] = [function.knots, function.values, function.slopes]
-            .map(|tensor| parameter(to_vec(tensor.inner()), [k], &data.device));
-        Ok(DiagonalScaling {
+            .map(|tensor| Parameter::new(to_vec(tensor.inner()), [k], &data.device));
+        let form = Diagonal {
             knots,
             values,
             slopes,
-            report: Some(report),
-        })
+        };
+        Ok((form, report))
     }
 }
 
@@ -220,48 +187,71 @@ pub(super) fn centre(numbers: &[f64]) -> (f64, f64) {
     }
 }
 
-impl DiagonalScaling {
+impl Diagonal {
     /// `w` in the dtype of a tensor.
     fn function(&self, like: &Tensor<2>) -> Monotone {
-        let cast = |param: &Param<Tensor<1>>| param.val().cast(like.dtype());
         Monotone {
-            knots: cast(&self.knots),
-            values: cast(&self.values),
-            slopes: cast(&self.slopes),
+            knots: self.knots.cast(like.dtype()),
+            values: self.values.cast(like.dtype()),
+            slopes: self.slopes.cast(like.dtype()),
         }
     }
+}
 
-    /// The knots of `w` with its values and slopes there.
+impl DiagonalScaling {
+    /// Gives the knots of `w` with its values and slopes there.
     pub fn knots(&self) -> Vec<(f64, f64, f64)> {
-        let [knots, values, slopes] =
-            [&self.knots, &self.values, &self.slopes].map(|param| to_vec(param.val()));
-        let values = values.into_iter().zip(slopes);
-        (knots.into_iter().zip(values))
+        let Diagonal {
+            knots,
+            values,
+            slopes,
+        } = &self.form;
+        let values = values.to_vec().into_iter().zip(slopes.to_vec());
+        (knots.to_vec().into_iter().zip(values))
             .map(|(x, (value, slope))| (x, value, slope))
             .collect()
     }
 
-    /// The logits of recalibrated logits: `w⁻¹` of each entry, to about the rounding of the dtype times
-    /// the ratio of the steepest to the flattest slope.
+    /// Gives the logits of recalibrated logits: `w⁻¹` of each entry, to about the rounding of the dtype
+    /// times the ratio of the steepest to the flattest slope.
     ///
     /// # Shapes
     ///
     /// - recalibrated: `[n, m]`
     /// - output: `[n, m]`, in the dtype of the input
     pub fn inverse(&self, recalibrated: Tensor<2>) -> Tensor<2> {
-        self.function(&recalibrated).inverse(recalibrated)
+        self.form.function(&recalibrated).inverse(recalibrated)
+    }
+}
+
+impl Form for Diagonal {
+    const KIND: &'static str = "diagonal scaling";
+
+    fn template(device: &Device) -> Self {
+        let of = |values: [f64; 3]| Parameter::new(values.to_vec(), [3], device);
+        Self {
+            knots: of([-1.0, 0.0, 1.0]),
+            values: of([-1.0, 0.0, 1.0]),
+            slopes: of([1.0; 3]),
+        }
     }
 
-    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-        self.function(&logits).forward(logits)
-    }
-
-    fn width(&self) -> Option<usize> {
-        None
+    fn check(&self) -> Result<(), String> {
+        self.values.check_shape("values", self.knots.dims())?;
+        self.slopes.check_shape("slopes", self.knots.dims())?;
+        let increases = |parameter: &Parameter<1>| {
+            let numbers = parameter.to_vec();
+            numbers.len() >= 3 && numbers.windows(2).all(|pair| pair[0] < pair[1])
+        };
+        let positive = self.slopes.to_vec().iter().all(|slope| *slope > 0.0);
+        match increases(&self.knots) && increases(&self.values) && positive {
+            true => Ok(()),
+            false => Err("the function does not increase".into()),
+        }
     }
 
     fn keeps(&self) -> Guarantees {
-        let slopes = to_vec(self.slopes.val());
+        let slopes = self.slopes.to_vec();
         Guarantees {
             injective: slopes.windows(2).all(|pair| pair[0] == pair[1]), // w is affine
             ..Guarantees::ALL
@@ -269,28 +259,8 @@ impl DiagonalScaling {
     }
 }
 
-impl Stored for DiagonalScaling {
-    const KIND: &'static str = "diagonal scaling";
-
-    fn restore(parts: &mut Parts) -> Result<Self, String> {
-        let knots = parts.take::<1>("knots")?;
-        let values = parts.take_shaped("values", knots.dims())?;
-        let slopes = parts.take_shaped("slopes", knots.dims())?;
-        let increases = |param: &Param<Tensor<1>>| {
-            let numbers = to_vec(param.val());
-            numbers.len() >= 3 && numbers.windows(2).all(|pair| pair[0] < pair[1])
-        };
-        let positive = to_vec(slopes.val()).iter().all(|slope| *slope > 0.0);
-        match increases(&knots) && increases(&values) && positive {
-            true => Ok(Self {
-                knots,
-                values,
-                slopes,
-                report: None,
-            }),
-            false => Err("the function does not increase".into()),
-        }
+impl Apply<Tensor<2>> for Diagonal {
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        self.function(&logits).forward(logits)
     }
 }
-
-impl_recalibration!(DiagonalScaling);

@@ -1,26 +1,6 @@
-use crate::prelude::Categorical;
-use crate::prelude::LogScore;
-use burn::{
-    config::Config,
-    module::{Module, Param},
-    tensor::{
-        Int, Tensor,
-        activation::{log_softmax, softmax},
-    },
-};
+use burn::tensor::activation::{log_softmax, softmax};
 
-use super::{
-    Fit, FitProgress, FitReport, Guarantees, TemperatureScalingConfig,
-    data::FitData,
-    descent::{Limits, minimise},
-    file::{Parts, Stored, parameter},
-    map::impl_recalibration,
-};
-use crate::{
-    error::Result,
-    host::{to_scalar, to_vec},
-    loss::{Criterion, ScoreLoss},
-};
+use super::{common::*, temperature::check_temperature};
 
 /// Configuration of [`EnsembleTemperatureScaling`], which it fits.
 #[derive(Config, Debug)]
@@ -44,66 +24,51 @@ pub struct EnsembleTemperatureScalingConfig {
 /// Fitted by descent in `log T` and the weights from the temperature of the log loss with
 /// `w = (0.9, 0.05, 0.05)`; a minimum with a weight of 0 is approached, not reached. Not convex: a
 /// fit that is no better than its temperature alone gives that temperature with `w₁ ≈ 1`.
+pub type EnsembleTemperatureScaling = Fitted<Ensemble>;
+
+/// The parameters of [`EnsembleTemperatureScaling`].
 #[derive(Module, Debug)]
-pub struct EnsembleTemperatureScaling {
+pub struct Ensemble {
     /// `T`, of shape `[1]`.
-    temperature: Param<Tensor<1>>,
+    temperature: Parameter<1>,
     /// `log w`, of shape `[3]`.
-    log_weights: Param<Tensor<1>>,
-    #[module(skip)]
-    report: Option<FitReport>,
+    log_weights: Parameter<1>,
 }
 
 /// The start of the descent, and nearly the temperature alone.
 const STARTS: [[f64; 3]; 2] = [[0.9, 0.05, 0.05], [1.0 - 2e-9, 1e-9, 1e-9]];
 
-impl Fit for EnsembleTemperatureScalingConfig {
-    type Map = EnsembleTemperatureScaling;
+impl LogitFit for EnsembleTemperatureScalingConfig {
+    type Form = Ensemble;
+    const NAME: &'static str = "ensemble-temperature";
+    const ABOUT: &'static str = "A temperature mixed with the original and the uniform prediction";
+    const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
-    fn fit_observed(
-        &self,
-        criterion: Option<&dyn Criterion>,
-        logits: Tensor<2>,
-        labels: Tensor<1, Int>,
-        progress: &mut dyn FnMut(FitProgress),
-    ) -> Result<EnsembleTemperatureScaling> {
-        let data = FitData::new(&logits, &labels)?;
+    fn find(&self, task: Task) -> Result<(Ensemble, FitReport)> {
+        let (data, criterion) = (task.data, task.criterion);
         let spread = data.spread();
         // separable data have no temperature: the start stays moderate, the descent goes on
         let beta = TemperatureScalingConfig::new().inverse_temperature(&data);
         let beta = (beta * spread).clamp(1e-4, 1e4) / spread;
         let (logits, labels) = (data.tensor(data.logits.clone()), data.labels_tensor());
         let log_loss = ScoreLoss::new(LogScore);
-        let limits = Limits {
-            tolerance: self.tolerance,
-            iterations: self.max_iterations,
-        };
+        let limits = Limits::new(self.tolerance, self.max_iterations);
         let fits = STARTS.len() + usize::from(criterion.is_some());
-        let mut descend = |fit, criterion: &dyn Criterion, start: &[f64]| {
+        let mut descend = |fit, criterion: &dyn Objective, start: &[f64]| {
             let objective = |theta: &Tensor<1>| {
                 let [log_beta, weights] = [0..1, 1..4].map(|part| theta.clone().slice(part));
                 let log_weights = log_softmax(weights, 0);
                 let mixed = mixture(logits.clone(), log_beta.exp(), log_weights);
-                criterion.value(&Categorical::from_logits_unchecked(mixed), &labels)
+                criterion.objective(&mixed, &labels)
             };
-            let mut observe = |evaluations, objective| {
-                progress(FitProgress {
-                    fit,
-                    fits,
-                    evaluations,
-                    objective,
-                })
-            };
+            let mut observe = observer(task.progress, fit, fits);
             minimise(objective, start, &data.device, limits, &mut observe)
         };
         let mut best: Option<(Vec<f64>, FitReport)> = None;
         for (fit, weights) in (1..).zip(STARTS) {
             let start: Vec<f64> = [beta].iter().chain(&weights).map(|x| x.ln()).collect();
             let found = descend(fit, &log_loss, &start);
-            if best
-                .as_ref()
-                .is_none_or(|best| found.1.objective < best.1.objective)
-            {
+            if (best.as_ref()).is_none_or(|best| found.1.objective < best.1.objective) {
                 best = Some(found);
             }
         }
@@ -111,12 +76,12 @@ impl Fit for EnsembleTemperatureScalingConfig {
         if let Some(criterion) = criterion {
             (theta, report) = descend(fits, criterion, &theta);
         }
-        let weights = parameter(theta[1..].to_vec(), [3], &data.device).val();
-        Ok(EnsembleTemperatureScaling {
-            temperature: parameter(vec![(-theta[0]).exp()], [1], &data.device),
-            log_weights: Param::from_tensor(log_softmax(weights, 0)),
-            report: Some(report),
-        })
+        let weights = Parameter::new(theta[1..].to_vec(), [3], &data.device).val();
+        let form = Ensemble {
+            temperature: Parameter::new(vec![(-theta[0]).exp()], [1], &data.device),
+            log_weights: Parameter::from(log_softmax(weights, 0)),
+        };
+        Ok((form, report))
     }
 }
 
@@ -144,25 +109,32 @@ fn mixture(logits: Tensor<2>, beta: Tensor<1>, log_weights: Tensor<1>) -> Tensor
 }
 
 impl EnsembleTemperatureScaling {
-    /// The temperature `T`.
+    /// Gives the temperature `T`.
     pub fn temperature(&self) -> f64 {
-        to_scalar(self.temperature.val())
+        to_scalar(self.form.temperature.val())
     }
 
-    /// The weights `w` of the scaled, the original and the uniform prediction; they sum to 1.
+    /// Gives the weights `w` of the scaled, the original and the uniform prediction; they sum to 1.
     pub fn weights(&self) -> [f64; 3] {
-        let weights = to_vec(softmax(self.log_weights.val(), 0));
+        let weights = to_vec(softmax(self.form.log_weights.val(), 0));
         [weights[0], weights[1], weights[2]]
     }
+}
 
-    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-        let dtype = logits.dtype();
-        let beta = self.temperature.val().recip().cast(dtype);
-        mixture(logits, beta, self.log_weights.val().cast(dtype))
+impl Form for Ensemble {
+    const KIND: &'static str = "ensemble temperature scaling";
+
+    fn template(device: &Device) -> Self {
+        let thirds = (1f64 / 3.0).ln();
+        Self {
+            temperature: Parameter::new(vec![1.0], [1], device),
+            log_weights: Parameter::new(vec![thirds; 3], [3], device),
+        }
     }
 
-    fn width(&self) -> Option<usize> {
-        None
+    fn check(&self) -> Result<(), String> {
+        check_temperature(&self.temperature)?;
+        self.log_weights.check_shape("log_weights", [3])
     }
 
     fn keeps(&self) -> Guarantees {
@@ -170,22 +142,10 @@ impl EnsembleTemperatureScaling {
     }
 }
 
-impl Stored for EnsembleTemperatureScaling {
-    const KIND: &'static str = "ensemble temperature scaling";
-
-    fn restore(parts: &mut Parts) -> Result<Self, String> {
-        let temperature = parts.take_shaped("temperature", [1])?;
-        match to_scalar(temperature.val()) {
-            t if t > 0.0 => Ok(Self {
-                temperature,
-                log_weights: parts.take_shaped("log_weights", [3])?,
-                report: None,
-            }),
-            t => Err(format!(
-                "the temperature is {t}, expected a positive number"
-            )),
-        }
+impl Apply<Tensor<2>> for Ensemble {
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        let dtype = logits.dtype();
+        let beta = self.temperature.val().recip().cast(dtype);
+        mixture(logits, beta, self.log_weights.cast(dtype))
     }
 }
-
-impl_recalibration!(EnsembleTemperatureScaling);

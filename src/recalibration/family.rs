@@ -1,22 +1,17 @@
 //! Fitting a differentiable family of maps: regularisation, cross-validation, descent.
 
-use crate::prelude::Categorical;
-use crate::prelude::LogScore;
 use std::{sync::mpsc, thread};
 
 use burn::tensor::{Int, Tensor};
 
 use super::{
-    FitProgress, FitReport, Regularisation,
+    FitProgress, FitReport, Objective, Regularisation,
     data::FitData,
     descent::{Limits, minimise},
+    fit::{Progress, Task, observer},
     regularisation::{WEIGHTS, folds},
 };
-use crate::{
-    error::Result,
-    host::to_scalar,
-    loss::{Criterion, ScoreLoss},
-};
+use crate::{error::Result, host::to_scalar, loss::ScoreLoss, score::LogScore};
 
 /// Maps that differ by their parameters `θ`.
 pub(super) trait Family {
@@ -43,6 +38,16 @@ pub(super) struct Settings {
     pub seed: u64,
 }
 
+impl Settings {
+    pub fn new(regularisation: Regularisation, limits: Limits, seed: u64) -> Self {
+        Self {
+            regularisation,
+            limits,
+            seed,
+        }
+    }
+}
+
 /// Data in the form a family needs.
 struct Prepared<'a, F: Family> {
     family: &'a F,
@@ -62,14 +67,14 @@ impl<'a, F: Family> Prepared<'a, F> {
     }
 
     /// The criterion alone.
-    fn criterion(&self, criterion: &dyn Criterion, theta: &Tensor<1>) -> Tensor<1> {
+    fn criterion(&self, criterion: &dyn Objective, theta: &Tensor<1>) -> Tensor<1> {
         let logits = self.family.logits(theta, &self.inputs);
-        criterion.value(&Categorical::from_logits_unchecked(logits), &self.labels)
+        criterion.objective(&logits, &self.labels)
     }
 
     fn fit(
         &self,
-        criterion: &dyn Criterion,
+        criterion: &dyn Objective,
         weight: f64,
         start: &[f64],
         limits: Limits,
@@ -85,11 +90,10 @@ impl<'a, F: Family> Prepared<'a, F> {
 /// The parameters of the member that fits best, and how the last fit went.
 pub(super) fn fit_family<F: Family + Sync>(
     family: &F,
-    data: &FitData,
     settings: Settings,
-    criterion: Option<&dyn Criterion>,
-    progress: &mut dyn FnMut(FitProgress),
+    task: &mut Task,
 ) -> Result<(Vec<f64>, FitReport)> {
+    let (data, criterion) = (&task.data, task.criterion);
     let log_loss = ScoreLoss::new(LogScore);
     let n = data.samples();
     let folds = match settings.regularisation.validate()? {
@@ -100,14 +104,7 @@ pub(super) fn fit_family<F: Family + Sync>(
     };
     let validating = folds.len() * WEIGHTS.len();
     let fits = validating + 1 + usize::from(criterion.is_some());
-    let mut observe = |at: At| {
-        progress(FitProgress {
-            fit: at.fit,
-            fits,
-            evaluations: at.evaluations,
-            objective: at.objective,
-        });
-    };
+    let mut observe = |at: FitProgress| (task.progress)(FitProgress { fits, ..at });
     let weight = match settings.regularisation {
         Regularisation::Fixed(weight) => weight,
         _ if folds.is_empty() => WEIGHTS[0],
@@ -116,16 +113,9 @@ pub(super) fn fit_family<F: Family + Sync>(
     let all = Prepared::new(family, data);
     let mut start = family.start();
     let mut report = None;
-    let criteria = [Some(&log_loss as &dyn Criterion), criterion];
+    let criteria = [Some(&log_loss as &dyn Objective), criterion];
     for (last, criterion) in criteria.into_iter().flatten().enumerate() {
-        let fit = validating + last + 1;
-        let mut observe = |evaluations, objective| {
-            observe(At {
-                fit,
-                evaluations,
-                objective,
-            });
-        };
+        let mut observe = observer(&mut observe, validating + last + 1, fits);
         let (theta, ended) = all.fit(criterion, weight, &start, settings.limits, &mut observe);
         start = theta;
         report = Some(FitReport {
@@ -136,13 +126,6 @@ pub(super) fn fit_family<F: Family + Sync>(
     Ok((start, report.expect("the log loss was fitted")))
 }
 
-/// Where a fit is.
-struct At {
-    fit: usize,
-    evaluations: usize,
-    objective: f64,
-}
-
 /// The weight whose log loss on the samples left out is least, the larger one of equals. Each fold
 /// has a thread of its own.
 fn cross_validated<F: Family + Sync>(
@@ -150,7 +133,7 @@ fn cross_validated<F: Family + Sync>(
     data: &FitData,
     folds: &[Vec<usize>],
     limits: Limits,
-    observe: &mut dyn FnMut(At),
+    observe: Progress<'_>,
 ) -> f64 {
     let (sender, receiver) = mpsc::channel();
     let held_out: Vec<[f64; WEIGHTS.len()]> = thread::scope(|scope| {
@@ -180,7 +163,7 @@ fn held_out<F: Family>(
     folds: &[Vec<usize>],
     fold: usize,
     limits: Limits,
-    progress: &mpsc::Sender<At>,
+    progress: &mpsc::Sender<FitProgress>,
 ) -> [f64; WEIGHTS.len()] {
     let log_loss = ScoreLoss::new(LogScore);
     let others = (0..folds.len()).filter(|other| *other != fold);
@@ -193,14 +176,8 @@ fn held_out<F: Family>(
     let (mut theta, mut fit) = (family.start(), fold * WEIGHTS.len());
     WEIGHTS.map(|weight| {
         fit += 1;
-        let mut observe = |evaluations, objective| {
-            let at = At {
-                fit,
-                evaluations,
-                objective,
-            };
-            progress.send(at).expect("somebody listens until all end");
-        };
+        let mut send = |at| progress.send(at).expect("somebody listens until all end");
+        let mut observe = observer(&mut send, fit, 0); // how many there are the receiver knows
         (theta, _) = rest.fit(&log_loss, weight, &theta, limits, &mut observe);
         let loss = left_out.criterion(&log_loss, &data.parameters(theta.clone()));
         to_scalar(loss) * left_out.data.samples() as f64

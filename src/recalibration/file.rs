@@ -3,50 +3,48 @@
 use std::{collections::BTreeMap, fmt::Display, path::Path};
 
 use burn::{
-    module::{Module, Param},
-    tensor::{DType, Device, Tensor, TensorData},
+    module::{Module, ModuleMapper, Param},
+    tensor::{DType, Device, Int, Tensor, TensorData},
 };
 use burn_pack::{Reader, Writer};
 
+use super::fitted::{Fitted, Form};
 use crate::{
     error::{Error, Result},
+    file,
     host::finest,
 };
 
 /// The key of the kind.
 const KEY: &str = "burn-calibration";
 
-/// A map that is saved with its kind.
-pub(super) trait Stored: Module {
-    /// The kind, in words.
-    const KIND: &'static str;
-
-    /// The map from its parameters, or what is wrong with them.
-    fn restore(parts: &mut Parts) -> Result<Self, String>;
-}
-
-/// The parameters of a saved map that were not taken yet.
-pub(super) struct Parts {
+/// The parameters of a saved map that were not taken yet: they replace those of a template, checked.
+pub struct Parts {
     tensors: BTreeMap<String, TensorData>,
     pub device: Device,
+    path: Vec<String>,
+    error: Option<String>,
 }
 
 impl Parts {
     /// The parameters of a map by their names.
     pub fn new(tensors: BTreeMap<String, TensorData>, device: &Device) -> Self {
-        let device = device.clone().without_autodiff();
-        Self { tensors, device }
+        Self {
+            tensors,
+            device: device.clone().without_autodiff(),
+            path: vec![],
+            error: None,
+        }
     }
 
     /// A parameter: finite floats.
-    pub fn take<const D: usize>(&mut self, name: &str) -> Result<Param<Tensor<D>>, String> {
-        let data = self
-            .tensors
-            .remove(name)
-            .ok_or_else(|| format!("the parameter {name} is missing"))?;
-        if data.shape().num_dims() != D {
-            let got = data.shape().num_dims();
-            return Err(format!("{name} has {got} dimensions, expected {D}"));
+    fn take<const D: usize>(&mut self) -> Result<Tensor<D>, String> {
+        let name = self.path.join(".");
+        let data = self.tensors.remove(&name);
+        let data = data.ok_or_else(|| format!("the parameter {name} is missing"))?;
+        let dimensions = data.shape().num_dims();
+        if dimensions != D {
+            return Err(format!("{name} has {dimensions} dimensions, expected {D}"));
         }
         if !matches!(data.dtype(), DType::F64 | DType::F32) {
             return Err(format!("{name} is {:?}, expected floats", data.dtype()));
@@ -57,56 +55,55 @@ impl Parts {
         if let Some(value) = data.iter::<f64>().find(|value| !value.is_finite()) {
             return Err(format!("{name} holds {value}, expected finite numbers"));
         }
-        let tensor = Tensor::from_data(data, (&self.device, finest(&self.device)));
-        Ok(Param::from_tensor(tensor))
+        Ok(Tensor::from_data(
+            data,
+            (&self.device, finest(&self.device)),
+        ))
+    }
+}
+
+impl ModuleMapper for Parts {
+    fn enter_module(&mut self, name: &str, _: &str) {
+        self.path.push(name.into());
     }
 
-    /// A parameter of the given shape.
-    pub fn take_shaped<const D: usize>(
-        &mut self,
-        name: &str,
-        shape: [usize; D],
-    ) -> Result<Param<Tensor<D>>, String> {
-        let param = self.take(name)?;
-        match param.dims() == shape {
-            true => Ok(param),
-            false => Err(format!(
-                "{name} has the shape {:?}, expected {shape:?}",
-                param.dims()
-            )),
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.path.pop();
+    }
+
+    /// The shape of a parameter, for records alone: here the numbers say it themselves.
+    fn map_int<const D: usize>(&mut self, param: Param<Tensor<D, Int>>) -> Param<Tensor<D, Int>> {
+        self.tensors.remove(&self.path.join("."));
+        param
+    }
+
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        match self.take() {
+            Ok(tensor) => param.map(|_| tensor),
+            Err(reason) => {
+                self.error.get_or_insert(reason);
+                param
+            }
         }
     }
 }
 
-/// A fitted parameter, in f64 where the device computes in it.
-pub(super) fn parameter<const D: usize>(
-    values: Vec<f64>,
-    shape: [usize; D],
-    device: &Device,
-) -> Param<Tensor<D>> {
-    let device = device.clone().without_autodiff();
-    let data = TensorData::new(values, shape);
-    Param::from_tensor(Tensor::from_data(data, (&device, finest(&device))))
-}
-
-pub(super) fn save<M: Stored>(map: &M, path: &Path) -> Result<()> {
+pub(super) fn save<F: Form>(map: &Fitted<F>, path: &Path) -> Result<()> {
     let error = |reason: &dyn Display| failure(path, format!("cannot save: {reason}"));
     let record = map.clone().into_record();
     let bytes = record.into_bytes().map_err(|e| error(&e))?;
     let tensors = Reader::from_bytes(bytes)
         .and_then(Reader::into_tensors)
         .map_err(|e| error(&e))?;
-    Writer::new(tensors)
-        .with_metadata(KEY, M::KIND)
-        .auto_extension(false)
-        .write_to_file(path)
-        .map_err(|e| error(&e))
+    let writer = Writer::new(tensors).with_metadata(KEY, F::KIND);
+    let bytes = writer.into_bytes().map_err(|e| error(&e))?;
+    file::write_with(path, |file| file.write_all(&bytes)).map_err(|e| error(&e))
 }
 
-pub(super) fn load<M: Stored>(path: &Path, device: &Device) -> Result<M> {
-    let reject = |reason: String| failure(path, format!("not a saved {}: {reason}", M::KIND));
+pub(super) fn load<F: Form>(path: &Path, device: &Device) -> Result<Fitted<F>> {
+    let reject = |reason: String| failure(path, format!("not a saved {}: {reason}", F::KIND));
     let (kind, parts) = read(path, device).map_err(reject)?;
-    match kind == M::KIND {
+    match kind == F::KIND {
         true => restore(parts).map_err(reject),
         false => Err(reject(format!("the file holds a {kind}"))),
     }
@@ -125,12 +122,17 @@ pub(super) fn read(path: &Path, device: &Device) -> Result<(String, Parts), Stri
     Ok((kind, Parts::new(tensors, device)))
 }
 
-pub(super) fn restore<M: Stored>(mut parts: Parts) -> Result<M, String> {
-    let map = M::restore(&mut parts)?;
-    match parts.tensors.keys().next() {
-        Some(name) => Err(format!("the file holds {name}, which no {} has", M::KIND)),
-        None => Ok(map),
+/// The map of saved parameters, or what is wrong with them.
+pub(super) fn restore<F: Form>(mut parts: Parts) -> Result<Fitted<F>, String> {
+    let map = Fitted::<F>::template(&parts.device).map(&mut parts);
+    if let Some(reason) = parts.error {
+        return Err(reason);
     }
+    if let Some(name) = parts.tensors.keys().next() {
+        return Err(format!("the file holds {name}, which no {} has", F::KIND));
+    }
+    map.form.check()?;
+    Ok(map)
 }
 
 pub(super) fn failure(path: &Path, reason: String) -> Error {

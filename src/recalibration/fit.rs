@@ -1,42 +1,92 @@
 use burn::tensor::{Int, Tensor};
 
-use crate::{error::Result, loss::Criterion};
+use super::{
+    FitReport,
+    data::FitData,
+    fitted::{Fitted, Form},
+};
+use crate::{
+    distribution::{Categorical, Predictive},
+    error::Result,
+    loss::Criterion,
+};
 
-/// Where a fit is; what a callback gets.
+/// The state of a fit, as a callback gets it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitProgress {
-    /// The fit that this is of, from 1: those of a cross-validation, which run at the same time, then
-    /// the last one on all data.
+    /// The number of the fit, from 1: those of a cross-validation, which run at the same time, come
+    /// first, then the last one on all data.
     pub fit: usize,
-    /// How many there are.
+    /// The number of fits.
     pub fits: usize,
-    /// Evaluations of the criterion in this fit.
+    /// The number of evaluations of the criterion in this fit.
     pub evaluations: usize,
     /// The value of the criterion, with its regularisation, at the last one.
     pub objective: f64,
 }
 
-/// An unfitted map: fits itself to logits and labels that were held out from training.
+/// A callback for the progress of a fit.
+pub type Progress<'a> = &'a mut dyn FnMut(FitProgress);
+
+/// Calls back for one of several fits, with the number of evaluations and the objective.
+pub(super) fn observer(
+    progress: Progress<'_>,
+    fit: usize,
+    fits: usize,
+) -> impl FnMut(usize, f64) + '_ {
+    move |evaluations, objective| {
+        progress(FitProgress {
+            fit,
+            fits,
+            evaluations,
+            objective,
+        });
+    }
+}
+
+/// A criterion that a map is fitted by: a [`Criterion`] of this library, of one's own or a function, of
+/// predictive distributions or of the classes that logits predict.
+pub trait Objective<P = Tensor<2>, T = Tensor<1, Int>> {
+    /// Gives the criterion of predictions and their labels or targets, differentiable: `[1]`.
+    fn objective(&self, predictions: &P, targets: &T) -> Tensor<1>;
+}
+
+impl<C: Criterion + ?Sized> Objective for C {
+    fn objective(&self, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Tensor<1> {
+        self.value(&Categorical::from_logits_unchecked(logits.clone()), labels)
+    }
+}
+
+impl<P: Predictive, C: Criterion<P> + ?Sized> Objective<P, P::Targets> for C {
+    fn objective(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
+        self.value(predictions, targets)
+    }
+}
+
+/// An unfitted map: fits itself to predictions and observations that were held out from training, to
+/// logits and labels or to predictive distributions and targets.
 ///
 /// The same configuration, data and seed give the same map.
-pub trait Fit {
+pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     /// The fitted map.
     type Map;
 
-    /// Fits the map to the mean log loss.
+    /// Fits the map to the mean log loss, or to what the configuration says.
     ///
     /// # Shapes
     ///
-    /// - logits: `[n, m]`, held out from training; the computation is in f64 where the device
-    ///   computes in it
-    /// - labels: `[n]`
+    /// - predictions: logits `[n, m]`, or distributions; held out from training. The computation is in
+    ///   f64 where the device computes in it
+    /// - targets: labels `[n]`, or targets of the distributions
     ///
     /// # Errors
     ///
-    /// No rows, fewer than two columns, a logit that is NaN or infinite, a label that is not a
-    /// class, another number of labels than of rows, or a configuration outside its domain.
-    fn fit(&self, logits: Tensor<2>, labels: Tensor<1, Int>) -> Result<Self::Map> {
-        self.fit_observed(None, logits, labels, &mut |_| {})
+    /// No rows, fewer than two columns of logits, a logit that is NaN or infinite, a label that is not
+    /// a class, a parameter of a distribution that is invalid, a target that is NaN, infinite, or where
+    /// the densities are 0 or infinite, another number of labels or targets than of rows, or a
+    /// configuration outside its domain.
+    fn fit(&self, predictions: P, targets: T) -> Result<Self::Map> {
+        self.fit_observed(None, predictions, targets, &mut |_| {})
     }
 
     /// Fits the map to any criterion, such as a loss of this library, by descent from its fit to the
@@ -47,25 +97,71 @@ pub trait Fit {
     /// kernel with a fixed bandwidth is the same criterion at every step; the median of the
     /// predictions moves with the map, without a gradient, and the descent can stall.
     ///
-    /// Shapes and errors as for [`fit`](Self::fit).
+    /// Shapes and errors as for [`fit`](Self::fit), and
+    /// [`Error::NoSuchFit`](crate::error::Error::NoSuchFit) of a map that no criterion can be descended
+    /// in.
     fn fit_by(
         &self,
-        criterion: &dyn Criterion,
-        logits: Tensor<2>,
-        labels: Tensor<1, Int>,
+        criterion: &dyn Objective<P, T>,
+        predictions: P,
+        targets: T,
     ) -> Result<Self::Map> {
-        self.fit_observed(Some(criterion), logits, labels, &mut |_| {})
+        self.fit_observed(Some(criterion), predictions, targets, &mut |_| {})
     }
 
     /// Fits the map to a criterion, the log loss if it is none, and calls back after each evaluation
     /// of it.
     ///
-    /// Shapes and errors as for [`fit`](Self::fit).
+    /// Shapes and errors as for [`fit_by`](Self::fit_by).
     fn fit_observed(
         &self,
-        criterion: Option<&dyn Criterion>,
+        criterion: Option<&dyn Objective<P, T>>,
+        predictions: P,
+        targets: T,
+        progress: Progress<'_>,
+    ) -> Result<Self::Map>;
+}
+
+/// The data of a fit, the criterion, the log loss if it is none, and who is told of the progress.
+pub struct Task<'a> {
+    pub data: FitData,
+    pub criterion: Option<&'a dyn Objective>,
+    pub progress: Progress<'a>,
+}
+
+/// A configuration that fits a map of logits.
+pub trait LogitFit {
+    /// The parameters of the map.
+    type Form: Form;
+
+    /// The name at the command line.
+    const NAME: &'static str;
+
+    /// What the map is, in a few words.
+    const ABOUT: &'static str;
+
+    /// The configuration by default, with a seed if it has one.
+    const DEFAULT: fn(u64) -> Self;
+
+    /// Finds the parameters, and tells how that went.
+    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)>;
+}
+
+impl<C: LogitFit> Fit for C {
+    type Map = Fitted<C::Form>;
+
+    fn fit_observed(
+        &self,
+        criterion: Option<&dyn Objective>,
         logits: Tensor<2>,
         labels: Tensor<1, Int>,
-        progress: &mut dyn FnMut(FitProgress),
-    ) -> Result<Self::Map>;
+        progress: Progress<'_>,
+    ) -> Result<Self::Map> {
+        let (form, report) = self.find(Task {
+            data: FitData::new(&logits, &labels)?,
+            criterion,
+            progress,
+        })?;
+        Ok(Fitted::new(form, report))
+    }
 }

@@ -1,23 +1,6 @@
 //! Affine maps of the logits: what vector, matrix and Dirichlet scaling share.
 
-use burn::tensor::Tensor;
-
-use super::{
-    FitProgress, FitReport, Regularisation, TemperatureScalingConfig,
-    data::FitData,
-    descent::Limits,
-    family::{Family, Settings, fit_family},
-};
-use crate::{error::Result, loss::Criterion};
-
-/// The weights of a fitted affine map.
-pub(super) struct Affine {
-    /// Of the logits: `[m]` of a diagonal map, else `[m, m]`, the row of a new logit after the other.
-    pub weight: Vec<f64>,
-    /// `[m]`.
-    pub bias: Vec<f64>,
-    pub report: FitReport,
-}
+use super::common::*;
 
 /// Affine maps of the logits over their spread `s`: `θ = (W·s, b)`.
 pub(super) struct AffineFamily {
@@ -75,12 +58,7 @@ impl Family for AffineFamily {
 
     fn logits(&self, theta: &Tensor<1>, inputs: &Tensor<2>) -> Tensor<2> {
         let (weight, bias) = self.split(theta);
-        let m = self.classes;
-        let scaled = match self.diagonal {
-            true => inputs.clone() * weight.reshape([1, m]),
-            false => inputs.clone().matmul(weight.reshape([m, m]).transpose()),
-        };
-        scaled + bias.reshape([1, m])
+        forward(self.diagonal, inputs.clone(), weight, bias)
     }
 
     /// The mean square of the off-diagonal weights and that of the intercepts (Kull et al. 2019,
@@ -99,35 +77,31 @@ impl Family for AffineFamily {
     }
 }
 
-/// The fit of an affine map.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct AffineFit {
-    pub diagonal: bool,
-    pub regularisation: Regularisation,
-    pub limits: Limits,
-    pub seed: u64,
+/// The affine map of rows, `[n, m]`, with weights `[m]` or `[m²]` and intercepts `[m]`.
+pub(super) fn forward(
+    diagonal: bool,
+    rows: Tensor<2>,
+    weight: Tensor<1>,
+    bias: Tensor<1>,
+) -> Tensor<2> {
+    let [_, m] = rows.dims();
+    let scaled = match diagonal {
+        true => rows * weight.reshape([1, m]),
+        false => rows.matmul(weight.reshape([m, m]).transpose()),
+    };
+    scaled + bias.reshape([1, m])
 }
 
-impl AffineFit {
-    pub fn fit(
-        self,
-        data: &FitData,
-        criterion: Option<&dyn Criterion>,
-        progress: &mut dyn FnMut(FitProgress),
-    ) -> Result<Affine> {
-        let family = AffineFamily::new(data, self.diagonal);
-        let settings = Settings {
-            regularisation: self.regularisation,
-            limits: self.limits,
-            seed: self.seed,
-        };
-        let (mut theta, report) = fit_family(&family, data, settings, criterion, progress)?;
-        let bias = theta.split_off(family.weights());
-        let weight = theta.into_iter().map(|w| w / family.spread).collect();
-        Ok(Affine {
-            weight,
-            bias,
-            report,
-        })
-    }
+/// Fits the weights of the logits, `[m]` of a diagonal map, else `[m, m]`, the row of a new logit after the
+/// other, and the intercepts, `[m]`.
+pub(super) fn fit(
+    diagonal: bool,
+    settings: Settings,
+    task: &mut Task,
+) -> Result<([Vec<f64>; 2], FitReport)> {
+    let family = AffineFamily::new(&task.data, diagonal);
+    let (mut theta, report) = fit_family(&family, settings, task)?;
+    let bias = theta.split_off(family.weights());
+    let weight = theta.into_iter().map(|w| w / family.spread).collect();
+    Ok(([weight, bias], report))
 }

@@ -5,7 +5,7 @@ use burn::tensor::Tensor;
 use super::FitReport;
 use crate::error::Result;
 
-/// What a fitted map keeps of the predictions that it changes.
+/// The properties of predictions that a fitted map keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Guarantees {
     /// Whether the order of the classes of a row never changes: a class above another stays above
@@ -21,9 +21,12 @@ pub struct Guarantees {
     /// each logit can therefore take different predictions to the same one, though it is injective as a
     /// map of logits.
     pub injective: bool,
-    /// The same where the logits are log-probabilities, `log softmax(z)`, of which each prediction has
-    /// one row: in the fit, and wherever the map is used.
+    /// Whether it is injective where the logits are log-probabilities, `log softmax(z)`, of which each
+    /// prediction has one row: in the fit, and wherever the map is used.
     pub injective_on_log_probabilities: bool,
+    /// Whether the means of predictive distributions over real vectors never change; false for maps of
+    /// logits alone.
+    pub keeps_mean: bool,
 }
 
 impl Guarantees {
@@ -33,23 +36,35 @@ impl Guarantees {
         keeps_accuracy: true,
         injective: true,
         injective_on_log_probabilities: true,
+        keeps_mean: false,
     };
 
     /// Keeps nothing for certain.
-    pub(super) const NONE: Self = Self {
-        keeps_order: false,
-        keeps_accuracy: false,
-        injective: false,
-        injective_on_log_probabilities: false,
-    };
+    pub(super) const NONE: Self = Self::of_decision(false, false);
+
+    /// Keeps the decision of two classes, hence their order, and is injective.
+    pub(super) const fn of_decision(keeps: bool, injective: bool) -> Self {
+        Self {
+            keeps_order: keeps,
+            keeps_accuracy: keeps,
+            injective,
+            injective_on_log_probabilities: injective,
+            keeps_mean: false,
+        }
+    }
 }
 
-/// A fitted map from logits to recalibrated logits.
-pub trait Recalibration: fmt::Debug + Send {
-    /// The kind of the map, as in a saved file: "temperature scaling".
+/// A fitted map from predictions `P` to recalibrated predictions `Q`: from logits to logits, or from
+/// predictive distributions to predictive distributions.
+///
+/// The maps of this library are all [`Fitted`](super::Fitted), which has the functions other than
+/// `forward` as its own; the trait serves maps of a type that is chosen at run time,
+/// `Box<dyn Recalibration>`, and maps of others.
+pub trait Recalibration<P = Tensor<2>, Q = P>: fmt::Debug + Send {
+    /// Names the kind of the map, as in a saved file: "temperature scaling".
     fn kind(&self) -> &'static str;
 
-    /// The recalibrated logits.
+    /// Recalibrates predictions.
     ///
     /// # Shapes
     ///
@@ -58,75 +73,34 @@ pub trait Recalibration: fmt::Debug + Send {
     ///
     /// # Panics
     ///
-    /// If the map was fitted to another number of classes.
-    fn forward(&self, logits: Tensor<2>) -> Tensor<2>;
+    /// If the map was fitted to another number of classes or coordinates.
+    fn forward(&self, predictions: P) -> Q;
 
-    /// The number of classes that the map was fitted to; none if it takes any.
-    fn classes(&self) -> Option<usize>;
+    /// Gives the number of classes or coordinates that the map was fitted to; none if it takes any.
+    fn width(&self) -> Option<usize>;
 
-    /// What the map keeps.
+    /// Tells what the map keeps.
     fn guarantees(&self) -> Guarantees;
 
-    /// How the fit went; none for a map that was loaded or built from its parameters.
+    /// Tells how the fit went; none for a map that was loaded or built from its parameters.
     fn report(&self) -> Option<&FitReport>;
 
+    /// Saves the map with its kind to a Burn record file, written aside and renamed; `save` takes any
+    /// path.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Map`](crate::error::Error::Map) if the file cannot be written.
+    fn save_to(&self, path: &Path) -> Result<()>;
+}
+
+impl<P, Q> dyn Recalibration<P, Q> + '_ {
     /// Saves the map with its kind to a Burn record file, written aside and renamed.
     ///
     /// # Errors
     ///
     /// [`Error::Map`](crate::error::Error::Map) if the file cannot be written.
-    fn save(&self, path: &Path) -> Result<()>;
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_to(path.as_ref())
+    }
 }
-
-/// Implements [`Recalibration`] by the inherent functions `apply`, `keeps` and `width` and the field
-/// `report`, and `load` by [`Stored`](super::file::Stored).
-macro_rules! impl_recalibration {
-    ($map:ty) => {
-        impl $crate::recalibration::Recalibration for $map {
-            fn kind(&self) -> &'static str {
-                <Self as $crate::recalibration::file::Stored>::KIND
-            }
-
-            fn forward(&self, logits: ::burn::tensor::Tensor<2>) -> ::burn::tensor::Tensor<2> {
-                if let Some(expected) = self.width() {
-                    let [_, m] = logits.dims();
-                    assert_eq!(m, expected, "logits of {m} classes, expected {expected}");
-                }
-                self.apply(logits)
-            }
-
-            fn classes(&self) -> Option<usize> {
-                self.width()
-            }
-
-            fn guarantees(&self) -> $crate::recalibration::Guarantees {
-                self.keeps()
-            }
-
-            fn report(&self) -> Option<&$crate::recalibration::FitReport> {
-                self.report.as_ref()
-            }
-
-            fn save(&self, path: &::std::path::Path) -> $crate::error::Result<()> {
-                $crate::recalibration::file::save(self, path)
-            }
-        }
-
-        impl $map {
-            /// Loads a map that [`save`]($crate::recalibration::Recalibration::save) wrote; see
-            /// [`load_map`]($crate::recalibration::load_map) for files of any kind.
-            ///
-            /// # Errors
-            ///
-            /// [`Error::Map`]($crate::error::Error::Map) if the file cannot be read, is not a record,
-            /// is truncated, holds another kind of map, or parameters that no such map has.
-            pub fn load(
-                path: impl AsRef<::std::path::Path>,
-                device: &::burn::tensor::Device,
-            ) -> $crate::error::Result<Self> {
-                $crate::recalibration::file::load(path.as_ref(), device)
-            }
-        }
-    };
-}
-pub(super) use impl_recalibration;

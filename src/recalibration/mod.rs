@@ -1,9 +1,10 @@
 //! Recalibration: maps fitted on held-out logits, or held-out predictive distributions, that make a
 //! trained model better calibrated.
 //!
-//! An unfitted configuration fits a map, [`Fit::fit`]; the fitted map is a Burn module that takes
-//! logits and gives logits, [`Recalibration::forward`], says what it keeps of the predictions,
-//! [`Recalibration::guarantees`], and is saved and loaded.
+//! An unfitted configuration fits a map, [`Fit::fit`]. The fitted map takes logits and gives logits, or
+//! takes distributions and gives distributions, [`Recalibration::forward`]; it says what it keeps of the
+//! predictions, [`Fitted::guarantees`], and is saved and loaded. It is a Burn module, which can be a part
+//! of a model and is not trained with it, see [`Fitted`].
 //!
 //! | map | | order | injective | freedom |
 //! | --- | --- | --- | --- | --- |
@@ -30,9 +31,12 @@
 //!
 //! | map | | mean | injective | freedom |
 //! | --- | --- | --- | --- | --- |
-//! | [`DistributionTemperature`] | `f^{1/T}`, normalised | kept | yes | 1 |
+//! | [`TemperatureScaling`] | `f^{1/T}`, normalised | kept | yes | 1 |
 //! | [`VarianceScaling`] | `σ_c ↦ s_c σ_c` | kept | yes | 1 or `d` |
 //! | [`QuantileRecalibration`] | `F_c ↦ R_c ∘ F_c` | no | yes, but for rounding | a curve for each coordinate |
+//!
+//! The first two stay within the family of the predictions; the third gives distribution functions and
+//! quantiles, and samples for the kernels.
 //!
 //! Logits of any scale and shift are accepted; from a model that gives probabilities take their
 //! logarithms. Start with [`TemperatureScalingConfig`]; with thousands of held-out samples the
@@ -55,48 +59,71 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Of predictive distributions in the same way:
+//!
+//! ```
+//! use burn::tensor::{Device, Tensor};
+//! use burn_calibration::distribution::Normal;
+//! use burn_calibration::recalibration::{Fit, Recalibration, TemperatureScalingConfig};
+//!
+//! # fn main() -> burn_calibration::error::Result<()> {
+//! let device = Device::default();
+//! let standard = Normal::new(Tensor::zeros([4, 1], &device), Tensor::ones([4, 1], &device));
+//! let targets = Tensor::<2>::from_floats([[2.0], [-2.0], [1.0], [-1.0]], &device);
+//! let map = TemperatureScalingConfig::new().fit(standard.clone(), targets)?;
+//! assert!((map.temperature() - 2.5).abs() < 1e-12); // the mean of z²
+//! let wider = map.forward(standard);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! To add a map of logits: its parameters as a `Form` that is `Apply<Tensor<2>>`, and its configuration as
+//! a `LogitFit`, in a file of its own; the file and the names here; the configuration in the list of
+//! `registry.rs`, which files and the command line read.
 
-mod any;
+mod affine;
+mod common;
 mod data;
 mod descent;
 mod diagonal;
-mod distribution;
 mod ensemble;
 mod family;
 mod file;
 mod fit;
+mod fitted;
 mod linear;
 mod map;
-mod matrix;
 mod monotone;
 mod network;
 mod order_preserving;
+mod parameter;
+mod quantile;
+mod registry;
 mod regularisation;
 mod report;
 mod scalar;
+mod scale;
 mod solver;
 mod temperature;
-mod vector;
+mod variance;
 
-#[cfg(test)]
-mod tests;
+use crate::error::{Error, Result};
 
-pub use any::load_map;
-pub use diagonal::{DiagonalScaling, DiagonalScalingConfig};
-pub use distribution::{
-    DistributionTemperature, DistributionTemperatureConfig, LogScore, QuantileRecalibrated,
-    QuantileRecalibration, QuantileRecalibrationConfig, ScaleFamily, Tempered, VarianceScaling,
-    VarianceScalingConfig,
-};
-pub use ensemble::{EnsembleTemperatureScaling, EnsembleTemperatureScalingConfig};
-pub use fit::{Fit, FitProgress};
-pub use map::{Guarantees, Recalibration};
-pub use matrix::{
+pub use affine::{
     DirichletCalibration, DirichletCalibrationConfig, MatrixScaling, MatrixScalingConfig,
+    VectorScaling, VectorScalingConfig,
 };
+pub use diagonal::{DiagonalScaling, DiagonalScalingConfig};
+pub use ensemble::{EnsembleTemperatureScaling, EnsembleTemperatureScalingConfig};
+pub use fit::{Fit, FitProgress, Objective, Progress};
+pub use fitted::Fitted;
+pub use map::{Guarantees, Recalibration};
 pub use order_preserving::{
     OrderInvariant, OrderInvariantConfig, OrderPreserving, OrderPreservingConfig,
 };
+pub use quantile::{QuantileRecalibrated, QuantileRecalibration, QuantileRecalibrationConfig};
+pub use registry::{MapKind, load_map};
 pub use regularisation::Regularisation;
 pub use report::{FitReport, FitStatus};
 pub use scalar::{
@@ -104,5 +131,23 @@ pub use scalar::{
     Interpolation, IsotonicRegression, IsotonicRegressionConfig, PlattScaling, PlattScalingConfig,
     SplineBase, SplineCalibration, SplineCalibrationConfig,
 };
-pub use temperature::{TemperatureScaling, TemperatureScalingConfig};
-pub use vector::{VectorScaling, VectorScalingConfig};
+pub use scale::ScaleFamily;
+pub use temperature::{TemperatureScaling, TemperatureScalingConfig, Tempered, TemperedLogScore};
+pub use variance::{VarianceScaling, VarianceScalingConfig};
+
+/// An error unless a number is in its domain.
+fn ensure(inside: bool, name: &'static str, value: f64, expected: &'static str) -> Result<()> {
+    match inside {
+        true => Ok(()),
+        false => Err(Error::Parameter {
+            name,
+            value,
+            expected,
+        }),
+    }
+}
+
+/// An error unless there are as many as are needed.
+fn at_least(least: usize, name: &'static str, count: usize, expected: &'static str) -> Result<()> {
+    ensure(count >= least, name, count as f64, expected)
+}

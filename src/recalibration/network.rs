@@ -1,14 +1,10 @@
 //! A small network of one hidden layer whose outputs are positive factors, 1 at the start of a fit.
 
-use burn::{
-    module::{Module, Param},
-    tensor::{Device, Tensor, activation::tanh},
-};
+use burn::tensor::activation::tanh;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::StandardNormal;
 
-use super::file::{Parts, parameter};
-use crate::host::to_vec;
+use super::common::*;
 
 /// The sizes of a network `u ↦ exp(10 tanh((W₂ᵀ tanh(W₁ᵀu + b₁) + b₂)/10))`, whose factors lie in
 /// `[e⁻¹⁰, e¹⁰]`.
@@ -72,18 +68,31 @@ impl Weights {
 
 /// The weights of a fitted map.
 #[derive(Module, Debug)]
-pub(super) struct Network {
-    w1: Param<Tensor<2>>,
-    b1: Param<Tensor<2>>,
-    w2: Param<Tensor<2>>,
-    b2: Param<Tensor<2>>,
+pub struct Network {
+    w1: Parameter<2>,
+    b1: Parameter<2>,
+    w2: Parameter<2>,
+    b2: Parameter<2>,
 }
 
 impl Network {
-    pub fn new(weights: Weights, device: &Device) -> Self {
+    pub(super) fn new(weights: Weights, device: &Device) -> Self {
         let [w1, b1, w2, b2] = (weights.0)
-            .map(|weight| parameter(to_vec(weight.clone().inner()), weight.dims(), device));
+            .map(|weight| Parameter::new(to_vec(weight.clone().inner()), weight.dims(), device));
         Self { w1, b1, w2, b2 }
+    }
+
+    /// A network of two inputs whose factor is 1.
+    pub fn template(device: &Device) -> Self {
+        let zeros = |rows: usize, columns: usize| {
+            Parameter::new(vec![0.0; rows * columns], [rows, columns], device)
+        };
+        Self {
+            w1: zeros(2, 1),
+            b1: zeros(1, 1),
+            w2: zeros(1, 1),
+            b2: zeros(1, 1),
+        }
     }
 
     /// The number of outputs.
@@ -92,22 +101,18 @@ impl Network {
     }
 
     /// In the dtype of a tensor.
-    pub fn weights(&self, like: &Tensor<2>) -> Weights {
-        Weights([&self.w1, &self.b1, &self.w2, &self.b2].map(|p| p.val().cast(like.dtype())))
+    pub(super) fn weights(&self, like: &Tensor<2>) -> Weights {
+        Weights([&self.w1, &self.b1, &self.w2, &self.b2].map(|p| p.cast(like.dtype())))
     }
 
-    /// Of a saved map, with one output less than inputs.
-    pub fn restore(parts: &mut Parts) -> Result<Self, String> {
-        let w1 = parts.take::<2>("network.w1")?;
-        let [inputs, hidden] = w1.dims();
+    /// Tells what is wrong with a network that was loaded: it has one output less than inputs.
+    pub fn check(&self) -> Result<(), String> {
+        let [inputs, hidden] = self.w1.dims();
         if inputs < 2 {
             return Err(format!("network.w1 has {inputs} rows, expected at least 2"));
         }
-        Ok(Self {
-            w1,
-            b1: parts.take_shaped("network.b1", [1, hidden])?,
-            w2: parts.take_shaped("network.w2", [hidden, inputs - 1])?,
-            b2: parts.take_shaped("network.b2", [1, inputs - 1])?,
-        })
+        self.b1.check_shape("network.b1", [1, hidden])?;
+        self.w2.check_shape("network.w2", [hidden, inputs - 1])?;
+        self.b2.check_shape("network.b2", [1, inputs - 1])
     }
 }

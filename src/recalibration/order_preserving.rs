@@ -1,23 +1,7 @@
-use burn::{
-    config::Config,
-    module::{Module, Param},
-    tensor::{Int, Tensor},
-};
-
 use super::{
-    Fit, FitProgress, FitReport, Guarantees, Regularisation, TemperatureScalingConfig,
-    data::FitData,
-    descent::Limits,
+    common::*,
     diagonal::centre,
-    family::{Family, Settings, fit_family},
-    file::{Parts, Stored, parameter},
-    map::impl_recalibration,
-    network::{Network, Sizes, Weights},
-};
-use crate::{
-    error::{Error, Result},
-    host::to_vec,
-    loss::Criterion,
+    network::{Network, Sizes},
 };
 
 /// Configuration of [`OrderPreserving`], which it fits.
@@ -71,29 +55,22 @@ pub struct OrderInvariantConfig {
 /// with positive `g` from a network of the logits. Keeps the order of the classes, hence the
 /// accuracy; need not be injective. Without weights `g = 1/T` and the map is `z/T` with the temperature
 /// of the log loss, towards which it is regularised.
-#[derive(Module, Debug)]
-pub struct OrderPreserving {
-    /// Of `log g`.
-    network: Network,
-    /// `1/T`, and the mean and standard deviation of the logits of the fit: `[3]`.
-    scales: Param<Tensor<1>>,
-    #[module(skip)]
-    report: Option<FitReport>,
-}
+pub type OrderPreserving = Fitted<Order<false>>;
 
 /// The order-invariant and order-preserving map OI (Rahimi et al. 2020, section 3.3): as
 /// [`OrderPreserving`] with `g` from a network of the sorted logits, so that the map of permuted logits
 /// is the permuted map.
 ///
 /// Keeps the order of the classes, hence the accuracy; need not be injective.
+pub type OrderInvariant = Fitted<Order<true>>;
+
+/// The parameters of [`OrderPreserving`], and of [`OrderInvariant`], whose network sees the logits sorted.
 #[derive(Module, Debug)]
-pub struct OrderInvariant {
+pub struct Order<const SORTED: bool> {
     /// Of `log g`.
     network: Network,
     /// `1/T`, and the mean and standard deviation of the logits of the fit: `[3]`.
-    scales: Param<Tensor<1>>,
-    #[module(skip)]
-    report: Option<FitReport>,
+    scales: Parameter<1>,
 }
 
 /// Logits in descending order.
@@ -114,6 +91,11 @@ impl Sorted {
         }
     }
 
+    /// What the network sees, of the logits themselves.
+    fn features(&self, logits: Tensor<2>, sorted: bool) -> Tensor<2> {
+        if sorted { self.logits.clone() } else { logits }
+    }
+
     /// `f(z)` of the factors `g_k`, `[n, m − 1]`, and `1/T`, `[1, 1]`.
     fn map(&self, factors: Tensor<2>, beta: Tensor<2>) -> Tensor<2> {
         let [n, m] = self.logits.dims();
@@ -127,22 +109,14 @@ impl Sorted {
     }
 }
 
-/// What the network sees: the logits, or the sorted ones, to mean 0 and variance 1.
-fn features(logits: &Tensor<2>, sorted: &Sorted, invariant: bool) -> Tensor<2> {
-    match invariant {
-        true => sorted.logits.clone(),
-        false => logits.clone(),
-    }
-}
-
 struct OrderFamily {
     sizes: Sizes,
     /// Random hidden units that do nothing yet: `[p]`.
     start: Tensor<1>,
-    invariant: bool,
     beta: f64,
     mean: f64,
     spread: f64,
+    sorted: bool,
 }
 
 impl Family for OrderFamily {
@@ -156,7 +130,7 @@ impl Family for OrderFamily {
     fn inputs(&self, data: &FitData) -> Self::Inputs {
         let logits = data.tensor(data.logits.clone());
         let sorted = Sorted::new(logits.clone());
-        let features = features(&logits, &sorted, self.invariant);
+        let features = sorted.features(logits, self.sorted);
         (sorted, (features - self.mean) * self.spread.recip())
     }
 
@@ -171,135 +145,105 @@ impl Family for OrderFamily {
     }
 }
 
-/// The weights of a fitted network with the scales it needs, and how the fit went.
-type Fitted = (Weights, [f64; 3], FitReport);
-
-/// The configuration of either map.
-struct OrderFit<'a> {
-    hidden: usize,
-    invariant: bool,
-    settings: Settings,
-    criterion: Option<&'a dyn Criterion>,
-}
-
-impl OrderFit<'_> {
-    fn fit(&self, data: &FitData, progress: &mut dyn FnMut(FitProgress)) -> Result<Fitted> {
-        if self.hidden == 0 {
-            return Err(Error::Parameter {
-                name: "the number of hidden units",
-                value: 0.0,
-                expected: "at least 1",
-            });
-        }
+impl<const SORTED: bool> Order<SORTED> {
+    fn fit(hidden: usize, settings: Settings, mut task: Task) -> Result<(Self, FitReport)> {
+        at_least(1, "the number of hidden units", hidden, "at least 1")?;
+        let data = &task.data;
         let (mean, spread) = centre(&data.logits);
         let sizes = Sizes {
             inputs: data.classes,
-            hidden: self.hidden,
+            hidden,
             outputs: data.classes - 1,
         };
         let family = OrderFamily {
             sizes,
-            start: data.parameters(sizes.start(self.settings.seed)),
-            invariant: self.invariant,
+            start: data.parameters(sizes.start(settings.seed)),
             beta: TemperatureScalingConfig::new().inverse_temperature(data),
             mean,
             spread,
+            sorted: SORTED,
         };
-        let (theta, report) = fit_family(&family, data, self.settings, self.criterion, progress)?;
-        let weights = family.sizes.weights(&data.parameters(theta));
-        Ok((weights, [family.beta, mean, spread], report))
+        let (theta, report) = fit_family(&family, settings, &mut task)?;
+        let data = &task.data;
+        let weights = sizes.weights(&data.parameters(theta));
+        let form = Self {
+            network: Network::new(weights, &data.device),
+            scales: Parameter::new(vec![family.beta, mean, spread], [3], &data.device),
+        };
+        Ok((form, report))
     }
 }
 
-/// What both are: their fit, map and file.
-macro_rules! order_map {
-    ($config:ident, $map:ident, $kind:literal, $invariant:literal) => {
-        impl Fit for $config {
-            type Map = $map;
-
-            fn fit_observed(
-                &self,
-                criterion: Option<&dyn Criterion>,
-                logits: Tensor<2>,
-                labels: Tensor<1, Int>,
-                progress: &mut dyn FnMut(FitProgress),
-            ) -> Result<$map> {
-                let data = FitData::new(&logits, &labels)?;
-                let fit = OrderFit {
-                    hidden: self.hidden,
-                    invariant: $invariant,
-                    settings: Settings {
-                        regularisation: self.regularisation,
-                        limits: Limits {
-                            tolerance: self.tolerance,
-                            iterations: self.max_iterations,
-                        },
-                        seed: self.seed,
-                    },
-                    criterion,
-                };
-                let (weights, scales, report) = fit.fit(&data, progress)?;
-                Ok($map {
-                    network: Network::new(weights, &data.device),
-                    scales: parameter(scales.to_vec(), [3], &data.device),
-                    report: Some(report),
-                })
-            }
-        }
-
-        impl $map {
-            fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-                let scales = self.scales.val().cast(logits.dtype());
-                let [beta, mean, spread] =
-                    [0, 1, 2].map(|k| scales.clone().slice(k..k + 1).reshape([1, 1]));
-                let sorted = Sorted::new(logits.clone());
-                let features = (features(&logits, &sorted, $invariant) - mean) / spread;
-                sorted.map(self.network.weights(&logits).factors(features), beta)
-            }
-
-            fn width(&self) -> Option<usize> {
-                Some(self.network.outputs() + 1)
-            }
-
-            fn keeps(&self) -> Guarantees {
-                Guarantees {
-                    injective: false,
-                    injective_on_log_probabilities: false,
-                    ..Guarantees::ALL
-                }
-            }
-        }
-
-        impl Stored for $map {
-            const KIND: &'static str = $kind;
-
-            fn restore(parts: &mut Parts) -> Result<Self, String> {
-                let scales = parts.take_shaped("scales", [3])?;
-                let values = to_vec(scales.val());
-                if !(values[0] > 0.0 && values[2] > 0.0) {
-                    return Err(format!("the scales are {values:?}, expected positive ones"));
-                }
-                Ok(Self {
-                    network: Network::restore(parts)?,
-                    scales,
-                    report: None,
-                })
-            }
-        }
-
-        impl_recalibration!($map);
+impl<const SORTED: bool> Form for Order<SORTED> {
+    const KIND: &'static str = match SORTED {
+        false => "order-preserving map",
+        true => "order-invariant map",
     };
+
+    fn template(device: &Device) -> Self {
+        Self {
+            network: Network::template(device),
+            scales: Parameter::new(vec![1.0, 0.0, 1.0], [3], device),
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.scales.check_shape("scales", [3])?;
+        let values = self.scales.to_vec();
+        match values[0] > 0.0 && values[2] > 0.0 {
+            true => self.network.check(),
+            false => Err(format!("the scales are {values:?}, expected positive ones")),
+        }
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.network.outputs() + 1)
+    }
+
+    fn keeps(&self) -> Guarantees {
+        Guarantees {
+            injective: false,
+            injective_on_log_probabilities: false,
+            ..Guarantees::ALL
+        }
+    }
 }
 
-order_map!(
-    OrderPreservingConfig,
-    OrderPreserving,
-    "order-preserving map",
-    false
-);
-order_map!(
-    OrderInvariantConfig,
-    OrderInvariant,
-    "order-invariant map",
-    true
-);
+impl<const SORTED: bool> Apply<Tensor<2>> for Order<SORTED> {
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        expect_classes(&logits, self);
+        let scales = self.scales.cast(logits.dtype());
+        let [beta, mean, spread] =
+            [0, 1, 2].map(|k| scales.clone().slice(k..k + 1).reshape([1, 1]));
+        let weights = self.network.weights(&logits);
+        let sorted = Sorted::new(logits.clone());
+        let features = (sorted.features(logits, SORTED) - mean) / spread;
+        sorted.map(weights.factors(features), beta)
+    }
+}
+
+impl LogitFit for OrderPreservingConfig {
+    type Form = Order<false>;
+    const NAME: &'static str = "order-preserving";
+    const ABOUT: &'static str = "Order-preserving network (OP)";
+    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
+
+    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
+        let limits = Limits::new(self.tolerance, self.max_iterations);
+        let settings = Settings::new(self.regularisation, limits, self.seed);
+        Order::fit(self.hidden, settings, task)
+    }
+}
+
+impl LogitFit for OrderInvariantConfig {
+    type Form = Order<true>;
+    const NAME: &'static str = "order-invariant";
+    const ABOUT: &'static str = "Order-preserving network that treats classes alike (OI)";
+    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
+
+    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
+        let limits = Limits::new(self.tolerance, self.max_iterations);
+        let settings = Settings::new(self.regularisation, limits, self.seed);
+        Order::fit(self.hidden, settings, task)
+    }
+}

@@ -1,14 +1,15 @@
 use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use super::{at_least, ensure};
+use crate::error::Result;
 
-/// How strongly a map with freedom to overfit is held back.
+/// The strength of the regularisation of a map that could overfit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Regularisation {
-    /// With a fixed weight, 0 or more.
+    /// A fixed weight, 0 or more.
     Fixed(f64),
-    /// With that of the weights `10⁻⁴, 10⁻³, …, 10` whose maps have the least log loss on rows they
+    /// The one of the weights `10⁻⁴, 10⁻³, …, 10` whose maps have the least log loss on rows they
     /// were not fitted to, in so many folds; the largest weight where there are fewer than two rows
     /// to a fold.
     CrossValidated {
@@ -22,22 +23,18 @@ pub(super) const WEIGHTS: [f64; 6] = [10.0, 1.0, 1e-1, 1e-2, 1e-3, 1e-4];
 
 impl Regularisation {
     pub(super) fn validate(self) -> Result<Self> {
-        let (name, value, expected) = match self {
-            Self::Fixed(weight) if !(weight.is_finite() && weight >= 0.0) => (
+        match self {
+            Self::Fixed(weight) => ensure(
+                weight.is_finite() && weight >= 0.0,
                 "the weight of the regularisation",
                 weight,
                 "a finite number of at least 0",
-            ),
-            Self::CrossValidated { folds } if folds < 2 => {
-                ("the number of folds", folds as f64, "at least 2")
+            )?,
+            Self::CrossValidated { folds } => {
+                at_least(2, "the number of folds", folds, "at least 2")?
             }
-            _ => return Ok(self),
-        };
-        Err(Error::Parameter {
-            name,
-            value,
-            expected,
-        })
+        }
+        Ok(self)
     }
 }
 

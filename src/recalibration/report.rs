@@ -1,14 +1,14 @@
 use std::fmt;
 
-/// How a fit ended.
+/// The way a fit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FitStatus {
-    /// At a minimum, to the tolerance.
+    /// The fit is at a minimum, to the tolerance.
     Converged,
-    /// At the lower bound of the parameter: the criterion still falls there. For a temperature,
+    /// The fit is at the lower bound of the parameter, where the criterion still falls. For a temperature,
     /// the data are separable, or nearly so: every row is right, and sharper is better.
     LowerBound,
-    /// At the upper bound of the parameter: the criterion still falls there. For a temperature,
+    /// The fit is at the upper bound of the parameter, where the criterion still falls. For a temperature,
     /// the logits are uninformative or misleading, and the uniform prediction is best.
     UpperBound,
     /// The criterion does not depend on the parameter, which stays at its neutral value. For a
@@ -22,32 +22,42 @@ pub enum FitStatus {
     Stalled,
 }
 
-/// What a fit reports of itself.
+/// A report of how a fit went.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitReport {
-    /// How it ended.
+    /// The way the fit ended.
     pub status: FitStatus,
     /// The value of the criterion, with its regularisation, at the fitted parameters.
     pub objective: f64,
     /// The largest derivative of the criterion with respect to a parameter in absolute value, where
     /// the solver knows it; of a temperature, the derivative with respect to its logarithm.
     pub gradient: Option<f64>,
-    /// How often the criterion (or its derivative) was evaluated in the last fit.
+    /// The number of evaluations of the criterion (or its derivative) in the last fit.
     pub evaluations: usize,
     /// The weight of the regularisation, for maps that have one.
     pub regularisation: Option<f64>,
 }
 
 impl FitReport {
-    /// Of a fit that needs no iterations.
-    pub(super) fn closed_form(objective: f64) -> Self {
+    /// Of a fit without regularisation.
+    pub(super) fn new(
+        status: FitStatus,
+        objective: f64,
+        gradient: Option<f64>,
+        evaluations: usize,
+    ) -> Self {
         Self {
-            status: FitStatus::Converged,
+            status,
             objective,
-            gradient: None,
-            evaluations: 1,
+            gradient,
+            evaluations,
             regularisation: None,
         }
+    }
+
+    /// Of a fit that needs no iterations.
+    pub(super) fn closed_form(objective: f64) -> Self {
+        Self::new(FitStatus::Converged, objective, None, 1)
     }
 }
 

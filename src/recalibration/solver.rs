@@ -10,6 +10,16 @@ pub(super) struct Solution {
     pub converged: bool,
 }
 
+impl Solution {
+    fn at(x: f64, evaluations: usize, converged: bool) -> Self {
+        Self {
+            x,
+            evaluations,
+            converged,
+        }
+    }
+}
+
 /// The root of an increasing function in a bracket with `f(low) < 0 < f(high)`: Newton steps,
 /// replaced by bisection where they leave the bracket or shrink it too slowly.
 ///
@@ -41,19 +51,11 @@ pub(super) fn increasing_root(
         last_step = (next - x).abs();
         if value == 0.0 || last_step <= tolerance {
             let x = if value == 0.0 { x } else { next };
-            return Solution {
-                x,
-                evaluations,
-                converged: true,
-            };
+            return Solution::at(x, evaluations, true);
         }
         x = next;
     }
-    Solution {
-        x,
-        evaluations: limit,
-        converged: false,
-    }
+    Solution::at(x, limit, false)
 }
 
 /// The minimum of a continuous function that lies downhill from a start in a bracket: steps that
@@ -90,11 +92,7 @@ pub(super) fn minimum(
         }
     }
     if middle.0 == low || middle.0 == high {
-        return Solution {
-            x: middle.0,
-            evaluations,
-            converged: true,
-        };
+        return Solution::at(middle.0, evaluations, true);
     }
     let mut solution = brent(f, (left.0, right.0), middle, tolerance, limit);
     solution.evaluations += evaluations;
@@ -115,11 +113,7 @@ fn brent(
     for evaluations in 0..limit {
         let middle = 0.5 * (a + b);
         if (x - middle).abs() + 0.5 * (b - a) <= 2.0 * tolerance {
-            return Solution {
-                x,
-                evaluations,
-                converged: true,
-            };
+            return Solution::at(x, evaluations, true);
         }
         let parabola = parabolic_step((x, fx), (w, fw), (v, fv));
         let inside = |s: f64| x + s > a + tolerance && x + s < b - tolerance;
@@ -158,11 +152,7 @@ fn brent(
             }
         }
     }
-    Solution {
-        x,
-        evaluations: limit,
-        converged: false,
-    }
+    Solution::at(x, limit, false)
 }
 
 /// The step from `x` to the vertex of the parabola through three points, if there is one.

@@ -13,7 +13,10 @@ use burn_calibration::{
     score::{Brier, ErrorSize, LogScore, Overconfidence, Quantify, Score, Spherical},
 };
 
-use crate::{data::*, maps, scalar_maps};
+use crate::{
+    data::*,
+    recalibration::{logits as maps, scalar as scalar_maps},
+};
 
 /// The backends compiled in, with the dtypes they know and a tolerance relative to the largest
 /// number of a kind: 1e-12 in f64, 2e-5 in f32.

@@ -10,7 +10,6 @@ mod data;
 mod data_parallel;
 mod dirichlet;
 mod distribution;
-mod distribution_maps;
 mod ece;
 mod estimator;
 mod exact;
@@ -20,7 +19,6 @@ mod hypothesis;
 mod kernel;
 mod lens;
 mod loss;
-mod maps;
 mod matrix_kernel;
 #[cfg(feature = "train")]
 mod metric;
@@ -39,6 +37,5 @@ mod real_scores;
 mod recalibration;
 #[cfg(feature = "report")]
 mod report;
-mod scalar_maps;
 mod score;
 mod ucme;

@@ -142,7 +142,11 @@ pub fn train(run: &Run, data: &Data, folder: &Path, arguments: &Arguments) -> Re
     // of a whole epoch each, from logits
     let log_loss = EpochMetric::from_logits(LogScore);
     // 199 redraws every epoch: a p-value of at least 0.005, which is enough to watch
-    let p_value = PValue::new("Omnibus p-value", OmnibusTest::new().with_redraws(199), run.seed);
+    let p_value = PValue::new(
+        "Omnibus p-value",
+        OmnibusTest::new().with_redraws(199),
+        run.seed,
+    );
     let best = BestEpoch::new(&log_loss, run.patience);
     let checkpoints = ComposedCheckpointingStrategy::builder()
         .add(KeepLastNCheckpoints::new(1))

@@ -8,7 +8,7 @@ use burn::tensor::{Device, Tensor};
 use burn_calibration::{
     distribution::{Density, Normal},
     estimator::Skce,
-    recalibration::VarianceScalingConfig,
+    recalibration::{Fit, Recalibration, VarianceScalingConfig},
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use statrs::statistics::Statistics;
@@ -97,8 +97,8 @@ fn evaluate(remedy: Remedy, seed: u64, iterations: usize) -> Result<[f64; 6]> {
     if let Remedy::Scaling = remedy {
         let held_out = data.slice(HELD_OUT..TRAINING);
         let of_held_out = predict(&network, &held_out);
-        let map = VarianceScalingConfig::new().fit(&of_held_out, &held_out.targets)?;
-        predictions = map.forward(&predictions);
+        let map = VarianceScalingConfig::new().fit(of_held_out, held_out.targets.clone())?;
+        predictions = map.forward(predictions);
     }
     scores(&predictions, &test.targets, seed)
 }

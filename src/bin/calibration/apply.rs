@@ -16,7 +16,7 @@ pub fn run(args: &Apply) -> Result<()> {
     let map = load_map(&args.map, &device).map_err(|e| e.to_string())?;
     let logits = read_logits(&args.logits, &device)?;
     let [_, columns] = logits.dims();
-    if let Some(classes) = map.classes()
+    if let Some(classes) = map.width()
         && classes != columns
     {
         return Err(format!(

@@ -179,7 +179,7 @@ pub enum PictureFormat {
 #[derive(Debug, Args)]
 pub struct Fit {
     /// The map
-    #[arg(long, value_enum, default_value_t = Method::Temperature)]
+    #[arg(long, value_enum, default_value_t = Method::default())]
     pub method: Method,
 
     #[command(flatten)]

@@ -6,8 +6,8 @@ use burn::tensor::{Int, Tensor, activation::softmax};
 use burn_calibration::{
     estimator::SkceForm,
     kernel::{Bandwidth, Kernel, median_distance_with_diagonal},
-    loss::{BrierLossConfig, Criterion, LogLossConfig, MmceLossConfig, SkceLossConfig},
-    recalibration::{FitProgress, Recalibration},
+    loss::{BrierLossConfig, LogLossConfig, MmceLossConfig, SkceLossConfig},
+    recalibration::{FitProgress, Objective, Recalibration},
 };
 use serde_json::{Value, json};
 
@@ -70,10 +70,10 @@ fn fit(args: &Fit, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Box<dy
             at.evaluations, at.objective
         ));
     };
-    let mut fit = |criterion: Option<&dyn Criterion>| {
-        (args.method)
-            .fit(criterion, args.seed, logits, labels, &mut observe)
-            .map_err(|e| e.to_string())
+    let mut fit = |criterion: Option<&dyn Objective>| {
+        let (logits, labels) = (logits.clone(), labels.clone());
+        let map = (args.method.0).fit(args.seed, criterion, logits, labels, &mut observe);
+        map.map_err(|e| e.to_string())
     };
     let map = match args.loss {
         LossName::Log => fit(None),

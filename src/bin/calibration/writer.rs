@@ -1,10 +1,11 @@
 //! Writing logits and probabilities: CSV (plain or gzip), NPY, safetensors.
 
 use std::{
-    io::{BufWriter, Write},
+    io::{self, Write},
     path::Path,
 };
 
+use burn_calibration::file::write_with;
 use flate2::{Compression, write::GzEncoder};
 use npyz::WriterBuilder;
 use safetensors::{Dtype, tensor::TensorView};
@@ -37,43 +38,22 @@ impl Format {
     }
 }
 
-/// Writes a matrix aside and renames it: nobody finds half of one.
+/// Writes a matrix whole: nobody finds half of one.
 pub fn write_matrix(path: &Path, format: Format, name: &str, matrix: &Matrix) -> Result<()> {
-    let wrong = |reason: String| format!("{}: cannot write: {reason}", path.display());
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let aside = named_aside().tempfile_in(folder);
-    let mut aside = aside.map_err(|e| wrong(e.to_string()))?;
-    let mut writer = BufWriter::new(&mut aside);
-    let written = match format {
-        Format::Csv => write_csv(&mut writer, matrix),
-        Format::GzipCsv => {
-            let mut gzip = GzEncoder::new(&mut writer, Compression::default());
-            write_csv(&mut gzip, matrix)
-                .and_then(|()| gzip.finish().map(drop).map_err(|e| e.to_string()))
-        }
-        Format::Npy => write_npy(&mut writer, matrix),
-        Format::Safetensors => write_safetensors(&mut writer, name, matrix),
-    };
-    written
-        .and_then(|()| writer.flush().map_err(|e| e.to_string()))
-        .map_err(wrong)?;
-    drop(writer);
-    aside.persist(path).map_err(|e| wrong(e.to_string()))?;
-    Ok(())
-}
-
-/// A file with the permissions that a new file has, not those of a temporary one.
-fn named_aside() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::{fs::Permissions, os::unix::fs::PermissionsExt};
-        builder.permissions(Permissions::from_mode(0o666)); // less the mask of the process
-    }
-    builder
+    let written = write_with(path, |mut writer| {
+        let written = match format {
+            Format::Csv => write_csv(writer, matrix),
+            Format::GzipCsv => {
+                let mut gzip = GzEncoder::new(&mut writer, Compression::default());
+                write_csv(&mut gzip, matrix)
+                    .and_then(|()| gzip.finish().map(drop).map_err(|e| e.to_string()))
+            }
+            Format::Npy => write_npy(writer, matrix),
+            Format::Safetensors => write_safetensors(writer, name, matrix),
+        };
+        written.map_err(io::Error::other)
+    });
+    written.map_err(|reason| format!("{}: cannot write: {reason}", path.display()))
 }
 
 /// Without a header; each number with the digits that give it back exactly.

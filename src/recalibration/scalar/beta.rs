@@ -1,15 +1,9 @@
-use burn::{
-    config::Config,
-    module::{Module, Param},
-    tensor::Tensor,
-};
-
 use super::{
-    curve::{Curve, FLAT, curve_map},
+    curve::{Curve, FLAT, Scalar},
     event::log_sigmoid,
     odds,
 };
-use crate::recalibration::{FitReport, Guarantees};
+use crate::recalibration::common::*;
 
 /// Configuration of [`BetaCalibration`], which it fits.
 #[derive(Config, Debug)]
@@ -42,19 +36,16 @@ pub struct BetaCalibrationConfig {
 /// For two classes injective unless `a = b = 0` (in floating point: `a + b ≤ 10⁻⁹`). Order and accuracy are kept if besides
 /// `c = (a−b) log 2`, where `g = ½` at `p = ½`, which a fit gives by chance. For more classes nothing is
 /// kept for certain.
-#[derive(Module, Debug)]
-pub struct BetaCalibration {
-    /// `a`, `b` and `c` of each event, of shape `[3, k]`.
-    parameters: Param<Tensor<2>>,
-    #[module(skip)]
-    report: Option<FitReport>,
-}
+pub type BetaCalibration = Fitted<Scalar<Beta, 3>>;
 
-struct Beta;
+/// The curve of [`BetaCalibration`].
+#[derive(Debug, Clone)]
+pub struct Beta;
 
-impl Curve for Beta {
-    const PARAMETERS: usize = 3;
+impl Curve<3> for Beta {
+    const KIND: &'static str = "beta calibration";
     const INCREASING: bool = true;
+    const IDENTITY: [f64; 3] = [1.0, 1.0, 0.0];
 
     fn features(score: f64) -> Vec<f64> {
         vec![log_sigmoid(score), -log_sigmoid(-score)]
@@ -67,23 +58,21 @@ impl Curve for Beta {
         ]
     }
 
-    fn keeps(parameters: &[f64]) -> Guarantees {
-        let (a, b, c) = (parameters[0], parameters[1], parameters[2]);
+    fn keeps([a, b, c]: [f64; 3]) -> Guarantees {
         let increases = a + b > FLAT;
         let decides_alike = increases && c == (a - b) * std::f64::consts::LN_2;
-        Guarantees {
-            keeps_order: decides_alike,
-            keeps_accuracy: decides_alike,
-            injective: increases,
-            injective_on_log_probabilities: increases,
-        }
+        Guarantees::of_decision(decides_alike, increases)
     }
 }
 
-curve_map!(
-    BetaCalibrationConfig,
-    BetaCalibration,
-    Beta,
-    3,
-    "beta calibration"
-);
+impl LogitFit for BetaCalibrationConfig {
+    type Form = Scalar<Beta, 3>;
+    const NAME: &'static str = "beta";
+    const ABOUT: &'static str = "Beta calibration of each class";
+    const DEFAULT: fn(u64) -> Self = |_| Self::new();
+
+    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
+        let limits = Limits::new(self.tolerance, self.max_iterations);
+        Ok(Scalar::fit(limits, task))
+    }
+}

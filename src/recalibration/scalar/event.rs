@@ -6,7 +6,7 @@ use super::odds;
 
 /// Rows of equal log-odds.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Group {
+pub struct Group {
     /// The log-odds `s`.
     pub score: f64,
     pub samples: usize,
@@ -16,7 +16,7 @@ pub(super) struct Group {
 
 /// An event: its rows by increasing log-odds, those of equal log-odds together.
 #[derive(Debug, Clone)]
-pub(super) struct Event {
+pub struct Event {
     pub groups: Vec<Group>,
     pub samples: usize,
     pub hits: usize,

@@ -1,22 +1,18 @@
-use burn::{config::Config, module::Module};
 use serde::{Deserialize, Serialize};
 
 use super::{
     event::{Event, Group},
-    table::{Table, Tabulate, table_map},
+    table::{Table, Tabulate},
 };
-use crate::{
-    error::{Error, Result},
-    recalibration::FitReport,
-};
+use crate::recalibration::common::*;
 
-/// Where the bins of [`HistogramBinning`] end.
+/// The edges of the bins of [`HistogramBinning`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BinEdges {
-    /// After the samples of rank `⌈bn/B⌉` for `b = 1..B`, halfway to the next log-odds. Samples of
+    /// Bins that end after the samples of rank `⌈bn/B⌉` for `b = 1..B`, halfway to the next log-odds. Samples of
     /// equal log-odds share a bin, which can leave fewer bins.
     EqualMass,
-    /// At the probabilities `b/B`.
+    /// Bins that end at the probabilities `b/B`.
     EqualWidth,
 }
 
@@ -26,7 +22,7 @@ pub struct HistogramBinningConfig {
     /// The number `B` of bins. Default: 15.
     #[config(default = 15)]
     pub bins: usize,
-    /// Where they end. Default: equal mass.
+    /// The edges of the bins. Default: equal mass.
     #[config(default = "BinEdges::EqualMass")]
     pub edges: BinEdges,
     /// The number `α` of hits and of misses added to each bin: at least 10⁻³⁰. Default: ½, with which
@@ -51,12 +47,7 @@ pub struct HistogramBinningConfig {
 ///
 /// Nothing is kept: predictions in the same bin become ties, neighbouring bins need not increase,
 /// and the decision changes where a bin crosses ½.
-#[derive(Module, Debug)]
-pub struct HistogramBinning {
-    table: Table,
-    #[module(skip)]
-    report: Option<FitReport>,
-}
+pub type HistogramBinning = Fitted<Table<HistogramBinningConfig>>;
 
 impl HistogramBinningConfig {
     /// The log-odds at which one bin ends and the next begins.
@@ -92,26 +83,21 @@ impl HistogramBinningConfig {
 }
 
 impl Tabulate for HistogramBinningConfig {
-    const CLOSED_FORM: (&'static str, &'static str) = (
-        "histogram binning",
-        "the frequency in a bin has the least log loss and the least Brier score already",
-    );
+    const KIND: &'static str = "histogram binning";
+    const NAME: &'static str = "histogram";
+    const ABOUT: &'static str = "Histogram binning of each class (by the log loss alone)";
+    const CLOSED_FORM: &'static str =
+        "the frequency in a bin has the least log loss and the least Brier score already";
+    const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
     fn validate(&self) -> Result<()> {
-        let (name, value, expected) = match *self {
-            Self { bins: 0, .. } => ("the number of bins", 0.0, "at least 1"),
-            Self { smoothing, .. } if !(1e-30..f64::INFINITY).contains(&smoothing) => (
-                "the smoothing of a bin",
-                smoothing,
-                "a finite number of at least 1e-30",
-            ),
-            _ => return Ok(()),
-        };
-        Err(Error::Parameter {
-            name,
-            value,
-            expected,
-        })
+        at_least(1, "the number of bins", self.bins, "at least 1")?;
+        ensure(
+            (1e-30..f64::INFINITY).contains(&self.smoothing),
+            "the smoothing of a bin",
+            self.smoothing,
+            "a finite number of at least 1e-30",
+        )
     }
 
     fn knots(&self, event: &Event) -> Vec<(f64, f64)> {
@@ -144,9 +130,3 @@ impl Tabulate for HistogramBinningConfig {
         knots
     }
 }
-
-table_map!(
-    HistogramBinningConfig,
-    HistogramBinning,
-    "histogram binning"
-);

@@ -1,16 +1,15 @@
-use burn::{config::Config, module::Module};
 use serde::{Deserialize, Serialize};
 
 use super::{
     event::Event,
-    table::{Table, Tabulate, bounded, check_margin, table_map},
+    table::{Table, Tabulate, bounded, check_margin},
 };
-use crate::{error::Result, recalibration::FitReport};
+use crate::recalibration::common::*;
 
-/// What [`IsotonicRegression`] is between the blocks of equal probability.
+/// The form of [`IsotonicRegression`] between the blocks of equal probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Interpolation {
-    /// Linear in the log-odds from the last of a block to the first of the next, as in scikit-learn.
+    /// A line in the log-odds from the last of a block to the first of the next, as in scikit-learn.
     Linear,
     /// A step halfway between them.
     Step,
@@ -19,10 +18,10 @@ pub enum Interpolation {
 /// Configuration of [`IsotonicRegression`], which it fits.
 #[derive(Config, Debug)]
 pub struct IsotonicRegressionConfig {
-    /// What the map is between its blocks. Default: linear.
+    /// The form of the map between its blocks. Default: linear.
     #[config(default = "Interpolation::Linear")]
     pub interpolation: Interpolation,
-    /// How far the probabilities stay away from 0 and 1, whose logarithm is not finite: at least
+    /// The least distance of the probabilities from 0 and 1, whose logarithm is not finite: at least
     /// 10⁻³⁰, below ½. Default: `1/(2(n+1))` of `n` samples.
     #[config(default = "None")]
     pub margin: Option<f64>,
@@ -46,12 +45,7 @@ pub struct IsotonicRegressionConfig {
 ///
 /// Nothing is kept: constant within blocks, it makes ties of different predictions, and where it
 /// passes ½ elsewhere than the original it changes the decision.
-#[derive(Module, Debug)]
-pub struct IsotonicRegression {
-    table: Table,
-    #[module(skip)]
-    report: Option<FitReport>,
-}
+pub type IsotonicRegression = Fitted<Table<IsotonicRegressionConfig>>;
 
 /// Neighbouring log-odds with one probability.
 #[derive(Debug, Clone, Copy)]
@@ -90,10 +84,12 @@ fn pool(event: &Event) -> Vec<Block> {
 }
 
 impl Tabulate for IsotonicRegressionConfig {
-    const CLOSED_FORM: (&'static str, &'static str) = (
-        "isotonic regression",
-        "pooling adjacent violators has the least log loss and the least Brier score already",
-    );
+    const KIND: &'static str = "isotonic regression";
+    const NAME: &'static str = "isotonic";
+    const ABOUT: &'static str = "Isotonic regression of each class (by the log loss alone)";
+    const CLOSED_FORM: &'static str =
+        "pooling adjacent violators has the least log loss and the least Brier score already";
+    const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
     fn validate(&self) -> Result<()> {
         check_margin(self.margin)
@@ -122,9 +118,3 @@ impl Tabulate for IsotonicRegressionConfig {
         knots
     }
 }
-
-table_map!(
-    IsotonicRegressionConfig,
-    IsotonicRegression,
-    "isotonic regression"
-);

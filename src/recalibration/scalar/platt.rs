@@ -1,15 +1,9 @@
-use burn::{
-    config::Config,
-    module::{Module, Param},
-    tensor::Tensor,
-};
-
 use super::{
-    curve::{Curve, FLAT, curve_map},
+    curve::{Curve, FLAT, Scalar},
     event::Event,
     logistic::Logistic,
 };
-use crate::recalibration::{FitReport, Guarantees, descent::Limits};
+use crate::recalibration::common::*;
 
 /// Configuration of [`PlattScaling`], which it fits.
 #[derive(Config, Debug)]
@@ -41,19 +35,16 @@ pub struct PlattScalingConfig {
 /// `a > 0` and `b = 0` only, which a fit gives by chance. For more classes nothing is kept for certain:
 /// the normalised values of several increasing functions need not keep the order, nor determine the
 /// prediction.
-#[derive(Module, Debug)]
-pub struct PlattScaling {
-    /// `a` and `b` of each event, of shape `[2, k]`.
-    parameters: Param<Tensor<2>>,
-    #[module(skip)]
-    report: Option<FitReport>,
-}
+pub type PlattScaling = Fitted<Scalar<Platt, 2>>;
 
-struct Sigmoid;
+/// The curve of [`PlattScaling`].
+#[derive(Debug, Clone)]
+pub struct Platt;
 
-impl Curve for Sigmoid {
-    const PARAMETERS: usize = 2;
+impl Curve<2> for Platt {
+    const KIND: &'static str = "Platt scaling";
     const INCREASING: bool = false;
+    const IDENTITY: [f64; 2] = [1.0, 0.0];
 
     fn features(score: f64) -> Vec<f64> {
         vec![score]
@@ -63,33 +54,27 @@ impl Curve for Sigmoid {
         vec![scores]
     }
 
-    fn keeps(parameters: &[f64]) -> Guarantees {
-        let (a, b) = (parameters[0], parameters[1]);
-        let decides_alike = a > FLAT && b == 0.0;
-        Guarantees {
-            keeps_order: decides_alike,
-            keeps_accuracy: decides_alike,
-            injective: a.abs() > FLAT,
-            injective_on_log_probabilities: a.abs() > FLAT,
-        }
+    fn keeps([a, b]: [f64; 2]) -> Guarantees {
+        Guarantees::of_decision(a > FLAT && b == 0.0, a.abs() > FLAT)
     }
 }
 
 /// `(a, b)` of an event.
 pub(super) fn scale(event: &Event) -> (f64, f64) {
-    let problem = Logistic::new(event, Sigmoid::features);
-    let limits = Limits {
-        tolerance: 1e-10,
-        iterations: 200,
-    };
-    let parameters = problem.original(&problem.minimum(&[0], limits).weights);
+    let problem = Logistic::new(event, Platt::features);
+    let minimum = problem.minimum(&[0], Limits::new(1e-10, 200));
+    let parameters = problem.original(&minimum.weights);
     (parameters[0], parameters[1])
 }
 
-curve_map!(
-    PlattScalingConfig,
-    PlattScaling,
-    Sigmoid,
-    2,
-    "Platt scaling"
-);
+impl LogitFit for PlattScalingConfig {
+    type Form = Scalar<Platt, 2>;
+    const NAME: &'static str = "platt";
+    const ABOUT: &'static str = "Platt scaling of each class";
+    const DEFAULT: fn(u64) -> Self = |_| Self::new();
+
+    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
+        let limits = Limits::new(self.tolerance, self.max_iterations);
+        Ok(Scalar::fit(limits, task))
+    }
+}

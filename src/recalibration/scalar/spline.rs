@@ -1,25 +1,21 @@
-use burn::{config::Config, module::Module};
 use serde::{Deserialize, Serialize};
 
 use super::{
     cubic::NaturalSpline,
     event::{Event, sigmoid},
     platt,
-    table::{Table, Tabulate, bounded, check_margin, table_map},
+    table::{Table, Tabulate, bounded, check_margin},
 };
-use crate::{
-    error::{Error, Result},
-    recalibration::FitReport,
-};
+use crate::recalibration::common::*;
 
 /// The probabilities `q` that [`SplineCalibration`] corrects, with the weights `w` of its axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SplineBase {
-    /// Those of the model over their quantiles: `q = p`, `w = 1` (Gupta et al. 2021). Among several
+    /// The probabilities of the model over their quantiles: `q = p`, `w = 1` (Gupta et al. 2021). Among several
     /// classes most probabilities are near 0, and a smooth correction there is large beside them:
     /// expect a lower Kolmogorov–Smirnov error, and a log loss that can be higher than without.
     Model,
-    /// Those of [`PlattScaling`](super::PlattScaling) over their variance: `q = σ(a s + b)`,
+    /// The probabilities of [`PlattScaling`](super::PlattScaling) over their variance: `q = σ(a s + b)`,
     /// `w = q(1−q)`, at least 10⁻¹². In it the cumulative residual of calibrated probabilities is a
     /// random walk at a constant rate, and the correction vanishes where they are certain. The map does
     /// not depend on the scale of the logits of two classes.
@@ -33,10 +29,10 @@ pub struct SplineCalibrationConfig {
     /// log-odds, and one. Default: 6, as Gupta et al. 2021.
     #[config(default = 6)]
     pub knots: usize,
-    /// What is corrected. Default: Platt scaling.
+    /// The probabilities that are corrected. Default: Platt scaling.
     #[config(default = "SplineBase::Platt")]
     pub base: SplineBase,
-    /// How far the probabilities stay away from 0 and 1, where the derivative of a spline can lead: at
+    /// The least distance of the probabilities from 0 and 1, where the derivative of a spline can lead: at
     /// least 10⁻³⁰, below ½. Default: `1/(2(n+1))` of `n` samples.
     #[config(default = "None")]
     pub margin: Option<f64>,
@@ -67,12 +63,7 @@ pub struct SplineCalibrationConfig {
 /// the log loss of the map.
 ///
 /// Nothing is kept: the map need not increase, and is constant beyond the log-odds of the fit.
-#[derive(Module, Debug)]
-pub struct SplineCalibration {
-    table: Table,
-    #[module(skip)]
-    report: Option<FitReport>,
-}
+pub type SplineCalibration = Fitted<Table<SplineCalibrationConfig>>;
 
 /// The least weight of a sample.
 const LEAST: f64 = 1e-12;
@@ -96,24 +87,17 @@ impl SplineBase {
 }
 
 impl Tabulate for SplineCalibrationConfig {
-    const CLOSED_FORM: (&'static str, &'static str) = (
-        "spline calibration",
-        "the spline is fitted to the cumulative accuracy by least squares",
-    );
+    const KIND: &'static str = "spline calibration";
+    const NAME: &'static str = "spline";
+    const ABOUT: &'static str =
+        "A spline through the cumulative frequencies of each class (by the log loss alone)";
+    const CLOSED_FORM: &'static str =
+        "the spline is fitted to the cumulative accuracy by least squares";
+    const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
     fn validate(&self) -> Result<()> {
-        for (name, value) in [
-            ("the number of knots", self.knots),
-            ("the resolution", self.resolution),
-        ] {
-            if value < 2 {
-                return Err(Error::Parameter {
-                    name,
-                    value: value as f64,
-                    expected: "at least 2",
-                });
-            }
-        }
+        at_least(2, "the number of knots", self.knots, "at least 2")?;
+        at_least(2, "the resolution", self.resolution, "at least 2")?;
         check_margin(self.margin)
     }
 
@@ -148,9 +132,3 @@ impl Tabulate for SplineCalibrationConfig {
         (0..count).map(|j| value(j * last / steps)).collect()
     }
 }
-
-table_map!(
-    SplineCalibrationConfig,
-    SplineCalibration,
-    "spline calibration"
-);

@@ -1,30 +1,26 @@
 //! Scalar maps without a formula: probabilities at knots among the log-odds, linear between them.
 
-use crate::prelude::LogScore;
-use burn::{
-    module::{Module, Param},
-    tensor::{Device, Int, Tensor},
-};
+use std::{fmt, marker::PhantomData};
 
 use super::{
     event::{self, Event},
     odds,
 };
-use crate::{
-    error::{Error, Result},
-    host::{to_scalar, to_vec},
-    loss::{Criterion, ScoreLoss},
-    recalibration::{
-        FitProgress, FitReport,
-        data::FitData,
-        file::{Parts, parameter},
-    },
-};
+use crate::recalibration::common::*;
 
-/// How the knots of a map are found.
-pub(super) trait Tabulate {
-    /// The map, and why it can be fitted to no criterion.
-    const CLOSED_FORM: (&'static str, &'static str);
+/// A configuration that finds the knots of a map.
+pub trait Tabulate: Clone + fmt::Debug + Send + Sync + 'static {
+    /// The kind of the map, in words.
+    const KIND: &'static str;
+    /// The name at the command line.
+    const NAME: &'static str;
+    /// What the map is, in a few words.
+    const ABOUT: &'static str;
+    /// Why it can be fitted to no criterion.
+    const CLOSED_FORM: &'static str;
+
+    /// The configuration by default.
+    const DEFAULT: fn(u64) -> Self;
 
     /// Checks the configuration.
     fn validate(&self) -> Result<()>;
@@ -39,14 +35,14 @@ const LEAST: f64 = 1e-30;
 
 /// A margin in its domain.
 pub(super) fn check_margin(margin: Option<f64>) -> Result<()> {
-    match margin {
-        Some(value) if !(LEAST..0.5).contains(&value) => Err(Error::Parameter {
-            name: "the margin",
-            value,
-            expected: "a number of at least 1e-30 and below 1/2",
-        }),
-        _ => Ok(()),
-    }
+    let margin = margin.unwrap_or(LEAST);
+    let expected = "a number of at least 1e-30 and below 1/2";
+    ensure(
+        (LEAST..0.5).contains(&margin),
+        "the margin",
+        margin,
+        expected,
+    )
 }
 
 /// The log-odds of a probability that is kept in `[ε, 1−ε]`; without a margin `ε = 1/(2(n+1))` of `n`
@@ -60,17 +56,20 @@ pub(super) fn bounded(probability: f64, margin: Option<f64>, samples: usize) -> 
         .clamp(-bound, bound)
 }
 
-/// For each event a function of its log-odds, linear between knots, constant beyond them.
+/// The parameters of a map without a formula: for each event a function of its log-odds, linear between
+/// knots, constant beyond them.
 #[derive(Module, Debug)]
-pub(super) struct Table {
+pub struct Table<T: Tabulate> {
     /// `[k, l]`, non-decreasing in each row; `l` is a power of two, and the last knot of an event is
     /// repeated up to it.
-    knots: Param<Tensor<2>>,
+    knots: Parameter<2>,
     /// The log-odds of the probability at each knot, `[k, l]`.
-    values: Param<Tensor<2>>,
+    values: Parameter<2>,
+    #[module(skip)]
+    found_by: PhantomData<T>,
 }
 
-impl Table {
+impl<T: Tabulate> Table<T> {
     fn new(events: Vec<Vec<(f64, f64)>>, device: &Device) -> Self {
         let longest = events.iter().map(Vec::len).max().unwrap_or(0);
         let shape = [events.len(), longest.next_power_of_two()];
@@ -84,36 +83,18 @@ impl Table {
             }
         }
         Self {
-            knots: parameter(knots, shape, device),
-            values: parameter(values, shape, device),
+            knots: Parameter::new(knots, shape, device),
+            values: Parameter::new(values, shape, device),
+            found_by: PhantomData,
         }
-    }
-
-    /// The number of classes.
-    pub fn classes(&self) -> usize {
-        odds::classes(self.knots.dims()[0])
-    }
-
-    /// The knots of each event, with the probabilities there.
-    pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
-        let length = self.knots.dims()[1];
-        let (knots, values) = (to_vec(self.knots.val()), to_vec(self.values.val()));
-        let rows = knots.chunks(length).zip(values.chunks(length));
-        rows.map(|(knots, values)| {
-            let values = values.iter().map(|&value| event::sigmoid(value));
-            let mut row: Vec<_> = knots.iter().copied().zip(values).collect();
-            row.dedup();
-            row
-        })
-        .collect()
     }
 
     /// The recalibrated logits: `[n, m]`. A binary search among the knots, `log₂ l` steps for all
     /// entries at once; an entry at a jump has the value below it.
-    pub fn forward(&self, logits: Tensor<2>) -> Tensor<2> {
+    fn forward(&self, logits: Tensor<2>) -> Tensor<2> {
         let [_, length] = self.knots.dims();
-        let knots = self.knots.val().cast(logits.dtype());
-        let values = self.values.val().cast(logits.dtype());
+        let knots = self.knots.cast(logits.dtype());
+        let values = self.values.cast(logits.dtype());
         let scores = odds::log_odds(logits).transpose(); // [k, n]
         let fixed = scores.clone().detach();
         // the last knot below the score, 0 if there is none
@@ -140,113 +121,88 @@ impl Table {
         let sigmoid = |t: Tensor<2>| odds::log_sigmoid(t).exp(); // Burn's default goes through f32
         odds::logits(between(sigmoid(values.clone())), between(sigmoid(-values)))
     }
+}
+
+impl<T: Tabulate> LogitFit for T {
+    type Form = Table<T>;
+    const NAME: &'static str = T::NAME;
+    const ABOUT: &'static str = T::ABOUT;
+
+    const DEFAULT: fn(u64) -> Self = T::DEFAULT;
 
     /// Fits the knots of each event, and reports the log loss of the map.
-    pub fn fit(
-        config: &impl Tabulate,
-        criterion: Option<&dyn Criterion>,
-        data: &FitData,
-        progress: &mut dyn FnMut(FitProgress),
-    ) -> Result<(Self, FitReport)> {
-        config.validate()?;
-        if criterion.is_some() {
-            return Err(no_such_fit(config));
+    fn find(&self, task: Task) -> Result<(Table<T>, FitReport)> {
+        let data = &task.data;
+        self.validate()?;
+        if task.criterion.is_some() {
+            return Err(Error::NoSuchFit {
+                map: T::KIND,
+                reason: T::CLOSED_FORM,
+            });
         }
         let events = Event::all(data);
-        let knots = events.iter().map(|event| config.knots(event)).collect();
-        let table = Self::new(knots, &data.device);
+        let knots = events.iter().map(|event| self.knots(event)).collect();
+        let table = Table::new(knots, &data.device);
         let logits = table.forward(data.tensor(data.logits.clone()).inner());
         let labels = data.labels_tensor().inner();
         let objective = to_scalar(ScoreLoss::new(LogScore).forward(logits, labels));
-        progress(FitProgress {
-            fit: 1,
-            fits: 1,
-            evaluations: 1,
-            objective,
-        });
+        observer(task.progress, 1, 1)(1, objective);
         Ok((table, FitReport::closed_form(objective)))
     }
+}
 
-    /// Of a saved map.
-    pub fn restore(parts: &mut Parts) -> Result<Self, String> {
-        let knots = parts.take::<2>("table.knots")?;
-        let [k, length] = knots.dims();
-        let table = Self {
-            values: parts.take_shaped("table.values", [k, length])?,
-            knots,
-        };
+impl<T: Tabulate> Fitted<Table<T>> {
+    /// Gives the knots of each event, by increasing log-odds, with the probabilities there: of class 1
+    /// for two classes, else of each class. The map is linear between them and constant beyond; two
+    /// knots at the same log-odds are a jump.
+    pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
+        let Table { knots, values, .. } = &self.form;
+        let length = knots.dims()[1];
+        let (knots, values) = (knots.to_vec(), values.to_vec());
+        let rows = knots.chunks(length).zip(values.chunks(length));
+        rows.map(|(knots, values)| {
+            let values = values.iter().map(|&value| event::sigmoid(value));
+            let mut row: Vec<_> = knots.iter().copied().zip(values).collect();
+            row.dedup();
+            row
+        })
+        .collect()
+    }
+}
+
+impl<T: Tabulate> Form for Table<T> {
+    const KIND: &'static str = T::KIND;
+
+    /// Every probability of two classes is one half.
+    fn template(device: &Device) -> Self {
+        Self::new(vec![vec![(0.0, 0.0)]], device)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let [k, length] = self.knots.dims();
+        self.values.check_shape("values", [k, length])?;
         if k == 0 || k == 2 || !length.is_power_of_two() {
             return Err(format!("no map has {k} events with {length} knots"));
         }
-        let numbers = to_vec(table.knots.val());
         let increase = |row: &[f64]| row.windows(2).all(|pair| pair[0] <= pair[1]);
-        match numbers.chunks(length).all(increase) {
-            true => Ok(table),
+        match self.knots.to_vec().chunks(length).all(increase) {
+            true => Ok(()),
             false => Err("the knots decrease".into()),
         }
     }
+
+    fn width(&self) -> Option<usize> {
+        Some(odds::classes(self.knots.dims()[0]))
+    }
+
+    fn keeps(&self) -> Guarantees {
+        Guarantees::NONE
+    }
 }
 
-fn no_such_fit<T: Tabulate>(_: &T) -> Error {
-    let (map, reason) = T::CLOSED_FORM;
-    Error::NoSuchFit { map, reason }
+impl<T: Tabulate> Apply<Tensor<2>> for Table<T> {
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        expect_classes(&logits, self);
+        self.forward(logits)
+    }
 }
-
-/// What a map of [`Tabulate`] is: its fit, knots and file.
-macro_rules! table_map {
-    ($config:ident, $map:ident, $kind:literal) => {
-        impl $crate::recalibration::Fit for $config {
-            type Map = $map;
-
-            fn fit_observed(
-                &self,
-                criterion: Option<&dyn $crate::loss::Criterion>,
-                logits: ::burn::tensor::Tensor<2>,
-                labels: ::burn::tensor::Tensor<1, ::burn::tensor::Int>,
-                progress: &mut dyn FnMut($crate::recalibration::FitProgress),
-            ) -> $crate::error::Result<$map> {
-                let data = $crate::recalibration::data::FitData::new(&logits, &labels)?;
-                let (table, report) = super::table::Table::fit(self, criterion, &data, progress)?;
-                Ok($map {
-                    table,
-                    report: Some(report),
-                })
-            }
-        }
-
-        impl $map {
-            /// The knots of each event, by increasing log-odds, with the probabilities there: of class
-            /// 1 for two classes, else of each class. The map is linear between them and constant
-            /// beyond; two knots at the same log-odds are a jump.
-            pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
-                self.table.knots()
-            }
-
-            fn apply(&self, logits: ::burn::tensor::Tensor<2>) -> ::burn::tensor::Tensor<2> {
-                self.table.forward(logits)
-            }
-
-            fn width(&self) -> Option<usize> {
-                Some(self.table.classes())
-            }
-
-            fn keeps(&self) -> $crate::recalibration::Guarantees {
-                $crate::recalibration::Guarantees::NONE
-            }
-        }
-
-        impl $crate::recalibration::file::Stored for $map {
-            const KIND: &'static str = $kind;
-
-            fn restore(parts: &mut $crate::recalibration::file::Parts) -> Result<Self, String> {
-                Ok(Self {
-                    table: super::table::Table::restore(parts)?,
-                    report: None,
-                })
-            }
-        }
-
-        $crate::recalibration::map::impl_recalibration!($map);
-    };
-}
-pub(super) use table_map;

@@ -150,6 +150,7 @@ fn what_is_not_claimed() {
         keeps_accuracy: false,
         injective: false,
         injective_on_log_probabilities: false,
+        keeps_mean: false,
     };
     for m in [2, 3] {
         let (rows, classes) = overconfident(100, m, 30);

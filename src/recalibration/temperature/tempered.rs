@@ -1,3 +1,5 @@
+use std::{fmt, sync::Arc};
+
 use burn::tensor::Tensor;
 
 use crate::{
@@ -19,39 +21,40 @@ use crate::{
 ///
 /// Mixtures are not among them: a power of a sum is none.
 pub trait Tempered: Density {
-    /// The predictions with the densities `f_i^{1/T}`, normalised, differentiable also in `T`.
+    /// Gives the predictions with the densities `f_i^{1/T}`, normalised, differentiable also in `T`.
     ///
     /// # Shapes
     ///
     /// - temperature: `[1]`, positive
     fn tempered(&self, temperature: Tensor<1>) -> Self;
 
-    /// The mean log score `mean(−ln f_i(y_i))` of the tempered predictions, on the host in f64, of
+    /// Gives the mean log score `mean(−ln f_i(y_i))` of the tempered predictions, on the host in f64, of
     /// parameters and targets that were checked.
     ///
     /// # Errors
     ///
     /// A target at which it is infinite.
-    fn log_score(&self, targets: &Self::Targets) -> Result<LogScore>;
+    fn log_score(&self, targets: &Self::Targets) -> Result<TemperedLogScore>;
 }
 
 /// The mean log score of tempered predictions as a function of `β = 1/T`: convex, since they are an
 /// exponential family in `β`.
-pub struct LogScore {
-    at: Box<dyn Fn(f64) -> [f64; 3]>,
+#[derive(Clone)]
+pub struct TemperedLogScore {
+    at: Arc<dyn Fn(f64) -> [f64; 3] + Send + Sync>,
     minimum: Option<f64>,
 }
 
-impl LogScore {
-    /// From a function that gives the value and the first two derivatives at `β`.
-    pub fn new(at: impl Fn(f64) -> [f64; 3] + 'static) -> Self {
+impl TemperedLogScore {
+    /// Takes a function that gives the value and the first two derivatives at `β`.
+    pub fn new(at: impl Fn(f64) -> [f64; 3] + Send + Sync + 'static) -> Self {
         Self {
-            at: Box::new(at),
+            at: Arc::new(at),
             minimum: None,
         }
     }
 
-    /// With the `β` of the minimum, where it is known; 0 and infinite stand for none inside.
+    /// Adds the `β` of the minimum, where it is known; 0 and infinite stand for none inside.
     pub fn with_minimum(self, beta: f64) -> Self {
         Self {
             minimum: Some(beta),
@@ -64,7 +67,7 @@ impl LogScore {
     ///
     /// - log_density: `ln f_i(y_i)`, `[n]`
     /// - energy: `a = mean(a_i)`
-    pub(super) fn of_scale(log_density: Tensor<1>, energy: f64, k: f64) -> Self {
+    pub(in crate::recalibration) fn of_scale(log_density: Tensor<1>, energy: f64, k: f64) -> Self {
         let log_density = to_vec(log_density);
         let mean = log_density.iter().sum::<f64>() / log_density.len() as f64;
         let rest = -mean - energy;
@@ -75,14 +78,22 @@ impl LogScore {
         Self::new(at).with_minimum(k / energy)
     }
 
-    /// The value and the first two derivatives at `β > 0`.
+    /// Gives the value and the first two derivatives at `β > 0`.
     pub fn at(&self, beta: f64) -> [f64; 3] {
         (self.at)(beta)
     }
 
-    /// The `β` of the minimum, where it is known in closed form.
+    /// Gives the `β` of the minimum, where it is known in closed form.
     pub fn minimum(&self) -> Option<f64> {
         self.minimum
+    }
+}
+
+impl fmt::Debug for TemperedLogScore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TemperedLogScore")
+            .field("minimum", &self.minimum)
+            .finish_non_exhaustive()
     }
 }
 
@@ -94,11 +105,15 @@ impl Tempered for PowerExponential {
         Self::new(self.location(), scale, self.kurtosis())
     }
 
-    /// Least at `T = κ/d · mean(q^κ)`.
-    fn log_score(&self, targets: &Tensor<2>) -> Result<LogScore> {
+    /// The log score is least at `T = κ/d · mean(q^κ)`.
+    fn log_score(&self, targets: &Tensor<2>) -> Result<TemperedLogScore> {
         let powers = to_vec(self.powers(targets));
         let energy = 0.5 * powers.iter().sum::<f64>() / powers.len() as f64;
         let k = self.dimensions() as f64 / (2.0 * self.kurtosis());
-        Ok(LogScore::of_scale(self.log_density(targets), energy, k))
+        Ok(TemperedLogScore::of_scale(
+            self.log_density(targets),
+            energy,
+            k,
+        ))
     }
 }

@@ -1,48 +1,77 @@
 //! Which maps of given parameters are injective, on predictions and on log-probabilities.
 
-use burn::tensor::{DType, Device, Tensor, TensorData, activation::softmax};
+use burn::{module::Module, store::ModuleRecord, tensor::TensorData};
+use burn_calibration::recalibration::{
+    DiagonalScaling, DirichletCalibration, MatrixScaling, Recalibration, VectorScaling,
+};
+use burn_pack::Writer;
 use proptest::prelude::*;
 
-use super::{
-    DiagonalScaling, DirichletCalibration, MatrixScaling, Recalibration, VectorScaling,
-    file::{Parts, Stored},
-};
-use crate::host::to_vec;
+use crate::data::{device, softmax, tensor, vector};
 
-/// A map from the values and shapes of its parameters.
-fn map<M: Stored>(parameters: &[(&str, &[f64], &[usize])]) -> M {
-    let tensors = parameters.iter().map(|(name, values, shape)| {
-        let data = TensorData::new(values.to_vec(), shape.to_vec());
-        ((*name).to_string(), data)
+/// A map with the given values and shapes of its parameters, by a record.
+fn map<M: Module>(template: M, parameters: &[(&str, &[f64], &[usize])]) -> M {
+    let pack = |name: String, data: TensorData| {
+        let (bytes, shape, dtype) = data.into_parts();
+        burn_pack::Tensor::new(name, dtype, shape, None, bytes)
+    };
+    let tensors = parameters.iter().flat_map(|(name, values, shape)| {
+        let lengths: Vec<i32> = shape.iter().map(|&length| length as i32).collect();
+        let rank = lengths.len();
+        [
+            pack(
+                format!("form.{name}.shape"),
+                TensorData::new(lengths, [rank]),
+            ),
+            pack(
+                format!("form.{name}"),
+                TensorData::new(values.to_vec(), shape.to_vec()),
+            ),
+        ]
     });
-    M::restore(&mut Parts::new(tensors.collect(), &Device::default())).unwrap()
+    let bytes = Writer::new(tensors.collect()).into_bytes().unwrap();
+    template.load_record(ModuleRecord::from_bytes(bytes).unwrap())
 }
 
-fn vector(a: &[f64]) -> VectorScaling {
+fn vector_scaling(a: &[f64]) -> VectorScaling {
     let (m, b) = ([a.len()], vec![0.5; a.len()]);
-    map(&[("weight", a, &m), ("bias", &b, &m)])
+    map(
+        VectorScaling::template(&device()),
+        &[("weight", a, &m), ("bias", &b, &m)],
+    )
 }
 
-fn matrix<M: Stored>(w: &[f64], m: usize) -> M {
-    map(&[("weight", w, &[m, m]), ("bias", &vec![0.5; m], &[m])])
+fn matrix<M: Module>(template: M, w: &[f64], m: usize) -> M {
+    let bias = vec![0.5; m];
+    map(template, &[("weight", w, &[m, m]), ("bias", &bias, &[m])])
+}
+
+fn matrix_scaling(w: &[f64], m: usize) -> MatrixScaling {
+    matrix(MatrixScaling::template(&device()), w, m)
+}
+
+fn dirichlet(w: &[f64], m: usize) -> DirichletCalibration {
+    matrix(DirichletCalibration::template(&device()), w, m)
 }
 
 /// At the knots −2, 0, 2.
 fn diagonal(slopes: [f64; 3]) -> DiagonalScaling {
     let mut values = [0.0, slopes[0] + slopes[1], 0.0];
     values[2] = values[1] + slopes[1] + slopes[2];
-    map(&[
-        ("knots", &[-2.0, 0.0, 2.0], &[3]),
-        ("values", &values, &[3]),
-        ("slopes", &slopes, &[3]),
-    ])
+    map(
+        DiagonalScaling::template(&device()),
+        &[
+            ("knots", &[-2.0, 0.0, 2.0], &[3]),
+            ("values", &values, &[3]),
+            ("slopes", &slopes, &[3]),
+        ],
+    )
 }
 
 /// The prediction of a row of logits, before and after.
 fn predictions(map: &impl Recalibration, row: &[f64]) -> [Vec<f64>; 2] {
-    let data = TensorData::new(row.to_vec(), [1, row.len()]);
-    let logits = Tensor::<2>::from_data(data, (&Device::default(), DType::F64));
-    [logits.clone(), map.forward(logits)].map(|z| to_vec(softmax(z, 1)))
+    let logits = tensor(&[row.to_vec()]);
+    [logits.clone(), map.forward(logits)].map(|z| softmax(&vector(z)))
 }
 
 fn distance(p: &[f64], q: &[f64]) -> f64 {
@@ -72,13 +101,13 @@ fn diagonal_scaling_can_merge_predictions() {
 
 #[test]
 fn vector_scaling_can_merge_predictions() {
-    let scaling = vector(&[1.0, 2.0]);
+    let scaling = vector_scaling(&[1.0, 2.0]);
     assert!(merges(&scaling, &[0.0, 0.0], &[1.0, 0.5]));
     assert_eq!(injective(&scaling), (false, true));
-    assert_eq!(injective(&vector(&[1.5; 3])), (true, true));
-    assert_eq!(injective(&vector(&[-1.5; 3])), (true, true));
-    assert_eq!(injective(&vector(&[1.0, -2.0])), (false, false));
-    assert_eq!(injective(&vector(&[0.0, 0.0])), (false, false));
+    assert_eq!(injective(&vector_scaling(&[1.5; 3])), (true, true));
+    assert_eq!(injective(&vector_scaling(&[-1.5; 3])), (true, true));
+    assert_eq!(injective(&vector_scaling(&[1.0, -2.0])), (false, false));
+    assert_eq!(injective(&vector_scaling(&[0.0, 0.0])), (false, false));
 }
 
 #[test]
@@ -103,13 +132,13 @@ fn matrix_scaling_can_merge_predictions() {
         ),
     ];
     for (w, m, expected) in cases {
-        assert_eq!(injective(&matrix::<MatrixScaling>(w, m)), expected, "{w:?}");
+        assert_eq!(injective(&matrix_scaling(w, m)), expected, "{w:?}");
         // normalises its logits itself
         let on_any = (expected.1, expected.1);
-        assert_eq!(injective(&matrix::<DirichletCalibration>(w, m)), on_any);
+        assert_eq!(injective(&dirichlet(w, m)), on_any);
     }
     assert!(merges(
-        &matrix::<MatrixScaling>(&[1.0, 0.0, 0.0, 2.0], 2),
+        &matrix_scaling(&[1.0, 0.0, 0.0, 2.0], 2),
         &[0.0, 0.0],
         &[1.0, 0.5]
     ));
@@ -122,7 +151,7 @@ proptest! {
     /// differences of rows. They are a direction between predictions if they have both signs.
     #[test]
     fn of_three_classes_by_a_cross_product(w in prop::collection::vec(-2.0..2.0f64, 9), z in prop::collection::vec(-2.0..2.0f64, 3)) {
-        let of = matrix::<MatrixScaling>(&w, 3);
+        let of = matrix_scaling(&w, 3);
         let [a, b] = [0, 1].map(|i| [0, 1, 2].map(|c| w[3 * i + c] - w[6 + c]));
         let v = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
         let largest = v.iter().fold(0.0f64, |x, y| x.max(y.abs()));

@@ -7,14 +7,14 @@ mod fits;
 mod promises;
 
 use burn::tensor::{Int, Tensor};
-use burn_calibration::{error::Result, loss::Criterion, recalibration::*};
+use burn_calibration::{error::Result, recalibration::*};
 use rand::{RngExt, rngs::StdRng};
 
 use crate::data::*;
 
 /// A configuration whatever its type.
 pub type Fitter = Box<
-    dyn Fn(Option<&dyn Criterion>, Tensor<2>, Tensor<1, Int>) -> Result<Box<dyn Recalibration>>,
+    dyn Fn(Option<&dyn Objective>, Tensor<2>, Tensor<1, Int>) -> Result<Box<dyn Recalibration>>,
 >;
 
 fn fitter<C>(config: C) -> Fitter

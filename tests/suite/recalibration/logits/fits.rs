@@ -1,14 +1,13 @@
 //! Fits against independent solvers and definitions.
 
 use approx::assert_relative_eq;
-use burn_calibration::score::LogScore;
 use burn_calibration::{
     error::Error,
     estimator::SkceForm,
     kernel::{Bandwidth, Kernel},
     loss::*,
     recalibration::*,
-    score::Brier,
+    score::{Brier, LogScore},
 };
 
 use super::{draw_class, fitters, overconfident};
@@ -208,7 +207,7 @@ fn fitting_by_any_criterion() {
         .with_kernel(kernel)
         .with_form(SkceForm::Biased)
         .init();
-    let criteria: [(&str, &dyn Criterion); 4] = [
+    let criteria: [(&str, &dyn Objective); 4] = [
         ("log", &ScoreLoss::new(LogScore)),
         ("brier", &ScoreLoss::new(Brier)),
         ("skce", &skce),
@@ -218,9 +217,8 @@ fn fitting_by_any_criterion() {
         let by_log = fit(None, z.clone(), y.clone()).unwrap();
         for (what, criterion) in criteria {
             let by = fit(Some(criterion), z.clone(), y.clone()).unwrap();
-            let value = |map: &dyn Recalibration| {
-                scalar(criterion.value(&of_logits(map.forward(z.clone())), &y))
-            };
+            let value =
+                |map: &dyn Recalibration| scalar(criterion.objective(&map.forward(z.clone()), &y));
             let (before, after) = (value(by_log.as_ref()), value(by.as_ref()));
             // the others trade it for their penalty
             if !["temperature", "ensemble", "vector"].contains(&name) {

@@ -1,25 +1,19 @@
-use burn::{
-    config::Config,
-    module::{Module, Param},
-    tensor::{Device, Tensor},
-};
+//! Recalibration of the levels of each coordinate.
 
-use super::{
-    curve::Curve,
-    file::impl_distribution_map,
-    recalibrated::{QuantileRecalibrated, levels},
-};
-use crate::{
-    distribution::Marginals,
-    error::{Error, Result},
-    host::to_vec,
-    recalibration::{
-        FitReport,
-        file::{Parts, Stored, parameter},
-    },
-};
+mod curve;
+mod recalibrated;
+
+pub use self::recalibrated::QuantileRecalibrated;
+
+use self::curve::Curve;
+use super::common::*;
+use crate::distribution::Marginals;
 
 /// Configuration of [`QuantileRecalibration`], which it fits.
+///
+/// `O(n log n)` on the host. The report has the mean squared difference between the recalibrated `p_i` and
+/// their expected ranks, 0 if all are different. A coordinate of which no `p_i` is between 0 and 1 is an
+/// error, and so is a criterion: there is nothing to descend.
 #[derive(Config, Debug)]
 pub struct QuantileRecalibrationConfig {}
 
@@ -41,57 +35,60 @@ pub struct QuantileRecalibrationConfig {}
 /// ```
 /// use burn::tensor::{Device, Tensor};
 /// use burn_calibration::distribution::{Marginals, Normal};
-/// use burn_calibration::recalibration::QuantileRecalibrationConfig;
+/// use burn_calibration::recalibration::{Fit, QuantileRecalibrationConfig, Recalibration};
 ///
 /// # fn main() -> burn_calibration::error::Result<()> {
 /// let device = Device::default();
 /// let standard = Normal::new(Tensor::zeros([3, 1], &device), Tensor::ones([3, 1], &device));
 /// let targets = Tensor::<2>::from_floats([[0.0], [4.0], [-4.0]], &device);
-/// let map = QuantileRecalibrationConfig::new().fit(&standard, &targets)?;
-/// let levels = map.forward(&standard).cdf(&targets).into_data().to_vec::<f32>().unwrap();
+/// let map = QuantileRecalibrationConfig::new().fit(standard.clone(), targets.clone())?;
+/// let levels = map.forward(standard).cdf(&targets).into_data().to_vec::<f32>().unwrap();
 /// assert_eq!(levels, [0.5, 0.75, 0.25]);
 /// # Ok(())
 /// # }
 /// ```
+pub type QuantileRecalibration = Fitted<Quantiles>;
+
+/// The parameters of [`QuantileRecalibration`].
 #[derive(Module, Debug)]
-pub struct QuantileRecalibration {
+pub struct Quantiles {
     /// `[d, l]`, from 0 to 1 in each row, the last repeated up to the longest.
-    levels: Param<Tensor<2>>,
+    levels: Parameter<2>,
     /// The recalibrated levels, `[d, l]`.
-    values: Param<Tensor<2>>,
-    #[module(skip)]
-    report: Option<FitReport>,
+    values: Parameter<2>,
 }
 
-impl QuantileRecalibrationConfig {
-    /// Fits the map of each coordinate, `O(n log n)` on the host. The report has the mean squared
-    /// difference between the recalibrated `p_i` and their expected ranks, 0 if all are different.
-    ///
-    /// # Errors
-    ///
-    /// No predictions, a parameter that is invalid, a target that is NaN or infinite, another number of
-    /// targets or coordinates, or a coordinate of which no `p_i` is between 0 and 1.
-    pub fn fit<P: Marginals>(
+impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
+    type Map = QuantileRecalibration;
+
+    fn fit_observed(
         &self,
-        predictions: &P,
-        targets: &Tensor<2>,
+        criterion: Option<&dyn Objective<P, Tensor<2>>>,
+        predictions: P,
+        targets: Tensor<2>,
+        progress: Progress<'_>,
     ) -> Result<QuantileRecalibration> {
         predictions.check()?;
-        predictions.check_targets(targets)?;
+        predictions.check_targets(&targets)?;
+        if criterion.is_some() {
+            return Err(Error::NoSuchFit {
+                map: Quantiles::KIND,
+                reason: "the ranks make the levels uniform already",
+            });
+        }
         let [n, d] = targets.dims();
-        let transforms = levels(predictions, targets); // [n, d]
+        let transforms = recalibrated::levels(&predictions, &targets); // [n, d]
         let mut squares = 0.0;
         let mut curves = Vec::new();
         for c in 0..d {
             let mut levels: Vec<f64> = transforms.iter().skip(c).step_by(d).copied().collect();
             levels.sort_by(f64::total_cmp);
-            if !levels.iter().any(|level| *level > 0.0 && *level < 1.0) {
-                return Err(Error::Parameter {
-                    name: "the number of targets of a coordinate with a level between 0 and 1",
-                    value: 0.0,
-                    expected: "at least 1",
-                });
-            }
+            ensure(
+                levels.iter().any(|level| *level > 0.0 && *level < 1.0),
+                "the number of targets of a coordinate with a level between 0 and 1",
+                0.0,
+                "at least 1",
+            )?;
             let curve = Curve::of_ranks(&levels);
             let rank = |k: usize| (k + 1) as f64 / (n + 1) as f64;
             let residual = |(k, level): (usize, &f64)| (curve.at(*level) - rank(k)).powi(2);
@@ -99,13 +96,14 @@ impl QuantileRecalibrationConfig {
             curves.push(curve);
         }
         let report = FitReport::closed_form(squares / (n * d) as f64);
-        let device = predictions.device();
-        Ok(QuantileRecalibration::new(&curves, Some(report), &device))
+        observer(progress, 1, 1)(1, report.objective);
+        let form = Quantiles::new(&curves, &predictions.device());
+        Ok(Fitted::new(form, report))
     }
 }
 
 impl QuantileRecalibration {
-    /// A map with the given knots `(level, recalibrated level)` of each coordinate.
+    /// Makes a map with the given knots `(level, recalibrated level)` of each coordinate.
     ///
     /// # Errors
     ///
@@ -114,7 +112,7 @@ impl QuantileRecalibration {
         let dimensions = knots.len();
         let curves: Result<Vec<Curve>, String> = knots.into_iter().map(Curve::new).collect();
         match curves {
-            Ok(curves) if dimensions > 0 => Ok(Self::new(&curves, None, device)),
+            Ok(curves) if dimensions > 0 => Ok(Self::new(Quantiles::new(&curves, device), None)),
             _ => Err(Error::Parameter {
                 name: "the number of coordinates with knots from (0, 0) to (1, 1)",
                 value: curves.map_or(0, |curves| curves.len()) as f64,
@@ -123,7 +121,16 @@ impl QuantileRecalibration {
         }
     }
 
-    fn new(curves: &[Curve], report: Option<FitReport>, device: &Device) -> Self {
+    /// Gives the knots `(level, recalibrated level)` of each coordinate, by increasing level, from
+    /// `(0, 0)` to `(1, 1)`. The map is linear between them.
+    pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
+        let curves = self.form.curves();
+        curves.iter().map(|curve| curve.knots().to_vec()).collect()
+    }
+}
+
+impl Quantiles {
+    fn new(curves: &[Curve], device: &Device) -> Self {
         let lengths = curves.iter().map(|curve| curve.knots().len());
         let shape = [curves.len(), lengths.max().unwrap_or(0)];
         let padded = |curve: &Curve| {
@@ -133,60 +140,57 @@ impl QuantileRecalibration {
         };
         let (levels, values) = curves.iter().flat_map(padded).unzip();
         Self {
-            levels: parameter(levels, shape, device),
-            values: parameter(values, shape, device),
-            report,
+            levels: Parameter::new(levels, shape, device),
+            values: Parameter::new(values, shape, device),
         }
     }
 
-    /// The knots `(level, recalibrated level)` of each coordinate, by increasing level, from `(0, 0)` to
-    /// `(1, 1)`. The map is linear between them.
-    pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
-        let curves = self.curves().expect("knots that were checked");
-        curves.iter().map(|curve| curve.knots().to_vec()).collect()
+    fn curves(&self) -> Vec<Curve> {
+        self.try_curves().expect("knots that were checked")
     }
 
-    fn curves(&self) -> Result<Vec<Curve>, String> {
+    fn try_curves(&self) -> Result<Vec<Curve>, String> {
         let length = self.levels.dims()[1];
-        let (levels, values) = (to_vec(self.levels.val()), to_vec(self.values.val()));
+        let (levels, values) = (self.levels.to_vec(), self.values.to_vec());
         let rows = levels.chunks(length).zip(values.chunks(length));
         let knots = |(levels, values): (&[f64], &[f64])| {
             Curve::new(levels.iter().copied().zip(values.iter().copied()).collect())
         };
         rows.map(knots).collect()
     }
-
-    /// Whether all maps of levels increase strictly, so that different predictions stay different. A
-    /// fitted one does, but for rounding to f32 on devices that do not compute in f64.
-    pub fn is_injective(&self) -> bool {
-        let curves = self.curves().expect("knots that were checked");
-        curves.iter().all(Curve::is_strict)
-    }
-
-    /// The recalibrated predictions: their distribution functions, quantiles and samples.
-    ///
-    /// # Panics
-    ///
-    /// If the map was fitted to another number of coordinates.
-    pub fn forward<P: Marginals>(&self, predictions: &P) -> QuantileRecalibrated<P> {
-        let curves = self.curves().expect("knots that were checked");
-        QuantileRecalibrated::new(predictions.clone(), curves)
-    }
 }
 
-impl Stored for QuantileRecalibration {
+impl Form for Quantiles {
     const KIND: &'static str = "quantile recalibration";
 
-    fn restore(parts: &mut Parts) -> Result<Self, String> {
-        let levels = parts.take::<2>("levels")?;
-        let map = Self {
-            values: parts.take_shaped("values", levels.dims())?,
-            levels,
-            report: None,
-        };
-        map.curves()?;
-        Ok(map)
+    fn template(device: &Device) -> Self {
+        let identity = Curve::of_ranks(&[]);
+        Self::new(&[identity], device)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.values.check_shape("values", self.levels.dims())?;
+        self.try_curves().map(drop)
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.levels.dims()[0])
+    }
+
+    /// It is injective if all maps of levels increase strictly. A fitted one does, but for rounding to
+    /// f32 on devices that do not compute in f64.
+    fn keeps(&self) -> Guarantees {
+        let injective = self.curves().iter().all(Curve::is_strict);
+        Guarantees {
+            injective,
+            injective_on_log_probabilities: injective,
+            ..Guarantees::NONE
+        }
     }
 }
 
-impl_distribution_map!(QuantileRecalibration);
+impl<P: Marginals> Apply<P, QuantileRecalibrated<P>> for Quantiles {
+    fn apply(&self, predictions: P) -> QuantileRecalibrated<P> {
+        QuantileRecalibrated::new(predictions, self.curves())
+    }
+}

@@ -28,19 +28,19 @@ fn skce() -> SkceLoss<TensorKernel<RealKernel>> {
 fn temperature_by_the_skce() {
     let ((p, y), skce) = (overconfident(), skce());
     let criterion = |p: &Normal, y: &Tensor<2>| skce.forward(p, y);
-    let config = DistributionTemperatureConfig::new();
-    let map = config.fit_by(criterion, &p, &y).unwrap();
+    let config = TemperatureScalingConfig::new();
+    let map = config.fit_by(&criterion, p.clone(), y.clone()).unwrap();
     assert_eq!(map.report().unwrap().status, FitStatus::Converged);
     let at = |t: f64| {
-        let map = DistributionTemperature::from_temperature(t, &device()).unwrap();
-        scalar(criterion(&map.forward(&p), &y))
+        let map = TemperatureScaling::from_temperature(t, &device()).unwrap();
+        scalar(criterion(&map.forward(p.clone()), &y))
     };
     let best = at(map.temperature());
     close(map.report().unwrap().objective, best, 1e-12);
     for t in [0.98, 1.02].map(|factor| factor * map.temperature()) {
         assert!(at(t) > best);
     }
-    assert!(at(config.fit(&p, &y).unwrap().temperature()) > best);
+    assert!(at(config.fit(p.clone(), y.clone()).unwrap().temperature()) > best);
 }
 
 /// With a factor for each coordinate it is at most that of one factor.
@@ -49,17 +49,21 @@ fn variances_by_the_skce() {
     let ((p, y), skce) = (overconfident(), skce());
     let criterion = |p: &Normal, y: &Tensor<2>| skce.forward(p, y);
     let config = VarianceScalingConfig::new();
-    let each = config.fit_by(criterion, &p, &y).unwrap();
+    let each = config.fit_by(&criterion, p.clone(), y.clone()).unwrap();
     let one = config
         .with_per_coordinate(false)
-        .fit_by(criterion, &p, &y)
+        .fit_by(&criterion, p.clone(), y.clone())
         .unwrap();
     let [each_skce, one_skce] = [&each, &one].map(|map| map.report().unwrap().objective);
     assert!(each_skce < one_skce, "{each_skce} {one_skce}");
-    close(scalar(criterion(&each.forward(&p), &y)), each_skce, 1e-12);
+    close(
+        scalar(criterion(&each.forward(p.clone()), &y)),
+        each_skce,
+        1e-12,
+    );
     // one factor is a temperature, by another solver
-    let t = DistributionTemperatureConfig::new()
-        .fit_by(criterion, &p, &y)
+    let t = TemperatureScalingConfig::new()
+        .fit_by(&criterion, p.clone(), y.clone())
         .unwrap();
     close(one.factors()[0].powi(2), t.temperature(), 1e-3);
 }
@@ -71,13 +75,13 @@ fn of_samples_before_and_after() {
     let truth = Normal::new(repeated(&[1.0], n), repeated(&[0.5], n));
     let p = Normal::new(repeated(&[0.0], n), repeated(&[1.0], n));
     let map = QuantileRecalibrationConfig::new()
-        .fit(&p, &truth.sample(&mut rng))
+        .fit(p.clone(), truth.sample(&mut rng))
         .unwrap();
     let y = truth.sample(&mut rng);
     let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0));
     let estimate = |samples: &Samples| Skce::unbiased(kernel).estimate(samples, &y).unwrap();
     let before = estimate(&Samples::drawn_from(&p, 40, &mut rng));
-    let after = estimate(&map.forward(&p).samples(40, &mut rng));
+    let after = estimate(&map.forward(p.clone()).samples(40, &mut rng));
     assert!(before > 0.05 && after.abs() < 0.02, "{before} {after}");
 }
 

@@ -15,23 +15,23 @@ fn closed_forms() {
     let scale = || matrix(&[1.0, 2.0, 1.0, 0.5], 2);
     let y = matrix(&[1.0, -6.0, 2.0, 0.25], 2);
     let normal = Normal::new(zero(), scale());
-    let map = config().fit(&normal, &y).unwrap();
+    let map = config().fit(normal.clone(), y.clone()).unwrap();
     let [first, second] = map.factors()[..] else {
         panic!("two factors")
     };
     close(first, 2.5f64.sqrt(), 1e-14);
     close(second, 4.625f64.sqrt(), 1e-14);
-    let factors = all().fit(&normal, &y).unwrap().factors();
+    let factors = all().fit(normal.clone(), y.clone()).unwrap().factors();
     assert_eq!(factors.len(), 1);
     close(factors[0], (14.25f64 / 4.0).sqrt(), 1e-14);
     let laplace = Laplace::new(zero(), scale());
-    let factors = config().fit(&laplace, &y).unwrap().factors();
+    let factors = config().fit(laplace.clone(), y.clone()).unwrap().factors();
     close(factors[0], 1.5, 1e-14);
     close(factors[1], 1.75, 1e-14);
-    let factors = all().fit(&laplace, &y).unwrap().factors();
+    let factors = all().fit(laplace.clone(), y.clone()).unwrap().factors();
     close(factors[0], 6.5 / 4.0, 1e-14);
 
-    let scaled = map.forward(&normal);
+    let scaled = map.forward(normal.clone());
     assert_eq!(vector(scaled.mean()), [0.0; 4]);
     let expected = [first, 2.0 * second, first, 0.5 * second];
     assert_eq!(vector(scaled.standard_deviation()), expected);
@@ -52,16 +52,16 @@ fn one_factor_is_temperature_scaling() {
     let [location, y] = [(); 2].map(|()| tensor(&random_rows(30, 3, 2.0, &mut rng)));
     let scale = tensor(&random_rows(30, 3, 1.0, &mut rng)).exp();
     let p = Normal::new(location.clone(), scale.clone());
-    let s = all().fit(&p, &y).unwrap().factors()[0];
-    let t = DistributionTemperatureConfig::new()
-        .fit(&p, &y)
+    let s = all().fit(p.clone(), y.clone()).unwrap().factors()[0];
+    let t = TemperatureScalingConfig::new()
+        .fit(p.clone(), y.clone())
         .unwrap()
         .temperature();
     close(s * s, t, 1e-13);
     let p = Laplace::new(location, scale);
-    let s = all().fit(&p, &y).unwrap().factors()[0];
-    let t = DistributionTemperatureConfig::new()
-        .fit(&p, &y)
+    let s = all().fit(p.clone(), y.clone()).unwrap().factors()[0];
+    let t = TemperatureScalingConfig::new()
+        .fit(p.clone(), y.clone())
         .unwrap()
         .temperature();
     close(s, t, 1e-13);
@@ -73,9 +73,9 @@ fn recovers_the_factors_of_simulated_data() {
     let truth = VarianceScaling::from_factors(vec![0.25, 4.0], &device()).unwrap();
     let scale = matrix(&v(2 * n), 2);
     let p = Normal::new(scale.zeros_like(), scale);
-    let y = truth.forward(&p).sample(&mut rng);
+    let y = truth.forward(p.clone()).sample(&mut rng);
     for (got, expected) in config()
-        .fit(&p, &y)
+        .fit(p.clone(), y.clone())
         .unwrap()
         .factors()
         .iter()
@@ -94,8 +94,8 @@ fn by_another_criterion() {
     let scale = tensor(&random_rows(30, 2, 1.0, &mut rng)).exp();
     let p = Normal::new(location, scale);
     let log_score = |p: &Normal, y: &Tensor<2>| p.log_density(y).mean().neg();
-    let expected = config().fit(&p, &y).unwrap().factors();
-    let map = config().fit_by(log_score, &p, &y).unwrap();
+    let expected = config().fit(p.clone(), y.clone()).unwrap().factors();
+    let map = config().fit_by(&log_score, p.clone(), y.clone()).unwrap();
     for (got, expected) in map.factors().into_iter().zip(expected) {
         close(got, expected, 1e-5);
     }
@@ -105,29 +105,29 @@ fn by_another_criterion() {
         let term = z * (p.cdf(y) * 2.0 - 1.0) + density - std::f64::consts::PI.sqrt().recip();
         (p.standard_deviation() * term).mean()
     };
-    let map = config().fit_by(crps, &p, &y).unwrap();
+    let map = config().fit_by(&crps, p.clone(), y.clone()).unwrap();
     assert_eq!(map.report().unwrap().status, FitStatus::Converged);
-    let best = scalar(crps(&map.forward(&p), &y));
+    let best = scalar(crps(&map.forward(p.clone()), &y));
     close(map.report().unwrap().objective, best, 1e-12);
     for factors in [[0.99, 1.0], [1.01, 1.0], [1.0, 0.99], [1.0, 1.01]] {
         let fitted = map.factors();
         let beside = vec![fitted[0] * factors[0], fitted[1] * factors[1]];
         let beside = VarianceScaling::from_factors(beside, &device()).unwrap();
-        assert!(scalar(crps(&beside.forward(&p), &y)) > best);
+        assert!(scalar(crps(&beside.forward(p.clone()), &y)) > best);
     }
 }
 
 #[test]
 fn degenerate_data() {
     let p = Normal::new(matrix(&[1.0, 2.0], 2), matrix(&[1.0, 3.0], 2));
-    let map = config().fit(&p, &matrix(&[1.0, 5.0], 2)).unwrap(); // z = 0, 1
+    let map = config().fit(p.clone(), matrix(&[1.0, 5.0], 2)).unwrap(); // z = 0, 1
     assert_eq!(map.report().unwrap().status, FitStatus::LowerBound);
     close(map.factors()[0].ln(), -40.0, 1e-13);
     close(map.factors()[1], 1.0, 1e-14);
-    let map = config().fit(&p, &matrix(&[1e20, 5.0], 2)).unwrap();
+    let map = config().fit(p.clone(), matrix(&[1e20, 5.0], 2)).unwrap();
     assert_eq!(map.report().unwrap().status, FitStatus::UpperBound);
     let error = config()
-        .fit(&p, &matrix(&[f64::INFINITY, 5.0], 2))
+        .fit(p.clone(), matrix(&[f64::INFINITY, 5.0], 2))
         .unwrap_err();
     assert!(matches!(
         error,
@@ -138,7 +138,7 @@ fn degenerate_data() {
             ..
         }
     ));
-    let error = config().fit(&p, &column([1.0])).unwrap_err();
+    let error = config().fit(p.clone(), column([1.0])).unwrap_err();
     assert_eq!(
         error,
         Error::DimensionMismatch {
@@ -156,5 +156,5 @@ fn degenerate_data() {
 fn another_dimension() {
     let map = VarianceScaling::from_factors(vec![1.0, 2.0], &device()).unwrap();
     let one = repeated(&[1.0; 3], 2);
-    map.forward(&Normal::new(one.clone(), one));
+    map.forward(Normal::new(one.clone(), one));
 }

@@ -1,8 +1,11 @@
 //! Values by independent programs: SciPy 1.17.1, scikit-learn 1.9.1, and by hand.
 
 use approx::assert_relative_eq;
-use burn_calibration::score::LogScore;
-use burn_calibration::{error::Error, loss::*, score::Brier};
+use burn_calibration::{
+    error::Error,
+    loss::*,
+    score::{Brier, LogScore},
+};
 
 use super::*;
 use crate::loss::check_gradient;
@@ -271,7 +274,7 @@ fn descent_of_a_criterion() {
             let (logits, labels) = (tensor(&rows), labels(&classes));
             let start = config.fit(logits.clone(), labels.clone()).unwrap();
             for criterion in [
-                &ScoreLoss::new(LogScore) as &dyn Criterion,
+                &ScoreLoss::new(LogScore) as &dyn Objective,
                 &ScoreLoss::new(Brier),
             ] {
                 let mut last = None;
@@ -281,7 +284,7 @@ fn descent_of_a_criterion() {
                     })
                     .unwrap();
                 let value = |map: &F::Map| {
-                    scalar(criterion.value(&of_logits(map.forward(logits.clone())), &labels))
+                    scalar(criterion.objective(&map.forward(logits.clone()), &labels))
                 };
                 let report = map.report().unwrap();
                 assert!(value(&map) < value(&start));

@@ -23,14 +23,14 @@ proptest! {
     #[test]
     fn the_temperature_is_best(rows in data(), other in -1.0..1.0f64, kappa in 0.3..4.0f64) {
         let [location, scale, y] = columns(&rows);
-        let config = DistributionTemperatureConfig::new();
+        let config = TemperatureScalingConfig::new();
         macro_rules! check {
             ($p:expr, $y:expr) => {
                 let (p, y) = ($p, $y);
-                let map = config.fit(&p, &y).unwrap();
+                let map = config.fit(p.clone(), y.clone()).unwrap();
                 let t = map.temperature() * other.exp();
-                let beside = DistributionTemperature::from_temperature(t, &device()).unwrap();
-                let [best, other] = [map, beside].map(|map| mean_log_score(&map.forward(&p), &y));
+                let beside = TemperatureScaling::from_temperature(t, &device()).unwrap();
+                let [best, other] = [map, beside].map(|map| mean_log_score(&map.forward(p.clone()), &y));
                 prop_assert!(best <= other + 1e-9 * (1.0 + other.abs()), "{best} {other}");
             };
         }
@@ -44,10 +44,10 @@ proptest! {
     /// A map of a map: temperatures multiply.
     #[test]
     fn temperatures_compose(s in 0.1..10.0f64, t in 0.1..10.0f64, kappa in 0.3..4.0f64) {
-        let map = |t| DistributionTemperature::from_temperature(t, &device()).unwrap();
+        let map = |t| TemperatureScaling::from_temperature(t, &device()).unwrap();
         let p = PowerExponential::new(column([0.5]), column([1.5]), kappa);
-        let twice = vector(map(t).forward(&map(s).forward(&p)).scale())[0];
-        let once = vector(map(s * t).forward(&p).scale())[0];
+        let twice = vector(map(t).forward(map(s).forward(p.clone())).scale())[0];
+        let once = vector(map(s * t).forward(p.clone()).scale())[0];
         prop_assert!((twice / once - 1.0).abs() < 1e-13);
     }
 
@@ -56,11 +56,11 @@ proptest! {
     fn fits_are_idempotent(rows in data()) {
         let [location, scale, y] = columns(&rows);
         let p = Normal::new(location, scale);
-        let map = DistributionTemperatureConfig::new().fit(&p, &y).unwrap();
-        let again = DistributionTemperatureConfig::new().fit(&map.forward(&p), &y).unwrap();
+        let map = TemperatureScalingConfig::new().fit(p.clone(), y.clone()).unwrap();
+        let again = TemperatureScalingConfig::new().fit(map.forward(p.clone()), y.clone()).unwrap();
         prop_assert!((again.temperature() - 1.0).abs() < 1e-12);
-        let map = VarianceScalingConfig::new().fit(&p, &y).unwrap();
-        let again = VarianceScalingConfig::new().fit(&map.forward(&p), &y).unwrap();
+        let map = VarianceScalingConfig::new().fit(p.clone(), y.clone()).unwrap();
+        let again = VarianceScalingConfig::new().fit(map.forward(p.clone()), y.clone()).unwrap();
         prop_assert!((again.factors()[0] - 1.0).abs() < 1e-12);
     }
 
@@ -69,10 +69,10 @@ proptest! {
     fn quantile_recalibration_is_monotone(rows in data(), x in -9.0..9.0f64, step in 0.0..3.0f64) {
         let [location, scale, y] = columns(&rows);
         let p = Normal::new(location.clone(), scale);
-        let Ok(map) = QuantileRecalibrationConfig::new().fit(&p, &y) else {
+        let Ok(map) = QuantileRecalibrationConfig::new().fit(p.clone(), y.clone()) else {
             return Ok(()); // all in the far tails
         };
-        let q = map.forward(&p);
+        let q = map.forward(p.clone());
         let (low, high) = (location.clone() + x, location + (x + step));
         for (low, high) in vector(q.cdf(&low)).into_iter().zip(vector(q.cdf(&high))) {
             prop_assert!((0.0..=high).contains(&low) && high <= 1.0);
@@ -85,6 +85,6 @@ proptest! {
                 prop_assert!(before[i] <= before[j] || after[i] >= after[j]);
             }
         }
-        prop_assert!(map.is_injective());
+        prop_assert!(map.guarantees().injective);
     }
 }

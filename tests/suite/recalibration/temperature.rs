@@ -1,4 +1,3 @@
-use burn_calibration::score::LogScore;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -16,10 +15,10 @@ use burn_calibration::{
     kernel::{Bandwidth, Kernel},
     loss::*,
     recalibration::*,
-    score::{Brier, Spherical},
+    score::{Brier, LogScore, Spherical},
 };
 
-use crate::{data::*, loss::check_gradient, maps::overconfident};
+use crate::{data::*, loss::check_gradient, recalibration::logits::overconfident};
 
 /// A file name in the folder of this test run, removed at the end.
 struct Temporary(PathBuf);
@@ -139,7 +138,7 @@ fn fitting_by_any_criterion() {
         .fit(logits.clone(), labels.clone())
         .unwrap()
         .temperature();
-    let by = |criterion: &dyn Criterion| {
+    let by = |criterion: &dyn Objective| {
         let map = config
             .fit_by(criterion, logits.clone(), labels.clone())
             .unwrap();
@@ -154,14 +153,13 @@ fn fitting_by_any_criterion() {
         .with_form(SkceForm::Biased)
         .init();
     for criterion in [
-        &ScoreLoss::new(Brier) as &dyn Criterion,
+        &ScoreLoss::new(Brier) as &dyn Objective,
         &ScoreLoss::new(Spherical),
         &skce,
     ] {
         let t = by(criterion);
         assert!((1.8..3.5).contains(&t), "T = {t}");
-        let value =
-            |t: f64| scalar(criterion.value(&of_logits(logits.clone() * t.recip()), &labels));
+        let value = |t: f64| scalar(criterion.objective(&(logits.clone() * t.recip()), &labels));
         for factor in [0.99, 1.01] {
             assert!(value(t * factor) > value(t));
         }

@@ -7,8 +7,9 @@ use burn_calibration::{
     },
     error::Error,
     recalibration::{
-        DistributionTemperature, DistributionTemperatureConfig, FitStatus, QuantileRecalibration,
-        QuantileRecalibrationConfig, Tempered, VarianceScaling, VarianceScalingConfig,
+        Fit, FitStatus, QuantileRecalibration, QuantileRecalibrationConfig, Recalibration,
+        TemperatureScaling, TemperatureScalingConfig, Tempered, VarianceScaling,
+        VarianceScalingConfig,
     },
 };
 
@@ -24,13 +25,13 @@ mod tempered;
 mod variance;
 
 /// `[n, d]` in f64, row after row.
-fn matrix(values: &[f64], d: usize) -> Tensor<2> {
+pub fn matrix(values: &[f64], d: usize) -> Tensor<2> {
     let data = TensorData::new(values.to_vec(), [values.len() / d, d]);
     Tensor::from_data(data, (&device(), DType::F64))
 }
 
 /// One column.
-fn column(values: impl IntoIterator<Item = f64>) -> Tensor<2> {
+pub fn column(values: impl IntoIterator<Item = f64>) -> Tensor<2> {
     matrix(&values.into_iter().collect::<Vec<f64>>(), 1)
 }
 

@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 
-use super::tempered::{LogScore, Tempered};
+use super::tempered::{Tempered, TemperedLogScore};
 use crate::{
     distribution::{Beta, Dirichlet, check_unit_interval, stirling},
     error::Result,
@@ -17,7 +17,7 @@ use crate::{
 /// ```
 ///
 /// over `n` rows, without differences of large numbers.
-fn of_dirichlet(n: usize, m: usize, alpha: Vec<f64>, targets: &[f64]) -> LogScore {
+fn of_dirichlet(n: usize, m: usize, alpha: Vec<f64>, targets: &[f64]) -> TemperedLogScore {
     let (mut linear, mut constant, mut concentration) = (0.0, 0.0, 0.0);
     for (alpha, y) in alpha.chunks(m).zip(targets.chunks(m)) {
         let total: f64 = alpha.iter().sum();
@@ -29,7 +29,7 @@ fn of_dirichlet(n: usize, m: usize, alpha: Vec<f64>, targets: &[f64]) -> LogScor
     if linear <= 8.0 * f64::EPSILON * concentration {
         linear = 0.0; // all targets are the means: nothing is too sharp
     }
-    LogScore::new(move |beta| {
+    TemperedLogScore::new(move |beta| {
         let mut sums = [0.0; 3];
         let mut add = |sign: f64, a: f64| {
             let at = stirling(beta * a);
@@ -58,7 +58,7 @@ impl Tempered for Dirichlet {
         Self::new(divided(self.concentration(), &temperature))
     }
 
-    fn log_score(&self, targets: &Tensor<2>) -> Result<LogScore> {
+    fn log_score(&self, targets: &Tensor<2>) -> Result<TemperedLogScore> {
         check_unit_interval(targets, f64::MIN_POSITIVE..=1.0, "a positive number")?;
         let [n, m] = targets.dims();
         let (alpha, targets) = (to_vec(self.concentration()), to_vec(targets.clone()));
@@ -74,7 +74,7 @@ impl Tempered for Beta {
     }
 
     /// That of `(y, 1 − y)` under Dirichlet predictions with two coordinates.
-    fn log_score(&self, targets: &Tensor<2>) -> Result<LogScore> {
+    fn log_score(&self, targets: &Tensor<2>) -> Result<TemperedLogScore> {
         let least = f64::MIN_POSITIVE;
         let inside = (
             std::ops::Bound::Included(least),

@@ -1,6 +1,6 @@
 use burn::tensor::Tensor;
 
-use super::tempered::{LogScore, Tempered};
+use super::{Tempered, TemperedLogScore};
 use crate::{
     distribution::{Density, Laplace, Normal},
     error::Result,
@@ -13,10 +13,10 @@ pub trait ScaleFamily: Density<Targets = Tensor<2>> {
     /// The power `r`: 2 of normal, 1 of Laplace predictions.
     const POWER: f64;
 
-    /// The locations `μ` and the scales `s`, `[n, d]` each.
+    /// Gives the locations `μ` and the scales `s`, `[n, d]` each.
     fn location_and_scale(&self) -> [Tensor<2>; 2];
 
-    /// Predictions with these locations and scales, `[n, d]` each.
+    /// Makes predictions with these locations and scales, `[n, d]` each.
     fn with_location_and_scale(location: Tensor<2>, scale: Tensor<2>) -> Self;
 }
 
@@ -59,28 +59,23 @@ pub(super) fn mean_powers<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>) 
     (0..d).map(mean).collect()
 }
 
-macro_rules! impl_tempered {
-    ($family:ty, $map:literal, $minimum:literal) => {
-        impl Tempered for $family {
-            #[doc = $map]
-            fn tempered(&self, temperature: Tensor<1>) -> Self {
-                let [location, scale] = self.location_and_scale();
-                let factor = temperature
-                    .powf_scalar(1.0 / Self::POWER)
-                    .cast(scale.dtype());
-                Self::with_location_and_scale(location, scale * factor.reshape([1, 1]))
-            }
+impl<P: ScaleFamily> Tempered for P {
+    /// `s ↦ T^{1/r} s`: `σ² ↦ Tσ²` of normal and `β ↦ Tβ` of Laplace predictions.
+    fn tempered(&self, temperature: Tensor<1>) -> Self {
+        let [location, scale] = self.location_and_scale();
+        let factor = temperature.powf_scalar(1.0 / P::POWER).cast(scale.dtype());
+        P::with_location_and_scale(location, scale * factor.reshape([1, 1]))
+    }
 
-            #[doc = $minimum]
-            fn log_score(&self, targets: &Tensor<2>) -> Result<LogScore> {
-                let powers = mean_powers(self, targets);
-                let energy = powers.iter().sum::<f64>() / Self::POWER;
-                let k = powers.len() as f64 / Self::POWER;
-                Ok(LogScore::of_scale(self.log_density(targets), energy, k))
-            }
-        }
-    };
+    /// The log score is least at `T = mean(|z|^r)`.
+    fn log_score(&self, targets: &Tensor<2>) -> Result<TemperedLogScore> {
+        let powers = mean_powers(self, targets);
+        let energy = powers.iter().sum::<f64>() / P::POWER;
+        let k = powers.len() as f64 / P::POWER;
+        Ok(TemperedLogScore::of_scale(
+            self.log_density(targets),
+            energy,
+            k,
+        ))
+    }
 }
-
-impl_tempered!(Normal, "`σ² ↦ Tσ²`.", "Least at `T = mean(z²)`.");
-impl_tempered!(Laplace, "`β ↦ Tβ`.", "Least at `T = mean(|z|)`.");

@@ -1,0 +1,256 @@
+use burn::tensor::activation::log_softmax;
+use nalgebra::{DMatrix, DVector};
+
+use super::{common::*, linear};
+
+/// Configuration of [`VectorScaling`], which it fits.
+#[derive(Config, Debug)]
+pub struct VectorScalingConfig {
+    /// The weight of the mean square of the intercepts. Default: 0.
+    #[config(default = "Regularisation::Fixed(0.0)")]
+    pub regularisation: Regularisation,
+    /// The largest derivative at which the fit has converged, of logits over their root mean square.
+    /// Default: 10⁻⁷.
+    #[config(default = 1e-7)]
+    pub tolerance: f64,
+    /// The most iterations. Default: 1000.
+    #[config(default = 1000)]
+    pub max_iterations: usize,
+    /// The seed of the folds of a cross-validation. Default: 0.
+    #[config(default = 0)]
+    pub seed: u64,
+}
+
+/// Configuration of [`MatrixScaling`], which it fits.
+#[derive(Config, Debug)]
+pub struct MatrixScalingConfig {
+    /// The weight of the mean square of the off-diagonal entries of `W` (for logits over their root
+    /// mean square) and of that of the intercepts. Default: by cross-validation in 5 folds.
+    #[config(default = "Regularisation::CrossValidated { folds: 5 }")]
+    pub regularisation: Regularisation,
+    /// The largest derivative at which the fit has converged, of logits over their root mean square.
+    /// Default: 10⁻⁷.
+    #[config(default = 1e-7)]
+    pub tolerance: f64,
+    /// The most iterations. Default: 1000.
+    #[config(default = 1000)]
+    pub max_iterations: usize,
+    /// The seed of the folds of a cross-validation. Default: 0.
+    #[config(default = 0)]
+    pub seed: u64,
+}
+
+/// Configuration of [`DirichletCalibration`], which it fits.
+#[derive(Config, Debug)]
+pub struct DirichletCalibrationConfig {
+    /// The weight of the regularisation of [`MatrixScalingConfig`], for log-probabilities over their root mean square. Default: by
+    /// cross-validation in 5 folds.
+    #[config(default = "Regularisation::CrossValidated { folds: 5 }")]
+    pub regularisation: Regularisation,
+    /// The largest derivative at which the fit has converged. Default: 10⁻⁷.
+    #[config(default = 1e-7)]
+    pub tolerance: f64,
+    /// The most iterations. Default: 1000.
+    #[config(default = 1000)]
+    pub max_iterations: usize,
+    /// The seed of the folds of a cross-validation. Default: 0.
+    #[config(default = 0)]
+    pub seed: u64,
+}
+
+/// Vector scaling: `z_c ↦ a_c z_c + b_c` (Guo, Pleiss, Sun, Weinberger 2017).
+///
+/// May change the accuracy. Injective if all `a_c` are the same number and not 0; on log-probabilities,
+/// if they have the same sign. The log loss is convex in
+/// `(a, b)`; on separable data it has no minimum, and the fit ends where its slope is below the
+/// tolerance.
+pub type VectorScaling = Fitted<Affine<1, false>>;
+
+/// Matrix scaling: `z ↦ Wz + b` (Guo, Pleiss, Sun, Weinberger 2017), with off-diagonal and intercept
+/// regularisation (ODIR: Kull, Perello-Nieto, Kängsepp, Silva Filho, Song, Flach 2019).
+///
+/// May change the accuracy. Logits that `W` takes to multiples of 1 do not change the prediction: they
+/// are the multiples of one vector `v`, at least, and of no other where the map is injective. It is
+/// injective on log-probabilities if all entries of `v` have the same sign, and on all logits if they
+/// are equal, which is to say that all rows of `W` have the same sum. For invertible `W`, `v = W⁻¹1`.
+/// The regularised log loss is convex.
+pub type MatrixScaling = Fitted<Affine<2, false>>;
+
+/// Dirichlet calibration: `z ↦ W log softmax(z) + b` (Kull, Perello-Nieto, Kängsepp, Silva Filho,
+/// Song, Flach 2019), with their off-diagonal and intercept regularisation.
+///
+/// May change the accuracy. Injective as [`MatrixScaling`] on log-probabilities, whatever the logits.
+/// The regularised log loss is convex.
+pub type DirichletCalibration = Fitted<Affine<2, true>>;
+
+/// The parameters of an affine map of logits, or of log-probabilities if it `NORMALISES` them. Its weights
+/// are of rank `D`: 1 of a diagonal, 2 of a matrix.
+#[derive(Module, Debug)]
+pub struct Affine<const D: usize, const NORMALISES: bool> {
+    /// `a`, of shape `[m]`, or `W`, of shape `[m, m]`.
+    weight: Parameter<D>,
+    /// `b`, of shape `[m]`.
+    bias: Parameter<1>,
+}
+
+impl<const D: usize, const NORMALISES: bool> Affine<D, NORMALISES> {
+    fn fit(settings: Settings, mut task: Task) -> Result<(Self, FitReport)> {
+        let data = &mut task.data;
+        data.logits = to_vec(Self::features(data.tensor(data.logits.clone())).inner());
+        let ([weight, bias], report) = linear::fit(D == 1, settings, &mut task)?;
+        Ok((Self::new(weight, bias, &task.data.device), report))
+    }
+
+    fn new(weight: Vec<f64>, bias: Vec<f64>, device: &Device) -> Self {
+        let m = bias.len();
+        Self {
+            weight: Parameter::new(weight, [m; D], device),
+            bias: Parameter::new(bias, [m], device),
+        }
+    }
+
+    /// The numbers that the weights multiply.
+    fn features(logits: Tensor<2>) -> Tensor<2> {
+        match NORMALISES {
+            true => log_softmax(logits, 1),
+            false => logits,
+        }
+    }
+}
+
+impl<const D: usize, const NORMALISES: bool> Fitted<Affine<D, NORMALISES>> {
+    /// Gives the weights: `a`, one for each class, or `W`, a row for each new logit, row after row.
+    pub fn weight(&self) -> Vec<f64> {
+        self.form.weight.to_vec()
+    }
+
+    /// Gives `b`, one for each class.
+    pub fn bias(&self) -> Vec<f64> {
+        self.form.bias.to_vec()
+    }
+}
+
+impl<const D: usize, const NORMALISES: bool> Form for Affine<D, NORMALISES> {
+    const KIND: &'static str = match (D, NORMALISES) {
+        (1, _) => "vector scaling",
+        (_, false) => "matrix scaling",
+        (_, true) => "Dirichlet calibration",
+    };
+
+    fn template(device: &Device) -> Self {
+        let identity = [vec![1.0, 1.0], vec![1.0, 0.0, 0.0, 1.0]];
+        Self::new(identity[D - 1].clone(), vec![0.0; 2], device)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let [m] = self.bias.dims();
+        self.weight.check_shape("weight", [m; D])
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.bias.dims()[0])
+    }
+
+    fn keeps(&self) -> Guarantees {
+        let (weight, m) = (self.weight.to_vec(), self.bias.dims()[0]);
+        let (injective, injective_on_log_probabilities) = match D {
+            1 => {
+                let one_sign = weight.iter().all(|a| *a > 0.0) || weight.iter().all(|a| *a < 0.0);
+                let equal = weight.windows(2).all(|pair| pair[0] == pair[1]);
+                (one_sign && equal, one_sign)
+            }
+            _ => {
+                let keeps = keeps_simplex(&weight, m);
+                (keeps && (NORMALISES || sums_are_equal(&weight, m)), keeps)
+            }
+        };
+        Guarantees {
+            injective,
+            injective_on_log_probabilities,
+            ..Guarantees::NONE
+        }
+    }
+}
+
+impl<const D: usize, const NORMALISES: bool> Apply<Tensor<2>> for Affine<D, NORMALISES> {
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        expect_classes(&logits, self);
+        let (m, dtype) = (self.bias.dims()[0], logits.dtype());
+        let weight = self.weight.cast(dtype).reshape([m.pow(D as u32)]);
+        linear::forward(
+            D == 1,
+            Self::features(logits),
+            weight,
+            self.bias.cast(dtype),
+        )
+    }
+}
+
+impl LogitFit for VectorScalingConfig {
+    type Form = Affine<1, false>;
+    const NAME: &'static str = "vector";
+    const ABOUT: &'static str = "A scale and an intercept for each class";
+    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
+
+    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
+        let limits = Limits::new(self.tolerance, self.max_iterations);
+        let settings = Settings::new(self.regularisation, limits, self.seed);
+        Affine::fit(settings, task)
+    }
+}
+
+impl LogitFit for MatrixScalingConfig {
+    type Form = Affine<2, false>;
+    const NAME: &'static str = "matrix";
+    const ABOUT: &'static str = "A matrix and intercepts, regularised";
+    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
+
+    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
+        let limits = Limits::new(self.tolerance, self.max_iterations);
+        let settings = Settings::new(self.regularisation, limits, self.seed);
+        Affine::fit(settings, task)
+    }
+}
+
+impl LogitFit for DirichletCalibrationConfig {
+    type Form = Affine<2, true>;
+    const NAME: &'static str = "dirichlet";
+    const ABOUT: &'static str = "A matrix and intercepts of log-probabilities, regularised";
+    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
+
+    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
+        let limits = Limits::new(self.tolerance, self.max_iterations);
+        let settings = Settings::new(self.regularisation, limits, self.seed);
+        Affine::fit(settings, task)
+    }
+}
+
+/// Whether `softmax(W log p + b)` determines `p`.
+///
+/// If `p` and `q` have the same image, then `W(log p − log q)` is a multiple of 1. With `C` the matrix
+/// that subtracts the mean of a vector, `log p − log q` is in the kernel of `CW`. It is 0 or has entries
+/// of both signs, since `p` and `q` sum to 1, and every such vector is the difference of two
+/// predictions. The kernel of `CW` must therefore be the multiples of one `v` with entries of one sign.
+/// Then `CW + s11ᵀ` is invertible for `s ≠ 0`, and takes `v/(s·1ᵀv)` to 1.
+fn keeps_simplex(weight: &[f64], m: usize) -> bool {
+    let weight = DMatrix::from_row_slice(m, m, weight);
+    let means = weight.row_mean();
+    let shift = weight.amax();
+    let matrix = DMatrix::from_fn(m, m, |i, j| weight[(i, j)] - means[j] + shift);
+    let lu = matrix.lu();
+    let pivots = lu.u().diagonal().abs();
+    if pivots.min() <= m as f64 * f64::EPSILON * pivots.max() {
+        return false;
+    }
+    let direction = lu.solve(&DVector::from_element(m, 1.0));
+    direction.is_some_and(|v| v.iter().all(|x| *x > 0.0))
+}
+
+/// Whether the rows of `W` have the same sum, up to rounding: then `softmax(Wz + b)` does not depend on
+/// what is added to all logits, and no other multiple of `v` than that of 1 is lost.
+fn sums_are_equal(weight: &[f64], m: usize) -> bool {
+    let sums: Vec<f64> = weight.chunks(m).map(|row| row.iter().sum()).collect();
+    let largest = weight.iter().fold(0.0, |a: f64, w| a.max(w.abs()));
+    let tolerance = m as f64 * f64::EPSILON * largest;
+    (sums.iter()).all(|sum| (sum - sums[0]).abs() <= tolerance)
+}

@@ -1,0 +1,25 @@
+//! What the files of most maps import.
+
+pub(super) use burn::{
+    config::Config,
+    module::Module,
+    tensor::{Device, Int, Tensor},
+};
+
+pub(super) use super::{
+    FitReport, FitStatus, Guarantees, Objective, Regularisation, at_least,
+    data::FitData,
+    descent::{Limits, minimise},
+    ensure,
+    family::{Family, Settings, fit_family},
+    fit::{Fit, LogitFit, Progress, Task, observer},
+    fitted::{Apply, Fitted, Form, expect_classes},
+    parameter::Parameter,
+    temperature::TemperatureScalingConfig,
+};
+pub(super) use crate::{
+    error::{Error, Result},
+    host::{to_scalar, to_vec},
+    loss::ScoreLoss,
+    score::LogScore,
+};

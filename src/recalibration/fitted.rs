@@ -1,0 +1,171 @@
+use std::path::Path;
+
+use burn::{
+    module::{Module, ModuleDisplay},
+    tensor::{Device, Tensor},
+};
+
+use super::{FitReport, Guarantees, Recalibration, file};
+use crate::error::Result;
+
+/// The parameters of a map, which are all that tells one map of a kind from another.
+pub trait Form: Module + ModuleDisplay {
+    /// The kind, in words.
+    const KIND: &'static str;
+
+    /// Parameters of any size, for a record to replace: the identity, or near it.
+    fn template(device: &Device) -> Self;
+
+    /// Tells what is wrong with parameters that were loaded.
+    fn check(&self) -> Result<(), String>;
+
+    /// The number of classes or coordinates; none if any.
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
+    /// What the map keeps.
+    fn keeps(&self) -> Guarantees;
+}
+
+/// Predictions that a map takes.
+pub trait Apply<P, Q = P>: Form {
+    /// Recalibrates predictions.
+    fn apply(&self, predictions: P) -> Q;
+}
+
+/// A fitted map of any kind: parameters, and how their fit went.
+///
+/// It is a Burn module and can be a part of a model. Its parameters are frozen: they are saved and
+/// loaded with the model but not trained, unless [`Module::unfreeze`] asks for it. A record restores them
+/// whatever their size, so that any map of the kind serves as the one to load into, such as
+/// [`template`](Self::template).
+///
+/// ```
+/// use burn::{module::Module, nn::{Linear, LinearConfig}, tensor::{Device, Int, Tensor}};
+/// use burn_calibration::recalibration::{DiagonalScaling, DiagonalScalingConfig, Fit, Recalibration};
+///
+/// #[derive(Module, Debug)]
+/// struct Model {
+///     linear: Linear,
+///     map: DiagonalScaling,
+/// }
+///
+/// impl Model {
+///     fn new(device: &Device) -> Self {
+///         Self {
+///             linear: LinearConfig::new(2, 3).init(device),
+///             map: DiagonalScaling::template(device),
+///         }
+///     }
+///
+///     fn forward(&self, inputs: Tensor<2>) -> Tensor<2> {
+///         self.map.forward(self.linear.forward(inputs))
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Device::default();
+/// let mut model = Model::new(&device);
+/// let inputs = Tensor::<2>::from_floats([[5.0, 0.0], [0.0, 2.0], [1.0, 1.0]], &device);
+/// let labels = Tensor::<1, Int>::from_ints([0, 2, 1], &device);
+/// model.map = DiagonalScalingConfig::new().fit(model.linear.forward(inputs.clone()), labels)?;
+/// let record = model.clone().into_record();
+///
+/// let loaded = Model::new(&device).load_record(record);
+/// assert_eq!(loaded.map.knots(), model.map.knots());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Module, Debug)]
+pub struct Fitted<F: Module> {
+    pub(super) form: F,
+    #[module(skip)]
+    pub(super) report: Option<FitReport>,
+}
+
+impl<F: Form> Fitted<F> {
+    pub(super) fn new(form: F, report: impl Into<Option<FitReport>>) -> Self {
+        let report = report.into();
+        Self { form, report }
+    }
+
+    /// Makes a map that was not fitted, which a record or a fit is to replace. It changes nothing where
+    /// the kind of map allows it.
+    pub fn template(device: &Device) -> Self {
+        Self::new(F::template(device), None)
+    }
+
+    /// Names the kind of the map, as in a saved file: "temperature scaling".
+    pub fn kind(&self) -> &'static str {
+        F::KIND
+    }
+
+    /// Gives the number of classes or coordinates that the map was fitted to; none if it takes any.
+    pub fn width(&self) -> Option<usize> {
+        self.form.width()
+    }
+
+    /// Tells what the map keeps.
+    pub fn guarantees(&self) -> Guarantees {
+        self.form.keeps()
+    }
+
+    /// Tells how the fit went; none for a map that was loaded or built from its parameters.
+    pub fn report(&self) -> Option<&FitReport> {
+        self.report.as_ref()
+    }
+
+    /// Saves the map with its kind to a Burn record file, written aside and renamed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Map`](crate::error::Error::Map) if the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        file::save(self, path.as_ref())
+    }
+
+    /// Loads a map that [`save`](Self::save) wrote; see [`load_map`](super::load_map) for files of any
+    /// kind.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Map`](crate::error::Error::Map) if the file cannot be read, is not a record, is
+    /// truncated, holds another kind of map, or parameters that no such map has.
+    pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Self> {
+        file::load(path.as_ref(), device)
+    }
+}
+
+impl<F: Apply<P, Q>, P, Q> Recalibration<P, Q> for Fitted<F> {
+    fn kind(&self) -> &'static str {
+        F::KIND
+    }
+
+    fn forward(&self, predictions: P) -> Q {
+        self.form.apply(predictions)
+    }
+
+    fn width(&self) -> Option<usize> {
+        self.form.width()
+    }
+
+    fn guarantees(&self) -> Guarantees {
+        self.form.keeps()
+    }
+
+    fn report(&self) -> Option<&FitReport> {
+        self.report.as_ref()
+    }
+
+    fn save_to(&self, path: &Path) -> Result<()> {
+        file::save(self, path)
+    }
+}
+
+/// Panics unless logits have as many columns as the map has classes.
+pub(super) fn expect_classes(logits: &Tensor<2>, form: &impl Form) {
+    let ([_, m], expected) = (logits.dims(), form.width());
+    let expected = expected.unwrap_or(m);
+    assert_eq!(m, expected, "logits of {m} classes, expected {expected}");
+}

@@ -1,0 +1,121 @@
+//! The kinds of maps of logits, in one list for files and for the command line.
+
+use std::path::Path;
+
+use burn::tensor::{Device, Int, Tensor};
+
+use super::{
+    file::{self, Parts, failure, read},
+    fit::{LogitFit, Objective, Progress},
+    fitted::{Apply, Form},
+    *,
+};
+use crate::error::Result;
+
+/// A kind of map of logits.
+#[derive(Debug, Clone, Copy)]
+pub struct MapKind {
+    name: &'static str,
+    about: &'static str,
+    kind: &'static str,
+    fit: fn(u64, Option<&dyn Objective>, Logits, Progress<'_>) -> Result<Box<dyn Recalibration>>,
+    restore: fn(Parts) -> Result<Box<dyn Recalibration>, String>,
+}
+
+type Logits = (Tensor<2>, Tensor<1, Int>);
+
+/// All kinds: a new one is added here.
+static KINDS: [MapKind; 13] = [
+    MapKind::of::<TemperatureScalingConfig>(),
+    MapKind::of::<EnsembleTemperatureScalingConfig>(),
+    MapKind::of::<DiagonalScalingConfig>(),
+    MapKind::of::<OrderPreservingConfig>(),
+    MapKind::of::<OrderInvariantConfig>(),
+    MapKind::of::<VectorScalingConfig>(),
+    MapKind::of::<MatrixScalingConfig>(),
+    MapKind::of::<DirichletCalibrationConfig>(),
+    MapKind::of::<PlattScalingConfig>(),
+    MapKind::of::<BetaCalibrationConfig>(),
+    MapKind::of::<IsotonicRegressionConfig>(),
+    MapKind::of::<HistogramBinningConfig>(),
+    MapKind::of::<SplineCalibrationConfig>(),
+];
+
+/// The kinds of maps that take predictive distributions alone.
+const OF_DISTRIBUTIONS: [&str; 2] = [
+    <variance::Factors as Form>::KIND,
+    <quantile::Quantiles as Form>::KIND,
+];
+
+impl MapKind {
+    const fn of<C>() -> Self
+    where
+        C: LogitFit<Form: Apply<Tensor<2>> + 'static>,
+    {
+        Self {
+            name: C::NAME,
+            about: C::ABOUT,
+            kind: C::Form::KIND,
+            fit: |seed, criterion, (logits, labels), progress| {
+                let map = (C::DEFAULT)(seed).fit_observed(criterion, logits, labels, progress)?;
+                Ok(Box::new(map))
+            },
+            restore: |parts| Ok(Box::new(file::restore::<C::Form>(parts)?)),
+        }
+    }
+
+    /// Lists all kinds of maps of logits, simple ones first.
+    pub fn all() -> &'static [Self] {
+        &KINDS
+    }
+
+    /// Gives a short name without spaces, as at the command line: "diagonal".
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Describes the map in a few words.
+    pub fn about(&self) -> &'static str {
+        self.about
+    }
+
+    /// Names the kind as in a saved file: "diagonal scaling".
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// Fits a map of this kind as it is by default; see [`Fit::fit_observed`].
+    ///
+    /// # Errors
+    ///
+    /// As of [`Fit::fit_by`].
+    pub fn fit(
+        &self,
+        seed: u64,
+        criterion: Option<&dyn Objective>,
+        logits: Tensor<2>,
+        labels: Tensor<1, Int>,
+        progress: Progress<'_>,
+    ) -> Result<Box<dyn Recalibration>> {
+        (self.fit)(seed, criterion, (logits, labels), progress)
+    }
+}
+
+/// Loads a saved map of logits of any kind, which the file names.
+///
+/// # Errors
+///
+/// [`Error::Map`](crate::error::Error::Map) if the file cannot be read, is not a saved map of this
+/// library, is truncated, or holds parameters that no map of its kind has.
+pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<Box<dyn Recalibration>> {
+    let path = path.as_ref();
+    let reject = |reason: String| failure(path, format!("not a saved map: {reason}"));
+    let (kind, parts) = read(path, device).map_err(reject)?;
+    if OF_DISTRIBUTIONS.contains(&kind.as_str()) {
+        let reason = format!("a {kind} takes distributions; load it by its own type");
+        return Err(failure(path, reason));
+    }
+    let found = KINDS.iter().find(|known| known.kind == kind);
+    let found = found.ok_or_else(|| reject(format!("no kind of map is called {kind}")))?;
+    (found.restore)(parts).map_err(reject)
+}

@@ -1,0 +1,301 @@
+//! Temperature scaling of logits and of predictive distributions.
+
+mod exponential;
+mod log_loss;
+mod tempered;
+
+pub use self::tempered::{Tempered, TemperedLogScore};
+
+use self::log_loss::LogLoss;
+use super::{
+    common::*,
+    solver::{Solution, increasing_root, minimum},
+};
+
+/// Configuration of [`TemperatureScaling`], which it fits.
+///
+/// To the mean log loss of logits and labels, or the mean log score `mean(−ln f_i(y_i))` of predictive
+/// distributions and targets. Both are convex in `1/T`; the unique minimum is found in f64 on the host:
+/// in closed form for normal predictions, `T = mean(z²)`, Laplace, `T = mean(|z|)`, and power exponential
+/// ones, `T = κ/d · mean(q^κ)`, over samples and coordinates; else by safeguarded Newton steps on `log T`,
+/// of logits about ten times `n·m` exponentials.
+///
+/// Another criterion is fitted at the minimum that lies downhill from that one by Brent's method, about
+/// 30 evaluations: of logits in f64 where the device computes in it, of distributions in their own dtype.
+///
+/// With `s` the largest difference between two logits of a row, `T` lies in `[e⁻²⁰ s, e²⁰ s]`; of
+/// distributions in `[e⁻⁸⁰, e⁸⁰]`. A fit that ends at a bound says so in its report, and so does one on
+/// rows of equal logits, which leaves `T = 1`.
+#[derive(Config, Debug)]
+pub struct TemperatureScalingConfig {
+    /// The tolerance on `log T`. Default: 10⁻¹².
+    ///
+    /// A criterion other than the log loss is fitted from its values alone, which determine a
+    /// minimum to half the digits: there the tolerance is at least 10⁻⁷.
+    #[config(default = 1e-12)]
+    pub tolerance: f64,
+    /// The most iterations. Default: 200, of which bisection alone needs about 50.
+    #[config(default = 200)]
+    pub max_iterations: usize,
+}
+
+/// Temperature scaling: `z ↦ z/T` of logits (Guo, Pleiss, Sun, Weinberger 2017), and `f ↦ f^{1/T}`,
+/// normalised, of predictive densities within their family (Widmann et al. 2021, Definition F.1), see
+/// [`Tempered`].
+///
+/// Keeps the order of the classes, hence the accuracy; of distributions the means, hence squared and
+/// (but for Beta and Dirichlet predictions) absolute errors. It is injective. Fitted by
+/// [`TemperatureScalingConfig`].
+pub type TemperatureScaling = Fitted<Temperature>;
+
+/// The parameter of [`TemperatureScaling`].
+#[derive(Module, Debug)]
+pub struct Temperature {
+    /// `T`, of shape `[1]`; f64 where the device computes in it.
+    temperature: Parameter<1>,
+}
+
+/// The largest logarithm of a temperature of distributions in absolute value: `T` is a number of f32.
+const BOUND: f64 = 80.0;
+
+/// A mean log loss as a convex function of `β = 1/T`.
+struct Convex<'a> {
+    /// The value and the first two derivatives.
+    at: &'a dyn Fn(f64) -> [f64; 3],
+    /// The bounds of `β`.
+    bounds: (f64, f64),
+    /// Where the minimum is, if it is known in closed form.
+    minimum: Option<f64>,
+}
+
+impl TemperatureScalingConfig {
+    /// `β = 1/T` of the log loss.
+    pub(super) fn inverse_temperature(&self, data: &FitData) -> f64 {
+        self.fit_log_loss(data, &mut |_| {}).0
+    }
+
+    fn fit_log_loss(&self, data: &FitData, progress: Progress<'_>) -> (f64, FitReport) {
+        let loss = LogLoss::new(data);
+        let Some(bounds) = loss.bounds() else {
+            return (1.0, indifferent(loss.at(1.0)[0]));
+        };
+        let (at, minimum) = (&|beta| loss.at(beta), None);
+        let function = Convex {
+            at,
+            bounds,
+            minimum,
+        };
+        self.least(&function, progress)
+    }
+
+    /// The minimum of a convex function.
+    fn least(&self, function: &Convex, progress: Progress<'_>) -> (f64, FitReport) {
+        let (low, high) = function.bounds;
+        let mut observe = observer(progress, 1, 1);
+        let (mut last, mut evaluations) = ([0.0; 3], 0);
+        let mut at = |beta: f64| {
+            last = (function.at)(beta);
+            evaluations += 1;
+            observe(evaluations, last[0]);
+            last
+        };
+        let (beta, converged) = if let Some(beta) = function.minimum {
+            let beta = beta.clamp(low, high);
+            at(beta);
+            (beta, true)
+        } else if at(low)[1] >= 0.0 {
+            (low, true)
+        } else if at(high)[1] <= 0.0 {
+            (high, true)
+        } else {
+            // on the scale x = log β, where the derivative still increases through its root
+            let f = |x: f64| {
+                let [_, slope, curvature] = at(x.exp());
+                (slope, curvature * x.exp())
+            };
+            let (bracket, limit) = (low.ln()..=high.ln(), self.max_iterations);
+            let Solution { x, converged, .. } =
+                increasing_root(f, bracket, 0.0, self.tolerance, limit);
+            (x.exp(), converged)
+        };
+        let [value, slope, _] = last; // at a bound or within the tolerance of the minimum
+        let gradient = (slope * beta).abs(); // d/d log T = −β d/dβ
+        let status = status(beta, function.bounds, converged);
+        let report = FitReport::new(status, value, Some(gradient), evaluations);
+        (beta, report)
+    }
+
+    /// The minimum of any function of `β` that lies downhill from a start.
+    fn downhill(
+        &self,
+        objective: impl Fn(f64) -> f64,
+        start: f64,
+        (low, high): (f64, f64),
+        progress: Progress<'_>,
+    ) -> (f64, FitReport) {
+        let mut observe = observer(progress, 1, 1);
+        let mut evaluations = 0;
+        let mut at = |x: f64| {
+            let value = objective(x.exp());
+            evaluations += 1;
+            observe(evaluations, value);
+            value
+        };
+        let (low, high) = (low.ln(), high.ln());
+        let (tolerance, limit) = (self.tolerance.max(1e-7), self.max_iterations);
+        let Solution { x, converged, .. } =
+            minimum(&mut at, low..=high, start.ln(), tolerance, limit);
+        let status = status(x, (low, high), converged);
+        let value = at(x);
+        (x.exp(), FitReport::new(status, value, None, evaluations))
+    }
+}
+
+/// Of a fit that ended at `β` within bounds.
+fn status(beta: f64, (low, high): (f64, f64), converged: bool) -> FitStatus {
+    match converged {
+        _ if beta <= low => FitStatus::UpperBound,
+        _ if beta >= high => FitStatus::LowerBound,
+        true => FitStatus::Converged,
+        false => FitStatus::IterationLimit,
+    }
+}
+
+/// Of logits that are equal within each row.
+fn indifferent(objective: f64) -> FitReport {
+    FitReport::new(FitStatus::Indifferent, objective, Some(0.0), 1)
+}
+
+impl LogitFit for TemperatureScalingConfig {
+    type Form = Temperature;
+    const NAME: &'static str = "temperature";
+    const ABOUT: &'static str = "One temperature";
+    const DEFAULT: fn(u64) -> Self = |_| Self::new();
+
+    fn find(&self, task: Task) -> Result<(Temperature, FitReport)> {
+        let (data, progress) = (task.data, task.progress);
+        let (beta, report) = match task.criterion {
+            None => self.fit_log_loss(&data, progress),
+            Some(criterion) => {
+                let start = self.inverse_temperature(&data);
+                let logits = data.tensor(data.logits.clone()).inner();
+                let labels = data.labels_tensor().inner();
+                let objective =
+                    |beta: f64| to_scalar(criterion.objective(&(logits.clone() * beta), &labels));
+                match LogLoss::new(&data).bounds() {
+                    None => (1.0, indifferent(objective(1.0))),
+                    Some(bounds) => self.downhill(objective, start, bounds, progress),
+                }
+            }
+        };
+        Ok((Temperature::new(1.0 / beta, &data.device), report))
+    }
+}
+
+impl<P: Tempered> Fit<P, P::Targets> for TemperatureScalingConfig {
+    type Map = TemperatureScaling;
+
+    fn fit_observed(
+        &self,
+        criterion: Option<&dyn Objective<P, P::Targets>>,
+        predictions: P,
+        targets: P::Targets,
+        progress: Progress<'_>,
+    ) -> Result<TemperatureScaling> {
+        predictions.check()?;
+        predictions.check_targets(&targets)?;
+        let (predictions, device) = (predictions.detach(), predictions.device());
+        let log_score = predictions.log_score(&targets)?;
+        let function = Convex {
+            at: &|beta| log_score.at(beta),
+            bounds: ((-BOUND).exp(), BOUND.exp()),
+            minimum: log_score.minimum(),
+        };
+        let (beta, report) = match criterion {
+            None => self.least(&function, progress),
+            Some(criterion) => {
+                let (start, _) = self.least(&function, &mut |_| {});
+                let objective = |beta: f64| {
+                    let tempered = Temperature::new(1.0 / beta, &device).apply(predictions.clone());
+                    to_scalar(criterion.objective(&tempered, &targets))
+                };
+                self.downhill(objective, start, function.bounds, progress)
+            }
+        };
+        let form = Temperature::new(1.0 / beta, &device);
+        Ok(Fitted::new(form, report))
+    }
+}
+
+impl TemperatureScaling {
+    /// Makes a map with the given temperature.
+    ///
+    /// # Errors
+    ///
+    /// If the temperature is not a positive finite number.
+    pub fn from_temperature(temperature: f64, device: &Device) -> Result<Self> {
+        ensure(
+            temperature.is_finite() && temperature > 0.0,
+            "the temperature",
+            temperature,
+            "a positive finite number",
+        )?;
+        Ok(Self::new(Temperature::new(temperature, device), None))
+    }
+
+    /// Gives the temperature `T`.
+    pub fn temperature(&self) -> f64 {
+        to_scalar(self.form.temperature.val())
+    }
+}
+
+impl Temperature {
+    fn new(temperature: f64, device: &Device) -> Self {
+        Self {
+            temperature: Parameter::new(vec![temperature], [1], device),
+        }
+    }
+}
+
+impl Form for Temperature {
+    const KIND: &'static str = "temperature scaling";
+
+    fn template(device: &Device) -> Self {
+        Self::new(1.0, device)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        check_temperature(&self.temperature)
+    }
+
+    fn keeps(&self) -> Guarantees {
+        Guarantees {
+            keeps_mean: true,
+            ..Guarantees::ALL
+        }
+    }
+}
+
+/// Tells what is wrong with a temperature that was loaded.
+pub(super) fn check_temperature(temperature: &Parameter<1>) -> Result<(), String> {
+    temperature.check_shape("the temperature", [1])?;
+    match to_scalar(temperature.val()) {
+        t if t > 0.0 => Ok(()),
+        t => Err(format!(
+            "the temperature is {t}, expected a positive number"
+        )),
+    }
+}
+
+impl Apply<Tensor<2>> for Temperature {
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        let temperature = self.temperature.cast(logits.dtype());
+        logits / temperature.reshape([1, 1])
+    }
+}
+
+impl<P: Tempered> Apply<P> for Temperature {
+    fn apply(&self, predictions: P) -> P {
+        predictions.tempered(self.temperature.val())
+    }
+}

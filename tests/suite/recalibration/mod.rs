@@ -1,0 +1,8 @@
+//! Recalibration: maps of logits, scalar maps, maps of predictive distributions, and what all share.
+
+mod distributions;
+mod injective;
+pub mod logits;
+mod module;
+pub mod scalar;
+mod temperature;

@@ -1,0 +1,336 @@
+//! Fitted maps as parts of a model: they are not trained unless asked, and a record restores them
+//! whatever their size.
+
+use burn::{
+    module::{Module, ModuleDisplay},
+    nn::{Linear, LinearConfig},
+    optim::{AdamConfig, GradientsParams},
+    store::ModuleRecord,
+    tensor::{Device, Int, Tensor},
+};
+use burn_calibration::{
+    distribution::{Marginals, Normal},
+    loss::ScoreLoss,
+    recalibration::*,
+    score::LogScore,
+};
+
+use super::{
+    distributions::{column, matrix},
+    logits::overconfident,
+};
+use crate::data::*;
+
+/// A model that contains its map.
+#[derive(Module, Debug)]
+struct Model<M: Module + ModuleDisplay> {
+    linear: Linear,
+    map: M,
+}
+
+impl<M: Module + ModuleDisplay> Model<M> {
+    fn new(map: M, device: &Device) -> Self {
+        let linear = LinearConfig::new(4, 4).init(device);
+        Self { linear, map }
+    }
+}
+
+impl<M: Module + ModuleDisplay + Recalibration> Model<M> {
+    /// After one step of Adam on a batch.
+    fn stepped(self, rows: &Tensor<2>, labels: &Tensor<1, Int>) -> Self {
+        let device = self.linear.weight.device();
+        let rows = Tensor::from_data(rows.to_data(), &device);
+        let labels = Tensor::from_data(labels.to_data(), &device);
+        let logits = self.map.forward(self.linear.forward(rows));
+        let loss = ScoreLoss::new(LogScore).forward(logits, labels);
+        let gradients = GradientsParams::from_grads(loss.backward(), &self);
+        AdamConfig::new().init().step(0.1, self, gradients)
+    }
+}
+
+fn numbers(linear: &Linear) -> Vec<f64> {
+    vector(linear.weight.val())
+}
+
+/// On a device that records gradients from the start, after `train`, after a fork, and restored from a
+/// record; another is trained when it is asked to be.
+#[test]
+fn a_map_in_a_model_is_frozen_until_it_is_unfrozen() {
+    let (rows, classes) = overconfident(60, 301);
+    let (rows, labels) = (tensor(&rows), labels(&classes));
+    let recording = device().autodiff();
+    let map = || TemperatureScaling::from_temperature(1.5, &device()).unwrap();
+    let plain = Model::new(map(), &device());
+    let models = [
+        Model::new(map(), &recording),
+        plain.clone().train(),
+        plain.clone().train().fork(&recording),
+        Model::new(map(), &device())
+            .load_record(plain.clone().into_record())
+            .train(),
+        plain
+            .clone()
+            .train()
+            .load_record(plain.clone().into_record()),
+        plain.clone().train().valid().train(),
+        plain
+            .clone()
+            .unfreeze()
+            .train()
+            .freeze()
+            .train()
+            .no_grad_of_map(),
+    ];
+    for (at, model) in models.into_iter().enumerate() {
+        let before = (numbers(&model.linear), model.map.temperature());
+        let after = model.stepped(&rows, &labels);
+        assert_eq!(after.map.temperature(), before.1, "{at}");
+        assert_ne!(numbers(&after.linear), before.0, "{at}");
+    }
+    for model in [
+        Model::new(map().unfreeze(), &device()).train(),
+        Model::new(map().unfreeze(), &device())
+            .load_record(plain.clone().into_record())
+            .train(),
+    ] {
+        let after = model.stepped(&rows, &labels);
+        assert!((after.map.temperature() - 1.5).abs() > 1e-3);
+    }
+}
+
+impl<M: Module + ModuleDisplay> Model<M> {
+    /// The linear layer is trained again, the map is not.
+    fn no_grad_of_map(self) -> Self {
+        Self {
+            linear: self.linear.unfreeze(),
+            map: self.map,
+        }
+    }
+}
+
+/// Every kind in a model, trained by Adam: its output for given logits does not move.
+#[test]
+fn every_map_stays_as_it_was_fitted() {
+    let (rows, classes) = overconfident(120, 302);
+    let (rows, labels) = (tensor(&rows), labels(&classes));
+    fn check<C: Fit<Map: Module + ModuleDisplay + Recalibration>>(
+        config: C,
+        rows: &Tensor<2>,
+        labels: &Tensor<1, Int>,
+    ) {
+        let map = config.fit(rows.clone(), labels.clone()).unwrap();
+        let expected = vector(map.forward(rows.clone()));
+        let model = Model::new(map, &device())
+            .train()
+            .stepped(rows, labels)
+            .valid();
+        assert_eq!(vector(model.map.forward(rows.clone())), expected);
+    }
+    let fixed = Regularisation::Fixed(1e-2);
+    check(TemperatureScalingConfig::new(), &rows, &labels);
+    check(EnsembleTemperatureScalingConfig::new(), &rows, &labels);
+    let config = DiagonalScalingConfig::new().with_regularisation(fixed);
+    check(config.with_max_iterations(20), &rows, &labels);
+    let config = OrderInvariantConfig::new().with_regularisation(fixed);
+    check(config.with_max_iterations(20), &rows, &labels);
+    check(VectorScalingConfig::new(), &rows, &labels);
+    let config = MatrixScalingConfig::new().with_regularisation(fixed);
+    check(config, &rows, &labels);
+    check(BetaCalibrationConfig::new(), &rows, &labels);
+    check(IsotonicRegressionConfig::new(), &rows, &labels);
+}
+
+/// A record in memory, as bytes and in a file, into a template of another size.
+#[test]
+fn a_record_restores_a_map_of_any_size() {
+    let (rows, classes) = overconfident(120, 303);
+    let (rows, labels) = (tensor(&rows), labels(&classes));
+    fn check<C: Fit<Map = Fitted<F>>, F: Module>(
+        name: &str,
+        config: C,
+        template: Fitted<F>,
+        (rows, labels): (&Tensor<2>, &Tensor<1, Int>),
+    ) where
+        Fitted<F>: Module + ModuleDisplay + Recalibration,
+    {
+        let map = config.fit(rows.clone(), labels.clone()).unwrap();
+        let expected = vector(map.forward(rows.clone()));
+        let model = Model::new(map, &device());
+        let template = Model::new(template, &device());
+        let bytes = model.clone().into_record().into_bytes().unwrap();
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let path = path.join(format!("model with {name}.bpk"));
+        model.clone().save_file(&path).unwrap();
+        for loaded in [
+            template.clone().load_record(model.clone().into_record()),
+            template
+                .clone()
+                .load_record(ModuleRecord::from_bytes(bytes).unwrap()),
+            template.clone().try_load_file(&path).unwrap(),
+        ] {
+            assert_eq!(vector(loaded.map.forward(rows.clone())), expected, "{name}");
+            assert_eq!(numbers(&loaded.linear), numbers(&model.linear));
+        }
+        std::fs::remove_file(path).unwrap();
+    }
+    let data = (&rows, &labels);
+    let d = &device();
+    let fixed = Regularisation::Fixed(1e-2);
+    check(
+        "temperature",
+        TemperatureScalingConfig::new(),
+        TemperatureScaling::template(d),
+        data,
+    );
+    let config = EnsembleTemperatureScalingConfig::new();
+    check(
+        "ensemble",
+        config,
+        EnsembleTemperatureScaling::template(d),
+        data,
+    );
+    let config = DiagonalScalingConfig::new()
+        .with_regularisation(fixed)
+        .with_max_iterations(20);
+    check("diagonal", config, DiagonalScaling::template(d), data);
+    let config = OrderPreservingConfig::new()
+        .with_regularisation(fixed)
+        .with_max_iterations(20);
+    check(
+        "order-preserving",
+        config,
+        OrderPreserving::template(d),
+        data,
+    );
+    let config = OrderInvariantConfig::new()
+        .with_regularisation(fixed)
+        .with_max_iterations(20);
+    check("order-invariant", config, OrderInvariant::template(d), data);
+    check(
+        "vector",
+        VectorScalingConfig::new(),
+        VectorScaling::template(d),
+        data,
+    );
+    let config = MatrixScalingConfig::new().with_regularisation(fixed);
+    check("matrix", config, MatrixScaling::template(d), data);
+    let config = DirichletCalibrationConfig::new().with_regularisation(fixed);
+    check("dirichlet", config, DirichletCalibration::template(d), data);
+    check(
+        "platt",
+        PlattScalingConfig::new(),
+        PlattScaling::template(d),
+        data,
+    );
+    check(
+        "beta",
+        BetaCalibrationConfig::new(),
+        BetaCalibration::template(d),
+        data,
+    );
+    check(
+        "isotonic",
+        IsotonicRegressionConfig::new(),
+        IsotonicRegression::template(d),
+        data,
+    );
+    check(
+        "histogram",
+        HistogramBinningConfig::new(),
+        HistogramBinning::template(d),
+        data,
+    );
+    check(
+        "spline",
+        SplineCalibrationConfig::new(),
+        SplineCalibration::template(d),
+        data,
+    );
+}
+
+/// The maps of distributions as well.
+#[test]
+fn a_record_restores_a_map_of_distributions() {
+    let p = Normal::new(matrix(&[0.0; 6], 2), matrix(&[1.0; 6], 2));
+    let y = matrix(&[1.0, -2.0, 0.5, 0.1, -0.3, 3.0], 2);
+    let map = QuantileRecalibrationConfig::new()
+        .fit(p.clone(), y.clone())
+        .unwrap();
+    let model = Model::new(map, &device());
+    let template = Model::new(QuantileRecalibration::template(&device()), &device());
+    let loaded = template.load_record(model.clone().into_record());
+    assert_eq!(loaded.map.knots(), model.map.knots());
+    assert_eq!(
+        vector(loaded.map.forward(p.clone()).cdf(&y)),
+        vector(model.map.forward(p.clone()).cdf(&y))
+    );
+    let map = VarianceScalingConfig::new().fit(p, y).unwrap();
+    let model = Model::new(map, &device());
+    let template = Model::new(VarianceScaling::template(&device()), &device());
+    let loaded = template.train().load_record(model.clone().into_record());
+    assert_eq!(loaded.map.factors(), model.map.factors());
+    // a template that changes nothing
+    let p = Normal::new(column([0.5]), column([2.0]));
+    let same = VarianceScaling::template(&device()).forward(p.clone());
+    assert_eq!(
+        vector(same.standard_deviation()),
+        vector(p.standard_deviation())
+    );
+    let same = QuantileRecalibration::template(&device()).forward(p.clone());
+    assert_eq!(
+        vector(same.cdf(&column([1.0]))),
+        vector(p.cdf(&column([1.0])))
+    );
+}
+
+/// Templates of maps of logits give the predictions as they came, where a map can.
+#[test]
+fn templates_change_nothing_where_they_can() {
+    let rows = tensor(&[vec![1.0, -0.5], vec![0.2, 0.9]]);
+    let same = |map: &dyn Recalibration| {
+        let output = vector(map.forward(rows.clone()));
+        for (row, expected) in output.chunks(2).zip([[1.0, -0.5], [0.2, 0.9]]) {
+            let (row, expected) = (softmax(row), softmax(&expected));
+            assert!((row[0] - expected[0]).abs() < 1e-12, "{map:?}");
+        }
+    };
+    let d = &device();
+    same(&TemperatureScaling::template(d));
+    same(&DiagonalScaling::template(d));
+    same(&OrderPreserving::template(d));
+    same(&OrderInvariant::template(d));
+    same(&VectorScaling::template(d));
+    same(&MatrixScaling::template(d));
+    same(&DirichletCalibration::template(d));
+    same(&PlattScaling::template(d));
+    same(&BetaCalibration::template(d));
+}
+
+/// Several threads write one file: at each moment it is one of their maps.
+#[test]
+fn threads_that_save_the_same_file() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("saved by threads.map");
+    let map = |t: f64| TemperatureScaling::from_temperature(t, &device()).unwrap();
+    map(1.0).save(&path).unwrap();
+    std::thread::scope(|scope| {
+        for t in 1..=4 {
+            let (path, map) = (&path, map(f64::from(t)));
+            scope.spawn(move || (0..50).for_each(|_| map.save(path).unwrap()));
+        }
+        for _ in 0..100 {
+            let t = TemperatureScaling::load(&path, &device())
+                .unwrap()
+                .temperature();
+            assert!([1.0, 2.0, 3.0, 4.0].contains(&t), "{t}");
+        }
+    });
+    std::fs::remove_file(&path).unwrap();
+    let folder = path.parent().unwrap();
+    let left = std::fs::read_dir(folder).unwrap().flatten();
+    let left = left.filter(|file| {
+        file.file_name()
+            .to_string_lossy()
+            .contains("saved by threads")
+    });
+    assert_eq!(left.count(), 0);
+}
