@@ -5,8 +5,9 @@ use std::path::Path;
 use burn::tensor::{Device, Int, Tensor};
 
 use super::{
+    data::FitData,
     file::{self, Parts, failure, read},
-    fit::{LogitFit, Objective, Progress},
+    fit::{LogitFit, Task},
     fitted::{Apply, Form},
     *,
 };
@@ -18,11 +19,9 @@ pub struct MapKind {
     name: &'static str,
     about: &'static str,
     kind: &'static str,
-    fit: fn(u64, Option<&dyn Objective>, Logits, Progress<'_>) -> Result<Box<dyn Recalibration>>,
+    fit: fn(u64, Task) -> Result<Box<dyn Recalibration>>,
     restore: fn(Parts) -> Result<Box<dyn Recalibration>, String>,
 }
-
-type Logits = (Tensor<2>, Tensor<1, Int>);
 
 /// All kinds: a new one is added here.
 static KINDS: [MapKind; 13] = [
@@ -56,9 +55,9 @@ impl MapKind {
             name: C::NAME,
             about: C::ABOUT,
             kind: C::Form::KIND,
-            fit: |seed, criterion, (logits, labels), progress| {
-                let map = (C::DEFAULT)(seed).fit_observed(criterion, logits, labels, progress)?;
-                Ok(Box::new(map))
+            fit: |seed, task| {
+                let (form, report) = (C::DEFAULT)(seed).find(task)?;
+                Ok(Box::new(Fitted::new(form, report)))
             },
             restore: |parts| Ok(Box::new(file::restore::<C::Form>(parts)?)),
         }
@@ -97,7 +96,12 @@ impl MapKind {
         labels: Tensor<1, Int>,
         progress: Progress<'_>,
     ) -> Result<Box<dyn Recalibration>> {
-        (self.fit)(seed, criterion, (logits, labels), progress)
+        let task = Task {
+            data: FitData::new(&logits, &labels)?,
+            criterion,
+            progress,
+        };
+        (self.fit)(seed, task)
     }
 }
 
