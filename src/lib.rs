@@ -91,6 +91,7 @@ pub mod loss;
 #[cfg(feature = "train")]
 pub mod metric;
 pub mod ops;
+mod radial;
 pub mod recalibration;
 #[cfg(feature = "report")]
 pub mod report;

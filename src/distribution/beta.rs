@@ -9,7 +9,7 @@ use super::{
     gamma::stirling_tensor,
     location_scale::{check_dimensions, check_real_targets, moved, real_targets},
 };
-use crate::{error::Result, host::to_vec, kernel::Distance};
+use crate::{error::Result, host::to_vec, radial::Distance};
 
 /// Beta predictions of numbers in the unit interval: `n` rows of `d` independent coordinates with the
 /// densities `y^{α_c − 1} (1 − y)^{β_c − 1}/B(α_c, β_c)`.

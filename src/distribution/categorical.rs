@@ -16,7 +16,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     host::{check_probabilities, checked_labels, checked_rows, int_tensor, to_vec},
-    kernel::Distance,
+    radial::Distance,
 };
 
 /// Predictions over classes: `n` rows of `m` probabilities, checked.

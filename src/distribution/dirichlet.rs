@@ -12,7 +12,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     host::to_vec,
-    kernel::Distance,
+    radial::Distance,
 };
 
 /// Dirichlet predictions of points of the simplex: `n` rows of `m` concentrations `α_c > 0`, with the
@@ -223,7 +223,7 @@ pub(crate) fn check_unit_interval(
 
 pub(super) fn no_distance(distance: Distance) -> Error {
     Error::NoSuchDistance {
-        distance,
+        distance: distance.name(),
         expected: "that of Samples drawn from them",
     }
 }

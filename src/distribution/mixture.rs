@@ -11,8 +11,8 @@ use super::{
 use crate::{
     error::{Error, Result},
     host::to_vec,
-    kernel::Distance,
     ops::transport_cost,
+    radial::Distance,
 };
 
 /// Predictions of vectors of `ℝ^d` that a [`Mixture`] can be made of.

@@ -6,7 +6,7 @@ use rand::Rng;
 use super::{Redrawer, Redrawn, RedrawnBy, Targets};
 use crate::{
     error::{Error, Result},
-    kernel::Distance,
+    radial::Distance,
 };
 
 /// Draws a target from the prediction of each of the given rows.
@@ -84,7 +84,7 @@ pub trait Predictive: Clone + Debug {
     fn check_distance(&self, distance: Distance) -> Result<()> {
         match distance {
             Distance::TotalVariation => Err(Error::NoSuchDistance {
-                distance,
+                distance: distance.name(),
                 expected: "Euclidean, the 2-Wasserstein distance, or L1, that of the parameters",
             }),
             _ => Ok(()),

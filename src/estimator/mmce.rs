@@ -6,7 +6,7 @@ use crate::{
     error::{Error, Result},
     host::to_scalar,
     kernel::{Bandwidth, Distance, Kernel},
-    ops::{Computation, laplacian_sum, on_processor},
+    ops::{Computation, is_on_host, laplacian_sum},
 };
 
 /// Which estimator of the squared maximum mean calibration error.
@@ -119,7 +119,7 @@ impl Mmce {
     /// `Σ_ij a_i a_j k(r_i, r_j)` and `Σ_i a_i²`, for `r` and `a` of shape `[n, 1]`.
     fn sums(&self, r: Tensor<2>, a: Tensor<2>) -> (Tensor<1>, Tensor<1>) {
         let fused = match self.computation {
-            Computation::Auto => on_processor(&r),
+            Computation::Auto => is_on_host(&r),
             Computation::Fused => true,
             Computation::Composed => false,
         };

@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
     kernel::{ClassKernel, Kernel},
     ops::{
-        Computation, PairKernel, Pairing, has_fused_pass, on_processor, pair_statistic,
+        Computation, PairKernel, Pairing, has_fused_pass, is_on_host, pair_statistic,
         residual_statistic,
     },
 };
@@ -171,6 +171,7 @@ impl<K> Skce<K> {
     {
         self.form.check_size(predictions.samples())?;
         let pairs = self.kernel.pairs(predictions, targets)?;
+        let pairs = pairs.with_computation(self.computation);
         pairs.estimate(self.form, self.computation)
     }
 }
@@ -235,7 +236,7 @@ impl<K: ClassKernel> Skce<K> {
         };
         let residuals = match self.kernel.matrix() {
             None => Residuals::OfLabels(labels.clone()),
-            Some(_) if self.computation == Computation::Auto && !on_processor(probabilities) => {
+            Some(_) if self.computation == Computation::Auto && !is_on_host(probabilities) => {
                 return None;
             }
             Some(_) => {
@@ -291,7 +292,7 @@ impl FusedPass {
         let n = points.dims()[0];
         let exists = match residuals {
             Residuals::OfLabels(_) => has_fused_pass(points),
-            Residuals::Rows(_) => on_processor(points),
+            Residuals::Rows(_) => is_on_host(points),
         };
         match self.computation {
             _ if n < 2 => return None,

@@ -3,12 +3,12 @@
 
 use burn::tensor::Tensor;
 
-use super::{Bandwidth, Kernel, bandwidth::median_of_pairs};
+use super::{Bandwidth, Kernel};
 use crate::{
     distribution::{Predictive, in_batches},
     error::Result,
     host::to_vec,
-    tiles::{SIDE, upper_tiles},
+    ops::{Computation, median_of_pairs, median_of_tiles},
 };
 
 impl Kernel {
@@ -54,8 +54,18 @@ impl Kernel {
 
     /// The kernel between predictions, `[1, n, k]`, detached; the bandwidth must be fixed.
     pub(crate) fn between_of<P: Predictive>(&self, p: &P, q: &P) -> Tensor<3> {
+        self.between_of_by(Computation::Auto, p, q)
+    }
+
+    /// The same, see [`between_by`](Self::between_by).
+    pub(crate) fn between_of_by<P: Predictive>(
+        &self,
+        computation: Computation,
+        p: &P,
+        q: &P,
+    ) -> Tensor<3> {
         match (p.coordinates(), q.coordinates()) {
-            (Some(p), Some(q)) => self.between(p.unsqueeze(), q.unsqueeze()),
+            (Some(p), Some(q)) => self.between_by(computation, p.unsqueeze(), q.unsqueeze()),
             _ => {
                 let distances = p.distances(q, self.distance, 1);
                 let bandwidth = self.bandwidth_of_distances(|| unreachable!("a fixed bandwidth"));
@@ -91,7 +101,18 @@ impl Kernel {
         match (self.bandwidth, predictions.detach().coordinates()) {
             (Bandwidth::Median, None) => {
                 self.validate()?;
-                let median = median_of_tiles(&predictions.detach(), &self);
+                let p = predictions.detach();
+                let n = p.samples();
+                let between =
+                    |p: &P, q: &P, batches| to_vec(p.distances(q, self.distance, batches));
+                let median = median_of_tiles(
+                    n,
+                    |rows, columns| between(&p.slice_rows(rows), &p.slice_rows(columns), 1),
+                    |steps| {
+                        let rows: Vec<usize> = (0..n).map(|i| (i + steps) % n).collect();
+                        between(&p, &p.select_rows(&rows), n)
+                    },
+                );
                 Ok(self.with_bandwidth(Bandwidth::Fixed(median)))
             }
             (Bandwidth::Fixed(_), None) => self.validate().map(|()| self),
@@ -116,31 +137,4 @@ impl Kernel {
         };
         self.profile.of(scaled)
     }
-}
-
-/// The median of the distances between all pairs `i < j`, kept on the host: 1 if it is 0 or there
-/// are no pairs.
-fn median_of_tiles<P: Predictive>(predictions: &P, kernel: &Kernel) -> f64 {
-    let n = predictions.samples();
-    let mut distances = Vec::with_capacity(n * n.saturating_sub(1) / 2);
-    for tile in upper_tiles(n, SIDE) {
-        let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
-        let p = predictions.slice_rows(rows.clone());
-        let q = predictions.slice_rows(columns.clone());
-        let values = to_vec(p.distances(&q, kernel.distance, 1));
-        for (i, values) in rows.zip(values.chunks(columns.len())) {
-            let after = columns.clone().zip(values).filter(|(j, _)| i < *j);
-            distances.extend(after.map(|(_, distance)| *distance));
-        }
-    }
-    if distances.is_empty() {
-        return 1.0;
-    }
-    let (pairs, middle) = (distances.len(), distances.len() / 2);
-    let (below, &mut upper, _) = distances.select_nth_unstable_by(middle, f64::total_cmp);
-    let median = match pairs % 2 {
-        1 => upper,
-        _ => 0.5 * (below.iter().copied().fold(0.0, f64::max) + upper),
-    };
-    if median == 0.0 { 1.0 } else { median }
 }

@@ -17,7 +17,7 @@ use crate::{
     error::{Error, Result},
     host::to_scalar,
     loss::Criterion,
-    ops::cpu::exp,
+    ops::exp,
 };
 
 /// Configuration of [`TemperatureScaling`], which it fits.

@@ -2,11 +2,7 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use super::{Crps, FairCrps, Score, crps::at_least_two};
-use crate::{
-    distribution::Samples,
-    error::Result,
-    ops::{Metric, pairwise_distance},
-};
+use crate::{distribution::Samples, error::Result, ops::pairwise_distance, radial::Distance};
 
 /// The energy score `E‖X − y‖₂ − ½ E‖X − X'‖₂` of the empirical distribution of Monte Carlo samples, in
 /// units of the targets: over all `S²` pairs, at a cost of `O(n·d·S²)`.
@@ -82,8 +78,12 @@ fn energy(predictions: &Samples, targets: &Tensor<2>, factor: f64) -> Tensor<1> 
         "shapes of the targets and of the predictions"
     );
     let targets = targets.clone().reshape([n, 1, d]);
-    let error = mean(pairwise_distance(draws.clone(), targets, Metric::Euclidean));
-    let spread = mean(pairwise_distance(draws.clone(), draws, Metric::Euclidean));
+    let error = mean(pairwise_distance(
+        draws.clone(),
+        targets,
+        Distance::Euclidean,
+    ));
+    let spread = mean(pairwise_distance(draws.clone(), draws, Distance::Euclidean));
     error - spread * factor
 }
 

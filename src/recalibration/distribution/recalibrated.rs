@@ -8,7 +8,7 @@ use crate::{
     distribution::{HostMarginals, Marginals, Predictive, Sampler, Samples},
     error::{Error, Result},
     host::to_vec,
-    kernel::Distance,
+    radial::Distance,
 };
 
 /// Predictions recalibrated by [`QuantileRecalibration`](super::QuantileRecalibration), with the
@@ -159,7 +159,7 @@ impl<P: Marginals> Predictive for QuantileRecalibrated<P> {
 
     fn check_distance(&self, distance: Distance) -> Result<()> {
         Err(Error::NoSuchDistance {
-            distance,
+            distance: distance.name(),
             expected: "that of their samples",
         })
     }
