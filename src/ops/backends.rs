@@ -33,31 +33,24 @@ macro_rules! on_host {
             $($items)*
         }
         #[cfg(feature = "ndarray")]
-        #[allow(deprecated)] // Burn deprecates the NdArray backend; it stays a feature here
         impl $extension for burn::backend::NdArray {
             $($items)*
         }
     };
 }
 
-/// Implements an extension by its composition for wgpu, CUDA and CubeCL's own processor.
-macro_rules! composed_on_cube {
+/// Implements an extension by its composition elsewhere: for wgpu, CUDA and CubeCL's own processor, and
+/// over the network, where the server knows no operation of this crate.
+macro_rules! composed_elsewhere {
     ($extension:ident) => {
         #[cfg(feature = "cube")]
         impl $extension for burn::backend::Cube {}
-    };
-}
-
-/// Implements an extension by its composition over the network: the server knows no operation of this
-/// crate.
-macro_rules! composed_on_remote {
-    ($extension:ident) => {
         #[cfg(feature = "remote")]
         impl $extension for burn::backend::Remote {}
     };
 }
 
-pub(super) use {composed_on_cube, composed_on_remote, on_every_backend, on_host};
+pub(super) use {composed_elsewhere, on_every_backend, on_host};
 
 /// Whether the tensor is in the memory of the host, in f32 or f64: then there is a fused pass, and
 /// operations that exist only there.

@@ -58,6 +58,8 @@
 //! assert_eq!(gradient.abs().sum().into_scalar::<f32>(), 0.0); // not NaN
 //! ```
 
+#![allow(deprecated)] // Burn deprecates the NdArray backend; it stays a feature here
+
 mod backends;
 mod computation;
 mod laplacian;

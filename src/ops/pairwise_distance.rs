@@ -10,7 +10,7 @@ use burn::backend::{
 };
 use burn::tensor::{Slice, Tensor};
 
-use super::backends::{composed_on_cube, composed_on_remote, on_every_backend, on_host};
+use super::backends::{composed_elsewhere, on_every_backend, on_host};
 use crate::radial::Distance;
 
 /// Distances between all rows of `x` and all rows of `y`, within each batch; subgradient 0 where
@@ -114,8 +114,7 @@ on_every_backend! {
 }
 
 on_host!(PairwiseDistance {});
-composed_on_cube!(PairwiseDistance);
-composed_on_remote!(PairwiseDistance);
+composed_elsewhere!(PairwiseDistance);
 
 /// `[b, n, d]` and `[b, k, d]` to `[b, n, k]`.
 pub(super) fn distances<B: Backend>(

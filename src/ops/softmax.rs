@@ -12,7 +12,7 @@ use burn::{
     tensor::{DType, Tensor},
 };
 
-use super::backends::{composed_on_cube, composed_on_remote, on_every_backend, on_host};
+use super::backends::{composed_elsewhere, on_every_backend, on_host};
 
 /// The softmax of each row, `[n, m]` to `[n, m]`: Burn's, but one step for automatic
 /// differentiation instead of five, and on the host in vectors: what a small batch waits for.
@@ -66,8 +66,7 @@ on_host!(RowSoftmax {
     }
 });
 
-composed_on_cube!(RowSoftmax);
-composed_on_remote!(RowSoftmax);
+composed_elsewhere!(RowSoftmax);
 
 #[derive(Debug)]
 struct RowSoftmaxBackward;

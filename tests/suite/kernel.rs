@@ -4,7 +4,7 @@ use burn_calibration::kernel::{
     Bandwidth, Distance, Kernel, Profile, distance_order_statistics, median_distance,
     median_distance_with_diagonal,
 };
-use burn_calibration::ops::{Metric, pairwise_distance};
+use burn_calibration::ops::{pairwise_distance, squared_euclidean_distance};
 
 use crate::data::*;
 
@@ -134,9 +134,18 @@ fn gradients_of_distances() {
         random_rows(5, 3, 1.0, &mut rng),
     );
     let weights: Tensor<3> = tensor(&random_rows(4, 5, 1.0, &mut rng)).unsqueeze();
-    for metric in [Metric::L1, Metric::SquaredEuclidean, Metric::Euclidean] {
+    let total_variation = |x, y| pairwise_distance(x, y, Distance::TotalVariation);
+    let l1 = |x, y| pairwise_distance(x, y, Distance::L1);
+    let euclidean = |x, y| pairwise_distance(x, y, Distance::Euclidean);
+    let all: [&dyn Fn(Tensor<3>, Tensor<3>) -> Tensor<3>; 4] = [
+        &total_variation,
+        &l1,
+        &euclidean,
+        &squared_euclidean_distance,
+    ];
+    for distance in all {
         let weighted = |x: Tensor<2>, y: Tensor<2>| {
-            (pairwise_distance(x.unsqueeze(), y.unsqueeze(), metric) * weights.clone()).sum()
+            (distance(x.unsqueeze(), y.unsqueeze()) * weights.clone()).sum()
         };
         let fixed_y = tensor(&y);
         crate::loss::check_gradient(&x, 1e-5, |x| weighted(x, fixed_y.clone()));
@@ -144,7 +153,7 @@ fn gradients_of_distances() {
         crate::loss::check_gradient(&y, 1e-5, |y| weighted(fixed_x.clone(), y));
         crate::loss::check_gradient(&x, 1e-5, |x| {
             let both = x.unsqueeze::<3>();
-            let square = pairwise_distance(both.clone(), both, metric);
+            let square = distance(both.clone(), both);
             (square * weights.clone().slice([0..1, 0..4, 0..4])).sum()
         });
     }

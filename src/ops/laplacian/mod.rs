@@ -17,7 +17,7 @@ use burn::backend::{
 };
 use burn::tensor::Tensor;
 
-use super::backends::{composed_on_cube, composed_on_remote, on_every_backend, on_host};
+use super::backends::{composed_elsewhere, on_every_backend, on_host};
 
 /// The sums `u_i = Σ_j a_j exp(−|r_i − r_j|/ν)` for points `r` of the line with weights `a`,
 /// differentiable with respect to both; the slope between points that coincide is 0.
@@ -82,8 +82,7 @@ on_every_backend! {
     }
 }
 
-composed_on_cube!(LaplacianSum);
-composed_on_remote!(LaplacianSum);
+composed_elsewhere!(LaplacianSum);
 
 on_host!(LaplacianSum {
     fn laplacian_sum(

@@ -17,7 +17,7 @@ use super::{
     PairKernel, Pairing,
     composed::{composed, composed_rows},
 };
-use crate::ops::backends::{composed_on_remote, is_on_host, on_every_backend, on_host};
+use crate::ops::backends::{is_on_host, on_every_backend, on_host};
 
 /// The mean, its gradient with respect to the points `[n, m]`, and with respect to the bandwidth
 /// `[1]`.
@@ -98,7 +98,9 @@ impl PairStatistic for burn_cubecl::CubeBackend {
     }
 }
 
-composed_on_remote!(PairStatistic);
+/// Over the network the composition: the server knows no operation of this crate.
+#[cfg(feature = "remote")]
+impl<R: burn_router::RouterChannel> PairStatistic for burn_router::BackendRouter<R> {}
 
 /// Whether there is a fused pass for the tensor, on the host or by a kernel of CubeCL.
 pub(crate) fn has_fused_pass(points: &Tensor<2>) -> bool {

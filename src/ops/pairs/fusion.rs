@@ -1,15 +1,17 @@
 //! The operations where Burn fuses others: queued as opaque ones, of the backend inside.
 //!
-//! Burn's default features fuse on wgpu and CUDA, and any crate of a build may turn them on: then
-//! [`burn::backend::Cube`] is `Fusion<CubeBackend>`, which this crate cannot know.
+//! Burn's default features fuse on wgpu and CUDA, and for remote devices, and any crate of a build may
+//! turn them on: then [`burn::backend::Cube`] is `Fusion<CubeBackend>`, which this crate cannot know.
 
-use std::fmt::{self, Debug, Formatter};
+use std::{
+    fmt::{self, Debug, Formatter},
+    marker::PhantomData,
+};
 
 use burn::{
     backend::tensor::{FloatTensor, IntTensor},
     tensor::Shape,
 };
-use burn_cubecl::CubeBackend;
 use burn_fusion::{
     ExecutionError, Fusion, FusionBackend, FusionRuntime, FusionTensor,
     custom::{CustomOpIr, HandleContainer, Operation, OperationIr, StreamId, TensorIr},
@@ -20,7 +22,7 @@ use super::{
     backend::{PairStatistic, WithGradient, WithGradients},
 };
 
-impl PairStatistic for Fusion<CubeBackend> {
+impl<B: FusionBackend + PairStatistic> PairStatistic for Fusion<B> {
     fn pair_statistic(
         points: FloatTensor<Self>,
         labels: IntTensor<Self>,
@@ -31,9 +33,9 @@ impl PairStatistic for Fusion<CubeBackend> {
     ) -> WithGradient<Self> {
         let shapes = [[1].into(), points.shape.clone(), [1].into()];
         let inputs = [points, labels, bandwidth];
-        queue("pair_statistic", inputs, shapes, move |queued| {
+        queue::<B, _, _>("pair_statistic", inputs, shapes, move |queued| {
             let [points, bandwidth] = [0, 2].map(|k| queued.float(k));
-            let run = <CubeBackend as PairStatistic>::pair_statistic;
+            let run = B::pair_statistic;
             run(points, queued.int(1), bandwidth, kernel, pairing, gradient).into()
         })
         .into()
@@ -50,44 +52,43 @@ impl PairStatistic for Fusion<CubeBackend> {
         let [of_points, of_residuals] = [&points, &residuals].map(|x| x.shape.clone());
         let shapes = [[1].into(), of_points, of_residuals, [1].into()];
         let inputs = [points, residuals, bandwidth];
-        queue("residual_statistic", inputs, shapes, move |queued| {
+        queue::<B, _, _>("residual_statistic", inputs, shapes, move |queued| {
             let [points, residuals, bandwidth] = [0, 1, 2].map(|k| queued.float(k));
-            let run = <CubeBackend as PairStatistic>::residual_statistic;
+            let run = B::residual_statistic;
             run(points, residuals, bandwidth, kernel, pairing, gradient).into()
         })
         .into()
     }
 }
 
-type Runtime = <CubeBackend as FusionBackend>::FusionRuntime;
-type Handles = HandleContainer<<Runtime as FusionRuntime>::FusionHandle>;
+type Handles<B> =
+    HandleContainer<<<B as FusionBackend>::FusionRuntime as FusionRuntime>::FusionHandle>;
 
 /// The inputs of an operation whose turn has come.
-pub(in crate::ops) struct Ready<'a> {
+pub(in crate::ops) struct Ready<'a, B: FusionBackend> {
     inputs: &'a [TensorIr],
-    handles: &'a mut Handles,
+    handles: &'a mut Handles<B>,
 }
 
-impl Ready<'_> {
-    pub(in crate::ops) fn float(&mut self, input: usize) -> FloatTensor<CubeBackend> {
-        self.handles
-            .get_float_tensor::<CubeBackend>(&self.inputs[input])
+impl<B: FusionBackend> Ready<'_, B> {
+    pub(in crate::ops) fn float(&mut self, input: usize) -> FloatTensor<B> {
+        self.handles.get_float_tensor::<B>(&self.inputs[input])
     }
 
-    fn int(&mut self, input: usize) -> IntTensor<CubeBackend> {
-        self.handles
-            .get_int_tensor::<CubeBackend>(&self.inputs[input])
+    fn int(&mut self, input: usize) -> IntTensor<B> {
+        self.handles.get_int_tensor::<B>(&self.inputs[input])
     }
 }
 
 /// An operation that runs once its turn comes.
-struct Queued<F, const I: usize, const O: usize> {
+struct Queued<B, F, const I: usize, const O: usize> {
     inputs: [TensorIr; I],
     outputs: [TensorIr; O],
     run: F,
+    backend: PhantomData<B>,
 }
 
-impl<F, const I: usize, const O: usize> Debug for Queued<F, I, O> {
+impl<B, F, const I: usize, const O: usize> Debug for Queued<B, F, I, O> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "Queued of {:?} to {:?}", self.inputs, self.outputs)
     }
@@ -95,17 +96,18 @@ impl<F, const I: usize, const O: usize> Debug for Queued<F, I, O> {
 
 /// Queues an operation whose outputs have the shapes given, unless nobody reads them, and the dtype of
 /// the first input.
-pub(in crate::ops) fn queue<const I: usize, const O: usize>(
+pub(in crate::ops) fn queue<B: FusionBackend, const I: usize, const O: usize>(
     name: &'static str,
-    inputs: [FusionTensor<Runtime>; I],
+    inputs: [FusionTensor<B::FusionRuntime>; I],
     shapes: [Shape; O],
-    run: impl Fn(&mut Ready) -> [FloatTensor<CubeBackend>; O] + Send + Sync + 'static,
-) -> [FusionTensor<Runtime>; O] {
+    run: impl Fn(&mut Ready<B>) -> [FloatTensor<B>; O] + Send + Sync + 'static,
+) -> [FusionTensor<B::FusionRuntime>; O] {
     let (client, dtype) = (inputs[0].client.clone(), inputs[0].dtype);
     let queued = Queued {
         inputs: inputs.map(FusionTensor::into_ir),
         outputs: shapes.map(|shape| TensorIr::uninit(client.create_empty_handle(), shape, dtype)),
         run,
+        backend: PhantomData::<B>,
     };
     let operation = CustomOpIr::new(name, &queued.inputs, &queued.outputs);
     client
@@ -114,15 +116,16 @@ pub(in crate::ops) fn queue<const I: usize, const O: usize>(
         .expect("as many tensors as outputs")
 }
 
-impl<F, const I: usize, const O: usize> Operation<Runtime> for Queued<F, I, O>
+impl<B, F, const I: usize, const O: usize> Operation<B::FusionRuntime> for Queued<B, F, I, O>
 where
-    F: Fn(&mut Ready) -> [FloatTensor<CubeBackend>; O] + Send + Sync,
+    B: FusionBackend,
+    F: Fn(&mut Ready<B>) -> [FloatTensor<B>; O] + Send + Sync,
 {
-    fn execute(&self, handles: &mut Handles) -> Result<(), ExecutionError> {
+    fn execute(&self, handles: &mut Handles<B>) -> Result<(), ExecutionError> {
         let inputs = &self.inputs;
         let results = (self.run)(&mut Ready { inputs, handles });
         for (output, result) in self.outputs.iter().zip(results) {
-            handles.register_float_tensor::<CubeBackend>(&output.id, result);
+            handles.register_float_tensor::<B>(&output.id, result);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ mod backend;
 mod composed;
 #[cfg(feature = "cube")]
 pub(super) mod cube;
-#[cfg(feature = "cube")]
+#[cfg(any(feature = "cube", feature = "remote"))]
 mod fusion;
 #[cfg_attr(not(any(feature = "flex", feature = "ndarray")), allow(dead_code))]
 mod host;

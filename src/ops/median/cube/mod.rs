@@ -14,7 +14,7 @@ use burn_cubecl::{
     ops::numeric::{empty_device_dtype, zeros_client},
     tensor::CubeTensor,
 };
-use burn_fusion::Fusion;
+use burn_fusion::{Fusion, FusionBackend};
 use cubecl::{
     ir::{ElemType, Type, UIntKind, features::AtomicUsage},
     prelude::*,
@@ -50,10 +50,10 @@ impl Median for CubeBackend {
     }
 }
 
-impl Median for Fusion<CubeBackend> {
+impl<B: FusionBackend + Median> Median for Fusion<B> {
     fn median(points: FloatTensor<Self>, distance: Distance, size: usize) -> FloatTensor<Self> {
-        let [median] = queue("median", [points], [[1].into()], move |queued| {
-            [median(queued.float(0), distance, size)]
+        let [median] = queue::<B, _, _>("median", [points], [[1].into()], move |queued| {
+            [B::median(queued.float(0), distance, size)]
         });
         median
     }
