@@ -1,5 +1,7 @@
 //! Reading tensors back to the host, and the checks of data that need it.
 
+use std::sync::{Mutex, PoisonError};
+
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
 use crate::error::{Error, Result};
@@ -124,17 +126,26 @@ pub(crate) fn check_probabilities(values: &[f64], classes: usize) -> Result<()> 
 /// How far the sum of a row of probabilities may be from 1.
 const ROW_SUM_TOLERANCE: f64 = 1e-5;
 
-/// f64 where the device computes in it, else f32.
+/// f64 where the device computes in it, else f32; each device is asked once.
 ///
 /// That a device supports a dtype is not enough: on wgpu over Mesa's software Vulkan, Burn 0.22.1
 /// stores and multiplies f64, but its exponential function gives garbage.
 pub(crate) fn finest(device: &Device) -> DType {
-    let knows_f64 = || {
-        let one = Tensor::<1>::from_data([1.0f64], (device, DType::F64));
+    static KNOWN: Mutex<Vec<(Device, DType)>> = Mutex::new(Vec::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let device = device.clone().without_autodiff();
+    let found = known().iter().find(|(other, _)| *other == device).cloned();
+    if let Some((_, dtype)) = found {
+        return dtype;
+    }
+    let has_f64 = || {
+        let one = Tensor::<1>::from_data([1.0f64], (&device, DType::F64));
         (to_scalar(one.exp()) - 1f64.exp()).abs() < 1e-14
     };
-    match device.supports_dtype(DType::F64) && knows_f64() {
+    let dtype = match device.supports_dtype(DType::F64) && has_f64() {
         true => DType::F64,
         false => DType::F32,
-    }
+    };
+    known().push((device, dtype));
+    dtype
 }

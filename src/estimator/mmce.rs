@@ -34,7 +34,7 @@ pub struct Mmce {
     pub form: MmceForm,
     /// The bandwidth `ν`, 0.4 by default.
     pub bandwidth: f64,
-    /// Fused on the processor by default.
+    /// Fused on the host by default.
     #[serde(default)]
     pub computation: Computation,
 }
@@ -77,7 +77,7 @@ impl Mmce {
     /// - output: `[1]`, in the dtype of the probabilities
     ///
     /// Cost: `O(n log n)` operations and memory `O(n)` for the pairs by the fused
-    /// [`laplacian_sum`] on the processor (on other devices `n²` operations, memory `O(n)`); `n²`
+    /// [`laplacian_sum`] on the host (on other devices `n²` operations, memory `O(n)`); `n²`
     /// operations and a few `n × n` matrices composed, which is what other devices do by default.
     ///
     /// # Panics

@@ -191,7 +191,7 @@ impl<K: ClassKernel> Skce<K> {
     ///
     /// Cost: `n²·m` operations, `n·B·m` for blocks. Memory `O(n·m)` by the fused
     /// [`pair_statistic`](crate::ops::pair_statistic), which has exponential and Gaussian profiles in
-    /// f32 and f64 (with a matrix [`residual_statistic`](crate::ops::residual_statistic), on the processor); else a few `n × n`
+    /// f32 and f64 (with a matrix [`residual_statistic`](crate::ops::residual_statistic), on the host); else a few `n × n`
     /// matrices, `n × B` for blocks.
     ///
     /// # Panics

@@ -46,7 +46,7 @@ pub(super) fn gradient<B: Backend>(
     )
 }
 
-/// The elements of a tensor on the processor, in f64 whatever the dtype.
+/// The elements of a tensor on the host, in f64 whatever the dtype.
 fn numbers<B: Backend>(tensor: FloatTensor<B>) -> Vec<f64> {
     let data = ready(B::float_into_data(tensor)).convert_dtype(DType::F64);
     data.try_into_vec().expect("of this dtype")

@@ -17,7 +17,7 @@ pub(in crate::ops::pairs::simd) struct Long<'a, T> {
     pub apart: bool,
 }
 
-/// As [`Slopes`](crate::ops::cpu::slope::Slopes), with what each takes.
+/// As [`Slopes`](super::super::slope::Slopes), with what each takes.
 pub(in crate::ops::pairs::simd) enum LongSlopes<'a, T> {
     /// Points, scaled as for [`Sign`].
     Signs(&'a Vectors<T>),
@@ -81,7 +81,7 @@ impl<T: Real> Long<'_, T> {
     }
 
     /// Adds the pairs of a tile with their weights, `[row][column]`, 0 for pairs that do not count: `s`,
-    /// and what multiplies the residuals, see [`Weights`](crate::ops::cpu::gradient::Weights).
+    /// and what multiplies the residuals, see [`Weights`](super::super::gradient::Weights).
     pub(super) fn add(&self, tile: &LongTile, [slope, residual]: [&[T]; 2], sums: &mut Sums<T>) {
         let LongTile { rows, columns } = tile;
         let weights = Matrix::new(residual, columns.len(), [rows.len(), columns.len()]);
@@ -106,7 +106,7 @@ impl<T: Real> Long<'_, T> {
 }
 
 /// `sums[i][y_j] −= s_ij`, `sums[j][y_i] −= s_ij`, and the sums of the slopes, see
-/// [`scatter`](crate::ops::cpu::scatter).
+/// [`scatter`](super::super::scatter).
 fn scatter<T: Real>(tile: &LongTile, labels: &[u32], slope: &[T], into: &mut Sums<T>) {
     let LongTile { rows, columns } = tile;
     let width = columns.len();
