@@ -108,10 +108,7 @@ impl Kernel {
                 let median = median_of_tiles(
                     n,
                     |rows, columns| between(&p.slice_rows(rows), &p.slice_rows(columns), 1),
-                    |steps| {
-                        let rows: Vec<usize> = (0..n).map(|i| (i + steps) % n).collect();
-                        between(&p, &p.select_rows(&rows), n)
-                    },
+                    |partners| between(&p, &p.select_rows(partners), n),
                 );
                 Ok(self.with_bandwidth(Bandwidth::Fixed(median)))
             }

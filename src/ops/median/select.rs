@@ -2,12 +2,10 @@
 //! one pass counts those below the bracket and keeps those in it, and selects among them. Should the sample
 //! mislead, the bracket is widened to everything.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 use crate::ops::simd::real::Real;
 
-/// So many places further on are the partners of a point in a sample: they share no small divisor.
-pub(super) const STEPS: [usize; 8] = [1, 97, 211, 389, 607, 881, 1201, 1571];
 /// So many numbers are kept without a bracket.
 const FEW: u64 = 1 << 16;
 
@@ -23,17 +21,15 @@ pub(super) trait Distances<T> {
     fn between(&self, interval: [T; 2]) -> Between<T>;
 }
 
-/// Numbers by their place with respect to an interval `[low, high]`.
+/// Numbers by their place with respect to an interval.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Between<T> {
     /// How many are below the interval.
     pub below: u64,
-    /// How many are `low`, and not among those kept.
-    pub low: u64,
-    /// Others in the interval.
+    /// Numbers in the interval, in any order.
     pub inside: Vec<T>,
-    /// How many are `high`, and not among those kept.
-    pub high: u64,
+    /// Others in it, in ascending order, and how often each occurs.
+    pub repeated: Vec<(T, u64)>,
 }
 
 /// For each rank (0-based) the distance of that rank; infinity where it is not finite.
@@ -49,34 +45,56 @@ pub(super) fn order_statistics<T: Real>(distances: &impl Distances<T>, ranks: &[
     assert!(greatest < count, "rank {greatest} of {count} distances");
     if count > FEW {
         let interval = bracket(distances.sample(), count, [least, greatest]);
-        let mut found = distances.between(interval);
-        let end = found.below + found.low + found.inside.len() as u64 + found.high;
-        if found.below <= least && greatest < end {
-            return found.at_ranks(ranks, interval);
+        let found = distances.between(interval);
+        if found.below <= least && greatest < found.below + found.inside() {
+            return found.at_ranks(ranks);
         }
     }
     let everything = [-1.0, 1.0].map(|side| T::new(side).times(T::MAX));
-    distances.between(everything).at_ranks(ranks, everything)
+    distances.between(everything).at_ranks(ranks)
 }
 
 impl<T: Real> Between<T> {
-    fn at_ranks(&mut self, ranks: &[u64], [low, high]: [T; 2]) -> Vec<f64> {
-        let start = self.below + self.low;
-        let end = start + self.inside.len() as u64;
-        let within = |rank: &u64| (start..end).contains(rank);
-        let places: Vec<u64> = ranks
-            .iter()
-            .filter(|rank| within(rank))
-            .map(|rank| rank - start)
-            .collect();
-        let mut inside = at_ranks(&mut self.inside, &places).into_iter();
-        let number = |&rank: &u64| match rank {
-            rank if rank < start => low.to_f64(),
-            rank if rank < end => inside.next().expect("one of each rank inside"),
-            rank if rank < end + self.high => high.to_f64(),
-            _ => f64::INFINITY,
+    /// How many are in the interval.
+    fn inside(&self) -> u64 {
+        self.inside.len() as u64 + self.repeated.iter().map(|(_, count)| count).sum::<u64>()
+    }
+
+    /// Counts equal numbers, so that each is kept once.
+    pub fn count_repeated(&mut self) {
+        self.inside.sort_unstable_by(compare);
+        let known = std::mem::take(&mut self.repeated);
+        let mut known = known.into_iter().peekable();
+        for equal in self.inside.chunk_by(|a, b| a == b) {
+            let (number, mut count) = (equal[0], equal.len() as u64);
+            while let Some(other) = known.next_if(|(other, _)| *other <= number) {
+                match other.0 == number {
+                    true => count += other.1,
+                    false => self.repeated.push(other),
+                }
+            }
+            self.repeated.push((number, count));
+        }
+        self.repeated.extend(known);
+        self.inside.clear();
+    }
+
+    fn at_ranks(mut self, ranks: &[u64]) -> Vec<f64> {
+        let below = self.below;
+        if self.repeated.is_empty() {
+            let places: Vec<u64> = ranks.iter().map(|rank| rank - below).collect();
+            return at_ranks(&mut self.inside, &places);
+        }
+        self.count_repeated();
+        let at_rank = |&rank: &u64| {
+            let mut end = below;
+            let found = self.repeated.iter().find(|(_, count)| {
+                end += count;
+                rank < end
+            });
+            found.map_or(f64::INFINITY, |(number, _)| number.to_f64())
         };
-        ranks.iter().map(number).collect()
+        ranks.iter().map(at_rank).collect()
     }
 }
 
@@ -99,8 +117,12 @@ pub(super) fn at_ranks<T: Real>(numbers: &mut [T], ranks: &[u64]) -> Vec<f64> {
 
 /// The number at a place once they are sorted; it and the smaller ones are moved before the rest.
 fn select_nth<T: Real>(numbers: &mut [T], place: usize) -> f64 {
-    let compare = |a: &T, b: &T| a.partial_cmp(b).expect("sums of magnitudes are not NaN");
-    numbers.select_nth_unstable_by(place, compare).1.to_f64()
+    let (_, found, _) = numbers.select_nth_unstable_by(place, compare);
+    found.to_f64()
+}
+
+fn compare<T: Real>(a: &T, b: &T) -> Ordering {
+    a.partial_cmp(b).expect("distances are not NaN")
 }
 
 /// An interval that very probably holds the numbers of these ranks: five standard deviations of

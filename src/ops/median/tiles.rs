@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
 use super::{
     mean_or_one,
-    select::{Between, Distances, STEPS, order_statistics},
+    select::{Between, Distances, order_statistics},
 };
 use crate::tiles::{SIDE, upper_tiles};
 
@@ -12,15 +14,15 @@ use crate::tiles::{SIDE, upper_tiles};
 /// where their number is even, and 1 if it is 0 or there are no pairs. A NaN counts as infinity.
 ///
 /// - tile: the distances between consecutive points and others, row by row
-/// - shifted: the distance of each point `i` from point `(i + steps) mod n`
+/// - paired: the distance of each point `i` from point `partners[i]`
 ///
-/// Cost: one pass over the pairs, in memory for about `n^1.5` distances.
+/// Cost: one pass over the pairs, in memory for about `n^1.5` distances, of which equal ones are kept once.
 pub(crate) fn median_of_tiles(
     n: usize,
     tile: impl Fn(Range<usize>, Range<usize>) -> Vec<f64>,
-    shifted: impl Fn(usize) -> Vec<f64>,
+    paired: impl Fn(&[usize]) -> Vec<f64>,
 ) -> f64 {
-    let tiles = Tiles { n, tile, shifted };
+    let tiles = Tiles { n, tile, paired };
     match tiles.count() {
         0 => 1.0,
         pairs => mean_or_one(&order_statistics(&tiles, &[(pairs - 1) / 2, pairs / 2])),
@@ -30,47 +32,58 @@ pub(crate) fn median_of_tiles(
 struct Tiles<F, G> {
     n: usize,
     tile: F,
-    shifted: G,
+    paired: G,
 }
 
 impl<F, G> Distances<f64> for Tiles<F, G>
 where
     F: Fn(Range<usize>, Range<usize>) -> Vec<f64>,
-    G: Fn(usize) -> Vec<f64>,
+    G: Fn(&[usize]) -> Vec<f64>,
 {
     fn count(&self) -> u64 {
         (self.n * self.n.saturating_sub(1) / 2) as u64
     }
 
+    /// Those of each point from some others at random.
     fn sample(&self) -> Vec<f64> {
-        let steps = STEPS.into_iter().filter(|steps| steps % self.n != 0);
-        let mut sample: Vec<f64> = steps.flat_map(&self.shifted).collect();
-        sample.iter_mut().for_each(|x| *x = infinite_if_nan(*x));
+        let n = self.n;
+        let mut rng = StdRng::seed_from_u64(0);
+        let mut partner = |i: usize| (i + rng.random_range(1..n)) % n;
+        let mut sample = Vec::with_capacity(PARTNERS * n);
+        for _ in 0..PARTNERS {
+            let partners: Vec<usize> = (0..n).map(&mut partner).collect();
+            sample.extend((self.paired)(&partners).into_iter().map(infinite_if_nan));
+        }
         sample
     }
 
-    /// Ends of the interval are counted and not kept: distances may be equal to one another.
     fn between(&self, [low, high]: [f64; 2]) -> Between<f64> {
         let mut found = Between::default();
         for tile in upper_tiles(self.n, SIDE) {
             let (rows, columns) = (tile.rows, tile.columns);
             let values = (self.tile)(rows.clone(), columns.clone());
             for (i, values) in rows.zip(values.chunks(columns.len())) {
-                for (j, &value) in columns.clone().zip(values) {
-                    match infinite_if_nan(value) {
-                        _ if i >= j => (),
-                        x if x < low => found.below += 1,
-                        x if x == low => found.low += 1,
-                        x if x < high => found.inside.push(x),
-                        x if x == high => found.high += 1,
+                let after = columns.clone().zip(values).filter(|(j, _)| i < *j);
+                for distance in after.map(|(_, &distance)| infinite_if_nan(distance)) {
+                    match distance {
+                        _ if distance < low => found.below += 1,
+                        _ if distance <= high => found.inside.push(distance),
                         _ => (),
                     }
                 }
+            }
+            if found.inside.len() > UNCOUNTED {
+                found.count_repeated();
             }
         }
         found
     }
 }
+
+/// Points that each one is paired with in a sample.
+const PARTNERS: usize = 8;
+/// Distances that are kept before equal ones are counted.
+const UNCOUNTED: usize = 1 << 16;
 
 fn infinite_if_nan(x: f64) -> f64 {
     if x.is_nan() { f64::INFINITY } else { x }
@@ -106,8 +119,9 @@ mod tests {
                     rows.flat_map(|i| columns.clone().map(move |j| distance(i, j)))
                         .collect()
                 };
-                let shifted = |steps: usize| (0..n).map(|i| distance(i, (i + steps) % n)).collect();
-                let found = median_of_tiles(n, tile, shifted);
+                let paired =
+                    |partners: &[usize]| (0..n).map(|i| distance(i, partners[i])).collect();
+                let found = median_of_tiles(n, tile, paired);
                 let mut sorted: Vec<f64> = (0..n)
                     .flat_map(|j| (0..j).map(move |i| infinite_if_nan(distance(i, j))))
                     .collect();
@@ -129,14 +143,14 @@ mod tests {
         let smooth = |i: usize, j: usize| ((i * i + j * j) as f64 * 0.37).sin().abs();
         let tied = |i: usize, j: usize| ((i + j) % 4) as f64;
         let all: [&dyn Fn(usize, usize) -> f64; 2] = [&smooth, &tied];
-        for (distance, most) in all.into_iter().zip([200_000, 0]) {
+        for (distance, most) in all.into_iter().zip([250_000, 2 * UNCOUNTED]) {
             let tiles = Tiles {
                 n,
                 tile: |rows: Range<usize>, columns: Range<usize>| {
                     rows.flat_map(|i| columns.clone().map(move |j| distance(i, j)))
                         .collect()
                 },
-                shifted: |steps: usize| (0..n).map(|i| distance(i, (i + steps) % n)).collect(),
+                paired: |partners: &[usize]| (0..n).map(|i| distance(i, partners[i])).collect(),
             };
             let middle = tiles.count() / 2;
             let interval =
