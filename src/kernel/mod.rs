@@ -221,14 +221,7 @@ impl Kernel {
     /// - x: `[batch, n, d]`
     /// - output: `[batch, n, n]`, in the dtype of the input
     pub fn gram(&self, x: Tensor<3>) -> Tensor<3> {
-        let distances = self.distances(x.clone(), x);
-        match self.bandwidth {
-            Bandwidth::Fixed(bandwidth) => distances.scaled_by(bandwidth).profile(self.profile),
-            Bandwidth::Median => {
-                let median = median_of_pairs(distances.distance().detach());
-                distances.scaled_by_tensor(median).profile(self.profile)
-            }
-        }
+        self.within(self.distances(x.clone(), x))
     }
 
     /// The kernel between test locations and data, differentiable with respect to both; a median
@@ -241,14 +234,10 @@ impl Kernel {
     /// - output: `[1, J, n]`
     pub(crate) fn at_locations(&self, locations: Tensor<3>, data: Tensor<3>) -> Tensor<3> {
         let distances = self.distances(locations, data.clone());
-        match self.bandwidth {
-            Bandwidth::Fixed(bandwidth) => distances.scaled_by(bandwidth).profile(self.profile),
-            Bandwidth::Median => {
-                let data = data.detach();
-                let median = median_of_pairs(self.distance.between(data.clone(), data));
-                distances.scaled_by_tensor(median).profile(self.profile)
-            }
-        }
+        self.of(distances, || {
+            let data = data.detach();
+            median_of_pairs(self.distance.between(data.clone(), data))
+        })
     }
 
     /// The kernel between two sets of points, `[1, n, d]` and `[1, k, d]` to `[1, n, k]`, detached.
@@ -271,20 +260,55 @@ impl Kernel {
         x: Tensor<3>,
         y: Tensor<3>,
     ) -> Tensor<3> {
-        let Bandwidth::Fixed(bandwidth) = self.bandwidth else {
-            panic!(
-                "a kernel between two sets of points needs a fixed bandwidth, see Kernel::with_bandwidth_of"
-            );
-        };
+        let bandwidth = self.fixed_bandwidth();
         let points: Tensor<2> = x.clone().squeeze_dim(0);
         match self.fused() {
             Some(kernel) if computation != Computation::Composed && is_on_host(&points) => {
                 kernel_matrix(points, y.squeeze_dim(0), kernel, bandwidth).unsqueeze()
             }
-            _ => self
-                .distances(x, y)
-                .scaled_by(bandwidth)
-                .profile(self.profile),
+            _ => self.at(self.distances(x, y), bandwidth),
+        }
+    }
+
+    fn fixed_bandwidth(&self) -> f64 {
+        match self.bandwidth {
+            Bandwidth::Fixed(bandwidth) => bandwidth,
+            Bandwidth::Median => panic!(
+                "a kernel between two sets of points needs a fixed bandwidth, see Kernel::with_bandwidth_of"
+            ),
+        }
+    }
+
+    /// Of the distances within batches, `[batch, n, n]`, whose pairs have the median.
+    fn within(&self, distances: Distances) -> Tensor<3> {
+        self.of(distances.clone(), || {
+            median_of_pairs(distances.plain().detach())
+        })
+    }
+
+    /// Of any distances; the median is used where the bandwidth is to be.
+    fn of(&self, distances: Distances, median: impl FnOnce() -> Tensor<1>) -> Tensor<3> {
+        match (self.bandwidth, distances) {
+            (Bandwidth::Fixed(bandwidth), distances) => self.at(distances, bandwidth),
+            (Bandwidth::Median, Distances::Plain(distances)) => {
+                self.profile.of(distances / median().reshape([1, 1, 1]))
+            }
+            (Bandwidth::Median, Distances::Squared(squares)) => {
+                let median: Tensor<3> = median().reshape([1, 1, 1]);
+                self.profile.of_squared(squares / median.square())
+            }
+        }
+    }
+
+    /// Of any distances at a bandwidth.
+    fn at(&self, distances: Distances, bandwidth: f64) -> Tensor<3> {
+        // products: in Burn 0.22.1 the gradient of a division by a scalar goes through f32
+        match distances {
+            Distances::Plain(distances) => self.profile.of(distances * bandwidth.recip()),
+            Distances::Squared(squares) => {
+                let rate = (bandwidth * bandwidth).recip();
+                self.profile.of_squared(squares * rate)
+            }
         }
     }
 
@@ -300,39 +324,17 @@ impl Kernel {
 }
 
 /// Distances, or their squares where the profile needs no more.
+#[derive(Clone)]
 enum Distances {
     Plain(Tensor<3>),
     Squared(Tensor<3>),
 }
 
 impl Distances {
-    fn distance(&self) -> Tensor<3> {
+    fn plain(&self) -> Tensor<3> {
         match self {
-            Self::Plain(distance) => distance.clone(),
-            Self::Squared(squared) => squared.clone().detach().sqrt(),
-        }
-    }
-
-    fn scaled_by(self, bandwidth: f64) -> Self {
-        match self {
-            // products: in Burn 0.22.1 the gradient of a division by a scalar goes through f32
-            Self::Plain(distance) => Self::Plain(distance * bandwidth.recip()),
-            Self::Squared(squared) => Self::Squared(squared * (bandwidth * bandwidth).recip()),
-        }
-    }
-
-    fn scaled_by_tensor(self, bandwidth: Tensor<1>) -> Self {
-        let bandwidth: Tensor<3> = bandwidth.reshape([1, 1, 1]);
-        match self {
-            Self::Plain(distance) => Self::Plain(distance / bandwidth),
-            Self::Squared(squared) => Self::Squared(squared / bandwidth.square()),
-        }
-    }
-
-    fn profile(self, profile: Profile) -> Tensor<3> {
-        match self {
-            Self::Plain(r) => profile.of(r),
-            Self::Squared(r2) => profile.of_squared(r2),
+            Self::Plain(distances) => distances.clone(),
+            Self::Squared(squares) => squares.clone().detach().sqrt(),
         }
     }
 }

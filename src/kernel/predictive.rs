@@ -3,7 +3,7 @@
 
 use burn::tensor::Tensor;
 
-use super::{Bandwidth, Kernel};
+use super::{Bandwidth, Distances, Kernel};
 use crate::{
     distribution::{Predictive, in_batches},
     error::Result,
@@ -46,8 +46,7 @@ impl Kernel {
             Some(points) => self.gram(in_batches(points, batches)),
             None => {
                 let distances = predictions.distances(predictions, self.distance, batches);
-                let bandwidth = self.bandwidth_of_distances(|| distances.clone());
-                self.of_distances(distances, bandwidth)
+                self.within(Distances::Plain(distances))
             }
         }
     }
@@ -68,8 +67,7 @@ impl Kernel {
             (Some(p), Some(q)) => self.between_by(computation, p.unsqueeze(), q.unsqueeze()),
             _ => {
                 let distances = p.distances(q, self.distance, 1);
-                let bandwidth = self.bandwidth_of_distances(|| unreachable!("a fixed bandwidth"));
-                self.of_distances(distances, bandwidth)
+                self.at(Distances::Plain(distances), self.fixed_bandwidth())
             }
         }
     }
@@ -83,9 +81,9 @@ impl Kernel {
             }
             _ => {
                 let distances = locations.distances(data, self.distance, 1);
-                let bandwidth =
-                    self.bandwidth_of_distances(|| data.distances(data, self.distance, 1));
-                self.of_distances(distances, bandwidth)
+                self.of(Distances::Plain(distances), || {
+                    median_of_pairs(data.distances(data, self.distance, 1).detach())
+                })
             }
         }
     }
@@ -115,23 +113,5 @@ impl Kernel {
             (Bandwidth::Fixed(_), None) => self.validate().map(|()| self),
             (_, Some(points)) => self.with_bandwidth_of(&points),
         }
-    }
-
-    /// A tensor of shape `[1]`, detached; the distances are of the data, `[batches, n, n]`.
-    fn bandwidth_of_distances(&self, distances: impl FnOnce() -> Tensor<3>) -> Option<Tensor<1>> {
-        match self.bandwidth {
-            Bandwidth::Fixed(_) => None,
-            Bandwidth::Median => Some(median_of_pairs(distances().detach())),
-        }
-    }
-
-    fn of_distances(&self, distances: Tensor<3>, median: Option<Tensor<1>>) -> Tensor<3> {
-        let scaled = match (self.bandwidth, median) {
-            // products: in Burn 0.22.1 the gradient of a division by a scalar goes through f32
-            (Bandwidth::Fixed(bandwidth), _) => distances * bandwidth.recip(),
-            (_, Some(median)) => distances / median.reshape([1, 1, 1]),
-            (_, None) => unreachable!("a median bandwidth has been computed"),
-        };
-        self.profile.of(scaled)
     }
 }

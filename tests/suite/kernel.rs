@@ -1,5 +1,6 @@
 use approx::assert_relative_eq;
 use burn::tensor::{DType, Tensor};
+use burn_calibration::distribution::{Mixture, Normal, Predictive};
 use burn_calibration::kernel::{
     Bandwidth, Distance, Kernel, Profile, distance_order_statistics, median_distance,
     median_distance_with_diagonal,
@@ -321,4 +322,26 @@ fn the_median_is_detached() {
             assert_relative_eq!(*median, fixed, max_relative = 1e-9, epsilon = 1e-9);
         }
     }
+}
+
+/// Of more pairs than are kept, each with a linear program, against a sort of all.
+#[test]
+fn median_of_many_mixtures() {
+    let n = 400;
+    let mut rng = rng(51);
+    let mut member = || {
+        let [mean, deviation] = [1.0, 0.3].map(|scale| tensor(&random_rows(n, 1, scale, &mut rng)));
+        Normal::new(mean, deviation.exp())
+    };
+    let mixtures = Mixture::ensemble(&[member(), member()]);
+    let distances = vector(mixtures.distances(&mixtures, Distance::Euclidean, 1));
+    let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
+    let mut sorted: Vec<f64> = pairs.map(|(i, j)| distances[i * n + j]).collect();
+    sorted.sort_by(f64::total_cmp);
+    let expected = 0.5 * (sorted[sorted.len() / 2 - 1] + sorted[sorted.len() / 2]);
+    let kernel = Kernel::wasserstein().with_bandwidth_of_predictions(&mixtures);
+    let Bandwidth::Fixed(found) = kernel.unwrap().bandwidth else {
+        panic!("the bandwidth is fixed");
+    };
+    assert_relative_eq!(found, expected, max_relative = 1e-14);
 }

@@ -13,7 +13,10 @@ use burn::tensor::{DType, Element, Tensor, TensorData};
 pub(crate) use composed::median_of_pairs;
 pub(crate) use tiles::median_of_tiles;
 
-use super::{backends::is_on_host, simd::real::Real};
+use super::{
+    backends::is_on_host,
+    simd::real::{Real, with_real},
+};
 use crate::radial::Distance;
 
 /// Whether there is [`median_of_blocks`] for the tensor.
@@ -38,11 +41,7 @@ pub(crate) fn median_of_blocks(points: Tensor<2>, distance: Distance, size: usiz
     }
     let (device, dtype, d) = (points.device(), points.dtype(), points.dims()[1]);
     let data = points.into_data();
-    let median = match dtype {
-        DType::F32 => median::<f32>(&data, d, distance, size),
-        DType::F64 => median::<f64>(&data, d, distance, size),
-        other => panic!("points of {other:?}, expected f32 or f64"),
-    };
+    let median = with_real!(dtype, T => median::<T>(&data, d, distance, size));
     let median = TensorData::new(vec![median], [1]);
     Tensor::from_data(median.convert_dtype(dtype), (&device, dtype))
 }
@@ -88,15 +87,12 @@ pub(crate) fn order_statistics(points: &Tensor<2>, distance: Distance, ranks: &[
     let data = points.clone().into_data();
     let finite = data.iter::<f64>().all(f64::is_finite);
     assert!(finite, "distances between points that are not finite");
-    match data.dtype() {
-        DType::F64 => {
-            let points = data.as_slice::<f64>().expect("f64");
-            host::order_statistics(points, d, n, distance, ranks)
-        }
-        _ => {
-            let data = data.convert::<f32>();
-            let points = data.as_slice::<f32>().expect("f32");
-            host::order_statistics(points, d, n, distance, ranks)
-        }
-    }
+    let data = match data.dtype() {
+        DType::F64 => data,
+        _ => data.convert::<f32>(),
+    };
+    with_real!(data.dtype(), T => {
+        let points = data.as_slice::<T>().expect("of this dtype");
+        host::order_statistics(points, d, n, distance, ranks)
+    })
 }

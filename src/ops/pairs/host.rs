@@ -5,7 +5,7 @@ use burn::{
         Backend, TensorMetadata,
         tensor::{FloatTensor, IntTensor},
     },
-    tensor::{DType, Element, Int, Tensor, TensorData},
+    tensor::{Element, Int, Tensor, TensorData},
 };
 
 use super::{
@@ -14,7 +14,10 @@ use super::{
     block_size, normalisation,
     simd::{Gradients, PairSums, Residuals, Samples, host_kernel_matrix, pair_sums},
 };
-use crate::ops::{backends::ready, simd::real::Real};
+use crate::ops::{
+    backends::ready,
+    simd::real::{Real, with_real},
+};
 
 pub(super) fn run<B: Backend>(
     points: FloatTensor<B>,
@@ -28,11 +31,9 @@ pub(super) fn run<B: Backend>(
     let labels = checked(ready(B::int_into_data(labels)), points.shape()[1]);
     let data = ready(B::float_into_data(points));
     let arguments = (checked_bandwidth::<B>(bandwidth), kernel, pairing, gradient);
-    let means = match data.dtype() {
-        DType::F32 => of_labels::<f32>(&data, &labels, arguments),
-        DType::F64 => of_labels::<f64>(&data, &labels, arguments),
-        other => panic!("points of {other:?}, expected f32 or f64"),
-    };
+    let means = with_real!(data.dtype(), T => {
+        means(Samples::of_labels(slice::<T>(&data), &labels), arguments)
+    });
     let of = |data: TensorData| B::float_from_data(data, &device);
     (of(means.value), of(means.points), of(means.bandwidth))
 }
@@ -49,11 +50,15 @@ pub(super) fn run_rows<B: Backend>(
     let data = ready(B::float_into_data(points));
     let rows = ready(B::float_into_data(residuals));
     let arguments = (checked_bandwidth::<B>(bandwidth), kernel, pairing, gradient);
-    let means = match data.dtype() {
-        DType::F32 => of_rows::<f32>(&data, &rows, arguments),
-        DType::F64 => of_rows::<f64>(&data, &rows, arguments),
-        other => panic!("points of {other:?}, expected f32 or f64"),
-    };
+    let [d, m] = [&data, &rows].map(|data| data.shape()[1]);
+    let means = with_real!(data.dtype(), T => {
+        let samples = Samples {
+            points: slice::<T>(&data),
+            d,
+            residuals: Residuals::Rows { rows: slice(&rows), m },
+        };
+        means(samples, arguments)
+    });
     let of = |data: TensorData| B::float_from_data(data, &device);
     let (points, residuals) = (of(means.points), of(means.residuals));
     (of(means.value), points, residuals, of(means.bandwidth))
@@ -94,31 +99,8 @@ struct Means {
     bandwidth: TensorData,
 }
 
-fn of_labels<T: Real + Element>(
-    points: &TensorData,
-    labels: &[u32],
-    arguments: Arguments,
-) -> Means {
-    let points = points.as_slice::<T>().expect("of this dtype");
-    means(Samples::of_labels(points, labels), arguments)
-}
-
-fn of_rows<T: Real + Element>(
-    points: &TensorData,
-    residuals: &TensorData,
-    arguments: Arguments,
-) -> Means {
-    let [d, m] = [points, residuals].map(|data| data.shape()[1]);
-    let [points, rows] = [points, residuals].map(|x| x.as_slice::<T>().expect("of this dtype"));
-    let residuals = Residuals::Rows { rows, m };
-    means(
-        Samples {
-            points,
-            d,
-            residuals,
-        },
-        arguments,
-    )
+fn slice<T: Real + Element>(data: &TensorData) -> &[T] {
+    data.as_slice().expect("of this dtype")
 }
 
 fn means<T: Real + Element>(
@@ -173,24 +155,11 @@ pub(crate) fn kernel_matrix(
 ) -> Tensor<2> {
     let (device, shape) = (x.device(), [x.dims()[0], y.dims()[0]]);
     let (d, x, y) = (x.dims()[1], x.into_data(), y.into_data());
-    let matrix = match x.dtype() {
-        DType::F32 => matrix_of::<f32>(&x, &y, d, kernel, bandwidth, shape),
-        DType::F64 => matrix_of::<f64>(&x, &y, d, kernel, bandwidth, shape),
-        other => panic!("points of {other:?}, expected f32 or f64"),
-    };
+    let matrix = with_real!(x.dtype(), T => {
+        let matrix = host_kernel_matrix::<T>(slice(&x), slice(&y), d, kernel, bandwidth);
+        TensorData::new(matrix, shape)
+    });
     Tensor::from_data(matrix, (&device, x.dtype()))
-}
-
-fn matrix_of<T: Real + Element>(
-    x: &TensorData,
-    y: &TensorData,
-    d: usize,
-    kernel: PairKernel,
-    bandwidth: f64,
-    shape: [usize; 2],
-) -> TensorData {
-    let [x, y] = [x, y].map(|points| points.as_slice::<T>().expect("of this dtype"));
-    TensorData::new(host_kernel_matrix(x, y, d, kernel, bandwidth), shape)
 }
 
 /// The mean of [`pair_statistic`](super::pair_statistic) over the pairs of each block of `size` samples.
@@ -205,23 +174,10 @@ pub(crate) fn block_values(
     let d = points.dims()[1];
     let labels = checked(labels.into_data(), d);
     let points = points.into_data();
-    let sums = match points.dtype() {
-        DType::F32 => values_of::<f32>(&points, &labels, kernel, bandwidth, size),
-        DType::F64 => values_of::<f64>(&points, &labels, kernel, bandwidth, size),
-        other => panic!("points of {other:?}, expected f32 or f64"),
-    };
+    let sums = with_real!(points.dtype(), T => {
+        let samples = Samples::of_labels(slice::<T>(&points), &labels);
+        pair_sums(samples, size, kernel, bandwidth, false).values
+    });
     let pairs = (size * (size - 1) / 2) as f64;
     sums.iter().map(|sum| sum / pairs).collect()
-}
-
-fn values_of<T: Real + Element>(
-    points: &TensorData,
-    labels: &[u32],
-    kernel: PairKernel,
-    bandwidth: f64,
-    size: usize,
-) -> Vec<f64> {
-    let points = points.as_slice::<T>().expect("of this dtype");
-    let samples = Samples::of_labels(points, labels);
-    pair_sums(samples, size, kernel, bandwidth, false).values
 }

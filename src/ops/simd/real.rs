@@ -58,6 +58,36 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
     fn exp2<S: Simd>(simd: S, x: Self::Lanes<S>) -> Self::Lanes<S>;
 }
 
+/// `$body` with `$T` the type of the dtype, f32 or f64.
+macro_rules! with_real {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match $dtype {
+            burn::tensor::DType::F32 => {
+                type $T = f32;
+                $body
+            }
+            burn::tensor::DType::F64 => {
+                type $T = f64;
+                $body
+            }
+            other => panic!("points of {other:?}, expected f32 or f64"),
+        }
+    };
+}
+pub(crate) use with_real;
+
+/// Functions of vectors that `pulp` has.
+macro_rules! by_pulp {
+    ($t:ident: $($name:ident($($x:ident),+) = $pulp:ident;)*) => {
+        pastey::paste! {$(
+            #[inline(always)]
+            fn $name<S: Simd>(simd: S, $($x: Self::Lanes<S>),+) -> Self::Lanes<S> {
+                simd.[<$pulp _ $t s>]($($x),+)
+            }
+        )*}
+    };
+}
+
 macro_rules! impl_real {
     ($t:ident, $tiny:expr, $huge:expr, $exp2:path, |$simd:ident, $bits:ident| $shift:expr) => {
         pastey::paste! {
@@ -101,46 +131,17 @@ macro_rules! impl_real {
                 fn splat<S: Simd>(simd: S, x: Self) -> Self::Lanes<S> {
                     simd.[<splat_ $t s>](x)
                 }
-                #[inline(always)]
-                fn add<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S> {
-                    simd.[<add_ $t s>](a, b)
-                }
-                #[inline(always)]
-                fn sub<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S> {
-                    simd.[<sub_ $t s>](a, b)
-                }
-                #[inline(always)]
-                fn mul<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S> {
-                    simd.[<mul_ $t s>](a, b)
-                }
-                #[inline(always)]
-                fn div<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S> {
-                    simd.[<div_ $t s>](a, b)
-                }
-                #[inline(always)]
-                fn mul_add<S: Simd>(
-                    simd: S,
-                    a: Self::Lanes<S>,
-                    b: Self::Lanes<S>,
-                    c: Self::Lanes<S>,
-                ) -> Self::Lanes<S> {
-                    simd.[<mul_add_e_ $t s>](a, b, c)
-                }
-                #[inline(always)]
-                fn min<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S> {
-                    simd.[<min_ $t s>](a, b)
-                }
-                #[inline(always)]
-                fn max<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S> {
-                    simd.[<max_ $t s>](a, b)
-                }
-                #[inline(always)]
-                fn abs<S: Simd>(simd: S, a: Self::Lanes<S>) -> Self::Lanes<S> {
-                    simd.[<abs_ $t s>](a)
-                }
-                #[inline(always)]
-                fn sqrt<S: Simd>(simd: S, a: Self::Lanes<S>) -> Self::Lanes<S> {
-                    simd.[<sqrt_ $t s>](a)
+                by_pulp! {
+                    $t:
+                    add(a, b) = add;
+                    sub(a, b) = sub;
+                    mul(a, b) = mul;
+                    div(a, b) = div;
+                    mul_add(a, b, c) = mul_add_e;
+                    min(a, b) = min;
+                    max(a, b) = max;
+                    abs(a) = abs;
+                    sqrt(a) = sqrt;
                 }
                 #[inline(always)]
                 fn sum<S: Simd>(simd: S, a: Self::Lanes<S>) -> Self {
