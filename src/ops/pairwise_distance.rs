@@ -83,12 +83,15 @@ pub(super) enum Form {
 
 impl Form {
     fn is_euclidean(self) -> bool {
-        self == Self::Distance(Distance::Euclidean)
+        matches!(self, Self::Distance(distance) if distance.is_euclidean())
     }
 
     /// Whether squares of differences are summed, and not magnitudes.
     fn of_squares(self) -> bool {
-        matches!(self, Self::Squares | Self::Distance(Distance::Euclidean))
+        match self {
+            Self::Distance(distance) => distance.is_euclidean(),
+            Self::Squares => true,
+        }
     }
 
     /// The factor of a sum.

@@ -48,7 +48,10 @@ impl Distance {
 
     /// Whether the distance is the root of a sum of squares, and not a sum of magnitudes.
     pub(crate) fn is_euclidean(self) -> bool {
-        self == Self::Euclidean
+        match self {
+            Self::TotalVariation | Self::L1 => false,
+            Self::Euclidean => true,
+        }
     }
 }
 

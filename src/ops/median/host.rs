@@ -30,13 +30,13 @@ pub(super) fn order_statistics<T: Real>(
     distance: Distance,
     ranks: &[u64],
 ) -> Vec<f64> {
-    let sums = match distance.is_euclidean() {
-        false => of_blocks(points, d, size, L1, ranks),
-        true => of_blocks(points, d, size, SquaredEuclidean, ranks),
-    };
     let of_sum = |sum: f64| match distance.is_euclidean() {
         false => distance.scale() * sum,
         true => sum.sqrt(),
+    };
+    let sums = match distance {
+        Distance::TotalVariation | Distance::L1 => of_blocks(points, d, size, L1, ranks),
+        Distance::Euclidean => of_blocks(points, d, size, SquaredEuclidean, ranks),
     };
     sums.into_iter().map(of_sum).collect()
 }
