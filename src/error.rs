@@ -18,8 +18,6 @@
 use burn::tensor::DType;
 use thiserror::Error as ThisError;
 
-use crate::kernel::Distance;
-
 /// The result of an operation on data.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -190,12 +188,23 @@ pub enum Error {
     },
 
     /// Predictions of this kind have no such distance.
-    #[error("there is no {distance:?} distance of such predictions, expected {expected}")]
+    #[error("there is no {distance} distance of such predictions, expected {expected}")]
     NoSuchDistance {
-        /// The distance asked for.
-        distance: Distance,
+        /// The name of the distance asked for.
+        distance: &'static str,
         /// What there is.
         expected: &'static str,
+    },
+
+    /// A distance or a profile must be one of those that have a name.
+    #[error("there is no {what} {name:?}, expected one of {expected}")]
+    UnknownName {
+        /// What was named.
+        what: &'static str,
+        /// The name given.
+        name: String,
+        /// The names that there are.
+        expected: String,
     },
 
     /// The quantity needs more samples than there are.

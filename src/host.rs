@@ -1,5 +1,7 @@
 //! Reading tensors back to the host, and the checks of data that need it.
 
+use std::sync::{Mutex, PoisonError};
+
 use burn::{
     backend::DispatchDevice,
     tensor::{DType, Device, Int, Tensor, TensorData},
@@ -21,7 +23,7 @@ pub(crate) fn to_scalar(tensor: Tensor<1>) -> f64 {
 
 /// Whether tensors of a device are in the memory of this process, so that reading them waits for nothing.
 #[allow(deprecated)] // upstream deprecates the NdArray backend; it stays a supported feature here
-pub(crate) fn is_on_host(device: &Device) -> bool {
+pub(crate) fn is_host(device: &Device) -> bool {
     match device.clone().without_autodiff().as_dispatch() {
         #[cfg(feature = "flex")]
         DispatchDevice::Flex(_) => true,
@@ -151,17 +153,26 @@ fn row_sum_tolerance(classes: usize, dtype: DType) -> f64 {
     (epsilon * (8.0 + 2.0 * (classes as f64).sqrt())).max(1e-5)
 }
 
-/// f64 where the device computes in it, else f32.
+/// f64 where the device computes in it, else f32; each device is asked once.
 ///
 /// That a device supports a dtype is not enough: on wgpu over Mesa's software Vulkan, Burn 0.22.1
 /// stores and multiplies f64, but its exponential function gives garbage.
 pub(crate) fn finest(device: &Device) -> DType {
-    let knows_f64 = || {
-        let one = Tensor::<1>::from_data([1.0f64], (device, DType::F64));
+    static KNOWN: Mutex<Vec<(Device, DType)>> = Mutex::new(Vec::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let device = device.clone().without_autodiff();
+    let found = known().iter().find(|(other, _)| *other == device).cloned();
+    if let Some((_, dtype)) = found {
+        return dtype;
+    }
+    let has_f64 = || {
+        let one = Tensor::<1>::from_data([1.0f64], (&device, DType::F64));
         (to_scalar(one.exp()) - 1f64.exp()).abs() < 1e-14
     };
-    match device.supports_dtype(DType::F64) && knows_f64() {
+    let dtype = match device.supports_dtype(DType::F64) && has_f64() {
         true => DType::F64,
         false => DType::F32,
-    }
+    };
+    known().push((device, dtype));
+    dtype
 }

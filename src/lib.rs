@@ -73,7 +73,7 @@
 //! command `calibration report`. `train` adds `metric` and Burn's trainer, without its dashboard
 //! (feature `tui` of Burn). `remote` lets the operations here run on devices of other machines, and
 //! `remote-server` adds what serves and reaches them by WebSocket. `flex` (default), `ndarray`,
-//! `wgpu`, `cuda` and `cpu` (CubeCL's) compile this library and Burn for a backend; which one runs is
+//! `wgpu`, `cuda` and `cubecl-cpu` compile this library and Burn for a backend; which one runs is
 //! chosen at run time through Burn's `Device`. A backend that is enabled in Burn alone panics in
 //! [`ops::pairwise_distance`].
 
@@ -92,6 +92,7 @@ pub mod loss;
 #[cfg(feature = "train")]
 pub mod metric;
 pub mod ops;
+mod radial;
 pub mod recalibration;
 #[cfg(feature = "report")]
 pub mod report;

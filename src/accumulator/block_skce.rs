@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Result},
     hypothesis::{TestOutcome, asymptotic_block},
     kernel::{Bandwidth, ClassKernel, Distance, Kernel, Profile},
-    ops::cpu::{Residuals, Samples, block_sums},
+    ops::{Residuals, Samples, block_sums},
     score::MeanEstimate,
 };
 

@@ -10,8 +10,8 @@ use super::{
 use crate::{
     error::Result,
     host::{check_classes, check_probabilities, checked_labels, checked_rows, to_vec},
-    kernel::Distance,
     ops::softmax,
+    radial::Distance,
 };
 
 /// Predictions over classes: `n` rows of `m` probabilities.

@@ -3,7 +3,7 @@ use burn::tensor::Tensor;
 use super::{Predictive, predictive::in_batches};
 use crate::{
     error::{Error, Result},
-    kernel::Distance,
+    radial::Distance,
 };
 
 /// Predictions with distances between them, which kernels on predictions need.
@@ -20,7 +20,7 @@ pub trait Geometry: Predictive {
     fn check_distance(&self, distance: Distance) -> Result<()> {
         match distance {
             Distance::TotalVariation => Err(Error::NoSuchDistance {
-                distance,
+                distance: distance.name(),
                 expected: "Euclidean, the 2-Wasserstein distance, or L1, that of the parameters",
             }),
             _ => Ok(()),

@@ -7,8 +7,8 @@ use super::{Geometry, Predictive, Sampler, predictive::in_batches};
 use crate::{
     error::{Error, Result},
     host::to_vec,
-    kernel::Distance,
     ops::transport_cost,
+    radial::Distance,
 };
 
 /// Predictions of vectors of `ℝ^d` that a [`Mixture`] can be made of.

@@ -12,8 +12,8 @@ use super::{
 use crate::{
     error::{Error, Result},
     host::to_vec,
-    kernel::Distance,
     ops::transport_cost,
+    radial::Distance,
 };
 
 /// Predictions by Monte Carlo samples: `n` rows of `S` vectors of `ℝ^d`, each of the same weight. For
@@ -29,7 +29,7 @@ use crate::{
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
-/// use burn_calibration::{distribution::{Predictive, Samples}, kernel::Distance};
+/// use burn_calibration::{distribution::{Predictive, Samples}, radial::Distance};
 ///
 /// let device = Device::default();
 /// let draws = Tensor::<3>::from_floats([[[0.0], [1.0]], [[4.0], [3.0]]], &device); // n = S = 2
@@ -166,7 +166,7 @@ impl Geometry for Samples {
         match distance {
             Distance::Euclidean => Ok(()),
             _ => Err(Error::NoSuchDistance {
-                distance,
+                distance: distance.name(),
                 expected: "Euclidean, the 2-Wasserstein distance",
             }),
         }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    host::{checked_labels, int_tensor, is_on_host, to_vec},
+    host::{checked_labels, int_tensor, is_host, to_vec},
 };
 
 /// What was observed, for `n` samples: classes, `Tensor<1, Int>` of shape `[n]`, or vectors of `ℝ^d`,
@@ -95,7 +95,7 @@ impl Targets for Tensor<1, Int> {
                 predictions: samples,
                 labels,
             }),
-            _ if is_on_host(&self.device()) => self.check(samples, dimensions, dtype),
+            _ if is_host(&self.device()) => self.check(samples, dimensions, dtype),
             _ => Ok(()),
         }
     }

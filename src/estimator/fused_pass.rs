@@ -5,7 +5,7 @@ use crate::{
     distribution::Categorical,
     kernel::{ClassKernel, Kernel},
     ops::{
-        Computation, PairKernel, has_fused_pass, on_processor, pair_statistic, residual_statistic,
+        Computation, PairKernel, has_fused_pass, is_on_host, pair_statistic, residual_statistic,
     },
 };
 
@@ -52,7 +52,7 @@ impl FusedPass {
         };
         let points = predictions.probabilities();
         let folded = kernel.matrix().is_some();
-        if folded && computation == Computation::Auto && !on_processor(&points) {
+        if folded && computation == Computation::Auto && !is_on_host(&points) {
             return None;
         }
         let residuals = match folded {
@@ -67,7 +67,7 @@ impl FusedPass {
         let n = points.dims()[0];
         let exists = match residuals {
             Residuals::OfLabels(_) => has_fused_pass(points),
-            Residuals::Rows(_) => on_processor(points),
+            Residuals::Rows(_) => is_on_host(points),
         };
         match self.computation {
             _ if n < 2 => return None,

@@ -72,8 +72,8 @@ pub trait JointKernel<P: Predictive>: Clone + Debug {
     /// Parameters of the kernel that are not valid for such predictions.
     fn fixed(&self, predictions: &P) -> Result<Self>;
 
-    /// Half of a bound of `|h|`, which the distribution-free tests need: `|h| ≤ 2·supremum`.
-    fn supremum(&self) -> f64;
+    /// Half of a bound of `|h|`, which the distribution-free tests need: `|h| ≤ 2·half_bound`.
+    fn half_bound(&self) -> f64;
 
     /// Whether the kernel is known to be positive definite on such predictions, which the biased SKCE
     /// needs to be at least 0: then `h` is an inner product `⟨Φ_i, Φ_j⟩` in a Hilbert space.
@@ -153,8 +153,8 @@ impl<K: ClassKernel> JointKernel<Categorical> for K {
         Ok(self.with_scalar(scalar))
     }
 
-    fn supremum(&self) -> f64 {
-        ClassKernel::supremum(self)
+    fn half_bound(&self) -> f64 {
+        ClassKernel::half_bound(self)
     }
 
     /// As its scalar kernel is: `M` always is.
@@ -202,8 +202,8 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
     /// That of `k_P` times that of `k_Y`: `h = k_P ⟨φ(y) − μ_P, φ(y') − μ_P'⟩` in the Hilbert space of
     /// `k_Y`, and for `k_Y ≥ 0`, `‖φ(y) − μ_P‖² = k_Y(y, y) − 2 E k_Y(y, Z) + E k_Y(Z, Z') ≤ 2 sup k_Y`.
     /// That `k_P` is positive definite is not used.
-    fn supremum(&self) -> f64 {
-        self.predictions.supremum() * self.targets.supremum()
+    fn half_bound(&self) -> f64 {
+        self.predictions.supremum() * self.targets.half_bound()
     }
 
     /// As `k_P` is: kernels on targets always are, and a product with the Gram matrix of the residuals

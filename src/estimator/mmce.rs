@@ -7,7 +7,7 @@ use crate::{
     estimator::Estimator,
     host::to_scalar,
     kernel::{Bandwidth, Distance, Kernel},
-    ops::{Computation, laplacian_sum, on_processor},
+    ops::{Computation, is_on_host, laplacian_sum},
 };
 
 /// Which estimator of the squared maximum mean calibration error.
@@ -35,7 +35,7 @@ pub struct Mmce {
     pub form: MmceForm,
     /// The bandwidth `ν`, 0.4 by default.
     pub bandwidth: f64,
-    /// Fused on the processor by default.
+    /// Fused on the host by default.
     #[serde(default)]
     pub computation: Computation,
 }
@@ -72,7 +72,7 @@ impl Mmce {
     /// An empty batch gives 0, and so does one sample in the unbiased form, with gradient 0.
     ///
     /// Cost: `O(n log n)` operations and memory `O(n)` for the pairs by the fused
-    /// [`laplacian_sum`] on the processor (on other devices `n²` operations, memory `O(n)`); `n²`
+    /// [`laplacian_sum`] on the host (on other devices `n²` operations, memory `O(n)`); `n²`
     /// operations and a few `n × n` matrices composed, which is what other devices do by default.
     ///
     /// # Panics
@@ -142,7 +142,7 @@ impl Mmce {
     /// `Σ_ij a_i a_j k(r_i, r_j)` and `Σ_i a_i²`, for `r` and `a` of shape `[n, 1]`.
     fn sums(&self, r: Tensor<2>, a: Tensor<2>) -> (Tensor<1>, Tensor<1>) {
         let fused = match self.computation {
-            Computation::Auto => on_processor(&r),
+            Computation::Auto => is_on_host(&r),
             Computation::Fused => true,
             Computation::Composed => false,
         };

@@ -16,9 +16,9 @@ use super::{
 use crate::{
     distribution::{self, Categorical, in_batches},
     error::Result,
-    host::{to_scalar, to_vec},
+    host::to_scalar,
     kernel::{Bandwidth, ClassKernel, Kernel},
-    ops::{Computation, PairKernel, block_values, on_processor},
+    ops::{Computation, PairKernel, block_values, is_on_host},
 };
 
 /// The folded residuals `Lᵀδ_i`, `[n, m] → [n, rank]`.
@@ -54,6 +54,7 @@ pub struct ClassPairs {
     /// Folded.
     residuals: Tensor<2>,
     labels: Tensor<1, Int>,
+    computation: Computation,
 }
 
 impl ClassPairs {
@@ -73,6 +74,7 @@ impl ClassPairs {
             residuals: residuals(kernel, points.clone(), labels.clone()),
             points,
             labels: labels.clone(),
+            computation: Computation::Auto,
         })
     }
 
@@ -103,10 +105,18 @@ impl PairMatrix for ClassPairs {
         self.points.dims()[0]
     }
 
+    fn with_computation(self, computation: Computation) -> Self {
+        Self {
+            computation,
+            ..self
+        }
+    }
+
     fn tile(&self, rows: Range<usize>, columns: Range<usize>) -> Tensor<2> {
         let residuals_rows = self.residuals.clone().slice(rows.clone());
         let residuals_columns = self.residuals.clone().slice(columns.clone());
-        let gram = self.kernel.between(
+        let gram = self.kernel.between_by(
+            self.computation,
             self.points.clone().slice(rows).unsqueeze(),
             self.points.clone().slice(columns).unsqueeze(),
         );
@@ -126,10 +136,10 @@ impl PairMatrix for ClassPairs {
     fn block_estimates(&self, size: usize) -> Vec<f64> {
         match (self.fused, self.kernel.bandwidth) {
             (Some(kernel), Bandwidth::Fixed(bandwidth))
-                if !self.folded && on_processor(&self.points) =>
+                if !self.folded && is_on_host(&self.points) =>
             {
                 let (points, labels) = (self.points.clone(), self.labels.clone());
-                to_vec(block_values(points, labels, kernel, bandwidth, size))
+                block_values(points, labels, kernel, bandwidth, size)
             }
             _ => block_estimates(self, size),
         }

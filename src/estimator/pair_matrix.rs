@@ -16,6 +16,11 @@ pub trait PairMatrix {
     /// The number `n` of samples.
     fn samples(&self) -> usize;
 
+    /// The same matrix, with its tiles composed of tensor operations if the computation is.
+    fn with_computation(self, computation: Computation) -> Self
+    where
+        Self: Sized;
+
     /// `h` between consecutive samples and others, `[rows, columns]`.
     fn tile(&self, rows: Range<usize>, columns: Range<usize>) -> Tensor<2>;
 

@@ -247,6 +247,7 @@ impl<P: Predictive, K: JointKernel<P>> Estimator<P> for Skce<K> {
     fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
         self.form.check_size(predictions.samples())?;
         let pairs = self.kernel.pairs(predictions, targets)?;
+        let pairs = pairs.with_computation(self.computation);
         pairs.estimate(self.form, self.computation)
     }
 }

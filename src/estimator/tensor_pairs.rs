@@ -20,6 +20,7 @@ pub struct TensorPairs<P: Predictive, T> {
     kernel: TensorKernel<T>,
     predictions: P,
     targets: P::Targets,
+    computation: Computation,
 }
 
 impl<P: Geometry, T: TargetKernel<P>> TensorPairs<P, T> {
@@ -34,6 +35,7 @@ impl<P: Geometry, T: TargetKernel<P>> TensorPairs<P, T> {
             kernel: kernel.clone().fixed(predictions)?,
             predictions: predictions.detach(),
             targets: targets.clone(),
+            computation: Computation::Auto,
         })
     }
 }
@@ -41,6 +43,13 @@ impl<P: Geometry, T: TargetKernel<P>> TensorPairs<P, T> {
 impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
     fn samples(&self) -> usize {
         self.predictions.samples()
+    }
+
+    fn with_computation(self, computation: Computation) -> Self {
+        Self {
+            computation,
+            ..self
+        }
     }
 
     fn tile(&self, rows: Range<usize>, columns: Range<usize>) -> Tensor<2> {
@@ -51,7 +60,7 @@ impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
             )
         };
         let ((p, y), (q, z)) = (part(rows), part(columns));
-        self.kernel.h_between((&p, &y), (&q, &z))
+        self.kernel.h_between(self.computation, (&p, &y), (&q, &z))
     }
 
     /// `k_P(P, P) = 1`.

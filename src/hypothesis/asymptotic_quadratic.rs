@@ -109,7 +109,7 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest
             NullDistribution::Bootstrap => bootstrap::arcones_gine(&pairs, self.replicates, rng),
             NullDistribution::Multiplier => bootstrap::multiplier(&pairs, self.replicates, rng),
             NullDistribution::Spectrum => {
-                let h = sample_matrix::off_diagonal(&kernel, predictions, targets, rng)?;
+                let h = sample_matrix::off_diagonal(&kernel, &pairs, predictions, targets, rng)?;
                 (statistic()?, spectrum::replicates(h, self.replicates, rng))
             }
         };

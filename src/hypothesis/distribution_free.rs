@@ -19,7 +19,7 @@ use crate::{
 /// - blocks of `b` samples: the same with `⌊n/b⌋·⌊b/2⌋` in place of `⌊n/2⌋`.
 ///
 /// `B` bounds `|h|` whatever the sign of `k`, since `|δᵀδ'| ≤ ‖δ‖₁ ‖δ'‖_∞ ≤ 2`; of a tensor product,
-/// where the kernel on targets is not negative ([`JointKernel::supremum`]). The bounds need a
+/// where the kernel on targets is not negative ([`JointKernel::half_bound`]). The bounds need a
 /// bandwidth that does not depend on the labels, which the median heuristic satisfies given the
 /// predictions.
 ///
@@ -81,15 +81,15 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSk
             SkceForm::Block(_) => "distribution-free test of the block SKCE",
         };
         let n = predictions.samples();
-        let p_value = bound(self.skce.form, self.skce.kernel.supremum(), estimate, n);
+        let p_value = bound(self.skce.form, self.skce.kernel.half_bound(), estimate, n);
         let outcome = TestOutcome::bounded(name, n, estimate, p_value);
         Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }
 
 /// The bound of the p-value for an estimate `t` from `n` samples.
-fn bound(form: SkceForm, supremum: f64, t: f64, n: usize) -> f64 {
-    let b = 2.0 * supremum;
+fn bound(form: SkceForm, half_bound: f64, t: f64, n: usize) -> f64 {
+    let b = 2.0 * half_bound;
     let independent_pairs = match form {
         SkceForm::Biased => {
             let excess = ((n as f64 * t / b).max(0.0).sqrt() - 1.0).max(0.0);

@@ -14,21 +14,23 @@ pub(super) const LARGEST: usize = 512;
 
 /// `h` between `s = min(n, 512)` samples, drawn without replacement, with the diagonal set to 0:
 /// `[s, s]`, in f64 where the device has it.
+///
+/// - pairs: of all samples
 pub(super) fn off_diagonal<P: Predictive, K: JointKernel<P>>(
     kernel: &K,
+    pairs: &K::Pairs,
     predictions: &P,
     targets: &P::Targets,
     rng: &mut dyn Rng,
 ) -> Result<Tensor<2>> {
     let n = predictions.samples();
-    let pairs = if n <= LARGEST {
-        kernel.pairs(predictions, targets)?
+    let whole = |pairs: &K::Pairs| pairs.tile(0..pairs.samples(), 0..pairs.samples());
+    let h = if n <= LARGEST {
+        whole(pairs)
     } else {
         let rows = index::sample(rng, n, LARGEST).into_vec();
-        kernel.pairs(&predictions.select_rows(&rows), &targets.select_rows(&rows))?
+        whole(&kernel.pairs(&predictions.select_rows(&rows), &targets.select_rows(&rows))?)
     };
-    let size = pairs.samples();
-    let h = pairs.tile(0..size, 0..size);
-    let diagonal = Tensor::<2>::eye(size, &h.device()).bool();
+    let diagonal = Tensor::<2>::eye(h.dims()[0], &h.device()).bool();
     Ok(widened(h).mask_fill(diagonal, 0.0))
 }

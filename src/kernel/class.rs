@@ -2,7 +2,7 @@ use std::fmt::Debug;
 
 use burn::tensor::Tensor;
 
-use super::{Kernel, Profile};
+use super::Kernel;
 use crate::{error::Result, ops::PairKernel};
 
 /// A matrix-valued kernel `k(p, q)·M` on class predictions, for a scalar [`Kernel`] `k` and a
@@ -32,8 +32,8 @@ pub trait ClassKernel: Clone + Debug {
     fn fold(&self, residuals: Tensor<2>) -> Tensor<2>;
 
     /// Half of the least bound of `|h| = |k(p, p')·δᵀ M δ'|`, which the distribution-free tests need:
-    /// `|h| ≤ 2·supremum`.
-    fn supremum(&self) -> f64;
+    /// `|h| ≤ 2·half_bound`.
+    fn half_bound(&self) -> f64;
 
     /// The scalar kernel where the fused [`pair_statistic`](crate::ops::pair_statistic) and
     /// [`residual_statistic`](crate::ops::residual_statistic) have it: with an exponential or Gaussian
@@ -63,20 +63,12 @@ impl ClassKernel for Kernel {
         residuals
     }
 
-    fn supremum(&self) -> f64 {
-        Kernel::supremum(self)
+    fn half_bound(&self) -> f64 {
+        self.supremum()
     }
 
     fn fused(&self) -> Option<PairKernel> {
-        let squared = match self.profile {
-            Profile::Exponential => false,
-            Profile::Gaussian => true,
-            _ => return None,
-        };
-        Some(PairKernel {
-            separation: self.distance.separation(),
-            squared,
-        })
+        PairKernel::new(self.distance, self.profile)
     }
 
     fn validate_for(&self, _classes: usize) -> Result<()> {

@@ -56,7 +56,7 @@ impl MatrixKernel {
             matrix,
             factor,
         };
-        match this.supremum() {
+        match this.half_bound() {
             bound if bound > TOLERANCE * largest(&this.matrix) => Ok(this),
             value => Err(Error::Parameter {
                 name: "the largest residual that the kernel matrix sees",
@@ -110,7 +110,7 @@ impl ClassKernel for MatrixKernel {
     /// The bound `B_{p;p} = 2 sup‖k M‖_p` of Widmann et al. 2019, Lemma H.1, with an induced norm, is
     /// never less: `(e_i − e_j)ᵀ M (e_i − e_j) ≤ ‖e_i − e_j‖² ‖M‖₂ = 2‖M‖₂`, and the spectral norm
     /// `‖M‖₂` of a symmetric matrix, its spectral radius, is the least of all induced norms.
-    fn supremum(&self) -> f64 {
+    fn half_bound(&self) -> f64 {
         let m = &self.matrix;
         let pairs = (0..m.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
         let widest = pairs.map(|(i, j)| m[i][i] + m[j][j] - m[i][j] - m[j][i]);

@@ -23,23 +23,21 @@
 
 mod bandwidth;
 mod class;
-mod distance;
 pub(crate) mod expectation;
 mod matrix;
 mod predictive;
-mod profile;
-mod target;
+mod targets;
 mod tensor;
 
 pub use bandwidth::{
     Bandwidth, distance_order_statistics, median_distance, median_distance_with_diagonal,
 };
 pub use class::ClassKernel;
-pub use distance::Distance;
 pub use matrix::MatrixKernel;
-pub use profile::Profile;
-pub use target::{ClassMatrix, RealKernel, RealProfile, TargetKernel, White};
+pub use targets::{ClassMatrix, RealKernel, RealProfile, TargetKernel, White};
 pub use tensor::TensorKernel;
+
+pub use crate::radial::{Distance, Profile};
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -47,7 +45,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     error::{Error, Result},
     ops::{
-        Metric, has_fused_median, kernel_matrix, median_separation, on_processor, pairwise_distance,
+        Computation, has_fused_median, is_on_host, kernel_matrix, median_of_blocks,
+        median_of_pairs, squared_euclidean_distance,
     },
 };
 
@@ -157,11 +156,7 @@ impl Kernel {
     /// their powers up to 1, but their squares are not: over these, the exponential profile is, and
     /// the generalised one up to exponent 1.
     pub fn is_positive_definite(&self) -> bool {
-        match (self.distance, self.profile) {
-            (Distance::Euclidean, _) | (_, Profile::Exponential) => true,
-            (_, Profile::GeneralisedExponential { exponent }) => exponent <= 1.0,
-            _ => false,
-        }
+        self.profile.is_positive_definite_over(self.distance)
     }
 
     /// Whether the parameters are valid: a fixed bandwidth must be positive and finite, and the
@@ -206,14 +201,14 @@ impl Kernel {
             Bandwidth::Fixed(bandwidth) => {
                 Tensor::from_data([bandwidth], (&points.device(), points.dtype()))
             }
-            Bandwidth::Median if has_fused_median(&points) => {
-                median_separation(points, self.distance.separation(), size)
+            Bandwidth::Median if has_fused_median(&points, self.distance) => {
+                median_of_blocks(points, self.distance, size)
             }
             Bandwidth::Median => {
                 let [n, d] = points.dims();
                 let blocks = points.slice(0..n / size * size);
                 let blocks = blocks.reshape([n / size, size, d]);
-                bandwidth::median_of_pairs(self.distance.between(blocks.clone(), blocks))
+                median_of_pairs(self.distance.between(blocks.clone(), blocks))
             }
         }
     }
@@ -226,14 +221,7 @@ impl Kernel {
     /// - x: `[batch, n, d]`
     /// - output: `[batch, n, n]`, in the dtype of the input
     pub fn gram(&self, x: Tensor<3>) -> Tensor<3> {
-        let separation = self.separation(x.clone(), x);
-        match self.bandwidth {
-            Bandwidth::Fixed(bandwidth) => separation.scaled_by(bandwidth).profile(self.profile),
-            Bandwidth::Median => {
-                let median = bandwidth::median_of_pairs(separation.distance().detach());
-                separation.scaled_by_tensor(median).profile(self.profile)
-            }
-        }
+        self.within(self.distances(x.clone(), x))
     }
 
     /// The kernel between test locations and data, differentiable with respect to both; a median
@@ -245,16 +233,11 @@ impl Kernel {
     /// - data: `[1, n, d]`
     /// - output: `[1, J, n]`
     pub(crate) fn at_locations(&self, locations: Tensor<3>, data: Tensor<3>) -> Tensor<3> {
-        let separation = self.separation(locations, data.clone());
-        match self.bandwidth {
-            Bandwidth::Fixed(bandwidth) => separation.scaled_by(bandwidth).profile(self.profile),
-            Bandwidth::Median => {
-                let data = data.detach();
-                let distances = self.distance.between(data.clone(), data);
-                let median = bandwidth::median_of_pairs(distances);
-                separation.scaled_by_tensor(median).profile(self.profile)
-            }
-        }
+        let distances = self.distances(locations, data.clone());
+        self.of(distances, || {
+            let data = data.detach();
+            median_of_pairs(self.distance.between(data.clone(), data))
+        })
     }
 
     /// The kernel between two sets of points, `[1, n, d]` and `[1, k, d]` to `[1, n, k]`, detached.
@@ -263,68 +246,95 @@ impl Kernel {
     ///
     /// If the bandwidth is not fixed: a tile does not know the median of the whole.
     pub(crate) fn between(&self, x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
-        let Bandwidth::Fixed(bandwidth) = self.bandwidth else {
-            panic!(
-                "a kernel between two sets of points needs a fixed bandwidth, see Kernel::with_bandwidth_of"
-            );
-        };
+        self.between_by(Computation::Auto, x, y)
+    }
+
+    /// The same; unless the computation is composed, in vectors of the host where it has the kernel.
+    ///
+    /// # Panics
+    ///
+    /// If the bandwidth is not fixed: a tile does not know the median of the whole.
+    pub(crate) fn between_by(
+        &self,
+        computation: Computation,
+        x: Tensor<3>,
+        y: Tensor<3>,
+    ) -> Tensor<3> {
+        let bandwidth = self.fixed_bandwidth();
         let points: Tensor<2> = x.clone().squeeze_dim(0);
         match self.fused() {
-            Some(kernel) if on_processor(&points) => {
+            Some(kernel) if computation != Computation::Composed && is_on_host(&points) => {
                 kernel_matrix(points, y.squeeze_dim(0), kernel, bandwidth).unsqueeze()
             }
-            _ => self
-                .separation(x, y)
-                .scaled_by(bandwidth)
-                .profile(self.profile),
+            _ => self.at(self.distances(x, y), bandwidth),
         }
     }
 
-    fn separation(&self, x: Tensor<3>, y: Tensor<3>) -> Separation {
+    fn fixed_bandwidth(&self) -> f64 {
+        match self.bandwidth {
+            Bandwidth::Fixed(bandwidth) => bandwidth,
+            Bandwidth::Median => panic!(
+                "a kernel between two sets of points needs a fixed bandwidth, see Kernel::with_bandwidth_of"
+            ),
+        }
+    }
+
+    /// Of the distances within batches, `[batch, n, n]`, whose pairs have the median.
+    fn within(&self, distances: Distances) -> Tensor<3> {
+        self.of(distances.clone(), || {
+            median_of_pairs(distances.plain().detach())
+        })
+    }
+
+    /// Of any distances; the median is used where the bandwidth is to be.
+    fn of(&self, distances: Distances, median: impl FnOnce() -> Tensor<1>) -> Tensor<3> {
+        match (self.bandwidth, distances) {
+            (Bandwidth::Fixed(bandwidth), distances) => self.at(distances, bandwidth),
+            (Bandwidth::Median, Distances::Plain(distances)) => {
+                self.profile.of(distances / median().reshape([1, 1, 1]))
+            }
+            (Bandwidth::Median, Distances::Squared(squares)) => {
+                let median: Tensor<3> = median().reshape([1, 1, 1]);
+                self.profile.of_squared(squares / median.square())
+            }
+        }
+    }
+
+    /// Of any distances at a bandwidth.
+    fn at(&self, distances: Distances, bandwidth: f64) -> Tensor<3> {
+        // products: in Burn 0.22.1 the gradient of a division by a scalar goes through f32
+        match distances {
+            Distances::Plain(distances) => self.profile.of(distances * bandwidth.recip()),
+            Distances::Squared(squares) => {
+                let rate = (bandwidth * bandwidth).recip();
+                self.profile.of_squared(squares * rate)
+            }
+        }
+    }
+
+    fn distances(&self, x: Tensor<3>, y: Tensor<3>) -> Distances {
         // a smooth profile of the Euclidean distance needs no square root, hence has no kink at 0
         match self.distance {
             Distance::Euclidean if self.profile.is_smooth() => {
-                Separation::Squared(pairwise_distance(x, y, Metric::SquaredEuclidean))
+                Distances::Squared(squared_euclidean_distance(x, y))
             }
-            distance => Separation::Plain(distance.between(x, y)),
+            distance => Distances::Plain(distance.between(x, y)),
         }
     }
 }
 
 /// Distances, or their squares where the profile needs no more.
-enum Separation {
+#[derive(Clone)]
+enum Distances {
     Plain(Tensor<3>),
     Squared(Tensor<3>),
 }
 
-impl Separation {
-    fn distance(&self) -> Tensor<3> {
+impl Distances {
+    fn plain(&self) -> Tensor<3> {
         match self {
-            Self::Plain(distance) => distance.clone(),
-            Self::Squared(squared) => squared.clone().detach().sqrt(),
-        }
-    }
-
-    fn scaled_by(self, bandwidth: f64) -> Self {
-        match self {
-            // products: in Burn 0.22.1 the gradient of a division by a scalar goes through f32
-            Self::Plain(distance) => Self::Plain(distance * bandwidth.recip()),
-            Self::Squared(squared) => Self::Squared(squared * (bandwidth * bandwidth).recip()),
-        }
-    }
-
-    fn scaled_by_tensor(self, bandwidth: Tensor<1>) -> Self {
-        let bandwidth: Tensor<3> = bandwidth.reshape([1, 1, 1]);
-        match self {
-            Self::Plain(distance) => Self::Plain(distance / bandwidth),
-            Self::Squared(squared) => Self::Squared(squared / bandwidth.square()),
-        }
-    }
-
-    fn profile(self, profile: Profile) -> Tensor<3> {
-        match self {
-            Self::Plain(r) => profile.of(r),
-            Self::Squared(r2) => profile.of_squared(r2),
+            Self::Plain(distances) => distances.clone(),
+            Self::Squared(squares) => squares.clone().detach().sqrt(),
         }
     }
 }

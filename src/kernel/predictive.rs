@@ -3,12 +3,12 @@
 
 use burn::tensor::Tensor;
 
-use super::{Bandwidth, Kernel, bandwidth::median_of_pairs};
+use super::{Bandwidth, Distances, Kernel};
 use crate::{
     distribution::{Geometry, in_batches},
     error::Result,
     host::to_vec,
-    tiles::{SIDE, upper_tiles},
+    ops::{Computation, median_of_pairs, median_of_tiles},
 };
 
 impl Kernel {
@@ -46,20 +46,28 @@ impl Kernel {
             Some(points) => self.gram(in_batches(points, batches)),
             None => {
                 let distances = predictions.distances(predictions, self.distance, batches);
-                let bandwidth = self.bandwidth_of_distances(|| distances.clone());
-                self.of_distances(distances, bandwidth)
+                self.within(Distances::Plain(distances))
             }
         }
     }
 
     /// The kernel between predictions, `[1, n, k]`, detached; the bandwidth must be fixed.
     pub(crate) fn between_of<P: Geometry>(&self, p: &P, q: &P) -> Tensor<3> {
+        self.between_of_by(Computation::Auto, p, q)
+    }
+
+    /// The same, see [`between_by`](Self::between_by).
+    pub(crate) fn between_of_by<P: Geometry>(
+        &self,
+        computation: Computation,
+        p: &P,
+        q: &P,
+    ) -> Tensor<3> {
         match (p.coordinates(), q.coordinates()) {
-            (Some(p), Some(q)) => self.between(p.unsqueeze(), q.unsqueeze()),
+            (Some(p), Some(q)) => self.between_by(computation, p.unsqueeze(), q.unsqueeze()),
             _ => {
                 let distances = p.distances(q, self.distance, 1);
-                let bandwidth = self.bandwidth_of_distances(|| unreachable!("a fixed bandwidth"));
-                self.of_distances(distances, bandwidth)
+                self.at(Distances::Plain(distances), self.fixed_bandwidth())
             }
         }
     }
@@ -73,9 +81,9 @@ impl Kernel {
             }
             _ => {
                 let distances = locations.distances(data, self.distance, 1);
-                let bandwidth =
-                    self.bandwidth_of_distances(|| data.distances(data, self.distance, 1));
-                self.of_distances(distances, bandwidth)
+                self.of(Distances::Plain(distances), || {
+                    median_of_pairs(data.distances(data, self.distance, 1).detach())
+                })
             }
         }
     }
@@ -91,56 +99,19 @@ impl Kernel {
         match (self.bandwidth, predictions.detach().coordinates()) {
             (Bandwidth::Median, None) => {
                 self.validate()?;
-                let median = median_of_tiles(&predictions.detach(), &self);
+                let p = predictions.detach();
+                let n = p.samples();
+                let between =
+                    |p: &P, q: &P, batches| to_vec(p.distances(q, self.distance, batches));
+                let median = median_of_tiles(
+                    n,
+                    |rows, columns| between(&p.slice_rows(rows), &p.slice_rows(columns), 1),
+                    |partners| between(&p, &p.select_rows(partners), n),
+                );
                 Ok(self.with_bandwidth(Bandwidth::Fixed(median)))
             }
             (Bandwidth::Fixed(_), None) => self.validate().map(|()| self),
             (_, Some(points)) => self.with_bandwidth_of(&points),
         }
     }
-
-    /// A tensor of shape `[1]`, detached; the distances are of the data, `[batches, n, n]`.
-    fn bandwidth_of_distances(&self, distances: impl FnOnce() -> Tensor<3>) -> Option<Tensor<1>> {
-        match self.bandwidth {
-            Bandwidth::Fixed(_) => None,
-            Bandwidth::Median => Some(median_of_pairs(distances().detach())),
-        }
-    }
-
-    fn of_distances(&self, distances: Tensor<3>, median: Option<Tensor<1>>) -> Tensor<3> {
-        let scaled = match (self.bandwidth, median) {
-            // products: in Burn 0.22.1 the gradient of a division by a scalar goes through f32
-            (Bandwidth::Fixed(bandwidth), _) => distances * bandwidth.recip(),
-            (_, Some(median)) => distances / median.reshape([1, 1, 1]),
-            (_, None) => unreachable!("a median bandwidth has been computed"),
-        };
-        self.profile.of(scaled)
-    }
-}
-
-/// The median of the distances between all pairs `i < j`, kept on the host: 1 if it is 0 or there
-/// are no pairs.
-fn median_of_tiles<P: Geometry>(predictions: &P, kernel: &Kernel) -> f64 {
-    let n = predictions.samples();
-    let mut distances = Vec::with_capacity(n * n.saturating_sub(1) / 2);
-    for tile in upper_tiles(n, SIDE) {
-        let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
-        let p = predictions.slice_rows(rows.clone());
-        let q = predictions.slice_rows(columns.clone());
-        let values = to_vec(p.distances(&q, kernel.distance, 1));
-        for (i, values) in rows.zip(values.chunks(columns.len())) {
-            let after = columns.clone().zip(values).filter(|(j, _)| i < *j);
-            distances.extend(after.map(|(_, distance)| *distance));
-        }
-    }
-    if distances.is_empty() {
-        return 1.0;
-    }
-    let (pairs, middle) = (distances.len(), distances.len() / 2);
-    let (below, &mut upper, _) = distances.select_nth_unstable_by(middle, f64::total_cmp);
-    let median = match pairs % 2 {
-        1 => upper,
-        _ => 0.5 * (below.iter().copied().fold(0.0, f64::max) + upper),
-    };
-    if median == 0.0 { 1.0 } else { median }
 }

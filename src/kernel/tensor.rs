@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 
 use super::{Bandwidth, Kernel, TargetKernel};
-use crate::{distribution::Geometry, error::Result};
+use crate::{distribution::Geometry, error::Result, ops::Computation};
 
 /// The tensor product `k_P ⊗ k_Y` of a kernel on predictions and a kernel on targets, for any
 /// predictive distribution (Widmann et al. 2021, section 3.1).
@@ -91,6 +91,7 @@ impl<T> TensorKernel<T> {
     /// `h` between the rows and the columns of a tile, `[rows, columns]`.
     pub(crate) fn h_between<P: Geometry>(
         &self,
+        computation: Computation,
         (p, y): (&P, &P::Targets),
         (q, z): (&P, &P::Targets),
     ) -> Tensor<2>
@@ -102,7 +103,8 @@ impl<T> TensorKernel<T> {
             - kernel.expectation(p, z, 1)
             - kernel.expectation(q, y, 1).transpose()
             + kernel.double_expectation(p, q, 1);
-        (self.predictions.between_of(p, q) * product).squeeze_dim(0)
+        let gram = self.predictions.between_of_by(computation, p, q);
+        (gram * product).squeeze_dim(0)
     }
 
     /// `k_P(T_j, P_i) · (k_Y(τ_j, y_i) − E_{P_i} k_Y(τ_j, Z))`, `[J, n]`, differentiable.

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Computation {
     /// Fused where there is a fused path for the kernel and the device, else composed. The SKCE has
-    /// one in f32 and f64 on the processor, wgpu and CUDA, the MMCE on the processor.
+    /// one in f32 and f64 on the host, wgpu and CUDA, the MMCE on the host.
     #[default]
     Auto,
     /// By [`pair_statistic`](super::pair_statistic), a few rows at a time on a device without a fused
     /// pass; a kernel that has no fused path is a panic in a loss and an error on data. The MMCE,
     /// which always has one, by [`laplacian_sum`](super::laplacian_sum).
     Fused,
-    /// By tensor operations on `n × n` matrices: the reference that the fused path is tested
-    /// against.
+    /// By tensor operations on `n × n` matrices, or on tiles of them: the reference that the fused path
+    /// is tested against.
     Composed,
 }

@@ -1,7 +1,7 @@
 //! Operations with their own backward pass, behind the kernels.
 //!
 //! [`pair_statistic`] is the SKCE as one operation: distance, kernel, residual product, sum and
-//! gradient tile by tile, in memory linear in the number of samples. On the processor (Flex, NdArray)
+//! gradient tile by tile, in memory linear in the number of samples. On the host (Flex, NdArray)
 //! it is one pass in vectors of whatever width there is (AVX-512, AVX2, NEON), on all threads; on
 //! wgpu and CUDA one kernel of CubeCL, with tiles in shared memory. [`residual_statistic`] is the same
 //! for any residuals, which matrix-valued kernels need. The losses and estimators use them where they
@@ -10,13 +10,13 @@
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
-//! use burn_calibration::ops::{PairKernel, Pairing, Separation, pair_statistic};
+//! use burn_calibration::{kernel::{Distance, Profile}, ops::{PairKernel, Pairing, pair_statistic}};
 //!
 //! let device = Device::default().autodiff();
 //! let points = Tensor::<2>::from_floats([[1.0, 0.0], [0.0, 1.0]], &device).require_grad();
 //! let labels = Tensor::<1, Int>::from_ints([1, 0], &device);
 //! let bandwidth = Tensor::<1>::from_floats([1.0], &device).require_grad(); // may be learnt
-//! let kernel = PairKernel { separation: Separation::Euclidean, squared: true }; // Gaussian
+//! let kernel = PairKernel::new(Distance::Euclidean, Profile::Gaussian).unwrap();
 //! let skce = pair_statistic(points, labels, bandwidth.clone(), kernel, Pairing::Blocks { size: 2 });
 //! let slope = bandwidth.grad(&skce.clone().backward()).unwrap().into_scalar::<f32>();
 //! let skce = skce.into_scalar::<f32>();
@@ -25,7 +25,7 @@
 //! ```
 //!
 //! [`laplacian_sum`] is the matrix of a Laplacian kernel on the line times a vector, which is what the
-//! MMCE is made of: one sort and two sweeps on the processor.
+//! MMCE is made of: one sort and two sweeps on the host.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -48,35 +48,45 @@
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
-//! use burn_calibration::ops::{Metric, pairwise_distance};
+//! use burn_calibration::{kernel::Distance, ops::pairwise_distance};
 //!
 //! let device = Device::default().autodiff();
 //! let x = Tensor::<3>::from_floats([[[0.2, 0.8], [0.2, 0.8]]], &device).require_grad();
-//! let distances = pairwise_distance(x.clone(), x.clone(), Metric::Euclidean); // [1, 2, 2], all 0
+//! let distances = pairwise_distance(x.clone(), x.clone(), Distance::Euclidean); // [1, 2, 2], all 0
 //! let gradients = distances.sum().backward();
 //! let gradient = x.grad(&gradients).unwrap();
 //! assert_eq!(gradient.abs().sum().into_scalar::<f32>(), 0.0); // not NaN
 //! ```
 
-mod computation;
-pub(crate) mod cpu;
-#[cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu"))]
-mod cube;
-mod laplacian_sum;
-mod pair_statistic;
-mod pairwise_distance;
-#[cfg(any(feature = "flex", feature = "ndarray"))]
-mod ready;
-mod softmax;
-pub(crate) mod transport;
+#![allow(deprecated)] // Burn deprecates the NdArray backend; it stays a feature here
 
+mod backends;
+mod computation;
+mod laplacian;
+mod median;
+mod pairs;
+mod pairwise_distance;
+mod simd;
+mod softmax;
+mod transport;
+
+pub(crate) use backends::is_on_host;
 pub use computation::Computation;
-pub(crate) use laplacian_sum::Line;
-pub use laplacian_sum::laplacian_sum;
-pub use pair_statistic::{PairKernel, Pairing, Separation, pair_statistic, residual_statistic};
-pub(crate) use pair_statistic::{
-    block_values, has_fused_median, has_fused_pass, kernel_matrix, median_separation, on_processor,
+pub(crate) use laplacian::Line;
+pub use laplacian::laplacian_sum;
+pub(crate) use median::{
+    has_fused_median, mean_or_one, median_of_blocks, median_of_pairs, median_of_tiles,
+    order_statistics,
 };
-pub use pairwise_distance::{Metric, pairwise_distance};
+pub use pairs::{PairKernel, Pairing, pair_statistic, residual_statistic};
+pub(crate) use pairs::{
+    Residuals, Samples, block_sums, block_values, has_fused_pass, host_kernel_matrix, kernel_matrix,
+};
+pub use pairwise_distance::{pairwise_distance, squared_euclidean_distance};
+pub(crate) use simd::{
+    exp2::exp,
+    product::{Matrix, add_product},
+    real::Real,
+};
 pub(crate) use softmax::softmax;
 pub(crate) use transport::transport_cost;

@@ -1,5 +1,3 @@
-#![allow(deprecated)] // upstream deprecates the NdArray backend; it stays a supported feature here
-
 use burn::backend::{
     Autodiff, Backend, Dispatch, TensorMetadata,
     autodiff::{
@@ -8,23 +6,15 @@ use burn::backend::{
         grads::Gradients,
         ops::{Backward, Ops, OpsKind},
     },
-    backend_extension,
     tensor::FloatTensor,
 };
 use burn::tensor::{Slice, Tensor};
 
-/// The distance between two points of `ℝ^d`, as a sum over coordinates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Metric {
-    /// `Σ_c |x_c − y_c|`; subgradient 0 where `x_c = y_c`.
-    L1,
-    /// `Σ_c (x_c − y_c)²`.
-    SquaredEuclidean,
-    /// `(Σ_c (x_c − y_c)²)^½`; subgradient 0 where `x = y`.
-    Euclidean,
-}
+use super::backends::{composed_elsewhere, on_every_backend, on_host};
+use crate::radial::Distance;
 
-/// Distances between all rows of `x` and all rows of `y`, within each batch.
+/// Distances between all rows of `x` and all rows of `y`, within each batch; subgradient 0 where
+/// points, or for the sums of magnitudes coordinates, coincide.
 ///
 /// The differences are exact coordinate differences, never a Gram matrix: close points keep all
 /// their digits.
@@ -41,7 +31,21 @@ pub enum Metric {
 ///
 /// If batch sizes, dimensions, dtypes or devices differ, or on a backend that this crate was not
 /// compiled for (see its features).
-pub fn pairwise_distance(x: Tensor<3>, y: Tensor<3>, metric: Metric) -> Tensor<3> {
+pub fn pairwise_distance(x: Tensor<3>, y: Tensor<3>, distance: Distance) -> Tensor<3> {
+    run(x, y, Form::Distance(distance))
+}
+
+/// The squares of the Euclidean distances, without the root: smooth where points coincide. Otherwise as
+/// [`pairwise_distance`].
+///
+/// # Panics
+///
+/// As [`pairwise_distance`].
+pub fn squared_euclidean_distance(x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
+    run(x, y, Form::Squares)
+}
+
+fn run(x: Tensor<3>, y: Tensor<3>, form: Form) -> Tensor<3> {
     let ([b, _, d], [b_y, _, d_y]) = (x.dims(), y.dims());
     assert_eq!(
         (b, d),
@@ -51,57 +55,138 @@ pub fn pairwise_distance(x: Tensor<3>, y: Tensor<3>, metric: Metric) -> Tensor<3
     Tensor::from_dispatch(<Dispatch as PairwiseDistance>::pairwise_distance(
         x.into_dispatch(),
         y.into_dispatch(),
-        metric,
+        form,
     ))
 }
 
-/// The operation on every backend: composed of backend operations, coordinate by coordinate.
-#[backend_extension(
-    Autodiff,
-    Flex: cfg(feature = "flex"),
-    NdArray: cfg(feature = "ndarray"),
-    Cube: cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu")),
-    Remote: cfg(feature = "remote")
-)]
-pub(crate) trait PairwiseDistance: Backend {
-    fn pairwise_distance(
-        x: FloatTensor<Self>,
-        y: FloatTensor<Self>,
-        metric: Metric,
-    ) -> FloatTensor<Self> {
-        let dimension = x.shape()[2];
-        let distance = (0..dimension)
-            .map(|c| {
-                let difference = difference::<Self>(&x, &y, c); // [b, n, k]
-                match metric {
-                    Metric::L1 => Self::float_abs(difference),
-                    _ => Self::float_mul(difference.clone(), difference),
-                }
-            })
-            .reduce(Self::float_add)
-            .expect("points have at least one coordinate");
-        match metric {
-            Metric::Euclidean => Self::float_sqrt(distance),
-            _ => distance,
+impl Distance {
+    /// Distances between all rows of `x` and all rows of `y`, within each batch: the same as
+    /// [`pairwise_distance`].
+    ///
+    /// # Shapes
+    ///
+    /// - x: `[batch, n, d]`
+    /// - y: `[batch, k, d]`
+    /// - output: `[batch, n, k]`
+    pub fn between(self, x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
+        pairwise_distance(x, y, self)
+    }
+}
+
+/// What is computed of two points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Form {
+    Distance(Distance),
+    /// The sum of squares that the Euclidean distance is the root of.
+    Squares,
+}
+
+impl Form {
+    fn is_euclidean(self) -> bool {
+        matches!(self, Self::Distance(distance) if distance.is_euclidean())
+    }
+
+    /// Whether squares of differences are summed, and not magnitudes.
+    fn of_squares(self) -> bool {
+        match self {
+            Self::Distance(distance) => distance.is_euclidean(),
+            Self::Squares => true,
+        }
+    }
+
+    /// The factor of a sum.
+    fn scale(self) -> f64 {
+        match self {
+            Self::Distance(distance) => distance.scale(),
+            Self::Squares => 1.0,
         }
     }
 }
 
-#[cfg(feature = "flex")]
-impl PairwiseDistance for burn::backend::Flex {}
-#[cfg(feature = "ndarray")]
-impl PairwiseDistance for burn::backend::NdArray {}
-#[cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu"))]
-impl PairwiseDistance for burn_cubecl::CubeBackend {}
-#[cfg(feature = "remote")]
-impl<R: burn_router::RouterChannel> PairwiseDistance for burn_router::BackendRouter<R> {}
+on_every_backend! {
+    /// The operation on every backend: composed of backend operations, coordinate by coordinate.
+    pub(crate) trait PairwiseDistance: Backend {
+        fn pairwise_distance(
+            x: FloatTensor<Self>,
+            y: FloatTensor<Self>,
+            form: Form,
+        ) -> FloatTensor<Self> {
+            distances::<Self>(&x, &y, form)
+        }
+    }
+}
 
-/// `x_ic − y_jc` for coordinate `c`: `[b, n, 1] − [b, 1, k] → [b, n, k]`.
-pub(super) fn difference<B: Backend>(
+on_host!(PairwiseDistance {});
+composed_elsewhere!(PairwiseDistance);
+
+/// `[b, n, d]` and `[b, k, d]` to `[b, n, k]`.
+pub(super) fn distances<B: Backend>(
     x: &FloatTensor<B>,
     y: &FloatTensor<B>,
-    c: usize,
+    form: Form,
 ) -> FloatTensor<B> {
+    let of_coordinate = |c| {
+        let difference = difference::<B>(x, y, c); // [b, n, k]
+        match form.of_squares() {
+            false => B::float_abs(difference),
+            true => B::float_mul(difference.clone(), difference),
+        }
+    };
+    let sum = (0..x.shape()[2])
+        .map(of_coordinate)
+        .reduce(B::float_add)
+        .expect("points have at least one coordinate");
+    match form.is_euclidean() {
+        true => B::float_sqrt(sum),
+        false => scaled::<B>(sum, form.scale()),
+    }
+}
+
+/// From the gradient `G` with respect to the distances `D`, `[b, n, k]`, to those with respect to `x` and
+/// `y` where they are wanted. With `s_ijc` the derivative of `D_ij` with respect to `x_ic`,
+/// `∂L/∂x_ic = Σ_j G_ij s_ijc` and `∂L/∂y_jc = −Σ_i G_ij s_ijc`.
+///
+/// - distances: of the Euclidean distance
+pub(super) fn pull_back<B: Backend>(
+    gradient: FloatTensor<B>,
+    distances: Option<FloatTensor<B>>,
+    [x, y]: [&FloatTensor<B>; 2],
+    form: Form,
+    wanted: [bool; 2],
+) -> [Option<FloatTensor<B>>; 2] {
+    let weight = match (form, distances) {
+        (Form::Squares, _) => scaled::<B>(gradient, 2.0),
+        (_, Some(distances)) => divide_where_positive::<B>(gradient, distances),
+        (_, None) => scaled::<B>(gradient, form.scale()),
+    }; // [b, n, k]
+    let (mut columns_x, mut columns_y) = (Vec::new(), Vec::new());
+    for c in 0..x.shape()[2] {
+        let difference = difference::<B>(x, y, c);
+        let slope = match form.of_squares() {
+            false => B::float_sign(difference),
+            true => difference,
+        };
+        let term = B::float_mul(weight.clone(), slope); // G_ij s_ijc
+        if wanted[1] {
+            let sum = B::float_sum_dim(term.clone(), 1); // [b, 1, k]
+            columns_y.push(B::float_neg(B::float_swap_dims(sum, 1, 2)));
+        }
+        if wanted[0] {
+            columns_x.push(B::float_sum_dim(term, 2)); // [b, n, 1]
+        }
+    }
+    [columns_x, columns_y].map(|columns| (!columns.is_empty()).then(|| B::float_cat(columns, 2)))
+}
+
+fn scaled<B: Backend>(x: FloatTensor<B>, factor: f64) -> FloatTensor<B> {
+    match factor {
+        1.0 => x,
+        _ => B::float_mul_scalar(x, factor.into()),
+    }
+}
+
+/// `x_ic − y_jc` for coordinate `c`: `[b, n, 1] − [b, 1, k] → [b, n, k]`.
+fn difference<B: Backend>(x: &FloatTensor<B>, y: &FloatTensor<B>, c: usize) -> FloatTensor<B> {
     B::float_sub(
         column::<B>(x, c),
         B::float_swap_dims(column::<B>(y, c), 1, 2),
@@ -114,112 +199,77 @@ fn column<B: Backend>(x: &FloatTensor<B>, c: usize) -> FloatTensor<B> {
     B::float_slice(x.clone(), &[all, all, Slice::from(c..c + 1)])
 }
 
-#[derive(Debug)]
-struct PairwiseDistanceBackward;
-
-/// The points, and for the Euclidean metric the distances.
-#[derive(Debug, Clone)]
-struct State<F> {
-    x: NodeId,
-    y: NodeId,
-    distance: Option<F>,
-    metric: Metric,
-}
-
-impl<B: PairwiseDistance> Backward<B, 2> for PairwiseDistanceBackward {
-    type State = State<FloatTensor<B>>;
-
-    /// With `G = ∂L/∂D` and `s_ijc` the derivative of `D_ij` with respect to `x_ic`,
-    /// `∂L/∂x_ic = Σ_j G_ij s_ijc` and `∂L/∂y_jc = −Σ_i G_ij s_ijc`.
-    fn backward(
-        self,
-        ops: Ops<Self::State, 2>,
-        grads: &mut Gradients,
-        checkpointer: &mut Checkpointer,
-    ) {
-        let [parent_x, parent_y] = ops.parents;
-        let State {
-            x,
-            y,
-            distance,
-            metric,
-        } = ops.state;
-        let x: FloatTensor<B> = checkpointer.retrieve_node_output(x);
-        let y: FloatTensor<B> = checkpointer.retrieve_node_output(y);
-        let weight = match (metric, distance) {
-            (Metric::L1, _) => grads.consume::<B>(&ops.node),
-            (Metric::SquaredEuclidean, _) => {
-                B::float_mul_scalar(grads.consume::<B>(&ops.node), 2f32.into())
-            }
-            (Metric::Euclidean, distance) => {
-                let distance = distance.expect("saved by the forward pass");
-                divide_where_positive::<B>(grads.consume::<B>(&ops.node), distance)
-            }
-        }; // [b, n, k]
-
-        let (mut columns_x, mut columns_y) = (Vec::new(), Vec::new());
-        for c in 0..x.shape()[2] {
-            let difference = difference::<B>(&x, &y, c);
-            let slope = match metric {
-                Metric::L1 => B::float_sign(difference),
-                _ => difference,
-            };
-            let term = B::float_mul(weight.clone(), slope); // G_ij s_ijc
-            if parent_y.is_some() {
-                let sum = B::float_sum_dim(term.clone(), 1); // [b, 1, k]
-                columns_y.push(B::float_neg(B::float_swap_dims(sum, 1, 2)));
-            }
-            if parent_x.is_some() {
-                columns_x.push(B::float_sum_dim(term, 2)); // [b, n, 1]
-            }
-        }
-        for (parent, columns) in [(parent_x, columns_x), (parent_y, columns_y)] {
-            if let Some(node) = parent {
-                grads.register::<B>(node.id, B::float_cat(columns, 2));
-            }
-        }
-    }
-}
-
 /// `a / d` where `d > 0`, and 0 where `d = 0`.
-pub(super) fn divide_where_positive<B: Backend>(
-    a: FloatTensor<B>,
-    d: FloatTensor<B>,
-) -> FloatTensor<B> {
+fn divide_where_positive<B: Backend>(a: FloatTensor<B>, d: FloatTensor<B>) -> FloatTensor<B> {
     // sign(d) is 1 or 0, and d + 1 − sign(d) is d or 1
     let positive = B::float_sign(d.clone());
     let one_where_zero = B::float_add_scalar(B::float_neg(positive.clone()), 1f32.into());
     B::float_mul(B::float_div(a, B::float_add(d, one_where_zero)), positive)
 }
 
+#[derive(Debug)]
+struct PairwiseDistanceBackward;
+
+/// The points, and for the Euclidean distance the distances.
+#[derive(Debug, Clone)]
+struct State<F> {
+    points: [NodeId; 2],
+    distances: Option<F>,
+    form: Form,
+}
+
+impl<B: Backend> Backward<B, 2> for PairwiseDistanceBackward {
+    type State = State<FloatTensor<B>>;
+
+    fn backward(
+        self,
+        ops: Ops<Self::State, 2>,
+        grads: &mut Gradients,
+        checkpointer: &mut Checkpointer,
+    ) {
+        let State {
+            points,
+            distances,
+            form,
+        } = ops.state;
+        let [x, y] = points.map(|node| checkpointer.retrieve_node_output(node));
+        let wanted = ops.parents.each_ref().map(Option::is_some);
+        let upstream = grads.consume::<B>(&ops.node);
+        let gradients = pull_back::<B>(upstream, distances, [&x, &y], form, wanted);
+        for (parent, gradient) in ops.parents.into_iter().zip(gradients) {
+            if let (Some(node), Some(gradient)) = (parent, gradient) {
+                grads.register::<B>(node.id, gradient);
+            }
+        }
+    }
+}
+
 impl<B: PairwiseDistance, C: CheckpointStrategy> PairwiseDistance for Autodiff<B, C> {
     fn pairwise_distance(
         x: FloatTensor<Self>,
         y: FloatTensor<Self>,
-        metric: Metric,
+        form: Form,
     ) -> FloatTensor<Self> {
-        match PairwiseDistanceBackward
+        let prepared = PairwiseDistanceBackward
             .prepare::<C>([x.node(), y.node()])
             .compute_bound()
-            .stateful()
-        {
+            .stateful();
+        match prepared {
             OpsKind::Tracked(mut prep) => {
-                let (node_x, node_y) = (prep.checkpoint(&x), prep.checkpoint(&y));
-                let distance = B::pairwise_distance(x.into_primitive(), y.into_primitive(), metric);
-                let saved = (metric == Metric::Euclidean).then(|| distance.clone());
+                let points = [prep.checkpoint(&x), prep.checkpoint(&y)];
+                let found = B::pairwise_distance(x.into_primitive(), y.into_primitive(), form);
+                let distances = form.is_euclidean().then(|| found.clone());
                 let state = State {
-                    x: node_x,
-                    y: node_y,
-                    distance: saved,
-                    metric,
+                    points,
+                    distances,
+                    form,
                 };
-                prep.finish(state, distance)
+                prep.finish(state, found)
             }
-            OpsKind::UnTracked(prep) => prep.finish(B::pairwise_distance(
-                x.into_primitive(),
-                y.into_primitive(),
-                metric,
-            )),
+            OpsKind::UnTracked(prep) => {
+                let (x, y) = (x.into_primitive(), y.into_primitive());
+                prep.finish(B::pairwise_distance(x, y, form))
+            }
         }
     }
 }

@@ -1,5 +1,3 @@
-#![allow(deprecated)] // upstream deprecates the NdArray backend; it stays a supported feature here
-
 use burn::{
     backend::{
         Autodiff, Backend, Dispatch, TensorMetadata,
@@ -8,16 +6,16 @@ use burn::{
             grads::Gradients,
             ops::{Backward, Ops, OpsKind},
         },
-        backend_extension,
         ops::ActivationOps,
         tensor::FloatTensor,
     },
     tensor::{DType, Tensor},
 };
 
+use super::backends::{composed_elsewhere, on_every_backend, on_host};
+
 /// The softmax of each row, `[n, m]` to `[n, m]`: Burn's, but one step for automatic
-/// differentiation instead of five, and on the processor in its vectors: what a small batch waits
-/// for.
+/// differentiation instead of five, and on the host in vectors: what a small batch waits for.
 pub(crate) fn softmax(logits: Tensor<2>) -> Tensor<2> {
     let [n, m] = logits.dims();
     assert!(m > 0, "{n} rows of logits without a class");
@@ -26,24 +24,19 @@ pub(crate) fn softmax(logits: Tensor<2>) -> Tensor<2> {
     ))
 }
 
-#[backend_extension(
-    Autodiff,
-    Flex: cfg(feature = "flex"),
-    NdArray: cfg(feature = "ndarray"),
-    Cube: cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu")),
-    Remote: cfg(feature = "remote")
-)]
-pub(crate) trait RowSoftmax: Backend {
-    fn row_softmax(logits: FloatTensor<Self>) -> FloatTensor<Self> {
-        Self::softmax(logits, 1)
-    }
+on_every_backend! {
+    pub(crate) trait RowSoftmax: Backend {
+        fn row_softmax(logits: FloatTensor<Self>) -> FloatTensor<Self> {
+            Self::softmax(logits, 1)
+        }
 
-    /// With `G = ∂L/∂p`: `∂L/∂z_ic = p_ic (G_ic − Σ_d p_id G_id)`.
-    fn row_softmax_gradient(
-        p: FloatTensor<Self>,
-        upstream: FloatTensor<Self>,
-    ) -> FloatTensor<Self> {
-        composed::<Self>(p, upstream)
+        /// With `G = ∂L/∂p`: `∂L/∂z_ic = p_ic (G_ic − Σ_d p_id G_id)`.
+        fn row_softmax_gradient(
+            p: FloatTensor<Self>,
+            upstream: FloatTensor<Self>,
+        ) -> FloatTensor<Self> {
+            composed::<Self>(p, upstream)
+        }
     }
 }
 
@@ -52,39 +45,28 @@ fn composed<B: Backend>(p: FloatTensor<B>, upstream: FloatTensor<B>) -> FloatTen
     B::float_mul(p, B::float_sub(upstream, mean))
 }
 
-/// The backends whose memory is the processor's.
-macro_rules! on_processor {
-    ($($feature:literal => $backend:ty),*) => {$(
-        #[cfg(feature = $feature)]
-        impl RowSoftmax for $backend {
-            fn row_softmax(logits: FloatTensor<Self>) -> FloatTensor<Self> {
-                match logits.dtype() {
-                    DType::F32 => host::softmax::<Self, f32>(logits),
-                    DType::F64 => host::softmax::<Self, f64>(logits),
-                    _ => <Self as ActivationOps<Self>>::softmax(logits, 1),
-                }
-            }
-
-            fn row_softmax_gradient(
-                p: FloatTensor<Self>,
-                upstream: FloatTensor<Self>,
-            ) -> FloatTensor<Self> {
-                match p.dtype() {
-                    DType::F32 => host::gradient::<Self, f32>(p, upstream),
-                    DType::F64 => host::gradient::<Self, f64>(p, upstream),
-                    _ => composed::<Self>(p, upstream),
-                }
-            }
+on_host!(RowSoftmax {
+    fn row_softmax(logits: FloatTensor<Self>) -> FloatTensor<Self> {
+        match logits.dtype() {
+            DType::F32 => host::softmax::<Self, f32>(logits),
+            DType::F64 => host::softmax::<Self, f64>(logits),
+            _ => <Self as ActivationOps<Self>>::softmax(logits, 1),
         }
-    )*};
-}
+    }
 
-on_processor!("flex" => burn::backend::Flex, "ndarray" => burn::backend::NdArray);
+    fn row_softmax_gradient(
+        p: FloatTensor<Self>,
+        upstream: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        match p.dtype() {
+            DType::F32 => host::gradient::<Self, f32>(p, upstream),
+            DType::F64 => host::gradient::<Self, f64>(p, upstream),
+            _ => composed::<Self>(p, upstream),
+        }
+    }
+});
 
-#[cfg(any(feature = "wgpu", feature = "cuda", feature = "cpu"))]
-impl RowSoftmax for burn::backend::Cube {}
-#[cfg(feature = "remote")]
-impl RowSoftmax for burn::backend::Remote {}
+composed_elsewhere!(RowSoftmax);
 
 #[derive(Debug)]
 struct RowSoftmaxBackward;
@@ -122,8 +104,8 @@ mod host {
 
     use super::*;
     use crate::ops::{
-        cpu::{Real, exp, for_each_chunk},
-        ready::ready,
+        backends::ready,
+        simd::{chunks::for_each_chunk, exp2::exp, real::Real},
     };
 
     /// So many logits fit the first-level cache.

@@ -5,7 +5,8 @@ use super::{Crps, FairCrps, Score, crps::at_least_two};
 use crate::{
     distribution::{Predictive, Samples},
     error::Result,
-    ops::{Metric, pairwise_distance},
+    ops::pairwise_distance,
+    radial::Distance,
 };
 
 /// The energy score `E‖X − y‖₂ − ½ E‖X − X'‖₂` of the empirical distribution of Monte Carlo samples, in
@@ -82,8 +83,12 @@ fn energy(predictions: &Samples, targets: &Tensor<2>, factor: f64) -> Tensor<1> 
         "shapes of the targets and of the predictions"
     );
     let targets = targets.clone().reshape([n, 1, d]);
-    let error = mean(pairwise_distance(draws.clone(), targets, Metric::Euclidean));
-    let spread = mean(pairwise_distance(draws.clone(), draws, Metric::Euclidean));
+    let error = mean(pairwise_distance(
+        draws.clone(),
+        targets,
+        Distance::Euclidean,
+    ));
+    let spread = mean(pairwise_distance(draws.clone(), draws, Distance::Euclidean));
     error - spread * factor
 }
 

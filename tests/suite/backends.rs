@@ -6,9 +6,9 @@ use burn_calibration::{
     distribution::{Categorical, Geometry, Laplace, Mixture, Normal, Predictive, Samples},
     estimator::{Ece, Estimator, Mmce, MmceForm, Skce, SkceForm},
     hypothesis::*,
-    kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
+    kernel::{Distance, Kernel, Profile, RealKernel, TargetKernel, TensorKernel},
     loss::*,
-    ops::{Computation, PairKernel, Pairing, Separation, pair_statistic, residual_statistic},
+    ops::{Computation, PairKernel, Pairing, pair_statistic, residual_statistic},
     recalibration::{Fit, Recalibration, TemperatureScaling, TemperatureScalingConfig, load_map},
     score::{Brier, ErrorSize, LogScore, Overconfidence, Quantify, Score, Spherical},
 };
@@ -40,7 +40,7 @@ fn backends() -> Vec<(&'static str, Device, DType, f64)> {
         backends.push(("cuda", Device::cuda(0), DType::F64, 1e-12));
         backends.push(("cuda", Device::cuda(0), DType::F32, 2e-5));
     }
-    #[cfg(feature = "cpu")]
+    #[cfg(feature = "cubecl-cpu")]
     {
         backends.push(("cpu", Device::cpu(), DType::F64, 1e-12));
         backends.push(("cpu", Device::cpu(), DType::F32, 2e-5));
@@ -314,12 +314,9 @@ fn pair_statistics() {
             let classes = random_labels(n, m, &mut rng(65));
             let blocks = sizes.iter().map(|&size| Pairing::Blocks { size });
             let pairings: Vec<_> = [Pairing::All].into_iter().chain(blocks).collect();
-            for separation in [Separation::L1 { scale: 0.5 }, Separation::Euclidean] {
-                for squared in [false, true] {
-                    let kernel = PairKernel {
-                        separation,
-                        squared,
-                    };
+            for distance in [Distance::TotalVariation, Distance::Euclidean] {
+                for profile in [Profile::Exponential, Profile::Gaussian] {
+                    let kernel = PairKernel::new(distance, profile).unwrap();
                     for &pairing in &pairings {
                         let name = format!("{n} × {m} {kernel:?} {pairing:?}");
                         let statistic = |device: &Device, require: bool| {
@@ -364,12 +361,12 @@ fn residual_statistics() {
     compare(|device, dtype| {
         let mut numbers = Vec::new();
         let device = &device.clone().autodiff();
-        for separation in [Separation::L1 { scale: 0.5 }, Separation::Euclidean] {
+        for (distance, profile) in [
+            (Distance::TotalVariation, Profile::Exponential),
+            (Distance::Euclidean, Profile::Gaussian),
+        ] {
             for pairing in [Pairing::All, Pairing::Blocks { size: 18 }] {
-                let kernel = PairKernel {
-                    separation,
-                    squared: separation == Separation::Euclidean,
-                };
+                let kernel = PairKernel::new(distance, profile).unwrap();
                 let [x, r] =
                     [&rows, &residuals].map(|x| tensor_on(x, device, dtype).require_grad());
                 let bandwidth = Tensor::<1>::from_data([0.4], (device, dtype)).require_grad();

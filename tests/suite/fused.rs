@@ -5,10 +5,13 @@ use approx::assert_relative_eq;
 use burn::tensor::{DType, Int, Tensor, TensorData, activation};
 use burn_calibration::{
     distribution::Categorical,
-    estimator::{Estimator, Skce, SkceForm},
+    estimator::{Estimator, JointKernel, Skce, SkceForm},
     hypothesis::{AsymptoticBlockSkceTest, CalibrationTest},
-    kernel::{Bandwidth, ClassKernel, Distance, Kernel, MatrixKernel, median_distance},
-    ops::{Computation, PairKernel, Pairing, Separation, pair_statistic, residual_statistic},
+    kernel::{
+        Bandwidth, ClassKernel, Distance, Kernel, MatrixKernel, Profile, TensorKernel, White,
+        median_distance,
+    },
+    ops::{Computation, PairKernel, Pairing, pair_statistic, residual_statistic},
 };
 use proptest::prelude::*;
 
@@ -168,15 +171,19 @@ fn residual_statistics_of_other_lengths() {
                 let value = |points: &[Vec<f64>], residuals: &[Vec<f64>], bandwidth: f64| {
                     let h = |i: usize, j: usize| {
                         let pairs = || points[i].iter().zip(&points[j]);
-                        let r = match kernel.separation {
-                            Separation::L1 { scale } => {
-                                scale * pairs().map(|(x, y)| (x - y).abs()).sum::<f64>()
-                            }
-                            Separation::Euclidean => {
+                        let sum = || pairs().map(|(x, y)| (x - y).abs()).sum::<f64>();
+                        let r = match kernel.distance() {
+                            Distance::TotalVariation => 0.5 * sum(),
+                            Distance::L1 => sum(),
+                            Distance::Euclidean => {
                                 pairs().map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt()
                             }
                         } / bandwidth;
-                        let k = if kernel.squared { -0.5 * r * r } else { -r }.exp();
+                        let k = match kernel.profile() {
+                            Profile::Gaussian => -0.5 * r * r,
+                            _ => -r,
+                        }
+                        .exp();
                         let product = residuals[i].iter().zip(&residuals[j]);
                         k * product.map(|(x, y)| x * y).sum::<f64>()
                     };
@@ -374,17 +381,14 @@ fn median_of_many_pairs_is_exact() {
 fn gradient_of_the_bandwidth() {
     let rows = predictions(40, 5, 3.0, 12);
     let classes = random_labels(40, 5, &mut rng(13));
-    for separation in [Separation::L1 { scale: 0.5 }, Separation::Euclidean] {
-        for squared in [false, true] {
+    for distance in [Distance::TotalVariation, Distance::Euclidean] {
+        for profile in [Profile::Exponential, Profile::Gaussian] {
             for pairing in [
                 Pairing::All,
                 Pairing::Blocks { size: 40 },
                 Pairing::Blocks { size: 3 },
             ] {
-                let kernel = PairKernel {
-                    separation,
-                    squared,
-                };
+                let kernel = PairKernel::new(distance, profile).unwrap();
                 let at = |bandwidth: f64| {
                     let bandwidth = TensorData::new(vec![bandwidth], [1]);
                     let bandwidth =
@@ -499,10 +503,7 @@ fn points_that_are_not_finite_give_nan() {
 /// Points need not be probabilities: the signs of differences are right at any scale.
 #[test]
 fn points_of_any_scale() {
-    let kernel = PairKernel {
-        separation: Separation::L1 { scale: 1.0 },
-        squared: false,
-    };
+    let kernel = PairKernel::new(Distance::L1, Profile::Exponential).unwrap();
     let rows: Vec<Vec<f64>> = (0..33)
         .map(|i| (0..3).map(|c| f64::from((i * 7 + c * 5) % 33)).collect())
         .collect();
@@ -553,10 +554,7 @@ fn data_without_a_fused_path_are_an_error() {
 fn statistic(points: &[Vec<f64>], classes: &[usize], bandwidth: f64) {
     let points = tensor(points);
     let bandwidth = Tensor::from_data([bandwidth], (&points.device(), points.dtype()));
-    let kernel = PairKernel {
-        separation: Separation::Euclidean,
-        squared: true,
-    };
+    let kernel = PairKernel::new(Distance::Euclidean, Profile::Gaussian).unwrap();
     pair_statistic(points, labels(classes), bandwidth, kernel, Pairing::All);
 }
 
@@ -570,4 +568,38 @@ fn bandwidths_must_be_positive() {
 #[should_panic(expected = "4 points but 3 labels")]
 fn points_need_labels() {
     statistic(&predictions(4, 3, 1.0, 1), &[0, 1, 2], 1.0);
+}
+
+/// The reference is the reference: to the last bit, a composed estimate is made of a Gram matrix of
+/// tensor operations, for classes and for a tensor product of kernels. In vectors the last digits differ.
+#[test]
+fn composed_estimates_use_tensor_operations_only() {
+    let mut others = 0;
+    let sizes = [3, 4, 5, 6, 7, 8, 9, 120];
+    for (which, n) in (0..6).flat_map(|which| sizes.map(|n| (which, n))) {
+        let rows = predictions(n, 4, 2.0, n as u64);
+        let classes = labels(&random_labels(n, 4, &mut rng(42)));
+        let kernel = kernel(which, Bandwidth::Fixed(0.3));
+        let points = tensor_on(&rows, &device(), DType::F32);
+        let predictions = Categorical::from_probabilities(points.clone()).unwrap();
+        let one_hot: Tensor<2> = classes.clone().one_hot(4).float().cast(DType::F32);
+        let residuals = one_hot - points.clone();
+        let gram: Tensor<2> = kernel.gram(points.unsqueeze()).squeeze_dim(0);
+        let h = gram * residuals.clone().matmul(residuals.transpose());
+        let estimate = |computation| {
+            let skce = Skce::biased(kernel).with_computation(computation);
+            skce.estimate(&predictions, &classes).unwrap()
+        };
+        let expected = scalar(h.sum()) / (n * n) as f64;
+        assert_eq!(estimate(Computation::Composed), expected, "{kernel:?}");
+
+        let skce = Skce::biased(TensorKernel::new(kernel, White));
+        let auto = skce.estimate(&predictions, &classes).unwrap();
+        let skce = skce.with_computation(Computation::Composed);
+        let composed = skce.estimate(&predictions, &classes).unwrap();
+        let h = skce.kernel.h(&predictions, &classes, 1);
+        assert_eq!(composed, scalar(h.sum()) / (n * n) as f64, "{kernel:?}");
+        others += usize::from(auto != composed && estimate(Computation::Fused) != expected);
+    }
+    assert!(others > 0, "vectors give the same digits");
 }

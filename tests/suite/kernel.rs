@@ -1,10 +1,11 @@
 use approx::assert_relative_eq;
 use burn::tensor::{DType, Tensor};
+use burn_calibration::distribution::{Geometry, Mixture, Normal, Predictive};
 use burn_calibration::kernel::{
     Bandwidth, Distance, Kernel, Profile, distance_order_statistics, median_distance,
     median_distance_with_diagonal,
 };
-use burn_calibration::ops::{Metric, pairwise_distance};
+use burn_calibration::ops::{pairwise_distance, squared_euclidean_distance};
 
 use crate::data::*;
 
@@ -134,9 +135,18 @@ fn gradients_of_distances() {
         random_rows(5, 3, 1.0, &mut rng),
     );
     let weights: Tensor<3> = tensor(&random_rows(4, 5, 1.0, &mut rng)).unsqueeze();
-    for metric in [Metric::L1, Metric::SquaredEuclidean, Metric::Euclidean] {
+    let total_variation = |x, y| pairwise_distance(x, y, Distance::TotalVariation);
+    let l1 = |x, y| pairwise_distance(x, y, Distance::L1);
+    let euclidean = |x, y| pairwise_distance(x, y, Distance::Euclidean);
+    let all: [&dyn Fn(Tensor<3>, Tensor<3>) -> Tensor<3>; 4] = [
+        &total_variation,
+        &l1,
+        &euclidean,
+        &squared_euclidean_distance,
+    ];
+    for distance in all {
         let weighted = |x: Tensor<2>, y: Tensor<2>| {
-            (pairwise_distance(x.unsqueeze(), y.unsqueeze(), metric) * weights.clone()).sum()
+            (distance(x.unsqueeze(), y.unsqueeze()) * weights.clone()).sum()
         };
         let fixed_y = tensor(&y);
         crate::loss::check_gradient(&x, 1e-5, |x| weighted(x, fixed_y.clone()));
@@ -144,7 +154,7 @@ fn gradients_of_distances() {
         crate::loss::check_gradient(&y, 1e-5, |y| weighted(fixed_x.clone(), y));
         crate::loss::check_gradient(&x, 1e-5, |x| {
             let both = x.unsqueeze::<3>();
-            let square = pairwise_distance(both.clone(), both, metric);
+            let square = distance(both.clone(), both);
             (square * weights.clone().slice([0..1, 0..4, 0..4])).sum()
         });
     }
@@ -312,4 +322,26 @@ fn the_median_is_detached() {
             assert_relative_eq!(*median, fixed, max_relative = 1e-9, epsilon = 1e-9);
         }
     }
+}
+
+/// Of more pairs than are kept, each with a linear program, against a sort of all.
+#[test]
+fn median_of_many_mixtures() {
+    let n = 400;
+    let mut rng = rng(51);
+    let mut member = || {
+        let [mean, deviation] = [1.0, 0.3].map(|scale| tensor(&random_rows(n, 1, scale, &mut rng)));
+        Normal::new(mean, deviation.exp())
+    };
+    let mixtures = Mixture::ensemble(&[member(), member()]);
+    let distances = vector(mixtures.distances(&mixtures, Distance::Euclidean, 1));
+    let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
+    let mut sorted: Vec<f64> = pairs.map(|(i, j)| distances[i * n + j]).collect();
+    sorted.sort_by(f64::total_cmp);
+    let expected = 0.5 * (sorted[sorted.len() / 2 - 1] + sorted[sorted.len() / 2]);
+    let kernel = Kernel::wasserstein().with_bandwidth_of_predictions(&mixtures);
+    let Bandwidth::Fixed(found) = kernel.unwrap().bandwidth else {
+        panic!("the bandwidth is fixed");
+    };
+    assert_relative_eq!(found, expected, max_relative = 1e-14);
 }

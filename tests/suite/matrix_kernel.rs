@@ -146,16 +146,16 @@ fn gradients() {
     }
 }
 
-/// `|h| ≤ 2·supremum` at random, with equality at a pair of vertices; never above the bounds by the
+/// `|h| ≤ 2·half_bound` at random, with equality at a pair of vertices; never above the bounds by the
 /// induced norms `‖M‖₂` (by power iteration) and `‖M‖₁` (the largest absolute row sum).
 #[test]
-fn the_supremum_is_the_least_bound() {
+fn half_bound_is_half_of_the_least_bound() {
     let mut rng = rng(604);
     for _ in 0..30 {
         let m = rng.random_range(2..6);
         let rank = rng.random_range(1..6);
         let matrix = random_matrix(m, rank, &mut rng);
-        let bound = 2.0 * MatrixKernel::new(kernel(), &matrix).unwrap().supremum();
+        let bound = 2.0 * MatrixKernel::new(kernel(), &matrix).unwrap().half_bound();
         let rows = random_probabilities(60, m, &mut rng);
         let classes = random_labels(60, m, &mut rng);
         let mut deltas: Vec<_> = rows
@@ -190,7 +190,7 @@ fn the_supremum_is_the_least_bound() {
         assert!(bound <= 2.0 * spectral * (1.0 + 1e-9) && spectral <= one * (1.0 + 1e-9));
     }
     let plain = MatrixKernel::new(kernel(), &identity(3)).unwrap();
-    assert_eq!(plain.supremum(), ClassKernel::supremum(&kernel()));
+    assert_eq!(plain.half_bound(), ClassKernel::half_bound(&kernel()));
 }
 
 #[test]

@@ -3,7 +3,7 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 use crate::{
     host::{finest, to_vec},
     kernel::{Bandwidth, ClassKernel, Kernel, Profile},
-    ops::{PairKernel, cpu},
+    ops::{self, PairKernel, Real},
 };
 
 /// A kernel between points on the host, at one or several bandwidths: in vectors of the processor where
@@ -42,7 +42,7 @@ impl HostKernel {
     }
 
     /// `k(x_i, y_j)` at each bandwidth, `[n, k]` from `[n, d]` and `[k, d]`, row by row.
-    pub fn matrices<T: cpu::Real>(&self, x: &[T], y: &[T]) -> Vec<Vec<T>> {
+    pub fn matrices<T: Real>(&self, x: &[T], y: &[T]) -> Vec<Vec<T>> {
         let base = || self.matrix(x, y, 1.0);
         let power = match self.kernel.profile {
             Profile::Exponential => 1.0,
@@ -55,10 +55,10 @@ impl HostKernel {
         self.factors.iter().map(of_factor).collect()
     }
 
-    fn matrix<T: cpu::Real>(&self, x: &[T], y: &[T], factor: f64) -> Vec<T> {
+    fn matrix<T: Real>(&self, x: &[T], y: &[T], factor: f64) -> Vec<T> {
         let bandwidth = factor * self.bandwidth;
         if let Some(fused) = self.fused {
-            return cpu::kernel_matrix(x, y, self.d, fused, bandwidth);
+            return ops::host_kernel_matrix(x, y, self.d, fused, bandwidth);
         }
         let dtype = finest(&self.device);
         let tensor = |points: &[T]| {
@@ -73,7 +73,7 @@ impl HostKernel {
 }
 
 /// `k^a` of numbers in `[0, 1]`, by squares and roots where `a` is a power of 2.
-fn raised<T: cpu::Real>(k: &[T], exponent: f64) -> Vec<T> {
+fn raised<T: Real>(k: &[T], exponent: f64) -> Vec<T> {
     let steps = exponent.log2();
     if steps.fract() != 0.0 {
         return k

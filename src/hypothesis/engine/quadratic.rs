@@ -9,7 +9,7 @@ use crate::{
     error::Result,
     estimator::SkceForm,
     kernel::Kernel,
-    ops::cpu::{Matrix, Real, add_product},
+    ops::{Matrix, Real, add_product},
 };
 
 /// The biased or unbiased SKCE of classes, `Σ_ij k_ij δ_iᵀδ_j` over all or all distinct pairs, at one or

@@ -9,7 +9,7 @@ use crate::{
     host::to_vec,
     hypothesis::engine::{Evaluator, HostKernel, inverse_root},
     kernel::{Bandwidth, Kernel, RealKernel, TargetKernel, median_distance},
-    ops::cpu::{Matrix, add_product},
+    ops::{Matrix, add_product},
 };
 
 /// Landmarks among predictions, and among targets.

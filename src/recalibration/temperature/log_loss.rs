@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::{ops::cpu::exp, recalibration::data::FitData};
+use crate::{ops::exp, recalibration::data::FitData};
 
 /// Logits of a block, whose exponentials are taken together: they stay in the first-level cache.
 const BLOCK: usize = 2048;

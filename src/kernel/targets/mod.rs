@@ -1,0 +1,41 @@
+//! Kernels on targets, with their expectations under predictions.
+
+mod class;
+mod mixture;
+mod real;
+mod samples;
+
+use std::fmt::Debug;
+
+use burn::tensor::Tensor;
+
+pub use class::{ClassMatrix, White};
+pub use real::{RealKernel, RealProfile};
+
+use crate::{distribution::Geometry, error::Result};
+
+/// A kernel `k_Y` on targets whose expectations under predictions `P` are known.
+///
+/// All of its matrices are within batches of consecutive rows, differentiable, in the dtype of the
+/// predictions, and made without reading anything back.
+pub trait TargetKernel<P: Geometry>: Clone + Debug {
+    /// `k_Y(y_i, y'_j)`, `[batches, n, k]`, for `batches · n` and `batches · k` targets.
+    fn between(&self, y: &P::Targets, other: &P::Targets, like: &P, batches: usize) -> Tensor<3>;
+
+    /// `E_{Z∼P_i} k_Y(Z, y_j)`, `[batches, n, k]`, for `batches · n` predictions.
+    fn expectation(&self, predictions: &P, y: &P::Targets, batches: usize) -> Tensor<3>;
+
+    /// `E_{Z∼P_i, Z'∼Q_j} k_Y(Z, Z')` for independent `Z` and `Z'`, `[batches, n, k]`.
+    fn double_expectation(&self, p: &P, q: &P, batches: usize) -> Tensor<3>;
+
+    /// Half of a bound of `‖φ(y) − E_{Z∼P} φ(Z)‖²` over targets and predictions, in the Hilbert space of
+    /// `k_Y`: `sup k_Y(y, y)` where `k_Y ≥ 0`.
+    fn half_bound(&self) -> f64;
+
+    /// Whether the parameters are valid for such predictions.
+    ///
+    /// # Errors
+    ///
+    /// The parameter that is not, or another number of classes.
+    fn validate_for(&self, predictions: &P) -> Result<()>;
+}

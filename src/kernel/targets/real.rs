@@ -1,0 +1,239 @@
+use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+
+use super::TargetKernel;
+use crate::{
+    distribution::{Laplace, Normal, in_batches},
+    error::{Error, Result},
+    kernel::{
+        Distance,
+        bandwidth::median_distance,
+        expectation::{
+            gaussian_laplace, gaussian_laplace_pair, gaussian_normal, laplacian_laplace,
+            laplacian_laplace_pair, laplacian_normal,
+        },
+    },
+};
+
+/// The profile of a [`RealKernel`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RealProfile {
+    /// `exp(−‖y − y'‖₂² / 2ℓ²)`.
+    Gaussian,
+    /// `exp(−‖y − y'‖₁ / ℓ)`.
+    Laplacian,
+}
+
+/// A kernel on targets of `ℝ^d`, the product of one-dimensional kernels over the coordinates.
+///
+/// Its expectations under normal and Laplace predictions, and under mixtures of them, are known in
+/// closed form, and are sums for Monte Carlo samples.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RealKernel {
+    /// The profile.
+    pub profile: RealProfile,
+    /// The length scale `ℓ`, in units of the targets.
+    pub length_scale: f64,
+}
+
+impl RealKernel {
+    /// `exp(−‖y − y'‖₂² / 2ℓ²)`.
+    pub fn gaussian(length_scale: f64) -> Self {
+        Self {
+            profile: RealProfile::Gaussian,
+            length_scale,
+        }
+    }
+
+    /// `exp(−‖y − y'‖₁ / ℓ)`.
+    pub fn laplacian(length_scale: f64) -> Self {
+        Self {
+            profile: RealProfile::Laplacian,
+            length_scale,
+        }
+    }
+
+    /// The same kernel with the median of the distances between all pairs of targets as its length
+    /// scale, Euclidean for the Gaussian and L1 for the Laplacian profile; 1 if that is 0.
+    ///
+    /// # Shapes
+    ///
+    /// - targets: `[n, d]`
+    ///
+    /// # Panics
+    ///
+    /// If a target is not finite.
+    pub fn with_median_of(self, targets: &Tensor<2>) -> Self {
+        let distance = match self.profile {
+            RealProfile::Gaussian => Distance::Euclidean,
+            RealProfile::Laplacian => Distance::L1,
+        };
+        Self {
+            length_scale: median_distance(targets, distance),
+            ..self
+        }
+    }
+
+    /// The kernel between points: `[batches, n, d]` and `[batches, k, d]` to `[batches, n, k]`.
+    pub(super) fn of_points(&self, x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
+        use crate::ops::{pairwise_distance, squared_euclidean_distance};
+        let l = self.length_scale;
+        match self.profile {
+            RealProfile::Gaussian => (squared_euclidean_distance(x, y) * (-0.5 / (l * l))).exp(),
+            RealProfile::Laplacian => (pairwise_distance(x, y, Distance::L1) * -l.recip()).exp(),
+        }
+    }
+
+    /// Whether the length scale is positive and finite.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] if it is not.
+    pub fn validate(&self) -> Result<()> {
+        match self.length_scale {
+            value if value.is_finite() && value > 0.0 => Ok(()),
+            value => Err(Error::Parameter {
+                name: "the length scale of the target kernel",
+                value,
+                expected: "a positive finite number",
+            }),
+        }
+    }
+
+    /// For predictions with a location and a scale for each coordinate: the product over the
+    /// coordinates of the expectation under one prediction.
+    fn single(
+        &self,
+        (location, scale): (Tensor<2>, Tensor<2>),
+        y: &Tensor<2>,
+        batches: usize,
+        coordinate: impl Fn(f64, Tensor<3>, Tensor<3>) -> Tensor<3>,
+    ) -> Tensor<3> {
+        let (location, scale) = (in_batches(location, batches), in_batches(scale, batches));
+        let y = in_batches(y.clone(), batches);
+        product(location.dims()[2], |c| {
+            let delta = column(&location, c) - row(&y, c); // [b, n, k]
+            let scale = column(&scale, c).expand(delta.dims());
+            coordinate(self.length_scale, delta, scale)
+        })
+    }
+
+    /// The same for the expectation under two predictions.
+    fn double(
+        &self,
+        (location, scale): (Tensor<2>, Tensor<2>),
+        (other_location, other_scale): (Tensor<2>, Tensor<2>),
+        batches: usize,
+        coordinate: impl Fn(f64, Tensor<3>, Tensor<3>, Tensor<3>) -> Tensor<3>,
+    ) -> Tensor<3> {
+        let [location, scale, other_location, other_scale] =
+            [location, scale, other_location, other_scale].map(|x| in_batches(x, batches));
+        product(location.dims()[2], |c| {
+            let delta = column(&location, c) - row(&other_location, c); // [b, n, k]
+            let shape = delta.dims();
+            let scale = column(&scale, c).expand(shape);
+            let other = row(&other_scale, c).expand(shape);
+            coordinate(self.length_scale, delta, scale, other)
+        })
+    }
+}
+
+/// `Π_c f(c)`.
+fn product(dimensions: usize, f: impl Fn(usize) -> Tensor<3>) -> Tensor<3> {
+    (0..dimensions)
+        .map(f)
+        .reduce(|a, b| a * b)
+        .expect("at least one coordinate")
+}
+
+/// Coordinate `c` of each point, `[b, n, d] → [b, n, 1]`.
+fn column(x: &Tensor<3>, c: usize) -> Tensor<3> {
+    let [b, n, _] = x.dims();
+    x.clone().slice([0..b, 0..n, c..c + 1])
+}
+
+/// Coordinate `c` of each point, `[b, k, d] → [b, 1, k]`.
+fn row(x: &Tensor<3>, c: usize) -> Tensor<3> {
+    column(x, c).swap_dims(1, 2)
+}
+
+/// A kernel on the targets of predictions over `ℝ^d`.
+macro_rules! on_real_targets {
+    ($predictions:ty) => {
+        fn between(
+            &self,
+            y: &Tensor<2>,
+            other: &Tensor<2>,
+            _like: &$predictions,
+            batches: usize,
+        ) -> Tensor<3> {
+            self.of_points(
+                in_batches(y.clone(), batches),
+                in_batches(other.clone(), batches),
+            )
+        }
+
+        fn half_bound(&self) -> f64 {
+            1.0
+        }
+    };
+}
+pub(super) use on_real_targets;
+
+impl TargetKernel<Normal> for RealKernel {
+    on_real_targets!(Normal);
+
+    fn expectation(&self, predictions: &Normal, y: &Tensor<2>, batches: usize) -> Tensor<3> {
+        let coordinate = match self.profile {
+            RealProfile::Gaussian => gaussian_normal,
+            RealProfile::Laplacian => laplacian_normal,
+        };
+        let parameters = (
+            predictions.mean(),
+            predictions.standard_deviation().square(),
+        );
+        self.single(parameters, y, batches, coordinate)
+    }
+
+    /// That of one prediction with the variance `σ² + σ'²`.
+    fn double_expectation(&self, p: &Normal, q: &Normal, batches: usize) -> Tensor<3> {
+        let coordinate = match self.profile {
+            RealProfile::Gaussian => gaussian_normal,
+            RealProfile::Laplacian => laplacian_normal,
+        };
+        let parameters = |p: &Normal| (p.mean(), p.standard_deviation().square());
+        self.double(parameters(p), parameters(q), batches, |l, delta, v, w| {
+            coordinate(l, delta, v + w)
+        })
+    }
+
+    fn validate_for(&self, _predictions: &Normal) -> Result<()> {
+        self.validate()
+    }
+}
+
+impl TargetKernel<Laplace> for RealKernel {
+    on_real_targets!(Laplace);
+
+    fn expectation(&self, predictions: &Laplace, y: &Tensor<2>, batches: usize) -> Tensor<3> {
+        let coordinate = match self.profile {
+            RealProfile::Gaussian => gaussian_laplace,
+            RealProfile::Laplacian => laplacian_laplace,
+        };
+        let parameters = (predictions.location(), predictions.scale());
+        self.single(parameters, y, batches, coordinate)
+    }
+
+    fn double_expectation(&self, p: &Laplace, q: &Laplace, batches: usize) -> Tensor<3> {
+        let coordinate = match self.profile {
+            RealProfile::Gaussian => gaussian_laplace_pair,
+            RealProfile::Laplacian => laplacian_laplace_pair,
+        };
+        let parameters = |p: &Laplace| (p.location(), p.scale());
+        self.double(parameters(p), parameters(q), batches, coordinate)
+    }
+
+    fn validate_for(&self, _predictions: &Laplace) -> Result<()> {
+        self.validate()
+    }
+}

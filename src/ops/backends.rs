@@ -1,0 +1,77 @@
+//! The backends that operations run on, in one list: a new backend is added here and in Cargo.toml.
+
+use std::{
+    future::Future,
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
+
+use burn::{
+    backend::DispatchDevice,
+    tensor::{DType, Tensor},
+};
+
+/// Makes a trait an extension of every backend.
+macro_rules! on_every_backend {
+    ($($extension:tt)*) => {
+        #[burn::backend::backend_extension(
+            Autodiff,
+            Flex: cfg(feature = "flex"),
+            NdArray: cfg(feature = "ndarray"),
+            Cube: cfg(feature = "cube"),
+            Remote: cfg(feature = "remote")
+        )]
+        $($extension)*
+    };
+}
+
+/// Implements an extension for the backends whose tensors are in the memory of the host.
+macro_rules! on_host {
+    ($extension:ident { $($items:tt)* }) => {
+        #[cfg(feature = "flex")]
+        impl $extension for burn::backend::Flex {
+            $($items)*
+        }
+        #[cfg(feature = "ndarray")]
+        impl $extension for burn::backend::NdArray {
+            $($items)*
+        }
+    };
+}
+
+/// Implements an extension by its composition elsewhere: for wgpu, CUDA and CubeCL's own processor, and
+/// over the network, where the server knows no operation of this crate.
+macro_rules! composed_elsewhere {
+    ($extension:ident) => {
+        #[cfg(feature = "cube")]
+        impl $extension for burn::backend::Cube {}
+        #[cfg(feature = "remote")]
+        impl $extension for burn::backend::Remote {}
+    };
+}
+
+pub(super) use {composed_elsewhere, on_every_backend, on_host};
+
+/// Whether the tensor is in the memory of the host, in f32 or f64: then there is a fused pass, and
+/// operations that exist only there.
+pub(crate) fn is_on_host(points: &Tensor<2>) -> bool {
+    let device = points.device().without_autodiff();
+    let on_host = match device.as_dispatch() {
+        #[cfg(feature = "flex")]
+        DispatchDevice::Flex(_) => true,
+        #[cfg(feature = "ndarray")]
+        DispatchDevice::NdArray(_) => true,
+        #[allow(unreachable_patterns)] // where there is no other backend
+        _ => false,
+    };
+    on_host && matches!(points.dtype(), DType::F32 | DType::F64)
+}
+
+/// The result of a read from a backend on the host, which is there at once.
+#[cfg_attr(not(any(feature = "flex", feature = "ndarray")), allow(dead_code))]
+pub(super) fn ready<T, E: std::fmt::Debug>(read: impl Future<Output = Result<T, E>>) -> T {
+    match pin!(read).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(data) => data.expect("a tensor on the host can be read"),
+        Poll::Pending => panic!("a tensor on the host is there at once"),
+    }
+}

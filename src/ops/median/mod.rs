@@ -1,0 +1,101 @@
+//! Medians and other order statistics of the distances between pairs: on the host without storing the
+//! distances ([`select`], [`host`], [`tiles`]), on a device without reading back ([`cube`], [`composed`]).
+
+mod composed;
+#[cfg(feature = "cube")]
+mod cube;
+mod host;
+mod select;
+mod tiles;
+
+use burn::tensor::{DType, Element, Tensor, TensorData};
+
+pub(crate) use composed::median_of_pairs;
+pub(crate) use tiles::median_of_tiles;
+
+use super::{
+    backends::is_on_host,
+    pairs::PairKernel,
+    simd::real::{Real, with_real},
+};
+use crate::radial::{Distance, Profile};
+
+/// Whether there is [`median_of_blocks`] for the tensor and the distance: if the fused pass has it.
+pub(crate) fn has_fused_median(points: &Tensor<2>, distance: Distance) -> bool {
+    let has_distance = PairKernel::new(distance, Profile::Exponential).is_some();
+    let has_tensor = match points.device().without_autodiff().as_dispatch() {
+        #[cfg(feature = "cube")]
+        burn::backend::DispatchDevice::Cube(device) => {
+            cube::has_median(device, points.dtype(), points.dims()[0])
+        }
+        _ => is_on_host(points),
+    };
+    has_distance && has_tensor
+}
+
+/// The median of the distances between the pairs within blocks of `size` points, `[1]` and detached: the
+/// mean of the two middle ones, and 1 where that is 0 or some distance is not finite. Only with a
+/// [fused median](has_fused_median).
+pub(crate) fn median_of_blocks(points: Tensor<2>, distance: Distance, size: usize) -> Tensor<1> {
+    let points = points.detach();
+    #[cfg(feature = "cube")]
+    if !is_on_host(&points) {
+        return cube::median_of_blocks(points, distance, size);
+    }
+    let (device, dtype, d) = (points.device(), points.dtype(), points.dims()[1]);
+    let data = points.into_data();
+    let median = with_real!(dtype, T => median::<T>(&data, d, distance, size));
+    let median = TensorData::new(vec![median], [1]);
+    Tensor::from_data(median.convert_dtype(dtype), (&device, dtype))
+}
+
+fn median<T: Real + Element>(
+    points: &TensorData,
+    d: usize,
+    distance: Distance,
+    size: usize,
+) -> f64 {
+    let points = points.as_slice::<T>().expect("of this dtype");
+    if !points.iter().all(|x| x.to_f64().is_finite()) {
+        return 1.0; // of a diverged batch, whose statistic is NaN
+    }
+    let pairs = (points.len() / d / size * (size * (size - 1) / 2)) as u64;
+    let middle = [(pairs - 1) / 2, pairs / 2];
+    mean_or_one(&host::order_statistics(points, d, size, distance, &middle))
+}
+
+/// The mean of two middle distances, 1 if it is 0.
+pub(crate) fn mean_or_one(middle: &[f64]) -> f64 {
+    match 0.5 * middle.iter().sum::<f64>() {
+        0.0 => 1.0,
+        median => median,
+    }
+}
+
+/// For each rank (0-based) the distance of that rank among the pairs `i < j`, computed on the host in
+/// f32 or f64, wherever the points are.
+///
+/// # Panics
+///
+/// If a rank is not below the number of pairs `n(n−1)/2`, or a point is not finite.
+pub(crate) fn order_statistics(points: &Tensor<2>, distance: Distance, ranks: &[u64]) -> Vec<f64> {
+    let [n, d] = points.dims();
+    let pairs = (n * n.saturating_sub(1) / 2) as u64;
+    for &rank in ranks {
+        assert!(rank < pairs, "rank {rank} of {pairs} distances");
+    }
+    if ranks.is_empty() {
+        return Vec::new();
+    }
+    let data = points.clone().into_data();
+    let finite = data.iter::<f64>().all(f64::is_finite);
+    assert!(finite, "distances between points that are not finite");
+    let data = match data.dtype() {
+        DType::F64 => data,
+        _ => data.convert::<f32>(),
+    };
+    with_real!(data.dtype(), T => {
+        let points = data.as_slice::<T>().expect("of this dtype");
+        host::order_statistics(points, d, n, distance, ranks)
+    })
+}

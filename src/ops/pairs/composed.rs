@@ -1,0 +1,222 @@
+//! The operation composed of backend operations, a few rows of pairs at a time: what runs where there
+//! is no fused pass.
+
+use burn::{
+    backend::{
+        Backend, TensorMetadata,
+        tensor::{FloatTensor, IntTensor},
+    },
+    tensor::{IndexingUpdateOp, Slice},
+};
+
+use super::{
+    PairKernel, Pairing,
+    backend::{WithGradient, WithGradients},
+    normalisation,
+};
+use crate::ops::pairwise_distance::{Form, distances, pull_back};
+
+/// Numbers in a tile of the composition.
+const TILE: usize = 1 << 22;
+
+/// With residuals `e_y − p`.
+pub(super) fn composed<B: Backend>(
+    points: FloatTensor<B>,
+    labels: IntTensor<B>,
+    bandwidth: FloatTensor<B>,
+    kernel: PairKernel,
+    pairing: Pairing,
+    gradient: bool,
+) -> WithGradient<B> {
+    let (n, device, dtype) = (points.shape()[0], points.device(), points.dtype());
+    let none = B::float_zeros([n, 1].into(), &device, dtype.into());
+    let residuals = B::float_scatter(
+        1,
+        B::float_neg(points.clone()),
+        B::int_reshape(labels, [n, 1].into()),
+        B::float_add_scalar(none, 1.0.into()),
+        IndexingUpdateOp::Add,
+    );
+    let (value, points, residuals, bandwidth) =
+        composed_rows::<B>(points, residuals, bandwidth, kernel, pairing, gradient);
+    (value, B::float_sub(points, residuals), bandwidth)
+}
+
+/// Without gradients, single zeros stand for them.
+pub(super) fn composed_rows<B: Backend>(
+    points: FloatTensor<B>,
+    residuals: FloatTensor<B>,
+    bandwidth: FloatTensor<B>,
+    kernel: PairKernel,
+    pairing: Pairing,
+    gradient: bool,
+) -> WithGradients<B> {
+    let n = points.shape()[0];
+    let size = pairing.size(n);
+    let (batch, used) = (n / size, n / size * size);
+    let scalar = |x: f64| x.into();
+    let zeros =
+        |shape: Vec<usize>| B::float_zeros(shape.into(), &points.device(), points.dtype().into());
+    let in_blocks = |x: FloatTensor<B>| {
+        let d = x.shape()[1];
+        let x = B::float_slice(x, &[Slice::from(0..used), Slice::full()]);
+        B::float_reshape(x, [batch, size, d].into())
+    };
+    let x = in_blocks(points.clone()); // [b, size, d]
+    let delta = in_blocks(residuals); // [b, size, m]
+    let rate = B::float_reshape(B::float_recip(bandwidth.clone()), [1, 1, 1].into());
+    let form = Form::Distance(kernel.distance());
+
+    let (mut value, mut stretch) = (zeros(vec![1]), zeros(vec![1]));
+    let (mut of_points, mut of_residuals) = (Vec::new(), Vec::new());
+    let rows = (TILE / used).clamp(1, size);
+    for start in (0..size).step_by(rows) {
+        let tile = [
+            Slice::full(),
+            Slice::from(start..size.min(start + rows)),
+            Slice::full(),
+        ];
+        let p = B::float_slice(x.clone(), &tile); // [b, t, d]
+        let delta_p = B::float_slice(delta.clone(), &tile);
+        let distance = distances::<B>(&p, &x, form); // [b, t, size]
+        let r = B::float_mul(distance.clone(), rate.clone());
+        let (exponent, r_power) = match kernel.is_gaussian() {
+            false => (B::float_neg(r.clone()), r.clone()),
+            true => {
+                let r2 = B::float_mul(r.clone(), r.clone());
+                (B::float_mul_scalar(r2.clone(), scalar(-0.5)), r2)
+            }
+        };
+        let k = B::float_exp(exponent);
+        let product = B::float_matmul(delta_p.clone(), B::float_transpose(delta.clone()));
+        let h = B::float_mul(k.clone(), product);
+        value = B::float_add(value, B::float_sum(h.clone()));
+        if !gradient {
+            continue;
+        }
+        stretch = B::float_add(stretch, B::float_sum(B::float_mul(h.clone(), r_power)));
+        // ∂h/∂distance
+        let slope = B::float_neg(B::float_mul(h, rate.clone()));
+        let slope = match kernel.is_gaussian() {
+            false => slope,
+            true => B::float_mul(slope, r),
+        };
+        let saved = kernel.distance().is_euclidean().then_some(distance);
+        let [through_kernel, _] = pull_back::<B>(slope, saved, [&p, &x], form, [true, false]);
+        of_points.extend(through_kernel); // [b, t, d]
+        // Σ_{j≠i} k_ij δ_j: k_ii = 1
+        of_residuals.push(B::float_sub(B::float_matmul(k, delta.clone()), delta_p));
+    }
+
+    let (of_pairs, of_diagonal) = normalisation(pairing, n);
+    let diagonal = B::float_sum(B::float_mul(delta.clone(), delta.clone())); // [1]
+    let value = B::float_add(
+        B::float_mul_scalar(
+            B::float_sub(value, diagonal.clone()),
+            scalar(0.5 * of_pairs),
+        ),
+        B::float_mul_scalar(diagonal, scalar(of_diagonal)),
+    );
+    if !gradient {
+        let none = || zeros(vec![1]);
+        return (value, none(), none(), none());
+    }
+    let whole = |tiles: Vec<FloatTensor<B>>| {
+        B::float_mul_scalar(B::float_cat(tiles, 1), scalar(of_pairs)) // [b, size, d or m]
+    };
+    let in_rows = |gradient: FloatTensor<B>| {
+        let d = gradient.shape()[2];
+        let gradient = B::float_reshape(gradient, [used, d].into());
+        match used < n {
+            true => B::float_cat(vec![gradient, zeros(vec![n - used, d])], 0),
+            false => gradient,
+        }
+    };
+    let through_diagonal = B::float_mul_scalar(delta, scalar(2.0 * of_diagonal));
+    let of_residuals = B::float_add(whole(of_residuals), through_diagonal);
+    let stretch = B::float_mul_scalar(B::float_div(stretch, bandwidth), scalar(0.5 * of_pairs));
+    (
+        value,
+        in_rows(whole(of_points)),
+        in_rows(of_residuals),
+        stretch,
+    )
+}
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use burn::{
+        backend::{
+            Flex,
+            ops::{FloatTensorOps, IntTensorOps},
+        },
+        tensor::TensorData,
+    };
+
+    use super::*;
+    use crate::{
+        ops::pairs::host,
+        radial::{Distance, Profile},
+    };
+
+    /// The composition is what runs without a fused pass: here on the same backend as the latter.
+    #[test]
+    fn composition_and_fused_pass_agree() {
+        let (n, m) = (23, 4);
+        let weights: Vec<f64> = (0..n * m)
+            .map(|k| ((k * k) as f64 * 0.37).sin() + 1.1)
+            .collect();
+        let points: Vec<f64> = weights
+            .chunks(m)
+            .flat_map(|row| {
+                row.iter()
+                    .map(|w| w / row.iter().sum::<f64>())
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let labels: Vec<i64> = (0..n).map(|i| (i * i % m) as i64).collect();
+        let device = Default::default();
+        let float = |x: &[f64], shape: &[usize]| {
+            <Flex as FloatTensorOps<Flex>>::float_from_data(
+                TensorData::new(x.to_vec(), shape),
+                &device,
+            )
+        };
+        for distance in Distance::ALL {
+            for profile in [Profile::Exponential, Profile::Gaussian] {
+                for pairing in [
+                    Pairing::All,
+                    Pairing::Blocks { size: n },
+                    Pairing::Blocks { size: 5 },
+                ] {
+                    let kernel = PairKernel::new(distance, profile).unwrap();
+                    let run = |by: fn(_, _, _, _, _, _) -> WithGradient<Flex>| {
+                        let labels = <Flex as IntTensorOps<Flex>>::int_from_data(
+                            TensorData::new(labels.clone(), [n]),
+                            &device,
+                        );
+                        let (value, gradient, bandwidth) = by(
+                            float(&points, &[n, m]),
+                            labels,
+                            float(&[0.3], &[1]),
+                            kernel,
+                            pairing,
+                            true,
+                        );
+                        [value, gradient, bandwidth]
+                            .map(|x| x.into_data().iter::<f64>().collect::<Vec<_>>())
+                            .concat()
+                    };
+                    let (found, expected) = (run(composed::<Flex>), run(host::run::<Flex>));
+                    assert_eq!(found.len(), n * m + 2);
+                    for (a, b) in found.iter().zip(&expected) {
+                        assert!(
+                            (a - b).abs() < 1e-13,
+                            "{kernel:?} {pairing:?}: {a}, not {b}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
