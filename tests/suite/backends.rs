@@ -3,7 +3,7 @@
 
 use burn::tensor::{DType, Device, Tensor};
 use burn_calibration::{
-    distribution::{Categorical, Geometry, Laplace, Mixture, Normal, Predictive, Samples},
+    distribution::{Categorical, Geometry, Laplace, Mixture, Normal, Samples},
     estimator::{Ece, Estimator, Mmce, MmceForm, Skce, SkceForm},
     hypothesis::*,
     kernel::{Distance, Kernel, Profile, RealKernel, TargetKernel, TensorKernel},

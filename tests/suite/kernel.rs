@@ -1,6 +1,6 @@
 use approx::assert_relative_eq;
 use burn::tensor::{DType, Tensor};
-use burn_calibration::distribution::{Geometry, Mixture, Normal, Predictive};
+use burn_calibration::distribution::{Geometry, Mixture, Normal};
 use burn_calibration::kernel::{
     Bandwidth, Distance, Kernel, Profile, distance_order_statistics, median_distance,
     median_distance_with_diagonal,

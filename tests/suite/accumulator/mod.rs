@@ -9,7 +9,7 @@ use burn_calibration::{
     accumulator::*,
     estimator::Event,
     kernel::{Bandwidth, Kernel},
-    score::{Brier, LogScore, Score},
+    score::{Brier, LogScore},
 };
 
 use crate::data::*;

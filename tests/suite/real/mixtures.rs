@@ -4,7 +4,7 @@ use std::slice::from_ref;
 
 use approx::assert_relative_eq;
 use burn_calibration::{
-    distribution::{Geometry, Laplace, Mixture, Normal, Predictive, Samples},
+    distribution::{Geometry, Laplace, Mixture, Normal, Samples},
     estimator::{Estimator, Skce},
     hypothesis::*,
     kernel::{Bandwidth, Distance},

@@ -3,7 +3,7 @@
 use approx::assert_relative_eq;
 use burn::tensor::Tensor;
 use burn_calibration::{
-    distribution::{Geometry, Mixture, Normal, Predictive, Samples},
+    distribution::{Geometry, Mixture, Normal, Samples},
     error::Error,
     estimator::{Estimator, Skce},
     hypothesis::{CalibrationTest, DistributionFreeSkceTest},

@@ -2,7 +2,7 @@ use approx::assert_relative_eq;
 use burn::tensor::DType;
 use burn_calibration::{
     distribution::Categorical,
-    score::{Brier, Decomposition, Divergence, LogScore, Score, Spherical},
+    score::{Brier, Decomposition, Divergence, LogScore, Spherical},
 };
 
 use super::population::*;

@@ -1,6 +1,6 @@
 //! A population of few distinct predictions, whose errors and scores are finite sums.
 
-use burn_calibration::score::{Brier, Divergence, LogScore, Score, Spherical};
+use burn_calibration::score::{Brier, Divergence, LogScore, Spherical};
 use rand::{RngExt, rngs::StdRng};
 
 use crate::data::*;
