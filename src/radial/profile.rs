@@ -42,9 +42,12 @@ pub enum Profile {
     },
 }
 
+/// A profile from its parameter.
+type Make = fn(f64) -> Profile;
+
 /// The name of each profile, and its value with this parameter if it has one: the one list that a new
 /// profile must join.
-const PROFILES: [(&str, fn(f64) -> Profile); 6] = [
+const PROFILES: [(&str, Make); 6] = [
     ("exponential", |_| Profile::Exponential),
     ("gaussian", |_| Profile::Gaussian),
     ("generalised-exponential:EXPONENT", |exponent| {
@@ -146,8 +149,7 @@ impl Profile {
 
 impl Display for Profile {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let is_this =
-            |(_, make): &&(_, fn(f64) -> Self)| discriminant(&make(1.0)) == discriminant(self);
+        let is_this = |(_, make): &&(_, Make)| discriminant(&make(1.0)) == discriminant(self);
         let (name, _) = PROFILES
             .iter()
             .find(is_this)

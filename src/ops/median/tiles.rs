@@ -101,9 +101,15 @@ mod tests {
         let smooth =
             |i: usize, j: usize| ((i * j) as f64 * 0.37).sin().abs() + (j - i) as f64 * 1e-3;
         let tied = |i: usize, j: usize| ((i * 7 + j * 13) % 5) as f64;
-        let mostly_equal = |i: usize, j: usize| if (i + j) % 7 == 0 { 2.0 } else { 0.25 };
+        let mostly_equal = |i: usize, j: usize| if (i + j).is_multiple_of(7) { 2.0 } else { 0.25 };
         let mostly_zero = |i: usize, j: usize| if (i * j) % 3 == 1 { 1.0 } else { 0.0 };
-        let nan = |i: usize, j: usize| if j % 9 == 0 { f64::NAN } else { smooth(i, j) };
+        let nan = |i: usize, j: usize| {
+            if j.is_multiple_of(9) {
+                f64::NAN
+            } else {
+                smooth(i, j)
+            }
+        };
         let all: [&dyn Fn(usize, usize) -> f64; 5] =
             [&smooth, &tied, &mostly_equal, &mostly_zero, &nan];
         for distance in all {

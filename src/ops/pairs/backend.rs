@@ -189,8 +189,7 @@ impl<B: PairStatistic, C: CheckpointStrategy> PairStatistic for Autodiff<B, C> {
                 (prep.finish(value), [points, residuals, bandwidth])
             }
         };
-        let [points, residuals, bandwidth] =
-            [points, residuals, bandwidth].map(|x| Self::from_inner(x));
+        let [points, residuals, bandwidth] = [points, residuals, bandwidth].map(Self::from_inner);
         (value, points, residuals, bandwidth)
     }
 }
