@@ -11,7 +11,7 @@
 //! let device = Device::default();
 //! let rows = Tensor::<2>::from_floats([[0.5, 0.5], [0.75, 0.5]], &device);
 //! let error = Categorical::from_probabilities(rows).unwrap_err();
-//! assert!(matches!(error, Error::RowSum { row: 1, .. }));
+//! assert!(matches!(error, Error::Sum { row: 1, .. }));
 //! assert!(error.to_string().starts_with("row 1: the probabilities sum to 1.25"));
 //! ```
 
@@ -25,44 +25,40 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, PartialEq, ThisError)]
 #[non_exhaustive]
 pub enum Error {
-    /// Every logit and every probability must be a finite number.
-    #[error("row {row}, class {class}: the {what} is {value}, expected a finite number")]
-    NotFinite {
-        /// What the number is: "logit" or "probability".
+    /// A number in a row of predictions or targets is not what it must be: a logit or a parameter that is
+    /// not finite, a probability or weight outside `[0, 1]`, a scale that is not positive.
+    #[error("row {row}, {column} {at}: {what} is {value}, expected {expected}")]
+    Value {
+        /// 0-based row.
+        row: usize,
+        /// What is counted within the row: "class", "coordinate" or "component".
+        column: &'static str,
+        /// Its 0-based number.
+        at: usize,
+        /// What the number is: "the logit", "the scale".
         what: &'static str,
-        /// 0-based row.
-        row: usize,
-        /// 0-based class.
-        class: usize,
         /// The offending value.
         value: f64,
+        /// What was expected.
+        expected: &'static str,
     },
 
-    /// Every probability must lie in `[0, 1]`.
-    #[error("row {row}, class {class}: the probability is {value}, expected a number in [0, 1]")]
-    ProbabilityRange {
+    /// The probabilities, the weights or the coordinates of a point of the simplex must sum to 1.
+    #[error("row {row}: {what} sum to {sum}, expected 1 within {tolerance:e}")]
+    Sum {
         /// 0-based row.
         row: usize,
-        /// 0-based class.
-        class: usize,
-        /// The offending value.
-        value: f64,
-    },
-
-    /// The probabilities of a row must sum to 1.
-    #[error("row {row}: the probabilities sum to {sum}, expected 1 within {tolerance:e}")]
-    RowSum {
-        /// 0-based row.
-        row: usize,
-        /// Their sum.
+        /// What is summed.
+        what: &'static str,
+        /// The sum.
         sum: f64,
-        /// The deviation from 1 that is accepted.
+        /// How far it may be from 1.
         tolerance: f64,
     },
 
     /// Every label must be a class.
     #[error("row {row}: the label is {label}, expected a class in 0..{classes}")]
-    LabelRange {
+    Label {
         /// 0-based row.
         row: usize,
         /// The offending label.
@@ -71,140 +67,37 @@ pub enum Error {
         classes: usize,
     },
 
-    /// There must be one label for each prediction.
-    #[error(
-        "{predictions} predictions but {labels} labels, expected as many of one as of the other"
-    )]
-    LengthMismatch {
+    /// There must be one label or target for each prediction.
+    #[error("{predictions} predictions but {got} {what}, expected as many of one as of the other")]
+    Length {
         /// Number of predictions.
         predictions: usize,
-        /// Number of labels.
-        labels: usize,
-    },
-
-    /// Every parameter of a prediction and every target must be a finite number.
-    #[error("row {row}, coordinate {coordinate}: the {what} is {value}, expected a finite number")]
-    NotFiniteReal {
-        /// What the number is: "location", "scale", "sample" or "target".
-        what: &'static str,
-        /// 0-based row.
-        row: usize,
-        /// 0-based coordinate.
-        coordinate: usize,
-        /// The offending value.
-        value: f64,
-    },
-
-    /// Every scale must be positive.
-    #[error("row {row}, coordinate {coordinate}: the scale is {value}, expected a positive number")]
-    Scale {
-        /// 0-based row.
-        row: usize,
-        /// 0-based coordinate.
-        coordinate: usize,
-        /// The offending value.
-        value: f64,
-    },
-
-    /// Every parameter of a Beta or Dirichlet distribution must be positive.
-    #[error("row {row}, coordinate {coordinate}: {what} is {value}, expected a positive number")]
-    NotPositive {
-        /// The parameter: "α" or "β".
-        what: &'static str,
-        /// 0-based row.
-        row: usize,
-        /// 0-based coordinate.
-        coordinate: usize,
-        /// The offending value.
-        value: f64,
-    },
-
-    /// Every target must lie where the predictions have a density.
-    #[error("row {row}, coordinate {coordinate}: the target is {value}, expected {expected}")]
-    TargetRange {
-        /// 0-based row.
-        row: usize,
-        /// 0-based coordinate.
-        coordinate: usize,
-        /// The offending value.
-        value: f64,
-        /// What was expected.
-        expected: &'static str,
-    },
-
-    /// The coordinates of a point of the simplex must sum to 1.
-    #[error(
-        "row {row}: the coordinates of the target sum to {sum}, expected 1 within {tolerance:e}"
-    )]
-    TargetSum {
-        /// 0-based row.
-        row: usize,
-        /// Their sum.
-        sum: f64,
-        /// The deviation from 1 that is accepted.
-        tolerance: f64,
-    },
-
-    /// Every weight of a mixture must lie in `[0, 1]`.
-    #[error("row {row}, component {component}: the weight is {value}, expected a number in [0, 1]")]
-    Weight {
-        /// 0-based row.
-        row: usize,
-        /// 0-based component.
-        component: usize,
-        /// The offending value.
-        value: f64,
-    },
-
-    /// The weights of a mixture must sum to 1.
-    #[error("row {row}: the weights sum to {sum}, expected 1 within {tolerance:e}")]
-    WeightSum {
-        /// 0-based row.
-        row: usize,
-        /// Their sum.
-        sum: f64,
-        /// The deviation from 1 that is accepted.
-        tolerance: f64,
-    },
-
-    /// There must be one target for each prediction.
-    #[error(
-        "{predictions} predictions but {targets} targets, expected as many of one as of the other"
-    )]
-    TargetLength {
-        /// Number of predictions.
-        predictions: usize,
-        /// Number of targets.
-        targets: usize,
-    },
-
-    /// Targets and predictions must have the same dimension.
-    #[error("targets of dimension {got}, expected {expected}")]
-    DimensionMismatch {
-        /// The dimension given.
+        /// Number of labels or targets.
         got: usize,
-        /// The dimension expected.
+        /// "labels" or "targets".
+        what: &'static str,
+    },
+
+    /// Predictions and targets, or two sets of predictions, must be over as many classes or dimensions.
+    #[error("{what} have {got} {columns}, expected {expected}")]
+    Width {
+        /// "the predictions" or "the targets".
+        what: &'static str,
+        /// "classes" or "dimensions".
+        columns: &'static str,
+        /// The number given.
+        got: usize,
+        /// The number expected.
         expected: usize,
     },
 
-    /// Predictions of this kind have no such distance.
-    #[error("there is no {distance} distance of such predictions, expected {expected}")]
-    NoSuchDistance {
-        /// The name of the distance asked for.
-        distance: &'static str,
-        /// What there is.
-        expected: &'static str,
-    },
-
-    /// A distance or a profile must be one of those that have a name.
-    #[error("there is no {what} {name:?}, expected one of {expected}")]
-    UnknownName {
-        /// What was named.
-        what: &'static str,
-        /// The name given.
-        name: String,
-        /// The names that there are.
-        expected: String,
+    /// Predictions and targets must have the same dtype.
+    #[error("the dtype of the targets is {got:?}, expected {expected:?}, that of the predictions")]
+    DTypeMismatch {
+        /// The dtype given.
+        got: DType,
+        /// The dtype of the predictions.
+        expected: DType,
     },
 
     /// The quantity needs more samples than there are.
@@ -236,13 +129,6 @@ pub enum Error {
         samples: usize,
     },
 
-    /// The bandwidth of a kernel must be a positive finite number.
-    #[error("the kernel bandwidth is {value}, expected a positive finite number")]
-    Bandwidth {
-        /// The offending value.
-        value: f64,
-    },
-
     /// What is proved for positive definite kernels needs one.
     #[error(
         "{what} needs a kernel that is known to be positive definite on such predictions, expected one, or {expected}"
@@ -261,66 +147,38 @@ pub enum Error {
         kernel: String,
     },
 
-    /// Predictions must have the classes that they are compared over.
-    #[error("the predictions have {got} classes, expected {expected}")]
-    ClassMismatch {
-        /// Number of classes of the predictions.
-        got: usize,
-        /// Number of classes expected.
-        expected: usize,
+    /// What is asked for does not exist for such predictions, pieces or maps.
+    #[error("{what}, expected {expected}")]
+    Unsupported {
+        /// What there is not.
+        what: String,
+        /// What to take instead.
+        expected: &'static str,
     },
 
-    /// A group of classes must hold one.
-    #[error("group {group} holds no class")]
-    EmptyGroup {
-        /// 0-based number of the group.
-        group: usize,
+    /// A distance or a profile must be one of those that have a name.
+    #[error("there is no {what} {name:?}, expected one of {expected}")]
+    UnknownName {
+        /// What was named.
+        what: &'static str,
+        /// The name given.
+        name: String,
+        /// The names that there are.
+        expected: String,
     },
 
-    /// Each class must be in exactly one group.
-    #[error("class {class} is in {groups} groups, expected it in exactly one")]
-    NotAPartition {
-        /// The class.
-        class: usize,
-        /// How often it occurs.
-        groups: usize,
+    /// Groups must hold each class once.
+    #[error("{reason}, expected every class in exactly one group, and no group without a class")]
+    Groups {
+        /// What is wrong.
+        reason: String,
     },
 
-    /// The matrix of a matrix-valued kernel must be square.
-    #[error(
-        "row {row} of the kernel matrix has {got} entries, expected {expected}, as many as rows"
-    )]
-    MatrixShape {
-        /// 0-based row.
-        row: usize,
-        /// Its number of entries.
-        got: usize,
-        /// The number of rows.
-        expected: usize,
-    },
-
-    /// The matrix of a matrix-valued kernel must be symmetric.
-    #[error(
-        "the kernel matrix is {value} at ({row}, {column}) and {mirrored} at ({column}, {row}), expected a symmetric matrix"
-    )]
-    MatrixAsymmetry {
-        /// 0-based row.
-        row: usize,
-        /// 0-based column.
-        column: usize,
-        /// The entry.
-        value: f64,
-        /// The entry with row and column exchanged.
-        mirrored: f64,
-    },
-
-    /// The matrix of a matrix-valued kernel must be positive semi-definite.
-    #[error(
-        "the kernel matrix is not positive semi-definite: its Cholesky decomposition fails in row {row}"
-    )]
-    MatrixIndefinite {
-        /// 0-based row.
-        row: usize,
+    /// A kernel matrix must be square, symmetric and positive semi-definite.
+    #[error("{reason}")]
+    KernelMatrix {
+        /// What is wrong, and what was expected.
+        reason: String,
     },
 
     /// A parameter is outside its domain.
@@ -348,31 +206,13 @@ pub enum Error {
         value: f64,
     },
 
-    /// Predictions and targets must have the same dtype.
-    #[error("the dtype of the targets is {got:?}, expected {expected:?}, that of the predictions")]
-    DTypeMismatch {
-        /// The dtype given.
-        got: DType,
-        /// The dtype of the predictions.
-        expected: DType,
-    },
-
-    /// The generalised entropy of the score has no lower bound, so that its mean bounds no
-    /// calibration error.
-    #[error(
-        "the {score} gives no upper bound of a calibration error: the infimum of its entropy is −∞, expected a score whose entropy is bounded, such as the CRPS"
-    )]
-    NoUpperBound {
-        /// The score.
-        score: &'static str,
-    },
-
     /// Of the predictions before and after a recalibration, one violates a condition.
     #[error("{when} recalibration: {reason}")]
     Recalibration {
         /// "before" or "after".
         when: &'static str,
         /// The condition.
+        #[source]
         reason: Box<Error>,
     },
 
@@ -396,15 +236,6 @@ pub enum Error {
         locations: usize,
         /// Rank of the covariance.
         rank: usize,
-    },
-
-    /// What needs all predictions at once has no accumulator that can be merged.
-    #[error("{what} is not known from pieces of the predictions, expected {expected}")]
-    NotMergeable {
-        /// What needs them.
-        what: &'static str,
-        /// What can be merged.
-        expected: &'static str,
     },
 
     /// Accumulators that are merged must be of the same classes, bins, kernel and block size.
@@ -432,25 +263,7 @@ pub enum Error {
         samples: u64,
     },
 
-    /// A map without parameters to descend in cannot be fitted by a criterion.
-    #[error("{map} cannot be fitted by a criterion: {reason}")]
-    NoSuchFit {
-        /// The map.
-        map: &'static str,
-        /// What it is fitted by.
-        reason: &'static str,
-    },
-
-    /// A fitted map could not be saved or loaded.
-    #[error("{path}: {reason}")]
-    Map {
-        /// The file.
-        path: String,
-        /// What is wrong with it, and what was expected.
-        reason: String,
-    },
-
-    /// A picture or a report could not be written.
+    /// A file could not be read or written, or does not hold what it should.
     #[error("{path}: {reason}")]
     File {
         /// The file.

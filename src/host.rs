@@ -70,14 +70,15 @@ pub(crate) fn check_labels(
     classes: usize,
 ) -> Result<Vec<usize>> {
     if labels.len() != predictions {
-        return Err(Error::LengthMismatch {
+        return Err(Error::Length {
             predictions,
-            labels: labels.len(),
+            got: labels.len(),
+            what: "labels",
         });
     }
     let check = |(row, &label): (usize, &i64)| match usize::try_from(label) {
         Ok(class) if class < classes => Ok(class),
-        _ => Err(Error::LabelRange {
+        _ => Err(Error::Label {
             row,
             label,
             classes,
@@ -113,11 +114,13 @@ pub(crate) fn check_classes(classes: usize) -> Result<()> {
 /// Whether the numbers in rows of `classes` are finite.
 pub(crate) fn check_finite(values: &[f64], classes: usize, what: &'static str) -> Result<()> {
     match values.iter().position(|value| !value.is_finite()) {
-        Some(at) => Err(Error::NotFinite {
-            what,
+        Some(at) => Err(Error::Value {
             row: at / classes,
-            class: at % classes,
+            column: "class",
+            at: at % classes,
+            what,
             value: values[at],
+            expected: "a finite number",
         }),
         None => Ok(()),
     }
@@ -128,16 +131,20 @@ pub(crate) fn check_probabilities(values: &[f64], classes: usize, dtype: DType) 
     let tolerance = row_sum_tolerance(classes, dtype);
     for (row, values) in values.chunks(classes).enumerate() {
         if let Some(class) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
-            return Err(Error::ProbabilityRange {
+            return Err(Error::Value {
                 row,
-                class,
+                column: "class",
+                at: class,
+                what: "the probability",
                 value: values[class],
+                expected: "a number in [0, 1]",
             });
         }
         let sum: f64 = values.iter().sum();
         if (sum - 1.0).abs() > tolerance {
-            return Err(Error::RowSum {
+            return Err(Error::Sum {
                 row,
+                what: "the probabilities",
                 sum,
                 tolerance,
             });

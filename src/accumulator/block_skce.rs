@@ -57,13 +57,13 @@ impl BlockSkceAccumulator {
     ///
     /// # Errors
     ///
-    /// A bandwidth that is the median ([`Error::NotMergeable`]) or not positive, a profile that is
+    /// A bandwidth that is the median ([`Error::Unsupported`]) or not positive, a profile that is
     /// neither exponential nor Gaussian, fewer than two samples a block or than two classes.
     pub fn new(kernel: Kernel, size: usize, classes: usize) -> Result<Self> {
         kernel.validate()?;
         if kernel.bandwidth == Bandwidth::Median {
-            return Err(Error::NotMergeable {
-                what: "the median bandwidth",
+            return Err(Error::Unsupported {
+                what: "the median bandwidth is not known from pieces of the predictions".into(),
                 expected: "a fixed one, such as the median of some thousand predictions",
             });
         }

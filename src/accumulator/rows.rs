@@ -1,7 +1,7 @@
 use burn::tensor::{DType, Int, Tensor};
 
 use crate::{
-    distribution::Categorical,
+    distribution::{Categorical, Targets},
     error::{Error, Result},
     host::{check_finite, check_labels, check_probabilities, to_vec},
 };
@@ -61,7 +61,7 @@ impl Rows {
         classes: usize,
         labels: &[i64],
     ) -> Result<Self> {
-        let labels = check(&probabilities, classes, labels, "probability")?;
+        let labels = check(&probabilities, classes, labels, "the probability")?;
         // the numbers may come from f32
         check_probabilities(&probabilities, classes, DType::F32)?;
         Ok(Self::of_probabilities(probabilities, classes, labels))
@@ -73,7 +73,7 @@ impl Rows {
     ///
     /// As [`Categorical::from_logits`] and [`new`](Self::new); numbers that do not fill a row.
     pub fn from_logits(logits: Vec<f64>, classes: usize, labels: &[i64]) -> Result<Self> {
-        let labels = check(&logits, classes, labels, "logit")?;
+        let labels = check(&logits, classes, labels, "the logit")?;
         Ok(Self::of_logits(logits, classes, labels))
     }
 
@@ -107,7 +107,7 @@ impl Rows {
     pub(super) fn check_classes(&self, expected: usize) -> Result<()> {
         match self.classes {
             got if got == expected => Ok(()),
-            got => Err(Error::ClassMismatch { got, expected }),
+            got => Err(Tensor::<1, Int>::mismatch(got, expected)),
         }
     }
 

@@ -38,7 +38,7 @@ impl Categorical {
     ///
     /// No rows, fewer than two columns, or a logit that is NaN or infinite.
     pub fn from_logits(logits: Tensor<2>) -> Result<Self> {
-        checked_rows(&logits, "logit")?;
+        checked_rows(&logits, "the logit")?;
         Ok(Self {
             probabilities: activation::softmax(logits.clone(), 1).into(),
             logits: Some(logits),
@@ -183,10 +183,10 @@ impl Predictive for Categorical {
     fn check(&self) -> Result<()> {
         match &self.logits {
             _ if self.checked => Ok(()),
-            Some(logits) => checked_rows(logits, "logit").map(|_| ()),
+            Some(logits) => checked_rows(logits, "the logit").map(|_| ()),
             None => {
                 let probabilities = self.probabilities();
-                let rows = checked_rows(&probabilities, "probability")?;
+                let rows = checked_rows(&probabilities, "the probability")?;
                 check_probabilities(&rows, self.classes(), self.dtype())
             }
         }

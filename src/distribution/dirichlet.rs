@@ -94,8 +94,9 @@ impl Predictive for Dirichlet {
         {
             let sum: f64 = point.iter().sum();
             if (sum - 1.0).abs() > SUM_TOLERANCE {
-                return Err(Error::TargetSum {
+                return Err(Error::Sum {
                     row,
+                    what: "the coordinates of the target",
                     sum,
                     tolerance: SUM_TOLERANCE,
                 });
@@ -150,11 +151,13 @@ pub(super) fn check_positive(parameter: &Tensor<2>, what: &'static str) -> Resul
     let [_, columns] = parameter.dims();
     let values = check_real(parameter, what)?;
     match values.iter().position(|&value| value <= 0.0) {
-        Some(at) => Err(Error::NotPositive {
-            what,
+        Some(at) => Err(Error::Value {
             row: at / columns,
-            coordinate: at % columns,
+            column: "coordinate",
+            at: at % columns,
+            what,
             value: values[at],
+            expected: "a positive number",
         }),
         None => Ok(()),
     }
@@ -169,9 +172,11 @@ pub(crate) fn check_unit_interval(
     let [_, columns] = targets.dims();
     let values = to_vec(targets.clone());
     match values.iter().position(|value| !interval.contains(value)) {
-        Some(at) => Err(Error::TargetRange {
+        Some(at) => Err(Error::Value {
             row: at / columns,
-            coordinate: at % columns,
+            column: "coordinate",
+            at: at % columns,
+            what: "the target",
             value: values[at],
             expected,
         }),

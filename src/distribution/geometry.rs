@@ -16,11 +16,11 @@ pub trait Geometry: Predictive {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchDistance`] otherwise.
+    /// [`Error::Unsupported`] otherwise.
     fn check_distance(&self, distance: Distance) -> Result<()> {
         match distance {
-            Distance::TotalVariation => Err(Error::NoSuchDistance {
-                distance: distance.name(),
+            Distance::TotalVariation => Err(Error::Unsupported {
+                what: format!("there is no {distance} distance of such predictions"),
                 expected: "Euclidean, the 2-Wasserstein distance, or L1, that of the parameters",
             }),
             _ => Ok(()),

@@ -161,7 +161,9 @@ fn partition_of_classes(groups: &[impl AsRef<[usize]>], classes: usize) -> Resul
     for (number, group) in groups.iter().enumerate() {
         let group = group.as_ref();
         if group.is_empty() {
-            return Err(Error::EmptyGroup { group: number });
+            return Err(Error::Groups {
+                reason: format!("group {number} holds no class"),
+            });
         }
         for &class in group {
             if class >= classes {
@@ -176,9 +178,8 @@ fn partition_of_classes(groups: &[impl AsRef<[usize]>], classes: usize) -> Resul
         }
     }
     match times.iter().position(|&times| times != 1) {
-        Some(class) => Err(Error::NotAPartition {
-            class,
-            groups: times[class],
+        Some(class) => Err(Error::Groups {
+            reason: format!("class {class} is in {} groups", times[class]),
         }),
         None => Ok(group_of),
     }

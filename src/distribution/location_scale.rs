@@ -69,13 +69,16 @@ impl LocationScale {
 
     /// All finite, scales positive, at least one row.
     pub fn check(&self) -> Result<()> {
-        check_real(&self.location, "location")?;
-        let scales = check_real(&self.scale, "scale")?;
+        check_real(&self.location, "the location")?;
+        let scales = check_real(&self.scale, "the scale")?;
         match scales.iter().position(|&scale| scale <= 0.0) {
-            Some(at) => Err(Error::Scale {
+            Some(at) => Err(Error::Value {
                 row: at / self.dimensions(),
-                coordinate: at % self.dimensions(),
+                column: "coordinate",
+                at: at % self.dimensions(),
+                what: "the scale",
                 value: scales[at],
+                expected: "a positive number",
             }),
             None => Ok(()),
         }
@@ -165,11 +168,13 @@ pub(super) fn check_real(tensor: &Tensor<2>, what: &'static str) -> Result<Vec<f
     }
     let values = to_vec(tensor.clone());
     match values.iter().position(|value| !value.is_finite()) {
-        Some(at) => Err(Error::NotFiniteReal {
-            what,
+        Some(at) => Err(Error::Value {
             row: at / dimensions,
-            coordinate: at % dimensions,
+            column: "coordinate",
+            at: at % dimensions,
+            what,
             value: values[at],
+            expected: "a finite number",
         }),
         None => Ok(values),
     }

@@ -150,16 +150,20 @@ impl<C: Component> Predictive for Mixture<C> {
         for (row, weights) in to_vec(self.weights()).chunks(k).enumerate() {
             let invalid = |weight: &f64| !(0.0..=1.0).contains(weight);
             if let Some(component) = weights.iter().position(invalid) {
-                return Err(Error::Weight {
+                return Err(Error::Value {
                     row,
-                    component,
+                    column: "component",
+                    at: component,
+                    what: "the weight",
                     value: weights[component],
+                    expected: "a number in [0, 1]",
                 });
             }
             let sum: f64 = weights.iter().sum();
             if (sum - 1.0).abs() > SUM_TOLERANCE {
-                return Err(Error::WeightSum {
+                return Err(Error::Sum {
                     row,
+                    what: "the weights",
                     sum,
                     tolerance: SUM_TOLERANCE,
                 });

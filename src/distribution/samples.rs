@@ -138,7 +138,7 @@ impl Predictive for Samples {
     }
 
     fn check(&self) -> Result<()> {
-        check_real(&self.parameter(), "sample").map(|_| ())
+        check_real(&self.parameter(), "the sample").map(|_| ())
     }
 
     fn halves(&self) -> Option<(Self, Self)> {
@@ -165,8 +165,8 @@ impl Geometry for Samples {
     fn check_distance(&self, distance: Distance) -> Result<()> {
         match distance {
             Distance::Euclidean => Ok(()),
-            _ => Err(Error::NoSuchDistance {
-                distance: distance.name(),
+            _ => Err(Error::Unsupported {
+                what: format!("there is no {distance} distance of such predictions"),
                 expected: "Euclidean, the 2-Wasserstein distance",
             }),
         }

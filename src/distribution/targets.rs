@@ -91,9 +91,10 @@ impl Targets for Tensor<1, Int> {
 
     fn check_shape(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()> {
         match self.dims() {
-            [labels] if labels != samples => Err(Error::LengthMismatch {
+            [labels] if labels != samples => Err(Error::Length {
                 predictions: samples,
-                labels,
+                got: labels,
+                what: "labels",
             }),
             _ if is_host(&self.device()) => self.check(samples, dimensions, dtype),
             _ => Ok(()),
@@ -101,7 +102,12 @@ impl Targets for Tensor<1, Int> {
     }
 
     fn mismatch(got: usize, expected: usize) -> Error {
-        Error::ClassMismatch { got, expected }
+        Error::Width {
+            what: "the predictions",
+            columns: "classes",
+            got,
+            expected,
+        }
     }
 
     fn text(&self, row: usize) -> String {
@@ -141,14 +147,15 @@ impl Targets for Tensor<2> {
 
     fn check(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()> {
         self.check_shape(samples, dimensions, dtype)?;
-        check_real(self, "target").map(|_| ())
+        check_real(self, "the target").map(|_| ())
     }
 
     fn check_shape(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()> {
         match self.dims() {
-            [targets, _] if targets != samples => Err(Error::TargetLength {
+            [targets, _] if targets != samples => Err(Error::Length {
                 predictions: samples,
-                targets,
+                got: targets,
+                what: "targets",
             }),
             [_, got] if got != dimensions => Err(Self::mismatch(got, dimensions)),
             _ if self.dtype() != dtype => Err(Error::DTypeMismatch {
@@ -160,7 +167,12 @@ impl Targets for Tensor<2> {
     }
 
     fn mismatch(got: usize, expected: usize) -> Error {
-        Error::DimensionMismatch { got, expected }
+        Error::Width {
+            what: "the targets",
+            columns: "dimensions",
+            got,
+            expected,
+        }
     }
 
     fn text(&self, row: usize) -> String {

@@ -84,7 +84,11 @@ impl Estimator for KdeTce {
         if let Some(value) = self.bandwidth
             && !(value.is_finite() && value > 0.0)
         {
-            return Err(Error::Bandwidth { value });
+            return Err(Error::Parameter {
+                name: "the kernel bandwidth",
+                value,
+                expected: "a positive finite number",
+            });
         }
         if let Some(value) = self.bandwidth
             && value < LEAST

@@ -1,7 +1,8 @@
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Int, Tensor, TensorData};
 
 use super::{ClassKernel, Kernel};
 use crate::{
+    distribution::Targets,
     error::{Error, Result},
     ops::PairKernel,
 };
@@ -124,10 +125,7 @@ impl ClassKernel for MatrixKernel {
     fn validate_for(&self, classes: usize) -> Result<()> {
         match self.matrix.len() {
             size if size == classes => self.kernel.validate(),
-            expected => Err(Error::ClassMismatch {
-                got: classes,
-                expected,
-            }),
+            expected => Err(Tensor::<1, Int>::mismatch(classes, expected)),
         }
     }
 }
@@ -148,18 +146,21 @@ fn check_symmetric(matrix: &[Vec<f64>]) -> Result<()> {
     }
     for (row, entries) in matrix.iter().enumerate() {
         if entries.len() != size {
-            return Err(Error::MatrixShape {
-                row,
-                got: entries.len(),
-                expected: size,
+            return Err(Error::KernelMatrix {
+                reason: format!(
+                    "row {row} of the kernel matrix has {} entries, expected {size}, as many as rows",
+                    entries.len()
+                ),
             });
         }
         if let Some(class) = entries.iter().position(|entry| !entry.is_finite()) {
-            return Err(Error::NotFinite {
-                what: "entry of the kernel matrix",
+            return Err(Error::Value {
                 row,
-                class,
+                column: "class",
+                at: class,
+                what: "the entry of the kernel matrix",
                 value: entries[class],
+                expected: "a finite number",
             });
         }
     }
@@ -168,11 +169,10 @@ fn check_symmetric(matrix: &[Vec<f64>]) -> Result<()> {
     for (row, column) in below {
         let (value, mirrored) = (matrix[row][column], matrix[column][row]);
         if (value - mirrored).abs() > tolerance {
-            return Err(Error::MatrixAsymmetry {
-                row,
-                column,
-                value,
-                mirrored,
+            return Err(Error::KernelMatrix {
+                reason: format!(
+                    "the kernel matrix is {value} at ({row}, {column}) and {mirrored} at ({column}, {row}), expected a symmetric matrix"
+                ),
             });
         }
     }
@@ -216,7 +216,11 @@ fn factor(matrix: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
         columns.push(column);
     }
     match (0..size).find(|&row| largest(&rest[row..=row]) > tolerance) {
-        Some(row) => Err(Error::MatrixIndefinite { row }),
+        Some(row) => Err(Error::KernelMatrix {
+            reason: format!(
+                "the kernel matrix is not positive semi-definite: its Cholesky decomposition fails in row {row}"
+            ),
+        }),
         None => Ok(columns),
     }
 }

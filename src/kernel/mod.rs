@@ -165,7 +165,11 @@ impl Kernel {
         self.profile.validate()?;
         match self.bandwidth {
             Bandwidth::Fixed(value) if !(value.is_finite() && value > 0.0) => {
-                Err(Error::Bandwidth { value })
+                Err(Error::Parameter {
+                    name: "the kernel bandwidth",
+                    value,
+                    expected: "a positive finite number",
+                })
             }
             _ => Ok(()),
         }

@@ -103,12 +103,13 @@ impl<Q: Quantity> EpochMetric<Q> {
             let ([predictions, classes], [labels]) = (batch.output.dims(), batch.labels.dims());
             if classes != expected {
                 let got = classes;
-                return Err(Error::ClassMismatch { got, expected });
+                return Err(Tensor::<1, Int>::mismatch(got, expected));
             }
             if predictions != labels {
-                return Err(Error::LengthMismatch {
+                return Err(Error::Length {
                     predictions,
-                    labels,
+                    got: labels,
+                    what: "labels",
                 });
             }
         }

@@ -21,7 +21,7 @@ pub struct FitData {
 impl FitData {
     pub fn new(logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Self> {
         let [rows, classes] = logits.dims();
-        let values = checked_rows(logits, "logit")?;
+        let values = checked_rows(logits, "the logit")?;
         Ok(Self {
             logits: values,
             labels: checked_labels(labels, rows, classes)?,

@@ -136,7 +136,7 @@ pub(super) fn restore<F: Form>(mut parts: Parts) -> Result<Fitted<F>, String> {
 }
 
 pub(super) fn failure(path: &Path, reason: String) -> Error {
-    Error::Map {
+    Error::File {
         path: path.display().to_string(),
         reason,
     }

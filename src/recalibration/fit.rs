@@ -98,7 +98,7 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     /// predictions moves with the map, without a gradient, and the descent can stall.
     ///
     /// Shapes and errors as for [`fit`](Self::fit), and
-    /// [`Error::NoSuchFit`](crate::error::Error::NoSuchFit) of a map that no criterion can be descended
+    /// [`Error::Unsupported`](crate::error::Error::Unsupported) of a map that no criterion can be descended
     /// in.
     fn fit_by(
         &self,

@@ -120,7 +120,7 @@ impl<F: Form> Fitted<F> {
     ///
     /// # Errors
     ///
-    /// [`Error::Map`](crate::error::Error::Map) if the file cannot be written.
+    /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         file::save(self, path.as_ref())
     }
@@ -130,7 +130,7 @@ impl<F: Form> Fitted<F> {
     ///
     /// # Errors
     ///
-    /// [`Error::Map`](crate::error::Error::Map) if the file cannot be read, is not a record, is
+    /// [`Error::File`](crate::error::Error::File) if the file cannot be read, is not a record, is
     /// truncated, holds another kind of map, or parameters that no such map has.
     pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Self> {
         file::load(path.as_ref(), device)

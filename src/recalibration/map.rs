@@ -90,7 +90,7 @@ pub trait Recalibration<P = Tensor<2>, Q = P>: fmt::Debug + Send {
     ///
     /// # Errors
     ///
-    /// [`Error::Map`](crate::error::Error::Map) if the file cannot be written.
+    /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
     fn save_to(&self, path: &Path) -> Result<()>;
 }
 
@@ -99,7 +99,7 @@ impl<P, Q> dyn Recalibration<P, Q> + '_ {
     ///
     /// # Errors
     ///
-    /// [`Error::Map`](crate::error::Error::Map) if the file cannot be written.
+    /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.save_to(path.as_ref())
     }

@@ -109,7 +109,7 @@ impl MapKind {
 ///
 /// # Errors
 ///
-/// [`Error::Map`](crate::error::Error::Map) if the file cannot be read, is not a saved map of this
+/// [`Error::File`](crate::error::Error::File) if the file cannot be read, is not a saved map of this
 /// library, is truncated, or holds parameters that no map of its kind has.
 pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<Box<dyn Recalibration>> {
     let path = path.as_ref();

@@ -107,11 +107,17 @@ pub trait Score<P: Predictive>: Debug {
     ///
     /// # Errors
     ///
-    /// [`Error::NoUpperBound`] where the infimum is −∞, and as [`each`](Self::each).
+    /// [`Error::Unsupported`] where the infimum is −∞, and as [`each`](Self::each).
     fn upper_bound(&self, predictions: &P, targets: &P::Targets) -> Result<MeanEstimate> {
         match self.is_bounded() {
             true => self.mean(predictions, targets),
-            false => Err(Error::NoUpperBound { score: self.name() }),
+            false => Err(Error::Unsupported {
+                what: format!(
+                    "the {} gives no upper bound of a calibration error: the infimum of its entropy is −∞",
+                    self.name()
+                ),
+                expected: "a score whose entropy is bounded, such as the CRPS",
+            }),
         }
     }
 

@@ -5,7 +5,7 @@ use rand::{Rng, seq::SliceRandom};
 
 use super::{MeanEstimate, Score};
 use crate::{
-    distribution::Categorical,
+    distribution::{Categorical, Targets},
     error::{Error, Result},
     host::{checked_labels, int_tensor},
 };
@@ -150,13 +150,11 @@ impl Refinement {
 /// Recalibrated logits, as many as there were.
 fn checked_shape(logits: Tensor<2>, [rows, classes]: [usize; 2]) -> Result<Tensor<2>> {
     match logits.dims() {
-        [_, got] if got != classes => Err(Error::ClassMismatch {
-            got,
-            expected: classes,
-        }),
-        [predictions, _] if predictions != rows => Err(Error::LengthMismatch {
+        [_, got] if got != classes => Err(Tensor::<1, Int>::mismatch(got, classes)),
+        [predictions, _] if predictions != rows => Err(Error::Length {
             predictions,
-            labels: rows,
+            got: rows,
+            what: "labels",
         }),
         _ => Ok(logits),
     }

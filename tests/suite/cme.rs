@@ -246,11 +246,11 @@ fn what_data_can_get_wrong() {
             rank: 1
         }
     );
-    assert!(matches!(at(&twice, vec![1]), Error::LengthMismatch { .. }));
-    assert!(matches!(at(&twice, vec![1, 3]), Error::LabelRange { .. }));
+    assert!(matches!(at(&twice, vec![1]), Error::Length { .. }));
+    assert!(matches!(at(&twice, vec![1, 3]), Error::Label { .. }));
     assert!(matches!(
         at(&[vec![0.5, 0.5]], vec![0]),
-        Error::ClassMismatch { .. }
+        Error::Width { .. }
     ));
     assert!(matches!(
         evaluate(CmeTest::new(fixed(), 0)),

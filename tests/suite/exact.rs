@@ -292,7 +292,7 @@ fn what_data_can_get_wrong() {
         ExactTest::new(skce).evaluate(&categorical(&rows), &labels(&[7; 10]), &mut rng(0));
     assert!(matches!(
         outcome,
-        Err(Error::LabelRange {
+        Err(Error::Label {
             row: 0,
             label: 7,
             ..

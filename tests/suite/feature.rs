@@ -144,7 +144,13 @@ fn degenerate_data() {
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(-1.0));
     let outcome =
         FeatureTest::new(kernel).evaluate(&categorical(&certain), &labels(&[0; 20]), &mut rng(0));
-    assert!(matches!(outcome, Err(Error::Bandwidth { .. })));
+    assert!(matches!(
+        outcome,
+        Err(Error::Parameter {
+            name: "the kernel bandwidth",
+            ..
+        })
+    ));
 }
 
 #[test]

@@ -237,7 +237,14 @@ fn bad_matrices() {
     }
     let wide = kernel().with_bandwidth(Bandwidth::Fixed(-1.0));
     let error = MatrixKernel::new(wide, &identity(2)).unwrap_err();
-    assert_eq!(error, Error::Bandwidth { value: -1.0 });
+    assert_eq!(
+        error,
+        Error::Parameter {
+            name: "the kernel bandwidth",
+            value: -1.0,
+            expected: "a positive finite number"
+        }
+    );
     // another number of classes
     let three = MatrixKernel::new(kernel(), &identity(3)).unwrap();
     let two: Categorical = categorical(&vec![vec![0.5, 0.5]; 4]);

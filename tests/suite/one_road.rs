@@ -42,8 +42,8 @@ fn normal(mean: &[Vec<f64>]) -> Normal {
 fn losses_of_distributions_check_shapes() {
     let (one, two) = (vec![vec![0.1]; 8], vec![vec![0.1, 0.2]; 8]);
     let cases = [
-        (&one, &two, "targets of dimension 2, expected 1"),
-        (&two, &one, "targets of dimension 1, expected 2"),
+        (&one, &two, "the targets have 2 dimensions, expected 1"),
+        (&two, &one, "the targets have 1 dimensions, expected 2"),
     ];
     for (mean, targets, expected) in cases {
         let (predictions, targets) = (normal(mean), tensor(targets));

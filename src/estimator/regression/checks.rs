@@ -87,10 +87,13 @@ fn checked_deviations<P: Marginals>(predictions: &P) -> Result<Vec<f64>> {
     let deviations = to_vec(variances).into_iter().map(f64::sqrt);
     let deviations: Vec<f64> = deviations.collect();
     match deviations.iter().position(|&deviation| deviation <= 0.0) {
-        Some(at) => Err(Error::Scale {
+        Some(at) => Err(Error::Value {
             row: at / d,
-            coordinate: at % d,
+            column: "coordinate",
+            at: at % d,
+            what: "the scale",
             value: deviations[at],
+            expected: "a positive number",
         }),
         None => Ok(deviations),
     }

@@ -2,8 +2,8 @@ use burn::tensor::{DType, Int, Tensor, TensorData};
 
 use super::TargetKernel;
 use crate::{
-    distribution::{Categorical, Predictive, hits, in_batches},
-    error::{Error, Result},
+    distribution::{Categorical, Predictive, Targets, hits, in_batches},
+    error::Result,
     kernel::matrix::check_kernel_matrix,
 };
 
@@ -100,7 +100,7 @@ impl TargetKernel<Categorical> for ClassMatrix {
 
     fn validate_for(&self, predictions: &Categorical) -> Result<()> {
         match (predictions.classes(), self.rows.len()) {
-            (got, expected) if got != expected => Err(Error::ClassMismatch { got, expected }),
+            (got, expected) if got != expected => Err(Tensor::<1, Int>::mismatch(got, expected)),
             _ => Ok(()),
         }
     }

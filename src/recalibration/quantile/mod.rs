@@ -71,9 +71,12 @@ impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
         predictions.check()?;
         predictions.check_targets(&targets)?;
         if criterion.is_some() {
-            return Err(Error::NoSuchFit {
-                map: Quantiles::KIND,
-                reason: "the ranks make the levels uniform already",
+            return Err(Error::Unsupported {
+                what: format!(
+                    "{} cannot be fitted by a criterion: the ranks make the levels uniform already",
+                    Quantiles::KIND
+                ),
+                expected: "a fit without one",
             });
         }
         let [n, d] = targets.dims();

@@ -135,9 +135,13 @@ impl<T: Tabulate> LogitFit for T {
         let data = &task.data;
         self.validate()?;
         if task.criterion.is_some() {
-            return Err(Error::NoSuchFit {
-                map: T::KIND,
-                reason: T::CLOSED_FORM,
+            return Err(Error::Unsupported {
+                what: format!(
+                    "{} cannot be fitted by a criterion: {}",
+                    T::KIND,
+                    T::CLOSED_FORM
+                ),
+                expected: "a fit without one",
             });
         }
         let events = Event::all(data);

@@ -66,7 +66,9 @@ fn refused_rows_leave_nothing() {
         let mut taken = having(&empty, &p, &y);
         let before = text(&taken);
         let other = categorical(&[vec![0.5, 0.5]]);
-        let expected = Error::ClassMismatch {
+        let expected = Error::Width {
+            what: "the predictions",
+            columns: "classes",
             got: 2,
             expected: 3,
         };

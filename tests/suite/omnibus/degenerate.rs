@@ -185,7 +185,7 @@ fn invalid_data_are_errors() {
     assert!(
         matches!(
             range,
-            Err(Error::LabelRange {
+            Err(Error::Label {
                 row: 3,
                 label: 3,
                 ..

@@ -58,7 +58,7 @@ fn values() {
     );
     let mut wrong = rows();
     wrong.target.iter_mut().for_each(|row| row.truncate(1));
-    assert_eq!(message(&wrong), "targets of dimension 1, expected 2");
+    assert_eq!(message(&wrong), "the targets have 1 dimensions, expected 2");
 }
 
 #[test]
@@ -69,31 +69,19 @@ fn mixtures_and_samples() {
             .check()
             .unwrap_err()
     };
-    assert!(matches!(of([0.5, 0.6]), Error::WeightSum { row: 0, .. }));
+    assert!(matches!(of([0.5, 0.6]), Error::Sum { row: 0, .. }));
     assert!(matches!(
         of([-0.5, 1.5]),
-        Error::Weight {
-            row: 0,
-            component: 0,
-            ..
-        }
+        Error::Value { row: 0, at: 0, .. }
     ));
     assert!(matches!(
         of([f64::NAN, 1.0]),
-        Error::Weight {
-            row: 0,
-            component: 0,
-            ..
-        }
+        Error::Value { row: 0, at: 0, .. }
     ));
     let samples = Samples::new(tensor(&[vec![0.0, f64::NAN]]).reshape([1, 2, 1]));
     assert!(matches!(
         samples.check().unwrap_err(),
-        Error::NotFiniteReal {
-            row: 0,
-            coordinate: 1,
-            ..
-        }
+        Error::Value { row: 0, at: 1, .. }
     ));
     assert!(samples.check_distance(Distance::L1).is_err());
 }
@@ -117,12 +105,16 @@ fn kernels() {
     ));
     assert_eq!(
         estimate(gaussian(-1.0, 1.0)),
-        Error::Bandwidth { value: -1.0 }
+        Error::Parameter {
+            name: "the kernel bandwidth",
+            value: -1.0,
+            expected: "a positive finite number"
+        }
     );
     let total_variation = TensorKernel::new(Kernel::exponential(), RealKernel::gaussian(1.0));
     assert!(matches!(
         estimate(total_variation),
-        Error::NoSuchDistance { .. }
+        Error::Unsupported { .. }
     ));
     let fused = Skce::unbiased(gaussian(1.0, 1.0)).with_computation(Computation::Fused);
     assert!(matches!(
@@ -173,7 +165,9 @@ fn degenerate() {
         .unwrap_err();
     assert_eq!(
         error,
-        Error::DimensionMismatch {
+        Error::Width {
+            what: "the targets",
+            columns: "dimensions",
             got: 2,
             expected: 1
         }

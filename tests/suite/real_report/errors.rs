@@ -44,7 +44,7 @@ fn errors_name_the_cause() {
     let (two, _) = standard(4, 2, 1.0, &mut rng(6));
     assert_eq!(
         build(builder.clone().with_after(&two)),
-        "targets of dimension 2, expected 1"
+        "the targets have 2 dimensions, expected 1"
     );
     let (short, _) = standard(3, 1, 1.0, &mut rng(6));
     assert_eq!(

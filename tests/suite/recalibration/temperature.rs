@@ -220,7 +220,7 @@ fn saved_and_loaded_maps_are_bit_identical() {
 fn foreign_and_broken_files_are_errors() {
     let load = |path: &PathBuf| TemperatureScaling::load(path, &device());
     let check = |path: &PathBuf| match load(path) {
-        Err(Error::Map {
+        Err(Error::File {
             path: named,
             reason,
         }) => {
@@ -256,6 +256,6 @@ fn foreign_and_broken_files_are_errors() {
         TemperatureScaling::from_temperature(2.0, &device())
             .unwrap()
             .save(Path::new("no/such/folder/map")),
-        Err(Error::Map { .. })
+        Err(Error::File { .. })
     ));
 }

@@ -231,7 +231,7 @@ fn invalid_parameters_and_targets_are_named() {
         .unwrap_err();
     assert!(matches!(
         error,
-        Error::NotFiniteReal {
+        Error::Value {
             what: "α",
             row: 0,
             ..
@@ -240,23 +240,18 @@ fn invalid_parameters_and_targets_are_named() {
     let error = Beta::new(one(), one())
         .check_targets(&column([0.5, 1.5]))
         .unwrap_err();
-    assert!(matches!(
-        error,
-        Error::TargetRange {
-            row: 1,
-            coordinate: 0,
-            ..
-        }
-    ));
+    assert!(matches!(error, Error::Value { row: 1, at: 0, .. }));
     let simplex = Dirichlet::new(repeated(&[1.0, 2.0], 2));
     let error = simplex
         .check_targets(&matrix(&[0.5, 0.5, 0.5, 0.6], 2))
         .unwrap_err();
-    assert!(matches!(error, Error::TargetSum { row: 1, .. }), "{error}");
+    assert!(matches!(error, Error::Sum { row: 1, .. }), "{error}");
     let error = simplex.check_targets(&column([0.5, 0.5])).unwrap_err();
     assert_eq!(
         error,
-        Error::DimensionMismatch {
+        Error::Width {
+            what: "the targets",
+            columns: "dimensions",
             got: 1,
             expected: 2
         }
@@ -264,10 +259,10 @@ fn invalid_parameters_and_targets_are_named() {
     let error = Dirichlet::new(matrix(&[1.0, -1.0], 2)).check().unwrap_err();
     assert!(matches!(
         error,
-        Error::NotPositive {
+        Error::Value {
             what: "α",
             row: 0,
-            coordinate: 1,
+            at: 1,
             ..
         }
     ));
@@ -276,7 +271,7 @@ fn invalid_parameters_and_targets_are_named() {
     let error = PowerExponential::new(one(), column([1.0, 0.0]), 1.0)
         .check()
         .unwrap_err();
-    assert!(matches!(error, Error::Scale { row: 1, .. }));
+    assert!(matches!(error, Error::Value { row: 1, .. }));
 }
 
 /// Also where the target is the location, and the power has no derivative.

@@ -57,7 +57,7 @@ macro_rules! saved_and_loaded {
             for length in [0, 1, whole.len() / 2, whole.len() - 1] {
                 fs::write(&file.0, &whole[..length]).unwrap();
                 let error = $map::load(&file.0, &device()).map(|_| ());
-                assert!(matches!(error, Err(Error::Map { .. })), "{length}: {error:?}");
+                assert!(matches!(error, Err(Error::File { .. })), "{length}: {error:?}");
             }
         }
     )*};
@@ -98,5 +98,5 @@ fn files_of_other_maps() {
     bytes[at..at + 8].copy_from_slice(&1.5f64.to_le_bytes());
     fs::write(&file.0, bytes).unwrap();
     let error = QuantileRecalibration::load(&file.0, &device()).unwrap_err();
-    assert!(matches!(error, Error::Map { .. }), "{error}");
+    assert!(matches!(error, Error::File { .. }), "{error}");
 }

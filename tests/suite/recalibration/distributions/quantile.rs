@@ -141,19 +141,26 @@ fn degenerate_data() {
     let map = config().fit(p.clone(), y.clone()).unwrap();
     assert_eq!(vector(map.forward(p.clone()).cdf(&y)), [0.5]);
     let error = config().fit(p.clone(), column([f64::NAN])).unwrap_err();
-    assert!(matches!(error, Error::NotFiniteReal { what: "target", .. }));
+    assert!(matches!(
+        error,
+        Error::Value {
+            what: "the target",
+            ..
+        }
+    ));
     let error = config().fit(p.clone(), column([1.0, 2.0])).unwrap_err();
     assert_eq!(
         error,
-        Error::TargetLength {
+        Error::Length {
             predictions: 1,
-            targets: 2
+            got: 2,
+            what: "targets"
         }
     );
     let zero = Normal::new(column([0.0]), column([0.0]));
     assert!(matches!(
         config().fit(zero.clone(), y.clone()),
-        Err(Error::Scale { .. })
+        Err(Error::Value { .. })
     ));
     for knots in [
         vec![],

@@ -197,8 +197,8 @@ fn bad_data_are_named() {
     assert!(
         matches!(
             error,
-            Error::NotFiniteReal {
-                what: "target",
+            Error::Value {
+                what: "the target",
                 row: 1,
                 ..
             }
@@ -208,19 +208,21 @@ fn bad_data_are_named() {
     let error = config().fit(p.clone(), column([1.0])).unwrap_err();
     assert_eq!(
         error,
-        Error::TargetLength {
+        Error::Length {
             predictions: 2,
-            targets: 1
+            got: 1,
+            what: "targets"
         }
     );
     let zero = Normal::new(column([1.0, 2.0]), column([1.0, 0.0]));
     let error = config().fit(zero.clone(), column([1.0, 2.0])).unwrap_err();
     assert!(matches!(
         error,
-        Error::Scale {
+        Error::Value {
             row: 1,
-            coordinate: 0,
-            value: 0.0
+            at: 0,
+            value: 0.0,
+            ..
         }
     ));
     let none = Normal::new(
@@ -237,14 +239,7 @@ fn bad_data_are_named() {
     for end in [0.0, 1.0] {
         let error = config().fit(p.clone(), column([0.5, end])).unwrap_err();
         assert!(
-            matches!(
-                error,
-                Error::TargetRange {
-                    row: 1,
-                    coordinate: 0,
-                    ..
-                }
-            ),
+            matches!(error, Error::Value { row: 1, at: 0, .. }),
             "{error}"
         );
     }

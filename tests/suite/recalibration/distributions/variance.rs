@@ -131,17 +131,19 @@ fn degenerate_data() {
         .unwrap_err();
     assert!(matches!(
         error,
-        Error::NotFiniteReal {
-            what: "target",
+        Error::Value {
+            what: "the target",
             row: 0,
-            coordinate: 0,
+            at: 0,
             ..
         }
     ));
     let error = config().fit(p.clone(), column([1.0])).unwrap_err();
     assert_eq!(
         error,
-        Error::DimensionMismatch {
+        Error::Width {
+            what: "the targets",
+            columns: "dimensions",
             got: 1,
             expected: 2
         }

@@ -40,7 +40,7 @@ fn broken_files_are_errors() {
         for length in (0..whole.len()).step_by(whole.len() / 40) {
             fs::write(&path, &whole[..length]).unwrap();
             let error = load_map(&path, &device()).unwrap_err();
-            assert!(matches!(error, Error::Map { .. }), "{name}: {error}");
+            assert!(matches!(error, Error::File { .. }), "{name}: {error}");
             assert!(error.to_string().contains("not a saved map"), "{error}");
         }
         let mut changed = whole.clone();

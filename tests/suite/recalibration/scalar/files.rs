@@ -37,7 +37,7 @@ macro_rules! saved_and_loaded {
                 assert_eq!((any.kind(), any.guarantees()), (map.kind(), map.guarantees()));
                 assert_eq!(vector(any.forward(probe)), expected);
 
-                assert!(matches!(TemperatureScaling::load(&file.0, &device()), Err(Error::Map { .. })));
+                assert!(matches!(TemperatureScaling::load(&file.0, &device()), Err(Error::File { .. })));
                 let whole = fs::read(&file.0).unwrap();
                 for length in [0, 1, whole.len() / 2, whole.len() - 1] {
                     fs::write(&file.0, &whole[..length]).unwrap();
@@ -45,7 +45,7 @@ macro_rules! saved_and_loaded {
                         <$map>::load(&file.0, &device()).map(|_| ()),
                         load_map(&file.0, &device()).map(|_| ()),
                     ] {
-                        assert!(matches!(error, Err(Error::Map { .. })), "{length}: {error:?}");
+                        assert!(matches!(error, Err(Error::File { .. })), "{length}: {error:?}");
                     }
                 }
             }

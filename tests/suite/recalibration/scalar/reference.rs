@@ -306,7 +306,7 @@ fn maps_without_a_descent_say_so() {
         let (logits, labels) = (tensor(&two_classes(&S)), labels(&Y));
         let criterion = ScoreLoss::new(Brier);
         match config.fit_by(&criterion, logits, labels) {
-            Err(error @ Error::NoSuchFit { .. }) => error.to_string(),
+            Err(error @ Error::Unsupported { .. }) => error.to_string(),
             Err(error) => panic!("{error}"),
             Ok(_) => panic!("fitted"),
         }
