@@ -53,7 +53,7 @@ struct Waiting {
 }
 
 impl BlockSkceAccumulator {
-    /// With a kernel of fixed bandwidth and blocks of `size` samples, of predictions over so many classes.
+    /// Creates the accumulator with a kernel of fixed bandwidth and blocks of `size` samples, of predictions over so many classes.
     ///
     /// # Errors
     ///

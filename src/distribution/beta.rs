@@ -33,7 +33,7 @@ pub struct Beta {
 }
 
 impl Beta {
-    /// From the two parameters.
+    /// Creates predictions from the two parameters.
     ///
     /// # Shapes
     ///

@@ -34,7 +34,7 @@ pub struct Dirichlet {
 }
 
 impl Dirichlet {
-    /// From concentrations.
+    /// Creates predictions from concentrations.
     ///
     /// # Shapes
     ///

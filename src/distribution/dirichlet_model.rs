@@ -34,7 +34,7 @@ pub struct DirichletModel {
 }
 
 impl DirichletModel {
-    /// With the parameter `α` of the predictions, the probability `π` and the distribution `β` of the
+    /// Creates the model with the parameter `α` of the predictions, the probability `π` and the distribution `β` of the
     /// labels that ignore them.
     ///
     /// # Errors

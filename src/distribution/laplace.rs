@@ -20,7 +20,7 @@ pub struct Laplace {
 }
 
 impl Laplace {
-    /// From locations and scales.
+    /// Creates predictions from locations and scales.
     ///
     /// # Shapes
     ///
@@ -36,7 +36,7 @@ impl Laplace {
         }
     }
 
-    /// From the output of a network: the first half of each row are the locations, the second
+    /// Creates predictions from the output of a network: the first half of each row are the locations, the second
     /// half `r` gives the scales `floor + ln(1 + e^r)`.
     ///
     /// # Shapes

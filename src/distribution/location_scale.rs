@@ -25,7 +25,7 @@ impl LocationScale {
         Self { location, scale }
     }
 
-    /// From `[n, 2d]`: the locations, and what gives the scales by a softplus and a floor.
+    /// Creates predictions from `[n, 2d]`: the locations, and what gives the scales by a softplus and a floor.
     pub fn from_raw(raw: Tensor<2>, floor: f64) -> Self {
         let [n, width] = raw.dims();
         assert!(

@@ -51,7 +51,7 @@ pub struct Mixture<C> {
 }
 
 impl<C: Component> Mixture<C> {
-    /// From weights and components, `K` consecutive rows of which make a prediction.
+    /// Creates predictions from weights and components, `K` consecutive rows of which make a prediction.
     ///
     /// # Shapes
     ///
@@ -74,7 +74,7 @@ impl<C: Component> Mixture<C> {
         }
     }
 
-    /// From the output of a network for the weights, by a softmax over each row.
+    /// Creates predictions from the output of a network for the weights, by a softmax over each row.
     ///
     /// # Shapes
     ///

@@ -32,7 +32,7 @@ pub struct Normal {
 }
 
 impl Normal {
-    /// From means and standard_deviations.
+    /// Creates predictions from means and standard deviations.
     ///
     /// # Shapes
     ///
@@ -48,8 +48,8 @@ impl Normal {
         }
     }
 
-    /// From the output of a network: the first half of each row are the means, the second
-    /// half `r` gives the standard_deviations `floor + ln(1 + e^r)`.
+    /// Creates predictions from the output of a network: the first half of each row are the means, the second
+    /// half `r` gives the standard deviations `floor + ln(1 + e^r)`.
     ///
     /// # Shapes
     ///
@@ -69,7 +69,7 @@ impl Normal {
         self.parameters.location.clone()
     }
 
-    /// The standard_deviations, `[n, d]`.
+    /// The standard deviations, `[n, d]`.
     pub fn standard_deviation(&self) -> Tensor<2> {
         self.parameters.scale.clone()
     }

@@ -42,7 +42,7 @@ pub struct PowerExponential {
 }
 
 impl PowerExponential {
-    /// From locations, scales and the kurtosis parameter `κ` of all predictions.
+    /// Creates predictions from locations, scales and the kurtosis parameter `κ` of all predictions.
     ///
     /// # Shapes
     ///
@@ -63,7 +63,7 @@ impl PowerExponential {
         }
     }
 
-    /// From the output of a network: the first half of each row are the locations, the second
+    /// Creates predictions from the output of a network: the first half of each row are the locations, the second
     /// half `r` gives the scales `floor + ln(1 + e^r)`.
     ///
     /// # Shapes

@@ -45,7 +45,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// From draws.
+    /// Creates predictions from draws.
     ///
     /// # Shapes
     ///

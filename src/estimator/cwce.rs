@@ -6,6 +6,7 @@ use crate::{distribution::Categorical, error::Result, estimator::Estimator};
 
 /// The weight of each class in a class-wise calibration error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum ClassWeight {
     /// `1/m`, the mean over classes (Kull et al. 2019; the marginal calibration error of Kumar et al.
     /// 2019 with equal weights): in `[0, 1]`, and the smaller the more classes are rarely predicted.

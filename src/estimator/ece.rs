@@ -6,6 +6,7 @@ use crate::{distribution::Categorical, error::Result, estimator::Estimator, host
 
 /// What of a prediction is binned and compared with the labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Aspect {
     /// The probabilities of all classes.
     Vector,
@@ -16,6 +17,7 @@ pub enum Aspect {
 
 /// How far the mean prediction `p̄` of a bin is from the frequencies `ȳ` of the classes in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Discrepancy {
     /// `½ Σ_c |p̄_c − ȳ_c|`; of an event, `|r̄ − c̄|`.
     TotalVariation,

@@ -17,7 +17,7 @@ pub struct Mce {
 }
 
 impl Mce {
-    /// With the aspect, bins and distance of an ECE.
+    /// Creates the estimator with the aspect, bins and distance of an ECE.
     pub fn new(ece: Ece) -> Self {
         Self { ece }
     }

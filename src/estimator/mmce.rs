@@ -12,6 +12,7 @@ use crate::{
 
 /// Which estimator of the squared maximum mean calibration error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum MmceForm {
     /// `n⁻² Σ_ij (c_i − r_i)(c_j − r_j) k_ij`: at least 0, biased upward.
     Unweighted,

@@ -12,6 +12,7 @@ use crate::{
 
 /// Which estimator of the squared kernel calibration error (Widmann et al. 2019, Table 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum SkceForm {
     /// `n⁻² Σ_{i,j} h_ij`: at least 0 for a kernel that is
     /// [positive definite](crate::kernel::Kernel::is_positive_definite_on) on the predictions, biased

@@ -10,6 +10,7 @@ use crate::{
 
 /// Which estimator of the calibration error of an event, `E|r − P(c | r)|^p`, by bins.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum TceForm {
     /// `Σ_b (n_b/n) |r̄_b − c̄_b|^p`: biased upward for small bins, downward for wide ones.
     PlugIn {

@@ -52,7 +52,7 @@ pub struct Ucme<K = Kernel, P: Predictive = Categorical> {
 }
 
 impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
-    /// With the given test locations: predictions `T_j` and targets `τ_j`. They must not depend on
+    /// Creates the estimator with the given test locations: predictions `T_j` and targets `τ_j`. They must not depend on
     /// the data.
     ///
     /// # Errors

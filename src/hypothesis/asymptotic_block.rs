@@ -49,12 +49,12 @@ pub struct AsymptoticBlockSkceTest<K = Kernel> {
 }
 
 impl<K> AsymptoticBlockSkceTest<K> {
-    /// With blocks of `size` samples.
+    /// Creates the test with blocks of `size` samples.
     pub fn new(kernel: K, size: usize) -> Self {
         Self { kernel, size }
     }
 
-    /// With blocks of two samples.
+    /// Creates the test with blocks of two samples.
     pub fn linear(kernel: K) -> Self {
         Self::new(kernel, 2)
     }

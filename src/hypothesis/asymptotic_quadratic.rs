@@ -34,7 +34,7 @@ pub struct AsymptoticSkceTest<K = Kernel> {
 }
 
 impl<K> AsymptoticSkceTest<K> {
-    /// With the default null distribution, [`NullDistribution::Gamma`].
+    /// Creates the test with the default null distribution, [`NullDistribution::Gamma`].
     pub fn new(kernel: K) -> Self {
         Self {
             kernel,
@@ -43,12 +43,12 @@ impl<K> AsymptoticSkceTest<K> {
         }
     }
 
-    /// With another null distribution.
+    /// Returns the same with another null distribution.
     pub fn with_null(self, null: NullDistribution) -> Self {
         Self { null, ..self }
     }
 
-    /// With another number of replicates, for a null that resamples.
+    /// Returns the same with another number of replicates, for a null that resamples.
     pub fn with_replicates(self, replicates: usize) -> Self {
         Self { replicates, ..self }
     }

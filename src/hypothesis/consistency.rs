@@ -28,7 +28,7 @@ pub struct ConsistencyTest<S> {
 }
 
 impl<S> ConsistencyTest<S> {
-    /// With 1000 replicates.
+    /// Creates the test with 1000 replicates.
     pub fn new(statistic: S) -> Self {
         Self {
             statistic,
@@ -36,7 +36,7 @@ impl<S> ConsistencyTest<S> {
         }
     }
 
-    /// With another number of replicates.
+    /// Returns the same with another number of replicates.
     pub fn with_replicates(self, replicates: usize) -> Self {
         Self { replicates, ..self }
     }

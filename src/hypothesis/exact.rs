@@ -50,7 +50,7 @@ pub struct ExactTest<S> {
 }
 
 impl<S> ExactTest<S> {
-    /// With 999 redraws.
+    /// Creates the test with 999 redraws.
     pub fn new(statistic: S) -> Self {
         Self {
             statistic,
@@ -58,12 +58,12 @@ impl<S> ExactTest<S> {
         }
     }
 
-    /// With another number of redraws.
+    /// Returns the same with another number of redraws.
     pub fn with_replicates(self, redraws: usize) -> Self {
         self.with_redraws(Redraws::Fixed(redraws))
     }
 
-    /// With redraws that stop by themselves.
+    /// Returns the same with redraws that stop by themselves.
     pub fn with_redraws(self, redraws: Redraws) -> Self {
         Self { redraws, ..self }
     }

@@ -75,7 +75,7 @@ impl FeatureTest {
     /// | 500 | 5.1 | 1.1 | 0.12 |
     pub const FEWEST_EXPECTED_ERRORS: f64 = 500.0;
 
-    /// With 8 features.
+    /// Creates the test with 8 features.
     pub fn new(kernel: Kernel) -> Self {
         Self {
             kernel,
@@ -83,7 +83,7 @@ impl FeatureTest {
         }
     }
 
-    /// With another number of features.
+    /// Returns the same with another number of features.
     pub fn with_features(self, features: usize) -> Self {
         Self { features, ..self }
     }

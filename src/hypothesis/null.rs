@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 /// its variance from the labels as well. The outcome says so by its
 /// [`caveat`](super::TestOutcome::caveat); [`ExactTest`](super::ExactTest) keeps its level there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum NullDistribution {
     /// A shifted gamma distribution (Pearson's type III) with three moments: mean 0; the variance
     /// given the predictions, exactly, `2 (n−1)⁻² Σ_{i≠j} k(p_i, p_j)² tr(C_i C_j)` with the

@@ -6,6 +6,7 @@ use crate::ops::{mean_or_one, order_statistics};
 
 /// The bandwidth `ν` of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Bandwidth {
     /// A positive number, in units of the distance.
     Fixed(f64),

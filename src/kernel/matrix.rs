@@ -40,7 +40,7 @@ pub struct MatrixKernel {
 }
 
 impl MatrixKernel {
-    /// From a scalar kernel and the rows of a matrix.
+    /// Creates the kernel from a scalar kernel and the rows of a matrix.
     ///
     /// # Errors
     ///

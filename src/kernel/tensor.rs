@@ -34,7 +34,7 @@ pub struct TensorKernel<T> {
 }
 
 impl<T> TensorKernel<T> {
-    /// From a kernel on predictions and one on targets.
+    /// Creates the kernel from a kernel on predictions and one on targets.
     pub fn new(predictions: Kernel, targets: T) -> Self {
         Self {
             predictions,

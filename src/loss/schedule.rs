@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// A function of the step alone: training resumed from a checkpoint continues the schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum WeightSchedule {
     /// `λ(t) = λ`.
     Constant(f64),

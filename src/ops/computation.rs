@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 /// How a quantity that has a fused path is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Computation {
     /// Fused where there is a fused path for the kernel and the device, else composed. The SKCE has
     /// one in f32 and f64 on the host, wgpu and CUDA, the MMCE on the host.

@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// The state of a fit, as a callback gets it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct FitProgress {
     /// The number of the fit, from 1: those of a cross-validation, which run at the same time, come
     /// first, then the last one on all data.

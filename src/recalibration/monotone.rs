@@ -58,7 +58,7 @@ fn with_first(numbers: Tensor<1>) -> Tensor<1> {
 }
 
 impl Monotone {
-    /// From slopes at knots, `[k]`, with a value at the first knot, `[1]`.
+    /// Creates the map from slopes at knots, `[k]`, with a value at the first knot, `[1]`.
     pub fn integrate(knots: Tensor<1>, slopes: Tensor<1>, first: Tensor<1>) -> Self {
         let [k] = knots.dims();
         let pairs = |x: &Tensor<1>| (x.clone().slice(0..k - 1), x.clone().slice(1..k));

@@ -6,6 +6,7 @@ use crate::error::Result;
 
 /// The strength of the regularisation of a map that could overfit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Regularisation {
     /// A fixed weight, 0 or more.
     Fixed(f64),

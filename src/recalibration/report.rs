@@ -1,7 +1,8 @@
 use std::fmt;
 
 /// The way a fit ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub enum FitStatus {
     /// The fit is at a minimum, to the tolerance.
     Converged,
@@ -23,7 +24,8 @@ pub enum FitStatus {
 }
 
 /// A report of how a fit went.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct FitReport {
     /// The way the fit ended.
     pub status: FitStatus,

@@ -23,7 +23,8 @@ use crate::{
 /// where predictions are few and each comes often: binned, rounded, or those of a tree. Where all
 /// are distinct each label is its own group, the calibration is the whole score and the sharpness the
 /// whole entropy, whatever the model. Use a [`Refinement`](super::Refinement) there.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Decomposition {
     /// The mean score.
     pub score: f64,

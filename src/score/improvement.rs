@@ -23,7 +23,8 @@ use crate::{
 ///
 /// Each sample is compared with itself, which makes the standard error far smaller than those of
 /// both scores where they vary together. Use samples that the map was not fitted to.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Improvement {
     /// The mean score before.
     pub before: MeanEstimate,

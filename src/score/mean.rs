@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 
 /// A mean with its standard error: over samples, over blocks of them, or, of a U-statistic, over
 /// pairs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct MeanEstimate {
     /// The mean: unbiased, of minimum variance.
     pub estimate: f64,

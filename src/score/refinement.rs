@@ -24,7 +24,8 @@ use crate::{
 /// The standard errors are of means over samples and take the fitted maps as given. The maps share most
 /// of their samples, so that they leave out some dependence; it is of smaller order for a map with few
 /// parameters at its optimum.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Refinement {
     /// The mean score of the predictions as they are.
     pub score: MeanEstimate,

@@ -15,7 +15,8 @@ use crate::{
 ///
 /// The SKCE is a calibration error and not a bound of one: the difference means the same whether or not
 /// the map is injective, and for two models too.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct SkceImprovement {
     /// The SKCE before.
     pub before: MeanEstimate,

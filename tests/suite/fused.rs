@@ -178,6 +178,7 @@ fn residual_statistics_of_other_lengths() {
                             Distance::Euclidean => {
                                 pairs().map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt()
                             }
+                            other => panic!("{other}"),
                         } / bandwidth;
                         let k = match kernel.profile() {
                             Profile::Gaussian => -0.5 * r * r,
@@ -190,6 +191,7 @@ fn residual_statistics_of_other_lengths() {
                     let size = match pairing {
                         Pairing::All => n,
                         Pairing::Blocks { size } => size,
+                        other => panic!("{other:?}"),
                     };
                     let mut values = Vec::new();
                     for i in 0..n / size * size {

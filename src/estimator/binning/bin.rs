@@ -1,5 +1,5 @@
 /// What a bin holds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Bin {
     /// The number of samples.
     pub size: usize,

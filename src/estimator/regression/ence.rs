@@ -30,7 +30,8 @@ pub struct Ence {
 }
 
 /// Samples of similar predicted standard deviation.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct VarianceBin {
     /// The number of samples, times coordinates.
     pub size: usize,
@@ -47,7 +48,7 @@ impl Default for Ence {
 }
 
 impl Ence {
-    /// With so many bins.
+    /// Creates the estimator with so many bins.
     pub fn new(bins: usize) -> Self {
         Self { bins }
     }

@@ -4,7 +4,8 @@ use super::checks::{Observed, check_level};
 use crate::{distribution::Marginals, error::Result, score::MeanEstimate};
 
 /// Coverage and width of the central prediction intervals `[F⁻¹((1−γ)/2), F⁻¹((1+γ)/2)]` at level `γ`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct IntervalCoverage {
     /// The level `γ`, which is the coverage if the model is calibrated.
     pub level: f64,
@@ -15,7 +16,7 @@ pub struct IntervalCoverage {
 }
 
 impl IntervalCoverage {
-    /// From data.
+    /// Creates the estimator from data.
     ///
     /// # Shapes
     ///

@@ -2,7 +2,8 @@ use super::Uniformity;
 
 /// A histogram of probability integral transforms, with bins of equal width, right-closed,
 /// `((b−1)/B, b/B]`, with 0 in the first.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct PitHistogram {
     /// The number of samples in each bin.
     pub counts: Vec<usize>,

@@ -98,14 +98,16 @@ fn at_most_quantile(marginals: &dyn HostMarginals, at: usize, y: f64, level: f64
 const ROUNDING: f64 = 1e-9;
 
 /// How often targets are at most the predicted quantiles.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct QuantileCurve {
     /// In the order of the levels asked for.
     pub points: Vec<QuantilePoint>,
 }
 
 /// A point of a [`QuantileCurve`].
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct QuantilePoint {
     /// The level of the predicted quantiles.
     pub level: f64,

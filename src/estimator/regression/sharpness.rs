@@ -4,7 +4,8 @@ use crate::{distribution::Marginals, error::Result, host::to_vec, score::MeanEst
 /// How certain predictions are, whatever was observed: of two calibrated models the sharper one says more
 /// (Gneiting, Balabdaoui, Raftery 2007). The widths of intervals are in
 /// [`IntervalCoverage`](super::IntervalCoverage).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Sharpness {
     /// The mean predicted standard deviation, over samples and coordinates, in units of the targets.
     pub standard_deviation: MeanEstimate,

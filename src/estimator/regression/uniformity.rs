@@ -4,7 +4,8 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 ///
 /// Uniform probability integral transforms are what *probabilistic calibration* means; it does not imply
 /// that predictions are calibrated: errors in one part of the data can make up for those in another.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Uniformity {
     /// The statistic of the test.
     pub statistic: f64,

@@ -7,7 +7,8 @@ use crate::{distribution::Marginals, error::Result, score::MeanEstimate};
 /// shape of its predictions.
 ///
 /// A mean square above 1 tells of predictions that are too certain by a factor of its root, on average.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct ZScores {
     /// The mean of `z`, over samples and coordinates.
     pub mean: MeanEstimate,
@@ -16,7 +17,7 @@ pub struct ZScores {
 }
 
 impl ZScores {
-    /// From data.
+    /// Creates the estimator from data.
     ///
     /// # Shapes
     ///

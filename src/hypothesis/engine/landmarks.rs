@@ -32,7 +32,7 @@ pub struct Landmarks {
 }
 
 impl Landmarks {
-    /// With so many landmarks, drawn from the predictions; a fixed bandwidth times each factor.
+    /// Creates the test with so many landmarks, drawn from the predictions; a fixed bandwidth times each factor.
     pub fn new(
         kernel: Kernel,
         factors: &[f64],

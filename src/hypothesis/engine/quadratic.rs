@@ -40,7 +40,7 @@ const FEW: f64 = 0.15;
 const SINGLE: usize = 4096;
 
 impl Quadratic {
-    /// With a fixed bandwidth times each factor, for at least two samples where it is unbiased.
+    /// Creates the test with a fixed bandwidth times each factor, for at least two samples where it is unbiased.
     pub fn new(kernel: Kernel, factors: &[f64], form: SkceForm, predictions: &Categorical) -> Self {
         let rows = predictions.rows();
         let (n, m) = (rows.samples(), rows.classes);

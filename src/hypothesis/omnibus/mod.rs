@@ -96,7 +96,7 @@ const LEVEL: f64 = 0.05;
 const RISK: f64 = 1e-3;
 
 impl OmnibusTest {
-    /// With 999 redraws, and up to 9,999 near the level of 5 %.
+    /// Creates the test with 999 redraws, and up to 9,999 near the level of 5 %.
     pub fn new() -> Self {
         Self {
             kernel: None,
@@ -105,7 +105,7 @@ impl OmnibusTest {
         }
     }
 
-    /// With another kernel on predictions.
+    /// Returns the same with another kernel on predictions.
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self {
             kernel: Some(kernel),
@@ -113,7 +113,7 @@ impl OmnibusTest {
         }
     }
 
-    /// With so many redraws, neither less nor more.
+    /// Returns the same with so many redraws, neither less nor more.
     pub fn with_redraws(self, redraws: usize) -> Self {
         Self {
             redraws,
@@ -122,7 +122,7 @@ impl OmnibusTest {
         }
     }
 
-    /// With at most so many redraws where the p-value is near 5 %.
+    /// Returns the same with at most so many redraws where the p-value is near 5 %.
     pub fn with_most(self, most: usize) -> Self {
         Self { most, ..self }
     }

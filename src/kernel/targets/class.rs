@@ -49,7 +49,7 @@ pub struct ClassMatrix {
 }
 
 impl ClassMatrix {
-    /// From the rows of a symmetric positive semi-definite matrix.
+    /// Creates the kernel from the rows of a symmetric positive semi-definite matrix.
     ///
     /// # Errors
     ///

@@ -17,6 +17,7 @@ use crate::{
 
 /// The profile of a [`RealKernel`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum RealProfile {
     /// `exp(−‖y − y'‖₂² / 2ℓ²)`.
     Gaussian,

@@ -66,6 +66,7 @@ impl PairKernel {
 
 /// Which pairs the statistic is a mean of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Pairing {
     /// All `n²`, each sample with itself too.
     All,

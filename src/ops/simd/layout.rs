@@ -108,7 +108,7 @@ impl<T: Real> Vectors<T> {
         }
     }
 
-    /// With `−½|x|²` for each.
+    /// Returns the same with `−½|x|²` for each.
     pub fn with_halves(mut self) -> Self {
         let (width, rows) = (strip::<T>(), &self.rows);
         for_each_chunk(&mut self.own, width, rows.stride, |(index, own)| {

@@ -8,7 +8,7 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// From knots, repeated ones of which are dropped; or what is wrong with them.
+    /// Creates the map from knots, repeated ones of which are dropped; or what is wrong with them.
     pub fn new(mut knots: Vec<(f64, f64)>) -> Result<Self, String> {
         knots.dedup();
         match (knots.first(), knots.last()) {

@@ -8,6 +8,7 @@ use crate::recalibration::common::*;
 
 /// The edges of the bins of [`HistogramBinning`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum BinEdges {
     /// Bins that end after the samples of rank `⌈bn/B⌉` for `b = 1..B`, halfway to the next log-odds. Samples of
     /// equal log-odds share a bin, which can leave fewer bins.

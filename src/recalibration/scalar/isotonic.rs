@@ -8,6 +8,7 @@ use crate::recalibration::common::*;
 
 /// The form of [`IsotonicRegression`] between the blocks of equal probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Interpolation {
     /// A line in the log-odds from the last of a block to the first of the next, as in scikit-learn.
     Linear,

@@ -73,7 +73,7 @@ impl Column {
 }
 
 impl Logistic {
-    /// With features of the log-odds, each a function.
+    /// Creates the map with features of the log-odds, each a function.
     pub fn new(event: &Event, features: impl Fn(f64) -> Vec<f64>) -> Self {
         let (hit, miss) = event.targets();
         let n = event.samples as f64;

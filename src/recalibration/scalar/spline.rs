@@ -10,6 +10,7 @@ use crate::recalibration::common::*;
 
 /// The probabilities `q` that [`SplineCalibration`] corrects, with the weights `w` of its axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum SplineBase {
     /// The probabilities of the model over their quantiles: `q = p`, `w = 1` (Gupta et al. 2021). Among several
     /// classes most probabilities are near 0, and a smooth correction there is large beside them:

@@ -69,6 +69,7 @@ fn of_a_known_temperature() {
             refinement,
             calibration,
             folds,
+            ..
         } = split;
         println!("{score:?}\n{split}");
         let close = |found: f64, expected: f64, error: f64| {
