@@ -1,15 +1,13 @@
 use std::path::Path;
 
-use super::PitDiagram;
-use crate::{
-    error::Result,
-    report::{
-        drawn::Drawn,
-        frame::{Frame, mark, text, upright},
-        number::{decimals, whole},
-        picture::{Anchor, Paint, Pen, Picture, Shape},
-    },
+use super::{
+    PitDiagram,
+    drawn::Drawn,
+    frame::{Frame, mark, text, upright},
+    number::{decimals, whole},
+    picture::{Anchor, Paint, Pen, Picture, Shape},
 };
+use crate::error::Result;
 
 impl PitDiagram {
     /// The picture as a file of SVG that scales: a bar for each bin, with its top marked, over the grey
@@ -18,7 +16,7 @@ impl PitDiagram {
     ///
     /// The element `desc` holds all the numbers, for those who cannot see the picture.
     pub fn to_svg(&self) -> String {
-        self.drawn("PIT", self.title()).to_svg()
+        self.drawn_alone().to_svg()
     }
 
     /// Saves the picture, in the format of the extension: `svg` or `png` (960 pixels wide, with an
@@ -29,7 +27,7 @@ impl PitDiagram {
     /// [`Error::File`](crate::error::Error::File) for any other extension, or if the file cannot be
     /// written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.drawn("PIT", self.title()).save(path.as_ref())
+        self.drawn_alone().save(path.as_ref())
     }
 
     fn title(&self) -> String {
@@ -38,6 +36,10 @@ impl PitDiagram {
             None => String::new(),
         };
         format!("Histogram of the probability integral transforms{what}")
+    }
+
+    pub(super) fn drawn_alone(&self) -> Drawn {
+        self.drawn("PIT", self.title())
     }
 
     /// All that the picture shows, in words.
@@ -72,7 +74,7 @@ impl PitDiagram {
     }
 
     /// Under a heading of at most some 10 letters.
-    pub(in crate::report) fn drawn(&self, heading: &str, title: String) -> Drawn {
+    pub(super) fn drawn(&self, heading: &str, title: String) -> Drawn {
         Drawn {
             picture: self.picture(heading),
             title,

@@ -1,15 +1,13 @@
 use std::path::Path;
 
-use super::QuantileDiagram;
-use crate::{
-    error::Result,
-    report::{
-        drawn::Drawn,
-        frame::{Frame, mark, text, upright},
-        number::{decimals, fixed, whole},
-        picture::{Anchor, Paint, Pen, Picture, Shape},
-    },
+use super::{
+    QuantileDiagram,
+    drawn::Drawn,
+    frame::{Frame, mark, text, upright},
+    number::{decimals, fixed, whole},
+    picture::{Anchor, Paint, Pen, Picture, Shape},
 };
+use crate::error::Result;
 
 impl QuantileDiagram {
     /// The picture as a file of SVG that scales: the curve with a mark at each level, over the band
@@ -17,7 +15,7 @@ impl QuantileDiagram {
     ///
     /// The element `desc` holds all the numbers, for those who cannot see the picture.
     pub fn to_svg(&self) -> String {
-        self.drawn("quantiles", TITLE.into()).to_svg()
+        self.drawn_alone().to_svg()
     }
 
     /// Saves the picture, in the format of the extension: `svg` or `png` (960 pixels wide, with an
@@ -28,7 +26,11 @@ impl QuantileDiagram {
     /// [`Error::File`](crate::error::Error::File) for any other extension, or if the file cannot be
     /// written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.drawn("quantiles", TITLE.into()).save(path.as_ref())
+        self.drawn_alone().save(path.as_ref())
+    }
+
+    pub(super) fn drawn_alone(&self) -> Drawn {
+        self.drawn("quantiles", TITLE.into())
     }
 
     /// All that the picture shows, in words.
@@ -54,7 +56,7 @@ impl QuantileDiagram {
     }
 
     /// Under a heading of at most some 10 letters.
-    pub(in crate::report) fn drawn(&self, heading: &str, title: String) -> Drawn {
+    pub(super) fn drawn(&self, heading: &str, title: String) -> Drawn {
         Drawn {
             picture: self.picture(heading),
             title,

@@ -31,7 +31,7 @@ impl ReliabilityDiagram {
         self.drawn().save(path.as_ref())
     }
 
-    fn drawn(&self) -> Drawn {
+    pub(super) fn drawn(&self) -> Drawn {
         Drawn {
             picture: self.full(self.heading()),
             title: self.title(),
