@@ -59,6 +59,11 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
         }
     }
 
+    /// The predictions of the model.
+    pub fn predictions(&self) -> &'a P {
+        self.predictions
+    }
+
     /// Adds recalibrated predictions of the same samples.
     pub fn with_after(self, after: &'a P) -> Self {
         Self {

@@ -32,8 +32,6 @@ mod omnibus;
 mod profile;
 mod properties;
 mod real;
-#[cfg(feature = "report")]
-mod real_report;
 mod real_scores;
 mod recalibration;
 #[cfg(feature = "report")]

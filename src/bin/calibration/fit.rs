@@ -5,7 +5,7 @@ use std::fmt;
 use burn::tensor::{Int, Tensor, activation::softmax};
 use burn_calibration::{
     estimator::SkceForm,
-    kernel::{Bandwidth, Kernel, median_distance_with_diagonal},
+    kernel::Kernel,
     loss::{BrierLossConfig, Criterion, LogLossConfig, MmceLossConfig, SkceLossConfig},
     recalibration::{FitProgress, Recalibration},
 };
@@ -13,9 +13,11 @@ use serde_json::{Value, json};
 
 use crate::{
     args::{Fit, LossName},
-    evaluate::{QUADRATIC_LIMIT, progress},
     input::Result,
+    methods,
     output::key,
+    progress::progress,
+    quantities::QUADRATIC_LIMIT,
     source::{device, read_labels, read_logits},
 };
 
@@ -71,9 +73,15 @@ fn fit(args: &Fit, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Box<dy
         ));
     };
     let mut fit = |criterion: Option<&dyn Criterion>| {
-        (args.method)
-            .fit(criterion, args.seed, logits, labels, &mut observe)
-            .map_err(|e| e.to_string())
+        methods::fit(
+            args.method,
+            criterion,
+            args.seed,
+            logits,
+            labels,
+            &mut observe,
+        )
+        .map_err(|e| e.to_string())
     };
     let map = match args.loss {
         LossName::Log => fit(None),
@@ -82,13 +90,11 @@ fn fit(args: &Fit, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Box<dy
         LossName::Skce => {
             // one criterion for the whole descent
             let points = softmax(fit(None)?.forward(logits.clone()), 1);
-            let kernel = Kernel::exponential();
-            let median = median_distance_with_diagonal(&points, kernel.distance);
-            let kernel = kernel.with_bandwidth(Bandwidth::Fixed(median));
+            let kernel = Kernel::exponential().with_bandwidth_of(&points);
+            let kernel = kernel.map_err(|e| e.to_string())?;
             let loss = SkceLossConfig::new()
                 .with_kernel(kernel)
                 .with_form(SkceForm::Biased);
-            kernel.validate().map_err(|e| e.to_string())?;
             fit(Some(&loss.init()))
         }
     };

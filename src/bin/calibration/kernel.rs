@@ -1,74 +1,64 @@
-//! The kernel that the arguments ask for.
+//! Profiles and distances of kernels by name. The library's `FromStr` and `Display` will replace it.
 
-use burn::tensor::{Tensor, TensorData};
-use burn_calibration::{
-    distribution::Categorical,
-    kernel::{Bandwidth, Kernel, median_distance_with_diagonal},
-};
-use rand::{rngs::StdRng, seq::index};
+use burn_calibration::kernel::{Distance, Profile};
 
-use crate::{
-    args::{BandwidthChoice, KernelArgs, KernelName, KernelShapeArgs},
-    evaluate::QUADRATIC_LIMIT,
-    input::Result,
-};
-
-/// Profile and distance of the kernel, with the median bandwidth.
-pub fn shape(args: &KernelShapeArgs) -> Kernel {
-    let kernel = match args.profile {
-        KernelName::Exponential => Kernel::exponential(),
-        KernelName::Gaussian => Kernel::gaussian(),
+/// The profile of a name.
+pub fn profile(text: &str) -> Result<Profile, String> {
+    let (name, parameter) = match text.split_once(':') {
+        Some((name, parameter)) => (name, Some(parameter)),
+        None => (text, None),
     };
-    args.distance
-        .map_or(kernel, |distance| kernel.with_distance(distance.into()))
-}
-
-/// The kernel with the bandwidth that the arguments fix, if they do.
-pub fn kernel(args: &KernelArgs, predictions: &Categorical) -> Result<Kernel> {
-    let kernel = shape(&args.shape);
-    let n = predictions.samples();
-    match args.bandwidth {
-        BandwidthChoice::Fixed(value) => Ok(kernel.with_bandwidth(Bandwidth::Fixed(value))),
-        BandwidthChoice::Median if n > QUADRATIC_LIMIT => Err(format!(
-            "--bandwidth median: the median over all pairs of {n} samples takes too long, expected a \
-             number, or median:5000 for that of 5000 samples"
-        )),
-        _ => Ok(kernel),
-    }
-}
-
-/// The same kernel with the bandwidth of the predictions, unless it is fixed.
-pub fn fix_bandwidth(
-    args: &KernelArgs,
-    kernel: Kernel,
-    predictions: &Categorical,
-    rng: &mut StdRng,
-) -> Kernel {
-    let points = predictions.probabilities();
-    let points = match args.bandwidth {
-        BandwidthChoice::MedianOf(samples) if samples < predictions.samples() => {
-            let rows = index::sample(rng, predictions.samples(), samples).into_iter();
-            let rows: Vec<i64> = rows.map(|row| row as i64).collect();
-            let rows = TensorData::new(rows, [samples]);
-            points
-                .clone()
-                .select(0, Tensor::from_data(rows, &points.device()))
+    let number = parameter.map(str::parse::<f64>);
+    let profile = match (name, number) {
+        ("exponential", None) => Profile::Exponential,
+        ("gaussian", None) => Profile::Gaussian,
+        ("matern32", None) => Profile::Matern32,
+        ("matern52", None) => Profile::Matern52,
+        ("rational-quadratic", Some(Ok(alpha))) => Profile::RationalQuadratic { alpha },
+        ("generalised-exponential", Some(Ok(exponent))) => {
+            Profile::GeneralisedExponential { exponent }
         }
-        _ => points,
+        _ => {
+            return Err("expected exponential, gaussian, matern32, matern52, \
+                 rational-quadratic:ALPHA or generalised-exponential:EXPONENT"
+                .into());
+        }
     };
-    match kernel.bandwidth {
-        Bandwidth::Fixed(_) => kernel,
-        // as in the published results
-        Bandwidth::Median => kernel.with_bandwidth(Bandwidth::Fixed(
-            median_distance_with_diagonal(&points, kernel.distance),
-        )),
+    match profile.validate() {
+        Ok(()) => Ok(profile),
+        Err(reason) => Err(reason.to_string()),
     }
 }
 
-/// A fixed bandwidth.
-pub fn bandwidth(kernel: &Kernel) -> f64 {
-    match kernel.bandwidth {
-        Bandwidth::Fixed(value) => value,
-        Bandwidth::Median => unreachable!("fixed by fix_bandwidth"),
+/// The distance of a name.
+pub fn distance(text: &str) -> Result<Distance, String> {
+    match text {
+        "tv" | "total-variation" => Ok(Distance::TotalVariation),
+        "l1" => Ok(Distance::L1),
+        "l2" | "euclidean" => Ok(Distance::Euclidean),
+        _ => Err("expected total-variation (tv), l1 or euclidean (l2)".into()),
+    }
+}
+
+/// The name of a profile.
+pub fn profile_name(profile: Profile) -> String {
+    match profile {
+        Profile::Exponential => "exponential".into(),
+        Profile::Gaussian => "gaussian".into(),
+        Profile::Matern32 => "matern32".into(),
+        Profile::Matern52 => "matern52".into(),
+        Profile::RationalQuadratic { alpha } => format!("rational-quadratic:{alpha}"),
+        Profile::GeneralisedExponential { exponent } => {
+            format!("generalised-exponential:{exponent}")
+        }
+    }
+}
+
+/// The short name of a distance, which the output has.
+pub fn distance_name(distance: Distance) -> &'static str {
+    match distance {
+        Distance::TotalVariation => "tv",
+        Distance::L1 => "l1",
+        Distance::Euclidean => "l2",
     }
 }

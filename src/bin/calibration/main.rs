@@ -6,16 +6,18 @@
 mod answer;
 mod apply;
 mod args;
+mod bandwidth;
 mod compare;
 mod evaluate;
 mod fit;
 mod input;
 mod kernel;
+mod kind;
 mod merge;
 mod methods;
 mod output;
+mod progress;
 mod quantities;
-mod real;
 #[cfg(feature = "report")]
 mod report;
 mod source;
