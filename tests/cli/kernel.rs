@@ -5,7 +5,7 @@ use std::fs;
 use approx::assert_relative_eq;
 use serde_json::Value;
 
-use super::{LABELS, ROWS, complaint, folder, json};
+use super::{LABELS, ROWS, calibration, folder, json};
 
 fn number(value: &Value) -> f64 {
     value
@@ -46,7 +46,7 @@ fn one_rule_for_the_median() {
 fn evaluate_and_report_agree() {
     let folder = written("kernel-agree");
     let report = "report --predictions p.csv --labels y.csv -o page.html";
-    assert!(super::calibration(&folder, report).status.success());
+    assert!(calibration(&folder, report).status.success());
     let page = fs::read_to_string(folder.join("page.html")).unwrap();
     let found = json(&folder, EVALUATE);
     let bandwidth = number(&found["kernel"]["bandwidth"]);
@@ -91,9 +91,27 @@ fn profiles_and_distances() {
         let found = json(&folder, &format!("{EVALUATE} --distance {distance}"));
         assert_eq!(found["kernel"]["distance"], short);
     }
-    let refused = complaint(&folder, &format!("{EVALUATE} --test skce"));
-    assert!(
-        refused.starts_with("--test skce: expected one of skce_unbiased_asymptotic, "),
-        "{refused}"
-    );
+}
+
+/// Unknown names are refused with those that there are; the help lists the tests.
+#[test]
+fn unknown_names() {
+    let folder = written("kernel-unknown");
+    for (option, expected) in [
+        ("--kernel cubic", "rational-quadratic:ALPHA"),
+        ("--kernel rational-quadratic:-1", "a positive finite number"),
+        (
+            "--distance cosine",
+            "total-variation (tv), l1 or euclidean (l2)",
+        ),
+        ("--bandwidth mean", "median-with-diagonal"),
+        ("--test skce", "skce_unbiased_asymptotic"),
+    ] {
+        let output = calibration(&folder, &format!("{EVALUATE} {option}"));
+        assert_eq!(output.status.code(), Some(2));
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert!(complaint.contains(expected), "{complaint}");
+    }
+    let help = String::from_utf8(calibration(&folder, "evaluate --help").stdout).unwrap();
+    assert!(help.contains("ece_top_label_exact") && help.contains("median-with-diagonal"));
 }

@@ -162,6 +162,11 @@ pub fn tests<P: Kind>() -> Vec<Test<P>> {
     tests
 }
 
+/// The names of all tests: every test is there for classes.
+pub fn test_keys() -> Vec<&'static str> {
+    tests::<Categorical>().iter().map(|test| test.key).collect()
+}
+
 /// The ECE of an event in 15 bins of equal width.
 fn top_label_ece(event: Event) -> Ece {
     Ece::new(Aspect::Event(event), Binning::Uniform { bins: 15 })

@@ -32,8 +32,7 @@ pub struct Evaluate {
     #[arg(long, value_enum, default_value_t = Lens::Canonical)]
     pub lens: Lens,
 
-    /// A test to run besides the omnibus test, by its name in the output; repeatable. An unknown name
-    /// is answered with those that there are
+    /// A test to run besides the omnibus test; repeatable
     #[arg(long = "test", value_name = "TEST")]
     pub tests: Vec<String>,
 
