@@ -56,6 +56,7 @@ mod quantile;
 mod quantile_picture;
 mod quantile_section;
 mod reliability;
+mod reliability_page;
 mod reliability_picture;
 mod reliability_section;
 mod section;
