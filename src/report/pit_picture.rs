@@ -3,9 +3,9 @@ use std::path::Path;
 use super::{
     PitDiagram,
     drawn::Drawn,
-    frame::{Frame, mark, text, upright},
+    frame::{Frame, mark, single_plot},
     number::{decimals, whole},
-    picture::{Anchor, Paint, Pen, Picture, Shape},
+    picture::{Paint, Pen, Picture, Shape},
 };
 use crate::error::Result;
 
@@ -83,32 +83,14 @@ impl PitDiagram {
     }
 
     fn picture(&self, heading: &str) -> Picture {
-        let frame = Frame {
-            left: 72.0,
-            top: 38.0,
-            width: 394.0,
-            height: 300.0,
-            font: 18.0,
-            steps: 5,
-        };
         let heading = format!(
             "{heading}, n = {}, {} of {} outside",
             whole(self.values()),
             self.outside(),
             self.counts.len()
         );
-        let mut shapes = vec![text((72.0, 18.0), heading, 18.0, Anchor::Start, false)];
-        shapes.extend(self.plot(&frame));
-        shapes.extend(frame.names_below());
-        shapes.push(upright("density", (14.0, frame.middle().1), 20.0));
-        let at = (frame.middle().0, 390.0);
-        let axis = "probability integral transform";
-        shapes.push(text(at, axis, 20.0, Anchor::Middle, false));
-        Picture {
-            width: 480.0,
-            height: 408.0,
-            shapes,
-        }
+        let axes = ("probability integral transform", "density");
+        single_plot(300.0, heading, axes, |frame| self.plot(frame))
     }
 
     fn plot(&self, frame: &Frame) -> Vec<Shape> {
@@ -139,11 +121,7 @@ impl PitDiagram {
             }
         }
         shapes.extend([low, high].map(|end| level(end, Pen::solid(Paint::Ink, 1.2))));
-        let pen = Pen {
-            dash: Some((9.0, 6.0)),
-            ..Pen::solid(Paint::Ink, 1.8)
-        };
-        shapes.push(level(1.0, pen));
+        shapes.push(frame.dashed((0.0, 1.0 / top), (1.0, 1.0 / top)));
         shapes.extend(frame.border());
         let half = 0.5 / self.counts.len() as f64;
         let radius = (0.7 * half * frame.width).clamp(2.5, 6.0);

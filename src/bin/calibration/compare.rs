@@ -5,10 +5,10 @@ use std::fmt;
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::Categorical,
-    error::Error,
+    error,
     estimator::{Event, Skce},
     kernel::Kernel,
-    score::MeanEstimate,
+    score::{MeanEstimate, ProperScore},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde_json::{Map, Value, json};
@@ -65,21 +65,23 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
     let [before, after] = sets;
     let mut rng = StdRng::seed_from_u64(args.seed);
     let kernel = fixed(&args.kernel, before, &mut rng)?;
-    let paired = |before: MeanEstimate, after: MeanEstimate, difference: MeanEstimate| {
-        Ok(Paired {
-            interval: difference.confidence_interval(args.sizes.level)?,
-            before,
-            after,
-            difference,
-        })
+    let change = |key, title, gain: error::Result<[MeanEstimate; 3]>| {
+        let paired = |[before, after, difference]: [MeanEstimate; 3]| {
+            Ok(Paired {
+                interval: difference.confidence_interval(args.sizes.level)?,
+                before,
+                after,
+                difference,
+            })
+        };
+        let means = gain.and_then(paired).map_err(|e| e.to_string());
+        Change { key, title, means }
     };
-    let mut changes = Vec::new();
-    for (key, title, score) in SCORES {
+    let score = |(key, title, score): (_, _, ProperScore)| {
         let gain = score.improvement(before, after, labels);
-        let means = gain.and_then(|gain| paired(gain.before, gain.after, gain.difference));
-        let means = means.map_err(|e: Error| e.to_string());
-        changes.push(Change { key, title, means });
-    }
+        change(key, title, gain.map(|g| [g.before, g.after, g.difference]))
+    };
+    let mut changes: Vec<Change> = SCORES.map(score).into();
     let (key, title, skce) = match before.samples() <= QUADRATIC_LIMIT {
         true => ("skce_unbiased", "SKCE, unbiased", Skce::unbiased(kernel)),
         false => (
@@ -89,9 +91,8 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
         ),
     };
     let gain = skce.improvement(before, after, labels);
-    let means = gain.and_then(|gain| paired(gain.before, gain.after, gain.difference));
-    let means = means.map_err(|e| e.to_string());
-    changes.push(Change { key, title, means });
+    let gain = gain.map(|g| [g.before, g.after, g.difference]);
+    changes.push(change(key, title, gain));
 
     let ece =
         |set: &Categorical| ece_top_label(set, labels, Event::TopLabel).map_err(|e| e.to_string());
