@@ -88,6 +88,8 @@ pub use multiple::{ClassWiseOutcome, benjamini_hochberg, class_wise, holm};
 pub use null::NullDistribution;
 pub use omnibus::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest};
 pub use outcome::TestOutcome;
+#[cfg(feature = "report")]
+pub(crate) use p_value::Probability;
 pub use redraws::Redraws;
 pub use statistic::{Resample, Statistic};
 pub use tolerance::ToleranceTest;

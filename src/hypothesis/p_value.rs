@@ -73,7 +73,7 @@ pub(super) fn check_statistics(values: &[f64]) -> Result<()> {
 }
 
 /// A p-value as it is printed: equal to what is known, or at most that.
-pub(super) enum Probability {
+pub(crate) enum Probability {
     Equal(f64),
     AtMost(f64),
 }
@@ -86,14 +86,19 @@ impl Probability {
             false => Self::Equal(p),
         }
     }
+
+    /// How the p-value compares with the number.
+    pub fn sign(&self) -> &'static str {
+        match self {
+            Self::Equal(_) => "=",
+            Self::AtMost(_) => "≤",
+        }
+    }
 }
 
 impl fmt::Display for Probability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (sign, p) = match *self {
-            Self::Equal(p) => ("=", p),
-            Self::AtMost(p) => ("≤", p),
-        };
+        let (sign, &(Self::Equal(p) | Self::AtMost(p))) = (self.sign(), self);
         match p {
             p if p >= 1e-3 => write!(f, "p {sign} {p:.3}"),
             p => write!(f, "p {sign} {p:.1e}"),

@@ -37,7 +37,7 @@ impl PenalisedTerms {
 }
 
 impl<B: Module, P: Module> PenalisedLoss<B, P> {
-    /// Creates the value from a base loss, a penalty and the weight of the penalty.
+    /// Creates the loss from a base loss, a penalty and the weight of the penalty.
     ///
     /// # Panics
     ///

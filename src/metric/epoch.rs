@@ -10,7 +10,7 @@ use burn::{
 
 use super::{CalibrationInput, Quantity};
 use crate::{
-    distribution::Categorical,
+    distribution::{Categorical, Targets},
     error::{Error, Result},
 };
 

@@ -4,10 +4,10 @@ use super::{picture::Picture, png, svg};
 use crate::{error::Result, file};
 
 /// A picture with its name and, in words, all that it shows.
-pub(super) struct Drawn {
-    pub picture: Picture,
-    pub title: String,
-    pub description: String,
+pub struct Drawn {
+    pub(super) picture: Picture,
+    pub(super) title: String,
+    pub(super) description: String,
 }
 
 impl Drawn {

@@ -1,6 +1,6 @@
 use super::{
     number::decimals,
-    picture::{Anchor, Paint, Pen, Point, Shape},
+    picture::{Anchor, Paint, Pen, Picture, Point, Shape},
 };
 
 /// Part of a picture with axes from 0 to 1.
@@ -16,6 +16,28 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    /// The plot of a picture that is read at its own size.
+    pub const LARGE: Self = Self {
+        left: 72.0,
+        top: 38.0,
+        width: 394.0,
+        height: 394.0,
+        font: 18.0,
+        steps: 5,
+    };
+
+    /// The dashed line of a calibrated model.
+    pub fn dashed(&self, from: Point, to: Point) -> Shape {
+        Shape::Line {
+            from: self.at(from.0, from.1),
+            to: self.at(to.0, to.1),
+            pen: Pen {
+                dash: Some((9.0, 6.0)),
+                ..Pen::solid(Paint::Ink, 0.1 * self.font)
+            },
+        }
+    }
+
     pub fn at(&self, x: f64, y: f64) -> Point {
         (
             self.left + x * self.width,
@@ -78,6 +100,31 @@ impl Frame {
             text(at, decimals(t, 1), self.font, Anchor::Middle, false)
         };
         self.ticks().map(name).collect()
+    }
+}
+
+/// A picture of one plot, `height` high, under a heading, with the names of its axes.
+pub(super) fn single_plot(
+    height: f64,
+    heading: String,
+    (below, left): (&str, &str),
+    plot: impl FnOnce(&Frame) -> Vec<Shape>,
+) -> Picture {
+    let frame = Frame {
+        height,
+        ..Frame::LARGE
+    };
+    let (x, y) = frame.middle();
+    let foot = frame.top + height;
+    let mut shapes = vec![text((72.0, 18.0), heading, 18.0, Anchor::Start, false)];
+    shapes.extend(plot(&frame));
+    shapes.extend(frame.names_below());
+    shapes.push(upright(left, (14.0, y), 20.0));
+    shapes.push(text((x, foot + 52.0), below, 20.0, Anchor::Middle, false));
+    Picture {
+        width: 480.0,
+        height: foot + 70.0,
+        shapes,
     }
 }
 

@@ -9,8 +9,9 @@
 //! without the pictures. The page begins with the verdict of the
 //! [`OmnibusTest`](crate::hypothesis::OmnibusTest), and says where the model fails and by how much.
 //!
-//! Of predictions over real vectors, [`PitDiagram`] and [`QuantileDiagram`] are the pictures, and
-//! [`RealReport`] is the page.
+//! One [`ReportBuilder`] takes predictions of every kind. The kind decides what the page shows: a
+//! [`ReliabilitySection`] for classes, and a [`QuantileSection`] with a [`PitDiagram`] and a
+//! [`QuantileDiagram`] for predictions over real vectors.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
@@ -42,22 +43,31 @@
 mod answer;
 mod band;
 mod builder;
-mod diagram;
 mod drawn;
 mod frame;
-mod html;
 mod number;
+mod outcome;
 mod page;
 mod picture;
+mod pit;
+mod pit_picture;
 mod png;
-mod quantity;
-mod real;
+mod quantile;
+mod quantile_picture;
+mod quantile_section;
 mod reliability;
-mod summary;
+mod reliability_page;
+mod reliability_picture;
+mod reliability_section;
+mod section;
 mod svg;
 mod table;
 
 pub use builder::ReportBuilder;
-pub use real::{PitDiagram, QuantileDiagram, RealReport, RealReportBuilder, RealSummary};
+pub use outcome::Report;
+pub use pit::PitDiagram;
+pub use quantile::QuantileDiagram;
+pub use quantile_section::{Coordinates, QuantileOptions, QuantileSection};
 pub use reliability::{Reliability, ReliabilityBin, ReliabilityDiagram};
-pub use summary::{Report, Summary};
+pub use reliability_section::{Classes, ReliabilityOptions, ReliabilitySection};
+pub use section::{Plan, Reportable, Scored, Section};

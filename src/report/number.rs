@@ -1,5 +1,7 @@
 //! Numbers as people write them.
 
+use crate::hypothesis::Probability;
+
 /// `10,000`.
 pub(super) fn whole(number: usize) -> String {
     let digits = number.to_string();
@@ -79,13 +81,10 @@ pub(super) fn significant(x: f64) -> String {
 /// A p-value by redraws: `p = 0.034`, and `p ≤ 0.001` where no redraw reaches the data, since so many
 /// redraws say no more.
 pub(super) fn p_value(p: f64, redraws: usize) -> String {
-    let sign = match p <= 1.5 / (redraws + 1) as f64 {
-        true => "≤",
-        false => "=",
-    };
+    let known = Probability::resampled(p, redraws);
     match p {
-        p if p < 1e-3 => format!("p {sign} {}", scientific(p)),
-        p => format!("p {sign} {p:.3}"),
+        p if p < 1e-3 => format!("p {} {}", known.sign(), scientific(p)),
+        _ => known.to_string(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What all pages are made of.
 
 use super::number::{decimals, whole};
-use super::svg::escaped;
+use super::{drawn::Drawn, svg::escaped};
 use crate::kernel::{Bandwidth, Kernel, Profile};
 
 /// The page: one file without scripts, links or anything to load, that is well-formed as XML too.
@@ -87,4 +87,22 @@ pub(super) fn capital(name: &str) -> String {
     let mut characters = name.chars();
     let first = characters.next().map(|first| first.to_uppercase());
     first.into_iter().flatten().chain(characters).collect()
+}
+
+/// A picture with its caption, and its numbers as a table.
+pub(super) struct Figure {
+    pub drawn: Drawn,
+    pub caption: String,
+    pub numbers: String,
+}
+
+impl Figure {
+    pub fn to_html(&self) -> String {
+        format!(
+            "<figure>\n{}<figcaption>{}</figcaption>\n{}</figure>\n",
+            self.drawn.element(),
+            self.caption,
+            self.numbers
+        )
+    }
 }

@@ -125,6 +125,7 @@ const MOST_BARS: usize = 50;
 
 /// What a bin of a [`ReliabilityDiagram`] holds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ReliabilityBin {
     /// Where it begins: of bins of equal width their edge, of others the least probability in it.
     pub lower: f64,
@@ -165,6 +166,7 @@ impl ReliabilityBin {
 /// inside its band does not show that it is calibrated. The diagram sees one event, and depends on
 /// the bins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ReliabilityDiagram {
     /// The event.
     pub event: Event,

@@ -1,5 +1,6 @@
 use super::{
-    number::{decimals, p_value, whole},
+    Section,
+    number::{decimals, p_value, scientific, whole},
     page::capital,
     svg::escaped,
 };
@@ -10,14 +11,15 @@ use crate::{
 };
 
 /// A number of a page, with a sentence on what it means and what it cannot say.
-pub(super) struct Quantity<S> {
-    pub name: &'static str,
-    pub meaning: &'static str,
-    pub cell: fn(&S) -> Cell,
+#[derive(Clone, Copy)]
+pub struct Quantity<S> {
+    pub(super) name: &'static str,
+    pub(super) meaning: &'static str,
+    pub(super) cell: fn(&S) -> Cell,
 }
 
 /// A number as it stands in the table.
-pub(super) struct Cell {
+pub struct Cell {
     pub value: String,
     /// How well it is known: its standard error, its confidence interval, or the redraws.
     pub note: Option<String>,
@@ -78,15 +80,26 @@ impl Cell {
     }
 }
 
-/// What there is before and, perhaps, after recalibration, with names.
-pub(super) fn named<'a, S>(before: &'a S, after: Option<&'a S>) -> Vec<(&'static str, &'a S)> {
-    let after = after.map(|after| ("after", after));
-    [("before", before)].into_iter().chain(after).collect()
-}
-
 /// The quantities of one or two sets of predictions with their names; the level is that of the
 /// confidence intervals.
-pub(super) fn numbers<S>(named: &[(&str, &S)], quantities: &[Quantity<S>], level: f64) -> String {
+pub(super) fn numbers<S: Section>(
+    named: &[(&str, &S)],
+    quantities: &[Quantity<S>],
+    level: f64,
+) -> String {
+    let test = Quantity {
+        name: "p-value of the omnibus test",
+        meaning: "How likely data that are at least as far off would be if the model were calibrated: \
+                  a small one is evidence against calibration, a large one is no evidence for it.",
+        cell: |section: &S| Cell::p_value(section.omnibus()),
+    };
+    let skce = Quantity {
+        name: "SKCE, unbiased",
+        meaning: "Squared kernel calibration error of the whole predictions; that of the model is never \
+                  negative, and 0 only if it is calibrated, the estimate is by chance also below. Its \
+                  size depends on the kernel, so it compares models under the same kernel only.",
+        cell: |section: &S| Cell::interval(section.skce(), scientific),
+    };
     let heads: String = match named.len() {
         1 => "<th scope=\"col\">value</th>".into(),
         _ => named
@@ -108,7 +121,7 @@ pub(super) fn numbers<S>(named: &[(&str, &S)], quantities: &[Quantity<S>], level
          <thead><tr><th scope=\"col\">quantity</th>{heads}</tr></thead>\n",
         decimals(100.0 * level, 2)
     );
-    for quantity in quantities {
+    for quantity in [test].iter().chain(quantities).chain([&skce]) {
         let cells: Vec<Cell> = named.iter().map(|(_, s)| (quantity.cell)(s)).collect();
         let columns: String = cells.iter().map(cell).collect();
         let missing: String = named

@@ -220,7 +220,10 @@ fn real_predictions() {
     let (before, after) = ("resnet18.csv.gz", "googlenet.csv.gz");
     let found = json(
         &folder,
-        &format!("compare --before {before} --after {after} --labels labels.csv --one-based"),
+        &format!(
+            "compare --before {before} --after {after} --labels labels.csv --one-based \
+             --bandwidth median-with-diagonal"
+        ),
     );
     let bandwidth = number(&found["kernel"]["bandwidth"]);
     assert_relative_eq!(bandwidth, 0.9986237963, max_relative = 1e-6); // with the diagonal

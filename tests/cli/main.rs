@@ -1,13 +1,14 @@
 //! The `calibration` command as its users run it.
 
 mod compare;
+mod families;
+mod kernel;
 mod merge;
-mod real;
-#[cfg(feature = "report")]
-mod real_report;
 mod recalibrate;
 #[cfg(feature = "report")]
 mod report;
+#[cfg(feature = "report")]
+mod report_families;
 
 use std::{
     fs,
@@ -394,7 +395,8 @@ fn published_numbers() {
     for (row, p_row) in estimates.iter().zip(&p_values).skip(1) {
         assert_eq!(row[0], p_row[0]);
         let arguments = format!(
-            "evaluate --predictions {}.csv.gz --labels labels.csv --one-based --test skce_linear_asymptotic",
+            "evaluate --predictions {}.csv.gz --labels labels.csv --one-based --bandwidth median-with-diagonal \
+             --test skce_linear_asymptotic",
             row[0]
         );
         let found = json(&folder, &arguments);

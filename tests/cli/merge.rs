@@ -218,7 +218,8 @@ fn real_predictions() {
     split(&folder, &rows, &labels, &[4000, 2, 5998]);
     let evaluated = json(
         &data,
-        "evaluate --predictions resnet18.csv.gz --labels labels.csv --one-based --test skce_linear_asymptotic",
+        "evaluate --predictions resnet18.csv.gz --labels labels.csv --one-based --bandwidth median-with-diagonal \
+         --test skce_linear_asymptotic",
     );
     let bandwidth = number(&evaluated["kernel"]["bandwidth"]);
     for part in 0..3 {

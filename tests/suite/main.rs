@@ -31,8 +31,6 @@ mod one_road;
 mod profile;
 mod properties;
 mod real;
-#[cfg(feature = "report")]
-mod real_report;
 mod real_scores;
 mod recalibration;
 #[cfg(feature = "report")]

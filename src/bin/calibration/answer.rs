@@ -11,7 +11,11 @@ use burn_calibration::{
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
-use crate::{args::SizeArgs, input::Result, output::probability};
+use crate::{
+    args::SizeArgs,
+    input::Result,
+    output::{known, probability},
+};
 
 pub struct Answer {
     pub omnibus: Result<OmnibusOutcome>,
@@ -108,10 +112,7 @@ pub fn omnibus<P: Omnibus>(
 
 impl Answer {
     pub fn omnibus_json(&self) -> Value {
-        match &self.omnibus {
-            Ok(outcome) => json!(outcome),
-            Err(reason) => json!({ "error": reason }),
-        }
+        known(&self.omnibus)
     }
 
     pub fn intervals_json(&self) -> Value {
@@ -122,10 +123,7 @@ impl Answer {
 
 impl Size {
     pub fn json(&self) -> Value {
-        let mut value = match &self.interval {
-            Ok(interval) => json!(interval),
-            Err(reason) => json!({ "error": reason }),
-        };
+        let mut value = known(&self.interval);
         match &self.above {
             Some((tolerance, Ok(p))) => {
                 value["tolerance"] = json!({ "error": tolerance, "p_value": p });

@@ -1,13 +1,14 @@
 //! `calibration compare`: what a recalibration gained.
 
-use std::{fmt, path::Path};
+use std::fmt;
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
-    distribution::Categorical,
+    distribution::{Categorical, Predictive},
+    error,
     estimator::{Event, Skce},
     kernel::Kernel,
-    score::{MeanEstimate, ProperScore},
+    score::{Improvement, MeanEstimate, Score},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde_json::{Map, Value, json};
@@ -15,19 +16,13 @@ use serde_json::{Map, Value, json};
 use crate::{
     answer::{Answer, check_level, omnibus},
     args::Compare,
-    evaluate::{BLOCK, QUADRATIC_LIMIT, sizes},
+    bandwidth::fixed,
+    evaluate::sizes,
     input::Result,
-    kernel::{bandwidth, fix_bandwidth, kernel},
+    kind::Kind,
     output::{describe, kernel_json, p_value},
-    quantities::EstimateName,
-    source::{check_sizes, device, read_labels, read_predictions},
+    quantities::{BLOCK, Data, QUADRATIC_LIMIT, SCORES, ece_top_label},
 };
-
-const SCORES: [(&str, &str, ProperScore); 3] = [
-    ("brier", "Brier score", ProperScore::Brier),
-    ("log", "log score", ProperScore::Log),
-    ("spherical", "spherical score", ProperScore::Spherical),
-];
 
 struct Comparison {
     n: usize,
@@ -57,12 +52,8 @@ struct Paired {
 
 pub fn run(args: &Compare) -> Result<()> {
     check_level(&args.sizes)?;
-    let device = device(args.source.device)?;
-    let read = |path: &Path| read_predictions(path, &args.source, &device);
-    let (before, after) = (read(&args.before)?, read(&args.after)?);
-    check_sizes((&args.after, &after), (&args.before, &before))?;
-    let labels = read_labels(&args.source.labels, (&args.before, &before.probabilities()))?;
-    let comparison = compare(args, [&before, &after], &labels)?;
+    let (sets, labels) = Categorical::read(&[&args.before, &args.after], &args.source)?;
+    let comparison = compare(args, [&sets[0], &sets[1]], &labels)?;
     match args.json {
         true => println!("{}", comparison.json()),
         false => print!("{comparison}"),
@@ -73,25 +64,24 @@ pub fn run(args: &Compare) -> Result<()> {
 fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> Result<Comparison> {
     let [before, after] = sets;
     let mut rng = StdRng::seed_from_u64(args.seed);
-    let kernel = kernel(&args.kernel, before)?;
-    let kernel = fix_bandwidth(&args.kernel, kernel, before, &mut rng);
-    let paired = |before: MeanEstimate, after: MeanEstimate, difference: MeanEstimate| {
-        let interval = difference.confidence_interval(args.sizes.level)?;
-        Ok(Paired {
-            before,
-            after,
-            difference,
-            interval,
-        })
-    };
-
-    let score = |&(key, title, score): &(&'static str, &'static str, ProperScore)| {
-        let gain = score.improvement(before, after, labels);
-        let means = gain.and_then(|gain| paired(gain.before, gain.after, gain.difference));
-        let means = means.map_err(|e| e.to_string());
+    let kernel = fixed(&args.kernel, before, &mut rng)?;
+    let change = |key, title, gain: error::Result<[MeanEstimate; 3]>| {
+        let paired = |[before, after, difference]: [MeanEstimate; 3]| {
+            Ok(Paired {
+                interval: difference.confidence_interval(args.sizes.level)?,
+                before,
+                after,
+                difference,
+            })
+        };
+        let means = gain.and_then(paired).map_err(|e| e.to_string());
         Change { key, title, means }
     };
-    let mut changes: Vec<Change> = SCORES.iter().map(score).collect();
+    let score = |(key, title, score): (_, _, &dyn Score<Categorical>)| {
+        let gain = Improvement::of(score, before, after, labels);
+        change(key, title, gain.map(|g| [g.before, g.after, g.difference]))
+    };
+    let mut changes: Vec<Change> = SCORES.map(score).into();
     let (key, title, skce) = match before.samples() <= QUADRATIC_LIMIT {
         true => ("skce_unbiased", "SKCE, unbiased", Skce::unbiased(kernel)),
         false => (
@@ -101,17 +91,20 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
         ),
     };
     let gain = skce.improvement(before, after, labels);
-    let means = gain.and_then(|gain| paired(gain.before, gain.after, gain.difference));
-    let means = means.map_err(|e| e.to_string());
-    changes.push(Change { key, title, means });
+    let gain = gain.map(|g| [g.before, g.after, g.difference]);
+    changes.push(change(key, title, gain));
 
-    let ece = |set: &Categorical| {
-        let ece = EstimateName::EceTopLabel.compute(kernel, Event::TopLabel, set, labels);
-        ece.map_err(|e| e.to_string())
+    let ece =
+        |set: &Categorical| ece_top_label(set, labels, Event::TopLabel).map_err(|e| e.to_string());
+    let data = |predictions| Data {
+        predictions,
+        targets: labels,
+        kernel,
+        event: Event::TopLabel,
     };
     let answers = sets.map(|set| Answer {
         omnibus: omnibus(kernel, args.redraws, set, labels, &mut rng),
-        sizes: sizes(&args.sizes, kernel, Event::TopLabel, (set, labels)),
+        sizes: sizes(&args.sizes, &data(set)),
     });
     Ok(Comparison {
         n: before.samples(),
@@ -149,7 +142,7 @@ impl Comparison {
         json!({
             "n": self.n,
             "classes": self.classes,
-            "kernel": kernel_json(&self.kernel, Some(bandwidth(&self.kernel))),
+            "kernel": kernel_json(&self.kernel),
             "level": self.level,
             "changes": changes,
             "accuracy": pair(self.accuracy.map(Some)),
@@ -183,7 +176,7 @@ impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (n, classes) = (self.n, self.classes);
         writeln!(f, "{n} predictions of {classes} classes, before and after")?;
-        writeln!(f, "{}\n", describe(&self.kernel, bandwidth(&self.kernel)))?;
+        writeln!(f, "{}\n", describe(&self.kernel))?;
         writeln!(
             f,
             "{:34} {:>14} {:>14} {:>14} {:>28} {:>11}",

@@ -5,17 +5,19 @@ use std::fmt;
 use burn::tensor::{Int, Tensor, activation::softmax};
 use burn_calibration::{
     estimator::SkceForm,
-    kernel::{Bandwidth, Kernel, median_distance_with_diagonal},
-    loss::{BrierLossConfig, LogLossConfig, MmceLossConfig, SkceLossConfig},
+    kernel::Kernel,
+    loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
     recalibration::{FitProgress, Objective, Recalibration},
+    score::{Brier, LogScore},
 };
 use serde_json::{Value, json};
 
 use crate::{
     args::{Fit, LossName},
-    evaluate::{QUADRATIC_LIMIT, progress},
     input::Result,
     output::key,
+    progress::progress,
+    quantities::QUADRATIC_LIMIT,
     source::{device, read_labels, read_logits},
 };
 
@@ -42,7 +44,7 @@ pub fn run(args: &Fit) -> Result<()> {
     let map = fit(args, &logits, &labels)?;
     map.save(&args.output).map_err(|e| e.to_string())?;
     let log_loss = |logits: Tensor<2>| {
-        let loss = LogLossConfig::new().init().forward(logits, labels.clone());
+        let loss = ScoreLoss::new(LogScore).forward(logits, labels.clone());
         loss.into_scalar::<f64>()
     };
     let log_loss = [log_loss(logits.clone()), log_loss(map.forward(logits))];
@@ -77,18 +79,16 @@ fn fit(args: &Fit, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Box<dy
     };
     let map = match args.loss {
         LossName::Log => fit(None),
-        LossName::Brier => fit(Some(&BrierLossConfig::new().init())),
+        LossName::Brier => fit(Some(&ScoreLoss::new(Brier))),
         LossName::Mmce => fit(Some(&MmceLossConfig::new().init())),
         LossName::Skce => {
             // one criterion for the whole descent
             let points = softmax(fit(None)?.forward(logits.clone()), 1);
-            let kernel = Kernel::exponential();
-            let median = median_distance_with_diagonal(&points, kernel.distance);
-            let kernel = kernel.with_bandwidth(Bandwidth::Fixed(median));
+            let kernel = Kernel::exponential().with_bandwidth_of(&points);
+            let kernel = kernel.map_err(|e| e.to_string())?;
             let loss = SkceLossConfig::new()
                 .with_kernel(kernel)
                 .with_form(SkceForm::Biased);
-            kernel.validate().map_err(|e| e.to_string())?;
             fit(Some(&loss.init()))
         }
     };

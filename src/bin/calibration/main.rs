@@ -6,16 +6,18 @@
 mod answer;
 mod apply;
 mod args;
+mod bandwidth;
 mod compare;
 mod evaluate;
 mod fit;
 mod input;
 mod kernel;
+mod kind;
 mod merge;
 mod methods;
 mod output;
+mod progress;
 mod quantities;
-mod real;
 #[cfg(feature = "report")]
 mod report;
 mod source;
@@ -24,10 +26,16 @@ mod writer;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, builder::PossibleValuesParser};
 
 fn main() -> ExitCode {
-    let arguments = args::Arguments::parse();
+    // the names of the tests come from the table of quantities, which the arguments do not know
+    let names = PossibleValuesParser::new(quantities::test_keys());
+    let command = args::Arguments::command().mut_subcommand("evaluate", |evaluate| {
+        evaluate.mut_arg("tests", |test| test.value_parser(names))
+    });
+    let arguments = args::Arguments::from_arg_matches(&command.get_matches());
+    let arguments = arguments.unwrap_or_else(|error| error.exit());
     let outcome = match &arguments.command {
         args::Command::Evaluate(args) => evaluate::run(args),
         args::Command::Compare(args) => compare::run(args),

@@ -12,8 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     args::Merge,
     input::Result,
-    kernel::bandwidth,
-    output::{describe, kernel_json, p_value},
+    output::{describe, kernel_json, known, p_value},
 };
 
 pub fn run(args: &Merge) -> Result<()> {
@@ -116,16 +115,12 @@ impl Merged {
 
 fn skce_json(skce: &BlockSkceAccumulator) -> Value {
     let kernel = skce.kernel();
-    let test = match skce.outcome() {
-        Ok(o) => json!({ "statistic": o.statistic(), "p_value": o.p_value() }),
-        Err(reason) => json!({ "error": reason.to_string() }),
-    };
     json!({
-        "kernel": kernel_json(&kernel, Some(bandwidth(&kernel))),
+        "kernel": kernel_json(&kernel),
         "block": skce.size(),
         "blocks": skce.blocks(),
         "left_out": skce.left_out(),
-        "test": test,
+        "test": known(&skce.outcome()),
     })
 }
 
@@ -152,7 +147,7 @@ impl fmt::Display for Merged {
             return Ok(());
         };
         let kernel = skce.kernel();
-        writeln!(f, "\n{}", describe(&kernel, bandwidth(&kernel)))?;
+        writeln!(f, "\n{}", describe(&kernel))?;
         writeln!(
             f,
             "{} blocks of {} samples, {} samples left out",

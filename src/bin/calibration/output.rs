@@ -2,23 +2,24 @@
 
 use std::fmt;
 
-use burn_calibration::{
-    hypothesis::TestOutcome,
-    kernel::{Distance, Kernel, Profile},
-};
+use burn_calibration::{hypothesis::TestOutcome, kernel::Kernel};
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
-use crate::{answer::Answer, args::Lens, evaluate::QUADRATIC_LIMIT};
+use crate::{
+    answer::Answer,
+    args::{Family, Lens},
+    bandwidth,
+    kernel::distance_name,
+    quantities::QUADRATIC_LIMIT,
+};
 
 pub struct Evaluation {
     pub n: usize,
-    pub classes: usize,
-    /// Of a class-wise lens, that of the last class: the bandwidth differs.
-    pub kernel: Kernel,
+    /// The name and the number of what is predicted.
+    pub outcomes: (&'static str, usize),
+    pub family: Family,
     pub lens: Lens,
-    /// Whether quantities of quadratic cost were left out.
-    pub left_out: bool,
     /// One, or one for each class.
     pub aspects: Vec<Aspect>,
     pub adjusted: Vec<Adjusted>,
@@ -26,24 +27,34 @@ pub struct Evaluation {
 
 pub struct Aspect {
     pub class: Option<usize>,
-    pub bandwidth: f64,
+    /// The kernel on predictions, with its bandwidth.
+    pub kernel: Kernel,
+    /// The kernel on targets, in JSON and in words.
+    pub on_targets: Option<(Value, String)>,
     pub answer: Answer,
-    pub estimates: Vec<Estimate>,
-    pub tests: Vec<Test>,
+    pub estimates: Vec<Estimated>,
+    pub tests: Vec<Tested>,
 }
 
 /// A name in JSON, and in a table.
+#[derive(Clone, Copy)]
 pub struct Name {
-    pub key: String,
+    pub key: &'static str,
     pub title: &'static str,
 }
 
-pub struct Estimate {
+impl Name {
+    pub fn new(key: &'static str, title: &'static str) -> Self {
+        Self { key, title }
+    }
+}
+
+pub struct Estimated {
     pub name: Name,
     pub value: Result<f64, String>,
 }
 
-pub struct Test {
+pub struct Tested {
     pub name: Name,
     pub outcome: Result<TestOutcome, String>,
 }
@@ -63,35 +74,23 @@ pub fn key(name: impl ValueEnum) -> String {
         .to_owned()
 }
 
-fn profile(kernel: &Kernel) -> &'static str {
-    match kernel.profile {
-        Profile::Exponential => "exponential",
-        Profile::Gaussian => "gaussian",
-        _ => unreachable!("not offered"),
-    }
-}
-
-fn distance(kernel: &Kernel) -> &'static str {
-    match kernel.distance {
-        Distance::TotalVariation => "tv",
-        Distance::L1 => "l1",
-        Distance::Euclidean => "l2",
-    }
-}
-
-/// The kernel in JSON, with its bandwidth where it is one.
-pub fn kernel_json(kernel: &Kernel, bandwidth: Option<f64>) -> Value {
-    let mut object = json!({ "profile": profile(kernel), "distance": distance(kernel) });
-    if let Some(bandwidth) = bandwidth {
-        object["bandwidth"] = json!(bandwidth);
-    }
-    object
+/// The kernel in JSON.
+pub fn kernel_json(kernel: &Kernel) -> Value {
+    json!({
+        "profile": kernel.profile.to_string(),
+        "distance": distance_name(kernel.distance),
+        "bandwidth": bandwidth::value(kernel),
+    })
 }
 
 /// The kernel in words.
-pub fn describe(kernel: &Kernel, bandwidth: f64) -> String {
-    let (profile, distance) = (profile(kernel), distance(kernel));
-    format!("kernel: {profile} over {distance}, bandwidth {bandwidth:.10}")
+pub fn describe(kernel: &Kernel) -> String {
+    format!(
+        "kernel: {} over {}, bandwidth {:.10}",
+        kernel.profile,
+        distance_name(kernel.distance),
+        bandwidth::value(kernel)
+    )
 }
 
 impl Evaluation {
@@ -99,94 +98,95 @@ impl Evaluation {
     pub fn json(&self) -> Value {
         let mut object = json!({
             "n": self.n,
-            "classes": self.classes,
+            self.outcomes.0: self.outcomes.1,
+            "family": key(self.family),
             "lens": key(self.lens),
-            "kernel": kernel_json(&self.kernel, None),
         });
-        match self.lens {
-            Lens::ClassWise => {
-                object["per_class"] = self.aspects.iter().map(Aspect::json).collect();
-                let adjusted = |adjusted: &Adjusted| {
-                    let values = json!({
-                        "holm": adjusted.holm,
-                        "benjamini_hochberg": adjusted.benjamini_hochberg,
-                    });
-                    (adjusted.name.key.clone(), values)
-                };
-                object["adjusted"] = self
-                    .adjusted
-                    .iter()
-                    .map(adjusted)
-                    .collect::<Map<_, _>>()
-                    .into();
-            }
-            _ => {
-                let aspect = &self.aspects[0];
-                object["kernel"]["bandwidth"] = json!(aspect.bandwidth);
-                object["omnibus"] = aspect.answer.omnibus_json();
-                object["intervals"] = aspect.answer.intervals_json();
-                object["estimates"] = estimates_json(&aspect.estimates);
-                object["tests"] = tests_json(&aspect.tests);
-            }
+        if self.lens != Lens::ClassWise {
+            let members = self.aspects[0].json();
+            let object = object.as_object_mut().expect("an object");
+            object.extend(members);
+            return json!(object);
         }
+        let mut kernel = kernel_json(&self.aspects[0].kernel);
+        kernel
+            .as_object_mut()
+            .expect("an object")
+            .remove("bandwidth"); // that of each class differs
+        object["kernel"] = kernel;
+        let classes = self.aspects.iter().map(|aspect| {
+            let mut members = aspect.json();
+            members.insert("class".into(), json!(aspect.class));
+            members.insert("bandwidth".into(), json!(bandwidth::value(&aspect.kernel)));
+            members.remove("kernel");
+            Value::Object(members)
+        });
+        object["per_class"] = classes.collect();
+        let adjusted = |adjusted: &Adjusted| {
+            let values = json!({
+                "holm": adjusted.holm,
+                "benjamini_hochberg": adjusted.benjamini_hochberg,
+            });
+            (adjusted.name.key.to_owned(), values)
+        };
+        object["adjusted"] = self
+            .adjusted
+            .iter()
+            .map(adjusted)
+            .collect::<Map<_, _>>()
+            .into();
         object
     }
 }
 
 impl Aspect {
-    fn json(&self) -> Value {
-        json!({
-            "class": self.class,
-            "bandwidth": self.bandwidth,
-            "omnibus": self.answer.omnibus_json(),
-            "intervals": self.answer.intervals_json(),
-            "estimates": estimates_json(&self.estimates),
-            "tests": tests_json(&self.tests),
-        })
+    fn json(&self) -> Map<String, Value> {
+        let estimate = |e: &Estimated| (e.name.key.to_owned(), json!(e.value.as_ref().ok()));
+        let test = |t: &Tested| (t.name.key.to_owned(), known(&t.outcome));
+        let mut members = Map::new();
+        let mut insert = |key: &str, value: Value| members.insert(key.to_owned(), value);
+        insert("kernel", kernel_json(&self.kernel));
+        if let Some((value, _)) = &self.on_targets {
+            insert("target_kernel", value.clone());
+        }
+        insert("omnibus", known(&self.answer.omnibus));
+        insert("intervals", self.answer.intervals_json());
+        let estimates: Map<_, _> = self.estimates.iter().map(estimate).collect();
+        insert("estimates", estimates.into());
+        let tests: Map<_, _> = self.tests.iter().map(test).collect();
+        insert("tests", tests.into());
+        members
     }
 }
 
-/// By their names; null where there is no number.
-pub fn estimates_json(estimates: &[Estimate]) -> Value {
-    let entry = |estimate: &Estimate| {
-        (
-            estimate.name.key.clone(),
-            json!(estimate.value.as_ref().ok()),
-        )
-    };
-    estimates.iter().map(entry).collect::<Map<_, _>>().into()
-}
-
-/// By their names; an error where there is no p-value.
-pub fn tests_json(tests: &[Test]) -> Value {
-    let outcome = |outcome: &TestOutcome| {
-        json!({
-            "estimate": outcome.estimate(),
-            "statistic": outcome.statistic(),
-            "standardised": outcome.standardised(),
-            "p_value": outcome.p_value(),
-            "is_bound": outcome.is_bound(),
-            "caveat": outcome.caveat(),
-        })
-    };
-    let entry = |test: &Test| match &test.outcome {
-        Ok(o) => (test.name.key.clone(), outcome(o)),
-        Err(reason) => (test.name.key.clone(), json!({ "error": reason })),
-    };
-    tests.iter().map(entry).collect::<Map<_, _>>().into()
+/// An outcome as the library writes it, or why there is none.
+pub fn known<E: fmt::Display>(outcome: &Result<impl serde::Serialize, E>) -> Value {
+    match outcome {
+        Ok(outcome) => json!(outcome),
+        Err(reason) => json!({ "error": reason.to_string() }),
+    }
 }
 
 impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} predictions of {} classes", self.n, self.classes)?;
+        let (n, (_, outcomes)) = (self.n, self.outcomes);
         let lens = match self.lens {
             Lens::Canonical => "the whole vector of probabilities (canonical)",
             Lens::TopLabel => "the confidence in the most likely class (top-label)",
             Lens::ClassWise => "each class against the rest (class-wise)",
         };
-        writeln!(f, "tested: {lens}")?;
+        match self.family {
+            Family::Categorical => {
+                writeln!(f, "{n} predictions of {outcomes} classes\ntested: {lens}")?;
+            }
+            family => writeln!(
+                f,
+                "{n} predictions of the family {}, targets of dimension {outcomes}",
+                key(family)
+            )?,
+        }
         for aspect in &self.aspects {
-            aspect.fmt(f, &self.kernel)?;
+            write!(f, "{aspect}")?;
         }
         if !self.adjusted.is_empty() {
             writeln!(
@@ -206,30 +206,32 @@ impl fmt::Display for Evaluation {
                 )?;
             }
         }
-        if self.left_out {
-            write_left_out(f)?;
+        match self.n > QUADRATIC_LIMIT {
+            true => write_left_out(f),
+            false => Ok(()),
         }
-        Ok(())
     }
 }
 
-impl Aspect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>, kernel: &Kernel) -> fmt::Result {
+impl fmt::Display for Aspect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f)?;
         if let Some(class) = self.class {
             writeln!(f, "class {class}")?;
         }
-        writeln!(f, "{}", self.answer)?;
-        writeln!(f, "{}", describe(kernel, self.bandwidth))?;
+        writeln!(f, "{}\n{}", self.answer, describe(&self.kernel))?;
+        if let Some((_, words)) = &self.on_targets {
+            writeln!(f, "{words}")?;
+        }
         write_estimates(f, &self.estimates)?;
         write_tests(f, &self.tests)
     }
 }
 
 /// A line each; a reason where there is no number.
-pub fn write_estimates(f: &mut fmt::Formatter<'_>, estimates: &[Estimate]) -> fmt::Result {
+fn write_estimates(f: &mut fmt::Formatter<'_>, estimates: &[Estimated]) -> fmt::Result {
     writeln!(f, "\nestimates")?;
-    for Estimate { name, value } in estimates {
+    for Estimated { name, value } in estimates {
         match value {
             Ok(value) => writeln!(f, "  {:36} {value:>16.8e}", name.title)?,
             Err(reason) => writeln!(f, "  {:36} {:>16}  {reason}", name.title, "-")?,
@@ -239,7 +241,7 @@ pub fn write_estimates(f: &mut fmt::Formatter<'_>, estimates: &[Estimate]) -> fm
 }
 
 /// A line each; a reason where there is no p-value.
-pub fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[Test]) -> fmt::Result {
+fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[Tested]) -> fmt::Result {
     if tests.is_empty() {
         return Ok(());
     }
@@ -249,7 +251,7 @@ pub fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[Test]) -> fmt::Result {
         "  {:36} {:>16} {:>14} {:>12}",
         "", "estimate", "statistic", "p-value"
     )?;
-    for Test { name, outcome } in tests {
+    for Tested { name, outcome } in tests {
         match outcome {
             Ok(o) => {
                 writeln!(
@@ -271,7 +273,7 @@ pub fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[Test]) -> fmt::Result {
 }
 
 /// That quantities of quadratic cost are not there.
-pub fn write_left_out(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_left_out(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(
         f,
         "\nleft out, since their cost is the square of the number of samples (more than \

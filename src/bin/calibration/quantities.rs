@@ -1,174 +1,287 @@
-//! The estimates and tests that the command offers, under the names of its output.
+//! The estimates and tests that the command offers: one table, with the names of the output.
+//!
+//! To add one, add an entry: to [`estimates`] or [`tests`] if it is of all predictions, else to those of a
+//! kind of prediction.
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::Categorical,
     error::Result,
-    estimator::{Aspect, Binning, Ece, Event, KolmogorovSmirnov, Skce},
+    estimator::{
+        Aspect, Binning, Ece, Estimator, Event, KolmogorovSmirnov, Skce,
+        regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration, Sharpness},
+    },
     hypothesis::*,
     kernel::Kernel,
-    score::ProperScore,
+    score::{Brier, Crps, DawidSebastiani, LogScore, MeanEstimate, Score, Spherical},
 };
-use clap::ValueEnum;
 
-use crate::output::{Name, key};
+use crate::kind::{Kind, Vectors};
 
-/// An estimate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum EstimateName {
-    SkceBiased,
-    SkceUnbiased,
-    SkceLinear,
-    EceUniform,
-    EceMedianVariance,
-    EceTopLabel,
-    Ks,
-    Brier,
-    Log,
+/// Above so many samples, what costs the square of their number is left out unless asked for.
+pub const QUADRATIC_LIMIT: usize = 20_000;
+/// Samples in a block of the SKCE where all pairs are too many.
+pub const BLOCK: usize = 25;
+
+/// What an estimate is computed from.
+pub struct Data<'a, P: Kind> {
+    pub predictions: &'a P,
+    pub targets: &'a P::Targets,
+    /// With a fixed bandwidth.
+    pub kernel: P::Joint,
+    /// The event whose probability the top-label quantities look at.
+    pub event: Event,
 }
 
-impl EstimateName {
-    /// Whether the cost grows with the square of the number of samples.
-    pub fn is_quadratic(self) -> bool {
-        matches!(self, Self::SkceBiased | Self::SkceUnbiased)
-    }
-
+/// An estimate.
+pub struct Estimate<P: Kind> {
+    /// The name in JSON.
+    pub key: &'static str,
     /// A line for the table.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::SkceBiased => "SKCE, biased",
-            Self::SkceUnbiased => "SKCE, unbiased",
-            Self::SkceLinear => "SKCE, linear",
-            Self::EceUniform => "ECE, 10 uniform bins a class",
-            Self::EceMedianVariance => "ECE, median-variance bins",
-            Self::EceTopLabel => "ECE, top label, 15 equal-width bins",
-            Self::Ks => "Kolmogorov-Smirnov, top label",
-            Self::Brier => "Brier score",
-            Self::Log => "log score",
-        }
-    }
-
-    pub fn name(self) -> Name {
-        Name {
-            key: key(self),
-            title: self.title(),
-        }
-    }
-
-    /// The estimate; `event` is the one whose probability the top-label quantities look at.
-    pub fn compute(
-        self,
-        kernel: Kernel,
-        event: Event,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
-    ) -> Result<f64> {
-        let score = |score: ProperScore| Ok(score.upper_bound(predictions, labels)?.estimate);
-        match self {
-            Self::SkceBiased => Skce::biased(kernel).estimate(predictions, labels),
-            Self::SkceUnbiased => Skce::unbiased(kernel).estimate(predictions, labels),
-            Self::SkceLinear => Skce::linear(kernel).estimate(predictions, labels),
-            Self::EceUniform => Ece::uniform(10).estimate(predictions, labels),
-            Self::EceMedianVariance => Ece::median_variance(100).estimate(predictions, labels),
-            Self::EceTopLabel => top_label_ece(event).estimate(predictions, labels),
-            Self::Ks => KolmogorovSmirnov::new(event).estimate(predictions, labels),
-            Self::Brier => score(ProperScore::Brier),
-            Self::Log => score(ProperScore::Log),
-        }
-    }
+    pub title: &'static str,
+    /// Whether the cost grows with the square of the number of samples.
+    pub is_quadratic: bool,
+    pub run: fn(&Data<P>) -> Result<f64>,
 }
 
 /// A test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum TestName {
-    SkceUnbiasedAsymptotic,
-    SkceUnbiasedBootstrap,
-    SkceLinearAsymptotic,
-    SkceBlockAsymptotic,
-    SkceFeatures,
-    Cme,
-    SkceUnbiasedExact,
-    EceTopLabelExact,
-    EceTopLabelConsistency,
-    SkceBiasedDistributionFree,
-    SkceUnbiasedDistributionFree,
-    SkceLinearDistributionFree,
-}
-
-impl TestName {
+pub struct Test<P: Kind> {
+    /// The name on the command line and in JSON.
+    pub key: &'static str,
     /// A line for the table.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::SkceUnbiasedAsymptotic => "SKCE unbiased, asymptotic",
-            Self::SkceUnbiasedBootstrap => "SKCE unbiased, bootstrap",
-            Self::SkceLinearAsymptotic => "SKCE linear, asymptotic",
-            Self::SkceBlockAsymptotic => "SKCE blocks of 25, asymptotic",
-            Self::SkceFeatures => "features, linear cost",
-            Self::Cme => "CME, 10 locations",
-            Self::SkceUnbiasedExact => "SKCE unbiased, exact",
-            Self::EceTopLabelExact => "ECE top label, exact",
-            Self::EceTopLabelConsistency => "ECE top label, consistency",
-            Self::SkceBiasedDistributionFree => "SKCE biased, distribution-free",
-            Self::SkceUnbiasedDistributionFree => "SKCE unbiased, distribution-free",
-            Self::SkceLinearDistributionFree => "SKCE linear, distribution-free",
-        }
-    }
+    pub title: &'static str,
+    /// The test with a number of replicates; the event as in [`Data`].
+    pub build: fn(P::Joint, Event, usize) -> Box<dyn CalibrationTest<P>>,
+}
 
-    pub fn name(self) -> Name {
-        Name {
-            key: key(self),
-            title: self.title(),
-        }
-    }
-
-    /// Whether it looks at classes, and there is none of predictions over real vectors.
-    pub fn is_of_classes(self) -> bool {
-        matches!(
-            self,
-            Self::SkceFeatures | Self::EceTopLabelExact | Self::EceTopLabelConsistency
-        )
-    }
-
-    /// The test; `event` as for estimates.
-    pub fn build(
-        self,
-        kernel: Kernel,
-        event: Event,
-        replicates: usize,
-    ) -> Box<dyn CalibrationTest> {
-        let unbiased = Skce::unbiased(kernel);
-        let asymptotic = AsymptoticSkceTest::new(kernel).with_replicates(replicates);
-        let ece = top_label_ece(event);
-        match self {
-            Self::SkceUnbiasedAsymptotic => Box::new(asymptotic),
-            Self::SkceUnbiasedBootstrap => {
-                Box::new(asymptotic.with_null(NullDistribution::Bootstrap))
-            }
-            Self::SkceLinearAsymptotic => Box::new(AsymptoticBlockSkceTest::linear(kernel)),
-            Self::SkceBlockAsymptotic => Box::new(AsymptoticBlockSkceTest::new(kernel, 25)),
-            Self::SkceFeatures => Box::new(FeatureTest::new(kernel)),
-            Self::Cme => Box::new(CmeTest::new(kernel, 10)),
-            Self::SkceUnbiasedExact => {
-                Box::new(ExactTest::new(unbiased).with_replicates(replicates))
-            }
-            Self::EceTopLabelExact => Box::new(ExactTest::new(ece).with_replicates(replicates)),
-            Self::EceTopLabelConsistency => {
-                Box::new(ConsistencyTest::new(ece).with_replicates(replicates))
-            }
-            Self::SkceBiasedDistributionFree => {
-                Box::new(DistributionFreeSkceTest::new(Skce::biased(kernel)))
-            }
-            Self::SkceUnbiasedDistributionFree => Box::new(DistributionFreeSkceTest::new(unbiased)),
-            Self::SkceLinearDistributionFree => {
-                Box::new(DistributionFreeSkceTest::new(Skce::linear(kernel)))
-            }
-        }
+fn quadratic<P: Kind>(
+    key: &'static str,
+    title: &'static str,
+    run: fn(&Data<P>) -> Result<f64>,
+) -> Estimate<P> {
+    Estimate {
+        is_quadratic: true,
+        ..linear(key, title, run)
     }
 }
 
-/// With 15 bins of equal width.
+fn linear<P: Kind>(
+    key: &'static str,
+    title: &'static str,
+    run: fn(&Data<P>) -> Result<f64>,
+) -> Estimate<P> {
+    Estimate {
+        key,
+        title,
+        is_quadratic: false,
+        run,
+    }
+}
+
+fn test<P: Kind>(
+    key: &'static str,
+    title: &'static str,
+    build: fn(P::Joint, Event, usize) -> Box<dyn CalibrationTest<P>>,
+) -> Test<P> {
+    Test { key, title, build }
+}
+
+/// Those of all predictions, and those of a kind.
+pub fn estimates<P: Kind>() -> Vec<Estimate<P>> {
+    fn skce<P: Kind>(skce: Skce<P::Joint>, data: &Data<P>) -> Result<f64> {
+        skce.estimate(data.predictions, data.targets)
+    }
+    let mut estimates = vec![
+        quadratic("skce_biased", "SKCE, biased", |data: &Data<P>| {
+            skce(Skce::biased(data.kernel), data)
+        }),
+        quadratic("skce_unbiased", "SKCE, unbiased", |data| {
+            skce(Skce::unbiased(data.kernel), data)
+        }),
+        linear("skce_linear", "SKCE, linear", |data| {
+            skce(Skce::linear(data.kernel), data)
+        }),
+    ];
+    estimates.extend(P::estimates());
+    estimates
+}
+
+/// Those of all predictions, and those of a kind.
+pub fn tests<P: Kind>() -> Vec<Test<P>> {
+    let mut tests = vec![
+        test(
+            "skce_unbiased_asymptotic",
+            "SKCE unbiased, asymptotic",
+            |kernel: P::Joint, _, replicates| {
+                Box::new(AsymptoticSkceTest::new(kernel).with_replicates(replicates))
+            },
+        ),
+        test(
+            "skce_unbiased_bootstrap",
+            "SKCE unbiased, bootstrap",
+            |kernel, _, replicates| {
+                let test = AsymptoticSkceTest::new(kernel).with_replicates(replicates);
+                Box::new(test.with_null(NullDistribution::Bootstrap))
+            },
+        ),
+        test(
+            "skce_linear_asymptotic",
+            "SKCE linear, asymptotic",
+            |kernel, _, _| Box::new(AsymptoticBlockSkceTest::linear(kernel)),
+        ),
+        test(
+            "skce_block_asymptotic",
+            "SKCE blocks of 25, asymptotic",
+            |kernel, _, _| Box::new(AsymptoticBlockSkceTest::new(kernel, BLOCK)),
+        ),
+        test("cme", "CME, 10 locations", |kernel, _, _| {
+            Box::new(CmeTest::new(kernel, 10))
+        }),
+        test(
+            "skce_unbiased_exact",
+            "SKCE unbiased, exact",
+            |kernel, _, replicates| P::exact(Skce::unbiased(kernel), replicates),
+        ),
+        test(
+            "skce_biased_distribution_free",
+            "SKCE biased, distribution-free",
+            |kernel, _, _| Box::new(DistributionFreeSkceTest::new(Skce::biased(kernel))),
+        ),
+        test(
+            "skce_unbiased_distribution_free",
+            "SKCE unbiased, distribution-free",
+            |kernel, _, _| Box::new(DistributionFreeSkceTest::new(Skce::unbiased(kernel))),
+        ),
+        test(
+            "skce_linear_distribution_free",
+            "SKCE linear, distribution-free",
+            |kernel, _, _| Box::new(DistributionFreeSkceTest::new(Skce::linear(kernel))),
+        ),
+    ];
+    tests.extend(P::tests());
+    tests
+}
+
+/// The names of all tests: every test is there for classes.
+pub fn test_keys() -> Vec<&'static str> {
+    tests::<Categorical>().iter().map(|test| test.key).collect()
+}
+
+/// The ECE of an event in 15 bins of equal width.
 fn top_label_ece(event: Event) -> Ece {
     Ece::new(Aspect::Event(event), Binning::Uniform { bins: 15 })
+}
+
+/// The proper scores of classes: their names and titles, and the scores themselves.
+pub const SCORES: [(&str, &str, &dyn Score<Categorical>); 3] = [
+    ("brier", "Brier score", &Brier),
+    ("log", "log score", &LogScore),
+    ("spherical", "spherical score", &Spherical),
+];
+
+fn score(data: &Data<Categorical>, score: impl Score<Categorical>) -> Result<f64> {
+    Ok(score.upper_bound(data.predictions, data.targets)?.estimate)
+}
+
+/// The expected calibration error of the top label, as `evaluate` and `compare` have it.
+pub fn ece_top_label(
+    predictions: &Categorical,
+    labels: &Tensor<1, Int>,
+    event: Event,
+) -> Result<f64> {
+    top_label_ece(event).estimate(predictions, labels)
+}
+
+pub fn estimates_of_classes() -> Vec<Estimate<Categorical>> {
+    vec![
+        linear("ece_uniform", "ECE, 10 uniform bins a class", |data| {
+            Ece::uniform(10).estimate(data.predictions, data.targets)
+        }),
+        linear("ece_median_variance", "ECE, median-variance bins", |data| {
+            Ece::median_variance(100).estimate(data.predictions, data.targets)
+        }),
+        linear(
+            "ece_top_label",
+            "ECE, top label, 15 equal-width bins",
+            |data| ece_top_label(data.predictions, data.targets, data.event),
+        ),
+        linear("ks", "Kolmogorov-Smirnov, top label", |data| {
+            KolmogorovSmirnov::new(data.event).estimate(data.predictions, data.targets)
+        }),
+        linear("brier", "Brier score", |data| score(data, Brier)),
+        linear("log", "log score", |data| score(data, LogScore)),
+    ]
+}
+
+pub fn tests_of_classes() -> Vec<Test<Categorical>> {
+    vec![
+        test(
+            "skce_features",
+            "features, linear cost",
+            |kernel: Kernel, _, _| Box::new(FeatureTest::new(kernel)),
+        ),
+        test(
+            "ece_top_label_exact",
+            "ECE top label, exact",
+            |_, event, replicates| {
+                Box::new(ExactTest::new(top_label_ece(event)).with_replicates(replicates))
+            },
+        ),
+        test(
+            "ece_top_label_consistency",
+            "ECE top label, consistency",
+            |_, event, replicates| {
+                Box::new(ConsistencyTest::new(top_label_ece(event)).with_replicates(replicates))
+            },
+        ),
+    ]
+}
+
+/// Those of predictions of real numbers; the log score only where there is a density.
+pub fn estimates_of_vectors<P: Vectors + Kind<Targets = Tensor<2>>>() -> Vec<Estimate<P>> {
+    fn mean(mean: Result<MeanEstimate>) -> Result<f64> {
+        Ok(mean?.estimate)
+    }
+    fn coverage<P: Vectors + Kind<Targets = Tensor<2>>>(data: &Data<P>, level: f64) -> Result<f64> {
+        let intervals = IntervalCoverage::estimate(data.predictions, data.targets, level)?;
+        Ok(intervals.coverage.estimate)
+    }
+    let mut estimates: Vec<Estimate<P>> = Vec::new();
+    if P::LOG_SCORE.is_some() {
+        estimates.push(linear("log", "log score", |data| {
+            let log_score = P::LOG_SCORE.expect("a density");
+            mean(log_score(data.predictions, data.targets))
+        }));
+    }
+    estimates.extend([
+        linear("crps", "CRPS", |data: &Data<P>| {
+            mean(Crps.mean(data.predictions, data.targets))
+        }),
+        linear("dawid_sebastiani", "Dawid-Sebastiani score", |data| {
+            mean(DawidSebastiani.mean(data.predictions, data.targets))
+        }),
+        linear("pinball", "pinball loss, 19 levels", |data| {
+            mean(Pinball::default().estimate(data.predictions, data.targets))
+        }),
+        linear(
+            "quantile_calibration",
+            "quantile calibration, 19 levels",
+            |data| QuantileCalibration::default().estimate(data.predictions, data.targets),
+        ),
+        linear("coverage_50", "coverage of 50 % intervals", |data| {
+            coverage(data, 0.5)
+        }),
+        linear("coverage_90", "coverage of 90 % intervals", |data| {
+            coverage(data, 0.9)
+        }),
+        linear("standard_deviation", "mean standard deviation", |data| {
+            mean(
+                Sharpness::estimate(data.predictions).map(|sharpness| sharpness.standard_deviation),
+            )
+        }),
+        linear("ence", "ENCE, 15 bins", |data| {
+            Ence::default().estimate(data.predictions, data.targets)
+        }),
+    ]);
+    estimates
 }

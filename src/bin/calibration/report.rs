@@ -1,87 +1,45 @@
 //! `calibration report`.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
-use burn_calibration::{
-    estimator::Event,
-    report::{Report, ReportBuilder, Summary},
-};
+use burn_calibration::report::{ReportBuilder, Reportable};
 
 use crate::{
-    args::{self, Family, PictureFormat},
+    args::{PictureFormat, Report},
     input::Result,
-    real,
-    source::{check_sizes, device, read_labels, read_predictions},
+    kind::{Kind, with_family},
 };
 
-pub fn run(args: &args::Report) -> Result<()> {
-    match args.family {
-        Family::Categorical => categorical(args),
-        _ => real::report(args),
-    }
+pub fn run(args: &Report) -> Result<()> {
+    with_family!(args.family, P => report::<P>(args))
 }
 
-fn categorical(args: &args::Report) -> Result<()> {
-    let device = device(args.source.device)?;
-    let read = |path: &Path| read_predictions(path, &args.source, &device);
-    let predictions = read(&args.predictions)?;
-    let after = args.after.as_deref().map(read).transpose()?;
-    if let (Some(path), Some(after)) = (&args.after, &after) {
-        check_sizes((path, after), (&args.predictions, &predictions))?;
-    }
-    let labels = read_labels(
-        &args.source.labels,
-        (&args.predictions, &predictions.probabilities()),
-    )?;
-    let first = usize::from(args.source.labels.one_based);
-    let names = (first..first + predictions.classes()).map(|class| class.to_string());
-    let builder = ReportBuilder::new(&predictions, &labels)
+fn report<P: Kind + Reportable>(args: &Report) -> Result<()> {
+    let paths: Vec<&Path> = [&args.predictions]
+        .into_iter()
+        .chain(&args.after)
+        .map(|path| path.as_path())
+        .collect();
+    let (sets, targets) = P::read(&paths, &args.source)?;
+    let builder = ReportBuilder::new(&sets[0], &targets)
         .with_title(&args.title)
-        .with_class_names(names)
         .with_seed(args.seed);
-    let builder = match &after {
-        Some(after) => builder.with_after(after),
-        None => builder,
-    };
+    let mut builder = P::named(builder, usize::from(args.source.labels.one_based));
+    if let Some(after) = sets.get(1) {
+        builder = builder.with_after(after);
+    }
     let report = builder.build().map_err(|e| e.to_string())?;
     report.save(&args.output).map_err(|e| e.to_string())?;
     println!("{}", args.output.display());
-    match &args.pictures {
-        Some(folder) => save_pictures(&report, folder, args.format),
-        None => Ok(()),
-    }
-}
-
-/// Each diagram of the page under a name of its own.
-fn save_pictures(report: &Report, folder: &Path, format: PictureFormat) -> Result<()> {
-    let extension = make_folder(folder, format)?;
-    let save = |prefix: &str, summary: &Summary| {
-        let diagrams = [&summary.top_label].into_iter().chain(&summary.class_wise);
-        for diagram in diagrams {
-            let name = match diagram.event {
-                Event::TopLabel => "top-label".into(),
-                Event::Class(class) => format!("class-{}", report.class_names[class]),
-            };
-            let path = folder.join(format!("{prefix}{name}.{extension}"));
-            diagram.save(&path).map_err(|e| e.to_string())?;
+    if let Some(folder) = &args.pictures {
+        let extension = match args.format {
+            PictureFormat::Svg => "svg",
+            PictureFormat::Png => "png",
+        };
+        let paths = report.save_diagrams(folder, extension);
+        for path in paths.map_err(|e| e.to_string())? {
             println!("{}", path.display());
         }
-        Ok(())
-    };
-    match &report.after {
-        Some(after) => {
-            save("before-", &report.before)?;
-            save("after-", after)
-        }
-        None => save("", &report.before),
     }
-}
-
-/// Makes the folder for pictures, and gives their extension.
-pub fn make_folder(folder: &Path, format: PictureFormat) -> Result<&'static str> {
-    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    Ok(match format {
-        PictureFormat::Svg => "svg",
-        PictureFormat::Png => "png",
-    })
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burn_calibration::distribution::Categorical;
+use burn_calibration::distribution::{Categorical, Predictive};
 use clap::ValueEnum;
 
 use crate::{

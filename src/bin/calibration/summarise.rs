@@ -2,33 +2,26 @@
 
 use burn_calibration::{
     accumulator::{Accumulator, Evaluation, Saved},
+    distribution::Categorical,
     kernel::Bandwidth,
 };
 
-use crate::{
-    args::Summarise,
-    input::Result,
-    kernel::shape,
-    source::{device, read_labels, read_predictions},
-};
+use crate::{args::Summarise, bandwidth::shape, input::Result, kind::Kind};
 
 pub fn run(args: &Summarise) -> Result<()> {
-    let device = device(args.source.device)?;
-    let predictions = read_predictions(&args.predictions, &args.source, &device)?;
-    let labels = read_labels(
-        &args.source.labels,
-        (&args.predictions, &predictions.probabilities()),
-    )?;
+    let (sets, labels) = Categorical::read(&[&args.predictions], &args.source)?;
+    let predictions = &sets[0];
     let evaluation = Evaluation::new(args.bins as usize, predictions.classes());
     let evaluation = match args.bandwidth {
         Some(bandwidth) => {
-            let kernel = shape(&args.shape).with_bandwidth(Bandwidth::Fixed(bandwidth));
+            let kernel =
+                shape::<Categorical>(&args.shape).with_bandwidth(Bandwidth::Fixed(bandwidth));
             evaluation.and_then(|all| all.with_skce(kernel, args.block as usize))
         }
         None => evaluation,
     };
     let mut evaluation = evaluation.map_err(|e| e.to_string())?;
-    let taken = evaluation.update(&predictions, &labels);
+    let taken = evaluation.update(predictions, &labels);
     taken.map_err(|e| e.to_string())?;
     evaluation.save(&args.output).map_err(|e| e.to_string())?;
     println!("{}", args.output.display());

@@ -99,7 +99,6 @@ const ROUNDING: f64 = 1e-9;
 
 /// How often targets are at most the predicted quantiles.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
-#[non_exhaustive]
 pub struct QuantileCurve {
     /// In the order of the levels asked for.
     pub points: Vec<QuantilePoint>,
@@ -107,7 +106,6 @@ pub struct QuantileCurve {
 
 /// A point of a [`QuantileCurve`].
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-#[non_exhaustive]
 pub struct QuantilePoint {
     /// The level of the predicted quantiles.
     pub level: f64,

@@ -4,10 +4,11 @@ use std::{fs, path::PathBuf};
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
-    distribution::Categorical,
-    report::{Report, ReportBuilder},
+    distribution::{Categorical, Normal},
+    report::{ReliabilitySection, Report, ReportBuilder},
 };
 use rand::{RngExt, rngs::StdRng};
+use rand_distr::{Distribution, StandardNormal};
 use roxmltree::{Document, Node, ParsingOptions};
 
 use crate::data::*;
@@ -62,7 +63,7 @@ pub fn all<'a>(document: &'a Document, tag: &'a str) -> impl Iterator<Item = Nod
         .filter(move |node| node.tag_name().name() == tag)
 }
 
-pub fn report() -> Report {
+pub fn report() -> Report<ReliabilitySection> {
     let (before, labels) = sample(900, 12, 3);
     let (after, _) = sample(900, 12, 4);
     ReportBuilder::new(&before, &labels)
@@ -70,4 +71,16 @@ pub fn report() -> Report {
         .with_title("<b>\"A\" & 'B'\u{1}</b>")
         .build()
         .unwrap()
+}
+
+/// `N(0, 1)` in each coordinate, and targets from it times a factor.
+pub fn standard(n: usize, d: usize, factor: f64, rng: &mut StdRng) -> (Normal, Tensor<2>) {
+    let mut draw = || {
+        let z: f64 = StandardNormal.sample(rng);
+        factor * z
+    };
+    let rows: Vec<Vec<f64>> = (0..n).map(|_| (0..d).map(|_| draw()).collect()).collect();
+    let targets = tensor(&rows);
+    let predictions = Normal::new(targets.zeros_like(), targets.ones_like());
+    (predictions, targets)
 }

@@ -4,7 +4,7 @@ use approx::assert_relative_eq;
 use burn_calibration::{
     distribution::Categorical,
     error::Error,
-    estimator::{Aspect, Binning, Ece, Event},
+    estimator::{Aspect, Binning, Ece, Estimator, Event},
     report::{Reliability, ReportBuilder},
 };
 

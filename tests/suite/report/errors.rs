@@ -1,6 +1,7 @@
 //! What a report can be asked for that it cannot give.
 
 use burn_calibration::{
+    distribution::Categorical,
     estimator::{Binning, Event},
     report::{Reliability, ReportBuilder},
 };
@@ -28,7 +29,7 @@ fn errors_name_the_cause() {
         message(Reliability::default().with_binning(Binning::Uniform { bins: 0 })),
         "the number of bins is 0, expected at least 1"
     );
-    let build = |builder: ReportBuilder| builder.build().unwrap_err().to_string();
+    let build = |builder: ReportBuilder<Categorical>| builder.build().unwrap_err().to_string();
     let builder = ReportBuilder::new(&predictions, &drawn);
     assert_eq!(
         build(builder.clone().with_class_names(["a"])),

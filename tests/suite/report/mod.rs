@@ -1,4 +1,4 @@
-//! Reliability diagrams and the page: numbers by hand and against the estimators, the coverage of
+//! Diagrams and the page of every kind of prediction: numbers by hand and against the estimators, the coverage of
 //! the bands, files that are well-formed and hold every number.
 
 pub mod data;
@@ -6,3 +6,7 @@ mod diagrams;
 mod errors;
 mod page;
 mod pictures;
+mod quantile_degenerate;
+mod quantile_diagrams;
+mod quantile_errors;
+mod quantile_page;

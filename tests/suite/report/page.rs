@@ -2,7 +2,8 @@
 
 use approx::assert_relative_eq;
 use burn_calibration::{
-    estimator::{Ece, KolmogorovSmirnov, Skce, Tce},
+    distribution::Categorical,
+    estimator::{Ece, Estimator, KolmogorovSmirnov, Skce, Tce},
     hypothesis::OmnibusTest,
     kernel::Kernel,
     report::ReportBuilder,
@@ -106,8 +107,8 @@ fn classes_with_most_labels_are_shown() {
         let builder = ReportBuilder::new(&predictions, &labels).with_most_classes(most);
         builder.build().unwrap()
     };
-    assert_eq!(build(2).shown_classes, [1, 3]);
-    assert_eq!(build(3).shown_classes, [0, 1, 3]); // of equally many the first
+    assert_eq!(build(2).subject.shown, [1, 3]);
+    assert_eq!(build(3).subject.shown, [0, 1, 3]); // of equally many the first
     assert!(
         build(2)
             .to_html()

@@ -6,24 +6,21 @@ use burn_calibration::{
     },
     hypothesis::OmnibusTest,
     kernel::{RealKernel, TensorKernel},
-    report::RealReportBuilder,
+    report::ReportBuilder,
     score::{Crps, IntervalOverconfidence, LogScore, Quantify, Score},
 };
 use roxmltree::Node;
 
-use super::data::standard;
-use crate::{
-    data::*,
-    report::data::{all, parsed},
-};
+use super::data::{all, parsed, standard};
+use crate::data::*;
 
 #[test]
 fn numbers_are_those_of_the_estimators() {
     let (predictions, targets) = standard(200, 2, 1.3, &mut rng(7));
-    let report = RealReportBuilder::new(&predictions, &targets).build();
+    let report = ReportBuilder::new(&predictions, &targets).build();
     let report = report.unwrap();
     let summary = &report.before;
-    assert_eq!((report.samples, report.dimensions), (200, 2));
+    assert_eq!((report.samples, report.subject.dimensions), (200, 2));
     assert_eq!(summary.log, Some(LogScore.mean(&predictions, &targets)));
     assert_eq!(summary.crps, Crps.mean(&predictions, &targets));
     let sharpness = Sharpness::estimate(&predictions).unwrap();
@@ -56,7 +53,7 @@ fn numbers_are_those_of_the_estimators() {
 fn a_subset_is_drawn_by_the_seed_and_said() {
     let (predictions, targets) = standard(400, 1, 1.0, &mut rng(8));
     let build = |seed| {
-        let builder = RealReportBuilder::new(&predictions, &targets).with_skce_samples(100);
+        let builder = ReportBuilder::new(&predictions, &targets).with_skce_samples(100);
         builder.with_seed(seed).build().unwrap()
     };
     let (one, same, other) = (build(1), build(1), build(2));
@@ -73,7 +70,7 @@ fn a_subset_is_drawn_by_the_seed_and_said() {
 fn the_page_is_well_formed_and_complete() {
     let (before, targets) = standard(600, 2, 1.4, &mut rng(9));
     let after = Normal::new(before.mean(), before.standard_deviation() * 1.4);
-    let report = RealReportBuilder::new(&before, &targets)
+    let report = ReportBuilder::new(&before, &targets)
         .with_after(&after)
         .with_title("<b>\"A\" & 'B'</b>")
         .build()

@@ -2,7 +2,7 @@ use burn_calibration::{
     distribution::{Marginals, Normal},
     estimator::regression::{Pit, QuantileCalibration},
     kernel::{Bandwidth, RealKernel, TensorKernel},
-    report::{PitDiagram, QuantileDiagram, RealReportBuilder},
+    report::{PitDiagram, QuantileDiagram, ReportBuilder},
 };
 
 use super::data::standard;
@@ -39,8 +39,8 @@ fn errors_name_the_cause() {
         "a quantile diagram needs at least 1 samples, got 0"
     );
 
-    let builder = RealReportBuilder::new(&predictions, &targets);
-    let build = |builder: RealReportBuilder<Normal>| builder.build().unwrap_err().to_string();
+    let builder = ReportBuilder::new(&predictions, &targets);
+    let build = |builder: ReportBuilder<Normal>| builder.build().unwrap_err().to_string();
     let (two, _) = standard(4, 2, 1.0, &mut rng(6));
     assert_eq!(
         build(builder.clone().with_after(&two)),
@@ -53,7 +53,7 @@ fn errors_name_the_cause() {
     );
     let flat = Normal::new(predictions.means(), predictions.means());
     assert_eq!(
-        build(RealReportBuilder::new(&flat, &targets)),
+        build(ReportBuilder::new(&flat, &targets)),
         "row 0, coordinate 0: the scale is 0, expected a positive number"
     );
     let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0));

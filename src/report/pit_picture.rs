@@ -1,15 +1,13 @@
 use std::path::Path;
 
-use super::PitDiagram;
-use crate::{
-    error::Result,
-    report::{
-        drawn::Drawn,
-        frame::{Frame, mark, text, upright},
-        number::{decimals, whole},
-        picture::{Anchor, Paint, Pen, Picture, Shape},
-    },
+use super::{
+    PitDiagram,
+    drawn::Drawn,
+    frame::{Frame, mark, single_plot},
+    number::{decimals, whole},
+    picture::{Paint, Pen, Picture, Shape},
 };
+use crate::error::Result;
 
 impl PitDiagram {
     /// The picture as a file of SVG that scales: a bar for each bin, with its top marked, over the grey
@@ -18,7 +16,7 @@ impl PitDiagram {
     ///
     /// The element `desc` holds all the numbers, for those who cannot see the picture.
     pub fn to_svg(&self) -> String {
-        self.drawn("PIT", self.title()).to_svg()
+        self.drawn_alone().to_svg()
     }
 
     /// Saves the picture, in the format of the extension: `svg` or `png` (960 pixels wide, with an
@@ -29,7 +27,7 @@ impl PitDiagram {
     /// [`Error::File`](crate::error::Error::File) for any other extension, or if the file cannot be
     /// written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.drawn("PIT", self.title()).save(path.as_ref())
+        self.drawn_alone().save(path.as_ref())
     }
 
     fn title(&self) -> String {
@@ -38,6 +36,10 @@ impl PitDiagram {
             None => String::new(),
         };
         format!("Histogram of the probability integral transforms{what}")
+    }
+
+    pub(super) fn drawn_alone(&self) -> Drawn {
+        self.drawn("PIT", self.title())
     }
 
     /// All that the picture shows, in words.
@@ -72,7 +74,7 @@ impl PitDiagram {
     }
 
     /// Under a heading of at most some 10 letters.
-    pub(in crate::report) fn drawn(&self, heading: &str, title: String) -> Drawn {
+    pub(super) fn drawn(&self, heading: &str, title: String) -> Drawn {
         Drawn {
             picture: self.picture(heading),
             title,
@@ -81,32 +83,14 @@ impl PitDiagram {
     }
 
     fn picture(&self, heading: &str) -> Picture {
-        let frame = Frame {
-            left: 72.0,
-            top: 38.0,
-            width: 394.0,
-            height: 300.0,
-            font: 18.0,
-            steps: 5,
-        };
         let heading = format!(
             "{heading}, n = {}, {} of {} outside",
             whole(self.values()),
             self.outside(),
             self.counts.len()
         );
-        let mut shapes = vec![text((72.0, 18.0), heading, 18.0, Anchor::Start, false)];
-        shapes.extend(self.plot(&frame));
-        shapes.extend(frame.names_below());
-        shapes.push(upright("density", (14.0, frame.middle().1), 20.0));
-        let at = (frame.middle().0, 390.0);
-        let axis = "probability integral transform";
-        shapes.push(text(at, axis, 20.0, Anchor::Middle, false));
-        Picture {
-            width: 480.0,
-            height: 408.0,
-            shapes,
-        }
+        let axes = ("probability integral transform", "density");
+        single_plot(300.0, heading, axes, |frame| self.plot(frame))
     }
 
     fn plot(&self, frame: &Frame) -> Vec<Shape> {
@@ -137,11 +121,7 @@ impl PitDiagram {
             }
         }
         shapes.extend([low, high].map(|end| level(end, Pen::solid(Paint::Ink, 1.2))));
-        let pen = Pen {
-            dash: Some((9.0, 6.0)),
-            ..Pen::solid(Paint::Ink, 1.8)
-        };
-        shapes.push(level(1.0, pen));
+        shapes.push(frame.dashed((0.0, 1.0 / top), (1.0, 1.0 / top)));
         shapes.extend(frame.border());
         let half = 0.5 / self.counts.len() as f64;
         let radius = (0.7 * half * frame.width).clamp(2.5, 6.0);

@@ -31,7 +31,7 @@ impl ReliabilityDiagram {
         self.drawn().save(path.as_ref())
     }
 
-    fn drawn(&self) -> Drawn {
+    pub(super) fn drawn(&self) -> Drawn {
         Drawn {
             picture: self.full(self.heading()),
             title: self.title(),
@@ -86,14 +86,7 @@ impl ReliabilityDiagram {
 
     /// The picture with its histogram, under a heading of at most some 15 letters.
     pub(super) fn full(&self, heading: &str) -> Picture {
-        let plot = Frame {
-            left: 72.0,
-            top: 38.0,
-            width: 394.0,
-            height: 394.0,
-            font: 18.0,
-            steps: 5,
-        };
+        let plot = Frame::LARGE;
         let below = Frame {
             top: 452.0,
             height: 92.0,
@@ -155,12 +148,7 @@ impl ReliabilityDiagram {
         shapes.extend(frame.grid());
         let largest = self.bins.iter().map(|bin| bin.count).max().unwrap_or(1);
         shapes.extend(self.bins.iter().map(|bin| band(bin, frame)));
-        let pen = Pen {
-            dash: Some((9.0, 6.0)),
-            ..Pen::solid(Paint::Ink, 0.1 * frame.font)
-        };
-        let (from, to) = (frame.at(0.0, 0.0), frame.at(1.0, 1.0));
-        shapes.push(Shape::Line { from, to, pen });
+        shapes.push(frame.dashed((0.0, 0.0), (1.0, 1.0)));
         shapes.extend(frame.border());
         for bin in &self.bins {
             let share = bin.count as f64 / largest as f64;

@@ -1,15 +1,13 @@
 use std::path::Path;
 
-use super::QuantileDiagram;
-use crate::{
-    error::Result,
-    report::{
-        drawn::Drawn,
-        frame::{Frame, mark, text, upright},
-        number::{decimals, fixed, whole},
-        picture::{Anchor, Paint, Pen, Picture, Shape},
-    },
+use super::{
+    QuantileDiagram,
+    drawn::Drawn,
+    frame::{Frame, mark, single_plot},
+    number::{decimals, fixed, whole},
+    picture::{Paint, Pen, Picture, Shape},
 };
+use crate::error::Result;
 
 impl QuantileDiagram {
     /// The picture as a file of SVG that scales: the curve with a mark at each level, over the band
@@ -17,7 +15,7 @@ impl QuantileDiagram {
     ///
     /// The element `desc` holds all the numbers, for those who cannot see the picture.
     pub fn to_svg(&self) -> String {
-        self.drawn("quantiles", TITLE.into()).to_svg()
+        self.drawn_alone().to_svg()
     }
 
     /// Saves the picture, in the format of the extension: `svg` or `png` (960 pixels wide, with an
@@ -28,7 +26,11 @@ impl QuantileDiagram {
     /// [`Error::File`](crate::error::Error::File) for any other extension, or if the file cannot be
     /// written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.drawn("quantiles", TITLE.into()).save(path.as_ref())
+        self.drawn_alone().save(path.as_ref())
+    }
+
+    pub(super) fn drawn_alone(&self) -> Drawn {
+        self.drawn("quantiles", TITLE.into())
     }
 
     /// All that the picture shows, in words.
@@ -54,7 +56,7 @@ impl QuantileDiagram {
     }
 
     /// Under a heading of at most some 10 letters.
-    pub(in crate::report) fn drawn(&self, heading: &str, title: String) -> Drawn {
+    pub(super) fn drawn(&self, heading: &str, title: String) -> Drawn {
         Drawn {
             picture: self.picture(heading),
             title,
@@ -63,37 +65,18 @@ impl QuantileDiagram {
     }
 
     fn picture(&self, heading: &str) -> Picture {
-        let frame = Frame {
-            left: 72.0,
-            top: 38.0,
-            width: 394.0,
-            height: 394.0,
-            font: 18.0,
-            steps: 5,
-        };
         let heading = format!(
             "{heading}, n = {}, {} of {} outside",
             whole(self.values),
             self.outside(),
             self.curve.points.len()
         );
-        let mut shapes = vec![text((72.0, 18.0), heading, 18.0, Anchor::Start, false)];
-        shapes.extend(self.plot(&frame));
-        shapes.extend(frame.names_left());
-        shapes.extend(frame.names_below());
-        shapes.push(upright(
-            "share of targets below",
-            (14.0, frame.middle().1),
-            20.0,
-        ));
-        let at = (frame.middle().0, 484.0);
-        let axis = "level of the predicted quantile";
-        shapes.push(text(at, axis, 20.0, Anchor::Middle, false));
-        Picture {
-            width: 480.0,
-            height: 502.0,
-            shapes,
-        }
+        let axes = ("level of the predicted quantile", "share of targets below");
+        single_plot(394.0, heading, axes, |frame| {
+            let mut shapes = self.plot(frame);
+            shapes.extend(frame.names_left());
+            shapes
+        })
     }
 
     fn plot(&self, frame: &Frame) -> Vec<Shape> {
@@ -113,21 +96,14 @@ impl QuantileDiagram {
             fill: Paint::Band,
             outline: Some(Pen::solid(Paint::Edge, 0.9)),
         });
-        let dashed = Pen {
-            dash: Some((9.0, 6.0)),
-            ..Pen::solid(Paint::Ink, 1.8)
-        };
-        let line = |from: (f64, f64), to: (f64, f64), pen| Shape::Line {
-            from: frame.at(from.0, from.1),
-            to: frame.at(to.0, to.1),
-            pen,
-        };
-        shapes.push(line((0.0, 0.0), (1.0, 1.0), dashed));
+        shapes.push(frame.dashed((0.0, 0.0), (1.0, 1.0)));
         shapes.extend(frame.border());
         let points = self.curve.points.iter();
         let points: Vec<(f64, f64)> = points.map(|p| (p.level, p.frequency)).collect();
         for pair in points.windows(2) {
-            shapes.push(line(pair[0], pair[1], Pen::solid(Paint::Ink, 1.8)));
+            let [from, to] = [pair[0], pair[1]].map(|(x, y)| frame.at(x, y));
+            let pen = Pen::solid(Paint::Ink, 1.8);
+            shapes.push(Shape::Line { from, to, pen });
         }
         for point in &self.curve.points {
             let centre = frame.at(point.level, point.frequency);

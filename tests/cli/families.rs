@@ -6,7 +6,7 @@ use approx::assert_relative_eq;
 use burn::tensor::{Device, Tensor, TensorData};
 use burn_calibration::{
     distribution::Normal,
-    estimator::Skce,
+    estimator::{Estimator, Skce},
     hypothesis::{AsymptoticBlockSkceTest, CalibrationTest},
     kernel::{RealKernel, TensorKernel},
     score::{Crps, LogScore, Score},

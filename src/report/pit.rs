@@ -1,10 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    error::Result,
-    estimator::regression::Pit,
-    report::band::{binomial_band, check_level},
-};
+use super::band::{binomial_band, check_level};
+use crate::{error::Result, estimator::regression::Pit};
 
 /// The histogram of probability integral transforms, in bins of equal width, with the band of each bin:
 /// what is uniform for a calibrated model (Dawid 1984; Gneiting, Balabdaoui, Raftery 2007).
@@ -32,6 +29,7 @@ use crate::{
 /// # }
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PitDiagram {
     /// The coordinate of the targets, or none if all are counted together.
     pub coordinate: Option<usize>,

@@ -2,13 +2,14 @@ use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{Normal, Samples},
     error::Error,
-    report::{RealReport, RealReportBuilder},
+    report::{QuantileSection, Report, ReportBuilder},
 };
 
-use crate::{data::*, report::data::parsed};
+use super::data::parsed;
+use crate::data::*;
 
 /// A page without numbers that are none.
-fn check(report: RealReport) -> RealReport {
+fn check(report: Report<QuantileSection>) -> Report<QuantileSection> {
     let page = report.to_html();
     parsed(&page);
     for garbage in ["NaN", "inf<", "inf ", "inf,", "∞"] {
@@ -32,7 +33,7 @@ fn column(values: &[f64]) -> Tensor<2> {
 #[test]
 fn a_single_sample() {
     let (predictions, targets) = (normal(&[0.0], 1.0), column(&[0.3]));
-    let report = RealReportBuilder::new(&predictions, &targets).build();
+    let report = ReportBuilder::new(&predictions, &targets).build();
     let report = check(report.unwrap());
     assert!(matches!(
         report.before.skce,
@@ -45,7 +46,7 @@ fn a_single_sample() {
 #[test]
 fn equal_transforms() {
     let (predictions, targets) = (normal(&[1.0; 50], 2.0), column(&[1.0; 50]));
-    let builder = RealReportBuilder::new(&predictions, &targets).with_after(&predictions);
+    let builder = ReportBuilder::new(&predictions, &targets).with_after(&predictions);
     let report = check(builder.build().unwrap());
     assert_eq!(report.before.pit.counts[4], 50); // 0.5, in a right-closed bin
     assert_eq!(report.before.root_mean_squared_error, 0.0);
@@ -57,7 +58,7 @@ fn tiny_and_huge_scales() {
         let mean = [0.0, 1.0, 2.0, 3.0].map(|x: f64| x * scale);
         let predictions = normal(&mean, scale);
         let targets = column(&[0.5, -1.0, 4.0, 3.0].map(|x: f64| x * scale));
-        let report = RealReportBuilder::new(&predictions, &targets).build();
+        let report = ReportBuilder::new(&predictions, &targets).build();
         let page = check(report.unwrap()).to_html();
         let exponent = if scale < 1.0 { "10⁻⁹" } else { "10⁹" };
         assert!(page.contains(&format!("1.00 × {exponent}")), "{page}");
@@ -65,7 +66,7 @@ fn tiny_and_huge_scales() {
     // certain, and wrong: all transforms are 0 or 1
     let predictions = normal(&[0.0; 30], 1e-6);
     let targets = column(&(0..30).map(|i| f64::from(i % 3 - 1)).collect::<Vec<_>>());
-    let report = RealReportBuilder::new(&predictions, &targets).build();
+    let report = ReportBuilder::new(&predictions, &targets).build();
     let report = check(report.unwrap());
     assert_eq!(report.before.pit.counts[9], 10);
     approx::assert_relative_eq!(report.before.ninety.coverage.estimate, 1.0 / 3.0);
@@ -75,9 +76,7 @@ fn tiny_and_huge_scales() {
 fn draws_have_no_log_score() {
     let draws = tensor(&random_rows(40, 9, 1.0, &mut rng(4))).reshape([40, 9, 1]);
     let (predictions, targets) = (Samples::new(draws), column(&[0.1; 40]));
-    let builder = RealReportBuilder::without_density(&predictions, &targets)
-        .with_ranks()
-        .with_bins(7);
+    let builder = ReportBuilder::new(&predictions, &targets).with_bins(7);
     let report = check(builder.clone().build().unwrap());
     assert!(report.before.log.is_none());
     assert!(
@@ -93,7 +92,7 @@ fn draws_have_no_log_score() {
     // one draw each: a single point, of no width
     let one = Samples::new(tensor(&vec![vec![0.0]; 5]).reshape([5, 1, 1]));
     let targets = column(&[0.0, 1.0, -1.0, 0.0, 0.5]);
-    let report = RealReportBuilder::without_density(&one, &targets).build();
+    let report = ReportBuilder::new(&one, &targets).build();
     assert_eq!(
         check(report.unwrap())
             .before

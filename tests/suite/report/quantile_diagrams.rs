@@ -5,11 +5,8 @@ use burn_calibration::{
     report::{PitDiagram, QuantileDiagram},
 };
 
-use super::data::standard;
-use crate::{
-    data::*,
-    report::data::{all, parsed},
-};
+use super::data::{all, parsed, standard};
+use crate::data::*;
 
 #[test]
 fn histogram_by_hand() {
@@ -113,7 +110,7 @@ fn pictures_are_well_formed_and_say_what_they_show() {
     let shares = points.map(|p| format!("frequency {:.4}.", p.frequency));
     let axes = ["level of the predicted quantile", "share of targets below"];
     check(&quantiles.to_svg(), axes, &shares.collect::<Vec<_>>());
-    let folder = crate::report::data::folder("real");
+    let folder = super::data::folder("real");
     for name in ["pit.svg", "pit.png"] {
         pit.save(folder.join(name)).unwrap();
     }

@@ -1,7 +1,7 @@
+use super::band::check_level;
 use crate::{
     error::{Error, Result},
     estimator::regression::{QuantileCurve, QuantilePoint},
-    report::band::check_level,
 };
 
 /// How often targets are at most the predicted quantiles, against the level of these (Kuleshov, Fenner,
@@ -33,6 +33,7 @@ use crate::{
 /// # }
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct QuantileDiagram {
     /// Levels and frequencies, by increasing level.
     pub curve: QuantileCurve,

@@ -1,0 +1,86 @@
+//! `calibration fit` and `calibration apply`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{DeviceName, LabelsArgs};
+use crate::methods::Method;
+
+#[derive(Debug, Args)]
+pub struct Fit {
+    /// The map
+    #[arg(long, value_enum, default_value_t = Method::default())]
+    pub method: Method,
+
+    #[command(flatten)]
+    pub logits: LogitsArgs,
+
+    #[command(flatten)]
+    pub labels: LabelsArgs,
+
+    /// What the map is to lower
+    #[arg(long, value_enum, default_value_t = LossName::Log)]
+    pub loss: LossName,
+
+    /// Seed of the maps with a network and of the folds of a cross-validation
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+
+    /// Where to save the map
+    #[arg(short, long, value_name = "MAP")]
+    pub output: PathBuf,
+
+    /// Print one JSON object instead of lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Apply {
+    /// A map that fit saved
+    #[arg(value_name = "MAP")]
+    pub map: PathBuf,
+
+    #[command(flatten)]
+    pub logits: LogitsArgs,
+
+    /// Write probabilities instead of logits
+    #[arg(long)]
+    pub to_probabilities: bool,
+
+    /// Where to write: CSV (FILE.csv, FILE.csv.gz), NPY (FILE.npy) or safetensors (FILE.safetensors,
+    /// as the tensor "logits" or "probabilities")
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// Logits, and where to compute with them.
+#[derive(Debug, Args)]
+pub struct LogitsArgs {
+    /// Logits, a row a sample and a column a class: CSV (with or without header, plain or gzip), NPY,
+    /// or NPZ (FILE.npz or FILE.npz:ARRAY)
+    #[arg(long, value_name = "FILE")]
+    pub logits: PathBuf,
+
+    /// That file holds probabilities: their logarithms are the logits
+    #[arg(long)]
+    pub probabilities: bool,
+
+    /// Where to compute: in f64, but in f32 on wgpu
+    #[arg(long, value_enum, default_value_t = DeviceName::Flex)]
+    pub device: DeviceName,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LossName {
+    /// Log loss
+    Log,
+    /// Brier score
+    Brier,
+    /// Squared kernel calibration error, biased, by descent from the log loss; its bandwidth is the
+    /// median at the fit by log loss
+    Skce,
+    /// Maximum mean calibration error, by descent from the log loss
+    Mmce,
+}

@@ -1,0 +1,123 @@
+//! What the command line takes, by subcommand.
+
+mod kernel;
+mod maps;
+mod parts;
+mod predictions;
+
+pub use kernel::{
+    BandwidthChoice, KernelArgs, KernelShapeArgs, LengthScale, TargetKernelArgs, TargetKernelName,
+};
+pub use maps::{Apply, Fit, LogitsArgs, LossName};
+pub use parts::{Merge, Summarise};
+pub use predictions::{Compare, Evaluate};
+#[cfg(feature = "report")]
+pub use predictions::{PictureFormat, Report};
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Is this model calibrated? Estimates and p-values from a file of predictions.
+#[derive(Debug, Parser)]
+#[command(name = "calibration", version)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Estimate calibration errors and test calibration
+    Evaluate(Evaluate),
+    /// Compare two sets of predictions of the same samples: what did a recalibration gain?
+    Compare(Compare),
+    /// Write a page of HTML with numbers and diagrams
+    #[cfg(feature = "report")]
+    Report(Report),
+    /// Fit a recalibration map to logits that were held out from training
+    Fit(Fit),
+    /// Recalibrate logits with a saved map
+    Apply(Apply),
+    /// Sum up a piece of a set of predictions, to be merged with others
+    Summarise(Summarise),
+    /// Estimates and a p-value of the pieces that summarise saved
+    Merge(Merge),
+}
+
+/// What a row of a file of predictions is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Family {
+    /// A column a class: its probability, or its logit
+    Categorical,
+    /// Means, then standard deviations, a column of each for each dimension of the targets
+    Normal,
+    /// Locations, then scales, a column of each for each dimension of the targets
+    Laplace,
+    /// Weights, means, standard deviations, a column of each for each component; targets of one
+    /// dimension
+    NormalMixture,
+    /// Monte Carlo samples, a column each; targets of one dimension
+    Samples,
+}
+
+/// What files hold, and where to compute with it.
+#[derive(Debug, Args)]
+pub struct SourceArgs {
+    #[command(flatten)]
+    pub labels: LabelsArgs,
+
+    /// The predictions are logits, not probabilities
+    #[arg(long)]
+    pub logits: bool,
+
+    /// Where to compute: in f64, but in f32 on wgpu
+    #[arg(long, value_enum, default_value_t = DeviceName::Flex)]
+    pub device: DeviceName,
+}
+
+#[derive(Debug, Args)]
+pub struct LabelsArgs {
+    /// Labels, one a row, or the targets of another family, in the same formats
+    #[arg(long, visible_alias = "targets", value_name = "FILE")]
+    pub labels: PathBuf,
+
+    /// The classes of the labels count from 1, not from 0
+    #[arg(long)]
+    pub one_based: bool,
+}
+
+/// How large errors are, and how large they may be.
+#[derive(Debug, Args)]
+pub struct SizeArgs {
+    /// Level of the confidence intervals, between 0 and 1
+    #[arg(long, default_value_t = 0.95)]
+    pub level: f64,
+
+    /// An error that can be tolerated, in probability (0.02 is two points): also test whether the
+    /// overconfidence and the debiased ECE are larger
+    #[arg(long, value_name = "ERROR", value_parser = tolerance)]
+    pub tolerance: Option<f64>,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..1.0).contains(&value) => Ok(value),
+        _ => Err("expected a number of at least 0 and less than 1".into()),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Lens {
+    Canonical,
+    TopLabel,
+    ClassWise,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DeviceName {
+    Flex,
+    Ndarray,
+    Wgpu,
+    Cuda,
+}

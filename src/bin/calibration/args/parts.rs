@@ -1,0 +1,53 @@
+//! `calibration summarise` and `calibration merge`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{KernelShapeArgs, SourceArgs, kernel::positive};
+
+#[derive(Debug, Args)]
+pub struct Summarise {
+    /// Predictions of the piece: CSV, NPY or NPZ, as for evaluate
+    #[arg(long, value_name = "FILE")]
+    pub predictions: PathBuf,
+
+    #[command(flatten)]
+    pub source: SourceArgs,
+
+    /// Bins of equal width of the top label and of each class
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
+    pub bins: u32,
+
+    #[command(flatten)]
+    pub shape: KernelShapeArgs,
+
+    /// Bandwidth of the kernel, the same number for every piece (evaluate --bandwidth median:5000 finds
+    /// one); without it there is no SKCE
+    #[arg(long, value_name = "NUMBER", value_parser = positive)]
+    pub bandwidth: Option<f64>,
+
+    /// Samples in a block of the SKCE: consecutive ones of the piece; those that fill no block are left
+    /// out
+    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u32).range(2..))]
+    pub block: u32,
+
+    /// Where the sums go, as JSON
+    #[arg(short, long, value_name = "PART.json")]
+    pub output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Merge {
+    /// What summarise or merge saved, in any order
+    #[arg(required = true, value_name = "PART.json")]
+    pub parts: Vec<PathBuf>,
+
+    /// Where the merged sums go
+    #[arg(short, long, value_name = "OUT.json")]
+    pub output: Option<PathBuf>,
+
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+}

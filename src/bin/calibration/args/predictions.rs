@@ -1,0 +1,133 @@
+//! `calibration evaluate`, `compare` and `report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+#[cfg(feature = "report")]
+use clap::ValueEnum;
+
+use super::{Family, KernelArgs, Lens, SizeArgs, SourceArgs, TargetKernelArgs};
+
+#[derive(Debug, Args)]
+pub struct Evaluate {
+    /// Predictions, a row a sample and a column a class, or as the family says: CSV (with or without
+    /// header, plain or gzip), NPY, or NPZ (FILE.npz or FILE.npz:ARRAY)
+    #[arg(long, value_name = "FILE")]
+    pub predictions: PathBuf,
+
+    /// What a row of the predictions is
+    #[arg(long, value_enum, default_value_t = Family::Categorical)]
+    pub family: Family,
+
+    #[command(flatten)]
+    pub targets: TargetKernelArgs,
+
+    #[command(flatten)]
+    pub source: SourceArgs,
+
+    #[command(flatten)]
+    pub kernel: KernelArgs,
+
+    /// Which calibration to test: the whole vector of probabilities, the top label, or each class
+    #[arg(long, value_enum, default_value_t = Lens::Canonical)]
+    pub lens: Lens,
+
+    /// A test to run besides the omnibus test; repeatable
+    #[arg(long = "test", value_name = "TEST")]
+    pub tests: Vec<String>,
+
+    /// Redraws of the omnibus test, which draws up to ten times as many where its p-value is near 5 %,
+    /// and of tests that resample
+    #[arg(long, visible_alias = "redraws", default_value_t = 999, value_parser = clap::value_parser!(u32).range(1..))]
+    pub replicates: u32,
+
+    #[command(flatten)]
+    pub sizes: SizeArgs,
+
+    /// Seed of tests that resample
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// Predictions before: CSV, NPY or NPZ, as for evaluate
+    #[arg(long, value_name = "FILE")]
+    pub before: PathBuf,
+
+    /// Predictions after, of the same samples in the same order
+    #[arg(long, value_name = "FILE")]
+    pub after: PathBuf,
+
+    #[command(flatten)]
+    pub source: SourceArgs,
+
+    #[command(flatten)]
+    pub kernel: KernelArgs,
+
+    #[command(flatten)]
+    pub sizes: SizeArgs,
+
+    /// Redraws of the omnibus test
+    #[arg(long, default_value_t = 999, value_parser = clap::value_parser!(u32).range(1..))]
+    pub redraws: u32,
+
+    /// Seed of what is drawn: samples for a bandwidth, and the redraws
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[cfg(feature = "report")]
+#[derive(Debug, Args)]
+pub struct Report {
+    /// Predictions: CSV, NPY or NPZ, as for evaluate
+    #[arg(long, value_name = "FILE")]
+    pub predictions: PathBuf,
+
+    /// What a row of the predictions is
+    #[arg(long, value_enum, default_value_t = Family::Categorical)]
+    pub family: Family,
+
+    /// Recalibrated predictions of the same samples in the same order, of the same family
+    #[arg(long, value_name = "FILE")]
+    pub after: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub source: SourceArgs,
+
+    /// Title of the page
+    #[arg(long, default_value = "Calibration report")]
+    pub title: String,
+
+    /// Seed of what is drawn: the samples of the SKCE where there are more than 20,000 (2,000 of
+    /// families other than categorical), and what its test draws
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+
+    /// Where the page goes
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// Where the diagrams go as files of their own as well: a folder, which is made if need be
+    #[arg(long, value_name = "DIR")]
+    pub pictures: Option<PathBuf>,
+
+    /// Format of these files
+    #[arg(long, value_enum, default_value_t = PictureFormat::Svg, requires = "pictures")]
+    pub format: PictureFormat,
+}
+
+#[cfg(feature = "report")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PictureFormat {
+    Svg,
+    Png,
+}

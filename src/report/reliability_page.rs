@@ -1,0 +1,142 @@
+use super::{
+    Classes, ReliabilityBin, ReliabilityDiagram, ReliabilitySection, Report,
+    drawn::Drawn,
+    number::{decimals, fixed, percent, whole},
+    page::{self, BAND, DIAMOND, DISC, Figure},
+    picture::Picture,
+    svg::escaped,
+    table,
+};
+
+impl Report<ReliabilitySection> {
+    /// The number `m` of classes.
+    pub fn classes(&self) -> usize {
+        self.subject.names.len()
+    }
+
+    pub(super) fn top_label(&self) -> String {
+        let figures = self.figures(
+            ("top label", "Top label"),
+            ", top label",
+            |section, heading, what| {
+                let diagram = &section.top_label;
+                Figure {
+                    drawn: drawn(diagram, diagram.full(heading), what),
+                    caption: format!(
+                        "{what}: {} of {} bins outside their band.",
+                        diagram.outside(),
+                        diagram.bins.len()
+                    ),
+                    numbers: bins(diagram, what),
+                }
+            },
+        );
+        format!(
+            "<h2>Is the model right as often as it says?</h2>\n\
+             <p>Each mark is a bin of samples: their mean confidence in the most likely class, and \
+             how often that class was the right one. Below the dashed diagonal the model is \
+             overconfident, above it underconfident. The bars count samples.</p>\n{}{figures}",
+            key(self.level)
+        )
+    }
+
+    pub(super) fn class_wise(&self) -> String {
+        let Classes {
+            names,
+            shown: classes,
+            ..
+        } = &self.subject;
+        if classes.is_empty() {
+            return String::new();
+        }
+        let (shown, all) = (classes.len(), self.classes());
+        let which = match shown < all {
+            true => format!(
+                "{} of the {} classes: those with most labels",
+                whole(shown),
+                whole(all)
+            ),
+            false => "All classes".into(),
+        };
+        let named = self.named();
+        let mut html = format!(
+            "<h2>Class by class</h2>\n<p>{which}. Each mark is a bin of all samples by the \
+             probability of the class, whether or not it is the most likely one; with marks, bands \
+             and bins as above.</p>\n<div class=\"classes{}\">\n",
+            if named.len() > 1 { "" } else { " single" }
+        );
+        for (k, &class) in classes.iter().enumerate() {
+            let class_name = escaped(&names[class]);
+            let share = percent(self.before.class_wise[k].frequency());
+            let (mut pictures, mut errors) = (String::new(), Vec::new());
+            for (name, summary) in &named {
+                let diagram = &summary.class_wise[k];
+                let (heading, title) = match named.len() {
+                    1 => ("", format!("Class {}", names[class])),
+                    _ => (*name, format!("Class {}, {name}", names[class])),
+                };
+                pictures += &drawn(diagram, diagram.small(heading), &title).element();
+                errors.push(fixed(diagram.ece()));
+            }
+            let pictures = match named.len() {
+                1 => pictures,
+                _ => format!("<div class=\"pair\">\n{pictures}</div>\n"),
+            };
+            html += &format!(
+                "<figure>\n{pictures}<figcaption>Class {class_name}, {share} of the labels: ECE \
+                 {}.</figcaption>\n</figure>\n",
+                errors.join(" before, ") + if named.len() > 1 { " after" } else { "" }
+            );
+        }
+        html + "</div>\n"
+    }
+}
+
+/// The picture of a diagram with its title.
+fn drawn(diagram: &ReliabilityDiagram, picture: Picture, what: &str) -> Drawn {
+    Drawn {
+        picture,
+        title: format!("Reliability diagram: {what}"),
+        description: diagram.description(),
+    }
+}
+
+/// What the marks mean.
+fn key(level: f64) -> String {
+    let level = decimals(100.0 * level, 2);
+    let band = format!("where {level} % of the marks of a calibrated model would lie, bin by bin");
+    page::key(&[
+        (BAND, &band),
+        (
+            DISC,
+            "a bin inside its band; larger marks hold more samples",
+        ),
+        (DIAMOND, "a bin outside its band"),
+    ])
+}
+
+/// The numbers of a picture.
+fn bins(diagram: &ReliabilityDiagram, what: &str) -> String {
+    let row = |bin: &ReliabilityBin| {
+        vec![
+            format!("{}–{}", decimals(bin.lower, 3), decimals(bin.upper, 3)),
+            whole(bin.count),
+            decimals_fixed(bin.confidence),
+            decimals_fixed(bin.frequency),
+            format!(
+                "{}–{}",
+                decimals_fixed(bin.band.0),
+                decimals_fixed(bin.band.1)
+            ),
+        ]
+    };
+    table::of_picture(
+        &format!("{what}: samples, mean confidence, how often right, and band of each bin"),
+        &["bin", "samples", "mean", "right", "band"],
+        diagram.bins.iter().map(row),
+    )
+}
+
+fn decimals_fixed(x: f64) -> String {
+    format!("{x:.3}")
+}

@@ -1,0 +1,294 @@
+use std::cmp::Reverse;
+
+use burn::tensor::{Int, Tensor};
+
+use super::{
+    Plan, Reliability, ReliabilityDiagram, Report, Reportable, Section,
+    answer::interval,
+    drawn::Drawn,
+    number::{decimals, fixed, percent, points, whole},
+    page::{bandwidth, profile},
+    section::Parts,
+    table::{Cell, Quantity},
+};
+use crate::{
+    distribution::Categorical,
+    error::{Error, Result},
+    estimator::{Binning, Estimator, Event, KolmogorovSmirnov, Tce},
+    hypothesis::OmnibusOutcome,
+    kernel::{Distance, Kernel},
+    score::{Brier, Interval, LogScore, MeanEstimate, Overconfidence, Score},
+};
+
+/// The numbers and diagrams of one set of class probabilities.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ReliabilitySection {
+    /// The omnibus test of all samples, or why there is none.
+    pub omnibus: Result<OmnibusOutcome>,
+    /// The overconfidence of the top label.
+    pub overconfidence: Result<Interval>,
+    /// The debiased calibration error of order 2 of the top label, that of [`Tce::default`].
+    pub ece_debiased: Result<Interval>,
+    /// The unbiased SKCE of all probabilities, or why there is none.
+    pub skce: Result<Interval>,
+    /// How often the most likely class was the right one, with its standard error.
+    pub accuracy: MeanEstimate,
+    /// The mean confidence in the most likely class.
+    pub confidence: MeanEstimate,
+    /// The Brier score.
+    pub brier: MeanEstimate,
+    /// The log score, or why it is infinite.
+    pub log: Result<MeanEstimate>,
+    /// The expected calibration error of the top label, in the bins of the diagram.
+    pub ece: f64,
+    /// The Kolmogorov–Smirnov calibration error of the top label.
+    pub ks: f64,
+    /// The diagram of the top label.
+    pub top_label: ReliabilityDiagram,
+    /// The diagrams of the classes in [`Classes::shown`].
+    pub class_wise: Vec<ReliabilityDiagram>,
+}
+
+/// The classes that a page is about.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Classes {
+    /// What the `m` classes are called.
+    pub names: Vec<String>,
+    /// The classes that have a diagram of their own: those with most labels.
+    pub shown: Vec<usize>,
+    /// The bins of all diagrams.
+    pub binning: Binning,
+}
+
+/// Settings of the diagrams of classes, which a [`ReportBuilder`](super::ReportBuilder) holds.
+#[derive(Debug, Clone)]
+pub struct ReliabilityOptions {
+    pub(super) names: Option<Vec<String>>,
+    pub(super) most_classes: usize,
+    pub(super) binning: Binning,
+}
+
+impl Default for ReliabilityOptions {
+    fn default() -> Self {
+        Self {
+            names: None,
+            most_classes: 10,
+            binning: Binning::Uniform { bins: 15 },
+        }
+    }
+}
+
+impl Reportable for Categorical {
+    type Section = ReliabilitySection;
+    type Subject = Classes;
+    type Kernel = Kernel;
+    type Options = ReliabilityOptions;
+    const SKCE_SAMPLES: usize = 20_000;
+
+    fn default_joint_kernel(_labels: &Tensor<1, Int>) -> Kernel {
+        Kernel::exponential()
+    }
+
+    fn subject(&self, labels: &Tensor<1, Int>, options: ReliabilityOptions) -> Result<Classes> {
+        let m = self.classes();
+        let names = match options.names {
+            Some(names) if names.len() != m => {
+                return Err(Error::Parameter {
+                    name: "the number of class names",
+                    value: names.len() as f64,
+                    expected: "one for each class",
+                });
+            }
+            Some(names) => names,
+            None => (0..m).map(|class| class.to_string()).collect(),
+        };
+        Ok(Classes {
+            names,
+            shown: most_frequent(&self.check_labels(labels)?, m, options.most_classes),
+            binning: options.binning,
+        })
+    }
+
+    fn section(&self, plan: &Plan<Self>) -> Result<ReliabilitySection> {
+        let (labels, level) = (plan.targets, plan.level);
+        let outcomes = Event::TopLabel.outcomes(self, labels)?;
+        let correct: Vec<f64> = outcomes.pairs().map(|(_, correct)| correct).collect();
+        let score = |score: &dyn Score<Self>| score.upper_bound(self, labels);
+        let diagram = |event| {
+            let reliability = Reliability::new(event).with_binning(plan.subject.binning);
+            reliability.with_level(level).diagram(self, labels)
+        };
+        let classes = plan.subject.shown.iter();
+        let top_label = diagram(Event::TopLabel)?;
+        let data = (self, labels);
+        Ok(ReliabilitySection {
+            omnibus: plan.omnibus(plan.kernel, self),
+            overconfidence: interval(&Overconfidence::default(), data, level),
+            ece_debiased: interval(&Tce::default(), data, level),
+            skce: plan.skce(self),
+            accuracy: MeanEstimate::of(&correct),
+            confidence: MeanEstimate::of(&outcomes.probability),
+            brier: score(&Brier)?,
+            log: score(&LogScore),
+            ece: top_label.ece(),
+            ks: KolmogorovSmirnov::new(Event::TopLabel).estimate(self, labels)?,
+            class_wise: classes
+                .map(|&class| diagram(Event::Class(class)))
+                .collect::<Result<_>>()?,
+            top_label,
+        })
+    }
+}
+
+/// The classes with most labels, in their order; of equally many the first.
+fn most_frequent(labels: &[usize], classes: usize, most: usize) -> Vec<usize> {
+    let mut counts = vec![0usize; classes];
+    for &label in labels {
+        counts[label] += 1;
+    }
+    let mut order: Vec<usize> = (0..classes).collect();
+    order.sort_by_key(|&class| Reverse(counts[class])); // stable
+    order.truncate(most);
+    order.sort_unstable();
+    order
+}
+
+impl Section for ReliabilitySection {
+    type Subject = Classes;
+    type Kernel = Kernel;
+
+    fn omnibus(&self) -> &Result<OmnibusOutcome> {
+        &self.omnibus
+    }
+
+    fn skce(&self) -> &Result<Interval> {
+        &self.skce
+    }
+
+    fn drawings(&self, classes: &Classes) -> Vec<(String, Drawn)> {
+        let name = |diagram: &ReliabilityDiagram| match diagram.event {
+            Event::TopLabel => "top-label".into(),
+            Event::Class(class) => format!("class-{}", classes.names[class]),
+        };
+        let diagrams = [&self.top_label].into_iter().chain(&self.class_wise);
+        diagrams.map(|d| (name(d), d.drawn())).collect()
+    }
+
+    fn page(report: &Report<Self>) -> Parts {
+        let sentence = |(_, section): &(&str, &Self)| {
+            let (said, was) = (section.confidence.estimate, section.accuracy.estimate);
+            format!(
+                "on average the model is {} sure of its most likely class, and right {} of the time{}",
+                percent(said),
+                percent(was),
+                direction(said - was)
+            )
+        };
+        let bins = match report.subject.binning {
+            Binning::Uniform { bins } => format!("{} bins of equal width", whole(bins)),
+            Binning::EqualMass { bins } => format!("{} bins of equal mass", whole(bins)),
+            Binning::MedianVariance { minimum } => {
+                format!(
+                    "median-variance bins of at least {} samples",
+                    whole(minimum)
+                )
+            }
+        };
+        let distance = match report.kernel.distance {
+            Distance::TotalVariation => "total variation distance",
+            Distance::L1 => "L1 distance",
+            Distance::Euclidean => "Euclidean distance",
+        };
+        Parts {
+            of: format!("over {} classes", whole(report.classes())),
+            class_names: report.subject.names.clone(),
+            sentences: report.named().iter().map(sentence).collect(),
+            diagrams: vec![report.top_label(), report.class_wise()],
+            method: format!(
+                "of the debiased ECE (Kumar et al. 2019) and of the SKCE approximate. Diagrams and ECE: \
+                 {bins}. Bands: exact {} % intervals of the frequency in each bin, given the predictions \
+                 (Poisson binomial; the idea is that of Bröcker and Smith 2007). They hold bin by bin: \
+                 some of many bins of a calibrated model lie outside theirs. SKCE (Widmann et al. 2019):",
+                decimals(100.0 * report.level, 2)
+            ),
+            kernel: format!(
+                "{} kernel over {distance} with bandwidth {}",
+                profile(&report.kernel),
+                bandwidth(&report.kernel)
+            ),
+        }
+    }
+
+    fn quantities() -> Vec<Quantity<Self>> {
+        QUANTITIES.to_vec()
+    }
+}
+
+/// In the order of the table.
+const QUANTITIES: [Quantity<ReliabilitySection>; 8] = [
+    Quantity {
+        name: "Overconfidence, points",
+        meaning: "Mean confidence less accuracy, in hundredths of a probability, below 0 of a model that \
+                  is underconfident; over- and underconfidence of different samples cancel.",
+        cell: |summary| Cell::interval(&summary.overconfidence, points),
+    },
+    Quantity {
+        name: "ECE of order 2, debiased, points",
+        meaning: "Root of the mean squared distance between confidence and accuracy in 15 bins of equal \
+                  mass, less what chance adds to it; it sees the most likely class only.",
+        cell: |summary| Cell::interval(&summary.ece_debiased, points),
+    },
+    Quantity {
+        name: "Accuracy",
+        meaning: "How often the most likely class was the right one; it says nothing about the \
+                  probabilities.",
+        cell: |summary| Cell::mean(&summary.accuracy, percent),
+    },
+    Quantity {
+        name: "Mean confidence",
+        meaning: "The accuracy that the model claims; a calibrated model claims the one it has, but \
+                  so does one whose over- and underconfidence cancel.",
+        cell: |summary| Cell::mean(&summary.confidence, percent),
+    },
+    Quantity {
+        name: "Brier score",
+        meaning: "Mean squared distance of the probabilities from the outcome, from 0 (best) to 2; \
+                  it rewards calibration and knowledge together, and cannot say which of them is \
+                  lacking.",
+        cell: |summary| Cell::mean(&summary.brier, fixed),
+    },
+    Quantity {
+        name: "Log score",
+        meaning: "Mean surprise at the outcome in nats, 0 at best; it mixes calibration and \
+                  knowledge as the Brier score does, and a single confident error can dominate it.",
+        cell: |summary| match &summary.log {
+            Ok(mean) => Cell::mean(mean, fixed),
+            Err(reason) => Cell::missing("∞", reason),
+        },
+    },
+    Quantity {
+        name: "ECE, top label",
+        meaning: "Mean distance of the marks in the diagram from the diagonal, weighted by samples; \
+                  it depends on the bins, sees the most likely class only, and is above 0 for a \
+                  calibrated model too.",
+        cell: |summary| Cell::of(fixed(summary.ece)),
+    },
+    Quantity {
+        name: "KS, top label",
+        meaning: "Kolmogorov–Smirnov error: the largest gap between what confidence promised and \
+                  what came true, summed up to some confidence; it needs no bins, but sees the most \
+                  likely class only and is above 0 for a calibrated model too.",
+        cell: |summary| Cell::of(fixed(summary.ks)),
+    },
+];
+
+fn direction(excess: f64) -> String {
+    let points = decimals(100.0 * excess.abs(), 2);
+    match excess {
+        _ if points == "0" => String::new(),
+        e if e > 0.0 => format!(": overconfident by {points} percentage points"),
+        _ => format!(": underconfident by {points} percentage points"),
+    }
+}
