@@ -168,7 +168,7 @@ pub enum Error {
     },
 
     /// Groups must hold each class once.
-    #[error("{reason}, expected every class in exactly one group, and no group without a class")]
+    #[error("{reason}")]
     Groups {
         /// What is wrong.
         reason: String,

@@ -179,7 +179,10 @@ fn partition_of_classes(groups: &[impl AsRef<[usize]>], classes: usize) -> Resul
     }
     match times.iter().position(|&times| times != 1) {
         Some(class) => Err(Error::Groups {
-            reason: format!("class {class} is in {} groups", times[class]),
+            reason: format!(
+                "class {class} is in {} groups, expected it in exactly one",
+                times[class]
+            ),
         }),
         None => Ok(group_of),
     }

@@ -311,7 +311,7 @@ fn bad_input_is_one_line_and_exit_code_2() {
         "1\n2\n",
         "0\n1\n",
         "",
-        "p.csv: the predictions have 1 columns, expected at least 2 classes",
+        "p.csv: the predictions have 1 columns, expected at least 2 classes; of two classes with log-odds z the logits are (0, z)",
     );
     check("", "0\n", "", "p.csv: holds no rows");
     check(

@@ -50,7 +50,7 @@ fn predictions() {
     );
     assert_eq!(
         logits(&[vec![1.0], vec![2.0]]),
-        "the predictions have 1 columns, expected at least 2 classes"
+        "the predictions have 1 columns, expected at least 2 classes; of two classes with log-odds z the logits are (0, z)"
     );
 }
 

@@ -157,7 +157,7 @@ fn bad_parameters() {
     };
     assert_eq!(
         message(&[1.0], 0.0, &[1.0]),
-        "the predictions have 1 columns, expected at least 2 classes"
+        "the predictions have 1 columns, expected at least 2 classes; of two classes with log-odds z the logits are (0, z)"
     );
     assert_eq!(
         message(&[1.0, 0.0], 0.0, &[0.5, 0.5]),

@@ -460,7 +460,7 @@ fn other_profiles_have_no_fused_path() {
 }
 
 #[test]
-#[should_panic(expected = "the label in row 1 is 3, expected 0 to 2")]
+#[should_panic(expected = "row 1: the label is 3, expected a class in 0..3")]
 fn labels_out_of_range_panic() {
     let skce = Skce::unbiased(Kernel::gaussian());
     skce.value(

@@ -170,7 +170,7 @@ fn bad_lenses() {
     );
     assert_eq!(
         grouped(&[vec![0, 1, 2, 3]]),
-        "the predictions have 1 columns, expected at least 2 classes"
+        "the predictions have 1 columns, expected at least 2 classes; of two classes with log-odds z the logits are (0, z)"
     );
     let outside = labels(&[0, 4]);
     let expected = "row 1: the label is 4, expected a class in 0..4";

@@ -203,7 +203,7 @@ fn bad_matrices() {
     );
     assert_eq!(
         message(&[vec![1.0]]),
-        "the predictions have 1 columns, expected at least 2 classes"
+        "the predictions have 1 columns, expected at least 2 classes; of two classes with log-odds z the logits are (0, z)"
     );
     assert_eq!(
         message(&[vec![1.0, f64::NAN], vec![0.0, 1.0]]),

@@ -49,7 +49,7 @@ fn rows_that_are_not_predictions() {
     );
     assert_eq!(
         message(Rows::from_logits(vec![0.0], 1, &[0])),
-        "the predictions have 1 columns, expected at least 2 classes"
+        "the predictions have 1 columns, expected at least 2 classes; of two classes with log-odds z the logits are (0, z)"
     );
     let predictions = Categorical::from_probabilities(tensor(&[vec![0.5, 0.5]])).unwrap();
     assert_eq!(
@@ -93,7 +93,7 @@ fn configurations_that_cannot_be() {
     assert_eq!(message(BinAccumulator::top_label(0, 3)), no_bins);
     assert_eq!(message(ClassBinAccumulator::new(0, 3)), no_bins);
     assert_eq!(message(Evaluation::new(0, 3)), no_bins);
-    let one = "the predictions have 1 columns, expected at least 2 classes";
+    let one = "the predictions have 1 columns, expected at least 2 classes; of two classes with log-odds z the logits are (0, z)";
     assert_eq!(message(ClassBinAccumulator::new(5, 1)), one);
     assert_eq!(
         message(BlockSkceAccumulator::new(Kernel::exponential(), 2, 3)),

@@ -171,9 +171,11 @@ fn inconsistent_accumulators() {
     let reject = |text: String| serde_json::from_str::<Evaluation>(&text).unwrap_err();
     let wrong = reject(change(&all, "\"infinite\":0", "\"infinite\":1"));
     assert!(wrong.to_string().contains("its parts differ"), "{wrong}");
-    let wrong = reject(change(&all, "\"Spherical\"", "\"Log\""));
+    let wrong = reject(change(&all, "\"spherical score\"", "\"log score\""));
     assert!(
-        wrong.to_string().contains("other scores or events"),
+        wrong
+            .to_string()
+            .contains("it holds the log score, expected the spherical score"),
         "{wrong}"
     );
 }

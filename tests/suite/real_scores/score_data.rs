@@ -136,7 +136,7 @@ fn bad_data() {
     let draws = samples(&[vec![vec![0.0], vec![1.0]], vec![vec![2.0], vec![2.0]]]);
     assert_eq!(
         message(DawidSebastiani.mean(&draws, &column(&[0.0, 3.0]))),
-        "row 1: the Dawid–Sebastiani score is NaN, expected a finite number"
+        "row 1: the Dawid–Sebastiani score of the target 3 is NaN, expected a finite number"
     );
     let single = samples(&[vec![vec![0.0]], vec![vec![2.0]]]);
     assert_eq!(
@@ -163,7 +163,7 @@ fn improvement_between_kinds() {
 }
 
 #[test]
-#[should_panic(expected = "shapes of the targets and of the predictions")]
+#[should_panic(expected = "the targets have 1 dimensions, expected 2")]
 fn targets_do_not_broadcast() {
     let wide = Normal::new(tensor(&[vec![0.0, 1.0]]), tensor(&[vec![1.0, 1.0]]));
     ScoreLoss::new(Crps).forward(&wide, &column(&[0.0]));

@@ -215,7 +215,7 @@ fn errors_say_of_which_predictions() {
     );
     assert_eq!(
         message(&half[..1], &half, &[0, 0]),
-        "1 predictions but 2 labels, expected as many of one as of the other"
+        "before recalibration: 1 predictions but 2 labels, expected as many of one as of the other"
     );
     assert_eq!(
         message(&half, &[vec![0.2, 0.3, 0.5], vec![0.2, 0.3, 0.5]], &[0, 0]),
@@ -223,7 +223,7 @@ fn errors_say_of_which_predictions() {
     );
     assert_eq!(
         message(&half, &half, &[0, 2]),
-        "row 1: the label is 2, expected a class in 0..2"
+        "before recalibration: row 1: the label is 2, expected a class in 0..2"
     );
     let gain = improvement(&Brier, &half, &half, &[0, 1]).unwrap();
     for level in [0.0, 1.0, -0.5, 95.0, f64::NAN] {

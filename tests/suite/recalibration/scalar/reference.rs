@@ -314,7 +314,7 @@ fn maps_without_a_descent_say_so() {
     assert_eq!(
         message(IsotonicRegressionConfig::new()),
         "isotonic regression cannot be fitted by a criterion: pooling adjacent violators has the \
-         least log loss and the least Brier score already"
+         least log loss and the least Brier score already, expected a fit without one"
     );
     assert!(message(HistogramBinningConfig::new()).starts_with("histogram binning cannot"));
     assert!(message(SplineCalibrationConfig::new()).starts_with("spline calibration cannot"));
