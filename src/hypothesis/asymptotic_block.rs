@@ -8,9 +8,8 @@ use super::{CalibrationTest, TestOutcome};
 use crate::{
     distribution::Predictive,
     error::{Error, Result},
-    estimator::{JointKernel, PairMatrix, SkceForm},
+    estimator::{JointKernel, PairMatrix, SkceForm, student},
     kernel::Kernel,
-    score::student,
 };
 
 /// The asymptotic test of the block estimator of the SKCE: `z = √N · mean/sd` over the `N = ⌊n/B⌋`

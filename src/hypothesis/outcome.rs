@@ -4,7 +4,7 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::asymptotic_block::few_blocks;
-use crate::score::student;
+use crate::estimator::student;
 
 /// What a calibration test found.
 ///

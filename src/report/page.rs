@@ -2,7 +2,7 @@
 
 use super::number::{decimals, whole};
 use super::{drawn::Drawn, svg::escaped};
-use crate::kernel::{Bandwidth, Kernel, Profile};
+use crate::kernel::{Bandwidth, Kernel};
 
 /// The page: one file without scripts, links or anything to load, that is well-formed as XML too.
 pub(super) fn page(title: &str, sections: &[String]) -> String {
@@ -51,15 +51,13 @@ pub(super) fn fitted_elsewhere(is_recalibrated: bool) -> &'static str {
 }
 
 /// The profile of a kernel, with its article.
-pub(super) fn profile(kernel: &Kernel) -> &'static str {
-    match kernel.profile {
-        Profile::Exponential => "an exponential",
-        Profile::Gaussian => "a Gaussian",
-        Profile::GeneralisedExponential { .. } => "a generalised exponential",
-        Profile::Matern32 => "a Matérn 3/2",
-        Profile::Matern52 => "a Matérn 5/2",
-        Profile::RationalQuadratic { .. } => "a rational quadratic",
-    }
+pub(super) fn profile(kernel: &Kernel) -> String {
+    let name = kernel.profile.to_string();
+    let article = match name.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        true => "an",
+        false => "a",
+    };
+    format!("{article} {name}")
 }
 
 pub(super) fn bandwidth(kernel: &Kernel) -> String {

@@ -3,12 +3,13 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
 
-use super::{MeanEstimate, mean::check_level, skce_improvement::pseudo_values, student};
+use super::{MeanEstimate, skce_improvement::pseudo_values};
 use crate::{
     distribution::{Categorical, Marginals, Predictive},
     error::{Error, Result},
     estimator::{
-        Event, JointKernel, PairMatrix, Skce, SkceForm, Tce, TceForm, regression::IntervalCoverage,
+        Event, JointKernel, PairMatrix, Skce, SkceForm, Tce, TceForm, check_level,
+        regression::IntervalCoverage, student,
     },
 };
 

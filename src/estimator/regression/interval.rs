@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 
 use super::checks::{Observed, check_level};
-use crate::{distribution::Marginals, error::Result, score::MeanEstimate};
+use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate};
 
 /// Coverage and width of the central prediction intervals `[F⁻¹((1−γ)/2), F⁻¹((1+γ)/2)]` at level `γ`.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]

@@ -4,7 +4,7 @@ use super::{
     checks::{Observed, check_levels},
     quantile::usual_levels,
 };
-use crate::{distribution::Marginals, error::Result, score::MeanEstimate};
+use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate};
 
 /// The pinball score of predicted quantiles `q` at some levels `τ`: `max(τ(y − q), (τ − 1)(y − q))`, averaged
 /// over levels and coordinates, in units of the targets.

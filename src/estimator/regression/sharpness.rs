@@ -1,5 +1,5 @@
 use super::checks::row_means;
-use crate::{distribution::Marginals, error::Result, host::to_vec, score::MeanEstimate};
+use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate, host::to_vec};
 
 /// How certain predictions are, whatever was observed: of two calibrated models the sharper one says more
 /// (Gneiting, Balabdaoui, Raftery 2007). The widths of intervals are in

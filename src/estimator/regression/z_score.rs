@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 
 use super::checks::{errors_and_deviations, row_means};
-use crate::{distribution::Marginals, error::Result, score::MeanEstimate};
+use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate};
 
 /// Standardised errors `z = (y − μ)/σ`: of mean 0 and mean square 1 if the model is calibrated, whatever the
 /// shape of its predictions.
