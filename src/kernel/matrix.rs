@@ -31,11 +31,12 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct MatrixKernel {
     kernel: Kernel,
     matrix: Vec<Vec<f64>>,
     /// `L` with `M = L Lᵀ`, column by column.
+    #[serde(skip)]
     factor: Vec<Vec<f64>>,
 }
 

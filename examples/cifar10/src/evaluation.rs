@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use burn::tensor::{Int, Tensor};
-use burn_calibration::{prelude::*, report::ReportBuilder};
+use burn_calibration::{estimator::Estimator, prelude::*, report::ReportBuilder};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ use burn::{
     train::metric::{Metric, MetricAttributes, Numeric},
 };
 use burn_calibration::{
-    estimator::{Cwce, Event, KdeTce, KolmogorovSmirnov, Mce, SmoothEce, Tce},
+    estimator::{Cwce, Estimator, Event, KdeTce, KolmogorovSmirnov, Mce, SmoothEce, Tce},
     metric::{EpochMetric, PValue, Quantity},
     prelude::*,
 };
@@ -96,9 +96,13 @@ fn equals_the_estimator_on_the_whole_epoch() {
 
 #[test]
 fn equals_the_mean_score_of_the_whole_epoch() {
-    for score in [Brier, LogScore, Spherical] {
-        check(score, |p, y| score.upper_bound(p, y).unwrap().estimate);
-    }
+    check(Brier, |p, y| Brier.upper_bound(p, y).unwrap().estimate);
+    check(LogScore, |p, y| {
+        LogScore.upper_bound(p, y).unwrap().estimate
+    });
+    check(Spherical, |p, y| {
+        Spherical.upper_bound(p, y).unwrap().estimate
+    });
 }
 
 #[test]
@@ -108,7 +112,7 @@ fn equals_the_p_value_of_the_test_with_the_same_seed() {
         .with_null(NullDistribution::Multiplier)
         .with_replicates(99);
     for (test, seed) in [(asymptotic, 0), (resampling, 3), (resampling, 4)] {
-        check(PValue::new(test, seed), |p, y| {
+        check(PValue::new("p-value", test, seed), |p, y| {
             test.evaluate(p, y, &mut rng(seed)).unwrap().p_value()
         });
     }
@@ -167,6 +171,6 @@ fn which_way_is_better() {
     let ece = EpochMetric::from_logits(Ece::default());
     assert!(!higher_is_better(ece.attributes()));
     let test = AsymptoticSkceTest::new(Kernel::exponential());
-    let p_value = EpochMetric::from_logits(PValue::new(test, 0));
+    let p_value = EpochMetric::from_logits(PValue::new("p-value", test, 0));
     assert!(higher_is_better(p_value.attributes()));
 }

@@ -11,7 +11,7 @@ use burn::{
     },
 };
 use burn_calibration::{
-    estimator::Cwce,
+    estimator::{Cwce, Estimator},
     metric::{EpochMetric, PValue},
     prelude::*,
 };
@@ -29,7 +29,7 @@ fn logged_values_are_those_of_the_estimators() {
     let (train, valid) = digits.split_at(150);
     let kernel = Kernel::exponential();
     let test = AsymptoticSkceTest::new(kernel);
-    let p_value = EpochMetric::from_logits(PValue::new(test, 5));
+    let p_value = EpochMetric::from_logits(PValue::new("p-value", test, 5));
     let p_value_name = p_value.name();
 
     let result = training(directory.path(), loader(train, 50), loader(valid, 30))

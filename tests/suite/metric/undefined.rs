@@ -77,7 +77,7 @@ fn too_few_samples_are_no_number() {
         reason(skce, &[one]),
         "epoch NaN: an unbiased estimate of the SKCE needs at least 2 samples, got 1"
     );
-    let p_value = PValue::new(AsymptoticSkceTest::new(kernel), 0);
+    let p_value = PValue::new("p-value", AsymptoticSkceTest::new(kernel), 0);
     let text = reason(EpochMetric::from_probabilities(p_value), &[one]);
     assert!(text.contains("at least 2 samples, got 1"), "{text}");
 }
