@@ -85,7 +85,7 @@ impl Predictive for Beta {
     /// One vector of numbers in `[0, 1]` for each prediction; at 0 and 1 the density may be 0 or
     /// infinite.
     fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
-        targets.check(self.samples(), self.dimensions(), self.dtype())?;
+        targets.check(self.len(), self.dimensions(), self.dtype())?;
         check_unit_interval(targets, 0.0..=1.0, "a number in [0, 1]")
     }
 

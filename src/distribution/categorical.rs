@@ -154,7 +154,7 @@ impl Categorical {
     /// The labels on the host, once checked against these predictions, which are checked too.
     pub(crate) fn check_labels(&self, labels: &Tensor<1, Int>) -> Result<Vec<usize>> {
         self.check()?;
-        checked_labels(labels, self.samples(), self.classes())
+        checked_labels(labels, self.len(), self.classes())
     }
 }
 

@@ -24,7 +24,7 @@ impl Categorical {
     pub fn top_label(&self, labels: &Tensor<1, Int>) -> Result<(Self, Tensor<1, Int>)> {
         self.check_labels(labels)?;
         let (confidence, class) = self.probabilities().max_dim_with_indices(1); // [n, 1] each
-        let class = class.reshape([self.samples()]).cast(labels.dtype());
+        let class = class.reshape([self.len()]).cast(labels.dtype());
         Ok((Self::binary(confidence), class.equal(labels.clone()).int()))
     }
 
@@ -55,7 +55,7 @@ impl Categorical {
         }
         let probability = self
             .probabilities()
-            .slice([0..self.samples(), class..class + 1]);
+            .slice([0..self.len(), class..class + 1]);
         Ok((
             Self::binary(probability),
             labels.clone().equal_scalar(class as i64).int(),
@@ -79,7 +79,7 @@ impl Categorical {
     /// As [`top_label`](Self::top_label), and if `k` is not in `1..m`.
     pub fn top_k(&self, k: usize, labels: &Tensor<1, Int>) -> Result<(Self, Tensor<1, Int>)> {
         let right = self.check_labels(labels)?;
-        let (n, m) = (self.samples(), self.classes());
+        let (n, m) = (self.len(), self.classes());
         if !(1..m).contains(&k) {
             return Err(Error::Parameter {
                 name: "the number of ranks of a top-k lens",

@@ -65,7 +65,7 @@ impl<C: Component> Mixture<C> {
         let [n, k] = weights.dims();
         assert_eq!(
             n * k,
-            components.samples(),
+            components.len(),
             "numbers of weights and of components"
         );
         Self {
@@ -95,7 +95,7 @@ impl<C: Component> Mixture<C> {
     /// If there are none, or their numbers of predictions or dimensions differ.
     pub fn ensemble(members: &[C]) -> Self {
         let components = C::interleave(members);
-        let (n, k) = (members[0].samples(), members.len());
+        let (n, k) = (members[0].len(), members.len());
         let options = (&components.device(), components.dtype());
         let weights = Tensor::full([n, k], (k as f64).recip(), options);
         Self::new(weights, components)

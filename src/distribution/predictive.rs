@@ -39,8 +39,13 @@ pub trait Predictive: Clone + Debug {
     fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self;
 
     /// The number `n` of predictions.
-    fn samples(&self) -> usize {
+    fn len(&self) -> usize {
         self.parameter().dims()[0]
+    }
+
+    /// Whether there are no predictions.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// The device of the parameters.
@@ -99,7 +104,7 @@ pub trait Predictive: Clone + Debug {
     /// Which row holds what value, and what was expected; real targets of another dtype than the
     /// predictions.
     fn check_targets(&self, targets: &Self::Targets) -> Result<()> {
-        targets.check(self.samples(), self.dimensions(), self.dtype())
+        targets.check(self.len(), self.dimensions(), self.dtype())
     }
 
     /// The targets on the host, once [checked](Self::check_targets).
@@ -119,7 +124,7 @@ pub trait Predictive: Clone + Debug {
     ///
     /// In the words of [`check_targets`](Self::check_targets).
     fn assert_targets(&self, targets: &Self::Targets) {
-        let shape = (self.samples(), self.dimensions(), self.dtype());
+        let shape = (self.len(), self.dimensions(), self.dtype());
         if let Err(error) = targets.check_shape(shape.0, shape.1, shape.2) {
             panic!("{error}");
         }
@@ -153,7 +158,7 @@ pub trait Predictive: Clone + Debug {
 
     /// Draws many sets of targets at once, each with one from every prediction.
     fn redrawer(&self) -> Redrawer<Self> {
-        let rows: Vec<usize> = (0..self.samples()).collect();
+        let rows: Vec<usize> = (0..self.len()).collect();
         let sampler = self.sampler();
         Redrawer {
             batch: (NUMBERS / rows.len().max(1)).clamp(1, 1024),
@@ -177,7 +182,7 @@ pub trait Predictive: Clone + Debug {
 
     /// One target from each prediction.
     fn sample(&self, rng: &mut dyn Rng) -> Self::Targets {
-        let rows: Vec<usize> = (0..self.samples()).collect();
+        let rows: Vec<usize> = (0..self.len()).collect();
         self.observed(&self.sampler()(&rows, rng))
     }
 

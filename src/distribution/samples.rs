@@ -86,7 +86,7 @@ impl Samples {
         each: usize,
         rng: &mut dyn Rng,
     ) -> Self {
-        let n = predictions.samples();
+        let n = predictions.len();
         let rows: Vec<usize> = (0..n * each).map(|draw| draw / each).collect();
         let draws = predictions.observed(&predictions.sampler()(&rows, rng)); // [n · S, d]
         let d = draws.dims()[1];

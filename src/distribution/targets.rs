@@ -21,7 +21,12 @@ pub trait Targets: Clone + Debug {
     type Redrawn: Redrawn<Drawn = Self::Drawn>;
 
     /// The number `n` of samples.
-    fn samples(&self) -> usize;
+    fn len(&self) -> usize;
+
+    /// Whether there are no samples.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 
     /// The same on the host. A class that is negative is a panic.
     fn drawn(&self) -> Self::Drawn;
@@ -72,7 +77,7 @@ impl Targets for Tensor<1, Int> {
         classes.into_iter().map(class).collect()
     }
 
-    fn samples(&self) -> usize {
+    fn len(&self) -> usize {
         self.dims()[0]
     }
 
@@ -132,7 +137,7 @@ impl Targets for Tensor<2> {
         to_vec(self.clone())
     }
 
-    fn samples(&self) -> usize {
+    fn len(&self) -> usize {
         self.dims()[0]
     }
 

@@ -31,7 +31,7 @@ impl Event {
             Self::TopLabel => predictions.top_label(labels)?,
             Self::Class(class) => predictions.class_wise(class, labels)?,
         };
-        let n = binary.samples();
+        let n = binary.len();
         Ok(Outcomes {
             probability: to_vec(binary.probabilities().detach().slice([0..n, 1..2])),
             occurred: occurred.try_into_vec_as::<i64>().expect("an int tensor"),

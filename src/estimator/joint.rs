@@ -98,7 +98,7 @@ pub trait JointKernel<P: Predictive>: Clone + Debug {
     ///
     /// As [`pairs`](Self::pairs).
     fn null_skewness(&self, predictions: &P, rng: &mut dyn Rng) -> Result<f64> {
-        let sample = null_skewness::Sample::of_equals(predictions.samples(), rng);
+        let sample = null_skewness::Sample::of_equals(predictions.len(), rng);
         null_skewness::by_redrawing(self, predictions, &sample, rng)
     }
 }

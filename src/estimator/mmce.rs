@@ -95,7 +95,7 @@ impl Mmce {
         kept: Option<Tensor<1, Bool>>,
     ) -> Tensor<1> {
         predictions.assert_targets(labels);
-        let n = predictions.samples();
+        let n = predictions.len();
         if n == 0 {
             return predictions.zero();
         }
@@ -194,7 +194,7 @@ impl Estimator for Mmce {
     /// A label that is not a class, another number of labels than of predictions, a bandwidth that
     /// is not positive, or one sample for the unbiased form.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        self.validate(predictions.samples())?;
+        self.validate(predictions.len())?;
         predictions.check_labels(labels)?;
         let mmce = match self.computation {
             Computation::Auto => self.with_computation(Computation::Fused),

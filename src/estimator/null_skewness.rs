@@ -373,7 +373,7 @@ mod tests {
 
     /// `E[S²]` and `E[S³]` over all labellings.
     fn enumerated(predictions: &Categorical) -> Moments {
-        let (n, m) = (predictions.samples(), predictions.classes());
+        let (n, m) = (predictions.len(), predictions.classes());
         let p = to_vec(predictions.probabilities());
         let mut moments = Moments::default();
         let mut first = 0.0;

@@ -19,7 +19,7 @@ pub(super) fn by_redrawing<P: Predictive, K: JointKernel<P>>(
     predictions: &P,
     rng: &mut dyn Rng,
 ) -> Result<f64> {
-    let n = predictions.samples();
+    let n = predictions.len();
     let sets = (PAIRS / (n * n)).clamp(2, 16);
     let mut total = 0.0;
     for _ in 0..sets {
@@ -63,7 +63,7 @@ pub(super) fn of_classes(kernel: &impl ClassKernel, predictions: &Categorical) -
         }
     };
     let mp_squared = mp.clone().square();
-    let n = predictions.samples();
+    let n = predictions.len();
     let total: f64 = upper_tiles(n, SIDE)
         .map(|tile| {
             let rows = |x: &Tensor<2>| x.clone().slice(tile.rows.clone());

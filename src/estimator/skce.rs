@@ -156,7 +156,7 @@ impl<K> Skce<K> {
         K: JointKernel<P>,
     {
         predictions.assert_targets(targets);
-        let size = match self.form.block_size(predictions.samples()) {
+        let size = match self.form.block_size(predictions.len()) {
             None => return predictions.zero(),
             Some(size) => size,
         };
@@ -186,10 +186,10 @@ impl<K> Skce<K> {
     where
         K: JointKernel<P>,
     {
-        let Some(size) = self.form.block_size(predictions.samples()) else {
+        let Some(size) = self.form.block_size(predictions.len()) else {
             return predictions.zero();
         };
-        let blocks = predictions.samples() / size;
+        let blocks = predictions.len() / size;
         let rows = 0..blocks * size;
         let (predictions, targets) = (
             predictions.slice_rows(rows.clone()),
@@ -219,7 +219,7 @@ impl<K> Skce<K> {
     where
         K: JointKernel<P>,
     {
-        let blocks = predictions.samples() / size;
+        let blocks = predictions.len() / size;
         let predictions = predictions.slice_rows(0..blocks * size);
         let targets = targets.slice_rows(0..blocks * size);
         let h = self.kernel.h(&predictions, &targets, blocks); // [blocks, B, B]
@@ -246,7 +246,7 @@ impl<P: Predictive, K: JointKernel<P>> Estimator<P> for Skce<K> {
     /// number of classes, a block size outside `2..=n`, one sample for an unbiased form, or a fused
     /// computation that does not exist.
     fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
-        self.form.check_size(predictions.samples())?;
+        self.form.check_size(predictions.len())?;
         let pairs = self.kernel.pairs(predictions, targets)?;
         let pairs = pairs.with_computation(self.computation);
         pairs.estimate(self.form, self.computation)

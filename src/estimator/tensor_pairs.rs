@@ -42,7 +42,7 @@ impl<P: Geometry, T: TargetKernel<P>> TensorPairs<P, T> {
 
 impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
     fn samples(&self) -> usize {
-        self.predictions.samples()
+        self.predictions.len()
     }
 
     fn with_computation(self, computation: Computation) -> Self {

@@ -82,7 +82,7 @@ impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
 
     /// The number `J` of test locations.
     pub fn locations(&self) -> usize {
-        self.predictions.samples()
+        self.predictions.len()
     }
 
     /// `z_ji` for each location and sample, differentiable, `[J, n]`, in the dtype of the predictions.
@@ -104,8 +104,8 @@ impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
             panic!("test locations of another kind: {error}");
         }
         assert_eq!(
-            predictions.samples(),
-            targets.samples(),
+            predictions.len(),
+            targets.len(),
             "numbers of predictions and targets"
         );
         let locations = self.predictions.like(predictions);
@@ -116,7 +116,7 @@ impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
     ///
     /// Cost and panics: as [`embeddings`](Self::embeddings).
     pub fn value(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
-        match predictions.samples() {
+        match predictions.len() {
             0 => predictions.zero(),
             _ => mean_square(self.embeddings(predictions, targets)),
         }

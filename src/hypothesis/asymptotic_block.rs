@@ -89,7 +89,7 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkc
         targets: &P::Targets,
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
-        self.check_size(predictions.samples())?;
+        self.check_size(predictions.len())?;
         let pairs = self.kernel.pairs(predictions, targets)?;
         let values = pairs.block_estimates(self.size);
         let blocks = values.len();

@@ -83,7 +83,7 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest
         targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
-        let n = predictions.samples();
+        let n = predictions.len();
         self.check_samples(n)?;
         if self.null != NullDistribution::Gamma {
             check_replicates(self.replicates)?;

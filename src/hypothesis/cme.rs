@@ -123,7 +123,7 @@ impl<K, P: Predictive> CmeTest<K, P> {
 
     /// The locations, once checked.
     fn draw(&self, data: &P, rng: &mut dyn Rng) -> Result<(P, P::Targets)> {
-        let n = data.samples();
+        let n = data.len();
         let check_samples = |locations: usize| match n > locations {
             true => Ok(()),
             false => Err(Error::TooFewSamples {
@@ -148,7 +148,7 @@ impl<K, P: Predictive> CmeTest<K, P> {
                 targets,
             } => {
                 data.check_like(predictions)?;
-                check_samples(predictions.samples())?;
+                check_samples(predictions.len())?;
                 Ok((predictions.like(data), targets.clone()))
             }
         }
@@ -174,7 +174,7 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
         let predictions = predictions.detach();
         let (locations, at) = self.draw(&predictions, rng)?;
         let ucme = Ucme::new(self.kernel.fixed(&predictions)?, &locations, &at)?;
-        let (n, j) = (predictions.samples(), ucme.locations());
+        let (n, j) = (predictions.len(), ucme.locations());
         let z = to_vec(ucme.embeddings(&predictions, targets)); // [J, n]
         let z = DMatrix::from_column_slice(n, j, &z);
 

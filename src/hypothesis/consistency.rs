@@ -55,7 +55,7 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ConsistencyTest<S> {
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
         predictions.check()?;
-        let (n, sampler) = (predictions.samples(), predictions.sampler());
+        let (n, sampler) = (predictions.len(), predictions.sampler());
         let redraw = || {
             let rows: Vec<usize> = (0..n).map(|_| rng.random_range(0..n)).collect();
             Resample {

@@ -80,7 +80,7 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSk
             SkceForm::Unbiased => "distribution-free test of the unbiased SKCE",
             SkceForm::Block(_) => "distribution-free test of the block SKCE",
         };
-        let n = predictions.samples();
+        let n = predictions.len();
         let p_value = bound(self.skce.form, self.skce.kernel.half_bound(), estimate, n);
         let outcome = TestOutcome::bounded(name, n, estimate, p_value);
         Ok(outcome.with_expected_errors(predictions.expected_errors()))

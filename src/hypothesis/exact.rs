@@ -96,7 +96,7 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
         })?;
         let drawn = &engine.drawn[0][..found.redraws];
         let name = "exact conditional test";
-        let samples = predictions.samples();
+        let samples = predictions.len();
         let outcome =
             TestOutcome::resampled(name, samples, estimate, estimate, found.p_value, drawn);
         Ok(outcome.with_expected_errors(predictions.expected_errors()))

@@ -110,7 +110,7 @@ impl CalibrationTest for FeatureTest {
             });
         }
         let labels = predictions.check_labels(labels)?;
-        let n = predictions.samples();
+        let n = predictions.len();
         let features = Features::draw(self, predictions, rng)?;
         let null = Null::of(&features);
         let z = features.sums(&labels);

@@ -27,7 +27,7 @@ pub(super) fn evaluate<P: Predictive>(
     let p_value = discrete_p_value(statistic, drawn, predictions.dtype());
     let outcome = TestOutcome::resampled(
         name,
-        predictions.samples(),
+        predictions.len(),
         statistic,
         statistic,
         p_value,

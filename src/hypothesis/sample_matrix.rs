@@ -23,7 +23,7 @@ pub(super) fn off_diagonal<P: Predictive, K: JointKernel<P>>(
     targets: &P::Targets,
     rng: &mut dyn Rng,
 ) -> Result<Tensor<2>> {
-    let n = predictions.samples();
+    let n = predictions.len();
     let whole = |pairs: &K::Pairs| pairs.tile(0..pairs.samples(), 0..pairs.samples());
     let h = if n <= LARGEST {
         whole(pairs)

@@ -104,7 +104,7 @@ impl Statistic for Skce {
         &'a self,
         predictions: &'a Categorical,
     ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
-        self.form.check_size(predictions.samples())?;
+        self.form.check_size(predictions.len())?;
         let kernel = JointKernel::fixed(&self.kernel, predictions)?;
         Ok(match self.form {
             SkceForm::Block(_) => {
@@ -159,7 +159,7 @@ impl Statistic for Mmce {
         &'a self,
         predictions: &'a Categorical,
     ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
-        self.validate(predictions.samples())?;
+        self.validate(predictions.len())?;
         Ok(Box::new(ConfidenceKernel::new(self, predictions)))
     }
 }

@@ -64,7 +64,7 @@ impl<P: Predictive, Q: Quantify<P>> CalibrationTest<P> for ToleranceTest<Q> {
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
         let size = self.error.size(predictions, targets)?;
-        let (name, n) = ("tolerance test", predictions.samples());
+        let (name, n) = ("tolerance test", predictions.len());
         let (estimate, p_value) = (size.estimate(), size.p_value_above(self.tolerance)?);
         Ok(match size.is_exact() {
             true => TestOutcome::bounded(name, n, estimate, p_value),

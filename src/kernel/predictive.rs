@@ -100,7 +100,7 @@ impl Kernel {
             (Bandwidth::Median, None) => {
                 self.validate()?;
                 let p = predictions.detach();
-                let n = p.samples();
+                let n = p.len();
                 let between =
                     |p: &P, q: &P, batches| to_vec(p.distances(q, self.distance, batches));
                 let median = median_of_tiles(

@@ -132,7 +132,7 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
             after.check_targets(targets)?;
         }
         let subject = before.subject(targets, self.options)?;
-        let samples = before.samples();
+        let samples = before.len();
         let rows = subset(samples, self.skce_samples, self.seed);
         let (points, observed) = match &rows {
             Some(rows) => (before.select_rows(rows), targets.select_rows(rows)),

@@ -80,7 +80,7 @@ impl Reliability {
         Ok(ReliabilityDiagram {
             event: self.event,
             level: self.level,
-            samples: predictions.samples(),
+            samples: predictions.len(),
             bins,
             histogram: self.histogram(probability),
         })

@@ -89,7 +89,7 @@ impl Decomposition {
     ) -> Result<Self> {
         let mean = score.mean(predictions, labels)?.estimate;
         let classes = predictions.check_labels(labels)?;
-        let (n, m) = (predictions.samples(), predictions.classes());
+        let (n, m) = (predictions.len(), predictions.classes());
         let rows = to_vec(score.coordinates(predictions));
         let row = |i: usize| &rows[i * m..(i + 1) * m];
         let order = sorted(n, row);

@@ -72,7 +72,7 @@ pub trait Score<P: Predictive>: Debug {
         predictions.check()?;
         predictions.check_targets(targets)?;
         self.validate_for(predictions)?;
-        let (n, predictions) = (predictions.samples(), predictions.detach());
+        let (n, predictions) = (predictions.len(), predictions.detach());
         let mut values = Vec::with_capacity(n);
         for start in (0..n).step_by(BLOCK) {
             let rows = start..n.min(start + BLOCK);

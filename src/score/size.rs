@@ -209,18 +209,18 @@ fn lower_tail(frequency: f64, successes: f64, trials: f64) -> f64 {
 /// Cost: `n²·m` operations in tiles, `n·B·m` for blocks.
 impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
     fn size(&self, predictions: &P, targets: &P::Targets) -> Result<ErrorSize> {
-        self.form.check_size(predictions.samples())?;
+        self.form.check_size(predictions.len())?;
         let needed = 3;
         let values = match self.form {
             SkceForm::Block(size) => {
                 let pairs = self.kernel.pairs(predictions, targets)?;
                 pairs.block_estimates(size)
             }
-            _ if predictions.samples() < needed => {
+            _ if predictions.len() < needed => {
                 return Err(Error::TooFewSamples {
                     what: "a jackknife standard error of the SKCE",
                     needed,
-                    got: predictions.samples(),
+                    got: predictions.len(),
                 });
             }
             _ => pseudo_values(&self.kernel.pairs(predictions, targets)?.row_sums()),
@@ -244,7 +244,7 @@ fn least_error<P: Predictive, K: JointKernel<P>>(kernel: &K, predictions: &P) ->
             let kernel = kernel.fixed(predictions)?;
             let mut rng = StdRng::seed_from_u64(0); // for kernels without a closed form
             let variance = kernel.null_variance(predictions, &mut rng)?;
-            Ok(variance.sqrt() / predictions.samples() as f64)
+            Ok(variance.sqrt() / predictions.len() as f64)
         }
         _ => Ok(0.0),
     }
@@ -348,7 +348,7 @@ impl Default for IntervalOverconfidence {
 impl<P: Marginals> Quantify<P> for IntervalOverconfidence {
     fn size(&self, predictions: &P, targets: &Tensor<2>) -> Result<ErrorSize> {
         let intervals = IntervalCoverage::estimate(predictions, targets, self.coverage)?;
-        let trials = predictions.samples() as f64;
+        let trials = predictions.len() as f64;
         Ok(ErrorSize {
             law: Law::Count {
                 promised: self.coverage,

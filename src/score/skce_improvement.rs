@@ -122,12 +122,12 @@ impl<K: ClassKernel> Skce<K> {
         let labels_after = after.check_labels(labels);
         labels_after.map_err(|error| error.of("after"))?;
         match self.form {
-            SkceForm::Block(_) => self.form.check_size(before.samples())?,
-            _ if before.samples() < 3 => {
+            SkceForm::Block(_) => self.form.check_size(before.len())?,
+            _ if before.len() < 3 => {
                 return Err(Error::TooFewSamples {
                     what: "a jackknife standard error of the SKCE",
                     needed: 3,
-                    got: before.samples(),
+                    got: before.len(),
                 });
             }
             _ => (),

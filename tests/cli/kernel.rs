@@ -100,10 +100,7 @@ fn unknown_names() {
     for (option, expected) in [
         ("--kernel cubic", "rational-quadratic:ALPHA"),
         ("--kernel rational-quadratic:-1", "a positive finite number"),
-        (
-            "--distance cosine",
-            "total-variation (tv), l1 or euclidean (l2)",
-        ),
+        ("--distance cosine", "total-variation, l1, euclidean"),
         ("--bandwidth mean", "median-with-diagonal"),
         ("--test skce", "skce_unbiased_asymptotic"),
     ] {

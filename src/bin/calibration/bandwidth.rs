@@ -35,7 +35,7 @@ pub fn fixed<P: Omnibus + Geometry>(
     rng: &mut StdRng,
 ) -> Result<Kernel> {
     let kernel = shape::<P>(&args.shape);
-    let n = predictions.samples();
+    let n = predictions.len();
     let too_many = |choice: &str| {
         Err(too_long(
             &format!("--bandwidth {choice}"),

@@ -82,7 +82,7 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
         change(key, title, gain.map(|g| [g.before, g.after, g.difference]))
     };
     let mut changes: Vec<Change> = SCORES.map(score).into();
-    let (key, title, skce) = match before.samples() <= QUADRATIC_LIMIT {
+    let (key, title, skce) = match before.len() <= QUADRATIC_LIMIT {
         true => ("skce_unbiased", "SKCE, unbiased", Skce::unbiased(kernel)),
         false => (
             "skce_block",
@@ -107,7 +107,7 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
         sizes: sizes(&args.sizes, &data(set)),
     });
     Ok(Comparison {
-        n: before.samples(),
+        n: before.len(),
         classes: before.classes(),
         kernel,
         level: args.sizes.level,
@@ -121,7 +121,7 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
 /// The share of samples whose most likely class, the first of several, is the right one.
 fn accuracy(predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
     let (_, correct) = predictions.top_label(labels).map_err(|e| e.to_string())?;
-    Ok(correct.sum().into_scalar::<i64>() as f64 / predictions.samples() as f64)
+    Ok(correct.sum().into_scalar::<i64>() as f64 / predictions.len() as f64)
 }
 
 impl Comparison {

@@ -24,7 +24,7 @@ pub fn run(args: &Evaluate) -> Result<()> {
 fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
     let (sets, targets) = P::read(&[&args.predictions], &args.source)?;
     let predictions = sets.into_iter().next().expect("one set for one file");
-    let (n, outcomes) = (predictions.samples(), predictions.outcomes());
+    let (n, outcomes) = (predictions.len(), predictions.outcomes());
     let views = predictions.views(targets, args.lens)?;
     let tests = chosen::<P>(args)?;
     let mut estimates = estimates::<P>();
@@ -125,7 +125,7 @@ pub fn sizes<P: Kind>(args: &SizeArgs, data: &Data<P>) -> Vec<Size> {
         predictions: data.predictions,
         targets: data.targets,
     };
-    let skce = match data.predictions.samples() <= QUADRATIC_LIMIT {
+    let skce = match data.predictions.len() <= QUADRATIC_LIMIT {
         true => Skce::unbiased(data.kernel),
         false => Skce::block(data.kernel, BLOCK),
     };

@@ -341,7 +341,7 @@ where
                     .into(),
             );
         }
-        let n = view.predictions.samples();
+        let n = view.predictions.len();
         let kernel = fixed(&args.kernel, &view.predictions, rng)?;
         let target = match args.targets.target_kernel {
             TargetKernelName::Gaussian => RealKernel::gaussian(1.0),

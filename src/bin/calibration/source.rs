@@ -89,7 +89,7 @@ pub fn check_sizes(
     (expected_path, expected): (&Path, &Categorical),
 ) -> Result<()> {
     let sizes = [
-        ("rows", predictions.samples(), expected.samples()),
+        ("rows", predictions.len(), expected.len()),
         ("columns", predictions.classes(), expected.classes()),
     ];
     match sizes.iter().find(|(_, got, expected)| got != expected) {

@@ -191,7 +191,7 @@ pub fn with_bandwidth_of_some(
     predictions: &Categorical,
     rng: &mut dyn Rng,
 ) -> Result<Kernel> {
-    let n = predictions.samples();
+    let n = predictions.len();
     let rows = index::sample(rng, n, n.min(MEDIAN_OF)).into_iter();
     let points = predictions.probabilities().detach();
     let rows = int_tensor(rows, &points.device());

@@ -97,7 +97,7 @@ impl Omnibus for Categorical {
         kernel: Kernel,
         rng: &mut dyn Rng,
     ) -> Result<Plan<'a, Self>> {
-        let (n, m) = (self.samples(), self.classes());
+        let (n, m) = (self.len(), self.classes());
         let sums = Sums::new(self);
         let mean = |kind, name: &str, number: usize| Aspect {
             kind,

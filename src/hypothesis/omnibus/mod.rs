@@ -173,7 +173,7 @@ impl OmnibusTest {
             };
             if redraws >= self.most || decided(found, LEVEL, RISK) {
                 let aspects = outcomes(&aspects, &engine.data, &engine.drawn, &combined);
-                let samples = predictions.samples();
+                let samples = predictions.len();
                 return Ok(OmnibusOutcome::new(found, samples, aspects));
             }
             engine.extend(redraws.min(self.most - redraws), rng)?;
@@ -243,7 +243,7 @@ impl<P: Omnibus> CalibrationTest<P> for OmnibusTest {
             p_value, redraws, ..
         } = outcome;
         let name = "omnibus test";
-        let outcome = TestOutcome::redrawn(name, predictions.samples(), largest, p_value, redraws);
+        let outcome = TestOutcome::redrawn(name, predictions.len(), largest, p_value, redraws);
         Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }

@@ -49,7 +49,7 @@ where
         }
         aspects.push(aspect(Kind::Transforms, "transforms", None));
         let mut evaluators: Vec<Box<dyn Evaluator<Self> + 'a>> = vec![Box::new(transforms)];
-        let n = self.samples();
+        let n = self.len();
         if n > 1 {
             let some = index::sample(rng, n, n.min(MEDIAN_OF)).into_vec();
             let kernel = kernel.with_bandwidth_of_predictions(&features.select_rows(&some))?;
@@ -162,7 +162,7 @@ impl Embeddings {
         RealKernel: TargetKernel<P>,
     {
         let (predictions, known_by) = (predictions.detach(), features.detach());
-        let n = predictions.samples();
+        let n = predictions.len();
         let rows = index::sample(rng, n, n.min(MEDIAN_OF)).into_vec();
         let drawn = known_by.sampler()(&rows, rng);
         let d = drawn.len() / rows.len();

@@ -45,7 +45,7 @@ impl<P: Marginals> QuantileRecalibrated<P> {
     ///
     /// If `S = 0`.
     pub fn samples(&self, draws_each: usize, rng: &mut dyn Rng) -> Samples {
-        let (n, d, s) = (self.predictions.samples(), self.curves.len(), draws_each);
+        let (n, d, s) = (self.predictions.len(), self.curves.len(), draws_each);
         let marginals = self.on_host();
         let mut draws = vec![0.0; n * s * d];
         let mut order: Vec<usize> = (0..s).collect();
@@ -75,7 +75,7 @@ impl<P: Marginals> QuantileRecalibrated<P> {
 
     /// The number of entries of `[n, d]`.
     fn entries(&self) -> usize {
-        self.predictions.samples() * self.curves.len()
+        self.predictions.len() * self.curves.len()
     }
 
     /// Entries of `[n, d]`.

@@ -150,14 +150,14 @@ fn each(mut check: impl FnMut(&str, (&Categorical, &[Vec<usize>]))) {
 #[test]
 fn skce() {
     each(|what, (predictions, sets)| {
-        for kernel in kernels(predictions.samples() < 10) {
+        for kernel in kernels(predictions.len() < 10) {
             for skce in [Skce::unbiased(kernel), Skce::biased(kernel)] {
                 let what = format!("{skce:?}, {what}");
                 check(&what, skce, (predictions, sets), (1e-10, same));
             }
         }
         // one by one
-        if predictions.samples() == 7 {
+        if predictions.len() == 7 {
             let skce = Skce::block(Kernel::exponential(), 3);
             check(what, skce, (predictions, &sets[..1]), (1e-10, same));
         }

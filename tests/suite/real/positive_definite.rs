@@ -50,7 +50,7 @@ fn least_eigenvalue<P: Geometry>(kernel: Kernel, predictions: &P) -> f64 {
     };
     let distances = predictions.distances(predictions, kernel.distance, 1);
     let gram = vector(kernel.profile.of(distances * bandwidth.recip()));
-    let n = predictions.samples();
+    let n = predictions.len();
     let eigen = SymmetricEigen::new(DMatrix::from_row_slice(n, n, &gram));
     eigen.eigenvalues.min()
 }
