@@ -20,7 +20,7 @@ use burn::{
 use burn_calibration::{
     distribution::Normal,
     error::Result,
-    estimator::Skce,
+    estimator::{Estimator, Skce},
     hypothesis::{OmnibusOutcome, OmnibusTest},
     kernel::{RealKernel, TensorKernel},
     loss::ScoreLoss,

@@ -194,7 +194,7 @@ pub enum Error {
 
     /// A score of a prediction must be a finite number: the log score is infinite where what was observed
     /// has probability or density 0.
-    #[error("row {row}: the {score} of {target} is {value}, expected a finite number")]
+    #[error("row {row}: the {score} of {target} is {}, expected a finite number", word(*value))]
     Score {
         /// The score.
         score: &'static str,
@@ -280,5 +280,13 @@ impl Error {
             when,
             reason: Box::new(self),
         }
+    }
+}
+
+/// A number that is not finite, in a sentence.
+fn word(value: f64) -> String {
+    match value.is_infinite() {
+        true => "infinite".into(),
+        false => value.to_string(),
     }
 }

@@ -103,7 +103,7 @@ mod tiles;
 pub mod prelude {
     pub use crate::{
         distribution::{Categorical, Laplace, Mixture, Normal, Predictive, Samples},
-        estimator::{Ece, Mmce, MmceForm, Skce, SkceForm},
+        estimator::{Accuracy, Ece, Estimator, Mmce, MmceForm, Skce, SkceForm},
         hypothesis::{
             AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, DistributionFreeSkceTest,
             ExactTest, FeatureTest, NullDistribution, OmnibusOutcome, OmnibusTest, Redraws,

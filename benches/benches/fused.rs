@@ -83,7 +83,10 @@ fn skce_value(criterion: &mut Criterion) {
                 let skce = Skce::unbiased(kernel.with_bandwidth(Bandwidth::Fixed(0.5)))
                     .with_computation(computation);
                 group.bench_function(BenchmarkId::from_parameter(format!("n{n}_m{m}")), |b| {
-                    b.iter(|| skce.value(black_box(&probabilities).clone(), labels.clone()))
+                    b.iter(|| {
+                        let p = black_box(&probabilities).clone();
+                        skce.value(&Categorical::from_probabilities_unchecked(p), &labels)
+                    })
                 });
             }
         }

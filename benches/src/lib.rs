@@ -1,6 +1,7 @@
 //! Benchmarks of burn-calibration, see README.md.
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn_calibration::distribution::Categorical;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 /// Logits, uniform in ±3, and labels.
@@ -22,7 +23,10 @@ pub fn value_and_gradient(
     labels: &Tensor<1, Int>,
 ) -> Tensor<2> {
     let logits = logits.clone().autodiff().require_grad();
-    let value = loss.forward(logits.clone(), labels.clone().autodiff());
+    let value = loss.value(
+        &Categorical::from_logits_unchecked(logits.clone()),
+        &labels.clone().autodiff(),
+    );
     let gradient = logits
         .grad(&value.backward())
         .expect("logits require a gradient");

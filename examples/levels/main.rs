@@ -21,7 +21,7 @@ use std::{
 };
 
 use burn_calibration::{
-    distribution::{Categorical, Marginals, Mixture, Normal, Predictive, Samples},
+    distribution::{Categorical, Geometry, Marginals, Mixture, Normal, Predictive, Samples},
     error::Result,
     hypothesis::Omnibus,
     kernel::{RealKernel, TargetKernel},
@@ -341,7 +341,7 @@ fn regression(options: &Options) -> Result<()> {
         };
         settings.iter().map(one).collect()
     }
-    fn levels<P: Omnibus + Marginals + Send>(
+    fn levels<P: Omnibus + Marginals + Geometry + Send>(
         title: &str,
         settings: &[(String, Real)],
         form: (usize, usize, bool),

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
-    distribution::{Categorical, Marginals, Predictive},
+    distribution::{Categorical, Geometry, Marginals, Predictive},
     error::{Error, Result},
     estimator::{Ece, KolmogorovSmirnov, Mmce, Skce, Tce, regression::Pit},
     hypothesis::{
@@ -102,7 +102,7 @@ pub fn powers(redraws: usize, asymptotic: bool) -> Vec<Test<Categorical>> {
 }
 
 /// Of predictions of real numbers; the asymptotic test of the SKCE takes long for mixtures.
-pub fn real<P: Marginals + Omnibus>(redraws: usize, asymptotic: bool) -> Vec<Test<P>>
+pub fn real<P: Marginals + Geometry + Omnibus>(redraws: usize, asymptotic: bool) -> Vec<Test<P>>
 where
     RealKernel: TargetKernel<P>,
 {

@@ -2,7 +2,9 @@ use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::Categorical,
     error::Result,
-    estimator::{Binning, ClassWeight, Cwce, Ece, KdeTce, KolmogorovSmirnov, Tce, TceForm},
+    estimator::{
+        Binning, ClassWeight, Cwce, Ece, Estimator as _, KdeTce, KolmogorovSmirnov, Tce, TceForm,
+    },
     score::{Brier, Score},
 };
 

@@ -61,7 +61,7 @@ pub(super) fn check_replicates(replicates: usize) -> Result<()> {
 }
 
 /// A statistic that is no number compares with none.
-pub(super) fn check_statistics(values: &[f64]) -> Result<()> {
+pub(crate) fn check_statistics(values: &[f64]) -> Result<()> {
     match values.iter().find(|value| value.is_nan()) {
         Some(&value) => Err(Error::Parameter {
             name: "a value of the statistic",

@@ -116,7 +116,7 @@ fn undefined_quantities() {
     let found = json(&folder, arguments);
     assert_eq!(
         found["changes"]["log"]["error"],
-        "after recalibration: row 0: the log score of class 0 is inf, expected a finite number"
+        "after recalibration: row 0: the log score of class 0 is infinite, expected a finite number"
     );
     assert_eq!(
         found["changes"]["skce_unbiased"]["error"],

@@ -1,39 +1,60 @@
-//! One binary, a module for each room of the library.
+//! One binary, a folder for each room of the library.
 
 mod accumulator;
-mod backends;
 mod bad_input;
-mod block;
 mod cifar10;
-mod cme;
 mod data;
-mod data_parallel;
-mod dirichlet;
-mod distribution;
-mod ece;
-mod estimator;
-mod exact;
-mod feature;
-mod fused;
-mod hypothesis;
-mod kernel;
-mod lens;
-mod loss;
-mod matrix_kernel;
 #[cfg(feature = "train")]
 mod metric;
-mod mmce;
 mod models;
-mod multiple;
-mod nulls;
-mod omnibus;
-mod one_road;
-mod profile;
 mod properties;
-mod real;
-mod real_scores;
 mod recalibration;
 #[cfg(feature = "report")]
 mod report;
 mod score;
-mod ucme;
+
+mod distribution {
+    mod dirichlet;
+    mod kinds;
+    mod lens;
+}
+
+mod estimator {
+    mod block;
+    mod ece;
+    mod mmce;
+    mod skce;
+    mod ucme;
+    mod vectors;
+}
+
+mod hypothesis {
+    mod asymptotic;
+    mod cme;
+    mod exact;
+    mod feature;
+    mod multiple;
+    mod nulls;
+    mod omnibus;
+}
+
+mod kernel {
+    mod matrix_kernel;
+    mod on_predictions;
+    mod profile;
+
+    pub use on_predictions::{all_kernels, kernel_value, kernels};
+}
+
+mod loss {
+    mod criteria;
+    mod data_parallel;
+    mod one_road;
+
+    pub use criteria::{check_gradient, gradient};
+}
+
+mod ops {
+    mod backends;
+    mod fused;
+}

@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 use burn_calibration::{
-    distribution::{Density, Marginals},
-    estimator::{Skce, regression::Pinball},
+    distribution::{Density, Geometry, Marginals},
+    estimator::{Estimator, Skce, regression::Pinball},
     hypothesis::{AsymptoticSkceTest, CalibrationTest, NullDistribution},
     kernel::{RealKernel, TargetKernel},
 };
@@ -24,7 +24,7 @@ pub const SCORES: [&str; 6] = [
 /// test.
 pub fn scores<P>(predictions: &P, targets: &Tensor<2>, seed: u64) -> Result<[f64; 6]>
 where
-    P: Marginals + Density,
+    P: Marginals + Density + Geometry,
     RealKernel: TargetKernel<P>,
 {
     let levels = (1..20).map(|i| 0.05 * f64::from(i)).collect();

@@ -33,7 +33,8 @@ pub(super) use sums::{BRIER, CLASSES, CONFIDENCE, LOG, Sums};
 
 use crate::{
     distribution::{DrawnBy, Predictive, Redrawer, RedrawnBy},
-    error::{Error, Result},
+    error::Result,
+    hypothesis::p_value::check_statistics,
 };
 
 /// Computes a statistic of sets of targets for the same predictions.
@@ -102,22 +103,10 @@ impl<'a, P: Predictive> Engine<'a, P> {
         let mut columns = Vec::new();
         for evaluator in self.evaluators {
             let (width, values) = (evaluator.width(), evaluator.values(sets)?);
-            check_numbers(&values)?;
+            check_statistics(&values)?;
             let column = |c: usize| values.iter().copied().skip(c).step_by(width).collect();
             columns.extend((0..width).map(column));
         }
         Ok(columns)
-    }
-}
-
-/// A statistic that is no number compares with none.
-fn check_numbers(values: &[f64]) -> Result<()> {
-    match values.iter().find(|value| value.is_nan()) {
-        Some(&value) => Err(Error::Parameter {
-            name: "a value of the statistic",
-            value,
-            expected: "a number",
-        }),
-        None => Ok(()),
     }
 }

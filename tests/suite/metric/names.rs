@@ -20,7 +20,7 @@ fn the_usual_ones_are_short() {
     assert_eq!(Quantity::name(&LogScore), "Log loss");
     assert_eq!(
         Ece::equal_mass(10).name(),
-        "ECE [aspect Event TopLabel binning EqualMass 10]"
+        "ECE [binning EqualMass bins 10]"
     );
     assert_eq!(PValue::omnibus(0).name(), "Omnibus p-value");
     assert_eq!(PValue::default(), PValue::omnibus(0));

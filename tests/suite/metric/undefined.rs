@@ -64,7 +64,7 @@ fn rows_and_labels_are_named() {
             EpochMetric::from_probabilities(LogScore),
             &[(&[vec![1.0, 0.0]], &[1])]
         ),
-        "epoch NaN: row 0: the observed class 1 has probability 0, its log score is infinite"
+        "epoch NaN: row 0: the log score of class 1 is infinite, expected a finite number"
     );
 }
 

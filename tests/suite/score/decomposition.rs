@@ -162,7 +162,7 @@ fn zeros() {
     let error = Decomposition::of(&LogScore, &categorical(&rows), &labels(&[0, 2])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "row 1: the log score of class 2 is inf, expected a finite number"
+        "row 1: the log score of class 2 is infinite, expected a finite number"
     );
     // from logits it is finite, and rows of equal probabilities are told apart
     let logits = tensor(&[vec![0.0, 1000.0], vec![0.0, 2000.0]]);

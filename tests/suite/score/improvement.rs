@@ -206,7 +206,7 @@ fn errors_say_of_which_predictions() {
         gain.unwrap_err().to_string()
     };
     let infinite =
-        "recalibration: row 1: the log score of class 0 is inf, expected a finite number";
+        "recalibration: row 1: the log score of class 0 is infinite, expected a finite number";
     assert_eq!(message(&half, &two, &[0, 0]), format!("after {infinite}"));
     assert_eq!(message(&two, &half, &[0, 0]), format!("before {infinite}"));
     assert_eq!(

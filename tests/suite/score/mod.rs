@@ -6,3 +6,4 @@ mod population;
 mod refinement;
 mod skce_improvement;
 mod values;
+mod vectors;

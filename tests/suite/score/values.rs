@@ -107,6 +107,6 @@ fn log_scores_do_not_underflow_from_logits() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "row 1: the log score of class 0 is inf, expected a finite number"
+        "row 1: the log score of class 0 is infinite, expected a finite number"
     );
 }
