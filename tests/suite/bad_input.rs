@@ -40,7 +40,7 @@ fn predictions() {
     );
     assert_eq!(
         probabilities(&[vec![f64::INFINITY, 0.0]]),
-        "row 0, class 0: the probability is infinite, expected a finite number"
+        "row 0, class 0: the probability is inf, expected a finite number"
     );
     let empty = Tensor::<2>::zeros([0, 3], &device());
     let message = message(Categorical::from_logits(empty));

@@ -88,7 +88,7 @@ pub fn evaluate(
         run,
     )?;
     let map = TemperatureScalingConfig::new().fit(validation.logits, validation.labels)?;
-    map.save(&folder.join("temperature.map"))?;
+    map.save(folder.join("temperature.map"))?;
     let before = predictions(test.logits.clone())?;
     let after = predictions(map.forward(test.logits))?;
     ReportBuilder::new(&before, &test.labels)

@@ -45,7 +45,7 @@ fn rows_that_are_not_predictions() {
     );
     assert_eq!(
         message(Rows::from_logits(vec![0.0, f64::INFINITY], 2, &[0])),
-        "row 0, class 1: the logit is infinite, expected a finite number"
+        "row 0, class 1: the logit is inf, expected a finite number"
     );
     assert_eq!(
         message(Rows::from_logits(vec![0.0], 1, &[0])),

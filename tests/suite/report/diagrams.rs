@@ -163,7 +163,7 @@ fn degenerate_data_have_a_diagram_and_a_page() {
     let wrong = check(&binary(&[1.0, 0.0, 1.0]), &[1, 0, 0], 15);
     assert!(matches!(wrong.before.log, Err(Error::Score { row: 2, .. })));
     let page = wrong.to_html();
-    assert!(page.contains("row 2: the log score of class 0 is inf"));
+    assert!(page.contains("row 2: the log score of class 0 is infinite"));
     assert!(
         page.contains("<li>an outcome of predicted probability 0 occurred (adjusted p ≤ 0.001)")
     );

@@ -202,7 +202,7 @@ fn bad_data_and_bad_maps() {
     );
     assert_eq!(
         run(&[0, 1, 0, 1], 2, |logits| logits / 0.0),
-        "after recalibration: row 0, class 0: the logit is infinite, expected a finite number"
+        "after recalibration: row 0, class 0: the logit is inf, expected a finite number"
     );
     assert_eq!(
         run(&[0, 1, 0, 1], 2, |logits| Tensor::cat(

@@ -48,7 +48,7 @@ fn values() {
     wrong.target[1][1] = f64::INFINITY;
     assert_eq!(
         message(&wrong),
-        "row 1, coordinate 1: the target is infinite, expected a finite number"
+        "row 1, coordinate 1: the target is inf, expected a finite number"
     );
     let mut wrong = rows();
     wrong.target.pop();
