@@ -32,7 +32,7 @@ fn value_and_gradient(
     dtype: DType,
 ) -> (f64, Vec<f64>) {
     let p = tensor_on(rows, &device().autodiff(), dtype).require_grad();
-    let value = skce.value(&of_probabilities(p.clone()), &labels);
+    let value = skce.value(&of_probabilities(p.clone()), labels);
     assert_eq!(value.dtype(), dtype);
     let gradients = value.backward();
     (scalar(value), vector(p.grad(&gradients).unwrap()))
