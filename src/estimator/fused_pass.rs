@@ -1,13 +1,22 @@
 use burn::tensor::{Int, Tensor};
 
-use super::{SkceForm, pair};
+use super::SkceForm;
 use crate::{
-    distribution::Categorical,
+    distribution::{self, Categorical},
     kernel::{ClassKernel, Kernel},
     ops::{
         Computation, PairKernel, has_fused_pass, is_on_host, pair_statistic, residual_statistic,
     },
 };
+
+/// The folded residuals `Lᵀδ_i`, `[n, m] → [n, rank]`.
+pub(crate) fn residuals(
+    kernel: &impl ClassKernel,
+    probabilities: Tensor<2>,
+    labels: Tensor<1, Int>,
+) -> Tensor<2> {
+    kernel.fold(distribution::residuals(probabilities, labels))
+}
 
 /// What the inner products are of.
 pub(super) enum Residuals {
@@ -57,7 +66,7 @@ impl FusedPass {
         }
         let residuals = match folded {
             false => Residuals::OfLabels(labels.clone()),
-            true => Residuals::Rows(pair::residuals(kernel, points.clone(), labels.clone())),
+            true => Residuals::Rows(residuals(kernel, points.clone(), labels.clone())),
         };
         pass.value(&points, residuals)
     }

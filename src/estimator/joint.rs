@@ -5,7 +5,7 @@ use rand::Rng;
 
 use super::{
     SkceForm,
-    fused_pass::FusedPass,
+    fused_pass::{FusedPass, residuals},
     null_skewness, null_variance,
     pair::{self, ClassPairs},
     pair_matrix::PairMatrix,
@@ -112,7 +112,7 @@ impl<K: ClassKernel> JointKernel<Categorical> for K {
 
     fn h(&self, predictions: &Categorical, labels: &Tensor<1, Int>, batches: usize) -> Tensor<3> {
         let points = predictions.probabilities();
-        let residuals = pair::residuals(self, points.clone(), labels.clone());
+        let residuals = residuals(self, points.clone(), labels.clone());
         pair::within(
             &self.scalar(),
             in_batches(points, batches),
@@ -138,7 +138,7 @@ impl<K: ClassKernel> JointKernel<Categorical> for K {
         let points = predictions.probabilities();
         let zeros = locations.probabilities().zeros_like();
         let targets = self.fold(crate::distribution::residuals(zeros, at.clone())); // e_τ, [J, rank]
-        let residuals = pair::residuals(self, points.clone(), labels.clone()); // [n, rank]
+        let residuals = residuals(self, points.clone(), labels.clone()); // [n, rank]
         let gram = self
             .scalar()
             .at_locations(locations.probabilities().unsqueeze(), points.unsqueeze());

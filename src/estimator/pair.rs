@@ -10,25 +10,16 @@ use burn::tensor::{Int, Tensor};
 
 use super::{
     SkceForm,
-    fused_pass::{FusedPass, Residuals},
+    fused_pass::{FusedPass, Residuals, residuals},
     pair_matrix::{PairMatrix, block_estimates, without_fused_pass},
 };
 use crate::{
-    distribution::{self, Categorical, in_batches},
+    distribution::{Categorical, in_batches},
     error::Result,
     host::to_scalar,
     kernel::{Bandwidth, ClassKernel, Kernel},
     ops::{Computation, PairKernel, block_values, is_on_host},
 };
-
-/// The folded residuals `Lᵀδ_i`, `[n, m] → [n, rank]`.
-pub(crate) fn residuals(
-    kernel: &impl ClassKernel,
-    probabilities: Tensor<2>,
-    labels: Tensor<1, Int>,
-) -> Tensor<2> {
-    kernel.fold(distribution::residuals(probabilities, labels))
-}
 
 /// `h` between all samples of each batch, from folded residuals.
 ///

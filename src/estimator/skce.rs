@@ -1,77 +1,14 @@
 use burn::tensor::{Bool, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{JointKernel, PairMatrix};
+use super::{JointKernel, PairMatrix, SkceForm};
 use crate::{
     distribution::{Predictive, Targets},
-    error::{Error, Result},
+    error::Result,
     estimator::Estimator,
     kernel::Kernel,
-    ops::{Computation, Pairing},
+    ops::Computation,
 };
-
-/// Which estimator of the squared kernel calibration error (Widmann et al. 2019, Table 1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum SkceForm {
-    /// `n⁻² Σ_{i,j} h_ij`: at least 0 for a kernel that is
-    /// [positive definite](crate::kernel::Kernel::is_positive_definite_on) on the predictions, biased
-    /// upward; `n ≥ 1`.
-    Biased,
-    /// `2/(n(n−1)) Σ_{i<j} h_ij`: the U-statistic, unbiased with minimum variance, can be
-    /// negative; `n ≥ 2`.
-    Unbiased,
-    /// The mean over `⌊n/B⌋` consecutive blocks of `B ≥ 2` samples of each block's U-statistic:
-    /// unbiased, cost `O(n·B)`; an incomplete last block is dropped. `B = 2` is the linear
-    /// estimator, `B = n` the U-statistic.
-    Block(usize),
-}
-
-impl SkceForm {
-    /// The size of the blocks in a batch of so many samples: all samples where there are no blocks. None
-    /// if there are no pairs.
-    ///
-    /// # Panics
-    ///
-    /// If blocks hold fewer than two samples.
-    pub(crate) fn block_size(self, samples: usize) -> Option<usize> {
-        match self {
-            Self::Biased => (samples > 0).then_some(samples),
-            _ if samples < 2 => None,
-            Self::Unbiased => Some(samples),
-            Self::Block(size) => {
-                assert!(size >= 2, "blocks of {size} samples, expected at least 2");
-                Some(size.min(samples))
-            }
-        }
-    }
-
-    /// Which pairs a fused pass over so many samples takes.
-    pub(super) fn pairing(self, samples: usize) -> Pairing {
-        match self {
-            Self::Biased => Pairing::All,
-            _ => Pairing::Blocks {
-                size: self.block_size(samples).unwrap_or(samples),
-            },
-        }
-    }
-
-    /// Whether there are enough samples.
-    pub(crate) fn check_size(self, samples: usize) -> Result<()> {
-        match self {
-            Self::Biased => Ok(()),
-            _ if samples < 2 => Err(Error::TooFewSamples {
-                what: "an unbiased estimate of the SKCE",
-                needed: 2,
-                got: samples,
-            }),
-            Self::Block(size) if !(2..=samples).contains(&size) => {
-                Err(Error::BlockSize { size, samples })
-            }
-            _ => Ok(()),
-        }
-    }
-}
 
 /// The squared kernel calibration error: `E[k(P, P') · δᵀδ']` over two independent samples, 0 if
 /// and only if the model is calibrated (for a universal kernel such as the exponential one). Of a

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::{
     args::SizeArgs,
     input::Result,
-    output::{known, probability},
+    words::{known, probability},
 };
 
 pub struct Answer {

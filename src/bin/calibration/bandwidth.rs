@@ -10,7 +10,7 @@ use rand::{rngs::StdRng, seq::index};
 use crate::{
     args::{BandwidthChoice, KernelArgs, KernelShapeArgs},
     input::Result,
-    quantities::QUADRATIC_LIMIT,
+    limits::QUADRATIC_LIMIT,
 };
 
 /// Profile and distance of the kernel on predictions, with the median bandwidth.

@@ -19,9 +19,11 @@ use crate::{
     bandwidth::fixed,
     evaluate::sizes,
     input::Result,
+    kind::Data,
     kind::Kind,
+    limits::{BLOCK, QUADRATIC_LIMIT},
     output::{describe, kernel_json, p_value},
-    quantities::{BLOCK, Data, QUADRATIC_LIMIT, SCORES, ece_top_label},
+    quantities::{SCORES, ece_top_label},
 };
 
 struct Comparison {

@@ -10,10 +10,12 @@ use crate::{
     answer::{Answer, Size, Sizing, check_level, omnibus},
     args::{Evaluate, Lens, SizeArgs},
     input::Result,
+    kind::{Data, Estimate, Test},
     kind::{Kind, with_family},
+    limits::{BLOCK, QUADRATIC_LIMIT},
     output::{Adjusted, Aspect, Estimated, Evaluation, Name, Tested, key},
     progress::progress,
-    quantities::{BLOCK, Data, Estimate, QUADRATIC_LIMIT, Test, estimates, tests},
+    quantities::{estimates, tests},
 };
 
 pub fn run(args: &Evaluate) -> Result<()> {

@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use crate::{
     args::{Fit, LossName},
     input::Result,
+    limits::QUADRATIC_LIMIT,
     output::key,
     progress::progress,
-    quantities::QUADRATIC_LIMIT,
     source::{device, read_labels, read_logits},
 };
 

@@ -2,30 +2,24 @@
 
 use std::path::Path;
 
-use burn::tensor::{Int, Tensor};
+use burn::tensor::Tensor;
 #[cfg(feature = "report")]
 use burn_calibration::report::{ReportBuilder, Reportable};
 use burn_calibration::{
-    distribution::{AbsoluteMoments, Categorical, Geometry, Laplace, Mixture, Normal, Samples},
+    distribution::{AbsoluteMoments, Geometry},
     error,
-    estimator::{Event, JointKernel, Skce, Tce},
-    hypothesis::{CalibrationTest, ExactTest, Omnibus},
-    kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
-    score::{IntervalOverconfidence, LogScore, MeanEstimate, Overconfidence, Score},
+    estimator::{Event, JointKernel, Skce},
+    hypothesis::{CalibrationTest, Omnibus},
+    kernel::Kernel,
+    score::MeanEstimate,
 };
 use rand::rngs::StdRng;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     answer::{Size, Sizing},
-    args::{Evaluate, LengthScale, Lens, SourceArgs, TargetKernelName},
-    bandwidth::{fixed, too_long},
+    args::{Evaluate, Lens, SourceArgs},
     input::Result,
-    quantities::{
-        Estimate, QUADRATIC_LIMIT, Test, estimates_of_classes, estimates_of_vectors,
-        tests_of_classes,
-    },
-    source::{check_sizes, device, read_labels, read_predictions, read_tensor},
 };
 
 /// Runs the same lines for the type of predictions of a family.
@@ -117,93 +111,39 @@ pub trait Kind: Omnibus + Geometry + 'static {
     }
 }
 
-impl Kind for Categorical {
-    type Joint = Kernel;
+/// What an estimate is computed from.
+pub struct Data<'a, P: Kind> {
+    pub predictions: &'a P,
+    pub targets: &'a P::Targets,
+    /// With a fixed bandwidth.
+    pub kernel: P::Joint,
+    /// The event whose probability the top-label quantities look at.
+    pub event: Event,
+}
 
-    fn read(paths: &[&Path], args: &SourceArgs) -> Result<(Vec<Self>, Tensor<1, Int>)> {
-        let device = device(args.device)?;
-        let read = |path: &&Path| read_predictions(path, args, &device);
-        let sets = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
-        for (path, set) in paths.iter().zip(&sets).skip(1) {
-            check_sizes((path, set), (paths[0], &sets[0]))?;
-        }
-        let labels = read_labels(&args.labels, (paths[0], &sets[0].probabilities()))?;
-        Ok((sets, labels))
-    }
+/// An estimate.
+pub struct Estimate<P: Kind> {
+    /// The name in JSON.
+    pub key: &'static str,
+    /// A line for the table.
+    pub title: &'static str,
+    /// Whether the cost grows with the square of the number of samples.
+    pub is_quadratic: bool,
+    pub run: fn(&Data<P>) -> error::Result<f64>,
+}
 
-    fn views(self, labels: Tensor<1, Int>, lens: Lens) -> Result<Vec<View<Self>>> {
-        let wrong = |e: error::Error| e.to_string();
-        let binary = |class, (predictions, targets)| View {
-            class,
-            predictions,
-            targets,
-            event: Event::Class(1),
-        };
-        match lens {
-            Lens::Canonical => Ok(vec![View {
-                class: None,
-                predictions: self,
-                targets: labels,
-                event: Event::TopLabel,
-            }]),
-            Lens::TopLabel => Ok(vec![binary(None, self.top_label(&labels).map_err(wrong)?)]),
-            Lens::ClassWise => (0..self.classes())
-                .map(|class| {
-                    let lens = self.class_wise(class, &labels).map_err(wrong)?;
-                    Ok(binary(Some(class), lens))
-                })
-                .collect(),
-        }
-    }
-
-    fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Kernel> {
-        fixed(&args.kernel, &view.predictions, rng)
-    }
-
-    fn exact(skce: Skce<Self::Joint>, replicates: usize) -> Box<dyn CalibrationTest<Self>> {
-        Box::new(ExactTest::new(skce).with_replicates(replicates))
-    }
-
-    fn on_predictions(kernel: &Kernel) -> Kernel {
-        *kernel
-    }
-
-    fn outcomes(&self) -> (&'static str, usize) {
-        ("classes", self.classes())
-    }
-
-    fn estimates() -> Vec<Estimate<Self>> {
-        estimates_of_classes()
-    }
-
-    fn tests() -> Vec<Test<Self>> {
-        tests_of_classes()
-    }
-
-    #[cfg(feature = "report")]
-    fn named(builder: ReportBuilder<'_, Self>, first: usize) -> ReportBuilder<'_, Self> {
-        let classes = builder.predictions().classes();
-        builder.with_class_names((first..first + classes).map(|class| class.to_string()))
-    }
-
-    fn sizes(sizing: &Sizing<Self>, event: Event) -> Vec<Size> {
-        vec![
-            sizing.in_points(
-                "overconfidence",
-                "overconfidence, points",
-                &Overconfidence { event },
-            ),
-            sizing.in_points(
-                "ece_debiased",
-                "ECE of order 2, debiased, points",
-                &Tce::default().with_event(event),
-            ),
-        ]
-    }
+/// A test.
+pub struct Test<P: Kind> {
+    /// The name on the command line and in JSON.
+    pub key: &'static str,
+    /// A line for the table.
+    pub title: &'static str,
+    /// The test with a number of replicates; the event as in [`Data`].
+    pub build: fn(P::Joint, Event, usize) -> Box<dyn CalibrationTest<P>>,
 }
 
 /// The mean log score of predictions.
-type LogScoreOf<P> = fn(&P, &Tensor<2>) -> error::Result<MeanEstimate>;
+pub type LogScoreOf<P> = fn(&P, &Tensor<2>) -> error::Result<MeanEstimate>;
 
 /// Predictions of real numbers, from the rows of a file.
 pub trait Vectors: Geometry + AbsoluteMoments + 'static {
@@ -212,186 +152,4 @@ pub trait Vectors: Geometry + AbsoluteMoments + 'static {
 
     /// Predictions for targets of some dimension.
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self>;
-}
-
-impl Vectors for Normal {
-    const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.mean(own, targets));
-
-    fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
-        let (mean, deviation) = halves(rows, dimensions, "means and standard deviations")?;
-        Ok(Self::new(mean, deviation))
-    }
-}
-
-impl Vectors for Laplace {
-    const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.mean(own, targets));
-
-    fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
-        let (location, scale) = halves(rows, dimensions, "locations and scales")?;
-        Ok(Self::new(location, scale))
-    }
-}
-
-impl Vectors for Mixture<Normal> {
-    const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.mean(own, targets));
-
-    fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
-        one_dimension(dimensions)?;
-        let [n, columns] = rows.dims();
-        if columns == 0 || columns % 3 != 0 {
-            return Err(format!(
-                "{columns} columns, expected weights, means and standard deviations, three for each \
-                 component"
-            ));
-        }
-        let k = columns / 3;
-        let part = |first: usize| rows.clone().slice([0..n, first..first + k]);
-        let column = |part: Tensor<2>| part.reshape([n * k, 1]);
-        let components = Normal::new(column(part(k)), column(part(2 * k)));
-        Ok(Self::new(part(0), components))
-    }
-}
-
-impl Vectors for Samples {
-    fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
-        one_dimension(dimensions)?;
-        let [n, columns] = rows.dims();
-        Ok(Self::new(rows.reshape([n, columns, 1])))
-    }
-}
-
-fn halves(rows: Tensor<2>, d: usize, what: &str) -> Result<(Tensor<2>, Tensor<2>)> {
-    let [n, columns] = rows.dims();
-    if columns != 2 * d {
-        return Err(format!(
-            "{columns} columns, expected {}: {what} for targets of dimension {d}",
-            2 * d
-        ));
-    }
-    let second = rows.clone().slice([0..n, d..columns]);
-    Ok((rows.slice([0..n, 0..d]), second))
-}
-
-fn one_dimension(dimensions: usize) -> Result<()> {
-    match dimensions {
-        1 => Ok(()),
-        _ => Err(format!(
-            "the targets have {dimensions} columns, expected one for this family"
-        )),
-    }
-}
-
-impl<P: Vectors> Kind for P
-where
-    RealKernel: TargetKernel<P>,
-{
-    type Joint = TensorKernel<RealKernel>;
-
-    fn read(paths: &[&Path], args: &SourceArgs) -> Result<(Vec<Self>, Tensor<2>)> {
-        for (given, name) in [
-            (args.logits, "--logits"),
-            (args.labels.one_based, "--one-based"),
-        ] {
-            if given {
-                return Err(format!("{name}: of the family categorical only"));
-            }
-        }
-        let device = device(args.device)?;
-        let file = &args.labels.labels;
-        let targets = read_tensor(file, args.device, &device)?;
-        let [count, dimensions] = targets.dims();
-        let read = |path: &&Path| {
-            let rows = read_tensor(path, args.device, &device)?;
-            let samples = rows.dims()[0];
-            if count != samples {
-                return Err(format!(
-                    "{}: {count} targets, expected {samples}, as many as {} has rows",
-                    file.display(),
-                    path.display()
-                ));
-            }
-            let wrong = |path: &Path, reason: &str| format!("{}: {reason}", path.display());
-            let set = P::parse(rows, dimensions).map_err(|e| wrong(path, &e))?;
-            set.check().map_err(|e| wrong(path, &e.to_string()))?;
-            let checked = set.check_targets(&targets);
-            checked.map_err(|e| wrong(file, &e.to_string()))?;
-            Ok(set)
-        };
-        let sets = paths.iter().map(read).collect::<Result<_>>()?;
-        Ok((sets, targets))
-    }
-
-    fn views(self, targets: Tensor<2>, lens: Lens) -> Result<Vec<View<Self>>> {
-        match lens {
-            Lens::Canonical => Ok(vec![View {
-                class: None,
-                predictions: self,
-                targets,
-                event: Event::TopLabel,
-            }]),
-            _ => Err("--lens: of classes only, expected --lens canonical or none".into()),
-        }
-    }
-
-    fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Self::Joint> {
-        if args.kernel.shape.distance == Some(burn_calibration::kernel::Distance::TotalVariation) {
-            return Err(
-                "--distance tv: of classes, expected l2, the 2-Wasserstein distance, or l1, that of \
-                 the parameters"
-                    .into(),
-            );
-        }
-        let n = view.predictions.len();
-        let kernel = fixed(&args.kernel, &view.predictions, rng)?;
-        let target = match args.targets.target_kernel {
-            TargetKernelName::Gaussian => RealKernel::gaussian(1.0),
-            TargetKernelName::Laplacian => RealKernel::laplacian(1.0),
-        };
-        let target = match args.targets.length_scale {
-            LengthScale::Fixed(length_scale) => RealKernel {
-                length_scale,
-                ..target
-            },
-            LengthScale::Median if n > QUADRATIC_LIMIT => {
-                return Err(too_long("--length-scale median", n, "a number"));
-            }
-            LengthScale::Median => target.with_median_of(&view.targets),
-        };
-        Ok(TensorKernel::new(kernel, target))
-    }
-
-    fn exact(skce: Skce<Self::Joint>, replicates: usize) -> Box<dyn CalibrationTest<Self>> {
-        Box::new(ExactTest::new(skce).with_replicates(replicates))
-    }
-
-    fn on_predictions(kernel: &Self::Joint) -> Kernel {
-        kernel.predictions
-    }
-
-    fn on_targets(kernel: &Self::Joint) -> Option<(Value, String)> {
-        let RealKernel {
-            profile,
-            length_scale,
-        } = kernel.targets;
-        let profile = format!("{profile:?}").to_lowercase();
-        let words = format!("kernel on targets: {profile}, length scale {length_scale:.10}");
-        let value = json!({ "profile": profile, "length_scale": length_scale });
-        Some((value, words))
-    }
-
-    fn outcomes(&self) -> (&'static str, usize) {
-        ("dimensions", self.means().dims()[1])
-    }
-
-    fn estimates() -> Vec<Estimate<Self>> {
-        estimates_of_vectors()
-    }
-
-    fn sizes(sizing: &Sizing<Self>, _event: Event) -> Vec<Size> {
-        vec![sizing.in_points(
-            "overconfidence",
-            "overconfidence of 90 % intervals, points",
-            &IntervalOverconfidence::default(),
-        )]
-    }
 }

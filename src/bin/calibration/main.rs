@@ -13,6 +13,8 @@ mod fit;
 mod input;
 mod kernel;
 mod kind;
+mod kinds;
+mod limits;
 mod merge;
 mod methods;
 mod output;
@@ -22,6 +24,7 @@ mod quantities;
 mod report;
 mod source;
 mod summarise;
+mod words;
 mod writer;
 
 use std::process::ExitCode;

@@ -12,7 +12,8 @@ use serde_json::{Map, Value, json};
 use crate::{
     args::Merge,
     input::Result,
-    output::{describe, kernel_json, known, p_value},
+    output::{describe, kernel_json, p_value},
+    words::known,
 };
 
 pub fn run(args: &Merge) -> Result<()> {

@@ -11,7 +11,8 @@ use crate::{
     args::{Family, Lens},
     bandwidth,
     kernel::distance_name,
-    quantities::QUADRATIC_LIMIT,
+    limits::QUADRATIC_LIMIT,
+    words::{known, probability},
 };
 
 pub struct Evaluation {
@@ -159,14 +160,6 @@ impl Aspect {
     }
 }
 
-/// An outcome as the library writes it, or why there is none.
-pub fn known<E: fmt::Display>(outcome: &Result<impl serde::Serialize, E>) -> Value {
-    match outcome {
-        Ok(outcome) => json!(outcome),
-        Err(reason) => json!({ "error": reason.to_string() }),
-    }
-}
-
 impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (n, (_, outcomes)) = (self.n, self.outcomes);
@@ -279,14 +272,6 @@ fn write_left_out(f: &mut fmt::Formatter<'_>) -> fmt::Result {
         "\nleft out, since their cost is the square of the number of samples (more than \
          {QUADRATIC_LIMIT}): the biased and unbiased SKCE over all pairs"
     )
-}
-
-/// A p-value, or that it is at most so much.
-pub fn probability(p: f64, is_bound: bool) -> String {
-    match is_bound {
-        true => format!("≤ {p:.4}"),
-        false => format!("{p:.4}"),
-    }
 }
 
 /// Seven digits, with an exponent where it is small.

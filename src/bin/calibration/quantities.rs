@@ -16,43 +16,10 @@ use burn_calibration::{
     score::{Brier, Crps, DawidSebastiani, LogScore, MeanEstimate, Score, Spherical},
 };
 
-use crate::kind::{Kind, Vectors};
-
-/// Above so many samples, what costs the square of their number is left out unless asked for.
-pub const QUADRATIC_LIMIT: usize = 20_000;
-/// Samples in a block of the SKCE where all pairs are too many.
-pub const BLOCK: usize = 25;
-
-/// What an estimate is computed from.
-pub struct Data<'a, P: Kind> {
-    pub predictions: &'a P,
-    pub targets: &'a P::Targets,
-    /// With a fixed bandwidth.
-    pub kernel: P::Joint,
-    /// The event whose probability the top-label quantities look at.
-    pub event: Event,
-}
-
-/// An estimate.
-pub struct Estimate<P: Kind> {
-    /// The name in JSON.
-    pub key: &'static str,
-    /// A line for the table.
-    pub title: &'static str,
-    /// Whether the cost grows with the square of the number of samples.
-    pub is_quadratic: bool,
-    pub run: fn(&Data<P>) -> Result<f64>,
-}
-
-/// A test.
-pub struct Test<P: Kind> {
-    /// The name on the command line and in JSON.
-    pub key: &'static str,
-    /// A line for the table.
-    pub title: &'static str,
-    /// The test with a number of replicates; the event as in [`Data`].
-    pub build: fn(P::Joint, Event, usize) -> Box<dyn CalibrationTest<P>>,
-}
+use crate::{
+    kind::{Data, Estimate, Kind, Test, Vectors},
+    limits::BLOCK,
+};
 
 fn quadratic<P: Kind>(
     key: &'static str,

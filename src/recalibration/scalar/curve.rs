@@ -3,7 +3,7 @@
 use std::{array, fmt, marker::PhantomData};
 
 use super::{
-    event::Event,
+    event::Outcomes,
     logistic::{Logistic, Minimum},
     odds,
 };
@@ -57,7 +57,7 @@ impl<C: Curve<P>, const P: usize> Scalar<C, P> {
     /// Fits the parameters of each event.
     pub(super) fn fit(limits: Limits, task: Task) -> (Self, FitReport) {
         let (data, criterion, progress) = (&task.data, task.criterion, task.progress);
-        let events = Event::all(data);
+        let events = Outcomes::all(data);
         let fits = events.len() + usize::from(criterion.is_some());
         let problems: Vec<_> = (events.iter())
             .map(|event| Logistic::new(event, C::features))

@@ -14,15 +14,15 @@ pub struct Group {
     pub hits: usize,
 }
 
-/// An event: its rows by increasing log-odds, those of equal log-odds together.
+/// The outcomes of an event: its rows by increasing log-odds, those of equal log-odds together.
 #[derive(Debug, Clone)]
-pub struct Event {
+pub struct Outcomes {
     pub groups: Vec<Group>,
     pub samples: usize,
     pub hits: usize,
 }
 
-impl Event {
+impl Outcomes {
     /// Class 1 of two classes, else each class.
     pub fn all(data: &FitData) -> Vec<Self> {
         let k = odds::events(data.classes);

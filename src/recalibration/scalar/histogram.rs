@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    event::{Event, Group},
+    event::{Group, Outcomes},
     table::{Table, Tabulate},
 };
 use crate::recalibration::common::*;
@@ -52,7 +52,7 @@ pub type HistogramBinning = Fitted<Table<HistogramBinningConfig>>;
 
 impl HistogramBinningConfig {
     /// The log-odds at which one bin ends and the next begins.
-    fn edges(&self, event: &Event) -> Vec<f64> {
+    fn edges(&self, event: &Outcomes) -> Vec<f64> {
         match self.edges {
             BinEdges::EqualWidth => (1..self.bins).map(|b| self.logit(b as f64)).collect(),
             BinEdges::EqualMass => {
@@ -73,7 +73,7 @@ impl HistogramBinningConfig {
     }
 
     /// How many samples lie in the first bins.
-    fn rank(&self, bins: usize, event: &Event) -> usize {
+    fn rank(&self, bins: usize, event: &Outcomes) -> usize {
         (bins as u128 * event.samples as u128).div_ceil(self.bins as u128) as usize
     }
 
@@ -101,7 +101,7 @@ impl Tabulate for HistogramBinningConfig {
         )
     }
 
-    fn knots(&self, event: &Event) -> Vec<(f64, f64)> {
+    fn knots(&self, event: &Outcomes) -> Vec<(f64, f64)> {
         let edges = self.edges(event);
         let mut groups = &event.groups[..];
         let mut value = |bin: usize| {

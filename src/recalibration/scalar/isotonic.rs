@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    event::Event,
+    event::Outcomes,
     table::{Table, Tabulate, bounded, check_margin},
 };
 use crate::recalibration::common::*;
@@ -65,7 +65,7 @@ impl Block {
 }
 
 /// Pools adjacent violators: blocks of increasing means.
-fn pool(event: &Event) -> Vec<Block> {
+fn pool(event: &Outcomes) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for group in &event.groups {
         let mut block = Block {
@@ -96,7 +96,7 @@ impl Tabulate for IsotonicRegressionConfig {
         check_margin(self.margin)
     }
 
-    fn knots(&self, event: &Event) -> Vec<(f64, f64)> {
+    fn knots(&self, event: &Outcomes) -> Vec<(f64, f64)> {
         let blocks = pool(event);
         let value = |block: &Block| {
             let mean = block.hits as f64 / block.samples as f64;

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::event::{Event, log_sigmoid, sigmoid};
+use super::event::{Outcomes, log_sigmoid, sigmoid};
 use crate::recalibration::{FitStatus, descent::Limits};
 
 /// Features whose spread is below this times their size are constant, up to rounding.
@@ -74,7 +74,7 @@ impl Column {
 
 impl Logistic {
     /// Creates the map with features of the log-odds, each a function.
-    pub fn new(event: &Event, features: impl Fn(f64) -> Vec<f64>) -> Self {
+    pub fn new(event: &Outcomes, features: impl Fn(f64) -> Vec<f64>) -> Self {
         let (hit, miss) = event.targets();
         let n = event.samples as f64;
         let of_group = |group: &super::event::Group| {

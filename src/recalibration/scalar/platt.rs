@@ -1,6 +1,6 @@
 use super::{
     curve::{Curve, FLAT, Scalar},
-    event::Event,
+    event::Outcomes,
     logistic::Logistic,
 };
 use crate::recalibration::common::*;
@@ -60,7 +60,7 @@ impl Curve<2> for Platt {
 }
 
 /// `(a, b)` of an event.
-pub(super) fn scale(event: &Event) -> (f64, f64) {
+pub(super) fn scale(event: &Outcomes) -> (f64, f64) {
     let problem = Logistic::new(event, Platt::features);
     let minimum = problem.minimum(&[0], Limits::new(1e-10, 200));
     let parameters = problem.original(&minimum.weights);

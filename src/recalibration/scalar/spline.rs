@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     cubic::NaturalSpline,
-    event::{Event, sigmoid},
+    event::{Outcomes, sigmoid},
     platt,
     table::{Table, Tabulate, bounded, check_margin},
 };
@@ -71,7 +71,7 @@ const LEAST: f64 = 1e-12;
 
 impl SplineBase {
     /// `q` and `w` of each group.
-    fn of(self, event: &Event) -> Vec<(f64, f64)> {
+    fn of(self, event: &Outcomes) -> Vec<(f64, f64)> {
         let scores = event.groups.iter().map(|group| group.score);
         match self {
             Self::Model => scores.map(|s| (sigmoid(s), 1.0)).collect(),
@@ -102,7 +102,7 @@ impl Tabulate for SplineCalibrationConfig {
         check_margin(self.margin)
     }
 
-    fn knots(&self, event: &Event) -> Vec<(f64, f64)> {
+    fn knots(&self, event: &Outcomes) -> Vec<(f64, f64)> {
         let groups = &event.groups;
         let base = self.base.of(event);
         let masses: Vec<f64> = (groups.iter().zip(&base))

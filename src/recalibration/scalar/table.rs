@@ -3,7 +3,7 @@
 use std::{fmt, marker::PhantomData};
 
 use super::{
-    event::{self, Event},
+    event::{self, Outcomes},
     odds,
 };
 use crate::recalibration::common::*;
@@ -27,7 +27,7 @@ pub trait Tabulate: Clone + fmt::Debug + Send + Sync + 'static {
 
     /// The log-odds of an event by increasing value, at least one, and the recalibrated log-odds there,
     /// finite. Two that are equal are a jump.
-    fn knots(&self, event: &Event) -> Vec<(f64, f64)>;
+    fn knots(&self, event: &Outcomes) -> Vec<(f64, f64)>;
 }
 
 /// The least margin: what f32 tells from 0.
@@ -144,7 +144,7 @@ impl<T: Tabulate> LogitFit for T {
                 expected: "a fit without one",
             });
         }
-        let events = Event::all(data);
+        let events = Outcomes::all(data);
         let knots = events.iter().map(|event| self.knots(event)).collect();
         let table = Table::new(knots, &data.device);
         let logits = table.forward(data.tensor(data.logits.clone()).inner());
