@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 ///
 /// ```
 /// use burn::tensor::Device;
-/// use burn_calibration::{distribution::DirichletModel, estimator::Ece};
+/// use burn_calibration::{distribution::DirichletModel, estimator::{Ece, Estimator}};
 /// use rand::{SeedableRng, rngs::StdRng};
 ///
 /// # fn main() -> burn_calibration::error::Result<()> {

@@ -40,7 +40,7 @@ pub trait Component: Geometry<Targets = Tensor<2>> {
 ///     Normal::new(Tensor::full([4, 1], mean, &device), Tensor::ones([4, 1], &device))
 /// };
 /// let ensemble = Mixture::ensemble(&[member(-1.0), member(1.0)]);
-/// assert_eq!((ensemble.samples(), ensemble.components()), (4, 2));
+/// assert_eq!((ensemble.len(), ensemble.components()), (4, 2));
 /// ```
 #[derive(Debug, Clone)]
 pub struct Mixture<C> {

@@ -18,14 +18,14 @@
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
-//! use burn_calibration::distribution::Categorical;
+//! use burn_calibration::distribution::{Categorical, Predictive};
 //!
 //! # fn main() -> burn_calibration::error::Result<()> {
 //! let device = Device::default();
 //! let logits = Tensor::<2>::from_floats([[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]], &device);
 //! let labels = Tensor::<1, Int>::from_ints([0, 2], &device);
 //! let predictions = Categorical::from_logits(logits)?;
-//! assert_eq!((predictions.samples(), predictions.classes()), (2, 3));
+//! assert_eq!((predictions.len(), predictions.classes()), (2, 3));
 //!
 //! // the confidence in the most likely class, and whether it was right
 //! let (confidence, correct) = predictions.top_label(&labels)?;

@@ -22,7 +22,7 @@ use crate::error::Result;
 /// let device = Device::default();
 /// let raw = Tensor::<2>::from_floats([[1.5, 0.0], [0.0, -1.0]], &device); // a network's output
 /// let predictions = Normal::from_raw(raw, 1e-3);
-/// assert_eq!(predictions.samples(), 2);
+/// assert_eq!(predictions.len(), 2);
 /// let scales = predictions.standard_deviation().into_data().to_vec::<f32>().unwrap();
 /// assert!((scales[0] - (1e-3 + 2f32.ln())).abs() < 1e-6);
 /// ```

@@ -29,7 +29,7 @@ use crate::{
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
-/// use burn_calibration::{distribution::{Predictive, Samples}, radial::Distance};
+/// use burn_calibration::{distribution::{Geometry, Samples}, kernel::Distance};
 ///
 /// let device = Device::default();
 /// let draws = Tensor::<3>::from_floats([[[0.0], [1.0]], [[4.0], [3.0]]], &device); // n = S = 2
@@ -79,7 +79,7 @@ impl Samples {
     /// let shape = |value: f32| Tensor::<2>::full([10, 1], value, &device);
     /// let predictions = Beta::new(shape(2.0), shape(5.0));
     /// let samples = Samples::drawn_from(&predictions, 100, &mut StdRng::seed_from_u64(0));
-    /// assert_eq!((samples.samples(), samples.draws_each()), (10, 100));
+    /// assert_eq!((samples.len(), samples.draws_each()), (10, 100));
     /// ```
     pub fn drawn_from<P: Predictive<Targets = Tensor<2>>>(
         predictions: &P,

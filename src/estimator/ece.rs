@@ -69,7 +69,7 @@ impl Discrepancy {
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
-/// use burn_calibration::{distribution::Categorical, estimator::Ece};
+/// use burn_calibration::{distribution::Categorical, estimator::{Ece, Estimator}};
 ///
 /// # fn main() -> burn_calibration::error::Result<()> {
 /// let device = Device::default();

@@ -26,7 +26,7 @@ use crate::{
 ///
 /// ```
 /// use burn::tensor::Device;
-/// use burn_calibration::{distribution::DirichletModel, estimator::Ucme, kernel::Kernel};
+/// use burn_calibration::{distribution::DirichletModel, estimator::{Estimator, Ucme}, kernel::Kernel};
 /// use rand::{SeedableRng, rngs::StdRng};
 ///
 /// # fn main() -> burn_calibration::error::Result<()> {

@@ -17,7 +17,7 @@ use crate::{
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
 /// use burn_calibration::{
-///     distribution::Categorical, estimator::Skce, kernel::{Kernel, MatrixKernel},
+///     distribution::Categorical, estimator::{Estimator, Skce}, kernel::{Kernel, MatrixKernel},
 /// };
 ///
 /// # fn main() -> burn_calibration::error::Result<()> {

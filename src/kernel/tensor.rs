@@ -9,7 +9,7 @@ use crate::{distribution::Geometry, error::Result, ops::Computation};
 /// ```
 /// use burn::tensor::{Device, Tensor};
 /// use burn_calibration::{
-///     distribution::Normal, estimator::Skce,
+///     distribution::Normal, estimator::{Estimator, Skce},
 ///     kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
 /// };
 ///
