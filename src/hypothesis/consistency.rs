@@ -47,7 +47,7 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ConsistencyTest<S> {
     ///
     /// # Errors
     ///
-    /// As [`Statistic::estimate`]; no replicates, or a statistic that is NaN.
+    /// As [`Estimator::estimate`](crate::estimator::Estimator::estimate); no replicates, or a statistic that is NaN.
     fn evaluate(
         &self,
         predictions: &P,

@@ -74,7 +74,7 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
     ///
     /// # Errors
     ///
-    /// As [`Statistic::estimate`]; no redraws, or a statistic that is NaN.
+    /// As [`Estimator::estimate`](crate::estimator::Estimator::estimate); no redraws, or a statistic that is NaN.
     fn evaluate(
         &self,
         predictions: &P,

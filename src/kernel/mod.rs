@@ -147,7 +147,7 @@ impl Kernel {
 
     /// Whether the kernel is known to be positive definite between the points of any `ℝ^d`: hence on
     /// class probabilities and on all predictions that have
-    /// [coordinates](crate::distribution::Predictive::coordinates). Of other predictions, such as
+    /// [coordinates](crate::distribution::Geometry::coordinates). Of other predictions, such as
     /// mixtures, it says nothing: see [`is_positive_definite_on`](Self::is_positive_definite_on).
     ///
     /// Each profile is over [`Distance::Euclidean`] (Schoenberg 1938: `‖x − y‖₂^a` is of negative

@@ -4,7 +4,7 @@
 //! most bins of an ECE empty, and what it estimates there is noise. [`EpochMetric`] keeps the outputs
 //! of the model and computes any [`Quantity`] of all of them when the epoch ends, by the same
 //! estimators as on data: whatever the batch size, the value is that of
-//! [`estimate`](crate::estimator::Ece::estimate) on the epoch's predictions, bit for bit.
+//! [`estimate`](crate::estimator::Estimator::estimate) on the epoch's predictions, bit for bit.
 //!
 //! | quantity | value | better |
 //! | --- | --- | --- |

@@ -104,7 +104,7 @@ impl<K: ClassKernel> Skce<K> {
     /// # Errors
     ///
     /// As [`Score::improvement`](super::Score::improvement) and
-    /// [`estimate`](Self::estimate); fewer than three samples but for blocks.
+    /// [`estimate`](crate::estimator::Estimator::estimate); fewer than three samples but for blocks.
     ///
     /// # Source
     ///
