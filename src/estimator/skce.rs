@@ -123,6 +123,7 @@ impl<K> Skce<K> {
     where
         K: JointKernel<P>,
     {
+        predictions.assert_targets(targets);
         let Some(size) = self.form.block_size(predictions.len()) else {
             return predictions.zero();
         };

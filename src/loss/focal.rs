@@ -15,7 +15,7 @@ pub struct FocalLossConfig {
     /// The focusing parameter `γ ≥ 0`; 0 is the log loss. Default: 2.
     #[config(default = 2.0)]
     pub gamma: f64,
-    /// Labels that stand for padding: their samples do not count, as in Burn's cross-entropy.
+    /// Classes that stand for padding: their samples do not count, as in Burn's cross-entropy.
     pub pad_tokens: Option<Vec<usize>>,
 }
 

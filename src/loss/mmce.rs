@@ -28,7 +28,7 @@ pub struct MmceLossConfig {
     /// Fused or composed. Default: fused on the host.
     #[config(default = "Computation::Auto")]
     pub computation: Computation,
-    /// Labels that stand for padding: their samples do not count, as in Burn's cross-entropy.
+    /// Classes that stand for padding: their samples do not count, as in Burn's cross-entropy.
     pub pad_tokens: Option<Vec<usize>>,
 }
 

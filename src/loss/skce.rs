@@ -22,7 +22,7 @@ pub struct SkceLossConfig {
     /// Fused or composed. Default: fused where possible.
     #[config(default = "Computation::Auto")]
     pub computation: Computation,
-    /// Labels that stand for padding: their samples do not count, as in Burn's cross-entropy.
+    /// Classes that stand for padding: their samples do not count, as in Burn's cross-entropy.
     pub pad_tokens: Option<Vec<usize>>,
 }
 

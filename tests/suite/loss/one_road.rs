@@ -8,7 +8,7 @@ use burn::{
     tensor::{DType, Tensor, activation},
 };
 use burn_calibration::{
-    distribution::{Beta, Categorical, Mixture, Normal, Samples},
+    distribution::{Categorical, Mixture, Normal},
     estimator::{Accuracy, Estimator, Skce, SkceForm},
     kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
     loss::*,
@@ -371,13 +371,49 @@ fn accuracy_by_hand() {
     assert!(error.unwrap_err().to_string().contains("row 2"));
 }
 
-/// Predictions without a distance go through samples; that they have none is a matter of types.
+/// Predictions that were not checked when they were made are errors of every test, and no p-value.
 #[test]
-fn samples_stand_for_predictions_without_a_distance() {
-    let shape = |value: f64| Tensor::full([20, 1], value, (&device(), DType::F64));
-    let beta = Beta::new(shape(2.0), shape(3.0));
-    let samples = Samples::drawn_from(&beta, 30, &mut rng(4));
-    let targets = tensor(&vec![vec![0.4]; 20]);
-    let kernel = TensorKernel::wasserstein(RealKernel::laplacian(0.5));
-    assert!(Skce::biased(kernel).estimate(&samples, &targets).unwrap() > 0.0);
+fn tests_check_unchecked_predictions() {
+    use burn_calibration::{estimator::*, hypothesis::*};
+    let wrong = of_logits(tensor(&[
+        vec![0.5, f64::NAN],
+        vec![0.75, 0.5],
+        vec![0.1, 0.2],
+        vec![0.3, 0.2],
+    ]));
+    let labels = labels(&[0, 1, 0, 1]);
+    let kernel = Kernel::exponential();
+    let tests: [(&str, &dyn CalibrationTest); 12] = [
+        ("omnibus", &OmnibusTest::new()),
+        ("gamma", &AsymptoticSkceTest::new(kernel)),
+        ("block", &AsymptoticBlockSkceTest::linear(kernel)),
+        ("free", &DistributionFreeSkceTest::new(Skce::biased(kernel))),
+        ("feature", &FeatureTest::new(kernel)),
+        ("cme", &CmeTest::new(kernel, 1)),
+        ("exact skce", &ExactTest::new(Skce::unbiased(kernel))),
+        ("exact mmce", &ExactTest::new(Mmce::default())),
+        ("exact ece", &ExactTest::new(Ece::default())),
+        ("exact top label", &ExactTest::new(Ece::top_label(5))),
+        ("exact gap", &ExactTest::new(KolmogorovSmirnov::default())),
+        ("consistency", &ConsistencyTest::new(Ece::default())),
+    ];
+    for (name, test) in tests {
+        let error = test.evaluate(&wrong, &labels, &mut rng(1));
+        let error = error.expect_err(name).to_string();
+        let expected = "row 0, class 1: the logit is NaN";
+        assert!(error.starts_with(expected), "{name}: {error}");
+    }
+    let error = kernel.with_bandwidth_of_predictions(&wrong).unwrap_err();
+    assert!(error.to_string().starts_with("row 0, class 1"), "{error}");
+}
+
+/// With padding, shapes and labels are checked as without.
+#[test]
+fn padded_batches_are_checked() {
+    let (logits, labels) = (tensor(&[vec![0.5, 0.1], vec![0.75, 0.5]]), labels(&[0, 7]));
+    let loss = SkceLossConfig::new().with_pad_tokens(Some(vec![1])).init();
+    let found = panic_of(|| loss.forward(logits.clone(), labels.clone()));
+    assert_eq!(found, "row 1: the label is 7, expected a class in 0..2");
+    let found = panic_of(|| loss.forward(logits.slice(0..1), labels));
+    assert!(found.starts_with("1 predictions but 2 labels"), "{found}");
 }
