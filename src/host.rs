@@ -10,11 +10,28 @@ use burn::{
 use crate::error::{Error, Result};
 
 /// The elements in row-major order, in f64 whatever the dtype.
+///
+/// Of large tensors on the host some rows at a time: a backend may copy what it gives several times.
 pub(crate) fn to_vec<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
-    tensor
-        .try_into_vec_as::<f64>()
-        .expect("a float tensor that can be read back")
+    let read = |tensor: Tensor<D>| {
+        let numbers = tensor.try_into_vec_as::<f64>();
+        numbers.expect("a float tensor that can be read back")
+    };
+    let (shape, count) = (tensor.dims(), tensor.shape().num_elements());
+    if count <= AT_ONCE || shape[0] < 2 || !is_host(&tensor.device()) {
+        return read(tensor);
+    }
+    let rows = (AT_ONCE / (count / shape[0])).max(1);
+    let mut numbers = Vec::with_capacity(count);
+    for first in (0..shape[0]).step_by(rows) {
+        let part = first..shape[0].min(first + rows);
+        numbers.extend(read(tensor.clone().slice_dim(0, part)));
+    }
+    numbers
 }
+
+/// Numbers that are read at once.
+const AT_ONCE: usize = 1 << 22;
 
 /// The single element, in f64 whatever the dtype.
 pub(crate) fn to_scalar(tensor: Tensor<1>) -> f64 {

@@ -187,7 +187,10 @@ impl Predictive for Categorical {
             None => {
                 let probabilities = self.probabilities();
                 let rows = checked_rows(&probabilities, "the probability")?;
-                check_probabilities(&rows, self.classes(), self.dtype())
+                check_probabilities(&rows, self.classes(), self.dtype())?;
+                self.rows
+                    .get_or_init(|| ClassRows::new(rows, self.classes()).into());
+                Ok(())
             }
         }
     }

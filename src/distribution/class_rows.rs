@@ -20,8 +20,11 @@ pub(crate) struct ClassRows {
 
 impl ClassRows {
     pub(super) fn of(predictions: &Categorical) -> Self {
-        let classes = predictions.classes();
         let values = to_vec(predictions.probabilities().detach());
+        Self::new(values, predictions.classes())
+    }
+
+    pub(super) fn new(values: Vec<f64>, classes: usize) -> Self {
         let likeliest =
             |p: &[f64]| (1..classes).fold(0, |top, c| if p[c] > p[top] { c } else { top });
         let top: Arc<[u32]> = values

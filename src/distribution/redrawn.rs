@@ -159,6 +159,36 @@ impl LabelSets {
         &self.flips[self.starts[set]..self.starts[set + 1]]
     }
 
+    /// What adding up over the samples of each set comes to, on all threads: `add` gets the flips of some
+    /// consecutive samples at a time.
+    ///
+    /// The sets of a group go through the samples together, so that what belongs to the samples is read
+    /// from memory once for all of them.
+    pub(crate) fn sweep<A: Clone + Send + Sync>(
+        &self,
+        start: &A,
+        add: impl Fn(&mut A, &[Flip]) + Sync,
+    ) -> Vec<A> {
+        let group = self.len().div_ceil(2 * rayon::current_num_threads());
+        let group = group.clamp(1, GROUP);
+        let of_group = |first: usize| {
+            let sets = first..self.len().min(first + group);
+            let mut sums = vec![start.clone(); sets.len()];
+            let mut rest: Vec<&[Flip]> = sets.map(|set| self.flips(set)).collect();
+            for end in (CHUNK..self.reference.len() + CHUNK).step_by(CHUNK) {
+                for (sum, rest) in sums.iter_mut().zip(&mut rest) {
+                    let count = rest.iter().take_while(|flip| (flip.sample as usize) < end);
+                    let (flips, others) = rest.split_at(count.count());
+                    add(sum, flips);
+                    *rest = others;
+                }
+            }
+            sums
+        };
+        let groups = (0..self.len()).into_par_iter().step_by(group);
+        groups.flat_map_iter(of_group).collect()
+    }
+
     /// The value of each set, on all threads.
     pub(crate) fn map<T: Send>(&self, value: impl Fn(&[Flip]) -> T + Sync) -> Vec<T> {
         let sets = (0..self.len()).into_par_iter();
@@ -168,8 +198,10 @@ impl LabelSets {
 
 /// Samples that share a generator, whatever the number of threads.
 const CHUNK: usize = 512;
+/// Sets that go through the samples together.
+const GROUP: usize = 64;
 /// Flips of a batch of sets, in the mean.
-const FLIPS: f64 = (1 << 23) as f64;
+const FLIPS: f64 = (1 << 21) as f64;
 /// Up to this probability the sets in which a sample is flipped are found by their gaps.
 const RARE: f64 = 0.25;
 

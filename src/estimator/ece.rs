@@ -1,8 +1,13 @@
 use burn::tensor::{Int, Tensor};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Bin, Binning, Event};
-use crate::{distribution::Categorical, error::Result, estimator::Estimator, host::to_vec};
+use crate::{
+    distribution::{Categorical, Predictive},
+    error::Result,
+    estimator::Estimator,
+};
 
 /// What of a prediction is binned and compared with the labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,28 +146,36 @@ impl Ece {
     ///
     /// As [`estimate`](Self::estimate).
     pub fn bins(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Vec<Bin>> {
-        let (partition, rows, labels, classes) = match self.aspect {
+        self.of_bins(predictions, labels, |bin| bin)
+    }
+
+    /// What is computed from each bin; the bins of many classes are too large to hold all at once.
+    fn of_bins<T: Send>(
+        &self,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+        of: impl Fn(Bin) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        match self.aspect {
             Aspect::Vector => {
                 let labels = predictions.check_labels(labels)?;
-                let classes = predictions.classes();
-                let rows = to_vec(predictions.probabilities().detach());
-                let partition = self.binning.partition_rows(&rows, classes)?;
-                (partition, rows, labels, classes)
+                let rows = predictions.rows();
+                let partition = self.binning.partition_rows(&rows.values, rows.classes)?;
+                let bin = |members: &Vec<usize>| {
+                    of(Bin::of(members, &rows.values, &labels, rows.classes))
+                };
+                Ok(partition.par_iter().map(bin).collect())
             }
             Aspect::Event(event) => {
                 let outcomes = event.outcomes(predictions, labels)?;
                 let partition = self.binning.partition_rows(&outcomes.probability, 1)?;
-                let rows = outcomes
-                    .probability
-                    .iter()
-                    .flat_map(|r| [1.0 - r, *r])
-                    .collect();
-                let labels = outcomes.occurred.iter().map(|&c| c as usize).collect();
-                (partition, rows, labels, 2)
+                let binary = outcomes.probability.iter().flat_map(|r| [1.0 - r, *r]);
+                let rows: Vec<f64> = binary.collect();
+                let labels: Vec<usize> = outcomes.occurred.iter().map(|&c| c as usize).collect();
+                let bin = |members: &Vec<usize>| of(Bin::of(members, &rows, &labels, 2));
+                Ok(partition.par_iter().map(bin).collect())
             }
-        };
-        let bin = |members: &Vec<usize>| Bin::of(members, &rows, &labels, classes);
-        Ok(partition.iter().map(bin).collect())
+        }
     }
 }
 
@@ -181,7 +194,8 @@ impl Estimator for Ece {
     /// A label that is not a class, another number of labels than of predictions, an event that is
     /// not a class, or bins as [`Binning::partition`] refuses them.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        let bins = self.bins(predictions, labels)?;
-        Ok(self.discrepancy.expected(&bins))
+        let weighted = |bin: Bin| bin.size as f64 * self.discrepancy.of(&bin);
+        let weighted = self.of_bins(predictions, labels, weighted)?;
+        Ok(weighted.iter().sum::<f64>() / predictions.len() as f64)
     }
 }

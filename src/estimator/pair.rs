@@ -14,12 +14,15 @@ use super::{
     pair_matrix::{PairMatrix, block_estimates, without_fused_pass},
 };
 use crate::{
-    distribution::{Categorical, in_batches},
+    distribution::{self, Categorical, in_batches},
     error::Result,
     host::to_scalar,
     kernel::{Bandwidth, ClassKernel, Kernel},
     ops::{Computation, PairKernel, block_values, is_on_host},
 };
+
+/// Numbers of points that are read at once.
+const AT_ONCE: usize = 1 << 22;
 
 /// `h` between all samples of each batch, from folded residuals.
 ///
@@ -39,11 +42,9 @@ pub struct ClassPairs {
     kernel: Kernel,
     /// What a fused pass knows it by: with one of some profiles.
     fused: Option<PairKernel>,
-    /// Whether there is a matrix other than `I`.
-    folded: bool,
     points: Tensor<2>,
-    /// Folded.
-    residuals: Tensor<2>,
+    /// The residuals, if they are folded.
+    residuals: Option<Tensor<2>>,
     labels: Tensor<1, Int>,
     computation: Computation,
 }
@@ -61,8 +62,7 @@ impl ClassPairs {
         Ok(Self {
             kernel: kernel.scalar().with_bandwidth_of(&points)?,
             fused: kernel.fused(),
-            folded: kernel.matrix().is_some(),
-            residuals: residuals(kernel, points.clone(), labels.clone()),
+            residuals: folded(kernel, &points, labels),
             points,
             labels: labels.clone(),
             computation: Computation::Auto,
@@ -84,11 +84,32 @@ impl ClassPairs {
     ) -> Self {
         let points = predictions.probabilities().detach();
         Self {
-            residuals: residuals(kernel, points.clone(), self.labels.clone()),
+            residuals: folded(kernel, &points, &self.labels),
             points,
             ..self.clone()
         }
     }
+
+    /// The residuals of some samples, folded where there is a matrix other than `I`.
+    fn residuals(&self, rows: Range<usize>) -> Tensor<2> {
+        match &self.residuals {
+            Some(folded) => folded.clone().slice(rows),
+            None => {
+                let labels = self.labels.clone().slice(rows.clone());
+                distribution::residuals(self.points.clone().slice(rows), labels)
+            }
+        }
+    }
+}
+
+/// The folded residuals, where there is a matrix other than `I`.
+fn folded(
+    kernel: &impl ClassKernel,
+    points: &Tensor<2>,
+    labels: &Tensor<1, Int>,
+) -> Option<Tensor<2>> {
+    let residuals = || residuals(kernel, points.clone(), labels.clone());
+    kernel.matrix().is_some().then(residuals)
 }
 
 impl PairMatrix for ClassPairs {
@@ -104,8 +125,8 @@ impl PairMatrix for ClassPairs {
     }
 
     fn tile(&self, rows: Range<usize>, columns: Range<usize>) -> Tensor<2> {
-        let residuals_rows = self.residuals.clone().slice(rows.clone());
-        let residuals_columns = self.residuals.clone().slice(columns.clone());
+        let residuals_rows = self.residuals(rows.clone());
+        let residuals_columns = self.residuals(columns.clone());
         let gram = self.kernel.between_by(
             self.computation,
             self.points.clone().slice(rows).unsqueeze(),
@@ -115,22 +136,37 @@ impl PairMatrix for ClassPairs {
     }
 
     fn diagonal(&self) -> Tensor<1> {
-        diagonal(self.residuals.clone().unsqueeze()).reshape([self.samples()])
+        let n = self.samples();
+        diagonal(self.residuals(0..n).unsqueeze()).reshape([n])
     }
 
     fn within_blocks(&self, blocks: Range<usize>, size: usize) -> Tensor<3> {
         let rows = blocks.start * size..blocks.end * size;
-        let part = |x: &Tensor<2>| in_batches(x.clone().slice(rows.clone()), blocks.len());
-        within(&self.kernel, part(&self.points), part(&self.residuals))
+        let part = |x: Tensor<2>| in_batches(x, blocks.len());
+        let points = self.points.clone().slice(rows.clone());
+        within(&self.kernel, part(points), part(self.residuals(rows)))
     }
 
     fn block_estimates(&self, size: usize) -> Vec<f64> {
         match (self.fused, self.kernel.bandwidth) {
             (Some(kernel), Bandwidth::Fixed(bandwidth))
-                if !self.folded && is_on_host(&self.points) =>
+                if self.residuals.is_none() && is_on_host(&self.points) =>
             {
-                let (points, labels) = (self.points.clone(), self.labels.clone());
-                block_values(points, labels, kernel, bandwidth, size)
+                // some blocks at a time: the points are copied
+                let [n, m] = self.points.dims();
+                let (step, used) = ((AT_ONCE / (size * m)).max(1) * size, n / size * size);
+                let of_part = |first: usize| {
+                    let rows = first..used.min(first + step);
+                    let points = self.points.clone().slice(rows.clone());
+                    block_values(
+                        points,
+                        self.labels.clone().slice(rows),
+                        kernel,
+                        bandwidth,
+                        size,
+                    )
+                };
+                (0..used).step_by(step).flat_map(of_part).collect()
             }
             _ => block_estimates(self, size),
         }
@@ -140,9 +176,16 @@ impl PairMatrix for ClassPairs {
         let Some(fused) = self.fused else {
             return without_fused_pass(computation, format!("{:?}", self.kernel));
         };
-        let residuals = match self.folded {
-            false => Residuals::OfLabels(self.labels.clone()),
-            true => Residuals::Rows(self.residuals.clone()),
+        if let (SkceForm::Block(size), Computation::Auto, None) =
+            (form, computation, &self.residuals)
+            && is_on_host(&self.points)
+        {
+            let blocks = self.block_estimates(size); // some at a time
+            return Ok(Some(blocks.iter().sum::<f64>() / blocks.len() as f64));
+        }
+        let residuals = match &self.residuals {
+            None => Residuals::OfLabels(self.labels.clone()),
+            Some(folded) => Residuals::Rows(folded.clone()),
         };
         let pass = FusedPass {
             kernel: self.kernel,

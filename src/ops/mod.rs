@@ -85,7 +85,7 @@ pub(crate) use pairs::{
 pub use pairwise_distance::{pairwise_distance, squared_euclidean_distance};
 pub(crate) use simd::{
     exp2::exp,
-    product::{Matrix, add_product},
+    product::{Matrix, add_product, product},
     real::Real,
 };
 pub(crate) use softmax::softmax;

@@ -1,39 +1,66 @@
+use rayon::prelude::*;
+
 /// Parts of at least `minimum` samples, split at medians for as long as that is possible.
 pub(super) fn partition(points: &[f64], dimension: usize, minimum: usize) -> Vec<Vec<usize>> {
     let n = points.len() / dimension;
-    let mut partition = Vec::new();
-    let mut open = vec![(0..n).collect::<Vec<_>>()];
-    while let Some(rows) = open.pop() {
-        let (below, rest) = split(points, dimension, &rows);
-        if below.len() >= minimum && rest.len() >= minimum {
-            open.extend([rest, below]);
-        } else {
-            partition.push(rows);
-        }
+    parts(points, dimension, minimum, (0..n).collect())
+}
+
+fn parts(points: &[f64], dimension: usize, minimum: usize, rows: Vec<usize>) -> Vec<Vec<usize>> {
+    let (below, rest) = split(points, dimension, &rows);
+    if below.len() < minimum || rest.len() < minimum {
+        return vec![rows];
     }
-    partition
+    drop(rows);
+    let parts = |rows| parts(points, dimension, minimum, rows);
+    let (mut below, rest) = rayon::join(|| parts(below), || parts(rest));
+    below.extend(rest);
+    below
 }
 
 /// The rows below the median of the coordinate of largest variance, and the others. The median of
 /// an even number of values is the upper one of the middle two: nothing lies between them.
 fn split(points: &[f64], dimension: usize, rows: &[usize]) -> (Vec<usize>, Vec<usize>) {
-    let values = |c: usize| rows.iter().map(move |&row| points[row * dimension + c]);
-    let spread: Vec<f64> = (0..dimension).map(|c| sum_of_squares(values(c))).collect();
+    let spread = sums_of_squares(points, dimension, rows);
     // two classes vary alike: rounding, hence the order of the samples, must not decide
     let largest = spread.iter().copied().fold(0.0, f64::max) * (1.0 - 1e-10);
     let coordinate = spread.iter().position(|&s| s >= largest).expect("finite");
-    let mut sorted: Vec<f64> = values(coordinate).collect();
+    let values = rows.iter().map(|&row| points[row * dimension + coordinate]);
+    let mut sorted: Vec<f64> = values.collect();
     let middle = rows.len() / 2;
     let median = *sorted.select_nth_unstable_by(middle, f64::total_cmp).1;
     rows.iter()
         .partition(|&&row| points[row * dimension + coordinate] < median)
 }
 
-/// `Σ_i (x_i − x̄)²`.
-fn sum_of_squares(values: impl Iterator<Item = f64> + Clone) -> f64 {
-    let (count, sum) = values
-        .clone()
-        .fold((0, 0.0), |(count, sum), x| (count + 1, sum + x));
-    let mean = sum / f64::from(count);
-    values.map(|x| (x - mean).powi(2)).sum()
+/// `Σ_i (x_ic − x̄_c)²` of each coordinate `c`.
+fn sums_of_squares(points: &[f64], dimension: usize, rows: &[usize]) -> Vec<f64> {
+    // the same parts in the same order, whatever the number of threads
+    let total = |add: &(dyn Fn(&mut [f64], &[f64]) + Sync)| {
+        let of_part = |rows: &[usize]| {
+            let mut sums = vec![0.0; dimension];
+            let points = rows
+                .iter()
+                .map(|&row| &points[row * dimension..][..dimension]);
+            points.for_each(|point| add(&mut sums, point));
+            sums
+        };
+        let parts: Vec<Vec<f64>> = rows.par_chunks(PART).map(of_part).collect();
+        let add = |mut sums: Vec<f64>, part: Vec<f64>| {
+            sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+            sums
+        };
+        parts.into_iter().reduce(add).unwrap_or_default()
+    };
+    let mut mean = total(&|sums, point| {
+        sums.iter_mut().zip(point).for_each(|(sum, x)| *sum += x);
+    });
+    mean.iter_mut().for_each(|sum| *sum /= rows.len() as f64);
+    total(&|sums, point| {
+        let pairs = sums.iter_mut().zip(point).zip(&mean);
+        pairs.for_each(|((sum, x), mean)| *sum += (x - mean) * (x - mean));
+    })
 }
+
+/// Samples of a sum of its own.
+const PART: usize = 1 << 14;

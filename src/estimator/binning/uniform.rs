@@ -1,15 +1,29 @@
-use std::collections::{HashMap, hash_map::Entry};
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
+};
 
 /// Bins of equal width in each coordinate, in the order of their first sample.
 pub(super) fn partition(points: &[f64], dimension: usize, bins: usize) -> Vec<Vec<usize>> {
-    let mut known: HashMap<Vec<usize>, usize> = HashMap::new();
+    let state = RandomState::new();
+    let tuple = |row: usize| {
+        let point = &points[row * dimension..][..dimension];
+        point.iter().map(|&p| bin(p, bins))
+    };
+    // by the hash of a tuple the bins that have it; the tuple itself is that of the first sample
+    let mut known: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut partition: Vec<Vec<usize>> = Vec::new();
-    for (row, point) in points.chunks(dimension).enumerate() {
-        let tuple = point.iter().map(|&p| bin(p, bins)).collect();
-        match known.entry(tuple) {
-            Entry::Occupied(entry) => partition[*entry.get()].push(row),
-            Entry::Vacant(entry) => {
-                entry.insert(partition.len());
+    let mut own = vec![0; dimension];
+    for row in 0..points.len() / dimension {
+        own.iter_mut()
+            .zip(tuple(row))
+            .for_each(|(own, bin)| *own = bin);
+        let same_hash = known.entry(state.hash_one(&own)).or_default();
+        let is_same = |&&at: &&usize| tuple(partition[at][0]).eq(own.iter().copied());
+        match same_hash.iter().find(is_same) {
+            Some(&at) => partition[at].push(row),
+            None => {
+                same_hash.push(partition.len());
                 partition.push(vec![row]);
             }
         }

@@ -14,6 +14,8 @@ pub struct HostKernel {
     fused: Option<PairKernel>,
     /// The bandwidths, in units of that of the kernel.
     factors: Vec<f64>,
+    /// Their numbers, by decreasing bandwidth.
+    widest_first: Vec<usize>,
     /// Where the composition runs.
     device: Device,
     /// Coordinates of a point.
@@ -26,11 +28,14 @@ impl HostKernel {
         let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
             panic!("a kernel on the host needs a fixed bandwidth");
         };
+        let mut widest_first: Vec<usize> = (0..factors.len()).collect();
+        widest_first.sort_by(|&a, &b| factors[b].total_cmp(&factors[a]));
         Self {
             kernel,
             bandwidth,
             fused: kernel.fused(),
             factors: factors.to_vec(),
+            widest_first,
             device,
             d,
         }
@@ -41,18 +46,41 @@ impl HostKernel {
         self.factors.len()
     }
 
-    /// `k(x_i, y_j)` at each bandwidth, `[n, k]` from `[n, d]` and `[k, d]`, row by row.
-    pub fn matrices<T: Real>(&self, x: &[T], y: &[T]) -> Vec<Vec<T>> {
-        let base = || self.matrix(x, y, 1.0);
+    /// Calls a function with the number of each bandwidth and `k(x_i, y_j)` at it, `[n, k]` from `[n, d]`
+    /// and `[k, d]`, row by row.
+    ///
+    /// Of the exponential and the Gaussian profile the exponential is taken once, at the widest bandwidth:
+    /// the kernel at another is a power of it.
+    pub fn at_each<T: Real>(&self, x: &[T], y: &[T], mut of: impl FnMut(usize, &[T])) {
         let power = match self.kernel.profile {
             Profile::Exponential => 1.0,
             Profile::Gaussian => 2.0,
             // κ(r/f) is no power of κ(r)
-            _ => return self.factors.iter().map(|f| self.matrix(x, y, *f)).collect(),
+            _ => {
+                let at = |(b, factor): (usize, &f64)| of(b, &self.matrix(x, y, *factor));
+                return self.factors.iter().enumerate().for_each(at);
+            }
         };
-        let base = base();
-        let of_factor = |f: &f64| raised(&base, f.powf(-power));
-        self.factors.iter().map(of_factor).collect()
+        let mut kernel: Vec<T> = Vec::new();
+        let mut last = f64::NAN;
+        for &b in &self.widest_first {
+            let factor = self.factors[b];
+            match (last / factor).powf(power) {
+                exponent if exponent.log2().fract() == 0.0 => {
+                    (0..exponent.log2() as usize).for_each(|_| square(&mut kernel));
+                }
+                _ => kernel = self.matrix(x, y, factor),
+            }
+            last = factor;
+            of(b, &kernel);
+        }
+    }
+
+    /// The same matrices all at once.
+    pub fn matrices<T: Real>(&self, x: &[T], y: &[T]) -> Vec<Vec<T>> {
+        let mut matrices = vec![Vec::new(); self.bandwidths()];
+        self.at_each(x, y, |b, kernel| matrices[b] = kernel.to_vec());
+        matrices
     }
 
     fn matrix<T: Real>(&self, x: &[T], y: &[T], factor: f64) -> Vec<T> {
@@ -72,25 +100,9 @@ impl HostKernel {
     }
 }
 
-/// `k^a` of numbers in `[0, 1]`, by squares and roots where `a` is a power of 2.
-fn raised<T: Real>(k: &[T], exponent: f64) -> Vec<T> {
-    let steps = exponent.log2();
-    if steps.fract() != 0.0 {
-        return k
-            .iter()
-            .map(|k| T::new(k.to_f64().powf(exponent)))
-            .collect();
-    }
-    let mut raised = k.to_vec();
-    for _ in 0..steps.abs() as usize {
-        for k in &mut raised {
-            *k = match steps > 0.0 {
-                true => k.times(*k),
-                false => T::new(k.to_f64().sqrt()),
-            };
-        }
-    }
-    raised
+/// `k²` in the place of `k`.
+fn square<T: Real>(kernel: &mut [T]) {
+    kernel.iter_mut().for_each(|k| *k = k.times(*k));
 }
 
 #[cfg(test)]

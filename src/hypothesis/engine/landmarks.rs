@@ -1,15 +1,17 @@
 use std::sync::Arc;
 
 use nalgebra::DMatrix;
+use pulp::{Arch, Simd, WithSimd};
 use rand::{Rng, seq::index};
 use rayon::prelude::*;
 
-use super::{Evaluator, HostKernel};
+use super::{Evaluator, HostKernel, PART, add_all};
 use crate::{
     distribution::{Categorical, ClassRows, Flip, LabelSets, Predictive},
     error::Result,
     host::int_tensor,
     kernel::Kernel,
+    ops::{Matrix, product},
 };
 
 /// The unbiased SKCE of kernels `φ(p)ᵀφ(q)` of low rank, at one or several bandwidths: `φ(p) = K_TT^{−½} k_T(p)` for `J` of the
@@ -55,14 +57,20 @@ impl Landmarks {
         blocks.for_each(|(block, features)| {
             let count = features.len() / width;
             let own = &rows.values[block * BLOCK * m..][..count * m];
-            for (b, gram) in kernel.matrices(own, &points).iter().enumerate() {
-                for (feature, k) in features.chunks_mut(width).zip(gram.chunks(rank)) {
-                    let feature = &mut feature[b * rank..][..rank];
-                    for (feature, root) in feature.iter_mut().zip(roots[b].column_iter()) {
-                        *feature = k.iter().zip(&root).map(|(k, w)| k * w).sum::<f64>() as f32;
-                    }
+            let mut of_bandwidth = vec![0.0; count * rank];
+            kernel.at_each(own, &points, |b, gram| {
+                let root = Matrix::new(roots[b].as_slice(), rank, [rank, rank]); // symmetric
+                let gram = Matrix::new(gram, rank, [count, rank]);
+                product(&mut of_bandwidth, rank, gram, root);
+                let rows = of_bandwidth.chunks(rank);
+                for (features, row) in features.chunks_mut(width).zip(rows) {
+                    let features = &mut features[b * rank..][..rank];
+                    features
+                        .iter_mut()
+                        .zip(row)
+                        .for_each(|(to, x)| *to = *x as f32);
                 }
-            }
+            });
         });
         let mut all = Self {
             rank,
@@ -117,22 +125,11 @@ impl Landmarks {
         &self.features[i * self.width..][..self.width]
     }
 
-    fn of(&self, flips: &[Flip]) -> Vec<f64> {
-        let (mut z, mut diagonal) = (self.base.clone(), self.diagonal.clone());
-        let width = self.width;
-        for &Flip { sample, class } in flips {
-            let i = sample as usize;
-            let (top, feature) = (self.rows.top[i], self.feature(i));
-            add_to(&mut z[class as usize * width..][..width], 1.0, feature);
-            add_to(&mut z[top as usize * width..][..width], -1.0, feature);
-            let change = 2.0 * (self.rows.confidence(i) - self.rows.probability(i, class));
-            for (diagonal, feature) in diagonal.iter_mut().zip(feature.chunks(self.rank)) {
-                *diagonal += square(feature) * change;
-            }
-        }
+    /// The estimates from `z` and `Σ_i ‖φ(p_i)‖²‖δ_i‖²`.
+    fn estimates(&self, Sums { z, diagonal }: Sums) -> Vec<f64> {
         let n = self.rows.samples() as f64;
         let mut squares = vec![0.0; diagonal.len()]; // ‖z‖²
-        for of_class in z.chunks(width) {
+        for of_class in z.chunks(self.width) {
             for (sum, z) in squares.iter_mut().zip(of_class.chunks(self.rank)) {
                 *sum += z.iter().map(|z| z * z).sum::<f64>();
             }
@@ -142,24 +139,64 @@ impl Landmarks {
     }
 }
 
+/// Sums over the samples, see [`Landmarks`].
+#[derive(Clone)]
+struct Sums {
+    z: Vec<f64>,
+    diagonal: Vec<f64>,
+}
+
+/// Adds what the labels that differ change, in vectors of the processor.
+struct Flipped<'a> {
+    landmarks: &'a Landmarks,
+    flips: &'a [Flip],
+    sums: &'a mut Sums,
+}
+
+impl WithSimd for Flipped<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Landmarks {
+            rows, width, rank, ..
+        } = self.landmarks;
+        let Sums { z, diagonal } = self.sums;
+        for &Flip { sample, class } in self.flips {
+            let i = sample as usize;
+            let (top, feature) = (rows.top[i], self.landmarks.feature(i));
+            add_to(&mut z[class as usize * width..][..*width], 1.0, feature);
+            add_to(&mut z[top as usize * width..][..*width], -1.0, feature);
+            let change = 2.0 * (rows.confidence(i) - rows.probability(i, class));
+            for (diagonal, feature) in diagonal.iter_mut().zip(feature.chunks(*rank)) {
+                *diagonal += square(feature) * change;
+            }
+        }
+    }
+}
+
 /// Samples of a block of work.
 const BLOCK: usize = 1024;
 
-/// Samples of a sum of its own.
-const PART: usize = 1 << 14;
-
-fn add_all(sums: &mut [f64], others: &[f64]) {
-    sums.iter_mut().zip(others).for_each(|(a, b)| *a += b);
-}
-
+#[inline(always)]
 fn add_to(sums: &mut [f64], factor: f64, feature: &[f32]) {
     for (sum, x) in sums.iter_mut().zip(feature) {
         *sum += factor * f64::from(*x);
     }
 }
 
+/// `‖φ‖²`, in eight sums that a vector can hold.
+#[inline(always)]
 fn square(feature: &[f32]) -> f64 {
-    feature.iter().map(|x| f64::from(*x) * f64::from(*x)).sum()
+    let (chunks, rest) = feature.as_chunks::<8>();
+    let square = |x: &f32| f64::from(*x) * f64::from(*x);
+    let mut sums = [0.0; 8];
+    for chunk in chunks {
+        sums.iter_mut()
+            .zip(chunk)
+            .for_each(|(sum, x)| *sum += square(x));
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(square).sum::<f64>()
 }
 
 /// `K^{−½}` of a positive definite matrix, without its directions of hardly any weight.
@@ -180,7 +217,21 @@ impl Evaluator<Categorical> for Landmarks {
     }
 
     fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
-        Ok(sets.map(|flips| self.of(flips)).concat())
+        let start = Sums {
+            z: self.base.clone(),
+            diagonal: self.diagonal.clone(),
+        };
+        let sums = sets.sweep(&start, |sums, flips| {
+            Arch::new().dispatch(Flipped {
+                landmarks: self,
+                flips,
+                sums,
+            });
+        });
+        Ok(sums
+            .into_iter()
+            .flat_map(|sums| self.estimates(sums))
+            .collect())
     }
 }
 

@@ -37,6 +37,14 @@ use crate::{
     hypothesis::p_value::check_statistics,
 };
 
+/// Samples of a sum of its own: the parts are the same, in the same order, whatever the number of threads.
+const PART: usize = 1 << 14;
+
+/// `a += b`.
+fn add_all(a: &mut [f64], b: &[f64]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+}
+
 /// Computes a statistic of sets of targets for the same predictions.
 pub trait Evaluator<P: Predictive> {
     /// How many numbers are computed of each set, 1 by default.

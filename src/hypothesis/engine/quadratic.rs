@@ -112,16 +112,15 @@ impl Quadratic {
         for first in (0..flips.len()).step_by(ROWS) {
             let last = flips.len().min(first + ROWS);
             let own = &points[first * d..last * d];
-            let grams = self.kernel.matrices(own, &points[first * d..]);
-            for (gram, pairs) in grams.iter().zip(&mut pairs) {
+            self.kernel.at_each(own, &points[first * d..], |b, gram| {
                 for (i, k) in (first..last).zip(gram.chunks(flips.len() - first)) {
-                    *pairs += Arch::new().dispatch(Differences {
+                    pairs[b] += Arch::new().dispatch(Differences {
                         k: &k[i + 1 - first..],
                         classes: &classes[i..],
                         tops: &tops[i..],
                     });
                 }
-            }
+            });
         }
         let diagonal = 2.0 * flips.len() as f64; // k_ii ‖e_y − e_a‖²
         let total = |((linear, base), pairs): ((&Vec<f64>, &f64), f64)| {
@@ -154,9 +153,8 @@ impl Quadratic {
             for first in (rows.start..n).step_by(COLUMNS) {
                 let columns = first..n.min(first + COLUMNS);
                 let others = &points[columns.start * d..columns.end * d];
-                let grams = self.kernel.matrices(own, others);
-                for (gram, sums) in grams.iter().zip(sums.iter_mut()) {
-                    for (lanes, sums) in labels.chunks(n).zip(sums.chunks_mut(LANES)) {
+                self.kernel.at_each(own, others, |b, gram| {
+                    for (lanes, sums) in labels.chunks(n).zip(sums[b].chunks_mut(LANES)) {
                         for (i, k) in rows.clone().zip(gram.chunks(columns.len())) {
                             let after = first.max(i + 1).min(columns.end); // j > i
                             let equal = Arch::new().dispatch(Equal {
@@ -169,7 +167,7 @@ impl Quadratic {
                             }
                         }
                     }
-                }
+                });
             }
         };
         // the same parts in the same order, whatever the number of threads
@@ -237,15 +235,10 @@ fn products(kernel: &HostKernel, rows: &ClassRows, vectors: &[f64]) -> Vec<Vec<f
             let last = n.min(first + COLUMNS);
             let width = last - first;
             let vectors = Matrix::new(&vectors[first * m..last * m], m, [width, m]);
-            let grams = kernel.matrices(points, &rows.values[first * m..last * m]);
-            for (products, gram) in products.iter_mut().zip(&grams) {
-                add_product(
-                    products,
-                    m,
-                    Matrix::new(gram, width, [own.len(), width]),
-                    vectors,
-                );
-            }
+            kernel.at_each(points, &rows.values[first * m..last * m], |b, gram| {
+                let gram = Matrix::new(gram, width, [own.len(), width]);
+                add_product(&mut products[b], m, gram, vectors);
+            });
         }
         products
     };

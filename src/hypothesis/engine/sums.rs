@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use super::Evaluator;
+use rayon::prelude::*;
+
+use super::{Evaluator, PART, add_all};
 use crate::{
     distribution::{Categorical, ClassRows, Flip, LabelSets, Redrawn},
     error::Result,
@@ -13,8 +15,6 @@ use crate::{
 /// `v_i(y) − v_i(top_i)` for each label that is not the most likely class.
 pub struct Sums {
     rows: Arc<ClassRows>,
-    /// `ln p_ic`.
-    logarithms: Vec<f64>,
     /// Where all labels are the most likely class: mean deviations from the expectations.
     base: Vec<f64>,
     /// The standard deviations of the means, given the predictions.
@@ -33,56 +33,64 @@ pub const CLASSES: usize = 3;
 impl Sums {
     pub fn new(predictions: &Categorical) -> Self {
         let rows = predictions.rows();
-        let logarithms: Vec<f64> = rows.values.iter().map(|p| p.ln()).collect();
-        let width = CLASSES + rows.classes;
-        let (mut base, mut variance) = (vec![0.0; width], vec![0.0; width]);
-        for i in 0..rows.samples() {
-            let (p, ln) = (rows.row(i), &logarithms[i * rows.classes..][..rows.classes]);
-            let (top, r, doubt) = (rows.top[i] as usize, rows.confidence(i), rows.doubt[i]);
-            base[CONFIDENCE] -= doubt;
-            variance[CONFIDENCE] += r * doubt;
-            // S = 1 − 2 p_y + ‖p‖²
-            let (mean, spread) = moments(p, p);
-            base[BRIER] += 2.0 * (mean - p[top]);
-            variance[BRIER] += 4.0 * spread;
-            let (mean, spread) = moments(p, ln);
-            base[LOG] += mean - ln[top];
-            variance[LOG] += spread;
-            for (c, &p) in p.iter().enumerate() {
-                base[CLASSES + c] += match c == top {
-                    true => -doubt,
-                    false => p,
-                };
-                variance[CLASSES + c] += match c == top {
-                    true => r * doubt,
-                    false => p * (1.0 - p),
-                };
+        let (n, width) = (rows.samples(), CLASSES + rows.classes);
+        let part = |first: usize| {
+            let (mut base, mut variance) = (vec![0.0; width], vec![0.0; width]);
+            let mut ln = vec![0.0; rows.classes];
+            for i in first..n.min(first + PART) {
+                let p = rows.row(i);
+                ln.iter_mut().zip(p).for_each(|(ln, p)| *ln = p.ln());
+                let (top, r, doubt) = (rows.top[i] as usize, rows.confidence(i), rows.doubt[i]);
+                base[CONFIDENCE] -= doubt;
+                variance[CONFIDENCE] += r * doubt;
+                // S = 1 − 2 p_y + ‖p‖²
+                let (mean, spread) = moments(p, p);
+                base[BRIER] += 2.0 * (mean - p[top]);
+                variance[BRIER] += 4.0 * spread;
+                let (mean, spread) = moments(p, &ln);
+                base[LOG] += mean - ln[top];
+                variance[LOG] += spread;
+                for (c, &p) in p.iter().enumerate() {
+                    base[CLASSES + c] += match c == top {
+                        true => -doubt,
+                        false => p,
+                    };
+                    variance[CLASSES + c] += match c == top {
+                        true => r * doubt,
+                        false => p * (1.0 - p),
+                    };
+                }
+            }
+            [base, variance]
+        };
+        let firsts: Vec<usize> = (0..n).step_by(PART).collect();
+        let parts: Vec<[Vec<f64>; 2]> = firsts.into_par_iter().map(part).collect();
+        let mut sums = [vec![0.0; width], vec![0.0; width]];
+        for part in &parts {
+            for (sums, part) in sums.iter_mut().zip(part) {
+                add_all(sums, part);
             }
         }
-        let n = rows.samples() as f64;
+        let [base, variance] = sums;
         Self {
-            logarithms,
-            base: base.iter().map(|sum| sum / n).collect(),
-            deviations: variance.iter().map(|v| v.sqrt() / n).collect(),
+            base: base.iter().map(|sum| sum / n as f64).collect(),
+            deviations: variance.iter().map(|v| v.sqrt() / n as f64).collect(),
             rows,
         }
     }
 
-    fn of(&self, flips: &[Flip]) -> Vec<f64> {
+    /// Adds what the labels that differ change in the sums.
+    fn add(&self, changes: &mut [f64], flips: &[Flip]) {
         let rows = &self.rows;
-        let mut changes = vec![0.0; self.base.len()];
         for &Flip { sample, class } in flips {
             let (i, top) = (sample as usize, rows.top[sample as usize]);
-            let ln = |class: u32| self.logarithms[i * rows.classes + class as usize];
+            let ln = |class: u32| rows.probability(i, class).ln();
             changes[CONFIDENCE] += 1.0;
             changes[BRIER] += 2.0 * (rows.confidence(i) - rows.probability(i, class));
             changes[LOG] += ln(top) - ln(class);
             changes[CLASSES + top as usize] += 1.0;
             changes[CLASSES + class as usize] -= 1.0;
         }
-        let n = rows.samples() as f64;
-        let mean = |(base, change): (&f64, f64)| base + change / n;
-        self.base.iter().zip(changes).map(mean).collect()
     }
 }
 
@@ -106,7 +114,13 @@ impl Evaluator<Categorical> for Sums {
     fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
         debug_assert_eq!(sets.reference(), &self.rows.top);
         debug_assert!(sets.len() > 0);
-        Ok(sets.map(|flips| self.of(flips)).concat())
+        let n = self.rows.samples() as f64;
+        let changes = sets.sweep(&vec![0.0; self.width()], |sums, flips| {
+            self.add(sums, flips);
+        });
+        let bases = self.base.iter().cycle();
+        let means = changes.iter().flatten().zip(bases);
+        Ok(means.map(|(change, base)| base + change / n).collect())
     }
 }
 

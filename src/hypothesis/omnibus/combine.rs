@@ -1,11 +1,22 @@
 //! Several statistics combined over the same redraws.
 
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
 /// A statistic of the data and of each redraw, large where the model is not calibrated.
 pub struct Column {
     pub data: f64,
     pub drawn: Vec<f64>,
     /// Columns of one family count as the largest of them.
     pub family: Option<usize>,
+}
+
+impl Column {
+    /// Of each set, the data first.
+    fn values(&self) -> impl Iterator<Item = f64> {
+        std::iter::once(self.data).chain(self.drawn.iter().copied())
+    }
 }
 
 /// What the combination says.
@@ -26,11 +37,8 @@ pub struct Combined {
 /// all `R + 1` counts as less. These functions treat the data and the redraws alike; so under the
 /// hypothesis the data's minimum is equally likely to have any rank among them, and its p-value is exact.
 pub fn combine(columns: &[Column]) -> Combined {
-    let scores: Vec<Vec<f64>> = columns
-        .iter()
-        .map(|column| scores(column, columns))
-        .collect();
     let sets = columns[0].drawn.len() + 1;
+    let scores = scores(columns, sets);
     // from the least to the most significant of the data: the largest score so far of each set
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_by(|&a, &b| scores[a][0].total_cmp(&scores[b][0]));
@@ -52,46 +60,48 @@ pub fn combine(columns: &[Column]) -> Combined {
         least = least.max(adjusted[column]);
         adjusted[column] = least;
     }
-    let alone = |column: &Column| {
-        let all = Ranks::of(std::iter::once(column.data).chain(column.drawn.iter().copied()));
-        all.p_value(column.data)
-    };
+    let alone = |column: &Column| Ranks::of(column.values().collect()).p_value(column.data);
     Combined {
         p_value,
         exceedances,
-        p_values: columns.iter().map(alone).collect(),
+        p_values: columns.par_iter().map(alone).collect(),
         adjusted,
     }
 }
 
-/// `−ln p` of each set, the data first, with differences below those of different p-values by how far
-/// out it is.
-fn scores(column: &Column, columns: &[Column]) -> Vec<f64> {
-    let value = |column: &Column, set: usize| match set {
-        0 => column.data,
-        set => column.drawn[set - 1],
+/// `−ln p` of each set of each column, the data first, with differences below those of different p-values
+/// by how far out it is.
+fn scores(columns: &[Column], sets: usize) -> Vec<Vec<f64>> {
+    // the largest of each family of each set
+    let mut families: HashMap<usize, Vec<f64>> = HashMap::new();
+    for column in columns {
+        let Some(family) = column.family else {
+            continue;
+        };
+        let largest = families.entry(family);
+        let largest = largest.or_insert_with(|| vec![f64::NEG_INFINITY; sets]);
+        let pairs = largest.iter_mut().zip(column.values());
+        pairs.for_each(|(largest, value)| *largest = largest.max(value));
+    }
+    let of_families = |(family, largest): (usize, Vec<f64>)| (family, Ranks::of(largest));
+    let families: HashMap<usize, Ranks> = families.into_iter().map(of_families).collect();
+    let of_column = |column: &Column| {
+        let own;
+        let ranks = match column.family {
+            Some(family) => &families[&family],
+            None => {
+                own = Ranks::of(column.values().collect());
+                &own
+            }
+        };
+        let score = |value| {
+            // of numbers that are equal but for rounding the same: a tie is not broken by rounding
+            let out = ranks.standardised(ranks.least_equal(value));
+            -ranks.p_value(value).ln() + 0.25 / sets as f64 * (out / (1.0 + out.abs()))
+        };
+        column.values().map(score).collect()
     };
-    let sets = column.drawn.len() + 1;
-    let null: Vec<f64> = match column.family {
-        None => (0..sets).map(|set| value(column, set)).collect(),
-        Some(family) => {
-            let members = || columns.iter().filter(|other| other.family == Some(family));
-            let largest = |set| {
-                members()
-                    .map(|c| value(c, set))
-                    .fold(f64::NEG_INFINITY, f64::max)
-            };
-            (0..sets).map(largest).collect()
-        }
-    };
-    let ranks = Ranks::of(null.iter().copied());
-    let score = |set| {
-        let value = value(column, set);
-        // of numbers that are equal but for rounding the same: a tie is not broken by rounding
-        let out = ranks.standardised(ranks.least_equal(value));
-        -ranks.p_value(value).ln() + 0.25 / sets as f64 * (out / (1.0 + out.abs()))
-    };
-    (0..sets).map(score).collect()
+    columns.par_iter().map(of_column).collect()
 }
 
 /// Numbers in increasing order.
@@ -107,9 +117,8 @@ struct Ranks {
 }
 
 impl Ranks {
-    fn of(values: impl Iterator<Item = f64>) -> Self {
-        let mut sorted: Vec<f64> = values.collect();
-        sorted.sort_by(f64::total_cmp);
+    fn of(mut sorted: Vec<f64>) -> Self {
+        sorted.sort_unstable_by(f64::total_cmp);
         let finite = || sorted.iter().copied().filter(|value| value.is_finite());
         let count = finite().count().max(1) as f64;
         let mean = finite().sum::<f64>() / count;
