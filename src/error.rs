@@ -15,11 +15,29 @@
 //! assert!(error.to_string().starts_with("row 1: the probabilities sum to 1.25"));
 //! ```
 
+use std::fmt;
+
 use burn::tensor::DType;
+use serde::{Serialize, Serializer};
 use thiserror::Error as ThisError;
 
 /// The result of an operation on data.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Serializes a value, or `{"error": reason}` where there is none: for `#[serde(serialize_with = "…")]`.
+///
+/// # Errors
+///
+/// Those of the serializer.
+pub fn serialize_or_reason<T: Serialize, E: fmt::Display, S: Serializer>(
+    value: &Result<T, E>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        Ok(value) => value.serialize(serializer),
+        Err(reason) => serializer.collect_map([("error", reason.to_string())]),
+    }
+}
 
 /// A condition that the data, a parameter or a file violates.
 #[derive(Debug, Clone, PartialEq, ThisError)]

@@ -3,6 +3,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde::Serialize;
+
 use super::{
     Section, answer,
     number::{decimals, whole},
@@ -13,7 +15,8 @@ use crate::{error::Result, file};
 
 /// What a page says about a model, before and after recalibration; built by
 /// [`ReportBuilder`](super::ReportBuilder).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(bound = "")]
 #[non_exhaustive]
 pub struct Report<S: Section> {
     /// The title of the page.

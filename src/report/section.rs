@@ -2,6 +2,7 @@ use std::fmt::Debug;
 
 use burn::tensor::Tensor;
 use rand::Rng;
+use serde::Serialize;
 
 use super::{Report, answer::interval, drawn::Drawn, table::Quantity};
 use crate::{
@@ -100,11 +101,11 @@ impl Scored for Samples {
 }
 
 /// The numbers and diagrams of one set of predictions.
-pub trait Section: Clone + Debug {
+pub trait Section: Clone + Debug + Serialize {
     /// What is predicted, and how the diagrams show it.
-    type Subject: Clone + Debug;
+    type Subject: Clone + Debug + Serialize;
     /// The kernel of the SKCE.
-    type Kernel: Clone + Debug;
+    type Kernel: Clone + Debug + Serialize;
 
     /// The outcome of the omnibus test of all samples, or why there is none.
     fn omnibus(&self) -> &Result<OmnibusOutcome>;

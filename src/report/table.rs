@@ -7,13 +7,13 @@ use super::{
 use crate::{
     error::Result,
     hypothesis::OmnibusOutcome,
+    names::{self, Name},
     score::{Interval, MeanEstimate},
 };
 
 /// A number of a page, with a sentence on what it means and what it cannot say.
-#[derive(Clone, Copy)]
 pub struct Quantity<S> {
-    pub(super) name: &'static str,
+    pub(super) name: Name,
     pub(super) meaning: &'static str,
     pub(super) cell: fn(&S) -> Cell,
 }
@@ -88,13 +88,13 @@ pub(super) fn numbers<S: Section>(
     level: f64,
 ) -> String {
     let test = Quantity {
-        name: "p-value of the omnibus test",
+        name: Name::new("p_value", "p-value of the omnibus test"),
         meaning: "How likely data that are at least as far off would be if the model were calibrated: \
                   a small one is evidence against calibration, a large one is no evidence for it.",
         cell: |section: &S| Cell::p_value(section.omnibus()),
     };
     let skce = Quantity {
-        name: "SKCE, unbiased",
+        name: names::SKCE,
         meaning: "Squared kernel calibration error of the whole predictions; that of the model is never \
                   negative, and 0 only if it is calibrated, the estimate is by chance also below. Its \
                   size depends on the kernel, so it compares models under the same kernel only.",
@@ -139,7 +139,7 @@ pub(super) fn numbers<S: Section>(
         html += &format!(
             "<tbody>\n<tr class=\"value\"><th scope=\"row\">{}</th>{columns}</tr>\n\
              <tr class=\"meaning\"><td colspan=\"{}\">{}{missing}</td></tr>\n</tbody>\n",
-            quantity.name,
+            capital(&quantity.name.title).replace(" %", "&#160;%"),
             1 + named.len(),
             quantity.meaning
         );

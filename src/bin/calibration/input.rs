@@ -11,7 +11,7 @@ use npyz::{NpyFile, Order};
 use zip::ZipArchive;
 
 /// A clear line about what is wrong with a file, and where.
-pub type Result<T> = std::result::Result<T, String>;
+pub type Result<T, E = String> = std::result::Result<T, E>;
 
 /// Numbers in rows of equal length.
 #[derive(Debug, Clone, PartialEq)]
