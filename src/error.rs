@@ -1,4 +1,4 @@
-//! What data can get wrong: one enum, each variant the violated condition with its values.
+//! Errors of data: one enum, each variant the violated condition with its values.
 //!
 //! Training losses assert shapes and panic, like Burn's own; everything that takes *data*
 //! (estimates, tests, fits, files) returns [`Result`] instead and says which row, which class and
@@ -49,15 +49,15 @@ pub enum Error {
     Value {
         /// 0-based row.
         row: usize,
-        /// What is counted within the row: "class", "coordinate" or "component".
+        /// The unit within the row: "class", "coordinate" or "component".
         column: &'static str,
         /// Its 0-based number.
         at: usize,
-        /// What the number is: "the logit", "the scale".
+        /// The meaning of the number: "the logit", "the scale".
         what: &'static str,
         /// The offending value.
         value: f64,
-        /// What was expected.
+        /// The condition that was expected.
         expected: &'static str,
     },
 
@@ -66,11 +66,11 @@ pub enum Error {
     Sum {
         /// 0-based row.
         row: usize,
-        /// What is summed.
+        /// The numbers that are summed.
         what: &'static str,
         /// The sum.
         sum: f64,
-        /// How far it may be from 1.
+        /// The distance from 1 that the sum may have.
         tolerance: f64,
     },
 
@@ -147,14 +147,14 @@ pub enum Error {
         samples: usize,
     },
 
-    /// What is proved for positive definite kernels needs one.
+    /// A result that is proved for positive definite kernels needs one.
     #[error(
         "{what} needs a kernel that is known to be positive definite on such predictions, expected one, or {expected}"
     )]
     NotPositiveDefinite {
-        /// What needs it.
+        /// The result that needs it.
         what: &'static str,
-        /// What there is instead.
+        /// The alternative.
         expected: &'static str,
     },
 
@@ -165,19 +165,19 @@ pub enum Error {
         kernel: String,
     },
 
-    /// What is asked for does not exist for such predictions, pieces or maps.
+    /// The quantity does not exist for such predictions, pieces or maps.
     #[error("{what}, expected {expected}")]
     Unsupported {
-        /// What there is not.
+        /// The reason, as a clause.
         what: String,
-        /// What to take instead.
+        /// The alternative.
         expected: &'static str,
     },
 
     /// A distance or a profile must be one of those that have a name.
     #[error("there is no {what} {name:?}, expected one of {expected}")]
     UnknownName {
-        /// What was named.
+        /// The kind of thing that was named.
         what: &'static str,
         /// The name given.
         name: String,
@@ -188,14 +188,14 @@ pub enum Error {
     /// Groups must hold each class once.
     #[error("{reason}")]
     Groups {
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 
     /// A kernel matrix must be square, symmetric and positive semi-definite.
     #[error("{reason}")]
     KernelMatrix {
-        /// What is wrong, and what was expected.
+        /// The reason, and the expected condition.
         reason: String,
     },
 
@@ -206,7 +206,7 @@ pub enum Error {
         name: &'static str,
         /// The offending value.
         value: f64,
-        /// What was expected.
+        /// The condition that was expected.
         expected: &'static str,
     },
 
@@ -218,13 +218,13 @@ pub enum Error {
         score: &'static str,
         /// 0-based row.
         row: usize,
-        /// What was observed.
+        /// The observation.
         target: String,
         /// Its value.
         value: f64,
     },
 
-    /// Of the predictions before and after a recalibration, one violates a condition.
+    /// The predictions before or after a recalibration violate a condition.
     #[error("{when} recalibration: {reason}")]
     Recalibration {
         /// "before" or "after".
@@ -259,11 +259,11 @@ pub enum Error {
     /// Accumulators that are merged must be of the same classes, bins, kernel and block size.
     #[error("cannot merge: {what} is {own} in one and {other} in the other")]
     Merge {
-        /// What differs.
+        /// The setting that differs.
         what: &'static str,
-        /// That of the accumulator that was to take the other.
+        /// The setting of the accumulator that was to take the other.
         own: String,
-        /// That of the other.
+        /// The setting of the other.
         other: String,
     },
 
@@ -286,13 +286,13 @@ pub enum Error {
     File {
         /// The file.
         path: String,
-        /// What is wrong with it, and what was expected.
+        /// The reason, and the expected condition.
         reason: String,
     },
 }
 
 impl Error {
-    /// The same of the predictions "before" or "after" a recalibration.
+    /// Says whether it concerns the predictions "before" or "after" a recalibration.
     pub(crate) fn of(self, when: &'static str) -> Self {
         Self::Recalibration {
             when,

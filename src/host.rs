@@ -21,7 +21,7 @@ pub(crate) fn to_scalar(tensor: Tensor<1>) -> f64 {
     to_vec(tensor)[0]
 }
 
-/// Whether tensors of a device are in the memory of this process, so that reading them waits for nothing.
+/// Tells whether tensors of a device are in the memory of this process, so that reading them waits for nothing.
 #[allow(deprecated)] // upstream deprecates the NdArray backend; it stays a supported feature here
 pub(crate) fn is_host(device: &Device) -> bool {
     match device.clone().without_autodiff().as_dispatch() {
@@ -44,7 +44,7 @@ pub(crate) fn int_tensor(
     Tensor::from_data(TensorData::new(numbers, [n]), device)
 }
 
-/// The same numbers in f64 where the device has it.
+/// Casts to f64 where the device has it.
 pub(crate) fn widened<const D: usize>(tensor: Tensor<D>) -> Tensor<D> {
     let dtype = finest(&tensor.device());
     tensor.cast(dtype)
@@ -63,7 +63,7 @@ pub(crate) fn checked_labels(
     check_labels(&labels, predictions, classes)
 }
 
-/// As [`checked_labels`], of labels that are on the host.
+/// Checks labels that are on the host as [`checked_labels`] does.
 pub(crate) fn check_labels(
     labels: &[i64],
     predictions: usize,
@@ -103,7 +103,7 @@ pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Vec
     Ok(values)
 }
 
-/// At least two columns.
+/// Checks that there are two columns or more.
 pub(crate) fn check_classes(classes: usize) -> Result<()> {
     match classes < 2 {
         true => Err(Error::TooFewClasses { got: classes }),
@@ -111,7 +111,7 @@ pub(crate) fn check_classes(classes: usize) -> Result<()> {
     }
 }
 
-/// Whether the numbers in rows of `classes` are finite.
+/// Checks that the numbers in rows of `classes` are finite.
 pub(crate) fn check_finite(values: &[f64], classes: usize, what: &'static str) -> Result<()> {
     match values.iter().position(|value| !value.is_finite()) {
         Some(at) => Err(Error::Value {
@@ -126,7 +126,7 @@ pub(crate) fn check_finite(values: &[f64], classes: usize, what: &'static str) -
     }
 }
 
-/// Whether finite numbers in rows of `classes` are probabilities, each row of sum 1.
+/// Checks that finite numbers in rows of `classes` are probabilities, each row of sum 1.
 pub(crate) fn check_probabilities(values: &[f64], classes: usize, dtype: DType) -> Result<()> {
     let tolerance = row_sum_tolerance(classes, dtype);
     for (row, values) in values.chunks(classes).enumerate() {
@@ -153,7 +153,7 @@ pub(crate) fn check_probabilities(values: &[f64], classes: usize, dtype: DType) 
     Ok(())
 }
 
-/// How far the sum of a row of `m` probabilities may be from 1: `10⁻⁵`, or what rounding takes from a
+/// The distance from 1 that the sum of a row of `m` probabilities may have: `10⁻⁵`, or what rounding takes from a
 /// softmax in this dtype if that is more, `ε (8 + 2√m)`.
 fn row_sum_tolerance(classes: usize, dtype: DType) -> f64 {
     let epsilon = dtype.finfo().map_or(0.0, |float| float.epsilon);

@@ -10,7 +10,7 @@ use crate::{
     estimator::{Bin, Discrepancy, Event, TceForm, equal_width_bin},
 };
 
-/// What a reliability diagram of one event is made of: in each of `B` bins of equal width,
+/// The sums of a reliability diagram of one event: in each of `B` bins of equal width,
 /// `((b−1)/B, b/B]` with 0 in the first, the number of samples, the exact sum of their probabilities
 /// `r_i`, and how often the event occurred.
 ///
@@ -30,7 +30,7 @@ pub struct BinAccumulator {
 }
 
 impl BinAccumulator {
-    /// Of an event in so many bins, for predictions over so many classes.
+    /// Starts sums of an event in `bins` bins, for predictions over `classes` classes.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl BinAccumulator {
         }
     }
 
-    /// Of the top label.
+    /// Starts sums of the top label.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl BinAccumulator {
         Ok(self.bins.power(form))
     }
 
-    /// How often the event occurred, of the top label the accuracy.
+    /// The frequency of the event; of the top label, the accuracy.
     ///
     /// # Errors
     ///
@@ -177,7 +177,7 @@ impl Accumulator for BinAccumulator {
 
 saved!(BinAccumulator, "accumulator of bins");
 
-/// What a bin of a reliability diagram holds.
+/// The sums of a bin of a reliability diagram.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BinTotals {
     /// Its lower edge, which is not in it unless it is 0.
@@ -188,7 +188,7 @@ pub struct BinTotals {
     pub samples: u64,
     /// The sum of the probabilities of the event.
     pub probability: f64,
-    /// How often the event occurred.
+    /// The number of samples for which the event occurred.
     pub occurred: u64,
 }
 
@@ -261,7 +261,7 @@ impl Bins {
         self.0.iter().map(bin).sum()
     }
 
-    /// Whether they can be what predictions leave.
+    /// Checks that predictions can have these sums.
     pub fn check(&self) -> Result<(), String> {
         let wrong = |bin: &BinSums| {
             let sum = bin.probability.value();

@@ -179,7 +179,7 @@ impl BlockSkceAccumulator {
         points.shrink_to(self.size * self.classes);
     }
 
-    /// Without the samples that wait.
+    /// Drops the samples that wait.
     fn closed(&self) -> Self {
         Self {
             left_out: self.left_out(),
@@ -238,7 +238,7 @@ impl PartialEq for BlockSkceAccumulator {
     }
 }
 
-/// What is saved.
+/// The saved state.
 #[derive(Serialize, Deserialize)]
 struct State {
     format: Format<BlockSkceAccumulator>,

@@ -22,12 +22,12 @@ use crate::{
 #[serde(remote = "Self")]
 pub struct ClassBinAccumulator {
     format: Format<Self>,
-    /// Of each class, as many everywhere.
+    /// The bins of each class, as many everywhere.
     classes: Vec<Bins>,
 }
 
 impl ClassBinAccumulator {
-    /// Of predictions over so many classes, in so many bins each.
+    /// Starts sums of predictions over `classes` classes, in `bins` bins for each.
     ///
     /// # Errors
     ///

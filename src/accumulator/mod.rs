@@ -136,7 +136,7 @@ pub trait Accumulator: Saved + Clone + Debug + PartialEq {
     fn bytes(&self) -> usize;
 }
 
-/// Whether two accumulators are made alike.
+/// Checks that two accumulators are made alike.
 fn check_equal<T: PartialEq + Debug>(what: &'static str, own: T, other: T) -> Result<()> {
     match own == other {
         true => Ok(()),
@@ -148,7 +148,7 @@ fn check_equal<T: PartialEq + Debug>(what: &'static str, own: T, other: T) -> Re
     }
 }
 
-/// Whether there is a sample.
+/// Checks that there is a sample.
 fn check_samples(accumulator: &impl Accumulator) -> Result<()> {
     match accumulator.samples() {
         0 => Err(Error::TooFewSamples {

@@ -35,7 +35,7 @@ impl Moments {
         self.sum.held() + self.squares.held()
     }
 
-    /// Whether there are numbers with these sums.
+    /// Checks that there are numbers with these sums.
     pub fn check(&self) -> Result<(), String> {
         let possible = match self.count {
             0 => *self == Self::default(),

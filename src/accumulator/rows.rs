@@ -29,7 +29,7 @@ pub(super) struct Row<'a> {
 }
 
 impl Rows {
-    /// Of predictions in tensors.
+    /// Takes predictions in tensors.
     ///
     /// # Shapes
     ///
@@ -51,7 +51,7 @@ impl Rows {
         })
     }
 
-    /// Of probabilities in row-major order, `m` a row; no rows are rows too.
+    /// Takes probabilities in row-major order, `m` in a row; there may be no rows.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl Rows {
         Ok(Self::of_probabilities(probabilities, classes, labels))
     }
 
-    /// Of logits in row-major order, `m` a row; no rows are rows too.
+    /// Takes logits in row-major order, `m` in a row; there may be no rows.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl Rows {
             .map(|(p, (&y, &logarithm))| Row { p, y, logarithm })
     }
 
-    /// Whether there are so many classes.
+    /// Checks the number of classes.
     pub(super) fn check_classes(&self, expected: usize) -> Result<()> {
         match self.classes {
             got if got == expected => Ok(()),

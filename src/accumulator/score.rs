@@ -30,7 +30,7 @@ pub struct ScoreAccumulator<S> {
 }
 
 impl<S: Kept> ScoreAccumulator<S> {
-    /// Of predictions over so many classes.
+    /// Starts the sums of a score of predictions over `classes` classes.
     pub fn new(score: S, classes: usize) -> Self {
         Self {
             format: Format::default(),

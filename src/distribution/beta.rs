@@ -102,7 +102,7 @@ impl Predictive for Beta {
 }
 
 impl Density for Beta {
-    /// As that of [`Dirichlet`](super::Dirichlet) predictions of `(y, 1 − y)`, summed over coordinates.
+    /// Sums the log densities of [`Dirichlet`](super::Dirichlet) predictions of `(y, 1 − y)` over coordinates.
     fn log_density(&self, targets: &Tensor<2>) -> Tensor<1> {
         let total = self.alpha() + self.beta();
         let term = |parameter: Tensor<2>, point: Tensor<2>| {
@@ -156,7 +156,7 @@ impl HostMarginals for OnHost {
         }
     }
 
-    /// By bisection on `y`, or on `1 − y` where that is smaller.
+    /// Bisects on `y`, or on `1 − y` where that is smaller.
     fn quantile(&self, at: usize, level: f64) -> f64 {
         let (a, b) = self.0[at];
         match beta_reg(a, b, 0.5) >= level {

@@ -17,7 +17,7 @@ use crate::{
 /// Predictions over classes: `n` rows of `m` probabilities.
 #[derive(Debug, Clone)]
 pub struct Categorical {
-    /// Where known: exact where a probability underflows.
+    /// The logits, where they are known: exact where a probability underflows.
     logits: Option<Tensor<2>>,
     /// Computed when they are first asked for.
     probabilities: OnceLock<Tensor<2>>,
@@ -227,7 +227,7 @@ impl Predictive for Categorical {
     }
 }
 
-/// At least two columns.
+/// Asserts that there are two columns or more.
 fn assert_classes(rows: &Tensor<2>) {
     if let Err(error) = check_classes(rows.dims()[1]) {
         panic!("{error}");
@@ -289,7 +289,7 @@ pub fn residuals(probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<2> 
     ones.mask_fill(hits.bool_not(), 0.0) - probabilities
 }
 
-/// Whether a column is the label of a row: `[n]` to `[n, m]`.
+/// Tells whether a column is the label of a row: `[n]` to `[n, m]`.
 pub(crate) fn hits(labels: Tensor<1, Int>, m: usize) -> Tensor<2, Bool> {
     let n = labels.dims()[0];
     let classes = Tensor::<1, Int>::arange(0..m as i64, &labels.device()).cast(labels.dtype());

@@ -15,7 +15,7 @@ pub trait Marginals: Predictive<Targets = Tensor<2>> {
     /// differentiable where it is continuous.
     fn cdf(&self, targets: &Tensor<2>) -> Tensor<2>;
 
-    /// The same distributions on the host, to the last digits of f64 whatever the dtype. Reads the
+    /// Takes the distributions to the host, to the last digits of f64 whatever the dtype. Reads the
     /// parameters back once.
     fn on_host(&self) -> Box<dyn HostMarginals>;
 
@@ -65,12 +65,12 @@ pub trait Density: Predictive {
     /// `ln f_i(y_i)`, `[n]`, differentiable.
     fn log_density(&self, targets: &Self::Targets) -> Tensor<1>;
 
-    /// The same of data, `[n]`, without gradients: −∞ where a target has density 0.
+    /// Computes the log density of data, `[n]`, without gradients: −∞ where a target has density 0.
     fn log_density_of_data(&self, targets: &Self::Targets) -> Tensor<1> {
         self.log_density(targets)
     }
 
-    /// Whether the entropies of such predictions are bounded from below: those of probabilities of
+    /// Tells whether the entropies of such predictions are bounded from below: those of probabilities of
     /// classes are, by 0; those of densities are not.
     fn has_bounded_entropy() -> bool {
         false

@@ -128,7 +128,7 @@ impl Density for Dirichlet {
     }
 }
 
-/// How far the sum of the coordinates of a target may be from 1.
+/// The distance from 1 that the sum of the coordinates of a target may have.
 const SUM_TOLERANCE: f64 = 1e-5;
 
 /// A draw from `Dir(α)`: normalised gamma variables, in logarithms so that a small `α` does not
@@ -146,7 +146,7 @@ pub(super) fn draw_dirichlet(alpha: &[f64], rng: &mut dyn Rng) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-/// All finite and positive, at least one row.
+/// Checks that all numbers are finite and positive, in one row or more.
 pub(super) fn check_positive(parameter: &Tensor<2>, what: &'static str) -> Result<()> {
     let [_, columns] = parameter.dims();
     let values = check_real(parameter, what)?;
@@ -163,7 +163,7 @@ pub(super) fn check_positive(parameter: &Tensor<2>, what: &'static str) -> Resul
     }
 }
 
-/// All targets within an interval.
+/// Checks that all targets are within an interval.
 pub(crate) fn check_unit_interval(
     targets: &Tensor<2>,
     interval: impl std::ops::RangeBounds<f64>,

@@ -19,7 +19,7 @@ const SERIES: [f64; 7] = [
     1.0 / 156.0,
 ];
 
-/// From here on the series is exact to f64.
+/// The number from which on the series is exact to f64.
 const LARGE: usize = 9;
 
 /// `½ ln 2π`.

@@ -12,7 +12,7 @@ use crate::{
 /// [`QuantileRecalibration`](crate::recalibration::QuantileRecalibration) have none in closed form: take
 /// [`Samples::drawn_from`](super::Samples::drawn_from) them.
 pub trait Geometry: Predictive {
-    /// Whether predictions have this distance.
+    /// Checks that predictions have this distance.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ pub trait Geometry: Predictive {
     /// predictions have no such coordinates.
     fn coordinates(&self) -> Option<Tensor<2>>;
 
-    /// Whether the distances are known to be those between points of a Hilbert space, which makes
+    /// Tells whether the distances are known to be those between points of a Hilbert space, which makes
     /// radial kernels on these predictions positive definite: see
     /// [`Kernel::is_positive_definite_on`](crate::kernel::Kernel::is_positive_definite_on).
     ///

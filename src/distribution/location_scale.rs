@@ -1,4 +1,4 @@
-//! What predictions with a location and a scale for each coordinate share.
+//! Functions of predictions with a location and a scale for each coordinate.
 
 use burn::tensor::Tensor;
 
@@ -67,7 +67,7 @@ impl LocationScale {
         Self::new(join(|set| &set.location), join(|set| &set.scale))
     }
 
-    /// All finite, scales positive, at least one row.
+    /// Checks that all numbers are finite and scales positive, in one row or more.
     pub fn check(&self) -> Result<()> {
         check_real(&self.location, "the location")?;
         let scales = check_real(&self.scale, "the scale")?;
@@ -109,7 +109,7 @@ impl LocationScale {
         terms.sum_dim(1).squeeze_dim(1)
     }
 
-    /// On the host, by the distribution of location 0 and scale 1.
+    /// Takes the marginals to the host, by the distribution of location 0 and scale 1.
     pub fn on_host(&self, standard: Standard) -> Box<dyn HostMarginals> {
         let (location, scale) = self.to_vecs();
         Box::new(HostLocationScale {
@@ -180,7 +180,7 @@ pub(super) fn check_real(tensor: &Tensor<2>, what: &'static str) -> Result<Vec<f
     }
 }
 
-/// Whether targets of a training loss have the shape of the predictions: they would broadcast.
+/// Asserts that targets of a training loss have the shape of the predictions: they would broadcast.
 pub(super) fn assert_targets(targets: &Tensor<2>, shape: [usize; 2]) {
     assert_eq!(
         targets.dims(),

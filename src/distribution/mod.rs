@@ -1,4 +1,4 @@
-//! What a model predicts, and the aspects of it whose calibration can be asked for.
+//! Predictive distributions, and the aspects of them whose calibration can be tested.
 //!
 //! A [`Categorical`] holds checked class probabilities. It is built from logits or from
 //! probabilities by name, never by guessing. A *lens* turns predictions and labels into simpler

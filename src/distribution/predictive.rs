@@ -21,7 +21,7 @@ pub type DrawnBy<P> = <<P as Predictive>::Targets as Targets>::Drawn;
 /// A kind of your own needs its parameters ([`parameter`](Self::parameter), [`map`](Self::map)), a check
 /// of them, and a sampler.
 pub trait Predictive: Clone + Debug {
-    /// What is observed.
+    /// The type of the observations.
     type Targets: Targets;
 
     /// One of the tensors of parameters, a row for each prediction. It tells the number of predictions,
@@ -43,7 +43,7 @@ pub trait Predictive: Clone + Debug {
         self.parameter().dims()[0]
     }
 
-    /// Whether there are no predictions.
+    /// Tells whether there are no predictions.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -58,12 +58,12 @@ pub trait Predictive: Clone + Debug {
         self.parameter().dtype()
     }
 
-    /// The same predictions without gradients.
+    /// Detaches the predictions from gradients.
     fn detach(&self) -> Self {
         self.map(&Tensor::detach)
     }
 
-    /// The same predictions, without gradients, on the device and in the dtype of others.
+    /// Takes the predictions, without gradients, to the device and the dtype of others.
     fn like(&self, other: &Self) -> Self {
         let (device, dtype) = (other.device(), other.dtype());
         self.map(&|parameter| parameter.detach().to_device(&device).cast(dtype))
@@ -90,14 +90,14 @@ pub trait Predictive: Clone + Debug {
         sum.into_inner()
     }
 
-    /// Whether the parameters are valid.
+    /// Checks that the parameters are valid.
     ///
     /// # Errors
     ///
     /// Which row holds what value, and what was expected.
     fn check(&self) -> Result<()>;
 
-    /// Whether there is one valid target for each prediction.
+    /// Checks that there is one valid target for each prediction.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ pub trait Predictive: Clone + Debug {
         }
     }
 
-    /// Whether the others are over the same targets.
+    /// Checks that the others are over the same targets.
     ///
     /// # Errors
     ///

@@ -11,13 +11,13 @@ pub trait Redrawn: Clone + Debug + Send + Sync {
     /// The targets of one set, on the host.
     type Drawn;
 
-    /// From the targets of each set.
+    /// Collects the targets of each set.
     fn from_sets(sets: Vec<Self::Drawn>) -> Self;
 
     /// The number of sets.
     fn len(&self) -> usize;
 
-    /// Whether there are no sets.
+    /// Tells whether there are no sets.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -35,7 +35,7 @@ pub type RedrawnBy<P> = <<P as Predictive>::Targets as Targets>::Redrawn;
 
 /// Draws so many sets of targets at once.
 pub struct Redrawer<P: Predictive> {
-    /// How many sets are drawn at a time, so that they fit into memory; it depends on the predictions
+    /// The number of sets that are drawn at a time, so that they fit into memory; it depends on the predictions
     /// alone, so that a seed gives the same sets whatever is computed from them.
     pub batch: usize,
     /// Draws.
@@ -67,7 +67,7 @@ impl Redrawn for Vec<Vec<f64>> {
 #[derive(Debug, Clone)]
 pub struct LabelSets {
     reference: Arc<[u32]>,
-    /// Those of set `r` are `flips[starts[r]..starts[r + 1]]`, by increasing sample.
+    /// The flips; those of set `r` are `flips[starts[r]..starts[r + 1]]`, by increasing sample.
     flips: Vec<Flip>,
     starts: Vec<usize>,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Flip {
 }
 
 impl LabelSets {
-    /// From labels of each set.
+    /// Collects the labels of each set.
     pub(crate) fn against(reference: &Arc<[u32]>, sets: &[Vec<usize>]) -> Self {
         let (mut flips, mut starts) = (Vec::new(), vec![0]);
         for set in sets {
@@ -154,7 +154,7 @@ impl LabelSets {
         &self.reference
     }
 
-    /// Where a set differs from the reference, by increasing sample.
+    /// The differences of a set from the reference, by increasing sample.
     pub(crate) fn flips(&self, set: usize) -> &[Flip] {
         &self.flips[self.starts[set]..self.starts[set + 1]]
     }
@@ -170,10 +170,10 @@ impl LabelSets {
 const CHUNK: usize = 512;
 /// Flips of a batch of sets, in the mean.
 const FLIPS: f64 = (1 << 23) as f64;
-/// Up to this probability the sets in which a sample is flipped are found by their gaps.
+/// The probability up to which the sets in which a sample is flipped are found by their gaps.
 const RARE: f64 = 0.25;
 
-/// How many sets are drawn at a time.
+/// The number of sets that are drawn at a time.
 pub(super) fn batch(rows: &ClassRows) -> usize {
     (FLIPS / rows.expected_errors().max(1.0)).clamp(1.0, 1024.0) as usize
 }

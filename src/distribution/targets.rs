@@ -11,7 +11,7 @@ use crate::{
     host::{checked_labels, int_tensor, is_host, to_vec},
 };
 
-/// What was observed, for `n` samples: classes, `Tensor<1, Int>` of shape `[n]`, or vectors of `ℝ^d`,
+/// The observations of `n` samples: classes, `Tensor<1, Int>` of shape `[n]`, or vectors of `ℝ^d`,
 /// `Tensor<2>` of shape `[n, d]`.
 pub trait Targets: Clone + Debug {
     /// Targets on the host, row by row.
@@ -23,29 +23,29 @@ pub trait Targets: Clone + Debug {
     /// The number `n` of samples.
     fn len(&self) -> usize;
 
-    /// Whether there are no samples.
+    /// Tells whether there are no samples.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The same on the host. A class that is negative is a panic.
+    /// Reads the targets back. Panics on a negative class.
     fn drawn(&self) -> Self::Drawn;
 
-    /// Those of consecutive samples.
+    /// Selects the targets of consecutive samples.
     fn slice_rows(&self, rows: Range<usize>) -> Self;
 
-    /// Those of the given samples, in their order; one may come several times.
+    /// Selects the targets of the given samples, in their order; one may come several times.
     fn select_rows(&self, rows: &[usize]) -> Self;
 
-    /// Whether they are valid targets of so many predictions over so many classes or dimensions.
+    /// Checks that they are valid targets of so many predictions over so many classes or dimensions.
     ///
     /// # Errors
     ///
     /// Which row holds what value, and what was expected.
     fn check(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()>;
 
-    /// Whether shape and dtype fit, and labels that are on the host are classes; reads nothing back
-    /// from a device.
+    /// Checks that shape and dtype fit, and that labels on the host are classes. Reads nothing back from a
+    /// device.
     ///
     /// # Errors
     ///
@@ -61,8 +61,7 @@ pub trait Targets: Clone + Debug {
     /// Targets that are on the host as tensors.
     fn observed(drawn: &Self::Drawn, dimensions: usize, options: (&Device, DType)) -> Self;
 
-    /// Whether a sample counts, `[n]`: its label is not one of those that stand for padding. None if
-    /// all do.
+    /// Tells which samples count, `[n]`: those whose label does not stand for padding. None if all do.
     fn kept(&self, pad_tokens: &[usize]) -> Option<Tensor<1, Bool>>;
 }
 

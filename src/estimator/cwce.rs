@@ -60,17 +60,17 @@ impl Cwce {
         }
     }
 
-    /// The same with other bins.
+    /// Sets the bins.
     pub fn with_binning(self, binning: Binning) -> Self {
         Self { binning, ..self }
     }
 
-    /// The same by another estimator.
+    /// Sets the estimator.
     pub fn with_form(self, form: TceForm) -> Self {
         Self { form, ..self }
     }
 
-    /// The same with another weight of each class.
+    /// Sets the weight of each class.
     pub fn with_weight(self, weight: ClassWeight) -> Self {
         Self { weight, ..self }
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::{Bin, Binning, Event};
 use crate::{distribution::Categorical, error::Result, estimator::Estimator, host::to_vec};
 
-/// What of a prediction is binned and compared with the labels.
+/// The aspect of a prediction that is binned and compared with the labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Aspect {
@@ -15,7 +15,7 @@ pub enum Aspect {
     Event(Event),
 }
 
-/// How far the mean prediction `p̄` of a bin is from the frequencies `ȳ` of the classes in it.
+/// The distance of the mean prediction `p̄` of a bin from the frequencies `ȳ` of the classes in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Discrepancy {
@@ -82,9 +82,9 @@ impl Discrepancy {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ece {
-    /// What is binned and compared.
+    /// The aspect that is binned and compared.
     pub aspect: Aspect,
-    /// How it is binned.
+    /// The bins.
     pub binning: Binning,
     /// The distance `d`, total variation by default.
     pub discrepancy: Discrepancy,
@@ -97,27 +97,27 @@ impl Default for Ece {
 }
 
 impl Ece {
-    /// Of the top label, with bins of equal width.
+    /// Takes the top label, with bins of equal width.
     pub fn top_label(bins: usize) -> Self {
         Self::new(Aspect::Event(Event::TopLabel), Binning::Uniform { bins })
     }
 
-    /// Of the top label, with bins of equal mass.
+    /// Takes the top label, with bins of equal mass.
     pub fn equal_mass(bins: usize) -> Self {
         Self::new(Aspect::Event(Event::TopLabel), Binning::EqualMass { bins })
     }
 
-    /// Of the whole prediction, with `bins` bins of equal width for each class; 10 is usual.
+    /// Takes the whole prediction, with `bins` bins of equal width for each class; 10 is usual.
     pub fn uniform(bins: usize) -> Self {
         Self::new(Aspect::Vector, Binning::Uniform { bins })
     }
 
-    /// Of the whole prediction, with median-variance bins of at least `minimum` samples.
+    /// Takes the whole prediction, with median-variance bins of at least `minimum` samples.
     pub fn median_variance(minimum: usize) -> Self {
         Self::new(Aspect::Vector, Binning::MedianVariance { minimum })
     }
 
-    /// Of any aspect with any bins, by total variation.
+    /// Takes any aspect with any bins, by total variation.
     pub fn new(aspect: Aspect, binning: Binning) -> Self {
         Self {
             aspect,
@@ -126,7 +126,7 @@ impl Ece {
         }
     }
 
-    /// The same by another distance.
+    /// Sets the distance.
     pub fn with_discrepancy(self, discrepancy: Discrepancy) -> Self {
         Self {
             discrepancy,

@@ -51,7 +51,7 @@ impl SkceForm {
         }
     }
 
-    /// Whether there are enough samples.
+    /// Checks that there are enough samples.
     pub(crate) fn check_size(self, samples: usize) -> Result<()> {
         match self {
             Self::Biased => Ok(()),

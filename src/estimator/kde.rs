@@ -39,7 +39,7 @@ impl Default for KdeTce {
 }
 
 impl KdeTce {
-    /// Of the top label, of order `p`, with the bandwidth of the reference rule.
+    /// Estimates the error of order `p` of the top label, with the bandwidth of the reference rule.
     pub fn new(order: f64) -> Self {
         Self {
             event: Event::TopLabel,
@@ -48,12 +48,12 @@ impl KdeTce {
         }
     }
 
-    /// The same of another event.
+    /// Sets the event.
     pub fn with_event(self, event: Event) -> Self {
         Self { event, ..self }
     }
 
-    /// The same with a fixed bandwidth.
+    /// Fixes the bandwidth.
     pub fn with_bandwidth(self, bandwidth: f64) -> Self {
         Self {
             bandwidth: Some(bandwidth),

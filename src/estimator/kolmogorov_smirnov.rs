@@ -19,7 +19,7 @@ pub struct KolmogorovSmirnov {
 }
 
 impl KolmogorovSmirnov {
-    /// Of the given event.
+    /// Estimates the error of an event.
     pub fn new(event: Event) -> Self {
         Self { event }
     }

@@ -97,7 +97,7 @@ impl MeanEstimate {
     }
 }
 
-/// Whether a confidence level is between 0 and 1.
+/// Checks that a confidence level is between 0 and 1.
 pub(crate) fn check_level(level: f64) -> Result<()> {
     match level > 0.0 && level < 1.0 {
         true => Ok(()),

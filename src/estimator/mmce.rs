@@ -60,7 +60,7 @@ impl Mmce {
         }
     }
 
-    /// The same estimator, fused or composed.
+    /// Sets whether the computation is fused or composed.
     pub fn with_computation(self, computation: Computation) -> Self {
         Self {
             computation,
@@ -164,7 +164,7 @@ impl Mmce {
             .with_bandwidth(Bandwidth::Fixed(self.bandwidth))
     }
 
-    /// Whether the bandwidth is valid and there are enough samples.
+    /// Checks the bandwidth and the number of samples.
     pub(crate) fn validate(&self, samples: usize) -> Result<()> {
         self.kernel().validate()?;
         match self.form {

@@ -37,7 +37,7 @@ pub(crate) fn diagonal(residuals: Tensor<3>) -> Tensor<3> {
 #[derive(Debug, Clone)]
 pub struct ClassPairs {
     kernel: Kernel,
-    /// What a fused pass knows it by: with one of some profiles.
+    /// The kernel of the fused pass, which some profiles have.
     fused: Option<PairKernel>,
     /// Whether there is a matrix other than `I`.
     folded: bool,

@@ -57,7 +57,7 @@ impl<K> Skce<K> {
         Self::new(kernel, SkceForm::Block(size))
     }
 
-    /// The same estimator, fused or composed.
+    /// Sets whether the computation is fused or composed.
     pub fn with_computation(self, computation: Computation) -> Self {
         Self {
             computation,

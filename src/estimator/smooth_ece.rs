@@ -32,7 +32,7 @@ pub struct SmoothEce {
 }
 
 impl SmoothEce {
-    /// Of the given event.
+    /// Estimates the error of an event.
     pub fn new(event: Event) -> Self {
         Self { event }
     }

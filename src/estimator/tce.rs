@@ -92,17 +92,17 @@ impl Default for Tce {
 }
 
 impl Tce {
-    /// The same of another event.
+    /// Sets the event.
     pub fn with_event(self, event: Event) -> Self {
         Self { event, ..self }
     }
 
-    /// The same with other bins.
+    /// Sets the bins.
     pub fn with_binning(self, binning: Binning) -> Self {
         Self { binning, ..self }
     }
 
-    /// The same by another estimator.
+    /// Sets the estimator.
     pub fn with_form(self, form: TceForm) -> Self {
         Self { form, ..self }
     }

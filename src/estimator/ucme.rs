@@ -70,7 +70,7 @@ impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
         })
     }
 
-    /// The same with a median bandwidth fixed at that of the given predictions.
+    /// Fixes a median bandwidth at that of the given predictions.
     pub(crate) fn fixed(&self, predictions: &P) -> Result<Self> {
         self.predictions.check_like(predictions)?;
         predictions.check()?;

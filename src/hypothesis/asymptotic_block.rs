@@ -64,7 +64,7 @@ impl<K> AsymptoticBlockSkceTest<K> {
     }
 }
 
-/// Whether there are two blocks.
+/// Checks that there are two blocks.
 pub(crate) fn check_blocks(blocks: usize, size: usize, samples: usize) -> Result<()> {
     match blocks {
         0 | 1 => Err(Error::TooFewSamples {

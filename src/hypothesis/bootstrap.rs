@@ -54,8 +54,8 @@ fn on_device(pairs: &impl PairMatrix, values: Vec<f64>, shape: [usize; 2]) -> Te
     )
 }
 
-/// For each replicate, how often each of `n` samples is drawn in `n` draws, less 1: `n × replicates`
-/// in row-major order.
+/// The number of times that each of `n` samples is drawn in `n` draws, less 1, for each replicate:
+/// `n × replicates` in row-major order.
 fn centred_counts(n: usize, replicates: usize, rng: &mut dyn Rng) -> Vec<f64> {
     let mut counts = vec![-1.0; n * replicates];
     for replicate in 0..replicates {

@@ -45,7 +45,7 @@ use crate::{distribution::Predictive, error::Result};
 pub struct ExactTest<S> {
     /// The statistic.
     pub statistic: S,
-    /// How many sets of targets are drawn, 999 by default.
+    /// The number of sets of targets that are drawn, 999 by default.
     pub redraws: Redraws,
 }
 

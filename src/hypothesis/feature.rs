@@ -257,7 +257,7 @@ impl Features {
         z
     }
 
-    /// Whether a label has probability 0.
+    /// Tells whether a label has probability 0.
     fn impossible(&self, labels: &[usize]) -> bool {
         labels
             .iter()

@@ -73,7 +73,7 @@ fn increasing(p_values: &[f64]) -> Result<Vec<usize>> {
     Ok(order)
 }
 
-/// What a test found for each class against the rest.
+/// The outcomes of a test of each class against the rest.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ClassWiseOutcome {

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// How [`AsymptoticSkceTest`](super::AsymptoticSkceTest) approximates the null distribution of
+/// The approximation of [`AsymptoticSkceTest`](super::AsymptoticSkceTest) to the null distribution of
 /// `T = n·SKCE_uq`.
 ///
 /// If the model is calibrated, `T` converges to `Σ_k λ_k (Z_k² − 1)` with standard normal `Z_k` and

@@ -12,20 +12,20 @@ pub(super) fn resampling_p_value(statistic: f64, replicates: &[f64]) -> f64 {
     (1 + exceeding) as f64 / (1 + replicates.len()) as f64
 }
 
-/// The same for a discrete statistic, see [`Ties`].
+/// The p-value of a discrete statistic, see [`Ties`].
 pub(super) fn discrete_p_value(statistic: f64, replicates: &[f64], dtype: DType) -> f64 {
     let ties = Ties::of(statistic, replicates, dtype);
     resampling_p_value(ties.least, replicates)
 }
 
-/// What reaches a discrete statistic: replicates that equal it do even where rounding in the given
-/// precision made them less.
+/// The least replicate that counts as large as a discrete statistic: replicates that equal it do even where
+/// rounding in the given precision made them less.
 pub(super) struct Ties {
     least: f64,
 }
 
 impl Ties {
-    /// Of a statistic; some replicates tell its scale.
+    /// Takes the scale of the statistic from the replicates.
     pub fn of(statistic: f64, replicates: &[f64], dtype: DType) -> Self {
         let largest = replicates
             .iter()
@@ -79,7 +79,7 @@ pub(crate) enum Probability {
 }
 
 impl Probability {
-    /// Of so many redraws: the least p-value of these says no more than that it is so small.
+    /// A p-value from redraws: the least that these can give is only an upper bound.
     pub fn resampled(p: f64, redraws: usize) -> Self {
         match p <= 1.5 / (redraws + 1) as f64 {
             true => Self::AtMost(p),
@@ -87,7 +87,7 @@ impl Probability {
         }
     }
 
-    /// How the p-value compares with the number.
+    /// The sign between the p-value and the number.
     pub fn sign(&self) -> &'static str {
         match self {
             Self::Equal(_) => "=",

@@ -4,7 +4,7 @@ use statrs::distribution::{Beta, Binomial, ContinuousCDF, Discrete};
 
 use crate::error::{Error, Result};
 
-/// How many sets of targets an exact test draws.
+/// The number of sets of targets that an exact test draws.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Redraws {
@@ -41,7 +41,7 @@ impl Default for Redraws {
     }
 }
 
-/// What the redraws say.
+/// The result of the redraws.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Found {
     pub redraws: usize,
@@ -51,7 +51,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Where the p-value of endless redraws lies with the given probability, or more (Clopper, Pearson).
+    /// The interval that holds the p-value of endless redraws with at least the given probability (Clopper and
+    /// Pearson 1934).
     pub fn interval(self, level: f64) -> (f64, f64) {
         let (g, rest) = (
             self.exceedances as f64,
@@ -78,7 +79,7 @@ impl Found {
 const FIRST: usize = 99;
 
 impl Redraws {
-    /// Whether there are any, and the parameters are valid.
+    /// Checks that there are redraws, and that the parameters are valid.
     pub(super) fn validate(self) -> Result<()> {
         let least = |name, value: usize| match value {
             0 => Err(Error::Parameter {
@@ -162,7 +163,7 @@ impl Redraws {
     }
 }
 
-/// Whether the p-value is on one side of the level, but for a risk over all numbers of redraws.
+/// Tells whether the p-value is on one side of the level, but for a risk over all numbers of redraws.
 pub(super) fn decided(found: Found, level: f64, risk: f64) -> bool {
     let redraws = found.redraws as u64;
     let binomial = Binomial::new(level, redraws).expect("a level between 0 and 1");

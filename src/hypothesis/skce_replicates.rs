@@ -82,7 +82,7 @@ fn totals(skce: &Skce, points: &Tensor<2>, sums: Vec<f64>, sets: usize) -> Vec<f
     totals
 }
 
-/// From `Σ_st h_st`; the diagonal is `h_ss = ‖δ_s‖² = 1 − 2 p[y] + ‖p‖²`.
+/// The estimate from `Σ_st h_st`; the diagonal is `h_ss = ‖δ_s‖² = 1 − 2 p[y] + ‖p‖²`.
 fn estimate(form: SkceForm, total: f64, set: &Resample, points: &[f64], m: usize) -> Result<f64> {
     let samples = set.targets.len();
     let size = samples as f64;

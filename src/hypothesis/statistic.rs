@@ -59,8 +59,8 @@ pub trait Statistic<P: Predictive = Categorical>: Estimator<P> {
             .collect()
     }
 
-    /// What computes the statistic of many sets of targets for the same predictions. By default an
-    /// [`estimate`](Estimator::estimate) of each.
+    /// Prepares the statistic for many sets of targets of the same predictions. By default it
+    /// [`estimate`](Estimator::estimate)s each.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
     }
 }
 
-/// By `O(n)` operations for each set: the confidences are sorted once.
+/// Costs `O(n)` operations for each set: the confidences are sorted once.
 impl Statistic for Mmce {
     fn evaluator<'a>(
         &'a self,
@@ -164,7 +164,7 @@ impl Statistic for Mmce {
     }
 }
 
-/// Of the top label by what the labels of a set change in each bin.
+/// For the top label, updates each bin by the labels that a set changes.
 impl Statistic for Ece {
     fn evaluator<'a>(
         &'a self,
@@ -176,7 +176,7 @@ impl Statistic for Ece {
     }
 }
 
-/// As [`Ece`].
+/// Updates bins as [`Ece`] does.
 impl Statistic for Mce {
     fn evaluator<'a>(
         &'a self,
@@ -214,7 +214,7 @@ fn binned<'a>(
     )?))
 }
 
-/// Of the top label by what the labels of a set change in each bin.
+/// For the top label, updates each bin by the labels that a set changes.
 impl Statistic for Tce {
     fn evaluator<'a>(
         &'a self,
@@ -237,7 +237,7 @@ impl Statistic for Tce {
     }
 }
 
-/// Of the top label by `O(n)` operations for each set: the confidences are sorted once.
+/// For the top label, costs `O(n)` operations for each set: the confidences are sorted once.
 impl Statistic for KolmogorovSmirnov {
     fn evaluator<'a>(
         &'a self,

@@ -45,7 +45,7 @@ pub struct ToleranceTest<Q> {
 }
 
 impl<Q> ToleranceTest<Q> {
-    /// Of an error and how much of it can be tolerated.
+    /// Tests whether an error is above a tolerance.
     pub fn new(error: Q, tolerance: f64) -> Self {
         Self { error, tolerance }
     }

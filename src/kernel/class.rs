@@ -14,7 +14,7 @@ pub trait ClassKernel: Clone + Debug {
     /// The scalar factor `k`.
     fn scalar(&self) -> Kernel;
 
-    /// The same kernel with another scalar factor.
+    /// Replaces the scalar factor.
     fn with_scalar(&self, scalar: Kernel) -> Self;
 
     /// The rows of `M`; none for `M = I`.
@@ -42,7 +42,7 @@ pub trait ClassKernel: Clone + Debug {
         None
     }
 
-    /// Whether the parameters are valid, for predictions over so many classes.
+    /// Checks that the parameters are valid, for predictions over so many classes.
     ///
     /// # Errors
     ///

@@ -130,12 +130,12 @@ impl Kernel {
         }
     }
 
-    /// The same kernel over another distance.
+    /// Sets the distance.
     pub fn with_distance(self, distance: Distance) -> Self {
         Self { distance, ..self }
     }
 
-    /// The same kernel with another bandwidth.
+    /// Sets the bandwidth.
     pub fn with_bandwidth(self, bandwidth: Bandwidth) -> Self {
         Self { bandwidth, ..self }
     }
@@ -145,7 +145,7 @@ impl Kernel {
         1.0
     }
 
-    /// Whether the kernel is known to be positive definite between the points of any `ℝ^d`: hence on
+    /// Tells whether the kernel is known to be positive definite between the points of any `ℝ^d`: hence on
     /// class probabilities and on all predictions that have
     /// [coordinates](crate::distribution::Geometry::coordinates). Of other predictions, such as
     /// mixtures, it says nothing: see [`is_positive_definite_on`](Self::is_positive_definite_on).
@@ -159,8 +159,8 @@ impl Kernel {
         self.profile.is_positive_definite_over(self.distance)
     }
 
-    /// Whether the parameters are valid: a fixed bandwidth must be positive and finite, and the
-    /// profile be [valid](Profile::validate).
+    /// Checks the parameters: a fixed bandwidth must be positive and finite, and the profile
+    /// [valid](Profile::validate).
     pub fn validate(&self) -> Result<()> {
         self.profile.validate()?;
         match self.bandwidth {
@@ -175,8 +175,8 @@ impl Kernel {
         }
     }
 
-    /// The same kernel with its bandwidth fixed: [`Bandwidth::Median`] becomes the exact median
-    /// of the distances between all pairs of the given points, see [`median_distance`].
+    /// Fixes the bandwidth: [`Bandwidth::Median`] becomes the exact median of the distances between all
+    /// pairs of the given points, see [`median_distance`].
     ///
     /// # Shapes
     ///
@@ -253,7 +253,7 @@ impl Kernel {
         self.between_by(Computation::Auto, x, y)
     }
 
-    /// The same; unless the computation is composed, in vectors of the host where it has the kernel.
+    /// The kernel matrix; unless the computation is composed, in vectors of the host where it has the kernel.
     ///
     /// # Panics
     ///
@@ -283,14 +283,14 @@ impl Kernel {
         }
     }
 
-    /// Of the distances within batches, `[batch, n, n]`, whose pairs have the median.
+    /// The kernel of the distances within batches, `[batch, n, n]`, whose pairs have the median.
     fn within(&self, distances: Distances) -> Tensor<3> {
         self.of(distances.clone(), || {
             median_of_pairs(distances.plain().detach())
         })
     }
 
-    /// Of any distances; the median is used where the bandwidth is to be.
+    /// The kernel of any distances; the median is used where the bandwidth is to be.
     fn of(&self, distances: Distances, median: impl FnOnce() -> Tensor<1>) -> Tensor<3> {
         match (self.bandwidth, distances) {
             (Bandwidth::Fixed(bandwidth), distances) => self.at(distances, bandwidth),
@@ -304,7 +304,7 @@ impl Kernel {
         }
     }
 
-    /// Of any distances at a bandwidth.
+    /// The kernel of any distances at a bandwidth.
     fn at(&self, distances: Distances, bandwidth: f64) -> Tensor<3> {
         // products: in Burn 0.22.1 the gradient of a division by a scalar goes through f32
         match distances {

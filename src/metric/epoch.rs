@@ -45,11 +45,11 @@ pub struct EpochMetric<Q> {
     name: MetricName,
     scale: Scale,
     batches: Vec<CalibrationInput>,
-    /// Of the epoch, once computed.
+    /// The value of the epoch, once computed.
     value: Option<f64>,
 }
 
-/// What the model gives.
+/// The output of the model.
 #[derive(Debug, Clone, Copy)]
 enum Scale {
     Logits,
@@ -57,12 +57,12 @@ enum Scale {
 }
 
 impl<Q: Quantity> EpochMetric<Q> {
-    /// Of a model that gives logits.
+    /// Takes the output of the model as logits.
     pub fn from_logits(quantity: Q) -> Self {
         Self::new(quantity, Scale::Logits)
     }
 
-    /// Of a model that gives probabilities.
+    /// Takes the output of the model as probabilities.
     pub fn from_probabilities(quantity: Q) -> Self {
         Self::new(quantity, Scale::Probabilities)
     }
@@ -77,7 +77,7 @@ impl<Q: Quantity> EpochMetric<Q> {
         }
     }
 
-    /// The same under another name, which must be one of its own among the metrics of a training.
+    /// Sets the name, which no other metric of the training may have.
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self {
             name: Arc::new(name.into()),
@@ -95,7 +95,7 @@ impl<Q: Quantity> EpochMetric<Q> {
         self.quantity.value(&predictions, &labels)
     }
 
-    /// All batches as one: `[n, m]` and `[n]`.
+    /// Joins all batches: `[n, m]` and `[n]`.
     fn epoch(&self) -> Result<(Tensor<2>, Tensor<1, Int>)> {
         let first = &self.batches[0].output;
         let (device, expected) = (first.device(), first.dims()[1]);

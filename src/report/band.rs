@@ -2,7 +2,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::error::{Error, Result};
 
-/// Whether the level of a band is a probability other than 0 and 1.
+/// Checks that the level of a band is a probability other than 0 and 1.
 pub(super) fn check_level(level: f64) -> Result<()> {
     match level > 0.0 && level < 1.0 {
         true => Ok(()),

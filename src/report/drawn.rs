@@ -11,12 +11,12 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// As a file of SVG.
+    /// Writes a file of SVG.
     pub fn to_svg(&self) -> String {
         svg::document(&self.picture, &self.title, &self.description)
     }
 
-    /// As an element of a page.
+    /// Writes an element of a page.
     pub fn element(&self) -> String {
         svg::element(&self.picture, &self.title, &self.description)
     }

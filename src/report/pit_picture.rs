@@ -42,7 +42,7 @@ impl PitDiagram {
         self.drawn("PIT", self.title())
     }
 
-    /// All that the picture shows, in words.
+    /// Describes the picture in words.
     fn description(&self) -> String {
         let mut text = format!(
             "{} values in {} bins of equal width, as densities, 1 if the model is calibrated. The {} % \
@@ -68,7 +68,7 @@ impl PitDiagram {
         text
     }
 
-    /// Where a bin begins.
+    /// The lower edge of a bin.
     pub(super) fn edge(&self, bin: usize) -> f64 {
         bin as f64 / self.counts.len() as f64
     }
@@ -134,7 +134,7 @@ impl PitDiagram {
     }
 }
 
-/// From 0 in steps of 1, 2 or 5 times a power of ten, at most six.
+/// Ticks from 0 in steps of 1, 2 or 5 times a power of ten, at most six.
 fn ticks(top: f64) -> impl Iterator<Item = f64> {
     let power = 10f64.powf(top.log10().floor() - 1.0);
     let steps = [1.0, 2.0, 5.0, 10.0, 20.0].map(|step| step * power);

@@ -4,9 +4,8 @@ use crate::{
     estimator::regression::{QuantileCurve, QuantilePoint},
 };
 
-/// How often targets are at most the predicted quantiles, against the level of these (Kuleshov, Fenner,
-/// Ermon: *Accurate uncertainties for deep learning using calibrated regression*, 2018), with the band
-/// in which the whole curve of a calibrated model lies.
+/// The frequency of targets that are at most the predicted quantile, against its level (Kuleshov, Fenner,
+/// Ermon 2018), with the band in which the whole curve of a calibrated model lies.
 ///
 /// The band is `level ± ε` with `ε = √(ln(2/α)/2n)`, `α = 1 − level of the band`: by the inequality of
 /// Dvoretzky, Kiefer and Wolfowitz with Massart's constant (1990) it holds at all levels at once, for
@@ -44,7 +43,7 @@ pub struct QuantileDiagram {
 }
 
 impl QuantileDiagram {
-    /// Of the frequencies among so many values, samples times coordinates.
+    /// Takes the frequencies among `values` values, samples times coordinates.
     ///
     /// # Errors
     ///
@@ -77,7 +76,7 @@ impl QuantileDiagram {
         ((level - half).max(0.0), (level + half).min(1.0))
     }
 
-    /// Whether a point lies in the band.
+    /// Tells whether a point lies in the band.
     pub fn is_inside(&self, point: &QuantilePoint) -> bool {
         let (low, high) = self.band(point.level);
         (low..=high).contains(&point.frequency)

@@ -33,7 +33,7 @@ impl QuantileDiagram {
         self.drawn("quantiles", TITLE.into())
     }
 
-    /// All that the picture shows, in words.
+    /// Describes the picture in words.
     fn description(&self) -> String {
         let mut text = format!(
             "{} values, mean distance {} from the diagonal. Of the {} levels, {} are outside the {} % band, \

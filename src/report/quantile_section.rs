@@ -30,7 +30,7 @@ pub struct QuantileSection {
     /// The omnibus test of all samples, or why there is none.
     #[serde(serialize_with = "serialize_or_reason")]
     pub omnibus: Result<OmnibusOutcome>,
-    /// By how much central intervals of 90 % are promised to cover more targets than they do.
+    /// The coverage that central intervals of 90 % promise less that which they have.
     #[serde(serialize_with = "serialize_or_reason")]
     pub overconfidence: Result<Interval>,
     /// The unbiased SKCE, or why there is none.
@@ -48,7 +48,7 @@ pub struct QuantileSection {
     pub root_mean_squared_error: f64,
     /// The coverage of the central intervals of 50 %, and their width.
     pub half: IntervalCoverage,
-    /// The same of 90 %.
+    /// The coverage of the central intervals of 90 %, and their width.
     pub ninety: IntervalCoverage,
     /// The histogram of the probability integral transforms, of all coordinates together.
     pub pit: PitDiagram,
@@ -351,7 +351,7 @@ impl Report<QuantileSection> {
     }
 }
 
-/// How far a coverage is off its level.
+/// The difference of a coverage from its level, in words.
 fn direction(excess: f64) -> String {
     let points = decimals(100.0 * excess.abs(), 2);
     match excess {

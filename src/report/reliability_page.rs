@@ -101,7 +101,7 @@ fn drawn(diagram: &ReliabilityDiagram, picture: Picture, what: &str) -> Drawn {
     }
 }
 
-/// What the marks mean.
+/// The meanings of the marks.
 fn key(level: f64) -> String {
     let level = decimals(100.0 * level, 2);
     let band = format!("where {level} % of the marks of a calibrated model would lie, bin by bin");

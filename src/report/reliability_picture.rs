@@ -39,7 +39,7 @@ impl ReliabilityDiagram {
         }
     }
 
-    /// What stands in the picture, which does not know how its reader counts classes.
+    /// The heading in the picture, which does not know how its reader counts classes.
     fn heading(&self) -> &'static str {
         match self.event {
             Event::TopLabel => "top label",
@@ -56,7 +56,7 @@ impl ReliabilityDiagram {
         }
     }
 
-    /// All that the picture shows, in words.
+    /// Describes the picture in words.
     pub(super) fn description(&self) -> String {
         let level = decimals(100.0 * self.level, 2);
         let mut text = format!(

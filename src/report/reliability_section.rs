@@ -38,7 +38,7 @@ pub struct ReliabilitySection {
     /// The unbiased SKCE of all probabilities, or why there is none.
     #[serde(serialize_with = "serialize_or_reason")]
     pub skce: Result<Interval>,
-    /// How often the most likely class was the right one, with its standard error.
+    /// The accuracy: the frequency with which the most likely class was the right one.
     pub accuracy: MeanEstimate,
     /// The mean confidence in the most likely class.
     pub confidence: MeanEstimate,
@@ -61,7 +61,7 @@ pub struct ReliabilitySection {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Classes {
-    /// What the `m` classes are called.
+    /// The names of the `m` classes.
     pub names: Vec<String>,
     /// The classes that have a diagram of their own: those with most labels.
     pub shown: Vec<usize>,

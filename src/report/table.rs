@@ -21,7 +21,7 @@ pub struct Quantity<S> {
 /// A number as it stands in the table.
 pub struct Cell {
     pub value: String,
-    /// How well it is known: its standard error, its confidence interval, or the redraws.
+    /// The precision: the standard error, the confidence interval, or the redraws.
     pub note: Option<String>,
     /// Why there is no number.
     pub missing: Option<String>,

@@ -81,7 +81,7 @@ fn crps<P: AbsoluteMoments>(predictions: &P, targets: &Tensor<2>, factor: f64) -
     values.sum_dim(1).squeeze_dim(1)
 }
 
-/// Whether each prediction has two draws or more.
+/// Checks that each prediction has two draws or more.
 pub(super) fn at_least_two(predictions: &Samples, what: &'static str) -> Result<()> {
     match predictions.draws_each() {
         got @ (0 | 1) => Err(Error::TooFewSamples {

@@ -30,7 +30,7 @@ use crate::{
 /// # }
 /// ```
 pub trait Score<P: Predictive>: Debug {
-    /// What it is called in messages.
+    /// The name of the score in messages.
     fn name(&self) -> &'static str;
 
     /// The score of each prediction, `[n]`, differentiable in all parameters, without reading anything
@@ -47,15 +47,15 @@ pub trait Score<P: Predictive>: Debug {
         self.values(predictions, targets)
     }
 
-    /// Whether the infimum of the generalised entropy, `inf_P E_{Y∼P} S(P, Y)`, is 0; it is −∞
+    /// Tells whether the infimum of the generalised entropy, `inf_P E_{Y∼P} S(P, Y)`, is 0; it is −∞
     /// otherwise.
     fn is_bounded(&self) -> bool;
 
-    /// Whether such predictions have this score.
+    /// Checks that such predictions have this score.
     ///
     /// # Errors
     ///
-    /// What they lack.
+    /// The requirement that they do not meet.
     fn validate_for(&self, _predictions: &P) -> Result<()> {
         Ok(())
     }
@@ -121,7 +121,7 @@ pub trait Score<P: Predictive>: Debug {
         }
     }
 
-    /// What a recalibration gains: the mean scores before and after, and their paired difference, which
+    /// Compares mean scores before and after a recalibration, with their paired difference, which
     /// for an injective map is the change of the proper calibration error, whether or not there is an
     /// upper bound of it; see [`Improvement`]. The predictions after may be of another kind.
     ///
@@ -156,5 +156,5 @@ pub trait Score<P: Predictive>: Debug {
     }
 }
 
-/// How many samples are scored at once.
+/// The number of samples that are scored at once.
 const BLOCK: usize = 1024;

@@ -122,7 +122,7 @@ impl ErrorSize {
         })
     }
 
-    /// Whether the interval is at least of its level at every sample size.
+    /// Tells whether the interval is at least of its level at every sample size.
     pub(crate) fn is_exact(&self) -> bool {
         matches!(self.law, Law::Count { .. })
     }
@@ -250,8 +250,8 @@ fn least_error<P: Predictive, K: JointKernel<P>>(kernel: &K, predictions: &P) ->
     }
 }
 
-/// Up to so many wrong labels that a calibrated model expects, a variance taken from the labels can miss
-/// what has not happened yet.
+/// The number of expected wrong labels up to which a variance taken from the labels can miss those that
+/// have not happened yet.
 const FEW_ERRORS: f64 = 100.0;
 
 /// The debiased error of order 2, `Σ_b (n_b/n) [(r̄_b − c̄_b)² − c̄_b(1 − c̄_b)/(n_b − 1)]`, and its root.
@@ -303,9 +303,8 @@ impl Quantify for Tce {
     }
 }
 
-/// By how much an event is promised too often: the mean probability less the frequency, by default of the
-/// top label, which is over- or, where it is negative, underconfidence. Of predictions over `ℝ^d` it is
-/// [`IntervalOverconfidence`].
+/// The mean probability of an event less its frequency, by default of the top label: overconfidence, or
+/// underconfidence where it is negative. For predictions over `ℝ^d` there is [`IntervalOverconfidence`].
 ///
 /// The interval is that of Clopper and Pearson for the frequency given the predictions: at least of its
 /// level whatever the sample size, wider than need be where the frequencies of samples differ (Hoeffding
@@ -330,9 +329,9 @@ impl Quantify for Overconfidence {
     }
 }
 
-/// By how much central prediction intervals are promised to cover more targets than they do: positive
-/// where predictions are too narrow. Of targets of one dimension; of several the mean over the
-/// coordinates, rounded to whole samples.
+/// The coverage that central prediction intervals promise less that which they have: positive where
+/// predictions are too narrow. For targets of several dimensions it is the mean over the coordinates,
+/// rounded to whole samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalOverconfidence {
     /// The level of the prediction intervals, 0.9 by default.

@@ -10,7 +10,7 @@ use crate::{
     kernel::{ClassKernel, Kernel},
 };
 
-/// What a recalibration gains in the squared kernel calibration error, from the same samples before
+/// The gain of a recalibration in the squared kernel calibration error, from the same samples before
 /// and after.
 ///
 /// The SKCE is a calibration error and not a bound of one: the difference means the same whether or not
@@ -22,7 +22,7 @@ pub struct SkceImprovement {
     pub before: MeanEstimate,
     /// The SKCE after.
     pub after: MeanEstimate,
-    /// After − before, paired: lower is better, negative is a gain.
+    /// The paired difference after − before: negative is a gain.
     pub difference: MeanEstimate,
     /// The scalar kernel of both, its bandwidth fixed.
     pub kernel: Kernel,
@@ -58,8 +58,8 @@ impl fmt::Display for SkceImprovement {
 }
 
 impl<K: ClassKernel> Skce<K> {
-    /// What a recalibration gains: the SKCE before and after by the same kernel, and their paired
-    /// difference, unbiased, with a standard error.
+    /// Compares the SKCE before and after a recalibration by the same kernel, with their paired difference,
+    /// unbiased, and its standard error.
     ///
     /// A median bandwidth is that of the predictions before, for both: with a bandwidth of its own each
     /// would be another quantity.

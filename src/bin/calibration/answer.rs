@@ -55,7 +55,7 @@ impl<P: Predictive> Sizing<'_, P> {
         (name, self.size(false, error))
     }
 
-    /// In points; these are compared with the tolerance.
+    /// Gives the size in points, and compares it with the tolerance.
     pub fn in_points(&self, name: Name, error: &impl Quantify<P>) -> (Name, Size) {
         (name.with("points"), self.size(true, error))
     }
@@ -79,7 +79,7 @@ impl<P: Predictive> Sizing<'_, P> {
     }
 }
 
-/// Whether the level of intervals is one.
+/// Checks the level of intervals.
 pub fn check_level(args: &SizeArgs) -> Result<()> {
     match args.level > 0.0 && args.level < 1.0 {
         true => Ok(()),

@@ -32,7 +32,7 @@ struct Fitted {
     classes: usize,
     /// The mean log loss on these data.
     log_loss: Pair<f64>,
-    /// Those for logits such as were given.
+    /// The guarantees for logits such as were given.
     #[serde(flatten)]
     guarantees: Guarantees,
     fit: Option<FitReport>,

@@ -55,7 +55,7 @@ pub(crate) use with_family;
 
 /// An aspect whose calibration is tested: predictions with targets.
 pub struct View<P: Kind> {
-    /// Of one class against the rest.
+    /// The class, where it is one against the rest.
     pub class: Option<usize>,
     pub predictions: P,
     pub targets: P::Targets,
@@ -112,11 +112,11 @@ pub trait Kind: Omnibus + Geometry + 'static {
     }
 }
 
-/// What an estimate is computed from.
+/// The input of an estimate.
 pub struct Data<'a, P: Kind> {
     pub predictions: &'a P,
     pub targets: &'a P::Targets,
-    /// With a fixed bandwidth.
+    /// The kernel, with a fixed bandwidth.
     pub kernel: P::Joint,
     /// The event whose probability the top-label quantities look at.
     pub event: Event,

@@ -1,4 +1,4 @@
-//! What `calibration evaluate` prints: a table for people, or one JSON object.
+//! The output of `calibration evaluate`: a table for people, or one JSON object.
 
 use std::fmt;
 
@@ -179,7 +179,7 @@ fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[(Name, Known<TestOutcome>)])
     Ok(())
 }
 
-/// That quantities of quadratic cost are not there.
+/// Says that quantities of quadratic cost are left out.
 fn write_left_out(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(
         f,

@@ -198,7 +198,7 @@ pub fn tests_of_classes() -> Vec<Test<Categorical>> {
     ]
 }
 
-/// Those of predictions of real numbers; the log score only where there is a density.
+/// The estimates of predictions of real numbers; the log score only where there is a density.
 pub fn estimates_of_vectors<P: Vectors + Kind<Targets = Tensor<2>>>() -> Vec<Estimate<P>> {
     fn mean(mean: Result<MeanEstimate>) -> Result<f64> {
         Ok(mean?.estimate)

@@ -32,7 +32,7 @@ use crate::{
     host::to_vec,
 };
 
-/// How samples are divided into bins by their predictions.
+/// The rule that divides samples into bins by their predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Binning {

@@ -23,11 +23,11 @@ use crate::{
 /// Samples that stand for all.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sample {
-    /// In increasing order if drawn.
+    /// The samples, in increasing order if they are drawn.
     rows: Vec<usize>,
-    /// How many samples each stands for in a sum: the inverse of its inclusion probability.
+    /// The number of samples that each stands for in a sum: the inverse of its inclusion probability.
     weights: Vec<f64>,
-    /// By what a sum over distinct pairs and triples is to be multiplied.
+    /// The factors of sums over distinct pairs and triples.
     factors: [f64; 2],
 }
 
@@ -204,7 +204,7 @@ fn moments_of_classes(kernel: &Kernel, predictions: &Categorical, sample: &Sampl
     }
 }
 
-/// What sums over pairs and triples of samples read.
+/// The input of sums over pairs and triples of samples.
 struct Triples<'a> {
     classes: usize,
     /// `[s, m]`.
@@ -334,7 +334,7 @@ fn column(values: Vec<f64>, like: &Tensor<2>) -> Tensor<2> {
     )
 }
 
-/// With the diagonal set to 0.
+/// Sets the diagonal to 0.
 fn without_diagonal(square: Tensor<2>) -> Tensor<2> {
     let diagonal = Tensor::<2>::eye(square.dims()[0], &square.device()).bool();
     square.mask_fill(diagonal, 0.0)

@@ -1,4 +1,4 @@
-//! What the estimators of this module ask of data.
+//! Checks of the data that the estimators of this module take.
 
 use burn::tensor::Tensor;
 
@@ -41,7 +41,7 @@ pub(super) fn row_means(values: &[f64], dimensions: usize) -> Vec<f64> {
     values.chunks(dimensions).map(mean).collect()
 }
 
-/// At least one level, each between 0 and 1.
+/// Checks that there is a level, and that each is between 0 and 1.
 pub(super) fn check_levels(levels: &[f64]) -> Result<()> {
     if levels.is_empty() {
         return Err(Error::Parameter {

@@ -20,7 +20,7 @@ pub struct Pinball {
     levels: Vec<f64>,
 }
 
-/// At 0.05, 0.1, …, 0.95.
+/// The levels are 0.05, 0.1, …, 0.95.
 impl Default for Pinball {
     fn default() -> Self {
         Self {
@@ -30,7 +30,7 @@ impl Default for Pinball {
 }
 
 impl Pinball {
-    /// At the given levels.
+    /// Takes the mean over the given levels.
     ///
     /// # Errors
     ///

@@ -54,7 +54,7 @@ impl Pit {
         })
     }
 
-    /// Of Monte Carlo samples of continuous distributions: the randomised rank of the target among them,
+    /// Takes randomised ranks of the targets among Monte Carlo samples of continuous distributions,
     /// `(#{x_s < y} + U(1 + #{x_s = y}))/(S + 1)`. Uniform for every `S` if the target is a draw from the
     /// distribution that the samples are from, which [`new`](Self::new) is for large `S` only.
     ///

@@ -10,7 +10,7 @@ pub struct PitHistogram {
 }
 
 impl PitHistogram {
-    /// Of numbers in `[0, 1]`.
+    /// Counts numbers in `[0, 1]`.
     pub(super) fn of(values: &[f64], bins: usize) -> Self {
         let mut counts = vec![0; bins];
         for &value in values {

@@ -28,7 +28,7 @@ impl Default for QuantileCalibration {
 }
 
 impl QuantileCalibration {
-    /// At the given levels.
+    /// Compares frequencies with the given levels.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl<P: Marginals> Estimator<P> for QuantileCalibration {
     }
 }
 
-/// Whether `y ≤ F⁻¹(level)`, without the quantile where `F(y)` is clearly off the level.
+/// Tells whether `y ≤ F⁻¹(level)`, without the quantile where `F(y)` is clearly off the level.
 fn at_most_quantile(marginals: &dyn HostMarginals, at: usize, y: f64, level: f64) -> bool {
     let (up_to, _) = marginals.tails(at, y);
     if up_to < level - ROUNDING {
@@ -97,10 +97,10 @@ fn at_most_quantile(marginals: &dyn HostMarginals, at: usize, y: f64, level: f64
 /// Beyond the rounding of a distribution function.
 const ROUNDING: f64 = 1e-9;
 
-/// How often targets are at most the predicted quantiles.
+/// The frequencies of targets that are at most the predicted quantiles.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct QuantileCurve {
-    /// In the order of the levels asked for.
+    /// A point for each level, in the order given.
     pub points: Vec<QuantilePoint>,
 }
 

@@ -8,12 +8,12 @@ pub struct Column {
     pub family: Option<usize>,
 }
 
-/// What the combination says.
+/// The combined p-values.
 pub struct Combined {
     pub p_value: f64,
     /// Redraws whose combined statistic is at least that of the data.
     pub exceedances: usize,
-    /// Of each column, on its own.
+    /// The p-value of each column on its own.
     pub p_values: Vec<f64>,
     /// Adjusted for all columns.
     pub adjusted: Vec<f64>,
@@ -97,7 +97,7 @@ fn scores(column: &Column, columns: &[Column]) -> Vec<f64> {
 /// Numbers in increasing order.
 struct Ranks {
     sorted: Vec<f64>,
-    /// Where the numbers that equal each but for rounding start: those without a gap between them, so that
+    /// The start of the numbers that equal each but for rounding: those without a gap between them, so that
     /// numbers equal to one are equal to each other.
     starts: Vec<usize>,
     mean: f64,
@@ -133,7 +133,7 @@ impl Ranks {
         }
     }
 
-    /// How many numbers are less than the value by more than rounding, and than those that equal it.
+    /// The count of numbers that are less than the value by more than rounding, and than those that equal it.
     fn below(&self, value: f64) -> usize {
         let least = match value.is_finite() {
             true => value - self.rounding,

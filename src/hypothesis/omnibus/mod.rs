@@ -90,7 +90,7 @@ impl Default for OmnibusTest {
     }
 }
 
-/// Where the test goes on near it.
+/// The level near which the test goes on.
 const LEVEL: f64 = 0.05;
 /// The probability that it stops on the wrong side.
 const RISK: f64 = 1e-3;
@@ -127,7 +127,7 @@ impl OmnibusTest {
         Self { most, ..self }
     }
 
-    /// What the test finds. The generator draws the targets, and landmarks.
+    /// Runs the test. The generator draws the targets, and landmarks.
     ///
     /// # Errors
     ///
@@ -182,7 +182,7 @@ impl OmnibusTest {
 }
 
 impl Aspect {
-    /// What is large where the model is not calibrated.
+    /// The statistic that is large where the model is not calibrated.
     fn column(&self, data: f64, drawn: &[f64]) -> Column {
         let statistic = |value: f64| match self.deviation {
             None => value,
@@ -217,7 +217,7 @@ fn outcomes(
     whole.into_iter().chain(classes).map(outcome).collect()
 }
 
-/// In standard deviations of the redraws from their mean; 0 where they are all the same.
+/// The distance from the mean of the redraws in their standard deviations; 0 where they are all the same.
 fn standardised(value: f64, drawn: &[f64]) -> f64 {
     use statrs::statistics::Statistics;
     let deviation = drawn.population_std_dev();
