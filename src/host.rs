@@ -7,7 +7,7 @@ use burn::{
     tensor::{DType, Device, Int, Tensor, TensorData},
 };
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_samples, check_values};
 
 /// The elements in row-major order, in f64 whatever the dtype.
 pub(crate) fn to_vec<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
@@ -90,13 +90,7 @@ pub(crate) fn check_labels(
 /// The rows of a tensor of shape `[n, m]` on the host, all finite, `n ≥ 1` and `m ≥ 2`.
 pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Vec<f64>> {
     let [rows, classes] = tensor.dims();
-    if rows == 0 {
-        return Err(Error::TooFewSamples {
-            what: "a set of predictions",
-            needed: 1,
-            got: 0,
-        });
-    }
+    check_samples("a set of predictions", 1, rows)?;
     check_classes(classes)?;
     let values = to_vec(tensor.clone());
     check_finite(&values, classes, what)?;
@@ -113,17 +107,12 @@ pub(crate) fn check_classes(classes: usize) -> Result<()> {
 
 /// Checks that the numbers in rows of `classes` are finite.
 pub(crate) fn check_finite(values: &[f64], classes: usize, what: &'static str) -> Result<()> {
-    match values.iter().position(|value| !value.is_finite()) {
-        Some(at) => Err(Error::Value {
-            row: at / classes,
-            column: "class",
-            at: at % classes,
-            what,
-            value: values[at],
-            expected: "a finite number",
-        }),
-        None => Ok(()),
-    }
+    check_values(
+        values,
+        (classes, "class"),
+        what,
+        (f64::is_finite, "a finite number"),
+    )
 }
 
 /// Checks that finite numbers in rows of `classes` are probabilities, each row of sum 1.

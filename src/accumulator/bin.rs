@@ -6,7 +6,7 @@ use super::{
     format::{Format, saved},
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, check_count},
     estimator::{Bin, Discrepancy, Event, TceForm, equal_width_bin},
 };
 
@@ -205,14 +205,8 @@ struct BinSums {
 
 impl Bins {
     pub fn new(bins: usize) -> Result<Self> {
-        match bins {
-            0 => Err(Error::Parameter {
-                name: "the number of bins",
-                value: 0.0,
-                expected: "at least 1",
-            }),
-            bins => Ok(Self(vec![BinSums::default(); bins])),
-        }
+        check_count("the number of bins", bins)?;
+        Ok(Self(vec![BinSums::default(); bins]))
     }
 
     pub fn len(&self) -> usize {

@@ -6,7 +6,7 @@ use super::{
     moments::Moments,
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, check_parameter},
     hypothesis::{TestOutcome, asymptotic_block},
     kernel::{Bandwidth, ClassKernel, Distance, Kernel, Profile},
     ops::{Residuals, Samples, block_sums},
@@ -72,13 +72,8 @@ impl BlockSkceAccumulator {
                 kernel: format!("{kernel:?}"),
             });
         }
-        if size < 2 {
-            return Err(Error::Parameter {
-                name: "the number of samples of a block",
-                value: size as f64,
-                expected: "at least 2",
-            });
-        }
+        let name = "the number of samples of a block";
+        check_parameter(size >= 2, name, size as f64, "at least 2")?;
         if classes < 2 {
             return Err(Error::TooFewClasses { got: classes });
         }

@@ -150,12 +150,5 @@ fn check_equal<T: PartialEq + Debug>(what: &'static str, own: T, other: T) -> Re
 
 /// Checks that there is a sample.
 fn check_samples(accumulator: &impl Accumulator) -> Result<()> {
-    match accumulator.samples() {
-        0 => Err(Error::TooFewSamples {
-            what: "an estimate",
-            needed: 1,
-            got: 0,
-        }),
-        _ => Ok(()),
-    }
+    crate::error::check_samples("an estimate", 1, accumulator.samples() as usize)
 }

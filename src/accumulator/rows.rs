@@ -2,7 +2,7 @@ use burn::tensor::{DType, Int, Tensor};
 
 use crate::{
     distribution::{Categorical, Targets},
-    error::{Error, Result},
+    error::{Error, Result, check_parameter},
     host::{check_finite, check_labels, check_probabilities, to_vec},
 };
 
@@ -151,13 +151,12 @@ fn check(
     if classes < 2 {
         return Err(Error::TooFewClasses { got: classes });
     }
-    if !numbers.len().is_multiple_of(classes) {
-        return Err(Error::Parameter {
-            name: "the number of predicted numbers",
-            value: numbers.len() as f64,
-            expected: "a multiple of the number of classes",
-        });
-    }
+    check_parameter(
+        numbers.len().is_multiple_of(classes),
+        "the number of predicted numbers",
+        numbers.len() as f64,
+        "a multiple of the number of classes",
+    )?;
     check_finite(numbers, classes, what)?;
     check_labels(labels, numbers.len() / classes, classes)
 }

@@ -3,8 +3,9 @@ use statrs::function::beta::beta_reg;
 
 use super::{
     Density, HostMarginals, Marginals, Predictive, Sampler, Targets,
-    dirichlet::{check_positive, check_unit_interval, draw_dirichlet},
+    dirichlet::{check_unit_interval, draw_dirichlet},
     gamma::stirling_tensor,
+    location_scale::check_positive,
 };
 use crate::{error::Result, host::to_vec};
 

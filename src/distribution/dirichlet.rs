@@ -3,10 +3,10 @@ use rand::Rng;
 use rand_distr::{Distribution, Gamma, Open01};
 
 use super::{
-    Density, Predictive, Sampler, Targets, gamma::stirling_tensor, location_scale::check_real,
+    Density, Predictive, Sampler, Targets, gamma::stirling_tensor, location_scale::check_positive,
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, check_values},
     host::to_vec,
 };
 
@@ -146,40 +146,14 @@ pub(super) fn draw_dirichlet(alpha: &[f64], rng: &mut dyn Rng) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-/// Checks that all numbers are finite and positive, in one row or more.
-pub(super) fn check_positive(parameter: &Tensor<2>, what: &'static str) -> Result<()> {
-    let [_, columns] = parameter.dims();
-    let values = check_real(parameter, what)?;
-    match values.iter().position(|&value| value <= 0.0) {
-        Some(at) => Err(Error::Value {
-            row: at / columns,
-            column: "coordinate",
-            at: at % columns,
-            what,
-            value: values[at],
-            expected: "a positive number",
-        }),
-        None => Ok(()),
-    }
-}
-
 /// Checks that all targets are within an interval.
 pub(crate) fn check_unit_interval(
     targets: &Tensor<2>,
     interval: impl std::ops::RangeBounds<f64>,
     expected: &'static str,
 ) -> Result<()> {
-    let [_, columns] = targets.dims();
     let values = to_vec(targets.clone());
-    match values.iter().position(|value| !interval.contains(value)) {
-        Some(at) => Err(Error::Value {
-            row: at / columns,
-            column: "coordinate",
-            at: at % columns,
-            what: "the target",
-            value: values[at],
-            expected,
-        }),
-        None => Ok(()),
-    }
+    let inside = (|value| interval.contains(&value), expected);
+    let columns = (targets.dims()[1], "coordinate");
+    check_values(&values, columns, "the target", inside)
 }

@@ -3,7 +3,7 @@ use burn::tensor::{Int, Tensor, TensorData};
 use super::Categorical;
 use crate::{
     distribution::Predictive,
-    error::{Error, Result},
+    error::{Error, Result, check_parameter},
     host::{int_tensor, to_vec},
 };
 
@@ -46,20 +46,11 @@ impl Categorical {
         labels: &Tensor<1, Int>,
     ) -> Result<(Self, Tensor<1, Int>)> {
         self.check_labels(labels)?;
-        if class >= self.classes() {
-            return Err(Error::Parameter {
-                name: "the class of a class-wise lens",
-                value: class as f64,
-                expected: "a column of the predictions",
-            });
-        }
-        let probability = self
-            .probabilities()
-            .slice([0..self.len(), class..class + 1]);
-        Ok((
-            Self::binary(probability),
-            labels.clone().equal_scalar(class as i64).int(),
-        ))
+        check_column("the class of a class-wise lens", class, self.classes())?;
+        let rows = 0..self.len();
+        let probability = self.probabilities().slice([rows, class..class + 1]);
+        let is_class = labels.clone().equal_scalar(class as i64).int();
+        Ok((Self::binary(probability), is_class))
     }
 
     /// The top-k lens: predicts at which rank of the prediction the right class is.
@@ -80,13 +71,9 @@ impl Categorical {
     pub fn top_k(&self, k: usize, labels: &Tensor<1, Int>) -> Result<(Self, Tensor<1, Int>)> {
         let right = self.check_labels(labels)?;
         let (n, m) = (self.len(), self.classes());
-        if !(1..m).contains(&k) {
-            return Err(Error::Parameter {
-                name: "the number of ranks of a top-k lens",
-                value: k as f64,
-                expected: "at least 1 and less than the number of classes",
-            });
-        }
+        let name = "the number of ranks of a top-k lens";
+        let expected = "at least 1 and less than the number of classes";
+        check_parameter((1..m).contains(&k), name, k as f64, expected)?;
         let mut rows = Vec::with_capacity(n * (k + 1));
         let mut ranks = Vec::with_capacity(n);
         for (p, right) in to_vec(self.probabilities()).chunks(m).zip(right) {
@@ -151,6 +138,11 @@ impl Categorical {
     }
 }
 
+fn check_column(name: &'static str, class: usize, classes: usize) -> Result<()> {
+    let is_valid = class < classes;
+    check_parameter(is_valid, name, class as f64, "a column of the predictions")
+}
+
 /// The group of each class in `0..classes`.
 fn partition_of_classes(groups: &[impl AsRef<[usize]>], classes: usize) -> Result<Vec<usize>> {
     if groups.len() < 2 {
@@ -166,13 +158,7 @@ fn partition_of_classes(groups: &[impl AsRef<[usize]>], classes: usize) -> Resul
             });
         }
         for &class in group {
-            if class >= classes {
-                return Err(Error::Parameter {
-                    name: "a class of a group",
-                    value: class as f64,
-                    expected: "a column of the predictions",
-                });
-            }
+            check_column("a class of a group", class, classes)?;
             times[class] += 1;
             group_of[class] = number;
         }

@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 
 use super::HostMarginals;
 use crate::{
-    error::{Error, Result},
+    error::{Result, check_samples, check_values},
     host::to_vec,
 };
 
@@ -70,18 +70,7 @@ impl LocationScale {
     /// Checks that all numbers are finite and scales positive, in one row or more.
     pub fn check(&self) -> Result<()> {
         check_real(&self.location, "the location")?;
-        let scales = check_real(&self.scale, "the scale")?;
-        match scales.iter().position(|&scale| scale <= 0.0) {
-            Some(at) => Err(Error::Value {
-                row: at / self.dimensions(),
-                column: "coordinate",
-                at: at % self.dimensions(),
-                what: "the scale",
-                value: scales[at],
-                expected: "a positive number",
-            }),
-            None => Ok(()),
-        }
+        check_positive(&self.scale, "the scale")
     }
 
     /// `(locations, factor · scales)`, `[n, 2d]`: points of a Euclidean space.
@@ -159,25 +148,18 @@ fn softplus(x: Tensor<2>) -> Tensor<2> {
 /// The rows of `[n, d]` on the host, all finite, `n ≥ 1`.
 pub(super) fn check_real(tensor: &Tensor<2>, what: &'static str) -> Result<Vec<f64>> {
     let [rows, dimensions] = tensor.dims();
-    if rows == 0 || dimensions == 0 {
-        return Err(Error::TooFewSamples {
-            what: "a set of predictions",
-            needed: 1,
-            got: 0,
-        });
-    }
+    check_samples("a set of predictions", 1, rows * dimensions)?;
     let values = to_vec(tensor.clone());
-    match values.iter().position(|value| !value.is_finite()) {
-        Some(at) => Err(Error::Value {
-            row: at / dimensions,
-            column: "coordinate",
-            at: at % dimensions,
-            what,
-            value: values[at],
-            expected: "a finite number",
-        }),
-        None => Ok(values),
-    }
+    let finite = (f64::is_finite, "a finite number");
+    check_values(&values, (dimensions, "coordinate"), what, finite)?;
+    Ok(values)
+}
+
+/// Checks that all numbers are finite and positive, in one row or more.
+pub(super) fn check_positive(tensor: &Tensor<2>, what: &'static str) -> Result<()> {
+    let values = check_real(tensor, what)?;
+    let positive = (|value| value > 0.0, "a positive number");
+    check_values(&values, (tensor.dims()[1], "coordinate"), what, positive)
 }
 
 /// Asserts that targets of a training loss have the shape of the predictions: they would broadcast.

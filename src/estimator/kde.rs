@@ -5,7 +5,7 @@ use statrs::statistics::Statistics;
 use super::{Event, event::Outcomes, tce::check_order};
 use crate::{
     distribution::Categorical,
-    error::{Error, Result},
+    error::{Result, check_parameter, check_positive},
     estimator::Estimator,
 };
 
@@ -81,23 +81,10 @@ impl Estimator for KdeTce {
     /// not a class, an order below 1, or a bandwidth that is not positive or below 10⁻⁹.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         check_order(self.order)?;
-        if let Some(value) = self.bandwidth
-            && !(value.is_finite() && value > 0.0)
-        {
-            return Err(Error::Parameter {
-                name: "the kernel bandwidth",
-                value,
-                expected: "a positive finite number",
-            });
-        }
-        if let Some(value) = self.bandwidth
-            && value < LEAST
-        {
-            return Err(Error::Parameter {
-                name: "the bandwidth of the kernel density",
-                value,
-                expected: "at least 1e-9",
-            });
+        if let Some(value) = self.bandwidth {
+            check_positive("the kernel bandwidth", value)?;
+            let name = "the bandwidth of the kernel density";
+            check_parameter(value >= LEAST, name, value, "at least 1e-9")?;
         }
         let outcomes = self.event.outcomes(predictions, labels)?;
         let bandwidth = self.bandwidth.unwrap_or_else(|| reference_rule(&outcomes));

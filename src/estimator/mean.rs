@@ -3,7 +3,7 @@ use std::fmt;
 use statrs::statistics::Statistics;
 
 use super::student;
-use crate::error::{Error, Result};
+use crate::error::{Result, check_inside};
 
 /// A mean with its standard error: over samples, over blocks of them, or, of a U-statistic, over
 /// pairs.
@@ -99,14 +99,7 @@ impl MeanEstimate {
 
 /// Checks that a confidence level is between 0 and 1.
 pub(crate) fn check_level(level: f64) -> Result<()> {
-    match level > 0.0 && level < 1.0 {
-        true => Ok(()),
-        false => Err(Error::Parameter {
-            name: "the confidence level",
-            value: level,
-            expected: "a number between 0 and 1, both excluded",
-        }),
-    }
+    check_inside("the confidence level", level)
 }
 
 impl fmt::Display for MeanEstimate {

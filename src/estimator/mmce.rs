@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     distribution::{Categorical, Predictive},
-    error::{Error, Result},
+    error::{Result, check_samples},
     estimator::Estimator,
     host::to_scalar,
     kernel::{Bandwidth, Distance, Kernel},
@@ -168,11 +168,7 @@ impl Mmce {
     pub(crate) fn validate(&self, samples: usize) -> Result<()> {
         self.kernel().validate()?;
         match self.form {
-            MmceForm::Unbiased if samples < 2 => Err(Error::TooFewSamples {
-                what: "an unbiased estimate of the MMCE",
-                needed: 2,
-                got: samples,
-            }),
+            MmceForm::Unbiased => check_samples("an unbiased estimate of the MMCE", 2, samples),
             _ => Ok(()),
         }
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Event, event::Outcomes};
 use crate::{
     distribution::Categorical,
-    error::{Error, Result},
+    error::{Result, check_parameter},
     estimator::Estimator,
 };
 
@@ -49,13 +49,12 @@ impl SmoothEce {
         predictions: &Categorical,
         labels: &Tensor<1, Int>,
     ) -> Result<f64> {
-        if !(bandwidth.is_finite() && bandwidth >= LEAST) {
-            return Err(Error::Parameter {
-                name: "the bandwidth of the smooth calibration error",
-                value: bandwidth,
-                expected: "a finite number of at least 0.001",
-            });
-        }
+        check_parameter(
+            bandwidth.is_finite() && bandwidth >= LEAST,
+            "the bandwidth of the smooth calibration error",
+            bandwidth,
+            "a finite number of at least 0.001",
+        )?;
         Ok(Residuals::new(self.event.outcomes(predictions, labels)?).smoothed(bandwidth))
     }
 }

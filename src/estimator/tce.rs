@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::{Binning, Event, event::Outcomes};
 use crate::{
     distribution::Categorical,
-    error::{Error, Result},
+    error::{Result, check_parameter},
     estimator::Estimator,
 };
 
@@ -56,14 +56,9 @@ impl TceForm {
 
 /// The order `p` of a calibration error is a finite number of at least 1.
 pub(super) fn check_order(order: f64) -> Result<()> {
-    match order {
-        p if p.is_finite() && p >= 1.0 => Ok(()),
-        value => Err(Error::Parameter {
-            name: "the order of the calibration error",
-            value,
-            expected: "a finite number of at least 1",
-        }),
-    }
+    let is_valid = order.is_finite() && order >= 1.0;
+    let name = "the order of the calibration error";
+    check_parameter(is_valid, name, order, "a finite number of at least 1")
 }
 
 /// The calibration error of an event of order `p`, `TCE_p = (E|r − P(c | r)|^p)^{1/p}`, by bins; by

@@ -9,7 +9,7 @@ use statrs::{
 use super::{CalibrationTest, Resample, Statistic, TestOutcome, quadratic_form::QuadraticForm};
 use crate::{
     distribution::{Categorical, Predictive},
-    error::{Error, Result},
+    error::{Error, Result, check_count, check_samples},
     estimator::{Estimator, JointKernel, Ucme},
     host::to_vec,
     kernel::Kernel,
@@ -124,22 +124,12 @@ impl<K, P: Predictive> CmeTest<K, P> {
     /// The locations, once checked.
     fn draw(&self, data: &P, rng: &mut dyn Rng) -> Result<(P, P::Targets)> {
         let n = data.len();
-        let check_samples = |locations: usize| match n > locations {
-            true => Ok(()),
-            false => Err(Error::TooFewSamples {
-                what: "the CME test, one more than it has test locations,",
-                needed: locations + 1,
-                got: n,
-            }),
-        };
+        let what = "the CME test, one more than it has test locations,";
+        let check = |locations: usize| check_samples(what, locations + 1, n);
         match &self.locations {
-            Locations::Drawn(0) => Err(Error::Parameter {
-                name: "the number of test locations",
-                value: 0.0,
-                expected: "at least 1",
-            }),
             Locations::Drawn(locations) => {
-                check_samples(*locations)?;
+                check_count("the number of test locations", *locations)?;
+                check(*locations)?;
                 let rows = index::sample(rng, n, *locations).into_vec();
                 Ok((data.select_rows(&rows), data.locations(&rows, rng)))
             }
@@ -148,7 +138,7 @@ impl<K, P: Predictive> CmeTest<K, P> {
                 targets,
             } => {
                 data.check_like(predictions)?;
-                check_samples(predictions.len())?;
+                check(predictions.len())?;
                 Ok((predictions.like(data), targets.clone()))
             }
         }

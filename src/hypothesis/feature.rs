@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     distribution::{Categorical, Predictive},
-    error::{Error, Result},
+    error::{Result, check_count},
     host::{int_tensor, to_vec, widened},
     kernel::Kernel,
 };
@@ -102,13 +102,7 @@ impl CalibrationTest for FeatureTest {
         labels: &Tensor<1, Int>,
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
-        if self.features == 0 {
-            return Err(Error::Parameter {
-                name: "the number of features",
-                value: 0.0,
-                expected: "at least 1",
-            });
-        }
+        check_count("the number of features", self.features)?;
         let labels = predictions.check_labels(labels)?;
         let n = predictions.len();
         let features = Features::draw(self, predictions, rng)?;

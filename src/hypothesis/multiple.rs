@@ -4,7 +4,7 @@ use rand::Rng;
 use super::{CalibrationTest, TestOutcome};
 use crate::{
     distribution::Categorical,
-    error::{Error, Result},
+    error::{Result, check_parameter},
 };
 
 /// p-values adjusted for several tests by Holm's step-down method: rejecting where the adjusted
@@ -61,12 +61,13 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>> {
 
 /// The order that sorts p-values.
 fn increasing(p_values: &[f64]) -> Result<Vec<usize>> {
-    if let Some(&value) = p_values.iter().find(|p| !(0.0..=1.0).contains(*p)) {
-        return Err(Error::Parameter {
-            name: "a p-value",
-            value,
-            expected: "a number in [0, 1]",
-        });
+    for &p in p_values {
+        check_parameter(
+            (0.0..=1.0).contains(&p),
+            "a p-value",
+            p,
+            "a number in [0, 1]",
+        )?;
     }
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));

@@ -4,7 +4,7 @@ use std::fmt;
 
 use burn::tensor::DType;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, check_count, check_parameter};
 
 /// `(1 + #{T* ≥ T})/(1 + R)`.
 pub(super) fn resampling_p_value(statistic: f64, replicates: &[f64]) -> f64 {
@@ -50,26 +50,14 @@ impl Ties {
 
 /// A p-value from no replicates would always be 1.
 pub(super) fn check_replicates(replicates: usize) -> Result<()> {
-    match replicates {
-        0 => Err(Error::Parameter {
-            name: "the number of replicates",
-            value: 0.0,
-            expected: "at least 1",
-        }),
-        _ => Ok(()),
-    }
+    check_count("the number of replicates", replicates)
 }
 
 /// A statistic that is no number compares with none.
 pub(crate) fn check_statistics(values: &[f64]) -> Result<()> {
-    match values.iter().find(|value| value.is_nan()) {
-        Some(&value) => Err(Error::Parameter {
-            name: "a value of the statistic",
-            value,
-            expected: "a number",
-        }),
-        None => Ok(()),
-    }
+    let name = "a value of the statistic";
+    let check = |&value: &f64| check_parameter(!value.is_nan(), name, value, "a number");
+    values.iter().try_for_each(check)
 }
 
 /// A p-value as it is printed: equal to what is known, or at most that.

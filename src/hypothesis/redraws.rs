@@ -2,7 +2,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Beta, Binomial, ContinuousCDF, Discrete};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, check_count, check_inside};
 
 /// The number of sets of targets that an exact test draws.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -81,32 +81,16 @@ const FIRST: usize = 99;
 impl Redraws {
     /// Checks that there are redraws, and that the parameters are valid.
     pub(super) fn validate(self) -> Result<()> {
-        let least = |name, value: usize| match value {
-            0 => Err(Error::Parameter {
-                name,
-                value: 0.0,
-                expected: "at least 1",
-            }),
-            _ => Ok(()),
-        };
-        let inside = |name, value: f64| match value > 0.0 && value < 1.0 {
-            true => Ok(()),
-            false => Err(Error::Parameter {
-                name,
-                value,
-                expected: "a number between 0 and 1, both excluded",
-            }),
-        };
         match self {
-            Self::Fixed(redraws) => least("the number of redraws", redraws),
+            Self::Fixed(redraws) => check_count("the number of redraws", redraws),
             Self::Sequential { exceedances, most } => {
-                least("the number of exceedances", exceedances)?;
-                least("the number of redraws", most)
+                check_count("the number of exceedances", exceedances)?;
+                check_count("the number of redraws", most)
             }
             Self::UntilDecided { level, risk, most } => {
-                inside("the level of redraws", level)?;
-                inside("the resampling risk", risk)?;
-                least("the number of redraws", most)
+                check_inside("the level of redraws", level)?;
+                check_inside("the resampling risk", risk)?;
+                check_count("the number of redraws", most)
             }
         }
     }

@@ -9,7 +9,7 @@ use burn::tensor::{Tensor, TensorData};
 
 use super::{Resample, sums::add};
 use crate::{
-    error::{Error, Result},
+    error::{Result, check_samples},
     estimator::{Skce, SkceForm},
     host::to_vec,
     tiles::{SIDE, upper_tiles},
@@ -89,13 +89,7 @@ fn estimate(form: SkceForm, total: f64, set: &Resample, points: &[f64], m: usize
     if form == SkceForm::Biased {
         return Ok(total / (size * size));
     }
-    if samples < 2 {
-        return Err(Error::TooFewSamples {
-            what: "an unbiased estimate of the SKCE",
-            needed: 2,
-            got: samples,
-        });
-    }
+    check_samples("an unbiased estimate of the SKCE", 2, samples)?;
     let square = |(s, &label): (usize, &usize)| {
         let p = &points[set.row(s) * m..][..m];
         1.0 - 2.0 * p[label] + p.iter().map(|p| p * p).sum::<f64>()

@@ -3,7 +3,7 @@ use burn::tensor::{Int, Tensor, TensorData};
 use super::{ClassKernel, Kernel};
 use crate::{
     distribution::Targets,
-    error::{Error, Result},
+    error::{Error, Result, check_parameter},
     ops::PairKernel,
 };
 
@@ -58,14 +58,14 @@ impl MatrixKernel {
             matrix,
             factor,
         };
-        match this.half_bound() {
-            bound if bound > TOLERANCE * largest(&this.matrix) => Ok(this),
-            value => Err(Error::Parameter {
-                name: "the largest residual that the kernel matrix sees",
-                value,
-                expected: "a positive number: residuals sum to 0",
-            }),
-        }
+        let bound = this.half_bound();
+        check_parameter(
+            bound > TOLERANCE * largest(&this.matrix),
+            "the largest residual that the kernel matrix sees",
+            bound,
+            "a positive number: residuals sum to 0",
+        )?;
+        Ok(this)
     }
 
     /// The scalar kernel `k`.

@@ -43,7 +43,7 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::{Error, Result},
+    error::{Result, check_positive},
     ops::{
         Computation, has_fused_median, is_on_host, kernel_matrix, median_of_blocks,
         median_of_pairs, squared_euclidean_distance,
@@ -164,14 +164,8 @@ impl Kernel {
     pub fn validate(&self) -> Result<()> {
         self.profile.validate()?;
         match self.bandwidth {
-            Bandwidth::Fixed(value) if !(value.is_finite() && value > 0.0) => {
-                Err(Error::Parameter {
-                    name: "the kernel bandwidth",
-                    value,
-                    expected: "a positive finite number",
-                })
-            }
-            _ => Ok(()),
+            Bandwidth::Fixed(value) => check_positive("the kernel bandwidth", value),
+            Bandwidth::Median => Ok(()),
         }
     }
 

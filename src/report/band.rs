@@ -1,17 +1,10 @@
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, check_inside};
 
 /// Checks that the level of a band is a probability other than 0 and 1.
 pub(super) fn check_level(level: f64) -> Result<()> {
-    match level > 0.0 && level < 1.0 {
-        true => Ok(()),
-        false => Err(Error::Parameter {
-            name: "the level of a consistency band",
-            value: level,
-            expected: "a number between 0 and 1",
-        }),
-    }
+    check_inside("the level of a consistency band", level)
 }
 
 /// The consistency band of a bin: the central interval in which the frequency of an event lies with

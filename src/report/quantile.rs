@@ -1,6 +1,6 @@
 use super::band::check_level;
 use crate::{
-    error::{Error, Result},
+    error::{Result, check_samples},
     estimator::regression::{QuantileCurve, QuantilePoint},
 };
 
@@ -51,18 +51,12 @@ impl QuantileDiagram {
     pub fn new(mut curve: QuantileCurve, values: usize, level: f64) -> Result<Self> {
         check_level(level)?;
         curve.points.sort_by(|a, b| a.level.total_cmp(&b.level));
-        match values {
-            0 => Err(Error::TooFewSamples {
-                what: "a quantile diagram",
-                needed: 1,
-                got: 0,
-            }),
-            _ => Ok(Self {
-                curve,
-                values,
-                level,
-            }),
-        }
+        check_samples("a quantile diagram", 1, values)?;
+        Ok(Self {
+            curve,
+            values,
+            level,
+        })
     }
 
     /// Half the width of the band, `ε`.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     distribution::Categorical,
-    error::{Error, Result, serialize_or_reason},
+    error::{Result, check_parameter, serialize_or_reason},
     estimator::{Binning, Estimator, Event, KolmogorovSmirnov, Tce},
     hypothesis::OmnibusOutcome,
     kernel::{Distance, Kernel},
@@ -101,14 +101,11 @@ impl Reportable for Categorical {
     fn subject(&self, labels: &Tensor<1, Int>, options: ReliabilityOptions) -> Result<Classes> {
         let m = self.classes();
         let names = match options.names {
-            Some(names) if names.len() != m => {
-                return Err(Error::Parameter {
-                    name: "the number of class names",
-                    value: names.len() as f64,
-                    expected: "one for each class",
-                });
+            Some(names) => {
+                let (name, count) = ("the number of class names", names.len());
+                check_parameter(count == m, name, count as f64, "one for each class")?;
+                names
             }
-            Some(names) => names,
             None => (0..m).map(|class| class.to_string()).collect(),
         };
         Ok(Classes {

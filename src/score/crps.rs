@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::Score;
 use crate::{
     distribution::{AbsoluteMoments, Samples},
-    error::{Error, Result},
+    error::{Result, check_samples},
 };
 
 /// The continuous ranked probability score, summed over the `d` coordinates,
@@ -83,12 +83,5 @@ fn crps<P: AbsoluteMoments>(predictions: &P, targets: &Tensor<2>, factor: f64) -
 
 /// Checks that each prediction has two draws or more.
 pub(super) fn at_least_two(predictions: &Samples, what: &'static str) -> Result<()> {
-    match predictions.draws_each() {
-        got @ (0 | 1) => Err(Error::TooFewSamples {
-            what,
-            needed: 2,
-            got,
-        }),
-        _ => Ok(()),
-    }
+    check_samples(what, 2, predictions.draws_each())
 }

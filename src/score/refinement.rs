@@ -6,7 +6,7 @@ use rand::{Rng, seq::SliceRandom};
 use super::{MeanEstimate, Score};
 use crate::{
     distribution::{Categorical, Targets},
-    error::{Error, Result},
+    error::{Error, Result, check_parameter},
     host::{checked_labels, int_tensor},
 };
 
@@ -104,13 +104,9 @@ impl Refinement {
         let [n, m] = logits.dims();
         let original = Categorical::from_logits(logits.clone())?;
         checked_labels(labels, n, m)?;
-        if !(2..=n).contains(&folds) {
-            return Err(Error::Parameter {
-                name: "the number of folds",
-                value: folds as f64,
-                expected: "at least 2, and at most the number of samples",
-            });
-        }
+        let expected = "at least 2, and at most the number of samples";
+        let is_valid = (2..=n).contains(&folds);
+        check_parameter(is_valid, "the number of folds", folds as f64, expected)?;
         let mut order: Vec<usize> = (0..n).collect();
         order.shuffle(rng);
         let select = |rows: &[usize]| {

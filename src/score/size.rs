@@ -6,7 +6,7 @@ use statrs::distribution::{Beta, ContinuousCDF};
 use super::{MeanEstimate, skce_improvement::pseudo_values};
 use crate::{
     distribution::{Categorical, Marginals, Predictive},
-    error::{Error, Result},
+    error::{Result, check_parameter, check_samples},
     estimator::{
         Event, JointKernel, PairMatrix, Skce, SkceForm, Tce, TceForm, check_level,
         regression::IntervalCoverage, student,
@@ -134,13 +134,9 @@ impl ErrorSize {
     ///
     /// A tolerance that is negative or not finite.
     pub fn p_value_above(&self, tolerance: f64) -> Result<f64> {
-        if !(tolerance.is_finite() && tolerance >= 0.0) {
-            return Err(Error::Parameter {
-                name: "the tolerance",
-                value: tolerance,
-                expected: "a finite number of at least 0",
-            });
-        }
+        let (name, expected) = ("the tolerance", "a finite number of at least 0");
+        let is_valid = tolerance.is_finite() && tolerance >= 0.0;
+        check_parameter(is_valid, name, tolerance, expected)?;
         Ok(match self.law {
             Law::Mean { mean, .. } if mean.samples < 2 => 1.0,
             Law::Mean { mean, root } => {
@@ -210,20 +206,19 @@ fn lower_tail(frequency: f64, successes: f64, trials: f64) -> f64 {
 impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
     fn size(&self, predictions: &P, targets: &P::Targets) -> Result<ErrorSize> {
         self.form.check_size(predictions.len())?;
-        let needed = 3;
         let values = match self.form {
             SkceForm::Block(size) => {
                 let pairs = self.kernel.pairs(predictions, targets)?;
                 pairs.block_estimates(size)
             }
-            _ if predictions.len() < needed => {
-                return Err(Error::TooFewSamples {
-                    what: "a jackknife standard error of the SKCE",
-                    needed,
-                    got: predictions.len(),
-                });
+            _ => {
+                check_samples(
+                    "a jackknife standard error of the SKCE",
+                    3,
+                    predictions.len(),
+                )?;
+                pseudo_values(&self.kernel.pairs(predictions, targets)?.row_sums())
             }
-            _ => pseudo_values(&self.kernel.pairs(predictions, targets)?.row_sums()),
         };
         let mut mean = MeanEstimate::of(&values);
         if !matches!(self.form, SkceForm::Block(_)) {
@@ -266,13 +261,12 @@ const FEW_ERRORS: f64 = 100.0;
 /// A plug-in form is an error: its bias is as large as its standard error.
 impl Quantify for Tce {
     fn size(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<ErrorSize> {
-        if self.form != TceForm::Debiased {
-            return Err(Error::Parameter {
-                name: "the order of the plug-in form",
-                value: self.form.order(),
-                expected: "the debiased form, whose size can be told",
-            });
-        }
+        check_parameter(
+            self.form == TceForm::Debiased,
+            "the order of the plug-in form",
+            self.form.order(),
+            "the debiased form, whose size can be told",
+        )?;
         let estimate = self.power(predictions, labels)?;
         let outcomes = self.event.outcomes(predictions, labels)?;
         let pairs: Vec<(f64, f64)> = outcomes.pairs().collect();

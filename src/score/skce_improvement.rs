@@ -5,7 +5,7 @@ use burn::tensor::{Int, Tensor};
 use super::MeanEstimate;
 use crate::{
     distribution::{Categorical, Predictive},
-    error::{Error, Result},
+    error::{Result, check_samples},
     estimator::{ClassPairs, PairMatrix, Skce, SkceForm},
     kernel::{ClassKernel, Kernel},
 };
@@ -123,14 +123,7 @@ impl<K: ClassKernel> Skce<K> {
         labels_after.map_err(|error| error.of("after"))?;
         match self.form {
             SkceForm::Block(_) => self.form.check_size(before.len())?,
-            _ if before.len() < 3 => {
-                return Err(Error::TooFewSamples {
-                    what: "a jackknife standard error of the SKCE",
-                    needed: 3,
-                    got: before.len(),
-                });
-            }
-            _ => (),
+            _ => check_samples("a jackknife standard error of the SKCE", 3, before.len())?,
         }
         let before = ClassPairs::new(&self.kernel, before, labels)?;
         let after = before.with_predictions(&self.kernel, after);

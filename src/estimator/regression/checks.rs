@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 
 use crate::{
     distribution::{HostMarginals, Marginals},
-    error::{Error, Result},
+    error::{Error, Result, check_count, check_inside},
     host::to_vec,
 };
 
@@ -43,25 +43,12 @@ pub(super) fn row_means(values: &[f64], dimensions: usize) -> Vec<f64> {
 
 /// Checks that there is a level, and that each is between 0 and 1.
 pub(super) fn check_levels(levels: &[f64]) -> Result<()> {
-    if levels.is_empty() {
-        return Err(Error::Parameter {
-            name: "the number of levels",
-            value: 0.0,
-            expected: "at least 1",
-        });
-    }
+    check_count("the number of levels", levels.len())?;
     levels.iter().try_for_each(|&level| check_level(level))
 }
 
 pub(super) fn check_level(level: f64) -> Result<()> {
-    match level > 0.0 && level < 1.0 {
-        true => Ok(()),
-        false => Err(Error::Parameter {
-            name: "a level",
-            value: level,
-            expected: "a number between 0 and 1, both excluded",
-        }),
-    }
+    check_inside("a level", level)
 }
 
 /// Errors `y − μ` and standard deviations `σ > 0`, both `n × d`.

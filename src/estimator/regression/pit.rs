@@ -4,7 +4,7 @@ use rand::{Rng, RngExt};
 use super::{PitHistogram, Uniformity, checks::Observed};
 use crate::{
     distribution::{Marginals, Samples},
-    error::{Error, Result},
+    error::{Result, check_parameter},
 };
 
 /// Probability integral transforms: the distribution function of each prediction at its target, for each
@@ -113,14 +113,8 @@ impl Pit {
     ///
     /// If there is no such coordinate.
     pub fn histogram(&self, coordinate: usize, bins: usize) -> Result<PitHistogram> {
-        match bins {
-            0 | 1 => Err(Error::Parameter {
-                name: "the number of bins",
-                value: bins as f64,
-                expected: "at least 2",
-            }),
-            _ => Ok(PitHistogram::of(&self.values[coordinate], bins)),
-        }
+        check_parameter(bins >= 2, "the number of bins", bins as f64, "at least 2")?;
+        Ok(PitHistogram::of(&self.values[coordinate], bins))
     }
 
     /// The Kolmogorov–Smirnov test of one coordinate, `max_u |F_n(u) − u|`. The p-value, by the correction

@@ -19,7 +19,7 @@ use super::{
     redraws::{Found, decided},
 };
 use crate::{
-    error::{Error, Result},
+    error::{Result, check_count},
     kernel::Kernel,
 };
 
@@ -138,13 +138,7 @@ impl OmnibusTest {
         targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<OmnibusOutcome> {
-        if self.redraws == 0 {
-            return Err(Error::Parameter {
-                name: "the number of redraws",
-                value: 0.0,
-                expected: "at least 1",
-            });
-        }
+        check_count("the number of redraws", self.redraws)?;
         predictions.check()?;
         let observed = predictions.checked_targets(targets)?;
         let kernel = self.kernel.unwrap_or_else(P::default_kernel);
