@@ -6,7 +6,7 @@ use super::{
     format::{Format, saved},
 };
 use crate::{
-    error::{Error, Result, check_count},
+    error::{Result, check_count, check_parameter},
     estimator::{Bin, Discrepancy, Event, TceForm, equal_width_bin},
 };
 
@@ -17,6 +17,8 @@ use crate::{
 /// From these come [`Ece`](crate::estimator::Ece), [`Mce`](crate::estimator::Mce) and
 /// [`Tce`](crate::estimator::Tce) of all predictions together. Bins of equal mass and median-variance
 /// bins depend on all predictions at once, and sums over them cannot be merged: they are not offered.
+///
+/// An estimate from no samples is an error.
 ///
 /// Memory: 56 bytes a bin, and some 60 more if it is occupied. Cost: `m` operations a sample for the top
 /// label, one for a class.
@@ -36,19 +38,17 @@ impl BinAccumulator {
     ///
     /// No bins, or an event that is not a class.
     pub fn new(event: Event, bins: usize, classes: usize) -> Result<Self> {
-        match event {
-            Event::Class(class) if class >= classes => Err(Error::Parameter {
-                name: "the class of the event",
-                value: class as f64,
-                expected: "less than the number of classes",
-            }),
-            _ => Ok(Self {
-                format: Format::default(),
-                event,
-                classes,
-                bins: Bins::new(bins)?,
-            }),
+        if let Event::Class(class) = event {
+            let expected = "less than the number of classes";
+            let name = "the class of the event";
+            check_parameter(class < classes, name, class as f64, expected)?;
         }
+        Ok(Self {
+            format: Format::default(),
+            event,
+            classes,
+            bins: Bins::new(bins)?,
+        })
     }
 
     /// Starts sums of the top label.
@@ -66,29 +66,17 @@ impl BinAccumulator {
     }
 
     /// The expected calibration error by total variation, `Σ_b (n_b/n) |r̄_b − c̄_b|`.
-    ///
-    /// # Errors
-    ///
-    /// No samples.
     pub fn ece(&self) -> Result<f64> {
         self.expected(Discrepancy::TotalVariation)
     }
 
     /// The expected calibration error by any distance, as [`Ece`](crate::estimator::Ece).
-    ///
-    /// # Errors
-    ///
-    /// No samples.
     pub fn expected(&self, discrepancy: Discrepancy) -> Result<f64> {
         check_samples(self)?;
         Ok(discrepancy.expected(&self.occupied()))
     }
 
     /// The maximum calibration error `max_b |r̄_b − c̄_b|`, as [`Mce`](crate::estimator::Mce).
-    ///
-    /// # Errors
-    ///
-    /// No samples.
     pub fn mce(&self) -> Result<f64> {
         check_samples(self)?;
         Ok(Discrepancy::TotalVariation.greatest(&self.occupied()))
@@ -107,10 +95,6 @@ impl BinAccumulator {
     }
 
     /// The frequency of the event; of the top label, the accuracy.
-    ///
-    /// # Errors
-    ///
-    /// No samples.
     pub fn frequency(&self) -> Result<f64> {
         check_samples(self)?;
         let occurred: u64 = self.bins.0.iter().map(|bin| bin.occurred).sum();

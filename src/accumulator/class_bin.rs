@@ -14,7 +14,8 @@ use crate::{
 /// The class-wise calibration error: the sums of a [`BinAccumulator`](super::BinAccumulator) for each
 /// class against the rest.
 ///
-/// It is [`Cwce`](crate::estimator::Cwce) of all predictions together, with bins of equal width.
+/// It is [`Cwce`](crate::estimator::Cwce) of all predictions together, with bins of equal width. An
+/// estimate from no samples is an error.
 ///
 /// Memory: `m·B` bins of 56 bytes, and some 60 more for each that is occupied: 16 KB for 10 classes in 15
 /// bins, 1.6 MB for 1000. Cost: one operation for each class and sample.
@@ -43,10 +44,6 @@ impl ClassBinAccumulator {
     }
 
     /// The mean over classes of order 1, the "static" or class-wise ECE.
-    ///
-    /// # Errors
-    ///
-    /// No samples.
     pub fn cwce(&self) -> Result<f64> {
         self.power(TceForm::PlugIn { order: 1.0 }, ClassWeight::Mean)
     }

@@ -16,8 +16,7 @@ use crate::error::{Error, Result};
 /// k = d Γ(d/2)/(π^{d/2} Γ(1 + d/2κ) 2^{1 + d/2κ})
 /// ```
 ///
-/// over `ℝ^d`, with one kurtosis parameter `κ > 0` of all (Gómez, Gómez-Villegas, Marín: *A multivariate
-/// generalization of the power exponential family of distributions*, 1998, with a diagonal `Σ`). `κ = 1`
+/// over `ℝ^d`, with one kurtosis parameter `κ > 0` of all (Gómez et al. 1998, with a diagonal `Σ`). `κ = 1`
 /// is the normal distribution with the standard deviations `σ`; for `d = 1`, `κ = ½` is the Laplace
 /// distribution with the scale `2σ`; a larger `κ` has lighter tails. The coordinates are uncorrelated, and
 /// for `d > 1` dependent unless `κ = 1`.

@@ -58,9 +58,8 @@ impl Discrepancy {
 /// The expected calibration error by bins: `Σ_b (n_b/n) d(p̄_b, ȳ_b)`, for the mean prediction `p̄_b`
 /// and the mean label `ȳ_b` of the `n_b` samples of bin `b`.
 ///
-/// By default of the top label with 15 bins of equal width, the number most papers report (Guo,
-/// Pleiss, Sun, Weinberger: *On calibration of modern neural networks*, 2017, equation 3). It sees
-/// the confidence alone; [`uniform`](Self::uniform) and [`median_variance`](Self::median_variance)
+/// The default is that of the top label with 15 bins of equal width, the number most papers report (Guo et
+/// al. 2017, equation 3). It sees the confidence alone; [`uniform`](Self::uniform) and [`median_variance`](Self::median_variance)
 /// see the whole prediction (Vaicenavicius et al. 2019; Widmann et al. 2019, section J.1.1).
 ///
 /// Not differentiable. For a calibrated model biased upward, the more so the fewer samples a bin
@@ -167,19 +166,7 @@ impl Ece {
 }
 
 impl Estimator for Ece {
-    /// The estimate from data.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
-    ///
-    /// Cost: that of [`Binning::partition`] and `O(n·m)`.
-    ///
-    /// # Errors
-    ///
-    /// A label that is not a class, another number of labels than of predictions, an event that is
-    /// not a class, or bins as [`Binning::partition`] refuses them.
+    /// The estimate from data. Cost: that of [`Binning::partition`], whose errors it has too, and `O(n·m)`.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let bins = self.bins(predictions, labels)?;
         Ok(self.discrepancy.expected(&bins))

@@ -15,8 +15,7 @@ use crate::{
 /// `KDE-TCE_p = (∫₀¹ |z − π(z)|^p f(z) dz)^{1/p}`, `f(z) = n⁻¹ Σ_i K(z, r_i)`,
 /// `π(z) = Σ_i c_i K(z, r_i) / Σ_i K(z, r_i)`.
 ///
-/// Zhang, Kailkhura, Han: *Mix-n-Match: ensemble and compositional methods for uncertainty
-/// calibration in deep learning*, 2020, section 4. The kernel is the triweight
+/// Source: Zhang et al. 2020, section 4. The kernel is the triweight
 /// `(35/32)(1 − u²)³/h`, `u = (z − r)/h` in `[−1, 1]`, with its standard deviation `ν = h/3` as the
 /// bandwidth; it is reflected at 0 and 1, `K(z, r) = Σ_{k∈ℤ} K_h(z − r + 2k) + K_h(z + r + 2k)`, so
 /// that no mass is lost at the ends, where confidences crowd. The bandwidth is that of the normal
@@ -66,19 +65,9 @@ impl Estimator for KdeTce {
     /// The estimate from data.
     ///
     /// Where all probabilities are equal, or so nearly that the reference rule gives a bandwidth below
-    /// 10⁻⁹, the value is the limit of a small one, `|r̄ − c̄|`.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
+    /// 10⁻⁹, the value is the limit of a small one, `|r̄ − c̄|`. A fixed bandwidth below that is an error.
     ///
     /// Cost: `O(n log n)` and `n` operations at each node of the quadrature, 64 to each `h`.
-    ///
-    /// # Errors
-    ///
-    /// A label that is not a class, another number of labels than of predictions, an event that is
-    /// not a class, an order below 1, or a bandwidth that is not positive or below 10⁻⁹.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         check_order(self.order)?;
         if let Some(value) = self.bandwidth {

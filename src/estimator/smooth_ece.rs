@@ -15,8 +15,8 @@ use crate::{
 ///
 /// `smECE_σ = ∫₀¹ |n⁻¹ Σ_i (c_i − r_i) K_σ(t, r_i)| dt`, `K_σ(t, r) = Σ_{k∈ℤ} φ_σ(t − r + 2k) + φ_σ(t + r + 2k)`,
 ///
-/// at the bandwidth that equals its own error, `smECE = σ = smECE_σ`. Błasiok and Nakkiran: *Smooth
-/// ECE: principled reliability diagrams via kernel smoothing*, 2023.
+/// at the bandwidth that equals its own error, `smECE = σ = smECE_σ`. (Błasiok and
+/// Nakkiran 2023).
 ///
 /// `K_σ` is the heat kernel of `[0, 1]` with insulated ends, so `smECE_σ` falls in `σ` and the fixed
 /// point is unique; unlike a binned ECE, the value is continuous in the predictions. Biased upward
@@ -60,19 +60,7 @@ impl SmoothEce {
 }
 
 impl Estimator for SmoothEce {
-    /// The estimate from data: the fixed point, to 10⁻⁹.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
-    ///
-    /// Cost: `O(n/σ + 1/σ²)` for the result `σ`.
-    ///
-    /// # Errors
-    ///
-    /// A label that is not a class, another number of labels than of predictions, or an event that
-    /// is not a class.
+    /// The fixed point, to 10⁻⁹. Cost: `O(n/σ + 1/σ²)` for the result `σ`.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let mut residuals = Residuals::new(self.event.outcomes(predictions, labels)?);
         let mut high = 1.0; // smECE_high ≤ high

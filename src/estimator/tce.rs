@@ -64,8 +64,7 @@ pub(super) fn check_order(order: f64) -> Result<()> {
 /// The calibration error of an event of order `p`, `TCE_p = (E|r − P(c | r)|^p)^{1/p}`, by bins; by
 /// default that of the top label, debiased, with 15 bins of equal mass.
 ///
-/// Kumar, Liang, Ma: *Verified uncertainty calibration*, 2019, section 5; Gruber and Buettner 2022,
-/// Definition 2.5. With [`TceForm::PlugIn`] of order 1 it is the [`Ece`](super::Ece) of the event.
+/// Kumar et al. 2019, section 5; Gruber and Buettner 2022, Definition 2.5. With [`TceForm::PlugIn`] of order 1 it is the [`Ece`](super::Ece) of the event.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Tce {
     /// The event.
@@ -113,19 +112,7 @@ impl Tce {
 
 impl Estimator for Tce {
     /// The estimate of `TCE_p` from data: the root of [`power`](Self::power), 0 where that is
-    /// negative.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
-    ///
-    /// Cost: that of [`Binning::partition`].
-    ///
-    /// # Errors
-    ///
-    /// A label that is not a class, another number of labels than of predictions, an event that is
-    /// not a class, an order below 1, or bins as [`Binning::partition`] refuses them.
+    /// negative. Cost and errors: those of [`Binning::partition`] too.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let power = self.power(predictions, labels)?;
         Ok(power.max(0.0).powf(self.form.order().recip()))

@@ -11,8 +11,8 @@ use crate::{
 /// p-value is at most `α` keeps the probability of any false rejection below `α`, however the tests
 /// depend on each other.
 ///
-/// Creates the test with the p-values in increasing order, `p̃_(i) = max_{j≤i} min(1, (N − j + 1) p_(j))`, in the order
-/// of the input. Holm: *A simple sequentially rejective multiple test procedure*, 1979.
+/// With the p-values in increasing order, `p̃_(i) = max_{j≤i} min(1, (N − j + 1) p_(j))`, in the order
+/// of the input. Source: Holm 1979.
 ///
 /// # Errors
 ///
@@ -37,8 +37,8 @@ pub fn holm(p_values: &[f64]) -> Result<Vec<f64>> {
 /// where the adjusted p-value is at most `α` keeps the expected proportion of false rejections
 /// among all rejections below `α`, for tests that are independent or positively dependent.
 ///
-/// Creates the test with the p-values in increasing order, `p̃_(i) = min_{j≥i} min(1, N/j · p_(j))`, in the order of
-/// the input. Benjamini, Hochberg: *Controlling the false discovery rate*, 1995.
+/// With the p-values in increasing order, `p̃_(i) = min_{j≥i} min(1, N/j · p_(j))`, in the order of
+/// the input. Source: Benjamini and Hochberg 1995.
 ///
 /// # Errors
 ///

@@ -10,9 +10,8 @@ pub(super) fn check_level(level: f64) -> Result<()> {
 /// The consistency band of a bin: the central interval in which the frequency of an event lies with
 /// probability at least `level` if it occurs with the given probabilities, independently.
 ///
-/// The number of occurrences has a Poisson binomial distribution, which Bröcker and Smith
-/// (*Increasing the reliability of reliability diagrams*, 2007) approximate by redrawing the
-/// labels; here it is computed, so that there is no seed and no noise of resampling. They resample
+/// The number of occurrences has a Poisson binomial distribution, which Bröcker and Smith 2007 approximate by
+/// redrawing the labels; here it is computed, so that there is no seed and no noise of resampling. They resample
 /// the predictions too; given the predictions the band is exact. With `α = 1 − level` the counts
 /// below the band have a probability of at most `α/2`, and those above as well.
 ///

@@ -159,8 +159,8 @@ impl ReliabilityBin {
 }
 
 /// Predicted probabilities of an event against how often it occurred, bin by bin (DeGroot and
-/// Fienberg 1983; Niculescu-Mizil and Caruana 2005), with consistency bands (Bröcker, Smith:
-/// *Increasing the reliability of reliability diagrams*, 2007).
+/// Fienberg 1983; Niculescu-Mizil and Caruana 2005), with consistency bands (Bröcker and
+/// Smith 2007).
 ///
 /// Where a bin lies off the diagonal and outside its band, the model is miscalibrated there; a point
 /// inside its band does not show that it is calibrated. The diagram sees one event, and depends on

@@ -47,9 +47,11 @@ pub trait Score<P: Predictive>: Debug {
         self.values(predictions, targets)
     }
 
-    /// Tells whether the infimum of the generalised entropy, `inf_P E_{Y∼P} S(P, Y)`, is 0; it is −∞
-    /// otherwise.
-    fn is_bounded(&self) -> bool;
+    /// Tells whether the infimum of the generalised entropy, `inf_P E_{Y∼P} S(P, Y)`, is 0, as it is by
+    /// default; it is −∞ otherwise.
+    fn is_bounded(&self) -> bool {
+        true
+    }
 
     /// Checks that such predictions have this score.
     ///

@@ -88,10 +88,7 @@ impl Refinement {
     /// `2..=n`, logits that are not finite, before or after a map, a map that changes the number of rows
     /// or classes; whatever `fit` returns.
     ///
-    /// # Source
-    ///
-    /// Berta, Holzmüller, Jordan, Bach: *Rethinking early stopping: refine, then calibrate*, 2025; the
-    /// decomposition is that of Gruber and Buettner 2022, Lemma 4.1.
+    /// Source: Berta et al. 2025; the decomposition is that of Gruber and Buettner 2022, Lemma 4.1.
     pub fn of<M: Fn(Tensor<2>) -> Tensor<2>>(
         score: &(impl Score<Categorical> + ?Sized),
         logits: &Tensor<2>,

@@ -54,13 +54,19 @@ pub struct ErrorSize {
 enum Law {
     /// An unbiased estimate of an error that is never negative, by Student's distribution; the error is
     /// the root of it.
-    Mean { mean: MeanEstimate, root: bool },
-    /// A promised frequency, and how often of `trials` it came true.
-    Count {
-        promised: f64,
-        successes: f64,
-        trials: f64,
+    Mean {
+        mean: MeanEstimate,
+        root: bool,
     },
+    Count(Count),
+}
+
+/// A promised frequency, and the number of `trials` in which it came true.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Count {
+    promised: f64,
+    successes: f64,
+    trials: f64,
 }
 
 /// A two-sided confidence interval.
@@ -83,11 +89,7 @@ impl ErrorSize {
     pub fn estimate(&self) -> f64 {
         match self.law {
             Law::Mean { mean, root } => rooted(mean.estimate, root),
-            Law::Count {
-                promised,
-                successes,
-                trials,
-            } => promised - successes / trials,
+            Law::Count(count) => count.promised - count.successes / count.trials,
         }
     }
 
@@ -102,16 +104,13 @@ impl ErrorSize {
                 let (lower, upper) = mean.confidence_interval(level)?;
                 (rooted(lower.max(0.0), root), rooted(upper.max(0.0), root))
             }
-            Law::Count {
-                promised,
-                successes,
-                trials,
-            } => {
+            Law::Count(count) => {
                 check_level(level)?;
                 let outside = 0.5 * (1.0 - level);
-                let least = least_frequency(successes, trials, outside);
-                let most = 1.0 - least_frequency(trials - successes, trials, outside);
-                (promised - most, promised - least)
+                let least = least_frequency(count.successes, count.trials, outside);
+                let failures = count.trials - count.successes;
+                let most = 1.0 - least_frequency(failures, count.trials, outside);
+                (count.promised - most, count.promised - least)
             }
         };
         Ok(Interval {
@@ -124,7 +123,7 @@ impl ErrorSize {
 
     /// Tells whether the interval is at least of its level at every sample size.
     pub(crate) fn is_exact(&self) -> bool {
-        matches!(self.law, Law::Count { .. })
+        matches!(self.law, Law::Count(_))
     }
 
     /// The p-value of the hypothesis that the error is at most `tolerance` in size: small if it is
@@ -140,11 +139,7 @@ impl ErrorSize {
         Ok(match self.law {
             Law::Mean { mean, .. } if mean.samples < 2 => 1.0,
             Law::Mean { mean, root } => {
-                let tolerance = if root {
-                    tolerance * tolerance
-                } else {
-                    tolerance
-                };
+                let tolerance = tolerance.powi(if root { 2 } else { 1 });
                 match mean.standard_error {
                     0.0 => f64::from(mean.estimate <= tolerance),
                     error => {
@@ -153,14 +148,11 @@ impl ErrorSize {
                     }
                 }
             }
-            Law::Count {
-                promised,
-                successes,
-                trials,
-            } => {
-                let below = |frequency, count| lower_tail(frequency, count, trials);
-                let over = below(promised - tolerance, successes);
-                let under = below(1.0 - promised - tolerance, trials - successes);
+            Law::Count(count) => {
+                let below = |frequency, times| lower_tail(frequency, times, count.trials);
+                let over = below(count.promised - tolerance, count.successes);
+                let failures = count.trials - count.successes;
+                let under = below(1.0 - count.promised - tolerance, failures);
                 (2.0 * over.min(under)).min(1.0)
             }
         })
@@ -212,11 +204,8 @@ impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
                 pairs.block_estimates(size)
             }
             _ => {
-                check_samples(
-                    "a jackknife standard error of the SKCE",
-                    3,
-                    predictions.len(),
-                )?;
+                let what = "a jackknife standard error of the SKCE";
+                check_samples(what, 3, predictions.len())?;
                 pseudo_values(&self.kernel.pairs(predictions, targets)?.row_sums())
             }
         };
@@ -314,11 +303,11 @@ impl Quantify for Overconfidence {
         let outcomes = self.event.outcomes(predictions, labels)?;
         let trials = outcomes.samples() as f64;
         Ok(ErrorSize {
-            law: Law::Count {
+            law: Law::Count(Count {
                 promised: outcomes.probability.iter().sum::<f64>() / trials,
                 successes: outcomes.occurred.iter().sum::<i64>() as f64,
                 trials,
-            },
+            }),
         })
     }
 }
@@ -343,11 +332,11 @@ impl<P: Marginals> Quantify<P> for IntervalOverconfidence {
         let intervals = IntervalCoverage::estimate(predictions, targets, self.coverage)?;
         let trials = predictions.len() as f64;
         Ok(ErrorSize {
-            law: Law::Count {
+            law: Law::Count(Count {
                 promised: self.coverage,
                 successes: (intervals.coverage.estimate * trials).round(),
                 trials,
-            },
+            }),
         })
     }
 }

@@ -106,10 +106,7 @@ impl<K: ClassKernel> Skce<K> {
     /// As [`Score::improvement`](super::Score::improvement) and
     /// [`estimate`](crate::estimator::Estimator::estimate); fewer than three samples but for blocks.
     ///
-    /// # Source
-    ///
-    /// Efron, Stein: *The jackknife estimate of variance*, 1981; Arvesen: *Jackknifing U-statistics*,
-    /// 1969.
+    /// Source: Efron and Stein 1981; Arvesen 1969.
     pub fn improvement(
         &self,
         before: &Categorical,

@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 
 use crate::{
     distribution::{HostMarginals, Marginals},
-    error::{Error, Result, check_count, check_inside},
+    error::{Result, check_count, check_inside, check_values},
     host::to_vec,
 };
 
@@ -71,17 +71,8 @@ pub(super) fn errors_and_deviations<P: Marginals>(
 fn checked_deviations<P: Marginals>(predictions: &P) -> Result<Vec<f64>> {
     let variances = predictions.variances();
     let d = variances.dims()[1];
-    let deviations = to_vec(variances).into_iter().map(f64::sqrt);
-    let deviations: Vec<f64> = deviations.collect();
-    match deviations.iter().position(|&deviation| deviation <= 0.0) {
-        Some(at) => Err(Error::Value {
-            row: at / d,
-            column: "coordinate",
-            at: at % d,
-            what: "the scale",
-            value: deviations[at],
-            expected: "a positive number",
-        }),
-        None => Ok(deviations),
-    }
+    let deviations: Vec<f64> = to_vec(variances).into_iter().map(f64::sqrt).collect();
+    let positive = (|deviation| deviation > 0.0, "a positive number");
+    check_values(&deviations, (d, "coordinate"), "the scale", positive)?;
+    Ok(deviations)
 }

@@ -12,9 +12,7 @@ use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate};
 /// Proper for the quantiles. Half the CRPS of a coordinate is its integral over all levels. The infimum of
 /// its entropy is 0.
 ///
-/// # Source
-///
-/// Koenker, Bassett: *Regression quantiles*, 1978.
+/// Source: Koenker and Bassett 1978.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pinball {
     levels: Vec<f64>,

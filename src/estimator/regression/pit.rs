@@ -13,10 +13,7 @@ use crate::{
 /// A histogram that is U-shaped tells of predictions that are too certain, a hump of ones that are not
 /// certain enough, a slope of a bias.
 ///
-/// # Source
-///
-/// Dawid: *Statistical theory: the prequential approach*, 1984; Gneiting, Balabdaoui, Raftery:
-/// *Probabilistic forecasts, calibration and sharpness*, 2007.
+/// Source: Dawid 1984; Gneiting, Balabdaoui, Raftery 2007.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pit {
     /// `n` for each coordinate.
@@ -62,9 +59,7 @@ impl Pit {
     ///
     /// As [`new`](Self::new).
     ///
-    /// # Source
-    ///
-    /// Hamill: *Interpretation of rank histograms for verifying ensemble forecasts*, 2001.
+    /// Source: Hamill 2001.
     pub fn ranks(predictions: &Samples, targets: &Tensor<2>, rng: &mut dyn Rng) -> Result<Self> {
         let s = predictions.draws_each() as f64;
         Self::of(predictions, targets, |below, atom| {

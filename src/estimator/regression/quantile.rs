@@ -10,8 +10,7 @@ use crate::{
 /// Calibration of quantiles: how often the target is at most the predicted quantile, at each of some
 /// levels, over all samples and coordinates.
 ///
-/// Kuleshov, Fenner, Ermon: *Accurate uncertainties for deep learning using calibrated regression*, 2018.
-/// A calibrated model has frequencies equal to the levels; the reverse does not hold.
+/// Source: Kuleshov et al. 2018. A calibrated model has frequencies equal to the levels; the reverse does not hold.
 ///
 /// By default at 0.05, 0.1, …, 0.95.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,10 +72,6 @@ impl QuantileCalibration {
 
 impl<P: Marginals> Estimator<P> for QuantileCalibration {
     /// The mean over the levels of `|frequency − level|`, see [`QuantileCurve::mean_absolute_error`].
-    ///
-    /// # Errors
-    ///
-    /// As [`curve`](Self::curve).
     fn estimate(&self, predictions: &P, targets: &Tensor<2>) -> Result<f64> {
         Ok(self.curve(predictions, targets)?.mean_absolute_error())
     }

@@ -56,7 +56,7 @@ use crate::{
 /// Cost of a redraw: of the order of the labels `f` that are not the most likely class, and `f²·m/2`
 /// for each SKCE over all pairs, or `n²/2` where that is less; see [`ExactTest`](super::ExactTest).
 ///
-/// Aggregating kernels over bandwidths: Schrab et al. 2023, *MMD aggregated two-sample test*.
+/// Kernels are aggregated over bandwidths as by Schrab et al. 2023.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
