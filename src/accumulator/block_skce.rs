@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result, check_parameter},
+    host::check_classes,
     hypothesis::{TestOutcome, asymptotic_block},
     kernel::{Bandwidth, ClassKernel, Distance, Kernel, Profile},
     ops::{Residuals, Samples, block_sums},
@@ -74,9 +75,7 @@ impl BlockSkceAccumulator {
         }
         let name = "the number of samples of a block";
         check_parameter(size >= 2, name, size as f64, "at least 2")?;
-        if classes < 2 {
-            return Err(Error::TooFewClasses { got: classes });
-        }
+        check_classes(classes)?;
         Ok(Self {
             kernel,
             size,
@@ -88,10 +87,7 @@ impl BlockSkceAccumulator {
     }
 
     /// The linear estimator: blocks of two samples.
-    ///
-    /// # Errors
-    ///
-    /// As [`new`](Self::new).
+    /// The errors are those of [`new`](Self::new).
     pub fn linear(kernel: Kernel, classes: usize) -> Result<Self> {
         Self::new(kernel, 2, classes)
     }
@@ -129,11 +125,7 @@ impl BlockSkceAccumulator {
                 needed: self.size,
                 got: self.samples() as usize,
             }),
-            blocks => Ok(MeanEstimate::of_moments(
-                blocks as usize,
-                self.blocks.mean(),
-                self.blocks.squared_deviations(),
-            )),
+            _ => Ok(self.blocks.estimate()),
         }
     }
 

@@ -7,8 +7,9 @@ use super::{
     format::{Format, saved},
 };
 use crate::{
-    error::{Error, Result},
+    error::Result,
     estimator::{ClassWeight, Event, TceForm},
+    host::check_classes,
 };
 
 /// The class-wise calibration error: the sums of a [`BinAccumulator`](super::BinAccumulator) for each
@@ -34,13 +35,11 @@ impl ClassBinAccumulator {
     ///
     /// No bins, or fewer than two classes.
     pub fn new(bins: usize, classes: usize) -> Result<Self> {
-        match classes {
-            0 | 1 => Err(Error::TooFewClasses { got: classes }),
-            _ => Ok(Self {
-                format: Format::default(),
-                classes: vec![Bins::new(bins)?; classes],
-            }),
-        }
+        check_classes(classes)?;
+        Ok(Self {
+            format: Format::default(),
+            classes: vec![Bins::new(bins)?; classes],
+        })
     }
 
     /// The mean over classes of order 1, the "static" or class-wise ECE.

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::exact_sum::ExactSum;
+use crate::score::MeanEstimate;
 
 /// The number of values, `Σ x` and `Σ x²`, exactly: mean and variance that do not depend on the order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -28,6 +29,11 @@ impl Moments {
     /// `x̄`, of at least one value.
     pub fn mean(&self) -> f64 {
         self.sum.value() / self.count as f64
+    }
+
+    /// The mean with its standard error, of at least one value.
+    pub fn estimate(&self) -> MeanEstimate {
+        MeanEstimate::of_moments(self.count as usize, self.mean(), self.squared_deviations())
     }
 
     /// Bytes apart from its own size.

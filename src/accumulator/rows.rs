@@ -2,8 +2,8 @@ use burn::tensor::{DType, Int, Tensor};
 
 use crate::{
     distribution::{Categorical, Targets},
-    error::{Error, Result, check_parameter},
-    host::{check_finite, check_labels, check_probabilities, to_vec},
+    error::{Result, check_parameter},
+    host::{check_classes, check_finite, check_labels, check_probabilities, to_vec},
 };
 
 /// Checked predictions over classes with their labels, on the host in f64: what accumulators take.
@@ -148,9 +148,7 @@ fn check(
     labels: &[i64],
     what: &'static str,
 ) -> Result<Vec<usize>> {
-    if classes < 2 {
-        return Err(Error::TooFewClasses { got: classes });
-    }
+    check_classes(classes)?;
     check_parameter(
         numbers.len().is_multiple_of(classes),
         "the number of predicted numbers",

@@ -59,11 +59,7 @@ impl<S: Kept> ScoreAccumulator<S> {
     pub fn mean(&self) -> Result<MeanEstimate> {
         check_samples(self)?;
         match self.infinite {
-            0 => Ok(MeanEstimate::of_moments(
-                self.finite.count as usize,
-                self.finite.mean(),
-                self.finite.squared_deviations(),
-            )),
+            0 => Ok(self.finite.estimate()),
             infinite => Err(Error::InfiniteScores {
                 score: self.score.0.name(),
                 infinite,

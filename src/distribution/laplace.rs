@@ -85,14 +85,7 @@ impl Predictive for Laplace {
     }
 
     fn sampler(&self) -> Sampler<Self> {
-        let (location, scale) = self.parameters.to_vecs();
-        let d = self.dimensions();
-        Box::new(move |rows, rng| {
-            let coordinates = rows.iter().flat_map(|row| row * d..(row + 1) * d);
-            coordinates
-                .map(|at| location[at] + scale[at] * standard(rng))
-                .collect()
-        })
+        self.parameters.sampler(standard)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Functions of predictions with a location and a scale for each coordinate.
 
 use burn::tensor::Tensor;
+use rand::Rng;
 
 use super::HostMarginals;
 use crate::{
@@ -105,6 +106,19 @@ impl LocationScale {
             location,
             scale,
             standard,
+        })
+    }
+
+    /// Draws from the distribution of location 0 and scale 1, independently for each coordinate.
+    pub fn sampler(
+        &self,
+        standard: impl Fn(&mut dyn Rng) -> f64 + 'static,
+    ) -> Box<dyn Fn(&[usize], &mut dyn Rng) -> Vec<f64>> {
+        let ((location, scale), d) = (self.to_vecs(), self.dimensions());
+        Box::new(move |rows, rng| {
+            let coordinates = rows.iter().flat_map(|row| row * d..(row + 1) * d);
+            let draw = |at: usize| location[at] + scale[at] * standard(rng);
+            coordinates.map(draw).collect()
         })
     }
 

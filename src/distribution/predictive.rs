@@ -108,10 +108,7 @@ pub trait Predictive: Clone + Debug {
     }
 
     /// The targets on the host, once [checked](Self::check_targets).
-    ///
-    /// # Errors
-    ///
-    /// As [`check_targets`](Self::check_targets).
+    /// The errors are those of [`check_targets`](Self::check_targets).
     fn checked_targets(&self, targets: &Self::Targets) -> Result<DrawnBy<Self>> {
         self.check_targets(targets)?;
         Ok(targets.drawn())

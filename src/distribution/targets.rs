@@ -46,10 +46,7 @@ pub trait Targets: Clone + Debug {
 
     /// Checks that shape and dtype fit, and that labels on the host are classes. Reads nothing back from a
     /// device.
-    ///
-    /// # Errors
-    ///
-    /// As [`check`](Self::check).
+    /// The errors are those of [`check`](Self::check).
     fn check_shape(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()>;
 
     /// The error of predictions over another number of classes or dimensions.

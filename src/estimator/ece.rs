@@ -135,10 +135,7 @@ impl Ece {
 
     /// The occupied bins, of which a reliability diagram is a picture: of an event, the mean
     /// predictions are `(1 − r̄, r̄)` and the frequencies `(1 − c̄, c̄)`.
-    ///
-    /// # Errors
-    ///
-    /// As [`estimate`](Self::estimate).
+    /// The errors are those of [`estimate`](Self::estimate).
     pub fn bins(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Vec<Bin>> {
         let (partition, rows, labels, classes) = match self.aspect {
             Aspect::Vector => {

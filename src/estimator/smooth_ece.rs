@@ -39,10 +39,7 @@ impl SmoothEce {
 
     /// `smECE_σ` from data, at a bandwidth of the caller's choice; shapes as for
     /// [`estimate`](Self::estimate).
-    ///
-    /// # Errors
-    ///
-    /// As [`estimate`](Self::estimate), and a bandwidth outside `[10⁻³, ∞)`.
+    /// The errors are those of [`estimate`](Self::estimate), and a bandwidth outside `[10⁻³, ∞)`.
     pub fn at_bandwidth(
         &self,
         bandwidth: f64,

@@ -7,7 +7,7 @@ use statrs::{
 use super::{CalibrationTest, TestOutcome};
 use crate::{
     distribution::Predictive,
-    error::{Error, Result, check_samples},
+    error::{Error, Result},
     estimator::{JointKernel, PairMatrix, SkceForm, student},
     kernel::Kernel,
 };
@@ -67,7 +67,11 @@ impl<K> AsymptoticBlockSkceTest<K> {
 /// Checks that there are two blocks.
 pub(crate) fn check_blocks(blocks: usize, size: usize, samples: usize) -> Result<()> {
     match blocks {
-        0 | 1 => check_samples("the asymptotic test of two blocks", 2 * size, samples),
+        0 | 1 => Err(Error::TooFewSamples {
+            what: "the asymptotic test of two blocks",
+            needed: 2 * size,
+            got: samples,
+        }),
         _ => Ok(()),
     }
 }

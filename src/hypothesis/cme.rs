@@ -6,11 +6,14 @@ use statrs::{
     function::beta::beta_reg,
 };
 
-use super::{CalibrationTest, Resample, Statistic, TestOutcome, quadratic_form::QuadraticForm};
+use super::{
+    CalibrationTest, Resample, Statistic, TestOutcome, quadratic_form::QuadraticForm,
+    statistic::one_by_one,
+};
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Error, Result, check_count, check_samples},
-    estimator::{Estimator, JointKernel, Ucme},
+    estimator::{JointKernel, Ucme},
     host::to_vec,
     kernel::Kernel,
 };
@@ -216,13 +219,7 @@ impl<P: Predictive, K: JointKernel<P>> Statistic<P> for Ucme<K, P> {
         count: usize,
         draw: &mut dyn FnMut() -> Resample<P>,
     ) -> Result<Vec<f64>> {
-        let fixed = self.fixed(predictions)?;
-        (0..count)
-            .map(|_| {
-                let (predictions, targets) = draw().of(predictions);
-                fixed.estimate(&predictions, &targets)
-            })
-            .collect()
+        one_by_one(&self.fixed(predictions)?, predictions, count, draw)
     }
 }
 

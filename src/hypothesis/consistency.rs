@@ -43,11 +43,7 @@ impl<S> ConsistencyTest<S> {
 }
 
 impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ConsistencyTest<S> {
-    /// The outcome; the statistic is the estimate.
-    ///
-    /// # Errors
-    ///
-    /// As [`Estimator::estimate`](crate::estimator::Estimator::estimate); no replicates, or a statistic that is NaN.
+    /// The outcome; the statistic is the estimate. No replicates and a statistic that is NaN are errors.
     fn evaluate(
         &self,
         predictions: &P,

@@ -9,7 +9,7 @@ use super::{
     CalibrationTest, TestOutcome, p_value::discrete_p_value, quadratic_form::QuadraticForm,
 };
 use crate::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Predictive, most_likely},
     error::{Result, check_count},
     host::{int_tensor, to_vec, widened},
     kernel::Kernel,
@@ -92,10 +92,7 @@ impl FeatureTest {
 impl CalibrationTest for FeatureTest {
     /// The outcome; the generator draws the features, and the labels where few errors are expected. The
     /// statistic is infinite if an observed label has probability 0.
-    ///
-    /// # Errors
-    ///
-    /// As [`CalibrationTest::evaluate`]; no features.
+    /// The errors are those of [`CalibrationTest::evaluate`]; no features.
     fn evaluate(
         &self,
         predictions: &Categorical,
@@ -304,11 +301,8 @@ struct Reference {
 
 impl Reference {
     fn of(features: &Features) -> Self {
-        let largest = |i: usize| {
-            let row = features.row(i);
-            (1..row.len()).fold(0, |best, c| if row[c] > row[best] { c } else { best })
-        };
-        let labels: Vec<usize> = (0..features.samples()).map(largest).collect();
+        let rows = 0..features.samples();
+        let labels: Vec<usize> = rows.map(|i| most_likely(features.row(i))).collect();
         Self {
             sums: features.sums(&labels),
             labels,

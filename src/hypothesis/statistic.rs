@@ -12,6 +12,8 @@ use crate::{
     kernel::{TargetKernel, TensorKernel},
 };
 
+type Boxed<'a, P = Categorical> = Box<dyn Evaluator<P> + 'a>;
+
 /// A data set of which a statistic is wanted, in terms of another: the prediction of sample `i` is
 /// row `rows[i]` of the other's, its target the `i`-th.
 #[derive(Debug, Clone)]
@@ -41,31 +43,20 @@ impl<P: Predictive> Resample<P> {
 pub trait Statistic<P: Predictive = Categorical>: Estimator<P> {
     /// The statistic of `count` data sets that `draw` gives one after another, all in terms of the
     /// same predictions. By default an [`estimate`](Estimator::estimate) of each.
-    ///
-    /// # Errors
-    ///
-    /// As [`estimate`](Estimator::estimate).
+    /// The errors are those of [`estimate`](Estimator::estimate).
     fn replicates(
         &self,
         predictions: &P,
         count: usize,
         draw: &mut dyn FnMut() -> Resample<P>,
     ) -> Result<Vec<f64>> {
-        (0..count)
-            .map(|_| {
-                let (predictions, targets) = draw().of(predictions);
-                self.estimate(&predictions, &targets)
-            })
-            .collect()
+        one_by_one(self, predictions, count, draw)
     }
 
     /// Prepares the statistic for many sets of targets of the same predictions. By default it
     /// [`estimate`](Estimator::estimate)s each.
-    ///
-    /// # Errors
-    ///
-    /// As [`estimate`](Estimator::estimate).
-    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Box<dyn Evaluator<P> + 'a>> {
+    /// The errors are those of [`estimate`](Estimator::estimate).
+    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Boxed<'a, P>> {
         let estimate = |predictions: &P, targets: &P::Targets| self.estimate(predictions, targets);
         Ok(Box::new(OneByOne::new(predictions, estimate)))
     }
@@ -88,22 +79,14 @@ impl Statistic for Skce {
             ..*self
         };
         match self.form {
-            SkceForm::Block(_) => (0..count)
-                .map(|_| {
-                    let (predictions, labels) = draw().of(predictions);
-                    fixed.estimate(&predictions, &labels)
-                })
-                .collect(),
+            SkceForm::Block(_) => one_by_one(&fixed, predictions, count, draw),
             _ => skce_replicates::replicates(&fixed, &points, count, draw),
         }
     }
 
     /// Biased and unbiased, by what the labels of a set change; see [`ExactTest`](super::ExactTest). A
     /// median bandwidth is that of the given predictions.
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         self.form.check_size(predictions.len())?;
         let kernel = JointKernel::fixed(&self.kernel, predictions)?;
         Ok(match self.form {
@@ -127,38 +110,44 @@ impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
         count: usize,
         draw: &mut dyn FnMut() -> Resample<P>,
     ) -> Result<Vec<f64>> {
-        predictions.check()?;
-        let fixed = Skce {
-            kernel: JointKernel::fixed(&self.kernel, predictions)?,
-            ..self.clone()
-        };
-        (0..count)
-            .map(|_| {
-                let (predictions, targets) = draw().of(predictions);
-                fixed.estimate(&predictions, &targets)
-            })
-            .collect()
+        one_by_one(&fixed(self, predictions)?, predictions, count, draw)
     }
 
     /// One by one. A median bandwidth is that of the given predictions.
-    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Box<dyn Evaluator<P> + 'a>> {
-        predictions.check()?;
-        let fixed = Skce {
-            kernel: JointKernel::fixed(&self.kernel, predictions)?,
-            ..self.clone()
-        };
+    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Boxed<'a, P>> {
+        let fixed = fixed(self, predictions)?;
         let estimate =
             move |predictions: &P, targets: &P::Targets| fixed.estimate(predictions, targets);
         Ok(Box::new(OneByOne::new(predictions, estimate)))
     }
 }
 
+/// Fixes a median bandwidth at that of the predictions.
+fn fixed<P: Predictive, K: JointKernel<P>>(skce: &Skce<K>, predictions: &P) -> Result<Skce<K>> {
+    predictions.check()?;
+    Ok(Skce {
+        kernel: skce.kernel.fixed(predictions)?,
+        ..skce.clone()
+    })
+}
+
+/// The estimates of data sets, one after another.
+pub(super) fn one_by_one<P: Predictive>(
+    estimator: &(impl Estimator<P> + ?Sized),
+    predictions: &P,
+    count: usize,
+    draw: &mut dyn FnMut() -> Resample<P>,
+) -> Result<Vec<f64>> {
+    let estimate = |_| {
+        let (predictions, targets) = draw().of(predictions);
+        estimator.estimate(&predictions, &targets)
+    };
+    (0..count).map(estimate).collect()
+}
+
 /// Costs `O(n)` operations for each set: the confidences are sorted once.
 impl Statistic for Mmce {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         self.validate(predictions.len())?;
         Ok(Box::new(ConfidenceKernel::new(self, predictions)))
     }
@@ -166,10 +155,7 @@ impl Statistic for Mmce {
 
 /// For the top label, updates each bin by the labels that a set changes.
 impl Statistic for Ece {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         binned(self, predictions, |ece, bins| {
             ece.discrepancy.expected(bins)
         })
@@ -178,10 +164,7 @@ impl Statistic for Ece {
 
 /// Updates bins as [`Ece`] does.
 impl Statistic for Mce {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         binned(&self.ece, predictions, |ece, bins| {
             ece.discrepancy.greatest(bins)
         })
@@ -193,7 +176,7 @@ fn binned<'a>(
     ece: &'a Ece,
     predictions: &'a Categorical,
     error: fn(&Ece, &[Bin]) -> f64,
-) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+) -> Result<Boxed<'a>> {
     if ece.aspect != Aspect::Event(Event::TopLabel) {
         let estimate =
             move |predictions: &_, labels: &_| Ok(error(ece, &ece.bins(predictions, labels)?));
@@ -216,10 +199,7 @@ fn binned<'a>(
 
 /// For the top label, updates each bin by the labels that a set changes.
 impl Statistic for Tce {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         self.form.validate()?;
         if self.event != Event::TopLabel {
             let estimate = |predictions: &_, labels: &_| Tce::estimate(self, predictions, labels);
@@ -239,10 +219,7 @@ impl Statistic for Tce {
 
 /// For the top label, costs `O(n)` operations for each set: the confidences are sorted once.
 impl Statistic for KolmogorovSmirnov {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         Ok(match self.event {
             Event::TopLabel => Box::new(CumulativeGap::new(predictions, usize::MAX)),
             _ => Box::new(OneByOne::new(predictions, |predictions: &_, labels: &_| {

@@ -53,10 +53,7 @@ impl<Q> ToleranceTest<Q> {
 
 impl<P: Predictive, Q: Quantify<P>> CalibrationTest<P> for ToleranceTest<Q> {
     /// The outcome; nothing is drawn from the generator.
-    ///
-    /// # Errors
-    ///
-    /// As [`Quantify::size`]; a tolerance that is negative or not finite.
+    /// The errors are those of [`Quantify::size`]; a tolerance that is negative or not finite.
     fn evaluate(
         &self,
         predictions: &P,

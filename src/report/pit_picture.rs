@@ -1,35 +1,20 @@
-use std::path::Path;
-
 use super::{
     PitDiagram,
-    drawn::Drawn,
+    drawn::{Drawn, pictured},
     frame::{Frame, mark, single_plot},
     number::{decimals, whole},
     picture::{Paint, Pen, Picture, Shape},
 };
-use crate::error::Result;
 
-impl PitDiagram {
+pictured!(
+    PitDiagram,
+    drawn_alone,
     /// The picture as a file of SVG that scales: a bar for each bin, with its top marked, over the grey
     /// band, whose ends are lines; the dashed line is the uniform density. The mark of a bar inside the
     /// band is a disc, that of one outside a red diamond.
-    ///
-    /// The element `desc` holds all the numbers, for those who cannot see the picture.
-    pub fn to_svg(&self) -> String {
-        self.drawn_alone().to_svg()
-    }
+);
 
-    /// Saves the picture, in the format of the extension: `svg` or `png` (960 pixels wide, with an
-    /// embedded font). Written aside and renamed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`](crate::error::Error::File) for any other extension, or if the file cannot be
-    /// written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.drawn_alone().save(path.as_ref())
-    }
-
+impl PitDiagram {
     fn title(&self) -> String {
         let what = match self.coordinate {
             Some(coordinate) => format!(" of coordinate {coordinate} (counted from 0)"),

@@ -78,10 +78,7 @@ impl Decomposition {
     /// - labels: `[n]`
     ///
     /// Cost: `O(n·m + n·log n)` but for rows that share their first entries, on the host in f64.
-    ///
-    /// # Errors
-    ///
-    /// As [`Score::each`](super::Score::each).
+    /// The errors are those of [`Score::each`](super::Score::each).
     pub fn of(
         score: &(impl Divergence + ?Sized),
         predictions: &Categorical,

@@ -38,10 +38,7 @@ pub struct Improvement {
 
 impl Improvement {
     /// Compares the scores of the same samples before and after, as [`Score::improvement`] does.
-    ///
-    /// # Errors
-    ///
-    /// As [`Score::improvement`].
+    /// The errors are those of [`Score::improvement`].
     pub fn of<P, Q, S>(score: &S, before: &P, after: &Q, targets: &P::Targets) -> Result<Self>
     where
         P: Predictive,

@@ -96,10 +96,7 @@ pub trait Score<P: Predictive>: Debug {
     }
 
     /// The mean score from data, with its standard error.
-    ///
-    /// # Errors
-    ///
-    /// As [`each`](Self::each).
+    /// The errors are those of [`each`](Self::each).
     fn mean(&self, predictions: &P, targets: &P::Targets) -> Result<MeanEstimate> {
         Ok(MeanEstimate::of(&self.each(predictions, targets)?))
     }

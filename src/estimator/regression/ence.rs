@@ -52,10 +52,7 @@ impl Ence {
 
     /// The bins, in the order of increasing standard deviation: what a reliability diagram of regression
     /// shows.
-    ///
-    /// # Errors
-    ///
-    /// As [`estimate`](Self::estimate).
+    /// The errors are those of [`estimate`](Self::estimate).
     pub fn bins<P: Marginals>(
         &self,
         predictions: &P,

@@ -58,10 +58,7 @@ impl Pinball {
     }
 
     /// The mean over samples and levels, from data.
-    ///
-    /// # Errors
-    ///
-    /// As [`by_level`](Self::by_level).
+    /// The errors are those of [`by_level`](Self::by_level).
     pub fn estimate<P: Marginals>(
         &self,
         predictions: &P,

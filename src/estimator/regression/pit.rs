@@ -37,10 +37,7 @@ impl Pit {
 
     /// `P(Y < y) + U P(Y = y)` for uniform `U`: uniform for discrete predictions as well if the targets are
     /// draws from them. The same as [`new`](Self::new) for continuous ones.
-    ///
-    /// # Errors
-    ///
-    /// As [`new`](Self::new).
+    /// The errors are those of [`new`](Self::new).
     pub fn randomised<P: Marginals>(
         predictions: &P,
         targets: &Tensor<2>,
