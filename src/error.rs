@@ -47,7 +47,7 @@ pub enum Error {
     /// not finite, a probability or weight outside `[0, 1]`, a scale that is not positive.
     #[error("row {row}, {column} {at}: {what} is {value}, expected {expected}")]
     Value {
-        /// 0-based row.
+        /// The 0-based row.
         row: usize,
         /// The unit within the row: "class", "coordinate" or "component".
         column: &'static str,

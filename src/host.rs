@@ -21,7 +21,8 @@ pub(crate) fn to_scalar(tensor: Tensor<1>) -> f64 {
     to_vec(tensor)[0]
 }
 
-/// Tells whether tensors of a device are in the memory of this process, so that reading them waits for nothing.
+/// Tells whether tensors of a device are in the memory of this process, so that reading them waits for
+/// nothing.
 #[allow(deprecated)] // upstream deprecates the NdArray backend; it stays a supported feature here
 pub(crate) fn is_host(device: &Device) -> bool {
     match device.clone().without_autodiff().as_dispatch() {
@@ -142,8 +143,8 @@ pub(crate) fn check_probabilities(values: &[f64], classes: usize, dtype: DType) 
     Ok(())
 }
 
-/// The distance from 1 that the sum of a row of `m` probabilities may have: `10⁻⁵`, or what rounding takes from a
-/// softmax in this dtype if that is more, `ε (8 + 2√m)`.
+/// The distance from 1 that the sum of a row of `m` probabilities may have: `10⁻⁵`, or what rounding
+/// takes from a softmax in this dtype if that is more, `ε (8 + 2√m)`.
 fn row_sum_tolerance(classes: usize, dtype: DType) -> f64 {
     let epsilon = dtype.finfo().map_or(0.0, |float| float.epsilon);
     (epsilon * (8.0 + 2.0 * (classes as f64).sqrt())).max(1e-5)

@@ -164,9 +164,9 @@ saved!(BinAccumulator, "accumulator of bins");
 /// The sums of a bin of a reliability diagram.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BinTotals {
-    /// Its lower edge, which is not in it unless it is 0.
+    /// The lower edge, which is not in the bin unless it is 0.
     pub lower: f64,
-    /// Its upper edge.
+    /// The upper edge.
     pub upper: f64,
     /// The number of samples.
     pub samples: u64,

@@ -54,7 +54,8 @@ struct Waiting {
 }
 
 impl BlockSkceAccumulator {
-    /// Creates the accumulator with a kernel of fixed bandwidth and blocks of `size` samples, of predictions over so many classes.
+    /// Creates the accumulator with a kernel of fixed bandwidth and blocks of `size` samples, of
+    /// predictions over so many classes.
     ///
     /// # Errors
     ///

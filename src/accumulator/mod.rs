@@ -27,7 +27,8 @@
 //! # Files
 //!
 //! An accumulator is serialised by serde in any format; [`Saved::save`] writes JSON. Its first field
-//! names kind and version, and what does not fit is an error. A sum is `±Σ_k limbs[k] 2^{32(first+k)−1074}`.
+//! names kind and version, and what does not fit is an error. A sum is
+//! `±Σ_k limbs[k] 2^{32(first+k)−1074}`.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};

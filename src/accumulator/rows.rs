@@ -6,9 +6,9 @@ use crate::{
     host::{check_classes, check_finite, check_labels, check_probabilities, to_vec},
 };
 
-/// Checked predictions over classes with their labels, on the host in f64: what accumulators take.
+/// Checked predictions over classes with their labels, on the host in f64, which accumulators take.
 ///
-/// What is computed of a row depends on its numbers alone, not on the rows beside it. So logits become
+/// The numbers of a row depend on that row alone, not on the rows beside it. So logits become
 /// probabilities here, row by row, also those of a [`Categorical`] that was made from logits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {

@@ -15,8 +15,9 @@ use crate::{
 /// The sums are exact, so that accumulators merge exactly: the mean is `Σ s_i` rounded once, over `n`,
 /// and the standard error `√(Σ (s_i − s̄)² / n(n − 1))` loses nothing to cancellation.
 ///
-/// It is [`Score::upper_bound`](crate::score::Score::upper_bound) of all predictions together. Log scores above `10¹⁰⁰`, so those of
-/// observed classes with probability 0, count as infinite and are left out of the sums.
+/// It is [`Score::upper_bound`](crate::score::Score::upper_bound) of all predictions together. Log
+/// scores above `10¹⁰⁰`, so those of observed classes with probability 0, count as infinite and are left
+/// out of the sums.
 ///
 /// Memory: 200 to 400 bytes. Cost: `m` operations a sample, and 50 for the sums.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

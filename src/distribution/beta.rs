@@ -83,8 +83,8 @@ impl Predictive for Beta {
         check_positive(&self.beta, "β")
     }
 
-    /// One vector of numbers in `[0, 1]` for each prediction; at 0 and 1 the density may be 0 or
-    /// infinite.
+    /// Checks that there is one vector of numbers in `[0, 1]` for each prediction; at 0 and 1 the
+    /// density may be 0 or infinite.
     fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
         targets.check(self.len(), self.dimensions(), self.dtype())?;
         check_unit_interval(targets, 0.0..=1.0, "a number in [0, 1]")
@@ -103,7 +103,8 @@ impl Predictive for Beta {
 }
 
 impl Density for Beta {
-    /// Sums the log densities of [`Dirichlet`](super::Dirichlet) predictions of `(y, 1 − y)` over coordinates.
+    /// Sums the log densities of [`Dirichlet`](super::Dirichlet) predictions of `(y, 1 − y)` over
+    /// coordinates.
     fn log_density(&self, targets: &Tensor<2>) -> Tensor<1> {
         let total = self.alpha() + self.beta();
         let term = |parameter: Tensor<2>, point: Tensor<2>| {

@@ -219,7 +219,7 @@ impl Predictive for Categorical {
         LabelSets::against(&self.rows().top, std::slice::from_ref(drawn))
     }
 
-    /// Classes drawn uniformly.
+    /// Draws classes uniformly.
     fn locations(&self, rows: &[usize], rng: &mut dyn Rng) -> Tensor<1, Int> {
         let m = self.classes();
         let classes = rows.iter().map(|_| rng.random_range(0..m)).collect();

@@ -51,9 +51,9 @@ pub trait HostMarginals: Send + Sync {
         0.0
     }
 
-    /// A number that is uniform on `[0, 1]` for `v` and, if the model is calibrated, `x`: the randomised
-    /// probability integral transform `P(X < x) + v P(X = x)`. Of samples the randomised rank of `x`
-    /// among them, `(#{x_s < x} + v(1 + #{x_s = x}))/(S + 1)`.
+    /// Transforms `x` into a number that is uniform on `[0, 1]` if `v` is, and the model calibrated: the
+    /// randomised probability integral transform `P(X < x) + v P(X = x)`. Of samples the randomised rank
+    /// of `x` among them, `(#{x_s < x} + v(1 + #{x_s = x}))/(S + 1)`.
     fn transform(&self, at: usize, x: f64, v: f64) -> f64 {
         let (up_to, atom) = (self.tails(at, x).0, self.atom(at, x));
         (up_to - atom + v * atom).clamp(0.0, 1.0)

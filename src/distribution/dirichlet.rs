@@ -83,8 +83,8 @@ impl Predictive for Dirichlet {
         check_positive(&self.concentration, "α")
     }
 
-    /// One point of the simplex for each prediction; a coordinate may be 0, where the density is 0 or
-    /// infinite.
+    /// Checks that there is one point of the simplex for each prediction; a coordinate may be 0, where
+    /// the density is 0 or infinite.
     fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
         targets.check(self.len(), self.dimensions(), self.dtype())?;
         check_unit_interval(targets, 0.0..=1.0, "a number in [0, 1]")?;

@@ -27,7 +27,7 @@ pub trait Geometry: Predictive {
         }
     }
 
-    /// Points whose distances are those of the predictions, `[n, e]`, differentiable. None where the
+    /// The points whose distances are those of the predictions, `[n, e]`, differentiable. None where the
     /// predictions have no such coordinates.
     fn coordinates(&self) -> Option<Tensor<2>>;
 
@@ -42,7 +42,7 @@ pub trait Geometry: Predictive {
         self.coordinates().is_some()
     }
 
-    /// Distances between predictions and others within batches of consecutive rows, differentiable,
+    /// The distances between predictions and others within batches of consecutive rows, differentiable,
     /// subgradient 0 where they coincide. By default between [`coordinates`](Self::coordinates); where
     /// there are none this function must be implemented.
     ///

@@ -36,8 +36,8 @@ impl Laplace {
         }
     }
 
-    /// Creates predictions from the output of a network: the first half of each row are the locations, the second
-    /// half `r` gives the scales `floor + ln(1 + e^r)`.
+    /// Creates predictions from the output of a network: the first half of each row are the locations,
+    /// the second half `r` gives the scales `floor + ln(1 + e^r)`.
     ///
     /// # Shapes
     ///

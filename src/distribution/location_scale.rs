@@ -26,7 +26,7 @@ impl LocationScale {
         Self { location, scale }
     }
 
-    /// Creates predictions from `[n, 2d]`: the locations, and what gives the scales by a softplus and a floor.
+    /// Takes `[n, 2d]`: the locations, and numbers that give the scales by a softplus and a floor.
     pub fn from_raw(raw: Tensor<2>, floor: f64) -> Self {
         let [n, width] = raw.dims();
         assert!(
@@ -122,7 +122,7 @@ impl LocationScale {
         })
     }
 
-    /// Both on the host, row by row.
+    /// Reads both back, row by row.
     pub fn to_vecs(&self) -> (Vec<f64>, Vec<f64>) {
         (to_vec(self.location.clone()), to_vec(self.scale.clone()))
     }

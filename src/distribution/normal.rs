@@ -47,8 +47,8 @@ impl Normal {
         }
     }
 
-    /// Creates predictions from the output of a network: the first half of each row are the means, the second
-    /// half `r` gives the standard deviations `floor + ln(1 + e^r)`.
+    /// Creates predictions from the output of a network: the first half of each row are the means, the
+    /// second half `r` gives the standard deviations `floor + ln(1 + e^r)`.
     ///
     /// # Shapes
     ///

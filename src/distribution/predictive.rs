@@ -12,8 +12,8 @@ pub type Sampler<P> = Box<dyn Fn(&[usize], &mut dyn Rng) -> DrawnBy<P>>;
 /// Targets of a kind of prediction on the host.
 pub type DrawnBy<P> = <<P as Predictive>::Targets as Targets>::Drawn;
 
-/// Predictive distributions of `n` samples: what estimators, losses and tests ask of a model's
-/// predictions. Kernels ask for a [`Geometry`](super::Geometry) as well.
+/// Predictive distributions of `n` samples, which estimators, losses and tests take. Kernels ask for a
+/// [`Geometry`](super::Geometry) as well.
 ///
 /// The parameters are tensors, through which gradients flow. Making predictions asserts shapes and
 /// reads nothing back; what takes data calls [`check`](Self::check).
@@ -24,8 +24,8 @@ pub trait Predictive: Clone + Debug {
     /// The type of the observations.
     type Targets: Targets;
 
-    /// One of the tensors of parameters, a row for each prediction. It tells the number of predictions,
-    /// their device and their dtype.
+    /// A tensor of parameters, a row for each prediction. It tells the number of
+    /// predictions, their device and their dtype.
     fn parameter(&self) -> Tensor<2>;
 
     /// The number `m` of classes, or the dimension `d` of the targets.
@@ -94,14 +94,14 @@ pub trait Predictive: Clone + Debug {
     ///
     /// # Errors
     ///
-    /// Which row holds what value, and what was expected.
+    /// The row, its value, and the condition that was expected.
     fn check(&self) -> Result<()>;
 
     /// Checks that there is one valid target for each prediction.
     ///
     /// # Errors
     ///
-    /// Which row holds what value, and what was expected; real targets of another dtype than the
+    /// The row, its value, and the condition that was expected; real targets of another dtype than the
     /// predictions.
     fn check_targets(&self, targets: &Self::Targets) -> Result<()> {
         targets.check(self.len(), self.dimensions(), self.dtype())
@@ -148,7 +148,7 @@ pub trait Predictive: Clone + Debug {
     /// Draws targets, on the host.
     fn sampler(&self) -> Sampler<Self>;
 
-    /// Drawn targets as tensors on the device of the predictions.
+    /// Takes drawn targets to the device of the predictions.
     fn observed(&self, drawn: &DrawnBy<Self>) -> Self::Targets {
         Self::Targets::observed(drawn, self.dimensions(), (&self.device(), self.dtype()))
     }
@@ -165,19 +165,19 @@ pub trait Predictive: Clone + Debug {
         }
     }
 
-    /// Observed targets as a set among [redrawn](Self::redrawer) ones.
+    /// Takes observed targets as a set among [redrawn](Self::redrawer) ones.
     fn as_redrawn(&self, drawn: &DrawnBy<Self>) -> RedrawnBy<Self> {
         Redrawn::from_sets(vec![drawn.clone()])
     }
 
-    /// Two predictions of each sample that say the same of it, and are independent given what is to be
-    /// predicted: of [`Samples`](super::Samples) the halves of the draws. None where a prediction is a
-    /// distribution that is known.
+    /// Splits each prediction into two that are independent given the target: of
+    /// [`Samples`](super::Samples), the halves of the draws. None where a prediction is a distribution
+    /// that is known.
     fn halves(&self) -> Option<(Self, Self)> {
         None
     }
 
-    /// One target from each prediction.
+    /// Draws one target from each prediction.
     fn sample(&self, rng: &mut dyn Rng) -> Self::Targets {
         let rows: Vec<usize> = (0..self.len()).collect();
         self.observed(&self.sampler()(&rows, rng))

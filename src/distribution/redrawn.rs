@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use super::{Predictive, Targets, class_rows::ClassRows};
 
-/// Data sets that share their predictions, each with targets of its own: what many redraws are held
-/// in, and the data themselves as a set among them.
+/// Data sets that share their predictions, each with targets of its own: many redraws, or the data
+/// themselves as one set.
 pub trait Redrawn: Clone + Debug + Send + Sync {
     /// The targets of one set, on the host.
     type Drawn;
@@ -35,8 +35,8 @@ pub type RedrawnBy<P> = <<P as Predictive>::Targets as Targets>::Redrawn;
 
 /// Draws so many sets of targets at once.
 pub struct Redrawer<P: Predictive> {
-    /// The number of sets that are drawn at a time, so that they fit into memory; it depends on the predictions
-    /// alone, so that a seed gives the same sets whatever is computed from them.
+    /// The number of sets that are drawn at a time, so that they fit into memory; it depends on the
+    /// predictions alone, so that a seed gives the same sets whatever is computed from them.
     pub batch: usize,
     /// Draws.
     pub draw: Box<Draw<P>>,
@@ -62,7 +62,7 @@ impl Redrawn for Vec<Vec<f64>> {
     }
 }
 
-/// Labels of several sets, by where they differ from a reference: of confident models a set is a few
+/// The labels of several sets as differences from a reference: of confident models a set is a few
 /// differences from the most likely classes.
 #[derive(Debug, Clone)]
 pub struct LabelSets {

@@ -41,7 +41,7 @@ pub trait Targets: Clone + Debug {
     ///
     /// # Errors
     ///
-    /// Which row holds what value, and what was expected.
+    /// The row, its value, and the condition that was expected.
     fn check(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()>;
 
     /// Checks that shape and dtype fit, and that labels on the host are classes. Reads nothing back from a
@@ -55,7 +55,7 @@ pub trait Targets: Clone + Debug {
     /// A target in the words of an error.
     fn text(&self, row: usize) -> String;
 
-    /// Targets that are on the host as tensors.
+    /// Takes targets from the host to a device.
     fn observed(drawn: &Self::Drawn, dimensions: usize, options: (&Device, DType)) -> Self;
 
     /// Tells which samples count, `[n]`: those whose label does not stand for padding. None if all do.

@@ -10,8 +10,7 @@ use crate::{distribution::Categorical, error::Result, estimator::Estimator, host
 pub enum Aspect {
     /// The probabilities of all classes.
     Vector,
-    /// The probability `r` of one event: bins of `r`, the prediction `(1 − r, r)` of the binary
-    /// lens.
+    /// The probability `r` of one event: bins of `r`, the prediction `(1 − r, r)` of two classes.
     Event(Event),
 }
 
@@ -58,9 +57,10 @@ impl Discrepancy {
 /// The expected calibration error by bins: `Σ_b (n_b/n) d(p̄_b, ȳ_b)`, for the mean prediction `p̄_b`
 /// and the mean label `ȳ_b` of the `n_b` samples of bin `b`.
 ///
-/// The default is that of the top label with 15 bins of equal width, the number most papers report (Guo et
-/// al. 2017, equation 3). It sees the confidence alone; [`uniform`](Self::uniform) and [`median_variance`](Self::median_variance)
-/// see the whole prediction (Vaicenavicius et al. 2019; Widmann et al. 2019, section J.1.1).
+/// The default is that of the top label with 15 bins of equal width, the number most papers report (Guo
+/// et al. 2017, equation 3). It sees the confidence alone; [`uniform`](Self::uniform) and
+/// [`median_variance`](Self::median_variance) see the whole prediction (Vaicenavicius et al. 2019;
+/// Widmann et al. 2019, section J.1.1).
 ///
 /// Not differentiable. For a calibrated model biased upward, the more so the fewer samples a bin
 /// has; for wide bins biased downward. Both depend on the bins and the number of classes: prefer

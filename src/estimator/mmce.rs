@@ -35,7 +35,7 @@ pub struct Mmce {
     pub form: MmceForm,
     /// The bandwidth `ν`, 0.4 by default.
     pub bandwidth: f64,
-    /// Fused on the host by default.
+    /// The computation, fused on the host by default.
     #[serde(default)]
     pub computation: Computation,
 }

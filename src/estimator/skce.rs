@@ -21,13 +21,13 @@ pub struct Skce<K = Kernel> {
     pub kernel: K,
     /// The estimator.
     pub form: SkceForm,
-    /// Fused where possible by default.
+    /// The computation, fused where possible by default.
     #[serde(default)]
     pub computation: Computation,
 }
 
 impl<K> Skce<K> {
-    /// An estimator, fused where possible.
+    /// Creates an estimator that is fused where possible.
     pub fn new(kernel: K, form: SkceForm) -> Self {
         Self {
             kernel,

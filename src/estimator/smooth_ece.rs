@@ -13,7 +13,8 @@ use crate::{
 /// The smooth calibration error of an event, by default the top label: residuals are smoothed by a
 /// Gaussian that is reflected at 0 and 1,
 ///
-/// `smECE_σ = ∫₀¹ |n⁻¹ Σ_i (c_i − r_i) K_σ(t, r_i)| dt`, `K_σ(t, r) = Σ_{k∈ℤ} φ_σ(t − r + 2k) + φ_σ(t + r + 2k)`,
+/// `smECE_σ = ∫₀¹ |n⁻¹ Σ_i (c_i − r_i) K_σ(t, r_i)| dt`,
+/// `K_σ(t, r) = Σ_{k∈ℤ} φ_σ(t − r + 2k) + φ_σ(t + r + 2k)`,
 ///
 /// at the bandwidth that equals its own error, `smECE = σ = smECE_σ`. (Błasiok and
 /// Nakkiran 2023).

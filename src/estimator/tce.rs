@@ -8,7 +8,7 @@ use crate::{
     estimator::Estimator,
 };
 
-/// Which estimator of the calibration error of an event, `E|r − P(c | r)|^p`, by bins.
+/// The estimators of the calibration error of an event, `E|r − P(c | r)|^p`, by bins.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum TceForm {
@@ -64,7 +64,8 @@ pub(super) fn check_order(order: f64) -> Result<()> {
 /// The calibration error of an event of order `p`, `TCE_p = (E|r − P(c | r)|^p)^{1/p}`, by bins; by
 /// default that of the top label, debiased, with 15 bins of equal mass.
 ///
-/// Kumar et al. 2019, section 5; Gruber and Buettner 2022, Definition 2.5. With [`TceForm::PlugIn`] of order 1 it is the [`Ece`](super::Ece) of the event.
+/// Kumar et al. 2019, section 5; Gruber and Buettner 2022, Definition 2.5. With [`TceForm::PlugIn`] of
+/// order 1 it is the [`Ece`](super::Ece) of the event.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Tce {
     /// The event.

@@ -51,8 +51,8 @@ pub struct Ucme<K = Kernel, P: Predictive = Categorical> {
 }
 
 impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
-    /// Creates the estimator with the given test locations: predictions `T_j` and targets `τ_j`. They must not depend on
-    /// the data.
+    /// Creates the estimator with the given test locations: predictions `T_j` and targets `τ_j`. They
+    /// must not depend on the data.
     ///
     /// # Errors
     ///

@@ -26,8 +26,9 @@ use crate::{
 /// **Few blocks.** With fewer than 30 the distribution is Student's with `N − 1` degrees of freedom, of
 /// `z √((N − 1)/N)`. It keeps the level, where the normal one does not on confident predictions; on
 /// others it is conservative, for block estimates are skewed, hence their mean and standard deviation
-/// dependent. Rejections in per cent at level 5 % (1 %, 0.1 %) of 4,000 calibrated data sets of `n = 250`, binary predictions from Dir(1, 1),
-/// and predictions of CIFAR-10 networks with redrawn labels:
+/// dependent. Rejections in per cent at level 5 % (1 %, 0.1 %) of 4,000 calibrated data sets of
+/// `n = 250`, binary predictions from Dir(1, 1), and predictions of CIFAR-10 networks with redrawn
+/// labels:
 ///
 /// | `N` | normal, binary | Student, binary | normal, CIFAR-10 | Student, CIFAR-10 |
 /// | ---: | ---: | ---: | ---: | ---: |

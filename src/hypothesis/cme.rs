@@ -154,8 +154,8 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
     /// # Errors
     ///
     /// As [`CalibrationTest::evaluate`]; `n ≤ J`; locations over other classes or dimensions, another
-    /// number of their targets than of their predictions; or [`Error::SingularCovariance`] where the `z_j` are linearly
-    /// dependent, as at two equal locations.
+    /// number of their targets than of their predictions; or [`Error::SingularCovariance`] where the
+    /// `z_j` are linearly dependent, as at two equal locations.
     fn evaluate(
         &self,
         predictions: &P,
@@ -211,7 +211,7 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
 
 /// The squared UCME at its test locations, which must not depend on the labels.
 impl<P: Predictive, K: JointKernel<P>> Statistic<P> for Ucme<K, P> {
-    /// One by one, `n·J·m` operations each. A median bandwidth is that of the given predictions for
+    /// Goes one by one, `n·J·m` operations each. A median bandwidth is that of the given predictions for
     /// every replicate.
     fn replicates(
         &self,

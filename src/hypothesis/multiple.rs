@@ -7,7 +7,7 @@ use crate::{
     error::{Result, check_parameter},
 };
 
-/// p-values adjusted for several tests by Holm's step-down method: rejecting where the adjusted
+/// Adjusts p-values for several tests by Holm's step-down method: rejecting where the adjusted
 /// p-value is at most `α` keeps the probability of any false rejection below `α`, however the tests
 /// depend on each other.
 ///
@@ -33,7 +33,7 @@ pub fn holm(p_values: &[f64]) -> Result<Vec<f64>> {
     Ok(adjusted)
 }
 
-/// p-values adjusted for several tests by the step-up method of Benjamini and Hochberg: rejecting
+/// Adjusts p-values for several tests by the step-up method of Benjamini and Hochberg: rejecting
 /// where the adjusted p-value is at most `α` keeps the expected proportion of false rejections
 /// among all rejections below `α`, for tests that are independent or positively dependent.
 ///

@@ -51,8 +51,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// The interval that holds the p-value of endless redraws with at least the given probability (Clopper and
-    /// Pearson 1934).
+    /// The interval that holds the p-value of endless redraws with at least the given probability
+    /// (Clopper and Pearson 1934).
     pub fn interval(self, level: f64) -> (f64, f64) {
         let (g, rest) = (
             self.exceedances as f64,

@@ -14,7 +14,7 @@ use crate::{
 
 type Boxed<'a, P = Categorical> = Box<dyn Evaluator<P> + 'a>;
 
-/// A data set of which a statistic is wanted, in terms of another: the prediction of sample `i` is
+/// A data set whose statistic is computed, in terms of another: the prediction of sample `i` is
 /// row `rows[i]` of the other's, its target the `i`-th.
 #[derive(Debug, Clone)]
 pub struct Resample<P: Predictive = Categorical> {
@@ -35,7 +35,7 @@ impl<P: Predictive> Resample<P> {
     }
 }
 
-/// An [`Estimator`] that is large where the model is not calibrated: what
+/// An [`Estimator`] that is large where the model is not calibrated, which
 /// [`ExactTest`](super::ExactTest) and [`ConsistencyTest`](super::ConsistencyTest) turn into a test.
 ///
 /// The estimators are, and so is any function of predictions and targets. A type of your own needs
@@ -84,8 +84,8 @@ impl Statistic for Skce {
         }
     }
 
-    /// Biased and unbiased, by what the labels of a set change; see [`ExactTest`](super::ExactTest). A
-    /// median bandwidth is that of the given predictions.
+    /// The biased and unbiased forms compute what the labels of a set change; see
+    /// [`ExactTest`](super::ExactTest). A median bandwidth is that of the given predictions.
     fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         self.form.check_size(predictions.len())?;
         let kernel = JointKernel::fixed(&self.kernel, predictions)?;
@@ -103,7 +103,7 @@ impl Statistic for Skce {
 }
 
 impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
-    /// One by one. A median bandwidth is that of the given predictions for every replicate.
+    /// Goes one by one. A median bandwidth is that of the given predictions for every replicate.
     fn replicates(
         &self,
         predictions: &P,
@@ -113,7 +113,7 @@ impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
         one_by_one(&fixed(self, predictions)?, predictions, count, draw)
     }
 
-    /// One by one. A median bandwidth is that of the given predictions.
+    /// Goes one by one. A median bandwidth is that of the given predictions.
     fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Boxed<'a, P>> {
         let fixed = fixed(self, predictions)?;
         let estimate =

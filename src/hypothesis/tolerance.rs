@@ -3,7 +3,8 @@ use rand::Rng;
 use super::{CalibrationTest, TestOutcome};
 use crate::{distribution::Predictive, error::Result, score::Quantify};
 
-/// Is a calibration error larger than can be tolerated? The hypothesis is that it is at most `ε`.
+/// The test whether a calibration error is larger than can be tolerated: the hypothesis is that it is at
+/// most `ε`.
 ///
 /// A model that is nearly calibrated is rejected by every test of calibration once there are enough
 /// samples. This one is rejected only for an error above the tolerance, in the units of the error: points

@@ -31,7 +31,7 @@ pub trait ClassKernel: Clone + Debug {
     /// - output: `[n, rank]`, `rank ≤ m`
     fn fold(&self, residuals: Tensor<2>) -> Tensor<2>;
 
-    /// Half of the least bound of `|h| = |k(p, p')·δᵀ M δ'|`, which the distribution-free tests need:
+    /// The half of the least bound of `|h| = |k(p, p')·δᵀ M δ'|`, which the distribution-free tests need:
     /// `|h| ≤ 2·half_bound`.
     fn half_bound(&self) -> f64;
 

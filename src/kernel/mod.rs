@@ -247,7 +247,8 @@ impl Kernel {
         self.between_by(Computation::Auto, x, y)
     }
 
-    /// The kernel matrix; unless the computation is composed, in vectors of the host where it has the kernel.
+    /// The kernel matrix; unless the computation is composed, in vectors of the host where it has the
+    /// kernel.
     ///
     /// # Panics
     ///

@@ -93,8 +93,8 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// As [`validate`](Self::validate), predictions that are not valid, and a distance that such predictions
-    /// do not have.
+    /// As [`validate`](Self::validate), predictions that are not valid, and a distance that such
+    /// predictions do not have.
     pub fn with_bandwidth_of_predictions<P: Geometry>(self, predictions: &P) -> Result<Self> {
         predictions.check_distance(self.distance)?;
         predictions.check()?;

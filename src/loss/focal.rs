@@ -20,7 +20,7 @@ pub struct FocalLossConfig {
 }
 
 impl FocalLossConfig {
-    /// The loss.
+    /// Creates the loss.
     ///
     /// # Panics
     ///
@@ -75,7 +75,8 @@ impl FocalLoss {
     /// Returns the mean loss, `[1]`, in the dtype of the input: of logits and labels, or of predictions and
     /// their labels, see [`Input`].
     ///
-    /// Of probabilities, one below `√min_positive`, and so `1 − p_y`, counts as that bound, with gradient 0.
+    /// From probabilities, a `p_y` or `1 − p_y` below `√min_positive` counts as that bound, with
+    /// gradient 0.
     ///
     /// # Panics
     ///

@@ -59,7 +59,7 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
         }
     }
 
-    /// The predictions of the model.
+    /// Returns the predictions of the model.
     pub fn predictions(&self) -> &'a P {
         self.predictions
     }

@@ -59,7 +59,7 @@ impl QuantileDiagram {
         })
     }
 
-    /// Half the width of the band, `ε`.
+    /// The half of the width of the band, `ε`.
     pub fn half_width(&self) -> f64 {
         ((2.0 / (1.0 - self.level)).ln() / (2.0 * self.values as f64)).sqrt()
     }

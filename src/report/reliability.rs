@@ -158,7 +158,7 @@ impl ReliabilityBin {
     }
 }
 
-/// Predicted probabilities of an event against how often it occurred, bin by bin (DeGroot and
+/// The predicted probabilities of an event against its frequencies, bin by bin (DeGroot and
 /// Fienberg 1983; Niculescu-Mizil and Caruana 2005), with consistency bands (Bröcker and
 /// Smith 2007).
 ///

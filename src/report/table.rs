@@ -23,7 +23,7 @@ pub struct Cell {
     pub value: String,
     /// The precision: the standard error, the confidence interval, or the redraws.
     pub note: Option<String>,
-    /// Why there is no number.
+    /// The reason why there is no number.
     pub missing: Option<String>,
 }
 

@@ -84,7 +84,8 @@ impl Improvement {
         self.difference.p_value()
     }
 
-    /// Why the difference may not be the change of the calibration error; none for an injective map.
+    /// The reason why the difference may not be the change of the calibration error; none for an
+    /// injective map.
     pub fn warning(&self) -> Option<&'static str> {
         match self.injective {
             Some(true) => None,

@@ -10,8 +10,8 @@ use crate::{
 /// A proper score of predictive distributions of the kind `P`, as a loss: lower is better.
 ///
 /// The types say which score there is of which predictions: [`Brier`](super::Brier) and
-/// [`Spherical`](super::Spherical) of classes, [`LogScore`](super::LogScore) of classes and where there is a
-/// density, [`Crps`](super::Crps) where expected absolute differences are known,
+/// [`Spherical`](super::Spherical) of classes, [`LogScore`](super::LogScore) of classes and where there
+/// is a density, [`Crps`](super::Crps) where expected absolute differences are known,
 /// [`EnergyScore`](super::EnergyScore) of Monte Carlo samples,
 /// [`DawidSebastiani`](super::DawidSebastiani) where mean and variance are known.
 ///

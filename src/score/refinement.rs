@@ -10,7 +10,7 @@ use crate::{
     host::{checked_labels, int_tensor},
 };
 
-/// A mean score as what a recalibration cannot mend and what it does:
+/// A mean score in two parts, which a recalibration cannot mend and can:
 /// `score = refinement + calibration`.
 ///
 /// In the population the refinement error is the least expected score of a function of the prediction,
@@ -31,7 +31,7 @@ pub struct Refinement {
     pub score: MeanEstimate,
     /// The mean score of held-out samples once recalibrated.
     pub refinement: MeanEstimate,
-    /// Score − refinement, paired; negative where a fit does harm.
+    /// The paired difference score − refinement; negative where a fit does harm.
     pub calibration: MeanEstimate,
     /// The number `K` of folds.
     pub folds: usize,

@@ -36,7 +36,7 @@ use crate::{
 /// # }
 /// ```
 pub trait Quantify<P: Predictive = Categorical> {
-    /// The error and how well it is known.
+    /// Estimates the error and its sampling error.
     ///
     /// # Errors
     ///

@@ -132,7 +132,7 @@ pub struct Estimate<P: Kind> {
 
 /// A test.
 pub struct Test<P: Kind> {
-    /// Its key is its name on the command line too.
+    /// The name, whose key is that on the command line too.
     pub name: Name,
     /// The test with a number of replicates; the event as in [`Data`].
     pub build: fn(P::Joint, Event, usize) -> Box<dyn CalibrationTest<P>>,

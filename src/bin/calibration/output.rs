@@ -19,7 +19,7 @@ pub struct Evaluation {
     pub outcomes: (&'static str, usize),
     pub family: Family,
     pub lens: Lens,
-    /// One, or one for each class.
+    /// A single aspect, or one for each class.
     pub aspects: Vec<Aspect>,
     pub adjusted: Named<Adjusted>,
 }

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate};
 
-/// The pinball score of predicted quantiles `q` at some levels `τ`: `max(τ(y − q), (τ − 1)(y − q))`, averaged
-/// over levels and coordinates, in units of the targets.
+/// The pinball score of predicted quantiles `q` at some levels `τ`: `max(τ(y − q), (τ − 1)(y − q))`,
+/// averaged over levels and coordinates, in units of the targets.
 ///
 /// Proper for the quantiles. Half the CRPS of a coordinate is its integral over all levels. The infimum of
 /// its entropy is 0.

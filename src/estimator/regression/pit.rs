@@ -21,7 +21,8 @@ pub struct Pit {
 }
 
 impl Pit {
-    /// `F(y)`; where the target has a positive probability `P(Y = y)`, the mid-transform `F(y) − ½P(Y = y)`.
+    /// `F(y)`; where the target has a positive probability `P(Y = y)`, the mid-transform
+    /// `F(y) − ½P(Y = y)`.
     ///
     /// # Shapes
     ///

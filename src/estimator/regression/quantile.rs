@@ -7,10 +7,11 @@ use crate::{
     estimator::Estimator,
 };
 
-/// Calibration of quantiles: how often the target is at most the predicted quantile, at each of some
+/// The calibration of quantiles: how often the target is at most the predicted quantile, at each of some
 /// levels, over all samples and coordinates.
 ///
-/// Source: Kuleshov et al. 2018. A calibrated model has frequencies equal to the levels; the reverse does not hold.
+/// Source: Kuleshov et al. 2018. A calibrated model has frequencies equal to the levels; the reverse
+/// does not hold.
 ///
 /// By default at 0.05, 0.1, …, 0.95.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,8 +3,8 @@ use burn::tensor::Tensor;
 use super::checks::{errors_and_deviations, row_means};
 use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate};
 
-/// Standardised errors `z = (y − μ)/σ`: of mean 0 and mean square 1 if the model is calibrated, whatever the
-/// shape of its predictions.
+/// Standardised errors `z = (y − μ)/σ`: of mean 0 and mean square 1 if the model is calibrated, whatever
+/// the shape of its predictions.
 ///
 /// A mean square above 1 tells of predictions that are too certain by a factor of its root, on average.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]

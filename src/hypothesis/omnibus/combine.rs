@@ -133,7 +133,8 @@ impl Ranks {
         }
     }
 
-    /// The count of numbers that are less than the value by more than rounding, and than those that equal it.
+    /// The count of numbers that are less than the value by more than rounding, and than those that
+    /// equal it.
     fn below(&self, value: f64) -> usize {
         let least = match value.is_finite() {
             true => value - self.rounding,

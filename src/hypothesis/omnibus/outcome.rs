@@ -13,8 +13,8 @@ pub struct OmnibusOutcome {
     pub p_value: f64,
     /// The number of times that the targets were redrawn.
     pub redraws: usize,
-    /// The interval that holds the p-value of endless redraws with a probability of 99 % (Clopper and Pearson
-    /// 1934).
+    /// The interval that holds the p-value of endless redraws with a probability of 99 % (Clopper and
+    /// Pearson 1934).
     pub resampling_interval: (f64, f64),
     /// The number `n` of samples.
     pub samples: usize,

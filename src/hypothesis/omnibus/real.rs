@@ -85,8 +85,8 @@ impl Transforms {
         }
     }
 
-    /// The rank of a draw among the other draws of its prediction, so that it is uniform, as that of a target
-    /// from outside is among all of them.
+    /// The rank of a draw among the other draws of its prediction, so that it is uniform, as that of a
+    /// target from outside is among all of them.
     fn transform(&self, at: usize, y: f64, v: f64) -> f64 {
         match self.marginals.atom(at, y) {
             0.0 => self.marginals.transform(at, y, v),
