@@ -59,7 +59,6 @@ mod distribution_free;
 mod engine;
 mod exact;
 mod feature;
-
 mod moments;
 mod multiple;
 mod null;

@@ -160,6 +160,7 @@ mod tests {
     use rand::{RngExt, SeedableRng, rngs::StdRng};
 
     use super::*;
+    use crate::error::Error;
 
     /// Redraws that reach the data with a given probability.
     fn found(redraws: Redraws, p: f64, rng: &mut StdRng) -> Found {

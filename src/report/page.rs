@@ -17,27 +17,26 @@ pub(super) fn page(title: &str, sections: &[String]) -> String {
     )
 }
 
-/// The meanings of the marks of pictures: small drawings on 24 × 16 pixels, and words.
-pub(super) fn key(entries: &[(&str, &str)]) -> String {
-    let entry = |(drawing, meaning): &(&str, &str)| {
+/// The meanings of the marks of pictures: small drawings on 24 × 16 pixels of a band, of a mark inside it,
+/// and of one outside, with words.
+pub(super) fn key(band: &str, inside: &str, outside: &str) -> String {
+    let entry = |drawing: &str, meaning: &str| {
         format!(
             "<li><svg viewBox=\"0 0 24 16\" aria-hidden=\"true\">{drawing}</svg>{meaning}</li>\n"
         )
     };
-    let entries: String = entries.iter().map(entry).collect();
-    format!("<ul class=\"key\">\n{entries}</ul>\n")
+    format!(
+        "<ul class=\"key\">\n{}{}{}</ul>\n",
+        entry(BAND, band),
+        entry(DISC, inside),
+        entry(DIAMOND, outside)
+    )
 }
 
-/// A band in a [`key`].
-pub(super) const BAND: &str =
+const BAND: &str =
     "<path class=\"fill-band line-edge\" fill=\"#d6d6d6\" stroke=\"#6e6e6e\" d=\"M4 1H20V15H4Z\"/>";
-
-/// The mark of what is inside its band.
-pub(super) const DISC: &str = "<circle class=\"fill-ink\" cx=\"12\" cy=\"8\" r=\"6\"/>";
-
-/// The mark of what is outside.
-pub(super) const DIAMOND: &str =
-    "<path class=\"fill-alarm\" fill=\"#b02018\" d=\"M12 0L20 8L12 16L4 8Z\"/>";
+const DISC: &str = "<circle class=\"fill-ink\" cx=\"12\" cy=\"8\" r=\"6\"/>";
+const DIAMOND: &str = "<path class=\"fill-alarm\" fill=\"#b02018\" d=\"M12 0L20 8L12 16L4 8Z\"/>";
 
 /// The caveat of numbers after recalibration.
 pub(super) fn fitted_elsewhere(is_recalibrated: bool) -> &'static str {

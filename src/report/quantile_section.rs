@@ -7,7 +7,7 @@ use super::{
     answer::interval,
     drawn::Drawn,
     number::{decimals, fixed, percent, points, significant, whole},
-    page::{self, BAND, DIAMOND, DISC, Figure, bandwidth, profile},
+    page::{self, Figure, bandwidth, profile},
     section::Parts,
     table::{self, Cell, Quantity},
 };
@@ -282,11 +282,9 @@ impl Report<QuantileSection> {
         let level = decimals(100.0 * self.level, 2);
         let band =
             format!("where {level} % of the bars of a calibrated model would end, bin by bin");
-        let key = page::key(&[
-            (BAND, &band),
-            (DISC, "a bar that ends inside the band"),
-            (DIAMOND, "a bar that ends outside the band"),
-        ]);
+        let [inside, outside] =
+            ["inside", "outside"].map(|end| format!("a bar that ends {end} the band"));
+        let key = page::key(&band, &inside, &outside);
         let figures = self.figures(("all", "All targets"), "", |summary, heading, what| {
             let pit = &summary.pit;
             let title = format!("Histogram of probability integral transforms: {what}");
@@ -314,11 +312,9 @@ impl Report<QuantileSection> {
     fn quantiles(&self) -> String {
         let level = decimals(100.0 * self.level, 2);
         let band = format!("where the whole curve of a calibrated model lies, with {level} %");
-        let key = page::key(&[
-            (BAND, &band),
-            (DISC, "a level whose share is inside the band"),
-            (DIAMOND, "a level whose share is outside the band"),
-        ]);
+        let [inside, outside] =
+            ["inside", "outside"].map(|side| format!("a level whose share is {side} the band"));
+        let key = page::key(&band, &inside, &outside);
         let figures = self.figures(("all", "All targets"), "", |summary, heading, what| {
             let diagram = &summary.quantiles;
             let title = format!("Calibration of quantiles: {what}");

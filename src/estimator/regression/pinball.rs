@@ -39,15 +39,6 @@ impl Pinball {
     }
 
     /// The mean over the samples at each level, from data.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n`, of dimension `d`
-    /// - targets: `[n, d]`
-    ///
-    /// # Errors
-    ///
-    /// Parameters or targets that are not valid, other numbers or dimensions of one than of the other.
     pub fn by_level<P: Marginals>(
         &self,
         predictions: &P,
@@ -58,7 +49,6 @@ impl Pinball {
     }
 
     /// The mean over samples and levels, from data.
-    /// The errors are those of [`by_level`](Self::by_level).
     pub fn estimate<P: Marginals>(
         &self,
         predictions: &P,

@@ -23,22 +23,12 @@ pub struct Pit {
 impl Pit {
     /// `F(y)`; where the target has a positive probability `P(Y = y)`, the mid-transform
     /// `F(y) − ½P(Y = y)`.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n`, of dimension `d`
-    /// - targets: `[n, d]`
-    ///
-    /// # Errors
-    ///
-    /// Parameters or targets that are not valid, other numbers or dimensions of one than of the other.
     pub fn new<P: Marginals>(predictions: &P, targets: &Tensor<2>) -> Result<Self> {
         Self::of(predictions, targets, |below, atom| below + 0.5 * atom)
     }
 
     /// `P(Y < y) + U P(Y = y)` for uniform `U`: uniform for discrete predictions as well if the targets are
     /// draws from them. The same as [`new`](Self::new) for continuous ones.
-    /// The errors are those of [`new`](Self::new).
     pub fn randomised<P: Marginals>(
         predictions: &P,
         targets: &Tensor<2>,
@@ -51,13 +41,8 @@ impl Pit {
 
     /// Takes randomised ranks of the targets among Monte Carlo samples of continuous distributions,
     /// `(#{x_s < y} + U(1 + #{x_s = y}))/(S + 1)`. Uniform for every `S` if the target is a draw from the
-    /// distribution that the samples are from, which [`new`](Self::new) is for large `S` only.
-    ///
-    /// # Errors
-    ///
-    /// As [`new`](Self::new).
-    ///
-    /// Source: Hamill 2001.
+    /// distribution that the samples are from, which [`new`](Self::new) is for large `S` only (Hamill
+    /// 2001).
     pub fn ranks(predictions: &Samples, targets: &Tensor<2>, rng: &mut dyn Rng) -> Result<Self> {
         let s = predictions.draws_each() as f64;
         Self::of(predictions, targets, |below, atom| {

@@ -11,9 +11,7 @@ use crate::{
 /// levels, over all samples and coordinates.
 ///
 /// Source: Kuleshov et al. 2018. A calibrated model has frequencies equal to the levels; the reverse
-/// does not hold.
-///
-/// By default at 0.05, 0.1, …, 0.95.
+/// does not hold. The default levels are 0.05, 0.1, …, 0.95.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuantileCalibration {
     levels: Vec<f64>,
@@ -39,15 +37,6 @@ impl QuantileCalibration {
     }
 
     /// The observed frequency at each level.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n`, of dimension `d`
-    /// - targets: `[n, d]`
-    ///
-    /// # Errors
-    ///
-    /// Parameters or targets that are not valid, other numbers or dimensions of one than of the other.
     pub fn curve<P: Marginals>(
         &self,
         predictions: &P,

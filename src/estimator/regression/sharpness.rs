@@ -15,10 +15,6 @@ pub struct Sharpness {
 
 impl Sharpness {
     /// Computes the mean standard deviation and variance.
-    ///
-    /// # Errors
-    ///
-    /// Parameters that are not valid.
     pub fn estimate<P: Marginals>(predictions: &P) -> Result<Self> {
         predictions.check()?;
         let variances = predictions.detach().variances(); // [n, d]

@@ -17,17 +17,7 @@ pub struct ZScores {
 }
 
 impl ZScores {
-    /// Creates the estimator from data.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n`, of dimension `d`
-    /// - targets: `[n, d]`
-    ///
-    /// # Errors
-    ///
-    /// Parameters or targets that are not valid, other numbers or dimensions of one than of the other, or a
-    /// predicted variance of 0.
+    /// Estimates both means; a predicted variance of 0 is an error.
     pub fn estimate<P: Marginals>(predictions: &P, targets: &Tensor<2>) -> Result<Self> {
         let (errors, deviations) = errors_and_deviations(predictions, targets)?;
         let scores: Vec<f64> = errors.iter().zip(&deviations).map(|(e, s)| e / s).collect();
