@@ -11,9 +11,8 @@ use crate::error::{Error, Result, check_samples, check_values};
 
 /// The elements in row-major order, in f64 whatever the dtype.
 pub(crate) fn to_vec<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
-    tensor
-        .try_into_vec_as::<f64>()
-        .expect("a float tensor that can be read back")
+    let values = tensor.try_into_vec_as::<f64>();
+    values.expect("a float tensor that can be read back")
 }
 
 /// The single element, in f64 whatever the dtype.
@@ -57,10 +56,8 @@ pub(crate) fn checked_labels(
     predictions: usize,
     classes: usize,
 ) -> Result<Vec<usize>> {
-    let labels = labels
-        .clone()
-        .try_into_vec_as::<i64>()
-        .expect("an int tensor that can be read back");
+    let labels = labels.clone().try_into_vec_as::<i64>();
+    let labels = labels.expect("an int tensor that can be read back");
     check_labels(&labels, predictions, classes)
 }
 
@@ -108,12 +105,8 @@ pub(crate) fn check_classes(classes: usize) -> Result<()> {
 
 /// Checks that the numbers in rows of `classes` are finite.
 pub(crate) fn check_finite(values: &[f64], classes: usize, what: &'static str) -> Result<()> {
-    check_values(
-        values,
-        (classes, "class"),
-        what,
-        (f64::is_finite, "a finite number"),
-    )
+    let finite = (f64::is_finite, "a finite number");
+    check_values(values, (classes, "class"), what, finite)
 }
 
 /// Checks that finite numbers in rows of `classes` are probabilities, each row of sum 1.

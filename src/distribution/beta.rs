@@ -95,9 +95,8 @@ impl Predictive for Beta {
         let d = self.dimensions();
         Box::new(move |rows, rng| {
             let coordinates = rows.iter().flat_map(|row| row * d..(row + 1) * d);
-            coordinates
-                .map(|at| draw_dirichlet(&[alpha[at], beta[at]], rng)[0])
-                .collect()
+            let draw = |at: usize| draw_dirichlet(&[alpha[at], beta[at]], rng)[0];
+            coordinates.map(draw).collect()
         })
     }
 }

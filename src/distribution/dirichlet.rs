@@ -88,10 +88,8 @@ impl Predictive for Dirichlet {
     fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
         targets.check(self.len(), self.dimensions(), self.dtype())?;
         check_unit_interval(targets, 0.0..=1.0, "a number in [0, 1]")?;
-        for (row, point) in to_vec(targets.clone())
-            .chunks(self.dimensions())
-            .enumerate()
-        {
+        let targets = to_vec(targets.clone());
+        for (row, point) in targets.chunks(self.dimensions()).enumerate() {
             let sum: f64 = point.iter().sum();
             if (sum - 1.0).abs() > SUM_TOLERANCE {
                 return Err(Error::Sum {
@@ -109,9 +107,8 @@ impl Predictive for Dirichlet {
         let m = self.dimensions();
         let concentration = to_vec(self.concentration());
         Box::new(move |rows, rng| {
-            rows.iter()
-                .flat_map(|row| draw_dirichlet(&concentration[row * m..][..m], rng))
-                .collect()
+            let draw = |&row: &usize| draw_dirichlet(&concentration[row * m..][..m], rng);
+            rows.iter().flat_map(draw).collect()
         })
     }
 }

@@ -35,10 +35,8 @@ pub(super) fn stirling_tensor<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     let x = x + LARGE as f64;
     let inverse = x.clone().recip();
     let square = inverse.clone().square();
-    let series = SERIES
-        .iter()
-        .rev()
-        .fold(x.zeros_like(), |sum, &term| sum * square.clone() + term);
+    let next = |sum: Tensor<D>, &term: &f64| sum * square.clone() + term;
+    let series = SERIES.iter().rev().fold(x.zeros_like(), next);
     shifted + series * inverse - x.log() * 0.5 + HALF_LOG_TAU
 }
 

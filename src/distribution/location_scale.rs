@@ -56,10 +56,8 @@ impl LocationScale {
     /// Row `i` of each set, then row `i + 1`.
     pub fn interleave<'a>(sets: impl Iterator<Item = &'a Self> + Clone) -> Self {
         let join = |part: fn(&Self) -> &Tensor<2>| {
-            let parts: Vec<Tensor<3>> = sets
-                .clone()
-                .map(|set| part(set).clone().unsqueeze_dim(1))
-                .collect();
+            let parts = sets.clone().map(|set| part(set).clone().unsqueeze_dim(1));
+            let parts: Vec<Tensor<3>> = parts.collect();
             assert!(!parts.is_empty(), "a mixture of no components");
             let joined = Tensor::cat(parts, 1); // [n, K, d]
             let [n, k, d] = joined.dims();

@@ -73,7 +73,7 @@ pub struct LabelSets {
 }
 
 /// A label that is not the reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Flip {
     pub sample: u32,
     pub class: u32,
@@ -91,12 +91,8 @@ impl LabelSets {
                     class: class as u32,
                 })
             };
-            flips.extend(
-                set.iter()
-                    .zip(reference.iter())
-                    .enumerate()
-                    .filter_map(flipped),
-            );
+            let pairs = set.iter().zip(reference.iter()).enumerate();
+            flips.extend(pairs.filter_map(flipped));
             starts.push(flips.len());
         }
         Self {
@@ -130,13 +126,7 @@ impl LabelSets {
             starts[set + 1] += starts[set];
         }
         let mut next = starts.clone();
-        let mut flips = vec![
-            Flip {
-                sample: 0,
-                class: 0
-            };
-            starts[sets]
-        ];
+        let mut flips = vec![Flip::default(); starts[sets]];
         for (set, flip) in parts.into_iter().flatten() {
             let at = &mut next[set as usize];
             flips[*at] = flip;

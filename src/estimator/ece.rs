@@ -29,11 +29,8 @@ pub enum Discrepancy {
 impl Discrepancy {
     /// The discrepancy of a bin.
     pub fn of(self, bin: &Bin) -> f64 {
-        let differences = bin
-            .prediction
-            .iter()
-            .zip(&bin.frequency)
-            .map(|(p, y)| p - y);
+        let pairs = bin.prediction.iter().zip(&bin.frequency);
+        let differences = pairs.map(|(p, y)| p - y);
         match self {
             Self::TotalVariation => 0.5 * differences.map(f64::abs).sum::<f64>(),
             Self::L1 => differences.map(f64::abs).sum(),
@@ -148,11 +145,8 @@ impl Ece {
             Aspect::Event(event) => {
                 let outcomes = event.outcomes(predictions, labels)?;
                 let partition = self.binning.partition_rows(&outcomes.probability, 1)?;
-                let rows = outcomes
-                    .probability
-                    .iter()
-                    .flat_map(|r| [1.0 - r, *r])
-                    .collect();
+                let rows = outcomes.probability.iter();
+                let rows = rows.flat_map(|r| [1.0 - r, *r]).collect();
                 let labels = outcomes.occurred.iter().map(|&c| c as usize).collect();
                 (partition, rows, labels, 2)
             }

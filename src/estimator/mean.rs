@@ -50,11 +50,8 @@ impl MeanEstimate {
 
     /// The means of two values of each sample, and that of the second minus the first.
     pub(crate) fn paired(first: &[f64], second: &[f64]) -> [Self; 3] {
-        let differences = first
-            .iter()
-            .zip(second)
-            .map(|(first, second)| second - first);
-        let differences: Vec<f64> = differences.collect();
+        let pairs = first.iter().zip(second);
+        let differences: Vec<f64> = pairs.map(|(first, second)| second - first).collect();
         [first, second, &differences].map(Self::of)
     }
 

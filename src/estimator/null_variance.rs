@@ -55,10 +55,8 @@ pub(super) fn of_classes(kernel: &impl ClassKernel, predictions: &Categorical) -
     let (mp, weighted) = match kernel.matrix() {
         None => (p.clone(), p.clone()),
         Some(matrix) => {
-            let squares: Vec<Vec<f64>> = matrix
-                .iter()
-                .map(|row| row.iter().map(|entry| entry * entry).collect())
-                .collect();
+            let square = |row: &Vec<f64>| row.iter().map(|entry| entry * entry).collect();
+            let squares: Vec<Vec<f64>> = matrix.iter().map(square).collect();
             (times(&p, matrix), times(&p, &squares))
         }
     };

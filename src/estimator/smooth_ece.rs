@@ -122,9 +122,8 @@ impl Residuals {
 
         let cells = NODES * terms;
         // sin(πj/cells), of which cos is a shift
-        let sines: Vec<f64> = (0..2 * cells)
-            .map(|j| (PI * j as f64 / cells as f64).sin())
-            .collect();
+        let sine = |j| (PI * j as f64 / cells as f64).sin();
+        let sines: Vec<f64> = (0..2 * cells).map(sine).collect();
         let at = |j: usize| {
             let (mut residual, mut integral) = (mean, mean * j as f64 / cells as f64);
             for (k, a) in (1..).zip(&damped) {

@@ -38,9 +38,8 @@ pub(super) fn multiplier(
     rng: &mut dyn Rng,
 ) -> Replicates {
     let n = pairs.samples();
-    let signs = (0..n * replicates)
-        .map(|_| if rng.random() { 1.0 } else { -1.0 })
-        .collect();
+    let mut sign = || if rng.random() { 1.0 } else { -1.0 };
+    let signs = (0..n * replicates).map(|_| sign()).collect();
     let sums = Sums::over(pairs, &on_device(pairs, signs, [n, replicates]));
     let replicate = |form: &f64| (form - sums.trace()) / (n as f64 - 1.0); // ε_i² = 1
     (sums.statistic(), sums.forms.iter().map(replicate).collect())

@@ -174,10 +174,8 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
         let mean = z.row_mean();
         let centred = DMatrix::from_fn(n, j, |i, j| z[(i, j)] - mean[j]);
         let covariance = centred.tr_mul(&centred) / (n as f64 - 1.0);
-        let scale: Vec<f64> = z
-            .column_iter()
-            .map(|z| z.norm_squared() / n as f64)
-            .collect();
+        let columns = z.column_iter();
+        let scale: Vec<f64> = columns.map(|z| z.norm_squared() / n as f64).collect();
         let form = QuadraticForm::new(&covariance, &scale, [SINGULAR; 2]);
         if form.rank() < j {
             return Err(Error::SingularCovariance {
@@ -190,11 +188,8 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
         let (statistic, tail, standardised) = match self.null {
             CmeNull::Hotelling => {
                 let f = q * rest / (freedom * (n as f64 - 1.0));
-                (
-                    f,
-                    f_tail(f, freedom, rest),
-                    f_standardised(f, freedom, rest),
-                )
+                let standardised = f_standardised(f, freedom, rest);
+                (f, f_tail(f, freedom, rest), standardised)
             }
             CmeNull::ChiSquared => {
                 let null = ChiSquared::new(freedom).expect("at least one location");

@@ -7,6 +7,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::{
     CalibrationTest, TestOutcome, p_value::discrete_p_value, quadratic_form::QuadraticForm,
+    sums::add,
 };
 use crate::{
     distribution::{Categorical, Predictive, most_likely},
@@ -116,9 +117,8 @@ impl CalibrationTest for FeatureTest {
                 let sampler = predictions.sampler();
                 let rows: Vec<usize> = (0..n).collect();
                 let reference = Reference::of(&features);
-                let drawn: Vec<f64> = (0..REPLICATES)
-                    .map(|_| null.statistic(&reference.sums(&features, &sampler(&rows, rng))))
-                    .collect();
+                let mut draw = || reference.sums(&features, &sampler(&rows, rng));
+                let drawn: Vec<f64> = (0..REPLICATES).map(|_| null.statistic(&draw())).collect();
                 // the sums of the data in the same order of additions
                 let again = match statistic.is_finite() {
                     true => null.statistic(&reference.sums(&features, &labels)),
@@ -200,10 +200,8 @@ impl Features {
         for row in p.chunks(m) {
             means.push(row.iter().map(|p| p * p).sum());
             means.extend((0..drawn).map(|j| {
-                let terms = row.iter().enumerate();
-                terms
-                    .map(|(c, p)| p * directions[c * drawn + j])
-                    .sum::<f64>()
+                let term = |(c, p): (usize, &f64)| p * directions[c * drawn + j];
+                row.iter().enumerate().map(term).sum::<f64>()
             }));
         }
         Ok(Self {
@@ -250,10 +248,8 @@ impl Features {
 
     /// Tells whether a label has probability 0.
     fn impossible(&self, labels: &[usize]) -> bool {
-        labels
-            .iter()
-            .enumerate()
-            .any(|(i, &label)| self.row(i)[label] == 0.0)
+        let mut labels = labels.iter().enumerate();
+        labels.any(|(i, &label)| self.row(i)[label] == 0.0)
     }
 
     /// `C_jk`, and for each feature `Σ_ic p_ic φ_jc(p_i)²`, which it is to be compared with.
@@ -284,9 +280,7 @@ impl Features {
         let chunks: Vec<Vec<f64>> = starts.par_iter().map(of_chunk).collect();
         let mut sums = vec![0.0; r * r + r];
         for chunk in chunks {
-            sums.iter_mut()
-                .zip(chunk)
-                .for_each(|(sum, term)| *sum += term);
+            add(&mut sums, 1.0, &chunk);
         }
         let covariance = DMatrix::from_fn(r, r, |j, k| sums[j.max(k) * r + j.min(k)]);
         (covariance, sums[r * r..].to_vec())
@@ -361,11 +355,8 @@ impl Null {
             // a p-value that underflows counts as the least positive number
             rank => chi_squared_tail(value, rank).max(f64::MIN_POSITIVE).ln(),
         };
-        -2.0 * values
-            .into_iter()
-            .zip(self.ranks())
-            .map(logarithm)
-            .sum::<f64>()
+        let pairs = values.into_iter().zip(self.ranks());
+        -2.0 * pairs.map(logarithm).sum::<f64>()
     }
 
     /// The upper tail of the statistic.

@@ -27,10 +27,8 @@ pub(super) struct Ties {
 impl Ties {
     /// Takes the scale of the statistic from the replicates.
     pub fn of(statistic: f64, replicates: &[f64], dtype: DType) -> Self {
-        let largest = replicates
-            .iter()
-            .filter(|t| t.is_finite())
-            .fold(statistic.abs(), |largest, t| largest.max(t.abs()));
+        let sizes = replicates.iter().filter(|t| t.is_finite()).map(|t| t.abs());
+        let largest = sizes.fold(statistic.abs(), f64::max);
         let rounding = match dtype {
             DType::F64 => 1e-9,
             _ => 1e-5,

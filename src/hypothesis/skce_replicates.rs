@@ -33,10 +33,8 @@ pub(super) fn replicates(
     let batch = (BATCH / (n * m)).max(1);
     let mut estimates = Vec::with_capacity(count);
     while estimates.len() < count {
-        let sets: Vec<Resample> = (estimates.len()..count)
-            .take(batch)
-            .map(|_| draw())
-            .collect();
+        let wanted = batch.min(count - estimates.len());
+        let sets: Vec<Resample> = (0..wanted).map(|_| draw()).collect();
         let totals = totals(skce, points, residual_sums(&rows, m, &sets), sets.len());
         for (set, total) in sets.iter().zip(totals) {
             estimates.push(estimate(skce.form, total, set, &rows, m)?);

@@ -191,19 +191,13 @@ pub(super) fn check_kernel_matrix(matrix: &[Vec<f64>]) -> Result<()> {
 fn factor(matrix: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
     let size = matrix.len();
     let tolerance = TOLERANCE * largest(matrix);
-    let mut rest: Vec<Vec<f64>> = (0..size)
-        .map(|i| {
-            (0..size)
-                .map(|j| 0.5 * (matrix[i][j] + matrix[j][i]))
-                .collect()
-        })
-        .collect();
+    let symmetric = |i: usize, j: usize| 0.5 * (matrix[i][j] + matrix[j][i]);
+    let row = |i| (0..size).map(|j| symmetric(i, j)).collect();
+    let mut rest: Vec<Vec<f64>> = (0..size).map(row).collect();
     let mut columns = Vec::new();
     for _ in 0..size {
-        let diagonal = |i: &usize| rest[*i][*i];
-        let pivot = (0..size)
-            .max_by(|i, j| diagonal(i).total_cmp(&diagonal(j)))
-            .expect("not empty");
+        let by_diagonal = |i: &usize, j: &usize| rest[*i][*i].total_cmp(&rest[*j][*j]);
+        let pivot = (0..size).max_by(by_diagonal).expect("not empty");
         let value = rest[pivot][pivot];
         if value <= tolerance {
             break;

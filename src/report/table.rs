@@ -101,11 +101,8 @@ pub(super) fn numbers<S: Section>(
         cell: |section: &S| Cell::interval(section.skce(), scientific),
     };
     let heads: String = match named.len() {
-        1 => "<th scope=\"col\">value</th>".into(),
-        _ => named
-            .iter()
-            .map(|(name, _)| format!("<th scope=\"col\">{name}</th>"))
-            .collect(),
+        1 => head("value"),
+        _ => named.iter().map(|(name, _)| head(name)).collect(),
     };
     let paired = match named.len() {
         1 => "",
@@ -147,6 +144,10 @@ pub(super) fn numbers<S: Section>(
     html + "</table>\n"
 }
 
+fn head(name: &str) -> String {
+    format!("<th scope=\"col\">{name}</th>")
+}
+
 fn cell(cell: &Cell) -> String {
     let note = cell.note.as_ref().map_or(String::new(), |note| {
         format!("<span class=\"note\">{note}</span>")
@@ -160,19 +161,16 @@ pub(super) fn of_picture(
     heads: &[&str],
     rows: impl Iterator<Item = Vec<String>>,
 ) -> String {
-    let head = |head: &&str| format!("<th scope=\"col\">{head}</th>");
     let row = |cells: Vec<String>| {
-        let others: String = cells[1..]
-            .iter()
-            .map(|cell| format!("<td>{cell}</td>"))
-            .collect();
+        let cell = |cell: &String| format!("<td>{cell}</td>");
+        let others: String = cells[1..].iter().map(cell).collect();
         format!("<tr><th scope=\"row\">{}</th>{others}</tr>\n", cells[0])
     };
     format!(
         "<details>\n<summary>Numbers of this picture</summary>\n<table class=\"bins\">\n\
          <caption>{caption}</caption>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n\
          </details>\n",
-        heads.iter().map(head).collect::<String>(),
+        heads.iter().map(|name| head(name)).collect::<String>(),
         rows.map(row).collect::<String>()
     )
 }

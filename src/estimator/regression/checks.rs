@@ -58,11 +58,9 @@ pub(super) fn errors_and_deviations<P: Marginals>(
 ) -> Result<(Vec<f64>, Vec<f64>)> {
     predictions.check()?;
     let predictions = predictions.detach();
-    let targets = predictions
-        .checked_targets(targets)?
-        .into_iter()
-        .zip(to_vec(predictions.means()));
-    let errors = targets.map(|(y, mean)| y - mean).collect();
+    let targets = predictions.checked_targets(targets)?.into_iter();
+    let pairs = targets.zip(to_vec(predictions.means()));
+    let errors = pairs.map(|(y, mean)| y - mean).collect();
     let deviations = checked_deviations(&predictions)?;
     Ok((errors, deviations))
 }

@@ -55,10 +55,9 @@ impl Pinball {
         targets: &Tensor<2>,
     ) -> Result<MeanEstimate> {
         let each = self.each(predictions, targets)?;
-        let of_sample = |i: usize| each.iter().map(|values| values[i]).sum::<f64>();
-        let values: Vec<f64> = (0..each[0].len())
-            .map(|i| of_sample(i) / each.len() as f64)
-            .collect();
+        let sum = |i: usize| each.iter().map(|values| values[i]).sum::<f64>();
+        let mean = |i: usize| sum(i) / each.len() as f64;
+        let values: Vec<f64> = (0..each[0].len()).map(mean).collect();
         Ok(MeanEstimate::of(&values))
     }
 

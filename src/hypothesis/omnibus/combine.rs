@@ -26,10 +26,8 @@ pub struct Combined {
 /// all `R + 1` counts as less. These functions treat the data and the redraws alike; so under the
 /// hypothesis the data's minimum is equally likely to have any rank among them, and its p-value is exact.
 pub fn combine(columns: &[Column]) -> Combined {
-    let scores: Vec<Vec<f64>> = columns
-        .iter()
-        .map(|column| scores(column, columns))
-        .collect();
+    let scores = |column| scores(column, columns);
+    let scores: Vec<Vec<f64>> = columns.iter().map(scores).collect();
     let sets = columns[0].drawn.len() + 1;
     // from the least to the most significant of the data: the largest score so far of each set
     let mut order: Vec<usize> = (0..columns.len()).collect();
@@ -76,11 +74,8 @@ fn scores(column: &Column, columns: &[Column]) -> Vec<f64> {
         None => (0..sets).map(|set| value(column, set)).collect(),
         Some(family) => {
             let members = || columns.iter().filter(|other| other.family == Some(family));
-            let largest = |set| {
-                members()
-                    .map(|c| value(c, set))
-                    .fold(f64::NEG_INFINITY, f64::max)
-            };
+            let values = |set| members().map(move |c| value(c, set));
+            let largest = |set| values(set).fold(f64::NEG_INFINITY, f64::max);
             (0..sets).map(largest).collect()
         }
     };
@@ -113,9 +108,7 @@ impl Ranks {
         let finite = || sorted.iter().copied().filter(|value| value.is_finite());
         let count = finite().count().max(1) as f64;
         let mean = finite().sum::<f64>() / count;
-        let square = finite()
-            .map(|value| (value - mean) * (value - mean))
-            .sum::<f64>();
+        let square: f64 = finite().map(|value| (value - mean) * (value - mean)).sum();
         let largest = finite().fold(0.0, |largest: f64, value| largest.max(value.abs()));
         let rounding = 1e-9 * largest;
         let mut starts: Vec<usize> = (0..sorted.len()).collect();

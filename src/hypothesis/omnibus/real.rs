@@ -99,9 +99,8 @@ impl Transforms {
 
     fn of(&self, targets: &[f64]) -> Vec<f64> {
         let pairs = targets.iter().zip(&self.ties).enumerate();
-        let mut u: Vec<f64> = pairs
-            .map(|(at, (&y, &v))| self.transform(at, y, v))
-            .collect();
+        let transform = |(at, (&y, &v)): (usize, (&f64, &f64))| self.transform(at, y, v);
+        let mut u: Vec<f64> = pairs.map(transform).collect();
         let d = self.dimensions;
         let mut values = Vec::with_capacity(2 * d + 1);
         let n = (u.len() / d) as f64;
@@ -214,11 +213,8 @@ impl Embeddings {
         let expected = residuals.iter_mut().zip(&self.expectations);
         expected.for_each(|(psi, expected)| *psi -= expected);
         if let Some(marginals) = &self.marginals {
-            for (at, (y, row)) in targets
-                .iter()
-                .zip(residuals.chunks_mut(self.rank))
-                .enumerate()
-            {
+            let rows = targets.iter().zip(residuals.chunks_mut(self.rank));
+            for (at, (y, row)) in rows.enumerate() {
                 let others = 1.0 - marginals.atom(at, *y);
                 if others < 1.0 && others > 0.0 {
                     row.iter_mut().for_each(|residual| *residual /= others);
