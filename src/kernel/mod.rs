@@ -90,44 +90,33 @@ impl Kernel {
 
     /// `exp(−‖p − q‖₂² / 2ν²)` with the median bandwidth.
     pub fn gaussian() -> Self {
-        Self {
-            profile: Profile::Gaussian,
-            distance: Distance::Euclidean,
-            bandwidth: Bandwidth::Median,
-        }
+        Self::wasserstein().with_profile(Profile::Gaussian)
     }
 
     /// `exp(−(‖p − q‖_TV / ν)^a)` with the median bandwidth, `0 < a ≤ 2`; positive definite for
     /// `a ≤ 1`, and over [`Distance::Euclidean`] for all.
     pub fn generalised_exponential(exponent: f64) -> Self {
-        Self {
-            profile: Profile::GeneralisedExponential { exponent },
-            ..Self::exponential()
-        }
+        Self::exponential().with_profile(Profile::GeneralisedExponential { exponent })
     }
 
     /// The Matérn kernel of smoothness 3/2 over the Euclidean distance, with the median bandwidth.
     pub fn matern32() -> Self {
-        Self {
-            profile: Profile::Matern32,
-            ..Self::gaussian()
-        }
+        Self::wasserstein().with_profile(Profile::Matern32)
     }
 
     /// The Matérn kernel of smoothness 5/2 over the Euclidean distance, with the median bandwidth.
     pub fn matern52() -> Self {
-        Self {
-            profile: Profile::Matern52,
-            ..Self::gaussian()
-        }
+        Self::wasserstein().with_profile(Profile::Matern52)
     }
 
     /// `(1 + ‖p − q‖₂² / 2αν²)^{−α}` with the median bandwidth.
     pub fn rational_quadratic(alpha: f64) -> Self {
-        Self {
-            profile: Profile::RationalQuadratic { alpha },
-            ..Self::gaussian()
-        }
+        Self::wasserstein().with_profile(Profile::RationalQuadratic { alpha })
+    }
+
+    /// Sets the profile.
+    pub fn with_profile(self, profile: Profile) -> Self {
+        Self { profile, ..self }
     }
 
     /// Sets the distance.
