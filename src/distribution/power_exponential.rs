@@ -62,16 +62,8 @@ impl PowerExponential {
         }
     }
 
-    /// Creates predictions from the output of a network: the first half of each row are the locations,
-    /// the second half `r` gives the scales `floor + ln(1 + e^r)`.
-    ///
-    /// # Shapes
-    ///
-    /// - raw: `[n, 2d]`
-    ///
-    /// # Panics
-    ///
-    /// On an odd number of columns, a negative floor, or as [`new`](Self::new).
+    /// Creates predictions from the output of a network, `[n, 2d]`, as
+    /// [`Normal::from_raw`](super::Normal::from_raw) does: locations, then scales. Panics as [`new`](Self::new) too.
     pub fn from_raw(raw: Tensor<2>, floor: f64, kurtosis: f64) -> Self {
         let LocationScale { location, scale } = LocationScale::from_raw(raw, floor);
         Self::new(location, scale, kurtosis)
