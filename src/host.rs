@@ -44,6 +44,18 @@ pub(crate) fn int_tensor(
     Tensor::from_data(TensorData::new(numbers, [n]), device)
 }
 
+/// Numbers in rows on the device and in the dtype of others.
+pub(crate) fn tensor_like(values: Vec<f64>, shape: [usize; 2], like: &Tensor<2>) -> Tensor<2> {
+    let options = (&like.device(), like.dtype());
+    Tensor::from_data(TensorData::new(values, shape), options)
+}
+
+/// Sets the diagonal of a square matrix to 0.
+pub(crate) fn without_diagonal(square: Tensor<2>) -> Tensor<2> {
+    let diagonal = Tensor::<2>::eye(square.dims()[0], &square.device()).bool();
+    square.mask_fill(diagonal, 0.0)
+}
+
 /// Casts to f64 where the device has it.
 pub(crate) fn widened<const D: usize>(tensor: Tensor<D>) -> Tensor<D> {
     let dtype = finest(&tensor.device());

@@ -1,10 +1,10 @@
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Int, Tensor};
 
 use super::Categorical;
 use crate::{
     distribution::Predictive,
     error::{Error, Result, check_parameter},
-    host::{int_tensor, to_vec},
+    host::{int_tensor, tensor_like, to_vec},
 };
 
 impl Categorical {
@@ -85,10 +85,9 @@ impl Categorical {
             let rank = top.iter().position(|&class| class == right);
             ranks.push(rank.unwrap_or(k));
         }
-        let probabilities = self.probabilities();
-        let (device, dtype) = (probabilities.device(), probabilities.dtype());
-        let rows = Tensor::from_data(TensorData::new(rows, [n, k + 1]), (&device, dtype));
-        Ok((Self::valid(rows), int_tensor(ranks, &device)))
+        let rows = tensor_like(rows, [n, k + 1], &self.probabilities());
+        let ranks = int_tensor(ranks, &rows.device());
+        Ok((Self::valid(rows), ranks))
     }
 
     /// The lens of groups of classes: predicts the group of the right class.
@@ -120,12 +119,8 @@ impl Categorical {
             membership[class * groups.len() + group] = 1.0;
         }
         let probabilities = self.probabilities();
-        let device = probabilities.device();
-        let membership = Tensor::<2>::from_data(
-            TensorData::new(membership, [m, groups.len()]),
-            (&device, probabilities.dtype()),
-        );
-        let group_of = int_tensor(group_of, &device);
+        let membership = tensor_like(membership, [m, groups.len()], &probabilities);
+        let group_of = int_tensor(group_of, &probabilities.device());
         // [n, m] · [m, g] → [n, g]; a sum can round to a little more than 1
         let sums = probabilities.matmul(membership).clamp_max(1.0);
         Ok((Self::valid(sums), group_of.select(0, labels.clone())))

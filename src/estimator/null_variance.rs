@@ -1,13 +1,13 @@
 //! The variance of `T = n·SKCE_uq` if the model is calibrated, given the predictions.
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 use rand::Rng;
 
 use super::{joint::JointKernel, pair_matrix::PairMatrix};
 use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
-    host::{to_scalar, to_vec, widened},
+    host::{tensor_like, to_scalar, to_vec, widened},
     kernel::ClassKernel,
     tiles::{SIDE, upper_tiles},
 };
@@ -85,7 +85,5 @@ pub(super) fn of_classes(kernel: &impl ClassKernel, predictions: &Categorical) -
 /// `x M`, for rows `x` and a symmetric matrix.
 fn times(x: &Tensor<2>, matrix: &[Vec<f64>]) -> Tensor<2> {
     let m = matrix.len();
-    let matrix = TensorData::new(matrix.concat(), [m, m]);
-    x.clone()
-        .matmul(Tensor::from_data(matrix, (&x.device(), x.dtype())))
+    x.clone().matmul(tensor_like(matrix.concat(), [m, m], x))
 }

@@ -1,10 +1,13 @@
 //! Nulls by resampling: `R` quadratic forms in `H`, through one pass over its tiles.
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
 use super::sums::Sums;
-use crate::{estimator::PairMatrix, host::to_vec};
+use crate::{
+    estimator::PairMatrix,
+    host::{tensor_like, to_vec},
+};
 
 /// `T = n·SKCE_uq` of the data, and its replicates.
 pub(super) type Replicates = (f64, Vec<f64>);
@@ -46,11 +49,7 @@ pub(super) fn multiplier(
 }
 
 fn on_device(pairs: &impl PairMatrix, values: Vec<f64>, shape: [usize; 2]) -> Tensor<2> {
-    let diagonal = pairs.diagonal();
-    Tensor::from_data(
-        TensorData::new(values, shape),
-        (&diagonal.device(), diagonal.dtype()),
-    )
+    tensor_like(values, shape, &pairs.diagonal().unsqueeze())
 }
 
 /// The number of times that each of `n` samples is drawn in `n` draws, less 1, for each replicate:

@@ -5,13 +5,13 @@
 //! `Σ_{s,t} h_st = Σ_ij k(p_i, p_j) D_iᵀD_j`: the residuals change from one data set to the other,
 //! the Gram matrix of the rows does not, and the columns of all `D` are multiplied with it at once.
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 
 use super::{Resample, sums::add};
 use crate::{
     error::{Result, check_samples},
     estimator::{Skce, SkceForm},
-    host::to_vec,
+    host::{tensor_like, to_vec},
     tiles::{SIDE, upper_tiles},
 };
 
@@ -61,10 +61,7 @@ fn residual_sums(points: &[f64], m: usize, sets: &[Resample]) -> Vec<f64> {
 /// `Σ_ij k(p_i, p_j) D_iᵀD_j` for each of `R` data sets.
 fn totals(skce: &Skce, points: &Tensor<2>, sums: Vec<f64>, sets: usize) -> Vec<f64> {
     let [n, m] = points.dims();
-    let sums = Tensor::<2>::from_data(
-        TensorData::new(sums, [n, sets * m]),
-        (&points.device(), points.dtype()),
-    );
+    let sums = tensor_like(sums, [n, sets * m], points);
     let mut totals = vec![0.0; sets];
     for tile in upper_tiles(n, SIDE) {
         let (rows, columns) = (tile.rows.clone(), tile.columns.clone());

@@ -1,9 +1,10 @@
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Int, Tensor};
 
 use super::{ClassKernel, Kernel};
 use crate::{
     distribution::Targets,
     error::{Error, Result, check_parameter},
+    host::tensor_like,
     ops::PairKernel,
 };
 
@@ -98,9 +99,8 @@ impl ClassKernel for MatrixKernel {
     /// `δL`, for rows `δ`: a product with the factor, which is made on the device of the residuals.
     fn fold(&self, residuals: Tensor<2>) -> Tensor<2> {
         let (rank, classes) = (self.factor.len(), self.matrix.len());
-        let data = TensorData::new(self.factor.concat(), [rank, classes]);
-        let options = (&residuals.device(), residuals.dtype());
-        residuals.matmul(Tensor::<2>::from_data(data, options).transpose())
+        let factor = tensor_like(self.factor.concat(), [rank, classes], &residuals);
+        residuals.matmul(factor.transpose())
     }
 
     /// `sup k · ½ max_{i,j} (M_ii + M_jj − 2 M_ij)`, half of the least bound of `|h|`.

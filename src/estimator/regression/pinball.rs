@@ -1,10 +1,10 @@
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 
 use super::{
     checks::{Observed, check_levels},
     quantile::usual_levels,
 };
-use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate};
+use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate, host::tensor_like};
 
 /// The pinball score of predicted quantiles `q` at some levels `τ`: `max(τ(y − q), (τ − 1)(y − q))`,
 /// averaged over levels and coordinates, in units of the targets.
@@ -90,9 +90,8 @@ pub fn pinball(quantiles: Tensor<2>, targets: Tensor<1>, levels: &[f64]) -> Tens
     let [n, l] = quantiles.dims();
     assert_eq!(l, levels.len(), "numbers of quantiles and of levels");
     assert_eq!([n], targets.dims(), "numbers of targets and of predictions");
-    let options = (&quantiles.device(), quantiles.dtype());
-    let slopes: Vec<f64> = levels.iter().map(|level| level - 0.5).collect();
-    let slopes = Tensor::<2>::from_data(TensorData::new(slopes, [1, l]), options);
+    let slopes = levels.iter().map(|level| level - 0.5).collect();
+    let slopes = tensor_like(slopes, [1, l], &quantiles);
     // max(τx, (τ − 1)x) = ½|x| + (τ − ½)x
     let above = targets.reshape([n, 1]) - quantiles; // [n, L]
     let scores = above.clone().abs() * 0.5 + above * slopes;
