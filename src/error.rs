@@ -344,6 +344,18 @@ pub(crate) fn check_samples(what: &'static str, needed: usize, got: usize) -> Re
     }
 }
 
+/// Checks that there are as many labels or targets as predictions.
+pub(crate) fn check_length(predictions: usize, got: usize, what: &'static str) -> Result<()> {
+    match got == predictions {
+        true => Ok(()),
+        false => Err(Error::Length {
+            predictions,
+            got,
+            what,
+        }),
+    }
+}
+
 /// Checks numbers in rows, which are called "class" or "coordinate" within a row.
 pub(crate) fn check_values(
     values: &[f64],

@@ -7,7 +7,7 @@ use burn::{
     tensor::{DType, Device, Int, Tensor, TensorData},
 };
 
-use crate::error::{Error, Result, check_samples, check_values};
+use crate::error::{Error, Result, check_length, check_samples, check_values};
 
 /// The elements in row-major order, in f64 whatever the dtype.
 pub(crate) fn to_vec<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
@@ -79,13 +79,7 @@ pub(crate) fn check_labels(
     predictions: usize,
     classes: usize,
 ) -> Result<Vec<usize>> {
-    if labels.len() != predictions {
-        return Err(Error::Length {
-            predictions,
-            got: labels.len(),
-            what: "labels",
-        });
-    }
+    check_length(predictions, labels.len(), "labels")?;
     let check = |(row, &label): (usize, &i64)| match usize::try_from(label) {
         Ok(class) if class < classes => Ok(class),
         _ => Err(Error::Label {

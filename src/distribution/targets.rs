@@ -7,7 +7,7 @@ use super::{
     redrawn::{LabelSets, Redrawn},
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, check_length},
     host::{checked_labels, int_tensor, is_host, to_vec},
 };
 
@@ -91,14 +91,10 @@ impl Targets for Tensor<1, Int> {
     }
 
     fn check_shape(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()> {
-        match self.dims() {
-            [labels] if labels != samples => Err(Error::Length {
-                predictions: samples,
-                got: labels,
-                what: "labels",
-            }),
-            _ if is_host(&self.device()) => self.check(samples, dimensions, dtype),
-            _ => Ok(()),
+        check_length(samples, self.len(), "labels")?;
+        match is_host(&self.device()) {
+            true => self.check(samples, dimensions, dtype),
+            false => Ok(()),
         }
     }
 
@@ -152,12 +148,8 @@ impl Targets for Tensor<2> {
     }
 
     fn check_shape(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()> {
+        check_length(samples, self.len(), "targets")?;
         match self.dims() {
-            [targets, _] if targets != samples => Err(Error::Length {
-                predictions: samples,
-                got: targets,
-                what: "targets",
-            }),
             [_, got] if got != dimensions => Err(Self::mismatch(got, dimensions)),
             _ if self.dtype() != dtype => Err(Error::DTypeMismatch {
                 got: self.dtype(),

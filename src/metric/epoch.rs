@@ -11,7 +11,7 @@ use burn::{
 use super::{CalibrationInput, Quantity};
 use crate::{
     distribution::{Categorical, Targets},
-    error::{Error, Result},
+    error::{Result, check_length},
 };
 
 /// A [`Quantity`] of all predictions of an epoch, as a numeric metric of Burn's trainer.
@@ -102,23 +102,15 @@ impl<Q: Quantity> EpochMetric<Q> {
         for batch in &self.batches {
             let ([predictions, classes], [labels]) = (batch.output.dims(), batch.labels.dims());
             if classes != expected {
-                let got = classes;
-                return Err(Tensor::<1, Int>::mismatch(got, expected));
+                return Err(Tensor::<1, Int>::mismatch(classes, expected));
             }
-            if predictions != labels {
-                return Err(Error::Length {
-                    predictions,
-                    got: labels,
-                    what: "labels",
-                });
-            }
+            check_length(predictions, labels, "labels")?;
         }
-        let outputs = self.batches.iter().map(|batch| &batch.output);
-        let outputs = outputs
-            .map(|rows| rows.clone().to_device(&device))
-            .collect();
-        let labels = self.batches.iter().map(|batch| &batch.labels);
-        let labels = labels.map(|row| row.clone().to_device(&device)).collect();
+        let gathered = self.batches.iter().map(|batch| {
+            let (output, labels) = (batch.output.clone(), batch.labels.clone());
+            (output.to_device(&device), labels.to_device(&device))
+        });
+        let (outputs, labels) = gathered.unzip();
         Ok((Tensor::cat(outputs, 0), Tensor::cat(labels, 0)))
     }
 }

@@ -6,7 +6,7 @@ use rand::{Rng, seq::SliceRandom};
 use super::{MeanEstimate, Score};
 use crate::{
     distribution::{Categorical, Targets},
-    error::{Error, Result, check_parameter},
+    error::{Result, check_length, check_parameter},
     host::{checked_labels, int_tensor},
 };
 
@@ -145,11 +145,6 @@ impl Refinement {
 fn checked_shape(logits: Tensor<2>, [rows, classes]: [usize; 2]) -> Result<Tensor<2>> {
     match logits.dims() {
         [_, got] if got != classes => Err(Tensor::<1, Int>::mismatch(got, classes)),
-        [predictions, _] if predictions != rows => Err(Error::Length {
-            predictions,
-            got: rows,
-            what: "labels",
-        }),
-        _ => Ok(logits),
+        [predictions, _] => check_length(predictions, rows, "labels").map(|()| logits),
     }
 }
