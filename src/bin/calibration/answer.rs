@@ -128,7 +128,7 @@ impl fmt::Display for Answer {
         )?;
         writeln!(
             f,
-            "  {:36} {:>14} {:>14} {:>12} {:>12}",
+            "  {:38} {:>14} {:>14} {:>12} {:>12}",
             "", "estimate", "standardised", "p-value", "adjusted"
         )?;
         let mut aspects: Vec<&AspectOutcome> = outcome.aspects.iter().collect();
@@ -140,7 +140,7 @@ impl fmt::Display for Answer {
             let shown = |p| probability(p, p <= 1.0 / (outcome.redraws + 1) as f64);
             writeln!(
                 f,
-                "  {:36} {:>14.4e} {:>14.2} {:>12} {:>12}",
+                "  {:38} {:>14.4e} {:>14.2} {:>12} {:>12}",
                 aspect.name,
                 aspect.estimate,
                 aspect.standardised,
@@ -161,7 +161,7 @@ impl fmt::Display for Answer {
 impl fmt::Display for Named<Size> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut sizes = self.0.iter();
-        sizes.try_for_each(|(name, size)| writeln!(f, "{:36} {size}", name.title))
+        sizes.try_for_each(|(name, size)| writeln!(f, "{:38} {size}", name.title))
     }
 }
 

@@ -133,21 +133,21 @@ impl fmt::Display for Comparison {
         let interval = format!("{} % interval", 100.0 * self.level);
         writeln!(
             f,
-            "{:36} {:>14} {:>14} {:>14} {interval:>28} {:>11}",
+            "{:38} {:>14} {:>14} {:>14} {interval:>28} {:>11}",
             "", "before", "after", "difference", "p-value"
         )?;
         for (Name { title, .. }, Known(change)) in &self.changes.0 {
             match change {
-                Ok(change) => writeln!(f, "{title:36} {change}")?,
-                Err(reason) => writeln!(f, "{title:36} {:>14}  {reason}", "-")?,
+                Ok(change) => writeln!(f, "{title:38} {change}")?,
+                Err(reason) => writeln!(f, "{title:38} {:>14}  {reason}", "-")?,
             }
         }
         let Pair { before, after } = &self.accuracy;
         let title = names::ACCURACY.title;
-        writeln!(f, "{title:36} {before:>14.6} {after:>14.6}")?;
+        writeln!(f, "{title:38} {before:>14.6} {after:>14.6}")?;
         let title = names::ECE_TOP_LABEL.with("biased").title;
         let Pair { before, after } = &self.ece_top_label.values;
-        writeln!(f, "{title:36} {before:>14.6e} {after:>14.6e}")?;
+        writeln!(f, "{title:38} {before:>14.6e} {after:>14.6e}")?;
         let (omnibus, intervals) = (&self.omnibus, &self.intervals);
         for (when, Known(outcome), sizes) in [
             ("before", &omnibus.before, &intervals.before),

@@ -106,15 +106,15 @@ impl fmt::Display for Merged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (n, classes, parts) = (self.n, self.classes, self.parts);
         writeln!(f, "{n} predictions of {classes} classes in {parts} parts")?;
-        writeln!(f, "\n{:36} {:>16} {:>16}", "", "estimate", "standard error")?;
+        writeln!(f, "\n{:38} {:>16} {:>16}", "", "estimate", "standard error")?;
         for (Name { title, .. }, Known(estimate)) in &self.estimates.0 {
             match estimate {
-                Ok(Estimate::Number(value)) => writeln!(f, "  {title:36} {value:>16.8e}")?,
+                Ok(Estimate::Number(value)) => writeln!(f, "  {title:38} {value:>16.8e}")?,
                 Ok(Estimate::Mean(mean)) => {
                     let (value, error) = (mean.estimate, mean.standard_error);
-                    writeln!(f, "  {title:36} {value:>16.8e} {error:>16.2e}")?;
+                    writeln!(f, "  {title:38} {value:>16.8e} {error:>16.2e}")?;
                 }
-                Err(reason) => writeln!(f, "  {title:36} {:>16}  {reason}", "-")?,
+                Err(reason) => writeln!(f, "  {title:38} {:>16}  {reason}", "-")?,
             }
         }
         let Some(skce) = &self.skce else {

@@ -106,12 +106,12 @@ impl fmt::Display for Evaluation {
                 f,
                 "\np-values across classes, adjusted (smallest of the classes)"
             )?;
-            writeln!(f, "  {:36} {:>12} {:>20}", "", "Holm", "Benjamini-Hochberg")?;
+            writeln!(f, "  {:38} {:>12} {:>20}", "", "Holm", "Benjamini-Hochberg")?;
             let least = |p: &[f64]| p.iter().copied().fold(1.0, f64::min);
             for (Name { title, .. }, adjusted) in &self.adjusted.0 {
                 let (holm, bh) = (least(&adjusted.holm), least(&adjusted.benjamini_hochberg));
                 let (holm, bh) = (p_value(holm), p_value(bh));
-                writeln!(f, "  {title:36} {holm:>12} {bh:>20}")?;
+                writeln!(f, "  {title:38} {holm:>12} {bh:>20}")?;
             }
         }
         match self.n > QUADRATIC_LIMIT {
@@ -141,8 +141,8 @@ fn write_estimates(f: &mut fmt::Formatter<'_>, estimates: &[(Name, Number)]) -> 
     writeln!(f, "\nestimates")?;
     for (Name { title, .. }, value) in estimates {
         match &value.0 {
-            Ok(value) => writeln!(f, "  {title:36} {value:>16.8e}")?,
-            Err(reason) => writeln!(f, "  {title:36} {:>16}  {reason}", "-")?,
+            Ok(value) => writeln!(f, "  {title:38} {value:>16.8e}")?,
+            Err(reason) => writeln!(f, "  {title:38} {:>16}  {reason}", "-")?,
         }
     }
     Ok(())
@@ -156,7 +156,7 @@ fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[(Name, Known<TestOutcome>)])
     writeln!(f, "\ntests of calibration")?;
     writeln!(
         f,
-        "  {:36} {:>16} {:>14} {:>12}",
+        "  {:38} {:>16} {:>14} {:>12}",
         "", "estimate", "statistic", "p-value"
     )?;
     for (Name { title, .. }, Known(outcome)) in tests {
@@ -164,7 +164,7 @@ fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[(Name, Known<TestOutcome>)])
             Ok(o) => {
                 writeln!(
                     f,
-                    "  {title:36} {:>16.8e} {:>14.6} {:>12}",
+                    "  {title:38} {:>16.8e} {:>14.6} {:>12}",
                     o.estimate(),
                     o.statistic(),
                     probability(o.p_value(), o.is_bound())
@@ -173,7 +173,7 @@ fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[(Name, Known<TestOutcome>)])
                     writeln!(f, "    {caveat}")?;
                 }
             }
-            Err(reason) => writeln!(f, "  {title:36} {:>16}  {reason}", "-")?,
+            Err(reason) => writeln!(f, "  {title:38} {:>16}  {reason}", "-")?,
         }
     }
     Ok(())
