@@ -45,7 +45,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
     write_with(path, |file| file.write_all(content)).map_err(|reason| error(path, reason))
 }
 
-/// What is wrong with a file.
+/// An error of a file.
 pub(crate) fn error(path: &Path, reason: impl Display) -> Error {
     Error::File {
         path: path.display().to_string(),

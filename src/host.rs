@@ -7,7 +7,7 @@ use burn::{
     tensor::{DType, Device, Int, Tensor, TensorData},
 };
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_length, check_samples, check_values};
 
 /// The elements in row-major order, in f64 whatever the dtype.
 ///
@@ -38,7 +38,8 @@ pub(crate) fn to_scalar(tensor: Tensor<1>) -> f64 {
     to_vec(tensor)[0]
 }
 
-/// Whether tensors of a device are in the memory of this process, so that reading them waits for nothing.
+/// Tells whether tensors of a device are in the memory of this process, so that reading them waits for
+/// nothing.
 #[allow(deprecated)] // upstream deprecates the NdArray backend; it stays a supported feature here
 pub(crate) fn is_host(device: &Device) -> bool {
     match device.clone().without_autodiff().as_dispatch() {
@@ -61,7 +62,19 @@ pub(crate) fn int_tensor(
     Tensor::from_data(TensorData::new(numbers, [n]), device)
 }
 
-/// The same numbers in f64 where the device has it.
+/// Numbers in rows on the device and in the dtype of others.
+pub(crate) fn tensor_like(values: Vec<f64>, shape: [usize; 2], like: &Tensor<2>) -> Tensor<2> {
+    let options = (&like.device(), like.dtype());
+    Tensor::from_data(TensorData::new(values, shape), options)
+}
+
+/// Sets the diagonal of a square matrix to 0.
+pub(crate) fn without_diagonal(square: Tensor<2>) -> Tensor<2> {
+    let diagonal = Tensor::<2>::eye(square.dims()[0], &square.device()).bool();
+    square.mask_fill(diagonal, 0.0)
+}
+
+/// Casts to f64 where the device has it.
 pub(crate) fn widened<const D: usize>(tensor: Tensor<D>) -> Tensor<D> {
     let dtype = finest(&tensor.device());
     tensor.cast(dtype)
@@ -73,26 +86,18 @@ pub(crate) fn checked_labels(
     predictions: usize,
     classes: usize,
 ) -> Result<Vec<usize>> {
-    let labels = labels
-        .clone()
-        .try_into_vec_as::<i64>()
-        .expect("an int tensor that can be read back");
+    let labels = labels.clone().try_into_vec_as::<i64>();
+    let labels = labels.expect("an int tensor that can be read back");
     check_labels(&labels, predictions, classes)
 }
 
-/// As [`checked_labels`], of labels that are on the host.
+/// Checks labels that are on the host as [`checked_labels`] does.
 pub(crate) fn check_labels(
     labels: &[i64],
     predictions: usize,
     classes: usize,
 ) -> Result<Vec<usize>> {
-    if labels.len() != predictions {
-        return Err(Error::Length {
-            predictions,
-            got: labels.len(),
-            what: "labels",
-        });
-    }
+    check_length(predictions, labels.len(), "labels")?;
     let check = |(row, &label): (usize, &i64)| match usize::try_from(label) {
         Ok(class) if class < classes => Ok(class),
         _ => Err(Error::Label {
@@ -107,20 +112,14 @@ pub(crate) fn check_labels(
 /// The rows of a tensor of shape `[n, m]` on the host, all finite, `n ≥ 1` and `m ≥ 2`.
 pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Vec<f64>> {
     let [rows, classes] = tensor.dims();
-    if rows == 0 {
-        return Err(Error::TooFewSamples {
-            what: "a set of predictions",
-            needed: 1,
-            got: 0,
-        });
-    }
+    check_samples("a set of predictions", 1, rows)?;
     check_classes(classes)?;
     let values = to_vec(tensor.clone());
     check_finite(&values, classes, what)?;
     Ok(values)
 }
 
-/// At least two columns.
+/// Checks that there are two columns or more.
 pub(crate) fn check_classes(classes: usize) -> Result<()> {
     match classes < 2 {
         true => Err(Error::TooFewClasses { got: classes }),
@@ -128,22 +127,13 @@ pub(crate) fn check_classes(classes: usize) -> Result<()> {
     }
 }
 
-/// Whether the numbers in rows of `classes` are finite.
+/// Checks that the numbers in rows of `classes` are finite.
 pub(crate) fn check_finite(values: &[f64], classes: usize, what: &'static str) -> Result<()> {
-    match values.iter().position(|value| !value.is_finite()) {
-        Some(at) => Err(Error::Value {
-            row: at / classes,
-            column: "class",
-            at: at % classes,
-            what,
-            value: values[at],
-            expected: "a finite number",
-        }),
-        None => Ok(()),
-    }
+    let finite = (f64::is_finite, "a finite number");
+    check_values(values, (classes, "class"), what, finite)
 }
 
-/// Whether finite numbers in rows of `classes` are probabilities, each row of sum 1.
+/// Checks that finite numbers in rows of `classes` are probabilities, each row of sum 1.
 pub(crate) fn check_probabilities(values: &[f64], classes: usize, dtype: DType) -> Result<()> {
     let tolerance = row_sum_tolerance(classes, dtype);
     for (row, values) in values.chunks(classes).enumerate() {
@@ -170,8 +160,8 @@ pub(crate) fn check_probabilities(values: &[f64], classes: usize, dtype: DType) 
     Ok(())
 }
 
-/// How far the sum of a row of `m` probabilities may be from 1: `10⁻⁵`, or what rounding takes from a
-/// softmax in this dtype if that is more, `ε (8 + 2√m)`.
+/// The distance from 1 that the sum of a row of `m` probabilities may have: `10⁻⁵`, or what rounding
+/// takes from a softmax in this dtype if that is more, `ε (8 + 2√m)`.
 fn row_sum_tolerance(classes: usize, dtype: DType) -> f64 {
     let epsilon = dtype.finfo().map_or(0.0, |float| float.epsilon);
     (epsilon * (8.0 + 2.0 * (classes as f64).sqrt())).max(1e-5)

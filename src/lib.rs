@@ -91,6 +91,8 @@ pub mod kernel;
 pub mod loss;
 #[cfg(feature = "train")]
 pub mod metric;
+#[doc(hidden)]
+pub mod names;
 pub mod ops;
 mod radial;
 pub mod recalibration;

@@ -13,12 +13,12 @@ pub(crate) struct Tile {
 }
 
 impl Tile {
-    /// Whether the tile lies on the diagonal; all others stand for their mirror image as well.
+    /// Tells whether the tile lies on the diagonal; all others stand for their mirror image as well.
     pub fn is_diagonal(&self) -> bool {
         self.rows == self.columns
     }
 
-    /// How often the sum of the tile enters the sum over all ordered pairs.
+    /// The multiplicity of the tile in the sum over all ordered pairs.
     pub fn multiplicity(&self) -> f64 {
         if self.is_diagonal() { 1.0 } else { 2.0 }
     }

@@ -6,7 +6,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use burn_calibration::{
     accumulator::{Accumulator, BlockSkceAccumulator, Rows},
     distribution::Categorical,
-    estimator::{Cwce, Ece, Mce},
+    estimator::{Cwce, Ece, Estimator, Mce},
     kernel::{Bandwidth, Kernel},
     score::{Brier, LogScore, Score, Spherical},
 };

@@ -6,17 +6,19 @@ use super::{
     format::{Format, saved},
 };
 use crate::{
-    error::{Error, Result},
+    error::{Result, check_count, check_parameter},
     estimator::{Bin, Discrepancy, Event, TceForm, equal_width_bin},
 };
 
-/// What a reliability diagram of one event is made of: in each of `B` bins of equal width,
+/// The sums of a reliability diagram of one event: in each of `B` bins of equal width,
 /// `((b−1)/B, b/B]` with 0 in the first, the number of samples, the exact sum of their probabilities
 /// `r_i`, and how often the event occurred.
 ///
 /// From these come [`Ece`](crate::estimator::Ece), [`Mce`](crate::estimator::Mce) and
 /// [`Tce`](crate::estimator::Tce) of all predictions together. Bins of equal mass and median-variance
 /// bins depend on all predictions at once, and sums over them cannot be merged: they are not offered.
+///
+/// An estimate from no samples is an error.
 ///
 /// Memory: 56 bytes a bin, and some 60 more if it is occupied. Cost: `m` operations a sample for the top
 /// label, one for a class.
@@ -30,28 +32,26 @@ pub struct BinAccumulator {
 }
 
 impl BinAccumulator {
-    /// Of an event in so many bins, for predictions over so many classes.
+    /// Starts sums of an event in `bins` bins, for predictions over `classes` classes.
     ///
     /// # Errors
     ///
     /// No bins, or an event that is not a class.
     pub fn new(event: Event, bins: usize, classes: usize) -> Result<Self> {
-        match event {
-            Event::Class(class) if class >= classes => Err(Error::Parameter {
-                name: "the class of the event",
-                value: class as f64,
-                expected: "less than the number of classes",
-            }),
-            _ => Ok(Self {
-                format: Format::default(),
-                event,
-                classes,
-                bins: Bins::new(bins)?,
-            }),
+        if let Event::Class(class) = event {
+            let expected = "less than the number of classes";
+            let name = "the class of the event";
+            check_parameter(class < classes, name, class as f64, expected)?;
         }
+        Ok(Self {
+            format: Format::default(),
+            event,
+            classes,
+            bins: Bins::new(bins)?,
+        })
     }
 
-    /// Of the top label.
+    /// Starts sums of the top label.
     ///
     /// # Errors
     ///
@@ -66,29 +66,17 @@ impl BinAccumulator {
     }
 
     /// The expected calibration error by total variation, `Σ_b (n_b/n) |r̄_b − c̄_b|`.
-    ///
-    /// # Errors
-    ///
-    /// No samples.
     pub fn ece(&self) -> Result<f64> {
         self.expected(Discrepancy::TotalVariation)
     }
 
     /// The expected calibration error by any distance, as [`Ece`](crate::estimator::Ece).
-    ///
-    /// # Errors
-    ///
-    /// No samples.
     pub fn expected(&self, discrepancy: Discrepancy) -> Result<f64> {
         check_samples(self)?;
         Ok(discrepancy.expected(&self.occupied()))
     }
 
     /// The maximum calibration error `max_b |r̄_b − c̄_b|`, as [`Mce`](crate::estimator::Mce).
-    ///
-    /// # Errors
-    ///
-    /// No samples.
     pub fn mce(&self) -> Result<f64> {
         check_samples(self)?;
         Ok(Discrepancy::TotalVariation.greatest(&self.occupied()))
@@ -106,11 +94,7 @@ impl BinAccumulator {
         Ok(self.bins.power(form))
     }
 
-    /// How often the event occurred, of the top label the accuracy.
-    ///
-    /// # Errors
-    ///
-    /// No samples.
+    /// The frequency of the event; of the top label, the accuracy.
     pub fn frequency(&self) -> Result<f64> {
         check_samples(self)?;
         let occurred: u64 = self.bins.0.iter().map(|bin| bin.occurred).sum();
@@ -177,18 +161,18 @@ impl Accumulator for BinAccumulator {
 
 saved!(BinAccumulator, "accumulator of bins");
 
-/// What a bin of a reliability diagram holds.
+/// The sums of a bin of a reliability diagram.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BinTotals {
-    /// Its lower edge, which is not in it unless it is 0.
+    /// The lower edge, which is not in the bin unless it is 0.
     pub lower: f64,
-    /// Its upper edge.
+    /// The upper edge.
     pub upper: f64,
     /// The number of samples.
     pub samples: u64,
     /// The sum of the probabilities of the event.
     pub probability: f64,
-    /// How often the event occurred.
+    /// The number of samples for which the event occurred.
     pub occurred: u64,
 }
 
@@ -205,14 +189,8 @@ struct BinSums {
 
 impl Bins {
     pub fn new(bins: usize) -> Result<Self> {
-        match bins {
-            0 => Err(Error::Parameter {
-                name: "the number of bins",
-                value: 0.0,
-                expected: "at least 1",
-            }),
-            bins => Ok(Self(vec![BinSums::default(); bins])),
-        }
+        check_count("the number of bins", bins)?;
+        Ok(Self(vec![BinSums::default(); bins]))
     }
 
     pub fn len(&self) -> usize {
@@ -261,7 +239,7 @@ impl Bins {
         self.0.iter().map(bin).sum()
     }
 
-    /// Whether they can be what predictions leave.
+    /// Checks that predictions can have these sums.
     pub fn check(&self) -> Result<(), String> {
         let wrong = |bin: &BinSums| {
             let sum = bin.probability.value();

@@ -6,7 +6,8 @@ use super::{
     moments::Moments,
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, check_parameter},
+    host::check_classes,
     hypothesis::{TestOutcome, asymptotic_block},
     kernel::{Bandwidth, ClassKernel, Distance, Kernel, Profile},
     ops::{Residuals, Samples, block_sums},
@@ -53,7 +54,8 @@ struct Waiting {
 }
 
 impl BlockSkceAccumulator {
-    /// Creates the accumulator with a kernel of fixed bandwidth and blocks of `size` samples, of predictions over so many classes.
+    /// Creates the accumulator with a kernel of fixed bandwidth and blocks of `size` samples, of
+    /// predictions over so many classes.
     ///
     /// # Errors
     ///
@@ -72,16 +74,9 @@ impl BlockSkceAccumulator {
                 kernel: format!("{kernel:?}"),
             });
         }
-        if size < 2 {
-            return Err(Error::Parameter {
-                name: "the number of samples of a block",
-                value: size as f64,
-                expected: "at least 2",
-            });
-        }
-        if classes < 2 {
-            return Err(Error::TooFewClasses { got: classes });
-        }
+        let name = "the number of samples of a block";
+        check_parameter(size >= 2, name, size as f64, "at least 2")?;
+        check_classes(classes)?;
         Ok(Self {
             kernel,
             size,
@@ -93,10 +88,7 @@ impl BlockSkceAccumulator {
     }
 
     /// The linear estimator: blocks of two samples.
-    ///
-    /// # Errors
-    ///
-    /// As [`new`](Self::new).
+    /// The errors are those of [`new`](Self::new).
     pub fn linear(kernel: Kernel, classes: usize) -> Result<Self> {
         Self::new(kernel, 2, classes)
     }
@@ -134,11 +126,7 @@ impl BlockSkceAccumulator {
                 needed: self.size,
                 got: self.samples() as usize,
             }),
-            blocks => Ok(MeanEstimate::of_moments(
-                blocks as usize,
-                self.blocks.mean(),
-                self.blocks.squared_deviations(),
-            )),
+            _ => Ok(self.blocks.estimate()),
         }
     }
 
@@ -179,7 +167,7 @@ impl BlockSkceAccumulator {
         points.shrink_to(self.size * self.classes);
     }
 
-    /// Without the samples that wait.
+    /// Drops the samples that wait.
     fn closed(&self) -> Self {
         Self {
             left_out: self.left_out(),
@@ -238,7 +226,7 @@ impl PartialEq for BlockSkceAccumulator {
     }
 }
 
-/// What is saved.
+/// The saved state.
 #[derive(Serialize, Deserialize)]
 struct State {
     format: Format<BlockSkceAccumulator>,

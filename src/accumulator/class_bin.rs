@@ -7,14 +7,16 @@ use super::{
     format::{Format, saved},
 };
 use crate::{
-    error::{Error, Result},
+    error::Result,
     estimator::{ClassWeight, Event, TceForm},
+    host::check_classes,
 };
 
 /// The class-wise calibration error: the sums of a [`BinAccumulator`](super::BinAccumulator) for each
 /// class against the rest.
 ///
-/// It is [`Cwce`](crate::estimator::Cwce) of all predictions together, with bins of equal width.
+/// It is [`Cwce`](crate::estimator::Cwce) of all predictions together, with bins of equal width. An
+/// estimate from no samples is an error.
 ///
 /// Memory: `m·B` bins of 56 bytes, and some 60 more for each that is occupied: 16 KB for 10 classes in 15
 /// bins, 1.6 MB for 1000. Cost: one operation for each class and sample.
@@ -22,31 +24,25 @@ use crate::{
 #[serde(remote = "Self")]
 pub struct ClassBinAccumulator {
     format: Format<Self>,
-    /// Of each class, as many everywhere.
+    /// The bins of each class, as many everywhere.
     classes: Vec<Bins>,
 }
 
 impl ClassBinAccumulator {
-    /// Of predictions over so many classes, in so many bins each.
+    /// Starts sums of predictions over `classes` classes, in `bins` bins for each.
     ///
     /// # Errors
     ///
     /// No bins, or fewer than two classes.
     pub fn new(bins: usize, classes: usize) -> Result<Self> {
-        match classes {
-            0 | 1 => Err(Error::TooFewClasses { got: classes }),
-            _ => Ok(Self {
-                format: Format::default(),
-                classes: vec![Bins::new(bins)?; classes],
-            }),
-        }
+        check_classes(classes)?;
+        Ok(Self {
+            format: Format::default(),
+            classes: vec![Bins::new(bins)?; classes],
+        })
     }
 
     /// The mean over classes of order 1, the "static" or class-wise ECE.
-    ///
-    /// # Errors
-    ///
-    /// No samples.
     pub fn cwce(&self) -> Result<f64> {
         self.power(TceForm::PlugIn { order: 1.0 }, ClassWeight::Mean)
     }

@@ -29,7 +29,7 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Of predictions over so many classes, with so many bins of equal width.
+    /// Starts an evaluation of predictions over `classes` classes, with `bins` bins of equal width.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ impl Evaluation {
         })
     }
 
-    /// The same with the SKCE in blocks of `size` samples, before it takes any.
+    /// Adds the SKCE in blocks of `size` samples, before the first update.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwn
 
 use crate::{error::Result, file};
 
-/// What is saved under a name of its own.
+/// A type that is saved under a name of its own.
 pub trait Saved: Serialize + DeserializeOwned {
     /// The kind, in words.
     const KIND: &'static str;

@@ -27,7 +27,8 @@
 //! # Files
 //!
 //! An accumulator is serialised by serde in any format; [`Saved::save`] writes JSON. Its first field
-//! names kind and version, and what does not fit is an error. A sum is `±Σ_k limbs[k] 2^{32(first+k)−1074}`.
+//! names kind and version, and what does not fit is an error. A sum is
+//! `±Σ_k limbs[k] 2^{32(first+k)−1074}`.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
@@ -136,7 +137,7 @@ pub trait Accumulator: Saved + Clone + Debug + PartialEq {
     fn bytes(&self) -> usize;
 }
 
-/// Whether two accumulators are made alike.
+/// Checks that two accumulators are made alike.
 fn check_equal<T: PartialEq + Debug>(what: &'static str, own: T, other: T) -> Result<()> {
     match own == other {
         true => Ok(()),
@@ -148,14 +149,7 @@ fn check_equal<T: PartialEq + Debug>(what: &'static str, own: T, other: T) -> Re
     }
 }
 
-/// Whether there is a sample.
+/// Checks that there is a sample.
 fn check_samples(accumulator: &impl Accumulator) -> Result<()> {
-    match accumulator.samples() {
-        0 => Err(Error::TooFewSamples {
-            what: "an estimate",
-            needed: 1,
-            got: 0,
-        }),
-        _ => Ok(()),
-    }
+    crate::error::check_samples("an estimate", 1, accumulator.samples() as usize)
 }

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::exact_sum::ExactSum;
+use crate::score::MeanEstimate;
 
 /// The number of values, `Σ x` and `Σ x²`, exactly: mean and variance that do not depend on the order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -30,12 +31,17 @@ impl Moments {
         self.sum.value() / self.count as f64
     }
 
+    /// The mean with its standard error, of at least one value.
+    pub fn estimate(&self) -> MeanEstimate {
+        MeanEstimate::of_moments(self.count as usize, self.mean(), self.squared_deviations())
+    }
+
     /// Bytes apart from its own size.
     pub fn held(&self) -> usize {
         self.sum.held() + self.squares.held()
     }
 
-    /// Whether there are numbers with these sums.
+    /// Checks that there are numbers with these sums.
     pub fn check(&self) -> Result<(), String> {
         let possible = match self.count {
             0 => *self == Self::default(),

@@ -2,13 +2,13 @@ use burn::tensor::{DType, Int, Tensor};
 
 use crate::{
     distribution::{Categorical, Targets},
-    error::{Error, Result},
-    host::{check_finite, check_labels, check_probabilities, to_vec},
+    error::{Result, check_parameter},
+    host::{check_classes, check_finite, check_labels, check_probabilities, to_vec},
 };
 
-/// Checked predictions over classes with their labels, on the host in f64: what accumulators take.
+/// Checked predictions over classes with their labels, on the host in f64, which accumulators take.
 ///
-/// What is computed of a row depends on its numbers alone, not on the rows beside it. So logits become
+/// The numbers of a row depend on that row alone, not on the rows beside it. So logits become
 /// probabilities here, row by row, also those of a [`Categorical`] that was made from logits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
@@ -29,7 +29,7 @@ pub(super) struct Row<'a> {
 }
 
 impl Rows {
-    /// Of predictions in tensors.
+    /// Takes predictions in tensors.
     ///
     /// # Shapes
     ///
@@ -51,7 +51,7 @@ impl Rows {
         })
     }
 
-    /// Of probabilities in row-major order, `m` a row; no rows are rows too.
+    /// Takes probabilities in row-major order, `m` in a row; there may be no rows.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl Rows {
         Ok(Self::of_probabilities(probabilities, classes, labels))
     }
 
-    /// Of logits in row-major order, `m` a row; no rows are rows too.
+    /// Takes logits in row-major order, `m` in a row; there may be no rows.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl Rows {
             .map(|(p, (&y, &logarithm))| Row { p, y, logarithm })
     }
 
-    /// Whether there are so many classes.
+    /// Checks the number of classes.
     pub(super) fn check_classes(&self, expected: usize) -> Result<()> {
         match self.classes {
             got if got == expected => Ok(()),
@@ -148,16 +148,13 @@ fn check(
     labels: &[i64],
     what: &'static str,
 ) -> Result<Vec<usize>> {
-    if classes < 2 {
-        return Err(Error::TooFewClasses { got: classes });
-    }
-    if !numbers.len().is_multiple_of(classes) {
-        return Err(Error::Parameter {
-            name: "the number of predicted numbers",
-            value: numbers.len() as f64,
-            expected: "a multiple of the number of classes",
-        });
-    }
+    check_classes(classes)?;
+    check_parameter(
+        numbers.len().is_multiple_of(classes),
+        "the number of predicted numbers",
+        numbers.len() as f64,
+        "a multiple of the number of classes",
+    )?;
     check_finite(numbers, classes, what)?;
     check_labels(labels, numbers.len() / classes, classes)
 }

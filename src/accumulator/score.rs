@@ -15,8 +15,9 @@ use crate::{
 /// The sums are exact, so that accumulators merge exactly: the mean is `Σ s_i` rounded once, over `n`,
 /// and the standard error `√(Σ (s_i − s̄)² / n(n − 1))` loses nothing to cancellation.
 ///
-/// It is [`Score::upper_bound`](crate::score::Score::upper_bound) of all predictions together. Log scores above `10¹⁰⁰`, so those of
-/// observed classes with probability 0, count as infinite and are left out of the sums.
+/// It is [`Score::upper_bound`](crate::score::Score::upper_bound) of all predictions together. Log
+/// scores above `10¹⁰⁰`, so those of observed classes with probability 0, count as infinite and are left
+/// out of the sums.
 ///
 /// Memory: 200 to 400 bytes. Cost: `m` operations a sample, and 50 for the sums.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,7 +31,7 @@ pub struct ScoreAccumulator<S> {
 }
 
 impl<S: Kept> ScoreAccumulator<S> {
-    /// Of predictions over so many classes.
+    /// Starts the sums of a score of predictions over `classes` classes.
     pub fn new(score: S, classes: usize) -> Self {
         Self {
             format: Format::default(),
@@ -59,11 +60,7 @@ impl<S: Kept> ScoreAccumulator<S> {
     pub fn mean(&self) -> Result<MeanEstimate> {
         check_samples(self)?;
         match self.infinite {
-            0 => Ok(MeanEstimate::of_moments(
-                self.finite.count as usize,
-                self.finite.mean(),
-                self.finite.squared_deviations(),
-            )),
+            0 => Ok(self.finite.estimate()),
             infinite => Err(Error::InfiniteScores {
                 score: self.score.0.name(),
                 infinite,

@@ -3,8 +3,9 @@ use statrs::function::beta::beta_reg;
 
 use super::{
     Density, HostMarginals, Marginals, Predictive, Sampler, Targets,
-    dirichlet::{check_positive, check_unit_interval, draw_dirichlet},
+    dirichlet::{check_unit_interval, draw_dirichlet},
     gamma::stirling_tensor,
+    location_scale::check_positive,
 };
 use crate::{error::Result, host::to_vec};
 
@@ -82,8 +83,8 @@ impl Predictive for Beta {
         check_positive(&self.beta, "β")
     }
 
-    /// One vector of numbers in `[0, 1]` for each prediction; at 0 and 1 the density may be 0 or
-    /// infinite.
+    /// Checks that there is one vector of numbers in `[0, 1]` for each prediction; at 0 and 1 the
+    /// density may be 0 or infinite.
     fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
         targets.check(self.len(), self.dimensions(), self.dtype())?;
         check_unit_interval(targets, 0.0..=1.0, "a number in [0, 1]")
@@ -94,15 +95,15 @@ impl Predictive for Beta {
         let d = self.dimensions();
         Box::new(move |rows, rng| {
             let coordinates = rows.iter().flat_map(|row| row * d..(row + 1) * d);
-            coordinates
-                .map(|at| draw_dirichlet(&[alpha[at], beta[at]], rng)[0])
-                .collect()
+            let draw = |at: usize| draw_dirichlet(&[alpha[at], beta[at]], rng)[0];
+            coordinates.map(draw).collect()
         })
     }
 }
 
 impl Density for Beta {
-    /// As that of [`Dirichlet`](super::Dirichlet) predictions of `(y, 1 − y)`, summed over coordinates.
+    /// Sums the log densities of [`Dirichlet`](super::Dirichlet) predictions of `(y, 1 − y)` over
+    /// coordinates.
     fn log_density(&self, targets: &Tensor<2>) -> Tensor<1> {
         let total = self.alpha() + self.beta();
         let term = |parameter: Tensor<2>, point: Tensor<2>| {
@@ -156,7 +157,7 @@ impl HostMarginals for OnHost {
         }
     }
 
-    /// By bisection on `y`, or on `1 − y` where that is smaller.
+    /// Bisects on `y`, or on `1 − y` where that is smaller.
     fn quantile(&self, at: usize, level: f64) -> f64 {
         let (a, b) = self.0[at];
         match beta_reg(a, b, 0.5) >= level {

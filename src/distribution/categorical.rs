@@ -17,7 +17,7 @@ use crate::{
 /// Predictions over classes: `n` rows of `m` probabilities.
 #[derive(Debug, Clone)]
 pub struct Categorical {
-    /// Where known: exact where a probability underflows.
+    /// The logits, where they are known: exact where a probability underflows.
     logits: Option<Tensor<2>>,
     /// Computed when they are first asked for.
     probabilities: OnceLock<Tensor<2>>,
@@ -222,7 +222,7 @@ impl Predictive for Categorical {
         LabelSets::against(&self.rows().top, std::slice::from_ref(drawn))
     }
 
-    /// Classes drawn uniformly.
+    /// Draws classes uniformly.
     fn locations(&self, rows: &[usize], rng: &mut dyn Rng) -> Tensor<1, Int> {
         let m = self.classes();
         let classes = rows.iter().map(|_| rng.random_range(0..m)).collect();
@@ -230,7 +230,7 @@ impl Predictive for Categorical {
     }
 }
 
-/// At least two columns.
+/// Asserts that there are two columns or more.
 fn assert_classes(rows: &Tensor<2>) {
     if let Err(error) = check_classes(rows.dims()[1]) {
         panic!("{error}");
@@ -292,7 +292,7 @@ pub fn residuals(probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<2> 
     ones.mask_fill(hits.bool_not(), 0.0) - probabilities
 }
 
-/// Whether a column is the label of a row: `[n]` to `[n, m]`.
+/// Tells whether a column is the label of a row: `[n]` to `[n, m]`.
 pub(crate) fn hits(labels: Tensor<1, Int>, m: usize) -> Tensor<2, Bool> {
     let n = labels.dims()[0];
     let classes = Tensor::<1, Int>::arange(0..m as i64, &labels.device()).cast(labels.dtype());

@@ -18,6 +18,11 @@ pub(crate) struct ClassRows {
     pub doubt: Vec<f64>,
 }
 
+/// The most likely class, the first of several.
+pub(crate) fn most_likely(p: &[f64]) -> usize {
+    (1..p.len()).fold(0, |top, c| if p[c] > p[top] { c } else { top })
+}
+
 impl ClassRows {
     pub(super) fn of(predictions: &Categorical) -> Self {
         let values = to_vec(predictions.probabilities().detach());
@@ -25,12 +30,8 @@ impl ClassRows {
     }
 
     pub(super) fn new(values: Vec<f64>, classes: usize) -> Self {
-        let likeliest =
-            |p: &[f64]| (1..classes).fold(0, |top, c| if p[c] > p[top] { c } else { top });
-        let top: Arc<[u32]> = values
-            .chunks(classes)
-            .map(|p| likeliest(p) as u32)
-            .collect();
+        let rows = values.chunks(classes);
+        let top: Arc<[u32]> = rows.map(|p| most_likely(p) as u32).collect();
         let others = |(p, &top): (&[f64], &u32)| {
             let top = top as usize;
             let others: f64 = p[..top].iter().chain(&p[top + 1..]).sum();

@@ -15,7 +15,7 @@ pub trait Marginals: Predictive<Targets = Tensor<2>> {
     /// differentiable where it is continuous.
     fn cdf(&self, targets: &Tensor<2>) -> Tensor<2>;
 
-    /// The same distributions on the host, to the last digits of f64 whatever the dtype. Reads the
+    /// Takes the distributions to the host, to the last digits of f64 whatever the dtype. Reads the
     /// parameters back once.
     fn on_host(&self) -> Box<dyn HostMarginals>;
 
@@ -51,9 +51,9 @@ pub trait HostMarginals: Send + Sync {
         0.0
     }
 
-    /// A number that is uniform on `[0, 1]` for `v` and, if the model is calibrated, `x`: the randomised
-    /// probability integral transform `P(X < x) + v P(X = x)`. Of samples the randomised rank of `x`
-    /// among them, `(#{x_s < x} + v(1 + #{x_s = x}))/(S + 1)`.
+    /// Transforms `x` into a number that is uniform on `[0, 1]` if `v` is, and the model calibrated: the
+    /// randomised probability integral transform `P(X < x) + v P(X = x)`. Of samples the randomised rank
+    /// of `x` among them, `(#{x_s < x} + v(1 + #{x_s = x}))/(S + 1)`.
     fn transform(&self, at: usize, x: f64, v: f64) -> f64 {
         let (up_to, atom) = (self.tails(at, x).0, self.atom(at, x));
         (up_to - atom + v * atom).clamp(0.0, 1.0)
@@ -65,12 +65,12 @@ pub trait Density: Predictive {
     /// `ln f_i(y_i)`, `[n]`, differentiable.
     fn log_density(&self, targets: &Self::Targets) -> Tensor<1>;
 
-    /// The same of data, `[n]`, without gradients: −∞ where a target has density 0.
+    /// Computes the log density of data, `[n]`, without gradients: −∞ where a target has density 0.
     fn log_density_of_data(&self, targets: &Self::Targets) -> Tensor<1> {
         self.log_density(targets)
     }
 
-    /// Whether the entropies of such predictions are bounded from below: those of probabilities of
+    /// Tells whether the entropies of such predictions are bounded from below: those of probabilities of
     /// classes are, by 0; those of densities are not.
     fn has_bounded_entropy() -> bool {
         false

@@ -3,10 +3,10 @@ use rand::Rng;
 use rand_distr::{Distribution, Gamma, Open01};
 
 use super::{
-    Density, Predictive, Sampler, Targets, gamma::stirling_tensor, location_scale::check_real,
+    Density, Predictive, Sampler, Targets, gamma::stirling_tensor, location_scale::check_positive,
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, check_values},
     host::to_vec,
 };
 
@@ -83,15 +83,13 @@ impl Predictive for Dirichlet {
         check_positive(&self.concentration, "α")
     }
 
-    /// One point of the simplex for each prediction; a coordinate may be 0, where the density is 0 or
-    /// infinite.
+    /// Checks that there is one point of the simplex for each prediction; a coordinate may be 0, where
+    /// the density is 0 or infinite.
     fn check_targets(&self, targets: &Tensor<2>) -> Result<()> {
         targets.check(self.len(), self.dimensions(), self.dtype())?;
         check_unit_interval(targets, 0.0..=1.0, "a number in [0, 1]")?;
-        for (row, point) in to_vec(targets.clone())
-            .chunks(self.dimensions())
-            .enumerate()
-        {
+        let targets = to_vec(targets.clone());
+        for (row, point) in targets.chunks(self.dimensions()).enumerate() {
             let sum: f64 = point.iter().sum();
             if (sum - 1.0).abs() > SUM_TOLERANCE {
                 return Err(Error::Sum {
@@ -109,9 +107,8 @@ impl Predictive for Dirichlet {
         let m = self.dimensions();
         let concentration = to_vec(self.concentration());
         Box::new(move |rows, rng| {
-            rows.iter()
-                .flat_map(|row| draw_dirichlet(&concentration[row * m..][..m], rng))
-                .collect()
+            let draw = |&row: &usize| draw_dirichlet(&concentration[row * m..][..m], rng);
+            rows.iter().flat_map(draw).collect()
         })
     }
 }
@@ -128,7 +125,7 @@ impl Density for Dirichlet {
     }
 }
 
-/// How far the sum of the coordinates of a target may be from 1.
+/// The distance from 1 that the sum of the coordinates of a target may have.
 const SUM_TOLERANCE: f64 = 1e-5;
 
 /// A draw from `Dir(α)`: normalised gamma variables, in logarithms so that a small `α` does not
@@ -146,40 +143,14 @@ pub(super) fn draw_dirichlet(alpha: &[f64], rng: &mut dyn Rng) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-/// All finite and positive, at least one row.
-pub(super) fn check_positive(parameter: &Tensor<2>, what: &'static str) -> Result<()> {
-    let [_, columns] = parameter.dims();
-    let values = check_real(parameter, what)?;
-    match values.iter().position(|&value| value <= 0.0) {
-        Some(at) => Err(Error::Value {
-            row: at / columns,
-            column: "coordinate",
-            at: at % columns,
-            what,
-            value: values[at],
-            expected: "a positive number",
-        }),
-        None => Ok(()),
-    }
-}
-
-/// All targets within an interval.
+/// Checks that all targets are within an interval.
 pub(crate) fn check_unit_interval(
     targets: &Tensor<2>,
     interval: impl std::ops::RangeBounds<f64>,
     expected: &'static str,
 ) -> Result<()> {
-    let [_, columns] = targets.dims();
     let values = to_vec(targets.clone());
-    match values.iter().position(|value| !interval.contains(value)) {
-        Some(at) => Err(Error::Value {
-            row: at / columns,
-            column: "coordinate",
-            at: at % columns,
-            what: "the target",
-            value: values[at],
-            expected,
-        }),
-        None => Ok(()),
-    }
+    let inside = (|value| interval.contains(&value), expected);
+    let columns = (targets.dims()[1], "coordinate");
+    check_values(&values, columns, "the target", inside)
 }

@@ -34,8 +34,8 @@ pub struct DirichletModel {
 }
 
 impl DirichletModel {
-    /// Creates the model with the parameter `α` of the predictions, the probability `π` and the distribution `β` of the
-    /// labels that ignore them.
+    /// Creates the model with the parameter `α` of the predictions, the probability `π` and the
+    /// distribution `β` of the labels that ignore them.
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ const SERIES: [f64; 7] = [
     1.0 / 156.0,
 ];
 
-/// From here on the series is exact to f64.
+/// The number from which on the series is exact to f64.
 const LARGE: usize = 9;
 
 /// `½ ln 2π`.
@@ -35,10 +35,8 @@ pub(super) fn stirling_tensor<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     let x = x + LARGE as f64;
     let inverse = x.clone().recip();
     let square = inverse.clone().square();
-    let series = SERIES
-        .iter()
-        .rev()
-        .fold(x.zeros_like(), |sum, &term| sum * square.clone() + term);
+    let next = |sum: Tensor<D>, &term: &f64| sum * square.clone() + term;
+    let series = SERIES.iter().rev().fold(x.zeros_like(), next);
     shifted + series * inverse - x.log() * 0.5 + HALF_LOG_TAU
 }
 

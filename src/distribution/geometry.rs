@@ -12,7 +12,7 @@ use crate::{
 /// [`QuantileRecalibration`](crate::recalibration::QuantileRecalibration) have none in closed form: take
 /// [`Samples::drawn_from`](super::Samples::drawn_from) them.
 pub trait Geometry: Predictive {
-    /// Whether predictions have this distance.
+    /// Checks that predictions have this distance.
     ///
     /// # Errors
     ///
@@ -27,11 +27,11 @@ pub trait Geometry: Predictive {
         }
     }
 
-    /// Points whose distances are those of the predictions, `[n, e]`, differentiable. None where the
+    /// The points whose distances are those of the predictions, `[n, e]`, differentiable. None where the
     /// predictions have no such coordinates.
     fn coordinates(&self) -> Option<Tensor<2>>;
 
-    /// Whether the distances are known to be those between points of a Hilbert space, which makes
+    /// Tells whether the distances are known to be those between points of a Hilbert space, which makes
     /// radial kernels on these predictions positive definite: see
     /// [`Kernel::is_positive_definite_on`](crate::kernel::Kernel::is_positive_definite_on).
     ///
@@ -42,7 +42,7 @@ pub trait Geometry: Predictive {
         self.coordinates().is_some()
     }
 
-    /// Distances between predictions and others within batches of consecutive rows, differentiable,
+    /// The distances between predictions and others within batches of consecutive rows, differentiable,
     /// subgradient 0 where they coincide. By default between [`coordinates`](Self::coordinates); where
     /// there are none this function must be implemented.
     ///

@@ -36,16 +36,8 @@ impl Laplace {
         }
     }
 
-    /// Creates predictions from the output of a network: the first half of each row are the locations, the second
-    /// half `r` gives the scales `floor + ln(1 + e^r)`.
-    ///
-    /// # Shapes
-    ///
-    /// - raw: `[n, 2d]`
-    ///
-    /// # Panics
-    ///
-    /// On an odd number of columns, or a negative floor.
+    /// Creates predictions from the output of a network, `[n, 2d]`, as
+    /// [`Normal::from_raw`](super::Normal::from_raw) does: locations, then scales.
     pub fn from_raw(raw: Tensor<2>, floor: f64) -> Self {
         Self {
             parameters: LocationScale::from_raw(raw, floor),
@@ -85,14 +77,7 @@ impl Predictive for Laplace {
     }
 
     fn sampler(&self) -> Sampler<Self> {
-        let (location, scale) = self.parameters.to_vecs();
-        let d = self.dimensions();
-        Box::new(move |rows, rng| {
-            let coordinates = rows.iter().flat_map(|row| row * d..(row + 1) * d);
-            coordinates
-                .map(|at| location[at] + scale[at] * standard(rng))
-                .collect()
-        })
+        self.parameters.sampler(standard)
     }
 }
 

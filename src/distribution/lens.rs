@@ -1,10 +1,10 @@
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Int, Tensor};
 
 use super::Categorical;
 use crate::{
     distribution::Predictive,
-    error::{Error, Result},
-    host::{int_tensor, to_vec},
+    error::{Error, Result, check_parameter},
+    host::{int_tensor, tensor_like, to_vec},
 };
 
 impl Categorical {
@@ -46,20 +46,11 @@ impl Categorical {
         labels: &Tensor<1, Int>,
     ) -> Result<(Self, Tensor<1, Int>)> {
         self.check_labels(labels)?;
-        if class >= self.classes() {
-            return Err(Error::Parameter {
-                name: "the class of a class-wise lens",
-                value: class as f64,
-                expected: "a column of the predictions",
-            });
-        }
-        let probability = self
-            .probabilities()
-            .slice([0..self.len(), class..class + 1]);
-        Ok((
-            Self::binary(probability),
-            labels.clone().equal_scalar(class as i64).int(),
-        ))
+        check_column("the class of a class-wise lens", class, self.classes())?;
+        let rows = 0..self.len();
+        let probability = self.probabilities().slice([rows, class..class + 1]);
+        let is_class = labels.clone().equal_scalar(class as i64).int();
+        Ok((Self::binary(probability), is_class))
     }
 
     /// The top-k lens: predicts at which rank of the prediction the right class is.
@@ -80,13 +71,9 @@ impl Categorical {
     pub fn top_k(&self, k: usize, labels: &Tensor<1, Int>) -> Result<(Self, Tensor<1, Int>)> {
         let right = self.check_labels(labels)?;
         let (n, m) = (self.len(), self.classes());
-        if !(1..m).contains(&k) {
-            return Err(Error::Parameter {
-                name: "the number of ranks of a top-k lens",
-                value: k as f64,
-                expected: "at least 1 and less than the number of classes",
-            });
-        }
+        let name = "the number of ranks of a top-k lens";
+        let expected = "at least 1 and less than the number of classes";
+        check_parameter((1..m).contains(&k), name, k as f64, expected)?;
         let mut rows = Vec::with_capacity(n * (k + 1));
         let mut ranks = Vec::with_capacity(n);
         for (p, right) in to_vec(self.probabilities()).chunks(m).zip(right) {
@@ -98,10 +85,9 @@ impl Categorical {
             let rank = top.iter().position(|&class| class == right);
             ranks.push(rank.unwrap_or(k));
         }
-        let probabilities = self.probabilities();
-        let (device, dtype) = (probabilities.device(), probabilities.dtype());
-        let rows = Tensor::from_data(TensorData::new(rows, [n, k + 1]), (&device, dtype));
-        Ok((Self::valid(rows), int_tensor(ranks, &device)))
+        let rows = tensor_like(rows, [n, k + 1], &self.probabilities());
+        let ranks = int_tensor(ranks, &rows.device());
+        Ok((Self::valid(rows), ranks))
     }
 
     /// The lens of groups of classes: predicts the group of the right class.
@@ -133,12 +119,8 @@ impl Categorical {
             membership[class * groups.len() + group] = 1.0;
         }
         let probabilities = self.probabilities();
-        let device = probabilities.device();
-        let membership = Tensor::<2>::from_data(
-            TensorData::new(membership, [m, groups.len()]),
-            (&device, probabilities.dtype()),
-        );
-        let group_of = int_tensor(group_of, &device);
+        let membership = tensor_like(membership, [m, groups.len()], &probabilities);
+        let group_of = int_tensor(group_of, &probabilities.device());
         // [n, m] · [m, g] → [n, g]; a sum can round to a little more than 1
         let sums = probabilities.matmul(membership).clamp_max(1.0);
         Ok((Self::valid(sums), group_of.select(0, labels.clone())))
@@ -149,6 +131,11 @@ impl Categorical {
         let complement = p.ones_like() - p.clone();
         Self::valid(Tensor::cat(vec![complement, p], 1))
     }
+}
+
+fn check_column(name: &'static str, class: usize, classes: usize) -> Result<()> {
+    let is_valid = class < classes;
+    check_parameter(is_valid, name, class as f64, "a column of the predictions")
 }
 
 /// The group of each class in `0..classes`.
@@ -166,13 +153,7 @@ fn partition_of_classes(groups: &[impl AsRef<[usize]>], classes: usize) -> Resul
             });
         }
         for &class in group {
-            if class >= classes {
-                return Err(Error::Parameter {
-                    name: "a class of a group",
-                    value: class as f64,
-                    expected: "a column of the predictions",
-                });
-            }
+            check_column("a class of a group", class, classes)?;
             times[class] += 1;
             group_of[class] = number;
         }

@@ -1,10 +1,11 @@
-//! What predictions with a location and a scale for each coordinate share.
+//! Functions of predictions with a location and a scale for each coordinate.
 
 use burn::tensor::Tensor;
+use rand::Rng;
 
 use super::HostMarginals;
 use crate::{
-    error::{Error, Result},
+    error::{Result, check_samples, check_values},
     host::to_vec,
 };
 
@@ -25,7 +26,7 @@ impl LocationScale {
         Self { location, scale }
     }
 
-    /// Creates predictions from `[n, 2d]`: the locations, and what gives the scales by a softplus and a floor.
+    /// Takes `[n, 2d]`: the locations, and numbers that give the scales by a softplus and a floor.
     pub fn from_raw(raw: Tensor<2>, floor: f64) -> Self {
         let [n, width] = raw.dims();
         assert!(
@@ -55,10 +56,8 @@ impl LocationScale {
     /// Row `i` of each set, then row `i + 1`.
     pub fn interleave<'a>(sets: impl Iterator<Item = &'a Self> + Clone) -> Self {
         let join = |part: fn(&Self) -> &Tensor<2>| {
-            let parts: Vec<Tensor<3>> = sets
-                .clone()
-                .map(|set| part(set).clone().unsqueeze_dim(1))
-                .collect();
+            let parts = sets.clone().map(|set| part(set).clone().unsqueeze_dim(1));
+            let parts: Vec<Tensor<3>> = parts.collect();
             assert!(!parts.is_empty(), "a mixture of no components");
             let joined = Tensor::cat(parts, 1); // [n, K, d]
             let [n, k, d] = joined.dims();
@@ -67,21 +66,10 @@ impl LocationScale {
         Self::new(join(|set| &set.location), join(|set| &set.scale))
     }
 
-    /// All finite, scales positive, at least one row.
+    /// Checks that all numbers are finite and scales positive, in one row or more.
     pub fn check(&self) -> Result<()> {
         check_real(&self.location, "the location")?;
-        let scales = check_real(&self.scale, "the scale")?;
-        match scales.iter().position(|&scale| scale <= 0.0) {
-            Some(at) => Err(Error::Value {
-                row: at / self.dimensions(),
-                column: "coordinate",
-                at: at % self.dimensions(),
-                what: "the scale",
-                value: scales[at],
-                expected: "a positive number",
-            }),
-            None => Ok(()),
-        }
+        check_positive(&self.scale, "the scale")
     }
 
     /// `(locations, factor · scales)`, `[n, 2d]`: points of a Euclidean space.
@@ -109,7 +97,7 @@ impl LocationScale {
         terms.sum_dim(1).squeeze_dim(1)
     }
 
-    /// On the host, by the distribution of location 0 and scale 1.
+    /// Takes the marginals to the host, by the distribution of location 0 and scale 1.
     pub fn on_host(&self, standard: Standard) -> Box<dyn HostMarginals> {
         let (location, scale) = self.to_vecs();
         Box::new(HostLocationScale {
@@ -119,7 +107,20 @@ impl LocationScale {
         })
     }
 
-    /// Both on the host, row by row.
+    /// Draws from the distribution of location 0 and scale 1, independently for each coordinate.
+    pub fn sampler(
+        &self,
+        standard: impl Fn(&mut dyn Rng) -> f64 + 'static,
+    ) -> Box<dyn Fn(&[usize], &mut dyn Rng) -> Vec<f64>> {
+        let ((location, scale), d) = (self.to_vecs(), self.dimensions());
+        Box::new(move |rows, rng| {
+            let coordinates = rows.iter().flat_map(|row| row * d..(row + 1) * d);
+            let draw = |at: usize| location[at] + scale[at] * standard(rng);
+            coordinates.map(draw).collect()
+        })
+    }
+
+    /// Reads both back, row by row.
     pub fn to_vecs(&self) -> (Vec<f64>, Vec<f64>) {
         (to_vec(self.location.clone()), to_vec(self.scale.clone()))
     }
@@ -159,28 +160,21 @@ fn softplus(x: Tensor<2>) -> Tensor<2> {
 /// The rows of `[n, d]` on the host, all finite, `n ≥ 1`.
 pub(super) fn check_real(tensor: &Tensor<2>, what: &'static str) -> Result<Vec<f64>> {
     let [rows, dimensions] = tensor.dims();
-    if rows == 0 || dimensions == 0 {
-        return Err(Error::TooFewSamples {
-            what: "a set of predictions",
-            needed: 1,
-            got: 0,
-        });
-    }
+    check_samples("a set of predictions", 1, rows * dimensions)?;
     let values = to_vec(tensor.clone());
-    match values.iter().position(|value| !value.is_finite()) {
-        Some(at) => Err(Error::Value {
-            row: at / dimensions,
-            column: "coordinate",
-            at: at % dimensions,
-            what,
-            value: values[at],
-            expected: "a finite number",
-        }),
-        None => Ok(values),
-    }
+    let finite = (f64::is_finite, "a finite number");
+    check_values(&values, (dimensions, "coordinate"), what, finite)?;
+    Ok(values)
 }
 
-/// Whether targets of a training loss have the shape of the predictions: they would broadcast.
+/// Checks that all numbers are finite and positive, in one row or more.
+pub(super) fn check_positive(tensor: &Tensor<2>, what: &'static str) -> Result<()> {
+    let values = check_real(tensor, what)?;
+    let positive = (|value| value > 0.0, "a positive number");
+    check_values(&values, (tensor.dims()[1], "coordinate"), what, positive)
+}
+
+/// Asserts that targets of a training loss have the shape of the predictions: they would broadcast.
 pub(super) fn assert_targets(targets: &Tensor<2>, shape: [usize; 2]) {
     assert_eq!(
         targets.dims(),

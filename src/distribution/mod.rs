@@ -1,4 +1,4 @@
-//! What a model predicts, and the aspects of it whose calibration can be asked for.
+//! Predictive distributions, and the aspects of them whose calibration can be tested.
 //!
 //! A [`Categorical`] holds checked class probabilities. It is built from logits or from
 //! probabilities by name, never by guessing. A *lens* turns predictions and labels into simpler
@@ -62,7 +62,7 @@ pub use absolute_moments::AbsoluteMoments;
 pub use beta::Beta;
 pub use categorical::{Categorical, residuals};
 pub(crate) use categorical::{hits, observed};
-pub(crate) use class_rows::ClassRows;
+pub(crate) use class_rows::{ClassRows, most_likely};
 pub use density::{Density, HostMarginals, Marginals};
 pub use dirichlet::Dirichlet;
 pub(crate) use dirichlet::check_unit_interval;

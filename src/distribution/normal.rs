@@ -1,7 +1,6 @@
 use std::f64::consts::PI;
 
 use burn::tensor::Tensor;
-use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::{
@@ -48,8 +47,8 @@ impl Normal {
         }
     }
 
-    /// Creates predictions from the output of a network: the first half of each row are the means, the second
-    /// half `r` gives the standard deviations `floor + ln(1 + e^r)`.
+    /// Creates predictions from the output of a network: the first half of each row are the means, the
+    /// second half `r` gives the standard deviations `floor + ln(1 + e^r)`.
     ///
     /// # Shapes
     ///
@@ -97,14 +96,7 @@ impl Predictive for Normal {
     }
 
     fn sampler(&self) -> Sampler<Self> {
-        let (location, scale) = self.parameters.to_vecs();
-        let d = self.dimensions();
-        Box::new(move |rows, rng| {
-            let coordinates = rows.iter().flat_map(|row| row * d..(row + 1) * d);
-            coordinates
-                .map(|at| location[at] + scale[at] * standard(rng))
-                .collect()
-        })
+        self.parameters.sampler(|rng| StandardNormal.sample(rng))
     }
 }
 
@@ -151,9 +143,4 @@ impl Component for Normal {
             parameters: LocationScale::interleave(sets.iter().map(|set| &set.parameters)),
         }
     }
-}
-
-/// A standard normal number.
-fn standard(rng: &mut dyn Rng) -> f64 {
-    StandardNormal.sample(rng)
 }

@@ -16,8 +16,7 @@ use crate::error::{Error, Result};
 /// k = d Γ(d/2)/(π^{d/2} Γ(1 + d/2κ) 2^{1 + d/2κ})
 /// ```
 ///
-/// over `ℝ^d`, with one kurtosis parameter `κ > 0` of all (Gómez, Gómez-Villegas, Marín: *A multivariate
-/// generalization of the power exponential family of distributions*, 1998, with a diagonal `Σ`). `κ = 1`
+/// over `ℝ^d`, with one kurtosis parameter `κ > 0` of all (Gómez et al. 1998, with a diagonal `Σ`). `κ = 1`
 /// is the normal distribution with the standard deviations `σ`; for `d = 1`, `κ = ½` is the Laplace
 /// distribution with the scale `2σ`; a larger `κ` has lighter tails. The coordinates are uncorrelated, and
 /// for `d > 1` dependent unless `κ = 1`.
@@ -63,16 +62,8 @@ impl PowerExponential {
         }
     }
 
-    /// Creates predictions from the output of a network: the first half of each row are the locations, the second
-    /// half `r` gives the scales `floor + ln(1 + e^r)`.
-    ///
-    /// # Shapes
-    ///
-    /// - raw: `[n, 2d]`
-    ///
-    /// # Panics
-    ///
-    /// On an odd number of columns, a negative floor, or as [`new`](Self::new).
+    /// Creates predictions from the output of a network, `[n, 2d]`, as
+    /// [`Normal::from_raw`](super::Normal::from_raw) does: locations, then scales. Panics as [`new`](Self::new) too.
     pub fn from_raw(raw: Tensor<2>, floor: f64, kurtosis: f64) -> Self {
         let LocationScale { location, scale } = LocationScale::from_raw(raw, floor);
         Self::new(location, scale, kurtosis)

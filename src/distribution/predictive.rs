@@ -12,8 +12,8 @@ pub type Sampler<P> = Box<dyn Fn(&[usize], &mut dyn Rng) -> DrawnBy<P>>;
 /// Targets of a kind of prediction on the host.
 pub type DrawnBy<P> = <<P as Predictive>::Targets as Targets>::Drawn;
 
-/// Predictive distributions of `n` samples: what estimators, losses and tests ask of a model's
-/// predictions. Kernels ask for a [`Geometry`](super::Geometry) as well.
+/// Predictive distributions of `n` samples, which estimators, losses and tests take. Kernels ask for a
+/// [`Geometry`](super::Geometry) as well.
 ///
 /// The parameters are tensors, through which gradients flow. Making predictions asserts shapes and
 /// reads nothing back; what takes data calls [`check`](Self::check).
@@ -21,11 +21,11 @@ pub type DrawnBy<P> = <<P as Predictive>::Targets as Targets>::Drawn;
 /// A kind of your own needs its parameters ([`parameter`](Self::parameter), [`map`](Self::map)), a check
 /// of them, and a sampler.
 pub trait Predictive: Clone + Debug {
-    /// What is observed.
+    /// The type of the observations.
     type Targets: Targets;
 
-    /// One of the tensors of parameters, a row for each prediction. It tells the number of predictions,
-    /// their device and their dtype.
+    /// A tensor of parameters, a row for each prediction. It tells the number of
+    /// predictions, their device and their dtype.
     fn parameter(&self) -> Tensor<2>;
 
     /// The number `m` of classes, or the dimension `d` of the targets.
@@ -43,7 +43,7 @@ pub trait Predictive: Clone + Debug {
         self.parameter().dims()[0]
     }
 
-    /// Whether there are no predictions.
+    /// Tells whether there are no predictions.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -58,12 +58,12 @@ pub trait Predictive: Clone + Debug {
         self.parameter().dtype()
     }
 
-    /// The same predictions without gradients.
+    /// Detaches the predictions from gradients.
     fn detach(&self) -> Self {
         self.map(&Tensor::detach)
     }
 
-    /// The same predictions, without gradients, on the device and in the dtype of others.
+    /// Takes the predictions, without gradients, to the device and the dtype of others.
     fn like(&self, other: &Self) -> Self {
         let (device, dtype) = (other.device(), other.dtype());
         self.map(&|parameter| parameter.detach().to_device(&device).cast(dtype))
@@ -90,28 +90,25 @@ pub trait Predictive: Clone + Debug {
         sum.into_inner()
     }
 
-    /// Whether the parameters are valid.
+    /// Checks that the parameters are valid.
     ///
     /// # Errors
     ///
-    /// Which row holds what value, and what was expected.
+    /// The row, its value, and the condition that was expected.
     fn check(&self) -> Result<()>;
 
-    /// Whether there is one valid target for each prediction.
+    /// Checks that there is one valid target for each prediction.
     ///
     /// # Errors
     ///
-    /// Which row holds what value, and what was expected; real targets of another dtype than the
+    /// The row, its value, and the condition that was expected; real targets of another dtype than the
     /// predictions.
     fn check_targets(&self, targets: &Self::Targets) -> Result<()> {
         targets.check(self.len(), self.dimensions(), self.dtype())
     }
 
     /// The targets on the host, once [checked](Self::check_targets).
-    ///
-    /// # Errors
-    ///
-    /// As [`check_targets`](Self::check_targets).
+    /// The errors are those of [`check_targets`](Self::check_targets).
     fn checked_targets(&self, targets: &Self::Targets) -> Result<DrawnBy<Self>> {
         self.check_targets(targets)?;
         Ok(targets.drawn())
@@ -130,7 +127,7 @@ pub trait Predictive: Clone + Debug {
         }
     }
 
-    /// Whether the others are over the same targets.
+    /// Checks that the others are over the same targets.
     ///
     /// # Errors
     ///
@@ -151,7 +148,7 @@ pub trait Predictive: Clone + Debug {
     /// Draws targets, on the host.
     fn sampler(&self) -> Sampler<Self>;
 
-    /// Drawn targets as tensors on the device of the predictions.
+    /// Takes drawn targets to the device of the predictions.
     fn observed(&self, drawn: &DrawnBy<Self>) -> Self::Targets {
         Self::Targets::observed(drawn, self.dimensions(), (&self.device(), self.dtype()))
     }
@@ -168,19 +165,19 @@ pub trait Predictive: Clone + Debug {
         }
     }
 
-    /// Observed targets as a set among [redrawn](Self::redrawer) ones.
+    /// Takes observed targets as a set among [redrawn](Self::redrawer) ones.
     fn as_redrawn(&self, drawn: &DrawnBy<Self>) -> RedrawnBy<Self> {
         Redrawn::from_sets(vec![drawn.clone()])
     }
 
-    /// Two predictions of each sample that say the same of it, and are independent given what is to be
-    /// predicted: of [`Samples`](super::Samples) the halves of the draws. None where a prediction is a
-    /// distribution that is known.
+    /// Splits each prediction into two that are independent given the target: of
+    /// [`Samples`](super::Samples), the halves of the draws. None where a prediction is a distribution
+    /// that is known.
     fn halves(&self) -> Option<(Self, Self)> {
         None
     }
 
-    /// One target from each prediction.
+    /// Draws one target from each prediction.
     fn sample(&self, rng: &mut dyn Rng) -> Self::Targets {
         let rows: Vec<usize> = (0..self.len()).collect();
         self.observed(&self.sampler()(&rows, rng))

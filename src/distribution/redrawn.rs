@@ -5,19 +5,19 @@ use rayon::prelude::*;
 
 use super::{Predictive, Targets, class_rows::ClassRows};
 
-/// Data sets that share their predictions, each with targets of its own: what many redraws are held
-/// in, and the data themselves as a set among them.
+/// Data sets that share their predictions, each with targets of its own: many redraws, or the data
+/// themselves as one set.
 pub trait Redrawn: Clone + Debug + Send + Sync {
     /// The targets of one set, on the host.
     type Drawn;
 
-    /// From the targets of each set.
+    /// Collects the targets of each set.
     fn from_sets(sets: Vec<Self::Drawn>) -> Self;
 
     /// The number of sets.
     fn len(&self) -> usize;
 
-    /// Whether there are no sets.
+    /// Tells whether there are no sets.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -35,8 +35,8 @@ pub type RedrawnBy<P> = <<P as Predictive>::Targets as Targets>::Redrawn;
 
 /// Draws so many sets of targets at once.
 pub struct Redrawer<P: Predictive> {
-    /// How many sets are drawn at a time, so that they fit into memory; it depends on the predictions
-    /// alone, so that a seed gives the same sets whatever is computed from them.
+    /// The number of sets that are drawn at a time, so that they fit into memory; it depends on the
+    /// predictions alone, so that a seed gives the same sets whatever is computed from them.
     pub batch: usize,
     /// Draws.
     pub draw: Box<Draw<P>>,
@@ -62,25 +62,25 @@ impl Redrawn for Vec<Vec<f64>> {
     }
 }
 
-/// Labels of several sets, by where they differ from a reference: of confident models a set is a few
+/// The labels of several sets as differences from a reference: of confident models a set is a few
 /// differences from the most likely classes.
 #[derive(Debug, Clone)]
 pub struct LabelSets {
     reference: Arc<[u32]>,
-    /// Those of set `r` are `flips[starts[r]..starts[r + 1]]`, by increasing sample.
+    /// The flips; those of set `r` are `flips[starts[r]..starts[r + 1]]`, by increasing sample.
     flips: Vec<Flip>,
     starts: Vec<usize>,
 }
 
 /// A label that is not the reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Flip {
     pub sample: u32,
     pub class: u32,
 }
 
 impl LabelSets {
-    /// From labels of each set.
+    /// Collects the labels of each set.
     pub(crate) fn against(reference: &Arc<[u32]>, sets: &[Vec<usize>]) -> Self {
         let (mut flips, mut starts) = (Vec::new(), vec![0]);
         for set in sets {
@@ -91,12 +91,8 @@ impl LabelSets {
                     class: class as u32,
                 })
             };
-            flips.extend(
-                set.iter()
-                    .zip(reference.iter())
-                    .enumerate()
-                    .filter_map(flipped),
-            );
+            let pairs = set.iter().zip(reference.iter()).enumerate();
+            flips.extend(pairs.filter_map(flipped));
             starts.push(flips.len());
         }
         Self {
@@ -130,13 +126,7 @@ impl LabelSets {
             starts[set + 1] += starts[set];
         }
         let mut next = starts.clone();
-        let mut flips = vec![
-            Flip {
-                sample: 0,
-                class: 0
-            };
-            starts[sets]
-        ];
+        let mut flips = vec![Flip::default(); starts[sets]];
         for (set, flip) in parts.into_iter().flatten() {
             let at = &mut next[set as usize];
             flips[*at] = flip;
@@ -154,7 +144,7 @@ impl LabelSets {
         &self.reference
     }
 
-    /// Where a set differs from the reference, by increasing sample.
+    /// The differences of a set from the reference, by increasing sample.
     pub(crate) fn flips(&self, set: usize) -> &[Flip] {
         &self.flips[self.starts[set]..self.starts[set + 1]]
     }
@@ -202,10 +192,10 @@ const CHUNK: usize = 512;
 const GROUP: usize = 64;
 /// Flips of a batch of sets, in the mean.
 const FLIPS: f64 = (1 << 21) as f64;
-/// Up to this probability the sets in which a sample is flipped are found by their gaps.
+/// The probability up to which the sets in which a sample is flipped are found by their gaps.
 const RARE: f64 = 0.25;
 
-/// How many sets are drawn at a time.
+/// The number of sets that are drawn at a time.
 pub(super) fn batch(rows: &ClassRows) -> usize {
     (FLIPS / rows.expected_errors().max(1.0)).clamp(1.0, 1024.0) as usize
 }

@@ -47,7 +47,7 @@ fn mills_ratio<const D: usize>(a: Tensor<D>) -> Tensor<D> {
     (t * next - after + CHEBYSHEV[0]) / (a + 1.0)
 }
 
-/// The same on the host.
+/// The Mills ratio on the host.
 fn mills_ratio_of(a: f64) -> f64 {
     let t = 1.0 - 10.0 / (a + 5.0);
     let (mut next, mut after) = (0.0, 0.0);

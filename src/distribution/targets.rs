@@ -7,11 +7,11 @@ use super::{
     redrawn::{LabelSets, Redrawn},
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, check_length},
     host::{checked_labels, int_tensor, is_host, to_vec},
 };
 
-/// What was observed, for `n` samples: classes, `Tensor<1, Int>` of shape `[n]`, or vectors of `ℝ^d`,
+/// The observations of `n` samples: classes, `Tensor<1, Int>` of shape `[n]`, or vectors of `ℝ^d`,
 /// `Tensor<2>` of shape `[n, d]`.
 pub trait Targets: Clone + Debug {
     /// Targets on the host, row by row.
@@ -23,33 +23,30 @@ pub trait Targets: Clone + Debug {
     /// The number `n` of samples.
     fn len(&self) -> usize;
 
-    /// Whether there are no samples.
+    /// Tells whether there are no samples.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The same on the host. A class that is negative is a panic.
+    /// Reads the targets back. Panics on a negative class.
     fn drawn(&self) -> Self::Drawn;
 
-    /// Those of consecutive samples.
+    /// Selects the targets of consecutive samples.
     fn slice_rows(&self, rows: Range<usize>) -> Self;
 
-    /// Those of the given samples, in their order; one may come several times.
+    /// Selects the targets of the given samples, in their order; one may come several times.
     fn select_rows(&self, rows: &[usize]) -> Self;
 
-    /// Whether they are valid targets of so many predictions over so many classes or dimensions.
+    /// Checks that they are valid targets of so many predictions over so many classes or dimensions.
     ///
     /// # Errors
     ///
-    /// Which row holds what value, and what was expected.
+    /// The row, its value, and the condition that was expected.
     fn check(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()>;
 
-    /// Whether shape and dtype fit, and labels that are on the host are classes; reads nothing back
-    /// from a device.
-    ///
-    /// # Errors
-    ///
-    /// As [`check`](Self::check).
+    /// Checks that shape and dtype fit, and that labels on the host are classes. Reads nothing back from a
+    /// device.
+    /// The errors are those of [`check`](Self::check).
     fn check_shape(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()>;
 
     /// The error of predictions over another number of classes or dimensions.
@@ -58,11 +55,10 @@ pub trait Targets: Clone + Debug {
     /// A target in the words of an error.
     fn text(&self, row: usize) -> String;
 
-    /// Targets that are on the host as tensors.
+    /// Takes targets from the host to a device.
     fn observed(drawn: &Self::Drawn, dimensions: usize, options: (&Device, DType)) -> Self;
 
-    /// Whether a sample counts, `[n]`: its label is not one of those that stand for padding. None if
-    /// all do.
+    /// Tells which samples count, `[n]`: those whose label does not stand for padding. None if all do.
     fn kept(&self, pad_tokens: &[usize]) -> Option<Tensor<1, Bool>>;
 }
 
@@ -95,14 +91,10 @@ impl Targets for Tensor<1, Int> {
     }
 
     fn check_shape(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()> {
-        match self.dims() {
-            [labels] if labels != samples => Err(Error::Length {
-                predictions: samples,
-                got: labels,
-                what: "labels",
-            }),
-            _ if is_host(&self.device()) => self.check(samples, dimensions, dtype),
-            _ => Ok(()),
+        check_length(samples, self.len(), "labels")?;
+        match is_host(&self.device()) {
+            true => self.check(samples, dimensions, dtype),
+            false => Ok(()),
         }
     }
 
@@ -156,12 +148,8 @@ impl Targets for Tensor<2> {
     }
 
     fn check_shape(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()> {
+        check_length(samples, self.len(), "targets")?;
         match self.dims() {
-            [targets, _] if targets != samples => Err(Error::Length {
-                predictions: samples,
-                got: targets,
-                what: "targets",
-            }),
             [_, got] if got != dimensions => Err(Self::mismatch(got, dimensions)),
             _ if self.dtype() != dtype => Err(Error::DTypeMismatch {
                 got: self.dtype(),

@@ -31,8 +31,8 @@ impl ClassWeight {
 /// The class-wise calibration error `CWCE_p = (Σ_k w E|p_k − P(y = k | p_k)|^p)^{1/p}`: each class
 /// against the rest, by bins of its probability.
 ///
-/// By default the mean over classes of order 1 with 15 bins of equal width, the "static" or
-/// class-wise ECE (Kull et al.: *Beyond temperature scaling*, 2019; Nixon et al. 2019).
+/// The default is the mean over classes of order 1 with 15 bins of equal width, the "static" or
+/// class-wise ECE (Kull et al. 2019; Nixon et al. 2019).
 /// Bias as for [`TceForm`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cwce {
@@ -60,17 +60,17 @@ impl Cwce {
         }
     }
 
-    /// The same with other bins.
+    /// Sets the bins.
     pub fn with_binning(self, binning: Binning) -> Self {
         Self { binning, ..self }
     }
 
-    /// The same by another estimator.
+    /// Sets the estimator.
     pub fn with_form(self, form: TceForm) -> Self {
         Self { form, ..self }
     }
 
-    /// The same with another weight of each class.
+    /// Sets the weight of each class.
     pub fn with_weight(self, weight: ClassWeight) -> Self {
         Self { weight, ..self }
     }
@@ -91,19 +91,7 @@ impl Cwce {
 
 impl Estimator for Cwce {
     /// The estimate of `CWCE_p` from data: the root of [`power`](Self::power), 0 where that is
-    /// negative.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
-    ///
-    /// Cost: `m` times that of [`Binning::partition`] of a single coordinate.
-    ///
-    /// # Errors
-    ///
-    /// A label that is not a class, another number of labels than of predictions, an order below 1,
-    /// or bins as [`Binning::partition`] refuses them.
+    /// negative. Cost: `m` times that of [`Binning::partition`] of a single coordinate.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let power = self.power(predictions, labels)?;
         Ok(power.max(0.0).powf(self.form.order().recip()))

@@ -9,18 +9,17 @@ use crate::{
     estimator::Estimator,
 };
 
-/// What of a prediction is binned and compared with the labels.
+/// The aspect of a prediction that is binned and compared with the labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Aspect {
     /// The probabilities of all classes.
     Vector,
-    /// The probability `r` of one event: bins of `r`, the prediction `(1 − r, r)` of the binary
-    /// lens.
+    /// The probability `r` of one event: bins of `r`, the prediction `(1 − r, r)` of two classes.
     Event(Event),
 }
 
-/// How far the mean prediction `p̄` of a bin is from the frequencies `ȳ` of the classes in it.
+/// The distance of the mean prediction `p̄` of a bin from the frequencies `ȳ` of the classes in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Discrepancy {
@@ -35,11 +34,8 @@ pub enum Discrepancy {
 impl Discrepancy {
     /// The discrepancy of a bin.
     pub fn of(self, bin: &Bin) -> f64 {
-        let differences = bin
-            .prediction
-            .iter()
-            .zip(&bin.frequency)
-            .map(|(p, y)| p - y);
+        let pairs = bin.prediction.iter().zip(&bin.frequency);
+        let differences = pairs.map(|(p, y)| p - y);
         match self {
             Self::TotalVariation => 0.5 * differences.map(f64::abs).sum::<f64>(),
             Self::L1 => differences.map(f64::abs).sum(),
@@ -63,10 +59,10 @@ impl Discrepancy {
 /// The expected calibration error by bins: `Σ_b (n_b/n) d(p̄_b, ȳ_b)`, for the mean prediction `p̄_b`
 /// and the mean label `ȳ_b` of the `n_b` samples of bin `b`.
 ///
-/// By default of the top label with 15 bins of equal width, the number most papers report (Guo,
-/// Pleiss, Sun, Weinberger: *On calibration of modern neural networks*, 2017, equation 3). It sees
-/// the confidence alone; [`uniform`](Self::uniform) and [`median_variance`](Self::median_variance)
-/// see the whole prediction (Vaicenavicius et al. 2019; Widmann et al. 2019, section J.1.1).
+/// The default is that of the top label with 15 bins of equal width, the number most papers report (Guo
+/// et al. 2017, equation 3). It sees the confidence alone; [`uniform`](Self::uniform) and
+/// [`median_variance`](Self::median_variance) see the whole prediction (Vaicenavicius et al. 2019;
+/// Widmann et al. 2019, section J.1.1).
 ///
 /// Not differentiable. For a calibrated model biased upward, the more so the fewer samples a bin
 /// has; for wide bins biased downward. Both depend on the bins and the number of classes: prefer
@@ -87,9 +83,9 @@ impl Discrepancy {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ece {
-    /// What is binned and compared.
+    /// The aspect that is binned and compared.
     pub aspect: Aspect,
-    /// How it is binned.
+    /// The bins.
     pub binning: Binning,
     /// The distance `d`, total variation by default.
     pub discrepancy: Discrepancy,
@@ -102,27 +98,27 @@ impl Default for Ece {
 }
 
 impl Ece {
-    /// Of the top label, with bins of equal width.
+    /// Takes the top label, with bins of equal width.
     pub fn top_label(bins: usize) -> Self {
         Self::new(Aspect::Event(Event::TopLabel), Binning::Uniform { bins })
     }
 
-    /// Of the top label, with bins of equal mass.
+    /// Takes the top label, with bins of equal mass.
     pub fn equal_mass(bins: usize) -> Self {
         Self::new(Aspect::Event(Event::TopLabel), Binning::EqualMass { bins })
     }
 
-    /// Of the whole prediction, with `bins` bins of equal width for each class; 10 is usual.
+    /// Takes the whole prediction, with `bins` bins of equal width for each class; 10 is usual.
     pub fn uniform(bins: usize) -> Self {
         Self::new(Aspect::Vector, Binning::Uniform { bins })
     }
 
-    /// Of the whole prediction, with median-variance bins of at least `minimum` samples.
+    /// Takes the whole prediction, with median-variance bins of at least `minimum` samples.
     pub fn median_variance(minimum: usize) -> Self {
         Self::new(Aspect::Vector, Binning::MedianVariance { minimum })
     }
 
-    /// Of any aspect with any bins, by total variation.
+    /// Takes any aspect with any bins, by total variation.
     pub fn new(aspect: Aspect, binning: Binning) -> Self {
         Self {
             aspect,
@@ -131,7 +127,7 @@ impl Ece {
         }
     }
 
-    /// The same by another distance.
+    /// Sets the distance.
     pub fn with_discrepancy(self, discrepancy: Discrepancy) -> Self {
         Self {
             discrepancy,
@@ -141,10 +137,7 @@ impl Ece {
 
     /// The occupied bins, of which a reliability diagram is a picture: of an event, the mean
     /// predictions are `(1 − r̄, r̄)` and the frequencies `(1 − c̄, c̄)`.
-    ///
-    /// # Errors
-    ///
-    /// As [`estimate`](Self::estimate).
+    /// The errors are those of [`estimate`](Self::estimate).
     pub fn bins(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Vec<Bin>> {
         self.of_bins(predictions, labels, |bin| bin)
     }
@@ -180,19 +173,7 @@ impl Ece {
 }
 
 impl Estimator for Ece {
-    /// The estimate from data.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
-    ///
-    /// Cost: that of [`Binning::partition`] and `O(n·m)`.
-    ///
-    /// # Errors
-    ///
-    /// A label that is not a class, another number of labels than of predictions, an event that is
-    /// not a class, or bins as [`Binning::partition`] refuses them.
+    /// The estimate from data. Cost: that of [`Binning::partition`], whose errors it has too, and `O(n·m)`.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let weighted = |bin: Bin| bin.size as f64 * self.discrepancy.of(&bin);
         let weighted = self.of_bins(predictions, labels, weighted)?;

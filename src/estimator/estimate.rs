@@ -25,10 +25,16 @@ use crate::{
 pub trait Estimator<P: Predictive = Categorical> {
     /// Returns the estimate from data.
     ///
+    /// # Shapes
+    ///
+    /// - predictions: `n`, over `m` classes or over `ℝ^d`
+    /// - targets: labels `[n]`, or vectors `[n, d]`
+    ///
     /// # Errors
     ///
-    /// What the data violates: predictions or targets that are not valid, too few of them, or a parameter
-    /// of the estimator outside its domain.
+    /// Predictions or targets that are not valid, as a label that is not a class; another number or
+    /// dimension of one than of the other; too few of them; or a parameter of the estimator outside its
+    /// domain.
     fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64>;
 }
 

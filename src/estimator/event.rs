@@ -2,7 +2,7 @@ use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Predictive, most_likely},
     error::Result,
     host::to_vec,
 };
@@ -37,13 +37,11 @@ impl Event {
             occurred: occurred.try_into_vec_as::<i64>().expect("an int tensor"),
         })
     }
-}
 
-impl Event {
     /// The probability and the outcome of one prediction `p` with label `y`, on the host.
     pub(crate) fn outcome(self, p: &[f64], y: usize) -> (f64, bool) {
         let class = match self {
-            Self::TopLabel => (1..p.len()).fold(0, |top, c| if p[c] > p[top] { c } else { top }),
+            Self::TopLabel => most_likely(p),
             Self::Class(class) => class,
         };
         (p[class], class == y)

@@ -1,11 +1,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, check_samples},
     ops::Pairing,
 };
 
-/// Which estimator of the squared kernel calibration error (Widmann et al. 2019, Table 1).
+/// The estimators of the squared kernel calibration error (Widmann et al. 2019, Table 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SkceForm {
@@ -41,7 +41,7 @@ impl SkceForm {
         }
     }
 
-    /// Which pairs a fused pass over so many samples takes.
+    /// The pairs that a fused pass over so many samples takes.
     pub(super) fn pairing(self, samples: usize) -> Pairing {
         match self {
             Self::Biased => Pairing::All,
@@ -51,19 +51,14 @@ impl SkceForm {
         }
     }
 
-    /// Whether there are enough samples.
+    /// Checks that there are enough samples.
     pub(crate) fn check_size(self, samples: usize) -> Result<()> {
         match self {
             Self::Biased => Ok(()),
-            _ if samples < 2 => Err(Error::TooFewSamples {
-                what: "an unbiased estimate of the SKCE",
-                needed: 2,
-                got: samples,
-            }),
-            Self::Block(size) if !(2..=samples).contains(&size) => {
+            Self::Block(size) if samples >= 2 && !(2..=samples).contains(&size) => {
                 Err(Error::BlockSize { size, samples })
             }
-            _ => Ok(()),
+            _ => check_samples("an unbiased estimate of the SKCE", 2, samples),
         }
     }
 }

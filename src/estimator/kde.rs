@@ -5,7 +5,7 @@ use statrs::statistics::Statistics;
 use super::{Event, event::Outcomes, tce::check_order};
 use crate::{
     distribution::Categorical,
-    error::{Error, Result},
+    error::{Result, check_parameter, check_positive},
     estimator::Estimator,
 };
 
@@ -15,8 +15,7 @@ use crate::{
 /// `KDE-TCE_p = (∫₀¹ |z − π(z)|^p f(z) dz)^{1/p}`, `f(z) = n⁻¹ Σ_i K(z, r_i)`,
 /// `π(z) = Σ_i c_i K(z, r_i) / Σ_i K(z, r_i)`.
 ///
-/// Zhang, Kailkhura, Han: *Mix-n-Match: ensemble and compositional methods for uncertainty
-/// calibration in deep learning*, 2020, section 4. The kernel is the triweight
+/// Source: Zhang et al. 2020, section 4. The kernel is the triweight
 /// `(35/32)(1 − u²)³/h`, `u = (z − r)/h` in `[−1, 1]`, with its standard deviation `ν = h/3` as the
 /// bandwidth; it is reflected at 0 and 1, `K(z, r) = Σ_{k∈ℤ} K_h(z − r + 2k) + K_h(z + r + 2k)`, so
 /// that no mass is lost at the ends, where confidences crowd. The bandwidth is that of the normal
@@ -39,7 +38,7 @@ impl Default for KdeTce {
 }
 
 impl KdeTce {
-    /// Of the top label, of order `p`, with the bandwidth of the reference rule.
+    /// Estimates the error of order `p` of the top label, with the bandwidth of the reference rule.
     pub fn new(order: f64) -> Self {
         Self {
             event: Event::TopLabel,
@@ -48,12 +47,12 @@ impl KdeTce {
         }
     }
 
-    /// The same of another event.
+    /// Sets the event.
     pub fn with_event(self, event: Event) -> Self {
         Self { event, ..self }
     }
 
-    /// The same with a fixed bandwidth.
+    /// Fixes the bandwidth.
     pub fn with_bandwidth(self, bandwidth: f64) -> Self {
         Self {
             bandwidth: Some(bandwidth),
@@ -66,38 +65,15 @@ impl Estimator for KdeTce {
     /// The estimate from data.
     ///
     /// Where all probabilities are equal, or so nearly that the reference rule gives a bandwidth below
-    /// 10⁻⁹, the value is the limit of a small one, `|r̄ − c̄|`.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
+    /// 10⁻⁹, the value is the limit of a small one, `|r̄ − c̄|`. A fixed bandwidth below that is an error.
     ///
     /// Cost: `O(n log n)` and `n` operations at each node of the quadrature, 64 to each `h`.
-    ///
-    /// # Errors
-    ///
-    /// A label that is not a class, another number of labels than of predictions, an event that is
-    /// not a class, an order below 1, or a bandwidth that is not positive or below 10⁻⁹.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         check_order(self.order)?;
-        if let Some(value) = self.bandwidth
-            && !(value.is_finite() && value > 0.0)
-        {
-            return Err(Error::Parameter {
-                name: "the kernel bandwidth",
-                value,
-                expected: "a positive finite number",
-            });
-        }
-        if let Some(value) = self.bandwidth
-            && value < LEAST
-        {
-            return Err(Error::Parameter {
-                name: "the bandwidth of the kernel density",
-                value,
-                expected: "at least 1e-9",
-            });
+        if let Some(value) = self.bandwidth {
+            check_positive("the kernel bandwidth", value)?;
+            let name = "the bandwidth of the kernel density";
+            check_parameter(value >= LEAST, name, value, "at least 1e-9")?;
         }
         let outcomes = self.event.outcomes(predictions, labels)?;
         let bandwidth = self.bandwidth.unwrap_or_else(|| reference_rule(&outcomes));

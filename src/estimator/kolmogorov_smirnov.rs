@@ -10,8 +10,8 @@ use crate::{distribution::Categorical, error::Result, estimator::Estimator};
 ///
 /// It needs no bins and no bandwidth. Samples of equal probability enter together, so the value
 /// does not depend on their order. At most the ECE of the event with a bin for each distinct
-/// probability; biased upward, by `O(n^{−½})` for a calibrated model. Gupta et al.: *Calibration of
-/// neural networks using splines*, 2021; Gruber and Buettner 2022, Definition 2.6.
+/// probability; biased upward, by `O(n^{−½})` for a calibrated model. Gupta et al.
+/// 2021; Gruber and Buettner 2022, Definition 2.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct KolmogorovSmirnov {
     /// The event.
@@ -19,26 +19,14 @@ pub struct KolmogorovSmirnov {
 }
 
 impl KolmogorovSmirnov {
-    /// Of the given event.
+    /// Estimates the error of an event.
     pub fn new(event: Event) -> Self {
         Self { event }
     }
 }
 
 impl Estimator for KolmogorovSmirnov {
-    /// The estimate from data.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
-    ///
-    /// Cost: `O(n log n)`.
-    ///
-    /// # Errors
-    ///
-    /// A label that is not a class, another number of labels than of predictions, or an event that
-    /// is not a class.
+    /// The estimate from data. Cost: `O(n log n)`.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let sorted = self.event.outcomes(predictions, labels)?.sorted();
         let (mut sum, mut largest) = (0.0, 0.0f64);

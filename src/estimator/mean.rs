@@ -3,7 +3,7 @@ use std::fmt;
 use statrs::statistics::Statistics;
 
 use super::student;
-use crate::error::{Error, Result};
+use crate::error::{Result, check_inside};
 
 /// A mean with its standard error: over samples, over blocks of them, or, of a U-statistic, over
 /// pairs.
@@ -50,11 +50,8 @@ impl MeanEstimate {
 
     /// The means of two values of each sample, and that of the second minus the first.
     pub(crate) fn paired(first: &[f64], second: &[f64]) -> [Self; 3] {
-        let differences = first
-            .iter()
-            .zip(second)
-            .map(|(first, second)| second - first);
-        let differences: Vec<f64> = differences.collect();
+        let pairs = first.iter().zip(second);
+        let differences: Vec<f64> = pairs.map(|(first, second)| second - first).collect();
         [first, second, &differences].map(Self::of)
     }
 
@@ -97,16 +94,9 @@ impl MeanEstimate {
     }
 }
 
-/// Whether a confidence level is between 0 and 1.
+/// Checks that a confidence level is between 0 and 1.
 pub(crate) fn check_level(level: f64) -> Result<()> {
-    match level > 0.0 && level < 1.0 {
-        true => Ok(()),
-        false => Err(Error::Parameter {
-            name: "the confidence level",
-            value: level,
-            expected: "a number between 0 and 1, both excluded",
-        }),
-    }
+    check_inside("the confidence level", level)
 }
 
 impl fmt::Display for MeanEstimate {

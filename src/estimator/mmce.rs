@@ -3,14 +3,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     distribution::{Categorical, Predictive},
-    error::{Error, Result},
+    error::{Result, check_samples},
     estimator::Estimator,
     host::to_scalar,
     kernel::{Bandwidth, Distance, Kernel},
     ops::{Computation, is_on_host, laplacian_sum},
 };
 
-/// Which estimator of the squared maximum mean calibration error.
+/// The estimators of the squared maximum mean calibration error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum MmceForm {
@@ -27,16 +27,15 @@ pub enum MmceForm {
 /// The squared maximum mean calibration error of the confidence `r_i = max_c p_ic` against the
 /// correctness `c_i = 1[argmax p_i = y_i]`, with `k(r, r') = exp(−|r − r'|/ν)`.
 ///
-/// The gradient flows through `r`, not through `c`. Kumar, Sarawagi, Jain: *Trainable calibration
-/// measures for neural networks from kernel mean embeddings*, 2018. Half the SKCE of the top-label
-/// lens (Widmann et al. 2019, Example I.1).
+/// The gradient flows through `r`, not through `c`. It is half the SKCE of the top label as
+/// a prediction of two classes (Kumar et al. 2018; Widmann et al. 2019, Example I.1).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Mmce {
     /// The estimator.
     pub form: MmceForm,
     /// The bandwidth `ν`, 0.4 by default.
     pub bandwidth: f64,
-    /// Fused on the host by default.
+    /// The computation, fused on the host by default.
     #[serde(default)]
     pub computation: Computation,
 }
@@ -60,7 +59,7 @@ impl Mmce {
         }
     }
 
-    /// The same estimator, fused or composed.
+    /// Sets whether the computation is fused or composed.
     pub fn with_computation(self, computation: Computation) -> Self {
         Self {
             computation,
@@ -164,15 +163,11 @@ impl Mmce {
             .with_bandwidth(Bandwidth::Fixed(self.bandwidth))
     }
 
-    /// Whether the bandwidth is valid and there are enough samples.
+    /// Checks the bandwidth and the number of samples.
     pub(crate) fn validate(&self, samples: usize) -> Result<()> {
         self.kernel().validate()?;
         match self.form {
-            MmceForm::Unbiased if samples < 2 => Err(Error::TooFewSamples {
-                what: "an unbiased estimate of the MMCE",
-                needed: 2,
-                got: samples,
-            }),
+            MmceForm::Unbiased => check_samples("an unbiased estimate of the MMCE", 2, samples),
             _ => Ok(()),
         }
     }
@@ -181,18 +176,8 @@ impl Mmce {
 impl Estimator for Mmce {
     /// The estimate of the squared MMCE from data.
     ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
-    ///
     /// Cost: as [`value`](Self::value), but fused on every device unless composed is asked for, so
     /// that no `n × n` matrix is needed.
-    ///
-    /// # Errors
-    ///
-    /// A label that is not a class, another number of labels than of predictions, a bandwidth that
-    /// is not positive, or one sample for the unbiased form.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         self.validate(predictions.len())?;
         predictions.check_labels(labels)?;

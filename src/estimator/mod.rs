@@ -2,8 +2,8 @@
 //!
 //! | estimator | of | compares | bias for a calibrated model |
 //! | --- | --- | --- | --- |
-//! | [`Skce`] | the whole prediction, or any lens | pairs of samples, by a kernel | none, or upward |
-//! | [`Ucme`] | the whole prediction, or any lens | samples with test locations, by a kernel | upward |
+//! | [`Skce`] | the whole prediction, or any [lens](crate::distribution) on it | pairs of samples, by a kernel | none, or upward |
+//! | [`Ucme`] | the same | samples with test locations, by a kernel | upward |
 //! | [`Mmce`] | the top label | pairs of samples, by a kernel | none, or upward |
 //! | [`Ece`], [`Mce`] | the whole prediction or one event | means within bins | upward |
 //! | [`Tce`], [`Cwce`] | one event, each class | means within bins | none, or upward |
@@ -13,7 +13,8 @@
 //! Predictions over `ℝ^d` have the SKCE and the UCME too, and what is usual for regression in
 //! [`regression`].
 //!
-//! [`Accuracy`] stands beside them. An *event* is that the most likely class, or a certain class, is the right one ([`Event`]).
+//! [`Accuracy`] stands beside them. An *event* is that the most likely class, or a certain class, is the
+//! right one ([`Event`]).
 //!
 //! An estimator is a small value that implements [`Estimator`]. [`Skce`], [`Ucme`] and [`Mmce`] have two
 //! ways in:
@@ -22,8 +23,8 @@
 //! - `value(&predictions, &targets)`: a differentiable tensor of shape `[1]` in the dtype of the
 //!   predictions, for training; it asserts shapes and reads nothing back from the device.
 //!
-//! Both go through one definition, for the SKCE of the pair statistic `h`, so that training and
-//! testing cannot disagree. The others are not differentiable, or not usefully so, and have `estimate` alone.
+//! Both go through one definition, for the SKCE of the pair statistic `h`, so that training and testing
+//! cannot disagree. The others are not differentiable, or not usefully so, and have `estimate` alone.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};

@@ -1,13 +1,13 @@
 //! The variance of `T = n·SKCE_uq` if the model is calibrated, given the predictions.
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 use rand::Rng;
 
 use super::{joint::JointKernel, pair_matrix::PairMatrix};
 use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
-    host::{to_scalar, to_vec, widened},
+    host::{tensor_like, to_scalar, to_vec, widened},
     kernel::ClassKernel,
     tiles::{SIDE, upper_tiles},
 };
@@ -55,10 +55,8 @@ pub(super) fn of_classes(kernel: &impl ClassKernel, predictions: &Categorical) -
     let (mp, weighted) = match kernel.matrix() {
         None => (p.clone(), p.clone()),
         Some(matrix) => {
-            let squares: Vec<Vec<f64>> = matrix
-                .iter()
-                .map(|row| row.iter().map(|entry| entry * entry).collect())
-                .collect();
+            let square = |row: &Vec<f64>| row.iter().map(|entry| entry * entry).collect();
+            let squares: Vec<Vec<f64>> = matrix.iter().map(square).collect();
             (times(&p, matrix), times(&p, &squares))
         }
     };
@@ -87,7 +85,5 @@ pub(super) fn of_classes(kernel: &impl ClassKernel, predictions: &Categorical) -
 /// `x M`, for rows `x` and a symmetric matrix.
 fn times(x: &Tensor<2>, matrix: &[Vec<f64>]) -> Tensor<2> {
     let m = matrix.len();
-    let matrix = TensorData::new(matrix.concat(), [m, m]);
-    x.clone()
-        .matmul(Tensor::from_data(matrix, (&x.device(), x.dtype())))
+    x.clone().matmul(tensor_like(matrix.concat(), [m, m], x))
 }

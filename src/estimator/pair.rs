@@ -40,7 +40,7 @@ pub(crate) fn diagonal(residuals: Tensor<3>) -> Tensor<3> {
 #[derive(Debug, Clone)]
 pub struct ClassPairs {
     kernel: Kernel,
-    /// What a fused pass knows it by: with one of some profiles.
+    /// The kernel of the fused pass, which some profiles have.
     fused: Option<PairKernel>,
     points: Tensor<2>,
     /// The residuals, if they are folded.

@@ -14,21 +14,20 @@ use crate::{
 /// and only if the model is calibrated (for a universal kernel such as the exponential one). Of a
 /// [`MatrixKernel`](crate::kernel::MatrixKernel), `E[k(P, P') · δᵀMδ']`.
 ///
-/// Widmann, Lindsten, Zachariah: *Calibration tests in multi-class classification: a unifying
-/// framework*, 2019, section 4 and Table 1.
+/// Source: Widmann et al. 2019, section 4 and Table 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Skce<K = Kernel> {
     /// The kernel on predictions.
     pub kernel: K,
     /// The estimator.
     pub form: SkceForm,
-    /// Fused where possible by default.
+    /// The computation, fused where possible by default.
     #[serde(default)]
     pub computation: Computation,
 }
 
 impl<K> Skce<K> {
-    /// An estimator, fused where possible.
+    /// Creates an estimator that is fused where possible.
     pub fn new(kernel: K, form: SkceForm) -> Self {
         Self {
             kernel,
@@ -57,7 +56,7 @@ impl<K> Skce<K> {
         Self::new(kernel, SkceForm::Block(size))
     }
 
-    /// The same estimator, fused or composed.
+    /// Sets whether the computation is fused or composed.
     pub fn with_computation(self, computation: Computation) -> Self {
         Self {
             computation,
@@ -170,19 +169,13 @@ impl<K> Skce<K> {
 impl<P: Predictive, K: JointKernel<P>> Estimator<P> for Skce<K> {
     /// The estimate from data.
     ///
-    /// # Shapes
-    ///
-    /// - predictions, targets: `n` samples, of classes or whatever the kernel is for
-    ///
     /// Cost: `n²·m/2` operations for `m` classes in tiles (`n·B·m` for blocks), memory `O(n·m)`; a
     /// median bandwidth costs one pass more, see [`median_distance`](crate::kernel::median_distance).
     ///
     /// # Errors
     ///
-    /// Predictions or targets that are not valid, as a label that is not a class; another number of
-    /// targets than of predictions, a bandwidth that is not positive, a kernel matrix of another
-    /// number of classes, a block size outside `2..=n`, one sample for an unbiased form, or a fused
-    /// computation that does not exist.
+    /// As [`Estimator::estimate`]; a kernel matrix of another number of classes, a block size outside
+    /// `2..=n`, one sample for an unbiased form, or a fused computation that does not exist.
     fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
         self.form.check_size(predictions.len())?;
         let pairs = self.kernel.pairs(predictions, targets)?;

@@ -6,17 +6,18 @@ use serde::{Deserialize, Serialize};
 use super::{Event, event::Outcomes};
 use crate::{
     distribution::Categorical,
-    error::{Error, Result},
+    error::{Result, check_parameter},
     estimator::Estimator,
 };
 
 /// The smooth calibration error of an event, by default the top label: residuals are smoothed by a
 /// Gaussian that is reflected at 0 and 1,
 ///
-/// `smECE_σ = ∫₀¹ |n⁻¹ Σ_i (c_i − r_i) K_σ(t, r_i)| dt`, `K_σ(t, r) = Σ_{k∈ℤ} φ_σ(t − r + 2k) + φ_σ(t + r + 2k)`,
+/// `smECE_σ = ∫₀¹ |n⁻¹ Σ_i (c_i − r_i) K_σ(t, r_i)| dt`,
+/// `K_σ(t, r) = Σ_{k∈ℤ} φ_σ(t − r + 2k) + φ_σ(t + r + 2k)`,
 ///
-/// at the bandwidth that equals its own error, `smECE = σ = smECE_σ`. Błasiok and Nakkiran: *Smooth
-/// ECE: principled reliability diagrams via kernel smoothing*, 2023.
+/// at the bandwidth that equals its own error, `smECE = σ = smECE_σ`. (Błasiok and
+/// Nakkiran 2023).
 ///
 /// `K_σ` is the heat kernel of `[0, 1]` with insulated ends, so `smECE_σ` falls in `σ` and the fixed
 /// point is unique; unlike a binned ECE, the value is continuous in the predictions. Biased upward
@@ -32,48 +33,32 @@ pub struct SmoothEce {
 }
 
 impl SmoothEce {
-    /// Of the given event.
+    /// Estimates the error of an event.
     pub fn new(event: Event) -> Self {
         Self { event }
     }
 
     /// `smECE_σ` from data, at a bandwidth of the caller's choice; shapes as for
     /// [`estimate`](Self::estimate).
-    ///
-    /// # Errors
-    ///
-    /// As [`estimate`](Self::estimate), and a bandwidth outside `[10⁻³, ∞)`.
+    /// The errors are those of [`estimate`](Self::estimate), and a bandwidth outside `[10⁻³, ∞)`.
     pub fn at_bandwidth(
         &self,
         bandwidth: f64,
         predictions: &Categorical,
         labels: &Tensor<1, Int>,
     ) -> Result<f64> {
-        if !(bandwidth.is_finite() && bandwidth >= LEAST) {
-            return Err(Error::Parameter {
-                name: "the bandwidth of the smooth calibration error",
-                value: bandwidth,
-                expected: "a finite number of at least 0.001",
-            });
-        }
+        check_parameter(
+            bandwidth.is_finite() && bandwidth >= LEAST,
+            "the bandwidth of the smooth calibration error",
+            bandwidth,
+            "a finite number of at least 0.001",
+        )?;
         Ok(Residuals::new(self.event.outcomes(predictions, labels)?).smoothed(bandwidth))
     }
 }
 
 impl Estimator for SmoothEce {
-    /// The estimate from data: the fixed point, to 10⁻⁹.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
-    ///
-    /// Cost: `O(n/σ + 1/σ²)` for the result `σ`.
-    ///
-    /// # Errors
-    ///
-    /// A label that is not a class, another number of labels than of predictions, or an event that
-    /// is not a class.
+    /// The fixed point, to 10⁻⁹. Cost: `O(n/σ + 1/σ²)` for the result `σ`.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let mut residuals = Residuals::new(self.event.outcomes(predictions, labels)?);
         let mut high = 1.0; // smECE_high ≤ high
@@ -137,9 +122,8 @@ impl Residuals {
 
         let cells = NODES * terms;
         // sin(πj/cells), of which cos is a shift
-        let sines: Vec<f64> = (0..2 * cells)
-            .map(|j| (PI * j as f64 / cells as f64).sin())
-            .collect();
+        let sine = |j| (PI * j as f64 / cells as f64).sin();
+        let sines: Vec<f64> = (0..2 * cells).map(sine).collect();
         let at = |j: usize| {
             let (mut residual, mut integral) = (mean, mean * j as f64 / cells as f64);
             for (k, a) in (1..).zip(&damped) {

@@ -9,7 +9,7 @@ pub(crate) fn upper_tail(t: f64, freedom: f64) -> f64 {
     standard(freedom).sf(t)
 }
 
-/// The same for a `t` of either sign.
+/// The upper tail for a `t` of either sign.
 pub(crate) fn tail(t: f64, freedom: f64) -> f64 {
     match t < 0.0 {
         true => 1.0 - upper_tail(-t, freedom),

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use super::{Binning, Event, event::Outcomes};
 use crate::{
     distribution::Categorical,
-    error::{Error, Result},
+    error::{Result, check_parameter},
     estimator::Estimator,
 };
 
-/// Which estimator of the calibration error of an event, `E|r − P(c | r)|^p`, by bins.
+/// The estimators of the calibration error of an event, `E|r − P(c | r)|^p`, by bins.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum TceForm {
@@ -56,21 +56,16 @@ impl TceForm {
 
 /// The order `p` of a calibration error is a finite number of at least 1.
 pub(super) fn check_order(order: f64) -> Result<()> {
-    match order {
-        p if p.is_finite() && p >= 1.0 => Ok(()),
-        value => Err(Error::Parameter {
-            name: "the order of the calibration error",
-            value,
-            expected: "a finite number of at least 1",
-        }),
-    }
+    let is_valid = order.is_finite() && order >= 1.0;
+    let name = "the order of the calibration error";
+    check_parameter(is_valid, name, order, "a finite number of at least 1")
 }
 
 /// The calibration error of an event of order `p`, `TCE_p = (E|r − P(c | r)|^p)^{1/p}`, by bins; by
 /// default that of the top label, debiased, with 15 bins of equal mass.
 ///
-/// Kumar, Liang, Ma: *Verified uncertainty calibration*, 2019, section 5; Gruber and Buettner 2022,
-/// Definition 2.5. With [`TceForm::PlugIn`] of order 1 it is the [`Ece`](super::Ece) of the event.
+/// Kumar et al. 2019, section 5; Gruber and Buettner 2022, Definition 2.5. With [`TceForm::PlugIn`] of
+/// order 1 it is the [`Ece`](super::Ece) of the event.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Tce {
     /// The event.
@@ -92,17 +87,17 @@ impl Default for Tce {
 }
 
 impl Tce {
-    /// The same of another event.
+    /// Sets the event.
     pub fn with_event(self, event: Event) -> Self {
         Self { event, ..self }
     }
 
-    /// The same with other bins.
+    /// Sets the bins.
     pub fn with_binning(self, binning: Binning) -> Self {
         Self { binning, ..self }
     }
 
-    /// The same by another estimator.
+    /// Sets the estimator.
     pub fn with_form(self, form: TceForm) -> Self {
         Self { form, ..self }
     }
@@ -118,19 +113,7 @@ impl Tce {
 
 impl Estimator for Tce {
     /// The estimate of `TCE_p` from data: the root of [`power`](Self::power), 0 where that is
-    /// negative.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n × m`
-    /// - labels: `[n]`
-    ///
-    /// Cost: that of [`Binning::partition`].
-    ///
-    /// # Errors
-    ///
-    /// A label that is not a class, another number of labels than of predictions, an event that is
-    /// not a class, an order below 1, or bins as [`Binning::partition`] refuses them.
+    /// negative. Cost and errors: those of [`Binning::partition`] too.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let power = self.power(predictions, labels)?;
         Ok(power.max(0.0).powf(self.form.order().recip()))

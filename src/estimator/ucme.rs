@@ -20,9 +20,8 @@ use crate::{
 /// has mean 0 if the model is calibrated; for an analytic kernel and locations drawn from a density,
 /// one of the means is not 0 otherwise, almost surely. Linear in the number of samples.
 ///
-/// At least 0, and biased upward by the mean of `Var(z_j)/n`. Widmann, Lindsten, Zachariah:
-/// *Calibration tests beyond classification*, 2021, appendix C; after the mean embedding tests of
-/// Chwialkowski et al. 2015.
+/// At least 0, and biased upward by the mean of `Var(z_j)/n`. Widmann et al. 2021,
+/// appendix C; after the mean embedding tests of Chwialkowski et al. 2015.
 ///
 /// ```
 /// use burn::tensor::Device;
@@ -52,8 +51,8 @@ pub struct Ucme<K = Kernel, P: Predictive = Categorical> {
 }
 
 impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
-    /// Creates the estimator with the given test locations: predictions `T_j` and targets `τ_j`. They must not depend on
-    /// the data.
+    /// Creates the estimator with the given test locations: predictions `T_j` and targets `τ_j`. They
+    /// must not depend on the data.
     ///
     /// # Errors
     ///
@@ -70,7 +69,7 @@ impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
         })
     }
 
-    /// The same with a median bandwidth fixed at that of the given predictions.
+    /// Fixes a median bandwidth at that of the given predictions.
     pub(crate) fn fixed(&self, predictions: &P) -> Result<Self> {
         self.predictions.check_like(predictions)?;
         predictions.check()?;
@@ -128,11 +127,6 @@ impl<P: Predictive, K: JointKernel<P>> Estimator<P> for Ucme<K, P> {
     ///
     /// Cost: `J·n·m` operations, and those of a
     /// [median bandwidth](crate::kernel::median_distance); memory `O(J·n)`.
-    ///
-    /// # Errors
-    ///
-    /// Predictions or targets that are not valid, another number of targets than of predictions, or
-    /// predictions over other classes or dimensions than the locations.
     fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
         self.predictions.check_like(predictions)?;
         predictions.check()?;

@@ -26,16 +26,7 @@ use crate::{
 /// **Few blocks.** With fewer than 30 the distribution is Student's with `N − 1` degrees of freedom, of
 /// `z √((N − 1)/N)`. It keeps the level, where the normal one does not on confident predictions; on
 /// others it is conservative, for block estimates are skewed, hence their mean and standard deviation
-/// dependent. Rejections in per cent at level 5 % (1 %, 0.1 %) of 4,000 calibrated data sets of `n = 250`, binary predictions from Dir(1, 1),
-/// and predictions of CIFAR-10 networks with redrawn labels:
-///
-/// | `N` | normal, binary | Student, binary | normal, CIFAR-10 | Student, CIFAR-10 |
-/// | ---: | ---: | ---: | ---: | ---: |
-/// | 5 | 4.0 (1.2, 0.28) | 1.0 (0.1, 0) | 8.7 (2.9, 1.0) | 2.6 (0.2, 0) |
-/// | 10 | 3.2 (0.5, 0.05) | 1.3 (0.1, 0) | 7.1 (1.4, 0.28) | 3.6 (0.4, 0) |
-/// | 15 | 2.6 (0.3, 0) | 1.5 (0, 0) | 6.1 (0.7, 0.08) | 3.7 (0.2, 0) |
-/// | 31 | 3.3 (0.3, 0) | 2.5 (0.2, 0) | 4.6 (0.5, 0) | 3.3 (0.3, 0) |
-/// | 50 | 3.6 (0.6, 0.03) | 3.3 (0.4, 0.03) | 4.8 (0.7, 0.05) | 4.3 (0.5, 0) |
+/// dependent: `docs/levels.md` compares both.
 ///
 /// Cost: `n·B·m` operations; memory `O(n·m)` and a fixed number of kernel values, whatever `B`.
 /// A median bandwidth is over all pairs, `O(n²)`: fix it for large `n`.
@@ -64,7 +55,7 @@ impl<K> AsymptoticBlockSkceTest<K> {
     }
 }
 
-/// Whether there are two blocks.
+/// Checks that there are two blocks.
 pub(crate) fn check_blocks(blocks: usize, size: usize, samples: usize) -> Result<()> {
     match blocks {
         0 | 1 => Err(Error::TooFewSamples {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     distribution::Predictive,
-    error::{Error, Result},
+    error::{Result, check_samples},
     estimator::{JointKernel, PairMatrix, SkceForm},
     kernel::Kernel,
     ops::Computation,
@@ -58,14 +58,7 @@ impl<K> AsymptoticSkceTest<K> {
             NullDistribution::Spectrum => spectrum::FEWEST,
             _ => 2,
         };
-        match got < needed {
-            true => Err(Error::TooFewSamples {
-                what: "the asymptotic test of the unbiased SKCE",
-                needed,
-                got,
-            }),
-            false => Ok(()),
-        }
+        check_samples("the asymptotic test of the unbiased SKCE", needed, got)
     }
 }
 

@@ -1,10 +1,13 @@
 //! Nulls by resampling: `R` quadratic forms in `H`, through one pass over its tiles.
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
 use super::sums::Sums;
-use crate::{estimator::PairMatrix, host::to_vec};
+use crate::{
+    estimator::PairMatrix,
+    host::{tensor_like, to_vec},
+};
 
 /// `T = n·SKCE_uq` of the data, and its replicates.
 pub(super) type Replicates = (f64, Vec<f64>);
@@ -38,24 +41,19 @@ pub(super) fn multiplier(
     rng: &mut dyn Rng,
 ) -> Replicates {
     let n = pairs.samples();
-    let signs = (0..n * replicates)
-        .map(|_| if rng.random() { 1.0 } else { -1.0 })
-        .collect();
+    let mut sign = || if rng.random() { 1.0 } else { -1.0 };
+    let signs = (0..n * replicates).map(|_| sign()).collect();
     let sums = Sums::over(pairs, &on_device(pairs, signs, [n, replicates]));
     let replicate = |form: &f64| (form - sums.trace()) / (n as f64 - 1.0); // ε_i² = 1
     (sums.statistic(), sums.forms.iter().map(replicate).collect())
 }
 
 fn on_device(pairs: &impl PairMatrix, values: Vec<f64>, shape: [usize; 2]) -> Tensor<2> {
-    let diagonal = pairs.diagonal();
-    Tensor::from_data(
-        TensorData::new(values, shape),
-        (&diagonal.device(), diagonal.dtype()),
-    )
+    tensor_like(values, shape, &pairs.diagonal().unsqueeze())
 }
 
-/// For each replicate, how often each of `n` samples is drawn in `n` draws, less 1: `n × replicates`
-/// in row-major order.
+/// The number of times that each of `n` samples is drawn in `n` draws, less 1, for each replicate:
+/// `n × replicates` in row-major order.
 fn centred_counts(n: usize, replicates: usize, rng: &mut dyn Rng) -> Vec<f64> {
     let mut counts = vec![-1.0; n * replicates];
     for replicate in 0..replicates {

@@ -6,11 +6,14 @@ use statrs::{
     function::beta::beta_reg,
 };
 
-use super::{CalibrationTest, Resample, Statistic, TestOutcome, quadratic_form::QuadraticForm};
+use super::{
+    CalibrationTest, Resample, Statistic, TestOutcome, quadratic_form::QuadraticForm,
+    statistic::one_by_one,
+};
 use crate::{
     distribution::{Categorical, Predictive},
-    error::{Error, Result},
-    estimator::{Estimator, JointKernel, Ucme},
+    error::{Error, Result, check_count, check_samples},
+    estimator::{JointKernel, Ucme},
     host::to_vec,
     kernel::Kernel,
 };
@@ -124,22 +127,12 @@ impl<K, P: Predictive> CmeTest<K, P> {
     /// The locations, once checked.
     fn draw(&self, data: &P, rng: &mut dyn Rng) -> Result<(P, P::Targets)> {
         let n = data.len();
-        let check_samples = |locations: usize| match n > locations {
-            true => Ok(()),
-            false => Err(Error::TooFewSamples {
-                what: "the CME test, one more than it has test locations,",
-                needed: locations + 1,
-                got: n,
-            }),
-        };
+        let what = "the CME test, one more than it has test locations,";
+        let check = |locations: usize| check_samples(what, locations + 1, n);
         match &self.locations {
-            Locations::Drawn(0) => Err(Error::Parameter {
-                name: "the number of test locations",
-                value: 0.0,
-                expected: "at least 1",
-            }),
             Locations::Drawn(locations) => {
-                check_samples(*locations)?;
+                check_count("the number of test locations", *locations)?;
+                check(*locations)?;
                 let rows = index::sample(rng, n, *locations).into_vec();
                 Ok((data.select_rows(&rows), data.locations(&rows, rng)))
             }
@@ -148,7 +141,7 @@ impl<K, P: Predictive> CmeTest<K, P> {
                 targets,
             } => {
                 data.check_like(predictions)?;
-                check_samples(predictions.len())?;
+                check(predictions.len())?;
                 Ok((predictions.like(data), targets.clone()))
             }
         }
@@ -161,8 +154,8 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
     /// # Errors
     ///
     /// As [`CalibrationTest::evaluate`]; `n ≤ J`; locations over other classes or dimensions, another
-    /// number of their targets than of their predictions; or [`Error::SingularCovariance`] where the `z_j` are linearly
-    /// dependent, as at two equal locations.
+    /// number of their targets than of their predictions; or [`Error::SingularCovariance`] where the
+    /// `z_j` are linearly dependent, as at two equal locations.
     fn evaluate(
         &self,
         predictions: &P,
@@ -181,10 +174,8 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
         let mean = z.row_mean();
         let centred = DMatrix::from_fn(n, j, |i, j| z[(i, j)] - mean[j]);
         let covariance = centred.tr_mul(&centred) / (n as f64 - 1.0);
-        let scale: Vec<f64> = z
-            .column_iter()
-            .map(|z| z.norm_squared() / n as f64)
-            .collect();
+        let columns = z.column_iter();
+        let scale: Vec<f64> = columns.map(|z| z.norm_squared() / n as f64).collect();
         let form = QuadraticForm::new(&covariance, &scale, [SINGULAR; 2]);
         if form.rank() < j {
             return Err(Error::SingularCovariance {
@@ -197,11 +188,8 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
         let (statistic, tail, standardised) = match self.null {
             CmeNull::Hotelling => {
                 let f = q * rest / (freedom * (n as f64 - 1.0));
-                (
-                    f,
-                    f_tail(f, freedom, rest),
-                    f_standardised(f, freedom, rest),
-                )
+                let standardised = f_standardised(f, freedom, rest);
+                (f, f_tail(f, freedom, rest), standardised)
             }
             CmeNull::ChiSquared => {
                 let null = ChiSquared::new(freedom).expect("at least one location");
@@ -218,7 +206,7 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
 
 /// The squared UCME at its test locations, which must not depend on the labels.
 impl<P: Predictive, K: JointKernel<P>> Statistic<P> for Ucme<K, P> {
-    /// One by one, `n·J·m` operations each. A median bandwidth is that of the given predictions for
+    /// Goes one by one, `n·J·m` operations each. A median bandwidth is that of the given predictions for
     /// every replicate.
     fn replicates(
         &self,
@@ -226,13 +214,7 @@ impl<P: Predictive, K: JointKernel<P>> Statistic<P> for Ucme<K, P> {
         count: usize,
         draw: &mut dyn FnMut() -> Resample<P>,
     ) -> Result<Vec<f64>> {
-        let fixed = self.fixed(predictions)?;
-        (0..count)
-            .map(|_| {
-                let (predictions, targets) = draw().of(predictions);
-                fixed.estimate(&predictions, &targets)
-            })
-            .collect()
+        one_by_one(&self.fixed(predictions)?, predictions, count, draw)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{distribution::Predictive, error::Result};
 /// are rejected far too often (docs/paper_widmann2019.md): use the exact test for it. Unlike
 /// [`ExactTest`](super::ExactTest) it takes the spread of the predictions into account as well,
 /// which says what the statistic would be on other data; to test the hypothesis that one is exact,
-/// and preferable. Bröcker, Smith: *Increasing the reliability of reliability diagrams*, 2007.
+/// and preferable. Source: Bröcker and Smith 2007.
 ///
 /// A resample repeats predictions. A statistic that depends on how often they coincide (a median
 /// bandwidth, bins of equal mass) differs for that reason as well; the quadratic SKCE keeps the
@@ -43,11 +43,7 @@ impl<S> ConsistencyTest<S> {
 }
 
 impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ConsistencyTest<S> {
-    /// The outcome; the statistic is the estimate.
-    ///
-    /// # Errors
-    ///
-    /// As [`Estimator::estimate`](crate::estimator::Estimator::estimate); no replicates, or a statistic that is NaN.
+    /// The outcome; the statistic is the estimate. No replicates and a statistic that is NaN are errors.
     fn evaluate(
         &self,
         predictions: &P,

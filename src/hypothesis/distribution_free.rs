@@ -38,12 +38,12 @@ pub struct DistributionFreeSkceTest<K = Kernel> {
 }
 
 impl<K> DistributionFreeSkceTest<K> {
-    /// Of the given estimator.
+    /// Tests with an estimator.
     pub fn new(skce: Skce<K>) -> Self {
         Self { skce }
     }
 
-    /// Whether the bound is proved for this form and kernel on such predictions.
+    /// Checks that the bound is proved for this form and kernel on such predictions.
     fn check_kernel<P: Predictive>(&self, predictions: &P) -> Result<()>
     where
         K: JointKernel<P>,

@@ -45,7 +45,7 @@ use crate::{distribution::Predictive, error::Result};
 pub struct ExactTest<S> {
     /// The statistic.
     pub statistic: S,
-    /// How many sets of targets are drawn, 999 by default.
+    /// The number of sets of targets that are drawn, 999 by default.
     pub redraws: Redraws,
 }
 
@@ -70,11 +70,7 @@ impl<S> ExactTest<S> {
 }
 
 impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
-    /// The outcome; the statistic is the estimate.
-    ///
-    /// # Errors
-    ///
-    /// As [`Estimator::estimate`](crate::estimator::Estimator::estimate); no redraws, or a statistic that is NaN.
+    /// The outcome; the statistic is the estimate. No redraws and a statistic that is NaN are errors.
     fn evaluate(
         &self,
         predictions: &P,

@@ -23,32 +23,13 @@
 //! Which one? Levels and powers over thousands of data sets are in `docs/levels.md`.
 //!
 //! - To know whether a model is calibrated, and where it fails: [`OmnibusTest`]. It keeps its level on
-//!   every data set, and has about the power of the best single test.
+//!   every data set, and has about the power of the best single test. Its documentation has an example.
 //! - To test one estimator, such as the one that is reported: [`ExactTest`].
 //! - To know how large the error is, and whether it is too large:
 //!   [`Quantify`](crate::score::Quantify) and [`ToleranceTest`].
 //! - To say which class is to blame: the aspects of [`OmnibusOutcome`], or [`class_wise`] with any
 //!   test, whose p-values are adjusted for the number of classes ([`holm`], [`benjamini_hochberg`]).
 //! - To reproduce published results: the others, by name.
-//!
-//! ```
-//! use burn::tensor::{Device, Int, Tensor};
-//! use burn_calibration::distribution::Categorical;
-//! use burn_calibration::hypothesis::OmnibusTest;
-//! use rand::{SeedableRng, rngs::StdRng};
-//!
-//! # fn main() -> burn_calibration::error::Result<()> {
-//! let device = Device::default();
-//! // says 90 % each time, and is right half of the time
-//! let predictions = Categorical::from_probabilities(Tensor::from_floats([[0.9, 0.1]; 40], &device))?;
-//! let labels = Tensor::<1, Int>::arange(0..40, &device).remainder_scalar(2);
-//! let test = OmnibusTest::new();
-//! let outcome = test.outcome(&predictions, &labels, &mut StdRng::seed_from_u64(0))?;
-//! assert_eq!(outcome.verdict(), "The model is not calibrated: p ≤ 0.001.");
-//! println!("{outcome}"); // and where it fails
-//! # Ok(())
-//! # }
-//! ```
 
 pub(crate) mod asymptotic_block;
 mod asymptotic_quadratic;
@@ -59,7 +40,6 @@ mod distribution_free;
 mod engine;
 mod exact;
 mod feature;
-
 mod moments;
 mod multiple;
 mod null;

@@ -4,15 +4,15 @@ use rand::Rng;
 use super::{CalibrationTest, TestOutcome};
 use crate::{
     distribution::Categorical,
-    error::{Error, Result},
+    error::{Result, check_parameter},
 };
 
-/// p-values adjusted for several tests by Holm's step-down method: rejecting where the adjusted
+/// Adjusts p-values for several tests by Holm's step-down method: rejecting where the adjusted
 /// p-value is at most `α` keeps the probability of any false rejection below `α`, however the tests
 /// depend on each other.
 ///
-/// Creates the test with the p-values in increasing order, `p̃_(i) = max_{j≤i} min(1, (N − j + 1) p_(j))`, in the order
-/// of the input. Holm: *A simple sequentially rejective multiple test procedure*, 1979.
+/// With the p-values in increasing order, `p̃_(i) = max_{j≤i} min(1, (N − j + 1) p_(j))`, in the order
+/// of the input. Source: Holm 1979.
 ///
 /// # Errors
 ///
@@ -33,12 +33,12 @@ pub fn holm(p_values: &[f64]) -> Result<Vec<f64>> {
     Ok(adjusted)
 }
 
-/// p-values adjusted for several tests by the step-up method of Benjamini and Hochberg: rejecting
+/// Adjusts p-values for several tests by the step-up method of Benjamini and Hochberg: rejecting
 /// where the adjusted p-value is at most `α` keeps the expected proportion of false rejections
 /// among all rejections below `α`, for tests that are independent or positively dependent.
 ///
-/// Creates the test with the p-values in increasing order, `p̃_(i) = min_{j≥i} min(1, N/j · p_(j))`, in the order of
-/// the input. Benjamini, Hochberg: *Controlling the false discovery rate*, 1995.
+/// With the p-values in increasing order, `p̃_(i) = min_{j≥i} min(1, N/j · p_(j))`, in the order of
+/// the input. Source: Benjamini and Hochberg 1995.
 ///
 /// # Errors
 ///
@@ -61,19 +61,20 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>> {
 
 /// The order that sorts p-values.
 fn increasing(p_values: &[f64]) -> Result<Vec<usize>> {
-    if let Some(&value) = p_values.iter().find(|p| !(0.0..=1.0).contains(*p)) {
-        return Err(Error::Parameter {
-            name: "a p-value",
-            value,
-            expected: "a number in [0, 1]",
-        });
+    for &p in p_values {
+        check_parameter(
+            (0.0..=1.0).contains(&p),
+            "a p-value",
+            p,
+            "a number in [0, 1]",
+        )?;
     }
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
     Ok(order)
 }
 
-/// What a test found for each class against the rest.
+/// The outcomes of a test of each class against the rest.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ClassWiseOutcome {

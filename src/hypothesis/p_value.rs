@@ -4,7 +4,7 @@ use std::fmt;
 
 use burn::tensor::DType;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, check_count, check_parameter};
 
 /// `(1 + #{T* ≥ T})/(1 + R)`.
 pub(super) fn resampling_p_value(statistic: f64, replicates: &[f64]) -> f64 {
@@ -12,25 +12,23 @@ pub(super) fn resampling_p_value(statistic: f64, replicates: &[f64]) -> f64 {
     (1 + exceeding) as f64 / (1 + replicates.len()) as f64
 }
 
-/// The same for a discrete statistic, see [`Ties`].
+/// The p-value of a discrete statistic, see [`Ties`].
 pub(super) fn discrete_p_value(statistic: f64, replicates: &[f64], dtype: DType) -> f64 {
     let ties = Ties::of(statistic, replicates, dtype);
     resampling_p_value(ties.least, replicates)
 }
 
-/// What reaches a discrete statistic: replicates that equal it do even where rounding in the given
-/// precision made them less.
+/// The least replicate that counts as large as a discrete statistic: replicates that equal it do even where
+/// rounding in the given precision made them less.
 pub(super) struct Ties {
     least: f64,
 }
 
 impl Ties {
-    /// Of a statistic; some replicates tell its scale.
+    /// Takes the scale of the statistic from the replicates.
     pub fn of(statistic: f64, replicates: &[f64], dtype: DType) -> Self {
-        let largest = replicates
-            .iter()
-            .filter(|t| t.is_finite())
-            .fold(statistic.abs(), |largest, t| largest.max(t.abs()));
+        let sizes = replicates.iter().filter(|t| t.is_finite()).map(|t| t.abs());
+        let largest = sizes.fold(statistic.abs(), f64::max);
         let rounding = match dtype {
             DType::F64 => 1e-9,
             _ => 1e-5,
@@ -50,26 +48,14 @@ impl Ties {
 
 /// A p-value from no replicates would always be 1.
 pub(super) fn check_replicates(replicates: usize) -> Result<()> {
-    match replicates {
-        0 => Err(Error::Parameter {
-            name: "the number of replicates",
-            value: 0.0,
-            expected: "at least 1",
-        }),
-        _ => Ok(()),
-    }
+    check_count("the number of replicates", replicates)
 }
 
 /// A statistic that is no number compares with none.
 pub(crate) fn check_statistics(values: &[f64]) -> Result<()> {
-    match values.iter().find(|value| value.is_nan()) {
-        Some(&value) => Err(Error::Parameter {
-            name: "a value of the statistic",
-            value,
-            expected: "a number",
-        }),
-        None => Ok(()),
-    }
+    let name = "a value of the statistic";
+    let check = |&value: &f64| check_parameter(!value.is_nan(), name, value, "a number");
+    values.iter().try_for_each(check)
 }
 
 /// A p-value as it is printed: equal to what is known, or at most that.
@@ -79,7 +65,7 @@ pub(crate) enum Probability {
 }
 
 impl Probability {
-    /// Of so many redraws: the least p-value of these says no more than that it is so small.
+    /// A p-value from redraws: the least that these can give is only an upper bound.
     pub fn resampled(p: f64, redraws: usize) -> Self {
         match p <= 1.5 / (redraws + 1) as f64 {
             true => Self::AtMost(p),
@@ -87,7 +73,7 @@ impl Probability {
         }
     }
 
-    /// How the p-value compares with the number.
+    /// The sign between the p-value and the number.
     pub fn sign(&self) -> &'static str {
         match self {
             Self::Equal(_) => "=",

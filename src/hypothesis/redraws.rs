@@ -2,9 +2,9 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Beta, Binomial, ContinuousCDF, Discrete};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, check_count, check_inside};
 
-/// How many sets of targets an exact test draws.
+/// The number of sets of targets that an exact test draws.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Redraws {
@@ -41,7 +41,7 @@ impl Default for Redraws {
     }
 }
 
-/// What the redraws say.
+/// The result of the redraws.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Found {
     pub redraws: usize,
@@ -51,7 +51,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Where the p-value of endless redraws lies with the given probability, or more (Clopper, Pearson).
+    /// The interval that holds the p-value of endless redraws with at least the given probability
+    /// (Clopper and Pearson 1934).
     pub fn interval(self, level: f64) -> (f64, f64) {
         let (g, rest) = (
             self.exceedances as f64,
@@ -78,34 +79,18 @@ impl Found {
 const FIRST: usize = 99;
 
 impl Redraws {
-    /// Whether there are any, and the parameters are valid.
+    /// Checks that there are redraws, and that the parameters are valid.
     pub(super) fn validate(self) -> Result<()> {
-        let least = |name, value: usize| match value {
-            0 => Err(Error::Parameter {
-                name,
-                value: 0.0,
-                expected: "at least 1",
-            }),
-            _ => Ok(()),
-        };
-        let inside = |name, value: f64| match value > 0.0 && value < 1.0 {
-            true => Ok(()),
-            false => Err(Error::Parameter {
-                name,
-                value,
-                expected: "a number between 0 and 1, both excluded",
-            }),
-        };
         match self {
-            Self::Fixed(redraws) => least("the number of redraws", redraws),
+            Self::Fixed(redraws) => check_count("the number of redraws", redraws),
             Self::Sequential { exceedances, most } => {
-                least("the number of exceedances", exceedances)?;
-                least("the number of redraws", most)
+                check_count("the number of exceedances", exceedances)?;
+                check_count("the number of redraws", most)
             }
             Self::UntilDecided { level, risk, most } => {
-                inside("the level of redraws", level)?;
-                inside("the resampling risk", risk)?;
-                least("the number of redraws", most)
+                check_inside("the level of redraws", level)?;
+                check_inside("the resampling risk", risk)?;
+                check_count("the number of redraws", most)
             }
         }
     }
@@ -162,7 +147,7 @@ impl Redraws {
     }
 }
 
-/// Whether the p-value is on one side of the level, but for a risk over all numbers of redraws.
+/// Tells whether the p-value is on one side of the level, but for a risk over all numbers of redraws.
 pub(super) fn decided(found: Found, level: f64, risk: f64) -> bool {
     let redraws = found.redraws as u64;
     let binomial = Binomial::new(level, redraws).expect("a level between 0 and 1");
@@ -175,6 +160,7 @@ mod tests {
     use rand::{RngExt, SeedableRng, rngs::StdRng};
 
     use super::*;
+    use crate::error::Error;
 
     /// Redraws that reach the data with a given probability.
     fn found(redraws: Redraws, p: f64, rng: &mut StdRng) -> Found {

@@ -5,7 +5,7 @@ use crate::{
     distribution::{Predictive, Targets},
     error::Result,
     estimator::{JointKernel, PairMatrix},
-    host::widened,
+    host::{widened, without_diagonal},
 };
 
 /// The most samples whose matrix of `h` is built: what needs the matrix as a whole, such as its
@@ -31,6 +31,5 @@ pub(super) fn off_diagonal<P: Predictive, K: JointKernel<P>>(
         let rows = index::sample(rng, n, LARGEST).into_vec();
         whole(&kernel.pairs(&predictions.select_rows(&rows), &targets.select_rows(&rows))?)
     };
-    let diagonal = Tensor::<2>::eye(h.dims()[0], &h.device()).bool();
-    Ok(widened(h).mask_fill(diagonal, 0.0))
+    Ok(without_diagonal(widened(h)))
 }

@@ -5,13 +5,13 @@
 //! `Σ_{s,t} h_st = Σ_ij k(p_i, p_j) D_iᵀD_j`: the residuals change from one data set to the other,
 //! the Gram matrix of the rows does not, and the columns of all `D` are multiplied with it at once.
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 
 use super::{Resample, sums::add};
 use crate::{
-    error::{Error, Result},
+    error::{Result, check_samples},
     estimator::{Skce, SkceForm},
-    host::to_vec,
+    host::{tensor_like, to_vec},
     tiles::{SIDE, upper_tiles},
 };
 
@@ -33,10 +33,8 @@ pub(super) fn replicates(
     let batch = (BATCH / (n * m)).max(1);
     let mut estimates = Vec::with_capacity(count);
     while estimates.len() < count {
-        let sets: Vec<Resample> = (estimates.len()..count)
-            .take(batch)
-            .map(|_| draw())
-            .collect();
+        let wanted = batch.min(count - estimates.len());
+        let sets: Vec<Resample> = (0..wanted).map(|_| draw()).collect();
         let totals = totals(skce, points, residual_sums(&rows, m, &sets), sets.len());
         for (set, total) in sets.iter().zip(totals) {
             estimates.push(estimate(skce.form, total, set, &rows, m)?);
@@ -63,10 +61,7 @@ fn residual_sums(points: &[f64], m: usize, sets: &[Resample]) -> Vec<f64> {
 /// `Σ_ij k(p_i, p_j) D_iᵀD_j` for each of `R` data sets.
 fn totals(skce: &Skce, points: &Tensor<2>, sums: Vec<f64>, sets: usize) -> Vec<f64> {
     let [n, m] = points.dims();
-    let sums = Tensor::<2>::from_data(
-        TensorData::new(sums, [n, sets * m]),
-        (&points.device(), points.dtype()),
-    );
+    let sums = tensor_like(sums, [n, sets * m], points);
     let mut totals = vec![0.0; sets];
     for tile in upper_tiles(n, SIDE) {
         let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
@@ -82,20 +77,14 @@ fn totals(skce: &Skce, points: &Tensor<2>, sums: Vec<f64>, sets: usize) -> Vec<f
     totals
 }
 
-/// From `Σ_st h_st`; the diagonal is `h_ss = ‖δ_s‖² = 1 − 2 p[y] + ‖p‖²`.
+/// The estimate from `Σ_st h_st`; the diagonal is `h_ss = ‖δ_s‖² = 1 − 2 p[y] + ‖p‖²`.
 fn estimate(form: SkceForm, total: f64, set: &Resample, points: &[f64], m: usize) -> Result<f64> {
     let samples = set.targets.len();
     let size = samples as f64;
     if form == SkceForm::Biased {
         return Ok(total / (size * size));
     }
-    if samples < 2 {
-        return Err(Error::TooFewSamples {
-            what: "an unbiased estimate of the SKCE",
-            needed: 2,
-            got: samples,
-        });
-    }
+    check_samples("an unbiased estimate of the SKCE", 2, samples)?;
     let square = |(s, &label): (usize, &usize)| {
         let p = &points[set.row(s) * m..][..m];
         1.0 - 2.0 * p[label] + p.iter().map(|p| p * p).sum::<f64>()

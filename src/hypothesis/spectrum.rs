@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::host::to_vec;
+use crate::host::{to_vec, without_diagonal};
 
 /// The fewest samples whose matrix can be centred.
 pub(super) const FEWEST: usize = 4;
@@ -44,6 +44,5 @@ fn centred(h: Tensor<2>) -> Tensor<2> {
     let rows = h.clone().sum_dim(1) * (s - 2.0).recip(); // [s, 1]
     let columns = h.clone().sum_dim(0) * (s - 2.0).recip(); // [1, s]
     let total = h.clone().sum().reshape([1, 1]) * ((s - 1.0) * (s - 2.0)).recip(); // [1, 1]
-    let diagonal = Tensor::<2>::eye(size, &h.device()).bool();
-    (h - rows - columns + total).mask_fill(diagonal, 0.0)
+    without_diagonal(h - rows - columns + total)
 }

@@ -12,7 +12,9 @@ use crate::{
     kernel::{TargetKernel, TensorKernel},
 };
 
-/// A data set of which a statistic is wanted, in terms of another: the prediction of sample `i` is
+type Boxed<'a, P = Categorical> = Box<dyn Evaluator<P> + 'a>;
+
+/// A data set whose statistic is computed, in terms of another: the prediction of sample `i` is
 /// row `rows[i]` of the other's, its target the `i`-th.
 #[derive(Debug, Clone)]
 pub struct Resample<P: Predictive = Categorical> {
@@ -33,7 +35,7 @@ impl<P: Predictive> Resample<P> {
     }
 }
 
-/// An [`Estimator`] that is large where the model is not calibrated: what
+/// An [`Estimator`] that is large where the model is not calibrated, which
 /// [`ExactTest`](super::ExactTest) and [`ConsistencyTest`](super::ConsistencyTest) turn into a test.
 ///
 /// The estimators are, and so is any function of predictions and targets. A type of your own needs
@@ -41,31 +43,20 @@ impl<P: Predictive> Resample<P> {
 pub trait Statistic<P: Predictive = Categorical>: Estimator<P> {
     /// The statistic of `count` data sets that `draw` gives one after another, all in terms of the
     /// same predictions. By default an [`estimate`](Estimator::estimate) of each.
-    ///
-    /// # Errors
-    ///
-    /// As [`estimate`](Estimator::estimate).
+    /// The errors are those of [`estimate`](Estimator::estimate).
     fn replicates(
         &self,
         predictions: &P,
         count: usize,
         draw: &mut dyn FnMut() -> Resample<P>,
     ) -> Result<Vec<f64>> {
-        (0..count)
-            .map(|_| {
-                let (predictions, targets) = draw().of(predictions);
-                self.estimate(&predictions, &targets)
-            })
-            .collect()
+        one_by_one(self, predictions, count, draw)
     }
 
-    /// What computes the statistic of many sets of targets for the same predictions. By default an
-    /// [`estimate`](Estimator::estimate) of each.
-    ///
-    /// # Errors
-    ///
-    /// As [`estimate`](Estimator::estimate).
-    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Box<dyn Evaluator<P> + 'a>> {
+    /// Prepares the statistic for many sets of targets of the same predictions. By default it
+    /// [`estimate`](Estimator::estimate)s each.
+    /// The errors are those of [`estimate`](Estimator::estimate).
+    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Boxed<'a, P>> {
         let estimate = |predictions: &P, targets: &P::Targets| self.estimate(predictions, targets);
         Ok(Box::new(OneByOne::new(predictions, estimate)))
     }
@@ -88,22 +79,14 @@ impl Statistic for Skce {
             ..*self
         };
         match self.form {
-            SkceForm::Block(_) => (0..count)
-                .map(|_| {
-                    let (predictions, labels) = draw().of(predictions);
-                    fixed.estimate(&predictions, &labels)
-                })
-                .collect(),
+            SkceForm::Block(_) => one_by_one(&fixed, predictions, count, draw),
             _ => skce_replicates::replicates(&fixed, &points, count, draw),
         }
     }
 
-    /// Biased and unbiased, by what the labels of a set change; see [`ExactTest`](super::ExactTest). A
-    /// median bandwidth is that of the given predictions.
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+    /// The biased and unbiased forms compute what the labels of a set change; see
+    /// [`ExactTest`](super::ExactTest). A median bandwidth is that of the given predictions.
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         self.form.check_size(predictions.len())?;
         let kernel = JointKernel::fixed(&self.kernel, predictions)?;
         Ok(match self.form {
@@ -120,68 +103,68 @@ impl Statistic for Skce {
 }
 
 impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
-    /// One by one. A median bandwidth is that of the given predictions for every replicate.
+    /// Goes one by one. A median bandwidth is that of the given predictions for every replicate.
     fn replicates(
         &self,
         predictions: &P,
         count: usize,
         draw: &mut dyn FnMut() -> Resample<P>,
     ) -> Result<Vec<f64>> {
-        predictions.check()?;
-        let fixed = Skce {
-            kernel: JointKernel::fixed(&self.kernel, predictions)?,
-            ..self.clone()
-        };
-        (0..count)
-            .map(|_| {
-                let (predictions, targets) = draw().of(predictions);
-                fixed.estimate(&predictions, &targets)
-            })
-            .collect()
+        one_by_one(&fixed(self, predictions)?, predictions, count, draw)
     }
 
-    /// One by one. A median bandwidth is that of the given predictions.
-    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Box<dyn Evaluator<P> + 'a>> {
-        predictions.check()?;
-        let fixed = Skce {
-            kernel: JointKernel::fixed(&self.kernel, predictions)?,
-            ..self.clone()
-        };
+    /// Goes one by one. A median bandwidth is that of the given predictions.
+    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Boxed<'a, P>> {
+        let fixed = fixed(self, predictions)?;
         let estimate =
             move |predictions: &P, targets: &P::Targets| fixed.estimate(predictions, targets);
         Ok(Box::new(OneByOne::new(predictions, estimate)))
     }
 }
 
-/// By `O(n)` operations for each set: the confidences are sorted once.
+/// Fixes a median bandwidth at that of the predictions.
+fn fixed<P: Predictive, K: JointKernel<P>>(skce: &Skce<K>, predictions: &P) -> Result<Skce<K>> {
+    predictions.check()?;
+    Ok(Skce {
+        kernel: skce.kernel.fixed(predictions)?,
+        ..skce.clone()
+    })
+}
+
+/// The estimates of data sets, one after another.
+pub(super) fn one_by_one<P: Predictive>(
+    estimator: &(impl Estimator<P> + ?Sized),
+    predictions: &P,
+    count: usize,
+    draw: &mut dyn FnMut() -> Resample<P>,
+) -> Result<Vec<f64>> {
+    let estimate = |_| {
+        let (predictions, targets) = draw().of(predictions);
+        estimator.estimate(&predictions, &targets)
+    };
+    (0..count).map(estimate).collect()
+}
+
+/// Costs `O(n)` operations for each set: the confidences are sorted once.
 impl Statistic for Mmce {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         self.validate(predictions.len())?;
         Ok(Box::new(ConfidenceKernel::new(self, predictions)))
     }
 }
 
-/// Of the top label by what the labels of a set change in each bin.
+/// For the top label, updates each bin by the labels that a set changes.
 impl Statistic for Ece {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         binned(self, predictions, |ece, bins| {
             ece.discrepancy.expected(bins)
         })
     }
 }
 
-/// As [`Ece`].
+/// Updates bins as [`Ece`] does.
 impl Statistic for Mce {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         binned(&self.ece, predictions, |ece, bins| {
             ece.discrepancy.greatest(bins)
         })
@@ -193,7 +176,7 @@ fn binned<'a>(
     ece: &'a Ece,
     predictions: &'a Categorical,
     error: fn(&Ece, &[Bin]) -> f64,
-) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+) -> Result<Boxed<'a>> {
     if ece.aspect != Aspect::Event(Event::TopLabel) {
         let estimate =
             move |predictions: &_, labels: &_| Ok(error(ece, &ece.bins(predictions, labels)?));
@@ -214,12 +197,9 @@ fn binned<'a>(
     )?))
 }
 
-/// Of the top label by what the labels of a set change in each bin.
+/// For the top label, updates each bin by the labels that a set changes.
 impl Statistic for Tce {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         self.form.validate()?;
         if self.event != Event::TopLabel {
             let estimate = |predictions: &_, labels: &_| Tce::estimate(self, predictions, labels);
@@ -237,12 +217,9 @@ impl Statistic for Tce {
     }
 }
 
-/// Of the top label by `O(n)` operations for each set: the confidences are sorted once.
+/// For the top label, costs `O(n)` operations for each set: the confidences are sorted once.
 impl Statistic for KolmogorovSmirnov {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<Box<dyn Evaluator<Categorical> + 'a>> {
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         Ok(match self.event {
             Event::TopLabel => Box::new(CumulativeGap::new(predictions, usize::MAX)),
             _ => Box::new(OneByOne::new(predictions, |predictions: &_, labels: &_| {

@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 
 use crate::{estimator::PairMatrix, host::to_vec, tiles::SIDE};
 
-/// What one pass over the upper triangle of `H` gives, a panel of rows at a time.
+/// The sums of one pass over the upper triangle of `H`, a panel of rows at a time.
 pub(super) struct Sums {
     /// `Σ_ij H_ij`.
     pub total: f64,

@@ -3,7 +3,8 @@ use rand::Rng;
 use super::{CalibrationTest, TestOutcome};
 use crate::{distribution::Predictive, error::Result, score::Quantify};
 
-/// Is a calibration error larger than can be tolerated? The hypothesis is that it is at most `ε`.
+/// The test whether a calibration error is larger than can be tolerated: the hypothesis is that it is at
+/// most `ε`.
 ///
 /// A model that is nearly calibrated is rejected by every test of calibration once there are enough
 /// samples. This one is rejected only for an error above the tolerance, in the units of the error: points
@@ -45,7 +46,7 @@ pub struct ToleranceTest<Q> {
 }
 
 impl<Q> ToleranceTest<Q> {
-    /// Of an error and how much of it can be tolerated.
+    /// Tests whether an error is above a tolerance.
     pub fn new(error: Q, tolerance: f64) -> Self {
         Self { error, tolerance }
     }
@@ -53,10 +54,7 @@ impl<Q> ToleranceTest<Q> {
 
 impl<P: Predictive, Q: Quantify<P>> CalibrationTest<P> for ToleranceTest<Q> {
     /// The outcome; nothing is drawn from the generator.
-    ///
-    /// # Errors
-    ///
-    /// As [`Quantify::size`]; a tolerance that is negative or not finite.
+    /// The errors are those of [`Quantify::size`]; a tolerance that is negative or not finite.
     fn evaluate(
         &self,
         predictions: &P,

@@ -59,11 +59,8 @@ pub fn median_distance_with_diagonal(points: &Tensor<2>, distance: Distance) -> 
     }
     // sorted: n zeros, then each distance of a pair i < j twice
     let middle = [(n * n - 1) / 2, n * n / 2];
-    let ranks: Vec<u64> = middle
-        .iter()
-        .filter_map(|k| k.checked_sub(n))
-        .map(|k| k / 2)
-        .collect();
+    let rank = |k: &u64| Some(k.checked_sub(n)? / 2);
+    let ranks: Vec<u64> = middle.iter().filter_map(rank).collect();
     mean_or_one(&order_statistics(points, distance, &ranks))
 }
 

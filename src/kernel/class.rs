@@ -14,7 +14,7 @@ pub trait ClassKernel: Clone + Debug {
     /// The scalar factor `k`.
     fn scalar(&self) -> Kernel;
 
-    /// The same kernel with another scalar factor.
+    /// Replaces the scalar factor.
     fn with_scalar(&self, scalar: Kernel) -> Self;
 
     /// The rows of `M`; none for `M = I`.
@@ -31,7 +31,7 @@ pub trait ClassKernel: Clone + Debug {
     /// - output: `[n, rank]`, `rank ≤ m`
     fn fold(&self, residuals: Tensor<2>) -> Tensor<2>;
 
-    /// Half of the least bound of `|h| = |k(p, p')·δᵀ M δ'|`, which the distribution-free tests need:
+    /// The half of the least bound of `|h| = |k(p, p')·δᵀ M δ'|`, which the distribution-free tests need:
     /// `|h| ≤ 2·half_bound`.
     fn half_bound(&self) -> f64;
 
@@ -42,7 +42,7 @@ pub trait ClassKernel: Clone + Debug {
         None
     }
 
-    /// Whether the parameters are valid, for predictions over so many classes.
+    /// Checks that the parameters are valid, for predictions over so many classes.
     ///
     /// # Errors
     ///

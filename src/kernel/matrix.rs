@@ -1,9 +1,10 @@
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Int, Tensor};
 
 use super::{ClassKernel, Kernel};
 use crate::{
     distribution::Targets,
-    error::{Error, Result},
+    error::{Error, Result, check_parameter},
+    host::tensor_like,
     ops::PairKernel,
 };
 
@@ -58,14 +59,14 @@ impl MatrixKernel {
             matrix,
             factor,
         };
-        match this.half_bound() {
-            bound if bound > TOLERANCE * largest(&this.matrix) => Ok(this),
-            value => Err(Error::Parameter {
-                name: "the largest residual that the kernel matrix sees",
-                value,
-                expected: "a positive number: residuals sum to 0",
-            }),
-        }
+        let bound = this.half_bound();
+        check_parameter(
+            bound > TOLERANCE * largest(&this.matrix),
+            "the largest residual that the kernel matrix sees",
+            bound,
+            "a positive number: residuals sum to 0",
+        )?;
+        Ok(this)
     }
 
     /// The scalar kernel `k`.
@@ -98,9 +99,8 @@ impl ClassKernel for MatrixKernel {
     /// `δL`, for rows `δ`: a product with the factor, which is made on the device of the residuals.
     fn fold(&self, residuals: Tensor<2>) -> Tensor<2> {
         let (rank, classes) = (self.factor.len(), self.matrix.len());
-        let data = TensorData::new(self.factor.concat(), [rank, classes]);
-        let options = (&residuals.device(), residuals.dtype());
-        residuals.matmul(Tensor::<2>::from_data(data, options).transpose())
+        let factor = tensor_like(self.factor.concat(), [rank, classes], &residuals);
+        residuals.matmul(factor.transpose())
     }
 
     /// `sup k · ½ max_{i,j} (M_ii + M_jj − 2 M_ij)`, half of the least bound of `|h|`.
@@ -191,19 +191,13 @@ pub(super) fn check_kernel_matrix(matrix: &[Vec<f64>]) -> Result<()> {
 fn factor(matrix: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
     let size = matrix.len();
     let tolerance = TOLERANCE * largest(matrix);
-    let mut rest: Vec<Vec<f64>> = (0..size)
-        .map(|i| {
-            (0..size)
-                .map(|j| 0.5 * (matrix[i][j] + matrix[j][i]))
-                .collect()
-        })
-        .collect();
+    let symmetric = |i: usize, j: usize| 0.5 * (matrix[i][j] + matrix[j][i]);
+    let row = |i| (0..size).map(|j| symmetric(i, j)).collect();
+    let mut rest: Vec<Vec<f64>> = (0..size).map(row).collect();
     let mut columns = Vec::new();
     for _ in 0..size {
-        let diagonal = |i: &usize| rest[*i][*i];
-        let pivot = (0..size)
-            .max_by(|i, j| diagonal(i).total_cmp(&diagonal(j)))
-            .expect("not empty");
+        let by_diagonal = |i: &usize, j: &usize| rest[*i][*i].total_cmp(&rest[*j][*j]);
+        let pivot = (0..size).max_by(by_diagonal).expect("not empty");
         let value = rest[pivot][pivot];
         if value <= tolerance {
             break;

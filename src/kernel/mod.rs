@@ -43,7 +43,7 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::{Error, Result},
+    error::{Result, check_positive},
     ops::{
         Computation, has_fused_median, is_on_host, kernel_matrix, median_of_blocks,
         median_of_pairs, squared_euclidean_distance,
@@ -90,52 +90,41 @@ impl Kernel {
 
     /// `exp(−‖p − q‖₂² / 2ν²)` with the median bandwidth.
     pub fn gaussian() -> Self {
-        Self {
-            profile: Profile::Gaussian,
-            distance: Distance::Euclidean,
-            bandwidth: Bandwidth::Median,
-        }
+        Self::wasserstein().with_profile(Profile::Gaussian)
     }
 
     /// `exp(−(‖p − q‖_TV / ν)^a)` with the median bandwidth, `0 < a ≤ 2`; positive definite for
     /// `a ≤ 1`, and over [`Distance::Euclidean`] for all.
     pub fn generalised_exponential(exponent: f64) -> Self {
-        Self {
-            profile: Profile::GeneralisedExponential { exponent },
-            ..Self::exponential()
-        }
+        Self::exponential().with_profile(Profile::GeneralisedExponential { exponent })
     }
 
     /// The Matérn kernel of smoothness 3/2 over the Euclidean distance, with the median bandwidth.
     pub fn matern32() -> Self {
-        Self {
-            profile: Profile::Matern32,
-            ..Self::gaussian()
-        }
+        Self::wasserstein().with_profile(Profile::Matern32)
     }
 
     /// The Matérn kernel of smoothness 5/2 over the Euclidean distance, with the median bandwidth.
     pub fn matern52() -> Self {
-        Self {
-            profile: Profile::Matern52,
-            ..Self::gaussian()
-        }
+        Self::wasserstein().with_profile(Profile::Matern52)
     }
 
     /// `(1 + ‖p − q‖₂² / 2αν²)^{−α}` with the median bandwidth.
     pub fn rational_quadratic(alpha: f64) -> Self {
-        Self {
-            profile: Profile::RationalQuadratic { alpha },
-            ..Self::gaussian()
-        }
+        Self::wasserstein().with_profile(Profile::RationalQuadratic { alpha })
     }
 
-    /// The same kernel over another distance.
+    /// Sets the profile.
+    pub fn with_profile(self, profile: Profile) -> Self {
+        Self { profile, ..self }
+    }
+
+    /// Sets the distance.
     pub fn with_distance(self, distance: Distance) -> Self {
         Self { distance, ..self }
     }
 
-    /// The same kernel with another bandwidth.
+    /// Sets the bandwidth.
     pub fn with_bandwidth(self, bandwidth: Bandwidth) -> Self {
         Self { bandwidth, ..self }
     }
@@ -145,7 +134,7 @@ impl Kernel {
         1.0
     }
 
-    /// Whether the kernel is known to be positive definite between the points of any `ℝ^d`: hence on
+    /// Tells whether the kernel is known to be positive definite between the points of any `ℝ^d`: hence on
     /// class probabilities and on all predictions that have
     /// [coordinates](crate::distribution::Geometry::coordinates). Of other predictions, such as
     /// mixtures, it says nothing: see [`is_positive_definite_on`](Self::is_positive_definite_on).
@@ -159,24 +148,18 @@ impl Kernel {
         self.profile.is_positive_definite_over(self.distance)
     }
 
-    /// Whether the parameters are valid: a fixed bandwidth must be positive and finite, and the
-    /// profile be [valid](Profile::validate).
+    /// Checks the parameters: a fixed bandwidth must be positive and finite, and the profile
+    /// [valid](Profile::validate).
     pub fn validate(&self) -> Result<()> {
         self.profile.validate()?;
         match self.bandwidth {
-            Bandwidth::Fixed(value) if !(value.is_finite() && value > 0.0) => {
-                Err(Error::Parameter {
-                    name: "the kernel bandwidth",
-                    value,
-                    expected: "a positive finite number",
-                })
-            }
-            _ => Ok(()),
+            Bandwidth::Fixed(value) => check_positive("the kernel bandwidth", value),
+            Bandwidth::Median => Ok(()),
         }
     }
 
-    /// The same kernel with its bandwidth fixed: [`Bandwidth::Median`] becomes the exact median
-    /// of the distances between all pairs of the given points, see [`median_distance`].
+    /// Fixes the bandwidth: [`Bandwidth::Median`] becomes the exact median of the distances between all
+    /// pairs of the given points, see [`median_distance`].
     ///
     /// # Shapes
     ///
@@ -253,7 +236,8 @@ impl Kernel {
         self.between_by(Computation::Auto, x, y)
     }
 
-    /// The same; unless the computation is composed, in vectors of the host where it has the kernel.
+    /// The kernel matrix; unless the computation is composed, in vectors of the host where it has the
+    /// kernel.
     ///
     /// # Panics
     ///
@@ -283,14 +267,14 @@ impl Kernel {
         }
     }
 
-    /// Of the distances within batches, `[batch, n, n]`, whose pairs have the median.
+    /// The kernel of the distances within batches, `[batch, n, n]`, whose pairs have the median.
     fn within(&self, distances: Distances) -> Tensor<3> {
         self.of(distances.clone(), || {
             median_of_pairs(distances.plain().detach())
         })
     }
 
-    /// Of any distances; the median is used where the bandwidth is to be.
+    /// The kernel of any distances; the median is used where the bandwidth is to be.
     fn of(&self, distances: Distances, median: impl FnOnce() -> Tensor<1>) -> Tensor<3> {
         match (self.bandwidth, distances) {
             (Bandwidth::Fixed(bandwidth), distances) => self.at(distances, bandwidth),
@@ -304,7 +288,7 @@ impl Kernel {
         }
     }
 
-    /// Of any distances at a bandwidth.
+    /// The kernel of any distances at a bandwidth.
     fn at(&self, distances: Distances, bandwidth: f64) -> Tensor<3> {
         // products: in Burn 0.22.1 the gradient of a division by a scalar goes through f32
         match distances {

@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Kernel {
-    /// Whether the kernel is known to be positive definite on such predictions: it is so
+    /// Tells whether the kernel is known to be positive definite on such predictions: it is so
     /// [between points](Self::is_positive_definite), and their distances are
     /// [those of points](Geometry::has_hilbertian_distances).
     ///
@@ -56,7 +56,7 @@ impl Kernel {
         self.between_of_by(Computation::Auto, p, q)
     }
 
-    /// The same, see [`between_by`](Self::between_by).
+    /// The kernel matrix by a computation, see [`between_by`](Self::between_by).
     pub(crate) fn between_of_by<P: Geometry>(
         &self,
         computation: Computation,
@@ -88,13 +88,13 @@ impl Kernel {
         }
     }
 
-    /// The same kernel with its bandwidth fixed at the median of all pairs of predictions where it
-    /// is to be, as [`with_bandwidth_of`](Self::with_bandwidth_of).
+    /// Fixes a median bandwidth at that of all pairs of predictions, as
+    /// [`with_bandwidth_of`](Self::with_bandwidth_of).
     ///
     /// # Errors
     ///
-    /// As [`validate`](Self::validate), predictions that are not valid, and a distance that such predictions
-    /// do not have.
+    /// As [`validate`](Self::validate), predictions that are not valid, and a distance that such
+    /// predictions do not have.
     pub fn with_bandwidth_of_predictions<P: Geometry>(self, predictions: &P) -> Result<Self> {
         predictions.check_distance(self.distance)?;
         predictions.check()?;

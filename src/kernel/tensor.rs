@@ -25,7 +25,7 @@ use crate::{distribution::Geometry, error::Result, ops::Computation};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct TensorKernel<T> {
     /// The kernel `k_P` on predictions.
     pub predictions: Kernel,

@@ -20,7 +20,7 @@ pub struct FocalLossConfig {
 }
 
 impl FocalLossConfig {
-    /// The loss.
+    /// Creates the loss.
     ///
     /// # Panics
     ///
@@ -38,16 +38,14 @@ impl FocalLossConfig {
     }
 }
 
-/// The focal loss `−(1 − p_y)^γ log p_y`, averaged over the batch (Lin et al.: *Focal loss for dense
-/// object detection*, 2017; as a means against overconfidence: Mukhoti et al.: *Calibrating deep neural
-/// networks using focal loss*, 2020).
+/// The focal loss `−(1 − p_y)^γ log p_y`, averaged over the batch (Lin et al. 2017; as a means against
+/// overconfidence, Mukhoti et al. 2020).
 ///
 /// For `γ ≥ 1` it bounds the log loss minus `γ` times the entropy of the prediction from above. It is
 /// **not** a proper score for `γ > 0`: its minimiser is not calibrated. That is less confident than the
 /// truth for two classes, and where the likeliest class is likely enough: with `γ = 2`, a probability of
 /// 0.9 becomes 0.694. It can be more confident where many classes share the rest: of 30, with the others
-/// equal, 0.0486 becomes 0.0500 (Charoenphakdee et al.: *On focal loss for class-posterior probability
-/// estimation: a theoretical perspective*, 2021).
+/// equal, 0.0486 becomes 0.0500 (Charoenphakdee et al. 2021).
 ///
 /// `log(1 − p_y)` is computed from the logits of the other classes, so that values and gradients are
 /// finite for every `γ` where `p_y` rounds to 1. Cost: `O(nm)`.
@@ -77,7 +75,8 @@ impl FocalLoss {
     /// Returns the mean loss, `[1]`, in the dtype of the input: of logits and labels, or of predictions and
     /// their labels, see [`Input`].
     ///
-    /// Of probabilities, one below `√min_positive`, and so `1 − p_y`, counts as that bound, with gradient 0.
+    /// From probabilities, a `p_y` or `1 − p_y` below `√min_positive` counts as that bound, with
+    /// gradient 0.
     ///
     /// # Panics
     ///

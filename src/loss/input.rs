@@ -4,8 +4,8 @@ use burn::tensor::{Int, Tensor};
 
 use crate::distribution::{Categorical, Predictive};
 
-/// What a loss takes from a model: logits, as Burn's losses do, [`Probabilities`], or any predictive
-/// distribution.
+/// The output of a model that a loss takes: logits, as Burn's losses do, [`Probabilities`], or any
+/// predictive distribution.
 ///
 /// | input | targets |
 /// | --- | --- |
@@ -18,7 +18,7 @@ pub trait Input {
     /// The kind of predictions.
     type Predictions: Predictive;
 
-    /// What was observed.
+    /// The type of the observations.
     type Targets: Borrow<<Self::Predictions as Predictive>::Targets>;
 
     /// The predictions.

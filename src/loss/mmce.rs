@@ -25,7 +25,7 @@ pub struct MmceLossConfig {
     /// The squared MMCE rather than its root. Default: false.
     #[config(default = false)]
     pub squared: bool,
-    /// Fused or composed. Default: fused on the host.
+    /// The computation, fused or composed. Default: fused on the host.
     #[config(default = "Computation::Auto")]
     pub computation: Computation,
     /// Classes that stand for padding: their samples do not count, as in Burn's cross-entropy.
@@ -33,7 +33,7 @@ pub struct MmceLossConfig {
 }
 
 impl MmceLossConfig {
-    /// The loss.
+    /// Creates the loss.
     ///
     /// # Panics
     ///

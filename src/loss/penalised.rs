@@ -54,8 +54,8 @@ impl<B: Module, P: Module> PenalisedLoss<B, P> {
         }
     }
 
-    /// Returns the loss at a 0-based training step, `[1]`: of logits and labels, or of predictions and their
-    /// targets, see [`Input`].
+    /// Returns the loss at a 0-based training step, `[1]`: of logits and labels, or of predictions and
+    /// their targets, see [`Input`].
     pub fn forward<I: Input>(&self, input: I, targets: I::Targets, step: usize) -> Tensor<1>
     where
         B: Criterion<I::Predictions>,

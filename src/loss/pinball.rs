@@ -10,7 +10,7 @@ pub struct PinballLossConfig {
 }
 
 impl PinballLossConfig {
-    /// The loss.
+    /// Creates the loss.
     ///
     /// # Panics
     ///

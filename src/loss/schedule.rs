@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum WeightSchedule {
     /// `λ(t) = λ`.
     Constant(f64),
-    /// From 0 in equal steps: `λ(t) = λ · min(t/T, 1)`.
+    /// The weight grows from 0 in equal steps: `λ(t) = λ · min(t/T, 1)`.
     WarmUp {
         /// The final weight `λ`.
         weight: f64,
@@ -54,7 +54,7 @@ impl WeightSchedule {
         }
     }
 
-    /// Whether all weights are finite and none is negative.
+    /// Tells whether all weights are finite and none is negative.
     pub(super) fn is_valid(&self) -> bool {
         let valid = |weight: f64| weight.is_finite() && weight >= 0.0;
         match *self {

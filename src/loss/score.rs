@@ -53,8 +53,8 @@ impl<S: Clone + Debug + Send> ScoreLoss<S> {
         Self { pad_tokens, ..self }
     }
 
-    /// Returns the mean score, `[1]`, in the dtype of the input: of logits and labels, or of predictions and
-    /// their targets, see [`Input`].
+    /// Returns the mean score, `[1]`, in the dtype of the input: of logits and labels, or of predictions
+    /// and their targets, see [`Input`].
     ///
     /// # Panics
     ///

@@ -19,7 +19,7 @@ pub struct SkceLossConfig {
     /// The estimator. Default: unbiased.
     #[config(default = "SkceForm::Unbiased")]
     pub form: SkceForm,
-    /// Fused or composed. Default: fused where possible.
+    /// The computation, fused or composed. Default: fused where possible.
     #[config(default = "Computation::Auto")]
     pub computation: Computation,
     /// Classes that stand for padding: their samples do not count, as in Burn's cross-entropy.

@@ -90,7 +90,7 @@ pub struct StepCounter {
 }
 
 impl StepCounter {
-    /// No step yet.
+    /// Creates a counter of no steps.
     pub fn new() -> Self {
         Self {
             id: ParamId::new(),
@@ -103,7 +103,7 @@ impl StepCounter {
         self.steps
     }
 
-    /// One step more.
+    /// Counts one more step.
     pub fn advance(&mut self) {
         self.steps += 1;
     }

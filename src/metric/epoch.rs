@@ -11,7 +11,7 @@ use burn::{
 use super::{CalibrationInput, Quantity};
 use crate::{
     distribution::{Categorical, Targets},
-    error::{Error, Result},
+    error::{Result, check_length},
 };
 
 /// A [`Quantity`] of all predictions of an epoch, as a numeric metric of Burn's trainer.
@@ -45,11 +45,11 @@ pub struct EpochMetric<Q> {
     name: MetricName,
     scale: Scale,
     batches: Vec<CalibrationInput>,
-    /// Of the epoch, once computed.
+    /// The value of the epoch, once computed.
     value: Option<f64>,
 }
 
-/// What the model gives.
+/// The output of the model.
 #[derive(Debug, Clone, Copy)]
 enum Scale {
     Logits,
@@ -57,12 +57,12 @@ enum Scale {
 }
 
 impl<Q: Quantity> EpochMetric<Q> {
-    /// Of a model that gives logits.
+    /// Takes the output of the model as logits.
     pub fn from_logits(quantity: Q) -> Self {
         Self::new(quantity, Scale::Logits)
     }
 
-    /// Of a model that gives probabilities.
+    /// Takes the output of the model as probabilities.
     pub fn from_probabilities(quantity: Q) -> Self {
         Self::new(quantity, Scale::Probabilities)
     }
@@ -77,7 +77,7 @@ impl<Q: Quantity> EpochMetric<Q> {
         }
     }
 
-    /// The same under another name, which must be one of its own among the metrics of a training.
+    /// Sets the name, which no other metric of the training may have.
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self {
             name: Arc::new(name.into()),
@@ -95,30 +95,22 @@ impl<Q: Quantity> EpochMetric<Q> {
         self.quantity.value(&predictions, &labels)
     }
 
-    /// All batches as one: `[n, m]` and `[n]`.
+    /// Joins all batches: `[n, m]` and `[n]`.
     fn epoch(&self) -> Result<(Tensor<2>, Tensor<1, Int>)> {
         let first = &self.batches[0].output;
         let (device, expected) = (first.device(), first.dims()[1]);
         for batch in &self.batches {
             let ([predictions, classes], [labels]) = (batch.output.dims(), batch.labels.dims());
             if classes != expected {
-                let got = classes;
-                return Err(Tensor::<1, Int>::mismatch(got, expected));
+                return Err(Tensor::<1, Int>::mismatch(classes, expected));
             }
-            if predictions != labels {
-                return Err(Error::Length {
-                    predictions,
-                    got: labels,
-                    what: "labels",
-                });
-            }
+            check_length(predictions, labels, "labels")?;
         }
-        let outputs = self.batches.iter().map(|batch| &batch.output);
-        let outputs = outputs
-            .map(|rows| rows.clone().to_device(&device))
-            .collect();
-        let labels = self.batches.iter().map(|batch| &batch.labels);
-        let labels = labels.map(|row| row.clone().to_device(&device)).collect();
+        let gathered = self.batches.iter().map(|batch| {
+            let (output, labels) = (batch.output.clone(), batch.labels.clone());
+            (output.to_device(&device), labels.to_device(&device))
+        });
+        let (outputs, labels) = gathered.unzip();
         Ok((Tensor::cat(outputs, 0), Tensor::cat(labels, 0)))
     }
 }

@@ -40,7 +40,7 @@ fn differences(value: &Value, usual: &Value, words: &mut Vec<String>) {
     }
 }
 
-/// All words of a value.
+/// Collects all words of a value.
 fn spell(value: &Value, words: &mut Vec<String>) {
     match value {
         Value::Object(fields) => fields.iter().for_each(|(key, field)| {

@@ -58,7 +58,7 @@ impl PValue {
     }
 }
 
-/// That of the omnibus test, from seed 0.
+/// The p-value of the omnibus test, from seed 0.
 impl Default for PValue {
     fn default() -> Self {
         Self::omnibus(0)

@@ -15,7 +15,7 @@ use crate::{
     score::{Brier, LogScore, Score, Spherical},
 };
 
-/// A number that predictions and labels have: what an [`EpochMetric`](super::EpochMetric) shows.
+/// A number that an [`EpochMetric`](super::EpochMetric) computes from predictions and labels.
 ///
 /// One of your own is a type with a name and a value.
 pub trait Quantity: Clone + Debug + Send + Sync {
@@ -23,7 +23,7 @@ pub trait Quantity: Clone + Debug + Send + Sync {
     /// different parameters, and without characters that file names cannot have.
     fn name(&self) -> String;
 
-    /// Whether a larger value is a better one. Default: no, as for errors and losses.
+    /// Tells whether a larger value is a better one. Default: no, as for errors and losses.
     fn higher_is_better(&self) -> bool {
         false
     }
@@ -32,7 +32,7 @@ pub trait Quantity: Clone + Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// What makes the value undefined.
+    /// Those of the quantity, where its value is undefined.
     fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64>;
 }
 

@@ -1,27 +1,20 @@
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, check_inside};
 
-/// Whether the level of a band is a probability other than 0 and 1.
+/// Checks that the level of a band is a probability other than 0 and 1.
 pub(super) fn check_level(level: f64) -> Result<()> {
-    match level > 0.0 && level < 1.0 {
-        true => Ok(()),
-        false => Err(Error::Parameter {
-            name: "the level of a consistency band",
-            value: level,
-            expected: "a number between 0 and 1",
-        }),
-    }
+    check_inside("the level of a consistency band", level)
 }
 
 /// The consistency band of a bin: the central interval in which the frequency of an event lies with
 /// probability at least `level` if it occurs with the given probabilities, independently.
 ///
-/// The number of occurrences has a Poisson binomial distribution, which Bröcker and Smith
-/// (*Increasing the reliability of reliability diagrams*, 2007) approximate by redrawing the
-/// labels; here it is computed, so that there is no seed and no noise of resampling. They resample
-/// the predictions too; given the predictions the band is exact. With `α = 1 − level` the counts
-/// below the band have a probability of at most `α/2`, and those above as well.
+/// The number of occurrences has a Poisson binomial distribution, which Bröcker and Smith 2007
+/// approximate by redrawing the labels; here it is computed, so that there is no seed and no noise of
+/// resampling. They resample the predictions too; given the predictions the band is exact. With
+/// `α = 1 − level` the counts below the band have a probability of at most `α/2`, and those above as
+/// well.
 ///
 /// Cost: `O(n·s)` for the standard deviation `s ≤ √n/2` of the count.
 pub(super) fn consistency_band(probabilities: &[f64], level: f64) -> (f64, f64) {

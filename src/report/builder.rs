@@ -59,7 +59,7 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
         }
     }
 
-    /// The predictions of the model.
+    /// Returns the predictions of the model.
     pub fn predictions(&self) -> &'a P {
         self.predictions
     }
@@ -138,9 +138,8 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
             Some(rows) => (before.select_rows(rows), targets.select_rows(rows)),
             None => (before.clone(), targets.clone()),
         };
-        let kernel = self
-            .kernel
-            .unwrap_or_else(|| P::default_joint_kernel(&observed));
+        let usual = || P::default_joint_kernel(&observed);
+        let kernel = self.kernel.unwrap_or_else(usual);
         let plan = Plan {
             targets,
             subject: &subject,

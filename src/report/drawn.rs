@@ -11,12 +11,12 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// As a file of SVG.
+    /// Writes a file of SVG.
     pub fn to_svg(&self) -> String {
         svg::document(&self.picture, &self.title, &self.description)
     }
 
-    /// As an element of a page.
+    /// Writes an element of a page.
     pub fn element(&self) -> String {
         svg::element(&self.picture, &self.title, &self.description)
     }
@@ -35,3 +35,30 @@ impl Drawn {
         file::write(path, &bytes)
     }
 }
+
+/// The pictures of a diagram, which the function `$drawn` draws alone.
+macro_rules! pictured {
+    ($diagram:ty, $drawn:ident, $(#[doc = $doc:literal])*) => {
+        impl $diagram {
+            $(#[doc = $doc])*
+            ///
+            /// The element `desc` holds all the numbers, for those who cannot see the picture.
+            pub fn to_svg(&self) -> String {
+                self.$drawn().to_svg()
+            }
+
+            /// Saves the picture, in the format of the extension: `svg` or `png` (960 pixels wide, with an
+            /// embedded font). Written aside and renamed.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::File`](crate::error::Error::File) for any other extension, or if the file cannot be
+            /// written.
+            pub fn save(&self, path: impl AsRef<std::path::Path>) -> crate::error::Result<()> {
+                self.$drawn().save(path.as_ref())
+            }
+        }
+    };
+}
+
+pub(super) use pictured;

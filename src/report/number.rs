@@ -29,7 +29,7 @@ pub(super) fn short(number: usize) -> String {
     }
 }
 
-/// With at most so many decimals, without zeros at the end.
+/// Writes a number with at most so many decimals, without zeros at the end.
 pub(super) fn decimals(x: f64, places: usize) -> String {
     let text = format!("{x:.places$}");
     let text = match text.contains('.') {
@@ -42,7 +42,7 @@ pub(super) fn decimals(x: f64, places: usize) -> String {
     }
 }
 
-/// With exactly four decimals, as in a table.
+/// Writes a number with four decimals, as in a table.
 pub(super) fn fixed(x: f64) -> String {
     format!("{x:.4}").replace('-', "−")
 }

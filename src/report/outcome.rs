@@ -3,6 +3,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde::Serialize;
+
 use super::{
     Section, answer,
     number::{decimals, whole},
@@ -11,16 +13,17 @@ use super::{
 };
 use crate::{error::Result, file};
 
-/// What a page says about a model, before and after recalibration; built by
+/// A report on a model, before and after recalibration, built by
 /// [`ReportBuilder`](super::ReportBuilder).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(bound = "")]
 #[non_exhaustive]
 pub struct Report<S: Section> {
     /// The title of the page.
     pub title: String,
     /// The number `n` of samples.
     pub samples: usize,
-    /// What is predicted, and how the diagrams show it.
+    /// The description of the targets and of the diagrams.
     pub subject: S::Subject,
     /// The probability of the bands of the diagrams and of the confidence intervals.
     pub level: f64,
@@ -33,7 +36,7 @@ pub struct Report<S: Section> {
     pub seed: u64,
     /// The numbers and diagrams of the model.
     pub before: S,
-    /// The same of the recalibrated model, if there is one.
+    /// The numbers and diagrams of the recalibrated model, if there is one.
     pub after: Option<S>,
 }
 

@@ -1,4 +1,4 @@
-//! What all pages are made of.
+//! The parts that all pages share.
 
 use super::number::{decimals, whole};
 use super::{drawn::Drawn, svg::escaped};
@@ -17,29 +17,28 @@ pub(super) fn page(title: &str, sections: &[String]) -> String {
     )
 }
 
-/// What the marks of pictures mean: small drawings on 24 × 16 pixels, and words.
-pub(super) fn key(entries: &[(&str, &str)]) -> String {
-    let entry = |(drawing, meaning): &(&str, &str)| {
+/// The meanings of the marks of pictures: small drawings on 24 × 16 pixels of a band, of a mark inside it,
+/// and of one outside, with words.
+pub(super) fn key(band: &str, inside: &str, outside: &str) -> String {
+    let entry = |drawing: &str, meaning: &str| {
         format!(
             "<li><svg viewBox=\"0 0 24 16\" aria-hidden=\"true\">{drawing}</svg>{meaning}</li>\n"
         )
     };
-    let entries: String = entries.iter().map(entry).collect();
-    format!("<ul class=\"key\">\n{entries}</ul>\n")
+    format!(
+        "<ul class=\"key\">\n{}{}{}</ul>\n",
+        entry(BAND, band),
+        entry(DISC, inside),
+        entry(DIAMOND, outside)
+    )
 }
 
-/// A band in a [`key`].
-pub(super) const BAND: &str =
+const BAND: &str =
     "<path class=\"fill-band line-edge\" fill=\"#d6d6d6\" stroke=\"#6e6e6e\" d=\"M4 1H20V15H4Z\"/>";
+const DISC: &str = "<circle class=\"fill-ink\" cx=\"12\" cy=\"8\" r=\"6\"/>";
+const DIAMOND: &str = "<path class=\"fill-alarm\" fill=\"#b02018\" d=\"M12 0L20 8L12 16L4 8Z\"/>";
 
-/// The mark of what is inside its band.
-pub(super) const DISC: &str = "<circle class=\"fill-ink\" cx=\"12\" cy=\"8\" r=\"6\"/>";
-
-/// The mark of what is outside.
-pub(super) const DIAMOND: &str =
-    "<path class=\"fill-alarm\" fill=\"#b02018\" d=\"M12 0L20 8L12 16L4 8Z\"/>";
-
-/// What has to be said about numbers after recalibration.
+/// The caveat of numbers after recalibration.
 pub(super) fn fitted_elsewhere(is_recalibrated: bool) -> &'static str {
     match is_recalibrated {
         true => {
@@ -67,12 +66,12 @@ pub(super) fn bandwidth(kernel: &Kernel) -> String {
     }
 }
 
-/// How the answer comes about.
+/// The method of the answer.
 pub(super) const ANSWER: &str = "Verdict: the omnibus test, of all samples. Its p-value is exact: the rank of the data among data \
      redrawn from the predictions. The p-values of its aspects are adjusted for their number (Westfall \
      and Young 1993). ";
 
-/// How many of the samples the SKCE is of, where not of all.
+/// The number of samples of the SKCE, where it is not of all.
 pub(super) fn drawn_at_random(skce_samples: usize, samples: usize) -> String {
     match skce_samples < samples {
         true => format!(", on {} samples drawn at random", whole(skce_samples)),
@@ -80,7 +79,7 @@ pub(super) fn drawn_at_random(skce_samples: usize, samples: usize) -> String {
     }
 }
 
-/// With the first letter capital.
+/// Makes the first letter capital.
 pub(super) fn capital(name: &str) -> String {
     let mut characters = name.chars();
     let first = characters.next().map(|first| first.to_uppercase());

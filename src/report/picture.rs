@@ -68,7 +68,7 @@ impl Pen {
     }
 }
 
-/// Where text stands relative to its point; vertically the point is at half the height of a digit.
+/// The place of text relative to its point; vertically the point is at half the height of a digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -117,6 +117,6 @@ impl Shape {
     }
 }
 
-/// How far below its point the foot of a line of text is, in sizes of the font: half the height of
-/// a digit.
+/// The distance of the foot of a line of text from its point, in sizes of the font: half the height of a
+/// digit.
 pub(super) const FOOT: f64 = 0.36;

@@ -46,7 +46,7 @@ pub struct PitDiagram {
 }
 
 impl PitDiagram {
-    /// Of the transforms of all coordinates together.
+    /// Counts the transforms of all coordinates together.
     ///
     /// # Errors
     ///
@@ -61,7 +61,7 @@ impl PitDiagram {
         Self::of(counts, None, level)
     }
 
-    /// Of the transforms of one coordinate.
+    /// Counts the transforms of one coordinate.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl PitDiagram {
         count as f64 * self.counts.len() as f64 / self.values() as f64
     }
 
-    /// Whether the count of a bin lies in the band.
+    /// Tells whether the count of a bin lies in the band.
     ///
     /// # Panics
     ///

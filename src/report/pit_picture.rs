@@ -1,35 +1,20 @@
-use std::path::Path;
-
 use super::{
     PitDiagram,
-    drawn::Drawn,
+    drawn::{Drawn, pictured},
     frame::{Frame, mark, single_plot},
     number::{decimals, whole},
     picture::{Paint, Pen, Picture, Shape},
 };
-use crate::error::Result;
 
-impl PitDiagram {
+pictured!(
+    PitDiagram,
+    drawn_alone,
     /// The picture as a file of SVG that scales: a bar for each bin, with its top marked, over the grey
     /// band, whose ends are lines; the dashed line is the uniform density. The mark of a bar inside the
     /// band is a disc, that of one outside a red diamond.
-    ///
-    /// The element `desc` holds all the numbers, for those who cannot see the picture.
-    pub fn to_svg(&self) -> String {
-        self.drawn_alone().to_svg()
-    }
+);
 
-    /// Saves the picture, in the format of the extension: `svg` or `png` (960 pixels wide, with an
-    /// embedded font). Written aside and renamed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`](crate::error::Error::File) for any other extension, or if the file cannot be
-    /// written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.drawn_alone().save(path.as_ref())
-    }
-
+impl PitDiagram {
     fn title(&self) -> String {
         let what = match self.coordinate {
             Some(coordinate) => format!(" of coordinate {coordinate} (counted from 0)"),
@@ -42,7 +27,7 @@ impl PitDiagram {
         self.drawn("PIT", self.title())
     }
 
-    /// All that the picture shows, in words.
+    /// Describes the picture in words.
     fn description(&self) -> String {
         let mut text = format!(
             "{} values in {} bins of equal width, as densities, 1 if the model is calibrated. The {} % \
@@ -68,7 +53,7 @@ impl PitDiagram {
         text
     }
 
-    /// Where a bin begins.
+    /// The lower edge of a bin.
     pub(super) fn edge(&self, bin: usize) -> f64 {
         bin as f64 / self.counts.len() as f64
     }
@@ -134,7 +119,7 @@ impl PitDiagram {
     }
 }
 
-/// From 0 in steps of 1, 2 or 5 times a power of ten, at most six.
+/// Ticks from 0 in steps of 1, 2 or 5 times a power of ten, at most six.
 fn ticks(top: f64) -> impl Iterator<Item = f64> {
     let power = 10f64.powf(top.log10().floor() - 1.0);
     let steps = [1.0, 2.0, 5.0, 10.0, 20.0].map(|step| step * power);

@@ -1,12 +1,11 @@
 use super::band::check_level;
 use crate::{
-    error::{Error, Result},
+    error::{Result, check_samples},
     estimator::regression::{QuantileCurve, QuantilePoint},
 };
 
-/// How often targets are at most the predicted quantiles, against the level of these (Kuleshov, Fenner,
-/// Ermon: *Accurate uncertainties for deep learning using calibrated regression*, 2018), with the band
-/// in which the whole curve of a calibrated model lies.
+/// The frequency of targets that are at most the predicted quantile, against its level (Kuleshov, Fenner,
+/// Ermon 2018), with the band in which the whole curve of a calibrated model lies.
 ///
 /// The band is `level ± ε` with `ε = √(ln(2/α)/2n)`, `α = 1 − level of the band`: by the inequality of
 /// Dvoretzky, Kiefer and Wolfowitz with Massart's constant (1990) it holds at all levels at once, for
@@ -32,7 +31,7 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct QuantileDiagram {
     /// Levels and frequencies, by increasing level.
@@ -44,7 +43,7 @@ pub struct QuantileDiagram {
 }
 
 impl QuantileDiagram {
-    /// Of the frequencies among so many values, samples times coordinates.
+    /// Takes the frequencies among `values` values, samples times coordinates.
     ///
     /// # Errors
     ///
@@ -52,21 +51,15 @@ impl QuantileDiagram {
     pub fn new(mut curve: QuantileCurve, values: usize, level: f64) -> Result<Self> {
         check_level(level)?;
         curve.points.sort_by(|a, b| a.level.total_cmp(&b.level));
-        match values {
-            0 => Err(Error::TooFewSamples {
-                what: "a quantile diagram",
-                needed: 1,
-                got: 0,
-            }),
-            _ => Ok(Self {
-                curve,
-                values,
-                level,
-            }),
-        }
+        check_samples("a quantile diagram", 1, values)?;
+        Ok(Self {
+            curve,
+            values,
+            level,
+        })
     }
 
-    /// Half the width of the band, `ε`.
+    /// The half of the width of the band, `ε`.
     pub fn half_width(&self) -> f64 {
         ((2.0 / (1.0 - self.level)).ln() / (2.0 * self.values as f64)).sqrt()
     }
@@ -77,7 +70,7 @@ impl QuantileDiagram {
         ((level - half).max(0.0), (level + half).min(1.0))
     }
 
-    /// Whether a point lies in the band.
+    /// Tells whether a point lies in the band.
     pub fn is_inside(&self, point: &QuantilePoint) -> bool {
         let (low, high) = self.band(point.level);
         (low..=high).contains(&point.frequency)

@@ -1,39 +1,24 @@
-use std::path::Path;
-
 use super::{
     QuantileDiagram,
-    drawn::Drawn,
+    drawn::{Drawn, pictured},
     frame::{Frame, mark, single_plot},
     number::{decimals, fixed, whole},
     picture::{Paint, Pen, Picture, Shape},
 };
-use crate::error::Result;
 
-impl QuantileDiagram {
+pictured!(
+    QuantileDiagram,
+    drawn_alone,
     /// The picture as a file of SVG that scales: the curve with a mark at each level, over the band
     /// around the dashed diagonal. A mark inside the band is a disc, one outside a red diamond.
-    ///
-    /// The element `desc` holds all the numbers, for those who cannot see the picture.
-    pub fn to_svg(&self) -> String {
-        self.drawn_alone().to_svg()
-    }
+);
 
-    /// Saves the picture, in the format of the extension: `svg` or `png` (960 pixels wide, with an
-    /// embedded font). Written aside and renamed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`](crate::error::Error::File) for any other extension, or if the file cannot be
-    /// written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.drawn_alone().save(path.as_ref())
-    }
-
+impl QuantileDiagram {
     pub(super) fn drawn_alone(&self) -> Drawn {
         self.drawn("quantiles", TITLE.into())
     }
 
-    /// All that the picture shows, in words.
+    /// Describes the picture in words.
     fn description(&self) -> String {
         let mut text = format!(
             "{} values, mean distance {} from the diagonal. Of the {} levels, {} are outside the {} % band, \

@@ -1,39 +1,46 @@
 use burn::tensor::Tensor;
 use rand::{SeedableRng, rngs::StdRng};
+use serde::{Serialize, Serializer};
 
 use super::{
     PitDiagram, Plan, QuantileDiagram, Report, Reportable, Scored, Section,
     answer::interval,
     drawn::Drawn,
     number::{decimals, fixed, percent, points, significant, whole},
-    page::{self, BAND, DIAMOND, DISC, Figure, bandwidth, profile},
+    page::{self, Figure, bandwidth, profile},
     section::Parts,
     table::{self, Cell, Quantity},
 };
 use crate::{
     distribution::Geometry,
-    error::Result,
+    error::{Result, serialize_or_reason},
     estimator::regression::{IntervalCoverage, QuantileCalibration, QuantilePoint, Sharpness},
     host::to_vec,
     hypothesis::OmnibusOutcome,
     kernel::{RealKernel, RealProfile, TargetKernel, TensorKernel},
+    names,
     score::{Crps, Interval, IntervalOverconfidence, MeanEstimate, Score},
 };
 
 /// The numbers and diagrams of one set of predictions over `ℝ^d`. Of the coordinates of a sample all are
 /// means, but for the scores: the CRPS is summed over them, the log score is of the vector.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct QuantileSection {
     /// The omnibus test of all samples, or why there is none.
+    #[serde(serialize_with = "serialize_or_reason")]
     pub omnibus: Result<OmnibusOutcome>,
-    /// By how much central intervals of 90 % are promised to cover more targets than they do.
+    /// The coverage that central intervals of 90 % promise less that which they have.
+    #[serde(serialize_with = "serialize_or_reason")]
     pub overconfidence: Result<Interval>,
     /// The unbiased SKCE, or why there is none.
+    #[serde(serialize_with = "serialize_or_reason")]
     pub skce: Result<Interval>,
     /// The log score, or why it is infinite; none of predictions without a density.
+    #[serde(serialize_with = "serialize_log")]
     pub log: Option<Result<MeanEstimate>>,
     /// The continuous ranked probability score, or why it is not finite.
+    #[serde(serialize_with = "serialize_or_reason")]
     pub crps: Result<MeanEstimate>,
     /// The mean predicted standard deviation and variance.
     pub sharpness: Sharpness,
@@ -41,7 +48,7 @@ pub struct QuantileSection {
     pub root_mean_squared_error: f64,
     /// The coverage of the central intervals of 50 %, and their width.
     pub half: IntervalCoverage,
-    /// The same of 90 %.
+    /// The coverage of the central intervals of 90 %, and their width.
     pub ninety: IntervalCoverage,
     /// The histogram of the probability integral transforms, of all coordinates together.
     pub pit: PitDiagram,
@@ -50,8 +57,18 @@ pub struct QuantileSection {
     pub quantiles: QuantileDiagram,
 }
 
+fn serialize_log<S: Serializer>(
+    log: &Option<Result<MeanEstimate>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match log {
+        Some(log) => serialize_or_reason(log, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
 /// The real numbers that a page is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Coordinates {
     /// The dimension `d` of the targets.
@@ -193,81 +210,81 @@ impl Section for QuantileSection {
     }
 
     fn quantities() -> Vec<Quantity<Self>> {
-        QUANTITIES.to_vec()
+        quantities()
     }
 }
 
-/// In the order of the table.
-const QUANTITIES: [Quantity<QuantileSection>; 8] = [
-    Quantity {
-        name: "Overconfidence of 90&#160;% intervals, points",
-        meaning: "The 90 % that central intervals promise to cover less what they cover, in hundredths \
+/// The quantities in the order of the table.
+fn quantities() -> Vec<Quantity<QuantileSection>> {
+    vec![
+        Quantity {
+            name: names::INTERVAL_OVERCONFIDENCE.with("points"),
+            meaning: "The 90 % that central intervals promise to cover less what they cover, in hundredths \
                   of a probability: above 0 predictions are too narrow, below 0 too wide.",
-        cell: |summary| Cell::interval(&summary.overconfidence, points),
-    },
-    Quantity {
-        name: "Log score",
-        meaning: "Mean of −ln of the predicted density at the target; it rewards calibration and \
+            cell: |summary| Cell::interval(&summary.overconfidence, points),
+        },
+        Quantity {
+            name: names::LOG,
+            meaning: "Mean of −ln of the predicted density at the target; it rewards calibration and \
                   knowledge together, depends on the units of the targets, so that only differences \
                   mean something, and a single confident error can dominate it.",
-        cell: |summary| match &summary.log {
-            Some(Ok(mean)) => Cell::mean(mean, fixed),
-            Some(Err(reason)) => Cell::missing("–", reason),
-            None => Cell::missing("–", "these predictions have no density"),
+            cell: |summary| match &summary.log {
+                Some(Ok(mean)) => Cell::mean(mean, fixed),
+                Some(Err(reason)) => Cell::missing("–", reason),
+                None => Cell::missing("–", "these predictions have no density"),
+            },
         },
-    },
-    Quantity {
-        name: "CRPS",
-        meaning: "Continuous ranked probability score, in units of the targets, 0 at best: the \
+        Quantity {
+            name: names::CRPS,
+            meaning: "Continuous ranked probability score, in units of the targets, 0 at best: the \
                   absolute error, made fair to predictions that admit what they do not know; it mixes \
                   calibration and knowledge as the log score does.",
-        cell: |summary| match &summary.crps {
-            Ok(mean) => Cell::mean(mean, significant),
-            Err(reason) => Cell::missing("–", reason),
+            cell: |summary| match &summary.crps {
+                Ok(mean) => Cell::mean(mean, significant),
+                Err(reason) => Cell::missing("–", reason),
+            },
         },
-    },
-    Quantity {
-        name: "Mean predicted standard deviation",
-        meaning: "How wide the predictions are, their sharpness; less is better only among calibrated \
+        Quantity {
+            name: names::STANDARD_DEVIATION,
+            meaning: "How wide the predictions are, their sharpness; less is better only among calibrated \
                   models.",
-        cell: |summary| Cell::mean(&summary.sharpness.standard_deviation, significant),
-    },
-    Quantity {
-        name: "Root mean squared error",
-        meaning: "The error that the predicted means have; it says nothing about the rest of the \
+            cell: |summary| Cell::mean(&summary.sharpness.standard_deviation, significant),
+        },
+        Quantity {
+            name: names::ROOT_MEAN_SQUARED_ERROR,
+            meaning: "The error that the predicted means have; it says nothing about the rest of the \
                   predictions.",
-        cell: |summary| Cell::of(significant(summary.root_mean_squared_error)),
-    },
-    Quantity {
-        name: "Coverage of 50&#160;% intervals",
-        meaning: "The share of targets between the predicted quartiles, 50 % if the model is \
+            cell: |summary| Cell::of(significant(summary.root_mean_squared_error)),
+        },
+        Quantity {
+            name: names::COVERAGE_50,
+            meaning: "The share of targets between the predicted quartiles, 50 % if the model is \
                   calibrated; the reverse does not hold.",
-        cell: |summary| Cell::mean(&summary.half.coverage, percent),
-    },
-    Quantity {
-        name: "Coverage of 90&#160;% intervals",
-        meaning: "The share of targets between the predicted quantiles at 5 % and 95 %, 90 % if the \
+            cell: |summary| Cell::mean(&summary.half.coverage, percent),
+        },
+        Quantity {
+            name: names::COVERAGE_90,
+            meaning: "The share of targets between the predicted quantiles at 5 % and 95 %, 90 % if the \
                   model is calibrated; less tells of predictions that are too certain.",
-        cell: |summary| Cell::mean(&summary.ninety.coverage, percent),
-    },
-    Quantity {
-        name: "Quantile calibration error",
-        meaning: "Mean distance of the marks in the diagram of quantiles from the diagonal; it averages \
+            cell: |summary| Cell::mean(&summary.ninety.coverage, percent),
+        },
+        Quantity {
+            name: names::QUANTILE_CALIBRATION,
+            meaning: "Mean distance of the marks in the diagram of quantiles from the diagonal; it averages \
                   over all predictions, and is above 0 for a calibrated model too.",
-        cell: |summary| Cell::of(fixed(summary.quantiles.curve.mean_absolute_error())),
-    },
-];
+            cell: |summary| Cell::of(fixed(summary.quantiles.curve.mean_absolute_error())),
+        },
+    ]
+}
 
 impl Report<QuantileSection> {
     fn transforms(&self) -> String {
         let level = decimals(100.0 * self.level, 2);
         let band =
             format!("where {level} % of the bars of a calibrated model would end, bin by bin");
-        let key = page::key(&[
-            (BAND, &band),
-            (DISC, "a bar that ends inside the band"),
-            (DIAMOND, "a bar that ends outside the band"),
-        ]);
+        let [inside, outside] =
+            ["inside", "outside"].map(|end| format!("a bar that ends {end} the band"));
+        let key = page::key(&band, &inside, &outside);
         let figures = self.figures(("all", "All targets"), "", |summary, heading, what| {
             let pit = &summary.pit;
             let title = format!("Histogram of probability integral transforms: {what}");
@@ -295,11 +312,9 @@ impl Report<QuantileSection> {
     fn quantiles(&self) -> String {
         let level = decimals(100.0 * self.level, 2);
         let band = format!("where the whole curve of a calibrated model lies, with {level} %");
-        let key = page::key(&[
-            (BAND, &band),
-            (DISC, "a level whose share is inside the band"),
-            (DIAMOND, "a level whose share is outside the band"),
-        ]);
+        let [inside, outside] =
+            ["inside", "outside"].map(|side| format!("a level whose share is {side} the band"));
+        let key = page::key(&band, &inside, &outside);
         let figures = self.figures(("all", "All targets"), "", |summary, heading, what| {
             let diagram = &summary.quantiles;
             let title = format!("Calibration of quantiles: {what}");
@@ -332,7 +347,7 @@ impl Report<QuantileSection> {
     }
 }
 
-/// How far a coverage is off its level.
+/// The difference of a coverage from its level, in words.
 fn direction(excess: f64) -> String {
     let points = decimals(100.0 * excess.abs(), 2);
     match excess {

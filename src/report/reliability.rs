@@ -8,7 +8,7 @@ use crate::{
     estimator::{Binning, Event, equal_width_bin},
 };
 
-/// How a [`ReliabilityDiagram`] is made: of which event, in which bins, with which band.
+/// The settings of a [`ReliabilityDiagram`]: event, bins, and level of the bands.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Reliability {
     /// The event, by default that the most likely class is the right one.
@@ -27,7 +27,7 @@ impl Default for Reliability {
 }
 
 impl Reliability {
-    /// Of an event, in 15 bins of equal width, with bands of 95 %.
+    /// Takes an event, in 15 bins of equal width, with bands of 95 %.
     pub fn new(event: Event) -> Self {
         Self {
             event,
@@ -36,17 +36,17 @@ impl Reliability {
         }
     }
 
-    /// With other bins.
+    /// Sets the bins.
     pub fn with_binning(self, binning: Binning) -> Self {
         Self { binning, ..self }
     }
 
-    /// With bands of another probability.
+    /// Sets the probability of the bands.
     pub fn with_level(self, level: f64) -> Self {
         Self { level, ..self }
     }
 
-    /// The diagram of data.
+    /// Makes the diagram of data.
     ///
     /// # Shapes
     ///
@@ -123,19 +123,19 @@ impl Reliability {
 /// More bars than this cannot be told apart.
 const MOST_BARS: usize = 50;
 
-/// What a bin of a [`ReliabilityDiagram`] holds.
+/// A bin of a [`ReliabilityDiagram`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReliabilityBin {
-    /// Where it begins: of bins of equal width their edge, of others the least probability in it.
+    /// The lower end: the edge of a bin of equal width, the least probability in any other.
     pub lower: f64,
-    /// Where it ends, likewise.
+    /// The upper end, likewise.
     pub upper: f64,
     /// The number `n_b` of samples, at least 1.
     pub count: usize,
     /// Their mean predicted probability `r̄_b`.
     pub confidence: f64,
-    /// How often the event occurred among them, `c̄_b`.
+    /// The frequency of the event among them, `c̄_b`.
     pub frequency: f64,
     /// The consistency band: the least and the greatest frequency of the central interval that holds
     /// that of a calibrated model with probability [`ReliabilityDiagram::level`] or more, given the
@@ -152,15 +152,15 @@ impl ReliabilityBin {
         self.frequency - self.confidence
     }
 
-    /// Whether the frequency lies in the band.
+    /// Tells whether the frequency lies in the band.
     pub fn is_inside(&self) -> bool {
         (self.band.0..=self.band.1).contains(&self.frequency)
     }
 }
 
-/// Predicted probabilities of an event against how often it occurred, bin by bin (DeGroot and
-/// Fienberg 1983; Niculescu-Mizil and Caruana 2005), with consistency bands (Bröcker, Smith:
-/// *Increasing the reliability of reliability diagrams*, 2007).
+/// The predicted probabilities of an event against its frequencies, bin by bin (DeGroot and
+/// Fienberg 1983; Niculescu-Mizil and Caruana 2005), with consistency bands (Bröcker and
+/// Smith 2007).
 ///
 /// Where a bin lies off the diagonal and outside its band, the model is miscalibrated there; a point
 /// inside its band does not show that it is calibrated. The diagram sees one event, and depends on
@@ -193,7 +193,7 @@ impl ReliabilityDiagram {
         self.mean(|bin| bin.confidence)
     }
 
-    /// How often the event occurred.
+    /// The frequency of the event.
     pub fn frequency(&self) -> f64 {
         self.mean(|bin| bin.frequency)
     }

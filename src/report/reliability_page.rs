@@ -2,7 +2,7 @@ use super::{
     Classes, ReliabilityBin, ReliabilityDiagram, ReliabilitySection, Report,
     drawn::Drawn,
     number::{decimals, fixed, percent, whole},
-    page::{self, BAND, DIAMOND, DISC, Figure},
+    page::{self, Figure},
     picture::Picture,
     svg::escaped,
     table,
@@ -101,18 +101,12 @@ fn drawn(diagram: &ReliabilityDiagram, picture: Picture, what: &str) -> Drawn {
     }
 }
 
-/// What the marks mean.
+/// The meanings of the marks.
 fn key(level: f64) -> String {
     let level = decimals(100.0 * level, 2);
     let band = format!("where {level} % of the marks of a calibrated model would lie, bin by bin");
-    page::key(&[
-        (BAND, &band),
-        (
-            DISC,
-            "a bin inside its band; larger marks hold more samples",
-        ),
-        (DIAMOND, "a bin outside its band"),
-    ])
+    let inside = "a bin inside its band; larger marks hold more samples";
+    page::key(&band, inside, "a bin outside its band")
 }
 
 /// The numbers of a picture.

@@ -1,36 +1,22 @@
-use std::path::Path;
-
 use super::{
     ReliabilityBin, ReliabilityDiagram,
-    drawn::Drawn,
+    drawn::{Drawn, pictured},
     frame::{Frame, mark, text, upright},
     number::{decimals, fixed, short, whole},
     picture::{Anchor, Paint, Pen, Picture, Shape},
 };
-use crate::{error::Result, estimator::Event};
+use crate::estimator::Event;
 
-impl ReliabilityDiagram {
+pictured!(
+    ReliabilityDiagram,
+    drawn,
     /// The picture as a file of SVG that scales: the bands as grey boxes, over them a mark for each
     /// bin, larger for more samples, with a line to the dashed diagonal; below, how many samples
-    /// have which probability. A mark inside its band is a disc, one outside a red diamond.
-    ///
-    /// The element `desc` holds all the numbers, for those who cannot see the picture. It is drawn
-    /// on a width of 480, with text that remains readable on a phone.
-    pub fn to_svg(&self) -> String {
-        self.drawn().to_svg()
-    }
+    /// have which probability. A mark inside its band is a disc, one outside a red diamond. It is drawn on
+    /// a width of 480, with text that remains readable on a phone.
+);
 
-    /// Saves the picture, in the format of the extension: `svg` or `png` (960 pixels wide, with an
-    /// embedded font). Written aside and renamed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`](crate::error::Error::File) for any other extension, or if the file cannot be
-    /// written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.drawn().save(path.as_ref())
-    }
-
+impl ReliabilityDiagram {
     pub(super) fn drawn(&self) -> Drawn {
         Drawn {
             picture: self.full(self.heading()),
@@ -39,7 +25,7 @@ impl ReliabilityDiagram {
         }
     }
 
-    /// What stands in the picture, which does not know how its reader counts classes.
+    /// The heading in the picture, which does not know how its reader counts classes.
     fn heading(&self) -> &'static str {
         match self.event {
             Event::TopLabel => "top label",
@@ -56,7 +42,7 @@ impl ReliabilityDiagram {
         }
     }
 
-    /// All that the picture shows, in words.
+    /// Describes the picture in words.
     pub(super) fn description(&self) -> String {
         let level = decimals(100.0 * self.level, 2);
         let mut text = format!(

@@ -1,6 +1,7 @@
 use std::cmp::Reverse;
 
 use burn::tensor::{Int, Tensor};
+use serde::Serialize;
 
 use super::{
     Plan, Reliability, ReliabilityDiagram, Report, Reportable, Section,
@@ -13,32 +14,38 @@ use super::{
 };
 use crate::{
     distribution::Categorical,
-    error::{Error, Result},
+    error::{Result, check_parameter, serialize_or_reason},
     estimator::{Binning, Estimator, Event, KolmogorovSmirnov, Tce},
     hypothesis::OmnibusOutcome,
     kernel::{Distance, Kernel},
+    names,
     score::{Brier, Interval, LogScore, MeanEstimate, Overconfidence, Score},
 };
 
 /// The numbers and diagrams of one set of class probabilities.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct ReliabilitySection {
     /// The omnibus test of all samples, or why there is none.
+    #[serde(serialize_with = "serialize_or_reason")]
     pub omnibus: Result<OmnibusOutcome>,
     /// The overconfidence of the top label.
+    #[serde(serialize_with = "serialize_or_reason")]
     pub overconfidence: Result<Interval>,
     /// The debiased calibration error of order 2 of the top label, that of [`Tce::default`].
+    #[serde(serialize_with = "serialize_or_reason")]
     pub ece_debiased: Result<Interval>,
     /// The unbiased SKCE of all probabilities, or why there is none.
+    #[serde(serialize_with = "serialize_or_reason")]
     pub skce: Result<Interval>,
-    /// How often the most likely class was the right one, with its standard error.
+    /// The accuracy: the frequency with which the most likely class was the right one.
     pub accuracy: MeanEstimate,
     /// The mean confidence in the most likely class.
     pub confidence: MeanEstimate,
     /// The Brier score.
     pub brier: MeanEstimate,
     /// The log score, or why it is infinite.
+    #[serde(serialize_with = "serialize_or_reason")]
     pub log: Result<MeanEstimate>,
     /// The expected calibration error of the top label, in the bins of the diagram.
     pub ece: f64,
@@ -51,10 +58,10 @@ pub struct ReliabilitySection {
 }
 
 /// The classes that a page is about.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Classes {
-    /// What the `m` classes are called.
+    /// The names of the `m` classes.
     pub names: Vec<String>,
     /// The classes that have a diagram of their own: those with most labels.
     pub shown: Vec<usize>,
@@ -94,14 +101,11 @@ impl Reportable for Categorical {
     fn subject(&self, labels: &Tensor<1, Int>, options: ReliabilityOptions) -> Result<Classes> {
         let m = self.classes();
         let names = match options.names {
-            Some(names) if names.len() != m => {
-                return Err(Error::Parameter {
-                    name: "the number of class names",
-                    value: names.len() as f64,
-                    expected: "one for each class",
-                });
+            Some(names) => {
+                let (name, count) = ("the number of class names", names.len());
+                check_parameter(count == m, name, count as f64, "one for each class")?;
+                names
             }
-            Some(names) => names,
             None => (0..m).map(|class| class.to_string()).collect(),
         };
         Ok(Classes {
@@ -222,67 +226,69 @@ impl Section for ReliabilitySection {
     }
 
     fn quantities() -> Vec<Quantity<Self>> {
-        QUANTITIES.to_vec()
+        quantities()
     }
 }
 
-/// In the order of the table.
-const QUANTITIES: [Quantity<ReliabilitySection>; 8] = [
-    Quantity {
-        name: "Overconfidence, points",
-        meaning: "Mean confidence less accuracy, in hundredths of a probability, below 0 of a model that \
+/// The quantities in the order of the table.
+fn quantities() -> Vec<Quantity<ReliabilitySection>> {
+    vec![
+        Quantity {
+            name: names::OVERCONFIDENCE.with("points"),
+            meaning: "Mean confidence less accuracy, in hundredths of a probability, below 0 of a model that \
                   is underconfident; over- and underconfidence of different samples cancel.",
-        cell: |summary| Cell::interval(&summary.overconfidence, points),
-    },
-    Quantity {
-        name: "ECE of order 2, debiased, points",
-        meaning: "Root of the mean squared distance between confidence and accuracy in 15 bins of equal \
+            cell: |summary| Cell::interval(&summary.overconfidence, points),
+        },
+        Quantity {
+            name: names::ECE_DEBIASED.with("points"),
+            meaning: "Root of the mean squared distance between confidence and accuracy in 15 bins of equal \
                   mass, less what chance adds to it; it sees the most likely class only.",
-        cell: |summary| Cell::interval(&summary.ece_debiased, points),
-    },
-    Quantity {
-        name: "Accuracy",
-        meaning: "How often the most likely class was the right one; it says nothing about the \
+            cell: |summary| Cell::interval(&summary.ece_debiased, points),
+        },
+        Quantity {
+            name: names::ACCURACY,
+            meaning: "How often the most likely class was the right one; it says nothing about the \
                   probabilities.",
-        cell: |summary| Cell::mean(&summary.accuracy, percent),
-    },
-    Quantity {
-        name: "Mean confidence",
-        meaning: "The accuracy that the model claims; a calibrated model claims the one it has, but \
+            cell: |summary| Cell::mean(&summary.accuracy, percent),
+        },
+        Quantity {
+            name: names::CONFIDENCE,
+            meaning: "The accuracy that the model claims; a calibrated model claims the one it has, but \
                   so does one whose over- and underconfidence cancel.",
-        cell: |summary| Cell::mean(&summary.confidence, percent),
-    },
-    Quantity {
-        name: "Brier score",
-        meaning: "Mean squared distance of the probabilities from the outcome, from 0 (best) to 2; \
+            cell: |summary| Cell::mean(&summary.confidence, percent),
+        },
+        Quantity {
+            name: names::BRIER,
+            meaning: "Mean squared distance of the probabilities from the outcome, from 0 (best) to 2; \
                   it rewards calibration and knowledge together, and cannot say which of them is \
                   lacking.",
-        cell: |summary| Cell::mean(&summary.brier, fixed),
-    },
-    Quantity {
-        name: "Log score",
-        meaning: "Mean surprise at the outcome in nats, 0 at best; it mixes calibration and \
-                  knowledge as the Brier score does, and a single confident error can dominate it.",
-        cell: |summary| match &summary.log {
-            Ok(mean) => Cell::mean(mean, fixed),
-            Err(reason) => Cell::missing("∞", reason),
+            cell: |summary| Cell::mean(&summary.brier, fixed),
         },
-    },
-    Quantity {
-        name: "ECE, top label",
-        meaning: "Mean distance of the marks in the diagram from the diagonal, weighted by samples; \
+        Quantity {
+            name: names::LOG,
+            meaning: "Mean surprise at the outcome in nats, 0 at best; it mixes calibration and \
+                  knowledge as the Brier score does, and a single confident error can dominate it.",
+            cell: |summary| match &summary.log {
+                Ok(mean) => Cell::mean(mean, fixed),
+                Err(reason) => Cell::missing("∞", reason),
+            },
+        },
+        Quantity {
+            name: names::ECE_TOP_LABEL,
+            meaning: "Mean distance of the marks in the diagram from the diagonal, weighted by samples; \
                   it depends on the bins, sees the most likely class only, and is above 0 for a \
                   calibrated model too.",
-        cell: |summary| Cell::of(fixed(summary.ece)),
-    },
-    Quantity {
-        name: "KS, top label",
-        meaning: "Kolmogorov–Smirnov error: the largest gap between what confidence promised and \
+            cell: |summary| Cell::of(fixed(summary.ece)),
+        },
+        Quantity {
+            name: names::KS,
+            meaning: "Kolmogorov–Smirnov error: the largest gap between what confidence promised and \
                   what came true, summed up to some confidence; it needs no bins, but sees the most \
                   likely class only and is above 0 for a calibrated model too.",
-        cell: |summary| Cell::of(fixed(summary.ks)),
-    },
-];
+            cell: |summary| Cell::of(fixed(summary.ks)),
+        },
+    ]
+}
 
 fn direction(excess: f64) -> String {
     let points = decimals(100.0 * excess.abs(), 2);

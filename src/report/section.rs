@@ -2,6 +2,7 @@ use std::fmt::Debug;
 
 use burn::tensor::Tensor;
 use rand::Rng;
+use serde::Serialize;
 
 use super::{Report, answer::interval, drawn::Drawn, table::Quantity};
 use crate::{
@@ -24,7 +25,7 @@ use crate::{
 pub trait Reportable: Omnibus {
     /// The numbers and diagrams of one set of predictions.
     type Section: Section<Subject = Self::Subject, Kernel = Self::Kernel>;
-    /// What is predicted, and how the diagrams show it.
+    /// The description of the targets and of the diagrams.
     type Subject: Clone + Debug;
     /// The kernel of the SKCE.
     type Kernel: JointKernel<Self>;
@@ -36,7 +37,7 @@ pub trait Reportable: Omnibus {
     /// The kernel of the SKCE, unless another is asked for.
     fn default_joint_kernel(targets: &Self::Targets) -> Self::Kernel;
 
-    /// What is predicted.
+    /// Describes the targets and the diagrams.
     ///
     /// # Errors
     ///
@@ -100,11 +101,11 @@ impl Scored for Samples {
 }
 
 /// The numbers and diagrams of one set of predictions.
-pub trait Section: Clone + Debug {
-    /// What is predicted, and how the diagrams show it.
-    type Subject: Clone + Debug;
+pub trait Section: Clone + Debug + Serialize {
+    /// The description of the targets and of the diagrams.
+    type Subject: Clone + Debug + Serialize;
     /// The kernel of the SKCE.
-    type Kernel: Clone + Debug;
+    type Kernel: Clone + Debug + Serialize;
 
     /// The outcome of the omnibus test of all samples, or why there is none.
     fn omnibus(&self) -> &Result<OmnibusOutcome>;
@@ -122,9 +123,9 @@ pub trait Section: Clone + Debug {
     fn quantities() -> Vec<Quantity<Self>>;
 }
 
-/// What a page says about one kind of prediction.
+/// The parts of a page that depend on the kind of prediction.
 pub struct Parts {
-    /// What the predictions are of, after their number.
+    /// The words after the number of predictions.
     pub(super) of: String,
     /// Names of classes, where these have some.
     pub(super) class_names: Vec<String>,
@@ -132,19 +133,19 @@ pub struct Parts {
     pub(super) sentences: Vec<String>,
     /// The diagrams, each under a heading of its own.
     pub(super) diagrams: Vec<String>,
-    /// How the intervals and the diagrams were computed.
+    /// The method of the intervals and the diagrams.
     pub(super) method: String,
     /// The kernel in words.
     pub(super) kernel: String,
 }
 
-/// What is computed of predictions.
+/// The input of a [`Section`], beside the predictions.
 #[derive(Debug)]
 pub struct Plan<'a, P: Reportable> {
     pub(super) targets: &'a P::Targets,
     pub(super) subject: &'a P::Subject,
     pub(super) level: f64,
-    /// With a fixed bandwidth.
+    /// The kernel, with a fixed bandwidth.
     pub(super) kernel: P::Kernel,
     /// The samples of the SKCE, where it is not of all.
     pub(super) rows: Option<&'a [usize]>,

@@ -23,7 +23,7 @@ pub(super) fn element(picture: &Picture, title: &str, description: &str) -> Stri
     svg + "</svg>\n"
 }
 
-/// The same as a file of its own.
+/// Writes the picture as a file of its own.
 pub(super) fn document(picture: &Picture, title: &str, description: &str) -> String {
     let size = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\"",
@@ -149,7 +149,7 @@ fn hex(paint: Paint) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// To a hundredth of a pixel.
+/// Rounds to a hundredth of a pixel.
 fn number(x: f64) -> String {
     super::number::decimals(x, 2).replace('−', "-")
 }

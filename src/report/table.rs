@@ -7,13 +7,13 @@ use super::{
 use crate::{
     error::Result,
     hypothesis::OmnibusOutcome,
+    names::{self, Name},
     score::{Interval, MeanEstimate},
 };
 
 /// A number of a page, with a sentence on what it means and what it cannot say.
-#[derive(Clone, Copy)]
 pub struct Quantity<S> {
-    pub(super) name: &'static str,
+    pub(super) name: Name,
     pub(super) meaning: &'static str,
     pub(super) cell: fn(&S) -> Cell,
 }
@@ -21,9 +21,9 @@ pub struct Quantity<S> {
 /// A number as it stands in the table.
 pub struct Cell {
     pub value: String,
-    /// How well it is known: its standard error, its confidence interval, or the redraws.
+    /// The precision: the standard error, the confidence interval, or the redraws.
     pub note: Option<String>,
-    /// Why there is no number.
+    /// The reason why there is no number.
     pub missing: Option<String>,
 }
 
@@ -88,24 +88,21 @@ pub(super) fn numbers<S: Section>(
     level: f64,
 ) -> String {
     let test = Quantity {
-        name: "p-value of the omnibus test",
+        name: Name::new("p_value", "p-value of the omnibus test"),
         meaning: "How likely data that are at least as far off would be if the model were calibrated: \
                   a small one is evidence against calibration, a large one is no evidence for it.",
         cell: |section: &S| Cell::p_value(section.omnibus()),
     };
     let skce = Quantity {
-        name: "SKCE, unbiased",
+        name: names::SKCE,
         meaning: "Squared kernel calibration error of the whole predictions; that of the model is never \
                   negative, and 0 only if it is calibrated, the estimate is by chance also below. Its \
                   size depends on the kernel, so it compares models under the same kernel only.",
         cell: |section: &S| Cell::interval(section.skce(), scientific),
     };
     let heads: String = match named.len() {
-        1 => "<th scope=\"col\">value</th>".into(),
-        _ => named
-            .iter()
-            .map(|(name, _)| format!("<th scope=\"col\">{name}</th>"))
-            .collect(),
+        1 => head("value"),
+        _ => named.iter().map(|(name, _)| head(name)).collect(),
     };
     let paired = match named.len() {
         1 => "",
@@ -139,12 +136,16 @@ pub(super) fn numbers<S: Section>(
         html += &format!(
             "<tbody>\n<tr class=\"value\"><th scope=\"row\">{}</th>{columns}</tr>\n\
              <tr class=\"meaning\"><td colspan=\"{}\">{}{missing}</td></tr>\n</tbody>\n",
-            quantity.name,
+            capital(&quantity.name.title).replace(" %", "&#160;%"),
             1 + named.len(),
             quantity.meaning
         );
     }
     html + "</table>\n"
+}
+
+fn head(name: &str) -> String {
+    format!("<th scope=\"col\">{name}</th>")
 }
 
 fn cell(cell: &Cell) -> String {
@@ -160,19 +161,16 @@ pub(super) fn of_picture(
     heads: &[&str],
     rows: impl Iterator<Item = Vec<String>>,
 ) -> String {
-    let head = |head: &&str| format!("<th scope=\"col\">{head}</th>");
     let row = |cells: Vec<String>| {
-        let others: String = cells[1..]
-            .iter()
-            .map(|cell| format!("<td>{cell}</td>"))
-            .collect();
+        let cell = |cell: &String| format!("<td>{cell}</td>");
+        let others: String = cells[1..].iter().map(cell).collect();
         format!("<tr><th scope=\"row\">{}</th>{others}</tr>\n", cells[0])
     };
     format!(
         "<details>\n<summary>Numbers of this picture</summary>\n<table class=\"bins\">\n\
          <caption>{caption}</caption>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n\
          </details>\n",
-        heads.iter().map(head).collect::<String>(),
+        heads.iter().map(|name| head(name)).collect::<String>(),
         rows.map(row).collect::<String>()
     )
 }

@@ -23,10 +23,6 @@ impl Score<Categorical> for Brier {
         let residuals = residuals(predictions.probabilities(), labels.clone());
         residuals.square().sum_dim(1).squeeze_dim(1)
     }
-
-    fn is_bounded(&self) -> bool {
-        true
-    }
 }
 
 impl Score<Categorical> for Spherical {
@@ -38,10 +34,6 @@ impl Score<Categorical> for Spherical {
         let p = predictions.probabilities(); // [n, m]
         let norm: Tensor<1> = p.clone().square().sum_dim(1).sqrt().squeeze_dim(1);
         (observed(p, labels.clone()) / norm).neg() + 1.0
-    }
-
-    fn is_bounded(&self) -> bool {
-        true
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::Score;
 use crate::{
     distribution::{AbsoluteMoments, Samples},
-    error::{Error, Result},
+    error::{Result, check_samples},
 };
 
 /// The continuous ranked probability score, summed over the `d` coordinates,
@@ -20,11 +20,8 @@ use crate::{
 ///
 /// The infimum of its entropy is 0, so that the mean is an upper bound of a calibration error.
 ///
-/// # Source
-///
-/// Gneiting, Raftery: *Strictly proper scoring rules, prediction, and estimation*, 2007; Grimit et al.:
-/// *The continuous ranked probability score for circular variables*, 2006, for mixtures of normals;
-/// Jordan, Krüger, Lerch: *Evaluating probabilistic forecasts with scoringRules*, 2019.
+/// Source: Gneiting and Raftery 2007; Grimit et al. 2006 for mixtures of normals; Jordan, Krüger, Lerch
+/// 2019.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Crps;
 
@@ -36,15 +33,11 @@ impl<P: AbsoluteMoments> Score<P> for Crps {
     fn values(&self, predictions: &P, targets: &Tensor<2>) -> Tensor<1> {
         crps(predictions, targets, 0.5)
     }
-
-    fn is_bounded(&self) -> bool {
-        true
-    }
 }
 
 /// The fair CRPS of Monte Carlo samples: with the mean over the `S(S − 1)` pairs of distinct samples in
 /// place of all `S²`, so that its expectation over the samples is the CRPS of the distribution they are
-/// from (Ferro: *Fair scores for ensemble forecasts*, 2014).
+/// from (Ferro 2014).
 ///
 /// [`Crps`] of an empirical distribution is greater in expectation, by `E|X − X'|/2S`: it takes the
 /// samples for the whole prediction. The fair one may be negative. It needs two samples or more.
@@ -65,10 +58,6 @@ impl Score<Samples> for FairCrps {
         crps(predictions, targets, 0.5 * s / (s - 1.0))
     }
 
-    fn is_bounded(&self) -> bool {
-        true
-    }
-
     fn validate_for(&self, predictions: &Samples) -> Result<()> {
         at_least_two(predictions, "a fair CRPS")
     }
@@ -81,14 +70,7 @@ fn crps<P: AbsoluteMoments>(predictions: &P, targets: &Tensor<2>, factor: f64) -
     values.sum_dim(1).squeeze_dim(1)
 }
 
-/// Whether each prediction has two draws or more.
+/// Checks that each prediction has two draws or more.
 pub(super) fn at_least_two(predictions: &Samples, what: &'static str) -> Result<()> {
-    match predictions.draws_each() {
-        got @ (0 | 1) => Err(Error::TooFewSamples {
-            what,
-            needed: 2,
-            got,
-        }),
-        _ => Ok(()),
-    }
+    check_samples(what, 2, predictions.draws_each())
 }

@@ -12,9 +12,7 @@ use crate::distribution::Marginals;
 /// as the log score does. The infimum of its entropy is −∞: there is no upper bound of a calibration
 /// error.
 ///
-/// # Source
-///
-/// Dawid, Sebastiani: *Coherent dispersion criteria for optimal experimental design*, 1999.
+/// Source: Dawid and Sebastiani 1999.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DawidSebastiani;
 

@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{cmp::Ordering, fmt};
 
 use burn::tensor::{Int, Tensor};
 
@@ -78,10 +78,7 @@ impl Decomposition {
     /// - labels: `[n]`
     ///
     /// Cost: `O(n·m + n·log n)` but for rows that share their first entries, on the host in f64.
-    ///
-    /// # Errors
-    ///
-    /// As [`Score::each`](super::Score::each).
+    /// The errors are those of [`Score::each`](super::Score::each).
     pub fn of(
         score: &(impl Divergence + ?Sized),
         predictions: &Categorical,
@@ -97,9 +94,8 @@ impl Decomposition {
         let frequencies = |members: &[usize]| {
             let mut frequencies = vec![0.0; m];
             let share = 1.0 / members.len() as f64;
-            members
-                .iter()
-                .for_each(|&i| frequencies[classes[i]] += share);
+            let labels = members.iter().map(|&i| classes[i]);
+            labels.for_each(|label| frequencies[label] += share);
             frequencies
         };
 
@@ -129,10 +125,8 @@ fn sorted<'a>(n: usize, row: impl Fn(usize) -> &'a [f64]) -> Vec<usize> {
     // adding 0 makes −0 the same as 0
     let keys = |i: usize| row(i).iter().map(|x| x + 0.0);
     order.sort_by(|&i, &j| {
-        let mut ordering = keys(i).zip(keys(j)).map(|(x, y)| x.total_cmp(&y));
-        ordering
-            .find(|o| o.is_ne())
-            .unwrap_or(std::cmp::Ordering::Equal)
+        let mut orderings = keys(i).zip(keys(j)).map(|(x, y)| x.total_cmp(&y));
+        orderings.find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
     });
     order
 }

@@ -18,9 +18,7 @@ use crate::{
 ///
 /// The infimum of its entropy is 0, so that the mean is an upper bound of a calibration error.
 ///
-/// # Source
-///
-/// Gneiting, Raftery: *Strictly proper scoring rules, prediction, and estimation*, 2007, section 4.3.
+/// Source: Gneiting and Raftery 2007, section 4.3.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnergyScore;
 
@@ -34,10 +32,6 @@ impl Score<Samples> for EnergyScore {
             1 => Crps.values(predictions, targets),
             _ => energy(predictions, targets, 0.5),
         }
-    }
-
-    fn is_bounded(&self) -> bool {
-        true
     }
 }
 
@@ -62,10 +56,6 @@ impl Score<Samples> for FairEnergyScore {
             1 => FairCrps.values(predictions, targets),
             _ => energy(predictions, targets, 0.5 * s / (s - 1.0)),
         }
-    }
-
-    fn is_bounded(&self) -> bool {
-        true
     }
 
     fn validate_for(&self, predictions: &Samples) -> Result<()> {

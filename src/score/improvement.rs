@@ -6,7 +6,7 @@ use crate::{
     error::Result,
 };
 
-/// What a recalibration `h` of a model `f` gains in a proper score, from the same samples before and
+/// The gain of a recalibration `h` of a model `f` in a proper score, from the same samples before and
 /// after.
 ///
 /// The difference of the mean scores estimates that of the upper bounds, without bias, and for an
@@ -30,7 +30,7 @@ pub struct Improvement {
     pub before: MeanEstimate,
     /// The mean score after.
     pub after: MeanEstimate,
-    /// After − before, paired: lower is better, negative is a gain.
+    /// The paired difference after − before: negative is a gain.
     pub difference: MeanEstimate,
     /// Whether the map is injective, where that is known.
     pub injective: Option<bool>,
@@ -38,10 +38,7 @@ pub struct Improvement {
 
 impl Improvement {
     /// Compares the scores of the same samples before and after, as [`Score::improvement`] does.
-    ///
-    /// # Errors
-    ///
-    /// As [`Score::improvement`].
+    /// The errors are those of [`Score::improvement`].
     pub fn of<P, Q, S>(score: &S, before: &P, after: &Q, targets: &P::Targets) -> Result<Self>
     where
         P: Predictive,
@@ -65,7 +62,7 @@ impl Improvement {
         })
     }
 
-    /// The same for a map that is known to be injective, or known not to be.
+    /// Says whether the map is injective.
     pub fn with_injective(self, injective: bool) -> Self {
         Self {
             injective: Some(injective),
@@ -87,7 +84,8 @@ impl Improvement {
         self.difference.p_value()
     }
 
-    /// Why the difference may not be the change of the calibration error; none for an injective map.
+    /// The reason why the difference may not be the change of the calibration error; none for an
+    /// injective map.
     pub fn warning(&self) -> Option<&'static str> {
         match self.injective {
             Some(true) => None,

@@ -1,8 +1,7 @@
 //! Proper scores, the upper bounds they give for calibration errors, and what a recalibration gains.
 //!
 //! A proper score is written as a loss, lower is better. Its mean over data bounds the proper
-//! calibration error from above (Gruber, Buettner: *Better uncertainty calibration via proper
-//! scores for classification and beyond*, 2022), without bias at any sample size.
+//! calibration error from above (Gruber and Buettner 2022), without bias at any sample size.
 //!
 //! | question | answer | of |
 //! | --- | --- | --- |

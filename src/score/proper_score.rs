@@ -10,8 +10,8 @@ use crate::{
 /// A proper score of predictive distributions of the kind `P`, as a loss: lower is better.
 ///
 /// The types say which score there is of which predictions: [`Brier`](super::Brier) and
-/// [`Spherical`](super::Spherical) of classes, [`LogScore`](super::LogScore) of classes and where there is a
-/// density, [`Crps`](super::Crps) where expected absolute differences are known,
+/// [`Spherical`](super::Spherical) of classes, [`LogScore`](super::LogScore) of classes and where there
+/// is a density, [`Crps`](super::Crps) where expected absolute differences are known,
 /// [`EnergyScore`](super::EnergyScore) of Monte Carlo samples,
 /// [`DawidSebastiani`](super::DawidSebastiani) where mean and variance are known.
 ///
@@ -30,7 +30,7 @@ use crate::{
 /// # }
 /// ```
 pub trait Score<P: Predictive>: Debug {
-    /// What it is called in messages.
+    /// The name of the score in messages.
     fn name(&self) -> &'static str;
 
     /// The score of each prediction, `[n]`, differentiable in all parameters, without reading anything
@@ -47,15 +47,17 @@ pub trait Score<P: Predictive>: Debug {
         self.values(predictions, targets)
     }
 
-    /// Whether the infimum of the generalised entropy, `inf_P E_{Y∼P} S(P, Y)`, is 0; it is −∞
-    /// otherwise.
-    fn is_bounded(&self) -> bool;
+    /// Tells whether the infimum of the generalised entropy, `inf_P E_{Y∼P} S(P, Y)`, is 0, as it is by
+    /// default; it is −∞ otherwise.
+    fn is_bounded(&self) -> bool {
+        true
+    }
 
-    /// Whether such predictions have this score.
+    /// Checks that such predictions have this score.
     ///
     /// # Errors
     ///
-    /// What they lack.
+    /// The requirement that they do not meet.
     fn validate_for(&self, _predictions: &P) -> Result<()> {
         Ok(())
     }
@@ -94,10 +96,7 @@ pub trait Score<P: Predictive>: Debug {
     }
 
     /// The mean score from data, with its standard error.
-    ///
-    /// # Errors
-    ///
-    /// As [`each`](Self::each).
+    /// The errors are those of [`each`](Self::each).
     fn mean(&self, predictions: &P, targets: &P::Targets) -> Result<MeanEstimate> {
         Ok(MeanEstimate::of(&self.each(predictions, targets)?))
     }
@@ -121,7 +120,7 @@ pub trait Score<P: Predictive>: Debug {
         }
     }
 
-    /// What a recalibration gains: the mean scores before and after, and their paired difference, which
+    /// Compares mean scores before and after a recalibration, with their paired difference, which
     /// for an injective map is the change of the proper calibration error, whether or not there is an
     /// upper bound of it; see [`Improvement`]. The predictions after may be of another kind.
     ///
@@ -156,5 +155,5 @@ pub trait Score<P: Predictive>: Debug {
     }
 }
 
-/// How many samples are scored at once.
+/// The number of samples that are scored at once.
 const BLOCK: usize = 1024;

@@ -6,11 +6,11 @@ use rand::{Rng, seq::SliceRandom};
 use super::{MeanEstimate, Score};
 use crate::{
     distribution::{Categorical, Targets},
-    error::{Error, Result},
+    error::{Result, check_length, check_parameter},
     host::{checked_labels, int_tensor},
 };
 
-/// A mean score as what a recalibration cannot mend and what it does:
+/// A mean score in two parts, which a recalibration cannot mend and can:
 /// `score = refinement + calibration`.
 ///
 /// In the population the refinement error is the least expected score of a function of the prediction,
@@ -31,7 +31,7 @@ pub struct Refinement {
     pub score: MeanEstimate,
     /// The mean score of held-out samples once recalibrated.
     pub refinement: MeanEstimate,
-    /// Score − refinement, paired; negative where a fit does harm.
+    /// The paired difference score − refinement; negative where a fit does harm.
     pub calibration: MeanEstimate,
     /// The number `K` of folds.
     pub folds: usize,
@@ -88,10 +88,7 @@ impl Refinement {
     /// `2..=n`, logits that are not finite, before or after a map, a map that changes the number of rows
     /// or classes; whatever `fit` returns.
     ///
-    /// # Source
-    ///
-    /// Berta, Holzmüller, Jordan, Bach: *Rethinking early stopping: refine, then calibrate*, 2025; the
-    /// decomposition is that of Gruber and Buettner 2022, Lemma 4.1.
+    /// Source: Berta et al. 2025; the decomposition is that of Gruber and Buettner 2022, Lemma 4.1.
     pub fn of<M: Fn(Tensor<2>) -> Tensor<2>>(
         score: &(impl Score<Categorical> + ?Sized),
         logits: &Tensor<2>,
@@ -104,13 +101,9 @@ impl Refinement {
         let [n, m] = logits.dims();
         let original = Categorical::from_logits(logits.clone())?;
         checked_labels(labels, n, m)?;
-        if !(2..=n).contains(&folds) {
-            return Err(Error::Parameter {
-                name: "the number of folds",
-                value: folds as f64,
-                expected: "at least 2, and at most the number of samples",
-            });
-        }
+        let expected = "at least 2, and at most the number of samples";
+        let is_valid = (2..=n).contains(&folds);
+        check_parameter(is_valid, "the number of folds", folds as f64, expected)?;
         let mut order: Vec<usize> = (0..n).collect();
         order.shuffle(rng);
         let select = |rows: &[usize]| {
@@ -152,11 +145,6 @@ impl Refinement {
 fn checked_shape(logits: Tensor<2>, [rows, classes]: [usize; 2]) -> Result<Tensor<2>> {
     match logits.dims() {
         [_, got] if got != classes => Err(Tensor::<1, Int>::mismatch(got, classes)),
-        [predictions, _] if predictions != rows => Err(Error::Length {
-            predictions,
-            got: rows,
-            what: "labels",
-        }),
-        _ => Ok(logits),
+        [predictions, _] => check_length(predictions, rows, "labels").map(|()| logits),
     }
 }

@@ -6,7 +6,7 @@ use statrs::distribution::{Beta, ContinuousCDF};
 use super::{MeanEstimate, skce_improvement::pseudo_values};
 use crate::{
     distribution::{Categorical, Marginals, Predictive},
-    error::{Error, Result},
+    error::{Result, check_parameter, check_samples},
     estimator::{
         Event, JointKernel, PairMatrix, Skce, SkceForm, Tce, TceForm, check_level,
         regression::IntervalCoverage, student,
@@ -36,7 +36,7 @@ use crate::{
 /// # }
 /// ```
 pub trait Quantify<P: Predictive = Categorical> {
-    /// The error and how well it is known.
+    /// Estimates the error and its sampling error.
     ///
     /// # Errors
     ///
@@ -54,13 +54,19 @@ pub struct ErrorSize {
 enum Law {
     /// An unbiased estimate of an error that is never negative, by Student's distribution; the error is
     /// the root of it.
-    Mean { mean: MeanEstimate, root: bool },
-    /// A promised frequency, and how often of `trials` it came true.
-    Count {
-        promised: f64,
-        successes: f64,
-        trials: f64,
+    Mean {
+        mean: MeanEstimate,
+        root: bool,
     },
+    Count(Count),
+}
+
+/// A promised frequency, and the number of `trials` in which it came true.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Count {
+    promised: f64,
+    successes: f64,
+    trials: f64,
 }
 
 /// A two-sided confidence interval.
@@ -83,11 +89,7 @@ impl ErrorSize {
     pub fn estimate(&self) -> f64 {
         match self.law {
             Law::Mean { mean, root } => rooted(mean.estimate, root),
-            Law::Count {
-                promised,
-                successes,
-                trials,
-            } => promised - successes / trials,
+            Law::Count(count) => count.promised - count.successes / count.trials,
         }
     }
 
@@ -102,16 +104,13 @@ impl ErrorSize {
                 let (lower, upper) = mean.confidence_interval(level)?;
                 (rooted(lower.max(0.0), root), rooted(upper.max(0.0), root))
             }
-            Law::Count {
-                promised,
-                successes,
-                trials,
-            } => {
+            Law::Count(count) => {
                 check_level(level)?;
                 let outside = 0.5 * (1.0 - level);
-                let least = least_frequency(successes, trials, outside);
-                let most = 1.0 - least_frequency(trials - successes, trials, outside);
-                (promised - most, promised - least)
+                let least = least_frequency(count.successes, count.trials, outside);
+                let failures = count.trials - count.successes;
+                let most = 1.0 - least_frequency(failures, count.trials, outside);
+                (count.promised - most, count.promised - least)
             }
         };
         Ok(Interval {
@@ -122,9 +121,9 @@ impl ErrorSize {
         })
     }
 
-    /// Whether the interval is at least of its level at every sample size.
+    /// Tells whether the interval is at least of its level at every sample size.
     pub(crate) fn is_exact(&self) -> bool {
-        matches!(self.law, Law::Count { .. })
+        matches!(self.law, Law::Count(_))
     }
 
     /// The p-value of the hypothesis that the error is at most `tolerance` in size: small if it is
@@ -134,21 +133,13 @@ impl ErrorSize {
     ///
     /// A tolerance that is negative or not finite.
     pub fn p_value_above(&self, tolerance: f64) -> Result<f64> {
-        if !(tolerance.is_finite() && tolerance >= 0.0) {
-            return Err(Error::Parameter {
-                name: "the tolerance",
-                value: tolerance,
-                expected: "a finite number of at least 0",
-            });
-        }
+        let (name, expected) = ("the tolerance", "a finite number of at least 0");
+        let is_valid = tolerance.is_finite() && tolerance >= 0.0;
+        check_parameter(is_valid, name, tolerance, expected)?;
         Ok(match self.law {
             Law::Mean { mean, .. } if mean.samples < 2 => 1.0,
             Law::Mean { mean, root } => {
-                let tolerance = if root {
-                    tolerance * tolerance
-                } else {
-                    tolerance
-                };
+                let tolerance = tolerance.powi(if root { 2 } else { 1 });
                 match mean.standard_error {
                     0.0 => f64::from(mean.estimate <= tolerance),
                     error => {
@@ -157,14 +148,11 @@ impl ErrorSize {
                     }
                 }
             }
-            Law::Count {
-                promised,
-                successes,
-                trials,
-            } => {
-                let below = |frequency, count| lower_tail(frequency, count, trials);
-                let over = below(promised - tolerance, successes);
-                let under = below(1.0 - promised - tolerance, trials - successes);
+            Law::Count(count) => {
+                let below = |frequency, times| lower_tail(frequency, times, count.trials);
+                let over = below(count.promised - tolerance, count.successes);
+                let failures = count.trials - count.successes;
+                let under = below(1.0 - count.promised - tolerance, failures);
                 (2.0 * over.min(under)).min(1.0)
             }
         })
@@ -210,20 +198,16 @@ fn lower_tail(frequency: f64, successes: f64, trials: f64) -> f64 {
 impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
     fn size(&self, predictions: &P, targets: &P::Targets) -> Result<ErrorSize> {
         self.form.check_size(predictions.len())?;
-        let needed = 3;
         let values = match self.form {
             SkceForm::Block(size) => {
                 let pairs = self.kernel.pairs(predictions, targets)?;
                 pairs.block_estimates(size)
             }
-            _ if predictions.len() < needed => {
-                return Err(Error::TooFewSamples {
-                    what: "a jackknife standard error of the SKCE",
-                    needed,
-                    got: predictions.len(),
-                });
+            _ => {
+                let what = "a jackknife standard error of the SKCE";
+                check_samples(what, 3, predictions.len())?;
+                pseudo_values(&self.kernel.pairs(predictions, targets)?.row_sums())
             }
-            _ => pseudo_values(&self.kernel.pairs(predictions, targets)?.row_sums()),
         };
         let mut mean = MeanEstimate::of(&values);
         if !matches!(self.form, SkceForm::Block(_)) {
@@ -250,8 +234,8 @@ fn least_error<P: Predictive, K: JointKernel<P>>(kernel: &K, predictions: &P) ->
     }
 }
 
-/// Up to so many wrong labels that a calibrated model expects, a variance taken from the labels can miss
-/// what has not happened yet.
+/// The number of expected wrong labels up to which a variance taken from the labels can miss those that
+/// have not happened yet.
 const FEW_ERRORS: f64 = 100.0;
 
 /// The debiased error of order 2, `Σ_b (n_b/n) [(r̄_b − c̄_b)² − c̄_b(1 − c̄_b)/(n_b − 1)]`, and its root.
@@ -266,13 +250,12 @@ const FEW_ERRORS: f64 = 100.0;
 /// A plug-in form is an error: its bias is as large as its standard error.
 impl Quantify for Tce {
     fn size(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<ErrorSize> {
-        if self.form != TceForm::Debiased {
-            return Err(Error::Parameter {
-                name: "the order of the plug-in form",
-                value: self.form.order(),
-                expected: "the debiased form, whose size can be told",
-            });
-        }
+        check_parameter(
+            self.form == TceForm::Debiased,
+            "the order of the plug-in form",
+            self.form.order(),
+            "the debiased form, whose size can be told",
+        )?;
         let estimate = self.power(predictions, labels)?;
         let outcomes = self.event.outcomes(predictions, labels)?;
         let pairs: Vec<(f64, f64)> = outcomes.pairs().collect();
@@ -303,9 +286,8 @@ impl Quantify for Tce {
     }
 }
 
-/// By how much an event is promised too often: the mean probability less the frequency, by default of the
-/// top label, which is over- or, where it is negative, underconfidence. Of predictions over `ℝ^d` it is
-/// [`IntervalOverconfidence`].
+/// The mean probability of an event less its frequency, by default of the top label: overconfidence, or
+/// underconfidence where it is negative. For predictions over `ℝ^d` there is [`IntervalOverconfidence`].
 ///
 /// The interval is that of Clopper and Pearson for the frequency given the predictions: at least of its
 /// level whatever the sample size, wider than need be where the frequencies of samples differ (Hoeffding
@@ -321,18 +303,18 @@ impl Quantify for Overconfidence {
         let outcomes = self.event.outcomes(predictions, labels)?;
         let trials = outcomes.samples() as f64;
         Ok(ErrorSize {
-            law: Law::Count {
+            law: Law::Count(Count {
                 promised: outcomes.probability.iter().sum::<f64>() / trials,
                 successes: outcomes.occurred.iter().sum::<i64>() as f64,
                 trials,
-            },
+            }),
         })
     }
 }
 
-/// By how much central prediction intervals are promised to cover more targets than they do: positive
-/// where predictions are too narrow. Of targets of one dimension; of several the mean over the
-/// coordinates, rounded to whole samples.
+/// The coverage that central prediction intervals promise less that which they have: positive where
+/// predictions are too narrow. For targets of several dimensions it is the mean over the coordinates,
+/// rounded to whole samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalOverconfidence {
     /// The level of the prediction intervals, 0.9 by default.
@@ -350,11 +332,11 @@ impl<P: Marginals> Quantify<P> for IntervalOverconfidence {
         let intervals = IntervalCoverage::estimate(predictions, targets, self.coverage)?;
         let trials = predictions.len() as f64;
         Ok(ErrorSize {
-            law: Law::Count {
+            law: Law::Count(Count {
                 promised: self.coverage,
                 successes: (intervals.coverage.estimate * trials).round(),
                 trials,
-            },
+            }),
         })
     }
 }

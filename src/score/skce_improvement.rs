@@ -5,12 +5,12 @@ use burn::tensor::{Int, Tensor};
 use super::MeanEstimate;
 use crate::{
     distribution::{Categorical, Predictive},
-    error::{Error, Result},
+    error::{Result, check_samples},
     estimator::{ClassPairs, PairMatrix, Skce, SkceForm},
     kernel::{ClassKernel, Kernel},
 };
 
-/// What a recalibration gains in the squared kernel calibration error, from the same samples before
+/// The gain of a recalibration in the squared kernel calibration error, from the same samples before
 /// and after.
 ///
 /// The SKCE is a calibration error and not a bound of one: the difference means the same whether or not
@@ -22,7 +22,7 @@ pub struct SkceImprovement {
     pub before: MeanEstimate,
     /// The SKCE after.
     pub after: MeanEstimate,
-    /// After − before, paired: lower is better, negative is a gain.
+    /// The paired difference after − before: negative is a gain.
     pub difference: MeanEstimate,
     /// The scalar kernel of both, its bandwidth fixed.
     pub kernel: Kernel,
@@ -58,8 +58,8 @@ impl fmt::Display for SkceImprovement {
 }
 
 impl<K: ClassKernel> Skce<K> {
-    /// What a recalibration gains: the SKCE before and after by the same kernel, and their paired
-    /// difference, unbiased, with a standard error.
+    /// Compares the SKCE before and after a recalibration by the same kernel, with their paired difference,
+    /// unbiased, and its standard error.
     ///
     /// A median bandwidth is that of the predictions before, for both: with a bandwidth of its own each
     /// would be another quantity.
@@ -106,10 +106,7 @@ impl<K: ClassKernel> Skce<K> {
     /// As [`Score::improvement`](super::Score::improvement) and
     /// [`estimate`](crate::estimator::Estimator::estimate); fewer than three samples but for blocks.
     ///
-    /// # Source
-    ///
-    /// Efron, Stein: *The jackknife estimate of variance*, 1981; Arvesen: *Jackknifing U-statistics*,
-    /// 1969.
+    /// Source: Efron and Stein 1981; Arvesen 1969.
     pub fn improvement(
         &self,
         before: &Categorical,
@@ -123,14 +120,7 @@ impl<K: ClassKernel> Skce<K> {
         labels_after.map_err(|error| error.of("after"))?;
         match self.form {
             SkceForm::Block(_) => self.form.check_size(before.len())?,
-            _ if before.len() < 3 => {
-                return Err(Error::TooFewSamples {
-                    what: "a jackknife standard error of the SKCE",
-                    needed: 3,
-                    got: before.len(),
-                });
-            }
-            _ => (),
+            _ => check_samples("a jackknife standard error of the SKCE", 3, before.len())?,
         }
         let before = ClassPairs::new(&self.kernel, before, labels)?;
         let after = before.with_predictions(&self.kernel, after);

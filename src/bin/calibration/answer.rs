@@ -6,31 +6,41 @@ use burn_calibration::{
     distribution::Predictive,
     hypothesis::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest},
     kernel::Kernel,
-    score::{ErrorSize, Interval, Quantify},
+    names::Name,
+    score::{Interval, Quantify},
 };
 use rand::rngs::StdRng;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::{
     args::SizeArgs,
     input::Result,
-    words::{known, probability},
+    words::{Known, Named, probability},
 };
 
+#[derive(Serialize)]
 pub struct Answer {
-    pub omnibus: Result<OmnibusOutcome>,
-    pub sizes: Vec<Size>,
+    pub omnibus: Known<OmnibusOutcome>,
+    pub intervals: Named<Size>,
 }
 
-/// How large an error is.
+/// The size of an error.
+#[derive(Serialize)]
 pub struct Size {
-    pub key: &'static str,
-    pub title: String,
-    /// In points: hundredths of a probability.
+    /// Whether it is shown in points, hundredths of a probability.
+    #[serde(skip)]
     pub in_points: bool,
-    pub interval: Result<Interval>,
-    /// The p-value of the hypothesis that it can be tolerated, and the tolerance.
-    pub above: Option<(f64, Result<f64>)>,
+    #[serde(flatten)]
+    pub interval: Known<Interval>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<Known<Tolerance>>,
+}
+
+/// The hypothesis that an error is at most so large.
+#[derive(Serialize)]
+pub struct Tolerance {
+    pub error: f64,
+    pub p_value: f64,
 }
 
 /// Errors whose size is told.
@@ -41,48 +51,35 @@ pub struct Sizing<'a, P: Predictive> {
 }
 
 impl<P: Predictive> Sizing<'_, P> {
-    pub fn of(&self, key: &'static str, title: &str, error: &impl Quantify<P>) -> Size {
-        self.size(key, title, false, error)
+    pub fn of(&self, name: Name, error: &impl Quantify<P>) -> (Name, Size) {
+        (name, self.size(false, error))
     }
 
-    /// In points; these are compared with the tolerance.
-    pub fn in_points(&self, key: &'static str, title: &str, error: &impl Quantify<P>) -> Size {
-        self.size(key, title, true, error)
+    /// Gives the size in points, and compares it with the tolerance.
+    pub fn in_points(&self, name: Name, error: &impl Quantify<P>) -> (Name, Size) {
+        (name.with("points"), self.size(true, error))
     }
 
-    fn size(
-        &self,
-        key: &'static str,
-        title: &str,
-        in_points: bool,
-        error: &impl Quantify<P>,
-    ) -> Size {
+    fn size(&self, in_points: bool, error: &impl Quantify<P>) -> Size {
         let size = error.size(self.predictions, self.targets);
-        let size = size.map_err(|e| e.to_string());
-        let known = || size.as_ref().map_err(Clone::clone);
-        let interval = known().and_then(|size| interval(size, self.args.level));
-        let above = |tolerance: f64| {
-            let p_value = known().and_then(|size| {
-                let p_value = size.p_value_above(tolerance);
-                p_value.map_err(|e| e.to_string())
-            });
-            (tolerance, p_value)
+        let interval = size.clone().and_then(|size| size.interval(self.args.level));
+        let tolerance = |error: f64| {
+            let p_value = size.clone().and_then(|size| size.p_value_above(error));
+            Known(
+                p_value
+                    .map(|p_value| Tolerance { error, p_value })
+                    .map_err(|e| e.to_string()),
+            )
         };
         Size {
-            key,
-            title: title.into(),
             in_points,
-            interval,
-            above: self.args.tolerance.filter(|_| in_points).map(above),
+            interval: Known(interval.map_err(|e| e.to_string())),
+            tolerance: self.args.tolerance.filter(|_| in_points).map(tolerance),
         }
     }
 }
 
-fn interval(size: &ErrorSize, level: f64) -> Result<Interval> {
-    size.interval(level).map_err(|e| e.to_string())
-}
-
-/// Whether the level of intervals is one.
+/// Checks the level of intervals.
 pub fn check_level(args: &SizeArgs) -> Result<()> {
     match args.level > 0.0 && args.level < 1.0 {
         true => Ok(()),
@@ -100,39 +97,14 @@ pub fn omnibus<P: Omnibus>(
     predictions: &P,
     targets: &P::Targets,
     rng: &mut StdRng,
-) -> Result<OmnibusOutcome> {
+) -> Known<OmnibusOutcome> {
     let redraws = redraws as usize;
     let test = OmnibusTest::new()
         .with_kernel(kernel)
         .with_redraws(redraws)
         .with_most(redraws.saturating_mul(10));
     let outcome = test.outcome(predictions, targets, rng);
-    outcome.map_err(|e| e.to_string())
-}
-
-impl Answer {
-    pub fn omnibus_json(&self) -> Value {
-        known(&self.omnibus)
-    }
-
-    pub fn intervals_json(&self) -> Value {
-        let entry = |size: &Size| (size.key.to_owned(), size.json());
-        Value::Object(self.sizes.iter().map(entry).collect())
-    }
-}
-
-impl Size {
-    pub fn json(&self) -> Value {
-        let mut value = known(&self.interval);
-        match &self.above {
-            Some((tolerance, Ok(p))) => {
-                value["tolerance"] = json!({ "error": tolerance, "p_value": p });
-            }
-            Some((_, Err(reason))) => value["tolerance"] = json!({ "error": reason }),
-            None => (),
-        }
-        value
-    }
+    Known(outcome.map_err(|e| e.to_string()))
 }
 
 /// Aspects that a table shows of many classes.
@@ -140,15 +112,13 @@ const SHOWN: usize = 20;
 
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.omnibus {
+        match &self.omnibus.0 {
             Ok(outcome) => writeln!(f, "{outcome}")?,
             Err(reason) => writeln!(f, "There is no test of calibration: {reason}")?,
         }
         writeln!(f)?;
-        for size in &self.sizes {
-            write!(f, "{size}")?;
-        }
-        let Ok(outcome) = &self.omnibus else {
+        write!(f, "{}", self.intervals)?;
+        let Ok(outcome) = &self.omnibus.0 else {
             return Ok(());
         };
         writeln!(
@@ -158,7 +128,7 @@ impl fmt::Display for Answer {
         )?;
         writeln!(
             f,
-            "  {:36} {:>14} {:>14} {:>12} {:>12}",
+            "  {:38} {:>14} {:>14} {:>12} {:>12}",
             "", "estimate", "standardised", "p-value", "adjusted"
         )?;
         let mut aspects: Vec<&AspectOutcome> = outcome.aspects.iter().collect();
@@ -170,7 +140,7 @@ impl fmt::Display for Answer {
             let shown = |p| probability(p, p <= 1.0 / (outcome.redraws + 1) as f64);
             writeln!(
                 f,
-                "  {:36} {:>14.4e} {:>14.2} {:>12} {:>12}",
+                "  {:38} {:>14.4e} {:>14.2} {:>12} {:>12}",
                 aspect.name,
                 aspect.estimate,
                 aspect.standardised,
@@ -188,28 +158,32 @@ impl fmt::Display for Answer {
     }
 }
 
+impl fmt::Display for Named<Size> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut sizes = self.0.iter();
+        sizes.try_for_each(|(name, size)| writeln!(f, "{:38} {size}", name.title))
+    }
+}
+
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let interval = match &self.interval {
+        let interval = match &self.interval.0 {
             Ok(interval) => interval,
-            Err(reason) => return writeln!(f, "{:36} -  {reason}", self.title),
+            Err(reason) => return write!(f, "-  {reason}"),
         };
         let number = |value: f64| match self.in_points {
             true => format!("{:.2}", 100.0 * value),
             false => format!("{value:.3e}"),
         };
-        write!(
-            f,
-            "{:36} {} [{}, {}], {} % interval",
-            self.title,
-            number(interval.estimate),
-            number(interval.lower),
-            number(interval.upper),
-            100.0 * interval.level
-        )?;
-        match &self.above {
-            Some((tolerance, Ok(p))) => writeln!(f, "; above {:.2}: p = {p:.4}", 100.0 * tolerance),
-            _ => writeln!(f),
+        let [estimate, lower, upper] =
+            [interval.estimate, interval.lower, interval.upper].map(number);
+        let level = 100.0 * interval.level;
+        write!(f, "{estimate} [{lower}, {upper}], {level} % interval")?;
+        match &self.tolerance {
+            Some(Known(Ok(Tolerance { error, p_value }))) => {
+                write!(f, "; above {:.2}: p = {p_value:.4}", 100.0 * error)
+            }
+            _ => Ok(()),
         }
     }
 }

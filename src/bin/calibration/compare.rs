@@ -6,212 +6,162 @@ use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::{Categorical, Predictive},
     error,
-    estimator::{Event, Skce},
-    kernel::Kernel,
+    estimator::{Accuracy, Estimator, Event, Skce},
+    hypothesis::OmnibusOutcome,
+    names::{self, Name},
     score::{Improvement, MeanEstimate, Score},
 };
 use rand::{SeedableRng, rngs::StdRng};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use crate::{
-    answer::{Answer, check_level, omnibus},
+    answer::{Size, check_level, omnibus},
     args::Compare,
     bandwidth::fixed,
     evaluate::sizes,
     input::Result,
-    kind::Data,
-    kind::Kind,
+    kind::{Data, Kind},
     limits::{BLOCK, QUADRATIC_LIMIT},
-    output::{describe, kernel_json, p_value},
     quantities::{SCORES, ece_top_label},
+    words::{KernelWords, Known, Named, Pair, p_value, show},
 };
 
+#[derive(Serialize)]
 struct Comparison {
     n: usize,
     classes: usize,
-    kernel: Kernel,
+    kernel: KernelWords,
     level: f64,
-    changes: Vec<Change>,
-    accuracy: [f64; 2],
-    /// Biased: no interval.
-    ece: [Result<f64>; 2],
-    answers: [Answer; 2],
+    changes: Named<Known<Paired>>,
+    accuracy: Pair<f64>,
+    ece_top_label: Biased,
+    omnibus: Pair<Known<OmnibusOutcome>>,
+    intervals: Pair<Named<Size>>,
 }
 
-/// A quantity before and after, and its paired difference, or why there is none.
-struct Change {
-    key: &'static str,
-    title: &'static str,
-    means: Result<Paired>,
-}
-
+/// An estimate before and after, and its paired difference.
+#[derive(Serialize)]
 struct Paired {
-    before: MeanEstimate,
-    after: MeanEstimate,
-    difference: MeanEstimate,
+    before: f64,
+    after: f64,
+    difference: f64,
+    standard_error: f64,
     interval: (f64, f64),
+    p_value: f64,
+}
+
+/// An estimate whose bias leaves no interval of its difference.
+#[derive(Serialize)]
+struct Biased {
+    #[serde(flatten)]
+    values: Pair<f64>,
+    biased: bool,
 }
 
 pub fn run(args: &Compare) -> Result<()> {
     check_level(&args.sizes)?;
     let (sets, labels) = Categorical::read(&[&args.before, &args.after], &args.source)?;
     let comparison = compare(args, [&sets[0], &sets[1]], &labels)?;
-    match args.json {
-        true => println!("{}", comparison.json()),
-        false => print!("{comparison}"),
-    }
-    Ok(())
+    show(&comparison, args.json)
 }
 
 fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> Result<Comparison> {
     let [before, after] = sets;
     let mut rng = StdRng::seed_from_u64(args.seed);
     let kernel = fixed(&args.kernel, before, &mut rng)?;
-    let change = |key, title, gain: error::Result<[MeanEstimate; 3]>| {
+    let change = |name: Name, gain: error::Result<[MeanEstimate; 3]>| {
         let paired = |[before, after, difference]: [MeanEstimate; 3]| {
             Ok(Paired {
+                before: before.estimate,
+                after: after.estimate,
+                difference: difference.estimate,
+                standard_error: difference.standard_error,
                 interval: difference.confidence_interval(args.sizes.level)?,
-                before,
-                after,
-                difference,
+                p_value: difference.p_value(),
             })
         };
-        let means = gain.and_then(paired).map_err(|e| e.to_string());
-        Change { key, title, means }
+        let paired = gain.and_then(paired);
+        (name, Known(paired.map_err(|e| e.to_string())))
     };
-    let score = |(key, title, score): (_, _, &dyn Score<Categorical>)| {
+    let score = |(name, score): (Name, &dyn Score<Categorical>)| {
         let gain = Improvement::of(score, before, after, labels);
-        change(key, title, gain.map(|g| [g.before, g.after, g.difference]))
+        change(name, gain.map(|g| [g.before, g.after, g.difference]))
     };
-    let mut changes: Vec<Change> = SCORES.map(score).into();
-    let (key, title, skce) = match before.len() <= QUADRATIC_LIMIT {
-        true => ("skce_unbiased", "SKCE, unbiased", Skce::unbiased(kernel)),
+    let mut changes: Vec<_> = SCORES.map(score).into();
+    let (name, skce) = match before.len() <= QUADRATIC_LIMIT {
+        true => (names::SKCE_UNBIASED, Skce::unbiased(kernel)),
         false => (
-            "skce_block",
-            "SKCE, blocks of 25",
+            names::SKCE_BLOCK.with(format_args!("{BLOCK} samples each")),
             Skce::block(kernel, BLOCK),
         ),
     };
     let gain = skce.improvement(before, after, labels);
     let gain = gain.map(|g| [g.before, g.after, g.difference]);
-    changes.push(change(key, title, gain));
+    changes.push(change(name, gain));
 
-    let ece =
-        |set: &Categorical| ece_top_label(set, labels, Event::TopLabel).map_err(|e| e.to_string());
+    let accuracy = |set: &Categorical| Accuracy.estimate(set, labels).map_err(|e| e.to_string());
+    let ece = |set| ece_top_label(set, labels, Event::TopLabel).map_err(|e| e.to_string());
     let data = |predictions| Data {
         predictions,
         targets: labels,
         kernel,
         event: Event::TopLabel,
     };
-    let answers = sets.map(|set| Answer {
-        omnibus: omnibus(kernel, args.redraws, set, labels, &mut rng),
-        sizes: sizes(&args.sizes, &data(set)),
-    });
     Ok(Comparison {
         n: before.len(),
         classes: before.classes(),
-        kernel,
+        kernel: KernelWords::from(&kernel),
         level: args.sizes.level,
-        changes,
-        accuracy: [accuracy(before, labels)?, accuracy(after, labels)?],
-        ece: sets.map(ece),
-        answers,
+        changes: Named(changes),
+        accuracy: [accuracy(before)?, accuracy(after)?].into(),
+        ece_top_label: Biased {
+            values: [ece(before)?, ece(after)?].into(),
+            biased: true,
+        },
+        omnibus: sets
+            .map(|set| omnibus(kernel, args.redraws, set, labels, &mut rng))
+            .into(),
+        intervals: sets.map(|set| sizes(&args.sizes, &data(set))).into(),
     })
-}
-
-/// The share of samples whose most likely class, the first of several, is the right one.
-fn accuracy(predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-    let (_, correct) = predictions.top_label(labels).map_err(|e| e.to_string())?;
-    Ok(correct.sum().into_scalar::<i64>() as f64 / predictions.len() as f64)
-}
-
-impl Comparison {
-    /// One object; what is not defined on the data has an error or a null.
-    fn json(&self) -> Value {
-        let change = |change: &Change| {
-            let value = match &change.means {
-                Ok(means) => means.json(),
-                Err(reason) => json!({ "error": reason }),
-            };
-            (change.key.to_owned(), value)
-        };
-        let changes: Map<_, _> = self.changes.iter().map(change).collect();
-        let pair = |[before, after]: [Option<f64>; 2]| json!({ "before": before, "after": after });
-        let known = |values: &[Result<f64>; 2]| pair(values.each_ref().map(|v| v.clone().ok()));
-        let mut ece = known(&self.ece);
-        ece["biased"] = json!(true);
-        json!({
-            "n": self.n,
-            "classes": self.classes,
-            "kernel": kernel_json(&self.kernel),
-            "level": self.level,
-            "changes": changes,
-            "accuracy": pair(self.accuracy.map(Some)),
-            "ece_top_label": ece,
-            "omnibus": {
-                "before": self.answers[0].omnibus_json(),
-                "after": self.answers[1].omnibus_json(),
-            },
-            "intervals": {
-                "before": self.answers[0].intervals_json(),
-                "after": self.answers[1].intervals_json(),
-            },
-        })
-    }
-}
-
-impl Paired {
-    fn json(&self) -> Value {
-        json!({
-            "before": self.before.estimate,
-            "after": self.after.estimate,
-            "difference": self.difference.estimate,
-            "standard_error": self.difference.standard_error,
-            "interval": [self.interval.0, self.interval.1],
-            "p_value": self.difference.p_value(),
-        })
-    }
 }
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (n, classes) = (self.n, self.classes);
         writeln!(f, "{n} predictions of {classes} classes, before and after")?;
-        writeln!(f, "{}\n", describe(&self.kernel))?;
+        writeln!(f, "{}\n", self.kernel)?;
+        let interval = format!("{} % interval", 100.0 * self.level);
         writeln!(
             f,
-            "{:34} {:>14} {:>14} {:>14} {:>28} {:>11}",
-            "",
-            "before",
-            "after",
-            "difference",
-            format!("{} % interval", 100.0 * self.level),
-            "p-value"
+            "{:38} {:>14} {:>14} {:>14} {interval:>28} {:>11}",
+            "", "before", "after", "difference", "p-value"
         )?;
-        for Change { title, means, .. } in &self.changes {
-            match means {
-                Ok(means) => writeln!(f, "{title:34} {means}")?,
-                Err(reason) => writeln!(f, "{title:34} {:>14}  {reason}", "-")?,
+        for (Name { title, .. }, Known(change)) in &self.changes.0 {
+            match change {
+                Ok(change) => writeln!(f, "{title:38} {change}")?,
+                Err(reason) => writeln!(f, "{title:38} {:>14}  {reason}", "-")?,
             }
         }
-        let [before, after] = self.accuracy;
-        writeln!(f, "{:34} {before:>14.6} {after:>14.6}", "accuracy")?;
-        let title = "ECE, 15 equal-width bins, biased";
-        two(f, title, &self.ece, |ece| format!("{ece:.6e}"))?;
-        for (name, answer) in ["before", "after"].iter().zip(&self.answers) {
-            let verdict = match &answer.omnibus {
+        let Pair { before, after } = &self.accuracy;
+        let title = names::ACCURACY.title;
+        writeln!(f, "{title:38} {before:>14.6} {after:>14.6}")?;
+        let title = names::ECE_TOP_LABEL.with("biased").title;
+        let Pair { before, after } = &self.ece_top_label.values;
+        writeln!(f, "{title:38} {before:>14.6e} {after:>14.6e}")?;
+        let (omnibus, intervals) = (&self.omnibus, &self.intervals);
+        for (when, Known(outcome), sizes) in [
+            ("before", &omnibus.before, &intervals.before),
+            ("after", &omnibus.after, &intervals.after),
+        ] {
+            let verdict = match outcome {
                 Ok(outcome) => outcome.verdict(),
                 Err(reason) => format!("There is no test of calibration: {reason}"),
             };
-            writeln!(f, "\n{name}: {verdict}")?;
-            for size in &answer.sizes {
-                write!(f, "  {size}")?;
-            }
+            writeln!(f, "\n{when}: {verdict}\n{sizes}")?;
         }
         writeln!(
             f,
-            "\nThe difference is after - before: negative is a gain. That of a score is the change of its \
+            "The difference is after - before: negative is a gain. That of a score is the change of its \
              calibration\nerror only if the map is injective (a temperature is); that of the SKCE is so for \
              any map."
         )
@@ -220,29 +170,18 @@ impl fmt::Display for Comparison {
 
 impl fmt::Display for Paired {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (before, after) = (self.before.estimate, self.after.estimate);
-        let (difference, (low, high)) = (self.difference.estimate, self.interval);
+        let Self {
+            before,
+            after,
+            difference,
+            interval: (low, high),
+            ..
+        } = self;
         let interval = format!("[{low:.4e}, {high:.4e}]");
-        let p_value = p_value(self.difference.p_value());
+        let p_value = p_value(self.p_value);
         write!(
             f,
             "{before:>14.6e} {after:>14.6e} {difference:>14.6e} {interval:>28} {p_value:>11}"
         )
     }
-}
-
-/// A line of two values without a difference.
-fn two(
-    f: &mut fmt::Formatter<'_>,
-    title: &str,
-    values: &[Result<f64>; 2],
-    show: impl Fn(&f64) -> String,
-) -> fmt::Result {
-    let [before, after] = values.each_ref().map(|value| match value {
-        Ok(value) => show(value),
-        Err(_) => "-".into(),
-    });
-    let reason = values.iter().find_map(|value| value.as_ref().err());
-    let reason = reason.map_or(String::new(), |reason| format!("  {reason}"));
-    writeln!(f, "{title:34} {before:>14} {after:>14}{reason}")
 }

@@ -2,7 +2,8 @@
 
 use burn_calibration::{
     estimator::Skce,
-    hypothesis::{benjamini_hochberg, holm},
+    hypothesis::{TestOutcome, benjamini_hochberg, holm},
+    names::{self, Name},
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -10,12 +11,12 @@ use crate::{
     answer::{Answer, Size, Sizing, check_level, omnibus},
     args::{Evaluate, Lens, SizeArgs},
     input::Result,
-    kind::{Data, Estimate, Test},
-    kind::{Kind, with_family},
+    kind::{Data, Estimate, Kind, Test, with_family},
     limits::{BLOCK, QUADRATIC_LIMIT},
-    output::{Adjusted, Aspect, Estimated, Evaluation, Name, Tested, key},
+    output::{Adjusted, Aspect, Evaluation},
     progress::progress,
     quantities::{estimates, tests},
+    words::{KernelWords, Known, Named, Number, key, show},
 };
 
 pub fn run(args: &Evaluate) -> Result<()> {
@@ -58,34 +59,29 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
             kernel,
             event: view.event,
         };
-        let sizes = sizes(&args.sizes, &data);
+        let intervals = sizes(&args.sizes, &data);
         let estimate = |estimate: &Estimate<P>| {
-            step(estimate.title);
-            Estimated {
-                name: Name::new(estimate.key, estimate.title),
-                value: (estimate.run)(&data).map_err(|e| e.to_string()),
-            }
+            step(&estimate.name.title);
+            let value = (estimate.run)(&data).map_err(|e| e.to_string());
+            (estimate.name.clone(), Number(value))
         };
         let estimates = estimates.iter().map(estimate).collect();
         let test = |test: &Test<P>| {
-            step(test.title);
+            step(&test.name.title);
             let build = (test.build)(kernel, view.event, args.replicates as usize);
             let outcome = build.evaluate(predictions, targets, &mut rng);
-            Tested {
-                name: Name::new(test.key, test.title),
-                outcome: outcome.map_err(|e| e.to_string()),
-            }
+            (test.name.clone(), Known(outcome.map_err(|e| e.to_string())))
         };
         aspects.push(Aspect {
             class: view.class,
-            kernel: on_predictions,
+            kernel: KernelWords::from(&on_predictions),
             on_targets: P::on_targets(&kernel),
             answer: Answer {
                 omnibus: answer,
-                sizes,
+                intervals,
             },
-            estimates,
-            tests: tests.iter().map(test).collect(),
+            estimates: Named(estimates),
+            tests: Named(tests.iter().map(test).collect()),
         });
     }
     progress.finish_and_clear();
@@ -97,21 +93,17 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
         lens: args.lens,
         adjusted: match args.lens {
             Lens::ClassWise => adjust(&aspects),
-            _ => Vec::new(),
+            _ => Named(Vec::new()),
         },
         aspects,
     };
-    match args.json {
-        true => println!("{}", evaluation.json()),
-        false => print!("{evaluation}"),
-    }
-    Ok(())
+    show(&evaluation, args.json)
 }
 
 /// The tests that the arguments name.
 fn chosen<P: Kind>(args: &Evaluate) -> Result<Vec<Test<P>>> {
     let find = |name: &String| {
-        let found = tests::<P>().into_iter().find(|test| test.key == name);
+        let found = tests::<P>().into_iter().find(|test| test.name.key == name);
         found.ok_or_else(|| {
             let family = key(args.family);
             format!("--test {name}: of classes, there is none for --family {family}")
@@ -120,8 +112,8 @@ fn chosen<P: Kind>(args: &Evaluate) -> Result<Vec<Test<P>>> {
     args.tests.iter().map(find).collect()
 }
 
-/// How large the errors are.
-pub fn sizes<P: Kind>(args: &SizeArgs, data: &Data<P>) -> Vec<Size> {
+/// The sizes of the errors.
+pub fn sizes<P: Kind>(args: &SizeArgs, data: &Data<P>) -> Named<Size> {
     let sizing = Sizing {
         args,
         predictions: data.predictions,
@@ -132,28 +124,27 @@ pub fn sizes<P: Kind>(args: &SizeArgs, data: &Data<P>) -> Vec<Size> {
         false => Skce::block(data.kernel, BLOCK),
     };
     let mut sizes = P::sizes(&sizing, data.event);
-    sizes.push(sizing.of("skce", "SKCE, unbiased", &skce));
-    sizes
+    sizes.push(sizing.of(names::SKCE, &skce));
+    Named(sizes)
 }
 
 /// The p-values of each test across classes, adjusted for their number.
-fn adjust(classes: &[Aspect]) -> Vec<Adjusted> {
+fn adjust(classes: &[Aspect]) -> Named<Adjusted> {
     let adjusted = |name: Name, p_value: &dyn Fn(&Aspect) -> Option<f64>| {
         let p_values: Vec<f64> = classes.iter().map(p_value).collect::<Option<_>>()?;
-        Some(Adjusted {
-            name,
+        let adjusted = Adjusted {
             holm: holm(&p_values).ok()?,
             benjamini_hochberg: benjamini_hochberg(&p_values).ok()?,
-        })
+        };
+        Some((name, adjusted))
     };
-    let omnibus = |class: &Aspect| class.answer.omnibus.as_ref().ok().map(|o| o.p_value);
-    let of_test = |(k, test): (usize, &Tested)| {
-        let p_value = |class: &Aspect| class.tests[k].outcome.as_ref().ok().map(|o| o.p_value());
-        adjusted(test.name, &p_value)
+    let omnibus = |class: &Aspect| Some(class.answer.omnibus.0.as_ref().ok()?.p_value);
+    let of_test = |(k, (name, _)): (usize, &(Name, Known<TestOutcome>))| {
+        let p_value = |class: &Aspect| Some(class.tests.0[k].1.0.as_ref().ok()?.p_value());
+        adjusted(name.clone(), &p_value)
     };
-    let tests = classes.first().map_or(&[][..], |class| &class.tests);
-    adjusted(Name::new("omnibus", "omnibus test"), &omnibus)
-        .into_iter()
-        .chain(tests.iter().enumerate().filter_map(of_test))
-        .collect()
+    let tests = classes.first().map_or(&[][..], |class| &class.tests.0);
+    let of_tests = tests.iter().enumerate().filter_map(of_test);
+    let omnibus = adjusted(names::OMNIBUS, &omnibus);
+    Named(omnibus.into_iter().chain(of_tests).collect())
 }

@@ -7,27 +7,35 @@ use burn_calibration::{
     estimator::SkceForm,
     kernel::Kernel,
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
-    recalibration::{FitProgress, Objective, Recalibration},
+    recalibration::{FitProgress, FitReport, Guarantees, Objective, Recalibration},
     score::{Brier, LogScore},
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::{
     args::{Fit, LossName},
     input::Result,
     limits::QUADRATIC_LIMIT,
-    output::key,
     progress::progress,
     source::{device, read_labels, read_logits},
+    words::{Pair, key, show},
 };
 
-struct Fitted<'a> {
-    args: &'a Fit,
-    map: Box<dyn Recalibration>,
+#[derive(Serialize)]
+struct Fitted {
+    /// The file of the map.
+    map: String,
+    method: String,
+    kind: &'static str,
+    loss: String,
     n: usize,
     classes: usize,
-    /// The mean log loss on these data before and after.
-    log_loss: [f64; 2],
+    /// The mean log loss on these data.
+    log_loss: Pair<f64>,
+    /// The guarantees for logits such as were given.
+    #[serde(flatten)]
+    guarantees: Guarantees,
+    fit: Option<FitReport>,
 }
 
 pub fn run(args: &Fit) -> Result<()> {
@@ -47,19 +55,25 @@ pub fn run(args: &Fit) -> Result<()> {
         let loss = ScoreLoss::new(LogScore).forward(logits, labels.clone());
         loss.into_scalar::<f64>()
     };
-    let log_loss = [log_loss(logits.clone()), log_loss(map.forward(logits))];
+    let promises = map.guarantees();
     let fitted = Fitted {
-        args,
-        map,
+        map: args.output.display().to_string(),
+        method: key(args.method),
+        kind: map.kind(),
+        loss: key(args.loss),
         n,
         classes,
-        log_loss,
+        log_loss: [log_loss(logits.clone()), log_loss(map.forward(logits))].into(),
+        guarantees: Guarantees {
+            injective: match args.logits.probabilities {
+                true => promises.injective_on_log_probabilities,
+                false => promises.injective,
+            },
+            ..promises
+        },
+        fit: map.report().copied(),
     };
-    match args.json {
-        true => println!("{}", fitted.json()),
-        false => print!("{fitted}"),
-    }
-    Ok(())
+    show(&fitted, args.json)
 }
 
 fn fit(args: &Fit, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Box<dyn Recalibration>> {
@@ -96,72 +110,32 @@ fn fit(args: &Fit, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Box<dy
     map
 }
 
-impl Fitted<'_> {
-    /// Whether different predictions stay different, of logits such as were given.
-    fn injective(&self) -> bool {
-        let promises = self.map.guarantees();
-        match self.args.logits.probabilities {
-            true => promises.injective_on_log_probabilities,
-            false => promises.injective,
-        }
-    }
-
-    fn json(&self) -> Value {
-        let (promises, report) = (self.map.guarantees(), self.map.report());
-        json!({
-            "map": self.args.output.display().to_string(),
-            "method": key(self.args.method),
-            "kind": self.map.kind(),
-            "loss": key(self.args.loss),
-            "n": self.n,
-            "classes": self.classes,
-            "log_loss": { "before": self.log_loss[0], "after": self.log_loss[1] },
-            "keeps_order": promises.keeps_order,
-            "keeps_accuracy": promises.keeps_accuracy,
-            "injective": self.injective(),
-            "fit": report.map(|report| json!({
-                "status": format!("{:?}", report.status),
-                "objective": report.objective,
-                "gradient": report.gradient,
-                "evaluations": report.evaluations,
-                "regularisation": report.regularisation,
-            })),
-        })
-    }
-}
-
-impl fmt::Display for Fitted<'_> {
+impl fmt::Display for Fitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, path) = (self.map.kind(), self.args.output.display());
+        let (kind, n, classes) = (self.kind, self.n, self.classes);
         writeln!(
             f,
-            "{kind} of {} predictions of {} classes, saved as {path}",
-            self.n, self.classes
+            "{kind} of {n} predictions of {classes} classes, saved as {}",
+            self.map
         )?;
-        if let Some(report) = self.map.report() {
+        if let Some(report) = self.fit {
             writeln!(f, "fit:        {report}")?;
         }
-        let [before, after] = self.log_loss;
+        let Pair { before, after } = self.log_loss;
         writeln!(
             f,
             "log loss:   {before:.6} before, {after:.6} after, on the data of the fit"
         )?;
-        let promises = self.map.guarantees();
-        let yes = |kept: bool| if kept { "yes" } else { "not always" };
-        writeln!(
-            f,
-            "keeps the order of the classes: {}",
-            yes(promises.keeps_order)
-        )?;
-        writeln!(
-            f,
-            "keeps the accuracy:             {}",
-            yes(promises.keeps_accuracy)
-        )?;
-        writeln!(
-            f,
-            "injective:                      {}",
-            yes(self.injective())
-        )
+        for (what, kept) in [
+            (
+                "keeps the order of the classes:",
+                self.guarantees.keeps_order,
+            ),
+            ("keeps the accuracy:", self.guarantees.keeps_accuracy),
+            ("injective:", self.guarantees.injective),
+        ] {
+            writeln!(f, "{what:31} {}", if kept { "yes" } else { "not always" })?;
+        }
+        Ok(())
     }
 }

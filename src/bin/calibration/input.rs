@@ -11,7 +11,7 @@ use npyz::{NpyFile, Order};
 use zip::ZipArchive;
 
 /// A clear line about what is wrong with a file, and where.
-pub type Result<T> = std::result::Result<T, String>;
+pub type Result<T, E = String> = std::result::Result<T, E>;
 
 /// Numbers in rows of equal length.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,20 +30,23 @@ impl Matrix {
 /// Reads a matrix from a file of any of the formats, told apart by the name.
 pub fn read_matrix(path: &Path) -> Result<Matrix> {
     let (file, array) = split_array_name(path);
-    let open = || File::open(&file).map(BufReader::new);
+    let open = || {
+        File::open(&file)
+            .map(BufReader::new)
+            .map_err(|e| e.to_string())
+    };
     let name = file.to_string_lossy().to_lowercase();
     let matrix = match name.as_str() {
         name if name.ends_with(".npy") => open()
-            .and_then(NpyFile::new)
-            .map_err(|e| e.to_string())
+            .and_then(|reader| NpyFile::new(reader).map_err(|e| e.to_string()))
             .and_then(from_npy),
-        name if name.ends_with(".npz") => open()
-            .map_err(|e| e.to_string())
-            .and_then(|reader| from_npz(reader, array.as_deref())),
-        name if name.ends_with(".gz") => open()
-            .map_err(|e| e.to_string())
-            .and_then(|reader| from_csv(MultiGzDecoder::new(reader))),
-        _ => open().map_err(|e| e.to_string()).and_then(from_csv),
+        name if name.ends_with(".npz") => {
+            open().and_then(|reader| from_npz(reader, array.as_deref()))
+        }
+        name if name.ends_with(".gz") => {
+            open().and_then(|reader| from_csv(MultiGzDecoder::new(reader)))
+        }
+        _ => open().and_then(from_csv),
     };
     matrix.map_err(|reason| format!("{}: {reason}", path.display()))
 }
@@ -132,10 +135,9 @@ fn from_csv(reader: impl Read) -> Result<Matrix> {
 
 fn from_npz(reader: impl Read + Seek, array: Option<&str>) -> Result<Matrix> {
     let mut archive = ZipArchive::new(reader).map_err(|e| e.to_string())?;
-    let names: Vec<String> = archive
-        .file_names()
-        .filter_map(|name| name.ok()?.strip_suffix(".npy").map(str::to_owned))
-        .collect();
+    let names = archive.file_names();
+    let names = names.filter_map(|name| name.ok()?.strip_suffix(".npy").map(str::to_owned));
+    let names: Vec<String> = names.collect();
     let name = match (array, names.as_slice()) {
         (Some(array), names) if names.iter().any(|name| name == array) => array,
         (None, [only]) => only.as_str(),
@@ -149,9 +151,7 @@ fn from_npz(reader: impl Read + Seek, array: Option<&str>) -> Result<Matrix> {
     let file = archive
         .by_name(&format!("{name}.npy"))
         .map_err(|e| e.to_string())?;
-    NpyFile::new(file)
-        .map_err(|e| e.to_string())
-        .and_then(from_npy)
+    from_npy(NpyFile::new(file).map_err(|e| e.to_string())?)
 }
 
 fn from_npy<R: Read>(file: NpyFile<R>) -> Result<Matrix> {

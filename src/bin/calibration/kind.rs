@@ -11,15 +11,16 @@ use burn_calibration::{
     estimator::{Event, JointKernel, Skce},
     hypothesis::{CalibrationTest, Omnibus},
     kernel::Kernel,
+    names::Name,
     score::MeanEstimate,
 };
 use rand::rngs::StdRng;
-use serde_json::Value;
 
 use crate::{
     answer::{Size, Sizing},
     args::{Evaluate, Lens, SourceArgs},
     input::Result,
+    words::TargetWords,
 };
 
 /// Runs the same lines for the type of predictions of a family.
@@ -54,7 +55,7 @@ pub(crate) use with_family;
 
 /// An aspect whose calibration is tested: predictions with targets.
 pub struct View<P: Kind> {
-    /// Of one class against the rest.
+    /// The class, where it is one against the rest.
     pub class: Option<usize>,
     pub predictions: P,
     pub targets: P::Targets,
@@ -82,8 +83,8 @@ pub trait Kind: Omnibus + Geometry + 'static {
     /// The kernel on predictions.
     fn on_predictions(kernel: &Self::Joint) -> Kernel;
 
-    /// The kernel on targets, if there is a choice: in JSON, and in words.
-    fn on_targets(_kernel: &Self::Joint) -> Option<(Value, String)> {
+    /// The kernel on targets, if there is a choice.
+    fn on_targets(_kernel: &Self::Joint) -> Option<TargetWords> {
         None
     }
 
@@ -99,7 +100,7 @@ pub trait Kind: Omnibus + Geometry + 'static {
     }
 
     /// The errors whose size is told, before the SKCE.
-    fn sizes(sizing: &Sizing<Self>, event: Event) -> Vec<Size>;
+    fn sizes(sizing: &Sizing<Self>, event: Event) -> Vec<(Name, Size)>;
 
     /// Names classes by number, from the first.
     #[cfg(feature = "report")]
@@ -111,11 +112,11 @@ pub trait Kind: Omnibus + Geometry + 'static {
     }
 }
 
-/// What an estimate is computed from.
+/// The input of an estimate.
 pub struct Data<'a, P: Kind> {
     pub predictions: &'a P,
     pub targets: &'a P::Targets,
-    /// With a fixed bandwidth.
+    /// The kernel, with a fixed bandwidth.
     pub kernel: P::Joint,
     /// The event whose probability the top-label quantities look at.
     pub event: Event,
@@ -123,10 +124,7 @@ pub struct Data<'a, P: Kind> {
 
 /// An estimate.
 pub struct Estimate<P: Kind> {
-    /// The name in JSON.
-    pub key: &'static str,
-    /// A line for the table.
-    pub title: &'static str,
+    pub name: Name,
     /// Whether the cost grows with the square of the number of samples.
     pub is_quadratic: bool,
     pub run: fn(&Data<P>) -> error::Result<f64>,
@@ -134,10 +132,8 @@ pub struct Estimate<P: Kind> {
 
 /// A test.
 pub struct Test<P: Kind> {
-    /// The name on the command line and in JSON.
-    pub key: &'static str,
-    /// A line for the table.
-    pub title: &'static str,
+    /// The name, whose key is that on the command line too.
+    pub name: Name,
     /// The test with a number of replicates; the event as in [`Data`].
     pub build: fn(P::Joint, Event, usize) -> Box<dyn CalibrationTest<P>>,
 }

@@ -11,10 +11,10 @@ use burn_calibration::{
     estimator::{Event, Skce, Tce},
     hypothesis::{CalibrationTest, ExactTest},
     kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
+    names::{self, Name},
     score::{IntervalOverconfidence, LogScore, Overconfidence, Score},
 };
 use rand::rngs::StdRng;
-use serde_json::{Value, json};
 
 use crate::{
     answer::{Size, Sizing},
@@ -25,6 +25,7 @@ use crate::{
     limits::QUADRATIC_LIMIT,
     quantities::{estimates_of_classes, estimates_of_vectors, tests_of_classes},
     source::{check_sizes, device, read_labels, read_predictions, read_tensor},
+    words::TargetWords,
 };
 
 impl Kind for Categorical {
@@ -96,18 +97,10 @@ impl Kind for Categorical {
         builder.with_class_names((first..first + classes).map(|class| class.to_string()))
     }
 
-    fn sizes(sizing: &Sizing<Self>, event: Event) -> Vec<Size> {
+    fn sizes(sizing: &Sizing<Self>, event: Event) -> Vec<(Name, Size)> {
         vec![
-            sizing.in_points(
-                "overconfidence",
-                "overconfidence, points",
-                &Overconfidence { event },
-            ),
-            sizing.in_points(
-                "ece_debiased",
-                "ECE of order 2, debiased, points",
-                &Tce::default().with_event(event),
-            ),
+            sizing.in_points(names::OVERCONFIDENCE, &Overconfidence { event }),
+            sizing.in_points(names::ECE_DEBIASED, &Tce::default().with_event(event)),
         ]
     }
 }
@@ -266,15 +259,8 @@ where
         kernel.predictions
     }
 
-    fn on_targets(kernel: &Self::Joint) -> Option<(Value, String)> {
-        let RealKernel {
-            profile,
-            length_scale,
-        } = kernel.targets;
-        let profile = format!("{profile:?}").to_lowercase();
-        let words = format!("kernel on targets: {profile}, length scale {length_scale:.10}");
-        let value = json!({ "profile": profile, "length_scale": length_scale });
-        Some((value, words))
+    fn on_targets(kernel: &Self::Joint) -> Option<TargetWords> {
+        Some(kernel.targets.into())
     }
 
     fn outcomes(&self) -> (&'static str, usize) {
@@ -285,11 +271,8 @@ where
         estimates_of_vectors()
     }
 
-    fn sizes(sizing: &Sizing<Self>, _event: Event) -> Vec<Size> {
-        vec![sizing.in_points(
-            "overconfidence",
-            "overconfidence of 90 % intervals, points",
-            &IntervalOverconfidence::default(),
-        )]
+    fn sizes(sizing: &Sizing<Self>, _event: Event) -> Vec<(Name, Size)> {
+        let overconfidence = IntervalOverconfidence::default();
+        vec![sizing.in_points(names::INTERVAL_OVERCONFIDENCE, &overconfidence)]
     }
 }

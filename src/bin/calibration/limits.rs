@@ -1,4 +1,4 @@
-//! What is left out, or taken in blocks, where there are many samples.
+//! Limits of what is computed where there are many samples.
 
 /// Above so many samples, what costs the square of their number is left out unless asked for.
 pub const QUADRATIC_LIMIT: usize = 20_000;

@@ -5,16 +5,44 @@ use std::fmt;
 use burn_calibration::{
     accumulator::{Accumulator, BlockSkceAccumulator, Evaluation, Saved},
     error,
+    hypothesis::TestOutcome,
+    names::{self, Name},
     score::MeanEstimate,
 };
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use crate::{
     args::Merge,
     input::Result,
-    output::{describe, kernel_json, p_value},
-    words::known,
+    words::{KernelWords, Known, Named, p_value, show},
 };
+
+#[derive(Serialize)]
+struct Merged {
+    n: u64,
+    classes: usize,
+    parts: usize,
+    estimates: Named<Known<Estimate>>,
+    skce: Option<Blocks>,
+}
+
+/// An estimate, with a standard error where it has one.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Estimate {
+    Number(f64),
+    Mean(MeanEstimate),
+}
+
+/// The blocks of the SKCE, and their test.
+#[derive(Serialize)]
+struct Blocks {
+    kernel: KernelWords,
+    block: usize,
+    blocks: u64,
+    left_out: u64,
+    test: Known<TestOutcome>,
+}
 
 pub fn run(args: &Merge) -> Result<()> {
     let load = |path| Evaluation::load(path).map_err(|e| e.to_string());
@@ -28,142 +56,84 @@ pub fn run(args: &Merge) -> Result<()> {
         evaluation.save(path).map_err(|e| e.to_string())?;
     }
     let merged = Merged {
+        n: evaluation.samples(),
+        classes: evaluation.classes(),
         parts: args.parts.len(),
-        evaluation,
+        estimates: Named(estimates(&evaluation)),
+        skce: evaluation.skce().map(Blocks::from),
     };
-    match args.json {
-        true => println!("{}", merged.json()),
-        false => print!("{merged}"),
+    show(&merged, args.json)
+}
+
+fn estimates(all: &Evaluation) -> Vec<(Name, Known<Estimate>)> {
+    fn known(name: Name, value: error::Result<Estimate>) -> (Name, Known<Estimate>) {
+        (name, Known(value.map_err(|e| e.to_string())))
     }
-    Ok(())
+    let number = |name, value: error::Result<f64>| known(name, value.map(Estimate::Number));
+    let mean = |name, value: error::Result<MeanEstimate>| known(name, value.map(Estimate::Mean));
+    let top = all.top_label();
+    let bins = top.totals().len();
+    let binned = |name: Name| name.with(format_args!("{bins} equal-width bins"));
+    let mut estimates = vec![
+        number(names::ACCURACY, top.frequency()),
+        mean(names::BRIER, all.brier().mean()),
+        mean(names::LOG, all.log().mean()),
+        mean(names::SPHERICAL, all.spherical().mean()),
+        number(binned(names::ECE_TOP_LABEL), top.ece()),
+        number(binned(names::MCE_TOP_LABEL), top.mce()),
+        number(binned(names::ECE_CLASS_WISE), all.class_wise().cwce()),
+    ];
+    let skce = all
+        .skce()
+        .map(|skce| mean(names::SKCE_BLOCK, skce.estimate()));
+    estimates.extend(skce);
+    estimates
 }
 
-struct Merged {
-    parts: usize,
-    evaluation: Evaluation,
-}
-
-/// An estimate under its names in JSON and in a table.
-struct Line {
-    key: &'static str,
-    title: String,
-    value: error::Result<(f64, Option<f64>)>,
-}
-
-fn line(key: &'static str, title: impl Into<String>, value: error::Result<f64>) -> Line {
-    Line {
-        key,
-        title: title.into(),
-        value: value.map(|estimate| (estimate, None)),
-    }
-}
-
-fn with_error(key: &'static str, title: &str, value: error::Result<MeanEstimate>) -> Line {
-    Line {
-        key,
-        title: title.into(),
-        value: value.map(|mean| (mean.estimate, Some(mean.standard_error))),
-    }
-}
-
-impl Merged {
-    fn lines(&self) -> Vec<Line> {
-        let all = &self.evaluation;
-        let top = all.top_label();
-        let bins = top.totals().len();
-        let binned = |what: &str| format!("{what}, {bins} equal-width bins");
-        let mut lines = vec![
-            line("accuracy", "accuracy", top.frequency()),
-            with_error("brier", "Brier score", all.brier().mean()),
-            with_error("log", "log score", all.log().mean()),
-            with_error("spherical", "spherical score", all.spherical().mean()),
-            line("ece_top_label", binned("ECE, top label"), top.ece()),
-            line("mce_top_label", binned("MCE, top label"), top.mce()),
-            line(
-                "ece_class_wise",
-                binned("ECE, class-wise"),
-                all.class_wise().cwce(),
-            ),
-        ];
-        if let Some(skce) = all.skce() {
-            lines.push(with_error("skce_block", "SKCE, blocks", skce.estimate()));
+impl From<&BlockSkceAccumulator> for Blocks {
+    fn from(skce: &BlockSkceAccumulator) -> Self {
+        Self {
+            kernel: KernelWords::from(&skce.kernel()),
+            block: skce.size(),
+            blocks: skce.blocks(),
+            left_out: skce.left_out(),
+            test: Known(skce.outcome().map_err(|e| e.to_string())),
         }
-        lines
     }
-
-    fn json(&self) -> Value {
-        let estimate = |line: Line| {
-            let value = match line.value {
-                Ok((estimate, None)) => json!(estimate),
-                Ok((estimate, standard_error)) => {
-                    json!({ "estimate": estimate, "standard_error": standard_error })
-                }
-                Err(reason) => json!({ "error": reason.to_string() }),
-            };
-            (line.key.to_owned(), value)
-        };
-        let all = &self.evaluation;
-        let estimates: Map<_, _> = self.lines().into_iter().map(estimate).collect();
-        json!({
-            "n": all.samples(),
-            "classes": all.classes(),
-            "parts": self.parts,
-            "estimates": estimates,
-            "skce": all.skce().map(skce_json),
-        })
-    }
-}
-
-fn skce_json(skce: &BlockSkceAccumulator) -> Value {
-    let kernel = skce.kernel();
-    json!({
-        "kernel": kernel_json(&kernel),
-        "block": skce.size(),
-        "blocks": skce.blocks(),
-        "left_out": skce.left_out(),
-        "test": known(&skce.outcome()),
-    })
 }
 
 impl fmt::Display for Merged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = &self.evaluation;
-        let (n, classes) = (all.samples(), all.classes());
-        writeln!(
-            f,
-            "{n} predictions of {classes} classes in {} parts",
-            self.parts
-        )?;
-        writeln!(f, "\n{:36} {:>16} {:>16}", "", "estimate", "standard error")?;
-        for line in self.lines() {
-            match line.value {
-                Ok((value, None)) => writeln!(f, "  {:36} {value:>16.8e}", line.title)?,
-                Ok((value, Some(error))) => {
-                    writeln!(f, "  {:36} {value:>16.8e} {error:>16.2e}", line.title)?;
+        let (n, classes, parts) = (self.n, self.classes, self.parts);
+        writeln!(f, "{n} predictions of {classes} classes in {parts} parts")?;
+        writeln!(f, "\n{:38} {:>16} {:>16}", "", "estimate", "standard error")?;
+        for (Name { title, .. }, Known(estimate)) in &self.estimates.0 {
+            match estimate {
+                Ok(Estimate::Number(value)) => writeln!(f, "  {title:38} {value:>16.8e}")?,
+                Ok(Estimate::Mean(mean)) => {
+                    let (value, error) = (mean.estimate, mean.standard_error);
+                    writeln!(f, "  {title:38} {value:>16.8e} {error:>16.2e}")?;
                 }
-                Err(reason) => writeln!(f, "  {:36} {:>16}  {reason}", line.title, "-")?,
+                Err(reason) => writeln!(f, "  {title:38} {:>16}  {reason}", "-")?,
             }
         }
-        let Some(skce) = all.skce() else {
+        let Some(skce) = &self.skce else {
             return Ok(());
         };
-        let kernel = skce.kernel();
-        writeln!(f, "\n{}", describe(&kernel))?;
         writeln!(
             f,
-            "{} blocks of {} samples, {} samples left out",
-            skce.blocks(),
-            skce.size(),
-            skce.left_out()
+            "\n{}\n{} blocks of {} samples, {} samples left out",
+            skce.kernel, skce.blocks, skce.block, skce.left_out
         )?;
-        match skce.outcome() {
+        write!(f, "asymptotic test of the block SKCE: ")?;
+        match &skce.test.0 {
             Ok(o) => writeln!(
                 f,
-                "asymptotic test of the block SKCE: statistic {:.6}, p-value {}",
+                "statistic {:.6}, p-value {}",
                 o.statistic(),
                 p_value(o.p_value())
             ),
-            Err(reason) => writeln!(f, "asymptotic test of the block SKCE: {reason}"),
+            Err(reason) => writeln!(f, "{reason}"),
         }
     }
 }

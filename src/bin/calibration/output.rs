@@ -1,18 +1,16 @@
-//! What `calibration evaluate` prints: a table for people, or one JSON object.
+//! The output of `calibration evaluate`: a table for people, or one JSON object.
 
 use std::fmt;
 
-use burn_calibration::{hypothesis::TestOutcome, kernel::Kernel};
-use clap::ValueEnum;
+use burn_calibration::{hypothesis::TestOutcome, names::Name};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::{
     answer::Answer,
     args::{Family, Lens},
-    bandwidth,
-    kernel::distance_name,
     limits::QUADRATIC_LIMIT,
-    words::{known, probability},
+    words::{KernelWords, Known, Named, Number, TargetWords, key, p_value, probability},
 };
 
 pub struct Evaluation {
@@ -21,142 +19,64 @@ pub struct Evaluation {
     pub outcomes: (&'static str, usize),
     pub family: Family,
     pub lens: Lens,
-    /// One, or one for each class.
+    /// A single aspect, or one for each class.
     pub aspects: Vec<Aspect>,
-    pub adjusted: Vec<Adjusted>,
+    pub adjusted: Named<Adjusted>,
 }
 
+#[derive(Serialize)]
 pub struct Aspect {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<usize>,
-    /// The kernel on predictions, with its bandwidth.
-    pub kernel: Kernel,
-    /// The kernel on targets, in JSON and in words.
-    pub on_targets: Option<(Value, String)>,
+    /// The kernel on predictions.
+    pub kernel: KernelWords,
+    /// The kernel on targets, if there is a choice.
+    #[serde(rename = "target_kernel", skip_serializing_if = "Option::is_none")]
+    pub on_targets: Option<TargetWords>,
+    #[serde(flatten)]
     pub answer: Answer,
-    pub estimates: Vec<Estimated>,
-    pub tests: Vec<Tested>,
-}
-
-/// A name in JSON, and in a table.
-#[derive(Clone, Copy)]
-pub struct Name {
-    pub key: &'static str,
-    pub title: &'static str,
-}
-
-impl Name {
-    pub fn new(key: &'static str, title: &'static str) -> Self {
-        Self { key, title }
-    }
-}
-
-pub struct Estimated {
-    pub name: Name,
-    pub value: Result<f64, String>,
-}
-
-pub struct Tested {
-    pub name: Name,
-    pub outcome: Result<TestOutcome, String>,
+    pub estimates: Named<Number>,
+    pub tests: Named<Known<TestOutcome>>,
 }
 
 /// P-values across classes, adjusted.
+#[derive(Serialize)]
 pub struct Adjusted {
-    pub name: Name,
     pub holm: Vec<f64>,
     pub benjamini_hochberg: Vec<f64>,
 }
 
-/// The name of a value on the command line and in JSON.
-pub fn key(name: impl ValueEnum) -> String {
-    name.to_possible_value()
-        .expect("no value is hidden")
-        .get_name()
-        .to_owned()
-}
-
-/// The kernel in JSON.
-pub fn kernel_json(kernel: &Kernel) -> Value {
-    json!({
-        "profile": kernel.profile.to_string(),
-        "distance": distance_name(kernel.distance),
-        "bandwidth": bandwidth::value(kernel),
-    })
-}
-
-/// The kernel in words.
-pub fn describe(kernel: &Kernel) -> String {
-    format!(
-        "kernel: {} over {}, bandwidth {:.10}",
-        kernel.profile,
-        distance_name(kernel.distance),
-        bandwidth::value(kernel)
-    )
-}
-
-impl Evaluation {
-    /// One object; an estimate or a test that is not defined on the data has a null or an error.
-    pub fn json(&self) -> Value {
+/// One object. That of classes has the kernel once, and its bandwidth with each class.
+impl Serialize for Evaluation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let members = |aspect| match json!(aspect) {
+            Value::Object(members) => members,
+            _ => unreachable!("a struct is an object"),
+        };
+        let mut aspects: Vec<Map<_, _>> = self.aspects.iter().map(members).collect();
         let mut object = json!({
             "n": self.n,
             self.outcomes.0: self.outcomes.1,
             "family": key(self.family),
             "lens": key(self.lens),
         });
-        if self.lens != Lens::ClassWise {
-            let members = self.aspects[0].json();
-            let object = object.as_object_mut().expect("an object");
-            object.extend(members);
-            return json!(object);
+        match self.lens {
+            Lens::ClassWise => {
+                for members in &mut aspects {
+                    let mut kernel = members.remove("kernel").unwrap_or_default();
+                    let shape = kernel.as_object_mut().expect("a struct is an object");
+                    members.extend(shape.remove_entry("bandwidth"));
+                    object["kernel"] = kernel;
+                }
+                object["per_class"] = json!(aspects);
+                object["adjusted"] = json!(self.adjusted);
+            }
+            _ => {
+                let members = aspects.into_iter().flatten();
+                members.for_each(|(key, value)| object[key] = value);
+            }
         }
-        let mut kernel = kernel_json(&self.aspects[0].kernel);
-        kernel
-            .as_object_mut()
-            .expect("an object")
-            .remove("bandwidth"); // that of each class differs
-        object["kernel"] = kernel;
-        let classes = self.aspects.iter().map(|aspect| {
-            let mut members = aspect.json();
-            members.insert("class".into(), json!(aspect.class));
-            members.insert("bandwidth".into(), json!(bandwidth::value(&aspect.kernel)));
-            members.remove("kernel");
-            Value::Object(members)
-        });
-        object["per_class"] = classes.collect();
-        let adjusted = |adjusted: &Adjusted| {
-            let values = json!({
-                "holm": adjusted.holm,
-                "benjamini_hochberg": adjusted.benjamini_hochberg,
-            });
-            (adjusted.name.key.to_owned(), values)
-        };
-        object["adjusted"] = self
-            .adjusted
-            .iter()
-            .map(adjusted)
-            .collect::<Map<_, _>>()
-            .into();
-        object
-    }
-}
-
-impl Aspect {
-    fn json(&self) -> Map<String, Value> {
-        let estimate = |e: &Estimated| (e.name.key.to_owned(), json!(e.value.as_ref().ok()));
-        let test = |t: &Tested| (t.name.key.to_owned(), known(&t.outcome));
-        let mut members = Map::new();
-        let mut insert = |key: &str, value: Value| members.insert(key.to_owned(), value);
-        insert("kernel", kernel_json(&self.kernel));
-        if let Some((value, _)) = &self.on_targets {
-            insert("target_kernel", value.clone());
-        }
-        insert("omnibus", known(&self.answer.omnibus));
-        insert("intervals", self.answer.intervals_json());
-        let estimates: Map<_, _> = self.estimates.iter().map(estimate).collect();
-        insert("estimates", estimates.into());
-        let tests: Map<_, _> = self.tests.iter().map(test).collect();
-        insert("tests", tests.into());
-        members
+        object.serialize(serializer)
     }
 }
 
@@ -181,22 +101,17 @@ impl fmt::Display for Evaluation {
         for aspect in &self.aspects {
             write!(f, "{aspect}")?;
         }
-        if !self.adjusted.is_empty() {
+        if !self.adjusted.0.is_empty() {
             writeln!(
                 f,
                 "\np-values across classes, adjusted (smallest of the classes)"
             )?;
-            writeln!(f, "  {:36} {:>12} {:>20}", "", "Holm", "Benjamini-Hochberg")?;
+            writeln!(f, "  {:38} {:>12} {:>20}", "", "Holm", "Benjamini-Hochberg")?;
             let least = |p: &[f64]| p.iter().copied().fold(1.0, f64::min);
-            for adjusted in &self.adjusted {
+            for (Name { title, .. }, adjusted) in &self.adjusted.0 {
                 let (holm, bh) = (least(&adjusted.holm), least(&adjusted.benjamini_hochberg));
-                writeln!(
-                    f,
-                    "  {:36} {:>12} {:>20}",
-                    adjusted.name.title,
-                    p_value(holm),
-                    p_value(bh)
-                )?;
+                let (holm, bh) = (p_value(holm), p_value(bh));
+                writeln!(f, "  {title:38} {holm:>12} {bh:>20}")?;
             }
         }
         match self.n > QUADRATIC_LIMIT {
@@ -212,45 +127,44 @@ impl fmt::Display for Aspect {
         if let Some(class) = self.class {
             writeln!(f, "class {class}")?;
         }
-        writeln!(f, "{}\n{}", self.answer, describe(&self.kernel))?;
-        if let Some((_, words)) = &self.on_targets {
+        writeln!(f, "{}\n{}", self.answer, self.kernel)?;
+        if let Some(words) = &self.on_targets {
             writeln!(f, "{words}")?;
         }
-        write_estimates(f, &self.estimates)?;
-        write_tests(f, &self.tests)
+        write_estimates(f, &self.estimates.0)?;
+        write_tests(f, &self.tests.0)
     }
 }
 
 /// A line each; a reason where there is no number.
-fn write_estimates(f: &mut fmt::Formatter<'_>, estimates: &[Estimated]) -> fmt::Result {
+fn write_estimates(f: &mut fmt::Formatter<'_>, estimates: &[(Name, Number)]) -> fmt::Result {
     writeln!(f, "\nestimates")?;
-    for Estimated { name, value } in estimates {
-        match value {
-            Ok(value) => writeln!(f, "  {:36} {value:>16.8e}", name.title)?,
-            Err(reason) => writeln!(f, "  {:36} {:>16}  {reason}", name.title, "-")?,
+    for (Name { title, .. }, value) in estimates {
+        match &value.0 {
+            Ok(value) => writeln!(f, "  {title:38} {value:>16.8e}")?,
+            Err(reason) => writeln!(f, "  {title:38} {:>16}  {reason}", "-")?,
         }
     }
     Ok(())
 }
 
 /// A line each; a reason where there is no p-value.
-fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[Tested]) -> fmt::Result {
+fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[(Name, Known<TestOutcome>)]) -> fmt::Result {
     if tests.is_empty() {
         return Ok(());
     }
     writeln!(f, "\ntests of calibration")?;
     writeln!(
         f,
-        "  {:36} {:>16} {:>14} {:>12}",
+        "  {:38} {:>16} {:>14} {:>12}",
         "", "estimate", "statistic", "p-value"
     )?;
-    for Tested { name, outcome } in tests {
+    for (Name { title, .. }, Known(outcome)) in tests {
         match outcome {
             Ok(o) => {
                 writeln!(
                     f,
-                    "  {:36} {:>16.8e} {:>14.6} {:>12}",
-                    name.title,
+                    "  {title:38} {:>16.8e} {:>14.6} {:>12}",
                     o.estimate(),
                     o.statistic(),
                     probability(o.p_value(), o.is_bound())
@@ -259,25 +173,17 @@ fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[Tested]) -> fmt::Result {
                     writeln!(f, "    {caveat}")?;
                 }
             }
-            Err(reason) => writeln!(f, "  {:36} {:>16}  {reason}", name.title, "-")?,
+            Err(reason) => writeln!(f, "  {title:38} {:>16}  {reason}", "-")?,
         }
     }
     Ok(())
 }
 
-/// That quantities of quadratic cost are not there.
+/// Says that quantities of quadratic cost are left out.
 fn write_left_out(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(
         f,
         "\nleft out, since their cost is the square of the number of samples (more than \
          {QUADRATIC_LIMIT}): the biased and unbiased SKCE over all pairs"
     )
-}
-
-/// Seven digits, with an exponent where it is small.
-pub fn p_value(p: f64) -> String {
-    match p {
-        p if p >= 1e-3 => format!("{p:.7}"),
-        p => format!("{p:.3e}"),
-    }
 }

@@ -13,6 +13,7 @@ use burn_calibration::{
     },
     hypothesis::*,
     kernel::Kernel,
+    names::{self, Name},
     score::{Brier, Crps, DawidSebastiani, LogScore, MeanEstimate, Score, Spherical},
 };
 
@@ -21,25 +22,16 @@ use crate::{
     limits::BLOCK,
 };
 
-fn quadratic<P: Kind>(
-    key: &'static str,
-    title: &'static str,
-    run: fn(&Data<P>) -> Result<f64>,
-) -> Estimate<P> {
+fn quadratic<P: Kind>(name: Name, run: fn(&Data<P>) -> Result<f64>) -> Estimate<P> {
     Estimate {
         is_quadratic: true,
-        ..linear(key, title, run)
+        ..linear(name, run)
     }
 }
 
-fn linear<P: Kind>(
-    key: &'static str,
-    title: &'static str,
-    run: fn(&Data<P>) -> Result<f64>,
-) -> Estimate<P> {
+fn linear<P: Kind>(name: Name, run: fn(&Data<P>) -> Result<f64>) -> Estimate<P> {
     Estimate {
-        key,
-        title,
+        name,
         is_quadratic: false,
         run,
     }
@@ -50,22 +42,23 @@ fn test<P: Kind>(
     title: &'static str,
     build: fn(P::Joint, Event, usize) -> Box<dyn CalibrationTest<P>>,
 ) -> Test<P> {
-    Test { key, title, build }
+    let name = Name::new(key, title);
+    Test { name, build }
 }
 
-/// Those of all predictions, and those of a kind.
+/// The estimates of all predictions, and those of a kind.
 pub fn estimates<P: Kind>() -> Vec<Estimate<P>> {
     fn skce<P: Kind>(skce: Skce<P::Joint>, data: &Data<P>) -> Result<f64> {
         skce.estimate(data.predictions, data.targets)
     }
     let mut estimates = vec![
-        quadratic("skce_biased", "SKCE, biased", |data: &Data<P>| {
+        quadratic(names::SKCE_BIASED, |data: &Data<P>| {
             skce(Skce::biased(data.kernel), data)
         }),
-        quadratic("skce_unbiased", "SKCE, unbiased", |data| {
+        quadratic(names::SKCE_UNBIASED, |data| {
             skce(Skce::unbiased(data.kernel), data)
         }),
-        linear("skce_linear", "SKCE, linear", |data| {
+        linear(names::SKCE_LINEAR, |data| {
             skce(Skce::linear(data.kernel), data)
         }),
     ];
@@ -73,7 +66,7 @@ pub fn estimates<P: Kind>() -> Vec<Estimate<P>> {
     estimates
 }
 
-/// Those of all predictions, and those of a kind.
+/// The tests of all predictions, and those of a kind.
 pub fn tests<P: Kind>() -> Vec<Test<P>> {
     let mut tests = vec![
         test(
@@ -131,7 +124,8 @@ pub fn tests<P: Kind>() -> Vec<Test<P>> {
 
 /// The names of all tests: every test is there for classes.
 pub fn test_keys() -> Vec<&'static str> {
-    tests::<Categorical>().iter().map(|test| test.key).collect()
+    let tests = tests::<Categorical>().into_iter();
+    tests.map(|test| test.name.key).collect()
 }
 
 /// The ECE of an event in 15 bins of equal width.
@@ -139,11 +133,11 @@ fn top_label_ece(event: Event) -> Ece {
     Ece::new(Aspect::Event(event), Binning::Uniform { bins: 15 })
 }
 
-/// The proper scores of classes: their names and titles, and the scores themselves.
-pub const SCORES: [(&str, &str, &dyn Score<Categorical>); 3] = [
-    ("brier", "Brier score", &Brier),
-    ("log", "log score", &LogScore),
-    ("spherical", "spherical score", &Spherical),
+/// The proper scores of classes.
+pub const SCORES: [(Name, &dyn Score<Categorical>); 3] = [
+    (names::BRIER, &Brier),
+    (names::LOG, &LogScore),
+    (names::SPHERICAL, &Spherical),
 ];
 
 fn score(data: &Data<Categorical>, score: impl Score<Categorical>) -> Result<f64> {
@@ -161,22 +155,22 @@ pub fn ece_top_label(
 
 pub fn estimates_of_classes() -> Vec<Estimate<Categorical>> {
     vec![
-        linear("ece_uniform", "ECE, 10 uniform bins a class", |data| {
-            Ece::uniform(10).estimate(data.predictions, data.targets)
-        }),
-        linear("ece_median_variance", "ECE, median-variance bins", |data| {
-            Ece::median_variance(100).estimate(data.predictions, data.targets)
-        }),
         linear(
-            "ece_top_label",
-            "ECE, top label, 15 equal-width bins",
-            |data| ece_top_label(data.predictions, data.targets, data.event),
+            Name::new("ece_uniform", "ECE, 10 uniform bins a class"),
+            |data| Ece::uniform(10).estimate(data.predictions, data.targets),
         ),
-        linear("ks", "Kolmogorov-Smirnov, top label", |data| {
+        linear(
+            Name::new("ece_median_variance", "ECE, median-variance bins"),
+            |data| Ece::median_variance(100).estimate(data.predictions, data.targets),
+        ),
+        linear(names::ECE_TOP_LABEL.with("15 equal-width bins"), |data| {
+            ece_top_label(data.predictions, data.targets, data.event)
+        }),
+        linear(names::KS, |data| {
             KolmogorovSmirnov::new(data.event).estimate(data.predictions, data.targets)
         }),
-        linear("brier", "Brier score", |data| score(data, Brier)),
-        linear("log", "log score", |data| score(data, LogScore)),
+        linear(names::BRIER, |data| score(data, Brier)),
+        linear(names::LOG, |data| score(data, LogScore)),
     ]
 }
 
@@ -204,7 +198,7 @@ pub fn tests_of_classes() -> Vec<Test<Categorical>> {
     ]
 }
 
-/// Those of predictions of real numbers; the log score only where there is a density.
+/// The estimates of predictions of real numbers; the log score only where there is a density.
 pub fn estimates_of_vectors<P: Vectors + Kind<Targets = Tensor<2>>>() -> Vec<Estimate<P>> {
     fn mean(mean: Result<MeanEstimate>) -> Result<f64> {
         Ok(mean?.estimate)
@@ -215,38 +209,33 @@ pub fn estimates_of_vectors<P: Vectors + Kind<Targets = Tensor<2>>>() -> Vec<Est
     }
     let mut estimates: Vec<Estimate<P>> = Vec::new();
     if P::LOG_SCORE.is_some() {
-        estimates.push(linear("log", "log score", |data| {
+        estimates.push(linear(names::LOG, |data| {
             let log_score = P::LOG_SCORE.expect("a density");
             mean(log_score(data.predictions, data.targets))
         }));
     }
     estimates.extend([
-        linear("crps", "CRPS", |data: &Data<P>| {
+        linear(names::CRPS, |data: &Data<P>| {
             mean(Crps.mean(data.predictions, data.targets))
         }),
-        linear("dawid_sebastiani", "Dawid-Sebastiani score", |data| {
-            mean(DawidSebastiani.mean(data.predictions, data.targets))
-        }),
-        linear("pinball", "pinball loss, 19 levels", |data| {
+        linear(
+            Name::new("dawid_sebastiani", "Dawid-Sebastiani score"),
+            |data| mean(DawidSebastiani.mean(data.predictions, data.targets)),
+        ),
+        linear(Name::new("pinball", "pinball loss, 19 levels"), |data| {
             mean(Pinball::default().estimate(data.predictions, data.targets))
         }),
-        linear(
-            "quantile_calibration",
-            "quantile calibration, 19 levels",
-            |data| QuantileCalibration::default().estimate(data.predictions, data.targets),
-        ),
-        linear("coverage_50", "coverage of 50 % intervals", |data| {
-            coverage(data, 0.5)
+        linear(names::QUANTILE_CALIBRATION.with("19 levels"), |data| {
+            QuantileCalibration::default().estimate(data.predictions, data.targets)
         }),
-        linear("coverage_90", "coverage of 90 % intervals", |data| {
-            coverage(data, 0.9)
-        }),
-        linear("standard_deviation", "mean standard deviation", |data| {
+        linear(names::COVERAGE_50, |data| coverage(data, 0.5)),
+        linear(names::COVERAGE_90, |data| coverage(data, 0.9)),
+        linear(names::STANDARD_DEVIATION, |data| {
             mean(
                 Sharpness::estimate(data.predictions).map(|sharpness| sharpness.standard_deviation),
             )
         }),
-        linear("ence", "ENCE, 15 bins", |data| {
+        linear(Name::new("ence", "ENCE, 15 bins"), |data| {
             Ence::default().estimate(data.predictions, data.targets)
         }),
     ]);

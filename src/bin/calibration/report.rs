@@ -1,6 +1,6 @@
 //! `calibration report`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use burn_calibration::report::{ReportBuilder, Reportable};
 
@@ -15,11 +15,8 @@ pub fn run(args: &Report) -> Result<()> {
 }
 
 fn report<P: Kind + Reportable>(args: &Report) -> Result<()> {
-    let paths: Vec<&Path> = [&args.predictions]
-        .into_iter()
-        .chain(&args.after)
-        .map(|path| path.as_path())
-        .collect();
+    let paths = [&args.predictions].into_iter().chain(&args.after);
+    let paths: Vec<&Path> = paths.map(PathBuf::as_path).collect();
     let (sets, targets) = P::read(&paths, &args.source)?;
     let builder = ReportBuilder::new(&sets[0], &targets)
         .with_title(&args.title)

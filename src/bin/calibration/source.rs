@@ -83,7 +83,7 @@ pub fn read_labels(args: &LabelsArgs, (path, rows): (&Path, &Tensor<2>)) -> Resu
     Ok(Tensor::from_data(labels, &rows.device()))
 }
 
-/// Whether the predictions of one file are of as many samples and classes as those of another.
+/// Checks that the predictions of one file are of as many samples and classes as those of another.
 pub fn check_sizes(
     (path, predictions): (&Path, &Categorical),
     (expected_path, expected): (&Path, &Categorical),

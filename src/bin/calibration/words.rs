@@ -1,14 +1,136 @@
-//! Outcomes in JSON, and p-values in words.
+//! Values with names, outcomes, kernels and p-values: in JSON, and in words.
 
 use std::fmt;
 
-use serde_json::{Value, json};
+use burn_calibration::{
+    error::serialize_or_reason,
+    kernel::{Kernel, RealKernel},
+    names::Name,
+};
+use clap::ValueEnum;
+use serde::{Serialize, Serializer};
 
-/// An outcome as the library writes it, or why there is none.
-pub fn known<E: fmt::Display>(outcome: &Result<impl serde::Serialize, E>) -> Value {
-    match outcome {
-        Ok(outcome) => json!(outcome),
-        Err(reason) => json!({ "error": reason.to_string() }),
+use crate::{bandwidth, input::Result, kernel::distance_name};
+
+/// Values under their names: an object in JSON.
+pub struct Named<T>(pub Vec<(Name, T)>);
+
+impl<T: Serialize> Serialize for Named<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name.key, value)))
+    }
+}
+
+/// An outcome, or why there is none: `{"error": reason}` in JSON.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub struct Known<T: Serialize>(#[serde(serialize_with = "serialize_or_reason")] pub Result<T>);
+
+/// A number, or why there is none: null in JSON.
+pub struct Number(pub Result<f64>);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.as_ref().ok().serialize(serializer)
+    }
+}
+
+/// A value before and after a recalibration.
+#[derive(Serialize)]
+pub struct Pair<T> {
+    pub before: T,
+    pub after: T,
+}
+
+impl<T> From<[T; 2]> for Pair<T> {
+    fn from([before, after]: [T; 2]) -> Self {
+        Self { before, after }
+    }
+}
+
+/// The profile, the distance and the bandwidth of a kernel.
+#[derive(Serialize)]
+pub struct KernelWords {
+    pub profile: String,
+    pub distance: &'static str,
+    pub bandwidth: f64,
+}
+
+impl From<&Kernel> for KernelWords {
+    fn from(kernel: &Kernel) -> Self {
+        Self {
+            profile: kernel.profile.to_string(),
+            distance: distance_name(kernel.distance),
+            bandwidth: bandwidth::value(kernel),
+        }
+    }
+}
+
+impl fmt::Display for KernelWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            profile,
+            distance,
+            bandwidth,
+        } = self;
+        write!(
+            f,
+            "kernel: {profile} over {distance}, bandwidth {bandwidth:.10}"
+        )
+    }
+}
+
+/// The profile and the length scale of a kernel on targets.
+#[derive(Serialize)]
+pub struct TargetWords {
+    pub profile: String,
+    pub length_scale: f64,
+}
+
+impl From<RealKernel> for TargetWords {
+    fn from(kernel: RealKernel) -> Self {
+        Self {
+            profile: format!("{:?}", kernel.profile).to_lowercase(),
+            length_scale: kernel.length_scale,
+        }
+    }
+}
+
+impl fmt::Display for TargetWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (profile, length_scale) = (&self.profile, self.length_scale);
+        write!(
+            f,
+            "kernel on targets: {profile}, length scale {length_scale:.10}"
+        )
+    }
+}
+
+/// Prints an outcome: one JSON object, or words.
+pub fn show(outcome: &(impl Serialize + fmt::Display), json: bool) -> Result<()> {
+    match json {
+        true => println!(
+            "{}",
+            serde_json::to_string(outcome).map_err(|e| e.to_string())?
+        ),
+        false => print!("{outcome}"),
+    }
+    Ok(())
+}
+
+/// The name of a value on the command line and in JSON.
+pub fn key(name: impl ValueEnum) -> String {
+    name.to_possible_value()
+        .expect("no value is hidden")
+        .get_name()
+        .to_owned()
+}
+
+/// Seven digits, with an exponent where it is small.
+pub fn p_value(p: f64) -> String {
+    match p {
+        p if p >= 1e-3 => format!("{p:.7}"),
+        p => format!("{p:.3e}"),
     }
 }
 

@@ -22,7 +22,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// That of a name.
+    /// Takes the format from a name.
     pub fn of(path: &Path) -> Result<Self> {
         let name = path.to_string_lossy().to_lowercase();
         match name.as_str() {
@@ -56,7 +56,7 @@ pub fn write_matrix(path: &Path, format: Format, name: &str, matrix: &Matrix) ->
     written.map_err(|reason| format!("{}: cannot write: {reason}", path.display()))
 }
 
-/// Without a header; each number with the digits that give it back exactly.
+/// Writes no header, and each number with the digits that give it back exactly.
 fn write_csv(writer: impl Write, matrix: &Matrix) -> Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
     for row in matrix.values.chunks(matrix.columns) {

@@ -1,4 +1,4 @@
-/// What a bin holds.
+/// The contents of a bin.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Bin {
     /// The number of samples.
@@ -10,7 +10,7 @@ pub struct Bin {
 }
 
 impl Bin {
-    /// Of the given rows of predictions in row-major order, and their labels.
+    /// Sums up the given rows of predictions in row-major order, and their labels.
     pub(crate) fn of(
         rows: &[usize],
         predictions: &[f64],

@@ -28,11 +28,11 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::{Error, Result},
+    error::{Result, check_count, check_parameter, check_samples},
     host::to_vec,
 };
 
-/// How samples are divided into bins by their predictions.
+/// The rule that divides samples into bins by their predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Binning {
@@ -83,34 +83,24 @@ impl Binning {
         points: &[f64],
         dimension: usize,
     ) -> Result<Vec<Vec<usize>>> {
-        match *self {
-            Self::Uniform { bins: 0 } | Self::EqualMass { bins: 0 } => Err(Error::Parameter {
-                name: "the number of bins",
-                value: 0.0,
-                expected: "at least 1",
-            }),
-            Self::Uniform { bins } => Ok(uniform::partition(points, dimension, bins)),
-            Self::EqualMass { bins } if dimension == 1 => Ok(equal_mass::partition(points, bins)),
-            Self::EqualMass { .. } => Err(Error::Parameter {
-                name: "the dimension of points in bins of equal mass",
-                value: dimension as f64,
-                expected: "1, the probability of one event",
-            }),
-            Self::MedianVariance { minimum: 0 } => Err(Error::Parameter {
-                name: "the minimum size of a bin",
-                value: 0.0,
-                expected: "at least 1",
-            }),
-            Self::MedianVariance { minimum } if points.len() < minimum * dimension => {
-                Err(Error::TooFewSamples {
-                    what: "a bin of the minimum size",
-                    needed: minimum,
-                    got: points.len() / dimension,
-                })
+        Ok(match *self {
+            Self::Uniform { bins } => {
+                check_count("the number of bins", bins)?;
+                uniform::partition(points, dimension, bins)
+            }
+            Self::EqualMass { bins } => {
+                check_count("the number of bins", bins)?;
+                let name = "the dimension of points in bins of equal mass";
+                let expected = "1, the probability of one event";
+                check_parameter(dimension == 1, name, dimension as f64, expected)?;
+                equal_mass::partition(points, bins)
             }
             Self::MedianVariance { minimum } => {
-                Ok(median_variance::partition(points, dimension, minimum))
+                check_count("the minimum size of a bin", minimum)?;
+                let samples = points.len() / dimension;
+                check_samples("a bin of the minimum size", minimum, samples)?;
+                median_variance::partition(points, dimension, minimum)
             }
-        }
+        })
     }
 }

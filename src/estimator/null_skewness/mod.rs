@@ -8,7 +8,6 @@
 //! No label enters. Of many samples both are estimated from some of them, weighted by the inverse of
 //! their inclusion probabilities (Horvitz, Thompson 1952).
 
-use burn::tensor::{Tensor, TensorData};
 use rand::{Rng, RngExt, seq::index};
 use rayon::prelude::*;
 
@@ -16,18 +15,18 @@ use super::{joint::JointKernel, pair_matrix::PairMatrix};
 use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
-    host::{int_tensor, to_scalar, to_vec, widened},
+    host::{int_tensor, tensor_like, to_scalar, to_vec, widened, without_diagonal},
     kernel::Kernel,
 };
 
 /// Samples that stand for all.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sample {
-    /// In increasing order if drawn.
+    /// The samples, in increasing order if they are drawn.
     rows: Vec<usize>,
-    /// How many samples each stands for in a sum: the inverse of its inclusion probability.
+    /// The number of samples that each stands for in a sum: the inverse of its inclusion probability.
     weights: Vec<f64>,
-    /// By what a sum over distinct pairs and triples is to be multiplied.
+    /// The factors of sums over distinct pairs and triples.
     factors: [f64; 2],
 }
 
@@ -137,9 +136,9 @@ pub(super) fn by_redrawing<P: Predictive, K: JointKernel<P>>(
     let mut moments = Moments::default();
     for _ in 0..sets {
         let pairs = kernel.pairs(&predictions, &predictions.sample(rng))?;
-        let h = widened(pairs.tile(0..s, 0..s));
-        let h = without_diagonal(h);
-        let roots = column(sample.weights.iter().map(|w| w.sqrt()).collect(), &h);
+        let h = without_diagonal(widened(pairs.tile(0..s, 0..s)));
+        let roots = sample.weights.iter().map(|w| w.sqrt()).collect();
+        let roots = tensor_like(roots, [s, 1], &h);
         let scaled = h.clone() * roots.clone() * roots.clone().transpose();
         let triangles = to_scalar((scaled.clone().matmul(scaled.clone()) * scaled.clone()).sum());
         let second = to_scalar((scaled.clone() * h.clone()).sum());
@@ -193,10 +192,8 @@ fn moments_of_classes(kernel: &Kernel, predictions: &Categorical, sample: &Sampl
     let gram = kernel.between(p.clone().unsqueeze(), p.clone().unsqueeze()); // [1, s, s]
     let p = to_vec(p);
     let triples = Triples::new(&to_vec(gram), &p, &sample.weights);
-    let parts: Vec<[f64; 3]> = (0..s)
-        .into_par_iter()
-        .map(|i| triples.starting_at(i))
-        .collect();
+    let starts = (0..s).into_par_iter();
+    let parts: Vec<[f64; 3]> = starts.map(|i| triples.starting_at(i)).collect();
     let sum = |at: usize| parts.iter().map(|part| part[at]).sum::<f64>();
     Moments {
         second: 4.0 * sum(0),                // each pair twice
@@ -204,7 +201,7 @@ fn moments_of_classes(kernel: &Kernel, predictions: &Categorical, sample: &Sampl
     }
 }
 
-/// What sums over pairs and triples of samples read.
+/// The input of sums over pairs and triples of samples.
 struct Triples<'a> {
     classes: usize,
     /// `[s, m]`.
@@ -230,9 +227,8 @@ impl<'a> Triples<'a> {
         let (m, width) = (p.len() / s, s.div_ceil(LANES) * LANES);
         let mut by_class = vec![0.0; m * width];
         for (i, row) in p.chunks(m).enumerate() {
-            row.iter()
-                .enumerate()
-                .for_each(|(c, p)| by_class[c * width + i] = *p);
+            let classes = row.iter().enumerate();
+            classes.for_each(|(c, p)| by_class[c * width + i] = *p);
         }
         let (mut k, mut g) = (vec![0.0; s * width], vec![0.0; s * width]);
         for i in 0..s {
@@ -264,13 +260,8 @@ impl<'a> Triples<'a> {
         let mut sums = [0.0; 3];
         // of a class: where it starts by class, p_ic p_jc, and its product with the factor of p_lc
         let mut terms: Vec<(usize, f64, f64)> = Vec::with_capacity(m);
-        let others = k_i
-            .iter()
-            .zip(g_i)
-            .zip(self.weights)
-            .enumerate()
-            .skip(i + 1);
-        for (j, ((&k, &g), other_weight)) in others {
+        let others = k_i.iter().zip(g_i).zip(self.weights).enumerate();
+        for (j, ((&k, &g), other_weight)) in others.skip(i + 1) {
             let (mut third, mut fourth, mut square) = (0.0, 0.0, 0.0);
             terms.clear();
             for (c, (a, b)) in p.iter().zip(row(self.p, j)).enumerate() {
@@ -323,21 +314,6 @@ impl<'a> Triples<'a> {
         }
         sum
     }
-}
-
-/// Numbers as a column in the dtype and on the device of others, `[s, 1]`.
-fn column(values: Vec<f64>, like: &Tensor<2>) -> Tensor<2> {
-    let shape = [values.len(), 1];
-    Tensor::from_data(
-        TensorData::new(values, shape),
-        (&like.device(), like.dtype()),
-    )
-}
-
-/// With the diagonal set to 0.
-fn without_diagonal(square: Tensor<2>) -> Tensor<2> {
-    let diagonal = Tensor::<2>::eye(square.dims()[0], &square.device()).bool();
-    square.mask_fill(diagonal, 0.0)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! What the estimators of this module ask of data.
+//! Checks of the data that the estimators of this module take.
 
 use burn::tensor::Tensor;
 
 use crate::{
     distribution::{HostMarginals, Marginals},
-    error::{Error, Result},
+    error::{Result, check_count, check_inside, check_values},
     host::to_vec,
 };
 
@@ -41,27 +41,14 @@ pub(super) fn row_means(values: &[f64], dimensions: usize) -> Vec<f64> {
     values.chunks(dimensions).map(mean).collect()
 }
 
-/// At least one level, each between 0 and 1.
+/// Checks that there is a level, and that each is between 0 and 1.
 pub(super) fn check_levels(levels: &[f64]) -> Result<()> {
-    if levels.is_empty() {
-        return Err(Error::Parameter {
-            name: "the number of levels",
-            value: 0.0,
-            expected: "at least 1",
-        });
-    }
+    check_count("the number of levels", levels.len())?;
     levels.iter().try_for_each(|&level| check_level(level))
 }
 
 pub(super) fn check_level(level: f64) -> Result<()> {
-    match level > 0.0 && level < 1.0 {
-        true => Ok(()),
-        false => Err(Error::Parameter {
-            name: "a level",
-            value: level,
-            expected: "a number between 0 and 1, both excluded",
-        }),
-    }
+    check_inside("a level", level)
 }
 
 /// Errors `y − μ` and standard deviations `σ > 0`, both `n × d`.
@@ -71,11 +58,9 @@ pub(super) fn errors_and_deviations<P: Marginals>(
 ) -> Result<(Vec<f64>, Vec<f64>)> {
     predictions.check()?;
     let predictions = predictions.detach();
-    let targets = predictions
-        .checked_targets(targets)?
-        .into_iter()
-        .zip(to_vec(predictions.means()));
-    let errors = targets.map(|(y, mean)| y - mean).collect();
+    let targets = predictions.checked_targets(targets)?.into_iter();
+    let pairs = targets.zip(to_vec(predictions.means()));
+    let errors = pairs.map(|(y, mean)| y - mean).collect();
     let deviations = checked_deviations(&predictions)?;
     Ok((errors, deviations))
 }
@@ -84,17 +69,8 @@ pub(super) fn errors_and_deviations<P: Marginals>(
 fn checked_deviations<P: Marginals>(predictions: &P) -> Result<Vec<f64>> {
     let variances = predictions.variances();
     let d = variances.dims()[1];
-    let deviations = to_vec(variances).into_iter().map(f64::sqrt);
-    let deviations: Vec<f64> = deviations.collect();
-    match deviations.iter().position(|&deviation| deviation <= 0.0) {
-        Some(at) => Err(Error::Value {
-            row: at / d,
-            column: "coordinate",
-            at: at % d,
-            what: "the scale",
-            value: deviations[at],
-            expected: "a positive number",
-        }),
-        None => Ok(deviations),
-    }
+    let deviations: Vec<f64> = to_vec(variances).into_iter().map(f64::sqrt).collect();
+    let positive = (|deviation| deviation > 0.0, "a positive number");
+    check_values(&deviations, (d, "coordinate"), "the scale", positive)?;
+    Ok(deviations)
 }

@@ -19,10 +19,7 @@ use crate::{
 /// Without units. For a calibrated model biased upward, by `O((n/B)^{−½})`: it grows with the number of
 /// bins (Pernot 2023). It sees mean and variance only.
 ///
-/// # Source
-///
-/// Levi, Gispan, Giladi, Fetaya: *Evaluating and calibrating uncertainty prediction in regression tasks*,
-/// 2022, equations 7 and 8.
+/// Source: Levi et al. 2022, equations 7 and 8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ence {
     /// The number `B` of bins, fewer where standard deviations are equal.
@@ -55,10 +52,7 @@ impl Ence {
 
     /// The bins, in the order of increasing standard deviation: what a reliability diagram of regression
     /// shows.
-    ///
-    /// # Errors
-    ///
-    /// As [`estimate`](Self::estimate).
+    /// The errors are those of [`estimate`](Self::estimate).
     pub fn bins<P: Marginals>(
         &self,
         predictions: &P,
@@ -80,17 +74,7 @@ impl Ence {
 }
 
 impl<P: Marginals> Estimator<P> for Ence {
-    /// The estimate from data.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n`, of dimension `d`
-    /// - targets: `[n, d]`
-    ///
-    /// # Errors
-    ///
-    /// No bins, parameters or targets that are not valid, other numbers or dimensions of one than of the
-    /// other, or a predicted variance of 0.
+    /// The estimate from data; no bins and a predicted variance of 0 are errors.
     fn estimate(&self, predictions: &P, targets: &Tensor<2>) -> Result<f64> {
         let bins = self.bins(predictions, targets)?;
         let error = |bin: &VarianceBin| {

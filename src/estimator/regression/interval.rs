@@ -16,17 +16,7 @@ pub struct IntervalCoverage {
 }
 
 impl IntervalCoverage {
-    /// Creates the estimator from data.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n`, of dimension `d`
-    /// - targets: `[n, d]`
-    ///
-    /// # Errors
-    ///
-    /// A level that is not between 0 and 1, parameters or targets that are not valid, other numbers or
-    /// dimensions of one than of the other.
+    /// Estimates coverage and width; a level that is not between 0 and 1 is an error.
     pub fn estimate<P: Marginals>(
         predictions: &P,
         targets: &Tensor<2>,

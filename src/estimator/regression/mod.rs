@@ -10,6 +10,9 @@
 //! | [`ZScores`] | means and standard deviations | standardised errors with mean 0 and variance 1 |
 //! | [`Sharpness`] | the predictions alone | nothing: how certain they are |
 //!
+//! All take `n` predictions of dimension `d` and targets `[n, d]`. Parameters or targets that are not
+//! valid, and other numbers or dimensions of one than of the other, are errors.
+//!
 //! All but [`Ence`] are averages over all predictions. They see *probabilistic calibration*, which a model
 //! that ignores its input can have, not calibration of the whole prediction: for that there is
 //! [`Skce`](crate::estimator::Skce), for every kind of prediction.

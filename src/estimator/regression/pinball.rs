@@ -1,26 +1,24 @@
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 
 use super::{
     checks::{Observed, check_levels},
     quantile::usual_levels,
 };
-use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate};
+use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate, host::tensor_like};
 
-/// The pinball score of predicted quantiles `q` at some levels `τ`: `max(τ(y − q), (τ − 1)(y − q))`, averaged
-/// over levels and coordinates, in units of the targets.
+/// The pinball score of predicted quantiles `q` at some levels `τ`: `max(τ(y − q), (τ − 1)(y − q))`,
+/// averaged over levels and coordinates, in units of the targets.
 ///
 /// Proper for the quantiles. Half the CRPS of a coordinate is its integral over all levels. The infimum of
 /// its entropy is 0.
 ///
-/// # Source
-///
-/// Koenker, Bassett: *Regression quantiles*, 1978.
+/// Source: Koenker and Bassett 1978.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pinball {
     levels: Vec<f64>,
 }
 
-/// At 0.05, 0.1, …, 0.95.
+/// The levels are 0.05, 0.1, …, 0.95.
 impl Default for Pinball {
     fn default() -> Self {
         Self {
@@ -30,7 +28,7 @@ impl Default for Pinball {
 }
 
 impl Pinball {
-    /// At the given levels.
+    /// Takes the mean over the given levels.
     ///
     /// # Errors
     ///
@@ -41,15 +39,6 @@ impl Pinball {
     }
 
     /// The mean over the samples at each level, from data.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n`, of dimension `d`
-    /// - targets: `[n, d]`
-    ///
-    /// # Errors
-    ///
-    /// Parameters or targets that are not valid, other numbers or dimensions of one than of the other.
     pub fn by_level<P: Marginals>(
         &self,
         predictions: &P,
@@ -60,20 +49,15 @@ impl Pinball {
     }
 
     /// The mean over samples and levels, from data.
-    ///
-    /// # Errors
-    ///
-    /// As [`by_level`](Self::by_level).
     pub fn estimate<P: Marginals>(
         &self,
         predictions: &P,
         targets: &Tensor<2>,
     ) -> Result<MeanEstimate> {
         let each = self.each(predictions, targets)?;
-        let of_sample = |i: usize| each.iter().map(|values| values[i]).sum::<f64>();
-        let values: Vec<f64> = (0..each[0].len())
-            .map(|i| of_sample(i) / each.len() as f64)
-            .collect();
+        let sum = |i: usize| each.iter().map(|values| values[i]).sum::<f64>();
+        let mean = |i: usize| sum(i) / each.len() as f64;
+        let values: Vec<f64> = (0..each[0].len()).map(mean).collect();
         Ok(MeanEstimate::of(&values))
     }
 
@@ -106,9 +90,8 @@ pub fn pinball(quantiles: Tensor<2>, targets: Tensor<1>, levels: &[f64]) -> Tens
     let [n, l] = quantiles.dims();
     assert_eq!(l, levels.len(), "numbers of quantiles and of levels");
     assert_eq!([n], targets.dims(), "numbers of targets and of predictions");
-    let options = (&quantiles.device(), quantiles.dtype());
-    let slopes: Vec<f64> = levels.iter().map(|level| level - 0.5).collect();
-    let slopes = Tensor::<2>::from_data(TensorData::new(slopes, [1, l]), options);
+    let slopes = levels.iter().map(|level| level - 0.5).collect();
+    let slopes = tensor_like(slopes, [1, l], &quantiles);
     // max(τx, (τ − 1)x) = ½|x| + (τ − ½)x
     let above = targets.reshape([n, 1]) - quantiles; // [n, L]
     let scores = above.clone().abs() * 0.5 + above * slopes;

@@ -4,7 +4,7 @@ use rand::{Rng, RngExt};
 use super::{PitHistogram, Uniformity, checks::Observed};
 use crate::{
     distribution::{Marginals, Samples},
-    error::{Error, Result},
+    error::{Result, check_parameter},
 };
 
 /// Probability integral transforms: the distribution function of each prediction at its target, for each
@@ -13,10 +13,7 @@ use crate::{
 /// A histogram that is U-shaped tells of predictions that are too certain, a hump of ones that are not
 /// certain enough, a slope of a bias.
 ///
-/// # Source
-///
-/// Dawid: *Statistical theory: the prequential approach*, 1984; Gneiting, Balabdaoui, Raftery:
-/// *Probabilistic forecasts, calibration and sharpness*, 2007.
+/// Source: Dawid 1984; Gneiting, Balabdaoui, Raftery 2007.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pit {
     /// `n` for each coordinate.
@@ -24,26 +21,14 @@ pub struct Pit {
 }
 
 impl Pit {
-    /// `F(y)`; where the target has a positive probability `P(Y = y)`, the mid-transform `F(y) − ½P(Y = y)`.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n`, of dimension `d`
-    /// - targets: `[n, d]`
-    ///
-    /// # Errors
-    ///
-    /// Parameters or targets that are not valid, other numbers or dimensions of one than of the other.
+    /// `F(y)`; where the target has a positive probability `P(Y = y)`, the mid-transform
+    /// `F(y) − ½P(Y = y)`.
     pub fn new<P: Marginals>(predictions: &P, targets: &Tensor<2>) -> Result<Self> {
         Self::of(predictions, targets, |below, atom| below + 0.5 * atom)
     }
 
     /// `P(Y < y) + U P(Y = y)` for uniform `U`: uniform for discrete predictions as well if the targets are
     /// draws from them. The same as [`new`](Self::new) for continuous ones.
-    ///
-    /// # Errors
-    ///
-    /// As [`new`](Self::new).
     pub fn randomised<P: Marginals>(
         predictions: &P,
         targets: &Tensor<2>,
@@ -54,17 +39,10 @@ impl Pit {
         })
     }
 
-    /// Of Monte Carlo samples of continuous distributions: the randomised rank of the target among them,
+    /// Takes randomised ranks of the targets among Monte Carlo samples of continuous distributions,
     /// `(#{x_s < y} + U(1 + #{x_s = y}))/(S + 1)`. Uniform for every `S` if the target is a draw from the
-    /// distribution that the samples are from, which [`new`](Self::new) is for large `S` only.
-    ///
-    /// # Errors
-    ///
-    /// As [`new`](Self::new).
-    ///
-    /// # Source
-    ///
-    /// Hamill: *Interpretation of rank histograms for verifying ensemble forecasts*, 2001.
+    /// distribution that the samples are from, which [`new`](Self::new) is for large `S` only (Hamill
+    /// 2001).
     pub fn ranks(predictions: &Samples, targets: &Tensor<2>, rng: &mut dyn Rng) -> Result<Self> {
         let s = predictions.draws_each() as f64;
         Self::of(predictions, targets, |below, atom| {
@@ -113,14 +91,8 @@ impl Pit {
     ///
     /// If there is no such coordinate.
     pub fn histogram(&self, coordinate: usize, bins: usize) -> Result<PitHistogram> {
-        match bins {
-            0 | 1 => Err(Error::Parameter {
-                name: "the number of bins",
-                value: bins as f64,
-                expected: "at least 2",
-            }),
-            _ => Ok(PitHistogram::of(&self.values[coordinate], bins)),
-        }
+        check_parameter(bins >= 2, "the number of bins", bins as f64, "at least 2")?;
+        Ok(PitHistogram::of(&self.values[coordinate], bins))
     }
 
     /// The Kolmogorov–Smirnov test of one coordinate, `max_u |F_n(u) − u|`. The p-value, by the correction

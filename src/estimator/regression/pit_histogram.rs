@@ -10,7 +10,7 @@ pub struct PitHistogram {
 }
 
 impl PitHistogram {
-    /// Of numbers in `[0, 1]`.
+    /// Counts numbers in `[0, 1]`.
     pub(super) fn of(values: &[f64], bins: usize) -> Self {
         let mut counts = vec![0; bins];
         for &value in values {
@@ -24,10 +24,8 @@ impl PitHistogram {
     pub fn densities(&self) -> Vec<f64> {
         let total: usize = self.counts.iter().sum();
         let width = total as f64 / self.counts.len() as f64;
-        self.counts
-            .iter()
-            .map(|&count| count as f64 / width)
-            .collect()
+        let density = |&count: &usize| count as f64 / width;
+        self.counts.iter().map(density).collect()
     }
 
     /// Pearson's `χ²` test of equal counts, with `B − 1` degrees of freedom: of independent samples, 5 or

@@ -7,13 +7,11 @@ use crate::{
     estimator::Estimator,
 };
 
-/// Calibration of quantiles: how often the target is at most the predicted quantile, at each of some
+/// The calibration of quantiles: how often the target is at most the predicted quantile, at each of some
 /// levels, over all samples and coordinates.
 ///
-/// Kuleshov, Fenner, Ermon: *Accurate uncertainties for deep learning using calibrated regression*, 2018.
-/// A calibrated model has frequencies equal to the levels; the reverse does not hold.
-///
-/// By default at 0.05, 0.1, …, 0.95.
+/// Source: Kuleshov et al. 2018. A calibrated model has frequencies equal to the levels; the reverse
+/// does not hold. The default levels are 0.05, 0.1, …, 0.95.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuantileCalibration {
     levels: Vec<f64>,
@@ -28,7 +26,7 @@ impl Default for QuantileCalibration {
 }
 
 impl QuantileCalibration {
-    /// At the given levels.
+    /// Compares frequencies with the given levels.
     ///
     /// # Errors
     ///
@@ -39,15 +37,6 @@ impl QuantileCalibration {
     }
 
     /// The observed frequency at each level.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n`, of dimension `d`
-    /// - targets: `[n, d]`
-    ///
-    /// # Errors
-    ///
-    /// Parameters or targets that are not valid, other numbers or dimensions of one than of the other.
     pub fn curve<P: Marginals>(
         &self,
         predictions: &P,
@@ -73,16 +62,12 @@ impl QuantileCalibration {
 
 impl<P: Marginals> Estimator<P> for QuantileCalibration {
     /// The mean over the levels of `|frequency − level|`, see [`QuantileCurve::mean_absolute_error`].
-    ///
-    /// # Errors
-    ///
-    /// As [`curve`](Self::curve).
     fn estimate(&self, predictions: &P, targets: &Tensor<2>) -> Result<f64> {
         Ok(self.curve(predictions, targets)?.mean_absolute_error())
     }
 }
 
-/// Whether `y ≤ F⁻¹(level)`, without the quantile where `F(y)` is clearly off the level.
+/// Tells whether `y ≤ F⁻¹(level)`, without the quantile where `F(y)` is clearly off the level.
 fn at_most_quantile(marginals: &dyn HostMarginals, at: usize, y: f64, level: f64) -> bool {
     let (up_to, _) = marginals.tails(at, y);
     if up_to < level - ROUNDING {
@@ -97,10 +82,10 @@ fn at_most_quantile(marginals: &dyn HostMarginals, at: usize, y: f64, level: f64
 /// Beyond the rounding of a distribution function.
 const ROUNDING: f64 = 1e-9;
 
-/// How often targets are at most the predicted quantiles.
+/// The frequencies of targets that are at most the predicted quantiles.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct QuantileCurve {
-    /// In the order of the levels asked for.
+    /// A point for each level, in the order given.
     pub points: Vec<QuantilePoint>,
 }
 

@@ -1,7 +1,7 @@
 use super::checks::row_means;
 use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate, host::to_vec};
 
-/// How certain predictions are, whatever was observed: of two calibrated models the sharper one says more
+/// The spread of predictions, whatever was observed: of two calibrated models the sharper one says more
 /// (Gneiting, Balabdaoui, Raftery 2007). The widths of intervals are in
 /// [`IntervalCoverage`](super::IntervalCoverage).
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -14,11 +14,7 @@ pub struct Sharpness {
 }
 
 impl Sharpness {
-    /// Of predictions.
-    ///
-    /// # Errors
-    ///
-    /// Parameters that are not valid.
+    /// Computes the mean standard deviation and variance.
     pub fn estimate<P: Marginals>(predictions: &P) -> Result<Self> {
         predictions.check()?;
         let variances = predictions.detach().variances(); // [n, d]

@@ -3,8 +3,8 @@ use burn::tensor::Tensor;
 use super::checks::{errors_and_deviations, row_means};
 use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate};
 
-/// Standardised errors `z = (y − μ)/σ`: of mean 0 and mean square 1 if the model is calibrated, whatever the
-/// shape of its predictions.
+/// Standardised errors `z = (y − μ)/σ`: of mean 0 and mean square 1 if the model is calibrated, whatever
+/// the shape of its predictions.
 ///
 /// A mean square above 1 tells of predictions that are too certain by a factor of its root, on average.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -17,17 +17,7 @@ pub struct ZScores {
 }
 
 impl ZScores {
-    /// Creates the estimator from data.
-    ///
-    /// # Shapes
-    ///
-    /// - predictions: `n`, of dimension `d`
-    /// - targets: `[n, d]`
-    ///
-    /// # Errors
-    ///
-    /// Parameters or targets that are not valid, other numbers or dimensions of one than of the other, or a
-    /// predicted variance of 0.
+    /// Estimates both means; a predicted variance of 0 is an error.
     pub fn estimate<P: Marginals>(predictions: &P, targets: &Tensor<2>) -> Result<Self> {
         let (errors, deviations) = errors_and_deviations(predictions, targets)?;
         let scores: Vec<f64> = errors.iter().zip(&deviations).map(|(e, s)| e / s).collect();

@@ -30,10 +30,10 @@ pub trait Omnibus: Predictive {
     fn default_kernel() -> Kernel;
 }
 
-/// What an omnibus test computes.
+/// The computations of an omnibus test.
 pub struct Plan<'a, P: Predictive> {
     pub(super) evaluators: Vec<Box<dyn Evaluator<P> + 'a>>,
-    /// Of each number of the evaluators in turn.
+    /// The aspects of the numbers of the evaluators in turn.
     pub(super) aspects: Vec<Aspect>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Aspect {
     pub deviation: Option<f64>,
 }
 
-/// What an aspect looks at.
+/// The kinds of aspects.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Confidence,
@@ -53,9 +53,9 @@ pub(super) enum Kind {
     Log,
     Class(usize),
     Cumulative,
-    /// At this bandwidth.
+    /// The SKCE at this bandwidth.
     Skce(f64),
-    /// Of a coordinate, if there are several.
+    /// The location in a coordinate, if there are several.
     Location(Option<usize>),
     Spread(Option<usize>),
     Transforms,
@@ -63,7 +63,7 @@ pub(super) enum Kind {
 
 /// The bandwidths of the SKCE, in units of that of its kernel.
 pub(super) const BANDWIDTHS: [f64; 3] = [0.25, 1.0, 4.0];
-/// Up to so many samples the SKCE is over all pairs.
+/// The number of samples up to which the SKCE is over all pairs.
 const QUADRATIC: usize = 10_000;
 /// Confidences at which the cumulative gap is taken, about.
 const GAPS: usize = 4096;

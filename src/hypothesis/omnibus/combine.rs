@@ -19,12 +19,12 @@ impl Column {
     }
 }
 
-/// What the combination says.
+/// The combined p-values.
 pub struct Combined {
     pub p_value: f64,
     /// Redraws whose combined statistic is at least that of the data.
     pub exceedances: usize,
-    /// Of each column, on its own.
+    /// The p-value of each column on its own.
     pub p_values: Vec<f64>,
     /// Adjusted for all columns.
     pub adjusted: Vec<f64>,
@@ -107,7 +107,7 @@ fn scores(columns: &[Column], sets: usize) -> Vec<Vec<f64>> {
 /// Numbers in increasing order.
 struct Ranks {
     sorted: Vec<f64>,
-    /// Where the numbers that equal each but for rounding start: those without a gap between them, so that
+    /// The start of the numbers that equal each but for rounding: those without a gap between them, so that
     /// numbers equal to one are equal to each other.
     starts: Vec<usize>,
     mean: f64,
@@ -122,9 +122,7 @@ impl Ranks {
         let finite = || sorted.iter().copied().filter(|value| value.is_finite());
         let count = finite().count().max(1) as f64;
         let mean = finite().sum::<f64>() / count;
-        let square = finite()
-            .map(|value| (value - mean) * (value - mean))
-            .sum::<f64>();
+        let square: f64 = finite().map(|value| (value - mean) * (value - mean)).sum();
         let largest = finite().fold(0.0, |largest: f64, value| largest.max(value.abs()));
         let rounding = 1e-9 * largest;
         let mut starts: Vec<usize> = (0..sorted.len()).collect();
@@ -142,7 +140,8 @@ impl Ranks {
         }
     }
 
-    /// How many numbers are less than the value by more than rounding, and than those that equal it.
+    /// The count of numbers that are less than the value by more than rounding, and than those that
+    /// equal it.
     fn below(&self, value: f64) -> usize {
         let least = match value.is_finite() {
             true => value - self.rounding,

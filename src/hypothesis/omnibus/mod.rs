@@ -19,7 +19,7 @@ use super::{
     redraws::{Found, decided},
 };
 use crate::{
-    error::{Error, Result},
+    error::{Result, check_count},
     kernel::Kernel,
 };
 
@@ -56,7 +56,7 @@ use crate::{
 /// Cost of a redraw: of the order of the labels `f` that are not the most likely class, and `f²·m/2`
 /// for each SKCE over all pairs, or `n²/2` where that is less; see [`ExactTest`](super::ExactTest).
 ///
-/// Aggregating kernels over bandwidths: Schrab et al. 2023, *MMD aggregated two-sample test*.
+/// Kernels are aggregated over bandwidths as by Schrab et al. 2023.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
@@ -90,7 +90,7 @@ impl Default for OmnibusTest {
     }
 }
 
-/// Where the test goes on near it.
+/// The level near which the test goes on.
 const LEVEL: f64 = 0.05;
 /// The probability that it stops on the wrong side.
 const RISK: f64 = 1e-3;
@@ -127,7 +127,7 @@ impl OmnibusTest {
         Self { most, ..self }
     }
 
-    /// What the test finds. The generator draws the targets, and landmarks.
+    /// Runs the test. The generator draws the targets, and landmarks.
     ///
     /// # Errors
     ///
@@ -138,13 +138,7 @@ impl OmnibusTest {
         targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<OmnibusOutcome> {
-        if self.redraws == 0 {
-            return Err(Error::Parameter {
-                name: "the number of redraws",
-                value: 0.0,
-                expected: "at least 1",
-            });
-        }
+        check_count("the number of redraws", self.redraws)?;
         predictions.check()?;
         let observed = predictions.checked_targets(targets)?;
         let kernel = self.kernel.unwrap_or_else(P::default_kernel);
@@ -182,7 +176,7 @@ impl OmnibusTest {
 }
 
 impl Aspect {
-    /// What is large where the model is not calibrated.
+    /// The statistic that is large where the model is not calibrated.
     fn column(&self, data: f64, drawn: &[f64]) -> Column {
         let statistic = |value: f64| match self.deviation {
             None => value,
@@ -217,7 +211,7 @@ fn outcomes(
     whole.into_iter().chain(classes).map(outcome).collect()
 }
 
-/// In standard deviations of the redraws from their mean; 0 where they are all the same.
+/// The distance from the mean of the redraws in their standard deviations; 0 where they are all the same.
 fn standardised(value: f64, drawn: &[f64]) -> f64 {
     use statrs::statistics::Statistics;
     let deviation = drawn.population_std_dev();

@@ -5,29 +5,30 @@ use serde::Serialize;
 use super::aspects::{Aspect, Kind};
 use crate::hypothesis::{p_value::Probability, redraws::Found};
 
-/// What an [`OmnibusTest`](super::OmnibusTest) found: one answer, and where the model fails.
+/// The outcome of an [`OmnibusTest`](super::OmnibusTest): one answer, and where the model fails.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct OmnibusOutcome {
     /// The p-value of all aspects together: a multiple of `1/(redraws + 1)`, never less.
     pub p_value: f64,
-    /// How many times the targets were redrawn.
+    /// The number of times that the targets were redrawn.
     pub redraws: usize,
-    /// Where the p-value of endless redraws lies with a probability of 99 % (Clopper and Pearson).
+    /// The interval that holds the p-value of endless redraws with a probability of 99 % (Clopper and
+    /// Pearson 1934).
     pub resampling_interval: (f64, f64),
     /// The number `n` of samples.
     pub samples: usize,
-    /// What was looked at: the whole prediction first, then each class.
+    /// The aspects: of the whole prediction first, then of each class.
     pub aspects: Vec<AspectOutcome>,
 }
 
-/// What an [`OmnibusTest`](super::OmnibusTest) found in one aspect.
+/// The outcome of an [`OmnibusTest`](super::OmnibusTest) in one aspect.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AspectOutcome {
     /// The name of the aspect.
     pub name: String,
-    /// What it says, in words, as "overconfident by 5.0 points".
+    /// The finding in words, as "overconfident by 5.0 points".
     pub finding: String,
     /// The estimate: 0, or small, if the model is calibrated.
     pub estimate: f64,

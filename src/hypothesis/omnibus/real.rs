@@ -65,9 +65,9 @@ where
     }
 }
 
-/// Of the probability integral transforms `u` of each coordinate: the mean of `u − ½`, positive where
-/// targets are high; the mean of `|2u − 1| − ½`, positive where predictions are too narrow; and of all
-/// coordinates together the largest distance of their distribution function from the diagonal.
+/// Statistics of the probability integral transforms `u`: for each coordinate the mean of `u − ½`, positive
+/// where targets are high, and of `|2u − 1| − ½`, positive where predictions are too narrow; for all
+/// together the largest distance of their distribution function from the diagonal.
 struct Transforms {
     marginals: Box<dyn HostMarginals>,
     /// Uniform numbers that decide ties, the same in all sets.
@@ -85,8 +85,8 @@ impl Transforms {
         }
     }
 
-    /// Of a sample among the draws of its prediction the rank among the other draws, so that it is
-    /// uniform, as that of a target from outside is among all of them.
+    /// The rank of a draw among the other draws of its prediction, so that it is uniform, as that of a
+    /// target from outside is among all of them.
     fn transform(&self, at: usize, y: f64, v: f64) -> f64 {
         match self.marginals.atom(at, y) {
             0.0 => self.marginals.transform(at, y, v),
@@ -99,9 +99,8 @@ impl Transforms {
 
     fn of(&self, targets: &[f64]) -> Vec<f64> {
         let pairs = targets.iter().zip(&self.ties).enumerate();
-        let mut u: Vec<f64> = pairs
-            .map(|(at, (&y, &v))| self.transform(at, y, v))
-            .collect();
+        let transform = |(at, (&y, &v)): (usize, (&f64, &f64))| self.transform(at, y, v);
+        let mut u: Vec<f64> = pairs.map(transform).collect();
         let d = self.dimensions;
         let mut values = Vec::with_capacity(2 * d + 1);
         let n = (u.len() / d) as f64;
@@ -151,7 +150,7 @@ struct Embeddings {
 }
 
 impl Embeddings {
-    /// With the same landmarks for all bandwidths; that of the kernel is fixed.
+    /// Takes the same landmarks for all bandwidths; that of the kernel is fixed.
     fn new<P: Marginals + Geometry>(
         predictions: &P,
         features: &P,
@@ -214,11 +213,8 @@ impl Embeddings {
         let expected = residuals.iter_mut().zip(&self.expectations);
         expected.for_each(|(psi, expected)| *psi -= expected);
         if let Some(marginals) = &self.marginals {
-            for (at, (y, row)) in targets
-                .iter()
-                .zip(residuals.chunks_mut(self.rank))
-                .enumerate()
-            {
+            let rows = targets.iter().zip(residuals.chunks_mut(self.rank));
+            for (at, (y, row)) in rows.enumerate() {
                 let others = 1.0 - marginals.atom(at, *y);
                 if others < 1.0 && others > 0.0 {
                     row.iter_mut().for_each(|residual| *residual /= others);

@@ -164,6 +164,16 @@ fn degenerate_data_have_a_diagram_and_a_page() {
     assert!(matches!(wrong.before.log, Err(Error::Score { row: 2, .. })));
     let page = wrong.to_html();
     assert!(page.contains("row 2: the log score of class 0 is infinite"));
+    let json = serde_json::to_value(&wrong).unwrap();
+    let reason = json["before"]["log"]["error"].as_str().unwrap();
+    assert!(
+        reason.contains("row 2: the log score of class 0"),
+        "{reason}"
+    );
+    let brier = &wrong.before.brier;
+    assert_eq!(json["before"]["brier"]["estimate"], brier.estimate);
+    assert_eq!(json["before"]["omnibus"]["samples"], 3);
+    assert_eq!(json["subject"]["names"], serde_json::json!(["0", "1"]));
     assert!(
         page.contains("<li>an outcome of predicted probability 0 occurred (adjusted p ≤ 0.001)")
     );

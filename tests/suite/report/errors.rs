@@ -19,7 +19,7 @@ fn errors_name_the_cause() {
     };
     assert_eq!(
         message(Reliability::default().with_level(1.0)),
-        "the level of a consistency band is 1, expected a number between 0 and 1"
+        "the level of a consistency band is 1, expected a number between 0 and 1, both excluded"
     );
     assert_eq!(
         message(Reliability::new(Event::Class(2))),

@@ -50,6 +50,11 @@ fn equal_transforms() {
     let report = check(builder.build().unwrap());
     assert_eq!(report.before.pit.counts[4], 50); // 0.5, in a right-closed bin
     assert_eq!(report.before.root_mean_squared_error, 0.0);
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["after"], json["before"]);
+    assert_eq!(json["before"]["pit"]["counts"][4], 50);
+    assert!(json["before"]["log"]["estimate"].is_number());
+    assert_eq!(json["kernel"]["targets"]["profile"], "Gaussian");
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn errors_name_the_cause() {
     let message = |bins, level| PitDiagram::new(&pit, bins, level).unwrap_err().to_string();
     assert_eq!(
         message(10, 1.0),
-        "the level of a consistency band is 1, expected a number between 0 and 1"
+        "the level of a consistency band is 1, expected a number between 0 and 1, both excluded"
     );
     assert_eq!(
         message(1, 0.9),
@@ -32,7 +32,7 @@ fn errors_name_the_cause() {
     };
     assert_eq!(
         message(4, f64::NAN),
-        "the level of a consistency band is NaN, expected a number between 0 and 1"
+        "the level of a consistency band is NaN, expected a number between 0 and 1, both excluded"
     );
     assert_eq!(
         message(0, 0.5),

@@ -75,7 +75,7 @@ fn length_scale(text: &str) -> Result<LengthScale, String> {
 pub enum BandwidthChoice {
     Fixed(f64),
     Median,
-    /// Of all ordered pairs, the zeros of the diagonal included.
+    /// The median of all ordered pairs, the zeros of the diagonal included.
     MedianWithDiagonal,
     MedianOf(usize),
 }

@@ -1,4 +1,4 @@
-//! What the command line takes, by subcommand.
+//! The arguments of the command line, by subcommand.
 
 mod kernel;
 mod maps;
@@ -45,7 +45,7 @@ pub enum Command {
     Merge(Merge),
 }
 
-/// What a row of a file of predictions is.
+/// The kind of prediction that a row of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Family {
     /// A column a class: its probability, or its logit
@@ -61,7 +61,7 @@ pub enum Family {
     Samples,
 }
 
-/// What files hold, and where to compute with it.
+/// The contents of files, and the device.
 #[derive(Debug, Args)]
 pub struct SourceArgs {
     #[command(flatten)]
@@ -87,7 +87,7 @@ pub struct LabelsArgs {
     pub one_based: bool,
 }
 
-/// How large errors are, and how large they may be.
+/// The sizes of errors, and how large they may be.
 #[derive(Debug, Args)]
 pub struct SizeArgs {
     /// Level of the confidence intervals, between 0 and 1

@@ -1,4 +1,4 @@
-//! What data can get wrong: one enum, each variant the violated condition with its values.
+//! Errors of data: one enum, each variant the violated condition with its values.
 //!
 //! Training losses assert shapes and panic, like Burn's own; everything that takes *data*
 //! (estimates, tests, fits, files) returns [`Result`] instead and says which row, which class and
@@ -15,11 +15,33 @@
 //! assert!(error.to_string().starts_with("row 1: the probabilities sum to 1.25"));
 //! ```
 
+mod checks;
+
+pub(crate) use checks::*;
+
+use std::fmt;
+
 use burn::tensor::DType;
+use serde::{Serialize, Serializer};
 use thiserror::Error as ThisError;
 
 /// The result of an operation on data.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Serializes a value, or `{"error": reason}` where there is none: for `#[serde(serialize_with = "…")]`.
+///
+/// # Errors
+///
+/// Those of the serializer.
+pub fn serialize_or_reason<T: Serialize, E: fmt::Display, S: Serializer>(
+    value: &Result<T, E>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        Ok(value) => value.serialize(serializer),
+        Err(reason) => serializer.collect_map([("error", reason.to_string())]),
+    }
+}
 
 /// A condition that the data, a parameter or a file violates.
 #[derive(Debug, Clone, PartialEq, ThisError)]
@@ -29,17 +51,17 @@ pub enum Error {
     /// not finite, a probability or weight outside `[0, 1]`, a scale that is not positive.
     #[error("row {row}, {column} {at}: {what} is {value}, expected {expected}")]
     Value {
-        /// 0-based row.
+        /// The 0-based row.
         row: usize,
-        /// What is counted within the row: "class", "coordinate" or "component".
+        /// The unit within the row: "class", "coordinate" or "component".
         column: &'static str,
         /// Its 0-based number.
         at: usize,
-        /// What the number is: "the logit", "the scale".
+        /// The meaning of the number: "the logit", "the scale".
         what: &'static str,
         /// The offending value.
         value: f64,
-        /// What was expected.
+        /// The condition that was expected.
         expected: &'static str,
     },
 
@@ -48,11 +70,11 @@ pub enum Error {
     Sum {
         /// 0-based row.
         row: usize,
-        /// What is summed.
+        /// The numbers that are summed.
         what: &'static str,
         /// The sum.
         sum: f64,
-        /// How far it may be from 1.
+        /// The distance from 1 that the sum may have.
         tolerance: f64,
     },
 
@@ -129,14 +151,14 @@ pub enum Error {
         samples: usize,
     },
 
-    /// What is proved for positive definite kernels needs one.
+    /// A result that is proved for positive definite kernels needs one.
     #[error(
         "{what} needs a kernel that is known to be positive definite on such predictions, expected one, or {expected}"
     )]
     NotPositiveDefinite {
-        /// What needs it.
+        /// The result that needs it.
         what: &'static str,
-        /// What there is instead.
+        /// The alternative.
         expected: &'static str,
     },
 
@@ -147,19 +169,19 @@ pub enum Error {
         kernel: String,
     },
 
-    /// What is asked for does not exist for such predictions, pieces or maps.
+    /// The quantity does not exist for such predictions, pieces or maps.
     #[error("{what}, expected {expected}")]
     Unsupported {
-        /// What there is not.
+        /// The reason, as a clause.
         what: String,
-        /// What to take instead.
+        /// The alternative.
         expected: &'static str,
     },
 
     /// A distance or a profile must be one of those that have a name.
     #[error("there is no {what} {name:?}, expected one of {expected}")]
     UnknownName {
-        /// What was named.
+        /// The kind of thing that was named.
         what: &'static str,
         /// The name given.
         name: String,
@@ -170,14 +192,14 @@ pub enum Error {
     /// Groups must hold each class once.
     #[error("{reason}")]
     Groups {
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 
     /// A kernel matrix must be square, symmetric and positive semi-definite.
     #[error("{reason}")]
     KernelMatrix {
-        /// What is wrong, and what was expected.
+        /// The reason, and the expected condition.
         reason: String,
     },
 
@@ -188,7 +210,7 @@ pub enum Error {
         name: &'static str,
         /// The offending value.
         value: f64,
-        /// What was expected.
+        /// The condition that was expected.
         expected: &'static str,
     },
 
@@ -200,13 +222,13 @@ pub enum Error {
         score: &'static str,
         /// 0-based row.
         row: usize,
-        /// What was observed.
+        /// The observation.
         target: String,
         /// Its value.
         value: f64,
     },
 
-    /// Of the predictions before and after a recalibration, one violates a condition.
+    /// The predictions before or after a recalibration violate a condition.
     #[error("{when} recalibration: {reason}")]
     Recalibration {
         /// "before" or "after".
@@ -241,11 +263,11 @@ pub enum Error {
     /// Accumulators that are merged must be of the same classes, bins, kernel and block size.
     #[error("cannot merge: {what} is {own} in one and {other} in the other")]
     Merge {
-        /// What differs.
+        /// The setting that differs.
         what: &'static str,
-        /// That of the accumulator that was to take the other.
+        /// The setting of the accumulator that was to take the other.
         own: String,
-        /// That of the other.
+        /// The setting of the other.
         other: String,
     },
 
@@ -268,13 +290,13 @@ pub enum Error {
     File {
         /// The file.
         path: String,
-        /// What is wrong with it, and what was expected.
+        /// The reason, and the expected condition.
         reason: String,
     },
 }
 
 impl Error {
-    /// The same of the predictions "before" or "after" a recalibration.
+    /// Says whether it concerns the predictions "before" or "after" a recalibration.
     pub(crate) fn of(self, when: &'static str) -> Self {
         Self::Recalibration {
             when,

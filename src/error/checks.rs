@@ -1,0 +1,78 @@
+//! Checks of parameters, sample sizes and numbers in rows.
+
+use super::{Error, Result};
+
+/// Checks a parameter, with its name and the condition that is expected of it.
+pub(crate) fn check_parameter(
+    is_valid: bool,
+    name: &'static str,
+    value: f64,
+    expected: &'static str,
+) -> Result<()> {
+    match is_valid {
+        true => Ok(()),
+        false => Err(Error::Parameter {
+            name,
+            value,
+            expected,
+        }),
+    }
+}
+
+/// Checks that a number of things is at least 1.
+pub(crate) fn check_count(name: &'static str, count: usize) -> Result<()> {
+    check_parameter(count > 0, name, count as f64, "at least 1")
+}
+
+/// Checks that a parameter is between 0 and 1.
+pub(crate) fn check_inside(name: &'static str, value: f64) -> Result<()> {
+    let is_valid = value > 0.0 && value < 1.0;
+    let expected = "a number between 0 and 1, both excluded";
+    check_parameter(is_valid, name, value, expected)
+}
+
+/// Checks that a parameter is positive and finite.
+pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
+    let is_valid = value.is_finite() && value > 0.0;
+    check_parameter(is_valid, name, value, "a positive finite number")
+}
+
+/// Checks that there are enough samples for a quantity.
+pub(crate) fn check_samples(what: &'static str, needed: usize, got: usize) -> Result<()> {
+    match got >= needed {
+        true => Ok(()),
+        false => Err(Error::TooFewSamples { what, needed, got }),
+    }
+}
+
+/// Checks that there are as many labels or targets as predictions.
+pub(crate) fn check_length(predictions: usize, got: usize, what: &'static str) -> Result<()> {
+    match got == predictions {
+        true => Ok(()),
+        false => Err(Error::Length {
+            predictions,
+            got,
+            what,
+        }),
+    }
+}
+
+/// Checks numbers in rows, which are called "class" or "coordinate" within a row.
+pub(crate) fn check_values(
+    values: &[f64],
+    (columns, column): (usize, &'static str),
+    what: &'static str,
+    (is_valid, expected): (impl Fn(f64) -> bool, &'static str),
+) -> Result<()> {
+    match values.iter().position(|&value| !is_valid(value)) {
+        Some(at) => Err(Error::Value {
+            row: at / columns,
+            column,
+            at: at % columns,
+            what,
+            value: values[at],
+            expected,
+        }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,66 @@
+//! The names of quantities that are printed: the command line, its JSON and the report share them.
+
+use std::{borrow::Cow, fmt};
+
+/// The name of a quantity: a key for JSON, and a title for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    /// The key in JSON.
+    pub key: &'static str,
+    /// The title in a table.
+    pub title: Cow<'static, str>,
+}
+
+impl Name {
+    /// Names a quantity.
+    pub const fn new(key: &'static str, title: &'static str) -> Self {
+        Self {
+            key,
+            title: Cow::Borrowed(title),
+        }
+    }
+
+    /// Adds a detail to the title, as the number of bins.
+    pub fn with(self, detail: impl fmt::Display) -> Self {
+        Self {
+            title: format!("{}, {detail}", self.title).into(),
+            ..self
+        }
+    }
+}
+
+macro_rules! names {
+    ($($name:ident: $key:literal, $title:literal;)*) => {
+        $(
+            #[doc = concat!("Names the ", $title, ".")]
+            pub const $name: Name = Name::new($key, $title);
+        )*
+    };
+}
+
+names! {
+    OMNIBUS: "omnibus", "omnibus test";
+    OVERCONFIDENCE: "overconfidence", "overconfidence";
+    INTERVAL_OVERCONFIDENCE: "overconfidence", "overconfidence of 90 % intervals";
+    ECE_DEBIASED: "ece_debiased", "ECE of order 2, debiased";
+    ECE_TOP_LABEL: "ece_top_label", "ECE, top label";
+    ECE_CLASS_WISE: "ece_class_wise", "ECE, class-wise";
+    MCE_TOP_LABEL: "mce_top_label", "MCE, top label";
+    KS: "ks", "Kolmogorov-Smirnov, top label";
+    ACCURACY: "accuracy", "accuracy";
+    CONFIDENCE: "confidence", "mean confidence";
+    BRIER: "brier", "Brier score";
+    LOG: "log", "log score";
+    SPHERICAL: "spherical", "spherical score";
+    SKCE: "skce", "SKCE, unbiased";
+    SKCE_BIASED: "skce_biased", "SKCE, biased";
+    SKCE_UNBIASED: "skce_unbiased", "SKCE, unbiased";
+    SKCE_LINEAR: "skce_linear", "SKCE, linear";
+    SKCE_BLOCK: "skce_block", "SKCE, blocks";
+    CRPS: "crps", "CRPS";
+    STANDARD_DEVIATION: "standard_deviation", "mean predicted standard deviation";
+    ROOT_MEAN_SQUARED_ERROR: "root_mean_squared_error", "root mean squared error";
+    COVERAGE_50: "coverage_50", "coverage of 50 % intervals";
+    COVERAGE_90: "coverage_90", "coverage of 90 % intervals";
+    QUANTILE_CALIBRATION: "quantile_calibration", "quantile calibration error";
+}

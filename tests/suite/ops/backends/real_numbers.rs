@@ -1,0 +1,77 @@
+//! Predictions of real numbers.
+
+use burn::tensor::{DType, Device, Tensor};
+use burn_calibration::{
+    distribution::{Geometry, Laplace, Mixture, Normal, Samples},
+    estimator::Skce,
+    hypothesis::*,
+    kernel::{RealKernel, TargetKernel, TensorKernel},
+    loss::*,
+};
+
+use super::{N, compare};
+use crate::data::*;
+
+/// A penalty with its gradient, an estimate and a test of predictions that a function makes of
+/// outputs, `[N · K, 2d]`. Terms of `h` are of the order of 1, and so is their rounding.
+fn real_numbers<P: Geometry<Targets = Tensor<2>>>(
+    kind: &str,
+    predictions: impl Fn(Tensor<2>) -> P,
+    device: &Device,
+    dtype: DType,
+) -> Vec<(String, Vec<f64>)>
+where
+    RealKernel: TargetKernel<P>,
+{
+    let outputs = random_rows(N * K, 2 * D, 1.0, &mut rng(66));
+    let targets = random_rows(N, D, 1.5, &mut rng(67));
+    let numbers = [RealKernel::gaussian(0.9), RealKernel::laplacian(1.1)].map(|kernel| {
+        let autodiff = device.clone().autodiff();
+        let x = tensor_on(&outputs, &autodiff, dtype).require_grad();
+        let loss = SkceLoss::new(Skce::unbiased(TensorKernel::wasserstein(kernel)));
+        let value = loss.forward(
+            &predictions(x.clone()),
+            &tensor_on(&targets, &autodiff, dtype),
+        );
+        let gradient = vector(x.grad(&value.clone().backward()).unwrap());
+
+        let data = predictions(tensor_on(&outputs, device, dtype));
+        let test = AsymptoticSkceTest::new(loss.skce.kernel).with_null(NullDistribution::Bootstrap);
+        let outcome = test.evaluate(&data, &tensor_on(&targets, device, dtype), &mut rng(68));
+        let outcome = outcome.unwrap();
+        let values = vec![1.0, scalar(value), outcome.estimate(), outcome.p_value()];
+        [
+            (format!("{kind}, {kernel:?}"), values),
+            (format!("{kind}, {kernel:?}, gradient"), gradient),
+        ]
+    });
+    numbers.into_iter().flatten().collect()
+}
+
+/// Dimension of the targets, and components of a mixture.
+const D: usize = 2;
+const K: usize = 2;
+
+#[test]
+fn real_predictions() {
+    compare(|device, dtype| {
+        let first = |x: Tensor<2>| x.slice(0..N);
+        let mixture = |x: Tensor<2>| {
+            let logits = x.clone().slice([0..N, 0..K]);
+            Mixture::from_logits(logits, Normal::from_raw(x, 0.1))
+        };
+        let samples = |x: Tensor<2>| Samples::new(x.reshape([N, 2 * K, D]));
+        [
+            real_numbers("normal", |x| Normal::from_raw(first(x), 0.1), device, dtype),
+            real_numbers(
+                "Laplace",
+                |x| Laplace::from_raw(first(x), 0.1),
+                device,
+                dtype,
+            ),
+            real_numbers("mixture", mixture, device, dtype),
+            real_numbers("samples", samples, device, dtype),
+        ]
+        .concat()
+    });
+}
