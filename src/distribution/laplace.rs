@@ -142,6 +142,10 @@ impl Component for Laplace {
             parameters: LocationScale::interleave(sets.iter().map(|set| &set.parameters)),
         }
     }
+
+    fn reach(&self) -> Option<Vec<[f64; 2]>> {
+        Some(self.parameters.within(19.6))
+    }
 }
 
 /// `F(z)` and `1 − F(z)`.

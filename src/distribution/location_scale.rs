@@ -67,6 +67,15 @@ impl LocationScale {
         Self::new(join(|set| &set.location), join(|set| &set.scale))
     }
 
+    /// For each coordinate of each row the numbers within so many scales of the location.
+    pub fn within(&self, scales: f64) -> Vec<[f64; 2]> {
+        let (locations, deviations) = self.to_vecs();
+        let pairs = locations.into_iter().zip(deviations);
+        pairs
+            .map(|(location, scale)| [location - scales * scale, location + scales * scale])
+            .collect()
+    }
+
     /// All finite, scales positive, at least one row.
     pub fn check(&self) -> Result<()> {
         check_real(&self.location, "the location")?;

@@ -151,6 +151,10 @@ impl Component for Normal {
             parameters: LocationScale::interleave(sets.iter().map(|set| &set.parameters)),
         }
     }
+
+    fn reach(&self) -> Option<Vec<[f64; 2]>> {
+        Some(self.parameters.within(6.3))
+    }
 }
 
 /// A standard normal number.

@@ -5,7 +5,7 @@ use rand::Rng;
 
 use super::{
     SkceForm,
-    fused_pass::{FusedPass, residuals},
+    fused_pass::{FusedPass, Residuals, residuals},
     null_skewness, null_variance,
     pair::{self, ClassPairs},
     pair_matrix::PairMatrix,
@@ -189,6 +189,31 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
 
     fn h(&self, predictions: &P, targets: &P::Targets, batches: usize) -> Tensor<3> {
         self.h_within(predictions, targets, batches)
+    }
+
+    fn fused_value(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        form: SkceForm,
+        computation: Computation,
+    ) -> Option<Tensor<1>> {
+        let value = || {
+            let (kernel, fused) = (self.predictions, self.predictions.fused()?);
+            let points = predictions.coordinates()?;
+            let residuals = self.targets.residual_features(predictions, targets)?;
+            let pass = FusedPass {
+                kernel,
+                fused,
+                form,
+                computation,
+            };
+            pass.value(&points, Residuals::Rows(residuals))
+        };
+        match (value(), computation) {
+            (None, Computation::Fused) => panic!("{self:?} has no fused path"),
+            (value, _) => value,
+        }
     }
 
     fn embeddings(&self, locations: (&P, &P::Targets), data: (&P, &P::Targets)) -> Tensor<2> {

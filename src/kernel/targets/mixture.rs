@@ -25,6 +25,11 @@ where
         sum_over_rows(rows.swap_dims(1, 2), q.weights_in_batches(batches)).swap_dims(1, 2)
     }
 
+    fn residual_features(&self, predictions: &Mixture<C>, y: &Tensor<2>) -> Option<Tensor<2>> {
+        let components = predictions.all_components();
+        self.on_grid::<Mixture<C>>(predictions, y, || components.reach())
+    }
+
     fn validate_for(&self, _predictions: &Mixture<C>) -> Result<()> {
         self.validate()
     }
