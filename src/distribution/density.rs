@@ -42,6 +42,14 @@ pub trait HostMarginals: Send + Sync {
     /// `F(x)` and `1 − F(x)`, each with the digits of its own size.
     fn tails(&self, at: usize, x: f64) -> (f64, f64);
 
+    /// `F(x)` of every number at once, where none has atoms; None by default.
+    ///
+    /// - x: the argument for each number
+    fn cdfs(&self, x: &dyn Fn(usize) -> f64) -> Option<Vec<f64>> {
+        let _ = x;
+        None
+    }
+
     /// The least `x` with `F(x) ≥ level`, for a level in `(0, 1)`.
     fn quantile(&self, at: usize, level: f64) -> f64;
 

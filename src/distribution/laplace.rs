@@ -124,7 +124,11 @@ impl Marginals for Laplace {
     }
 
     fn on_host(&self) -> Box<dyn HostMarginals> {
-        self.parameters.on_host(Standard { tails, quantile })
+        self.parameters.on_host(Standard {
+            tails,
+            cdfs: |z| z.iter_mut().for_each(|z| *z = tails(*z).0),
+            quantile,
+        })
     }
 }
 

@@ -139,6 +139,8 @@ impl LocationScale {
 pub(super) struct Standard {
     /// `F(z)` and `1 − F(z)`.
     pub tails: fn(f64) -> (f64, f64),
+    /// `F` in place of each number.
+    pub cdfs: fn(&mut [f64]),
     /// `F⁻¹`.
     pub quantile: fn(f64) -> f64,
 }
@@ -153,6 +155,14 @@ struct HostLocationScale {
 impl HostMarginals for HostLocationScale {
     fn tails(&self, at: usize, x: f64) -> (f64, f64) {
         (self.standard.tails)((x - self.location[at]) / self.scale[at])
+    }
+
+    fn cdfs(&self, x: &dyn Fn(usize) -> f64) -> Option<Vec<f64>> {
+        let parameters = self.location.iter().zip(&self.scale).enumerate();
+        let standardised = |(at, (location, scale)): (usize, _)| (x(at) - location) / scale;
+        let mut z: Vec<f64> = parameters.map(standardised).collect();
+        (self.standard.cdfs)(&mut z);
+        Some(z)
     }
 
     fn quantile(&self, at: usize, level: f64) -> f64 {

@@ -132,6 +132,7 @@ impl Marginals for Normal {
     fn on_host(&self) -> Box<dyn HostMarginals> {
         self.parameters.on_host(Standard {
             tails: standard_normal::tails,
+            cdfs: standard_normal::cdfs,
             quantile: standard_normal::quantile,
         })
     }

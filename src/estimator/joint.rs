@@ -5,7 +5,8 @@ use rand::Rng;
 
 use super::{
     SkceForm,
-    fused_pass::{FusedPass, Residuals, residuals},
+    feature_pairs::FeaturePairs,
+    fused_pass::{FusedPass, residuals},
     null_skewness, null_variance,
     pair::{self, ClassPairs},
     pair_matrix::PairMatrix,
@@ -198,19 +199,13 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
         form: SkceForm,
         computation: Computation,
     ) -> Option<Tensor<1>> {
-        let value = || {
-            let (kernel, fused) = (self.predictions, self.predictions.fused()?);
-            let points = predictions.coordinates()?;
-            let residuals = self.targets.residual_features(predictions, targets)?;
-            let pass = FusedPass {
-                kernel,
-                fused,
-                form,
-                computation,
-            };
-            pass.value(&points, Residuals::Rows(residuals))
-        };
-        match (value(), computation) {
+        // features are computed only where there may be a pass for them
+        let is_fused = self.predictions.fused().is_some() && predictions.coordinates().is_some();
+        let features = is_fused.then(|| FeaturePairs::new(self, predictions, targets));
+        let value = features
+            .flatten()
+            .and_then(|f| f.fused_value(form, computation));
+        match (value, computation) {
             (None, Computation::Fused) => panic!("{self:?} has no fused path"),
             (value, _) => value,
         }

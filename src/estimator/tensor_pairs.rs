@@ -4,15 +4,14 @@ use burn::tensor::Tensor;
 
 use super::{
     SkceForm,
-    fused_pass::{FusedPass, Residuals},
-    pair,
+    feature_pairs::FeaturePairs,
     pair_matrix::{PairMatrix, without_fused_pass},
 };
 use crate::{
-    distribution::{Geometry, Predictive, Targets, in_batches},
+    distribution::{Geometry, Predictive, Targets},
     error::Result,
     host::to_scalar,
-    kernel::{ClassKernel, TargetKernel, TensorKernel},
+    kernel::{TargetKernel, TensorKernel},
     ops::Computation,
 };
 
@@ -24,10 +23,7 @@ pub struct TensorPairs<P: Predictive, T> {
     predictions: P,
     targets: P::Targets,
     computation: Computation,
-    /// What distances of predictions are between, if they are.
-    points: Option<Tensor<2>>,
-    /// What inner products of the residuals are between, if they are.
-    residuals: Option<Tensor<2>>,
+    features: Option<FeaturePairs<P>>,
 }
 
 impl<P: Geometry, T: TargetKernel<P>> TensorPairs<P, T> {
@@ -38,21 +34,21 @@ impl<P: Geometry, T: TargetKernel<P>> TensorPairs<P, T> {
     ) -> Result<Self> {
         predictions.check()?;
         predictions.check_targets(targets)?;
+        let kernel = kernel.clone().fixed(predictions)?;
         let predictions = predictions.detach();
         Ok(Self {
-            kernel: kernel.clone().fixed(&predictions)?,
-            points: predictions.coordinates(),
-            residuals: kernel.targets.residual_features(&predictions, targets),
+            features: FeaturePairs::new(&kernel, &predictions, targets),
+            kernel,
             predictions,
             targets: targets.clone(),
             computation: Computation::Auto,
         })
     }
 
-    /// Unless all is composed.
-    fn residuals(&self) -> Option<&Tensor<2>> {
-        let residuals = self.residuals.as_ref();
-        residuals.filter(|_| self.computation != Computation::Composed)
+    /// Those of the residuals, unless all is composed.
+    fn features(&self) -> Option<&FeaturePairs<P>> {
+        let features = self.features.as_ref();
+        features.filter(|_| self.computation != Computation::Composed)
     }
 }
 
@@ -69,39 +65,25 @@ impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
     }
 
     fn tile(&self, rows: Range<usize>, columns: Range<usize>) -> Tensor<2> {
+        if let Some(features) = self.features() {
+            return features.tile(rows, columns);
+        }
         let part = |rows: Range<usize>| {
             (
                 self.predictions.slice_rows(rows.clone()),
                 self.targets.slice_rows(rows),
             )
         };
-        if let Some(residuals) = self.residuals() {
-            let of = |x: &Tensor<2>, rows: &Range<usize>| x.clone().slice(rows.clone());
-            let (kernel, computation) = (self.kernel.predictions, self.computation);
-            let gram = match &self.points {
-                Some(points) => {
-                    let [p, q] = [&rows, &columns].map(|rows| of(points, rows).unsqueeze());
-                    kernel.between_by(computation, p, q)
-                }
-                None => kernel.between_of_by(
-                    computation,
-                    &part(rows.clone()).0,
-                    &part(columns.clone()).0,
-                ),
-            };
-            let product = of(residuals, &rows).matmul(of(residuals, &columns).transpose());
-            return gram.squeeze_dim::<2>(0) * product;
-        }
         let ((p, y), (q, z)) = (part(rows), part(columns));
         self.kernel.h_between(self.computation, (&p, &y), (&q, &z))
     }
 
     /// `k_P(P, P) = 1`.
     fn diagonal(&self) -> Tensor<1> {
-        let n = self.samples();
-        if let Some(residuals) = self.residuals() {
-            return pair::diagonal(residuals.clone().unsqueeze()).reshape([n]);
+        if let Some(features) = self.features() {
+            return features.diagonal();
         }
+        let n = self.samples();
         let kernel = &self.kernel;
         kernel
             .residual_product_within(&self.predictions, &self.targets, n) // [n, 1, 1]
@@ -109,33 +91,24 @@ impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
     }
 
     fn within_blocks(&self, blocks: Range<usize>, size: usize) -> Tensor<3> {
+        if let Some(features) = self.features() {
+            return features.within_blocks(blocks, size);
+        }
         let rows = blocks.start * size..blocks.end * size;
         let (p, y) = (
             self.predictions.slice_rows(rows.clone()),
-            self.targets.slice_rows(rows.clone()),
+            self.targets.slice_rows(rows),
         );
-        let Some(residuals) = self.residuals() else {
-            return self.kernel.h_within(&p, &y, blocks.len());
-        };
-        let residuals = in_batches(residuals.clone().slice(rows), blocks.len());
-        let product = residuals.clone().matmul(residuals.transpose());
-        self.kernel.predictions.gram_of(&p, blocks.len()) * product
+        self.kernel.h_within(&p, &y, blocks.len())
     }
 
     fn fused_estimate(&self, form: SkceForm, computation: Computation) -> Result<Option<f64>> {
-        let kernel = self.kernel.predictions;
-        let (Some(fused), Some(points), Some(residuals)) =
-            (kernel.fused(), &self.points, &self.residuals)
-        else {
-            return without_fused_pass(computation, format!("{:?}", self.kernel));
-        };
-        let pass = FusedPass {
-            kernel,
-            fused,
-            form,
-            computation,
-        };
-        let value = pass.value(points, Residuals::Rows(residuals.clone()));
-        Ok(value.map(to_scalar))
+        if let Some(value) = self
+            .features()
+            .and_then(|f| f.fused_value(form, computation))
+        {
+            return Ok(Some(to_scalar(value)));
+        }
+        without_fused_pass(computation, format!("{:?}", self.kernel))
     }
 }

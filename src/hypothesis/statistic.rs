@@ -1,5 +1,8 @@
 use super::{
-    engine::{BinnedEvent, ConfidenceKernel, CumulativeGap, Evaluator, OneByOne, Quadratic},
+    engine::{
+        BinnedEvent, ConfidenceKernel, CumulativeGap, Evaluator, OneByOne, Quadratic,
+        TensorQuadratic,
+    },
     skce_replicates,
 };
 use crate::{
@@ -10,6 +13,7 @@ use crate::{
         Mmce, Skce, SkceForm, SmoothEce, Tce,
     },
     kernel::{TargetKernel, TensorKernel},
+    ops::Computation,
 };
 
 /// A data set of which a statistic is wanted, in terms of another: the prediction of sample `i` is
@@ -140,11 +144,18 @@ impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
             .collect()
     }
 
-    /// One by one. A median bandwidth is that of the given predictions.
+    /// Biased and unbiased, with the kernel between predictions computed once for many sets; blocks one by
+    /// one. A median bandwidth is that of the given predictions.
     fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Box<dyn Evaluator<P> + 'a>> {
         predictions.check()?;
+        self.form.check_size(predictions.len())?;
+        let kernel = JointKernel::fixed(&self.kernel, predictions)?;
+        if !matches!(self.form, SkceForm::Block(_)) && self.computation == Computation::Auto {
+            let quadratic = TensorQuadratic::new(kernel, self.form, predictions);
+            return Ok(Box::new(quadratic));
+        }
         let fixed = Skce {
-            kernel: JointKernel::fixed(&self.kernel, predictions)?,
+            kernel,
             ..self.clone()
         };
         let estimate =

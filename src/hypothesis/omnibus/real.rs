@@ -98,10 +98,16 @@ impl Transforms {
     }
 
     fn of(&self, targets: &[f64]) -> Vec<f64> {
-        let pairs = targets.iter().zip(&self.ties).enumerate();
-        let mut u: Vec<f64> = pairs
-            .map(|(at, (&y, &v))| self.transform(at, y, v))
-            .collect();
+        let one_by_one = || {
+            let pairs = targets.iter().zip(&self.ties).enumerate();
+            pairs
+                .map(|(at, (&y, &v))| self.transform(at, y, v))
+                .collect()
+        };
+        let mut u: Vec<f64> = match self.marginals.cdfs(&|at| targets[at]) {
+            Some(u) => u.into_iter().map(|u| u.clamp(0.0, 1.0)).collect(),
+            None => one_by_one(),
+        };
         let d = self.dimensions;
         let mut values = Vec::with_capacity(2 * d + 1);
         let n = (u.len() / d) as f64;

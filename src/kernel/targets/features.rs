@@ -13,33 +13,38 @@ use crate::{distribution::Geometry, host::to_vec, ops::is_on_host};
 const MOST: usize = 1024;
 
 impl RealKernel {
-    /// Rows `Φ_i` with `Φ_i·Φ_j` the inner product of the residuals of samples `i` and `j`, `[n, r]`,
-    /// differentiable. None but for a Gaussian kernel on the line, on the host, where numbers are finite
-    /// and at most 1024 length scales or so apart.
+    /// [`TargetKernel::residual_features`]. None but for a Gaussian kernel on the line, on the host, where
+    /// numbers are finite and do not spread over many more length scales than there are features.
     ///
-    /// - reach: intervals outside which a density is below its square root of rounding
+    /// - reach: intervals outside which the densities of the predictions are below the square root of rounding
     pub(super) fn on_grid<P: Geometry<Targets = Tensor<2>>>(
         &self,
         predictions: &P,
-        y: &Tensor<2>,
+        sets: &[Tensor<2>],
         reach: impl FnOnce() -> Option<Vec<[f64; 2]>>,
-    ) -> Option<Tensor<2>>
+    ) -> Option<Vec<Tensor<2>>>
     where
         Self: TargetKernel<P>,
     {
-        if self.profile != RealProfile::Gaussian || y.dims()[1] != 1 || !is_on_host(y) {
+        let fits = |y: &Tensor<2>| y.dims()[1] == 1 && is_on_host(y);
+        if self.profile != RealProfile::Gaussian || sets.is_empty() || !sets.iter().all(fits) {
             return None;
         }
         let mut reach = reach()?;
-        reach.extend(to_vec(y.clone().detach()).into_iter().map(|y| [y, y]));
-        let grid = Grid::over(reach, self.length_scale, y.dtype())?;
+        for y in sets {
+            reach.extend(to_vec(y.clone().detach()).into_iter().map(|y| [y, y]));
+        }
+        let options = (&predictions.device(), predictions.dtype());
+        let grid = Grid::over(reach, self.length_scale, options.1)?;
         let r = grid.nodes.len();
-        let nodes = TensorData::new(grid.nodes, [r, 1]);
-        let nodes = Tensor::<2>::from_data(nodes, (&y.device(), y.dtype()));
+        let nodes = Tensor::<2>::from_data(TensorData::new(grid.nodes, [r, 1]), options);
         let narrow = Self::gaussian(self.length_scale * 0.5f64.sqrt());
-        let at_targets = narrow.between(y, &nodes, predictions, 1); // [1, n, r]
-        let residuals = at_targets - narrow.expectation(predictions, &nodes, 1);
-        Some(residuals.squeeze_dim(0) * grid.scale)
+        let expected = narrow.expectation(predictions, &nodes, 1); // [1, n, r]
+        let residuals = |y: &Tensor<2>| {
+            let residuals = narrow.between(y, &nodes, predictions, 1) - expected.clone();
+            residuals.squeeze_dim(0) * grid.scale
+        };
+        Some(sets.iter().map(residuals).collect())
     }
 }
 

@@ -40,9 +40,13 @@ impl TargetKernel<Samples> for RealKernel {
         sum.expect("at least one draw") * (each as f64).recip()
     }
 
-    fn residual_features(&self, predictions: &Samples, y: &Tensor<2>) -> Option<Tensor<2>> {
+    fn residual_features(
+        &self,
+        predictions: &Samples,
+        sets: &[Tensor<2>],
+    ) -> Option<Vec<Tensor<2>>> {
         let points = || to_vec(predictions.flat().detach());
-        self.on_grid(predictions, y, || {
+        self.on_grid(predictions, sets, || {
             Some(points().into_iter().map(|x| [x, x]).collect())
         })
     }
