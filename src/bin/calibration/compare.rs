@@ -23,6 +23,7 @@ use crate::{
     kind::Kind,
     limits::{BLOCK, QUADRATIC_LIMIT},
     output::{describe, kernel_json, p_value},
+    progress::{Costs, Progress},
     quantities::{SCORES, ece_top_label},
 };
 
@@ -66,6 +67,15 @@ pub fn run(args: &Compare) -> Result<()> {
 fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> Result<Comparison> {
     let [before, after] = sets;
     let mut rng = StdRng::seed_from_u64(args.seed);
+    let costs = Costs::new(before.len());
+    let all_pairs = match before.len() <= QUADRATIC_LIMIT {
+        true => costs.quadratic(),
+        false => costs.linear(),
+    };
+    let redraws = costs.redraws(args.redraws);
+    let scores = costs.linear() * SCORES.len() as u64;
+    let progress = Progress::new(5 * all_pairs + scores + 2 * redraws);
+    progress.step("bandwidth", all_pairs);
     let kernel = fixed(&args.kernel, before, &mut rng)?;
     let change = |key, title, gain: error::Result<[MeanEstimate; 3]>| {
         let paired = |[before, after, difference]: [MeanEstimate; 3]| {
@@ -83,6 +93,7 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
         let gain = Improvement::of(score, before, after, labels);
         change(key, title, gain.map(|g| [g.before, g.after, g.difference]))
     };
+    progress.step("scores", scores);
     let mut changes: Vec<Change> = SCORES.map(score).into();
     let (key, title, skce) = match before.len() <= QUADRATIC_LIMIT {
         true => ("skce_unbiased", "SKCE, unbiased", Skce::unbiased(kernel)),
@@ -92,6 +103,7 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
             Skce::block(kernel, BLOCK),
         ),
     };
+    progress.step(title, 2 * all_pairs);
     let gain = skce.improvement(before, after, labels);
     let gain = gain.map(|g| [g.before, g.after, g.difference]);
     changes.push(change(key, title, gain));
@@ -103,10 +115,14 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
         targets: labels,
         kernel,
         event: Event::TopLabel,
+        unbiased: None,
     };
-    let answers = sets.map(|set| Answer {
-        omnibus: omnibus(kernel, args.redraws, set, labels, &mut rng),
-        sizes: sizes(&args.sizes, &data(set)),
+    let answers = sets.map(|set| {
+        progress.step("omnibus test", redraws);
+        let omnibus = omnibus(kernel, args.redraws, set, labels, &mut rng);
+        progress.step("confidence intervals", all_pairs);
+        let sizes = sizes(&args.sizes, &data(set));
+        Answer { omnibus, sizes }
     });
     Ok(Comparison {
         n: before.len(),

@@ -8,7 +8,7 @@ use burn_calibration::{
     distribution::Categorical,
     error::Result,
     estimator::{
-        Aspect, Binning, Ece, Estimator, Event, KolmogorovSmirnov, Skce,
+        Aspect, Binning, Ece, Estimator, Event, JointKernel, KolmogorovSmirnov, PairMatrix, Skce,
         regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration, Sharpness},
     },
     hypothesis::*,
@@ -60,10 +60,21 @@ pub fn estimates<P: Kind>() -> Vec<Estimate<P>> {
     }
     let mut estimates = vec![
         quadratic("skce_biased", "SKCE, biased", |data: &Data<P>| {
-            skce(Skce::biased(data.kernel), data)
+            let Some(unbiased) = data.unbiased else {
+                return skce(Skce::biased(data.kernel), data);
+            };
+            // n²·SKCE_b = Σ_i h_ii + n(n − 1)·SKCE_uq
+            let n = data.predictions.len() as f64;
+            let diagonal = data
+                .kernel
+                .pairs(data.predictions, data.targets)?
+                .diagonal();
+            let mean = diagonal.mean().into_scalar::<f64>();
+            Ok((mean + (n - 1.0) * unbiased) / n)
         }),
         quadratic("skce_unbiased", "SKCE, unbiased", |data| {
-            skce(Skce::unbiased(data.kernel), data)
+            let estimate = || skce(Skce::unbiased(data.kernel), data);
+            data.unbiased.map_or_else(estimate, Ok)
         }),
         linear("skce_linear", "SKCE, linear", |data| {
             skce(Skce::linear(data.kernel), data)
