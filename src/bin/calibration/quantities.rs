@@ -12,7 +12,7 @@ use burn_calibration::{
         regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration, Sharpness},
     },
     hypothesis::*,
-    kernel::Kernel,
+    kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
     score::{Brier, Crps, DawidSebastiani, LogScore, MeanEstimate, Score, Spherical},
 };
 
@@ -213,6 +213,21 @@ pub fn tests_of_classes() -> Vec<Test<Categorical>> {
             },
         ),
     ]
+}
+
+pub fn tests_of_vectors<P>() -> Vec<Test<P>>
+where
+    P: Vectors + Kind<Joint = TensorKernel<RealKernel>, Targets = Tensor<2>>,
+    RealKernel: TargetKernel<P>,
+{
+    vec![test(
+        "skce_features",
+        "features, linear cost",
+        |kernel: P::Joint, _, replicates| {
+            let redraws = Redraws::Fixed(replicates);
+            Box::new(LandmarkSkceTest::new(kernel).with_redraws(redraws))
+        },
+    )]
 }
 
 /// Those of predictions of real numbers; the log score only where there is a density.

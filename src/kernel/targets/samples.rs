@@ -1,12 +1,12 @@
 use burn::tensor::Tensor;
 
-use super::{RealKernel, RealProfile, TargetKernel, real::on_real_targets};
+use super::{RealKernel, TargetKernel, real::on_real_targets};
 use crate::{
     distribution::{Samples, in_batches},
     error::Result,
     host::to_vec,
-    kernel::{Distance, Profile},
-    ops::{PairKernel, is_on_host, mean_kernel_matrix},
+    kernel::ClassKernel,
+    ops::{is_on_host, mean_kernel_matrix},
 };
 
 /// Means over all (pairs of) samples: in vectors of the host where there is no gradient.
@@ -72,11 +72,7 @@ impl RealKernel {
             in_batches(x.clone(), batches),
             in_batches(y.clone(), batches),
         );
-        let (distance, profile) = match self.profile {
-            RealProfile::Gaussian => (Distance::Euclidean, Profile::Gaussian),
-            RealProfile::Laplacian => (Distance::L1, Profile::Exponential),
-        };
-        let kernel = PairKernel::new(distance, profile)?;
+        let kernel = self.kernel().fused()?;
         let (x, y) = ((x, each), (y, others_each));
         Some(mean_kernel_matrix(x, y, kernel, self.length_scale))
     }

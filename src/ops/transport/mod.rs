@@ -226,12 +226,8 @@ fn solve(weights_p: &[f64], weights_q: &[f64], costs: &[f64], sizes: Sizes) -> S
             if solver.solve(a, b).is_nan() {
                 return plan.fill(f64::NAN);
             }
-            for (from, plan) in plan.chunks_exact_mut(l).enumerate() {
-                let masses = solver.masses_from(from).iter();
-                plan.iter_mut()
-                    .zip(masses)
-                    .for_each(|(plan, mass)| *plan = mass / UNITS);
-            }
+            let masses = plan.iter_mut().zip(solver.plan());
+            masses.for_each(|(plan, mass)| *plan = mass / UNITS);
             let [of_p, of_q] = solver.potentials(a, b);
             f.copy_from_slice(of_p);
             g.copy_from_slice(of_q);

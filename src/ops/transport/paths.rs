@@ -23,47 +23,47 @@ pub(super) fn units(weights: &[f64]) -> Vec<f64> {
 }
 
 /// A plan that has not moved all mass yet, and potentials for which it is optimal; its memory is used
-/// again for the next problem. Rows are padded to vectors of the processor.
+/// again for the next problem. Rows over targets are padded to whole vectors.
 pub(super) struct Solver {
     /// `K` and `L`.
     sizes: [usize; 2],
-    /// Numbers in a row.
-    stride: usize,
-    /// `[K, stride]`, infinite beyond `L`.
-    costs: Vec<f64>,
-    /// `[K, stride]`, in units.
-    plan: Vec<f64>,
-    supply: Vec<f64>, // [K], what is left
-    demand: Vec<f64>, // [stride], what is left
-    f: Vec<f64>,      // [K]
-    g: Vec<f64>,      // [stride]
+    /// Vectors in a row.
+    width: usize,
+    costs: Vec<Lanes>, // [K, width], infinite beyond L
+    plan: Vec<f64>,    // [K, L], in units
+    supply: Vec<f64>,  // [K], what is left
+    demand: Vec<f64>,  // [L], what is left
+    f: Vec<f64>,       // [K]
+    g: Vec<Lanes>,     // [width]
     // the shortest paths from one source to a target, and to all that are nearer
     to_source: Vec<f64>,       // [K], infinite for those not reached
-    to_target: Vec<f64>,       // [stride], bounds for those not reached
-    open: Vec<f64>,            // [stride], the same, infinite for those reached
-    source_before: Vec<usize>, // [stride]
+    to_target: Vec<Lanes>,     // [width], bounds for those not reached
+    open: Vec<Lanes>,          // [width], the same, infinite for those reached
+    source_before: Vec<Lanes>, // [width], numbers of sources
     target_before: Vec<usize>, // [K], from which mass is redirected
 }
 
-/// Numbers in a row where sizes are known to the compiler.
-const WIDTH: usize = 8;
+/// Numbers that are computed at once.
+type Lanes = [f64; LANES];
+const LANES: usize = 8;
 
 impl Solver {
     pub fn new(k: usize, l: usize) -> Self {
-        let stride = l.next_multiple_of(WIDTH);
+        let width = l.div_ceil(LANES);
+        let zeros = || vec![[0.0; LANES]; width];
         Self {
             sizes: [k, l],
-            stride,
-            costs: vec![f64::INFINITY; k * stride],
-            plan: vec![0.0; k * stride],
+            width,
+            costs: vec![[f64::INFINITY; LANES]; k * width],
+            plan: vec![0.0; k * l],
             supply: vec![0.0; k],
-            demand: vec![0.0; stride],
+            demand: vec![0.0; l],
             f: vec![0.0; k],
-            g: vec![0.0; stride],
+            g: zeros(),
             to_source: vec![0.0; k],
-            to_target: vec![0.0; stride],
-            open: vec![0.0; stride],
-            source_before: vec![0; stride],
+            to_target: zeros(),
+            open: zeros(),
+            source_before: zeros(),
             target_before: vec![0; k],
         }
     }
@@ -71,12 +71,13 @@ impl Solver {
     /// The costs from each point to others, to be written before the problem is solved, `[L]`.
     #[inline(always)]
     pub fn costs_from(&mut self, from: usize) -> &mut [f64] {
-        &mut self.costs[from * self.stride..][..self.sizes[1]]
+        let row = &mut self.costs[from * self.width..][..self.width];
+        &mut row.as_flattened_mut()[..self.sizes[1]]
     }
 
-    /// The masses from a point to others, `[L]`, in units.
-    pub fn masses_from(&self, from: usize) -> &[f64] {
-        &self.plan[from * self.stride..][..self.sizes[1]]
+    /// The masses between all points, `[K, L]`, in units.
+    pub fn plan(&self) -> &[f64] {
+        &self.plan
     }
 
     /// Optimal potentials `f` (`K`) and `g` (`L`): `f_k + g_l ≤ c_kl`, with equality where `π_kl > 0`, and
@@ -89,51 +90,41 @@ impl Solver {
                 .map(|(weight, potential)| weight / UNITS * potential)
                 .sum()
         };
-        let shift = (mean(b, &self.g) - mean(a, &self.f)) / 2.0;
+        let g = self.g.as_flattened_mut();
+        let shift = (mean(b, g) - mean(a, &self.f)) / 2.0;
         self.f.iter_mut().for_each(|f| *f += shift);
-        self.g.iter_mut().for_each(|g| *g -= shift);
-        [&self.f, &self.g[..self.sizes[1]]]
+        g.iter_mut().for_each(|g| *g -= shift);
+        [&self.f, &self.g.as_flattened()[..self.sizes[1]]]
     }
 
     /// The least cost, for an optimal plan of weights `a` (`K`) and `b` (`L`) in [`units`]. NaN if weights or
     /// costs are not finite, without a plan.
     #[inline(always)]
     pub fn solve(&mut self, a: &[f64], b: &[f64]) -> f64 {
-        match self.stride {
-            WIDTH => self.solve_padded::<WIDTH>(a, b),
-            _ => self.solve_padded::<0>(a, b),
-        }
-    }
-
-    /// For a stride of `W`, or any where that is 0.
-    #[inline(always)]
-    fn solve_padded<const W: usize>(&mut self, a: &[f64], b: &[f64]) -> f64 {
         let [k, l] = self.sizes;
-        let stride = if W > 0 { W } else { self.stride };
-        let mut sum = a[0] + b[0]; // finite if all are
-        for costs in self.costs.chunks_exact(stride) {
-            costs[..l].iter().for_each(|cost| sum += cost.abs());
-        }
-        if !sum.is_finite() {
+        let costs =
+            |from: usize| &self.costs[from * self.width..][..self.width].as_flattened()[..l];
+        let magnitude = |from: usize| costs(from).iter().map(|cost| cost.abs()).sum::<f64>();
+        if !((0..k).map(magnitude).sum::<f64>() + a[0] + b[0]).is_finite() {
             return f64::NAN;
         }
         self.plan.fill(0.0);
         self.supply.copy_from_slice(a);
-        self.demand[..l].copy_from_slice(b);
-        self.g.fill(0.0);
+        self.demand.copy_from_slice(b);
+        self.g.fill([0.0; LANES]);
         self.tighten();
         for source in 0..k {
             while self.supply[source] > 0.0 {
-                if !self.augment::<W>(source) {
+                if !self.augment(source) {
                     return f64::NAN;
                 }
             }
         }
         let mut total = 0.0;
-        let rows = self.plan.chunks_exact(stride);
-        for (plan, costs) in rows.zip(self.costs.chunks_exact(stride)) {
-            let terms = plan[..l].iter().zip(&costs[..l]);
-            terms.for_each(|(mass, cost)| total += mass * cost);
+        for (from, plan) in self.plan.chunks_exact(l).enumerate() {
+            let costs = self.costs[from * self.width..][..self.width].as_flattened();
+            let terms = plan.iter().zip(costs).map(|(mass, cost)| mass * cost);
+            total += terms.sum::<f64>();
         }
         total / UNITS
     }
@@ -144,96 +135,110 @@ impl Solver {
     /// Potentials rise by what a source is nearer than that target, and fall for targets: then reduced
     /// costs are still at least 0, and 0 on the path. False if there is none, as costs overflow.
     #[inline(always)]
-    fn augment<const W: usize>(&mut self, source: usize) -> bool {
-        let stride = if W > 0 { W } else { self.stride };
-        let Some(end) = self.nearest_demand::<W>(source) else {
+    fn augment(&mut self, source: usize) -> bool {
+        let [_, l] = self.sizes;
+        let Some((end, distance)) = self.nearest_demand(source) else {
             return false;
         };
-        let distance = self.to_target[end];
         if distance > 0.0 {
             for (f, to_source) in self.f.iter_mut().zip(&self.to_source) {
                 *f += (distance - to_source).max(0.0);
             }
             for (g, to_target) in self.g.iter_mut().zip(&self.to_target) {
-                *g -= (distance - to_target).max(0.0);
+                for (g, to_target) in g.iter_mut().zip(to_target) {
+                    *g -= (distance - to_target).max(0.0);
+                }
             }
         }
 
         // backwards: each source on the way gains mass for one target and loses it for the next
+        let source_before = self.source_before.as_flattened();
         let mut amount = self.supply[source].min(self.demand[end]);
         let mut target = end;
         loop {
-            let from = self.source_before[target];
+            let from = source_before[target] as usize;
             if from == source {
                 break;
             }
             target = self.target_before[from];
-            amount = amount.min(self.plan[from * stride + target]);
+            amount = amount.min(self.plan[from * l + target]);
         }
         let mut target = end;
         loop {
-            let from = self.source_before[target];
-            self.plan[from * stride + target] += amount;
+            let from = source_before[target] as usize;
+            self.plan[from * l + target] += amount;
             if from == source {
                 break;
             }
             target = self.target_before[from];
-            self.plan[from * stride + target] -= amount;
+            self.plan[from * l + target] -= amount;
         }
         self.supply[source] -= amount;
         self.demand[end] -= amount;
         true
     }
 
-    /// Dijkstra's algorithm from `source` to the first target with demand left.
+    /// Dijkstra's algorithm from `source` to the first target with demand left, and its distance.
     #[inline(always)]
-    fn nearest_demand<const W: usize>(&mut self, source: usize) -> Option<usize> {
-        let ([k, _], stride) = (self.sizes, if W > 0 { W } else { self.stride });
+    fn nearest_demand(&mut self, source: usize) -> Option<(usize, f64)> {
+        let [k, l] = self.sizes;
         self.to_source.fill(f64::INFINITY);
-        self.to_target.fill(f64::INFINITY);
-        self.open.fill(f64::INFINITY);
+        self.to_target.fill([f64::INFINITY; LANES]);
+        self.open.fill([f64::INFINITY; LANES]);
         self.to_source[source] = 0.0;
-        self.relax::<W>(source);
+        self.relax(source);
         loop {
-            // targets that were reached are no farther than any other path
-            let (mut nearest, mut least) = (usize::MAX, f64::INFINITY);
-            for (target, &length) in self.open[..stride].iter().enumerate() {
-                if length < least {
-                    (nearest, least) = (target, length);
-                }
-            }
-            if nearest == usize::MAX {
-                return None;
-            }
+            let (nearest, least) = self.nearest_open()?;
             if self.demand[nearest] > 0.0 {
-                return Some(nearest);
+                return Some((nearest, least));
             }
-            self.open[nearest] = f64::INFINITY;
+            self.open.as_flattened_mut()[nearest] = f64::INFINITY;
             for from in 0..k {
-                if self.plan[from * stride + nearest] > 0.0 && self.to_source[from] == f64::INFINITY
-                {
+                if self.plan[from * l + nearest] > 0.0 && self.to_source[from] == f64::INFINITY {
                     self.to_source[from] = least;
                     self.target_before[from] = nearest;
-                    self.relax::<W>(from);
+                    self.relax(from);
                 }
             }
         }
     }
 
-    /// Shortens paths to all targets by those through a source.
+    /// The first of the nearest targets that are not reached, and its distance.
     #[inline(always)]
-    fn relax<const W: usize>(&mut self, from: usize) {
-        let stride = if W > 0 { W } else { self.stride };
+    fn nearest_open(&self) -> Option<(usize, f64)> {
+        let (mut nearest, mut least) = (None, f64::INFINITY);
+        for (block, open) in self.open.iter().enumerate() {
+            let min = |a: f64, b: f64| if b < a { b } else { a };
+            let fours: [f64; 4] = std::array::from_fn(|k| min(open[k], open[k + 4]));
+            let lowest = min(min(fours[0], fours[2]), min(fours[1], fours[3]));
+            if lowest < least {
+                let equal = (0..LANES).map(|k| u32::from(open[k] == lowest) << k);
+                let first = equal.sum::<u32>().trailing_zeros() as usize;
+                (nearest, least) = (Some(block * LANES + first), lowest);
+            }
+        }
+        nearest.map(|nearest| (nearest, least))
+    }
+
+    /// Shortens paths to all targets by those through a source; those that were reached are no farther.
+    #[inline(always)]
+    fn relax(&mut self, from: usize) {
         let (start, f) = (self.to_source[from], self.f[from]);
-        let costs = &self.costs[from * stride..][..stride];
-        let (g, to_target) = (&self.g[..stride], &mut self.to_target[..stride]);
-        let (open, before) = (&mut self.open[..stride], &mut self.source_before[..stride]);
-        for t in 0..stride {
-            let length = start + (costs[t] - f - g[t]).max(0.0);
-            let shorter = length < to_target[t];
-            to_target[t] = if shorter { length } else { to_target[t] };
-            open[t] = if shorter { length } else { open[t] };
-            before[t] = if shorter { from } else { before[t] };
+        let number = from as f64;
+        for block in 0..self.width {
+            let (costs, g) = (self.costs[from * self.width + block], self.g[block]);
+            let mut to_target = self.to_target[block];
+            let (mut open, mut before) = (self.open[block], self.source_before[block]);
+            for k in 0..LANES {
+                let reduced = costs[k] - f - g[k];
+                let length = start + if reduced > 0.0 { reduced } else { 0.0 };
+                let shorter = length < to_target[k];
+                to_target[k] = if shorter { length } else { to_target[k] };
+                open[k] = if shorter { length } else { open[k] };
+                before[k] = if shorter { number } else { before[k] };
+            }
+            self.to_target[block] = to_target;
+            (self.open[block], self.source_before[block]) = (open, before);
         }
     }
 
@@ -241,17 +246,22 @@ impl Solver {
     /// was, and for points without weight too.
     #[inline(always)]
     fn tighten(&mut self) {
-        let [_, l] = self.sizes;
-        let rows = self.costs.chunks_exact(self.stride);
-        for (f, costs) in self.f.iter_mut().zip(rows.clone()) {
-            let slack = costs[..l].iter().zip(&self.g).map(|(cost, g)| cost - g);
-            *f = slack.fold(f64::INFINITY, f64::min);
+        let min =
+            |a: Lanes, b: Lanes| std::array::from_fn(|k| if b[k] < a[k] { b[k] } else { a[k] });
+        let infinite = [f64::INFINITY; LANES];
+        let rows = || self.costs.chunks_exact(self.width);
+        for (f, costs) in self.f.iter_mut().zip(rows()) {
+            let slack = |(costs, g): (&Lanes, &Lanes)| std::array::from_fn(|k| costs[k] - g[k]);
+            let least = costs.iter().zip(&self.g).map(slack).fold(infinite, min);
+            *f = least.into_iter().fold(f64::INFINITY, f64::min);
         }
-        self.g[..l].fill(f64::INFINITY);
-        for (f, costs) in self.f.iter().zip(rows) {
-            for (g, cost) in self.g.iter_mut().zip(&costs[..l]) {
-                *g = g.min(cost - f);
+        self.g.fill(infinite);
+        for (f, costs) in self.f.iter().zip(rows()) {
+            for (g, costs) in self.g.iter_mut().zip(costs) {
+                *g = min(*g, costs.map(|cost| cost - f));
             }
         }
+        let [_, l] = self.sizes;
+        self.g.as_flattened_mut()[l..].fill(0.0); // of no target: infinite costs stay so
     }
 }
