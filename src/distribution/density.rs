@@ -1,4 +1,5 @@
 use burn::tensor::Tensor;
+use rayon::prelude::*;
 
 use super::{Predictive, Targets};
 
@@ -31,7 +32,8 @@ pub trait Marginals: Predictive<Targets = Tensor<2>> {
         );
         let [n, d] = self.means().dims();
         let marginals = self.on_host();
-        let quantiles: Vec<f64> = (0..n * d).map(|at| marginals.quantile(at, level)).collect();
+        let all = (0..n * d).into_par_iter().with_min_len(64);
+        let quantiles: Vec<f64> = all.map(|at| marginals.quantile(at, level)).collect();
         Tensor::observed(&quantiles, d, (&self.device(), self.dtype()))
     }
 }

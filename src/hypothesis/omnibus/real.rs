@@ -144,6 +144,7 @@ impl<P: Marginals> Evaluator<P> for Transforms {
 /// `δ_i = ψ(y_i) − E ψ(Y_i)` and `z = Σ_i φ(P_i) δ_iᵀ` it is
 /// `(‖z‖² − Σ_i ‖φ(P_i)‖²‖δ_i‖²)/(n(n − 1))`.
 pub(in crate::hypothesis) struct Embeddings {
+    /// Of predictions with atoms, in one dimension.
     marginals: Option<Box<dyn HostMarginals>>,
     /// `φ(P_i)` for each bandwidth, `[n, J]`.
     features: Vec<Vec<f64>>,
@@ -203,7 +204,9 @@ impl Embeddings {
         });
         Self {
             features: features.collect(),
-            marginals: (d == 1).then(|| predictions.on_host()),
+            marginals: (d == 1)
+                .then(|| predictions.on_host())
+                .filter(|marginals| marginals.cdfs(&|_| 0.0).is_none()),
             rank,
             targets,
             landmarks,

@@ -37,10 +37,68 @@ pub(super) struct Solver {
     g: Vec<Lanes>,     // [width]
     // the shortest paths from one source to a target, and to all that are nearer
     to_source: Vec<f64>,       // [K], infinite for those not reached
-    to_target: Vec<Lanes>,     // [width], bounds for those not reached
-    open: Vec<Lanes>,          // [width], the same, infinite for those reached
-    source_before: Vec<Lanes>, // [width], numbers of sources
     target_before: Vec<usize>, // [K], from which mass is redirected
+    reach: Reach<Vec<Lanes>>,  // of more targets than a vector has
+}
+
+/// The ends of the shortest paths at the targets: in registers of the processor where these are few.
+struct Reach<R> {
+    to_target: R, // [width], bounds for those not reached
+    open: R,      // [width], the same, infinite for those reached
+    before: R,    // [width], numbers of sources
+}
+
+impl<R: AsRef<[Lanes]> + AsMut<[Lanes]>> Reach<R> {
+    #[inline(always)]
+    fn start(&mut self) {
+        self.to_target.as_mut().fill([f64::INFINITY; LANES]);
+        self.open.as_mut().fill([f64::INFINITY; LANES]);
+    }
+
+    /// The first of the nearest targets that are not reached, and its distance; infinite if there is none.
+    #[inline(always)]
+    fn nearest(&self) -> (usize, f64) {
+        let (mut nearest, mut least) = (0, f64::INFINITY);
+        for (block, open) in self.open.as_ref().iter().enumerate() {
+            let min = |a: f64, b: f64| if b < a { b } else { a };
+            let fours: [f64; 4] = std::array::from_fn(|k| min(open[k], open[k + 4]));
+            let lowest = min(min(fours[0], fours[2]), min(fours[1], fours[3]));
+            if lowest < least {
+                let equal = (0..LANES).map(|k| u32::from(open[k] == lowest) << k);
+                let first = equal.sum::<u32>().trailing_zeros() as usize;
+                (nearest, least) = (block * LANES + first, lowest);
+            }
+        }
+        (nearest, least)
+    }
+
+    #[inline(always)]
+    fn close(&mut self, target: usize) {
+        for (block, open) in self.open.as_mut().iter_mut().enumerate() {
+            *open = std::array::from_fn(|k| match block * LANES + k == target {
+                true => f64::INFINITY,
+                false => open[k],
+            });
+        }
+    }
+
+    /// Shortens paths to all targets by those through a source; those that were reached are no farther.
+    #[inline(always)]
+    fn relax(&mut self, from: usize, [start, f]: [f64; 2], costs: &[Lanes], g: &[Lanes]) {
+        let number = from as f64;
+        let (open, before) = (self.open.as_mut(), self.before.as_mut());
+        for (block, to_target) in self.to_target.as_mut().iter_mut().enumerate() {
+            let (costs, g) = (costs[block], g[block]);
+            for k in 0..LANES {
+                let reduced = costs[k] - f - g[k];
+                let length = start + if reduced > 0.0 { reduced } else { 0.0 };
+                let shorter = length < to_target[k];
+                to_target[k] = if shorter { length } else { to_target[k] };
+                open[block][k] = if shorter { length } else { open[block][k] };
+                before[block][k] = if shorter { number } else { before[block][k] };
+            }
+        }
+    }
 }
 
 /// Numbers that are computed at once.
@@ -61,10 +119,12 @@ impl Solver {
             f: vec![0.0; k],
             g: zeros(),
             to_source: vec![0.0; k],
-            to_target: zeros(),
-            open: zeros(),
-            source_before: zeros(),
             target_before: vec![0; k],
+            reach: Reach {
+                to_target: zeros(),
+                open: zeros(),
+                before: zeros(),
+            },
         }
     }
 
@@ -113,12 +173,29 @@ impl Solver {
         self.demand.copy_from_slice(b);
         self.g.fill([0.0; LANES]);
         self.tighten();
-        for source in 0..k {
-            while self.supply[source] > 0.0 {
-                if !self.augment(source) {
-                    return f64::NAN;
-                }
+        let moved = match self.width {
+            1 => {
+                let zeros = [[0.0; LANES]];
+                self.augment_all(&mut Reach {
+                    to_target: zeros,
+                    open: zeros,
+                    before: zeros,
+                })
             }
+            _ => {
+                let empty = Reach {
+                    to_target: Vec::new(),
+                    open: Vec::new(),
+                    before: Vec::new(),
+                };
+                let mut reach = std::mem::replace(&mut self.reach, empty);
+                let moved = self.augment_all(&mut reach);
+                self.reach = reach;
+                moved
+            }
+        };
+        if !moved {
+            return f64::NAN;
         }
         let mut total = 0.0;
         for (from, plan) in self.plan.chunks_exact(l).enumerate() {
@@ -129,22 +206,40 @@ impl Solver {
         total / UNITS
     }
 
+    /// Moves all mass; false if there is no path for it, as costs overflow.
+    #[inline(always)]
+    fn augment_all<R: AsRef<[Lanes]> + AsMut<[Lanes]>>(&mut self, reach: &mut Reach<R>) -> bool {
+        for source in 0..self.sizes[0] {
+            while self.supply[source] > 0.0 {
+                if !self.augment(source, reach) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
     /// Moves mass from `source` to the nearest target with demand left, along a shortest path by the
     /// reduced costs `c_kl − f_k − g_l ≥ 0`, on which mass from other sources may be redirected.
     ///
     /// Potentials rise by what a source is nearer than that target, and fall for targets: then reduced
-    /// costs are still at least 0, and 0 on the path. False if there is none, as costs overflow.
+    /// costs are still at least 0, and 0 on the path. False if there is none.
     #[inline(always)]
-    fn augment(&mut self, source: usize) -> bool {
+    fn augment<R: AsRef<[Lanes]> + AsMut<[Lanes]>>(
+        &mut self,
+        source: usize,
+        reach: &mut Reach<R>,
+    ) -> bool {
         let [_, l] = self.sizes;
-        let Some((end, distance)) = self.nearest_demand(source) else {
+        let (end, distance) = self.nearest_demand(source, reach);
+        if distance == f64::INFINITY {
             return false;
-        };
+        }
         if distance > 0.0 {
             for (f, to_source) in self.f.iter_mut().zip(&self.to_source) {
                 *f += (distance - to_source).max(0.0);
             }
-            for (g, to_target) in self.g.iter_mut().zip(&self.to_target) {
+            for (g, to_target) in self.g.iter_mut().zip(reach.to_target.as_ref()) {
                 for (g, to_target) in g.iter_mut().zip(to_target) {
                     *g -= (distance - to_target).max(0.0);
                 }
@@ -152,11 +247,11 @@ impl Solver {
         }
 
         // backwards: each source on the way gains mass for one target and loses it for the next
-        let source_before = self.source_before.as_flattened();
+        let before = reach.before.as_ref().as_flattened();
         let mut amount = self.supply[source].min(self.demand[end]);
         let mut target = end;
         loop {
-            let from = source_before[target] as usize;
+            let from = before[target] as usize;
             if from == source {
                 break;
             }
@@ -165,7 +260,7 @@ impl Solver {
         }
         let mut target = end;
         loop {
-            let from = source_before[target] as usize;
+            let from = before[target] as usize;
             self.plan[from * l + target] += amount;
             if from == source {
                 break;
@@ -180,65 +275,33 @@ impl Solver {
 
     /// Dijkstra's algorithm from `source` to the first target with demand left, and its distance.
     #[inline(always)]
-    fn nearest_demand(&mut self, source: usize) -> Option<(usize, f64)> {
-        let [k, l] = self.sizes;
-        self.to_source.fill(f64::INFINITY);
-        self.to_target.fill([f64::INFINITY; LANES]);
-        self.open.fill([f64::INFINITY; LANES]);
+    fn nearest_demand<R: AsRef<[Lanes]> + AsMut<[Lanes]>>(
+        &mut self,
+        source: usize,
+        reach: &mut Reach<R>,
+    ) -> (usize, f64) {
+        let ([k, l], width) = (self.sizes, self.width);
+        self.to_source
+            .iter_mut()
+            .for_each(|length| *length = f64::INFINITY);
         self.to_source[source] = 0.0;
-        self.relax(source);
+        reach.start();
+        let costs = &self.costs[source * width..][..width];
+        reach.relax(source, [0.0, self.f[source]], costs, &self.g);
         loop {
-            let (nearest, least) = self.nearest_open()?;
-            if self.demand[nearest] > 0.0 {
-                return Some((nearest, least));
+            let (nearest, least) = reach.nearest();
+            if least == f64::INFINITY || self.demand[nearest] > 0.0 {
+                return (nearest, least);
             }
-            self.open.as_flattened_mut()[nearest] = f64::INFINITY;
+            reach.close(nearest);
             for from in 0..k {
                 if self.plan[from * l + nearest] > 0.0 && self.to_source[from] == f64::INFINITY {
                     self.to_source[from] = least;
                     self.target_before[from] = nearest;
-                    self.relax(from);
+                    let costs = &self.costs[from * width..][..width];
+                    reach.relax(from, [least, self.f[from]], costs, &self.g);
                 }
             }
-        }
-    }
-
-    /// The first of the nearest targets that are not reached, and its distance.
-    #[inline(always)]
-    fn nearest_open(&self) -> Option<(usize, f64)> {
-        let (mut nearest, mut least) = (None, f64::INFINITY);
-        for (block, open) in self.open.iter().enumerate() {
-            let min = |a: f64, b: f64| if b < a { b } else { a };
-            let fours: [f64; 4] = std::array::from_fn(|k| min(open[k], open[k + 4]));
-            let lowest = min(min(fours[0], fours[2]), min(fours[1], fours[3]));
-            if lowest < least {
-                let equal = (0..LANES).map(|k| u32::from(open[k] == lowest) << k);
-                let first = equal.sum::<u32>().trailing_zeros() as usize;
-                (nearest, least) = (Some(block * LANES + first), lowest);
-            }
-        }
-        nearest.map(|nearest| (nearest, least))
-    }
-
-    /// Shortens paths to all targets by those through a source; those that were reached are no farther.
-    #[inline(always)]
-    fn relax(&mut self, from: usize) {
-        let (start, f) = (self.to_source[from], self.f[from]);
-        let number = from as f64;
-        for block in 0..self.width {
-            let (costs, g) = (self.costs[from * self.width + block], self.g[block]);
-            let mut to_target = self.to_target[block];
-            let (mut open, mut before) = (self.open[block], self.source_before[block]);
-            for k in 0..LANES {
-                let reduced = costs[k] - f - g[k];
-                let length = start + if reduced > 0.0 { reduced } else { 0.0 };
-                let shorter = length < to_target[k];
-                to_target[k] = if shorter { length } else { to_target[k] };
-                open[k] = if shorter { length } else { open[k] };
-                before[k] = if shorter { number } else { before[k] };
-            }
-            self.to_target[block] = to_target;
-            (self.open[block], self.source_before[block]) = (open, before);
         }
     }
 
