@@ -1,4 +1,5 @@
 use burn::tensor::Tensor;
+use rayon::prelude::*;
 
 use super::{Predictive, Targets};
 
@@ -31,7 +32,8 @@ pub trait Marginals: Predictive<Targets = Tensor<2>> {
         );
         let [n, d] = self.means().dims();
         let marginals = self.on_host();
-        let quantiles: Vec<f64> = (0..n * d).map(|at| marginals.quantile(at, level)).collect();
+        let all = (0..n * d).into_par_iter().with_min_len(64);
+        let quantiles: Vec<f64> = all.map(|at| marginals.quantile(at, level)).collect();
         Tensor::observed(&quantiles, d, (&self.device(), self.dtype()))
     }
 }
@@ -41,6 +43,14 @@ pub trait Marginals: Predictive<Targets = Tensor<2>> {
 pub trait HostMarginals: Send + Sync {
     /// `F(x)` and `1 − F(x)`, each with the digits of its own size.
     fn tails(&self, at: usize, x: f64) -> (f64, f64);
+
+    /// `F(x)` of every number at once, where none has atoms; None by default.
+    ///
+    /// - x: the argument for each number
+    fn cdfs(&self, x: &dyn Fn(usize) -> f64) -> Option<Vec<f64>> {
+        let _ = x;
+        None
+    }
 
     /// The least `x` with `F(x) ≥ level`, for a level in `(0, 1)`.
     fn quantile(&self, at: usize, level: f64) -> f64;

@@ -109,7 +109,11 @@ impl Marginals for Laplace {
     }
 
     fn on_host(&self) -> Box<dyn HostMarginals> {
-        self.parameters.on_host(Standard { tails, quantile })
+        self.parameters.on_host(Standard {
+            tails,
+            cdfs: |z| z.iter_mut().for_each(|z| *z = tails(*z).0),
+            quantile,
+        })
     }
 }
 
@@ -126,6 +130,10 @@ impl Component for Laplace {
         Self {
             parameters: LocationScale::interleave(sets.iter().map(|set| &set.parameters)),
         }
+    }
+
+    fn reach(&self) -> Option<Vec<[f64; 2]>> {
+        Some(self.parameters.within(19.6))
     }
 }
 

@@ -66,6 +66,15 @@ impl LocationScale {
         Self::new(join(|set| &set.location), join(|set| &set.scale))
     }
 
+    /// The numbers within so many scales of the location, of each coordinate of each row.
+    pub fn within(&self, scales: f64) -> Vec<[f64; 2]> {
+        let (locations, deviations) = self.to_vecs();
+        let pairs = locations.into_iter().zip(deviations);
+        pairs
+            .map(|(location, scale)| [location - scales * scale, location + scales * scale])
+            .collect()
+    }
+
     /// Checks that all numbers are finite and scales positive, in one row or more.
     pub fn check(&self) -> Result<()> {
         check_real(&self.location, "the location")?;
@@ -131,6 +140,8 @@ impl LocationScale {
 pub(super) struct Standard {
     /// `F(z)` and `1 − F(z)`.
     pub tails: fn(f64) -> (f64, f64),
+    /// `F` in place of each number.
+    pub cdfs: fn(&mut [f64]),
     /// `F⁻¹`.
     pub quantile: fn(f64) -> f64,
 }
@@ -145,6 +156,14 @@ struct HostLocationScale {
 impl HostMarginals for HostLocationScale {
     fn tails(&self, at: usize, x: f64) -> (f64, f64) {
         (self.standard.tails)((x - self.location[at]) / self.scale[at])
+    }
+
+    fn cdfs(&self, x: &dyn Fn(usize) -> f64) -> Option<Vec<f64>> {
+        let parameters = self.location.iter().zip(&self.scale).enumerate();
+        let standardised = |(at, (location, scale)): (usize, _)| (x(at) - location) / scale;
+        let mut z: Vec<f64> = parameters.map(standardised).collect();
+        (self.standard.cdfs)(&mut z);
+        Some(z)
     }
 
     fn quantile(&self, at: usize, level: f64) -> f64 {

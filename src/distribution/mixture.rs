@@ -7,7 +7,7 @@ use super::{Geometry, Predictive, Sampler, predictive::in_batches};
 use crate::{
     error::{Error, Result},
     host::to_vec,
-    ops::transport_cost,
+    ops::{is_on_host, transport_cost, transport_distances},
     radial::Distance,
 };
 
@@ -19,6 +19,12 @@ pub trait Component: Geometry<Targets = Tensor<2>> {
     ///
     /// If the sets differ in size or dimension, or there is none.
     fn interleave(sets: &[Self]) -> Self;
+
+    /// For each number of each prediction an interval outside which its density is below `10⁻⁸` of the
+    /// largest, read from the device. None by default.
+    fn reach(&self) -> Option<Vec<[f64; 2]>> {
+        None
+    }
 }
 
 /// Mixtures: `n` predictions of `K` weighted components each, such as an ensemble of models.
@@ -199,10 +205,19 @@ impl<C: Component> Geometry for Mixture<C> {
     /// where the best coupling is unique: the coupling is constant for that of the components, the
     /// dual potentials for that of the weights.
     fn distances(&self, other: &Self, distance: Distance, batches: usize) -> Tensor<3> {
+        let (k, l) = (self.components(), other.components());
+        let points = |mixture: &Self| {
+            let points = mixture.components.coordinates()?;
+            let fixed = !points.is_tracked() && !mixture.weights.is_tracked();
+            let weights = mixture.weights_in_batches(batches);
+            (fixed && is_on_host(&points)).then(|| (weights, in_batches(points, batches)))
+        };
+        if let (true, Some(p), Some(q)) = (k > 1 && l > 1, points(self), points(other)) {
+            return transport_distances(p, q, distance);
+        }
         let components = self
             .components
             .distances(&other.components, distance, batches); // [b, n·K, k·L]
-        let (k, l) = (self.components(), other.components());
         if (k, l) == (1, 1) {
             return components;
         }

@@ -98,6 +98,19 @@ impl HostMarginals for HostMixture {
             })
     }
 
+    fn cdfs(&self, x: &dyn Fn(usize) -> f64) -> Option<Vec<f64>> {
+        let (d, k) = (self.dimensions, self.each);
+        let of_component = |at: usize| x(at / (k * d) * d + at % d);
+        let components = self.components.cdfs(&of_component)?;
+        let sum = |at| -> f64 {
+            let terms = self.components_of(at);
+            terms
+                .map(|(weight, component)| weight * components[component])
+                .sum()
+        };
+        Some((0..self.weights.len() / k * d).map(sum).collect())
+    }
+
     /// By bisection between the quantiles of the components.
     fn quantile(&self, at: usize, level: f64) -> f64 {
         let bounds = self

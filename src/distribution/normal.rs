@@ -124,6 +124,7 @@ impl Marginals for Normal {
     fn on_host(&self) -> Box<dyn HostMarginals> {
         self.parameters.on_host(Standard {
             tails: standard_normal::tails,
+            cdfs: standard_normal::cdfs,
             quantile: standard_normal::quantile,
         })
     }
@@ -142,5 +143,9 @@ impl Component for Normal {
         Self {
             parameters: LocationScale::interleave(sets.iter().map(|set| &set.parameters)),
         }
+    }
+
+    fn reach(&self) -> Option<Vec<[f64; 2]>> {
+        Some(self.parameters.within(6.3))
     }
 }

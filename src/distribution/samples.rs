@@ -12,7 +12,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     host::to_vec,
-    ops::transport_cost,
+    ops::{is_on_host, transport_cost, transport_distances},
     radial::Distance,
 };
 
@@ -186,12 +186,18 @@ impl Geometry for Samples {
             return distance.between(in_batches(x, batches), in_batches(y, batches));
         }
         let points = |samples: &Self| in_batches(samples.flat(), batches);
-        let costs = distance.between(points(self), points(other)).square(); // [b, n·S, k·T]
-        let [b, rows, columns] = costs.dims();
-        let (n, k) = (rows / s, columns / t);
-        let costs = costs.reshape([b, n, s, k, t]).swap_dims(2, 3); // [b, n, k, S, T]
         let options = (&self.device(), self.dtype());
-        let weights = |n, s| Tensor::full([b, n, s], (s as f64).recip(), options);
+        let weights = |n, s| Tensor::full([batches, n, s], (s as f64).recip(), options);
+        let fixed = |draws: &Tensor<3>| !draws.is_tracked();
+        if s > 1 && t > 1 && fixed(&self.draws) && fixed(&other.draws) && is_on_host(&self.flat()) {
+            let weighted =
+                |samples: &Self, s| (weights(samples.len() / batches, s), points(samples));
+            return transport_distances(weighted(self, s), weighted(other, t), distance);
+        }
+        let costs = distance.between(points(self), points(other)).square(); // [b, n·S, k·T]
+        let [_, rows, columns] = costs.dims();
+        let (n, k) = (rows / s, columns / t);
+        let costs = costs.reshape([batches, n, s, k, t]).swap_dims(2, 3); // [b, n, k, S, T]
         root(transport_cost(weights(n, s), weights(k, t), costs))
     }
 }

@@ -5,6 +5,7 @@ use rand::Rng;
 
 use super::{
     SkceForm,
+    feature_pairs::FeaturePairs,
     fused_pass::{FusedPass, residuals},
     null_skewness, null_variance,
     pair::{self, ClassPairs},
@@ -189,6 +190,25 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
 
     fn h(&self, predictions: &P, targets: &P::Targets, batches: usize) -> Tensor<3> {
         self.h_within(predictions, targets, batches)
+    }
+
+    fn fused_value(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        form: SkceForm,
+        computation: Computation,
+    ) -> Option<Tensor<1>> {
+        // features are computed only where there may be a pass for them
+        let is_fused = self.predictions.fused().is_some() && predictions.coordinates().is_some();
+        let features = is_fused.then(|| FeaturePairs::new(self, predictions, targets));
+        let value = features
+            .flatten()
+            .and_then(|f| f.fused_value(form, computation));
+        match (value, computation) {
+            (None, Computation::Fused) => panic!("{self:?} has no fused path"),
+            (value, _) => value,
+        }
     }
 
     fn embeddings(&self, locations: (&P, &P::Targets), data: (&P, &P::Targets)) -> Tensor<2> {

@@ -47,6 +47,7 @@ mod cwce;
 mod ece;
 mod estimate;
 mod event;
+mod feature_pairs;
 mod form;
 mod fused_pass;
 mod joint;

@@ -4,11 +4,13 @@ use burn::tensor::Tensor;
 
 use super::{
     SkceForm,
+    feature_pairs::FeaturePairs,
     pair_matrix::{PairMatrix, without_fused_pass},
 };
 use crate::{
     distribution::{Geometry, Predictive, Targets},
     error::Result,
+    host::to_scalar,
     kernel::{TargetKernel, TensorKernel},
     ops::Computation,
 };
@@ -21,6 +23,7 @@ pub struct TensorPairs<P: Predictive, T> {
     predictions: P,
     targets: P::Targets,
     computation: Computation,
+    features: Option<FeaturePairs<P>>,
 }
 
 impl<P: Geometry, T: TargetKernel<P>> TensorPairs<P, T> {
@@ -31,12 +34,21 @@ impl<P: Geometry, T: TargetKernel<P>> TensorPairs<P, T> {
     ) -> Result<Self> {
         predictions.check()?;
         predictions.check_targets(targets)?;
+        let kernel = kernel.clone().fixed(predictions)?;
+        let predictions = predictions.detach();
         Ok(Self {
-            kernel: kernel.clone().fixed(predictions)?,
-            predictions: predictions.detach(),
+            features: FeaturePairs::new(&kernel, &predictions, targets),
+            kernel,
+            predictions,
             targets: targets.clone(),
             computation: Computation::Auto,
         })
+    }
+
+    /// Those of the residuals, unless all is composed.
+    fn features(&self) -> Option<&FeaturePairs<P>> {
+        let features = self.features.as_ref();
+        features.filter(|_| self.computation != Computation::Composed)
     }
 }
 
@@ -53,6 +65,9 @@ impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
     }
 
     fn tile(&self, rows: Range<usize>, columns: Range<usize>) -> Tensor<2> {
+        if let Some(features) = self.features() {
+            return features.tile(rows, columns);
+        }
         let part = |rows: Range<usize>| {
             (
                 self.predictions.slice_rows(rows.clone()),
@@ -65,6 +80,9 @@ impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
 
     /// `k_P(P, P) = 1`.
     fn diagonal(&self) -> Tensor<1> {
+        if let Some(features) = self.features() {
+            return features.diagonal();
+        }
         let n = self.samples();
         let kernel = &self.kernel;
         kernel
@@ -73,6 +91,9 @@ impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
     }
 
     fn within_blocks(&self, blocks: Range<usize>, size: usize) -> Tensor<3> {
+        if let Some(features) = self.features() {
+            return features.within_blocks(blocks, size);
+        }
         let rows = blocks.start * size..blocks.end * size;
         let (p, y) = (
             self.predictions.slice_rows(rows.clone()),
@@ -81,7 +102,13 @@ impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
         self.kernel.h_within(&p, &y, blocks.len())
     }
 
-    fn fused_estimate(&self, _form: SkceForm, computation: Computation) -> Result<Option<f64>> {
+    fn fused_estimate(&self, form: SkceForm, computation: Computation) -> Result<Option<f64>> {
+        if let Some(value) = self
+            .features()
+            .and_then(|f| f.fused_value(form, computation))
+        {
+            return Ok(Some(to_scalar(value)));
+        }
         without_fused_pass(computation, format!("{:?}", self.kernel))
     }
 }

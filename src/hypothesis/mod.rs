@@ -9,12 +9,14 @@
 //! | [`AsymptoticBlockSkceTest`] | block or linear SKCE | normal, as `n/B → ∞` | `n·B·m` |
 //! | [`DistributionFreeSkceTest`] | any SKCE; biased for positive definite kernels | a bound, valid at every `n`, loose | that of the estimate |
 //! | [`FeatureTest`] | `r` features of the predictions | `χ²` with the exact covariance, or redrawn labels | `n·m·r²` |
+//! | [`LandmarkSkceTest`] | unbiased SKCE of a kernel of rank `J` | redrawn targets, exact at every `n` | `n·J²` a redraw |
 //! | [`CmeTest`] | `J` test locations | `F` or `χ²`, for `n ≫ J` | `n·J·(m + J)` |
 //! | [`ConsistencyTest`] | any estimator or function | resampled predictions, redrawn labels | `R` estimates |
 //!
 //! Each is a small value with `evaluate(&predictions, &targets, &mut rng)`, through the trait
-//! [`CalibrationTest`], and gives a [`TestOutcome`]. All but [`FeatureTest`], which is of classes, take
-//! any kind of predictions, by a kernel for them: see [`TensorKernel`](crate::kernel::TensorKernel). A
+//! [`CalibrationTest`], and gives a [`TestOutcome`]. All but [`FeatureTest`], which is of classes, and
+//! [`LandmarkSkceTest`], which is of vectors, take any kind of predictions, by a kernel for them: see
+//! [`TensorKernel`](crate::kernel::TensorKernel). A
 //! small p-value is evidence against calibration; a large one is not evidence for it.
 //!
 //! An asymptotic approximation reports no p-value below 0.001, and says where too few errors are expected
@@ -40,6 +42,7 @@ mod distribution_free;
 mod engine;
 mod exact;
 mod feature;
+mod landmark;
 mod moments;
 mod multiple;
 mod null;
@@ -64,6 +67,7 @@ pub use distribution_free::DistributionFreeSkceTest;
 pub use engine::Evaluator;
 pub use exact::ExactTest;
 pub use feature::FeatureTest;
+pub use landmark::LandmarkSkceTest;
 pub use multiple::{ClassWiseOutcome, benjamini_hochberg, class_wise, holm};
 pub use null::NullDistribution;
 pub use omnibus::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest};

@@ -5,14 +5,18 @@
 //! `Σ_{s,t} h_st = Σ_ij k(p_i, p_j) D_iᵀD_j`: the residuals change from one data set to the other,
 //! the Gram matrix of the rows does not, and the columns of all `D` are multiplied with it at once.
 
+use std::ops::Range;
+
 use burn::tensor::Tensor;
 
-use super::{Resample, sums::add};
+use super::{
+    Resample,
+    sums::{add, quadratic_forms},
+};
 use crate::{
     error::{Result, check_samples},
     estimator::{Skce, SkceForm},
     host::{tensor_like, to_vec},
-    tiles::{SIDE, upper_tiles},
 };
 
 /// Numbers in the residuals `D` of the data sets that are held at once, on the host and the device.
@@ -62,19 +66,11 @@ fn residual_sums(points: &[f64], m: usize, sets: &[Resample]) -> Vec<f64> {
 fn totals(skce: &Skce, points: &Tensor<2>, sums: Vec<f64>, sets: usize) -> Vec<f64> {
     let [n, m] = points.dims();
     let sums = tensor_like(sums, [n, sets * m], points);
-    let mut totals = vec![0.0; sets];
-    for tile in upper_tiles(n, SIDE) {
-        let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
-        let gram = skce.kernel.between(
-            points.clone().slice(rows.clone()).unsqueeze(),
-            points.clone().slice(columns.clone()).unsqueeze(),
-        );
-        let product = gram.squeeze_dim::<2>(0).matmul(sums.clone().slice(columns)); // [rows, R·m]
-        let terms = (sums.clone().slice(rows) * product).sum_dim(0); // [1, R·m]
-        let forms = terms.reshape([sets, m]).sum_dim(1);
-        add(&mut totals, tile.multiplicity(), &to_vec(forms));
-    }
-    totals
+    quadratic_forms(&sums, sets, |tile| {
+        let part = |rows: &Range<usize>| points.clone().slice(rows.clone()).unsqueeze();
+        let gram = skce.kernel.between(part(&tile.rows), part(&tile.columns));
+        gram.squeeze_dim(0)
+    })
 }
 
 /// The estimate from `Σ_st h_st`; the diagonal is `h_ss = ‖δ_s‖² = 1 − 2 p[y] + ‖p‖²`.

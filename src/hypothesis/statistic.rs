@@ -1,5 +1,8 @@
 use super::{
-    engine::{BinnedEvent, ConfidenceKernel, CumulativeGap, Evaluator, OneByOne, Quadratic},
+    engine::{
+        BinnedEvent, ConfidenceKernel, CumulativeGap, Evaluator, OneByOne, Quadratic,
+        TensorQuadratic,
+    },
     skce_replicates,
 };
 use crate::{
@@ -10,6 +13,7 @@ use crate::{
         Mmce, Skce, SkceForm, SmoothEce, Tce,
     },
     kernel::{TargetKernel, TensorKernel},
+    ops::Computation,
 };
 
 type Boxed<'a, P = Categorical> = Box<dyn Evaluator<P> + 'a>;
@@ -113,9 +117,15 @@ impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
         one_by_one(&fixed(self, predictions)?, predictions, count, draw)
     }
 
-    /// Goes one by one. A median bandwidth is that of the given predictions.
+    /// Biased and unbiased, with the kernel between predictions computed once for many sets; blocks one by
+    /// one. A median bandwidth is that of the given predictions.
     fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Boxed<'a, P>> {
+        self.form.check_size(predictions.len())?;
         let fixed = fixed(self, predictions)?;
+        if !matches!(self.form, SkceForm::Block(_)) && self.computation == Computation::Auto {
+            let quadratic = TensorQuadratic::new(fixed.kernel, self.form, predictions);
+            return Ok(Box::new(quadratic));
+        }
         let estimate =
             move |predictions: &P, targets: &P::Targets| fixed.estimate(predictions, targets);
         Ok(Box::new(OneByOne::new(predictions, estimate)))

@@ -63,6 +63,7 @@
 mod backends;
 mod computation;
 mod laplacian;
+mod mean_kernel;
 mod median;
 mod pairs;
 mod pairwise_distance;
@@ -74,6 +75,7 @@ pub(crate) use backends::is_on_host;
 pub use computation::Computation;
 pub(crate) use laplacian::Line;
 pub use laplacian::laplacian_sum;
+pub(crate) use mean_kernel::mean_kernel_matrix;
 pub(crate) use median::{
     has_fused_median, mean_or_one, median_of_blocks, median_of_pairs, median_of_tiles,
     order_statistics,
@@ -89,4 +91,4 @@ pub(crate) use simd::{
     real::Real,
 };
 pub(crate) use softmax::softmax;
-pub(crate) use transport::transport_cost;
+pub(crate) use transport::{transport_cost, transport_distances};

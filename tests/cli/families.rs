@@ -121,7 +121,12 @@ fn other_families() {
     assert!(laplace["estimates"]["crps"].as_f64().unwrap() > 0.0);
     let samples = json(
         &folder,
-        &format!("evaluate --family samples {files} {fast}"),
+        &format!("evaluate --family samples {files} {fast} --test skce_features"),
+    );
+    let p_value = &samples["tests"]["skce_features"]["p_value"];
+    assert!(
+        (0.001..=1.0).contains(&p_value.as_f64().unwrap()),
+        "{p_value}"
     );
     assert!(samples["estimates"].get("log").is_none());
     let table = calibration(&folder, &format!("evaluate --family normal {FILES} {fast}"));
@@ -158,8 +163,8 @@ fn complaints() {
         "--lens: of classes only, expected --lens canonical or none"
     );
     assert_eq!(
-        complaint(&format!("{normal} --test skce_features")),
-        "--test skce_features: of classes, there is none for --family normal"
+        complaint(&format!("{normal} --test ece_top_label_exact")),
+        "--test ece_top_label_exact: of classes, there is none for --family normal"
     );
     assert!(complaint(&format!("{normal} --distance tv")).starts_with("--distance tv: of classes"));
 }

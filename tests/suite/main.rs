@@ -33,6 +33,7 @@ mod hypothesis {
     mod cme;
     mod exact;
     mod feature;
+    mod landmark;
     mod multiple;
     mod nulls;
     mod omnibus;

@@ -22,6 +22,7 @@ use crate::{
     input::Result,
     kind::{Data, Kind},
     limits::{BLOCK, QUADRATIC_LIMIT},
+    progress::{Costs, Progress},
     quantities::{SCORES, ece_top_label},
     words::{KernelWords, Known, Named, Pair, p_value, show},
 };
@@ -68,6 +69,15 @@ pub fn run(args: &Compare) -> Result<()> {
 fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> Result<Comparison> {
     let [before, after] = sets;
     let mut rng = StdRng::seed_from_u64(args.seed);
+    let costs = Costs::new(before.len());
+    let all_pairs = match before.len() <= QUADRATIC_LIMIT {
+        true => costs.quadratic(),
+        false => costs.linear(),
+    };
+    let redraws = costs.redraws(args.redraws);
+    let scores = costs.linear() * SCORES.len() as u64;
+    let progress = Progress::new(5 * all_pairs + scores + 2 * redraws);
+    progress.step("bandwidth", all_pairs);
     let kernel = fixed(&args.kernel, before, &mut rng)?;
     let change = |name: Name, gain: error::Result<[MeanEstimate; 3]>| {
         let paired = |[before, after, difference]: [MeanEstimate; 3]| {
@@ -87,6 +97,7 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
         let gain = Improvement::of(score, before, after, labels);
         change(name, gain.map(|g| [g.before, g.after, g.difference]))
     };
+    progress.step("scores", scores);
     let mut changes: Vec<_> = SCORES.map(score).into();
     let (name, skce) = match before.len() <= QUADRATIC_LIMIT {
         true => (names::SKCE_UNBIASED, Skce::unbiased(kernel)),
@@ -95,6 +106,7 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
             Skce::block(kernel, BLOCK),
         ),
     };
+    progress.step(&name.title, 2 * all_pairs);
     let gain = skce.improvement(before, after, labels);
     let gain = gain.map(|g| [g.before, g.after, g.difference]);
     changes.push(change(name, gain));
@@ -106,7 +118,16 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
         targets: labels,
         kernel,
         event: Event::TopLabel,
+        unbiased: None,
     };
+    let omnibus = sets.map(|set| {
+        progress.step("omnibus test", redraws);
+        omnibus(kernel, args.redraws, set, labels, &mut rng)
+    });
+    let intervals = sets.map(|set| {
+        progress.step("confidence intervals", all_pairs);
+        sizes(&args.sizes, &data(set))
+    });
     Ok(Comparison {
         n: before.len(),
         classes: before.classes(),
@@ -118,10 +139,8 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
             values: [ece(before)?, ece(after)?].into(),
             biased: true,
         },
-        omnibus: sets
-            .map(|set| omnibus(kernel, args.redraws, set, labels, &mut rng))
-            .into(),
-        intervals: sets.map(|set| sizes(&args.sizes, &data(set))).into(),
+        omnibus: omnibus.into(),
+        intervals: intervals.into(),
     })
 }
 

@@ -14,7 +14,7 @@ use crate::{
     kind::{Data, Estimate, Kind, Test, with_family},
     limits::{BLOCK, QUADRATIC_LIMIT},
     output::{Adjusted, Aspect, Evaluation},
-    progress::progress,
+    progress::{Costs, Progress},
     quantities::{estimates, tests},
     words::{KernelWords, Known, Named, Number, key, show},
 };
@@ -33,18 +33,25 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
     let mut estimates = estimates::<P>();
     estimates.retain(|estimate| n <= QUADRATIC_LIMIT || !estimate.is_quadratic);
 
-    let progress = progress((views.len() * (2 + estimates.len() + tests.len())) as u64);
-    let step = |title: &str| {
-        progress.inc(1);
-        progress.set_message(title.to_owned());
+    let costs = Costs::new(n);
+    let all_pairs = match n <= QUADRATIC_LIMIT {
+        true => costs.quadratic(),
+        false => costs.linear(),
     };
+    let redraws = costs.redraws(args.replicates);
+    let total = 2 * all_pairs
+        + redraws
+        + costs.linear() * estimates.len() as u64
+        + (all_pairs + redraws) * tests.len() as u64;
+    let progress = Progress::new(total * views.len() as u64);
     let mut rng = StdRng::seed_from_u64(args.seed);
     let mut aspects = Vec::new();
     for view in &views {
+        progress.step("bandwidth", all_pairs);
         let kernel = P::kernel(args, view, &mut rng)?;
         let (predictions, targets) = (&view.predictions, &view.targets);
         let on_predictions = P::on_predictions(&kernel);
-        step("omnibus test");
+        progress.step("omnibus test", redraws);
         let answer = omnibus(
             on_predictions,
             args.replicates,
@@ -52,22 +59,28 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
             targets,
             &mut rng,
         );
-        step("confidence intervals");
-        let data = Data {
+        progress.step("confidence intervals", all_pairs);
+        let mut data = Data {
             predictions,
             targets,
             kernel,
             event: view.event,
+            unbiased: None,
         };
         let intervals = sizes(&args.sizes, &data);
+        if n <= QUADRATIC_LIMIT {
+            let skce = intervals.0.iter().find(|(name, _)| *name == names::SKCE);
+            data.unbiased =
+                skce.and_then(|(_, size)| Some(size.interval.0.as_ref().ok()?.estimate));
+        }
         let estimate = |estimate: &Estimate<P>| {
-            step(&estimate.name.title);
+            progress.step(&estimate.name.title, costs.linear());
             let value = (estimate.run)(&data).map_err(|e| e.to_string());
             (estimate.name.clone(), Number(value))
         };
         let estimates = estimates.iter().map(estimate).collect();
         let test = |test: &Test<P>| {
-            step(&test.name.title);
+            progress.step(&test.name.title, all_pairs + redraws);
             let build = (test.build)(kernel, view.event, args.replicates as usize);
             let outcome = build.evaluate(predictions, targets, &mut rng);
             (test.name.clone(), Known(outcome.map_err(|e| e.to_string())))
@@ -84,7 +97,7 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
             tests: Named(tests.iter().map(test).collect()),
         });
     }
-    progress.finish_and_clear();
+    drop(progress);
 
     let evaluation = Evaluation {
         n,

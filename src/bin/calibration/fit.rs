@@ -16,7 +16,7 @@ use crate::{
     args::{Fit, LossName},
     input::Result,
     limits::QUADRATIC_LIMIT,
-    progress::progress,
+    progress::Progress,
     source::{device, read_labels, read_logits},
     words::{Pair, key, show},
 };
@@ -77,21 +77,17 @@ pub fn run(args: &Fit) -> Result<()> {
 }
 
 fn fit(args: &Fit, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Box<dyn Recalibration>> {
-    let bar = progress(0);
+    let progress = Progress::new(1);
     let mut observe = |at: FitProgress| {
-        bar.set_length(at.fits as u64);
-        bar.set_position(at.fit as u64 - 1);
-        bar.set_message(format!(
-            "evaluation {}: {:.6}",
-            at.evaluations, at.objective
-        ));
+        let title = format!("evaluation {}: {:.6}", at.evaluations, at.objective);
+        progress.at(at.fit as u64 - 1, at.fits as u64, title);
     };
     let mut fit = |criterion: Option<&dyn Objective>| {
         let (logits, labels) = (logits.clone(), labels.clone());
         let map = (args.method.0).fit(args.seed, criterion, logits, labels, &mut observe);
         map.map_err(|e| e.to_string())
     };
-    let map = match args.loss {
+    match args.loss {
         LossName::Log => fit(None),
         LossName::Brier => fit(Some(&ScoreLoss::new(Brier))),
         LossName::Mmce => fit(Some(&MmceLossConfig::new().init())),
@@ -105,9 +101,7 @@ fn fit(args: &Fit, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Box<dy
                 .with_form(SkceForm::Biased);
             fit(Some(&loss.init()))
         }
-    };
-    bar.finish_and_clear();
-    map
+    }
 }
 
 impl fmt::Display for Fitted {

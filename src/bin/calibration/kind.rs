@@ -120,6 +120,8 @@ pub struct Data<'a, P: Kind> {
     pub kernel: P::Joint,
     /// The event whose probability the top-label quantities look at.
     pub event: Event,
+    /// The unbiased SKCE over all pairs, once it is known.
+    pub unbiased: Option<f64>,
 }
 
 /// An estimate.

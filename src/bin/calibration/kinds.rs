@@ -23,7 +23,7 @@ use crate::{
     input::Result,
     kind::{Estimate, Kind, LogScoreOf, Test, Vectors, View},
     limits::QUADRATIC_LIMIT,
-    quantities::{estimates_of_classes, estimates_of_vectors, tests_of_classes},
+    quantities::{estimates_of_classes, estimates_of_vectors, tests_of_classes, tests_of_vectors},
     source::{check_sizes, device, read_labels, read_predictions, read_tensor},
     words::TargetWords,
 };
@@ -269,6 +269,10 @@ where
 
     fn estimates() -> Vec<Estimate<Self>> {
         estimates_of_vectors()
+    }
+
+    fn tests() -> Vec<Test<Self>> {
+        tests_of_vectors()
     }
 
     fn sizes(sizing: &Sizing<Self>, _event: Event) -> Vec<(Name, Size)> {

@@ -8,11 +8,11 @@ use burn_calibration::{
     distribution::Categorical,
     error::Result,
     estimator::{
-        Aspect, Binning, Ece, Estimator, Event, KolmogorovSmirnov, Skce,
+        Aspect, Binning, Ece, Estimator, Event, JointKernel, KolmogorovSmirnov, PairMatrix, Skce,
         regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration, Sharpness},
     },
     hypothesis::*,
-    kernel::Kernel,
+    kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
     names::{self, Name},
     score::{Brier, Crps, DawidSebastiani, LogScore, MeanEstimate, Score, Spherical},
 };
@@ -53,10 +53,18 @@ pub fn estimates<P: Kind>() -> Vec<Estimate<P>> {
     }
     let mut estimates = vec![
         quadratic(names::SKCE_BIASED, |data: &Data<P>| {
-            skce(Skce::biased(data.kernel), data)
+            let Some(unbiased) = data.unbiased else {
+                return skce(Skce::biased(data.kernel), data);
+            };
+            // n²·SKCE_b = Σ_i h_ii + n(n − 1)·SKCE_uq
+            let n = data.predictions.len() as f64;
+            let pairs = data.kernel.pairs(data.predictions, data.targets)?;
+            let mean = pairs.diagonal().mean().into_scalar::<f64>();
+            Ok((mean + (n - 1.0) * unbiased) / n)
         }),
         quadratic(names::SKCE_UNBIASED, |data| {
-            skce(Skce::unbiased(data.kernel), data)
+            let estimate = || skce(Skce::unbiased(data.kernel), data);
+            data.unbiased.map_or_else(estimate, Ok)
         }),
         linear(names::SKCE_LINEAR, |data| {
             skce(Skce::linear(data.kernel), data)
@@ -196,6 +204,22 @@ pub fn tests_of_classes() -> Vec<Test<Categorical>> {
             },
         ),
     ]
+}
+
+/// The tests of predictions of real numbers besides those of all kinds.
+pub fn tests_of_vectors<P>() -> Vec<Test<P>>
+where
+    P: Vectors + Kind<Joint = TensorKernel<RealKernel>, Targets = Tensor<2>>,
+    RealKernel: TargetKernel<P>,
+{
+    vec![test(
+        "skce_features",
+        "features, linear cost",
+        |kernel: P::Joint, _, replicates| {
+            let redraws = Redraws::Fixed(replicates);
+            Box::new(LandmarkSkceTest::new(kernel).with_redraws(redraws))
+        },
+    )]
 }
 
 /// The estimates of predictions of real numbers; the log score only where there is a density.

@@ -8,6 +8,7 @@ use crate::{
     args::{PictureFormat, Report},
     input::Result,
     kind::{Kind, with_family},
+    progress::Progress,
 };
 
 pub fn run(args: &Report) -> Result<()> {
@@ -25,7 +26,10 @@ fn report<P: Kind + Reportable>(args: &Report) -> Result<()> {
     if let Some(after) = sets.get(1) {
         builder = builder.with_after(after);
     }
+    let progress = Progress::new(0);
+    progress.step("numbers and diagrams", 0);
     let report = builder.build().map_err(|e| e.to_string())?;
+    drop(progress);
     report.save(&args.output).map_err(|e| e.to_string())?;
     println!("{}", args.output.display());
     if let Some(folder) = &args.pictures {

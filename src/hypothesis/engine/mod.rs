@@ -10,6 +10,7 @@
 //! | `bins` | ECE, MCE, TCE of the top label, Kolmogorov–Smirnov | `n` |
 //! | `line` | MMCE | `n` |
 //! | `quadratic` | SKCE, biased and unbiased | `f²/2`, or `n²/2` where that is less |
+//! | `tensor_quadratic` | SKCE of predictions over vectors | `n²·r` with `r` features of the residuals |
 //! | `landmarks` | SKCE of a kernel of low rank `J` | `f·J` |
 //! | `one_by_one` | any | an estimate |
 
@@ -20,6 +21,7 @@ mod line;
 mod one_by_one;
 mod quadratic;
 mod sums;
+mod tensor_quadratic;
 
 use rand::Rng;
 
@@ -30,6 +32,7 @@ pub(super) use line::ConfidenceKernel;
 pub(super) use one_by_one::OneByOne;
 pub(super) use quadratic::Quadratic;
 pub(super) use sums::{BRIER, CLASSES, CONFIDENCE, LOG, Sums};
+pub(super) use tensor_quadratic::TensorQuadratic;
 
 use crate::{
     distribution::{DrawnBy, Predictive, Redrawer, RedrawnBy},

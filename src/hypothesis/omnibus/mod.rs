@@ -7,6 +7,7 @@ mod real;
 
 pub use aspects::{Omnibus, Plan};
 pub use outcome::{AspectOutcome, OmnibusOutcome};
+pub(super) use real::Embeddings;
 
 use rand::Rng;
 

@@ -8,7 +8,7 @@ use crate::{
     error::Result,
     host::to_vec,
     hypothesis::engine::{Evaluator, HostKernel, inverse_root},
-    kernel::{Bandwidth, Kernel, RealKernel, TargetKernel, median_distance},
+    kernel::{Bandwidth, Kernel, RealKernel, TargetKernel},
     ops::{Matrix, add_product},
 };
 
@@ -53,7 +53,9 @@ where
         if n > 1 {
             let some = index::sample(rng, n, n.min(MEDIAN_OF)).into_vec();
             let kernel = kernel.with_bandwidth_of_predictions(&features.select_rows(&some))?;
-            evaluators.push(Box::new(Embeddings::new(self, features, kernel, rng)));
+            let embeddings =
+                Embeddings::new((self, features), kernel, &BANDWIDTHS, None, LANDMARKS, rng);
+            evaluators.push(Box::new(embeddings));
             aspects.extend(of_kernel(kernel));
         } else {
             kernel.validate()?; // there are no pairs
@@ -98,9 +100,15 @@ impl Transforms {
     }
 
     fn of(&self, targets: &[f64]) -> Vec<f64> {
-        let pairs = targets.iter().zip(&self.ties).enumerate();
-        let transform = |(at, (&y, &v)): (usize, (&f64, &f64))| self.transform(at, y, v);
-        let mut u: Vec<f64> = pairs.map(transform).collect();
+        let one_by_one = || {
+            let pairs = targets.iter().zip(&self.ties).enumerate();
+            let transform = |(at, (&y, &v)): (usize, (&f64, &f64))| self.transform(at, y, v);
+            pairs.map(transform).collect()
+        };
+        let mut u: Vec<f64> = match self.marginals.cdfs(&|at| targets[at]) {
+            Some(u) => u.into_iter().map(|u| u.clamp(0.0, 1.0)).collect(),
+            None => one_by_one(),
+        };
         let d = self.dimensions;
         let mut values = Vec::with_capacity(2 * d + 1);
         let n = (u.len() / d) as f64;
@@ -134,7 +142,8 @@ impl<P: Marginals> Evaluator<P> for Transforms {
 /// `ψ(y) = K_ττ^{−½} k_Y(τ, y)`, whose expectation under each prediction is known. With the residuals
 /// `δ_i = ψ(y_i) − E ψ(Y_i)` and `z = Σ_i φ(P_i) δ_iᵀ` it is
 /// `(‖z‖² − Σ_i ‖φ(P_i)‖²‖δ_i‖²)/(n(n − 1))`.
-struct Embeddings {
+pub(in crate::hypothesis) struct Embeddings {
+    /// Of predictions with atoms, in one dimension.
     marginals: Option<Box<dyn HostMarginals>>,
     /// `φ(P_i)` for each bandwidth, `[n, J]`.
     features: Vec<Vec<f64>>,
@@ -150,11 +159,16 @@ struct Embeddings {
 }
 
 impl Embeddings {
-    /// Takes the same landmarks for all bandwidths; that of the kernel is fixed.
-    fn new<P: Marginals + Geometry>(
-        predictions: &P,
-        features: &P,
+    /// Takes the same landmarks for all bandwidths: that of the kernel, which is fixed, times each factor.
+    /// By default the kernel on targets is Gaussian, with the median distance of drawn ones.
+    ///
+    /// - features: predictions that the kernel on predictions and the drawn targets are of
+    pub fn new<P: Marginals + Geometry>(
+        (predictions, features): (&P, &P),
         on_predictions: Kernel,
+        factors: &[f64],
+        on_targets: Option<RealKernel>,
+        landmarks: usize,
         rng: &mut dyn Rng,
     ) -> Self
     where
@@ -162,31 +176,25 @@ impl Embeddings {
     {
         let (predictions, known_by) = (predictions.detach(), features.detach());
         let n = predictions.len();
-        let rows = index::sample(rng, n, n.min(MEDIAN_OF)).into_vec();
+        let rows = index::sample(rng, n, n.min(MEDIAN_OF.max(landmarks))).into_vec();
         let drawn = known_by.sampler()(&rows, rng);
         let d = drawn.len() / rows.len();
-        let rank = n.min(LANDMARKS);
+        let rank = n.min(landmarks);
         let (device, dtype) = (predictions.device(), predictions.dtype());
         let tensor = |rows: &[f64]| {
             let data = TensorData::new(rows.to_vec(), [rows.len() / d, d]);
             Tensor::<2>::from_data(data, (&device, dtype))
         };
-        let kernel = Kernel::gaussian();
-        let length_scale = median_distance(&tensor(&drawn), kernel.distance);
-        let targets = HostKernel::new(
-            kernel.with_bandwidth(Bandwidth::Fixed(length_scale)),
-            &[1.0],
-            d,
-            device.clone(),
-        );
+        let on_targets =
+            on_targets.unwrap_or_else(|| RealKernel::gaussian(1.0).with_median_of(&tensor(&drawn)));
+        let targets = HostKernel::new(on_targets.kernel(), &[1.0], d, device.clone());
         let landmarks = drawn[..rank * d].to_vec();
         let whiten = inverse_root(&targets.matrices(&landmarks, &landmarks)[0], rank);
         let whiten = whiten.as_slice().to_vec();
-        let expected =
-            RealKernel::gaussian(length_scale).expectation(&predictions, &tensor(&landmarks), 1); // [1, n, r]
+        let expected = on_targets.expectation(&predictions, &tensor(&landmarks), 1); // [1, n, r]
         let expectations = product(&to_vec(expected), &whiten, rank);
         let locations = known_by.select_rows(&rows[..rank]);
-        let features = BANDWIDTHS.iter().map(|factor| {
+        let features = factors.iter().map(|factor| {
             let kernel = scaled(on_predictions, *factor);
             let gram = kernel.between_of(&locations, &locations);
             let root = inverse_root(&to_vec(gram), rank);
@@ -195,7 +203,9 @@ impl Embeddings {
         });
         Self {
             features: features.collect(),
-            marginals: (d == 1).then(|| predictions.on_host()),
+            marginals: (d == 1)
+                .then(|| predictions.on_host())
+                .filter(|marginals| marginals.cdfs(&|_| 0.0).is_none()),
             rank,
             targets,
             landmarks,
@@ -263,7 +273,7 @@ fn product(rows: &[f64], matrix: &[f64], r: usize) -> Vec<f64> {
 
 impl<P: Marginals> Evaluator<P> for Embeddings {
     fn width(&self) -> usize {
-        BANDWIDTHS.len()
+        self.features.len()
     }
 
     fn values(&self, sets: &Vec<Vec<f64>>) -> Result<Vec<f64>> {

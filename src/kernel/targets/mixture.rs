@@ -25,6 +25,15 @@ where
         sum_over_rows(rows.swap_dims(1, 2), q.weights_in_batches(batches)).swap_dims(1, 2)
     }
 
+    fn residual_features(
+        &self,
+        predictions: &Mixture<C>,
+        sets: &[Tensor<2>],
+    ) -> Option<Vec<Tensor<2>>> {
+        let components = predictions.all_components();
+        self.on_grid::<Mixture<C>>(predictions, sets, || components.reach())
+    }
+
     fn validate_for(&self, _predictions: &Mixture<C>) -> Result<()> {
         self.validate()
     }

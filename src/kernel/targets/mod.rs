@@ -1,6 +1,7 @@
 //! Kernels on targets, with their expectations under predictions.
 
 mod class;
+mod features;
 mod mixture;
 mod real;
 mod samples;
@@ -27,6 +28,15 @@ pub trait TargetKernel<P: Geometry>: Clone + Debug {
 
     /// `E_{Z∼P_i, Z'∼Q_j} k_Y(Z, Z')` for independent `Z` and `Z'`, `[batches, n, k]`.
     fn double_expectation(&self, p: &P, q: &P, batches: usize) -> Tensor<3>;
+
+    /// For each of several sets of targets of the same predictions rows `Φ_i` whose inner products are
+    /// those of the residuals of the samples,
+    /// `Φ_i·Φ_j = k_Y(y_i, y_j) − E_{P_i} k_Y(Z, y_j) − E_{P_j} k_Y(Z, y_i) + E_{P_i, P_j} k_Y(Z, Z')` to
+    /// rounding, `[n, r]`, differentiable. None by default, and where there are no such features of a
+    /// moderate number `r`. On the host predictions may be read for their number.
+    fn residual_features(&self, _predictions: &P, _sets: &[P::Targets]) -> Option<Vec<Tensor<2>>> {
+        None
+    }
 
     /// Half of a bound of `‖φ(y) − E_{Z∼P} φ(Z)‖²` over targets and predictions, in the Hilbert space of
     /// `k_Y`: `sup k_Y(y, y)` where `k_Y ≥ 0`.

@@ -6,7 +6,7 @@ use crate::{
     distribution::{Laplace, Normal, in_batches},
     error::{Error, Result},
     kernel::{
-        Distance,
+        Bandwidth, Distance, Kernel, Profile,
         bandwidth::median_distance,
         expectation::{
             gaussian_laplace, gaussian_laplace_pair, gaussian_normal, laplacian_laplace,
@@ -82,6 +82,19 @@ impl RealKernel {
         match self.profile {
             RealProfile::Gaussian => (squared_euclidean_distance(x, y) * (-0.5 / (l * l))).exp(),
             RealProfile::Laplacian => (pairwise_distance(x, y, Distance::L1) * -l.recip()).exp(),
+        }
+    }
+
+    /// The same kernel between points.
+    pub(crate) fn kernel(&self) -> Kernel {
+        let (profile, distance) = match self.profile {
+            RealProfile::Gaussian => (Profile::Gaussian, Distance::Euclidean),
+            RealProfile::Laplacian => (Profile::Exponential, Distance::L1),
+        };
+        Kernel {
+            profile,
+            distance,
+            bandwidth: Bandwidth::Fixed(self.length_scale),
         }
     }
 

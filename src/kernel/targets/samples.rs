@@ -4,33 +4,77 @@ use super::{RealKernel, TargetKernel, real::on_real_targets};
 use crate::{
     distribution::{Samples, in_batches},
     error::Result,
+    host::to_vec,
+    kernel::ClassKernel,
+    ops::{is_on_host, mean_kernel_matrix},
 };
 
-/// Means over all (pairs of) samples.
+/// Means over all (pairs of) samples: in vectors of the host where there is no gradient.
 impl TargetKernel<Samples> for RealKernel {
     on_real_targets!(Samples);
 
     fn expectation(&self, predictions: &Samples, y: &Tensor<2>, batches: usize) -> Tensor<3> {
-        let draws = in_batches(predictions.flat(), batches); // [b, n·S, d]
-        let kernel = self.of_points(draws, in_batches(y.clone(), batches));
-        mean_over_rows(kernel, predictions.draws_each())
+        let draws = predictions.flat();
+        let each = predictions.draws_each();
+        if let Some(means) = self.means_of_points((&draws, each), (y, 1), batches) {
+            return means;
+        }
+        let kernel = self.of_points(in_batches(draws, batches), in_batches(y.clone(), batches));
+        mean_over_rows(kernel, each)
     }
 
     /// One draw of each `P_i` after another against all of `Q_j`: `n · k · T` numbers at once.
     fn double_expectation(&self, p: &Samples, q: &Samples, batches: usize) -> Tensor<3> {
-        let others = in_batches(q.flat(), batches); // [b, k·T, d]
+        let (x, y) = (p.flat(), q.flat());
+        let (each, others_each) = (p.draws_each(), q.draws_each());
+        if let Some(means) = self.means_of_points((&x, each), (&y, others_each), batches) {
+            return means;
+        }
+        let others = in_batches(y, batches); // [b, k·T, d]
         let of_draw = |s: usize| {
             let draws = in_batches(p.draw(s), batches); // [b, n, d]
             let kernel = self.of_points(draws, others.clone()); // [b, n, k·T]
-            mean_over_rows(kernel.swap_dims(1, 2), q.draws_each()).swap_dims(1, 2)
+            mean_over_rows(kernel.swap_dims(1, 2), others_each).swap_dims(1, 2)
         };
-        let each = p.draws_each();
         let sum = (0..each).map(of_draw).reduce(|a, b| a + b);
         sum.expect("at least one draw") * (each as f64).recip()
     }
 
+    fn residual_features(
+        &self,
+        predictions: &Samples,
+        sets: &[Tensor<2>],
+    ) -> Option<Vec<Tensor<2>>> {
+        let points = || to_vec(predictions.flat().detach());
+        self.on_grid(predictions, sets, || {
+            Some(points().into_iter().map(|x| [x, x]).collect())
+        })
+    }
+
     fn validate_for(&self, _predictions: &Samples) -> Result<()> {
         self.validate()
+    }
+}
+
+impl RealKernel {
+    /// The means over groups of consecutive points, `[batches, n, k]`, of `batches · n · each` points and
+    /// `batches · k · each` others. None with gradients, and away from the host.
+    fn means_of_points(
+        &self,
+        (x, each): (&Tensor<2>, usize),
+        (y, others_each): (&Tensor<2>, usize),
+        batches: usize,
+    ) -> Option<Tensor<3>> {
+        if x.is_tracked() || y.is_tracked() || !is_on_host(x) {
+            return None;
+        }
+        let (x, y) = (
+            in_batches(x.clone(), batches),
+            in_batches(y.clone(), batches),
+        );
+        let kernel = self.kernel().fused()?;
+        let (x, y) = ((x, each), (y, others_each));
+        Some(mean_kernel_matrix(x, y, kernel, self.length_scale))
     }
 }
 

@@ -9,9 +9,11 @@ mod paths;
 mod tests;
 
 use burn::tensor::{Tensor, TensorData};
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use crate::host::to_vec;
+use self::paths::{Solver, UNITS, units};
+use crate::{host::to_vec, radial::Distance};
 
 /// The least cost `min_π Σ_kl π_kl c_kl` of transport from weights `a` to weights `b` for each pair of
 /// distributions, over all couplings: `π ≥ 0` with `Σ_l π_kl = a_k` and `Σ_k π_kl = b_l`.
@@ -82,6 +84,107 @@ fn total(terms: Tensor<5>) -> Tensor<3> {
     terms.sum_dim(4).sum_dim(3).reshape([batch, n, m])
 }
 
+/// The roots of the least costs of transport between weighted points, whose costs are the squares of their
+/// distances, detached: `[batch, n, m]`. The costs are computed pair by pair on the host, in f64, on all
+/// threads.
+///
+/// # Shapes
+///
+/// - weights and points of `p`: `[batch, n, K]` and `[batch, n·K, d]`
+/// - weights and points of `q`: `[batch, m, L]` and `[batch, m·L, d]`
+///
+/// Memory: `O(batch·n·m)`.
+pub(crate) fn transport_distances(
+    (weights_p, points_p): (Tensor<3>, Tensor<3>),
+    (weights_q, points_q): (Tensor<3>, Tensor<3>),
+    distance: Distance,
+) -> Tensor<3> {
+    let ([batch, n, k], [_, m, l]) = (weights_p.dims(), weights_q.dims());
+    let [_, _, d] = points_p.dims();
+    let options = (&points_p.device(), points_p.dtype());
+    let least = points_p
+        .dtype()
+        .finfo()
+        .expect("a float dtype")
+        .min_positive;
+    let (a, b) = (
+        all_units(&to_vec(weights_p), k),
+        all_units(&to_vec(weights_q), l),
+    );
+    let (x, y) = (to_vec(points_p), to_vec(points_q.swap_dims(1, 2))); // y: [batch, d, m·L]
+    let mut out = vec![0.0; batch * n * m];
+    let rows = out.par_chunks_mut(m.max(1)).enumerate();
+    rows.with_min_len(64usize.div_ceil(m.max(1))).for_each_init(
+        || Solver::new(k, l),
+        |solver, (row, out)| {
+            let batch = row / n;
+            Arch::new().dispatch(Row {
+                solver,
+                a: &a[row * k..][..k],
+                b: &b[batch * m * l..][..m * l],
+                x: &x[row * k * d..][..k * d],
+                y: &y[batch * m * l * d..][..m * l * d],
+                d,
+                distance,
+                out,
+            });
+            for cost in out {
+                *cost = if *cost < least { 0.0 } else { cost.sqrt() };
+            }
+        },
+    );
+    Tensor::from_data(TensorData::new(out, [batch, n, m]), options)
+}
+
+/// The costs of one distribution and `m` others.
+struct Row<'a> {
+    solver: &'a mut Solver,
+    a: &'a [f64],
+    b: &'a [f64], // [m, L]
+    x: &'a [f64], // [K, d]
+    y: &'a [f64], // [d, m·L]
+    d: usize,
+    distance: Distance,
+    out: &'a mut [f64],
+}
+
+impl WithSimd for Row<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let Self { solver, d, .. } = self;
+        let l = self.b.len() / self.out.len();
+        let (euclidean, scale) = (self.distance.is_euclidean(), self.distance.scale());
+        for (q, (out, b)) in self.out.iter_mut().zip(self.b.chunks_exact(l)).enumerate() {
+            for (from, x) in self.x.chunks_exact(d).enumerate() {
+                let costs = solver.costs_from(from);
+                costs.fill(0.0);
+                for (x, y) in x.iter().zip(self.y.chunks_exact(self.b.len())) {
+                    for (cost, y) in costs.iter_mut().zip(&y[q * l..][..l]) {
+                        *cost += if euclidean {
+                            (x - y) * (x - y)
+                        } else {
+                            (x - y).abs()
+                        };
+                    }
+                }
+                if !euclidean {
+                    costs
+                        .iter_mut()
+                        .for_each(|cost| *cost *= *cost * scale * scale);
+                }
+            }
+            *out = solver.solve(self.a, b);
+        }
+    }
+}
+
+/// The weights of each distribution in units.
+fn all_units(weights: &[f64], each: usize) -> Vec<f64> {
+    weights.chunks(each).flat_map(units).collect()
+}
+
 /// The numbers of distributions and of their points.
 #[derive(Clone, Copy)]
 struct Sizes {
@@ -104,6 +207,7 @@ struct Solutions {
 fn solve(weights_p: &[f64], weights_q: &[f64], costs: &[f64], sizes: Sizes) -> Solutions {
     let Sizes { n, m, k, l } = sizes;
     let pairs = costs.len() / (k * l);
+    let (a, b) = (all_units(weights_p, k), all_units(weights_q, l));
     let mut plans = vec![0.0; costs.len()];
     let (mut f, mut g) = (vec![0.0; pairs * k], vec![0.0; pairs * l]);
     let outputs = plans
@@ -111,13 +215,23 @@ fn solve(weights_p: &[f64], weights_q: &[f64], costs: &[f64], sizes: Sizes) -> S
         .zip(f.par_chunks_mut(k))
         .zip(g.par_chunks_mut(l));
     let programs = costs.par_chunks(k * l).zip(outputs).enumerate();
-    programs
-        .with_min_len(64)
-        .for_each(|(pair, (costs, ((plan, f), g)))| {
+    programs.with_min_len(64).for_each_init(
+        || Solver::new(k, l),
+        |solver, (pair, (costs, ((plan, f), g)))| {
             let (p, q) = (pair / m, pair / (n * m) * m + pair % m);
-            let a = &weights_p[p * k..][..k];
-            let b = &weights_q[q * l..][..l];
-            paths::solve([a, b], costs, plan, [f, g]);
-        });
+            let (a, b) = (&a[p * k..][..k], &b[q * l..][..l]);
+            for (from, costs) in costs.chunks_exact(l).enumerate() {
+                solver.costs_from(from).copy_from_slice(costs);
+            }
+            if solver.solve(a, b).is_nan() {
+                return plan.fill(f64::NAN);
+            }
+            let masses = plan.iter_mut().zip(solver.plan());
+            masses.for_each(|(plan, mass)| *plan = mass / UNITS);
+            let [of_p, of_q] = solver.potentials(a, b);
+            f.copy_from_slice(of_p);
+            g.copy_from_slice(of_q);
+        },
+    );
     Solutions { plans, f, g }
 }

@@ -1,8 +1,11 @@
 use burn::tensor::{DType, Device, Tensor, TensorData, activation::softmax};
 use proptest::{prelude::*, test_runner::RngSeed};
 
-use super::{paths, transport_cost};
-use crate::host::{to_scalar, to_vec};
+use super::{Sizes, transport_cost, transport_distances};
+use crate::{
+    host::{to_scalar, to_vec},
+    radial::Distance,
+};
 
 /// Plan, potentials and cost of one problem.
 struct Solution {
@@ -13,11 +16,15 @@ struct Solution {
 }
 
 fn solve(a: &[f64], b: &[f64], costs: &[f64]) -> Solution {
-    let (mut f, mut g) = (vec![0.0; a.len()], vec![0.0; b.len()]);
-    let mut plan = vec![0.0; costs.len()];
-    paths::solve([a, b], costs, &mut plan, [&mut f, &mut g]);
-    let cost = dot(&plan, costs);
-    Solution { plan, f, g, cost }
+    let (k, l) = (a.len(), b.len());
+    let super::Solutions { plans, f, g } = super::solve(a, b, costs, Sizes { n: 1, m: 1, k, l });
+    let cost = dot(&plans, costs);
+    Solution {
+        plan: plans,
+        f,
+        g,
+        cost,
+    }
 }
 
 fn dot(x: &[f64], y: &[f64]) -> f64 {
@@ -213,6 +220,47 @@ fn batches() {
                 "{found}, not {expected}"
             );
         }
+    }
+}
+
+/// Distances of weighted points are the roots of the costs of all pairs, of few points and of more than
+/// vectors have numbers; coincident ones are 0 apart, and what is not finite is NaN for its own pairs.
+#[test]
+fn distances() {
+    for [k, l, d] in [[2, 3, 1], [5, 5, 2], [11, 9, 3], [8, 16, 2]] {
+        let [batch, n, m] = [2, 3, 4];
+        let make = |count, each, seed| {
+            let weights = softmax(tensor([batch, count, each], seed, DType::F64) * 3.0, 2);
+            (
+                weights,
+                tensor([batch, count * each, d], seed + 0.5, DType::F64),
+            )
+        };
+        let (p, q) = (make(n, k, 0.1), make(m, l, 0.2));
+        for distance in Distance::ALL {
+            let costs = distance.between(p.1.clone(), q.1.clone()).square();
+            let costs = costs.reshape([batch, n, k, m, l]).swap_dims(2, 3);
+            let expected = to_vec(transport_cost(p.0.clone(), q.0.clone(), costs).sqrt());
+            let found = to_vec(transport_distances(p.clone(), q.clone(), distance));
+            for (found, expected) in found.into_iter().zip(expected) {
+                assert_close(found, expected);
+            }
+        }
+        let own = to_vec(transport_distances(
+            p.clone(),
+            p.clone(),
+            Distance::Euclidean,
+        ));
+        assert!((0..n).all(|i| own[i * n + i] == 0.0));
+        let first = [0..1, 0..1, 0..1];
+        let lost = p.1.clone().slice_fill(first, f64::NAN);
+        let found = to_vec(transport_distances((p.0, lost), q, Distance::Euclidean));
+        assert!(
+            found
+                .iter()
+                .enumerate()
+                .all(|(at, x)| x.is_nan() == (at < m))
+        );
     }
 }
 

@@ -10,4 +10,5 @@ mod integrals;
 mod levels;
 mod mixtures;
 mod positive_definite;
+mod samples;
 mod sampling;
