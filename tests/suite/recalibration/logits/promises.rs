@@ -74,6 +74,40 @@ proptest! {
         });
     }
 
+    /// On raw logits of any size, however near to each other: the largest logit stays the largest, the first
+    /// of equal ones too, and nothing else becomes as large.
+    #[test]
+    fn order_maps_keep_the_largest_logit(
+        rows in vec((vec(-4.0..4.0f64, 4), -36..36i32, -38..1i32, -36..36i32), 1..7),
+    ) {
+        let sizes = |(row, base, gap, scale): (Vec<f64>, i32, i32, i32)| -> Vec<f64> {
+            let (base, gap) = (-(10f64.powi(base)), 10f64.powi(gap));
+            row.iter().enumerate().map(|(c, z)| match c % 2 {
+                0 => base + gap * base.abs() * z.round(),
+                _ => (base + z * 10f64.powi(scale)).min(base),
+            }).collect()
+        };
+        let rows: Vec<Vec<f64>> = rows.into_iter().map(sizes).collect();
+        each(|name, map| {
+            if !name.starts_with("order") {
+                return;
+            }
+            for dtype in [DType::F32, DType::F64] {
+                let logits = tensor_on(&rows, &device(), dtype);
+                let before = vector(logits.clone());
+                let after = vector(map.forward(logits));
+                for (row, out) in before.chunks(4).zip(after.chunks(4)) {
+                    let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    let greatest = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    for (z, out) in row.iter().zip(out) {
+                        assert!(out.is_finite(), "{name}, {dtype:?}: {row:?}");
+                        assert_eq!(*z == largest, *out == greatest, "{name}, {dtype:?}: {row:?} to {out}");
+                    }
+                }
+            }
+        });
+    }
+
     /// Other predictions become other predictions.
     #[test]
     fn injective_maps_keep_predictions_apart(a in vec(-4.0..4.0f64, 4), b in vec(-4.0..4.0f64, 4), shift in -5.0..5.0f64) {
