@@ -87,11 +87,6 @@ impl AffineFamily {
         let n = inputs.len() / m;
         let mut outer = vec![0.0; p * p]; // Σ_i (J_iᵀp_i)(J_iᵀp_i)ᵀ/n²
         let mut inner = vec![0.0; p * (m + 1)]; // of the weights of one class, the intercept last
-        let extended = |x: &[f64]| -> Vec<f64> {
-            x.chunks_exact(m)
-                .flat_map(|x| x.iter().copied().chain([1.0]))
-                .collect()
-        };
         for first in (0..n).step_by(ROWS) {
             let rows = first..n.min(first + ROWS);
             let x = &inputs[rows.start * m..rows.end * m];
@@ -108,27 +103,21 @@ impl AffineFamily {
             }
             let jacobian = Matrix::new(&jacobian, p, [rows.len(), p]).transposed();
             add_product(&mut outer, p, jacobian, jacobian.transposed());
-            let x = extended(x);
-            add_product(
-                &mut inner,
-                m + 1,
-                jacobian,
-                Matrix::new(&x, m + 1, [rows.len(), m + 1]),
-            );
+            let extended = x.chunks_exact(m).flat_map(|x| x.iter().chain(&[1.0]));
+            let extended: Vec<f64> = extended.copied().collect();
+            let extended = Matrix::new(&extended, m + 1, [rows.len(), m + 1]);
+            add_product(&mut inner, m + 1, jacobian, extended);
         }
         let mut hessian = DMatrix::from_vec(p, p, outer) * -(n as f64);
+        let of_class = weights / m;
         for (k, sums) in inner.chunks_exact(m + 1).enumerate() {
-            let of_class = |c: usize| match self.diagonal {
-                true => vec![c],
-                false => (c * m..(c + 1) * m).collect(),
-            };
-            let class = match k < weights {
-                true if self.diagonal => k,
-                true => k / m,
-                false => k - weights,
+            let class = if k < weights {
+                k / of_class
+            } else {
+                k - weights
             };
             hessian[(k, weights + class)] += sums[m];
-            for l in of_class(class) {
+            for l in class * of_class..(class + 1) * of_class {
                 hessian[(k, l)] += sums[l % m];
             }
         }
