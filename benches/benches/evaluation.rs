@@ -1,7 +1,9 @@
 //! Estimates, tests and fits from data, on Burn's default device in f32:
 //! `cargo bench -p burn-calibration-benches --bench evaluation`.
 
-use burn_calibration::{estimator::Estimator, hypothesis::NullDistribution, prelude::*};
+use burn_calibration::{
+    estimator::Estimator, hypothesis::NullDistribution, prelude::*, recalibration::MapKind,
+};
 use burn_calibration_benches::data;
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{SeedableRng, rngs::StdRng};
@@ -90,13 +92,16 @@ fn redraws(criterion: &mut Criterion) {
     });
 }
 
-fn temperature_fit(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("temperature_fit");
+/// Fits of every map of logits as it is by default.
+fn fits(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("fits");
     group.sample_size(10);
     let (logits, labels) = data(5000, 10, &Default::default());
-    group.bench_function("n5000_m10", |b| {
-        b.iter(|| TemperatureScalingConfig::new().fit(logits.clone(), labels.clone()))
-    });
+    for kind in MapKind::all() {
+        group.bench_function(format!("{}/n5000_m10", kind.name()), |b| {
+            b.iter(|| kind.fit(0, None, logits.clone(), labels.clone(), &mut |_| {}))
+        });
+    }
 }
 
 criterion_group!(
@@ -105,6 +110,6 @@ criterion_group!(
     gamma_test,
     bootstrap,
     redraws,
-    temperature_fit
+    fits
 );
 criterion_main!(evaluation);

@@ -96,7 +96,9 @@ pub struct Affine<const D: usize, const NORMALISES: bool> {
 impl<const D: usize, const NORMALISES: bool> Affine<D, NORMALISES> {
     fn fit(settings: Settings, mut task: Task) -> Result<(Self, FitReport)> {
         let data = &mut task.data;
-        data.logits = to_vec(Self::features(data.tensor(data.logits.clone())).inner());
+        if NORMALISES {
+            data.logits = to_vec(Self::features(data.tensor(data.logits.clone())).inner());
+        }
         let ([weight, bias], report) = linear::fit(D == 1, settings, &mut task)?;
         Ok((Self::new(weight, bias, &task.data.device), report))
     }

@@ -9,7 +9,7 @@ pub(super) use burn::{
 pub(super) use super::{
     FitReport, FitStatus, Guarantees, Objective, Regularisation, at_least,
     data::FitData,
-    descent::{Limits, minimise},
+    descent::{Limits, Metric, minimise, of_tensor},
     ensure,
     family::{Family, Settings, fit_family},
     fit::{Fit, LogitFit, Progress, Task, observer},
@@ -20,6 +20,4 @@ pub(super) use super::{
 pub(super) use crate::{
     error::{Error, Result},
     host::{to_scalar, to_vec},
-    loss::ScoreLoss,
-    score::LogScore,
 };

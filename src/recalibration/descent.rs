@@ -1,11 +1,15 @@
-//! Descent of a differentiable criterion to a minimum, by Burn's L-BFGS with a strong Wolfe line
-//! search.
+//! Descent of a differentiable criterion to a minimum, on the host in f64: L-BFGS with a line search for
+//! the weak Wolfe conditions, in a metric that may be the Hessian.
+//!
+//! J. Nocedal, S. Wright: *Numerical Optimization*, 2006, algorithms 7.4 and 7.5. A. Lewis, M. Overton:
+//! *Nonsmooth optimization via quasi-Newton methods*, 2013, section 2.2. W. Hager, H. Zhang: *A new
+//! conjugate gradient method with guaranteed descent*, 2005, section 4: near a minimum, where values
+//! differ by rounding alone, slopes decide.
 
-use burn::{
-    module::{Module, Param},
-    optim::{GradientsParams, LBFGSConfig, LineSearchFn},
-    tensor::{Device, Tensor, TensorData},
-};
+use std::collections::VecDeque;
+
+use burn::tensor::{Device, Tensor, TensorData};
+use nalgebra::{Cholesky, DMatrix, DVectorViewMut, Dyn};
 
 use super::{FitReport, FitStatus};
 use crate::host::{finest, to_scalar, to_vec};
@@ -17,6 +21,8 @@ pub(super) struct Limits {
     pub tolerance: f64,
     /// The most iterations, of one or two evaluations each.
     pub iterations: usize,
+    /// What ten iterations lower the value by, at least: 0, unless a point near the minimum will do.
+    pub progress: f64,
 }
 
 impl Limits {
@@ -24,91 +30,270 @@ impl Limits {
         Self {
             tolerance,
             iterations,
+            progress: 0.0,
         }
     }
 }
 
-/// Burn's L-BFGS forgets steps `s` and changes of gradient `y` with `sᵀy ≤ 10⁻¹⁰`: times this number
-/// those near the minimum of a mean are still remembered.
-const SCALE: f64 = 1e4;
-/// What stands for a criterion that is not finite: the line search steps back from it.
-const WALL: f64 = 1e60;
-/// Pairs of steps and changes that are remembered.
-const HISTORY: usize = 20;
+/// What stands for the Hessian before steps have told more about it.
+#[derive(Debug)]
+pub(super) enum Metric {
+    /// A multiple of 1 that the last step tells.
+    Identity,
+    /// A multiple, which the last step tells, of positive numbers.
+    Diagonal(Vec<f64>),
+    Hessian(Cholesky<f64, Dyn>),
+}
 
-/// The parameters of a descent.
-#[derive(Module, Debug)]
+impl Metric {
+    /// Factors a positive semi-definite matrix, after a ridge of rounding size is added.
+    pub fn hessian(mut matrix: DMatrix<f64>) -> Self {
+        let largest = matrix.diagonal().amax();
+        let mut ridge = 1e-13 * largest;
+        for _ in 0..6 {
+            (0..matrix.nrows()).for_each(|k| matrix[(k, k)] += ridge);
+            if let Some(factors) = matrix.clone().cholesky() {
+                return Self::Hessian(factors);
+            }
+            ridge *= 100.0;
+        }
+        Self::Identity
+    }
+
+    fn solve(&self, vector: &mut [f64]) {
+        match self {
+            Self::Identity => {}
+            Self::Diagonal(numbers) => vector.iter_mut().zip(numbers).for_each(|(x, h)| *x /= h),
+            Self::Hessian(factors) => {
+                factors.solve_mut(&mut DVectorViewMut::from_slice(vector, vector.len()))
+            }
+        }
+    }
+}
+
+/// A function to descend.
+pub(super) trait Descent {
+    /// Gives the value and the gradient.
+    fn at(&mut self, theta: &[f64]) -> (f64, Vec<f64>);
+
+    /// Gives the metric at a point that was evaluated.
+    fn metric(&mut self, _theta: &[f64]) -> Metric {
+        Metric::Identity
+    }
+}
+
+impl<F: FnMut(&[f64]) -> (f64, Vec<f64>)> Descent for F {
+    fn at(&mut self, theta: &[f64]) -> (f64, Vec<f64>) {
+        self(theta)
+    }
+}
+
+/// A criterion of a tensor on a device, `[p] → [1]`, by autodiff.
+pub(super) fn of_tensor(
+    criterion: impl Fn(&Tensor<1>) -> Tensor<1>,
+    device: &Device,
+) -> impl Fn(&[f64]) -> (f64, Vec<f64>) {
+    let (dtype, device) = (finest(device), device.clone().autodiff());
+    move |theta| {
+        let data = TensorData::new(theta.to_vec(), [theta.len()]);
+        let theta = Tensor::<1>::from_data(data, (&device, dtype)).require_grad();
+        // a gradient for parameters that do not matter
+        let loss = criterion(&theta) + theta.clone().sum() * 0.0;
+        let value = to_scalar(loss.clone());
+        let gradient = theta.grad(&loss.backward()).map(to_vec);
+        (value, gradient.unwrap_or_default())
+    }
+}
+
+/// Pairs of steps and changes that are remembered: fewer of many parameters, for the memory that they take.
+fn history(parameters: usize) -> usize {
+    ((1 << 21) / parameters.max(1)).clamp(6, 20)
+}
+
+/// Iterations in one Hessian.
+const REFRESH: usize = 4;
+/// How much of the slope a step lowers the value by, at least, and what is left of the slope, at most.
+const WOLFE: [f64; 2] = [1e-4, 0.9];
+/// What values differ by that are equal but for rounding, of their size.
+const ROUNDING: f64 = 1e-14;
+/// The most evaluations along one direction.
+const TRIALS: usize = 40;
+
+/// A point that was evaluated.
 struct Point {
-    theta: Param<Tensor<1>>,
+    theta: Vec<f64>,
+    value: f64,
+    gradient: Vec<f64>,
+}
+
+/// A step `s` and the change of the gradient `y` along it.
+struct Pair {
+    s: Vec<f64>,
+    y: Vec<f64>,
+    product: f64,
+}
+
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
+fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()))
+}
+
+fn difference(x: &[f64], y: &[f64]) -> Vec<f64> {
+    x.iter().zip(y).map(|(x, y)| x - y).collect()
+}
+
+/// `x += a·y`.
+fn add(x: &mut [f64], a: f64, y: &[f64]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x += a * y);
 }
 
 /// Descends from a start; calls back after each evaluation with their number and the value.
 pub(super) fn minimise(
-    criterion: impl Fn(&Tensor<1>) -> Tensor<1>,
+    mut descent: impl Descent,
     start: &[f64],
-    device: &Device,
     limits: Limits,
     observe: &mut dyn FnMut(usize, f64),
 ) -> (Vec<f64>, FitReport) {
-    let (dtype, device) = (finest(device), device.clone().autodiff());
-    let theta = TensorData::new(start.to_vec(), [start.len()]);
-    let mut point = Point {
-        theta: Param::from_tensor(Tensor::from_data(theta, (&device, dtype)).require_grad()),
-    };
     let mut evaluations = 0;
-    let mut evaluate = |point: &Point| {
-        let theta = point.theta.val();
-        let nothing = theta.clone().sum() * 0.0; // a gradient for parameters that do not matter
-        let mut loss = criterion(&theta) * SCALE + nothing.clone();
-        let mut value = to_scalar(loss.clone());
-        if !value.is_finite() {
-            (loss, value) = (nothing, WALL);
-        }
+    let mut evaluate = |descent: &mut dyn Descent, theta: Vec<f64>| {
+        let (value, gradient) = descent.at(&theta);
         evaluations += 1;
-        observe(evaluations, value / SCALE);
-        (value, GradientsParams::from_grads(loss.backward(), point))
-    };
-    let mut report: Option<FitReport> = None;
-    loop {
-        let mut descent = LBFGSConfig::new()
-            .with_max_iter(limits.iterations)
-            .with_max_eval(Some(2 * limits.iterations + 1))
-            .with_history_size(HISTORY)
-            .with_tolerance_grad(limits.tolerance * SCALE)
-            .with_tolerance_change(1e-13)
-            .with_line_search_fn(LineSearchFn::StrongWolfe)
-            .init();
-        let mut spent = 0;
-        (point, _) = descent.step(1.0, point, |point| {
-            spent += 1;
-            evaluate(&point)
-        });
-        let (value, gradients) = evaluate(&point);
-        let gradient = gradients.get::<1>(point.theta.id).map(to_vec);
-        let largest = |largest: f64, g: f64| largest.max(g.abs());
-        let gradient = gradient.unwrap_or_default().into_iter().fold(0.0, largest) / SCALE;
-        let objective = value / SCALE;
-        // one that stalled goes on without the memory of its steps, for as long as that helps
-        let stalled = report.is_some_and(|last| objective >= last.objective);
-        let status = match gradient <= limits.tolerance {
-            true => Some(FitStatus::Converged),
-            false if spent >= limits.iterations => Some(FitStatus::IterationLimit),
-            false => stalled.then_some(FitStatus::Stalled),
-        };
-        let ended = status.unwrap_or(FitStatus::Stalled);
-        let so_far = FitReport::new(ended, objective, Some(gradient), 0);
-        if status.is_some() {
-            let theta = to_vec(point.theta.val().inner());
-            return (
-                theta,
-                FitReport {
-                    evaluations,
-                    ..so_far
-                },
-            );
+        observe(evaluations, value);
+        Point {
+            theta,
+            value,
+            gradient,
         }
-        report = Some(so_far);
+    };
+    let mut here = evaluate(&mut descent, start.to_vec());
+    let mut metric = Metric::Identity;
+    let mut pairs: VecDeque<Pair> = VecDeque::new();
+    let mut age = 0;
+    let (mut iterations, mut before) = (0, f64::INFINITY);
+    let status = loop {
+        if !here.value.is_finite() {
+            break FitStatus::Stalled;
+        }
+        if largest(&here.gradient) <= limits.tolerance {
+            break FitStatus::Converged;
+        }
+        if iterations >= limits.iterations {
+            break FitStatus::IterationLimit;
+        }
+        if iterations % 10 == 0 {
+            if before - here.value < limits.progress {
+                break FitStatus::Stalled;
+            }
+            before = here.value;
+        }
+        iterations += 1;
+        if age == 0 || age == REFRESH && matches!(metric, Metric::Hessian(_)) {
+            (metric, age) = (descent.metric(&here.theta), 0);
+            pairs.clear();
+        }
+        let direction = direction(&here.gradient, &pairs, &metric);
+        let free = pairs.is_empty() && !matches!(metric, Metric::Hessian(_));
+        let first = match free {
+            true => f64::min(1.0, direction.iter().map(|d| d.abs()).sum::<f64>().recip()),
+            false => 1.0,
+        };
+        let next = search(&here, &direction, first, |theta| {
+            evaluate(&mut descent, theta)
+        });
+        age += 1;
+        match next {
+            Some(next) => {
+                let s = difference(&next.theta, &here.theta);
+                let y = difference(&next.gradient, &here.gradient);
+                let product = dot(&s, &y);
+                if product > 0.0 {
+                    pairs.push_back(Pair { s, y, product });
+                }
+                if pairs.len() > history(start.len()) {
+                    pairs.pop_front();
+                }
+                here = next;
+            }
+            // without the memory of its steps, and in a metric of this place, it may go on
+            None if age > 1 => age = 0,
+            None => break FitStatus::Stalled,
+        }
+    };
+    let gradient = largest(&here.gradient);
+    let report = FitReport::new(status, here.value, Some(gradient), evaluations);
+    (here.theta, report)
+}
+
+/// `−H⁻¹g` with the `H` of the metric and of the pairs, by the recursion of two loops.
+fn direction(gradient: &[f64], pairs: &VecDeque<Pair>, metric: &Metric) -> Vec<f64> {
+    let mut d: Vec<f64> = gradient.iter().map(|g| -g).collect();
+    let mut alphas = Vec::with_capacity(pairs.len());
+    for pair in pairs.iter().rev() {
+        let alpha = dot(&pair.s, &d) / pair.product;
+        add(&mut d, -alpha, &pair.y);
+        alphas.push(alpha);
     }
+    metric.solve(&mut d);
+    if let (Some(last), false) = (pairs.back(), matches!(metric, Metric::Hessian(_))) {
+        let mut scaled = last.y.clone();
+        metric.solve(&mut scaled);
+        let factor = last.product / dot(&last.y, &scaled);
+        d.iter_mut().for_each(|d| *d *= factor);
+    }
+    for (pair, alpha) in pairs.iter().zip(alphas.into_iter().rev()) {
+        let beta = dot(&pair.y, &d) / pair.product;
+        add(&mut d, alpha - beta, &pair.s);
+    }
+    d
+}
+
+/// A point along a direction that is lower and where the slope is flatter; none if there is none of which
+/// rounding lets one say so.
+fn search(
+    here: &Point,
+    direction: &[f64],
+    first: f64,
+    mut evaluate: impl FnMut(Vec<f64>) -> Point,
+) -> Option<Point> {
+    let slope = dot(&here.gradient, direction);
+    if slope.is_nan() || slope >= 0.0 {
+        return None;
+    }
+    let (mut low, mut high, mut step) = ((0.0, here.value, slope), f64::INFINITY, first);
+    for _ in 0..TRIALS {
+        let mut theta = here.theta.clone();
+        add(&mut theta, step, direction);
+        if theta == here.theta {
+            return None;
+        }
+        let there = evaluate(theta);
+        let end = dot(&there.gradient, direction);
+        let lower = there.value <= here.value + WOLFE[0] * step * slope;
+        let level = there.value <= here.value + ROUNDING * here.value.abs()
+            && end <= (2.0 * WOLFE[0] - 1.0) * slope;
+        if !(there.value.is_finite() && end.is_finite() && (lower || level)) {
+            high = step;
+            let (start, value, slope) = low;
+            let width = high - start;
+            // the least point of the parabola through both, well inside
+            let rise = there.value - value - slope * width;
+            let inside = -0.5 * slope * width / rise;
+            let inside = Some(inside).filter(|fraction| fraction.is_finite());
+            step = start + width * inside.unwrap_or(0.0).clamp(0.1, 0.9);
+        } else if end < WOLFE[1] * slope {
+            low = (step, there.value, end);
+            step = match high.is_finite() {
+                true => 0.5 * (step + high),
+                false => 4.0 * step,
+            };
+        } else {
+            return Some(there);
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -118,13 +303,15 @@ mod tests {
     const LIMITS: Limits = Limits {
         tolerance: 1e-8,
         iterations: 400,
+        progress: 0.0,
     };
 
     fn descend(
         criterion: impl Fn(&Tensor<1>) -> Tensor<1>,
         start: &[f64],
     ) -> (Vec<f64>, FitReport) {
-        minimise(criterion, start, &Device::flex(), LIMITS, &mut |_, _| {})
+        let device = Device::flex();
+        minimise(of_tensor(criterion, &device), start, LIMITS, &mut |_, _| {})
     }
 
     #[test]
@@ -156,5 +343,41 @@ mod tests {
             (vec![3.0, 4.0], FitStatus::Converged)
         );
         assert_eq!(report.objective, 2.0);
+    }
+
+    /// `½θᵀAθ − 1ᵀθ` with eigenvalues from 10⁻⁶ to 10⁶.
+    struct Quadratic(Metric);
+
+    impl Descent for Quadratic {
+        fn at(&mut self, theta: &[f64]) -> (f64, Vec<f64>) {
+            let scales = [1e-6, 1.0, 1e6];
+            let gradient = theta.iter().zip(scales).map(|(x, a)| a * x - 1.0);
+            let terms = theta
+                .iter()
+                .zip(scales)
+                .map(|(x, a)| x * (0.5 * a * x - 1.0));
+            (terms.sum(), gradient.collect())
+        }
+
+        fn metric(&mut self, _: &[f64]) -> Metric {
+            std::mem::replace(&mut self.0, Metric::Identity)
+        }
+    }
+
+    #[test]
+    fn a_metric_of_the_function_takes_one_step() {
+        let scales = [1e-6, 1.0, 1e6];
+        let matrix = DMatrix::from_diagonal(&scales.to_vec().into());
+        let metrics = [Metric::hessian(matrix), Metric::Diagonal(scales.to_vec())];
+        for (metric, most) in metrics.into_iter().zip([2, 6]) {
+            let start = [0.0; 3];
+            let limits = LIMITS;
+            let (theta, report) = minimise(Quadratic(metric), &start, limits, &mut |_, _| {});
+            assert_eq!(report.status, FitStatus::Converged, "{report}");
+            assert!(report.evaluations <= most, "{report}");
+            for (x, a) in theta.iter().zip(scales) {
+                assert!((x * a - 1.0).abs() < 1e-7, "{theta:?}");
+            }
+        }
     }
 }

@@ -1,7 +1,9 @@
+use std::ops::Range;
+
 use super::{
     common::*,
-    monotone::{Located, Monotone},
-    network::Sizes,
+    monotone::Monotone,
+    network::{Sizes, squared_distance},
 };
 
 /// Configuration of [`DiagonalScaling`], which it fits.
@@ -59,61 +61,142 @@ pub struct Diagonal {
 
 struct DiagonalFamily {
     network: Sizes,
-    /// Random hidden units that do nothing yet: `[p]`.
-    start: Tensor<1>,
+    /// Random hidden units that do nothing yet.
+    start: Vec<f64>,
     /// `1/T`.
     beta: f64,
-    /// On the device of the fit: `[k]`, and to mean 0 and variance 1: `[k, 1]`.
-    knots: Tensor<1>,
-    standardised: Tensor<2>,
+    knots: Vec<f64>,
+    /// The knots to mean 0 and variance 1.
+    standardised: Vec<f64>,
 }
 
-/// Logits one after the other among the knots.
-struct Logits {
-    shape: [usize; 2],
-    located: Located,
-    powers: Tensor<2>,
+/// Logits one after the other among the `k + 1` intervals that the knots make of the line.
+struct Located {
+    rows: usize,
+    interval: Vec<u32>,
+    /// The distance from the knot at the left end, or from the first knot to its left.
+    distance: Vec<f64>,
 }
 
 impl DiagonalFamily {
-    fn function(&self, theta: &Tensor<1>) -> Monotone {
-        let [k] = self.knots.dims();
-        let factors = self
-            .network
-            .weights(theta)
-            .factors(self.standardised.clone());
-        let slopes = factors.reshape([k]) * self.beta;
-        let first = self.knots.clone().slice(0..1) * self.beta;
-        Monotone::integrate(self.knots.clone(), slopes, first)
+    fn new(data: &FitData, hidden: usize, knots: usize, seed: u64) -> Self {
+        let knots = quantiles(data.logits.clone(), knots);
+        let (mean, spread) = centre(&data.logits);
+        let network = Sizes {
+            inputs: 1,
+            hidden,
+            outputs: 1,
+        };
+        Self {
+            network,
+            start: network.start(seed),
+            beta: TemperatureScalingConfig::new().inverse_temperature(data),
+            standardised: knots.iter().map(|x| (x - mean) / spread).collect(),
+            knots,
+        }
+    }
+
+    /// The values and the slopes at the knots.
+    fn function(&self, theta: &[f64]) -> [Vec<f64>; 2] {
+        let mut slopes = self.network.forward(theta, &self.standardised).factors;
+        slopes.iter_mut().for_each(|slope| *slope *= self.beta);
+        let mut values = vec![self.beta * self.knots[0]];
+        for (knots, slopes) in self.knots.windows(2).zip(slopes.windows(2)) {
+            let area = 0.5 * (knots[1] - knots[0]) * (slopes[0] + slopes[1]);
+            values.push(values[values.len() - 1] + area);
+        }
+        [values, slopes]
     }
 }
 
 impl Family for DiagonalFamily {
-    type Inputs = Logits;
+    type Inputs = Located;
 
     fn start(&self) -> Vec<f64> {
-        to_vec(self.start.clone().inner())
+        self.start.clone()
     }
 
-    fn inputs(&self, data: &FitData) -> Logits {
-        let shape = [data.samples(), data.classes];
-        let logits = data.parameters(data.logits.clone());
-        let located = Located::new(logits, self.knots.clone());
-        Logits {
-            shape,
-            powers: located.powers(),
-            located,
+    fn inputs(&self, data: &FitData) -> Located {
+        let locate = |z: &f64| {
+            let interval = self.knots.partition_point(|knot| knot <= z);
+            (interval as u32, z - self.knots[interval.saturating_sub(1)])
+        };
+        let (interval, distance) = data.logits.iter().map(locate).unzip();
+        Located {
+            rows: data.samples(),
+            interval,
+            distance,
         }
     }
 
-    fn logits(&self, theta: &Tensor<1>, inputs: &Logits) -> Tensor<2> {
-        let function = self.function(theta);
-        let logits = function.at(&inputs.located, inputs.powers.clone());
-        logits.reshape(inputs.shape)
+    /// Of each interval `v, s, b` of `w(x) = v + s d + b d²`.
+    fn coefficients(&self, theta: &[f64]) -> Vec<f64> {
+        let ([values, slopes], last) = (self.function(theta), self.knots.len() - 1);
+        let bend =
+            |i: usize| 0.5 * (slopes[i + 1] - slopes[i]) / (self.knots[i + 1] - self.knots[i]);
+        let beyond = |i: usize| [values[i], slopes[i], 0.0];
+        let within = (0..last).map(|i| [values[i], slopes[i], bend(i)]);
+        let intervals = [beyond(0)].into_iter().chain(within).chain([beyond(last)]);
+        intervals.flatten().collect()
     }
 
-    fn penalty(&self, theta: &Tensor<1>) -> Tensor<1> {
-        (theta.clone() - self.start.clone()).square().sum()
+    fn pull(
+        &self,
+        coefficients: &[f64],
+        inputs: &Located,
+        rows: Range<usize>,
+        slopes: &mut dyn FnMut(&mut [f64]),
+        gradient: &mut [f64],
+    ) {
+        let m = inputs.interval.len() / inputs.rows;
+        let entries = rows.start * m..rows.end * m;
+        let (intervals, distances) = (&inputs.interval[entries.clone()], &inputs.distance[entries]);
+        let (coefficients, _) = coefficients.as_chunks::<3>();
+        let of = |(&interval, d): (&u32, &f64)| {
+            let [v, s, b] = coefficients[interval as usize];
+            v + d * (s + b * d)
+        };
+        let mut logits: Vec<f64> = intervals.iter().zip(distances).map(of).collect();
+        slopes(&mut logits);
+        let (gradient, _) = gradient.as_chunks_mut::<3>();
+        for ((&interval, d), slope) in intervals.iter().zip(distances).zip(&logits) {
+            let [v, s, b] = &mut gradient[interval as usize];
+            *v += slope;
+            *s += slope * d;
+            *b += slope * d * d;
+        }
+    }
+
+    fn chain(&self, theta: &[f64], gradient: Vec<f64>) -> Vec<f64> {
+        let (knots, last) = (&self.knots, self.knots.len() - 1);
+        let mut of_values = vec![0.0; last + 1];
+        let mut of_slopes = vec![0.0; last + 1];
+        for (interval, of) in gradient.as_chunks::<3>().0.iter().enumerate() {
+            let left = interval.saturating_sub(1);
+            of_values[left] += of[0];
+            of_slopes[left] += of[1];
+            if (1..=last).contains(&interval) {
+                let bend = 0.5 * of[2] / (knots[interval] - knots[left]);
+                of_slopes[interval] += bend;
+                of_slopes[left] -= bend;
+            }
+        }
+        let mut above = 0.0;
+        for i in (0..last).rev() {
+            above += of_values[i + 1];
+            let area = 0.5 * (knots[i + 1] - knots[i]) * above;
+            of_slopes[i] += area;
+            of_slopes[i + 1] += area;
+        }
+        of_slopes.iter_mut().for_each(|slope| *slope *= self.beta);
+        let pass = self.network.forward(theta, &self.standardised);
+        let mut gradient = vec![0.0; theta.len()];
+        (self.network).pull(theta, &self.standardised, &pass, of_slopes, &mut gradient);
+        gradient
+    }
+
+    fn penalty(&self, theta: &[f64], weight: f64, gradient: &mut [f64]) -> f64 {
+        squared_distance(theta, &self.start, weight, gradient)
     }
 }
 
@@ -143,30 +226,13 @@ impl LogitFit for DiagonalScalingConfig {
     fn find(&self, mut task: Task) -> Result<(Diagonal, FitReport)> {
         at_least(1, "the number of hidden units", self.hidden, "at least 1")?;
         at_least(3, "the number of knots", self.knots, "at least 3")?;
-        let data = &task.data;
-        let knots = quantiles(data.logits.clone(), self.knots);
-        let k = knots.len();
-        let (mean, spread) = centre(&data.logits);
-        let standardised = knots.iter().map(|x| (x - mean) / spread).collect();
-        let network = Sizes {
-            inputs: 1,
-            hidden: self.hidden,
-            outputs: 1,
-        };
-        let family = DiagonalFamily {
-            network,
-            start: data.parameters(network.start(self.seed)),
-            beta: TemperatureScalingConfig::new().inverse_temperature(data),
-            knots: data.parameters(knots),
-            standardised: data.parameters(standardised).reshape([k, 1]),
-        };
+        let family = DiagonalFamily::new(&task.data, self.hidden, self.knots, self.seed);
         let limits = Limits::new(self.tolerance, self.max_iterations);
         let settings = Settings::new(self.regularisation, limits, self.seed);
         let (theta, report) = fit_family(&family, settings, &mut task)?;
-        let data = &task.data;
-        let function = family.function(&data.parameters(theta));
-        let [knots, values, slopes] = [function.knots, function.values, function.slopes]
-            .map(|tensor| Parameter::new(to_vec(tensor.inner()), [k], &data.device));
+        let [values, slopes] = family.function(&theta);
+        let [knots, values, slopes] = [family.knots, values, slopes]
+            .map(|numbers| Parameter::new(numbers.clone(), [numbers.len()], &task.data.device));
         let form = Diagonal {
             knots,
             values,
@@ -262,5 +328,21 @@ impl Form for Diagonal {
 impl Apply<Tensor<2>> for Diagonal {
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         self.function(&logits).forward(logits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::family::tests::{check, data},
+        *,
+    };
+
+    #[test]
+    fn derivatives() {
+        for (n, m, knots) in [(2100, 2, 9), (40, 5, 4), (1, 2, 3)] {
+            let data = data(n, m);
+            check(&DiagonalFamily::new(&data, 3, knots, 0), &data, false);
+        }
     }
 }

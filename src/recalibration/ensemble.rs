@@ -1,6 +1,9 @@
 use burn::tensor::activation::{log_softmax, softmax};
 
+use rayon::prelude::*;
+
 use super::{common::*, temperature::check_temperature};
+use crate::ops::exp;
 
 /// Configuration of [`EnsembleTemperatureScaling`], which it fits.
 #[derive(Config, Debug)]
@@ -50,31 +53,31 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
         // separable data have no temperature: the start stays moderate, the descent goes on
         let beta = TemperatureScalingConfig::new().inverse_temperature(&data);
         let beta = (beta * spread).clamp(1e-4, 1e4) / spread;
-        let (logits, labels) = (data.tensor(data.logits.clone()), data.labels_tensor());
-        let log_loss = ScoreLoss::new(LogScore);
         let limits = Limits::new(self.tolerance, self.max_iterations);
         let fits = STARTS.len() + usize::from(criterion.is_some());
-        let mut descend = |fit, criterion: &dyn Objective, start: &[f64]| {
-            let objective = |theta: &Tensor<1>| {
-                let [log_beta, weights] = [0..1, 1..4].map(|part| theta.clone().slice(part));
-                let log_weights = log_softmax(weights, 0);
-                let mixed = mixture(logits.clone(), log_beta.exp(), log_weights);
-                criterion.objective(&mixed, &labels)
-            };
-            let mut observe = observer(task.progress, fit, fits);
-            minimise(objective, start, &data.device, limits, &mut observe)
-        };
+        let log_loss = LogLoss::new(&data);
         let mut best: Option<(Vec<f64>, FitReport)> = None;
         for (fit, weights) in (1..).zip(STARTS) {
             let start: Vec<f64> = [beta].iter().chain(&weights).map(|x| x.ln()).collect();
-            let found = descend(fit, &log_loss, &start);
+            let mut observe = observer(task.progress, fit, fits);
+            let at = |theta: &[f64]| log_loss.at(theta);
+            let found = minimise(at, &start, limits, &mut observe);
             if (best.as_ref()).is_none_or(|best| found.1.objective < best.1.objective) {
                 best = Some(found);
             }
         }
         let (mut theta, mut report) = best.expect("two fits");
         if let Some(criterion) = criterion {
-            (theta, report) = descend(fits, criterion, &theta);
+            let (logits, labels) = (data.tensor(data.logits.clone()), data.labels_tensor());
+            let objective = |theta: &Tensor<1>| {
+                let [log_beta, weights] = [0..1, 1..4].map(|part| theta.clone().slice(part));
+                let log_weights = log_softmax(weights, 0);
+                let mixed = mixture(logits.clone(), log_beta.exp(), log_weights);
+                criterion.objective(&mixed, &labels)
+            };
+            let at = of_tensor(objective, &data.device);
+            let mut observe = observer(task.progress, fits, fits);
+            (theta, report) = minimise(at, &theta, limits, &mut observe);
         }
         let weights = Parameter::new(theta[1..].to_vec(), [3], &data.device).val();
         let form = Ensemble {
@@ -82,6 +85,97 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
             log_weights: Parameter::from(log_softmax(weights, 0)),
         };
         Ok((form, report))
+    }
+}
+
+/// The mean log loss as a function of `log β` and the logarithms of the weights, up to a shift.
+struct LogLoss<'a> {
+    classes: usize,
+    /// Less the largest of their row.
+    logits: Vec<f64>,
+    labels: &'a [usize],
+    /// The logarithm of the original probability of each label.
+    original: Vec<f64>,
+}
+
+/// Rows whose exponentials are taken together.
+const ROWS: usize = 256;
+
+impl<'a> LogLoss<'a> {
+    fn new(data: &'a FitData) -> Self {
+        let mut logits = data.logits.clone();
+        let of_row = |(row, &y): (&mut [f64], &usize)| {
+            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            row.iter_mut().for_each(|z| *z -= largest);
+            row[y] - row.iter().map(|z| z.exp()).sum::<f64>().ln()
+        };
+        let rows = logits.chunks_mut(data.classes).zip(&data.labels);
+        Self {
+            original: rows.map(of_row).collect(),
+            classes: data.classes,
+            logits,
+            labels: &data.labels,
+        }
+    }
+
+    /// With the responsibilities `r_k = w_k p_k / Σ_l w_l p_l` of the three probabilities of a label, the
+    /// derivatives are `mean(w_k − r_k)` with respect to `log w_k` and `mean(r₁ β (E z − z_y))` with respect to
+    /// `log β`, where `E` is over the classes under `softmax(βz)`.
+    fn at(&self, theta: &[f64]) -> (f64, Vec<f64>) {
+        let beta = theta[0].exp();
+        let largest = theta[1..].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let shift = largest
+            + (theta[1..].iter())
+                .map(|w| (w - largest).exp())
+                .sum::<f64>()
+                .ln();
+        let log_weights = [1, 2, 3].map(|k| theta[k] - shift);
+        let blocks = (self.logits.par_chunks(ROWS * self.classes))
+            .zip(self.labels.par_chunks(ROWS))
+            .zip(self.original.par_chunks(ROWS));
+        let of_block = |((z, labels), original)| self.sums(beta, log_weights, z, labels, original);
+        // in the order of the blocks: the same sum on any number of threads
+        let sums: Vec<[f64; 5]> = blocks.map(of_block).collect();
+        let n = self.labels.len() as f64;
+        let mean = |k: usize| sums.iter().map(|sums| sums[k]).sum::<f64>() / n;
+        let of_weights = (0..3).map(|k| log_weights[k].exp() - mean(k + 2));
+        (mean(0), [mean(1)].into_iter().chain(of_weights).collect())
+    }
+
+    /// Over some rows: of the log loss, of its derivative with respect to `log β`, and of `r`.
+    fn sums(
+        &self,
+        beta: f64,
+        log_weights: [f64; 3],
+        logits: &[f64],
+        labels: &[usize],
+        original: &[f64],
+    ) -> [f64; 5] {
+        let m = self.classes;
+        let uniform = -(m as f64).ln();
+        let mut powers: Vec<f64> = logits.iter().map(|z| beta * z).collect();
+        exp(&mut powers);
+        let mut sums = [0.0; 5];
+        let rows = logits
+            .chunks(m)
+            .zip(powers.chunks(m))
+            .zip(labels.iter().zip(original));
+        for ((z, powers), (&y, original)) in rows {
+            let (mut s0, mut s1) = (0.0, 0.0);
+            for (power, z) in powers.iter().zip(z) {
+                s0 += power;
+                s1 += power * z;
+            }
+            let terms = [beta * z[y] - s0.ln(), *original, uniform];
+            let terms = [0, 1, 2].map(|k| log_weights[k] + terms[k]);
+            let largest = terms.into_iter().fold(f64::NEG_INFINITY, f64::max);
+            let parts = terms.map(|term| (term - largest).exp());
+            let sum: f64 = parts.iter().sum();
+            sums[0] -= largest + sum.ln();
+            sums[1] += parts[0] / sum * beta * (s1 / s0 - z[y]);
+            (0..3).for_each(|k| sums[k + 2] += parts[k] / sum);
+        }
+        sums
     }
 }
 

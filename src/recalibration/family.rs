@@ -1,33 +1,59 @@
-//! Fitting a differentiable family of maps: regularisation, cross-validation, descent.
+//! Fitting a differentiable family of maps: regularisation and descent.
 
-use std::{sync::mpsc, thread};
+use std::ops::Range;
 
-use burn::tensor::{Int, Tensor};
+use burn::tensor::Tensor;
+use pulp::Arch;
+use rayon::prelude::*;
 
 use super::{
-    FitProgress, FitReport, Objective, Regularisation,
+    FitProgress, FitReport, Regularisation,
     data::FitData,
-    descent::{Limits, minimise},
-    fit::{Progress, Task, observer},
+    descent::{Descent, Limits, Metric, minimise, of_tensor},
+    fit::{Task, observer},
     regularisation::{WEIGHTS, folds},
+    validation::cross_validated,
 };
-use crate::{error::Result, host::to_scalar, loss::ScoreLoss, score::LogScore};
+use crate::{error::Result, ops::exp};
 
-/// Maps that differ by their parameters `θ`.
-pub(super) trait Family {
+/// Maps that differ by their parameters `θ`, on the host in f64.
+pub(super) trait Family: Sync {
     /// What the maps need of logits, computed once for a fit.
-    type Inputs;
+    type Inputs: Sync;
 
     /// The parameters at which a descent starts.
     fn start(&self) -> Vec<f64>;
 
     fn inputs(&self, data: &FitData) -> Self::Inputs;
 
-    /// The recalibrated logits, `[n, m]`, of `θ`, `[p]`.
-    fn logits(&self, theta: &Tensor<1>, inputs: &Self::Inputs) -> Tensor<2>;
+    /// What the recalibration of a row depends on: `θ` itself, or fewer numbers.
+    fn coefficients(&self, theta: &[f64]) -> Vec<f64> {
+        theta.to_vec()
+    }
 
-    /// What a weight of 1 adds to the criterion: `[1]`.
-    fn penalty(&self, theta: &Tensor<1>) -> Tensor<1>;
+    /// The gradient with respect to `θ` of that with respect to the coefficients.
+    fn chain(&self, _theta: &[f64], gradient: Vec<f64>) -> Vec<f64> {
+        gradient
+    }
+
+    /// Recalibrates rows, `[r, m]`, has their logits replaced by the derivatives of a criterion with
+    /// respect to them, and adds the derivatives with respect to the coefficients to the gradient.
+    fn pull(
+        &self,
+        coefficients: &[f64],
+        inputs: &Self::Inputs,
+        rows: Range<usize>,
+        slopes: &mut dyn FnMut(&mut [f64]),
+        gradient: &mut [f64],
+    );
+
+    /// What a weight adds to the criterion, and to its gradient.
+    fn penalty(&self, theta: &[f64], weight: f64, gradient: &mut [f64]) -> f64;
+
+    /// An approximation of the Hessian of the regularised mean log loss.
+    fn metric(&self, _theta: &[f64], _inputs: &Self::Inputs, _weight: f64) -> Metric {
+        Metric::Identity
+    }
 }
 
 /// How a family is fitted.
@@ -48,53 +74,170 @@ impl Settings {
     }
 }
 
-/// Data in the form a family needs.
-struct Prepared<'a, F: Family> {
-    family: &'a F,
-    inputs: F::Inputs,
-    labels: Tensor<1, Int>,
-    data: &'a FitData,
+/// The sum of the log losses of logits, `[r, m]`, which become its derivatives times a factor.
+pub(super) fn log_loss(logits: &mut [f64], labels: &[usize], factor: f64) -> f64 {
+    let m = logits.len() / labels.len();
+    let shift = || {
+        let mut value = 0.0;
+        for (row, &y) in logits.chunks_exact_mut(m).zip(labels) {
+            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            row.iter_mut().for_each(|z| *z -= largest);
+            value -= row[y];
+        }
+        value
+    };
+    let mut value = Arch::new().dispatch(shift);
+    if !value.is_finite() {
+        return f64::NAN;
+    }
+    exp(logits);
+    let mut product = 1.0f64; // of sums in [1, m]: one logarithm for many
+    Arch::new().dispatch(|| {
+        for (row, &y) in logits.chunks_exact_mut(m).zip(labels) {
+            let sum: f64 = row.iter().sum();
+            let scale = factor / sum;
+            row.iter_mut().for_each(|p| *p *= scale);
+            row[y] -= factor;
+            product *= sum;
+            if product > 1e200 {
+                value += product.ln();
+                product = 1.0;
+            }
+        }
+    });
+    value + product.ln()
 }
 
+/// Data in the form a family needs.
+pub(super) struct Prepared<'a, F: Family> {
+    family: &'a F,
+    inputs: F::Inputs,
+    pub data: &'a FitData,
+    /// Whether blocks of rows may be computed at the same time.
+    parallel: bool,
+}
+
+/// Logits of a block of rows, at least.
+const BLOCK: usize = 4096;
+/// Blocks, at most: each has a gradient of its own.
+const BLOCKS: usize = 64;
+
 impl<'a, F: Family> Prepared<'a, F> {
-    fn new(family: &'a F, data: &'a FitData) -> Self {
+    pub fn new(family: &'a F, data: &'a FitData, parallel: bool) -> Self {
         Self {
             family,
             inputs: family.inputs(data),
-            labels: data.labels_tensor(),
             data,
+            parallel,
         }
     }
 
-    /// The criterion alone.
-    fn criterion(&self, criterion: &dyn Objective, theta: &Tensor<1>) -> Tensor<1> {
-        let logits = self.family.logits(theta, &self.inputs);
-        criterion.objective(&logits, &self.labels)
+    /// Pulls derivatives of blocks of rows back to `θ`: their values and the gradient, summed in the order
+    /// of the blocks, the same on any number of threads.
+    fn pull(
+        &self,
+        theta: &[f64],
+        slopes: impl Fn(Range<usize>, &mut [f64]) -> f64 + Sync,
+    ) -> (f64, Vec<f64>) {
+        let (n, m) = (self.data.samples(), self.data.classes);
+        // a block has as many logits as there are parameters, lest adding gradients take the time
+        let coefficients = self.family.coefficients(theta);
+        let rows = BLOCK
+            .max(coefficients.len())
+            .div_ceil(m)
+            .max(n.div_ceil(BLOCKS));
+        let of_block = |block: usize| {
+            let range = block * rows..n.min((block + 1) * rows);
+            let (mut value, mut gradient) = (0.0, vec![0.0; coefficients.len()]);
+            let mut replace = |logits: &mut [f64]| value = slopes(range.clone(), logits);
+            let family = self.family;
+            family.pull(
+                &coefficients,
+                &self.inputs,
+                range.clone(),
+                &mut replace,
+                &mut gradient,
+            );
+            (value, gradient)
+        };
+        let add = |mut sum: (f64, Vec<f64>), next: (f64, Vec<f64>)| {
+            sum.0 += next.0;
+            sum.1.iter_mut().zip(next.1).for_each(|(a, b)| *a += b);
+            sum
+        };
+        let blocks = 0..n.div_ceil(rows);
+        let sum = match self.parallel && blocks.len() > 1 {
+            true => {
+                let sums: Vec<_> = blocks.into_par_iter().map(of_block).collect();
+                sums.into_iter().reduce(add)
+            }
+            false => blocks.map(of_block).reduce(add),
+        };
+        let (value, gradient) = sum.expect("data have rows");
+        (value, self.family.chain(theta, gradient))
     }
 
-    fn fit(
+    /// The mean log loss, regularised, with its gradient.
+    pub fn log_loss(&self, theta: &[f64], weight: f64) -> (f64, Vec<f64>) {
+        let n = self.data.samples() as f64;
+        let (sum, mut gradient) = self.pull(theta, |rows, logits| {
+            log_loss(logits, &self.data.labels[rows], n.recip())
+        });
+        let penalty = self.family.penalty(theta, weight, &mut gradient);
+        (sum / n + penalty, gradient)
+    }
+
+    /// Any criterion, regularised, with its gradient: autodiff as far as the logits.
+    fn criterion(
         &self,
-        criterion: &dyn Objective,
+        criterion: &dyn Fn(&[f64]) -> (f64, Vec<f64>),
+        theta: &[f64],
         weight: f64,
-        start: &[f64],
-        limits: Limits,
-        observe: &mut dyn FnMut(usize, f64),
-    ) -> (Vec<f64>, FitReport) {
-        let objective = |theta: &Tensor<1>| {
-            self.criterion(criterion, theta) + self.family.penalty(theta) * weight
+    ) -> (f64, Vec<f64>) {
+        let m = self.data.classes;
+        let mut logits = vec![0.0; self.data.logits.len()];
+        let mut keep = |rows: &mut [f64]| {
+            logits.copy_from_slice(rows);
+            rows.fill(0.0);
         };
-        minimise(objective, start, &self.data.device, limits, observe)
+        let (family, n) = (self.family, self.data.samples());
+        let coefficients = family.coefficients(theta);
+        let mut nothing = vec![0.0; coefficients.len()];
+        family.pull(&coefficients, &self.inputs, 0..n, &mut keep, &mut nothing);
+        let (value, slopes) = criterion(&logits);
+        let (_, mut gradient) = self.pull(theta, |rows, logits| {
+            logits.copy_from_slice(&slopes[rows.start * m..rows.end * m]);
+            0.0
+        });
+        let penalty = family.penalty(theta, weight, &mut gradient);
+        (value + penalty, gradient)
+    }
+}
+
+/// The regularised log loss as a function of `θ`.
+pub(super) struct Regularised<'a, F: Family> {
+    pub prepared: &'a Prepared<'a, F>,
+    pub weight: f64,
+}
+
+impl<F: Family> Descent for Regularised<'_, F> {
+    fn at(&mut self, theta: &[f64]) -> (f64, Vec<f64>) {
+        self.prepared.log_loss(theta, self.weight)
+    }
+
+    fn metric(&mut self, theta: &[f64]) -> Metric {
+        let Prepared { family, inputs, .. } = self.prepared;
+        family.metric(theta, inputs, self.weight)
     }
 }
 
 /// The parameters of the member that fits best, and how the last fit went.
-pub(super) fn fit_family<F: Family + Sync>(
+pub(super) fn fit_family<F: Family>(
     family: &F,
     settings: Settings,
     task: &mut Task,
 ) -> Result<(Vec<f64>, FitReport)> {
-    let (data, criterion) = (&task.data, task.criterion);
-    let log_loss = ScoreLoss::new(LogScore);
+    let (data, limits) = (&task.data, settings.limits);
     let n = data.samples();
     let folds = match settings.regularisation.validate()? {
         Regularisation::CrossValidated { folds: count } if n >= 2 * count => {
@@ -103,83 +246,115 @@ pub(super) fn fit_family<F: Family + Sync>(
         _ => vec![],
     };
     let validating = folds.len() * WEIGHTS.len();
-    let fits = validating + 1 + usize::from(criterion.is_some());
+    let fits = validating + 1 + usize::from(task.criterion.is_some());
     let mut observe = |at: FitProgress| (task.progress)(FitProgress { fits, ..at });
     let weight = match settings.regularisation {
         Regularisation::Fixed(weight) => weight,
         _ if folds.is_empty() => WEIGHTS[0],
-        _ => cross_validated(family, data, &folds, settings.limits, &mut observe),
+        _ => cross_validated(family, data, &folds, limits, &mut observe),
     };
-    let all = Prepared::new(family, data);
-    let mut start = family.start();
-    let mut report = None;
-    let criteria = [Some(&log_loss as &dyn Objective), criterion];
-    for (last, criterion) in criteria.into_iter().flatten().enumerate() {
-        let mut observe = observer(&mut observe, validating + last + 1, fits);
-        let (theta, ended) = all.fit(criterion, weight, &start, settings.limits, &mut observe);
-        start = theta;
-        report = Some(FitReport {
-            regularisation: Some(weight),
-            ..ended
-        });
+    let prepared = &Prepared::new(family, data, true);
+    let mut of_fit = observer(&mut observe, validating + 1, fits);
+    let regularised = Regularised { prepared, weight };
+    let mut found = minimise(regularised, &family.start(), limits, &mut of_fit);
+    drop(of_fit);
+    if let Some(criterion) = task.criterion {
+        let (labels, shape) = (data.labels_tensor(), [n, data.classes]);
+        let of_logits =
+            |logits: &Tensor<1>| criterion.objective(&logits.clone().reshape(shape), &labels);
+        let of_logits = of_tensor(of_logits, &data.device);
+        let regularised = |theta: &[f64]| prepared.criterion(&of_logits, theta, weight);
+        let mut of_fit = observer(&mut observe, fits, fits);
+        found = minimise(regularised, &found.0, limits, &mut of_fit);
     }
-    Ok((start, report.expect("the log loss was fitted")))
+    let (theta, report) = found;
+    let regularisation = Some(weight);
+    Ok((
+        theta,
+        FitReport {
+            regularisation,
+            ..report
+        },
+    ))
 }
 
-/// The weight whose log loss on the samples left out is least, the larger one of equals. Each fold
-/// has a thread of its own.
-fn cross_validated<F: Family + Sync>(
-    family: &F,
-    data: &FitData,
-    folds: &[Vec<usize>],
-    limits: Limits,
-    observe: Progress<'_>,
-) -> f64 {
-    let (sender, receiver) = mpsc::channel();
-    let held_out: Vec<[f64; WEIGHTS.len()]> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..folds.len())
-            .map(|fold| {
-                let sender = sender.clone();
-                scope.spawn(move || held_out(family, data, folds, fold, limits, &sender))
-            })
+#[cfg(test)]
+pub(super) mod tests {
+    use burn::tensor::Device;
+    use nalgebra::DMatrix;
+    use rand::{RngExt, SeedableRng, rngs::StdRng};
+    use rand_distr::StandardNormal;
+
+    use super::*;
+    use crate::{loss::ScoreLoss, score::LogScore};
+
+    /// Random logits with labels, some ties among them.
+    pub fn data(n: usize, m: usize) -> FitData {
+        let mut rng = StdRng::seed_from_u64(7);
+        let mut logits: Vec<f64> = (0..n * m)
+            .map(|_| 2.0 * rng.sample::<f64, _>(StandardNormal))
             .collect();
-        drop(sender); // the last of them ends the loop
-        receiver.iter().for_each(observe);
-        let sums = threads.into_iter().map(|thread| thread.join());
-        sums.map(|sums| sums.expect("a fit does not panic"))
-            .collect()
-    });
-    let total = |weight: usize| held_out.iter().map(|sums| sums[weight]).sum::<f64>();
-    let totals: Vec<f64> = (0..WEIGHTS.len()).map(total).collect();
-    let least = totals.iter().copied().fold(f64::INFINITY, f64::min);
-    let best = totals.iter().position(|total| *total <= least);
-    WEIGHTS[best.unwrap_or(0)]
-}
+        logits[1] = logits[0];
+        FitData {
+            logits,
+            labels: (0..n).map(|_| rng.random_range(0..m)).collect(),
+            classes: m,
+            device: Device::flex(),
+        }
+    }
 
-/// The sum of the log losses on one fold of the fits to the others, for each weight.
-fn held_out<F: Family>(
-    family: &F,
-    data: &FitData,
-    folds: &[Vec<usize>],
-    fold: usize,
-    limits: Limits,
-    progress: &mpsc::Sender<FitProgress>,
-) -> [f64; WEIGHTS.len()] {
-    let log_loss = ScoreLoss::new(LogScore);
-    let others = (0..folds.len()).filter(|other| *other != fold);
-    let rest: Vec<usize> = others.flat_map(|other| folds[other].clone()).collect();
-    let (rest, left_out) = (data.select(&rest), data.select(&folds[fold]));
-    let (rest, left_out) = (
-        Prepared::new(family, &rest),
-        Prepared::new(family, &left_out),
-    );
-    let (mut theta, mut fit) = (family.start(), fold * WEIGHTS.len());
-    WEIGHTS.map(|weight| {
-        fit += 1;
-        let mut send = |at| progress.send(at).expect("somebody listens until all end");
-        let mut observe = observer(&mut send, fit, 0); // how many there are the receiver knows
-        (theta, _) = rest.fit(&log_loss, weight, &theta, limits, &mut observe);
-        let loss = left_out.criterion(&log_loss, &data.parameters(theta.clone()));
-        to_scalar(loss) * left_out.data.samples() as f64
-    })
+    /// Checks the gradient by central differences, against any criterion's, and in blocks; and the
+    /// Hessian by central differences of the gradient, if it is one.
+    pub fn check<F: Family>(family: &F, data: &FitData, hessian: bool) {
+        let mut rng = StdRng::seed_from_u64(8);
+        let prepared = Prepared::new(family, data, true);
+        let theta: Vec<f64> = (family.start().iter())
+            .map(|x| x + 0.3 * rng.sample::<f64, _>(StandardNormal))
+            .collect();
+        let (weight, h) = (0.3, 1e-5);
+        let (value, gradient) = prepared.log_loss(&theta, weight);
+        let moved = |k: usize, h: f64| {
+            let mut theta = theta.clone();
+            theta[k] += h;
+            prepared.log_loss(&theta, weight)
+        };
+        let mut diagonal = false;
+        let metric = match family.metric(&theta, &prepared.inputs, weight) {
+            Metric::Hessian(factors) => Some(factors.l() * factors.l().transpose()),
+            Metric::Diagonal(numbers) => {
+                diagonal = true;
+                Some(DMatrix::from_diagonal(&numbers.into()))
+            }
+            Metric::Identity => None,
+        };
+        for (k, slope) in gradient.iter().enumerate() {
+            let ((above, rise), (below, fall)) = (moved(k, h), moved(k, -h));
+            let difference = (above - below) / (2.0 * h);
+            assert!(
+                (difference - slope).abs() < 1e-8,
+                "{k}: {difference} and {slope}"
+            );
+            if let Some(metric) = metric.as_ref().filter(|_| hessian) {
+                for (l, (rise, fall)) in rise.iter().zip(&fall).enumerate() {
+                    let (difference, entry) = ((rise - fall) / (2.0 * h), metric[(k, l)]);
+                    let compared = l == k || !diagonal;
+                    assert!(
+                        !compared || (difference - entry).abs() < 1e-7,
+                        "{k}, {l}: {difference} and {entry}"
+                    );
+                }
+            }
+        }
+        let (loss, labels) = (ScoreLoss::new(LogScore), data.labels_tensor());
+        let of_logits = |logits: &Tensor<1>| {
+            let shape = [data.samples(), data.classes];
+            loss.forward(logits.clone().reshape(shape), labels.clone())
+        };
+        let of_logits = of_tensor(of_logits, &data.device);
+        let (same, slopes) = prepared.criterion(&of_logits, &theta, weight);
+        assert!((same - value).abs() < 1e-13, "{same} and {value}");
+        for (a, b) in slopes.iter().zip(&gradient) {
+            assert!((a - b).abs() < 1e-13, "{a} and {b}");
+        }
+    }
 }

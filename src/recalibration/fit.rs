@@ -76,8 +76,9 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     ///
     /// # Shapes
     ///
-    /// - predictions: logits `[n, m]`, or distributions; held out from training. The computation is in
-    ///   f64 where the device computes in it
+    /// - predictions: logits `[n, m]`, or distributions; held out from training. Logits are read to the
+    ///   host once, where the log loss is computed in f64; another criterion is computed on the device, in
+    ///   f64 where it computes in it
     /// - targets: labels `[n]`, or targets of the distributions
     ///
     /// # Errors

@@ -1,6 +1,11 @@
 //! Affine maps of the logits: what vector, matrix and Dirichlet scaling share.
 
-use super::common::*;
+use std::ops::Range;
+
+use nalgebra::DMatrix;
+
+use super::{common::*, family::log_loss};
+use crate::ops::{Matrix, add_product};
 
 /// Affine maps of the logits over their spread `s`: `θ = (W·s, b)`.
 pub(super) struct AffineFamily {
@@ -10,6 +15,11 @@ pub(super) struct AffineFamily {
     /// `s/T` at the start, within bounds.
     sharpness: f64,
 }
+
+/// Parameters of which the Hessian is factored; of more, its diagonal is taken.
+const FACTORED: usize = 600;
+/// Rows whose Jacobians are in memory together.
+const ROWS: usize = 256;
 
 impl AffineFamily {
     fn new(data: &FitData, diagonal: bool) -> Self {
@@ -31,19 +41,125 @@ impl AffineFamily {
         }
     }
 
-    /// `[m]` or `[m²]`, and `[m]`.
-    fn split(&self, theta: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
-        let weights = self.weights();
-        (
-            theta.clone().slice(0..weights),
-            theta.clone().slice(weights..weights + self.classes),
-        )
+    /// The weight of each squared parameter for a weight of 1: the mean square of the off-diagonal weights
+    /// and that of the intercepts (Kull et al. 2019, section 3: ODIR).
+    fn penalties(&self) -> impl Iterator<Item = f64> {
+        let m = self.classes;
+        let off_diagonal = ((m * (m - 1)) as f64).recip();
+        let (weights, diagonal) = (self.weights(), self.diagonal);
+        (0..weights + m).map(move |k| match k < weights {
+            true if diagonal || k % (m + 1) == 0 => 0.0,
+            true => off_diagonal,
+            false => (m as f64).recip(),
+        })
+    }
+
+    /// The new logits of some rows: `[r, m]`.
+    fn forward(&self, theta: &[f64], x: &[f64]) -> Vec<f64> {
+        let (m, r) = (self.classes, x.len() / self.classes);
+        let (weight, bias) = theta.split_at(self.weights());
+        let mut logits = bias.repeat(r);
+        if self.diagonal {
+            for (row, x) in logits.chunks_exact_mut(m).zip(x.chunks_exact(m)) {
+                let terms = row.iter_mut().zip(x).zip(weight);
+                terms.for_each(|((z, x), a)| *z += a * x);
+            }
+        } else {
+            let weight = Matrix::new(weight, m, [m, m]).transposed();
+            add_product(&mut logits, m, Matrix::new(x, m, [r, m]), weight);
+        }
+        logits
+    }
+
+    /// The probabilities of some rows, `[r, m]`, over the number of all.
+    fn fractions(&self, theta: &[f64], inputs: &[f64], rows: Range<usize>) -> Vec<f64> {
+        let m = self.classes;
+        let mut p = self.forward(theta, &inputs[rows.start * m..rows.end * m]);
+        let factor = m as f64 / inputs.len() as f64;
+        log_loss(&mut p, &vec![0; rows.len()], factor);
+        p.chunks_exact_mut(m).for_each(|row| row[0] += factor);
+        p
+    }
+
+    /// `Σ_i J_iᵀ (diag p_i − p_i p_iᵀ) J_i / n` with the Jacobian `J_i` of the logits.
+    fn hessian(&self, theta: &[f64], inputs: &[f64]) -> DMatrix<f64> {
+        let (m, weights, p) = (self.classes, self.weights(), theta.len());
+        let n = inputs.len() / m;
+        let mut outer = vec![0.0; p * p]; // Σ_i (J_iᵀp_i)(J_iᵀp_i)ᵀ/n²
+        let mut inner = vec![0.0; p * (m + 1)]; // of the weights of one class, the intercept last
+        for first in (0..n).step_by(ROWS) {
+            let rows = first..n.min(first + ROWS);
+            let x = &inputs[rows.start * m..rows.end * m];
+            let fractions = self.fractions(theta, inputs, rows.clone());
+            let mut jacobian = Vec::with_capacity(rows.len() * p);
+            for (x, fractions) in x.chunks_exact(m).zip(fractions.chunks_exact(m)) {
+                for (p, own) in fractions.iter().zip(x) {
+                    match self.diagonal {
+                        true => jacobian.push(p * own),
+                        false => jacobian.extend(x.iter().map(|x| p * x)),
+                    }
+                }
+                jacobian.extend_from_slice(fractions);
+            }
+            let jacobian = Matrix::new(&jacobian, p, [rows.len(), p]).transposed();
+            add_product(&mut outer, p, jacobian, jacobian.transposed());
+            let extended = x.chunks_exact(m).flat_map(|x| x.iter().chain(&[1.0]));
+            let extended: Vec<f64> = extended.copied().collect();
+            let extended = Matrix::new(&extended, m + 1, [rows.len(), m + 1]);
+            add_product(&mut inner, m + 1, jacobian, extended);
+        }
+        let mut hessian = DMatrix::from_vec(p, p, outer) * -(n as f64);
+        let of_class = weights / m;
+        for (k, sums) in inner.chunks_exact(m + 1).enumerate() {
+            let class = if k < weights {
+                k / of_class
+            } else {
+                k - weights
+            };
+            hessian[(k, weights + class)] += sums[m];
+            for l in class * of_class..(class + 1) * of_class {
+                hessian[(k, l)] += sums[l % m];
+            }
+        }
+        hessian
+    }
+
+    /// The diagonal of [`hessian`](Self::hessian).
+    fn curvatures(&self, theta: &[f64], inputs: &[f64]) -> Vec<f64> {
+        let (m, weights) = (self.classes, self.weights());
+        let n = inputs.len() / m;
+        let mut sums = vec![0.0; theta.len()];
+        let (of_weights, of_intercepts) = sums.split_at_mut(weights);
+        for first in (0..n).step_by(ROWS) {
+            let rows = first..n.min(first + ROWS);
+            let mut variances = self.fractions(theta, inputs, rows.clone());
+            variances.iter_mut().for_each(|p| *p *= 1.0 - *p * n as f64);
+            let squares: Vec<f64> = (inputs[rows.start * m..rows.end * m].iter())
+                .map(|x| x * x)
+                .collect();
+            for (v, squares) in variances.chunks_exact(m).zip(squares.chunks_exact(m)) {
+                of_intercepts
+                    .iter_mut()
+                    .zip(v)
+                    .for_each(|(sum, v)| *sum += v);
+                if self.diagonal {
+                    let terms = of_weights.iter_mut().zip(v).zip(squares);
+                    terms.for_each(|((sum, v), square)| *sum += v * square);
+                }
+            }
+            if !self.diagonal {
+                let [v, squares] =
+                    [&variances, &squares].map(|x| Matrix::new(x, m, [rows.len(), m]));
+                add_product(of_weights, m, v.transposed(), squares);
+            }
+        }
+        sums
     }
 }
 
 impl Family for AffineFamily {
     /// The logits over their spread.
-    type Inputs = Tensor<2>;
+    type Inputs = Vec<f64>;
 
     fn start(&self) -> Vec<f64> {
         let m = self.classes;
@@ -52,28 +168,65 @@ impl Family for AffineFamily {
         theta
     }
 
-    fn inputs(&self, data: &FitData) -> Tensor<2> {
-        data.tensor(data.logits.iter().map(|z| z / self.spread).collect())
+    fn inputs(&self, data: &FitData) -> Vec<f64> {
+        data.logits.iter().map(|z| z / self.spread).collect()
     }
 
-    fn logits(&self, theta: &Tensor<1>, inputs: &Tensor<2>) -> Tensor<2> {
-        let (weight, bias) = self.split(theta);
-        forward(self.diagonal, inputs.clone(), weight, bias)
-    }
-
-    /// The mean square of the off-diagonal weights and that of the intercepts (Kull et al. 2019,
-    /// section 3: ODIR).
-    fn penalty(&self, theta: &Tensor<1>) -> Tensor<1> {
-        let (weight, bias) = self.split(theta);
-        let intercepts = bias.square().mean();
-        if self.diagonal {
-            return intercepts;
-        }
+    fn pull(
+        &self,
+        theta: &[f64],
+        inputs: &Vec<f64>,
+        rows: Range<usize>,
+        slopes: &mut dyn FnMut(&mut [f64]),
+        gradient: &mut [f64],
+    ) {
         let m = self.classes;
-        let eye = Tensor::<2>::eye(m, &theta.device()).cast(theta.dtype());
-        let off_diagonal =
-            (weight * (-eye.reshape([m * m]) + 1.0)).square().sum() / (m * (m - 1)) as f64;
-        off_diagonal + intercepts
+        let x = &inputs[rows.start * m..rows.end * m];
+        let mut logits = self.forward(theta, x);
+        slopes(&mut logits);
+        let (of_weights, of_intercepts) = gradient.split_at_mut(self.weights());
+        for (slopes, x) in logits.chunks_exact(m).zip(x.chunks_exact(m)) {
+            of_intercepts
+                .iter_mut()
+                .zip(slopes)
+                .for_each(|(sum, slope)| *sum += slope);
+            if self.diagonal {
+                let terms = of_weights.iter_mut().zip(slopes).zip(x);
+                terms.for_each(|((sum, slope), x)| *sum += slope * x);
+            }
+        }
+        if !self.diagonal {
+            let [slopes, x] = [&logits, x].map(|x| Matrix::new(x, m, [rows.len(), m]));
+            add_product(of_weights, m, slopes.transposed(), x);
+        }
+    }
+
+    fn penalty(&self, theta: &[f64], weight: f64, gradient: &mut [f64]) -> f64 {
+        let terms = theta.iter().zip(gradient).zip(self.penalties());
+        let term = |((theta, gradient), penalty): ((&f64, &mut f64), f64)| {
+            *gradient += 2.0 * weight * penalty * theta;
+            weight * penalty * theta * theta
+        };
+        terms.map(term).sum()
+    }
+
+    fn metric(&self, theta: &[f64], inputs: &Vec<f64>, weight: f64) -> Metric {
+        let penalties = self.penalties().map(|penalty| 2.0 * weight * penalty);
+        if theta.len() <= FACTORED {
+            let mut hessian = self.hessian(theta, inputs);
+            (0..)
+                .zip(penalties)
+                .for_each(|(k, penalty)| hessian[(k, k)] += penalty);
+            return Metric::hessian(hessian);
+        }
+        let mut curvatures = self.curvatures(theta, inputs);
+        let largest = curvatures.iter().copied().fold(0.0, f64::max);
+        for (curvature, penalty) in curvatures.iter_mut().zip(penalties) {
+            *curvature = (*curvature + penalty)
+                .max(1e-6 * largest)
+                .max(f64::MIN_POSITIVE);
+        }
+        Metric::Diagonal(curvatures)
     }
 }
 
@@ -104,4 +257,23 @@ pub(super) fn fit(
     let bias = theta.split_off(family.weights());
     let weight = theta.into_iter().map(|w| w / family.spread).collect();
     Ok(([weight, bias], report))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::family::tests::{check, data},
+        *,
+    };
+
+    /// More rows than have their Jacobians in memory together, and a matrix whose Hessian is not factored.
+    #[test]
+    fn derivatives() {
+        for (n, m) in [(300, 3), (5, 2), (60, 25)] {
+            let data = data(n, m);
+            for diagonal in [true, false] {
+                check(&AffineFamily::new(&data, diagonal), &data, true);
+            }
+        }
+    }
 }

@@ -106,6 +106,7 @@ mod scalar;
 mod scale;
 mod solver;
 mod temperature;
+mod validation;
 mod variance;
 
 use crate::error::{Error, Result};

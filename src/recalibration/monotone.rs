@@ -19,32 +19,6 @@ pub(super) struct Monotone {
 /// Beyond every logit, and finite in f32.
 const NO_CEILING: f64 = 1e30;
 
-/// Numbers among the `k + 1` intervals that the knots make of the line.
-#[derive(Debug, Clone)]
-pub(super) struct Located {
-    /// `[n]`.
-    interval: Tensor<1, Int>,
-    /// The distance `d` from the knot at the left end, or from the first knot to its left: `[n]`.
-    distance: Tensor<1>,
-}
-
-impl Located {
-    pub fn new(numbers: Tensor<1>, knots: Tensor<1>) -> Self {
-        let interval = interval(numbers.clone(), knots.clone());
-        let origins = with_first(knots);
-        Self {
-            distance: numbers - origins.select(0, interval.clone()),
-            interval,
-        }
-    }
-
-    /// The powers `1, d, d²`: `[n, 3]`.
-    pub fn powers(&self) -> Tensor<2> {
-        let d = self.distance.clone();
-        Tensor::stack(vec![d.ones_like(), d.clone(), d.square()], 1)
-    }
-}
-
 /// How many of the points lie at or below each number, `0..=k`: `[n]`.
 fn interval(numbers: Tensor<1>, points: Tensor<1>) -> Tensor<1, Int> {
     let ([n], [k]) = (numbers.dims(), points.dims());
@@ -58,20 +32,6 @@ fn with_first(numbers: Tensor<1>) -> Tensor<1> {
 }
 
 impl Monotone {
-    /// Creates the map from slopes at knots, `[k]`, with a value at the first knot, `[1]`.
-    pub fn integrate(knots: Tensor<1>, slopes: Tensor<1>, first: Tensor<1>) -> Self {
-        let [k] = knots.dims();
-        let pairs = |x: &Tensor<1>| (x.clone().slice(0..k - 1), x.clone().slice(1..k));
-        let ((left, right), (below, above)) = (pairs(&knots), pairs(&slopes));
-        let areas = (right - left) * (below + above) * 0.5;
-        let values = Tensor::cat(vec![first.clone(), areas.cumsum(0) + first], 0);
-        Self {
-            knots,
-            values,
-            slopes,
-        }
-    }
-
     /// `b` of each interval, 0 beyond the knots: `[k + 1]`.
     fn bends(&self) -> Tensor<1> {
         let [k] = self.knots.dims();
@@ -81,26 +41,13 @@ impl Monotone {
         Tensor::cat(vec![none.clone(), inner, none], 0)
     }
 
-    /// `w` of the powers of located numbers, `[n, 3]`: `[n]`.
-    pub fn at(&self, located: &Located, powers: Tensor<2>) -> Tensor<1> {
-        let [n, _] = powers.dims();
-        let coefficients = vec![
-            with_first(self.values.clone()),
-            with_first(self.slopes.clone()),
-            self.bends(),
-        ];
-        let coefficients = Tensor::stack::<2>(coefficients, 1);
-        let terms = coefficients.select(0, located.interval.clone()) * powers;
-        terms.sum_dim(1).reshape([n])
-    }
-
     /// `w` of each entry: `[n, m]`.
     pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
         let shape = x.dims();
-        let located = Located::new(x.reshape([shape[0] * shape[1]]), self.knots.clone());
-        let interval = &located.interval;
+        let numbers: Tensor<1> = x.reshape([shape[0] * shape[1]]);
+        let interval = interval(numbers.clone(), self.knots.clone());
         let of = |coefficients: Tensor<1>| coefficients.select(0, interval.clone());
-        let d = located.distance.clone();
+        let d = numbers - of(with_first(self.knots.clone()));
         let slope = of(with_first(self.slopes.clone())) + of(self.bends()) * d.clone();
         let w = of(with_first(self.values.clone())) + d * slope;
         // rounding must not pass the value at the next knot

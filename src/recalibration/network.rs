@@ -1,10 +1,12 @@
 //! A small network of one hidden layer whose outputs are positive factors, 1 at the start of a fit.
 
 use burn::tensor::activation::tanh;
+use pulp::Arch;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::StandardNormal;
 
 use super::common::*;
+use crate::ops::{Matrix, add_product, exp};
 
 /// The sizes of a network `u ↦ exp(10 tanh((W₂ᵀ tanh(W₁ᵀu + b₁) + b₂)/10))`, whose factors lie in
 /// `[e⁻¹⁰, e¹⁰]`.
@@ -46,14 +48,130 @@ impl Sizes {
     }
 
     /// The weights that lie one after the other in `θ`.
-    pub fn weights(self, theta: &Tensor<1>) -> Weights {
-        let mut first = 0;
-        Weights(self.shapes().map(|[rows, columns]| {
-            let part = theta.clone().slice(first..first + rows * columns);
-            first += rows * columns;
-            part.reshape([rows, columns])
-        }))
+    fn parts(self, theta: &[f64]) -> [(&[f64], [usize; 2]); 4] {
+        let mut rest = theta;
+        self.shapes().map(|shape| {
+            let part;
+            (part, rest) = rest.split_at(shape[0] * shape[1]);
+            (part, shape)
+        })
     }
+
+    /// The factors of rows, `[r, inputs]`.
+    pub fn forward(self, theta: &[f64], rows: &[f64]) -> Pass {
+        let r = rows.len() / self.inputs;
+        let layer = |rows: &[f64], (w, [inputs, outputs]): (&[f64], [usize; 2]), b: &[f64]| {
+            let mut sums = b.repeat(r);
+            let (rows, w) = (
+                Matrix::new(rows, inputs, [r, inputs]),
+                Matrix::new(w, outputs, [inputs, outputs]),
+            );
+            add_product(&mut sums, outputs, rows, w);
+            sums
+        };
+        let [w1, (b1, _), w2, (b2, _)] = self.parts(theta);
+        let mut hidden = layer(rows, w1, b1);
+        hyperbolic_tangent(&mut hidden);
+        let mut bounded = layer(&hidden, w2, b2);
+        bounded.iter_mut().for_each(|x| *x /= BOUND);
+        hyperbolic_tangent(&mut bounded);
+        let mut factors: Vec<f64> = bounded.iter().map(|t| BOUND * (t - 1.0)).collect();
+        exp(&mut factors);
+        let largest = BOUND.exp();
+        factors.iter_mut().for_each(|factor| *factor *= largest);
+        Pass {
+            hidden,
+            bounded,
+            factors,
+        }
+    }
+
+    /// Adds to the gradient what derivatives with respect to the factors, `[r, outputs]`, make of it.
+    pub fn pull(
+        self,
+        theta: &[f64],
+        rows: &[f64],
+        pass: &Pass,
+        mut slopes: Vec<f64>,
+        gradient: &mut [f64],
+    ) {
+        let Self {
+            inputs,
+            hidden,
+            outputs,
+        } = self;
+        let r = rows.len() / inputs;
+        Arch::new().dispatch(|| {
+            for ((slope, factor), t) in slopes.iter_mut().zip(&pass.factors).zip(&pass.bounded) {
+                *slope *= factor * (1.0 - t * t);
+            }
+        });
+        let (w1, rest) = gradient.split_at_mut(inputs * hidden);
+        let (b1, rest) = rest.split_at_mut(hidden);
+        let (w2, b2) = rest.split_at_mut(hidden * outputs);
+        let mut back = vec![0.0; r * hidden];
+        let layer = |w: &mut [f64], b: &mut [f64], rows: &[f64], inputs, slopes: &[f64]| {
+            let outputs = b.len();
+            let [rows, slopes_of] =
+                [(rows, inputs), (slopes, outputs)].map(|(x, k)| Matrix::new(x, k, [r, k]));
+            add_product(w, outputs, rows.transposed(), slopes_of);
+            for row in slopes.chunks_exact(outputs) {
+                b.iter_mut().zip(row).for_each(|(sum, slope)| *sum += slope);
+            }
+        };
+        layer(w2, b2, &pass.hidden, hidden, &slopes);
+        let (weights, shape) = self.parts(theta)[2];
+        let slopes = Matrix::new(&slopes, outputs, [r, outputs]);
+        add_product(
+            &mut back,
+            hidden,
+            slopes,
+            Matrix::new(weights, outputs, shape).transposed(),
+        );
+        Arch::new().dispatch(|| {
+            for (slope, t) in back.iter_mut().zip(&pass.hidden) {
+                *slope *= 1.0 - t * t;
+            }
+        });
+        layer(w1, b1, rows, inputs, &back);
+    }
+}
+
+/// What a network computed of rows.
+#[derive(Debug)]
+pub(super) struct Pass {
+    /// `[r, hidden]`.
+    hidden: Vec<f64>,
+    /// The logarithms of the factors over their bound: `[r, outputs]`.
+    bounded: Vec<f64>,
+    /// `[r, outputs]`.
+    pub factors: Vec<f64>,
+}
+
+/// The weighted squared distance of weights from their start, whose derivatives are added to the gradient.
+pub(super) fn squared_distance(
+    theta: &[f64],
+    start: &[f64],
+    weight: f64,
+    gradient: &mut [f64],
+) -> f64 {
+    let mut sum = 0.0;
+    for ((theta, start), gradient) in theta.iter().zip(start).zip(gradient) {
+        sum += (theta - start).powi(2);
+        *gradient += 2.0 * weight * (theta - start);
+    }
+    weight * sum
+}
+
+/// `tanh` of each number, in its place.
+fn hyperbolic_tangent(numbers: &mut [f64]) {
+    let mut powers: Vec<f64> = numbers.iter().map(|x| -2.0 * x.abs()).collect();
+    exp(&mut powers);
+    Arch::new().dispatch(|| {
+        for (x, power) in numbers.iter_mut().zip(&powers) {
+            *x = ((1.0 - power) / (1.0 + power)).copysign(*x);
+        }
+    });
 }
 
 impl Weights {
@@ -76,9 +194,9 @@ pub struct Network {
 }
 
 impl Network {
-    pub(super) fn new(weights: Weights, device: &Device) -> Self {
-        let [w1, b1, w2, b2] = (weights.0)
-            .map(|weight| Parameter::new(to_vec(weight.clone().inner()), weight.dims(), device));
+    pub(super) fn new(sizes: Sizes, theta: &[f64], device: &Device) -> Self {
+        let [w1, b1, w2, b2] = (sizes.parts(theta))
+            .map(|(weights, shape)| Parameter::new(weights.to_vec(), shape, device));
         Self { w1, b1, w2, b2 }
     }
 

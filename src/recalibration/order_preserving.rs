@@ -1,7 +1,9 @@
+use std::ops::Range;
+
 use super::{
     common::*,
     diagonal::centre,
-    network::{Network, Sizes},
+    network::{Network, Sizes, squared_distance},
 };
 
 /// Configuration of [`OrderPreserving`], which it fits.
@@ -50,10 +52,12 @@ pub struct OrderInvariantConfig {
 /// functions for calibration of multi-class neural networks*, 2020, Theorem 1): with
 /// `z₍₁₎ ≥ … ≥ z₍ₘ₎`,
 ///
-/// `f(z)₍ₖ₎ = Σ_{j≥k} w_j`, `w_k = (z₍ₖ₎ − z₍ₖ₊₁₎)·g_k(z)` for `k < m`, `w_m = z₍ₘ₎/T`,
+/// `f(z)₍ₖ₎ = −Σ_{j<k} w_j`, `w_k = (z₍ₖ₎ − z₍ₖ₊₁₎)·g_k(z)`,
 ///
-/// with positive `g` from a network of the logits. Keeps the order of the classes, hence the
-/// accuracy; need not be injective. Without weights `g = 1/T` and the map is `z/T` with the temperature
+/// with positive `g` from a network of the logits. There the sums are over `j ≥ k`, with another `w_m`: the
+/// prediction is the same, but what is added to all logits rounds small differences away. Keeps the order of
+/// the classes, up to ties by rounding, and the most likely class of all logits, hence the accuracy; need
+/// not be injective. Without weights `g = 1/T` and the prediction is that of `z/T` with the temperature
 /// of the log loss, towards which it is regularised.
 pub type OrderPreserving = Fitted<Order<false>>;
 
@@ -61,7 +65,7 @@ pub type OrderPreserving = Fitted<Order<false>>;
 /// [`OrderPreserving`] with `g` from a network of the sorted logits, so that the map of permuted logits
 /// is the permuted map.
 ///
-/// Keeps the order of the classes, hence the accuracy; need not be injective.
+/// Keeps the order of the classes and the accuracy as that does; need not be injective.
 pub type OrderInvariant = Fitted<Order<true>>;
 
 /// The parameters of [`OrderPreserving`], and of [`OrderInvariant`], whose network sees the logits sorted.
@@ -72,6 +76,11 @@ pub struct Order<const SORTED: bool> {
     /// `1/T`, and the mean and standard deviation of the logits of the fit: `[3]`.
     scales: Parameter<1>,
 }
+
+/// Beyond what a hidden unit tells from infinity, whose sums can be no number.
+const FAR: f64 = 1e20;
+/// The largest step from one logit to the next: finite in f32, and so is a sum of them.
+const FARTHEST: f64 = 1e30;
 
 /// Logits in descending order.
 #[derive(Debug, Clone)]
@@ -97,78 +106,158 @@ impl Sorted {
     }
 
     /// `f(z)` of the factors `g_k`, `[n, m − 1]`, and `1/T`, `[1, 1]`.
+    ///
+    /// Sums from the largest logit down: no sum of positive numbers is rounded below one of them, so that
+    /// nothing but a tie becomes as large as the largest.
     fn map(&self, factors: Tensor<2>, beta: Tensor<2>) -> Tensor<2> {
         let [n, m] = self.logits.dims();
         let upper = self.logits.clone().slice([0..n, 0..m - 1]);
         let lower = self.logits.clone().slice([0..n, 1..m]);
-        let gaps = (upper - lower.clone()) * factors * beta.clone();
-        let last = lower.slice([0..n, m - 2..m - 1]) * beta;
-        // from the least logit up: nothing rounds a sum of w_j ≥ 0 below the one before, and ties stay
-        let ascending = Tensor::cat(vec![last, gaps.flip([1])], 1).cumsum(1);
-        ascending.flip([1]).gather(1, self.rank.clone())
+        let gaps = upper - lower;
+        let apart = gaps.clone().greater_elem(0.0).float().cast(gaps.dtype());
+        let steps = (gaps * (factors * beta)).max_pair(apart * f32::MIN_POSITIVE);
+        let steps = steps.clamp_max(FARTHEST);
+        let top = self.logits.zeros_like().slice([0..n, 0..1]);
+        let descending = -Tensor::cat(vec![top, steps], 1).cumsum(1);
+        descending.gather(1, self.rank.clone())
     }
 }
 
 struct OrderFamily {
-    sizes: Sizes,
-    /// Random hidden units that do nothing yet: `[p]`.
-    start: Tensor<1>,
+    network: Sizes,
+    /// Random hidden units that do nothing yet.
+    start: Vec<f64>,
     beta: f64,
     mean: f64,
     spread: f64,
     sorted: bool,
 }
 
+/// The sorted logits of a fit.
+struct Rows {
+    /// `(z₍ₖ₎ − z₍ₖ₊₁₎)/T`: `[n, m − 1]`.
+    gaps: Vec<f64>,
+    /// Which of them each logit is: `[n, m]`.
+    ranks: Vec<u32>,
+    /// What the network sees, `[n, m]`.
+    features: Vec<f64>,
+}
+
+impl OrderFamily {
+    fn new(data: &FitData, hidden: usize, seed: u64, sorted: bool) -> Self {
+        let (mean, spread) = centre(&data.logits);
+        let network = Sizes {
+            inputs: data.classes,
+            hidden,
+            outputs: data.classes - 1,
+        };
+        Self {
+            network,
+            start: network.start(seed),
+            beta: TemperatureScalingConfig::new().inverse_temperature(data),
+            mean,
+            spread,
+            sorted,
+        }
+    }
+}
+
 impl Family for OrderFamily {
-    /// The sorted logits, and what the network sees.
-    type Inputs = (Sorted, Tensor<2>);
+    type Inputs = Rows;
 
     fn start(&self) -> Vec<f64> {
-        to_vec(self.start.clone().inner())
+        self.start.clone()
     }
 
-    fn inputs(&self, data: &FitData) -> Self::Inputs {
-        let logits = data.tensor(data.logits.clone());
-        let sorted = Sorted::new(logits.clone());
-        let features = sorted.features(logits, self.sorted);
-        (sorted, (features - self.mean) * self.spread.recip())
+    fn inputs(&self, data: &FitData) -> Rows {
+        let (n, m) = (data.samples(), data.classes);
+        let mut rows = Rows {
+            gaps: Vec::with_capacity(n * (m - 1)),
+            ranks: vec![0; n * m],
+            features: Vec::with_capacity(n * m),
+        };
+        let mut order: Vec<u32> = Vec::new();
+        for (row, ranks) in data.rows().zip(rows.ranks.chunks_exact_mut(m)) {
+            order.clear();
+            order.extend(0..m as u32);
+            order.sort_by(|&a, &b| row[b as usize].total_cmp(&row[a as usize]));
+            let sorted = order.iter().map(|&class| row[class as usize]);
+            (0..)
+                .zip(&order)
+                .for_each(|(rank, &class)| ranks[class as usize] = rank);
+            let below = sorted.clone().skip(1);
+            let gaps = sorted
+                .clone()
+                .zip(below)
+                .map(|(z, below)| self.beta * (z - below));
+            rows.gaps.extend(gaps);
+            let standardised = |z: f64| (z - self.mean) / self.spread;
+            match self.sorted {
+                true => rows.features.extend(sorted.map(standardised)),
+                false => rows.features.extend(row.iter().copied().map(standardised)),
+            }
+        }
+        rows
     }
 
-    fn logits(&self, theta: &Tensor<1>, (sorted, features): &Self::Inputs) -> Tensor<2> {
-        let factors = self.sizes.weights(theta).factors(features.clone());
-        let beta = Tensor::full([1, 1], self.beta, (&features.device(), features.dtype()));
-        sorted.map(factors, beta)
+    fn pull(
+        &self,
+        theta: &[f64],
+        inputs: &Rows,
+        rows: Range<usize>,
+        slopes: &mut dyn FnMut(&mut [f64]),
+        gradient: &mut [f64],
+    ) {
+        let m = self.network.inputs;
+        let features = &inputs.features[rows.start * m..rows.end * m];
+        let mut gaps = inputs.gaps[rows.start * (m - 1)..rows.end * (m - 1)].to_vec();
+        let ranks = &inputs.ranks[rows.start * m..rows.end * m];
+        let pass = self.network.forward(theta, features);
+        let mut logits = vec![0.0; ranks.len()];
+        let mut sums = vec![0.0; m];
+        let steps = gaps
+            .chunks_exact(m - 1)
+            .zip(pass.factors.chunks_exact(m - 1));
+        let outputs = logits.chunks_exact_mut(m).zip(ranks.chunks_exact(m));
+        for ((gaps, factors), (row, ranks)) in steps.zip(outputs) {
+            for (k, (gap, factor)) in gaps.iter().zip(factors).enumerate() {
+                sums[k + 1] = sums[k] - gap * factor;
+            }
+            row.iter_mut()
+                .zip(ranks)
+                .for_each(|(z, &rank)| *z = sums[rank as usize]);
+        }
+        slopes(&mut logits);
+        // a gap lowers all logits below it
+        let outputs = logits.chunks_exact(m).zip(ranks.chunks_exact(m));
+        for (gaps, (row, ranks)) in gaps.chunks_exact_mut(m - 1).zip(outputs) {
+            row.iter()
+                .zip(ranks)
+                .for_each(|(slope, &rank)| sums[rank as usize] = *slope);
+            let mut below = 0.0;
+            for (gap, slope) in gaps.iter_mut().zip(&sums[1..]).rev() {
+                below -= slope;
+                *gap *= below;
+            }
+        }
+        self.network.pull(theta, features, &pass, gaps, gradient);
     }
 
-    fn penalty(&self, theta: &Tensor<1>) -> Tensor<1> {
-        (theta.clone() - self.start.clone()).square().sum()
+    fn penalty(&self, theta: &[f64], weight: f64, gradient: &mut [f64]) -> f64 {
+        squared_distance(theta, &self.start, weight, gradient)
     }
 }
 
 impl<const SORTED: bool> Order<SORTED> {
     fn fit(hidden: usize, settings: Settings, mut task: Task) -> Result<(Self, FitReport)> {
         at_least(1, "the number of hidden units", hidden, "at least 1")?;
-        let data = &task.data;
-        let (mean, spread) = centre(&data.logits);
-        let sizes = Sizes {
-            inputs: data.classes,
-            hidden,
-            outputs: data.classes - 1,
-        };
-        let family = OrderFamily {
-            sizes,
-            start: data.parameters(sizes.start(settings.seed)),
-            beta: TemperatureScalingConfig::new().inverse_temperature(data),
-            mean,
-            spread,
-            sorted: SORTED,
-        };
+        let family = OrderFamily::new(&task.data, hidden, settings.seed, SORTED);
         let (theta, report) = fit_family(&family, settings, &mut task)?;
-        let data = &task.data;
-        let weights = sizes.weights(&data.parameters(theta));
+        let device = &task.data.device;
+        let scales = vec![family.beta, family.mean, family.spread];
         let form = Self {
-            network: Network::new(weights, &data.device),
-            scales: Parameter::new(vec![family.beta, mean, spread], [3], &data.device),
+            network: Network::new(family.network, &theta, device),
+            scales: Parameter::new(scales, [3], device),
         };
         Ok((form, report))
     }
@@ -218,6 +307,7 @@ impl<const SORTED: bool> Apply<Tensor<2>> for Order<SORTED> {
         let weights = self.network.weights(&logits);
         let sorted = Sorted::new(logits.clone());
         let features = (sorted.features(logits, SORTED) - mean) / spread;
+        let features = features.clamp(-FAR, FAR);
         sorted.map(weights.factors(features), beta)
     }
 }
@@ -245,5 +335,23 @@ impl LogitFit for OrderInvariantConfig {
         let limits = Limits::new(self.tolerance, self.max_iterations);
         let settings = Settings::new(self.regularisation, limits, self.seed);
         Order::fit(self.hidden, settings, task)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::family::tests::{check, data},
+        *,
+    };
+
+    #[test]
+    fn derivatives() {
+        for (n, m) in [(2100, 2), (40, 5)] {
+            let data = data(n, m);
+            for sorted in [true, false] {
+                check(&OrderFamily::new(&data, 3, 0, sorted), &data, false);
+            }
+        }
     }
 }

@@ -79,7 +79,7 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for VarianceScalingConfig {
                 };
                 let limits = Limits::new(self.tolerance, self.max_iterations);
                 let (logarithms, report) =
-                    minimise(objective, &start, &device, limits, &mut observe);
+                    minimise(of_tensor(objective, &device), &start, limits, &mut observe);
                 let factors = logarithms.into_iter().map(bounded).collect();
                 (Factors::new(factors, &device), report)
             }

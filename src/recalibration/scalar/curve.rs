@@ -250,7 +250,7 @@ fn descend<C: Curve<P>, const P: usize>(
     let theta: Vec<f64> = (0..p)
         .flat_map(|j| start.iter().map(move |weights| root(j, weights[j])))
         .collect();
-    let (theta, report) = minimise(objective, &theta, &data.device, limits, observe);
+    let (theta, report) = minimise(of_tensor(objective, &data.device), &theta, limits, observe);
     let square = |j: usize, x: f64| if bounded(j) { x * x } else { x };
     let of_event = |event: usize| (0..p).map(|j| square(j, theta[j * k + event])).collect();
     ((0..k).map(of_event).collect(), report)

@@ -7,6 +7,7 @@ use super::{
     odds,
 };
 use crate::recalibration::common::*;
+use crate::{loss::ScoreLoss, score::LogScore};
 
 /// A configuration that finds the knots of a map.
 pub trait Tabulate: Clone + fmt::Debug + Send + Sync + 'static {

@@ -4,6 +4,7 @@
 mod degenerate;
 mod files;
 mod fits;
+mod optima;
 mod promises;
 
 use burn::tensor::{Int, Tensor};

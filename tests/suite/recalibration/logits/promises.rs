@@ -7,6 +7,7 @@ use approx::assert_relative_eq;
 use burn::tensor::DType;
 use burn_calibration::recalibration::*;
 use proptest::{collection::vec, prelude::*};
+use rand::RngExt;
 
 use super::{fitted, overconfident};
 use crate::{data::*, loss::check_gradient};
@@ -131,6 +132,40 @@ proptest! {
             prop_assert!((z - back).abs() < 1e-6 * z.abs().max(1.0), "{} became {}", z, back);
         }
     }
+}
+
+/// Of 10⁵ rows of raw logits of any size, however near to each other: the largest logit stays the largest,
+/// and nothing but its equals becomes as large.
+#[test]
+fn order_maps_keep_the_largest_logit() {
+    let mut rng = rng(88);
+    let mut row = || -> Vec<f64> {
+        let base = -(10f64.powf(rng.random_range(-30.0..37.0)));
+        let mut logit = || {
+            let apart = 10f64.powi(rng.random_range(-17..2)) * f64::from(rng.random_range(-2..3));
+            (base * (1.0 + apart)).max(-3e38)
+        };
+        (0..4).map(|_| logit()).collect()
+    };
+    let rows: Vec<Vec<f64>> = (0..100_000).map(|_| row()).collect();
+    let greatest = |row: &[f64]| row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    each(|name, map| {
+        if !name.starts_with("order") {
+            return;
+        }
+        for dtype in [DType::F32, DType::F64] {
+            let logits = tensor_on(&rows, &device(), dtype);
+            let (before, after) = (vector(logits.clone()), vector(map.forward(logits)));
+            for (row, out) in before.chunks(4).zip(after.chunks(4)) {
+                let (largest, top) = (greatest(row), greatest(out));
+                for (z, out) in row.iter().zip(out) {
+                    assert!(out.is_finite(), "{name}, {dtype:?}: {row:?}");
+                    let kept = (*z == largest) == (*out == top);
+                    assert!(kept, "{name}, {dtype:?}: {row:?}, {out}");
+                }
+            }
+        }
+    });
 }
 
 /// Increasing on a fine grid that goes beyond the knots, and the integral of its slope.

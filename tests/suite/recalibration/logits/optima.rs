@@ -1,0 +1,206 @@
+//! Solutions by the definition of what they minimise, on the host, and fits of few or many classes.
+
+use burn_calibration::recalibration::*;
+use rand::RngExt;
+
+use super::overconfident;
+use crate::data::*;
+
+/// The mean log loss of logits.
+fn log_loss(rows: &[Vec<f64>], classes: &[usize], map: impl Fn(&[f64]) -> Vec<f64>) -> f64 {
+    let loss = |(row, &y): (&Vec<f64>, &usize)| {
+        let z = map(row);
+        let largest = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        largest + z.iter().map(|z| (z - largest).exp()).sum::<f64>().ln() - z[y]
+    };
+    rows.iter().zip(classes).map(loss).sum::<f64>() / rows.len() as f64
+}
+
+/// The largest central difference of a function in absolute value, in the scale of each parameter.
+fn slope(theta: &[f64], scales: &[f64], f: impl Fn(&[f64]) -> f64) -> f64 {
+    let of = |k: usize| {
+        let moved = |h: f64| {
+            let mut theta = theta.to_vec();
+            theta[k] += h * scales[k];
+            f(&theta)
+        };
+        let difference = |h: f64| (moved(h) - moved(-h)) / (2.0 * h);
+        // without the error of second order
+        (4.0 * difference(5e-4) - difference(1e-3)) / 3.0
+    };
+    (0..theta.len()).map(|k| of(k).abs()).fold(0.0, f64::max)
+}
+
+/// The root mean square of the logits about the mean of their row.
+fn spread(rows: &[Vec<f64>]) -> f64 {
+    let of_row = |row: &Vec<f64>| {
+        let mean = row.iter().sum::<f64>() / row.len() as f64;
+        row.iter().map(|z| (z - mean).powi(2)).sum::<f64>() / row.len() as f64
+    };
+    (rows.iter().map(of_row).sum::<f64>() / rows.len() as f64).sqrt()
+}
+
+/// Weights and intercepts minimise the log loss with the mean squares of off-diagonal weights, of logits
+/// over their spread, and of intercepts.
+#[test]
+fn affine_maps_are_at_the_minimum() {
+    let (rows, classes) = overconfident(300, 100);
+    let normalised: Vec<Vec<f64>> = (rows.iter())
+        .map(|row| softmax(row).iter().map(|p| p.ln()).collect())
+        .collect();
+    let (z, y, m) = (tensor(&rows), labels(&classes), 4);
+    for weight in [1e-4, 0.1, 10.0] {
+        let fixed = Regularisation::Fixed(weight);
+        let vector = VectorScalingConfig::new().with_regularisation(fixed);
+        let vector = vector
+            .with_tolerance(1e-10)
+            .fit(z.clone(), y.clone())
+            .unwrap();
+        let matrix = MatrixScalingConfig::new().with_regularisation(fixed);
+        let matrix = matrix
+            .with_tolerance(1e-10)
+            .fit(z.clone(), y.clone())
+            .unwrap();
+        let dirichlet = DirichletCalibrationConfig::new().with_regularisation(fixed);
+        let dirichlet = dirichlet
+            .with_tolerance(1e-10)
+            .fit(z.clone(), y.clone())
+            .unwrap();
+        for (rows, theta, report) in [
+            (
+                &rows,
+                [vector.weight(), vector.bias()].concat(),
+                vector.report(),
+            ),
+            (
+                &rows,
+                [matrix.weight(), matrix.bias()].concat(),
+                matrix.report(),
+            ),
+            (
+                &normalised,
+                [dirichlet.weight(), dirichlet.bias()].concat(),
+                dirichlet.report(),
+            ),
+        ] {
+            let (report, s, k) = (report.unwrap(), spread(rows), theta.len() - m);
+            assert_eq!(report.status, FitStatus::Converged, "{report}");
+            let objective = |theta: &[f64]| {
+                let (w, b) = theta.split_at(k);
+                let map = |row: &[f64]| -> Vec<f64> {
+                    let product = |c: usize| match k == m {
+                        true => w[c] * row[c],
+                        false => (0..m).map(|d| w[c * m + d] * row[d]).sum(),
+                    };
+                    (0..m).map(|c| product(c) + b[c]).collect()
+                };
+                let off_diagonal = |e: &usize| k > m && e % (m + 1) != 0;
+                let squares = (0..k).filter(off_diagonal).map(|e| (w[e] * s).powi(2));
+                let penalty = squares.sum::<f64>() / (m * (m - 1)) as f64
+                    + b.iter().map(|b| b * b).sum::<f64>() / m as f64;
+                log_loss(rows, &classes, map) + weight * penalty
+            };
+            assert!(
+                (objective(&theta) - report.objective).abs() < 1e-12,
+                "{report}"
+            );
+            let scales: Vec<f64> = (0..k + m)
+                .map(|e| if e < k { s.recip() } else { 1.0 })
+                .collect();
+            let slope = slope(&theta, &scales, objective);
+            assert!(slope < 1e-8, "{slope}, {report}");
+        }
+    }
+}
+
+/// One label in five is anything: a minimum inside, in `log T` and the logarithms of the weights.
+#[test]
+fn the_ensemble_is_at_a_minimum() {
+    let (rows, mut classes) = overconfident(1000, 101);
+    let anything = random_labels(1000, 4, &mut rng(102));
+    (0..1000).step_by(5).for_each(|i| classes[i] = anything[i]);
+    let config = EnsembleTemperatureScalingConfig::new().with_tolerance(1e-10);
+    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    let report = map.report().unwrap();
+    assert_eq!(report.status, FitStatus::Converged, "{report}");
+    let weights = map.weights();
+    let theta = [map.temperature(), weights[0], weights[1], weights[2]].map(f64::ln);
+    let objective = |theta: &[f64]| {
+        let [t, w1, w2, w3] = [0, 1, 2, 3].map(|k| theta[k].exp());
+        let map = |row: &[f64]| -> Vec<f64> {
+            let cooler = softmax(&row.iter().map(|z| z / t).collect::<Vec<_>>());
+            let parts = cooler.into_iter().zip(softmax(row));
+            parts
+                .map(|(a, b)| ((w1 * a + w2 * b + 0.25 * w3) / (w1 + w2 + w3)).ln())
+                .collect()
+        };
+        log_loss(&rows, &classes, map)
+    };
+    assert!(
+        (objective(&theta) - report.objective).abs() < 1e-12,
+        "{report}"
+    );
+    let slope = slope(&theta, &[1.0; 4], objective);
+    assert!(slope < 1e-8, "{slope}, {report}");
+}
+
+/// Twenty samples, by cross-validation: of classes that are drawn, of which one is missing, and separable.
+#[test]
+fn twenty_samples() {
+    let (rows, drawn) = overconfident(20, 103);
+    let missing: Vec<usize> = drawn.iter().map(|c| c % 3).collect();
+    let right: Vec<usize> = (rows.iter())
+        .map(|row| (0..4).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap())
+        .collect();
+    for (what, classes) in [
+        ("drawn", drawn),
+        ("a class missing", missing),
+        ("separable", right),
+    ] {
+        for kind in MapKind::all() {
+            let name = kind.name();
+            let map = kind
+                .fit(0, None, tensor(&rows), labels(&classes), &mut |_| {})
+                .unwrap();
+            let report = map.report().unwrap();
+            let out = vector(map.forward(tensor(&rows)));
+            assert!(out.iter().all(|z| z.is_finite()), "{name}, {what}: {out:?}");
+            assert!(report.objective.is_finite(), "{name}, {what}: {report}");
+            if ["vector", "matrix", "dirichlet"].contains(&name) {
+                assert_eq!(
+                    report.status,
+                    FitStatus::Converged,
+                    "{name}, {what}: {report}"
+                );
+            }
+        }
+    }
+}
+
+/// Two hundred classes, whose matrix has 40,200 parameters, of as many samples.
+#[test]
+fn many_classes() {
+    let (n, m) = (200, 200);
+    let mut rng = rng(104);
+    let classes = random_labels(n, m, &mut rng);
+    let mut rows = random_rows(n, m, 1.0, &mut rng);
+    for (row, &y) in rows.iter_mut().zip(&classes) {
+        row[y] += rng.random_range(0.0..6.0);
+    }
+    let config = MatrixScalingConfig::new().with_regularisation(Regularisation::Fixed(0.1));
+    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    let report = map.report().unwrap();
+    assert_eq!(report.status, FitStatus::Converged, "{report}");
+    let temperature = TemperatureScalingConfig::new()
+        .fit(tensor(&rows), labels(&classes))
+        .unwrap();
+    assert!(
+        report.objective < temperature.report().unwrap().objective,
+        "{report}"
+    );
+    let vector = VectorScalingConfig::new()
+        .fit(tensor(&rows), labels(&classes))
+        .unwrap();
+    let report = vector.report().unwrap();
+    assert_eq!(report.status, FitStatus::Converged, "{report}");
+}
