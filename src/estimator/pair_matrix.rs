@@ -5,7 +5,7 @@ use burn::tensor::Tensor;
 use super::SkceForm;
 use crate::{
     error::{Error, Result},
-    host::{to_scalar, to_vec},
+    host::{is_host, to_scalar, to_vec},
     ops::Computation,
     tiles::{SIDE, upper_tiles},
 };
@@ -42,10 +42,9 @@ pub trait PairMatrix {
         let mut sums: Vec<f64> = to_vec(self.diagonal()).iter().map(|h| -h).collect();
         for tile in upper_tiles(self.samples(), SIDE) {
             let h = self.tile(tile.rows.clone(), tile.columns.clone());
-            add(&mut sums[tile.rows.clone()], &to_vec(h.clone().sum_dim(1)));
-            if !tile.is_diagonal() {
-                add(&mut sums[tile.columns.clone()], &to_vec(h.sum_dim(0))); // its mirror image
-            }
+            let [of_rows, of_columns] = sums_of_tile(h, !tile.is_diagonal());
+            add(&mut sums[tile.rows], &of_rows);
+            add(&mut sums[tile.columns], &of_columns); // its mirror image
         }
         sums
     }
@@ -135,6 +134,25 @@ pub(super) fn without_fused_pass(computation: Computation, kernel: String) -> Re
         Computation::Fused => Err(Error::NoFusedPath { kernel }),
         _ => Ok(None),
     }
+}
+
+/// The sums of the rows, and of the columns if they are wanted.
+fn sums_of_tile(h: Tensor<2>, of_columns: bool) -> [Vec<f64>; 2] {
+    if !is_host(&h.device()) {
+        let of_rows = to_vec(h.clone().sum_dim(1));
+        return [
+            of_rows,
+            of_columns.then(|| to_vec(h.sum_dim(0))).unwrap_or_default(),
+        ];
+    }
+    let [_, width] = h.dims();
+    let h = to_vec(h);
+    let mut columns = vec![0.0; if of_columns { width } else { 0 }];
+    h.chunks(width).for_each(|row| add(&mut columns, row));
+    [
+        h.chunks(width).map(|row| row.iter().sum()).collect(),
+        columns,
+    ]
 }
 
 /// `a += b`.

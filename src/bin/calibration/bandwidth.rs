@@ -36,18 +36,13 @@ pub fn fixed<P: Omnibus + Geometry>(
 ) -> Result<Kernel> {
     let kernel = shape::<P>(&args.shape);
     let n = predictions.len();
-    let too_many = |choice: &str| {
-        Err(too_long(
-            &format!("--bandwidth {choice}"),
-            n,
-            "a number, or median:5000 for that of 5000 samples",
-        ))
-    };
     let fixed = match args.bandwidth {
         BandwidthChoice::Fixed(value) => Ok(kernel.with_bandwidth(Bandwidth::Fixed(value))),
-        BandwidthChoice::Median if n > QUADRATIC_LIMIT => return too_many("median"),
         BandwidthChoice::MedianWithDiagonal if n > QUADRATIC_LIMIT => {
-            return too_many("median-with-diagonal");
+            return Err(format!(
+                "--bandwidth median-with-diagonal: the median over all pairs of {n} samples takes too long, \
+                 expected a number or median"
+            ));
         }
         BandwidthChoice::MedianWithDiagonal => {
             let points = predictions.detach().coordinates().ok_or(
@@ -55,6 +50,10 @@ pub fn fixed<P: Omnibus + Geometry>(
             )?;
             let median = median_distance_with_diagonal(&points, kernel.distance);
             Ok(kernel.with_bandwidth(Bandwidth::Fixed(median)))
+        }
+        BandwidthChoice::Median if n > QUADRATIC_LIMIT => {
+            let rows = some("--bandwidth", n, rng);
+            kernel.with_bandwidth_of_predictions(&predictions.select_rows(&rows))
         }
         BandwidthChoice::MedianOf(samples) if samples < n => {
             let rows = index::sample(rng, n, samples).into_vec();
@@ -65,12 +64,17 @@ pub fn fixed<P: Omnibus + Geometry>(
     fixed.map_err(|e| e.to_string())
 }
 
-/// The complaint about a median over too many pairs.
-pub fn too_long(option: &str, samples: usize, expected: &str) -> String {
-    format!(
-        "{option}: the median over all pairs of {samples} samples takes too long, expected {expected}"
-    )
+/// Samples whose median distance is taken where there are too many for all pairs; says so on standard
+/// error.
+pub fn some(option: &str, n: usize, rng: &mut StdRng) -> Vec<usize> {
+    eprintln!(
+        "calibration: {option}: the median of {SAMPLED} of the {n} samples, drawn: all pairs are too many"
+    );
+    index::sample(rng, n, SAMPLED).into_vec()
 }
+
+/// Samples that stand for all where these are too many.
+const SAMPLED: usize = 5000;
 
 /// A fixed bandwidth.
 pub fn value(kernel: &Kernel) -> f64 {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{Int, Tensor, TensorData};
 #[cfg(feature = "report")]
 use burn_calibration::report::ReportBuilder;
 use burn_calibration::{
@@ -19,7 +19,7 @@ use rand::rngs::StdRng;
 use crate::{
     answer::{Size, Sizing},
     args::{Evaluate, LengthScale, Lens, SourceArgs, TargetKernelName},
-    bandwidth::{fixed, too_long},
+    bandwidth::{fixed, some},
     input::Result,
     kind::{Estimate, Kind, LogScoreOf, Test, Vectors, View},
     limits::QUADRATIC_LIMIT,
@@ -244,7 +244,12 @@ where
                 ..target
             },
             LengthScale::Median if n > QUADRATIC_LIMIT => {
-                return Err(too_long("--length-scale median", n, "a number"));
+                let rows = some("--length-scale", n, rng)
+                    .into_iter()
+                    .map(|row| row as i64);
+                let rows = TensorData::from(rows.collect::<Vec<_>>().as_slice());
+                let rows = Tensor::<1, Int>::from_data(rows, &view.targets.device());
+                target.with_median_of(&view.targets.clone().select(0, rows))
             }
             LengthScale::Median => target.with_median_of(&view.targets),
         };

@@ -25,8 +25,8 @@ pub struct KernelArgs {
     pub shape: KernelShapeArgs,
 
     /// Bandwidth of the kernel: a positive number; the median of the distances of all pairs of
-    /// different samples (of the predictions before, where two are compared); that of so many samples,
-    /// drawn; or, as in the published results, the median with the distance of each sample to itself
+    /// different samples (of the predictions before, where two are compared), or of 5000 samples, drawn,
+    /// where there are more than 20000; that of so many samples, drawn; or, as in the published results, the median with the distance of each sample to itself
     #[arg(long, default_value = "median", value_name = "NUMBER|median|median:SAMPLES|median-with-diagonal", value_parser = bandwidth)]
     pub bandwidth: BandwidthChoice,
 }
