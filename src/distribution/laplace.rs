@@ -77,7 +77,7 @@ impl Predictive for Laplace {
     }
 
     fn sampler(&self) -> Sampler<Self> {
-        self.parameters.sampler(standard)
+        Box::new(self.parameters.sampler(standard))
     }
 }
 

@@ -117,16 +117,16 @@ impl LocationScale {
     }
 
     /// Draws from the distribution of location 0 and scale 1, independently for each coordinate.
-    pub fn sampler(
+    pub fn sampler<S: Fn(&mut dyn Rng) -> f64>(
         &self,
-        standard: impl Fn(&mut dyn Rng) -> f64 + 'static,
-    ) -> Box<dyn Fn(&[usize], &mut dyn Rng) -> Vec<f64>> {
+        standard: S,
+    ) -> impl Fn(&[usize], &mut dyn Rng) -> Vec<f64> + use<S> {
         let ((location, scale), d) = (self.to_vecs(), self.dimensions());
-        Box::new(move |rows, rng| {
+        move |rows, rng| {
             let coordinates = rows.iter().flat_map(|row| row * d..(row + 1) * d);
             let draw = |at: usize| location[at] + scale[at] * standard(rng);
             coordinates.map(draw).collect()
-        })
+        }
     }
 
     /// Reads both back, row by row.

@@ -96,7 +96,7 @@ impl Predictive for Normal {
     }
 
     fn sampler(&self) -> Sampler<Self> {
-        self.parameters.sampler(|rng| StandardNormal.sample(rng))
+        Box::new(self.parameters.sampler(|rng| StandardNormal.sample(rng)))
     }
 }
 
