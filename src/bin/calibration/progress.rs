@@ -1,4 +1,10 @@
-use std::{cell::Cell, fmt::Write, io::IsTerminal, thread, time::Duration};
+use std::{
+    fmt::Write,
+    io::IsTerminal,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
@@ -6,8 +12,19 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 /// steps by their cost, the time that has passed, and an estimate of what is left.
 pub struct Progress {
     bar: ProgressBar,
-    /// The cost of the step that is being worked on.
-    current: Cell<u64>,
+    at: Arc<Mutex<At>>,
+}
+
+/// Where the work is.
+#[derive(Clone, Copy)]
+struct At {
+    began: Instant,
+    /// When the current step began.
+    stepped: Instant,
+    /// Costs: of the steps that are done, of the current one, and of all.
+    done: u64,
+    current: u64,
+    total: u64,
 }
 
 /// Work that shows nothing.
@@ -23,9 +40,18 @@ impl Progress {
             _ => "{spinner} {bar:30} {percent:>3} %, {elapsed}, {left}: {msg}",
         };
         let style = ProgressStyle::with_template(template).expect("a valid template");
-        let style = style.with_key("left", |state: &ProgressState, out: &mut dyn Write| {
-            let left = left(state.elapsed(), state.pos(), state.len().unwrap_or(0));
-            let _ = out.write_str(&left);
+        let now = Instant::now();
+        let at = Arc::new(Mutex::new(At {
+            began: now,
+            stepped: now,
+            done: 0,
+            current: 0,
+            total,
+        }));
+        let shown = at.clone();
+        let style = style.with_key("left", move |_: &ProgressState, out: &mut dyn Write| {
+            let at = *shown.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = out.write_str(&at.left(Instant::now()));
         });
         let hidden = ProgressDrawTarget::hidden();
         let bar = ProgressBar::with_draw_target(Some(total), hidden).with_style(style);
@@ -39,35 +65,52 @@ impl Progress {
                 }
             });
         }
-        Self {
-            bar,
-            current: Cell::new(0),
-        }
+        Self { bar, at }
     }
 
     /// Ends the step before, and begins one of a cost.
     pub fn step(&self, title: &str, cost: u64) {
-        self.bar.inc(self.current.replace(cost));
-        self.bar.set_message(title.to_owned());
+        self.update(title.to_owned(), |at| {
+            (at.done, at.current) = (at.done + at.current, cost);
+        });
     }
 
     /// So many of equal steps are done, of `total`.
     pub fn at(&self, done: u64, total: u64, title: String) {
+        self.update(title, |at| {
+            (at.done, at.current, at.total) = (done, 1, total);
+        });
+    }
+
+    fn update(&self, title: String, change: impl FnOnce(&mut At)) {
+        let mut at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = at.done;
+        change(&mut at);
+        if at.done != before {
+            at.stepped = Instant::now();
+        }
+        let (done, total) = (at.done, at.total);
+        drop(at); // drawing asks for it
         self.bar.set_length(total);
         self.bar.set_position(done);
         self.bar.set_message(title);
     }
 }
 
-/// What the steps that are left take, if they cost what those before did.
-fn left(elapsed: Duration, done: u64, total: u64) -> String {
-    match done {
-        0 => "time left unknown".into(),
-        _ => {
-            let share = total.saturating_sub(done) as f64 / done as f64;
-            let left = Duration::from_secs_f64((elapsed.as_secs_f64() * share).min(1e9));
-            format!("about {} left", HumanDuration(left))
+impl At {
+    /// What is left, if it costs what the steps before did: at least what follows the current step.
+    fn left(&self, now: Instant) -> String {
+        if self.done == 0 {
+            return "time left unknown".into();
         }
+        let second = (self.stepped - self.began).as_secs_f64() / self.done as f64;
+        let seconds = |cost: u64| second * self.total.saturating_sub(cost) as f64;
+        let left = seconds(self.done) - (now - self.stepped).as_secs_f64();
+        let left = left.max(seconds(self.done + self.current)).min(1e9);
+        format!(
+            "about {} left",
+            HumanDuration(Duration::from_secs_f64(left))
+        )
     }
 }
 
@@ -108,10 +151,23 @@ mod tests {
 
     #[test]
     fn what_is_left() {
-        let left = |done, total| left(Duration::from_secs(30), done, total);
-        assert_eq!(left(0, 9), "time left unknown");
-        assert_eq!(left(1, 3), "about 60 seconds left");
-        assert_eq!(left(3, 3), "about 0 seconds left");
-        assert_eq!(left(4, 3), "about 0 seconds left");
+        let began = Instant::now();
+        let left = |done, current, total, passed| {
+            let stepped = began + Duration::from_secs(30);
+            let at = At {
+                began,
+                stepped,
+                done,
+                current,
+                total,
+            };
+            at.left(stepped + Duration::from_secs(passed))
+        };
+        assert_eq!(left(0, 3, 9, 0), "time left unknown");
+        assert_eq!(left(1, 1, 3, 0), "about 60 seconds left");
+        assert_eq!(left(1, 1, 3, 20), "about 40 seconds left");
+        assert_eq!(left(1, 1, 3, 100), "about 30 seconds left");
+        assert_eq!(left(3, 0, 3, 0), "about 0 seconds left");
+        assert_eq!(left(4, 1, 3, 0), "about 0 seconds left");
     }
 }
