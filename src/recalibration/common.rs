@@ -9,7 +9,7 @@ pub(super) use burn::{
 pub(super) use super::{
     FitReport, FitStatus, Guarantees, Objective, Regularisation, at_least,
     data::FitData,
-    descent::{Limits, Metric, minimise, of_tensor},
+    descent::{Evaluated, Limits, Metric, minimise, of_tensor},
     ensure,
     family::{Family, Settings, fit_family},
     fit::{Fit, LogitFit, Progress, Task, observer},

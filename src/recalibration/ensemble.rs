@@ -121,7 +121,7 @@ impl<'a> LogLoss<'a> {
     /// With the responsibilities `r_k = w_k p_k / Σ_l w_l p_l` of the three probabilities of a label, the
     /// derivatives are `mean(w_k − r_k)` with respect to `log w_k` and `mean(r₁ β (E z − z_y))` with respect to
     /// `log β`, where `E` is over the classes under `softmax(βz)`.
-    fn at(&self, theta: &[f64]) -> (f64, Vec<f64>) {
+    fn at(&self, theta: &[f64]) -> Evaluated {
         let beta = theta[0].exp();
         let largest = theta[1..].iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let shift = largest

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::{
     FitProgress, FitReport, Regularisation,
     data::FitData,
-    descent::{Descent, Limits, Metric, minimise, of_tensor},
+    descent::{Descent, Evaluated, Limits, Metric, minimise, of_tensor},
     fit::{Task, observer},
     regularisation::{WEIGHTS, folds},
     validation::cross_validated,
@@ -138,7 +138,7 @@ impl<'a, F: Family> Prepared<'a, F> {
         &self,
         theta: &[f64],
         slopes: impl Fn(Range<usize>, &mut [f64]) -> f64 + Sync,
-    ) -> (f64, Vec<f64>) {
+    ) -> Evaluated {
         let (n, m) = (self.data.samples(), self.data.classes);
         // a block has as many logits as there are parameters, lest adding gradients take the time
         let coefficients = self.family.coefficients(theta);
@@ -160,7 +160,7 @@ impl<'a, F: Family> Prepared<'a, F> {
             );
             (value, gradient)
         };
-        let add = |mut sum: (f64, Vec<f64>), next: (f64, Vec<f64>)| {
+        let add = |mut sum: Evaluated, next: Evaluated| {
             sum.0 += next.0;
             sum.1.iter_mut().zip(next.1).for_each(|(a, b)| *a += b);
             sum
@@ -178,7 +178,7 @@ impl<'a, F: Family> Prepared<'a, F> {
     }
 
     /// The mean log loss, regularised, with its gradient.
-    pub fn log_loss(&self, theta: &[f64], weight: f64) -> (f64, Vec<f64>) {
+    pub fn log_loss(&self, theta: &[f64], weight: f64) -> Evaluated {
         let n = self.data.samples() as f64;
         let (sum, mut gradient) = self.pull(theta, |rows, logits| {
             log_loss(logits, &self.data.labels[rows], n.recip())
@@ -190,10 +190,10 @@ impl<'a, F: Family> Prepared<'a, F> {
     /// Any criterion, regularised, with its gradient: autodiff as far as the logits.
     fn criterion(
         &self,
-        criterion: &dyn Fn(&[f64]) -> (f64, Vec<f64>),
+        criterion: &dyn Fn(&[f64]) -> Evaluated,
         theta: &[f64],
         weight: f64,
-    ) -> (f64, Vec<f64>) {
+    ) -> Evaluated {
         let m = self.data.classes;
         let mut logits = vec![0.0; self.data.logits.len()];
         let mut keep = |rows: &mut [f64]| {
@@ -221,7 +221,7 @@ pub(super) struct Regularised<'a, F: Family> {
 }
 
 impl<F: Family> Descent for Regularised<'_, F> {
-    fn at(&mut self, theta: &[f64]) -> (f64, Vec<f64>) {
+    fn at(&mut self, theta: &[f64]) -> Evaluated {
         self.prepared.log_loss(theta, self.weight)
     }
 

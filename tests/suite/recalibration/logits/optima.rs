@@ -94,7 +94,7 @@ fn affine_maps_are_at_the_minimum() {
                     };
                     (0..m).map(|c| product(c) + b[c]).collect()
                 };
-                let off_diagonal = |e: &usize| k > m && e % (m + 1) != 0;
+                let off_diagonal = |e: &usize| k > m && !e.is_multiple_of(m + 1);
                 let squares = (0..k).filter(off_diagonal).map(|e| (w[e] * s).powi(2));
                 let penalty = squares.sum::<f64>() / (m * (m - 1)) as f64
                     + b.iter().map(|b| b * b).sum::<f64>() / m as f64;
