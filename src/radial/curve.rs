@@ -12,6 +12,8 @@ pub(crate) trait Numbers: Copy {
     fn plus(self, x: Self::Number, constant: f64) -> Self::Number;
     fn times(self, x: Self::Number, y: Self::Number) -> Self::Number;
     fn sqrt(self, x: Self::Number) -> Self::Number;
+    /// 0 for numbers below.
+    fn not_negative(self, x: Self::Number) -> Self::Number;
     /// `x/y`, 0 where `y` is 0 or subnormal.
     fn over(self, x: Self::Number, y: Self::Number) -> Self::Number;
     /// `exp(−factor · x)` of `x ≥ 0`, at least the smallest normal number.

@@ -53,6 +53,11 @@ impl<S: Simd, T: Real> Numbers for Lanes<S, T> {
     }
 
     #[inline(always)]
+    fn not_negative(self, x: T::Lanes<S>) -> T::Lanes<S> {
+        T::max(self.simd, x, self.splat(0.0))
+    }
+
+    #[inline(always)]
     fn over(self, x: T::Lanes<S>, y: T::Lanes<S>) -> T::Lanes<S> {
         T::where_normal(self.simd, y, T::div(self.simd, x, y))
     }

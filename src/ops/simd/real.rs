@@ -1,6 +1,6 @@
 //! `f32` and `f64` as vectors of whatever width the processor has.
 
-use std::fmt::Debug;
+use std::{cmp::Ordering, fmt::Debug};
 
 use pulp::{
     Simd,
@@ -16,8 +16,6 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
     const MAX: Self;
     /// The smallest normal number.
     const MIN_POSITIVE: f64;
-    /// Below this a distance counts as 0.
-    const TINY: f64;
     /// Multiplies numbers of at most 1 so that the differences of all normal ones exceed 1.
     const HUGE: f64;
 
@@ -26,6 +24,8 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
+    /// The order of numbers, without a branch: what selections are fast with.
+    fn total_cmp(&self, other: &Self) -> Ordering;
 
     /// Vectors at a time; the rest that does not fill one is dropped.
     fn lanes<S: Simd>(slice: &[Self]) -> &[Self::Lanes<S>];
@@ -100,7 +100,7 @@ macro_rules! by_pulp {
 
 macro_rules! impl_real {
     (
-        $t:ident as $u:ident, $tiny:expr, $huge:expr, $exp2:path, $remainder:path,
+        $t:ident as $u:ident, $huge:expr, $exp2:path, $remainder:path,
         |$simd:ident, $bits:ident| $shift:expr
     ) => {
         pastey::paste! {
@@ -109,7 +109,6 @@ macro_rules! impl_real {
 
                 const MAX: Self = $t::MAX;
                 const MIN_POSITIVE: f64 = $t::MIN_POSITIVE as f64;
-                const TINY: f64 = $tiny;
                 const HUGE: f64 = $huge;
 
                 #[inline(always)]
@@ -131,6 +130,10 @@ macro_rules! impl_real {
                 #[inline(always)]
                 fn times(self, other: Self) -> Self {
                     self * other
+                }
+                #[inline(always)]
+                fn total_cmp(&self, other: &Self) -> Ordering {
+                    self.total_cmp(other)
                 }
                 #[inline(always)]
                 fn lanes<S: Simd>(slice: &[Self]) -> &[Self::Lanes<S>] {
@@ -215,7 +218,6 @@ macro_rules! impl_real {
 // the exponent is moved to its place by a shift, or by a product with a power of two
 impl_real!(
     f32 as u32,
-    1e-19,
     1.0 / f32::MIN_POSITIVE as f64,
     super::exp2::exp2_f32,
     super::log2::REMAINDER_F32,
@@ -226,7 +228,6 @@ impl_real!(
 );
 impl_real!(
     f64 as u64,
-    1e-154,
     1.0 / f64::MIN_POSITIVE,
     super::exp2::exp2_f64,
     super::log2::REMAINDER_F64,
