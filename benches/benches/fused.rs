@@ -66,6 +66,35 @@ fn skce_value_and_grad(criterion: &mut Criterion) {
     }
 }
 
+/// The other profiles, beside `skce_value_and_grad/{gaussian_l2,exponential_tv}/fused`.
+fn profiles(criterion: &mut Criterion) {
+    let device = Default::default();
+    for (name, kernel) in [
+        ("generalised_tv", Kernel::generalised_exponential(0.7)),
+        ("matern32_l2", Kernel::matern32()),
+        ("matern52_l2", Kernel::matern52()),
+        ("rational_quadratic_l2", Kernel::rational_quadratic(1.0)),
+    ] {
+        let mut group = criterion.benchmark_group(format!("skce_value_and_grad/{name}/fused"));
+        group
+            .sample_size(20)
+            .measurement_time(Duration::from_secs(3));
+        for (n, m) in [(128, 10), (1024, 10), (1024, 100)] {
+            let (logits, labels) = data(n, m, &device);
+            for (suffix, bandwidth) in [("", Bandwidth::Fixed(0.5)), ("_median", Bandwidth::Median)]
+            {
+                let loss = SkceLossConfig::new()
+                    .with_kernel(kernel.with_bandwidth(bandwidth))
+                    .init();
+                group.bench_function(
+                    BenchmarkId::from_parameter(format!("n{n}_m{m}{suffix}")),
+                    |b| b.iter(|| value_and_gradient(&loss, black_box(&logits), &labels)),
+                );
+            }
+        }
+    }
+}
+
 fn skce_value(criterion: &mut Criterion) {
     let device = Default::default();
     for (name, kernel) in kernels() {
@@ -131,6 +160,7 @@ fn bandwidth_median(criterion: &mut Criterion) {
 criterion_group!(
     fused,
     skce_value_and_grad,
+    profiles,
     skce_value,
     mmce,
     bandwidth_median

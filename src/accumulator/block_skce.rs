@@ -60,18 +60,13 @@ impl BlockSkceAccumulator {
     /// # Errors
     ///
     /// A bandwidth that is the median ([`Error::Unsupported`]) or not positive, a profile that is
-    /// neither exponential nor Gaussian, fewer than two samples a block or than two classes.
+    /// not valid, fewer than two samples a block or than two classes.
     pub fn new(kernel: Kernel, size: usize, classes: usize) -> Result<Self> {
         kernel.validate()?;
         if kernel.bandwidth == Bandwidth::Median {
             return Err(Error::Unsupported {
                 what: "the median bandwidth is not known from pieces of the predictions".into(),
                 expected: "a fixed one, such as the median of some thousand predictions",
-            });
-        }
-        if kernel.fused().is_none() {
-            return Err(Error::NoFusedPath {
-                kernel: format!("{kernel:?}"),
             });
         }
         let name = "the number of samples of a block";

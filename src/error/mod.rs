@@ -163,7 +163,7 @@ pub enum Error {
     },
 
     /// A fused computation was asked for that does not exist.
-    #[error("{kernel} has no fused path, expected an exponential or Gaussian profile and M = I")]
+    #[error("{kernel} has no fused path")]
     NoFusedPath {
         /// The kernel.
         kernel: String,

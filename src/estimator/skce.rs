@@ -76,9 +76,8 @@ impl<K> Skce<K> {
     /// - output: `[1]`, in the dtype of the predictions
     ///
     /// Cost: `n²·m` operations for `m` classes or dimensions, `n·B·m` for blocks. Of classes memory
-    /// `O(n·m)` by the fused [`pair_statistic`](crate::ops::pair_statistic), which has exponential and
-    /// Gaussian profiles in f32 and f64 (with a matrix
-    /// [`residual_statistic`](crate::ops::residual_statistic), on the processor); else a few `n × n`
+    /// `O(n·m)` by the fused [`pair_statistic`](crate::ops::pair_statistic), in f32 and f64 (with a
+    /// matrix [`residual_statistic`](crate::ops::residual_statistic), on the processor); else a few `n × n`
     /// matrices, `n × B` for blocks. A median bandwidth is detached. Mixtures solve a linear program for
     /// each pair on the host.
     ///

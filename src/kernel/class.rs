@@ -36,8 +36,7 @@ pub trait ClassKernel: Clone + Debug {
     fn half_bound(&self) -> f64;
 
     /// The scalar kernel where the fused [`pair_statistic`](crate::ops::pair_statistic) and
-    /// [`residual_statistic`](crate::ops::residual_statistic) have it: with an exponential or Gaussian
-    /// profile. None by default.
+    /// [`residual_statistic`](crate::ops::residual_statistic) have it. None by default.
     fn fused(&self) -> Option<PairKernel> {
         None
     }
@@ -68,7 +67,7 @@ impl ClassKernel for Kernel {
     }
 
     fn fused(&self) -> Option<PairKernel> {
-        PairKernel::new(self.distance, self.profile)
+        Some(PairKernel::new(self.distance, self.profile))
     }
 
     fn validate_for(&self, _classes: usize) -> Result<()> {

@@ -188,7 +188,7 @@ impl Kernel {
             Bandwidth::Fixed(bandwidth) => {
                 Tensor::from_data([bandwidth], (&points.device(), points.dtype()))
             }
-            Bandwidth::Median if has_fused_median(&points, self.distance) => {
+            Bandwidth::Median if has_fused_median(&points) => {
                 median_of_blocks(points, self.distance, size)
             }
             Bandwidth::Median => {

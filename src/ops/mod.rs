@@ -16,7 +16,7 @@
 //! let points = Tensor::<2>::from_floats([[1.0, 0.0], [0.0, 1.0]], &device).require_grad();
 //! let labels = Tensor::<1, Int>::from_ints([1, 0], &device);
 //! let bandwidth = Tensor::<1>::from_floats([1.0], &device).require_grad(); // may be learnt
-//! let kernel = PairKernel::new(Distance::Euclidean, Profile::Gaussian).unwrap();
+//! let kernel = PairKernel::new(Distance::Euclidean, Profile::Gaussian);
 //! let skce = pair_statistic(points, labels, bandwidth.clone(), kernel, Pairing::Blocks { size: 2 });
 //! let slope = bandwidth.grad(&skce.clone().backward()).unwrap().into_scalar::<f32>();
 //! let skce = skce.into_scalar::<f32>();
@@ -41,7 +41,7 @@
 //! assert!((mmce - expected).abs() < 1e-6);
 //! ```
 //!
-//! For other kernels: composing a pairwise distance from tensor operations makes automatic
+//! For what else needs distances: composing a pairwise distance from tensor operations makes automatic
 //! differentiation keep one `n × n` matrix for each coordinate. [`pairwise_distance`] keeps the points
 //! alone and recomputes the rest, so that neither pass holds more than a few `n × n` matrices, on
 //! every backend. Its gradient is finite where points coincide.

@@ -113,6 +113,16 @@ impl Profile {
         matches!(self, Self::Gaussian | Self::RationalQuadratic { .. })
     }
 
+    /// The greatest `−κ'(r)/r`, infinite where `κ` has a kink at 0.
+    pub(crate) fn steepness(self) -> f64 {
+        match self {
+            Self::Gaussian | Self::RationalQuadratic { .. } => 1.0,
+            Self::Matern32 => 3.0,
+            Self::Matern52 => 5.0 / 3.0,
+            Self::Exponential | Self::GeneralisedExponential { .. } => f64::INFINITY,
+        }
+    }
+
     /// Whether `κ` over the distance is known to be positive definite between the points of any `ℝ^d`.
     pub(crate) fn is_positive_definite_over(self, distance: Distance) -> bool {
         match self {

@@ -16,6 +16,8 @@ use crate::{
 
 /// The distances within blocks of fewer points are all kept.
 const SMALL_BLOCK: usize = 32;
+/// Below so many coordinates of pairs the calling thread does all.
+const WORTH_THREADS: usize = 1 << 18;
 /// Strips in a tile.
 const STRIPS: usize = 8;
 
@@ -107,13 +109,10 @@ impl<T: Real, C: Coordinate<T>> Distances<T> for Blocks<T, C> {
     }
 
     fn between(&self, interval: [T; 2]) -> select::Between<T> {
-        let rows = self.blocks.par_iter().flat_map(|(n, vectors)| {
+        let work = |(n, vectors): &(usize, Vectors<T>)| n * n * vectors.d;
+        let work: usize = self.blocks.iter().map(work).sum();
+        let of_rows = |(n, vectors): &(usize, Vectors<T>), first: usize| {
             let n = *n;
-            (0..n.div_ceil(strip::<T>()))
-                .into_par_iter()
-                .map(move |first| (n, vectors, first))
-        });
-        let count = |(n, vectors, first): (usize, &Vectors<T>, usize)| {
             let mut found = (0, Vec::new());
             let strips = first..n.div_ceil(strip::<T>());
             for start in strips.clone().step_by(STRIPS) {
@@ -133,13 +132,27 @@ impl<T: Real, C: Coordinate<T>> Distances<T> for Blocks<T, C> {
             }
             found
         };
-        let (below, inside) = rows.map(count).reduce(
-            || (0, Vec::new()),
-            |(a, mut inside), (b, others)| {
-                inside.extend(others);
-                (a + b, inside)
-            },
-        );
+        let merge = |(a, mut inside): (u64, Vec<T>), (b, others): (u64, Vec<T>)| {
+            inside.extend(others);
+            (a + b, inside)
+        };
+        let places: Vec<_> = self
+            .blocks
+            .iter()
+            .flat_map(|block| (0..block.0.div_ceil(strip::<T>())).map(move |first| (block, first)))
+            .collect();
+        let (below, inside) = match work < WORTH_THREADS {
+            true => {
+                let each = places.iter().map(|(block, first)| of_rows(block, *first));
+                each.reduce(merge).unwrap_or_default()
+            }
+            false => {
+                let each = places
+                    .par_iter()
+                    .map(|(block, first)| of_rows(block, *first));
+                each.reduce(|| (0, Vec::new()), merge)
+            }
+        };
         select::Between {
             below,
             inside,

@@ -15,22 +15,19 @@ pub(crate) use tiles::median_of_tiles;
 
 use super::{
     backends::is_on_host,
-    pairs::PairKernel,
     simd::real::{Real, with_real},
 };
-use crate::radial::{Distance, Profile};
+use crate::radial::Distance;
 
-/// Whether there is [`median_of_blocks`] for the tensor and the distance: if the fused pass has it.
-pub(crate) fn has_fused_median(points: &Tensor<2>, distance: Distance) -> bool {
-    let has_distance = PairKernel::new(distance, Profile::Exponential).is_some();
-    let has_tensor = match points.device().without_autodiff().as_dispatch() {
+/// Whether there is [`median_of_blocks`] for the tensor.
+pub(crate) fn has_fused_median(points: &Tensor<2>) -> bool {
+    match points.device().without_autodiff().as_dispatch() {
         #[cfg(feature = "cube")]
         burn::backend::DispatchDevice::Cube(device) => {
             cube::has_median(device, points.dtype(), points.dims()[0])
         }
         _ => is_on_host(points),
-    };
-    has_distance && has_tensor
+    }
 }
 
 /// The median of the distances between the pairs within blocks of `size` points, `[1]` and detached: the

@@ -2,7 +2,7 @@
 //! one pass counts those below the bracket and keeps those in it, and selects among them. Should the sample
 //! mislead, the bracket is widened to everything.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 
 use crate::ops::simd::real::Real;
 
@@ -62,7 +62,7 @@ impl<T: Real> Between<T> {
 
     /// Counts equal numbers, so that each is kept once.
     pub fn count_repeated(&mut self) {
-        self.inside.sort_unstable_by(compare);
+        self.inside.sort_unstable_by(T::total_cmp);
         let known = std::mem::take(&mut self.repeated);
         let mut known = known.into_iter().peekable();
         for equal in self.inside.chunk_by(|a, b| a == b) {
@@ -117,12 +117,8 @@ pub(super) fn at_ranks<T: Real>(numbers: &mut [T], ranks: &[u64]) -> Vec<f64> {
 
 /// The number at a place once they are sorted; it and the smaller ones are moved before the rest.
 fn select_nth<T: Real>(numbers: &mut [T], place: usize) -> f64 {
-    let (_, found, _) = numbers.select_nth_unstable_by(place, compare);
+    let (_, found, _) = numbers.select_nth_unstable_by(place, T::total_cmp);
     found.to_f64()
-}
-
-fn compare<T: Real>(a: &T, b: &T) -> Ordering {
-    a.partial_cmp(b).expect("distances are not NaN")
 }
 
 /// An interval that very probably holds the numbers of these ranks: five standard deviations of

@@ -1,6 +1,8 @@
 //! The operation composed of backend operations, a few rows of pairs at a time: what runs where there
 //! is no fused pass.
 
+use std::marker::PhantomData;
+
 use burn::{
     backend::{
         Backend, TensorMetadata,
@@ -14,7 +16,10 @@ use super::{
     backend::{WithGradient, WithGradients},
     normalisation,
 };
-use crate::ops::pairwise_distance::{Form, distances, pull_back};
+use crate::{
+    ops::pairwise_distance::{Form, distances, pull_back},
+    radial::curve::{Curve, Numbers, Value, with_curve},
+};
 
 /// Numbers in a tile of the composition.
 const TILE: usize = 1 << 22;
@@ -80,27 +85,21 @@ pub(super) fn composed_rows<B: Backend>(
         let delta_p = B::float_slice(delta.clone(), &tile);
         let distance = distances::<B>(&p, &x, form); // [b, t, size]
         let r = B::float_mul(distance.clone(), rate.clone());
-        let (exponent, r_power) = match kernel.is_gaussian() {
-            false => (B::float_neg(r.clone()), r.clone()),
-            true => {
-                let r2 = B::float_mul(r.clone(), r.clone());
-                (B::float_mul_scalar(r2.clone(), scalar(-0.5)), r2)
-            }
-        };
-        let k = B::float_exp(exponent);
+        let Value {
+            kernel: k,
+            slope: of_r,
+        } = with_curve!(kernel.profile(), 1.0, curve => {
+            curve.of_distance(Tensors::<B>(PhantomData), r.clone())
+        });
         let product = B::float_matmul(delta_p.clone(), B::float_transpose(delta.clone()));
-        let h = B::float_mul(k.clone(), product);
-        value = B::float_add(value, B::float_sum(h.clone()));
+        let h = B::float_mul(k.clone(), product.clone());
+        value = B::float_add(value, B::float_sum(h));
         if !gradient {
             continue;
         }
-        stretch = B::float_add(stretch, B::float_sum(B::float_mul(h.clone(), r_power)));
-        // ∂h/∂distance
-        let slope = B::float_neg(B::float_mul(h, rate.clone()));
-        let slope = match kernel.is_gaussian() {
-            false => slope,
-            true => B::float_mul(slope, r),
-        };
+        let of_r = B::float_mul(of_r, product); // ∂h/∂r
+        stretch = B::float_sub(stretch, B::float_sum(B::float_mul(of_r.clone(), r)));
+        let slope = B::float_mul(of_r, rate.clone()); // ∂h/∂distance
         let saved = kernel.distance().is_euclidean().then_some(distance);
         let [through_kernel, _] = pull_back::<B>(slope, saved, [&p, &x], form, [true, false]);
         of_points.extend(through_kernel); // [b, t, d]
@@ -143,6 +142,71 @@ pub(super) fn composed_rows<B: Backend>(
     )
 }
 
+/// Tensors of a backend.
+#[derive(Debug)]
+struct Tensors<B>(PhantomData<B>);
+
+impl<B> Clone for Tensors<B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for Tensors<B> {}
+
+impl<B: Backend> Tensors<B> {
+    /// `x`, at least the smallest normal number; and 1 where it was that, else 0.
+    fn normal(x: FloatTensor<B>) -> [FloatTensor<B>; 2] {
+        let least = x.dtype().finfo().expect("a float tensor").min_positive;
+        let share = B::float_mul_scalar(x.clone(), least.recip().into());
+        let is_normal = B::float_floor(B::float_clamp(share, 0.0.into(), 1.0.into()));
+        [B::float_clamp_min(x, least.into()), is_normal]
+    }
+}
+
+impl<B: Backend> Numbers for Tensors<B> {
+    type Number = FloatTensor<B>;
+
+    fn scaled(self, x: FloatTensor<B>, factor: f64) -> FloatTensor<B> {
+        B::float_mul_scalar(x, factor.into())
+    }
+
+    fn plus(self, x: FloatTensor<B>, constant: f64) -> FloatTensor<B> {
+        B::float_add_scalar(x, constant.into())
+    }
+
+    fn times(self, x: FloatTensor<B>, y: FloatTensor<B>) -> FloatTensor<B> {
+        B::float_mul(x, y)
+    }
+
+    fn sqrt(self, x: FloatTensor<B>) -> FloatTensor<B> {
+        B::float_sqrt(x)
+    }
+
+    fn not_negative(self, x: FloatTensor<B>) -> FloatTensor<B> {
+        B::float_clamp_min(x, 0.0.into())
+    }
+
+    fn over(self, x: FloatTensor<B>, y: FloatTensor<B>) -> FloatTensor<B> {
+        let [y, is_normal] = Self::normal(y);
+        B::float_mul(B::float_div(x, y), is_normal)
+    }
+
+    fn decay(self, x: FloatTensor<B>, factor: f64) -> FloatTensor<B> {
+        B::float_exp(self.scaled(x, -factor))
+    }
+
+    fn power(self, x: FloatTensor<B>, a: f64) -> FloatTensor<B> {
+        let [x, is_normal] = Self::normal(x);
+        B::float_mul(B::float_exp(self.scaled(B::float_log(x), a)), is_normal)
+    }
+
+    fn power_of_successor(self, x: FloatTensor<B>, a: f64) -> [FloatTensor<B>; 2] {
+        let reciprocal = B::float_recip(self.plus(x.clone(), 1.0));
+        [self.decay(B::float_log1p(x), a), reciprocal]
+    }
+}
+
 #[cfg(all(test, feature = "flex"))]
 mod tests {
     use burn::{
@@ -183,13 +247,14 @@ mod tests {
             )
         };
         for distance in Distance::ALL {
-            for profile in [Profile::Exponential, Profile::Gaussian] {
+            for profile in Profile::all().chain([Profile::GeneralisedExponential { exponent: 0.6 }])
+            {
                 for pairing in [
                     Pairing::All,
                     Pairing::Blocks { size: n },
                     Pairing::Blocks { size: 5 },
                 ] {
-                    let kernel = PairKernel::new(distance, profile).unwrap();
+                    let kernel = PairKernel::new(distance, profile);
                     let run = |by: fn(_, _, _, _, _, _) -> WithGradient<Flex>| {
                         let labels = <Flex as IntTensorOps<Flex>>::int_from_data(
                             TensorData::new(labels.clone(), [n]),

@@ -25,8 +25,7 @@ pub(crate) use simd::{Residuals, Samples, block_sums, host_kernel_matrix};
 
 use crate::radial::{Distance, Profile};
 
-/// A kernel that the fused pair statistic has, `κ(d(x, y)/ν)`: with the exponential or the Gaussian
-/// profile, over any of the distances.
+/// A kernel of the fused pair statistic, `κ(d(x, y)/ν)`: any profile over any distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairKernel {
     distance: Distance,
@@ -34,18 +33,9 @@ pub struct PairKernel {
 }
 
 impl PairKernel {
-    /// The kernel with this distance and profile, if the fused pass has it.
-    ///
-    /// Nothing else decides that: kernels that are not listed here are composed of tensor operations.
-    pub fn new(distance: Distance, profile: Profile) -> Option<Self> {
-        let is_fused = matches!(
-            (distance, profile),
-            (
-                Distance::TotalVariation | Distance::L1 | Distance::Euclidean,
-                Profile::Exponential | Profile::Gaussian,
-            )
-        );
-        is_fused.then_some(Self { distance, profile })
+    /// The kernel with this distance and profile, whose parameter must be [valid](Profile::validate).
+    pub fn new(distance: Distance, profile: Profile) -> Self {
+        Self { distance, profile }
     }
 
     /// The distance.
@@ -56,11 +46,6 @@ impl PairKernel {
     /// The profile.
     pub fn profile(&self) -> Profile {
         self.profile
-    }
-
-    /// Whether the kernel is `exp(−r²/2)`, and not `exp(−r)`, of the distance `r` over the bandwidth.
-    pub(super) fn is_gaussian(&self) -> bool {
-        self.profile == Profile::Gaussian
     }
 }
 
@@ -94,9 +79,10 @@ impl Pairing {
 /// On Flex and NdArray a pass over tiles in vectors of the host, on all of rayon's threads (the
 /// same result for the same number of them); while gradients are recorded the same pass sums them
 /// too, and the backward pass only scales them. On wgpu and CUDA the same in one kernel of CubeCL,
-/// with tiles in shared memory; tested on wgpu, while for CUDA it was type-checked and never run. For
-/// other dtypes than f32 and f64, on CubeCL's processor, and where a cube has fewer than 256 units, a
-/// loop over rows composed of tensor operations.
+/// with tiles in shared memory, for the exponential and the Gaussian profile; tested on wgpu, while for
+/// CUDA it was type-checked and never run. For other profiles there, other dtypes than f32 and f64, on
+/// CubeCL's processor, and where a cube has fewer than 256 units, a loop over rows composed of tensor
+/// operations.
 ///
 /// # Shapes
 ///

@@ -111,8 +111,8 @@ fn configurations_that_cannot_be() {
         message(BlockSkceAccumulator::linear(zero, 3)),
         "the kernel bandwidth is 0, expected a positive finite number"
     );
-    let matern = Kernel::matern32().with_bandwidth(Bandwidth::Fixed(1.0));
-    assert!(message(BlockSkceAccumulator::linear(matern, 3)).contains("has no fused path"));
+    let steep = Kernel::generalised_exponential(3.0).with_bandwidth(Bandwidth::Fixed(1.0));
+    assert!(message(BlockSkceAccumulator::linear(steep, 3)).contains("the exponent"));
 }
 
 /// Each difference is named, and nothing is merged.

@@ -138,8 +138,12 @@ fn inconsistent_accumulators() {
     );
     let wrong = reject(change(&block, "\"size\":2", "\"size\":1"));
     assert!(wrong.to_string().contains("expected at least 2"), "{wrong}");
-    let wrong = reject(change(&block, "\"Gaussian\"", "\"Matern32\""));
-    assert!(wrong.to_string().contains("no fused path"), "{wrong}");
+    let invalid = "{\"RationalQuadratic\":{\"alpha\":-1.0}}";
+    let wrong = reject(change(&block, "\"Gaussian\"", invalid));
+    assert!(
+        wrong.to_string().contains("the shape of the rational"),
+        "{wrong}"
+    );
 
     let score = text(&having(&ScoreAccumulator::new(Brier, 3), &p, &y));
     // of another score

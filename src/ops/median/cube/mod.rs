@@ -130,7 +130,7 @@ mod tests {
     fn of(rows: &[f32], n: usize, device: &Device, distance: Distance, size: usize) -> Option<f32> {
         let data = TensorData::new(rows.to_vec(), [n, rows.len() / n]);
         let points = Tensor::<2>::from_data(data, (device, DType::F32));
-        has_fused_median(&points, distance).then(|| {
+        has_fused_median(&points).then(|| {
             let median = median_of_blocks(points, distance, size);
             median.into_data().to_vec::<f32>().unwrap()[0]
         })

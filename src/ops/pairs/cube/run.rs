@@ -14,8 +14,9 @@ use super::{
     launch::{Request, is_able, pair_sums},
     pair::Form,
 };
-use crate::ops::pairs::{
-    PairKernel, Pairing, backend::WithGradient, composed::composed, normalisation,
+use crate::{
+    ops::pairs::{PairKernel, Pairing, backend::WithGradient, composed::composed, normalisation},
+    radial::Profile,
 };
 
 type B = CubeBackend;
@@ -28,13 +29,19 @@ pub(in crate::ops::pairs) fn run(
     pairing: Pairing,
     gradient: bool,
 ) -> WithGradient<B> {
-    if !is_able(&points.device(), points.dtype()) {
+    let gaussian = match kernel.profile() {
+        Profile::Exponential => Some(false),
+        Profile::Gaussian => Some(true),
+        _ => None,
+    };
+    let gaussian = gaussian.filter(|_| is_able(&points.device(), points.dtype()));
+    let Some(gaussian) = gaussian else {
         return composed::<B>(points, labels, bandwidth, kernel, pairing, gradient);
-    }
+    };
     let (n, m) = (points.shape()[0], points.shape()[1]);
     let form = Form {
         euclidean: kernel.distance().is_euclidean(),
-        gaussian: kernel.is_gaussian(),
+        gaussian,
         diagonal: pairing == Pairing::All, // k_ii = 1, with half the weight of a pair i < j
         gradient,
     };

@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::{Gradients, PairKernel, Real, Residuals, Samples};
+use super::{Gradients, PairKernel, Radial, Real, Residuals, Samples};
+use crate::radial::curve::Value;
 
 /// Writes the sum of `h` of each block and adds to its gradient, if there is one; the sum of the
 /// stretches.
@@ -52,8 +53,8 @@ fn pairs<T: Real>(
     mut gradient: Option<Gradients<&mut [T]>>,
 ) -> (f64, f64) {
     let (points, d, m) = (samples.points, samples.d, samples.residual_size());
-    let rate = kernel.distance().scale() / bandwidth;
-    let (is_euclidean, is_gaussian) = (kernel.distance().is_euclidean(), kernel.is_gaussian());
+    let radial = Radial::new(kernel, bandwidth);
+    let is_euclidean = kernel.distance().is_euclidean();
     let (mut value, mut stretch) = (0.0, 0.0);
     for j in 1..samples.count() {
         for i in 0..j {
@@ -70,17 +71,9 @@ fn pairs<T: Real>(
             for c in 0..m {
                 product += residual(i, c) * residual(j, c);
             }
-            let distance = match is_euclidean {
-                false => separation,
-                true => separation.sqrt(),
-            };
-            let r = rate * distance;
-            let (k, slope, h_stretch) = match is_gaussian {
-                false => ((-r).exp(), -rate, r),
-                true => ((-0.5 * r * r).exp(), -rate * r, r * r),
-            };
+            let Value { kernel: k, slope } = radial.of(separation).value;
             value += k * product;
-            stretch += k * product * h_stretch;
+            stretch -= product * slope * separation;
             let Some(gradient) = &mut gradient else {
                 continue;
             };
@@ -90,10 +83,9 @@ fn pairs<T: Real>(
                 let direction = match is_euclidean {
                     _ if p == q => 0.0,
                     false => (p - q).signum(),
-                    true if distance == 0.0 => 0.0,
-                    true => (p - q) / distance,
+                    true => p - q,
                 };
-                let through_kernel = product * k * slope * direction;
+                let through_kernel = product * slope * direction;
                 add(&mut gradient.points[i * d + c], through_kernel);
                 add(&mut gradient.points[j * d + c], -through_kernel);
             }

@@ -16,25 +16,22 @@ use super::{
 };
 
 #[derive(Clone, Copy)]
-pub(super) struct Fused<R, C> {
-    pub radial: R,
+pub(super) struct Fused<C> {
+    pub radial: Radial,
     /// The coordinates' part of the separation.
     pub coordinate: C,
     /// How the gradient is summed.
     pub slopes: Slopes,
-    /// What points are multiplied with.
-    pub scale: f64,
     /// Whether long vectors may take exponents from the inner products of residuals.
     pub from_residuals: bool,
 }
 
-impl<R, C> Fused<R, C> {
-    pub fn new(radial: R, coordinate: C, slopes: Slopes) -> Self {
+impl<C> Fused<C> {
+    pub fn new(radial: Radial, coordinate: C, slopes: Slopes) -> Self {
         Self {
             radial,
             coordinate,
             slopes,
-            scale: 1.0,
             from_residuals: false,
         }
     }
@@ -42,7 +39,6 @@ impl<R, C> Fused<R, C> {
     /// The sums over all pairs; writes the gradient if there is one.
     pub fn run<T: Real>(self, samples: Samples<T>, gradient: Option<Gradients<&mut [T]>>) -> Totals
     where
-        R: Radial<T>,
         C: Coordinate<T>,
     {
         let by_label = self.slopes == Slopes::Merged && gradient.is_some();
@@ -55,11 +51,10 @@ impl<R, C> Fused<R, C> {
 
     fn short<T: Real>(self, sorted: &Sorted<T>, gradient: Option<Gradients<&mut [T]>>) -> Totals
     where
-        R: Radial<T>,
         C: Coordinate<T>,
     {
         let samples = &sorted.samples;
-        let points = &sorted.points(self.scale, true).with_halves();
+        let points = &sorted.points(1.0, true).with_halves();
         let residuals = &sorted.residuals(true);
         let pass = Pass {
             n: samples.count(),
@@ -94,20 +89,17 @@ impl<R, C> Fused<R, C> {
 
     fn long<T: Real>(self, sorted: &Sorted<T>, gradient: Option<Gradients<&mut [T]>>) -> Totals
     where
-        R: Radial<T>,
         C: Coordinate<T>,
     {
         let samples = &sorted.samples;
         let labels = &sorted.labels();
         let residuals = &sorted.residuals(false);
-        let points =
-            (!self.from_residuals).then(|| sorted.points(self.scale, !C::PRODUCT).with_halves());
+        let points = (!self.from_residuals).then(|| sorted.points(1.0, !C::PRODUCT).with_halves());
         let separations = match &points {
             Some(points) => Separations::Points(points, self.coordinate),
             None => Separations::Exponents(Exponents {
                 labels,
-                halves: sorted.halves(self.scale),
-                precision: T::new(self.scale * self.scale),
+                halves: sorted.halves(),
             }),
         };
         let pass = LongPass {
@@ -124,7 +116,7 @@ impl<R, C> Fused<R, C> {
             (Slopes::Merged, _) => LongSlopes::Merged(labels),
             (Slopes::Differences, Some(points)) => LongSlopes::Differences(points),
             (Slopes::Differences, None) => {
-                summed = sorted.points(self.scale, false);
+                summed = sorted.points(1.0, false);
                 LongSlopes::Differences(&summed)
             }
             (Slopes::Signs, _) => {

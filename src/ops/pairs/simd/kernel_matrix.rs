@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::{
     PairKernel, Real,
     layout::{PAIR, QUAD, Vectors, line, strip},
-    radial::{ExponentialEuclidean, ExponentialL1, GaussianEuclidean, GaussianL1, Radial},
+    radial::{Radial, Separation},
     similarity::{Coordinate, L1, SquaredEuclidean, similarity},
 };
 
@@ -27,13 +27,10 @@ pub(crate) fn host_kernel_matrix<T: Real>(
     let k = y.len() / d;
     let mut matrix = vec![T::new(0.0); x.len() / d * k];
     let (x, y) = (&vectors(x), &vectors(y));
-    let rate = kernel.distance().scale() / bandwidth;
-    let out = &mut matrix;
-    match (kernel.distance().is_euclidean(), kernel.is_gaussian()) {
-        (false, false) => fill(x, y, k, ExponentialL1(rate), L1, out),
-        (false, true) => fill(x, y, k, GaussianL1(rate), L1, out),
-        (true, false) => fill(x, y, k, ExponentialEuclidean(rate), SquaredEuclidean, out),
-        (true, true) => fill(x, y, k, GaussianEuclidean(rate), SquaredEuclidean, out),
+    let (radial, out) = (Radial::new(kernel, bandwidth), &mut matrix);
+    match radial.separation {
+        Separation::Magnitudes => fill(x, y, k, radial, L1, out),
+        _ => fill(x, y, k, radial, SquaredEuclidean, out),
     }
     matrix
 }
@@ -42,59 +39,53 @@ fn fill<T: Real>(
     x: &Vectors<T>,
     y: &Vectors<T>,
     k: usize,
-    radial: impl Radial<T>,
+    radial: Radial,
     coordinate: impl Coordinate<T>,
     matrix: &mut [T],
 ) {
     let rows = matrix.par_chunks_mut(k * strip::<T>()).enumerate();
     rows.for_each(|(index, matrix)| {
         let row = index * strip::<T>();
-        Arch::new().dispatch(Fill {
-            x,
-            y,
-            k,
-            row,
-            radial,
-            coordinate,
-            matrix,
-        });
+        for (quad, matrix) in matrix.chunks_mut(QUAD * k).enumerate() {
+            Arch::new().dispatch(Separations {
+                x,
+                y,
+                k,
+                row: row + quad * QUAD,
+                coordinate,
+                matrix: &mut *matrix,
+            });
+            radial.kernels(matrix);
+        }
     });
 }
 
-/// A strip's worth of rows.
-struct Fill<'a, T, R, C> {
+/// Writes the separations of a quad of rows.
+struct Separations<'a, T, C> {
     x: &'a Vectors<T>,
     y: &'a Vectors<T>,
     k: usize,
     row: usize,
-    radial: R,
     coordinate: C,
     matrix: &'a mut [T],
 }
 
-impl<T: Real, R: Radial<T>, C: Coordinate<T>> WithSimd for Fill<'_, T, R, C> {
+impl<T: Real, C: Coordinate<T>> WithSimd for Separations<'_, T, C> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { x, y, k, .. } = self;
+        let Self { x, y, k, row, .. } = self;
         let width = PAIR * T::width::<S>();
-        let quads = self.matrix.chunks_mut(QUAD * k);
-        for (row, matrix) in (self.row..).step_by(QUAD).zip(quads) {
-            for column in (0..k).step_by(width) {
-                let start = column % strip::<T>() / T::width::<S>();
-                debug_assert!(start < line::<T, S>());
-                let columns = (y, column / strip::<T>());
-                let block = similarity(simd, self.coordinate, (x, row), columns, start);
-                for (matrix, separations) in matrix.chunks_exact_mut(k).zip(block) {
-                    let mut values = separations;
-                    for value in &mut values {
-                        *value = self.radial.of(simd, *value).kernel;
-                    }
-                    let values = pulp::bytemuck::cast_slice::<_, T>(&values);
-                    let matrix = &mut matrix[column..k.min(column + width)];
-                    matrix.copy_from_slice(&values[..matrix.len()]);
-                }
+        for column in (0..k).step_by(width) {
+            let start = column % strip::<T>() / T::width::<S>();
+            debug_assert!(start < line::<T, S>());
+            let columns = (y, column / strip::<T>());
+            let block = similarity(simd, self.coordinate, (x, row), columns, start);
+            for (matrix, separations) in self.matrix.chunks_exact_mut(k).zip(block) {
+                let separations = pulp::bytemuck::cast_slice::<_, T>(&separations);
+                let matrix = &mut matrix[column..k.min(column + width)];
+                matrix.copy_from_slice(&separations[..matrix.len()]);
             }
         }
     }

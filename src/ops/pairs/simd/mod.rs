@@ -24,13 +24,11 @@ mod slope;
 mod sorted;
 mod weigh;
 
-use std::f64::consts::{LOG2_E, SQRT_2};
+use std::f64::consts::SQRT_2;
 
 use fused::Fused;
 pub(crate) use kernel_matrix::host_kernel_matrix;
-use radial::{
-    ExponentialEuclidean, ExponentialL1, GaussianEuclidean, GaussianExponent, GaussianL1,
-};
+use radial::{Radial, Separation};
 pub(super) use samples::Gradients;
 pub(crate) use samples::{Residuals, Samples};
 use slope::Slopes;
@@ -38,7 +36,7 @@ use weigh::Totals;
 
 use super::PairKernel;
 use crate::ops::simd::{
-    aligned, chunks, layout, product,
+    aligned, chunks, lanes, layout, product,
     real::{self, Real},
     similarity::{self, Exponent, L1, SquaredEuclidean},
     tile,
@@ -129,28 +127,26 @@ fn all_pairs<T: Real>(
     bandwidth: f64,
     gradient: Option<Gradients<&mut [T]>>,
 ) -> Totals {
-    let rate = kernel.distance().scale() / bandwidth;
-    let of_labels = matches!(samples.residuals, Residuals::Labels(_));
-    match (kernel.distance().is_euclidean(), kernel.is_gaussian()) {
-        (false, false) => Fused::new(ExponentialL1(rate), L1, Slopes::Signs).run(samples, gradient),
-        (false, true) => Fused::new(GaussianL1(rate), L1, Slopes::Signs).run(samples, gradient),
-        (true, false) => {
-            let radial = ExponentialEuclidean(rate);
-            Fused::new(radial, SquaredEuclidean, Slopes::Differences).run(samples, gradient)
-        }
-        (true, true)
-            if !of_labels
-                || bandwidth < MERGED_FROM
-                || samples.longest() * rate > EXPONENT_UP_TO =>
-        {
-            let radial = GaussianEuclidean(rate);
-            Fused::new(radial, SquaredEuclidean, Slopes::Differences).run(samples, gradient)
-        }
-        (true, true) => Fused {
-            scale: rate * LOG2_E.sqrt(),
-            from_residuals: LONGEST_RESIDUAL * rate <= EXPONENT_UP_TO,
-            ..Fused::new(GaussianExponent(rate), Exponent, Slopes::Merged)
-        }
-        .run(samples, gradient),
+    let radial = Radial::new(kernel, bandwidth);
+    if !kernel.distance().is_euclidean() {
+        return Fused::new(radial, L1, Slopes::Signs).run(samples, gradient);
     }
+    // a steep kernel is as one of a smaller bandwidth
+    let steepness = match samples.residuals {
+        Residuals::Labels(_) => kernel.profile().steepness(),
+        Residuals::Rows { .. } => f64::INFINITY,
+    };
+    let rate = radial.rate * steepness.sqrt();
+    if rate > MERGED_FROM.recip() || samples.longest() * rate > EXPONENT_UP_TO {
+        return Fused::new(radial, SquaredEuclidean, Slopes::Differences).run(samples, gradient);
+    }
+    let radial = Radial {
+        separation: Separation::Exponents,
+        ..radial
+    };
+    Fused {
+        from_residuals: LONGEST_RESIDUAL * rate <= EXPONENT_UP_TO,
+        ..Fused::new(radial, Exponent, Slopes::Merged)
+    }
+    .run(samples, gradient)
 }

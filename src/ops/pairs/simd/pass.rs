@@ -1,6 +1,6 @@
 //! One pass over all pairs `i < j` of short vectors: the sum of the pair statistic, and its gradient.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 use super::{
     aligned::Aligned,
@@ -9,7 +9,7 @@ use super::{
     layout::{Vectors, strip},
     radial::Radial,
     real::Real,
-    similarity::Coordinate,
+    similarity::{Coordinate, Inner, similarities},
     tile::Tile,
     weigh::{Totals, Weigh},
 };
@@ -18,11 +18,11 @@ use super::{
 const STRIPS: usize = 4;
 
 /// A pass with a kernel and the coordinates' part of its separation.
-pub(super) struct Pass<'a, T, R, C> {
+pub(super) struct Pass<'a, T, C> {
     pub n: usize,
     pub points: &'a Vectors<T>,
     pub residuals: &'a Vectors<T>,
-    pub radial: R,
+    pub radial: Radial,
     pub coordinate: C,
 }
 
@@ -33,7 +33,7 @@ struct Scratch<T> {
     mask: Aligned<T>,
 }
 
-impl<T: Real, R: Radial<T>, C: Coordinate<T>> Pass<'_, T, R, C> {
+impl<T: Real, C: Coordinate<T>> Pass<'_, T, C> {
     /// Over all pairs, on as many threads as rayon has: the same result for the same number.
     pub fn run<G: Gradient<T>>(&self, gradient: impl Fn() -> G + Sync) -> (Totals, G) {
         let tiles = self.n.div_ceil(strip::<T>());
@@ -100,15 +100,59 @@ impl<T: Real, R: Radial<T>, C: Coordinate<T>> Pass<'_, T, R, C> {
         if masked {
             tile.mask(&mut mask[..tile.len::<T>()]);
         }
-        Arch::new().dispatch(Weigh::<_, _, _, GRADIENT> {
-            tile,
-            points: self.points,
-            residuals: self.residuals,
-            radial: self.radial,
-            coordinate: self.coordinate,
-            mask: masked.then_some(&**mask),
+        let size = strip::<T>() * strip::<T>();
+        let (arch, mut totals) = (Arch::new(), Totals::default());
+        let tiles = first
+            .chunks_exact_mut(size)
+            .zip(second.chunks_exact_mut(size));
+        for ((k, strip), (first, second)) in tile.strips.clone().enumerate().zip(tiles) {
+            arch.dispatch(Similarities {
+                row: tile.row,
+                strip,
+                pass: self,
+                first: &mut *first,
+                second: &mut *second,
+            });
+            totals += arch.dispatch(Weigh::<_, GRADIENT> {
+                radial: self.radial,
+                mask: masked.then_some(&mask[k * size..(k + 1) * size]),
+                first,
+                second,
+            });
+        }
+        totals
+    }
+}
+
+/// Writes separations and inner products of residuals of a strip.
+struct Similarities<'a, T, C> {
+    row: usize,
+    strip: usize,
+    pass: &'a Pass<'a, T, C>,
+    first: &'a mut [T],
+    second: &'a mut [T],
+}
+
+impl<T: Real, C: Coordinate<T>> WithSimd for Similarities<'_, T, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { pass, row, .. } = self;
+        let rows = row..row + strip::<T>();
+        let (points, residuals) = (pass.points, pass.residuals);
+        let (of_points, of_residuals) = ((points, rows.clone()), (residuals, rows));
+        let columns = (points, self.strip);
+        let (first, second) = (self.first, self.second);
+        similarities(
+            simd,
+            pass.coordinate,
+            of_points,
+            columns,
             first,
-            second,
-        })
+            strip::<T>(),
+        );
+        let columns = (residuals, self.strip);
+        similarities(simd, Inner, of_residuals, columns, second, strip::<T>());
     }
 }

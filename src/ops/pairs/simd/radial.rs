@@ -1,140 +1,151 @@
-//! Radial kernels as functions of the separation that the tiles compute: `Σ_c |Δ_c|` or `Σ_c Δ_c²`, or
-//! an inner product that takes the place of the latter.
+//! Kernels as functions of the separation that the tiles compute: `Σ_c |Δ_c|` or `Σ_c Δ_c²`, or an inner
+//! product that takes the place of the latter.
 
-use std::f64::consts::{LN_2, LOG2_E};
+use pulp::{Arch, Scalar, Simd, WithSimd};
 
-use pulp::Simd;
+use super::{PairKernel, lanes::Lanes, real::Real};
+use crate::radial::{
+    Profile,
+    curve::{Curve, Numbers, Value},
+};
 
-use super::real::Real;
+/// `$body` with the [`Form`] of a [`Radial`].
+macro_rules! with_form {
+    ($radial:expr, $form:ident => $body:expr) => {{
+        use crate::{
+            ops::pairs::simd::radial::{OfDistance, OfSquare, Separation},
+            radial::curve::with_curve,
+        };
+        let radial = $radial;
+        match radial.separation {
+            Separation::Magnitudes => with_curve!(radial.profile, radial.rate, curve => {
+                let $form = OfDistance(curve);
+                $body
+            }),
+            squares => with_curve!(radial.profile, radial.rate, curve => {
+                let $form = OfSquare(curve, squares.unit());
+                $body
+            }),
+        }
+    }};
+}
+pub(super) use with_form;
 
-/// A kernel `k` of two vectors at a separation, and its derivatives.
-pub(super) struct Value<V> {
-    pub kernel: V,
-    /// `∂k/∂x_c` over `k` and over the derivative of a coordinate: `sign(x_c − y_c)` for the sum of
-    /// absolute differences, `x_c − y_c` for the sum of squares.
-    pub slope: V,
-    /// `ν ∂k/∂ν` over `k`, and over [`Radial::stretch_unit`].
-    pub stretch: V,
+/// A kernel at a bandwidth.
+#[derive(Clone, Copy)]
+pub(super) struct Radial {
+    pub profile: Profile,
+    /// The distance in bandwidths, over the separation or its root.
+    pub rate: f64,
+    pub separation: Separation,
 }
 
-/// A kernel, its bandwidth `ν` given.
-pub(super) trait Radial<T: Real>: Copy + Send + Sync {
-    /// Whether the gradient is summed as in [`Slopes::Merged`](super::slope::Slopes::Merged).
-    const MERGED: bool = false;
-
-    fn of<S: Simd>(self, simd: S, separation: T::Lanes<S>) -> Value<T::Lanes<S>>;
-
-    /// What multiplies the sums over stretches.
-    fn stretch_unit(self) -> f64;
+/// What a kernel is computed from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Separation {
+    /// `Σ|Δ|`
+    Magnitudes,
+    /// `ΣΔ²`
+    Squares,
+    /// `−½ ΣΔ²`, see [`Exponent`](super::similarity::Exponent); then the gradient is summed as in
+    /// [`Slopes::Merged`](super::slope::Slopes::Merged).
+    Exponents,
 }
 
-/// `exp(−r)`, `r = rate · Σ|Δ|`.
+impl Separation {
+    /// What it is multiplied with to be a sum over coordinates.
+    pub fn unit(self) -> f64 {
+        match self {
+            Self::Magnitudes | Self::Squares => 1.0,
+            Self::Exponents => -2.0,
+        }
+    }
+}
+
+impl Radial {
+    /// Of sums over coordinates.
+    pub fn new(kernel: PairKernel, bandwidth: f64) -> Self {
+        Self {
+            profile: kernel.profile(),
+            rate: kernel.distance().scale() / bandwidth,
+            separation: match kernel.distance().is_euclidean() {
+                false => Separation::Magnitudes,
+                true => Separation::Squares,
+            },
+        }
+    }
+
+    /// Of one pair.
+    pub fn of(self, separation: f64) -> At<f64> {
+        let n = Lanes::<_, f64>::new(Scalar);
+        with_form!(self, form => form.of(n, separation))
+    }
+
+    /// Writes the kernel in place of each separation.
+    pub fn kernels<T: Real>(self, separations: &mut [T]) {
+        let whole = separations.len() / MOST_LANES * MOST_LANES;
+        let (whole, rest) = separations.split_at_mut(whole);
+        let mut padded = [T::new(0.0); MOST_LANES];
+        padded[..rest.len()].copy_from_slice(rest);
+        for numbers in [whole, &mut padded] {
+            Arch::new().dispatch(Kernels(self, numbers));
+        }
+        rest.copy_from_slice(&padded[..rest.len()]);
+    }
+}
+
+/// Lanes of the widest vectors of the narrowest type.
+const MOST_LANES: usize = 16;
+
+/// A kernel at a separation.
+pub(super) struct At<N> {
+    /// The distance, or its square: `−ν ∂κ/∂ν` is its product with the slope.
+    pub separation: N,
+    pub value: Value<N>,
+}
+
+/// A profile with what it is computed from, known to the compiler.
+pub(super) trait Form: Copy {
+    fn of<N: Numbers>(self, n: N, separation: N::Number) -> At<N::Number>;
+}
+
 #[derive(Clone, Copy)]
-pub(super) struct ExponentialL1(pub f64);
-/// `exp(−r²/2)`, `r = rate · Σ|Δ|`.
+pub(super) struct OfDistance<C>(pub C);
+/// With the unit of squares, which are not below 0.
 #[derive(Clone, Copy)]
-pub(super) struct GaussianL1(pub f64);
-/// `exp(−r)`, `r = rate · (ΣΔ²)^½`.
-#[derive(Clone, Copy)]
-pub(super) struct ExponentialEuclidean(pub f64);
-/// `exp(−r²/2)`, `r = rate · (ΣΔ²)^½`.
-#[derive(Clone, Copy)]
-pub(super) struct GaussianEuclidean(pub f64);
-/// The same, from the exponent `−½ r² log₂e`, see [`Exponent`](super::similarity::Exponent).
-#[derive(Clone, Copy)]
-pub(super) struct GaussianExponent(pub f64);
+pub(super) struct OfSquare<C>(pub C, pub f64);
+
+impl<C: Curve> Form for OfDistance<C> {
+    #[inline(always)]
+    fn of<N: Numbers>(self, n: N, separation: N::Number) -> At<N::Number> {
+        let value = self.0.of_distance(n, separation.clone());
+        At { separation, value }
+    }
+}
+
+impl<C: Curve> Form for OfSquare<C> {
+    #[inline(always)]
+    fn of<N: Numbers>(self, n: N, separation: N::Number) -> At<N::Number> {
+        let separation = n.not_negative(n.scaled(separation, self.1));
+        let value = self.0.of_square(n, separation.clone());
+        At { separation, value }
+    }
+}
+
+struct Kernels<'a, T>(Radial, &'a mut [T]);
+
+impl<T: Real> WithSimd for Kernels<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        with_form!(self.0, form => kernels::<S, T, _>(simd, form, self.1));
+    }
+}
 
 #[inline(always)]
-fn splat<S: Simd, T: Real>(simd: S, x: f64) -> T::Lanes<S> {
-    T::splat(simd, T::new(x))
-}
-
-/// `exp(factor · x)`
-#[inline(always)]
-fn exp<S: Simd, T: Real>(simd: S, factor: f64, x: T::Lanes<S>) -> T::Lanes<S> {
-    let factor = splat::<S, T>(simd, factor * LOG2_E);
-    T::exp2(simd, T::mul(simd, x, factor))
-}
-
-impl<T: Real> Radial<T> for ExponentialL1 {
-    #[inline(always)]
-    fn of<S: Simd>(self, simd: S, separation: T::Lanes<S>) -> Value<T::Lanes<S>> {
-        Value {
-            kernel: exp::<S, T>(simd, -self.0, separation),
-            slope: splat::<S, T>(simd, -self.0),
-            stretch: separation,
-        }
-    }
-
-    fn stretch_unit(self) -> f64 {
-        self.0
-    }
-}
-
-impl<T: Real> Radial<T> for GaussianL1 {
-    #[inline(always)]
-    fn of<S: Simd>(self, simd: S, separation: T::Lanes<S>) -> Value<T::Lanes<S>> {
-        let precision = self.0 * self.0;
-        let squared = T::mul(simd, separation, separation);
-        Value {
-            kernel: exp::<S, T>(simd, -0.5 * precision, squared),
-            slope: T::mul(simd, separation, splat::<S, T>(simd, -precision)),
-            stretch: squared,
-        }
-    }
-
-    fn stretch_unit(self) -> f64 {
-        self.0 * self.0
-    }
-}
-
-impl<T: Real> Radial<T> for ExponentialEuclidean {
-    #[inline(always)]
-    fn of<S: Simd>(self, simd: S, separation: T::Lanes<S>) -> Value<T::Lanes<S>> {
-        let distance = T::sqrt(simd, separation);
-        // where the distance is 0 the differences are, and any finite slope will do
-        let positive = T::max(simd, distance, splat::<S, T>(simd, T::TINY));
-        Value {
-            kernel: exp::<S, T>(simd, -self.0, distance),
-            slope: T::div(simd, splat::<S, T>(simd, -self.0), positive),
-            stretch: distance,
-        }
-    }
-
-    fn stretch_unit(self) -> f64 {
-        self.0
-    }
-}
-
-impl<T: Real> Radial<T> for GaussianEuclidean {
-    #[inline(always)]
-    fn of<S: Simd>(self, simd: S, separation: T::Lanes<S>) -> Value<T::Lanes<S>> {
-        let precision = self.0 * self.0;
-        Value {
-            kernel: exp::<S, T>(simd, -0.5 * precision, separation),
-            slope: splat::<S, T>(simd, -precision),
-            stretch: separation,
-        }
-    }
-
-    fn stretch_unit(self) -> f64 {
-        self.0 * self.0
-    }
-}
-
-impl<T: Real> Radial<T> for GaussianExponent {
-    const MERGED: bool = true;
-
-    #[inline(always)]
-    fn of<S: Simd>(self, simd: S, exponent: T::Lanes<S>) -> Value<T::Lanes<S>> {
-        Value {
-            kernel: T::exp2(simd, exponent),
-            slope: splat::<S, T>(simd, -self.0 * self.0),
-            stretch: exponent,
-        }
-    }
-
-    fn stretch_unit(self) -> f64 {
-        -2.0 * LN_2
+fn kernels<S: Simd, T: Real, F: Form>(simd: S, form: F, separations: &mut [T]) {
+    for x in T::lanes_mut::<S>(separations) {
+        *x = form.of(Lanes::<S, T>::new(simd), *x).value.kernel;
     }
 }

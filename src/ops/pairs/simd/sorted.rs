@@ -39,12 +39,12 @@ impl<'a, T: Real> Sorted<'a, T> {
         })
     }
 
-    /// `−½|x|²` of the points times a factor, padded.
-    pub fn halves(&self, factor: f64) -> Aligned<T> {
+    /// `−½|x|²` of the points, padded.
+    pub fn halves(&self) -> Aligned<T> {
         let (n, d) = (self.order.len(), self.samples.d);
         let mut halves = Aligned::zeros(n.next_multiple_of(strip::<T>()));
         for_each_chunk(&mut halves[..n], 1, d, |(place, half)| {
-            half[0] = T::new(-0.5 * factor * factor * squared_length(self.point(place)));
+            half[0] = T::new(-0.5 * squared_length(self.point(place)));
         });
         halves
     }

@@ -5,25 +5,21 @@ use std::ops::AddAssign;
 use pulp::{Simd, WithSimd};
 
 use super::{
-    layout::{Vectors, strip},
-    radial::Radial,
+    lanes::Lanes,
+    radial::{Form, Radial, Separation, with_form},
     real::Real,
-    similarity::{Coordinate, Inner, similarities},
-    tile::Tile,
 };
+use crate::radial::curve::Value;
 
 /// Vectors of pairs that are weighed at once: each waits long for its exponential.
 const UNROLLED: usize = 4;
 
-/// With a gradient, for each pair is written, with `k` the kernel, `g` the inner product of the residuals
-/// and `s = g·∂k` the slope: `s`, and `−k` or `s − k`, see [`Radial::MERGED`].
-pub(super) struct Weigh<'a, T, R, C, const GRADIENT: bool> {
-    pub tile: &'a Tile,
-    pub points: &'a Vectors<T>,
-    pub residuals: &'a Vectors<T>,
-    pub radial: R,
-    pub coordinate: C,
-    /// 1 for pairs that count, else 0; all count if there is none. These three `[strip][row][column]`.
+/// Takes separations in `first` and inner products of residuals in `second`. With a gradient, for each pair
+/// is written, with `k` the kernel, `g` the inner product of the residuals and `s = g·∂k` the slope: `s`, and
+/// `−k`, or `s − k` for [`Slopes::Merged`](super::slope::Slopes::Merged).
+pub(super) struct Weigh<'a, T, const GRADIENT: bool> {
+    pub radial: Radial,
+    /// 1 for pairs that count, else 0; all count if there is none.
     pub mask: Option<&'a [T]>,
     pub first: &'a mut [T],
     pub second: &'a mut [T],
@@ -45,81 +41,58 @@ impl AddAssign for Totals {
     }
 }
 
-impl<T, R, C, const GRADIENT: bool> WithSimd for Weigh<'_, T, R, C, GRADIENT>
-where
-    T: Real,
-    R: Radial<T>,
-    C: Coordinate<T>,
-{
+impl<T: Real, const GRADIENT: bool> WithSimd for Weigh<'_, T, GRADIENT> {
     type Output = Totals;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Totals {
-        let Self {
-            tile,
-            points,
-            residuals,
-            ..
-        } = self;
-        let zero = T::splat(simd, T::new(0.0));
-        let mut sums = [[zero; UNROLLED]; 2]; // value and stretch
-        let strip_width = strip::<T>();
-        let size = strip_width * strip_width;
-        let rows = tile.row..tile.row + strip_width;
-        let strips = tile.strips.clone().zip(self.first.chunks_exact_mut(size));
-        for (k, ((strip, first), second)) in
-            strips.zip(self.second.chunks_exact_mut(size)).enumerate()
-        {
-            similarities(
-                simd,
-                self.coordinate,
-                (points, rows.clone()),
-                (points, strip),
-                first,
-                strip_width,
-            );
-            similarities(
-                simd,
-                Inner,
-                (residuals, rows.clone()),
-                (residuals, strip),
-                second,
-                strip_width,
-            );
-            let mask = self.mask.map(|mask| &mask[k * size..][..size]);
-            weigh::<S, T, R, GRADIENT>(simd, self.radial, first, second, mask, &mut sums);
-        }
-        totals::<S, T, R>(simd, self.radial, sums)
+        let merged = self.radial.separation == Separation::Exponents;
+        let merged = T::new(f64::from(u8::from(merged)));
+        with_form!(self.radial, form => weigh::<S, T, _, GRADIENT>(
+            simd,
+            form,
+            T::splat(simd, merged),
+            (self.first, self.second),
+            self.mask,
+        ))
     }
 }
 
-/// The same of separations in `first` and inner products of residuals in `second`.
-pub(super) struct WeighComputed<'a, T, R, const GRADIENT: bool> {
-    pub radial: R,
-    pub mask: Option<&'a [T]>,
-    pub first: &'a mut [T],
-    pub second: &'a mut [T],
-}
-
-impl<T: Real, R: Radial<T>, const GRADIENT: bool> WithSimd for WeighComputed<'_, T, R, GRADIENT> {
-    type Output = Totals;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Totals {
-        let mut sums = [[T::splat(simd, T::new(0.0)); UNROLLED]; 2];
-        let Self { radial, mask, .. } = self;
-        weigh::<S, T, R, GRADIENT>(simd, radial, self.first, self.second, mask, &mut sums);
-        totals::<S, T, R>(simd, radial, sums)
-    }
-}
-
-/// Of the sums of values and stretches.
+/// From separations and inner products of residuals to what is written.
 #[inline(always)]
-fn totals<S: Simd, T: Real, R: Radial<T>>(
+fn weigh<S: Simd, T: Real, F: Form, const GRADIENT: bool>(
     simd: S,
-    radial: R,
-    [value, stretch]: [[T::Lanes<S>; UNROLLED]; 2],
+    form: F,
+    merged: T::Lanes<S>,
+    (first, second): (&mut [T], &mut [T]),
+    mask: Option<&[T]>,
 ) -> Totals {
+    let zero = T::splat(simd, T::new(0.0));
+    let [mut value, mut stretch] = [[zero; UNROLLED]; 2];
+    let first = T::lanes_mut::<S>(first).chunks_exact_mut(UNROLLED);
+    let second = T::lanes_mut::<S>(second).chunks_exact_mut(UNROLLED);
+    let mask = mask.map(T::lanes::<S>);
+    for (k, (first, second)) in first.zip(second).enumerate() {
+        for v in 0..UNROLLED {
+            let at = form.of(Lanes::<S, T>::new(simd), first[v]);
+            let Value {
+                mut kernel,
+                mut slope,
+            } = at.value;
+            if let Some(mask) = mask {
+                let mask = mask[k * UNROLLED + v];
+                kernel = T::mul(simd, kernel, mask);
+                slope = T::mul(simd, slope, mask);
+            }
+            value[v] = T::mul_add(simd, kernel, second[v], value[v]);
+            if GRADIENT {
+                let slope = T::mul(simd, slope, second[v]);
+                stretch[v] = T::mul_add(simd, slope, at.separation, stretch[v]);
+                first[v] = slope;
+                second[v] = T::sub(simd, T::mul(simd, merged, slope), kernel);
+            }
+        }
+    }
     let total = |sums: [T::Lanes<S>; UNROLLED]| {
         let mut total = sums[0];
         for &sum in &sums[1..] {
@@ -129,40 +102,6 @@ fn totals<S: Simd, T: Real, R: Radial<T>>(
     };
     Totals {
         value: total(value),
-        stretch: radial.stretch_unit() * total(stretch),
-    }
-}
-
-/// From separations and inner products of residuals to what is written.
-#[inline(always)]
-fn weigh<S: Simd, T: Real, R: Radial<T>, const GRADIENT: bool>(
-    simd: S,
-    radial: R,
-    first: &mut [T],
-    second: &mut [T],
-    mask: Option<&[T]>,
-    [value, stretch]: &mut [[T::Lanes<S>; UNROLLED]; 2],
-) {
-    let zero = T::splat(simd, T::new(0.0));
-    let first = T::lanes_mut::<S>(first).chunks_exact_mut(UNROLLED);
-    let second = T::lanes_mut::<S>(second).chunks_exact_mut(UNROLLED);
-    let mask = mask.map(T::lanes::<S>);
-    for (k, (first, second)) in first.zip(second).enumerate() {
-        for v in 0..UNROLLED {
-            let radial = radial.of(simd, first[v]);
-            let kernel = match mask {
-                Some(mask) => T::mul(simd, radial.kernel, mask[k * UNROLLED + v]),
-                None => radial.kernel,
-            };
-            let h = T::mul(simd, kernel, second[v]);
-            value[v] = T::add(simd, value[v], h);
-            if GRADIENT {
-                let slope = T::mul(simd, h, radial.slope);
-                let from = if R::MERGED { slope } else { zero };
-                stretch[v] = T::mul_add(simd, h, radial.stretch, stretch[v]);
-                first[v] = slope;
-                second[v] = T::sub(simd, from, kernel);
-            }
-        }
+        stretch: -total(stretch),
     }
 }

@@ -30,7 +30,7 @@ fn pair_statistics() {
             let pairings: Vec<_> = [Pairing::All].into_iter().chain(blocks).collect();
             for distance in [Distance::TotalVariation, Distance::Euclidean] {
                 for profile in [Profile::Exponential, Profile::Gaussian] {
-                    let kernel = PairKernel::new(distance, profile).unwrap();
+                    let kernel = PairKernel::new(distance, profile);
                     for &pairing in &pairings {
                         let name = format!("{n} × {m} {kernel:?} {pairing:?}");
                         let statistic = |device: &Device, require: bool| {
@@ -80,7 +80,7 @@ fn residual_statistics() {
             (Distance::Euclidean, Profile::Gaussian),
         ] {
             for pairing in [Pairing::All, Pairing::Blocks { size: 18 }] {
-                let kernel = PairKernel::new(distance, profile).unwrap();
+                let kernel = PairKernel::new(distance, profile);
                 let [x, r] =
                     [&rows, &residuals].map(|x| tensor_on(x, device, dtype).require_grad());
                 let bandwidth = Tensor::<1>::from_data([0.4], (device, dtype)).require_grad();

@@ -15,14 +15,12 @@ use crate::ops::pairs::simd::{aligned::Aligned, layout::Rows, real::Real};
 pub(in crate::ops::pairs::simd) struct Exponents<'a, T> {
     /// Of each sample, padded.
     pub labels: &'a [u32],
-    /// `−½ s²|p|²` of each point, padded, with the scale `s`.
+    /// `−½ |p|²` of each point, padded.
     pub halves: Aligned<T>,
-    /// `s²`
-    pub precision: T,
 }
 
 impl<T: Real> Exponents<'_, T> {
-    /// Writes `−½ s²|p_i − p_j|²` for the pairs of a tile, from `δ_i·δ_j`; all `[row][column]`.
+    /// Writes `−½ |p_i − p_j|²` for the pairs of a tile, from `δ_i·δ_j`; all `[row][column]`.
     pub(super) fn write(
         &self,
         tile: &LongTile,
@@ -40,7 +38,6 @@ impl<T: Real> Exponents<'_, T> {
                 label,
                 residual: residuals.row(i),
                 own: self.halves[i],
-                precision: self.precision,
                 labels: &self.labels[columns.clone()],
                 halves: &self.halves[columns.clone()],
                 of_label: side_by_side.coordinate(label as usize, columns),
@@ -57,12 +54,11 @@ struct Line<'a, T> {
     label: u32,
     /// `δ_i`
     residual: &'a [T],
-    /// `−½ s²|p_i|²`
+    /// `−½ |p_i|²`
     own: T,
-    precision: T,
     /// `y_j`
     labels: &'a [u32],
-    /// `−½ s²|p_j|²`
+    /// `−½ |p_j|²`
     halves: &'a [T],
     /// `δ_j[y_i]`
     of_label: &'a [T],
@@ -83,7 +79,7 @@ impl<T: Real> WithSimd for Line<'_, T> {
         let others = self.products.iter().zip(self.of_label).zip(self.halves);
         for (x, ((&product, &other), &half)) in self.exponents.iter_mut().zip(others) {
             let inner = product.plus(x.minus(other));
-            *x = inner.times(self.precision).plus(self.own.plus(half));
+            *x = inner.plus(self.own.plus(half));
         }
     }
 }

@@ -18,7 +18,7 @@ use super::{
     real::Real,
     similarity::{Coordinate, similarities},
     tile::mask_row,
-    weigh::{Totals, WeighComputed},
+    weigh::{Totals, Weigh},
 };
 pub(super) use exponents::Exponents;
 use panels::Panels;
@@ -32,10 +32,10 @@ const COLUMNS: usize = 256;
 const A_THREAD: usize = 4;
 
 /// A pass with a kernel and the coordinates' part of its separation.
-pub(super) struct LongPass<'a, T, R, C> {
+pub(super) struct LongPass<'a, T, C> {
     pub n: usize,
     pub residuals: &'a Vectors<T>,
-    pub radial: R,
+    pub radial: Radial,
     pub separations: Separations<'a, T, C>,
 }
 
@@ -68,7 +68,7 @@ struct Scratch<T> {
     mask: Aligned<T>,
 }
 
-impl<T: Real, R: Radial<T>, C: Coordinate<T>> LongPass<'_, T, R, C> {
+impl<T: Real, C: Coordinate<T>> LongPass<'_, T, C> {
     /// Over all pairs, on as many threads as rayon has: the same result for the same number.
     pub fn run(&self, gradient: Option<&Long<T>>) -> (Totals, Option<Sums<T>>) {
         let padded = self.residuals.rows.count();
@@ -146,7 +146,7 @@ impl<T: Real, R: Radial<T>, C: Coordinate<T>> LongPass<'_, T, R, C> {
                 mask_row(self.n, i, columns.start, mask);
             }
         }
-        Arch::new().dispatch(WeighComputed::<_, _, GRADIENT> {
+        Arch::new().dispatch(Weigh::<_, GRADIENT> {
             radial: self.radial,
             mask: is_masked.then_some(mask),
             first,

@@ -1,0 +1,126 @@
+//! Fused against composed, with gradients.
+
+use super::*;
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn short_vectors_agree_with_the_composition(
+        n in 2usize..140, m in 2usize..14, which in 0usize..KERNELS, form in 0usize..4,
+        bandwidth in 0.02f64..3.0, sharpness in 0.5f64..6.0, seed: u64,
+    ) {
+        let rows = predictions(n, m, sharpness, seed);
+        let labels = random_labels(n, m, &mut rng(seed ^ 1));
+        let form = [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(2), SkceForm::Block(n.div_ceil(2).max(2))][form];
+        agree(Skce::new(kernel(which, Bandwidth::Fixed(bandwidth)), form), &rows, &labels)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(48))]
+
+    #[test]
+    fn matrix_kernels_agree_with_the_composition(
+        n in 2usize..140, m in 2usize..14, which in 0usize..KERNELS, form in 0usize..4,
+        bandwidth in 0.02f64..3.0, sharpness in 0.5f64..6.0, seed: u64,
+    ) {
+        let rows = predictions(n, m, sharpness, seed);
+        let labels = random_labels(n, m, &mut rng(seed ^ 1));
+        let form = [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(2), SkceForm::Block(n.div_ceil(2).max(2))][form];
+        let kernel = matrix_kernel(kernel(which, Bandwidth::Fixed(bandwidth)), m, seed ^ 2);
+        agree(Skce::new(kernel, form), &rows, &labels)?;
+    }
+}
+
+/// Points and residuals of different lengths, on either side of what is long.
+#[test]
+fn long_residuals_agree_with_the_composition() {
+    for (n, m) in [(33, 64), (70, 110), (290, 50)] {
+        let rows = predictions(n, m, 3.0, n as u64);
+        let labels = random_labels(n, m, &mut rng(3));
+        for which in 0..KERNELS {
+            let kernel = matrix_kernel(kernel(which, Bandwidth::Fixed(0.4)), m, 4);
+            agree(Skce::unbiased(kernel), &rows, &labels).unwrap();
+        }
+    }
+}
+
+#[test]
+fn long_vectors_agree_with_the_composition() {
+    for (n, m) in [(5, 49), (33, 64), (70, 101)] {
+        let rows = predictions(n, m, 3.0, n as u64);
+        let labels = random_labels(n, m, &mut rng(3));
+        for which in 0..KERNELS {
+            for bandwidth in [0.03, 0.3, 0.5] {
+                let kernel = kernel(which, Bandwidth::Fixed(bandwidth));
+                agree(Skce::unbiased(kernel), &rows, &labels).unwrap();
+            }
+        }
+    }
+}
+
+/// Enough samples for several tiles of rows and of columns, and for several threads.
+#[test]
+fn many_long_vectors_agree_with_the_composition() {
+    let (n, m) = (290, 50);
+    let rows = predictions(n, m, 3.0, 11);
+    let labels = random_labels(n, m, &mut rng(12));
+    for (which, form) in [
+        (0, SkceForm::Unbiased),
+        (1, SkceForm::Block(145)),
+        (4, SkceForm::Unbiased),
+        (5, SkceForm::Biased),
+        (5, SkceForm::Block(97)),
+    ] {
+        let kernel = kernel(which, Bandwidth::Fixed(0.4));
+        agree(Skce::new(kernel, form), &rows, &labels).unwrap();
+    }
+}
+
+/// Estimates of blocks, as tests read them: those of a kernel with a matrix are composed.
+#[test]
+fn block_estimates_agree_with_the_composition() {
+    let rows = predictions(203, 4, 3.0, 13);
+    let predictions = categorical(&rows);
+    let labels = labels(&random_labels(203, 4, &mut rng(14)));
+    let identity: Vec<Vec<f64>> = (0..4)
+        .map(|k| (0..4).map(|l| f64::from(k == l)).collect())
+        .collect();
+    for which in 0..KERNELS {
+        for size in [2, 5, 40, 101] {
+            let kernel = kernel(which, Bandwidth::Fixed(0.3));
+            let composed = MatrixKernel::new(kernel, &identity).unwrap();
+            let fused = AsymptoticBlockSkceTest::new(kernel, size);
+            let composed = AsymptoticBlockSkceTest::new(composed, size);
+            let found = fused.evaluate(&predictions, &labels, &mut rng(0)).unwrap();
+            let expected = composed
+                .evaluate(&predictions, &labels, &mut rng(0))
+                .unwrap();
+            assert_relative_eq!(
+                found.estimate(),
+                expected.estimate(),
+                epsilon = 1e-14,
+                max_relative = 1e-12
+            );
+            assert_relative_eq!(
+                found.statistic(),
+                expected.statistic(),
+                max_relative = 1e-10
+            );
+        }
+    }
+}
+
+/// Enough samples for several tiles and threads.
+#[test]
+fn many_samples_agree_with_the_composition() {
+    let rows = predictions(517, 10, 3.0, 5);
+    let labels = random_labels(517, 10, &mut rng(6));
+    for which in 0..KERNELS {
+        let kernel = kernel(which, Bandwidth::Fixed(0.4));
+        for form in [SkceForm::Unbiased, SkceForm::Block(100)] {
+            agree(Skce::new(kernel, form), &rows, &labels).unwrap();
+        }
+    }
+}

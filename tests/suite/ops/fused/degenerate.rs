@@ -1,0 +1,166 @@
+//! Degenerate input, refused input, and what has no fused pass.
+
+use super::*;
+
+#[test]
+#[should_panic(expected = "4 points but 3 residuals")]
+fn residuals_for_each_point() {
+    let [points, residuals] = [4, 3].map(|n| tensor(&predictions(n, 3, 1.0, 1)));
+    let bandwidth = Tensor::<1>::ones([1], (&points.device(), points.dtype()));
+    let kernel = Kernel::gaussian().fused().unwrap();
+    residual_statistic(points, residuals, bandwidth, kernel, Pairing::All);
+}
+
+/// A network drives all probabilities to 0 or 1: finite, and as composed.
+#[test]
+fn saturated_logits() {
+    let logits: Vec<Vec<f64>> = (0..50)
+        .map(|i| {
+            (0..4)
+                .map(|c| {
+                    if c == i % 4 {
+                        200.0
+                    } else {
+                        -200.0 * (c as f64)
+                    }
+                })
+                .collect()
+        })
+        .collect();
+    let classes = random_labels(50, 4, &mut rng(14));
+    for which in 0..KERNELS {
+        let skce = Skce::unbiased(kernel(which, Bandwidth::Median));
+        let gradient = crate::loss::gradient(&logits, |z| {
+            skce.value(
+                &of_probabilities(activation::softmax(z, 1)),
+                &labels(&classes),
+            )
+        });
+        assert!(gradient.iter().all(|g| g.is_finite()));
+        let rows: Vec<_> = logits.iter().map(|row| softmax(row)).collect();
+        agree(skce, &rows, &classes).unwrap();
+    }
+}
+
+#[test]
+#[should_panic(expected = "row 1: the label is 3, expected a class in 0..3")]
+fn labels_out_of_range_panic() {
+    let skce = Skce::unbiased(Kernel::gaussian());
+    skce.value(
+        &of_probabilities(tensor(&predictions(4, 3, 1.0, 1))),
+        &labels(&[0, 3, 2, 0]),
+    );
+}
+
+/// Training has diverged: NaN, as composed, and no panic.
+#[test]
+fn points_that_are_not_finite_give_nan() {
+    for value in [f64::NAN, f64::INFINITY] {
+        let mut rows = predictions(40, 3, 3.0, 17);
+        rows[7][1] = value;
+        let classes = random_labels(40, 3, &mut rng(18));
+        for which in 0..KERNELS {
+            for bandwidth in [Bandwidth::Median, Bandwidth::Fixed(0.5)] {
+                for form in [SkceForm::Unbiased, SkceForm::Block(4)] {
+                    let skce = Skce::new(kernel(which, bandwidth), form);
+                    let (value, _) =
+                        value_and_gradient(&skce, &rows, &labels(&classes), DType::F32);
+                    assert!(value.is_nan(), "{skce:?}: {value}");
+                }
+            }
+        }
+    }
+}
+
+/// Points need not be probabilities: the signs of differences are right at any scale.
+#[test]
+fn points_of_any_scale() {
+    let kernel = PairKernel::new(Distance::L1, Profile::Exponential);
+    let rows: Vec<Vec<f64>> = (0..33)
+        .map(|i| (0..3).map(|c| f64::from((i * 7 + c * 5) % 33)).collect())
+        .collect();
+    let classes = random_labels(33, 3, &mut rng(19));
+    let gradient = |factor: f64, dtype: DType| {
+        let rows: Vec<Vec<f64>> = rows
+            .iter()
+            .map(|row| row.iter().map(|x| x * factor).collect())
+            .collect();
+        let points = tensor_on(&rows, &device().autodiff(), dtype).require_grad();
+        let bandwidth = TensorData::new(vec![30.0 * factor], [1]);
+        let bandwidth = Tensor::<1>::from_data(bandwidth, (&points.device(), dtype));
+        let pairing = Pairing::Blocks { size: 33 };
+        let value = pair_statistic(points.clone(), labels(&classes), bandwidth, kernel, pairing);
+        vector(points.grad(&value.backward()).unwrap())
+    };
+    for factor in [1.0, 1e3] {
+        let (found, expected) = (gradient(factor, DType::F32), gradient(factor, DType::F64));
+        let largest = expected.iter().fold(0.0f64, |a, g| a.max(g.abs()));
+        for (a, b) in found.iter().zip(&expected) {
+            assert!((a - b).abs() < 1e-5 * largest, "{a}, not {b}");
+        }
+    }
+}
+
+#[test]
+fn half_precision_is_composed() {
+    let rows = predictions(20, 3, 2.0, 20);
+    let points = tensor(&rows).cast(DType::F16);
+    let classes = labels(&random_labels(20, 3, &mut rng(21)));
+    let skce = Skce::unbiased(Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(0.5)));
+    let expected = scalar(skce.value(&of_probabilities(tensor(&rows)), &classes));
+    let found = scalar(skce.value(&of_probabilities(points), &classes));
+    assert!((found - expected).abs() < 0.01, "{found}, not {expected}");
+}
+
+fn statistic(points: &[Vec<f64>], classes: &[usize], bandwidth: f64) {
+    let points = tensor(points);
+    let bandwidth = Tensor::from_data([bandwidth], (&points.device(), points.dtype()));
+    let kernel = PairKernel::new(Distance::Euclidean, Profile::Gaussian);
+    pair_statistic(points, labels(classes), bandwidth, kernel, Pairing::All);
+}
+
+#[test]
+#[should_panic(expected = "the kernel bandwidth is -1, expected a positive finite number")]
+fn bandwidths_must_be_positive() {
+    statistic(&predictions(4, 3, 1.0, 1), &[0, 1, 2, 0], -1.0);
+}
+
+#[test]
+#[should_panic(expected = "4 points but 3 labels")]
+fn points_need_labels() {
+    statistic(&predictions(4, 3, 1.0, 1), &[0, 1, 2], 1.0);
+}
+
+/// The reference is the reference: to the last bit, a composed estimate is made of a Gram matrix of
+/// tensor operations, for classes and for a tensor product of kernels. In vectors the last digits differ.
+#[test]
+fn composed_estimates_use_tensor_operations_only() {
+    let mut others = 0;
+    let sizes = [3, 4, 5, 6, 7, 8, 9, 120];
+    for (which, n) in (0..KERNELS).flat_map(|which| sizes.map(|n| (which, n))) {
+        let rows = predictions(n, 4, 2.0, n as u64);
+        let classes = labels(&random_labels(n, 4, &mut rng(42)));
+        let kernel = kernel(which, Bandwidth::Fixed(0.3));
+        let points = tensor_on(&rows, &device(), DType::F32);
+        let predictions = Categorical::from_probabilities(points.clone()).unwrap();
+        let one_hot: Tensor<2> = classes.clone().one_hot(4).float().cast(DType::F32);
+        let residuals = one_hot - points.clone();
+        let gram: Tensor<2> = kernel.gram(points.unsqueeze()).squeeze_dim(0);
+        let h = gram * residuals.clone().matmul(residuals.transpose());
+        let estimate = |computation| {
+            let skce = Skce::biased(kernel).with_computation(computation);
+            skce.estimate(&predictions, &classes).unwrap()
+        };
+        let expected = scalar(h.sum()) / (n * n) as f64;
+        assert_eq!(estimate(Computation::Composed), expected, "{kernel:?}");
+
+        let skce = Skce::biased(TensorKernel::new(kernel, White));
+        let auto = skce.estimate(&predictions, &classes).unwrap();
+        let skce = skce.with_computation(Computation::Composed);
+        let composed = skce.estimate(&predictions, &classes).unwrap();
+        let h = skce.kernel.h(&predictions, &classes, 1);
+        assert_eq!(composed, scalar(h.sum()) / (n * n) as f64, "{kernel:?}");
+        others += usize::from(auto != composed && estimate(Computation::Fused) != expected);
+    }
+    assert!(others > 0, "vectors give the same digits");
+}
