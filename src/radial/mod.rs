@@ -1,6 +1,7 @@
 //! Distances and radial profiles, which [`kernel`](crate::kernel), [`ops`](crate::ops) and
 //! [`distribution`](crate::distribution) share.
 
+pub(crate) mod curve;
 mod distance;
 mod profile;
 

@@ -1,4 +1,4 @@
-//! The power of two of non-positive numbers, a vector at a time; kernels have `log₂e` in their rate.
+//! The power of two of numbers up to 16, a vector at a time; kernels have `log₂e` in their rate.
 //!
 //! `2^x = 2^k·2^f` with `k = round(x)` and `f = x − k`, `|f| ≤ ½`, by a polynomial in `f`. The error is
 //! below 2 units in the last place; below the smallest normal number the result stays there instead of

@@ -2,7 +2,10 @@
 
 use std::fmt::Debug;
 
-use pulp::{Simd, bytemuck::Pod};
+use pulp::{
+    Simd,
+    bytemuck::{self, Pod},
+};
 
 /// A floating-point type and its vectors `Lanes<S>` on the instruction set `S`.
 pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
@@ -49,13 +52,20 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
     /// `2^k` from `k + bias + 1.5 · 2^(digits − 1)`, see [`exp2`](super::exp2).
     fn power_of_two<S: Simd>(simd: S, shifted: Self::Lanes<S>) -> Self::Lanes<S>;
 
+    /// `k` and `m` of positive normal numbers `2^k·m` with `√½ ≤ m < √2`.
+    fn split<S: Simd>(simd: S, x: Self::Lanes<S>) -> (Self::Lanes<S>, Self::Lanes<S>);
+    /// `y` where `x` is at least the smallest normal number, else 0.
+    fn where_normal<S: Simd>(simd: S, x: Self::Lanes<S>, y: Self::Lanes<S>) -> Self::Lanes<S>;
+
     /// Lanes in a vector.
     fn width<S: Simd>() -> usize {
         size_of::<Self::Lanes<S>>() / size_of::<Self>()
     }
 
-    /// `2^x` for `x ≤ 0`, see [`exp2`](super::exp2).
+    /// `2^x` for `x ≤ 16`, see [`exp2`](super::exp2).
     fn exp2<S: Simd>(simd: S, x: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// `log₂x` of positive normal numbers, see [`log2`](super::log2).
+    fn log2<S: Simd>(simd: S, x: Self::Lanes<S>) -> Self::Lanes<S>;
 }
 
 /// `$body` with `$T` the type of the dtype, f32 or f64.
@@ -89,7 +99,10 @@ macro_rules! by_pulp {
 }
 
 macro_rules! impl_real {
-    ($t:ident, $tiny:expr, $huge:expr, $exp2:path, |$simd:ident, $bits:ident| $shift:expr) => {
+    (
+        $t:ident as $u:ident, $tiny:expr, $huge:expr, $exp2:path, $remainder:path,
+        |$simd:ident, $bits:ident| $shift:expr
+    ) => {
         pastey::paste! {
             impl Real for $t {
                 type Lanes<S: Simd> = S::[<$t s>];
@@ -156,6 +169,44 @@ macro_rules! impl_real {
                 fn exp2<S: Simd>(simd: S, x: Self::Lanes<S>) -> Self::Lanes<S> {
                     $exp2(simd, x)
                 }
+                #[inline(always)]
+                fn log2<S: Simd>(simd: S, x: Self::Lanes<S>) -> Self::Lanes<S> {
+                    super::log2::log2::<S, $t>(simd, x, &$remainder)
+                }
+                #[inline(always)]
+                fn split<S: Simd>(
+                    simd: S,
+                    x: Self::Lanes<S>,
+                ) -> (Self::Lanes<S>, Self::Lanes<S>) {
+                    const DIGITS: u32 = $t::MANTISSA_DIGITS - 1;
+                    const DIGIT_BITS: $u = (1 << DIGITS) - 1;
+                    const UNIT: $t = (DIGIT_BITS + 1) as $t; // its last digit is 1
+                    const BIAS: $t = ($t::MAX_EXP - 1) as $t;
+                    const LEAST: $u = std::$t::consts::FRAC_1_SQRT_2.to_bits(); // of `m`
+                    let splat = |bits| simd.[<splat_ $u s>](bits);
+                    let bits = simd.[<transmute_ $u s_ $t s>](x);
+                    let bits = simd.[<add_ $u s>](bits, splat((1.0 as $t).to_bits() - LEAST));
+                    let mut k = [bits];
+                    for word in bytemuck::cast_slice_mut::<_, $u>(&mut k) {
+                        *word >>= DIGITS; // one instruction; there is no such function for u64
+                    }
+                    let k = simd.[<or_ $u s>](k[0], splat(UNIT.to_bits()));
+                    let k = simd.[<transmute_ $t s_ $u s>](k);
+                    let digits = simd.[<and_ $u s>](bits, splat(DIGIT_BITS));
+                    let m = simd.[<add_ $u s>](digits, splat(LEAST));
+                    let bias = Self::splat(simd, UNIT + BIAS);
+                    (Self::sub(simd, k, bias), simd.[<transmute_ $t s_ $u s>](m))
+                }
+                #[inline(always)]
+                fn where_normal<S: Simd>(
+                    simd: S,
+                    x: Self::Lanes<S>,
+                    y: Self::Lanes<S>,
+                ) -> Self::Lanes<S> {
+                    let least = Self::splat(simd, $t::MIN_POSITIVE);
+                    let is_normal = simd.[<greater_than_or_equal_ $t s>](x, least);
+                    simd.[<select_ $t s>](is_normal, y, Self::splat(simd, 0.0))
+                }
             }
         }
     };
@@ -163,20 +214,22 @@ macro_rules! impl_real {
 
 // the exponent is moved to its place by a shift, or by a product with a power of two
 impl_real!(
-    f32,
+    f32 as u32,
     1e-19,
     1.0 / f32::MIN_POSITIVE as f64,
     super::exp2::exp2_f32,
+    super::log2::REMAINDER_F32,
     |simd, bits| {
         let bits = simd.transmute_u32s_f32s(bits);
         simd.transmute_f32s_u32s(simd.wrapping_dyn_shl_u32s(bits, simd.splat_u32s(23)))
     }
 );
 impl_real!(
-    f64,
+    f64 as u64,
     1e-154,
     1.0 / f64::MIN_POSITIVE,
     super::exp2::exp2_f64,
+    super::log2::REMAINDER_F64,
     |simd, bits| {
         let bits = simd.transmute_u64s_f64s(bits);
         simd.transmute_f64s_u64s(simd.mul_u64s(bits, simd.splat_u64s(1 << 52)))
