@@ -191,6 +191,25 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
         self.h_within(predictions, targets, batches)
     }
 
+    /// For location-scale predictions on the host, see
+    /// [`location_scale_statistic`](crate::ops::location_scale_statistic).
+    fn fused_value(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        form: SkceForm,
+        computation: Computation,
+    ) -> Option<Tensor<1>> {
+        let n = predictions.len();
+        if n < 2 {
+            return None;
+        }
+        match self.fused_mean(predictions, targets, form.pairing(n)) {
+            None if computation == Computation::Fused => panic!("{self:?} has no fused path"),
+            value => value,
+        }
+    }
+
     fn embeddings(&self, locations: (&P, &P::Targets), data: (&P, &P::Targets)) -> Tensor<2> {
         TensorKernel::embeddings(self, locations, data)
     }

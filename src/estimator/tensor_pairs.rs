@@ -4,11 +4,12 @@ use burn::tensor::Tensor;
 
 use super::{
     SkceForm,
-    pair_matrix::{PairMatrix, without_fused_pass},
+    pair_matrix::{PairMatrix, block_estimates, without_fused_pass},
 };
 use crate::{
     distribution::{Geometry, Predictive, Targets},
     error::Result,
+    host::to_scalar,
     kernel::{TargetKernel, TensorKernel},
     ops::Computation,
 };
@@ -63,13 +64,9 @@ impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
         self.kernel.h_between(self.computation, (&p, &y), (&q, &z))
     }
 
-    /// `k_P(P, P) = 1`.
     fn diagonal(&self) -> Tensor<1> {
-        let n = self.samples();
-        let kernel = &self.kernel;
-        kernel
-            .residual_product_within(&self.predictions, &self.targets, n) // [n, 1, 1]
-            .reshape([n])
+        self.kernel
+            .diagonal(self.computation, &self.predictions, &self.targets)
     }
 
     fn within_blocks(&self, blocks: Range<usize>, size: usize) -> Tensor<3> {
@@ -81,7 +78,30 @@ impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
         self.kernel.h_within(&p, &y, blocks.len())
     }
 
-    fn fused_estimate(&self, _form: SkceForm, computation: Computation) -> Result<Option<f64>> {
-        without_fused_pass(computation, format!("{:?}", self.kernel))
+    fn block_estimates(&self, size: usize) -> Vec<f64> {
+        let fused = || {
+            self.kernel
+                .fused_blocks(&self.predictions, &self.targets, size)
+        };
+        match self.computation {
+            Computation::Composed => None,
+            _ => fused(),
+        }
+        .unwrap_or_else(|| block_estimates(self, size))
+    }
+
+    fn fused_estimate(&self, form: SkceForm, computation: Computation) -> Result<Option<f64>> {
+        let pairing = form.pairing(self.samples());
+        let fused = || {
+            self.kernel
+                .fused_mean(&self.predictions, &self.targets, pairing)
+        };
+        match computation {
+            Computation::Composed => Ok(None),
+            _ => match fused() {
+                Some(value) => Ok(Some(to_scalar(value))),
+                None => without_fused_pass(computation, format!("{:?}", self.kernel)),
+            },
+        }
     }
 }

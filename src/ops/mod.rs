@@ -63,6 +63,7 @@
 mod backends;
 mod computation;
 mod laplacian;
+mod location_scale;
 mod median;
 mod pairs;
 mod pairwise_distance;
@@ -74,6 +75,12 @@ pub(crate) use backends::is_on_host;
 pub use computation::Computation;
 pub(crate) use laplacian::Line;
 pub use laplacian::laplacian_sum;
+pub(crate) use location_scale::{
+    ERFCX_F32, ERFCX_F64, location_scale_blocks, location_scale_diagonal, location_scale_matrix,
+};
+pub use location_scale::{
+    Expectations, LocationScaleKernel, LocationScaleSamples, location_scale_statistic,
+};
 pub(crate) use median::{
     has_fused_median, mean_or_one, median_of_blocks, median_of_pairs, median_of_tiles,
     order_statistics,

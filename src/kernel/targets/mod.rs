@@ -12,7 +12,11 @@ use burn::tensor::Tensor;
 pub use class::{ClassMatrix, White};
 pub use real::{RealKernel, RealProfile};
 
-use crate::{distribution::Geometry, error::Result};
+use crate::{
+    distribution::Geometry,
+    error::Result,
+    ops::{Expectations, LocationScaleSamples},
+};
 
 /// A kernel `k_Y` on targets whose expectations under predictions `P` are known.
 ///
@@ -27,6 +31,17 @@ pub trait TargetKernel<P: Geometry>: Clone + Debug {
 
     /// `E_{Z∼P_i, Z'∼Q_j} k_Y(Z, Z')` for independent `Z` and `Z'`, `[batches, n, k]`.
     fn double_expectation(&self, p: &P, q: &P, batches: usize) -> Tensor<3>;
+
+    /// Predictions and targets as the [fused pass](crate::ops::location_scale_statistic) takes them, with
+    /// the expectations and the length scale of the kernel; None, as by default, where it has no such
+    /// expectations.
+    fn location_scale(
+        &self,
+        _predictions: &P,
+        _targets: &P::Targets,
+    ) -> Option<(LocationScaleSamples, Expectations, f64)> {
+        None
+    }
 
     /// Half of a bound of `‖φ(y) − E_{Z∼P} φ(Z)‖²` over targets and predictions, in the Hilbert space of
     /// `k_Y`: `sup k_Y(y, y)` where `k_Y ≥ 0`.
