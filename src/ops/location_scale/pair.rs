@@ -53,8 +53,7 @@ pub(super) fn own<S: Simd, T: Select>(
     }
 }
 
-/// The kernel on predictions, its slope along a difference of coordinates over that difference, and the
-/// squared distance.
+/// The kernel on predictions, and its slope along a difference of coordinates over that difference.
 #[derive(Clone, Copy)]
 pub(super) struct Weight<W> {
     pub kernel: W,
@@ -63,6 +62,9 @@ pub(super) struct Weight<W> {
 
 /// The residual `R` of pairs, `h = k R`:
 /// `R = k_Y(y_i, y_j) − E k_Y(Y_i, y_j) − E k_Y(y_i, Y_j) + E k_Y(Y_i, Y_j)`.
+///
+/// Arrays are not mapped: closures of the standard library are compiled for any processor, and are slow
+/// where they are not inlined.
 ///
 /// Calls `add(c, gradient)` with the derivatives of `h` with respect to coordinate `c` of location and
 /// scale of `i`, and of location and scale of `j`.
@@ -93,20 +95,21 @@ pub(super) fn pair<S: Simd, T: Select, E: Expectation, const GRADIENT: bool>(
             };
         }
         let between = expectation.kernel(i.target - j.target);
-        let terms = [between, first.exponent, second.exponent, both.exponent];
-        for (sum, exponent) in exponents.iter_mut().zip(terms) {
-            *sum = *sum + exponent;
-        }
-        let terms = [first.factor, second.factor, both.factor];
-        for (product, factor) in factors.iter_mut().zip(terms) {
-            *product = *product * factor;
-        }
-    }
-    // not by `map`, whose closures are compiled for any processor
-    for exponent in &mut exponents {
-        *exponent = exponent.exp2();
+        exponents = [
+            exponents[0] + between,
+            exponents[1] + first.exponent,
+            exponents[2] + second.exponent,
+            exponents[3] + both.exponent,
+        ];
+        factors = [
+            factors[0] * first.factor,
+            factors[1] * second.factor,
+            factors[2] * both.factor,
+        ];
     }
     let [between, first, second, both] = exponents;
+    let (between, first) = (between.exp2(), first.exp2());
+    let (second, both) = (second.exp2(), both.exp2());
     let residual = both.mul_add(
         factors[2],
         between - first.mul_add(factors[0], second * factors[1]),
@@ -118,8 +121,9 @@ pub(super) fn pair<S: Simd, T: Select, E: Expectation, const GRADIENT: bool>(
         for c in (0..d).rev() {
             let (i, j) = (i(c), j(c));
             let terms = kept[c];
-            let weight = |k: usize| weights[k] * terms.before[k] * after[k];
-            let [first, second, both] = [weight(0), weight(1), weight(2)];
+            let first = weights[0] * terms.before[0] * after[0];
+            let second = weights[1] * terms.before[1] * after[1];
+            let both = weights[2] * terms.before[2] * after[2];
             let to_location =
                 both.mul_add(terms.both.to_location, through * (i.location - j.location));
             let to_scale = through * (i.scale - j.scale) * E::SCALE_FACTOR;
@@ -133,10 +137,11 @@ pub(super) fn pair<S: Simd, T: Select, E: Expectation, const GRADIENT: bool>(
                     both.mul_add(to_scale_j, -to_scale) - second * terms.second.to_scales[0],
                 ],
             );
-            let terms = [terms.first.factor, terms.second.factor, terms.both.factor];
-            for (product, factor) in after.iter_mut().zip(terms) {
-                *product = *product * factor;
-            }
+            after = [
+                after[0] * terms.first.factor,
+                after[1] * terms.second.factor,
+                after[2] * terms.both.factor,
+            ];
         }
     }
     residual
