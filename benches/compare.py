@@ -1,9 +1,12 @@
 """The unbiased SKCE and its gradient with respect to logits in PyTorch (eager, compiled), JAX (jitted) and
 KeOps, in f32, bandwidth 0.5, as `cargo bench -p burn-calibration-benches --bench fused` has it: the best of
-some runs in milliseconds, one line for each kernel, n and m.
+some runs in milliseconds, one line for each kernel, n and m. Then that of normal predictions of d coordinates
+and its gradient with respect to means and standard deviations, as `--bench regression` has it: exp(-W2) times a
+Gaussian kernel of length scale 0.8 on targets.
 
     python3 -m venv VENV && VENV/bin/pip install torch jax pykeops
-    VENV/bin/python benches/compare.py [NAME ...]     # names: torch compiled jax keops
+    VENV/bin/python benches/compare.py [NAME ...]     # names: torch compiled jax keops;
+                                                      # normal: those of normal predictions alone
 """
 
 import sys
@@ -26,6 +29,64 @@ SIZES = [
     ("tv", 4096, 10),
     ("tv", 1024, 1000),
 ]
+
+
+REGRESSION_SIZES = [(1024, 1), (2048, 1), (1024, 4)]
+LENGTH = 0.8
+
+
+def normal_skce(m, s, y, exp, sqrt, nonzero):
+    """With the functions of a library; `nonzero(w)` keeps the slope of the root finite at 0."""
+    n = m.shape[0]
+
+    def differences(a, b):
+        return a[:, None, :] - b[None, :, :]
+
+    def expectation(delta, variance):
+        spread = LENGTH**2 + variance
+        return (exp(-0.5 * delta**2 / spread) * (LENGTH / sqrt(spread))).prod(2)
+
+    v = s**2
+    squared = (differences(m, m) ** 2 + differences(s, s) ** 2).sum(2)
+    k = exp(-sqrt(nonzero(squared)))
+    between = exp(-0.5 * (differences(y, y) ** 2).sum(2) / LENGTH**2)
+    single = expectation(differences(m, y), v[:, None, :])
+    both = expectation(differences(m, m), v[:, None, :] + v[None, :, :])
+    h = k * (between - single - single.T + both)
+    return (h.sum() - h.diagonal().sum()) / (n * (n - 1))
+
+
+def torch_normal(m, s, y, compiled):
+    def loss(m, s, y):
+        return normal_skce(m, s, y, torch.exp, torch.sqrt, lambda w: w.clamp_min(1e-30))
+
+    if compiled:
+        loss = torch.compile(loss)
+    m, s = (torch.from_numpy(x).requires_grad_() for x in (m, s))
+    y = torch.from_numpy(y)
+
+    def run():
+        m.grad = s.grad = None
+        value = loss(m, s, y)
+        value.backward()
+        return value.item()
+
+    return run
+
+
+def jax_normal(m, s, y):
+    def loss(m, s):
+        return normal_skce(m, s, y, jnp.exp, jnp.sqrt, lambda w: jnp.maximum(w, 1e-30))
+
+    step = jax.jit(jax.value_and_grad(loss, argnums=(0, 1)))
+    m, s, y = (jnp.asarray(x) for x in (m, s, y))
+
+    def run():
+        value, gradients = step(m, s)
+        jax.block_until_ready(gradients)
+        return float(value)
+
+    return run
 
 
 def torch_loss(kernel):
@@ -125,9 +186,9 @@ def best(run):
 
 
 def main():
-    names = sys.argv[1:] or ["torch", "compiled", "jax", "keops"]
+    names = [name for name in sys.argv[1:] if name != "normal"] or ["torch", "compiled", "jax", "keops"]
     print("torch", torch.__version__, "jax", jax.__version__, "threads", torch.get_num_threads())
-    for kernel, n, m in SIZES:
+    for kernel, n, m in [] if "normal" in sys.argv else SIZES:
         generator = np.random.default_rng(0)
         z = generator.uniform(-2, 2, (n, m)).astype(np.float32)
         y = generator.integers(0, m, n)
@@ -144,6 +205,20 @@ def main():
             value, milliseconds = best(run)
             line.append(f"{name} {milliseconds:.3f} (value {value:.3e})")
         print(f"{kernel} {n} {m}: " + ", ".join(line), flush=True)
+    for n, d in REGRESSION_SIZES:
+        generator = np.random.default_rng(0)
+        m, s, y = (
+            generator.uniform(low, high, (n, d)).astype(np.float32)
+            for low, high in ((-2, 2), (0.2, 1.5), (-2.5, 2.5))
+        )
+        runs = {
+            "torch": lambda: torch_normal(m, s, y, False),
+            "compiled": lambda: torch_normal(m, s, y, True),
+            "jax": lambda: jax_normal(m, s, y),
+        }
+        results = ((name, *best(runs[name]())) for name in names if name in runs)
+        line = [f"{name} {time:.3f} (value {value:.3e})" for name, value, time in results]
+        print(f"normal {n} {d}: " + ", ".join(line), flush=True)
 
 
 if __name__ == "__main__":

@@ -192,6 +192,9 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
         self.h_within(predictions, targets, batches)
     }
 
+    /// For location-scale predictions on the host see
+    /// [`location_scale_statistic`](crate::ops::location_scale_statistic); others by features of the
+    /// residuals, where there are some.
     fn fused_value(
         &self,
         predictions: &P,
@@ -199,15 +202,19 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
         form: SkceForm,
         computation: Computation,
     ) -> Option<Tensor<1>> {
-        // features are computed only where there may be a pass for them
-        let is_fused = self.predictions.fused().is_some() && predictions.coordinates().is_some();
-        let features = is_fused.then(|| FeaturePairs::new(self, predictions, targets));
-        let value = features
-            .flatten()
-            .and_then(|f| f.fused_value(form, computation));
-        match (value, computation) {
-            (None, Computation::Fused) => panic!("{self:?} has no fused path"),
-            (value, _) => value,
+        let n = predictions.len();
+        if n < 2 {
+            return None;
+        }
+        let by_features = || {
+            predictions.coordinates()?; // else there is no pass for the features
+            let features = FeaturePairs::new(self, predictions, targets);
+            features.and_then(|features| features.fused_value(form, computation))
+        };
+        let value = self.fused_mean(predictions, targets, form.pairing(n));
+        match value.or_else(by_features) {
+            None if computation == Computation::Fused => panic!("{self:?} has no fused path"),
+            value => value,
         }
     }
 

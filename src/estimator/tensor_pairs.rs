@@ -5,7 +5,7 @@ use burn::tensor::Tensor;
 use super::{
     SkceForm,
     feature_pairs::FeaturePairs,
-    pair_matrix::{PairMatrix, without_fused_pass},
+    pair_matrix::{PairMatrix, block_estimates, without_fused_pass},
 };
 use crate::{
     distribution::{Geometry, Predictive, Targets},
@@ -78,16 +78,11 @@ impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
         self.kernel.h_between(self.computation, (&p, &y), (&q, &z))
     }
 
-    /// `k_P(P, P) = 1`.
     fn diagonal(&self) -> Tensor<1> {
-        if let Some(features) = self.features() {
-            return features.diagonal();
+        match self.features() {
+            Some(features) => features.diagonal(),
+            None => (self.kernel).diagonal(self.computation, &self.predictions, &self.targets),
         }
-        let n = self.samples();
-        let kernel = &self.kernel;
-        kernel
-            .residual_product_within(&self.predictions, &self.targets, n) // [n, 1, 1]
-            .reshape([n])
     }
 
     fn within_blocks(&self, blocks: Range<usize>, size: usize) -> Tensor<3> {
@@ -102,13 +97,28 @@ impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
         self.kernel.h_within(&p, &y, blocks.len())
     }
 
-    fn fused_estimate(&self, form: SkceForm, computation: Computation) -> Result<Option<f64>> {
-        if let Some(value) = self
-            .features()
-            .and_then(|f| f.fused_value(form, computation))
-        {
-            return Ok(Some(to_scalar(value)));
+    fn block_estimates(&self, size: usize) -> Vec<f64> {
+        let fused = || {
+            self.kernel
+                .fused_blocks(&self.predictions, &self.targets, size)
+        };
+        match self.computation {
+            Computation::Composed => None,
+            _ => fused(),
         }
-        without_fused_pass(computation, format!("{:?}", self.kernel))
+        .unwrap_or_else(|| block_estimates(self, size))
+    }
+
+    fn fused_estimate(&self, form: SkceForm, computation: Computation) -> Result<Option<f64>> {
+        if computation == Computation::Composed {
+            return Ok(None);
+        }
+        let pairing = form.pairing(self.samples());
+        let value = (self.kernel).fused_mean(&self.predictions, &self.targets, pairing);
+        let by_features = || self.features()?.fused_value(form, computation);
+        match value.or_else(by_features) {
+            Some(value) => Ok(Some(to_scalar(value))),
+            None => without_fused_pass(computation, format!("{:?}", self.kernel)),
+        }
     }
 }

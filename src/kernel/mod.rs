@@ -258,7 +258,7 @@ impl Kernel {
         }
     }
 
-    fn fixed_bandwidth(&self) -> f64 {
+    pub(crate) fn fixed_bandwidth(&self) -> f64 {
         match self.bandwidth {
             Bandwidth::Fixed(bandwidth) => bandwidth,
             Bandwidth::Median => panic!(

@@ -1,7 +1,14 @@
 use burn::tensor::Tensor;
 
-use super::{Bandwidth, Kernel, TargetKernel};
-use crate::{distribution::Geometry, error::Result, ops::Computation};
+use super::{Bandwidth, Distance, Kernel, TargetKernel};
+use crate::{
+    distribution::Geometry,
+    error::Result,
+    ops::{
+        Computation, LocationScaleKernel, LocationScaleSamples, Pairing, location_scale_blocks,
+        location_scale_diagonal, location_scale_matrix, location_scale_statistic,
+    },
+};
 
 /// The tensor product `k_P ⊗ k_Y` of a kernel on predictions and a kernel on targets, for any
 /// predictive distribution (Widmann et al. 2021, section 3.1).
@@ -57,6 +64,89 @@ impl<T> TensorKernel<T> {
         }
     }
 
+    /// Predictions and targets as the fused pass takes them, if it has them and this kernel.
+    fn location_scale<P: Geometry>(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+    ) -> Option<(LocationScaleSamples, LocationScaleKernel)>
+    where
+        T: TargetKernel<P>,
+    {
+        let (samples, expectations, length_scale) =
+            self.targets.location_scale(predictions, targets)?;
+        let is_valid = length_scale.is_finite()
+            && length_scale > 0.0
+            && self.predictions.distance == Distance::Euclidean
+            && self.predictions.validate().is_ok();
+        let kernel = LocationScaleKernel {
+            profile: self.predictions.profile,
+            expectations,
+            length_scale,
+        };
+        (is_valid && samples.have_fused_pass()).then_some((samples, kernel))
+    }
+
+    /// The mean of `h` over pairs in one fused pass, `[1]`, differentiable; None where there is none.
+    pub(crate) fn fused_mean<P: Geometry>(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        pairing: Pairing,
+    ) -> Option<Tensor<1>>
+    where
+        T: TargetKernel<P>,
+    {
+        let (samples, kernel) = self.location_scale(predictions, targets)?;
+        let points = match self.predictions.bandwidth {
+            Bandwidth::Fixed(_) => samples.locations.clone(),
+            Bandwidth::Median => predictions.coordinates()?,
+        };
+        let size = pairing.size(predictions.len());
+        let bandwidth = self.predictions.bandwidth_of_pairs(points, size);
+        Some(location_scale_statistic(
+            samples, bandwidth, kernel, pairing,
+        ))
+    }
+
+    /// The mean of `h` over the pairs of each block of `size` consecutive samples by the fused pass, where
+    /// there is one; the bandwidth must be fixed.
+    pub(crate) fn fused_blocks<P: Geometry>(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        size: usize,
+    ) -> Option<Vec<f64>>
+    where
+        T: TargetKernel<P>,
+    {
+        let (samples, kernel) = self.location_scale(predictions, targets)?;
+        let bandwidth = self.predictions.fixed_bandwidth();
+        Some(location_scale_blocks(&samples, bandwidth, kernel, size))
+    }
+
+    /// `h_ii`, `[n]`, detached.
+    pub(crate) fn diagonal<P: Geometry>(
+        &self,
+        computation: Computation,
+        predictions: &P,
+        targets: &P::Targets,
+    ) -> Tensor<1>
+    where
+        T: TargetKernel<P>,
+    {
+        match self.location_scale(predictions, targets) {
+            Some((samples, kernel)) if computation != Computation::Composed => {
+                location_scale_diagonal(&samples, kernel)
+            }
+            _ => {
+                let n = predictions.len(); // k_P(P, P) = 1
+                self.residual_product_within(predictions, targets, n) // [n, 1, 1]
+                    .reshape([n])
+            }
+        }
+    }
+
     /// `h` within batches, `[batches, n, n]`, differentiable.
     pub(crate) fn h_within<P: Geometry>(
         &self,
@@ -73,7 +163,7 @@ impl<T> TensorKernel<T> {
 
     /// The inner product of the residuals within batches, differentiable:
     /// `k_Y(y_i, y_j) − E_{P_i} k_Y(Z, y_j) − E_{P_j} k_Y(Z, y_i) + E_{P_i, P_j} k_Y(Z, Z')`.
-    pub(crate) fn residual_product_within<P: Geometry>(
+    fn residual_product_within<P: Geometry>(
         &self,
         predictions: &P,
         targets: &P::Targets,
@@ -88,7 +178,8 @@ impl<T> TensorKernel<T> {
             + kernel.double_expectation(predictions, predictions, batches)
     }
 
-    /// `h` between the rows and the columns of a tile, `[rows, columns]`.
+    /// `h` between the rows and the columns of a tile, `[rows, columns]`, detached; fused where there is a
+    /// fused pass, unless the computation is composed.
     pub(crate) fn h_between<P: Geometry>(
         &self,
         computation: Computation,
@@ -98,6 +189,13 @@ impl<T> TensorKernel<T> {
     where
         T: TargetKernel<P>,
     {
+        if computation != Computation::Composed
+            && let Some((samples, kernel)) = self.location_scale(p, y)
+            && let Some((others, _)) = self.location_scale(q, z)
+        {
+            let bandwidth = self.predictions.fixed_bandwidth();
+            return location_scale_matrix(&samples, &others, bandwidth, kernel);
+        }
         let kernel = &self.targets;
         let product = kernel.between(y, z, p, 1)
             - kernel.expectation(p, z, 1)

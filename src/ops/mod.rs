@@ -24,6 +24,9 @@
 //! assert!((slope - 2.0 * skce).abs() < 1e-5); // its derivative is 2/ν³ of it
 //! ```
 //!
+//! [`location_scale_statistic`] is the SKCE of normal predictions, on the host, in the same way: with a
+//! Gaussian or Laplacian kernel on targets, whose expectations are known.
+//!
 //! [`laplacian_sum`] is the matrix of a Laplacian kernel on the line times a vector, which is what the
 //! MMCE is made of: one sort and two sweeps on the host.
 //!
@@ -63,6 +66,7 @@
 mod backends;
 mod computation;
 mod laplacian;
+mod location_scale;
 mod mean_kernel;
 mod median;
 mod pairs;
@@ -75,6 +79,12 @@ pub(crate) use backends::is_on_host;
 pub use computation::Computation;
 pub(crate) use laplacian::Line;
 pub use laplacian::laplacian_sum;
+pub(crate) use location_scale::{
+    ERFCX_F32, ERFCX_F64, location_scale_blocks, location_scale_diagonal, location_scale_matrix,
+};
+pub use location_scale::{
+    Expectations, LocationScaleKernel, LocationScaleSamples, location_scale_statistic,
+};
 pub(crate) use mean_kernel::mean_kernel_matrix;
 pub(crate) use median::{
     has_fused_median, mean_or_one, median_of_blocks, median_of_pairs, median_of_tiles,

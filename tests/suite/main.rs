@@ -58,4 +58,5 @@ mod loss {
 mod ops {
     mod backends;
     mod fused;
+    mod location_scale;
 }

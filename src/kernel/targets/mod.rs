@@ -13,7 +13,11 @@ use burn::tensor::Tensor;
 pub use class::{ClassMatrix, White};
 pub use real::{RealKernel, RealProfile};
 
-use crate::{distribution::Geometry, error::Result};
+use crate::{
+    distribution::Geometry,
+    error::Result,
+    ops::{Expectations, LocationScaleSamples},
+};
 
 /// A kernel `k_Y` on targets whose expectations under predictions `P` are known.
 ///
@@ -35,6 +39,17 @@ pub trait TargetKernel<P: Geometry>: Clone + Debug {
     /// rounding, `[n, r]`, differentiable. None by default, and where there are no such features of a
     /// moderate number `r`. On the host predictions may be read for their number.
     fn residual_features(&self, _predictions: &P, _sets: &[P::Targets]) -> Option<Vec<Tensor<2>>> {
+        None
+    }
+
+    /// Predictions and targets as the [fused pass](crate::ops::location_scale_statistic) takes them, with
+    /// the expectations and the length scale of the kernel; None, as by default, where it has no such
+    /// expectations.
+    fn location_scale(
+        &self,
+        _predictions: &P,
+        _targets: &P::Targets,
+    ) -> Option<(LocationScaleSamples, Expectations, f64)> {
         None
     }
 

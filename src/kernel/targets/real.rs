@@ -13,6 +13,7 @@ use crate::{
             laplacian_laplace_pair, laplacian_normal,
         },
     },
+    ops::{Expectations, LocationScaleSamples},
 };
 
 /// The profile of a [`RealKernel`].
@@ -219,6 +220,23 @@ impl TargetKernel<Normal> for RealKernel {
         self.double(parameters(p), parameters(q), batches, |l, delta, v, w| {
             coordinate(l, delta, v + w)
         })
+    }
+
+    fn location_scale(
+        &self,
+        predictions: &Normal,
+        targets: &Tensor<2>,
+    ) -> Option<(LocationScaleSamples, Expectations, f64)> {
+        let expectations = match self.profile {
+            RealProfile::Gaussian => Expectations::NormalGaussian,
+            RealProfile::Laplacian => Expectations::NormalLaplacian,
+        };
+        let samples = LocationScaleSamples {
+            locations: predictions.mean(),
+            scales: predictions.standard_deviation(),
+            targets: targets.clone(),
+        };
+        Some((samples, expectations, self.length_scale))
     }
 
     fn validate_for(&self, _predictions: &Normal) -> Result<()> {

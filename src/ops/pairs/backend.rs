@@ -113,7 +113,7 @@ pub(crate) fn has_fused_pass(points: &Tensor<2>) -> bool {
 
 /// The backward pass, which scales gradients that the forward pass has summed.
 #[derive(Debug)]
-struct Scale;
+pub(in crate::ops) struct Scale;
 
 impl<B: Backend, const N: usize> Backward<B, N> for Scale {
     /// The gradients for the parents.

@@ -64,7 +64,7 @@ pub(super) fn run_rows<B: Backend>(
     (of(means.value), points, residuals, of(means.bandwidth))
 }
 
-fn checked_bandwidth<B: Backend>(bandwidth: FloatTensor<B>) -> f64 {
+pub(in crate::ops) fn checked_bandwidth<B: Backend>(bandwidth: FloatTensor<B>) -> f64 {
     let bandwidth = ready(B::float_into_data(bandwidth)).iter::<f64>().next();
     let bandwidth = bandwidth.expect("one bandwidth");
     assert!(
@@ -99,7 +99,7 @@ struct Means {
     bandwidth: TensorData,
 }
 
-fn slice<T: Real + Element>(data: &TensorData) -> &[T] {
+pub(in crate::ops) fn slice<T: Real + Element>(data: &TensorData) -> &[T] {
     data.as_slice().expect("of this dtype")
 }
 

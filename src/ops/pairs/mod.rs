@@ -9,7 +9,7 @@ pub(super) mod cube;
 mod fusion;
 #[cfg_attr(not(any(feature = "flex", feature = "ndarray")), allow(dead_code))]
 mod host;
-mod simd;
+pub(super) mod simd;
 
 use burn::{
     backend::Dispatch,
@@ -17,10 +17,12 @@ use burn::{
 };
 
 use backend::PairStatistic;
+pub(super) use backend::Scale;
 pub(crate) use backend::has_fused_pass;
 #[cfg(feature = "cube")]
 pub(super) use fusion::queue;
 pub(crate) use host::{block_values, kernel_matrix};
+pub(super) use host::{checked_bandwidth, slice};
 pub(crate) use simd::{Residuals, Samples, block_sums, host_kernel_matrix};
 
 use crate::radial::{Distance, Profile};
@@ -164,7 +166,7 @@ pub fn residual_statistic(
     Tensor::from_dispatch(value)
 }
 
-fn check(points: &Tensor<2>, bandwidth: &Tensor<1>, pairing: Pairing) {
+pub(super) fn check(points: &Tensor<2>, bandwidth: &Tensor<1>, pairing: Pairing) {
     let [n, d] = points.dims();
     assert!(n > 0 && d > 0, "{n} points of {d} coordinates");
     let [count] = bandwidth.dims();
@@ -179,7 +181,7 @@ fn check(points: &Tensor<2>, bandwidth: &Tensor<1>, pairing: Pairing) {
 }
 
 /// From `Σ_{i<j} h` over all blocks to the mean, as factors: of this sum, and of `Σ_i h_ii`.
-fn normalisation(pairing: Pairing, n: usize) -> (f64, f64) {
+pub(super) fn normalisation(pairing: Pairing, n: usize) -> (f64, f64) {
     match pairing {
         Pairing::All => (2.0 / (n * n) as f64, 1.0 / (n * n) as f64),
         Pairing::Blocks { size } => (2.0 / ((n / size) * size * (size - 1)) as f64, 0.0),

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 const WORTH_THREADS: usize = 1 << 18;
 
 /// Threads for `n` vectors of `d` coordinates in so many tiles of rows.
-pub(super) fn threads(n: usize, d: usize, tiles: usize) -> usize {
+pub(crate) fn threads(n: usize, d: usize, tiles: usize) -> usize {
     match n * n * d < WORTH_THREADS {
         true => 1,
         false => rayon::current_num_threads().min(tiles),
@@ -15,7 +15,7 @@ pub(super) fn threads(n: usize, d: usize, tiles: usize) -> usize {
 
 /// Calls `step(share, tile)` for each tile, of which the first have the most to do; the merged shares:
 /// the same result for the same number of threads.
-pub(super) fn deal<S: Send>(
+pub(crate) fn deal<S: Send>(
     tiles: usize,
     threads: usize,
     start: impl Fn() -> S + Sync,

@@ -9,7 +9,7 @@
 //! once.
 
 mod blocks;
-mod deal;
+pub(crate) mod deal;
 mod direct;
 mod fused;
 mod gradient;

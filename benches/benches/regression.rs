@@ -1,0 +1,58 @@
+//! The SKCE of normal predictions and its gradient with respect to means and standard deviations, in f32
+//! on the host: `cargo bench -p burn-calibration-benches --bench regression`.
+
+use std::{hint::black_box, time::Duration};
+
+use burn::tensor::{Device, Distribution, Tensor};
+use burn_calibration::{distribution::Normal, estimator::Skce, ops::Computation, prelude::*};
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+
+const SIZES: [(usize, usize); 4] = [(1024, 1), (2048, 1), (1024, 4), (16384, 1)];
+
+fn uniform(n: usize, d: usize, low: f64, high: f64, device: &Device) -> Tensor<2> {
+    Tensor::random([n, d], Distribution::Uniform(low, high), device)
+}
+
+fn value_and_gradients(criterion: &mut Criterion) {
+    let device = Device::default().autodiff();
+    let targets = [
+        ("gaussian", RealKernel::gaussian(0.8)),
+        ("laplacian", RealKernel::laplacian(0.8)),
+    ];
+    for (name, target) in targets {
+        for computation in [Computation::Fused, Computation::Composed] {
+            let group = format!("normal_skce_value_and_grad/{name}/{computation:?}");
+            let mut group = criterion.benchmark_group(group);
+            group
+                .sample_size(20)
+                .measurement_time(Duration::from_secs(3));
+            for (n, d) in SIZES {
+                if computation == Computation::Composed && n > 2048 {
+                    continue; // several GB
+                }
+                let locations = uniform(n, d, -2.0, 2.0, &device);
+                let scales = uniform(n, d, 0.2, 1.5, &device);
+                let observed = uniform(n, d, -2.5, 2.5, &device);
+                for (suffix, bandwidth) in
+                    [("", Bandwidth::Fixed(1.0)), ("_median", Bandwidth::Median)]
+                {
+                    let kernel = TensorKernel::wasserstein(target).with_bandwidth(bandwidth);
+                    let skce = Skce::unbiased(kernel).with_computation(computation);
+                    let id = BenchmarkId::from_parameter(format!("n{n}_d{d}{suffix}"));
+                    group.bench_function(id, |b| {
+                        b.iter(|| {
+                            let [m, s] = [&locations, &scales]
+                                .map(|x| black_box(x).clone().detach().require_grad());
+                            let value = skce.value(&Normal::new(m.clone(), s.clone()), &observed);
+                            let gradients = value.clone().backward();
+                            (value, m.grad(&gradients), s.grad(&gradients))
+                        })
+                    });
+                }
+            }
+        }
+    }
+}
+
+criterion_group!(benches, value_and_gradients);
+criterion_main!(benches);

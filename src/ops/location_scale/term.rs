@@ -1,0 +1,55 @@
+use pulp::Simd;
+
+use crate::ops::simd::wide::{Select, Wide};
+
+/// Numbers of a coordinate of a sample: location, scale, target, and what the expectations need besides.
+pub(super) const NUMBERS: usize = 6;
+
+/// The numbers of a coordinate of some samples.
+#[derive(Clone, Copy)]
+pub(super) struct Own<W> {
+    pub location: W,
+    pub scale: W,
+    pub target: W,
+    /// As [`Expectation::prepare`] has them.
+    pub prepared: [W; NUMBERS - 3],
+}
+
+/// The expectation of a kernel of one coordinate, `2^exponent · factor`.
+#[derive(Clone, Copy)]
+pub(super) struct Term<W, const N: usize> {
+    /// At most 0.
+    pub exponent: W,
+    pub factor: W,
+    /// The derivative with respect to the difference of the locations over `2^exponent`.
+    pub to_location: W,
+    /// Those with respect to the scales over `2^exponent`.
+    pub to_scales: [W; N],
+}
+
+/// The expectations of a kernel of one coordinate under predictions of one family.
+pub(super) trait Expectation: Copy + Send + Sync {
+    /// The factor of scales that makes the 2-Wasserstein distance Euclidean, squared.
+    const SCALE_FACTOR: f64;
+
+    /// What a prediction of this scale needs besides.
+    fn prepare<T: Select>(self, scale: f64) -> [f64; NUMBERS - 3];
+
+    /// `log₂ k(Δ)`
+    fn kernel<S: Simd, T: Select>(self, delta: Wide<S, T>) -> Wide<S, T>;
+
+    /// `E k(Δ + noise of one prediction)`
+    fn single<S: Simd, T: Select>(
+        self,
+        own: Own<Wide<S, T>>,
+        delta: Wide<S, T>,
+    ) -> Term<Wide<S, T>, 1>;
+
+    /// `E k(Δ + noise of two predictions)`
+    fn double<S: Simd, T: Select>(
+        self,
+        own: Own<Wide<S, T>>,
+        other: Own<Wide<S, T>>,
+        delta: Wide<S, T>,
+    ) -> Term<Wide<S, T>, 2>;
+}

@@ -1,0 +1,153 @@
+//! Vectors of the processor with operators, for formulas.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use pulp::Simd;
+
+use super::real::Real;
+
+/// A vector of numbers.
+#[derive(Clone, Copy)]
+pub(crate) struct Wide<S: Simd, T: Real> {
+    simd: S,
+    pub lanes: T::Lanes<S>,
+}
+
+/// A number type whose vectors have comparisons.
+pub trait Select: Real {
+    /// `yes` in the lanes where `a < b`, else `no`.
+    fn where_less<S: Simd>(
+        simd: S,
+        less: [Self::Lanes<S>; 2],
+        yes: Self::Lanes<S>,
+        no: Self::Lanes<S>,
+    ) -> Self::Lanes<S>;
+}
+
+macro_rules! select {
+    ($t:ident) => {
+        impl Select for $t {
+            #[inline(always)]
+            fn where_less<S: Simd>(
+                simd: S,
+                [a, b]: [Self::Lanes<S>; 2],
+                yes: Self::Lanes<S>,
+                no: Self::Lanes<S>,
+            ) -> Self::Lanes<S> {
+                pastey::paste! {
+                    simd.[<select_ $t s>](simd.[<less_than_ $t s>](a, b), yes, no)
+                }
+            }
+        }
+    };
+}
+
+select!(f32);
+select!(f64);
+
+impl<S: Simd, T: Real> Wide<S, T> {
+    #[inline(always)]
+    pub fn new(simd: S, lanes: T::Lanes<S>) -> Self {
+        Self { simd, lanes }
+    }
+
+    #[inline(always)]
+    pub fn splat(simd: S, x: T) -> Self {
+        Self::new(simd, T::splat(simd, x))
+    }
+
+    /// A number in each lane.
+    #[inline(always)]
+    pub fn constant(self, x: f64) -> Self {
+        Self::splat(self.simd, T::new(x))
+    }
+
+    /// `self·b + c`
+    #[inline(always)]
+    pub fn mul_add(self, b: Self, c: Self) -> Self {
+        Self::new(
+            self.simd,
+            T::mul_add(self.simd, self.lanes, b.lanes, c.lanes),
+        )
+    }
+
+    #[inline(always)]
+    pub fn abs(self) -> Self {
+        Self::new(self.simd, T::abs(self.simd, self.lanes))
+    }
+
+    #[inline(always)]
+    pub fn sqrt(self) -> Self {
+        Self::new(self.simd, T::sqrt(self.simd, self.lanes))
+    }
+
+    #[inline(always)]
+    pub fn min(self, other: Self) -> Self {
+        Self::new(self.simd, T::min(self.simd, self.lanes, other.lanes))
+    }
+
+    /// `2^x` for `x ≤ 0`, see [`exp2`](super::exp2).
+    #[inline(always)]
+    pub fn exp2(self) -> Self {
+        Self::new(self.simd, T::exp2(self.simd, self.lanes))
+    }
+
+    /// `1/x`
+    #[inline(always)]
+    pub fn recip(self) -> Self {
+        self.constant(1.0) / self
+    }
+
+    /// The sum of the lanes.
+    #[inline(always)]
+    pub fn sum(self) -> T {
+        T::sum(self.simd, self.lanes)
+    }
+}
+
+impl<S: Simd, T: Select> Wide<S, T> {
+    /// `yes` in the lanes where `self < bound`, else `no`.
+    #[inline(always)]
+    pub fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
+        let chosen = T::where_less(self.simd, [self.lanes, bound.lanes], yes.lanes, no.lanes);
+        Self::new(self.simd, chosen)
+    }
+}
+
+macro_rules! operator {
+    ($($trait:ident $name:ident;)*) => {$(
+        impl<S: Simd, T: Real> $trait for Wide<S, T> {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $name(self, other: Self) -> Self {
+                Self::new(self.simd, T::$name(self.simd, self.lanes, other.lanes))
+            }
+        }
+
+        impl<S: Simd, T: Real> $trait<f64> for Wide<S, T> {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $name(self, other: f64) -> Self {
+                self.$name(self.constant(other))
+            }
+        }
+    )*};
+}
+
+operator! {
+    Add add;
+    Sub sub;
+    Mul mul;
+    Div div;
+}
+
+impl<S: Simd, T: Real> Neg for Wide<S, T> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn neg(self) -> Self {
+        self.constant(0.0) - self
+    }
+}

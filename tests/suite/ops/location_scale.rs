@@ -1,0 +1,341 @@
+//! The fused pass of location-scale predictions against its composition from tensor operations, and
+//! against differences: values, all gradients, matrices, for every kernel that it has.
+
+use burn::tensor::{DType, Tensor};
+use burn_calibration::{
+    distribution::Normal,
+    estimator::{Estimator, JointKernel, PairMatrix, Skce, SkceForm},
+    kernel::{Bandwidth, Distance, Kernel, Profile, RealKernel, TensorKernel},
+    ops::{
+        Computation, Expectations, LocationScaleKernel, LocationScaleSamples, Pairing,
+        location_scale_statistic,
+    },
+};
+use proptest::prelude::*;
+
+use crate::data::*;
+
+type Rows = Vec<Vec<f64>>;
+
+fn profile(which: usize) -> Profile {
+    [
+        Profile::Exponential,
+        Profile::Gaussian,
+        Profile::GeneralisedExponential { exponent: 1.5 },
+        Profile::Matern32,
+        Profile::Matern52,
+        Profile::RationalQuadratic { alpha: 0.75 },
+    ][which % 6]
+}
+
+fn kernel(which: usize, bandwidth: Bandwidth, length: f64) -> TensorKernel<RealKernel> {
+    let target = match which % 2 {
+        0 => RealKernel::gaussian(length),
+        _ => RealKernel::laplacian(length),
+    };
+    let predictions = Kernel {
+        profile: profile(which / 2),
+        ..Kernel::wasserstein()
+    };
+    TensorKernel::new(predictions.with_bandwidth(bandwidth), target)
+}
+
+/// Value, then the gradients with respect to locations and scales.
+fn run(
+    skce: Skce<TensorKernel<RealKernel>>,
+    computation: Computation,
+    [locations, scales, targets]: [&Rows; 3],
+    dtype: DType,
+) -> [Vec<f64>; 3] {
+    let device = device().autodiff();
+    let [m, s] = [locations, scales].map(|x| tensor_on(x, &device, dtype).require_grad());
+    let y = tensor_on(targets, &device, dtype);
+    let skce = skce.with_computation(computation);
+    let value = skce.value(&Normal::new(m.clone(), s.clone()), &y);
+    assert_eq!((value.dtype(), value.dims()), (dtype, [1]));
+    let gradients = value.backward();
+    let of = |x: Tensor<2>| vector(x.grad(&gradients).unwrap());
+    [vec![scalar(value)], of(m), of(s)]
+}
+
+/// The composition in f64 is taken for exact; `unit` is the size of the terms of the gradients that cancel.
+fn agree(
+    skce: Skce<TensorKernel<RealKernel>>,
+    data: [&Rows; 3],
+    unit: f64,
+) -> Result<(), TestCaseError> {
+    let n = data[0].len() as f64;
+    for (dtype, tolerance) in [(DType::F64, 1e-12), (DType::F32, 1e-5)] {
+        let rounded = data.map(|rows| -> Rows {
+            let round = |x: &f64| match dtype {
+                DType::F32 => f64::from(*x as f32),
+                _ => *x,
+            };
+            rows.iter()
+                .map(|row| row.iter().map(round).collect())
+                .collect()
+        });
+        let data = [&rounded[0], &rounded[1], &rounded[2]];
+        let exact = run(skce, Computation::Composed, data, DType::F64);
+        let fused = run(skce, Computation::Fused, data, dtype);
+        for (k, (exact, fused)) in exact.iter().zip(&fused).enumerate() {
+            let largest = exact.iter().fold(0.0f64, |a, b| a.max(b.abs()));
+            let scale = largest + if k == 0 { 1.0 } else { unit / n };
+            for (e, f) in exact.iter().zip(fused) {
+                prop_assert!(
+                    (e - f).abs() <= tolerance * scale,
+                    "{skce:?}, {dtype:?}, {k}: {f}, not {e}, scale {scale}"
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn rows(n: usize, d: usize, low: f64, high: f64) -> impl Strategy<Value = Rows> {
+    prop::collection::vec(prop::collection::vec(low..high, d), n)
+}
+
+/// Locations, scales and targets of up to 70 samples, which are more than a tile.
+fn data() -> impl Strategy<Value = [Rows; 3]> {
+    (1usize..70, prop::sample::select(vec![1usize, 2, 3, 4, 8])).prop_flat_map(|(n, d)| {
+        let numbers = (
+            rows(n, d, -2.0, 2.0),
+            rows(n, d, 0.1, 2.0),
+            rows(n, d, -3.0, 3.0),
+        );
+        numbers.prop_map(|(a, b, c)| [a, b, c])
+    })
+}
+
+fn form(which: usize, n: usize) -> SkceForm {
+    match which {
+        0 => SkceForm::Biased,
+        1 => SkceForm::Unbiased,
+        _ => SkceForm::Block(2 + which % 5.min(n.max(2) - 1)),
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(120))]
+
+    #[test]
+    fn it_is_the_composition(
+        [m, s, y] in data(),
+        which in 0usize..12,
+        form_of in 0usize..6,
+        bandwidth in prop::option::of(0.2..3.0),
+        length in 0.3..2.0,
+    ) {
+        let bandwidth = bandwidth.map_or(Bandwidth::Median, Bandwidth::Fixed);
+        prop_assume!(m.len() > 1);
+        let skce = Skce::new(kernel(which, bandwidth, length), form(form_of, m.len()));
+        agree(skce, [&m, &s, &y], 1.0)?;
+    }
+
+    /// Data, kernel and bandwidth in any unit.
+    #[test]
+    fn it_does_not_depend_on_the_unit([m, s, y] in data(), which in 0usize..12, exponent in -12i32..12) {
+        prop_assume!(m.len() > 1);
+        let unit = 10f64.powi(exponent);
+        let scaled = |x: &Rows| -> Rows { x.iter().map(|r| r.iter().map(|x| x * unit).collect()).collect() };
+        let [m, s, y] = [&m, &s, &y].map(scaled);
+        let skce = Skce::unbiased(kernel(which, Bandwidth::Fixed(unit), 0.7 * unit));
+        agree(skce, [&m, &s, &y], 1.0 / unit)?;
+    }
+
+    /// What estimates and tests read.
+    #[test]
+    fn matrices_and_sums_are_the_composition([m, s, y] in data(), which in 0usize..12, size in 2usize..9) {
+        let n = m.len();
+        let (predictions, targets) = (Normal::new(tensor(&m), tensor(&s)), tensor(&y));
+        let kernel = kernel(which, Bandwidth::Fixed(0.8), 0.9);
+        let pairs = |computation| {
+            let pairs = JointKernel::<Normal>::pairs(&kernel, &predictions, &targets).unwrap();
+            pairs.with_computation(computation)
+        };
+        let (fused, composed) = (pairs(Computation::Auto), pairs(Computation::Composed));
+        let close = |a: &[f64], b: &[f64]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12 * n as f64)
+        };
+        let tile = |pairs: &_| vector(PairMatrix::tile(pairs, 0..n, n / 3..n));
+        prop_assert!(close(&tile(&fused), &tile(&composed)));
+        prop_assert!(close(&vector(fused.diagonal()), &vector(composed.diagonal())));
+        prop_assert!(close(&fused.row_sums(), &composed.row_sums()));
+        if size <= n {
+            prop_assert!(close(&fused.block_estimates(size), &composed.block_estimates(size)));
+        }
+        for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(2)] {
+            if form.eq(&SkceForm::Biased) || n > 1 {
+                let estimate = |computation| {
+                    let skce = Skce::new(kernel, form).with_computation(computation);
+                    skce.estimate(&predictions, &targets).unwrap()
+                };
+                let [a, b] = [Computation::Auto, Computation::Composed].map(estimate);
+                prop_assert!((a - b).abs() < 1e-12, "{form:?}: {a}, {b}");
+            }
+        }
+    }
+}
+
+fn sample(n: usize, d: usize, seed: u64) -> [Rows; 3] {
+    use rand::RngExt;
+    let mut rng = rng(seed);
+    [(-2.0, 2.0), (0.3, 1.5), (-2.5, 2.5)].map(|(low, high)| -> Rows {
+        let row = |_| (0..d).map(|_| rng.random_range(low..high)).collect();
+        (0..n).map(row).collect()
+    })
+}
+
+/// Several tiles of columns and several threads; blocks that are not side by side.
+#[test]
+fn many_samples() {
+    let [m, s, y] = sample(300, 2, 1);
+    for which in 0..12 {
+        for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(140)] {
+            let skce = Skce::new(kernel(which, Bandwidth::Fixed(0.8), 0.9), form);
+            agree(skce, [&m, &s, &y], 1.0).unwrap();
+        }
+    }
+}
+
+#[test]
+fn gradients_are_differences() {
+    let [m, s, y] = sample(9, 2, 2);
+    for which in 0..12 {
+        for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(3)] {
+            let skce = Skce::new(kernel(which, Bandwidth::Fixed(0.8), 0.9), form);
+            let [_, to_m, to_s] = run(skce, Computation::Fused, [&m, &s, &y], DType::F64);
+            for (k, gradient) in [to_m, to_s].iter().enumerate() {
+                for (at, slope) in gradient.iter().enumerate() {
+                    let value = |step: f64| {
+                        let mut moved = [m.clone(), s.clone()];
+                        moved[k][at / 2][at % 2] += step;
+                        run(
+                            skce,
+                            Computation::Fused,
+                            [&moved[0], &moved[1], &y],
+                            DType::F64,
+                        )[0][0]
+                    };
+                    let difference = (value(1e-5) - value(-1e-5)) / 2e-5;
+                    assert!(
+                        (slope - difference).abs() < 1e-8,
+                        "{skce:?}, {k}, {at}: {slope}, {difference}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// The bandwidth may be learnt.
+#[test]
+fn the_gradient_of_the_bandwidth_is_a_difference() {
+    let data = sample(40, 2, 3);
+    let device = device().autodiff();
+    let [locations, scales, targets] = data.map(|rows| tensor_on(&rows, &device, DType::F64));
+    for (which, expectations) in [Expectations::NormalGaussian, Expectations::NormalLaplacian]
+        .into_iter()
+        .cycle()
+        .enumerate()
+        .take(12)
+    {
+        let kernel = LocationScaleKernel {
+            profile: profile(which / 2),
+            expectations,
+            length_scale: 0.6,
+        };
+        for pairing in [
+            Pairing::All,
+            Pairing::Blocks { size: 40 },
+            Pairing::Blocks { size: 3 },
+        ] {
+            let value = |bandwidth: &Tensor<1>| {
+                let samples = LocationScaleSamples {
+                    locations: locations.clone(),
+                    scales: scales.clone(),
+                    targets: targets.clone(),
+                };
+                location_scale_statistic(samples, bandwidth.clone(), kernel, pairing)
+            };
+            let at = |x: f64| Tensor::<1>::from_data([x], (&device, DType::F64));
+            let bandwidth = at(0.9).require_grad();
+            let slope = bandwidth.grad(&value(&bandwidth).backward()).unwrap();
+            let difference =
+                (scalar(value(&at(0.9 + 1e-5))) - scalar(value(&at(0.9 - 1e-5)))) / 2e-5;
+            assert!(
+                (scalar(slope) - difference).abs() < 1e-8,
+                "{kernel:?}, {pairing:?}"
+            );
+        }
+    }
+}
+
+/// Equal predictions, equal targets, scales far from the length scale, targets far away.
+#[test]
+fn degenerate_samples() {
+    let [m, s, y] = sample(20, 3, 4);
+    let all = |x: f64| vec![vec![x; 3]; 20];
+    for which in 0..12 {
+        let skce = Skce::unbiased(kernel(which, Bandwidth::Fixed(0.8), 0.9));
+        agree(skce, [&all(0.3), &all(0.7), &y], 1.0).unwrap();
+        agree(skce, [&m, &s, &all(0.1)], 1.0).unwrap();
+        agree(skce, [&all(0.3), &all(0.7), &all(0.3)], 1.0).unwrap();
+        agree(skce, [&m, &all(1e-6), &y], 1.0).unwrap();
+        agree(skce, [&m, &all(1e6), &y], 1.0).unwrap();
+        agree(skce, [&m, &s, &all(1e4)], 1.0).unwrap();
+        let near: Rows = m
+            .iter()
+            .map(|row| row.iter().map(|x| x * 1e-9).collect())
+            .collect();
+        agree(skce, [&near, &all(1e-6), &near], 1e3).unwrap();
+    }
+}
+
+#[test]
+fn one_sample_and_numbers_that_are_not_finite() {
+    let [m, s, y] = sample(20, 1, 5);
+    let one = [vec![m[0].clone()], vec![s[0].clone()], vec![y[0].clone()]];
+    for which in 0..12 {
+        let kernel = kernel(which, Bandwidth::Fixed(0.8), 0.9);
+        let biased = Skce::biased(kernel);
+        agree(biased, [&one[0], &one[1], &one[2]], 1.0).unwrap();
+        for bad in [f64::NAN, f64::INFINITY] {
+            for k in 0..3 {
+                let mut data = [m.clone(), s.clone(), y.clone()];
+                data[k][7][0] = bad;
+                let [a, b, c] = &data;
+                for dtype in [DType::F32, DType::F64] {
+                    let [value, ..] = run(biased, Computation::Fused, [a, b, c], dtype);
+                    assert!(value[0].is_nan());
+                }
+            }
+        }
+    }
+}
+
+/// Without a fused pass there is the composition, which has a gradient of targets too.
+#[test]
+fn what_has_no_fused_pass_is_composed() {
+    let data = sample(5, 1, 6);
+    let [m, s, y] =
+        [&data[0], &data[1], &data[2]].map(|x| tensor_on(x, &device().autodiff(), DType::F64));
+    let kernel = kernel(0, Bandwidth::Fixed(1.0), 1.0);
+    let y = y.require_grad();
+    let value = Skce::unbiased(kernel).value(&Normal::new(m.clone(), s.clone()), &y);
+    assert!(y.grad(&value.backward()).is_some());
+    let over_l1 = TensorKernel::new(
+        kernel.predictions.with_distance(Distance::L1),
+        kernel.targets,
+    );
+    let skce = Skce::unbiased(over_l1);
+    let predictions = Normal::new(m, s);
+    let [auto, composed] = [Computation::Auto, Computation::Composed].map(|c| {
+        scalar(
+            skce.with_computation(c)
+                .value(&predictions, &y.clone().detach()),
+        )
+    });
+    assert_eq!(auto, composed);
+}
