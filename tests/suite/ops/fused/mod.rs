@@ -50,7 +50,7 @@ fn kappa(profile: Profile, r: f64) -> f64 {
         Profile::Gaussian => (-0.5 * r * r).exp(),
         Profile::Matern32 => (1.0 + 3f64.sqrt() * r) * (-3f64.sqrt() * r).exp(),
         Profile::Matern52 => (1.0 + 5f64.sqrt() * r + 5.0 / 3.0 * r * r) * (-5f64.sqrt() * r).exp(),
-        Profile::RationalQuadratic { alpha } => (1.0 + r * r / (2.0 * alpha)).powf(-alpha),
+        Profile::RationalQuadratic { alpha } => (-alpha * (r * r / (2.0 * alpha)).ln_1p()).exp(),
         Profile::GeneralisedExponential { exponent } => (-r.powf(exponent)).exp(),
         other => panic!("{other}"),
     }
