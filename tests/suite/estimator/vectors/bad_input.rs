@@ -117,8 +117,9 @@ fn kernels() {
         Error::Unsupported { .. }
     ));
     let fused = Skce::unbiased(gaussian(1.0, 1.0)).with_computation(Computation::Fused);
+    assert!(fused.estimate(&predictions, &targets).is_ok());
     assert!(matches!(
-        fused.estimate(&predictions, &targets),
+        fused.estimate(&rows.laplace(), &targets),
         Err(Error::NoFusedPath { .. })
     ));
 }
