@@ -42,7 +42,7 @@ impl SkceForm {
     }
 
     /// The pairs that a fused pass over so many samples takes.
-    pub(super) fn pairing(self, samples: usize) -> Pairing {
+    pub(crate) fn pairing(self, samples: usize) -> Pairing {
         match self {
             Self::Biased => Pairing::All,
             _ => Pairing::Blocks {
