@@ -140,19 +140,17 @@ pub(super) fn without_fused_pass(computation: Computation, kernel: String) -> Re
 fn sums_of_tile(h: Tensor<2>, of_columns: bool) -> [Vec<f64>; 2] {
     if !is_host(&h.device()) {
         let of_rows = to_vec(h.clone().sum_dim(1));
-        return [
-            of_rows,
-            of_columns.then(|| to_vec(h.sum_dim(0))).unwrap_or_default(),
-        ];
+        return match of_columns {
+            true => [of_rows, to_vec(h.sum_dim(0))],
+            false => [of_rows, vec![]],
+        };
     }
     let [_, width] = h.dims();
     let h = to_vec(h);
     let mut columns = vec![0.0; if of_columns { width } else { 0 }];
     h.chunks(width).for_each(|row| add(&mut columns, row));
-    [
-        h.chunks(width).map(|row| row.iter().sum()).collect(),
-        columns,
-    ]
+    let rows = h.chunks(width).map(|row| row.iter().sum());
+    [rows.collect(), columns]
 }
 
 /// `a += b`.

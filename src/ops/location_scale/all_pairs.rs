@@ -51,7 +51,7 @@ impl<E: Expectation> Pass<E> {
                     let columns = first..count.min(first + PACKS);
                     self.weigh((packs, row), (packs, columns.clone()), weights);
                     for index in columns.clone() {
-                        let is_padded = index + 1 == count && n % pack::<T>() > 0;
+                        let is_padded = index + 1 == count && !n.is_multiple_of(pack::<T>());
                         if index == row || is_padded {
                             let [i, j] = [row, index].map(|index| index * pack::<T>());
                             let counts = |r, lane| i + r < j + lane && j + lane < n;

@@ -81,13 +81,13 @@ pub(super) fn pair<S: Simd, T: Select, E: Expectation, const GRADIENT: bool>(
     let (none, one) = (kernel.constant(-0.0), kernel.constant(1.0)); // x + (−0) is x
     let mut exponents = [none; 4];
     let mut factors = [one; 3];
-    for c in 0..d {
+    for (c, kept) in kept.iter_mut().enumerate().take(d) {
         let (i, j) = (i(c), j(c));
         let first = expectation.single(i, i.location - j.target);
         let second = expectation.single(j, j.location - i.target);
         let both = expectation.double(i, j, i.location - j.location);
         if GRADIENT {
-            kept[c] = Kept {
+            *kept = Kept {
                 before: factors,
                 first,
                 second,
