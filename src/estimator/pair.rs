@@ -40,7 +40,7 @@ pub(crate) fn diagonal(residuals: Tensor<3>) -> Tensor<3> {
 #[derive(Debug, Clone)]
 pub struct ClassPairs {
     kernel: Kernel,
-    /// The kernel of the fused pass, which some profiles have.
+    /// The kernel as the fused pass knows it; kernels of users need not have one.
     fused: Option<PairKernel>,
     points: Tensor<2>,
     /// The residuals, if they are folded.

@@ -49,10 +49,13 @@ impl<T: Select, E: Expectation, const GRADIENT: bool> WithSimd for Lanewise<'_, 
                 self.expectation,
                 weight,
                 d,
+                #[inline(always)]
                 |c| own(simd, &first[v..], line, c),
+                #[inline(always)]
                 |c| own(simd, &second[v..], line, c),
                 &mut kept,
-                |c, gradient| {
+                #[inline(always)]
+                |c, gradient: [Wide<S, T>; 4]| {
                     for (k, term) in gradient.iter().enumerate() {
                         let index = self.pair[k / DERIVATIVES] * d + c;
                         let sum = &mut sums[(index * DERIVATIVES + k % DERIVATIVES) * line + v];

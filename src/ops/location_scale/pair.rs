@@ -63,8 +63,8 @@ pub(super) struct Weight<W> {
 /// The residual `R` of pairs, `h = k R`:
 /// `R = k_Y(y_i, y_j) − E k_Y(Y_i, y_j) − E k_Y(y_i, Y_j) + E k_Y(Y_i, Y_j)`.
 ///
-/// Arrays are not mapped: closures of the standard library are compiled for any processor, and are slow
-/// where they are not inlined.
+/// Arrays are not mapped, and closures are always inlined: those that are not are compiled for any
+/// processor, and are slow.
 ///
 /// Calls `add(c, gradient)` with the derivatives of `h` with respect to coordinate `c` of location and
 /// scale of `i`, and of location and scale of `j`.

@@ -73,10 +73,6 @@ impl<T: Select, E: Expectation, const D: usize, const GRADIENT: bool> WithSimd
                 *row = T::splat(simd, numbers[r]);
             }
             let first = own::<S, T>(simd, &row, 1, 0);
-            let of_row = |c: usize| match D {
-                1 => first,
-                _ => own(simd, &row, 1, c),
-            };
             row_sums.fill([zero; DERIVATIVES]);
             let (mut value, mut stretch) = (zero, zero);
             for (k, index) in self.columns.1.clone().enumerate() {
@@ -96,10 +92,16 @@ impl<T: Select, E: Expectation, const D: usize, const GRADIENT: bool> WithSimd
                         self.expectation,
                         weight,
                         d,
-                        of_row,
+                        #[inline(always)]
+                        |c| match D {
+                            1 => first,
+                            _ => own(simd, &row, 1, c),
+                        },
+                        #[inline(always)]
                         |c| own(simd, &columns[v..], line, c),
                         kept,
-                        |c, gradient| {
+                        #[inline(always)]
+                        |c, gradient: [Wide<S, T>; 4]| {
                             for (k, sum) in row_sums[c].iter_mut().enumerate() {
                                 *sum = *sum + gradient[k];
                             }
