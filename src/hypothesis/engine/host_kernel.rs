@@ -1,42 +1,33 @@
-use burn::tensor::{DType, Device, Tensor, TensorData};
-
 use crate::{
-    host::{finest, to_vec},
-    kernel::{Bandwidth, ClassKernel, Kernel, Profile},
+    kernel::{Bandwidth, Kernel, Profile},
     ops::{self, PairKernel, Real},
 };
 
-/// A kernel between points on the host, at one or several bandwidths: in vectors of the processor where
-/// its profile has them, else composed of tensor operations.
+/// A kernel between points on the host, at one or several bandwidths, in vectors of the processor.
 pub struct HostKernel {
-    kernel: Kernel,
+    kernel: PairKernel,
     bandwidth: f64,
-    fused: Option<PairKernel>,
     /// The bandwidths, in units of that of the kernel.
     factors: Vec<f64>,
     /// Their numbers, by decreasing bandwidth.
     widest_first: Vec<usize>,
-    /// Where the composition runs.
-    device: Device,
     /// Coordinates of a point.
     d: usize,
 }
 
 impl HostKernel {
-    /// Of a kernel with a fixed bandwidth, times each factor.
-    pub fn new(kernel: Kernel, factors: &[f64], d: usize, device: Device) -> Self {
+    /// Takes a kernel with a fixed bandwidth, times each factor.
+    pub fn new(kernel: Kernel, factors: &[f64], d: usize) -> Self {
         let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
             panic!("a kernel on the host needs a fixed bandwidth");
         };
         let mut widest_first: Vec<usize> = (0..factors.len()).collect();
         widest_first.sort_by(|&a, &b| factors[b].total_cmp(&factors[a]));
         Self {
-            kernel,
+            kernel: PairKernel::new(kernel.distance, kernel.profile),
             bandwidth,
-            fused: kernel.fused(),
             factors: factors.to_vec(),
             widest_first,
-            device,
             d,
         }
     }
@@ -52,7 +43,7 @@ impl HostKernel {
     /// Of the exponential and the Gaussian profile the exponential is taken once, at the widest bandwidth:
     /// the kernel at another is a power of it.
     pub fn at_each<T: Real>(&self, x: &[T], y: &[T], mut of: impl FnMut(usize, &[T])) {
-        let power = match self.kernel.profile {
+        let power = match self.kernel.profile() {
             Profile::Exponential => 1.0,
             Profile::Gaussian => 2.0,
             // κ(r/f) is no power of κ(r)
@@ -84,19 +75,7 @@ impl HostKernel {
     }
 
     fn matrix<T: Real>(&self, x: &[T], y: &[T], factor: f64) -> Vec<T> {
-        let bandwidth = factor * self.bandwidth;
-        if let Some(fused) = self.fused {
-            return ops::host_kernel_matrix(x, y, self.d, fused, bandwidth);
-        }
-        let dtype = finest(&self.device);
-        let tensor = |points: &[T]| {
-            let numbers: Vec<f64> = points.iter().map(|x| x.to_f64()).collect();
-            let data = TensorData::new(numbers, [1, points.len() / self.d, self.d]);
-            Tensor::<3>::from_data(data.convert_dtype(DType::F64), (&self.device, dtype))
-        };
-        let kernel = self.kernel.with_bandwidth(Bandwidth::Fixed(bandwidth));
-        let matrix = to_vec(kernel.between(tensor(x), tensor(y)));
-        matrix.into_iter().map(T::new).collect()
+        ops::host_kernel_matrix(x, y, self.d, self.kernel, factor * self.bandwidth)
     }
 }
 
@@ -121,9 +100,8 @@ mod tests {
             Kernel::generalised_exponential(0.5),
         ] {
             let at = |bandwidth| kernel.with_bandwidth(Bandwidth::Fixed(bandwidth));
-            let host = |kernel, factors: &[f64]| {
-                HostKernel::new(kernel, factors, 2, Device::default()).matrices(&x, &x[..4])
-            };
+            let host =
+                |kernel, factors: &[f64]| HostKernel::new(kernel, factors, 2).matrices(&x, &x[..4]);
             let together = host(at(0.3), &factors);
             for (matrix, factor) in together.iter().zip(factors) {
                 let alone = &host(at(0.3 * factor), &[1.0])[0];

@@ -44,7 +44,7 @@ impl Landmarks {
     ) -> Self {
         let rows = predictions.rows();
         let (n, m) = (rows.samples(), rows.classes);
-        let kernel = HostKernel::new(kernel, factors, m, predictions.device());
+        let kernel = HostKernel::new(kernel, factors, m);
         let chosen = index::sample(rng, n, landmarks.min(n));
         let points: Vec<f64> = chosen.iter().flat_map(|i| rows.row(i)).copied().collect();
         let rank = chosen.len();

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::{Evaluator, HostKernel};
 use crate::{
-    distribution::{Categorical, ClassRows, Flip, LabelSets, Predictive, Redrawn},
+    distribution::{Categorical, ClassRows, Flip, LabelSets, Redrawn},
     error::Result,
     estimator::SkceForm,
     kernel::Kernel,
@@ -51,7 +51,7 @@ impl Quadratic {
                 vectors[i * m + top as usize] = *doubt; // 1 − p, with all of its digits
             }
         }
-        let kernel = HostKernel::new(kernel, factors, m, predictions.device());
+        let kernel = HostKernel::new(kernel, factors, m);
         let linear = products(&kernel, &rows, &vectors);
         let dot = |linear: &Vec<f64>| linear.iter().zip(&vectors).map(|(a, b)| a * b).sum();
         Self {
@@ -329,7 +329,7 @@ mod tests {
     use rand::{RngExt, SeedableRng, rngs::StdRng};
 
     use super::*;
-    use crate::kernel::Bandwidth;
+    use crate::{distribution::Predictive, kernel::Bandwidth};
 
     /// Few and many differences, several bandwidths at once and one after another.
     #[test]

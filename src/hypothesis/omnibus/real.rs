@@ -187,7 +187,7 @@ impl Embeddings {
         };
         let on_targets =
             on_targets.unwrap_or_else(|| RealKernel::gaussian(1.0).with_median_of(&tensor(&drawn)));
-        let targets = HostKernel::new(on_targets.kernel(), &[1.0], d, device.clone());
+        let targets = HostKernel::new(on_targets.kernel(), &[1.0], d);
         let landmarks = drawn[..rank * d].to_vec();
         let whiten = inverse_root(&targets.matrices(&landmarks, &landmarks)[0], rank);
         let whiten = whiten.as_slice().to_vec();

@@ -23,4 +23,4 @@ mod run;
 mod stage;
 
 pub(in crate::ops) use launch::is_able;
-pub(super) use run::run;
+pub(super) use run::{is_gaussian, run};

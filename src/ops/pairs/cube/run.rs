@@ -21,6 +21,16 @@ use crate::{
 
 type B = CubeBackend;
 
+/// Tells whether the profile is the Gaussian or the exponential; None for others, which have no kernel of
+/// CubeCL.
+pub(in crate::ops::pairs) fn is_gaussian(kernel: PairKernel) -> Option<bool> {
+    match kernel.profile() {
+        Profile::Exponential => Some(false),
+        Profile::Gaussian => Some(true),
+        _ => None,
+    }
+}
+
 pub(in crate::ops::pairs) fn run(
     points: FloatTensor<B>,
     labels: IntTensor<B>,
@@ -29,12 +39,7 @@ pub(in crate::ops::pairs) fn run(
     pairing: Pairing,
     gradient: bool,
 ) -> WithGradient<B> {
-    let gaussian = match kernel.profile() {
-        Profile::Exponential => Some(false),
-        Profile::Gaussian => Some(true),
-        _ => None,
-    };
-    let gaussian = gaussian.filter(|_| is_able(&points.device(), points.dtype()));
+    let gaussian = is_gaussian(kernel).filter(|_| is_able(&points.device(), points.dtype()));
     let Some(gaussian) = gaussian else {
         return composed::<B>(points, labels, bandwidth, kernel, pairing, gradient);
     };
