@@ -28,7 +28,7 @@ use crate::{
 /// Cost: `n·J²` operations a redraw, and `n·J` distances of predictions; memory `O(n·J)`.
 ///
 /// ```
-/// use burn::tensor::{Device, Tensor};
+/// use burn::tensor::{Device, Int, Tensor};
 /// use burn_calibration::{
 ///     distribution::{Normal, Predictive}, hypothesis::{CalibrationTest, LandmarkSkceTest},
 ///     kernel::{RealKernel, TensorKernel},
@@ -37,7 +37,7 @@ use crate::{
 ///
 /// # fn main() -> burn_calibration::error::Result<()> {
 /// let (device, mut rng) = (Device::default(), StdRng::seed_from_u64(0));
-/// let mean = Tensor::<1>::linspace(-1.0, 1.0, 500, &device).reshape([500, 1]);
+/// let mean = Tensor::<1, Int>::arange(0..500, &device).float().reshape([500, 1]) / 250.0 - 1.0;
 /// let predictions = Normal::new(mean.clone(), mean.ones_like());
 /// let targets = predictions.sample(&mut rng) + 0.5; // too high
 /// let test = LandmarkSkceTest::new(TensorKernel::wasserstein(RealKernel::gaussian(1.0)));
