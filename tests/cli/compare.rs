@@ -148,8 +148,16 @@ fn many_samples_are_compared_by_blocks() {
     assert!(found["changes"]["skce_unbiased"].is_null());
     assert!(number(&found["changes"]["skce_block"]["interval"][1]) < 0.0);
     assert_eq!(number(&found["omnibus"]["before"]["p_value"]), 1e-3);
-    let refused = complaint(&folder, base);
-    assert!(refused.starts_with("--bandwidth median:"), "{refused}");
+    // by default the bandwidth is that of some samples, and the command says so
+    let output = calibration(&folder, base);
+    let note = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{note}");
+    assert!(
+        note.contains("the median of 5000 of the 20002 samples"),
+        "{note}"
+    );
+    let refused = complaint(&folder, &format!("{base} --bandwidth median-with-diagonal"));
+    assert!(refused.contains("takes too long"), "{refused}");
 }
 
 #[test]
