@@ -15,7 +15,7 @@ mod draw;
 mod estimators;
 #[path = "../paper_widmann2019/output.rs"]
 mod output;
-#[path = "../recalibrate/reading.rs"]
+#[path = "../recalibration_maps/reading.rs"]
 mod reading;
 mod study;
 

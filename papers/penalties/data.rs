@@ -14,7 +14,7 @@ use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 use crate::Result;
 
 /// The test digits of UCI, CC BY 4.0; see `examples/digits/data/README.md`.
-const DIGITS: &[u8] = include_bytes!("../digits/data/digits.csv.gz");
+const DIGITS: &[u8] = include_bytes!("../../examples/digits/data/digits.csv.gz");
 
 /// Values of a column of words that get an input of their own; others share none.
 const MOST_LEVELS: usize = 50;
