@@ -50,9 +50,9 @@ def ours(command, method, fit, labels, held_out):
 
         chosen = [] if method == "auto" else ["--method", method]
         start = time.perf_counter()
-        run("fit", *chosen, "--logits", "fit.npy", "--probabilities", "--labels", "y.npy", "-o", "a.map")
+        run("fit", *chosen, "--predictions", "fit.npy", "--labels", "y.npy", "-o", "a.map")
         seconds = time.perf_counter() - start
-        run("apply", "a.map", "--logits", "held_out.npy", "--probabilities", "--to-probabilities", "-o", "p.npy")
+        run("apply", "a.map", "--predictions", "held_out.npy", "--to-probabilities", "-o", "p.npy")
         return np.load(folder / "p.npy"), seconds
 
 

@@ -97,7 +97,7 @@ fn equal_files_have_no_difference() {
     }
     let logits = json(
         &folder,
-        "compare --logits --before p.csv --after p.csv --labels y.csv",
+        "compare --logits --force --before p.csv --after p.csv --labels y.csv",
     );
     assert_ne!(
         logits["changes"]["log"]["before"],
@@ -190,7 +190,7 @@ fn bad_input_is_one_line_and_exit_code_2() {
         "0.5,0.6\n",
         "0\n",
         "",
-        "q.csv: row 0: the probabilities sum to 1.1, expected 1 within 1e-5",
+        "q.csv: row 0: the probabilities sum to 1.1, expected 1 within 1e-5; --normalise divides each row by its sum",
     );
     check(
         good,

@@ -4,6 +4,7 @@ mod compare;
 mod families;
 mod given;
 mod kernel;
+mod logits;
 mod merge;
 mod output;
 mod recalibrate;
@@ -356,7 +357,7 @@ fn bad_input_is_one_line_and_exit_code_2() {
         "0.5,0.6\n",
         "0\n",
         "",
-        "p.csv: row 0: the probabilities sum to 1.1, expected 1 within 1e-5",
+        "p.csv: row 0: the probabilities sum to 1.1, expected 1 within 1e-5; --normalise divides each row by its sum",
     );
     check(
         "nan,0.5\n",

@@ -66,14 +66,14 @@ fn a_pipe_is_written_through() {
             .unwrap()
             .success()
     );
-    let fit = "fit --method temperature --logits p.csv --probabilities --labels y.csv -o t.map";
+    let fit = "fit --method temperature --predictions p.csv --labels y.csv -o t.map";
     assert!(calibration(&folder, fit).status.success());
     let reader = Command::new("cat")
         .arg(&fifo)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let apply = "apply t.map --logits p.csv --probabilities -o out.csv";
+    let apply = "apply t.map --predictions p.csv -o out.csv";
     assert!(calibration(&folder, apply).status.success());
     let read = reader.wait_with_output().unwrap().stdout;
     assert_eq!(String::from_utf8(read).unwrap().lines().count(), 4);
@@ -87,7 +87,7 @@ fn a_link_is_followed() {
     let link = folder.join("t.map");
     let _ = fs::remove_file(&link);
     symlink("map_of_old", &link).unwrap();
-    let fit = "fit --method temperature --logits p.csv --probabilities --labels y.csv -o t.map";
+    let fit = "fit --method temperature --predictions p.csv --labels y.csv -o t.map";
     assert!(calibration(&folder, fit).status.success());
     assert!(link.is_symlink());
     assert!(fs::metadata(folder.join("map_of_old")).unwrap().len() > 0);
@@ -97,7 +97,7 @@ fn a_link_is_followed() {
 fn an_input_is_not_overwritten() {
     let folder = prepared("overwriting");
     for arguments in [
-        "fit --method temperature --logits p.csv --probabilities --labels y.csv -o ./p.csv",
+        "fit --method temperature --predictions p.csv --labels y.csv -o ./p.csv",
         "summarise --predictions p.csv --labels y.csv -o y.csv",
     ] {
         let complaint = complaint(&folder, arguments);

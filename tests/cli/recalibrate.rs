@@ -55,7 +55,7 @@ fn every_method_is_fitted_saved_and_applied() {
     write_data(&folder);
     for method in METHODS {
         let fit = format!(
-            "fit --method {method} --logits z.csv --labels y.csv --one-based -o {method}.map"
+            "fit --method {method} --predictions z.csv --logits --labels y.csv --one-based -o {method}.map"
         );
         let object = json(&folder, &fit);
         assert_eq!((&object["n"], &object["classes"]), (&40.into(), &3.into()));
@@ -71,7 +71,8 @@ fn every_method_is_fitted_saved_and_applied() {
         }
 
         let apply = |output: &str, options: &str| {
-            let line = format!("apply {method}.map --logits z.csv -o {output} {options}");
+            let line =
+                format!("apply {method}.map --predictions z.csv --logits -o {output} {options}");
             let done = calibration(&folder, &line);
             assert!(done.status.success() && done.stdout.is_empty(), "{done:?}");
             folder.join(output)
@@ -115,18 +116,18 @@ fn losses_and_probabilities() {
     write_data(&folder);
     for loss in ["log", "brier", "skce", "mmce"] {
         let fit = format!(
-            "fit --method temperature --loss {loss} --logits z.csv --labels y.csv --one-based -o {loss}.map"
+            "fit --method temperature --loss {loss} --predictions z.csv --logits --labels y.csv --one-based -o {loss}.map"
         );
         assert_eq!(json(&folder, &fit)["loss"], loss);
     }
     calibration(
         &folder,
-        "apply log.map --logits z.csv -o p.csv --to-probabilities",
+        "apply log.map --predictions z.csv --logits -o p.csv --to-probabilities",
     );
-    let again = "fit --method temperature --logits p.csv --probabilities --labels y.csv --one-based -o again.map --json";
+    let again = "fit --method temperature --predictions p.csv --labels y.csv --one-based -o again.map --json";
     let object = json(&folder, again.trim_end_matches(" --json"));
     // DIAG loses nothing of log-probabilities
-    let diagonal = "fit --method diagonal --logits p.csv --probabilities --labels y.csv --one-based \
+    let diagonal = "fit --method diagonal --predictions p.csv --labels y.csv --one-based \
                     -o d.map";
     assert_eq!(json(&folder, diagonal)["injective"], true);
     // what is calibrated has the temperature 1, and gains nothing
@@ -149,7 +150,7 @@ fn losses_and_probabilities() {
 fn a_map_is_chosen() {
     let folder = folder("fit by choice");
     write_data(&folder);
-    let fit = "fit --logits z.csv --labels y.csv --one-based -o a.map";
+    let fit = "fit --predictions z.csv --logits --labels y.csv --one-based -o a.map";
     let object = json(&folder, fit);
     let choice = &object["choice"];
     assert_eq!(object["method"], choice["chosen"]);
@@ -183,7 +184,10 @@ fn a_map_is_chosen() {
         let object = json(&folder, &format!("{fit} --keep {keep}"));
         assert_eq!(object[kept], true, "{object}");
     }
-    let done = calibration(&folder, "apply a.map --logits z.csv -o out.csv");
+    let done = calibration(
+        &folder,
+        "apply a.map --predictions z.csv --logits -o out.csv",
+    );
     assert!(done.status.success(), "{done:?}");
     let done = calibration(&folder, &format!("{fit} --keep order --method vector"));
     assert!(
@@ -203,40 +207,48 @@ fn bad_input_is_one_clear_line() {
     fs::write(folder.join("two.csv"), "1,2\n").unwrap();
     let fit = |rest: &str| complaint(&folder, &format!("fit -o bad.map --one-based {rest}"));
     assert_eq!(
-        fit("--logits zero.csv --probabilities --labels one.csv"),
-        "zero.csv: row 0, column 2: the probability is 0, whose logarithm is infinite; expected logits, \
-         or positive probabilities"
+        fit("--predictions zero.csv --labels one.csv"),
+        "zero.csv: row 0, column 2: the probability is 0, whose logarithm is infinite; --clip EPS raises it \
+         to EPS (1e-7, say), and --method isotonic, venn-abers or histogram take zeros"
     );
     assert_eq!(
-        fit("--logits nan.csv --labels one.csv"),
+        fit("--predictions nan.csv --logits --labels one.csv"),
         "nan.csv: row 0, class 1: the logit is NaN, expected a finite number"
     );
     assert_eq!(
-        fit("--logits z.csv --labels one.csv"),
+        fit("--predictions z.csv --logits --labels one.csv"),
         "one.csv: 1 labels, expected 40, as many as z.csv has rows"
     );
     let done = calibration(
         &folder,
-        "fit --method vector --logits z.csv --labels y.csv --one-based -o v.map",
+        "fit --method vector --predictions z.csv --logits --labels y.csv --one-based -o v.map",
     );
     assert!(done.status.success());
     assert_eq!(
-        complaint(&folder, "apply v.map --logits two.csv -o out.csv"),
+        complaint(
+            &folder,
+            "apply v.map --predictions two.csv --logits -o out.csv"
+        ),
         "two.csv: 2 columns, expected 3, the classes of v.map"
-    );
-    assert!(
-        complaint(&folder, "apply z.csv --logits z.csv -o out.csv")
-            .starts_with("z.csv: not a saved map: ")
-    );
-    assert!(
-        complaint(&folder, "apply v.map --logits z.csv -o out.txt").starts_with(
-            "out.txt: expected a name that ends in .csv, .csv.gz, .npy or .safetensors"
-        )
     );
     assert!(
         complaint(
             &folder,
-            "apply v.map --logits z.csv -o no/such/folder/out.csv"
+            "apply z.csv --predictions z.csv --logits -o out.csv"
+        )
+        .starts_with("z.csv: not a saved map: ")
+    );
+    assert!(
+        complaint(
+            &folder,
+            "apply v.map --predictions z.csv --logits -o out.txt"
+        )
+        .starts_with("out.txt: expected a name that ends in .csv, .csv.gz, .npy or .safetensors")
+    );
+    assert!(
+        complaint(
+            &folder,
+            "apply v.map --predictions z.csv --logits -o no/such/folder/out.csv"
         )
         .starts_with("no/such/folder/out.csv: cannot write: ")
     );

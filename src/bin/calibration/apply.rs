@@ -1,30 +1,38 @@
 //! `calibration apply`.
 
 use burn::tensor::activation::softmax;
-use burn_calibration::recalibration::load_map;
+use burn_calibration::recalibration::{MapKind, load_map};
 
 use crate::{
     args::Apply,
     input::{Matrix, Result},
-    source::{device, read_logits},
+    methods::takes_zeros,
+    rows::{logits, read_predictions},
+    source::device,
     writer::{Format, write_matrix},
 };
 
 pub fn run(args: &Apply) -> Result<()> {
     let format = Format::of(&args.output)?;
-    let device = device(args.logits.device)?;
+    let device = device(args.rows.device)?;
     let map = load_map(&args.map, &device).map_err(|e| e.to_string())?;
-    let logits = read_logits(&args.logits, &device)?;
-    let [_, columns] = logits.dims();
+    let predictions = read_predictions(&args.predictions, &args.rows, &device)?;
+    let columns = predictions.classes();
     if let Some(classes) = map.width()
         && classes != columns
     {
         return Err(format!(
             "{}: {columns} columns, expected {classes}, the classes of {}",
-            args.logits.logits.display(),
+            args.predictions.display(),
             args.map.display()
         ));
     }
+    let kind = MapKind::all().iter().find(|kind| kind.kind() == map.kind());
+    let logits = logits(
+        &args.predictions,
+        &predictions,
+        kind.is_some_and(takes_zeros),
+    )?;
     let (name, rows) = match args.to_probabilities {
         false => ("logits", map.forward(logits)),
         true => ("probabilities", softmax(map.forward(logits), 1)),

@@ -4,6 +4,7 @@ use std::fmt;
 
 use burn::tensor::{Int, Tensor, activation::softmax};
 use burn_calibration::{
+    distribution::Categorical,
     estimator::SkceForm,
     kernel::Kernel,
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
@@ -18,9 +19,11 @@ use serde::Serialize;
 use crate::{
     args::{Fit, KeepName, LossName},
     input::Result,
+    kind::Kind,
     limits::QUADRATIC_LIMIT,
+    methods::takes_zeros,
     progress::Progress,
-    source::{device, read_labels, read_logits},
+    rows::logits,
     words::{Pair, key, show},
 };
 
@@ -44,9 +47,9 @@ struct Fitted {
 }
 
 pub fn run(args: &Fit) -> Result<()> {
-    let device = device(args.logits.device)?;
-    let logits = read_logits(&args.logits, &device)?;
-    let labels = read_labels(&args.labels, (&args.logits.logits, &logits))?;
+    let (sets, labels) = Categorical::read(&[&args.predictions], &args.source)?;
+    let takes_zeros = args.method.is_some_and(|method| takes_zeros(method.0));
+    let logits = logits(&args.predictions, &sets[0], takes_zeros)?;
     let [n, classes] = logits.dims();
     if matches!(args.loss, LossName::Skce) && n > QUADRATIC_LIMIT {
         return Err(format!(
@@ -73,9 +76,9 @@ pub fn run(args: &Fit) -> Result<()> {
         classes,
         log_loss: [log_loss(logits.clone()), log_loss(map.forward(logits))].into(),
         guarantees: Guarantees {
-            injective: match args.logits.probabilities {
-                true => promises.injective_on_log_probabilities,
-                false => promises.injective,
+            injective: match args.source.rows.logits {
+                true => promises.injective,
+                false => promises.injective_on_log_probabilities,
             },
             ..promises
         },
@@ -102,7 +105,7 @@ fn fit(args: &Fit, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Map> {
             }
             None => {
                 let config = AutoRecalibrationConfig::new()
-                    .with_keep(args.keep.map(|keep| asked(keep, args.logits.probabilities)))
+                    .with_keep(args.keep.map(|keep| asked(keep, args.source.rows.logits)))
                     .with_seed(args.seed);
                 let map = config.fit_observed(criterion, logits, labels, &mut observe);
                 map.map(|map| {
@@ -131,12 +134,12 @@ fn fit(args: &Fit, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Map> {
 }
 
 /// What is to be kept, of logits or of the logarithms of probabilities.
-fn asked(keep: KeepName, probabilities: bool) -> Keep {
-    match (keep, probabilities) {
+fn asked(keep: KeepName, logits: bool) -> Keep {
+    match (keep, logits) {
         (KeepName::Accuracy, _) => Keep::Accuracy,
         (KeepName::Order, _) => Keep::Order,
-        (KeepName::Information, false) => Keep::Information,
-        (KeepName::Information, true) => Keep::InformationOfLogProbabilities,
+        (KeepName::Information, true) => Keep::Information,
+        (KeepName::Information, false) => Keep::InformationOfLogProbabilities,
     }
 }
 

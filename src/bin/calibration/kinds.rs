@@ -24,7 +24,8 @@ use crate::{
     kind::{Estimate, Kind, LogScoreOf, Test, Vectors, View},
     limits::QUADRATIC_LIMIT,
     quantities::{estimates_of_classes, estimates_of_vectors, tests_of_classes, tests_of_vectors},
-    source::{check_sizes, device, read_labels, read_predictions, read_tensor},
+    rows::{check_sizes, read_predictions},
+    source::{device, read_labels, read_tensor},
     words::TargetWords,
 };
 
@@ -32,8 +33,8 @@ impl Kind for Categorical {
     type Joint = Kernel;
 
     fn read(paths: &[&Path], args: &SourceArgs) -> Result<(Vec<Self>, Tensor<1, Int>)> {
-        let device = device(args.device)?;
-        let read = |path: &&Path| read_predictions(path, args, &device);
+        let device = device(args.rows.device)?;
+        let read = |path: &&Path| read_predictions(path, &args.rows, &device);
         let sets = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
         for (path, set) in paths.iter().zip(&sets).skip(1) {
             check_sizes((path, set), (paths[0], &sets[0]))?;
@@ -189,20 +190,23 @@ where
     type Joint = TensorKernel<RealKernel>;
 
     fn read(paths: &[&Path], args: &SourceArgs) -> Result<(Vec<Self>, Tensor<2>)> {
+        let rows = &args.rows;
         for (given, name) in [
-            (args.logits, "--logits"),
+            (rows.logits, "--logits"),
+            (rows.normalise, "--normalise"),
+            (rows.clip.is_some(), "--clip"),
             (args.labels.one_based, "--one-based"),
         ] {
             if given {
                 return Err(format!("{name}: of the family categorical only"));
             }
         }
-        let device = device(args.device)?;
+        let device = device(args.rows.device)?;
         let file = &args.labels.labels;
-        let targets = read_tensor(file, args.device, &device)?;
+        let targets = read_tensor(file, args.rows.device, &device)?;
         let [count, dimensions] = targets.dims();
         let read = |path: &&Path| {
-            let rows = read_tensor(path, args.device, &device)?;
+            let rows = read_tensor(path, args.rows.device, &device)?;
             let samples = rows.dims()[0];
             if count != samples {
                 return Err(format!(

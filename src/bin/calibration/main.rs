@@ -24,6 +24,7 @@ mod progress;
 mod quantities;
 #[cfg(feature = "report")]
 mod report;
+mod rows;
 mod source;
 mod summarise;
 mod words;
@@ -75,10 +76,10 @@ fn refuse_overwriting(command: &args::Command) -> input::Result<()> {
             (&args.output, after.chain(inputs).collect())
         }
         args::Command::Fit(args) => {
-            let inputs = vec![&*args.logits.logits, &*args.labels.labels];
+            let inputs = vec![&*args.predictions, &*args.source.labels.labels];
             (&args.output, inputs)
         }
-        args::Command::Apply(args) => (&args.output, vec![&args.map, &args.logits.logits]),
+        args::Command::Apply(args) => (&args.output, vec![&args.map, &args.predictions]),
         args::Command::Summarise(args) => {
             let inputs = vec![&*args.predictions, &*args.source.labels.labels];
             (&args.output, inputs)

@@ -12,6 +12,12 @@ pub struct Method(pub &'static MapKind);
 static METHODS: LazyLock<Vec<Method>> =
     LazyLock::new(|| MapKind::all().iter().map(Method).collect());
 
+/// Whether a map depends on no more than the order of the log-odds of each class, so that they may be
+/// infinite.
+pub fn takes_zeros(kind: &MapKind) -> bool {
+    ["isotonic", "venn-abers", "histogram"].contains(&kind.name())
+}
+
 impl ValueEnum for Method {
     fn value_variants<'a>() -> &'a [Self] {
         &METHODS

@@ -1,61 +1,29 @@
-//! Predictions and labels of files as checked tensors.
+//! Numbers and labels of files as tensors.
 
 use std::path::Path;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burn_calibration::distribution::{Categorical, Predictive};
 use clap::ValueEnum;
 
 use crate::{
-    args::{DeviceName, LabelsArgs, LogitsArgs, SourceArgs},
-    input::{self, Result},
+    args::{DeviceName, LabelsArgs},
+    input::{self, Matrix, Result},
 };
 
-/// The predictions of a file.
-pub fn read_predictions(path: &Path, args: &SourceArgs, device: &Device) -> Result<Categorical> {
-    let values = read_tensor(path, args.device, device)?;
-    let predictions = match args.logits {
-        true => Categorical::from_logits(values),
-        false => Categorical::from_probabilities(values),
-    };
-    predictions.map_err(|e| format!("{}: {e}", path.display()))
-}
-
-/// The logits of a file, or the logarithms of the probabilities in it.
-pub fn read_logits(args: &LogitsArgs, device: &Device) -> Result<Tensor<2>> {
-    let path = &args.logits;
-    let values = read_tensor(path, args.device, device)?;
-    let wrong = |reason: String| format!("{}: {reason}", path.display());
-    let checked = match args.probabilities {
-        false => Categorical::from_logits(values.clone()),
-        true => Categorical::from_probabilities(values.clone()),
-    };
-    let checked = checked.map_err(|e| wrong(e.to_string()))?;
-    if !args.probabilities {
-        return Ok(values);
-    }
-    let classes = checked.classes();
-    let numbers: Vec<f64> = (values.try_into_vec_as::<f64>()).map_err(|e| wrong(e.to_string()))?;
-    match numbers.iter().position(|p| *p == 0.0) {
-        Some(at) => Err(wrong(format!(
-            "row {}, column {}: the probability is 0, whose logarithm is infinite; expected logits, or \
-             positive probabilities",
-            at / classes,
-            at % classes
-        ))),
-        None => Ok(checked.log_probabilities()),
-    }
-}
-
+/// The numbers of a file.
 pub fn read_tensor(path: &Path, name: DeviceName, device: &Device) -> Result<Tensor<2>> {
-    let matrix = input::read_matrix(path)?;
+    Ok(tensor(input::read_matrix(path)?, name, device))
+}
+
+/// Numbers on a device.
+pub fn tensor(matrix: Matrix, name: DeviceName, device: &Device) -> Tensor<2> {
     let dtype = match name {
         DeviceName::Wgpu => DType::F32, // supports f64 in name, but not in all functions
         _ => DType::F64,
     };
     let shape = [matrix.rows(), matrix.columns];
     let values = TensorData::new(matrix.values, shape);
-    Ok(Tensor::from_data(values, (device, dtype)))
+    Tensor::from_data(values, (device, dtype))
 }
 
 /// The labels of the predictions of a file.
@@ -81,25 +49,6 @@ pub fn read_labels(args: &LabelsArgs, (path, rows): (&Path, &Tensor<2>)) -> Resu
     }
     let labels = TensorData::new(labels, [samples]);
     Ok(Tensor::from_data(labels, &rows.device()))
-}
-
-/// Checks that the predictions of one file are of as many samples and classes as those of another.
-pub fn check_sizes(
-    (path, predictions): (&Path, &Categorical),
-    (expected_path, expected): (&Path, &Categorical),
-) -> Result<()> {
-    let sizes = [
-        ("rows", predictions.len(), expected.len()),
-        ("columns", predictions.classes(), expected.classes()),
-    ];
-    match sizes.iter().find(|(_, got, expected)| got != expected) {
-        Some((what, got, expected)) => Err(format!(
-            "{}: {got} {what}, expected {expected}, as many as {} has",
-            path.display(),
-            expected_path.display()
-        )),
-        None => Ok(()),
-    }
 }
 
 pub fn device(name: DeviceName) -> Result<Device> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{DeviceName, LabelsArgs};
+use super::{RowsArgs, SourceArgs};
 use crate::methods::Method;
 
 #[derive(Debug, Args)]
@@ -18,11 +18,13 @@ pub struct Fit {
     #[arg(long, value_enum, conflicts_with = "method")]
     pub keep: Option<KeepName>,
 
-    #[command(flatten)]
-    pub logits: LogitsArgs,
+    /// Predictions that were held out from training: CSV, NPY or NPZ, as for evaluate; the logits of
+    /// probabilities are their logarithms
+    #[arg(long, value_name = "FILE")]
+    pub predictions: PathBuf,
 
     #[command(flatten)]
-    pub labels: LabelsArgs,
+    pub source: SourceArgs,
 
     /// What the map is to lower
     #[arg(long, value_enum, default_value_t = LossName::Log)]
@@ -47,8 +49,12 @@ pub struct Apply {
     #[arg(value_name = "MAP")]
     pub map: PathBuf,
 
+    /// Predictions to recalibrate: CSV, NPY or NPZ, as for evaluate
+    #[arg(long, value_name = "FILE")]
+    pub predictions: PathBuf,
+
     #[command(flatten)]
-    pub logits: LogitsArgs,
+    pub rows: RowsArgs,
 
     /// Write probabilities instead of logits
     #[arg(long)]
@@ -58,23 +64,6 @@ pub struct Apply {
     /// as the tensor "logits" or "probabilities")
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-}
-
-/// Logits, and where to compute with them.
-#[derive(Debug, Args)]
-pub struct LogitsArgs {
-    /// Logits, a row a sample and a column a class: CSV (with or without header, plain or gzip), NPY,
-    /// or NPZ (FILE.npz or FILE.npz:ARRAY)
-    #[arg(long, value_name = "FILE")]
-    pub logits: PathBuf,
-
-    /// That file holds probabilities: their logarithms are the logits
-    #[arg(long)]
-    pub probabilities: bool,
-
-    /// Where to compute: in f64, but in f32 on wgpu
-    #[arg(long, value_enum, default_value_t = DeviceName::Flex)]
-    pub device: DeviceName,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

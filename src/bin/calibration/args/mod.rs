@@ -8,7 +8,7 @@ mod predictions;
 pub use kernel::{
     BandwidthChoice, KernelArgs, KernelShapeArgs, LengthScale, TargetKernelArgs, TargetKernelName,
 };
-pub use maps::{Apply, Fit, KeepName, LogitsArgs, LossName};
+pub use maps::{Apply, Fit, KeepName, LossName};
 pub use parts::{Merge, Summarise};
 pub use predictions::{Compare, Evaluate};
 #[cfg(feature = "report")]
@@ -35,9 +35,9 @@ pub enum Command {
     /// Write a page of HTML with numbers and diagrams
     #[cfg(feature = "report")]
     Report(Report),
-    /// Fit a recalibration map to logits that were held out from training
+    /// Fit a recalibration map to predictions that were held out from training
     Fit(Fit),
-    /// Recalibrate logits with a saved map
+    /// Recalibrate predictions with a saved map
     Apply(Apply),
     /// Sum up a piece of a set of predictions, to be merged with others
     Summarise(Summarise),
@@ -67,9 +67,28 @@ pub struct SourceArgs {
     #[command(flatten)]
     pub labels: LabelsArgs,
 
+    #[command(flatten)]
+    pub rows: RowsArgs,
+}
+
+/// What the rows of predictions are, and where to compute with them.
+#[derive(Debug, Args)]
+pub struct RowsArgs {
     /// The predictions are logits, not probabilities
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["normalise", "clip"])]
     pub logits: bool,
+
+    /// Take rows as logits though they look like probabilities: in [0, 1] and of sum 1
+    #[arg(long, requires = "logits")]
+    pub force: bool,
+
+    /// Divide each row of probabilities by its sum
+    #[arg(long, visible_alias = "normalize")]
+    pub normalise: bool,
+
+    /// Raise probabilities below EPS to EPS and divide each row by its sum: zeros have no logarithm
+    #[arg(long, value_name = "EPS", value_parser = clip)]
+    pub clip: Option<f64>,
 
     /// Where to compute: in f64, but in f32 on wgpu
     #[arg(long, value_enum, default_value_t = DeviceName::Flex)]
@@ -98,6 +117,13 @@ pub struct SizeArgs {
     /// overconfidence and the debiased ECE are larger
     #[arg(long, value_name = "ERROR", value_parser = tolerance)]
     pub tolerance: Option<f64>,
+}
+
+fn clip(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (f64::MIN_POSITIVE..0.5).contains(&value) => Ok(value),
+        _ => Err("expected a number above 0 and below 0.5".into()),
+    }
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
