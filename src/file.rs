@@ -1,17 +1,20 @@
-//! Files that are written whole.
+//! Files that are written whole, and what tells whether they still are.
 
 use std::{
     fmt::Display,
-    fs,
-    io::{self, BufWriter, Write},
+    fs::{self, File},
+    io::{self, BufWriter, Read, Write},
     path::Path,
 };
 
 use crate::error::{Error, Result};
 
-/// Writes a file under a name of its own in the same folder and then renames it: nobody finds half of
-/// one, and those who write the same file at the same time do not meet. What is not a file, such as a device
-/// or a pipe, is written through; a symbolic link is followed.
+/// Writes a file aside in the same folder and then puts it in place: nobody finds half of one, and those
+/// who write the same file at the same time do not meet. What is not a file, such as a device or a pipe, is
+/// written through; a symbolic link is followed.
+///
+/// On Linux the file has no name until it is whole, where the file system has such files (ext4, XFS, Btrfs,
+/// tmpfs): a process that is killed leaves nothing. Elsewhere it has a name that begins with `.tmp`.
 ///
 /// # Errors
 ///
@@ -37,6 +40,11 @@ pub fn write_with(
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
+    #[cfg(target_os = "linux")]
+    if let Some(file) = nameless::create_in(folder) {
+        write_to(&file, write)?;
+        return nameless::link(&file, folder, path);
+    }
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
@@ -44,13 +52,52 @@ pub fn write_with(
         use std::{fs::Permissions, os::unix::fs::PermissionsExt};
         builder.permissions(Permissions::from_mode(0o666)); // less the mask of the process
     }
-    let mut aside = builder.tempfile_in(folder)?;
-    let mut writer = BufWriter::new(&mut aside);
-    write(&mut writer)?;
-    writer.flush()?;
-    drop(writer);
+    let aside = builder.tempfile_in(folder)?;
+    write_to(aside.as_file(), write)?;
     aside.persist(path)?;
     Ok(())
+}
+
+fn write_to(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut writer = BufWriter::new(file);
+    write(&mut writer)?;
+    writer.flush()
+}
+
+/// Files without a name, of which nothing is left once nobody has them open.
+#[cfg(target_os = "linux")]
+mod nameless {
+    use std::{fs::File, io, os::fd::AsRawFd, path::Path};
+
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+
+    /// Makes one with the permissions that a new file has, where the file system can.
+    pub fn create_in(folder: &Path) -> Option<File> {
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(0o666); // less the mask of the process
+        let file = File::from(open(folder, flags, mode).ok()?);
+        handle(&file).exists().then_some(file) // without /proc it cannot be named
+    }
+
+    /// Gives it a name, which is that of another file no longer.
+    pub fn link(file: &File, folder: &Path, path: &Path) -> io::Result<()> {
+        let link = |path: &Path| {
+            let linked = linkat(CWD, handle(file), CWD, path, AtFlags::SYMLINK_FOLLOW);
+            linked.map_err(io::Error::from)
+        };
+        match link(path) {
+            // a link replaces nothing, a new name does
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let aside = tempfile::Builder::new().make_in(folder, link)?;
+                aside.persist(path).map_err(|error| error.error)
+            }
+            linked => linked,
+        }
+    }
+
+    fn handle(file: &File) -> std::path::PathBuf {
+        format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+    }
 }
 
 /// Writes a file whole, with what it holds.
@@ -58,10 +105,96 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
     write_with(path, |file| file.write_all(content)).map_err(|reason| error(path, reason))
 }
 
+/// Reads a whole file of at most 1 GiB.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(LIMIT + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 <= LIMIT {
+        true => Ok(bytes),
+        false => Err(io::Error::other("is larger than 1 GiB")),
+    }
+}
+
+const LIMIT: u64 = 1 << 30;
+
+/// A digest of 128 bits, that of Fowler, Noll and Vo over words of 8 bytes: a change of one word always
+/// changes it. It guards against accidents, not against forgers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Digest(u128);
+
+impl Digest {
+    pub fn new() -> Self {
+        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+    }
+
+    pub fn with(self, words: impl IntoIterator<Item = u64>) -> Self {
+        let fold = |state: u128, word| {
+            let mixed = (state ^ u128::from(word)).wrapping_mul((1 << 88) + 0x13b);
+            mixed ^ (mixed >> 64)
+        };
+        Self(words.into_iter().fold(self.0, fold))
+    }
+
+    /// The digest of bytes and their number.
+    pub fn of(bytes: &[u8]) -> Self {
+        let word = |chunk: &[u8]| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        };
+        Self::new()
+            .with([bytes.len() as u64])
+            .with(bytes.chunks(8).map(word))
+    }
+}
+
+impl Display for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
 /// An error of a file.
 pub(crate) fn error(path: &Path, reason: impl Display) -> Error {
     Error::File {
         path: path.display().to_string(),
         reason: reason.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file is replaced, with nothing beside it; a flipped bit changes its digest.
+    #[test]
+    fn whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for content in ["one", "two"] {
+            write(&path, content.as_bytes()).unwrap();
+            assert_eq!(read(&path).unwrap(), content.as_bytes());
+        }
+        let failed = write_with(&path, |file| {
+            file.write_all(b"three")?;
+            Err(io::Error::other("no more"))
+        });
+        assert_eq!(failed.unwrap_err().to_string(), "no more");
+        assert_eq!(read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn every_bit_counts() {
+        let bytes: Vec<u8> = (0..41).collect();
+        let digest = |bytes: &[u8]| Digest::of(bytes).to_string();
+        let mut seen = std::collections::BTreeSet::from([digest(&bytes), digest(&bytes[..40])]);
+        for bit in 0..8 * bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            seen.insert(digest(&flipped));
+        }
+        seen.insert(digest(&[bytes.as_slice(), &[0]].concat()));
+        assert_eq!(seen.len(), 8 * bytes.len() + 3);
     }
 }

@@ -2,37 +2,63 @@ use std::{fmt, marker::PhantomData, path::Path};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 
-use crate::{error::Result, file};
+use crate::{
+    error::Result,
+    file::{self, Digest},
+};
 
 /// A type that is saved under a name of its own.
 pub trait Saved: Serialize + DeserializeOwned {
     /// The kind, in words.
     const KIND: &'static str;
 
-    /// Saves as a file of JSON.
+    /// Saves as a file of JSON, whose last member is a checksum of all before it.
     ///
     /// # Errors
     ///
     /// A file that cannot be written; nobody finds half of one.
     fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let text = serde_json::to_vec(self).map_err(|e| file::error(path, e))?;
-        file::write(path, &text)
+        let mut text = serde_json::to_string(self).map_err(|e| file::error(path, e))?;
+        text.pop(); // the brace
+        let sum = checksum(&text);
+        file::write(path, (text + &sum).as_bytes())
+    }
+
+    /// A digest of what is saved, as 32 hexadecimal digits.
+    fn digest(&self) -> String {
+        let text = serde_json::to_vec(self).unwrap_or_default();
+        Digest::of(&text).to_string()
     }
 
     /// Loads what [`save`](Self::save) saved.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, was cut off, or holds something else.
+    /// A file that cannot be read, was cut off or changed, or holds something else.
     fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let text = std::fs::read(path).map_err(|e| file::error(path, e))?;
-        serde_json::from_slice(&text).map_err(|e| {
-            let reason = format!("not a saved {}: {e}", Self::KIND);
-            file::error(path, reason)
-        })
+        let reject =
+            |reason: String| file::error(path, format!("not a saved {}: {reason}", Self::KIND));
+        let text = file::read(path).map_err(|e| file::error(path, e))?;
+        let text = String::from_utf8(text).map_err(|e| reject(e.to_string()))?;
+        let loaded = serde_json::from_str(&text).map_err(|e| reject(e.to_string()))?;
+        let length = checksum("").len();
+        let (content, found) = text
+            .split_at_checked(text.len().saturating_sub(length))
+            .unwrap_or_default();
+        match found == checksum(content) {
+            true => Ok(loaded),
+            false => Err(reject(
+                "it was changed after it was saved: its checksum is another".into(),
+            )),
+        }
     }
+}
+
+/// The end of a file, after all members but the last.
+fn checksum(content: &str) -> String {
+    format!(",\"checksum\":\"{}\"}}", Digest::of(content.as_bytes()))
 }
 
 /// The first field of everything saved: the kind of `A` and the version of its form.

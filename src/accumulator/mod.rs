@@ -26,8 +26,9 @@
 //!
 //! # Files
 //!
-//! An accumulator is serialised by serde in any format; [`Saved::save`] writes JSON. Its first field
-//! names kind and version, and what does not fit is an error. A sum is
+//! An accumulator is serialised by serde in any format; [`Saved::save`] writes JSON, with a checksum at the
+//! end, so that [`Saved::load`] tells what was changed. Its first field names kind and version, and what does
+//! not fit is an error. A sum is
 //! `±Σ_k limbs[k] 2^{32(first+k)−1074}`.
 //!
 //! ```

@@ -3,6 +3,7 @@ use burn::tensor::{DType, Int, Tensor};
 use crate::{
     distribution::{Categorical, Targets},
     error::{Result, check_parameter},
+    file::Digest,
     host::{check_classes, check_finite, check_labels, check_probabilities, to_vec},
 };
 
@@ -85,6 +86,17 @@ impl Rows {
     /// The number `m` of classes.
     pub fn classes(&self) -> usize {
         self.classes
+    }
+
+    /// A digest of all rows, as 32 hexadecimal digits: other predictions, labels or orders have another.
+    pub fn digest(&self) -> String {
+        let sizes = [self.classes, self.samples()].map(|size| size as u64);
+        let numbers = self.probabilities.iter().chain(&self.logarithms);
+        let digest = Digest::new()
+            .with(sizes)
+            .with(self.labels.iter().map(|&label| label as u64))
+            .with(numbers.map(|number| number.to_bits()));
+        digest.to_string()
     }
 
     /// The probabilities, row by row.

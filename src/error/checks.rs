@@ -1,5 +1,7 @@
 //! Checks of parameters, sample sizes and numbers in rows.
 
+use std::ops::RangeInclusive;
+
 use super::{Error, Result};
 
 /// Checks a parameter, with its name and the condition that is expected of it.
@@ -35,6 +37,17 @@ pub(crate) fn check_inside(name: &'static str, value: f64) -> Result<()> {
 pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
     let is_valid = value.is_finite() && value > 0.0;
     check_parameter(is_valid, name, value, "a positive finite number")
+}
+
+/// The least and the greatest scale of a kernel or of logits: its square is of f64, and so is a number of
+/// moderate size over it.
+pub(crate) const SCALES: RangeInclusive<f64> = 1e-100..=1e100;
+
+/// Checks that a bandwidth or a length scale is a number whose square is one.
+pub(crate) fn check_scale(name: &'static str, value: f64) -> Result<()> {
+    check_positive(name, value)?;
+    let expected = "a number from 1e-100 to 1e100, whose square is one as well";
+    check_parameter(SCALES.contains(&value), name, value, expected)
 }
 
 /// Checks that there are enough samples for a quantity.

@@ -43,13 +43,24 @@ pub fn serialize_or_reason<T: Serialize, E: fmt::Display, S: Serializer>(
     }
 }
 
+/// Serializes a number, or `{"error": "infinite"}`, since JSON has no such numbers.
+pub(crate) fn serialize_or_infinite<S: Serializer>(
+    number: &f64,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match number.is_infinite() {
+        true => serialize_or_reason(&Err::<f64, _>("infinite"), serializer),
+        false => number.serialize(serializer),
+    }
+}
+
 /// A condition that the data, a parameter or a file violates.
 #[derive(Debug, Clone, PartialEq, ThisError)]
 #[non_exhaustive]
 pub enum Error {
     /// A number in a row of predictions or targets is not what it must be: a logit or a parameter that is
     /// not finite, a probability or weight outside `[0, 1]`, a scale that is not positive.
-    #[error("row {row}, {column} {at}: {what} is {value}, expected {expected}")]
+    #[error("row {row}, {column} {at}: {what} is {}, expected {expected}", shown(*value))]
     Value {
         /// The 0-based row.
         row: usize,
@@ -66,7 +77,7 @@ pub enum Error {
     },
 
     /// The probabilities, the weights or the coordinates of a point of the simplex must sum to 1.
-    #[error("row {row}: {what} sum to {sum}, expected 1 within {tolerance:e}")]
+    #[error("row {row}: {what} sum to {}, expected 1 within {tolerance:e}", shown(*sum))]
     Sum {
         /// 0-based row.
         row: usize,
@@ -204,7 +215,7 @@ pub enum Error {
     },
 
     /// A parameter is outside its domain.
-    #[error("{name} is {value}, expected {expected}")]
+    #[error("{name} is {}, expected {expected}", shown(*value))]
     Parameter {
         /// Its name.
         name: &'static str,
@@ -302,6 +313,16 @@ impl Error {
             when,
             reason: Box::new(self),
         }
+    }
+}
+
+/// A number with an exponent where it has many zeros.
+pub(crate) fn shown(value: f64) -> String {
+    match value.abs() {
+        size if size.is_finite() && size != 0.0 && !(1e-6..1e16).contains(&size) => {
+            format!("{value:e}")
+        }
+        _ => value.to_string(),
     }
 }
 

@@ -3,7 +3,7 @@ use std::fmt;
 use statrs::statistics::Statistics;
 
 use super::student;
-use crate::error::{Result, check_inside};
+use crate::error::{Result, check_inside, serialize_or_infinite};
 
 /// A mean with its standard error: over samples, over blocks of them, or, of a U-statistic, over
 /// pairs.
@@ -14,6 +14,7 @@ pub struct MeanEstimate {
     pub estimate: f64,
     /// `s/√n` with the unbiased sample variance `s²` of the values, of a U-statistic of its
     /// jackknife pseudo-values; infinite for one value.
+    #[serde(serialize_with = "serialize_or_infinite")]
     pub standard_error: f64,
     /// The number `n` of values: samples, or blocks.
     pub samples: usize,
@@ -23,12 +24,14 @@ impl MeanEstimate {
     /// The mean of at least one value.
     pub(crate) fn of(values: &[f64]) -> Self {
         let samples = values.len();
+        let unit = power_of_two(values);
+        let scaled = || values.iter().map(|value| value / unit);
         let standard_error = match samples {
             1 => f64::INFINITY,
-            _ => (values.variance() / samples as f64).sqrt(),
+            _ => (scaled().variance() / samples as f64).sqrt() * unit,
         };
         Self {
-            estimate: values.mean(),
+            estimate: scaled().mean() * unit,
             standard_error,
             samples,
         }
@@ -91,6 +94,18 @@ impl MeanEstimate {
 
     fn freedom(&self) -> f64 {
         self.samples as f64 - 1.0
+    }
+}
+
+/// A unit in which sums of squares of numbers are of f64: a power of two, which rounds nothing; 1 unless
+/// the largest is above `10^140`.
+pub(crate) fn power_of_two(values: &[f64]) -> f64 {
+    match values
+        .iter()
+        .fold(0.0, |largest: f64, x| largest.max(x.abs()))
+    {
+        largest if largest.is_finite() && largest > 1e140 => largest.log2().floor().exp2(),
+        _ => 1.0,
     }
 }
 

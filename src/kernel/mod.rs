@@ -45,7 +45,7 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::{Result, check_parameter, check_positive},
+    error::{Result, check_parameter, check_scale},
     host::to_scalar,
     ops::{
         Computation, has_fused_median, is_on_host, kernel_matrix, median_of_blocks,
@@ -151,12 +151,12 @@ impl Kernel {
         self.profile.is_positive_definite_over(self.distance)
     }
 
-    /// Checks the parameters: a fixed bandwidth must be positive and finite, and the profile
+    /// Checks the parameters: a fixed bandwidth must be a number from 1e-100 to 1e100, and the profile
     /// [valid](Profile::validate).
     pub fn validate(&self) -> Result<()> {
         self.profile.validate()?;
         match self.bandwidth {
-            Bandwidth::Fixed(value) => check_positive("the kernel bandwidth", value),
+            Bandwidth::Fixed(value) => check_scale("the kernel bandwidth", value),
             Bandwidth::Median => Ok(()),
             Bandwidth::MedianAtLeast(share) => check_parameter(
                 share.is_finite() && share >= 0.0,

@@ -129,6 +129,34 @@ impl<const D: usize, const NORMALISES: bool> Affine<D, NORMALISES> {
 }
 
 impl<const D: usize, const NORMALISES: bool> Fitted<Affine<D, NORMALISES>> {
+    /// Makes a map with the given weights, `a` or the rows of `W` after one another, and intercepts.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two intercepts, another number of weights than they ask for, or a number that is not
+    /// finite.
+    pub fn from_parameters(weight: Vec<f64>, bias: Vec<f64>, device: &Device) -> Result<Self> {
+        let m = bias.len();
+        at_least(
+            2,
+            "the number of intercepts",
+            m,
+            "at least 2, one for each class",
+        )?;
+        let (found, expected) = (weight.len(), m.pow(D as u32));
+        ensure(
+            found == expected,
+            "the number of weights",
+            found as f64,
+            "that of the intercepts for a vector, its square for a matrix",
+        )?;
+        let numbers = weight.iter().chain(&bias);
+        numbers
+            .copied()
+            .try_for_each(|x| ensure(x.is_finite(), "a parameter", x, "a finite number"))?;
+        Ok(Self::new(Affine::new(weight, bias, device), None))
+    }
+
     /// Gives the weights: `a`, one for each class, or `W`, a row for each new logit, row after row.
     pub fn weight(&self) -> Vec<f64> {
         self.form.weight()

@@ -3,7 +3,7 @@
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use crate::{
-    error::Result,
+    error::{Result, SCALES, check_parameter},
     host::{checked_labels, checked_rows, finest, int_tensor},
 };
 
@@ -22,6 +22,7 @@ impl FitData {
     pub fn new(logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Self> {
         let [rows, classes] = logits.dims();
         let values = checked_rows(logits, "the logit")?;
+        check_differences(&values, classes)?;
         Ok(Self {
             logits: values,
             labels: checked_labels(labels, rows, classes)?,
@@ -88,4 +89,30 @@ impl FitData {
             spread => spread,
         }
     }
+}
+
+/// Checks that squares of logits and of their differences are of f64, unless all of a row are equal.
+fn check_differences(logits: &[f64], classes: usize) -> Result<()> {
+    let largest = logits
+        .iter()
+        .fold(0.0, |largest: f64, z| largest.max(z.abs()));
+    check_parameter(
+        largest <= *SCALES.end(),
+        "the largest logit in absolute value",
+        largest,
+        "at most 1e100",
+    )?;
+    let range = |row: &[f64]| {
+        let least = row.iter().copied().fold(f64::INFINITY, f64::min);
+        row.iter()
+            .copied()
+            .fold(0.0, |range: f64, z| range.max(z - least))
+    };
+    let range = logits.chunks(classes).map(range).fold(0.0, f64::max);
+    check_parameter(
+        range == 0.0 || range >= *SCALES.start(),
+        "the largest difference between two logits of a row",
+        range,
+        "0, or at least 1e-100",
+    )
 }

@@ -3,24 +3,33 @@
 use std::{collections::BTreeMap, fmt::Display, path::Path};
 
 use burn::{
-    module::{Module, ModuleMapper, Param},
+    module::{Module, ModuleMapper, ModuleVisitor, Param},
     tensor::{DType, Device, Int, Tensor, TensorData},
 };
-use burn_pack::{Reader, Writer};
+use burn_pack::{Bytes, Reader, Writer};
 
-use super::fitted::{Fitted, Form};
+use super::{
+    FitReport,
+    fitted::{Fitted, Form},
+};
 use crate::{
     error::{Error, Result},
-    file,
-    host::finest,
+    file::{self, Digest},
+    host::{finest, to_vec},
 };
 
 /// The key of the kind.
 const KEY: &str = "burn-calibration";
+/// The key of the report of the fit.
+const REPORT: &str = "fit";
+/// The key of the checksum, and what is in its place before it is known.
+const CHECKSUM: &str = "checksum";
+const BLANK: &str = "checksum-checksum-checksum-check";
 
 /// The parameters of a saved map that were not taken yet: they replace those of a template, checked.
 pub struct Parts {
     tensors: BTreeMap<String, TensorData>,
+    report: Option<FitReport>,
     pub device: Device,
     path: Vec<String>,
     error: Option<String>,
@@ -31,6 +40,7 @@ impl Parts {
     pub fn new(tensors: BTreeMap<String, TensorData>, device: &Device) -> Self {
         Self {
             tensors,
+            report: None,
             device: device.clone().without_autodiff(),
             path: vec![],
             error: None,
@@ -95,8 +105,17 @@ pub(super) fn save<F: Form>(map: &Fitted<F>, path: &Path) -> Result<()> {
     let tensors = Reader::from_bytes(bytes)
         .and_then(Reader::into_tensors)
         .map_err(|e| error(&e))?;
-    let writer = Writer::new(tensors).with_metadata(KEY, F::KIND);
-    let bytes = writer.into_bytes().map_err(|e| error(&e))?;
+    let mut writer = Writer::new(tensors)
+        .with_metadata(KEY, F::KIND)
+        .with_metadata(CHECKSUM, BLANK);
+    if let Some(report) = &map.report {
+        let report = serde_json::to_string(report).map_err(|e| error(&e))?;
+        writer = writer.with_metadata(REPORT, &report);
+    }
+    let mut bytes = writer.into_bytes().map_err(|e| error(&e))?.to_vec();
+    let place = place_of(BLANK, &bytes).ok_or_else(|| error(&"no place for the checksum"))?;
+    let checksum = Digest::of(&bytes).to_string();
+    bytes[place..][..BLANK.len()].copy_from_slice(checksum.as_bytes());
     file::write_with(path, |file| file.write_all(&bytes)).map_err(|e| error(&e))
 }
 
@@ -111,15 +130,42 @@ pub(super) fn load<F: Form>(path: &Path, device: &Device) -> Result<Fitted<F>> {
 
 /// The kind of the map in a file, and its parameters.
 pub(super) fn read(path: &Path, device: &Device) -> Result<(String, Parts), String> {
-    let reader = Reader::from_file_exact(path).map_err(|e| e.to_string())?;
+    let bytes = file::read(path).map_err(|e| e.to_string())?;
+    let reader = Reader::from_bytes(Bytes::from_bytes_vec(bytes.clone()));
+    let reader = reader.map_err(|e| e.to_string())?;
+    check(bytes, reader.metadata().get(CHECKSUM))?;
     let kind = reader.metadata().get(KEY).cloned();
     let kind = kind.ok_or("the file does not say that it holds a map of burn-calibration")?;
+    let report = reader.metadata().get(REPORT);
+    let report = report.map(|report| serde_json::from_str(report).map_err(|e| e.to_string()));
+    let report = report.transpose()?;
     let mut tensors = BTreeMap::new();
     for tensor in reader.into_tensors().map_err(|e| e.to_string())? {
         let (name, dtype, shape, _, bytes) = tensor.into_parts().map_err(|e| e.to_string())?;
         tensors.insert(name, TensorData::from_bytes(bytes, shape, dtype));
     }
-    Ok((kind, Parts::new(tensors, device)))
+    let parts = Parts::new(tensors, device);
+    Ok((kind, Parts { report, ..parts }))
+}
+
+/// Tells whether a file is as it was saved: the digest of all of it, with a blank in place of the digest.
+fn check(mut bytes: Vec<u8>, checksum: Option<&String>) -> Result<(), String> {
+    let checksum = checksum.ok_or("it has no checksum")?;
+    if checksum.len() == BLANK.len()
+        && let Some(place) = place_of(checksum, &bytes)
+    {
+        bytes[place..][..BLANK.len()].copy_from_slice(BLANK.as_bytes());
+    }
+    match Digest::of(&bytes).to_string() == *checksum {
+        true => Ok(()),
+        false => Err("it was changed after it was saved: its checksum is another".into()),
+    }
+}
+
+fn place_of(text: &str, bytes: &[u8]) -> Option<usize> {
+    bytes
+        .windows(text.len())
+        .position(|window| window == text.as_bytes())
 }
 
 /// The map of saved parameters, or what is wrong with them.
@@ -132,7 +178,21 @@ pub(super) fn restore<F: Form>(mut parts: Parts) -> Result<Fitted<F>, String> {
         return Err(format!("the file holds {name}, which no {} has", F::KIND));
     }
     map.form.check()?;
-    Ok(map)
+    Ok(Fitted {
+        report: parts.report,
+        ..map
+    })
+}
+
+/// Finds a parameter that is not finite.
+#[derive(Default)]
+pub(super) struct NotFinite(pub Option<f64>);
+
+impl ModuleVisitor for NotFinite {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let found = to_vec(param.val()).into_iter().find(|x| !x.is_finite());
+        self.0 = self.0.or(found);
+    }
 }
 
 pub(super) fn failure(path: &Path, reason: String) -> Error {

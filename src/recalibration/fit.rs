@@ -176,6 +176,6 @@ impl<C: LogitFit> Fit for C {
             criterion,
             progress,
         })?;
-        Ok(Fitted::new(form, report))
+        Fitted::checked(form, report)
     }
 }

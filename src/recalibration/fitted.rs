@@ -5,8 +5,8 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-use super::{FitReport, Guarantees, Recalibration, file};
-use crate::error::Result;
+use super::{FitReport, Guarantees, NamedParameter, Recalibration, file, parameter};
+use crate::error::{Error, Result};
 
 /// The parameters of a map, which are all that tells one map of a kind from another.
 pub trait Form: Module + ModuleDisplay {
@@ -90,6 +90,23 @@ impl<F: Form> Fitted<F> {
         Self { form, report }
     }
 
+    /// A map that was fitted, if its parameters and its criterion are numbers.
+    pub(super) fn checked(form: F, report: FitReport) -> Result<Self> {
+        let mut not_finite =
+            file::NotFinite((!report.objective.is_finite()).then_some(report.objective));
+        form.visit(&mut not_finite);
+        let checked = match not_finite.0 {
+            Some(value) => Err(format!("a parameter or the criterion is {value}")),
+            None => form.check(),
+        };
+        let failed = |reason| Error::Unsupported {
+            what: format!("the fit of the {} failed: {reason}", F::KIND),
+            expected: "predictions of a moderate size",
+        };
+        checked.map_err(failed)?;
+        Ok(Self::new(form, report))
+    }
+
     /// Makes a map that was not fitted, which a record or a fit is to replace. It changes nothing where
     /// the kind of map allows it.
     pub fn template(device: &Device) -> Self {
@@ -111,9 +128,15 @@ impl<F: Form> Fitted<F> {
         self.form.keeps()
     }
 
-    /// Tells how the fit went; none for a map that was loaded or built from its parameters.
+    /// Tells how the fit went; none for a map that was built from its parameters, or restored from the
+    /// record of a model.
     pub fn report(&self) -> Option<&FitReport> {
         self.report.as_ref()
+    }
+
+    /// Gives the parameters by their names.
+    pub fn named_parameters(&self) -> Vec<NamedParameter> {
+        parameter::named(&self.form)
     }
 
     /// Saves the map with its kind to a Burn record file, written aside and renamed.
@@ -156,6 +179,10 @@ impl<F: Apply<P, Q>, P, Q> Recalibration<P, Q> for Fitted<F> {
 
     fn report(&self) -> Option<&FitReport> {
         self.report.as_ref()
+    }
+
+    fn named_parameters(&self) -> Vec<NamedParameter> {
+        parameter::named(&self.form)
     }
 
     fn save_to(&self, path: &Path) -> Result<()> {

@@ -2,7 +2,7 @@ use std::{fmt, path::Path};
 
 use burn::tensor::Tensor;
 
-use super::FitReport;
+use super::{FitReport, NamedParameter};
 use crate::error::Result;
 
 /// The properties of predictions that a fitted map keeps.
@@ -120,8 +120,13 @@ pub trait Recalibration<P = Tensor<2>, Q = P>: fmt::Debug + Send {
     /// Tells what the map keeps.
     fn guarantees(&self) -> Guarantees;
 
-    /// Tells how the fit went; none for a map that was loaded or built from its parameters.
+    /// Tells how the fit went; none for a map that was built from its parameters.
     fn report(&self) -> Option<&FitReport>;
+
+    /// Gives the parameters by their names; those of maps of this library, none by default.
+    fn named_parameters(&self) -> Vec<NamedParameter> {
+        Vec::new()
+    }
 
     /// Saves the map with its kind to a Burn record file, written aside and renamed; `save` takes any
     /// path.

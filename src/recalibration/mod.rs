@@ -108,6 +108,8 @@ mod refinement;
 mod registry;
 mod regularisation;
 mod report;
+#[cfg(feature = "safetensors")]
+mod safetensors;
 mod scalar;
 mod scale;
 mod solver;
@@ -131,11 +133,14 @@ pub use map::{Guarantees, Keep, Recalibration};
 pub use order_preserving::{
     OrderInvariant, OrderInvariantConfig, OrderPreserving, OrderPreservingConfig,
 };
+pub use parameter::NamedParameter;
 pub use quantile::{QuantileRecalibrated, QuantileRecalibration, QuantileRecalibrationConfig};
 pub use refinement::RefinementError;
 pub use registry::{MapKind, load_map};
 pub use regularisation::Regularisation;
 pub use report::{FitReport, FitStatus};
+#[cfg(feature = "safetensors")]
+pub use safetensors::{load_safetensors, save_safetensors};
 pub use scalar::{
     BetaCalibration, BetaCalibrationConfig, BinEdges, HistogramBinning, HistogramBinningConfig,
     Interpolation, IsotonicRegression, IsotonicRegressionConfig, PlattScaling, PlattScalingConfig,

@@ -141,6 +141,49 @@ impl<const D: usize> Module for Parameter<D> {
     }
 }
 
+/// A parameter of a fitted map by its name.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct NamedParameter {
+    /// The name, as "temperature" or "weight".
+    pub name: String,
+    /// The shape.
+    pub shape: Vec<usize>,
+    /// The numbers, in row-major order.
+    pub values: Vec<f64>,
+}
+
+/// The parameters of a module by their names.
+pub(super) fn named(module: &impl Module) -> Vec<NamedParameter> {
+    let mut collected = Collected::default();
+    module.visit(&mut collected);
+    collected.parameters
+}
+
+#[derive(Default)]
+struct Collected {
+    path: Vec<String>,
+    parameters: Vec<NamedParameter>,
+}
+
+impl ModuleVisitor for Collected {
+    fn enter_module(&mut self, name: &str, _: &str) {
+        self.path.push(name.into());
+    }
+
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.path.pop();
+    }
+
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        self.parameters.push(NamedParameter {
+            name: self.path.join("."),
+            shape: param.dims().to_vec(),
+            values: to_vec(param.val()),
+        });
+    }
+}
+
 impl<const D: usize> std::fmt::Display for Parameter<D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.values.fmt(f)

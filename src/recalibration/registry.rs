@@ -65,7 +65,7 @@ impl MapKind {
             kind: C::Form::KIND,
             fit: |seed, task| {
                 let (form, report) = (C::DEFAULT)(seed).find(task)?;
-                Ok(Box::new(Fitted::new(form, report)))
+                Ok(Box::new(Fitted::checked(form, report)?))
             },
             robust: |seed, weight, task| {
                 let config = (C::ROBUST)(seed);
@@ -74,7 +74,7 @@ impl MapKind {
                     None => config,
                 };
                 let (form, report) = config.find(task)?;
-                Ok(Box::new(Fitted::new(form, report)))
+                Ok(Box::new(Fitted::checked(form, report)?))
             },
             restore: |parts| Ok(Box::new(file::restore::<C::Form>(parts)?)),
         }
@@ -132,7 +132,8 @@ impl MapKind {
     }
 }
 
-/// Loads a saved map of logits of any kind, which the file names.
+/// Loads a saved map of logits of any kind, which the file names; of a file whose name ends in
+/// `.safetensors`, with the feature of that name, what `load_safetensors` loads.
 ///
 /// # Errors
 ///
@@ -140,6 +141,10 @@ impl MapKind {
 /// library, is truncated, or holds parameters that no map of its kind has.
 pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<Box<dyn Recalibration>> {
     let path = path.as_ref();
+    #[cfg(feature = "safetensors")]
+    if path.extension().is_some_and(|end| end == "safetensors") {
+        return load_safetensors(path, device);
+    }
     let reject = |reason: String| failure(path, format!("not a saved map: {reason}"));
     let (kind, parts) = read(path, device).map_err(reject)?;
     if OF_DISTRIBUTIONS.contains(&kind.as_str()) {

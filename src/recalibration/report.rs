@@ -1,7 +1,7 @@
 use std::fmt;
 
 /// The way a fit ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub enum FitStatus {
     /// The fit is at a minimum, to the tolerance.
@@ -24,7 +24,7 @@ pub enum FitStatus {
 }
 
 /// A report of how a fit went.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct FitReport {
     /// The way the fit ended.

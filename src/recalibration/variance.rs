@@ -85,7 +85,7 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for VarianceScalingConfig {
             }
         };
         let status = status(&form.factors.to_vec(), report.status);
-        Ok(Fitted::new(form, FitReport { status, ..report }))
+        Fitted::checked(form, FitReport { status, ..report })
     }
 }
 

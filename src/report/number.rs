@@ -54,16 +54,18 @@ pub(super) fn percent(x: f64) -> String {
 
 /// `6.07 × 10⁻⁴`.
 pub(super) fn scientific(x: f64) -> String {
-    if x == 0.0 {
-        return "0".into();
-    }
     let text = format!("{x:.2e}");
-    let (mantissa, exponent) = text.split_once('e').expect("the format has an exponent");
-    format!(
-        "{} × 10{}",
-        mantissa.replace('-', "−"),
-        superscript(exponent)
-    )
+    match text.split_once('e') {
+        _ if x == 0.0 => "0".into(),
+        Some((mantissa, exponent)) => format!(
+            "{} × 10{}",
+            mantissa.replace('-', "−"),
+            superscript(exponent)
+        ),
+        None if x.is_nan() => "undefined".into(),
+        None if x > 0.0 => "∞".into(),
+        None => "−∞".into(),
+    }
 }
 
 /// Four digits of a number of whatever unit, an exponent where it is very large or small.
@@ -134,5 +136,15 @@ mod tests {
         let p_values = [p_value(0.001, 999), p_value(0.25, 999), p_value(0.002, 999)];
         assert_eq!(p_values, ["p ≤ 0.001", "p = 0.250", "p = 0.002"]);
         assert_eq!(p_value(1e-4, 9999), "p ≤ 1.00 × 10⁻⁴");
+    }
+
+    #[test]
+    fn any_number() {
+        let numbers = [f64::MAX, -5e-324, f64::INFINITY, -f64::INFINITY, f64::NAN];
+        let expected = "1.80×10³⁰⁸ −4.94×10⁻³²⁴ ∞ −∞ undefined";
+        for write in [scientific, significant] {
+            let found = numbers.map(|x| write(x).replace(' ', ""));
+            assert_eq!(found.join(" "), expected);
+        }
     }
 }

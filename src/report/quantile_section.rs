@@ -14,7 +14,10 @@ use super::{
 use crate::{
     distribution::Geometry,
     error::{Result, serialize_or_reason},
-    estimator::regression::{IntervalCoverage, QuantileCalibration, QuantilePoint, Sharpness},
+    estimator::{
+        power_of_two,
+        regression::{IntervalCoverage, QuantileCalibration, QuantilePoint, Sharpness},
+    },
     host::to_vec,
     hypothesis::OmnibusOutcome,
     kernel::{RealKernel, RealProfile, TargetKernel, TensorKernel},
@@ -133,10 +136,12 @@ where
     }
 }
 
+/// `√mean(e²)`, in units of the largest error where its square is no f64.
 fn root_mean_square(errors: Tensor<2>) -> f64 {
     let errors = to_vec(errors);
-    let squares = errors.iter().map(|error| error * error);
-    (squares.sum::<f64>() / errors.len() as f64).sqrt()
+    let unit = power_of_two(&errors);
+    let squares = errors.iter().map(|error| (error / unit).powi(2));
+    (squares.sum::<f64>() / errors.len() as f64).sqrt() * unit
 }
 
 impl Section for QuantileSection {

@@ -6,7 +6,7 @@ use statrs::distribution::{Beta, ContinuousCDF};
 use super::{MeanEstimate, skce_improvement::pseudo_values};
 use crate::{
     distribution::{Categorical, Marginals, Predictive},
-    error::{Result, check_parameter, check_samples},
+    error::{Result, check_parameter, check_samples, serialize_or_infinite},
     estimator::{
         Event, JointKernel, PairMatrix, Skce, SkceForm, Tce, TceForm, check_level,
         regression::IntervalCoverage, student,
@@ -74,10 +74,13 @@ struct Count {
 #[non_exhaustive]
 pub struct Interval {
     /// The estimate.
+    #[serde(serialize_with = "serialize_or_infinite")]
     pub estimate: f64,
     /// The lower end.
+    #[serde(serialize_with = "serialize_or_infinite")]
     pub lower: f64,
     /// The upper end.
+    #[serde(serialize_with = "serialize_or_infinite")]
     pub upper: f64,
     /// The probability that the interval covers the error, at least or about.
     pub level: f64,

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::{
     args::SizeArgs,
     input::Result,
-    words::{Known, Named, probability},
+    words::{Known, Named, or_infinite, probability},
 };
 
 #[derive(Serialize)]
@@ -65,15 +65,11 @@ impl<P: Predictive> Sizing<'_, P> {
         let interval = size.clone().and_then(|size| size.interval(self.args.level));
         let tolerance = |error: f64| {
             let p_value = size.clone().and_then(|size| size.p_value_above(error));
-            Known(
-                p_value
-                    .map(|p_value| Tolerance { error, p_value })
-                    .map_err(|e| e.to_string()),
-            )
+            Known::of(p_value.map(|p_value| Tolerance { error, p_value }))
         };
         Size {
             in_points,
-            interval: Known(interval.map_err(|e| e.to_string())),
+            interval: Known::of(interval),
             tolerance: self.args.tolerance.filter(|_| in_points).map(tolerance),
         }
     }
@@ -90,21 +86,20 @@ pub fn check_level(args: &SizeArgs) -> Result<()> {
     }
 }
 
-/// The omnibus test with so many redraws.
+/// The omnibus test with so many redraws, and the most.
 pub fn omnibus<P: Omnibus>(
     kernel: Kernel,
-    redraws: u32,
+    (redraws, most): (u32, usize),
     predictions: &P,
     targets: &P::Targets,
     rng: &mut StdRng,
 ) -> Known<OmnibusOutcome> {
-    let redraws = redraws as usize;
     let test = OmnibusTest::new()
         .with_kernel(kernel)
-        .with_redraws(redraws)
-        .with_most(redraws.saturating_mul(10));
+        .with_redraws(redraws as usize)
+        .with_most(most);
     let outcome = test.outcome(predictions, targets, rng);
-    Known(outcome.map_err(|e| e.to_string()))
+    Known::of(outcome)
 }
 
 /// Aspects that a table shows of many classes.
@@ -140,10 +135,10 @@ impl fmt::Display for Answer {
             let shown = |p| probability(p, p <= 1.0 / (outcome.redraws + 1) as f64);
             writeln!(
                 f,
-                "  {:38} {:>14.4e} {:>14.2} {:>12} {:>12}",
+                "  {:38} {:>14} {:>14} {:>12} {:>12}",
                 aspect.name,
-                aspect.estimate,
-                aspect.standardised,
+                or_infinite(aspect.estimate, |x| format!("{x:.4e}")),
+                or_infinite(aspect.standardised, |x| format!("{x:.2}")),
                 shown(aspect.p_value),
                 shown(aspect.adjusted_p_value)
             )?;
@@ -176,7 +171,7 @@ impl fmt::Display for Size {
             false => format!("{value:.3e}"),
         };
         let [estimate, lower, upper] =
-            [interval.estimate, interval.lower, interval.upper].map(number);
+            [interval.estimate, interval.lower, interval.upper].map(|x| or_infinite(x, number));
         let level = 100.0 * interval.level;
         write!(f, "{estimate} [{lower}, {upper}], {level} % interval")?;
         match &self.tolerance {

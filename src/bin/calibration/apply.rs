@@ -38,5 +38,16 @@ pub fn run(args: &Apply) -> Result<()> {
         true => ("probabilities", softmax(map.forward(logits), 1)),
     };
     let values = rows.try_into_vec_as::<f64>().map_err(|e| e.to_string())?;
+    if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+        return Err(format!(
+            "{}: row {}, column {}: recalibrated it is {}, expected a finite number: the logits are too large \
+             for the {}",
+            args.predictions.display(),
+            at / columns,
+            at % columns,
+            values[at],
+            map.kind()
+        ));
+    }
     write_matrix(&args.output, format, name, &Matrix { columns, values })
 }

@@ -21,7 +21,7 @@ use crate::{
     evaluate::sizes,
     input::Result,
     kind::{Data, Kind},
-    limits::{BLOCK, QUADRATIC_LIMIT},
+    limits::{BLOCK, QUADRATIC_LIMIT, most_redraws},
     progress::{Costs, Progress},
     quantities::{SCORES, ece_top_label},
     words::{KernelWords, Known, Named, Pair, p_value, show},
@@ -68,6 +68,7 @@ pub fn run(args: &Compare) -> Result<()> {
 
 fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> Result<Comparison> {
     let [before, after] = sets;
+    let most = most_redraws("--redraws", args.redraws, before.classes())?;
     let mut rng = StdRng::seed_from_u64(args.seed);
     let costs = Costs::new(before.len());
     let all_pairs = match before.len() <= QUADRATIC_LIMIT {
@@ -90,8 +91,7 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
                 p_value: difference.p_value(),
             })
         };
-        let paired = gain.and_then(paired);
-        (name, Known(paired.map_err(|e| e.to_string())))
+        (name, Known::of(gain.and_then(paired)))
     };
     let score = |(name, score): (Name, &dyn Score<Categorical>)| {
         let gain = Improvement::of(score, before, after, labels);
@@ -122,7 +122,7 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
     };
     let omnibus = sets.map(|set| {
         progress.step("omnibus test", redraws);
-        omnibus(kernel, args.redraws, set, labels, &mut rng)
+        omnibus(kernel, (args.redraws, most), set, labels, &mut rng)
     });
     let intervals = sets.map(|set| {
         progress.step("confidence intervals", all_pairs);

@@ -13,7 +13,7 @@ use crate::{
     columns, given,
     input::Result,
     kind::{Data, Estimate, Kind, Test, with_family},
-    limits::{BLOCK, QUADRATIC_LIMIT},
+    limits::{BLOCK, QUADRATIC_LIMIT, most_redraws},
     output::{Adjusted, Aspect, Evaluation},
     progress::{Costs, Progress},
     quantities::{estimates, tests},
@@ -29,6 +29,7 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
     let (sets, targets) = P::read(&[&args.predictions], &args.source)?;
     let predictions = sets.into_iter().next().expect("one set for one file");
     let (n, outcomes) = (predictions.len(), predictions.outcomes());
+    let most = most_redraws("--replicates", args.replicates, outcomes.1)?;
     let views = predictions.views(targets, args.lens)?;
     let tests = chosen::<P>(args)?;
     let columns = match &args.given {
@@ -71,7 +72,7 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
         progress.step("omnibus test", redraws);
         let answer = omnibus(
             on_predictions,
-            args.replicates,
+            (args.replicates, most),
             predictions,
             targets,
             &mut rng,
@@ -92,15 +93,14 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
         }
         let estimate = |estimate: &Estimate<P>| {
             progress.step(&estimate.name.title, costs.linear());
-            let value = (estimate.run)(&data).map_err(|e| e.to_string());
-            (estimate.name.clone(), Number(value))
+            (estimate.name.clone(), Number::of((estimate.run)(&data)))
         };
         let estimates = estimates.iter().map(estimate).collect();
         let test = |test: &Test<P>| {
             progress.step(&test.name.title, all_pairs + redraws);
             let build = (test.build)(kernel, view, args.replicates as usize);
             let outcome = build.evaluate(predictions, targets, &mut rng);
-            (test.name.clone(), Known(outcome.map_err(|e| e.to_string())))
+            (test.name.clone(), Known::of(outcome))
         };
         aspects.push(Aspect {
             class: view.class,

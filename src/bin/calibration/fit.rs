@@ -18,12 +18,14 @@ use serde::Serialize;
 
 use crate::{
     args::{Fit, KeepName, LossName},
+    finite,
     input::Result,
     kind::Kind,
     limits::QUADRATIC_LIMIT,
     methods::takes_zeros,
     progress::Progress,
     rows::logits,
+    show::GuaranteeLines,
     words::{Pair, key, show},
 };
 
@@ -58,7 +60,6 @@ pub fn run(args: &Fit) -> Result<()> {
         ));
     }
     let (map, choice) = fit(args, &logits, &labels)?;
-    map.save(&args.output).map_err(|e| e.to_string())?;
     let log_loss = |logits: Tensor<2>| {
         let loss = ScoreLoss::new(LogScore).forward(logits, labels.clone());
         loss.into_scalar::<f64>()
@@ -85,6 +86,8 @@ pub fn run(args: &Fit) -> Result<()> {
         fit: map.report().copied(),
         choice,
     };
+    finite::check(&fitted)?;
+    map.save(&args.output).map_err(|e| e.to_string())?;
     show(&fitted, args.json)
 }
 
@@ -162,16 +165,6 @@ impl fmt::Display for Fitted {
             f,
             "log loss:   {before:.6} before, {after:.6} after, on the data of the fit"
         )?;
-        for (what, kept) in [
-            (
-                "keeps the order of the classes:",
-                self.guarantees.keeps_order,
-            ),
-            ("keeps the accuracy:", self.guarantees.keeps_accuracy),
-            ("injective:", self.guarantees.injective),
-        ] {
-            writeln!(f, "{what:31} {}", if kept { "yes" } else { "not always" })?;
-        }
-        Ok(())
+        write!(f, "{}", GuaranteeLines(self.guarantees))
     }
 }

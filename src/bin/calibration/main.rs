@@ -10,6 +10,7 @@ mod bandwidth;
 mod columns;
 mod compare;
 mod evaluate;
+mod finite;
 mod fit;
 mod given;
 mod input;
@@ -20,11 +21,13 @@ mod limits;
 mod merge;
 mod methods;
 mod output;
+mod piece;
 mod progress;
 mod quantities;
 #[cfg(feature = "report")]
 mod report;
 mod rows;
+mod show;
 mod source;
 mod summarise;
 mod words;
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         args::Command::Apply(args) => apply::run(args),
         args::Command::Summarise(args) => summarise::run(args),
         args::Command::Merge(args) => merge::run(args),
+        args::Command::Show(args) => show::run(args),
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -84,6 +88,10 @@ fn refuse_overwriting(command: &args::Command) -> input::Result<()> {
             let inputs = vec![&*args.predictions, &*args.source.labels.labels];
             (&args.output, inputs)
         }
+        args::Command::Show(args) => match &args.output {
+            None => return Ok(()),
+            Some(output) => (output, vec![&*args.map]),
+        },
         args::Command::Merge(args) => match &args.output {
             None => return Ok(()),
             Some(output) => (output, args.parts.iter().map(PathBuf::as_path).collect()),

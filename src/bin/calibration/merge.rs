@@ -14,7 +14,8 @@ use serde::Serialize;
 use crate::{
     args::Merge,
     input::Result,
-    words::{KernelWords, Known, Named, p_value, show},
+    piece::Piece,
+    words::{KernelWords, Known, Named, or_infinite, p_value, show},
 };
 
 #[derive(Serialize)]
@@ -45,16 +46,16 @@ struct Blocks {
 }
 
 pub fn run(args: &Merge) -> Result<()> {
-    let load = |path| Evaluation::load(path).map_err(|e| e.to_string());
     let (first, others) = args.parts.split_first().expect("at least one is required");
-    let mut evaluation = load(first)?;
+    let mut piece = Piece::load(first)?;
     for path in others {
-        let merged = evaluation.merge(&load(path)?);
+        let merged = piece.merge(Piece::load(path)?, args.allow_duplicates);
         merged.map_err(|e| format!("{} and {}: {e}", first.display(), path.display()))?;
     }
     if let Some(path) = &args.output {
-        evaluation.save(path).map_err(|e| e.to_string())?;
+        piece.save(path).map_err(|e| e.to_string())?;
     }
+    let evaluation = piece.evaluation;
     let merged = Merged {
         n: evaluation.samples(),
         classes: evaluation.classes(),
@@ -67,7 +68,7 @@ pub fn run(args: &Merge) -> Result<()> {
 
 fn estimates(all: &Evaluation) -> Vec<(Name, Known<Estimate>)> {
     fn known(name: Name, value: error::Result<Estimate>) -> (Name, Known<Estimate>) {
-        (name, Known(value.map_err(|e| e.to_string())))
+        (name, Known::of(value))
     }
     let number = |name, value: error::Result<f64>| known(name, value.map(Estimate::Number));
     let mean = |name, value: error::Result<MeanEstimate>| known(name, value.map(Estimate::Mean));
@@ -97,7 +98,7 @@ impl From<&BlockSkceAccumulator> for Blocks {
             block: skce.size(),
             blocks: skce.blocks(),
             left_out: skce.left_out(),
-            test: Known(skce.outcome().map_err(|e| e.to_string())),
+            test: Known::of(skce.outcome()),
         }
     }
 }
@@ -111,8 +112,8 @@ impl fmt::Display for Merged {
             match estimate {
                 Ok(Estimate::Number(value)) => writeln!(f, "  {title:38} {value:>16.8e}")?,
                 Ok(Estimate::Mean(mean)) => {
-                    let (value, error) = (mean.estimate, mean.standard_error);
-                    writeln!(f, "  {title:38} {value:>16.8e} {error:>16.2e}")?;
+                    let error = or_infinite(mean.standard_error, |error| format!("{error:.2e}"));
+                    writeln!(f, "  {title:38} {:>16.8e} {error:>16}", mean.estimate)?;
                 }
                 Err(reason) => writeln!(f, "  {title:38} {:>16}  {reason}", "-")?,
             }

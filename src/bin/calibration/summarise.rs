@@ -1,16 +1,20 @@
 //! `calibration summarise`.
 
 use burn_calibration::{
-    accumulator::{Accumulator, Evaluation, Saved},
+    accumulator::{Evaluation, Rows, Saved},
     distribution::Categorical,
     kernel::Bandwidth,
 };
 
-use crate::{args::Summarise, bandwidth::shape, input::Result, kind::Kind, words::say};
+use crate::{
+    args::Summarise, bandwidth::shape, input::Result, kind::Kind, limits::check_bins, piece::Piece,
+    words::say,
+};
 
 pub fn run(args: &Summarise) -> Result<()> {
     let (sets, labels) = Categorical::read(&[&args.predictions], &args.source)?;
     let predictions = &sets[0];
+    check_bins(args.bins, predictions.classes())?;
     let evaluation = Evaluation::new(args.bins as usize, predictions.classes());
     let evaluation = match args.bandwidth {
         Some(bandwidth) => {
@@ -20,10 +24,10 @@ pub fn run(args: &Summarise) -> Result<()> {
         }
         None => evaluation,
     };
-    let mut evaluation = evaluation.map_err(|e| e.to_string())?;
-    let taken = evaluation.update(predictions, &labels);
-    taken.map_err(|e| e.to_string())?;
-    evaluation.save(&args.output).map_err(|e| e.to_string())?;
+    let evaluation = evaluation.map_err(|e| e.to_string())?;
+    let rows = Rows::new(predictions, &labels).map_err(|e| e.to_string())?;
+    let piece = Piece::new(evaluation, &rows)?;
+    piece.save(&args.output).map_err(|e| e.to_string())?;
     say(format_args!("{}\n", args.output.display()));
     Ok(())
 }

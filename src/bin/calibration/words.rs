@@ -7,14 +7,14 @@ use std::{
 };
 
 use burn_calibration::{
-    error::serialize_or_reason,
+    error::{self, serialize_or_reason},
     kernel::{Kernel, RealKernel},
     names::Name,
 };
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 
-use crate::{bandwidth, input::Result, kernel::distance_name};
+use crate::{bandwidth, finite, input::Result, kernel::distance_name};
 
 /// Values under their names: an object in JSON.
 pub struct Named<T>(pub Vec<(Name, T)>);
@@ -30,8 +30,28 @@ impl<T: Serialize> Serialize for Named<T> {
 #[serde(transparent)]
 pub struct Known<T: Serialize>(#[serde(serialize_with = "serialize_or_reason")] pub Result<T>);
 
+impl<T: Serialize> Known<T> {
+    /// An outcome, if all its numbers are finite.
+    pub fn of(outcome: error::Result<T>) -> Self {
+        Self(finite(outcome))
+    }
+}
+
 /// A number, or why there is none: null in JSON.
 pub struct Number(pub Result<f64>);
+
+impl Number {
+    /// A number that is finite.
+    pub fn of(value: error::Result<f64>) -> Self {
+        Self(finite(value))
+    }
+}
+
+fn finite<T: Serialize>(outcome: error::Result<T>) -> Result<T> {
+    let outcome = outcome.map_err(|e| e.to_string())?;
+    finite::check(&outcome).map_err(|reason| reason.trim_start().to_owned())?;
+    Ok(outcome)
+}
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -110,8 +130,9 @@ impl fmt::Display for TargetWords {
     }
 }
 
-/// Prints an outcome: one JSON object, or words.
+/// Prints an outcome: one JSON object, or words. A number in it that is not finite is an error.
 pub fn show(outcome: &(impl Serialize + fmt::Display), json: bool) -> Result<()> {
+    finite::check(outcome)?;
     match json {
         true => say(serde_json::to_string(outcome).map_err(|e| e.to_string())? + "\n"),
         false => say(outcome),
@@ -155,5 +176,14 @@ pub fn probability(p: f64, is_bound: bool) -> String {
     match is_bound {
         true => format!("≤ {p:.4}"),
         false => format!("{p:.4}"),
+    }
+}
+
+/// A number, or its sign where it is infinite.
+pub fn or_infinite(x: f64, write: impl Fn(f64) -> String) -> String {
+    match x {
+        f64::INFINITY => "∞".into(),
+        f64::NEG_INFINITY => "-∞".into(),
+        x => write(x),
     }
 }

@@ -3,7 +3,10 @@ use std::fmt;
 use serde::Serialize;
 
 use super::aspects::{Aspect, Kind};
-use crate::hypothesis::{TestOutcome, p_value::Probability, redraws::Found};
+use crate::{
+    error::serialize_or_infinite,
+    hypothesis::{TestOutcome, p_value::Probability, redraws::Found},
+};
 
 /// The outcome of an [`OmnibusTest`](super::OmnibusTest): one answer, and where the model fails.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,8 +34,10 @@ pub struct AspectOutcome {
     /// The finding in words, as "overconfident by 5.0 points".
     pub finding: String,
     /// The estimate: 0, or small, if the model is calibrated.
+    #[serde(serialize_with = "serialize_or_infinite")]
     pub estimate: f64,
     /// The estimate less its mean over the redraws, in their standard deviations.
+    #[serde(serialize_with = "serialize_or_infinite")]
     pub standardised: f64,
     /// The p-value of this aspect alone.
     pub p_value: f64,

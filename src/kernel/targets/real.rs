@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::TargetKernel;
 use crate::{
     distribution::{Component, Laplace, Normal, in_batches},
-    error::{Error, Result},
+    error::{Result, check_scale},
     kernel::{
         Bandwidth, Distance, Kernel, Profile,
         bandwidth::median_distance,
@@ -99,20 +99,13 @@ impl RealKernel {
         }
     }
 
-    /// Whether the length scale is positive and finite.
+    /// Checks that the length scale is a number from 1e-100 to 1e100.
     ///
     /// # Errors
     ///
-    /// [`Error::Parameter`] if it is not.
+    /// [`Error::Parameter`](crate::error::Error::Parameter) if it is not.
     pub fn validate(&self) -> Result<()> {
-        match self.length_scale {
-            value if value.is_finite() && value > 0.0 => Ok(()),
-            value => Err(Error::Parameter {
-                name: "the length scale of the target kernel",
-                value,
-                expected: "a positive finite number",
-            }),
-        }
+        check_scale("the length scale of the target kernel", self.length_scale)
     }
 
     /// For predictions with a location and a scale for each coordinate: the product over the

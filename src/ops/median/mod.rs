@@ -17,7 +17,7 @@ use super::{
     backends::is_on_host,
     simd::real::{Real, with_real},
 };
-use crate::radial::Distance;
+use crate::{error::SCALES, radial::Distance};
 
 /// Whether there is [`median_of_blocks`] for the tensor.
 pub(crate) fn has_fused_median(points: &Tensor<2>) -> bool {
@@ -61,10 +61,10 @@ fn median<T: Real + Element>(
     mean_or_one(&host::order_statistics(points, d, size, distance, &middle))
 }
 
-/// The mean of two middle distances, 1 if it is 0.
+/// The mean of two middle distances, 1 if it is 0 or so small that it is no scale of a kernel.
 pub(crate) fn mean_or_one(middle: &[f64]) -> f64 {
-    match 0.5 * middle.iter().sum::<f64>() {
-        0.0 => 1.0,
+    match middle.iter().map(|distance| 0.5 * distance).sum::<f64>() {
+        median if median < *SCALES.start() => 1.0,
         median => median,
     }
 }

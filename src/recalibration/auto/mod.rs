@@ -6,7 +6,7 @@ mod choice;
 use std::path::Path;
 
 use self::candidates::{CANDIDATES, Trial};
-use super::{FitProgress, Keep, Recalibration, common::*, regularisation::folds};
+use super::{FitProgress, Keep, NamedParameter, Recalibration, common::*, regularisation::folds};
 
 pub use self::choice::{Candidate, Choice, Cost, PassedOver};
 
@@ -163,6 +163,10 @@ impl Recalibration for AutoRecalibration {
 
     fn report(&self) -> Option<&FitReport> {
         self.map.report()
+    }
+
+    fn named_parameters(&self) -> Vec<NamedParameter> {
+        self.map.named_parameters()
     }
 
     fn save_to(&self, path: &Path) -> Result<()> {

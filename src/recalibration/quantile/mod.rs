@@ -101,7 +101,7 @@ impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
         let report = FitReport::closed_form(squares / (n * d) as f64);
         observer(progress, 1, 1)(1, report.objective);
         let form = Quantiles::new(&curves, &predictions.device());
-        Ok(Fitted::new(form, report))
+        Fitted::checked(form, report)
     }
 }
 

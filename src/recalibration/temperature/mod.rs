@@ -236,7 +236,7 @@ impl<P: Tempered> Fit<P, P::Targets> for TemperatureScalingConfig {
             }
         };
         let form = Temperature::new(1.0 / beta, &device);
-        Ok(Fitted::new(form, report))
+        Fitted::checked(form, report)
     }
 }
 

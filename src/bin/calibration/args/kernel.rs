@@ -3,7 +3,10 @@
 use burn_calibration::kernel::{Distance, Profile};
 use clap::{Args, ValueEnum};
 
-use crate::kernel;
+use crate::{
+    kernel,
+    limits::{MEDIAN, SCALES},
+};
 
 #[derive(Debug, Args)]
 pub struct KernelShapeArgs {
@@ -58,16 +61,16 @@ pub enum LengthScale {
 
 pub fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
-        _ => Err("expected a positive finite number".into()),
+        Ok(value) if SCALES.contains(&value) => Ok(value),
+        _ => Err("expected a positive number from 1e-100 to 1e100".into()),
     }
 }
 
 fn length_scale(text: &str) -> Result<LengthScale, String> {
     match text.parse::<f64>() {
         _ if text == "median" => Ok(LengthScale::Median),
-        Ok(value) if value.is_finite() && value > 0.0 => Ok(LengthScale::Fixed(value)),
-        _ => Err("expected a positive finite number, or median".into()),
+        Ok(value) if SCALES.contains(&value) => Ok(LengthScale::Fixed(value)),
+        _ => Err("expected a positive number from 1e-100 to 1e100, or median".into()),
     }
 }
 
@@ -85,16 +88,17 @@ fn bandwidth(text: &str) -> Result<BandwidthChoice, String> {
         text.strip_prefix("median:")?
             .parse()
             .ok()
-            .filter(|&samples| samples >= 2)
+            .filter(|samples| (2..=MEDIAN).contains(samples))
     };
     match text.parse::<f64>() {
         _ if text == "median" => Ok(BandwidthChoice::Median),
         _ if text == "median-with-diagonal" => Ok(BandwidthChoice::MedianWithDiagonal),
-        Ok(value) if value.is_finite() && value > 0.0 => Ok(BandwidthChoice::Fixed(value)),
+        Ok(value) if SCALES.contains(&value) => Ok(BandwidthChoice::Fixed(value)),
         _ => samples().map(BandwidthChoice::MedianOf).ok_or_else(|| {
-            "expected a positive finite number, median, median-with-diagonal, or median:SAMPLES with at least \
-             2"
-                .into()
+            format!(
+                "expected a positive number from 1e-100 to 1e100, median, median-with-diagonal, or median:SAMPLES with 2 \
+                 to {MEDIAN}"
+            )
         }),
     }
 }

@@ -4,6 +4,7 @@ mod kernel;
 mod maps;
 mod parts;
 mod predictions;
+mod show;
 
 pub use kernel::{
     BandwidthChoice, KernelArgs, KernelShapeArgs, LengthScale, TargetKernelArgs, TargetKernelName,
@@ -13,6 +14,7 @@ pub use parts::{Merge, Summarise};
 pub use predictions::{Compare, Evaluate};
 #[cfg(feature = "report")]
 pub use predictions::{PictureFormat, Report};
+pub use show::{ExportFormat, Show};
 
 use std::path::PathBuf;
 
@@ -39,6 +41,8 @@ pub enum Command {
     Fit(Fit),
     /// Recalibrate predictions with a saved map
     Apply(Apply),
+    /// Show a map: its kind, its parameters, what it keeps, how its fit ended
+    Show(Show),
     /// Sum up a piece of a set of predictions, to be merged with others
     Summarise(Summarise),
     /// Estimates and a p-value of the pieces that summarise saved

@@ -43,6 +43,10 @@ pub struct Merge {
     #[arg(required = true, value_name = "PART.json")]
     pub parts: Vec<PathBuf>,
 
+    /// Count predictions that are in several parts several times
+    #[arg(long)]
+    pub allow_duplicates: bool,
+
     /// Where the merged sums go
     #[arg(short, long, value_name = "OUT.json")]
     pub output: Option<PathBuf>,

@@ -7,6 +7,7 @@ use clap::Args;
 use clap::ValueEnum;
 
 use super::{Family, KernelArgs, Lens, SizeArgs, SourceArgs, TargetKernelArgs};
+use crate::limits::REDRAWS;
 
 #[derive(Debug, Args)]
 pub struct Evaluate {
@@ -43,7 +44,7 @@ pub struct Evaluate {
 
     /// Redraws of the omnibus test, which draws up to ten times as many where its p-value is near 5 %,
     /// and of tests that resample
-    #[arg(long, visible_alias = "redraws", default_value_t = 999, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, visible_alias = "redraws", default_value_t = 999, value_parser = clap::value_parser!(u32).range(1..=REDRAWS.into()))]
     pub replicates: u32,
 
     #[command(flatten)]
@@ -78,7 +79,7 @@ pub struct Compare {
     pub sizes: SizeArgs,
 
     /// Redraws of the omnibus test
-    #[arg(long, default_value_t = 999, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 999, value_parser = clap::value_parser!(u32).range(1..=REDRAWS.into()))]
     pub redraws: u32,
 
     /// Seed of what is drawn: samples for a bandwidth, and the redraws

@@ -1,0 +1,126 @@
+//! Maps of PyTorch and scikit-learn, and those of this library for them.
+
+use std::path::Path;
+
+use ::safetensors::{Dtype, SafeTensors, serialize, tensor::TensorView};
+use burn::tensor::{DType, Device, TensorData};
+
+use super::{
+    MatrixScaling, NamedParameter, Recalibration, TemperatureScaling, VectorScaling, file::failure,
+};
+use crate::{
+    error::{Error, Result},
+    file,
+};
+
+/// Loads a map of logits from a file of safetensors, as PyTorch or scikit-learn may save it:
+///
+/// - `temperature`, `[1]` or a scalar: `z/T`, a [`TemperatureScaling`]
+/// - `weight` and `bias`, `[m]`: `w_c z_c + b_c`, a [`VectorScaling`]
+/// - `weight`, `[m, m]`, and `bias`, `[m]`: `Wz + b`, a [`MatrixScaling`], as of `torch.nn.Linear`
+///
+/// Without a `bias` it is 0. Of a name only what follows the last point counts: `scaling.weight` is a
+/// `weight`. The numbers are f64, f32, f16 or bf16.
+///
+/// # Errors
+///
+/// [`Error::File`] if the file cannot be read or holds something else.
+pub fn load_safetensors(path: impl AsRef<Path>, device: &Device) -> Result<Box<dyn Recalibration>> {
+    let path = path.as_ref();
+    let bytes = file::read(path).map_err(|e| file::error(path, e))?;
+    read(&bytes, device).map_err(|reason| failure(path, format!("no map of logits: {reason}")))
+}
+
+fn read(bytes: &[u8], device: &Device) -> Result<Box<dyn Recalibration>, String> {
+    let tensors = SafeTensors::deserialize(bytes).map_err(|e| e.to_string())?;
+    let (mut temperature, mut weight, mut bias) = (None, None, None);
+    for (name, view) in tensors.tensors() {
+        let place = match name.rsplit('.').next() {
+            Some("temperature") => &mut temperature,
+            Some("weight") => &mut weight,
+            Some("bias") => &mut bias,
+            _ => {
+                return Err(format!(
+                    "it holds {name}, expected temperature, or weight and bias"
+                ));
+            }
+        };
+        if place.is_some() {
+            return Err(format!("it holds more than one {name}"));
+        }
+        *place = Some((view.shape().to_vec(), numbers(&name, &view)?));
+    }
+    let wrong = |e: Error| e.to_string();
+    match (temperature, weight, bias) {
+        (Some((_, numbers)), None, None) => match numbers[..] {
+            [temperature] => {
+                let map = TemperatureScaling::from_temperature(temperature, device);
+                Ok(Box::new(map.map_err(wrong)?))
+            }
+            _ => Err(format!("{} temperatures, expected one", numbers.len())),
+        },
+        (None, Some((shape, weight)), bias) => {
+            let bias = bias.map_or_else(
+                || vec![0.0; shape.first().copied().unwrap_or(0)],
+                |(_, b)| b,
+            );
+            match shape[..] {
+                [_] => {
+                    let map = VectorScaling::from_parameters(weight, bias, device);
+                    Ok(Box::new(map.map_err(wrong)?))
+                }
+                [rows, columns] if rows == columns => {
+                    let map = MatrixScaling::from_parameters(weight, bias, device);
+                    Ok(Box::new(map.map_err(wrong)?))
+                }
+                _ => Err(format!(
+                    "a weight of shape {shape:?}, expected [m] or [m, m]"
+                )),
+            }
+        }
+        _ => Err("expected temperature alone, or weight and bias".into()),
+    }
+}
+
+fn numbers(name: &str, view: &TensorView) -> Result<Vec<f64>, String> {
+    let dtype = match view.dtype() {
+        Dtype::F64 => DType::F64,
+        Dtype::F32 => DType::F32,
+        Dtype::F16 => DType::F16,
+        Dtype::BF16 => DType::BF16,
+        other => return Err(format!("{name} is {other:?}, expected floats")),
+    };
+    let shape = vec![view.shape().iter().product::<usize>()];
+    let data = TensorData::from_bytes_vec(view.data().to_vec(), shape, dtype);
+    Ok(data.iter::<f64>().collect())
+}
+
+/// Saves the parameters of a map as safetensors in f64 under their names, with its kind in the metadata.
+/// Temperature, vector and matrix scaling are as [`load_safetensors`] takes them.
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] if the map gives no parameters, [`Error::File`] if the file cannot be written.
+pub fn save_safetensors(map: &dyn Recalibration, path: impl AsRef<Path>) -> Result<()> {
+    let path = path.as_ref();
+    let parameters = map.named_parameters();
+    if parameters.is_empty() {
+        return Err(Error::Unsupported {
+            what: format!("{} gives no parameters", map.kind()),
+            expected: "a map of this library",
+        });
+    }
+    let bytes = |parameter: &NamedParameter| -> Vec<u8> {
+        let numbers = parameter.values.iter();
+        numbers.flat_map(|number| number.to_le_bytes()).collect()
+    };
+    let bytes: Vec<Vec<u8>> = parameters.iter().map(bytes).collect();
+    let mut tensors = Vec::new();
+    for (NamedParameter { name, shape, .. }, bytes) in parameters.iter().zip(&bytes) {
+        let tensor = TensorView::new(Dtype::F64, shape.clone(), bytes);
+        tensors.push((name, tensor.map_err(|e| file::error(path, e))?));
+    }
+    let metadata = [("burn-calibration".to_owned(), map.kind().to_owned())];
+    let content = serialize(tensors, Some(metadata.into()));
+    file::write(path, &content.map_err(|e| file::error(path, e))?)
+}
