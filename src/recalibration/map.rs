@@ -67,6 +67,8 @@ pub enum Keep {
     Information,
     /// All information, where the logits are log-probabilities in the fit and wherever the map is used.
     InformationOfLogProbabilities,
+    /// The means of predictive distributions.
+    Mean,
 }
 
 impl Guarantees {
@@ -77,6 +79,7 @@ impl Guarantees {
             Keep::Order => self.keeps_order,
             Keep::Information => self.injective,
             Keep::InformationOfLogProbabilities => self.injective_on_log_probabilities,
+            Keep::Mean => self.keeps_mean,
         }
     }
 }
@@ -88,6 +91,7 @@ impl fmt::Display for Keep {
             Self::Order => "the order of the classes",
             Self::Information => "all information",
             Self::InformationOfLogProbabilities => "all information of log-probabilities",
+            Self::Mean => "the means",
         })
     }
 }

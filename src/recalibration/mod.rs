@@ -37,10 +37,12 @@
 //! | --- | --- | --- | --- | --- |
 //! | [`TemperatureScaling`] | `f^{1/T}`, normalised | kept | yes | 1 |
 //! | [`VarianceScaling`] | `σ_c ↦ s_c σ_c` | kept | yes | 1 or `d` |
+//! | [`LocationScaleRecalibration`] | `μ_c ↦ μ_c + b_c σ_c`, `σ_c ↦ s_c σ_c^γ_c` | if `b = 0` | if `γ ≠ 0` | 3 for each coordinate |
+//! | [`LocalRecalibration`] | the errors on predictions like it, as a mixture | no | no | a density for each prediction |
 //! | [`QuantileRecalibration`] | `F_c ↦ R_c ∘ F_c` | no | yes, but for rounding | a curve for each coordinate |
 //!
-//! The first two stay within the family of the predictions; the third gives distribution functions and
-//! quantiles, and samples for the kernels.
+//! The first three stay within the family of the predictions; local recalibration gives mixtures; quantile
+//! recalibration gives distribution functions and quantiles, and samples for the kernels.
 //!
 //! Logits of any scale and shift are accepted; from a model that gives probabilities take their
 //! logarithms. [`AutoRecalibrationConfig`] chooses among the maps by cross-validation and says what the
@@ -92,12 +94,15 @@ mod common;
 mod data;
 mod descent;
 mod diagonal;
+mod distribution_map;
 mod ensemble;
 mod family;
 mod file;
 mod fit;
 mod fitted;
 mod linear;
+mod local;
+mod location_scale;
 mod map;
 mod monotone;
 mod network;
@@ -124,11 +129,17 @@ pub use affine::{
     DirichletCalibration, DirichletCalibrationConfig, MatrixScaling, MatrixScalingConfig,
     VectorScaling, VectorScalingConfig,
 };
-pub use auto::{AutoRecalibration, AutoRecalibrationConfig, Candidate, Choice, Cost, PassedOver};
+pub use auto::{
+    AutoDistributionRecalibration, AutoDistributionRecalibrationConfig, AutoRecalibration,
+    AutoRecalibrationConfig, Candidate, Choice, Cost, PassedOver,
+};
 pub use diagonal::{DiagonalScaling, DiagonalScalingConfig};
+pub use distribution_map::{DistributionMap, DistributionMethod, Recalibrated};
 pub use ensemble::{EnsembleTemperatureScaling, EnsembleTemperatureScalingConfig};
 pub use fit::{Fit, FitProgress, Objective, Progress};
 pub use fitted::Fitted;
+pub use local::{LocalRecalibration, LocalRecalibrationConfig};
+pub use location_scale::{LocationScaleRecalibration, LocationScaleRecalibrationConfig};
 pub use map::{Guarantees, Keep, Recalibration};
 pub use order_preserving::{
     OrderInvariant, OrderInvariantConfig, OrderPreserving, OrderPreservingConfig,

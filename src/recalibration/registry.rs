@@ -49,8 +49,10 @@ static KINDS: [MapKind; 17] = [
 ];
 
 /// The kinds of maps that take predictive distributions alone.
-const OF_DISTRIBUTIONS: [&str; 2] = [
+const OF_DISTRIBUTIONS: [&str; 4] = [
     <variance::Factors as Form>::KIND,
+    <location_scale::LocationScales as Form>::KIND,
+    <local::Residuals as Form>::KIND,
     <quantile::Quantiles as Form>::KIND,
 ];
 

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{super::registry::MapKind, AutoRecalibrationConfig, PassedOver};
+use super::{super::registry::MapKind, AutoRecalibrationConfig, PassedOver, choice::Tried};
 use crate::recalibration::{
     BetaCalibrationConfig, DiagonalScalingConfig, EnsembleTemperatureScalingConfig,
     OrderInvariantConfig, PlattScalingConfig, QuadraticScalingConfig, Recalibration,
@@ -109,6 +109,14 @@ impl Trial {
             map: Box::new(map.expect("1 is a temperature")),
             losses: log_losses(data.logits.clone(), &data.labels),
             refit: None,
+        }
+    }
+
+    pub fn tried(&self) -> Tried<'_> {
+        Tried {
+            name: self.name,
+            losses: &self.losses,
+            guarantees: self.map.guarantees(),
         }
     }
 }

@@ -2,7 +2,6 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::candidates::Trial;
 use crate::{
     estimator::MeanEstimate,
     recalibration::{Guarantees, Keep},
@@ -68,13 +67,20 @@ pub struct PassedOver {
     pub least: Option<usize>,
 }
 
+/// A map that was tried, and its log losses on samples that it was not fitted to.
+pub(super) struct Tried<'a> {
+    pub name: &'static str,
+    pub losses: &'a [f64],
+    pub guarantees: Guarantees,
+}
+
 /// The number of the simplest trial within one standard error of the best, of those for which `allowed`.
 /// The first one, of no map, stands in for the temperature alone, where that is worse.
-fn simplest(trials: &[Trial], allowed: impl Fn(&Trial) -> bool) -> usize {
+fn simplest(trials: &[Tried], allowed: impl Fn(&Tried) -> bool) -> usize {
     let among: Vec<usize> = (1..trials.len())
         .filter(|&at| allowed(&trials[at]))
         .collect();
-    let mean = |at: usize| MeanEstimate::of(&trials[at].losses).estimate;
+    let mean = |at: usize| MeanEstimate::of(trials[at].losses).estimate;
     let best = (among.iter().copied()).min_by(|&a, &b| mean(a).total_cmp(&mean(b)));
     let best = best.unwrap_or(0);
     let near = |at: &usize| *at == best || !worse(change(&trials[best], &trials[*at]));
@@ -91,43 +97,38 @@ fn worse(change: MeanEstimate) -> bool {
 }
 
 /// The change of the log loss from one trial to another.
-fn change(from: &Trial, to: &Trial) -> MeanEstimate {
-    let [_, _, difference] = MeanEstimate::paired(&from.losses, &to.losses);
+fn change(from: &Tried, to: &Tried) -> MeanEstimate {
+    let [_, _, difference] = MeanEstimate::paired(from.losses, to.losses);
     difference
 }
 
 impl Choice {
     /// The number of the chosen trial, and what there is to say about it. The first trial is of no map.
     pub(super) fn among(
-        trials: &[Trial],
+        trials: &[Tried],
+        keeps: &[Keep],
         passed_over: Vec<PassedOver>,
         folds: usize,
         all_right: bool,
     ) -> (usize, Self) {
         let at = simplest(trials, |_| true);
         let chosen = &trials[at];
-        let kept = chosen.map.guarantees();
+        let kept = chosen.guarantees;
         let cost = |keep: Keep| {
-            let other = simplest(trials, |trial| trial.map.guarantees().keeps(keep));
+            let other = simplest(trials, |trial| trial.guarantees.keeps(keep));
             let (name, change) = (trials[other].name, change(chosen, &trials[other]));
             (!kept.keeps(keep)).then_some(Cost { keep, name, change })
         };
-        let keeps = [
-            Keep::Accuracy,
-            Keep::Order,
-            Keep::Information,
-            Keep::InformationOfLogProbabilities,
-        ];
-        let of_trial = |trial: &Trial| Candidate {
+        let of_trial = |trial: &Tried| Candidate {
             name: trial.name,
-            log_loss: MeanEstimate::of(&trial.losses),
+            log_loss: MeanEstimate::of(trial.losses),
             change: change(&trials[0], trial),
-            guarantees: trial.map.guarantees(),
+            guarantees: trial.guarantees,
         };
         let mut choice = Self {
             chosen: chosen.name,
             change: change(&trials[0], chosen),
-            costs: keeps.into_iter().filter_map(cost).collect(),
+            costs: keeps.iter().copied().filter_map(cost).collect(),
             candidates: trials.iter().map(of_trial).collect(),
             passed_over,
             folds,

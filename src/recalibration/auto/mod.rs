@@ -2,13 +2,20 @@
 
 mod candidates;
 mod choice;
+mod distributions;
 
 use std::path::Path;
 
-use self::candidates::{CANDIDATES, Trial};
+use self::{
+    candidates::{CANDIDATES, Trial},
+    choice::Tried,
+};
 use super::{FitProgress, Keep, NamedParameter, Recalibration, common::*, regularisation::folds};
 
-pub use self::choice::{Candidate, Choice, Cost, PassedOver};
+pub use self::{
+    choice::{Candidate, Choice, Cost, PassedOver},
+    distributions::{AutoDistributionRecalibration, AutoDistributionRecalibrationConfig},
+};
 
 /// Configuration of [`AutoRecalibration`], which it fits.
 #[derive(Config, Debug)]
@@ -100,7 +107,14 @@ impl Fit for AutoRecalibrationConfig {
                 Err(reason) => passed_over.push(reason),
             }
         }
-        let (chosen, choice) = Choice::among(&trials, passed_over, folds.len(), all_right);
+        let tried: Vec<Tried> = trials.iter().map(Trial::tried).collect();
+        let keeps = [
+            Keep::Accuracy,
+            Keep::Order,
+            Keep::Information,
+            Keep::InformationOfLogProbabilities,
+        ];
+        let (chosen, choice) = Choice::among(&tried, &keeps, passed_over, folds.len(), all_right);
         let chosen = trials.swap_remove(chosen);
         let map = match (criterion, chosen.refit) {
             (Some(_), Some(refit)) => {

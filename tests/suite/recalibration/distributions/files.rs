@@ -70,6 +70,8 @@ saved_and_loaded! {
         QuantileRecalibration, |p: Normal, _: &Tensor<2>| p.standard_deviation();
     one_variance: VarianceScalingConfig::new().with_per_coordinate(false) => VarianceScaling, factors,
         QuantileRecalibration, |p: Normal, _: &Tensor<2>| p.standard_deviation();
+    location_scale: LocationScaleRecalibrationConfig::new() => LocationScaleRecalibration, powers,
+        VarianceScaling, |p: Normal, _: &Tensor<2>| p.standard_deviation();
     quantile: QuantileRecalibrationConfig::new() => QuantileRecalibration, knots,
         TemperatureScaling,
         |p: burn_calibration::recalibration::QuantileRecalibrated<Normal>, y: &Tensor<2>| p.cdf(y);

@@ -7,8 +7,9 @@ use burn_calibration::{
     },
     error::Error,
     recalibration::{
-        Fit, FitStatus, QuantileRecalibration, QuantileRecalibrationConfig, Recalibration,
-        TemperatureScaling, TemperatureScalingConfig, Tempered, VarianceScaling,
+        Fit, FitStatus, LocalRecalibration, LocalRecalibrationConfig, LocationScaleRecalibration,
+        LocationScaleRecalibrationConfig, QuantileRecalibration, QuantileRecalibrationConfig,
+        Recalibration, TemperatureScaling, TemperatureScalingConfig, Tempered, VarianceScaling,
         VarianceScalingConfig,
     },
 };
@@ -17,6 +18,8 @@ use crate::data::*;
 
 mod families;
 mod files;
+mod local;
+mod location_scale;
 mod properties;
 mod quantile;
 mod skce;

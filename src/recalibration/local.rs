@@ -1,0 +1,342 @@
+use rayon::prelude::*;
+
+use burn::tensor::TensorData;
+
+use super::{
+    ScaleFamily,
+    common::*,
+    location_scale::{LocationScaleRecalibrationConfig, LocationScales, no_criterion},
+};
+use crate::distribution::{Component, Mixture};
+
+/// Bandwidths that are tried, in standard deviations of the features; the last one is none.
+const BANDWIDTHS: [f64; 7] = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, f64::MAX];
+/// Samples that are left out one at a time to choose among them, at most.
+const LEFT_OUT: usize = 1000;
+/// Components of a recalibrated prediction, besides the one of the location-scale map.
+const COMPONENTS: usize = 50;
+/// The least width of a component, in recalibrated deviations.
+const NARROWEST: f64 = 0.01;
+
+/// Configuration of [`LocalRecalibration`], which it fits.
+///
+/// The location-scale map is fitted as by
+/// [`LocationScaleRecalibrationConfig`](super::LocationScaleRecalibrationConfig). The bandwidth of the
+/// kernel on predictions is the one of `0.1, 0.2, 0.4, …, 3.2` standard deviations, or infinite, with the
+/// least log score of at most 1,000 samples that are left out one at a time. `O(n)` for each of these, on all
+/// cores. Predictions of one coordinate, two of them or more; a criterion is an error.
+#[derive(Config, Debug)]
+pub struct LocalRecalibrationConfig {}
+
+/// Local recalibration: a prediction takes the errors that were made on predictions like it, as a mixture.
+///
+/// A [`LocationScaleRecalibration`](super::LocationScaleRecalibration) comes first, to `μ` and `s`. The
+/// residuals `z_j = (y_j − μ_j)/s_j` of the fit then have weights `w_j = exp(−|f − f_j|²/2h²)` by the
+/// distance of the features `f = (μ, ln s)`, each divided by its standard deviation, and `Σw_j = 1`. The
+/// recalibrated prediction is a conditional kernel density estimate (Rosenblatt: *Conditional probability
+/// density and regression estimators*, 1969; its bandwidth by likelihood: Hall, Racine, Li 2004),
+///
+/// `(1 − a) · mean_k N(μ + s q_k, (s v)²) + a · N(μ, s²)`,
+///
+/// with the weighted quantiles `q_k` of `z` at the levels `(k − ½)/50`, `v = 1.06 sd_w(z) e^{−1/5}`,
+/// `e = 1/Σw_j²` effective samples and `a = 1/(1 + e)`; Laplace distributions of Laplace predictions. The
+/// last component is one more sample, and holds the tails where there are few.
+///
+/// It corrects bias, width and shape where the predictions say that they are wrong, which no map of levels
+/// over all samples can, such as [`QuantileRecalibration`](super::QuantileRecalibration); Jung, Kelen,
+/// Benczúr (*Nonparametric distribution regression re-calibration*, 2026) do so by kernel mean embeddings.
+/// Nothing is kept. Predictions of `d = 1`. `O(n_f)` for each prediction, with `n_f` samples of the fit, on the
+/// host. Fitted by [`LocalRecalibrationConfig`].
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_calibration::distribution::{Marginals, Normal};
+/// use burn_calibration::recalibration::{Fit, LocalRecalibrationConfig, Recalibration};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let device = Device::default();
+/// // the model says 0 ± 1 and 8 ± 1 and is right, and 2 too low
+/// let says = [0.0, 0.0, 0.0, 0.0, 8.0, 8.0, 8.0, 8.0];
+/// let mean = Tensor::<1>::from_floats(says, &device).unsqueeze_dim::<2>(1);
+/// let predictions = Normal::new(mean.clone(), Tensor::ones([8, 1], &device));
+/// let targets = Tensor::<1>::from_floats([-0.5, 0.5, -0.4, 0.4, 9.5, 10.5, 9.6, 10.4], &device);
+/// let map = LocalRecalibrationConfig::new().fit(predictions.clone(), targets.unsqueeze_dim(1))?;
+/// let means = map.forward(predictions).means().into_data().to_vec::<f32>().unwrap();
+/// assert!(means[0].abs() < 0.3 && (means[7] - 10.0).abs() < 0.3);
+/// # Ok(())
+/// # }
+/// ```
+pub type LocalRecalibration = Fitted<Residuals>;
+
+/// The parameters of [`LocalRecalibration`].
+#[derive(Module, Debug)]
+pub struct Residuals {
+    /// The map that comes first.
+    before: LocationScales,
+    /// `z`, increasing, `[n]`.
+    residuals: Parameter<1>,
+    /// `(μ, ln s)/sd` of each, `[n, 2]`.
+    features: Parameter<2>,
+    /// `1/sd` of the features, `[2]`.
+    units: Parameter<1>,
+    /// `h`, `[1]`.
+    bandwidth: Parameter<1>,
+}
+
+impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig {
+    type Map = LocalRecalibration;
+
+    fn fit_observed(
+        &self,
+        criterion: Option<&dyn Objective<P, Tensor<2>>>,
+        predictions: P,
+        targets: Tensor<2>,
+        progress: Progress<'_>,
+    ) -> Result<LocalRecalibration> {
+        no_criterion::<Residuals>(criterion.is_some())?;
+        let device = predictions.device();
+        let mut silent = |_| {};
+        let before = LocationScaleRecalibrationConfig::new().fit_observed(
+            None,
+            predictions.clone(),
+            targets.clone(),
+            &mut silent,
+        )?;
+        let [n, d] = targets.dims();
+        ensure(d == 1, "the number of coordinates", d as f64, "1")?;
+        at_least(2, "the number of samples", n, "at least 2")?;
+        let [location, scale] = before
+            .form
+            .apply(predictions)
+            .location_and_scale()
+            .map(to_vec);
+        let targets = to_vec(targets);
+        let units = [
+            unit(&location),
+            unit(&scale.iter().map(|s| s.ln()).collect::<Vec<_>>()),
+        ];
+        let mut rows: Vec<(f64, [f64; 2])> = (0..n)
+            .map(|i| {
+                let z = (targets[i] - location[i]) / scale[i];
+                (z, [location[i] * units[0], scale[i].ln() * units[1]])
+            })
+            .collect();
+        rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (residuals, features): (Vec<f64>, Vec<[f64; 2]>) = rows.into_iter().unzip();
+        let mut errors = Errors {
+            residuals,
+            features,
+            bandwidth: f64::MAX,
+            power: P::POWER,
+        };
+        let mut score = f64::INFINITY;
+        for bandwidth in BANDWIDTHS {
+            let tried = Errors {
+                bandwidth,
+                ..errors.clone()
+            };
+            let left_out = tried.left_out_score();
+            if left_out < score {
+                (score, errors) = (left_out, tried);
+            }
+        }
+        // in units of the targets
+        score += scale.iter().map(|s| s.ln()).sum::<f64>() / n as f64;
+        observer(progress, 1, 1)(BANDWIDTHS.len(), score);
+        let form = Residuals {
+            before: before.form,
+            residuals: Parameter::new(errors.residuals, [n], &device),
+            features: Parameter::new(errors.features.concat(), [n, 2], &device),
+            units: Parameter::new(units.to_vec(), [2], &device),
+            bandwidth: Parameter::new(vec![errors.bandwidth.min(1e6)], [1], &device),
+        };
+        Fitted::checked(form, FitReport::closed_form(score))
+    }
+}
+
+/// The reciprocal of the standard deviation; 0 where that is of rounding.
+fn unit(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+    match variance.sqrt() {
+        deviation if deviation > 1e-9 * (1e-300 + mean.abs()) => 1.0 / deviation,
+        _ => 0.0,
+    }
+}
+
+/// Residuals and the predictions that they were made on.
+#[derive(Debug, Clone)]
+struct Errors {
+    /// Increasing.
+    residuals: Vec<f64>,
+    features: Vec<[f64; 2]>,
+    bandwidth: f64,
+    /// 2 of normal, 1 of Laplace predictions.
+    power: f64,
+}
+
+/// The residuals of predictions like one.
+struct Like {
+    /// Of each residual, of sum 1.
+    weights: Vec<f64>,
+    /// The weight of the location-scale map.
+    rest: f64,
+    /// The width of a component.
+    width: f64,
+}
+
+impl Errors {
+    /// The weights of the residuals for a prediction with features; but for one residual.
+    fn like(&self, features: [f64; 2], but: Option<usize>) -> Like {
+        let squared = |f: &[f64; 2]| {
+            let distance = (f[0] - features[0]).powi(2) + (f[1] - features[1]).powi(2);
+            0.5 * distance / self.bandwidth / self.bandwidth
+        };
+        let mut weights: Vec<f64> = self.features.iter().map(squared).collect();
+        if let Some(but) = but {
+            weights[but] = f64::INFINITY;
+        }
+        let nearest = weights.iter().copied().fold(f64::INFINITY, f64::min);
+        for weight in &mut weights {
+            *weight = (nearest - *weight).exp();
+        }
+        let total: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|weight| *weight /= total);
+        let effective = 1.0 / weights.iter().map(|w| w * w).sum::<f64>();
+        let mean: f64 = self.sum(&weights, |z| z);
+        let variance = self.sum(&weights, |z| (z - mean).powi(2));
+        Like {
+            weights,
+            rest: 1.0 / (1.0 + effective),
+            width: (1.06 * variance.sqrt() * effective.powf(-0.2)).max(NARROWEST),
+        }
+    }
+
+    fn sum(&self, weights: &[f64], f: impl Fn(f64) -> f64) -> f64 {
+        let term = |(w, z): (&f64, &f64)| w * f(*z);
+        weights.iter().zip(&self.residuals).map(term).sum()
+    }
+
+    /// The mean log score of samples that are left out, of residuals with a density in place of targets.
+    fn left_out_score(&self) -> f64 {
+        let n = self.residuals.len();
+        let count = n.min(LEFT_OUT);
+        let scores = (0..count).into_par_iter().map(|k| {
+            let row = k * n / count;
+            let like = self.like(self.features[row], Some(row));
+            let z = self.residuals[row];
+            let kernel = |u: f64| (-u.abs().powf(self.power) / self.power).exp();
+            let local = self.sum(&like.weights, |other| kernel((z - other) / like.width));
+            let local = ((1.0 - like.rest) * local / like.width).ln();
+            let rest = like.rest.ln() - z.abs().powf(self.power) / self.power;
+            let larger = local.max(rest);
+            -(larger + ((local - larger).exp() + (rest - larger).exp()).ln())
+        });
+        let scores: Vec<f64> = scores.collect(); // a sum in the same order on any number of cores
+        let normalisation = match self.power {
+            2.0 => 0.5 * (2.0 * std::f64::consts::PI).ln(),
+            _ => 2f64.ln(),
+        };
+        scores.iter().sum::<f64>() / count as f64 + normalisation
+    }
+
+    /// The quantiles of the residuals with weights at the levels `(k − ½)/K`.
+    fn quantiles(&self, weights: &[f64]) -> Vec<f64> {
+        let mut quantiles = Vec::with_capacity(COMPONENTS);
+        let mut below = 0.0;
+        for (weight, z) in weights.iter().zip(&self.residuals) {
+            below += weight;
+            while quantiles.len() < COMPONENTS
+                && (quantiles.len() as f64 + 0.5) / COMPONENTS as f64 <= below
+            {
+                quantiles.push(*z);
+            }
+        }
+        let last = self.residuals[self.residuals.len() - 1];
+        quantiles.resize(COMPONENTS, last); // weights whose sum rounds to less than 1
+        quantiles
+    }
+}
+
+impl LocalRecalibration {
+    /// Gives the bandwidth of the kernel on predictions, in standard deviations of the features; 10⁶ stands
+    /// for one that tells no predictions apart.
+    pub fn bandwidth(&self) -> f64 {
+        self.form.bandwidth.to_vec()[0]
+    }
+
+    /// Gives the map that comes first.
+    pub fn location_scale(&self) -> super::LocationScaleRecalibration {
+        Fitted::new(self.form.before.clone(), None)
+    }
+}
+
+impl Form for Residuals {
+    const KIND: &'static str = "local recalibration";
+
+    fn template(device: &Device) -> Self {
+        Self {
+            before: LocationScales::template(device),
+            residuals: Parameter::new(vec![0.0], [1], device),
+            features: Parameter::new(vec![0.0; 2], [1, 2], device),
+            units: Parameter::new(vec![0.0; 2], [2], device),
+            bandwidth: Parameter::new(vec![1.0], [1], device),
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.before.check()?;
+        let [n] = self.residuals.dims();
+        self.features.check_shape("features", [n, 2])?;
+        self.units.check_shape("units", [2])?;
+        self.bandwidth.check_shape("bandwidth", [1])?;
+        match self.bandwidth.to_vec()[0] > 0.0 && self.residuals.to_vec().is_sorted() {
+            true => Ok(()),
+            false => Err("residuals that increase and a positive bandwidth are expected".into()),
+        }
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn keeps(&self) -> Guarantees {
+        Guarantees::NONE
+    }
+}
+
+impl<P: ScaleFamily + Component> Apply<P, Mixture<P>> for Residuals {
+    fn apply(&self, predictions: P) -> Mixture<P> {
+        let before: P = self.before.apply(predictions);
+        let [location, scale] = before.location_and_scale();
+        let [n, d] = location.dims();
+        assert_eq!(d, 1, "predictions of dimension {d}, expected 1");
+        let options = (&location.device(), location.dtype());
+        let (location, scale) = (to_vec(location), to_vec(scale));
+        let units = self.units.to_vec();
+        let features = self.features.to_vec();
+        let errors = Errors {
+            residuals: self.residuals.to_vec(),
+            features: features.chunks(2).map(|row| [row[0], row[1]]).collect(),
+            bandwidth: self.bandwidth.to_vec()[0],
+            power: P::POWER,
+        };
+        let k = COMPONENTS + 1;
+        let components = |i: usize| {
+            let (mu, s) = (location[i], scale[i]);
+            let like = errors.like([mu * units[0], s.ln() * units[1]], None);
+            let share = (1.0 - like.rest) / COMPONENTS as f64;
+            let local = errors.quantiles(&like.weights).into_iter();
+            let local = local.map(move |q| [share, mu + s * q, s * like.width]);
+            local.chain([[like.rest, mu, s]]).collect::<Vec<_>>()
+        };
+        let rows: Vec<[f64; 3]> = (0..n).into_par_iter().flat_map_iter(components).collect();
+        let column = |c: usize, shape: [usize; 2]| {
+            let numbers: Vec<f64> = rows.iter().map(|row| row[c]).collect();
+            Tensor::from_data(TensorData::new(numbers, shape), options)
+        };
+        let components = P::with_location_and_scale(column(1, [n * k, 1]), column(2, [n * k, 1]));
+        Mixture::new(column(0, [n, k]), components)
+    }
+}

@@ -1,0 +1,332 @@
+use super::{ScaleFamily, common::*, solver::increasing_root};
+
+/// The logarithm of a factor lies in `[−40, 40]`, as for variance scaling.
+const BOUND: f64 = 40.0;
+/// A power lies in `1 ± 5`.
+const MOST: f64 = 5.0;
+/// Where a spread of `ln σ` is that of rounding.
+const NEGLIGIBLE: f64 = 1e-12;
+const STEPS: usize = 200;
+
+/// Configuration of [`LocationScaleRecalibration`], which it fits.
+///
+/// To the mean log score, on the host in f64. With `z = (y − μ)/σ` and `x = ln σ − mean(ln σ)`, the score
+/// of a power `γ = 1 + g` is convex in `g` for each shift `b`, and least for the weights
+/// `w ∝ |z − b|^r e^{−rgx}` with `Σ wx = 0`; the best `b` for each `g` is the mean of `z` (the median of
+/// Laplace predictions) with the weights `e^{−rgx}`. The fit takes both in turn. `O(n log n)`.
+///
+/// The power is 1 where all `σ` of a coordinate are equal, and in `[−4, 6]`; the logarithm of the factor
+/// at the mean of `ln σ` is in `[−40, 40]`. A fit that ends at a bound says so in its report. A criterion is an
+/// error.
+#[derive(Config, Debug)]
+pub struct LocationScaleRecalibrationConfig {
+    /// Whether the locations stay as they are, `b = 0`. Default: no.
+    #[config(default = false)]
+    pub keep_mean: bool,
+}
+
+/// Location-scale recalibration: `μ_c ↦ μ_c + b_c σ_c`, `σ_c ↦ s_c σ_c^{γ_c}` for each coordinate.
+///
+/// Three numbers for each coordinate: a bias `b` in units of the predicted deviation, a factor, and a power,
+/// which is below 1 for a network whose deviations vary more than its errors do, as that of one that
+/// overfits does. With `b = 0` and `γ = 1` it is [variance scaling](super::VarianceScaling). It stays
+/// within the family, and is injective if no power is 0. Fitted by [`LocationScaleRecalibrationConfig`].
+///
+/// The power is the slope of a regression of `ln |y − μ|` on `ln σ` by maximum likelihood: multiplicative
+/// heteroscedasticity (Harvey: *Estimating regression models with multiplicative heteroscedasticity*, 1976).
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_calibration::distribution::Normal;
+/// use burn_calibration::recalibration::{Fit, LocationScaleRecalibrationConfig, Recalibration};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let device = Device::default();
+/// // the errors are 2 where 1 and where 4 is predicted, and 1 more than that
+/// let mean = Tensor::<2>::zeros([4, 1], &device);
+/// let deviation = Tensor::<2>::from_floats([[1.0], [1.0], [4.0], [4.0]], &device);
+/// let targets = Tensor::<2>::from_floats([[2.0], [-2.0], [2.0], [-2.0]], &device);
+/// let map = LocationScaleRecalibrationConfig::new().fit(Normal::new(mean, deviation), targets)?;
+/// assert!(map.powers()[0].abs() < 1e-9 && (map.factors()[0] - 2.0).abs() < 1e-9);
+/// # Ok(())
+/// # }
+/// ```
+pub type LocationScaleRecalibration = Fitted<LocationScales>;
+
+/// The parameters of [`LocationScaleRecalibration`], one for each coordinate.
+#[derive(Module, Debug)]
+pub struct LocationScales {
+    /// `b`, in predicted deviations, `[d]`.
+    shifts: Parameter<1>,
+    /// `ln s`, `[d]`.
+    logarithms: Parameter<1>,
+    /// `γ`, `[d]`.
+    powers: Parameter<1>,
+}
+
+impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
+    type Map = LocationScaleRecalibration;
+
+    fn fit_observed(
+        &self,
+        criterion: Option<&dyn Objective<P, Tensor<2>>>,
+        predictions: P,
+        targets: Tensor<2>,
+        progress: Progress<'_>,
+    ) -> Result<LocationScaleRecalibration> {
+        predictions.check()?;
+        predictions.check_targets(&targets)?;
+        no_criterion::<LocationScales>(criterion.is_some())?;
+        let [n, d] = targets.dims();
+        let [location, scale] = predictions.location_and_scale().map(to_vec);
+        let targets_on_host = to_vec(targets.clone());
+        let coordinate = |c: usize| {
+            let at = |i: usize| i * d + c;
+            let z = |i| (targets_on_host[at(i)] - location[at(i)]) / scale[at(i)];
+            let z: Vec<f64> = (0..n).map(z).collect();
+            let logarithms: Vec<f64> = (0..n).map(|i| scale[at(i)].ln()).collect();
+            Coordinate::fit(&z, &logarithms, P::POWER, self.keep_mean)
+        };
+        let coordinates: Vec<Coordinate> = (0..d).map(coordinate).collect();
+        let form = LocationScales::new(&coordinates, &predictions.device());
+        let log_density = to_vec(form.apply(predictions).log_density(&targets));
+        let mean = log_density.iter().sum::<f64>() / log_density.len() as f64;
+        observer(progress, 1, 1)(1, -mean);
+        let of_status = |status| coordinates.iter().any(|one| one.status == status);
+        let mut report = FitReport::closed_form(-mean);
+        for status in [
+            FitStatus::IterationLimit,
+            FitStatus::UpperBound,
+            FitStatus::LowerBound,
+        ] {
+            if of_status(status) {
+                report.status = status;
+            }
+        }
+        Fitted::checked(form, report)
+    }
+}
+
+/// An error if a map that is not fitted by descent is to lower a criterion.
+pub(super) fn no_criterion<F: Form>(there_is_one: bool) -> Result<()> {
+    match there_is_one {
+        true => Err(Error::Unsupported {
+            what: format!("{} cannot be fitted by a criterion", F::KIND),
+            expected: "a fit without one",
+        }),
+        false => Ok(()),
+    }
+}
+
+/// The parameters of one coordinate.
+#[derive(Debug, Clone, Copy)]
+struct Coordinate {
+    shift: f64,
+    logarithm: f64,
+    power: f64,
+    status: FitStatus,
+}
+
+impl Coordinate {
+    /// - z: `(y − μ)/σ`
+    /// - logarithms: `ln σ`
+    fn fit(z: &[f64], logarithms: &[f64], r: f64, keep_mean: bool) -> Self {
+        let n = z.len() as f64;
+        let centre = logarithms.iter().sum::<f64>() / n;
+        let x: Vec<f64> = logarithms.iter().map(|l| l - centre).collect();
+        let varies = x
+            .iter()
+            .any(|x| x.abs() > NEGLIGIBLE * (1.0 + centre.abs()));
+        let (mut shift, mut g) = (0.0, 0.0);
+        let mut status = FitStatus::IterationLimit;
+        for _ in 0..STEPS {
+            let before = (shift, g);
+            if !keep_mean {
+                let weights: Vec<f64> = x.iter().map(|x| (-r * g * x).exp()).collect();
+                shift = weighted_location(z, &weights, r);
+            }
+            if varies {
+                g = best_power(z, &x, shift, r, g);
+            }
+            let moved =
+                |before: f64, after: f64| (before - after).abs() > 1e-12 * (1.0 + after.abs());
+            if !moved(before.0, shift) && !moved(before.1, g) {
+                status = FitStatus::Converged;
+                break;
+            }
+        }
+        // the best factor at the centre: its r-th power is the mean of |z − b|^r e^{−rgx}
+        let term = |(z, x): (&f64, &f64)| (z - shift).abs().powf(r) * (-r * g * x).exp();
+        let mean = z.iter().zip(&x).map(term).sum::<f64>() / n;
+        let at_centre = (mean.ln() / r).clamp(-BOUND, BOUND);
+        if at_centre == -BOUND || g == -MOST {
+            status = FitStatus::LowerBound;
+        } else if at_centre == BOUND || g == MOST {
+            status = FitStatus::UpperBound;
+        }
+        Self {
+            shift,
+            logarithm: at_centre - g * centre,
+            power: 1.0 + g,
+            status,
+        }
+    }
+}
+
+/// The `g` with `Σ w_i x_i = 0`, `w_i = |z_i − b|^r e^{−r g x_i}`: that sum falls as `g` grows.
+fn best_power(z: &[f64], x: &[f64], shift: f64, r: f64, start: f64) -> f64 {
+    let logarithms: Vec<f64> = z.iter().map(|z| r * (z - shift).abs().ln()).collect();
+    let slope = |g: f64| {
+        let exponent = |(l, x): (&f64, &f64)| l - r * g * x;
+        let exponents: Vec<f64> = logarithms.iter().zip(x).map(exponent).collect();
+        let largest = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if largest == f64::NEG_INFINITY {
+            return (0.0, 1.0); // every target is the location
+        }
+        let [mut sum, mut first, mut second] = [0.0; 3];
+        for (e, x) in exponents.iter().zip(x) {
+            let w = (e - largest).exp();
+            sum += w;
+            first += w * x;
+            second += w * x * x;
+        }
+        let mean = first / sum;
+        (-mean, r * (second / sum - mean * mean))
+    };
+    if slope(-MOST).0 >= 0.0 {
+        return if slope(0.0).0 == 0.0 { 0.0 } else { -MOST };
+    }
+    if slope(MOST).0 <= 0.0 {
+        return MOST;
+    }
+    increasing_root(slope, -MOST..=MOST, start, 1e-14, 200).x
+}
+
+/// The `b` of least `Σ w_i |z_i − b|^r`: the weighted mean, or for `r = 1` the weighted median.
+fn weighted_location(z: &[f64], weights: &[f64], r: f64) -> f64 {
+    let total: f64 = weights.iter().sum();
+    if r == 2.0 {
+        let sum: f64 = z.iter().zip(weights).map(|(z, w)| z * w).sum();
+        return sum / total;
+    }
+    let mut order: Vec<usize> = (0..z.len()).collect();
+    order.sort_by(|&i, &j| z[i].total_cmp(&z[j]));
+    let mut below = 0.0;
+    for (place, &i) in order.iter().enumerate() {
+        below += weights[i];
+        if below > 0.5 * total {
+            return z[i];
+        }
+        if below == 0.5 * total {
+            let next = order.get(place + 1).map_or(z[i], |&j| z[j]);
+            return 0.5 * (z[i] + next);
+        }
+    }
+    z[order[order.len() - 1]]
+}
+
+impl LocationScaleRecalibration {
+    /// Makes a map with a shift `b`, a factor `s` and a power `γ` of each coordinate.
+    ///
+    /// # Errors
+    ///
+    /// If there is no coordinate, a number is not finite, or a factor is not positive.
+    pub fn from_parameters(parameters: &[[f64; 3]], device: &Device) -> Result<Self> {
+        at_least(
+            1,
+            "the number of coordinates",
+            parameters.len(),
+            "at least 1",
+        )?;
+        let coordinate = |&[shift, factor, power]: &[f64; 3]| {
+            ensure(shift.is_finite(), "a shift", shift, "a finite number")?;
+            let inside = factor.is_finite() && factor > 0.0;
+            ensure(inside, "a factor", factor, "a positive finite number")?;
+            ensure(power.is_finite(), "a power", power, "a finite number")?;
+            Ok(Coordinate {
+                shift,
+                logarithm: factor.ln(),
+                power,
+                status: FitStatus::Converged,
+            })
+        };
+        let coordinates: Vec<_> = parameters.iter().map(coordinate).collect::<Result<_>>()?;
+        Ok(Self::new(LocationScales::new(&coordinates, device), None))
+    }
+
+    /// Gives the shifts `b`, in predicted deviations.
+    pub fn shifts(&self) -> Vec<f64> {
+        self.form.shifts.to_vec()
+    }
+
+    /// Gives the factors `s`.
+    pub fn factors(&self) -> Vec<f64> {
+        (self.form.logarithms.to_vec().into_iter().map(f64::exp)).collect()
+    }
+
+    /// Gives the powers `γ`.
+    pub fn powers(&self) -> Vec<f64> {
+        self.form.powers.to_vec()
+    }
+}
+
+impl LocationScales {
+    fn new(coordinates: &[Coordinate], device: &Device) -> Self {
+        let parameter = |of: fn(&Coordinate) -> f64| {
+            let values: Vec<f64> = coordinates.iter().map(of).collect();
+            let shape = [values.len()];
+            Parameter::new(values, shape, device)
+        };
+        Self {
+            shifts: parameter(|one| one.shift),
+            logarithms: parameter(|one| one.logarithm),
+            powers: parameter(|one| one.power),
+        }
+    }
+}
+
+impl Form for LocationScales {
+    const KIND: &'static str = "location-scale recalibration";
+
+    fn template(device: &Device) -> Self {
+        let identity = Coordinate {
+            shift: 0.0,
+            logarithm: 0.0,
+            power: 1.0,
+            status: FitStatus::Converged,
+        };
+        Self::new(&[identity], device)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let dims = self.shifts.dims();
+        self.logarithms.check_shape("logarithms", dims)?;
+        self.powers.check_shape("powers", dims)
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.shifts.dims()[0])
+    }
+
+    fn keeps(&self) -> Guarantees {
+        let injective = self.powers.to_vec().iter().all(|power| *power != 0.0);
+        Guarantees {
+            injective,
+            injective_on_log_probabilities: injective,
+            keeps_mean: self.shifts.to_vec().iter().all(|shift| *shift == 0.0),
+            ..Guarantees::NONE
+        }
+    }
+}
+
+impl<P: ScaleFamily> Apply<P> for LocationScales {
+    fn apply(&self, predictions: P) -> P {
+        let [location, scale] = predictions.location_and_scale();
+        let ([k], [_, d]) = (self.shifts.dims(), scale.dims());
+        assert_eq!(k, d, "predictions of dimension {d}, expected {k}");
+        let row = |parameter: &Parameter<1>| parameter.cast(scale.dtype()).unsqueeze::<2>(); // [1, d]
+        let location = location + scale.clone() * row(&self.shifts);
+        let recalibrated = (scale.clone().log() * row(&self.powers) + row(&self.logarithms)).exp();
+        P::with_location_and_scale(location, recalibrated)
+    }
+}
