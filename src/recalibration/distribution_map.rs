@@ -157,7 +157,10 @@ impl DistributionMap {
     /// # Panics
     ///
     /// If the map was fitted to another number of coordinates.
-    pub fn forward<P: ScaleFamily + Component + Marginals>(&self, predictions: P) -> Recalibrated<P> {
+    pub fn forward<P: ScaleFamily + Component + Marginals>(
+        &self,
+        predictions: P,
+    ) -> Recalibrated<P> {
         match self {
             Self::Temperature(map) => Recalibrated::Family(map.forward(predictions)),
             Self::Variance(map) => Recalibrated::Family(map.forward(predictions)),
@@ -185,6 +188,11 @@ impl DistributionMap {
     /// Tells how the fit went.
     pub fn report(&self) -> Option<&FitReport> {
         each!(self, map => map.report())
+    }
+
+    /// Gives the parameters by their names.
+    pub fn named_parameters(&self) -> Vec<NamedParameter> {
+        each!(self, map => map.named_parameters())
     }
 
     /// Saves the map as one of its own type.

@@ -1,10 +1,14 @@
 //! `calibration apply`.
 
 use burn::tensor::activation::softmax;
-use burn_calibration::recalibration::{MapKind, load_map};
+use burn_calibration::{
+    distribution::{Laplace, Normal},
+    recalibration::{MapKind, load_map},
+};
 
 use crate::{
-    args::Apply,
+    args::{Apply, Family},
+    distributions,
     input::{Matrix, Result},
     methods::takes_zeros,
     rows::{logits, read_predictions},
@@ -15,6 +19,12 @@ use crate::{
 pub fn run(args: &Apply) -> Result<()> {
     let format = Format::of(&args.output)?;
     let device = device(args.rows.device)?;
+    match args.family {
+        Family::Categorical => {}
+        Family::Normal => return distributions::apply::<Normal>(args, format, &device),
+        Family::Laplace => return distributions::apply::<Laplace>(args, format, &device),
+        _ => return Err(distributions::UNKNOWN.into()),
+    }
     let map = load_map(&args.map, &device).map_err(|e| e.to_string())?;
     let predictions = read_predictions(&args.predictions, &args.rows, &device)?;
     let columns = predictions.classes();

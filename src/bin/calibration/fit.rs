@@ -4,25 +4,25 @@ use std::fmt;
 
 use burn::tensor::{Int, Tensor, activation::softmax};
 use burn_calibration::{
-    distribution::Categorical,
+    distribution::{Categorical, Laplace, Normal},
     estimator::SkceForm,
     kernel::Kernel,
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
     recalibration::{
         AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, Guarantees, Keep,
-        Objective, Recalibration,
+        MapKind, Objective, Recalibration,
     },
     score::{Brier, LogScore},
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::{
-    args::{Fit, KeepName, LossName},
-    finite,
+    args::{Family, Fit, KeepName, LossName},
+    distributions, finite,
     input::Result,
     kind::Kind,
     limits::QUADRATIC_LIMIT,
-    methods::takes_zeros,
+    methods::{Method, takes_zeros},
     progress::Progress,
     rows::logits,
     show::GuaranteeLines,
@@ -30,27 +30,47 @@ use crate::{
 };
 
 #[derive(Serialize)]
-struct Fitted {
+pub struct Fitted {
     /// The file of the map.
-    map: String,
-    method: String,
-    kind: &'static str,
-    loss: String,
-    n: usize,
-    classes: usize,
-    /// The mean log loss on these data.
-    log_loss: Pair<f64>,
+    pub map: String,
+    pub method: String,
+    pub kind: &'static str,
+    pub loss: String,
+    pub n: usize,
+    /// The number of classes or coordinates.
+    #[serde(serialize_with = "as_map", flatten)]
+    pub outcomes: (&'static str, usize),
+    /// The mean log loss on these data, of a map that has one.
+    pub log_loss: Option<Pair<f64>>,
     /// The guarantees for logits such as were given.
     #[serde(flatten)]
-    guarantees: Guarantees,
-    fit: Option<FitReport>,
+    pub guarantees: Guarantees,
+    pub fit: Option<FitReport>,
     /// Why this map, unless it was named.
-    choice: Option<Choice>,
+    pub choice: Option<Choice>,
+}
+
+/// The number of outcomes under what they are called.
+fn as_map<S: Serializer>(
+    outcomes: &(&'static str, usize),
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map([*outcomes])
 }
 
 pub fn run(args: &Fit) -> Result<()> {
+    match args.family {
+        Family::Categorical => of_classes(args),
+        Family::Normal => distributions::fit::<Normal>(args),
+        Family::Laplace => distributions::fit::<Laplace>(args),
+        _ => Err(distributions::UNKNOWN.into()),
+    }
+}
+
+fn of_classes(args: &Fit) -> Result<()> {
+    let method = args.method.map(Method::of_classes).transpose()?;
     let (sets, labels) = Categorical::read(&[&args.predictions], &args.source)?;
-    let takes_zeros = args.method.is_some_and(|method| takes_zeros(method.0));
+    let takes_zeros = method.is_some_and(takes_zeros);
     let logits = logits(&args.predictions, &sets[0], takes_zeros)?;
     let [n, classes] = logits.dims();
     if matches!(args.loss, LossName::Skce) && n > QUADRATIC_LIMIT {
@@ -59,7 +79,7 @@ pub fn run(args: &Fit) -> Result<()> {
              {QUADRATIC_LIMIT}"
         ));
     }
-    let (map, choice) = fit(args, &logits, &labels)?;
+    let (map, choice) = fit((args, method), &logits, &labels)?;
     let log_loss = |logits: Tensor<2>| {
         let loss = ScoreLoss::new(LogScore).forward(logits, labels.clone());
         loss.into_scalar::<f64>()
@@ -67,15 +87,15 @@ pub fn run(args: &Fit) -> Result<()> {
     let promises = map.guarantees();
     let fitted = Fitted {
         map: args.output.display().to_string(),
-        method: match (args.method, &choice) {
+        method: match (method, &choice) {
             (None, Some(choice)) => choice.chosen.into(),
-            (method, _) => method.map_or(String::new(), key),
+            (method, _) => method.map_or("", |kind| kind.name()).into(),
         },
         kind: map.kind(),
         loss: key(args.loss),
         n,
-        classes,
-        log_loss: [log_loss(logits.clone()), log_loss(map.forward(logits))].into(),
+        outcomes: ("classes", classes),
+        log_loss: Some([log_loss(logits.clone()), log_loss(map.forward(logits))].into()),
         guarantees: Guarantees {
             injective: match args.source.rows.logits {
                 true => promises.injective,
@@ -93,7 +113,13 @@ pub fn run(args: &Fit) -> Result<()> {
 
 type Map = (Box<dyn Recalibration>, Option<Choice>);
 
-fn fit(args: &Fit, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Map> {
+fn fit(
+    (args, method): (&Fit, Option<&MapKind>),
+    logits: &Tensor<2>,
+    labels: &Tensor<1, Int>,
+) -> Result<Map> {
+    let keep = |keep| asked(keep, args.source.rows.logits);
+    let keep = args.keep.map(keep).transpose()?;
     let progress = Progress::new(1);
     let mut observe = |at: FitProgress| {
         let title = format!("evaluation {}: {:.6}", at.evaluations, at.objective);
@@ -101,14 +127,14 @@ fn fit(args: &Fit, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Map> {
     };
     let mut fit = |criterion: Option<&dyn Objective>| {
         let (logits, labels) = (logits.clone(), labels.clone());
-        let map = match args.method {
-            Some(method) => {
-                let map = (method.0).fit(args.seed, criterion, logits, labels, &mut observe);
+        let map = match method {
+            Some(kind) => {
+                let map = kind.fit(args.seed, criterion, logits, labels, &mut observe);
                 map.map(|map| (map, None))
             }
             None => {
                 let config = AutoRecalibrationConfig::new()
-                    .with_keep(args.keep.map(|keep| asked(keep, args.source.rows.logits)))
+                    .with_keep(keep)
                     .with_seed(args.seed);
                 let map = config.fit_observed(criterion, logits, labels, &mut observe);
                 map.map(|map| {
@@ -137,21 +163,23 @@ fn fit(args: &Fit, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Map> {
 }
 
 /// What is to be kept, of logits or of the logarithms of probabilities.
-fn asked(keep: KeepName, logits: bool) -> Keep {
-    match (keep, logits) {
+fn asked(keep: KeepName, logits: bool) -> Result<Keep> {
+    Ok(match (keep, logits) {
         (KeepName::Accuracy, _) => Keep::Accuracy,
         (KeepName::Order, _) => Keep::Order,
         (KeepName::Information, true) => Keep::Information,
         (KeepName::Information, false) => Keep::InformationOfLogProbabilities,
-    }
+        (KeepName::Mean, _) => return Err("--keep mean: of --family normal or laplace".into()),
+    })
 }
 
 impl fmt::Display for Fitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, n, classes) = (self.kind, self.n, self.classes);
+        let (kind, n, (name, outcomes)) = (self.kind, self.n, self.outcomes);
+        let name = if outcomes == 1 { "dimension" } else { name };
         writeln!(
             f,
-            "{kind} of {n} predictions of {classes} classes, saved as {}",
+            "{kind} of {n} predictions of {outcomes} {name}, saved as {}",
             self.map
         )?;
         if let Some(report) = self.fit {
@@ -160,11 +188,12 @@ impl fmt::Display for Fitted {
         if let Some(choice) = &self.choice {
             write!(f, "{choice}")?;
         }
-        let Pair { before, after } = self.log_loss;
-        writeln!(
-            f,
-            "log loss:   {before:.6} before, {after:.6} after, on the data of the fit"
-        )?;
-        write!(f, "{}", GuaranteeLines(self.guarantees))
+        if let Some(Pair { before, after }) = self.log_loss {
+            writeln!(
+                f,
+                "log loss:   {before:.6} before, {after:.6} after, on the data of the fit"
+            )?;
+        }
+        write!(f, "{}", GuaranteeLines(self.guarantees, self.outcomes.0))
     }
 }

@@ -44,6 +44,10 @@ macro_rules! with_family {
                 type $kind = kinds::Mixture<kinds::Normal>;
                 $body
             }
+            $crate::args::Family::LaplaceMixture => {
+                type $kind = kinds::Mixture<kinds::Laplace>;
+                $body
+            }
             $crate::args::Family::Samples => {
                 type $kind = kinds::Samples;
                 $body

@@ -6,12 +6,16 @@ use burn::tensor::{Int, Tensor, TensorData};
 #[cfg(feature = "report")]
 use burn_calibration::report::ReportBuilder;
 use burn_calibration::{
-    distribution::{Categorical, Given, Laplace, Mixture, Normal, Samples},
+    distribution::{
+        AbsoluteMoments, Categorical, Component, Density, Geometry, Given, Laplace, Mixture,
+        Normal, Samples,
+    },
     error,
     estimator::{Event, Skce, Tce},
     hypothesis::{CalibrationTest, ExactTest, GivenTest, OmnibusOutcome},
     kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
     names::{self, Name},
+    recalibration::ScaleFamily,
     score::{IntervalOverconfidence, LogScore, Overconfidence, Score},
 };
 use rand::rngs::StdRng;
@@ -134,7 +138,10 @@ impl Vectors for Laplace {
     }
 }
 
-impl Vectors for Mixture<Normal> {
+impl<C: Vectors + Component + Density + ScaleFamily> Vectors for Mixture<C>
+where
+    Self: Geometry + AbsoluteMoments,
+{
     const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.mean(own, targets));
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
@@ -142,14 +149,14 @@ impl Vectors for Mixture<Normal> {
         let [n, columns] = rows.dims();
         if columns == 0 || columns % 3 != 0 {
             return Err(format!(
-                "{columns} columns, expected weights, means and standard deviations, three for each \
+                "{columns} columns, expected weights, locations and scales, three for each \
                  component"
             ));
         }
         let k = columns / 3;
         let part = |first: usize| rows.clone().slice([0..n, first..first + k]);
         let column = |part: Tensor<2>| part.reshape([n * k, 1]);
-        let components = Normal::new(column(part(k)), column(part(2 * k)));
+        let components = C::with_location_and_scale(column(part(k)), column(part(2 * k)));
         Ok(Self::new(part(0), components))
     }
 }

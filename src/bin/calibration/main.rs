@@ -9,6 +9,7 @@ mod args;
 mod bandwidth;
 mod columns;
 mod compare;
+mod distributions;
 mod evaluate;
 mod finite;
 mod fit;

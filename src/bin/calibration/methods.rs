@@ -2,15 +2,49 @@
 
 use std::sync::LazyLock;
 
-use burn_calibration::recalibration::MapKind;
+use burn_calibration::recalibration::{DistributionMethod, MapKind};
 use clap::{ValueEnum, builder::PossibleValue};
 
-/// A kind of recalibration map.
-#[derive(Debug, Clone, Copy)]
-pub struct Method(pub &'static MapKind);
+use crate::input::Result;
 
-static METHODS: LazyLock<Vec<Method>> =
-    LazyLock::new(|| MapKind::all().iter().map(Method).collect());
+/// The name of a kind of recalibration map: of classes, of distributions, or of both.
+#[derive(Debug, Clone, Copy)]
+pub struct Method {
+    name: &'static str,
+    about: &'static str,
+}
+
+static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
+    let of_classes = MapKind::all().iter();
+    let of_classes = of_classes.map(|kind| (kind.name(), kind.about()));
+    let of_distributions = DistributionMethod::ALL.into_iter();
+    let of_distributions = of_distributions.map(|method| (method.name(), method.about()));
+    let named = |(name, _): &(&str, &str)| MapKind::all().iter().all(|kind| kind.name() != *name);
+    let all = of_classes.chain(of_distributions.filter(named));
+    all.map(|(name, about)| Method { name, about }).collect()
+});
+
+impl Method {
+    /// The kind of map of classes.
+    pub fn of_classes(self) -> Result<&'static MapKind> {
+        let found = MapKind::all().iter().find(|kind| kind.name() == self.name);
+        found.ok_or_else(|| format!("--method {}: of --family normal or laplace", self.name))
+    }
+
+    /// The kind of map of distributions.
+    pub fn of_distributions(self) -> Result<DistributionMethod> {
+        let names = DistributionMethod::ALL
+            .map(DistributionMethod::name)
+            .join(", ");
+        let found = self.name.parse();
+        found.map_err(|_| {
+            format!(
+                "--method {}: of classes, expected one of {names}",
+                self.name
+            )
+        })
+    }
+}
 
 /// Whether a map depends on no more than the order of the log-odds of each class, so that they may be
 /// infinite.
@@ -24,6 +58,6 @@ impl ValueEnum for Method {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name()).help(self.0.about()))
+        Some(PossibleValue::new(self.name).help(self.about))
     }
 }

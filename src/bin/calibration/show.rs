@@ -5,7 +5,9 @@ use std::fmt;
 use burn::tensor::Device;
 use burn_calibration::{
     file::write_with,
-    recalibration::{FitReport, Guarantees, NamedParameter, load_map, save_safetensors},
+    recalibration::{
+        DistributionMap, FitReport, Guarantees, NamedParameter, load_map, save_safetensors,
+    },
 };
 use serde::Serialize;
 
@@ -18,8 +20,10 @@ use crate::{
 #[derive(Serialize)]
 struct Shown {
     kind: &'static str,
-    /// The number of classes; none if any.
-    classes: Option<usize>,
+    /// What the map takes: classes, or dimensions of targets.
+    of: &'static str,
+    /// Their number; none if any.
+    number: Option<usize>,
     #[serde(flatten)]
     guarantees: Guarantees,
     fit: Option<FitReport>,
@@ -27,13 +31,33 @@ struct Shown {
 }
 
 pub fn run(args: &Show) -> Result<()> {
-    let map = load_map(&args.map, &Device::flex()).map_err(|e| e.to_string())?;
-    let shown = Shown {
-        kind: map.kind(),
-        classes: map.width(),
-        guarantees: map.guarantees(),
-        fit: map.report().copied(),
-        parameters: map.named_parameters(),
+    let device = Device::flex();
+    let of_distributions = DistributionMap::load(&args.map, &device).ok();
+    let of_distributions = of_distributions.filter(|map| map.kind() != "temperature scaling"); // of both
+    let (shown, of_classes) = match of_distributions {
+        Some(map) => {
+            let shown = Shown {
+                kind: map.kind(),
+                of: "dimensions",
+                number: map.width(),
+                guarantees: map.guarantees(),
+                fit: map.report().copied(),
+                parameters: map.named_parameters(),
+            };
+            (shown, None)
+        }
+        None => {
+            let map = load_map(&args.map, &device).map_err(|e| e.to_string())?;
+            let shown = Shown {
+                kind: map.kind(),
+                of: "classes",
+                number: map.width(),
+                guarantees: map.guarantees(),
+                fit: map.report().copied(),
+                parameters: map.named_parameters(),
+            };
+            (shown, Some(map))
+        }
     };
     if let (Some(format), Some(path)) = (args.export, &args.output) {
         match format {
@@ -43,7 +67,9 @@ pub fn run(args: &Show) -> Result<()> {
                 written.map_err(|e| format!("{}: cannot write: {e}", path.display()))?;
             }
             ExportFormat::Safetensors => {
-                save_safetensors(&*map, path).map_err(|e| e.to_string())?;
+                let map = of_classes.as_deref();
+                let map = map.ok_or("--export safetensors: of maps of classes, expected json")?;
+                save_safetensors(map, path).map_err(|e| e.to_string())?;
             }
         }
     }
@@ -55,15 +81,16 @@ const SHOWN: usize = 10;
 
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.classes {
-            Some(classes) => writeln!(f, "{} of {classes} classes", self.kind)?,
-            None => writeln!(f, "{} of any number of classes", self.kind)?,
+        let (kind, of) = (self.kind, self.of);
+        match self.number {
+            Some(number) => writeln!(f, "{kind} of {number} {of}")?,
+            None => writeln!(f, "{kind} of any number of {of}")?,
         }
         match &self.fit {
             Some(report) => writeln!(f, "fit: {report}")?,
             None => writeln!(f, "fit: not known")?,
         }
-        write!(f, "{}", GuaranteeLines(self.guarantees))?;
+        write!(f, "{}", GuaranteeLines(self.guarantees, self.of))?;
         for parameter in &self.parameters {
             let shape: Vec<String> = parameter.shape.iter().map(usize::to_string).collect();
             write!(f, "{} [{}]:", parameter.name, shape.join(", "))?;
@@ -82,16 +109,23 @@ impl fmt::Display for Shown {
 }
 
 /// What a map keeps, a line each.
-pub struct GuaranteeLines(pub Guarantees);
+pub struct GuaranteeLines(pub Guarantees, pub &'static str);
 
 impl fmt::Display for GuaranteeLines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (what, kept) in [
+        let injective = ("injective:", self.0.injective);
+        let of_classes = [
             ("keeps the order of the classes:", self.0.keeps_order),
             ("keeps the accuracy:", self.0.keeps_accuracy),
-            ("injective:", self.0.injective),
-        ] {
-            writeln!(f, "{what:31} {}", if kept { "yes" } else { "not always" })?;
+            injective,
+        ];
+        let of_distributions = [("keeps the means:", self.0.keeps_mean), injective];
+        let lines = match self.1 {
+            "classes" => &of_classes[..],
+            _ => &of_distributions[..],
+        };
+        for (what, kept) in lines {
+            writeln!(f, "{what:31} {}", if *kept { "yes" } else { "not always" })?;
         }
         Ok(())
     }

@@ -76,7 +76,9 @@ struct Trial {
     losses: Vec<f64>,
 }
 
-impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>> for AutoDistributionRecalibrationConfig {
+impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
+    for AutoDistributionRecalibrationConfig
+{
     type Map = AutoDistributionRecalibration;
 
     /// Chooses by the log score; another criterion is an error.

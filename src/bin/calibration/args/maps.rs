@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{RowsArgs, SourceArgs};
+use super::{Family, RowsArgs, SourceArgs};
 use crate::methods::Method;
 
 #[derive(Debug, Args)]
@@ -22,6 +22,10 @@ pub struct Fit {
     /// probabilities are their logarithms
     #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
+
+    /// What a row of the predictions is: categorical, normal or laplace
+    #[arg(long, value_enum, default_value_t = Family::Categorical)]
+    pub family: Family,
 
     #[command(flatten)]
     pub source: SourceArgs,
@@ -53,6 +57,11 @@ pub struct Apply {
     #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
 
+    /// What a row of the predictions is, as for fit; local recalibration makes mixtures of them, and
+    /// quantile recalibration 100 samples each
+    #[arg(long, value_enum, default_value_t = Family::Categorical)]
+    pub family: Family,
+
     #[command(flatten)]
     pub rows: RowsArgs,
 
@@ -74,6 +83,8 @@ pub enum KeepName {
     Order,
     /// All information: different predictions stay different
     Information,
+    /// The means of distributions
+    Mean,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

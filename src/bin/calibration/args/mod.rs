@@ -61,6 +61,8 @@ pub enum Family {
     /// Weights, means, standard deviations, a column of each for each component; targets of one
     /// dimension
     NormalMixture,
+    /// The same of Laplace distributions: weights, locations, scales
+    LaplaceMixture,
     /// Monte Carlo samples, a column each; targets of one dimension
     Samples,
 }

@@ -1,0 +1,163 @@
+//! `calibration fit` and `calibration apply` of normal and Laplace predictions.
+
+use burn::tensor::{Device, Tensor};
+use burn_calibration::{
+    distribution::{Component, Density, Marginals},
+    recalibration::{
+        AutoDistributionRecalibrationConfig, DistributionMap, Fit as _, Keep, Recalibrated,
+        ScaleFamily,
+    },
+};
+use rand::{SeedableRng, rngs::StdRng};
+
+use crate::{
+    args::{Apply, Fit, KeepName, LossName},
+    finite,
+    fit::Fitted,
+    input::{Matrix, Result},
+    kind::{Kind, Vectors},
+    methods::Method,
+    source::read_tensor,
+    words::{key, show},
+    writer::{Format, write_matrix},
+};
+
+/// What is wrong with another family.
+pub const UNKNOWN: &str =
+    "--family: there are maps of categorical, normal and laplace predictions only";
+
+/// Samples of a prediction with recalibrated levels.
+const SAMPLES: usize = 100;
+
+/// Fits the map that was named, or chooses one.
+pub fn fit<P>(args: &Fit) -> Result<()>
+where
+    P: Vectors + ScaleFamily + Component + Marginals,
+    P: Kind + burn_calibration::distribution::Predictive<Targets = Tensor<2>>,
+{
+    let wrong = |e: burn_calibration::error::Error| e.to_string();
+    if args.loss != LossName::Log {
+        return Err(format!(
+            "--loss {}: of --family categorical",
+            key(args.loss)
+        ));
+    }
+    let keep = match args.keep {
+        None => None,
+        Some(KeepName::Mean) => Some(Keep::Mean),
+        Some(KeepName::Information) => Some(Keep::Information),
+        Some(keep) => return Err(format!("--keep {}: of --family categorical", key(keep))),
+    };
+    let method = args.method.map(Method::of_distributions).transpose()?;
+    let (mut sets, targets) = P::read(&[&args.predictions], &args.source)?;
+    let predictions = sets.remove(0);
+    let (map, choice) = match method {
+        Some(method) => {
+            let map = method.fit(predictions.clone(), targets.clone());
+            (map.map_err(wrong)?, None)
+        }
+        None => {
+            let config = AutoDistributionRecalibrationConfig::new()
+                .with_keep(keep)
+                .with_seed(args.seed);
+            let chosen = config.fit(predictions.clone(), targets.clone());
+            let chosen = chosen.map_err(wrong)?;
+            let choice = chosen.choice().clone();
+            (chosen.into_map(), Some(choice))
+        }
+    };
+    let [n, dimensions] = targets.dims();
+    let log_loss = |log_density: Tensor<1>| -log_density.mean().into_scalar::<f64>();
+    let before = log_loss(predictions.log_density(&targets));
+    let after = match map.forward(predictions) {
+        Recalibrated::Family(family) => Some(log_loss(family.log_density(&targets))),
+        Recalibrated::Mixture(mixture) => Some(log_loss(mixture.log_density(&targets))),
+        _ => None,
+    };
+    let fitted = Fitted {
+        map: args.output.display().to_string(),
+        method: match (method, &choice) {
+            (None, Some(choice)) => choice.chosen.into(),
+            (method, _) => method.map_or(String::new(), |method| method.to_string()),
+        },
+        kind: map.kind(),
+        loss: key(args.loss),
+        n,
+        outcomes: ("dimensions", dimensions),
+        log_loss: after.map(|after| [before, after].into()),
+        guarantees: map.guarantees(),
+        fit: map.report().copied(),
+        choice,
+    };
+    finite::check(&fitted)?;
+    map.save(&args.output).map_err(wrong)?;
+    show(&fitted, args.json)
+}
+
+/// Writes recalibrated predictions, and says what family they are of.
+pub fn apply<P>(args: &Apply, format: Format, device: &Device) -> Result<()>
+where
+    P: Vectors + ScaleFamily + Component + Marginals,
+{
+    if args.to_probabilities {
+        return Err("--to-probabilities: of --family categorical".into());
+    }
+    let wrong = |reason: String| format!("{}: {reason}", args.predictions.display());
+    let map = DistributionMap::load(&args.map, device).map_err(|e| e.to_string())?;
+    let rows = read_tensor(&args.predictions, args.rows.device, device)?;
+    let dimensions = rows.dims()[1] / 2;
+    if let Some(expected) = map.width().filter(|width| *width != dimensions) {
+        return Err(wrong(format!(
+            "predictions of dimension {dimensions}, expected {expected}, that of {}",
+            args.map.display()
+        )));
+    }
+    let predictions = P::parse(rows, dimensions).map_err(wrong)?;
+    predictions.check().map_err(|e| wrong(e.to_string()))?;
+    let family = key(args.family);
+    let columns = |parts: Vec<Tensor<2>>| Tensor::cat(parts, 1);
+    let (family, rows) = match map.forward(predictions) {
+        Recalibrated::Family(same) => (family, columns(same.location_and_scale().into())),
+        Recalibrated::Mixture(mixture) => {
+            let [location, scale] = mixture.all_components().location_and_scale();
+            let shape = mixture.weights().dims();
+            let parts = [location, scale].map(|part| part.reshape(shape));
+            let parts = [vec![mixture.weights()], parts.into()].concat();
+            (format!("{family}-mixture"), columns(parts))
+        }
+        Recalibrated::Quantiles(levels) if dimensions == 1 => {
+            let mut rng = StdRng::seed_from_u64(0); // of one dimension nothing is random
+            let samples = levels.samples(SAMPLES, &mut rng);
+            let rows = samples.draws().reshape([-1, SAMPLES as i32]);
+            ("samples".to_owned(), rows)
+        }
+        _ => {
+            return Err(wrong(format!(
+                "{} makes no rows of such predictions",
+                map.kind()
+            )));
+        }
+    };
+    let [_, columns] = rows.dims();
+    let values = rows.try_into_vec_as::<f64>().map_err(|e| e.to_string())?;
+    if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+        return Err(wrong(format!(
+            "row {}: recalibrated it has a parameter of {}, expected a finite number",
+            at / columns,
+            values[at]
+        )));
+    }
+    write_matrix(
+        &args.output,
+        format,
+        "predictions",
+        &Matrix { columns, values },
+    )?;
+    if family != key(args.family) {
+        eprintln!(
+            "calibration: {}: rows of --family {family}",
+            args.output.display()
+        );
+    }
+    Ok(())
+}
