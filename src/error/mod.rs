@@ -328,8 +328,9 @@ pub(crate) fn shown(value: f64) -> String {
 
 /// A number that is not finite, in a sentence.
 fn word(value: f64) -> String {
-    match value.is_infinite() {
-        true => "infinite".into(),
-        false => value.to_string(),
+    match value {
+        value if value.is_infinite() => "infinite".into(),
+        value if value.is_nan() => "not a number".into(),
+        value => value.to_string(),
     }
 }

@@ -2,6 +2,8 @@
 
 mod compare;
 mod families;
+mod faults;
+mod fuzz;
 mod given;
 mod kernel;
 mod logits;
@@ -12,6 +14,7 @@ mod recalibrate;
 mod report;
 #[cfg(feature = "report")]
 mod report_families;
+mod show;
 
 use std::{
     fs,

@@ -78,9 +78,13 @@ impl<'a> Serializer for &'a mut Search {
         match value.is_finite() {
             true => Ok(()),
             false => Err(NotFinite(format!(
-                "{} is {value}, expected a finite number: there are too few samples, or numbers that are \
+                "{} is {}, expected a finite number: there are too few samples, or numbers that are \
                  too large or too small",
-                self.0.join(".")
+                self.0.join("."),
+                match value {
+                    value if value.is_nan() => "not a number",
+                    _ => "infinite",
+                }
             ))),
         }
     }
@@ -258,8 +262,8 @@ mod tests {
         };
         assert_eq!(of(vec![0.0, -f64::MAX]), Ok(()));
         for (value, expected) in [
-            (f64::NAN, "numbers is NaN,"),
-            (-f64::INFINITY, "numbers is -inf,"),
+            (f64::NAN, "numbers is not a number,"),
+            (-f64::INFINITY, "numbers is infinite,"),
         ] {
             let reason = of(vec![1.0, value]).unwrap_err();
             assert!(reason.starts_with(expected), "{reason}");
@@ -268,7 +272,7 @@ mod tests {
         assert!(
             check(&map)
                 .unwrap_err()
-                .starts_with("b is inf, expected a finite number")
+                .starts_with("b is infinite, expected a finite number")
         );
     }
 }

@@ -42,14 +42,15 @@ impl Piece {
 
     /// Takes what another took: none of it twice, unless duplicates are allowed.
     pub fn merge(&mut self, other: Self, allow_duplicates: bool) -> Result<()> {
+        let mut merged = self.evaluation.clone();
+        merged.merge(&other.evaluation).map_err(|e| e.to_string())?;
         if !allow_duplicates && !self.pieces.is_disjoint(&other.pieces) {
             return Err(
                 "the same predictions are in both, expected each once; --allow-duplicates counts them twice"
                     .into(),
             );
         }
-        let merged = self.evaluation.merge(&other.evaluation);
-        merged.map_err(|e| e.to_string())?;
+        self.evaluation = merged;
         self.pieces.extend(other.pieces);
         Ok(())
     }

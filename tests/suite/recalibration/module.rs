@@ -230,6 +230,16 @@ fn a_record_restores_a_map_of_any_size() {
         BetaCalibration::template(d),
         data,
     );
+    let config = StructuredVectorScalingConfig::new();
+    let template = StructuredVectorScaling::template(d);
+    check("structured vector", config, template, data);
+    let config = StructuredMatrixScalingConfig::new();
+    let template = StructuredMatrixScaling::template(d);
+    check("structured matrix", config, template, data);
+    let config = QuadraticScalingConfig::new();
+    check("quadratic", config, QuadraticScaling::template(d), data);
+    let config = VennAbersConfig::new();
+    check("Venn-Abers", config, VennAbers::template(d), data);
     check(
         "isotonic",
         IsotonicRegressionConfig::new(),
