@@ -64,9 +64,18 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
-            eprintln!("calibration: {reason}");
+            eprintln!("calibration: {}", one_line(&reason));
             ExitCode::from(2)
         }
+    }
+}
+
+/// The first line of a reason, as far as anyone reads it: it may quote a file.
+fn one_line(reason: &str) -> String {
+    let line = reason.lines().next().unwrap_or_default();
+    match line.char_indices().nth(1000) {
+        Some((end, _)) => format!("{} …", &line[..end]),
+        None => line.to_owned(),
     }
 }
 
