@@ -17,23 +17,14 @@ use burn::{
     optim::{AdamConfig, GradientsParams},
     tensor::{Device, Tensor, TensorData, activation::relu},
 };
-use burn_calibration::{
-    distribution::Normal,
-    error::Result,
-    estimator::{Estimator, Skce},
-    hypothesis::{OmnibusOutcome, OmnibusTest},
-    kernel::{RealKernel, TensorKernel},
-    loss::ScoreLoss,
-    recalibration::{Fit, Recalibration, TemperatureScalingConfig},
-    score::{Crps, LogScore, Score},
-};
+use burn_calibration::{error::Result, prelude::*};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::{Distribution, StandardNormal};
 
 const SEED: u64 = 0;
 const ITERATIONS: usize = 1000;
 const LEARNING_RATE: f64 = 1e-3;
-/// The weight of the penalty: an SKCE is small, a log score is not.
+/// The last weight of the penalty: an SKCE is small, a log score is not.
 const LAMBDA: f64 = 10.0;
 
 fn main() -> Result<()> {
@@ -78,19 +69,24 @@ fn kernel() -> TensorKernel<RealKernel> {
 }
 
 /// Full-batch gradient descent on the log score, and `λ` times the squared kernel calibration error of
-/// the batch.
+/// the batch. The weight grows over the first quarter of the steps: a penalty at full weight can hold a
+/// network at predictions that say nothing, which are calibrated as well.
 fn train(data: &Data, lambda: f64) -> Network {
     let device = data.inputs.device();
     device.seed(SEED); // of the weights
     let mut network = Network::new(&device);
     let mut optimiser = AdamConfig::new().init();
-    let (log_score, skce) = (ScoreLoss::new(LogScore), Skce::unbiased(kernel()));
-    for _ in 0..ITERATIONS {
+    let loss = PenalisedLoss::new(
+        ScoreLoss::new(LogScore),
+        SkceLoss::new(Skce::unbiased(kernel())),
+        WeightSchedule::WarmUp {
+            weight: lambda,
+            steps: ITERATIONS / 4,
+        },
+    );
+    for step in 0..ITERATIONS {
         let predictions = network.predict(&data.inputs);
-        let mut loss = log_score.forward(&predictions, &data.targets);
-        if lambda > 0.0 {
-            loss = loss + skce.value(&predictions, &data.targets) * lambda;
-        }
+        let loss = loss.forward(&predictions, &data.targets, step);
         let gradients = GradientsParams::from_grads(loss.backward(), &network);
         network = optimiser.step(LEARNING_RATE, network, gradients);
     }

@@ -5,6 +5,9 @@
 //! A model is calibrated if among all inputs for which it predicts the distribution `p`, the labels
 //! are distributed as `p`.
 //!
+//! New here? Begin with the [`guide`]: its first page goes from `cargo new` to a p-value, the others say
+//! which loss, map and test to take.
+//!
 //! ```
 //! use burn::{nn::loss::CrossEntropyLossConfig, tensor::{Device, Int, Tensor}};
 //! use burn_calibration::prelude::*;
@@ -13,28 +16,31 @@
 //! # fn main() -> burn_calibration::error::Result<()> {
 //! # let device = Device::default();
 //! # let logits = Tensor::<2>::from_floats([[3.0, 0.0]; 20], &device);
+//! # let inputs = logits.clone();
 //! # let labels = Tensor::<1, Int>::arange(0..20, &device).remainder_scalar(2);
-//! // train: cross-entropy with a calibration penalty, whose weight grows over the first steps
-//! let loss = PenalisedLoss::new(
-//!     CrossEntropyLossConfig::new().init(&device),
-//!     SkceLossConfig::standardised().init(),
-//!     WeightSchedule::WarmUp { weight: 0.1, steps: 1000 },
-//! );
+//! # let (validation_logits, test_logits) = (logits.clone(), logits.clone());
+//! # let (validation_labels, test_labels) = (labels.clone(), labels.clone());
 //! # let step = 0;
-//! let value = loss.forward(logits.clone(), labels.clone(), step); // Tensor<1>
+//! // train: cross-entropy, and a penalty on what is wrong on average among similar inputs
+//! let loss = PenalisedLoss::new(
+//!     OfPredictions::new(CrossEntropyLossConfig::new().init(&device)),
+//!     SkceLoss::new(Skce::unbiased(Kernel::gaussian())), // compares the inputs
+//!     WeightSchedule::WarmUp { weight: 4.0, steps: 1000 },
+//! );
+//! let batch = Given::new(Categorical::from_logits_unchecked(logits), inputs);
+//! let value = loss.forward(&batch, &labels, step); // Tensor<1>
 //!
 //! // recalibrate: fit a map on held-out logits
-//! let map = TemperatureScalingConfig::new().fit(logits.clone(), labels.clone())?;
+//! let map = TemperatureScalingConfig::new().fit(validation_logits, validation_labels)?;
+//! let calibrated = map.forward(test_logits.clone()); // logits in, logits out
 //!
-//! // test: one answer first. Is the model calibrated, and if not, where does it fail?
-//! let predictions = Categorical::from_logits(logits)?;
+//! // test: is the model calibrated, and if not, where does it fail, and by how much?
+//! let predictions = Categorical::from_logits(test_logits)?;
 //! let mut rng = StdRng::seed_from_u64(0);
-//! let outcome = OmnibusTest::new().outcome(&predictions, &labels, &mut rng)?;
+//! let outcome = OmnibusTest::new().outcome(&predictions, &test_labels, &mut rng)?;
 //! assert_eq!(outcome.p_value, 0.001);
 //! assert!(outcome.to_string().contains("overconfident by 45.3 points (adjusted p ≤ 0.001)"));
-//!
-//! // by how much? with a confidence interval
-//! let interval = Overconfidence::default().size(&predictions, &labels)?.interval(0.95)?;
+//! let interval = Overconfidence::default().size(&predictions, &test_labels)?.interval(0.95)?;
 //! assert!(interval.lower > 0.2);
 //! # Ok(())
 //! # }
@@ -44,6 +50,7 @@
 //!
 //! | module | what is in it |
 //! | --- | --- |
+//! | [`guide`] | which parts to take, and how they go together |
 //! | [`distribution`] | what a model predicts: classes with lenses on them, normal, Laplace, mixtures, samples; models with known errors |
 //! | [`kernel`] | kernels on predictions (distance, profile, bandwidth), on targets, and their tensor products |
 //! | [`estimator`] | calibration errors: SKCE, MMCE, UCME, the classical ones (ECE and its kin), those of regression |
@@ -89,6 +96,7 @@ pub mod error;
 pub mod estimator;
 #[doc(hidden)]
 pub mod file;
+pub mod guide;
 mod host;
 pub mod hypothesis;
 pub mod kernel;
@@ -105,32 +113,57 @@ pub mod report;
 pub mod score;
 mod tiles;
 
-/// The types most programs import.
+/// Everything that the [`guide`] uses: predictions, kernels, estimates, scores, losses, maps, tests and
+/// what they give. With the feature `train` also the metrics of the trainer, with `report` the pictures.
 pub mod prelude {
+    #[cfg(feature = "train")]
+    pub use crate::metric::{EpochMetric, PValue};
+    #[cfg(feature = "report")]
+    pub use crate::report::{Reliability, ReliabilityDiagram, Report, ReportBuilder};
     pub use crate::{
-        distribution::{Categorical, Given, Laplace, Mixture, Normal, Predictive, Samples},
-        estimator::{Accuracy, Ece, Estimator, Mmce, MmceForm, Skce, SkceForm},
+        distribution::{
+            Categorical, Dirichlet, Given, Laplace, Mixture, Normal, PowerExponential, Predictive,
+            Samples,
+        },
+        estimator::{
+            Accuracy, Binning, Cwce, Ece, Estimator, Event, KolmogorovSmirnov, Mce, MeanEstimate,
+            Mmce, MmceForm, Skce, SkceForm, SmoothEce, Tce, TceForm, Ucme,
+            regression::{
+                Ence, IntervalCoverage, Pinball, Pit, QuantileCalibration, Sharpness, ZScores,
+            },
+        },
         hypothesis::{
-            AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, DistributionFreeSkceTest,
-            ExactTest, FeatureTest, NullDistribution, OmnibusOutcome, OmnibusTest, Redraws,
-            TestOutcome, ToleranceTest,
+            AspectOutcome, AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, CmeTest,
+            ConsistencyTest, Cox, DistributionFreeSkceTest, ExactTest, FeatureTest, GivenTest,
+            Group, GroupOutcome, GroupTest, GroupsOutcome, HosmerLemeshow, LandmarkSkceTest,
+            NullDistribution, OmnibusOutcome, OmnibusTest, Redraws, Spiegelhalter, TestOutcome,
+            ToleranceTest,
         },
         kernel::{Bandwidth, Distance, Kernel, Profile, RealKernel, TensorKernel},
         loss::{
-            Criterion, FocalLossConfig, Lens, LensLoss, MmceLossConfig, OfPredictions,
-            PenalisedLoss, Probabilities, ScoreLoss, SkceLoss, SkceLossConfig, SkceScale,
-            StepCounter, WeightSchedule,
+            BatchDealer, Criterion, EsdLoss, EsdLossConfig, FocalLoss, FocalLossConfig, HoldOut,
+            Lens, LensLoss, MmceLoss, MmceLossConfig, MmdLoss, MmdLossConfig, OfPredictions,
+            PenalisedLoss, PinballLoss, PinballLossConfig, Probabilities, ScoreLoss, SkceLoss,
+            SkceLossConfig, SkceScale, SoftAvUcLoss, SoftAvUcLossConfig, SoftEceLoss,
+            SoftEceLossConfig, StepCounter, WeightSchedule,
         },
         recalibration::{
-            AutoRecalibrationConfig, BetaCalibrationConfig, DiagonalScalingConfig,
-            DirichletCalibrationConfig, EnsembleTemperatureScalingConfig, Fit,
-            HistogramBinningConfig, IsotonicRegressionConfig, MatrixScalingConfig,
-            OrderInvariantConfig, OrderPreservingConfig, PlattScalingConfig,
-            QuadraticScalingConfig, QuantileRecalibrationConfig, Recalibration,
-            SplineCalibrationConfig, StructuredMatrixScalingConfig, StructuredVectorScalingConfig,
-            TemperatureScaling, TemperatureScalingConfig, VarianceScalingConfig,
-            VectorScalingConfig, VennAbersConfig,
+            AutoRecalibration, AutoRecalibrationConfig, BetaCalibration, BetaCalibrationConfig,
+            DiagonalScaling, DiagonalScalingConfig, DirichletCalibration,
+            DirichletCalibrationConfig, EnsembleTemperatureScaling,
+            EnsembleTemperatureScalingConfig, Fit, HistogramBinning, HistogramBinningConfig,
+            IsotonicRegression, IsotonicRegressionConfig, Keep, MatrixScaling, MatrixScalingConfig,
+            OrderInvariant, OrderInvariantConfig, OrderPreserving, OrderPreservingConfig,
+            PlattScaling, PlattScalingConfig, QuadraticScaling, QuadraticScalingConfig,
+            QuantileRecalibration, QuantileRecalibrationConfig, Recalibration, RefinementError,
+            SplineCalibration, SplineCalibrationConfig, StructuredMatrixScaling,
+            StructuredMatrixScalingConfig, StructuredVectorScaling, StructuredVectorScalingConfig,
+            TemperatureScaling, TemperatureScalingConfig, VarianceScaling, VarianceScalingConfig,
+            VectorScaling, VectorScalingConfig, VennAbers, VennAbersConfig, load_map,
         },
-        score::{Brier, Crps, Improvement, LogScore, Overconfidence, Quantify, Score, Spherical},
+        score::{
+            Brier, Corp, Crps, Improvement, IntervalOverconfidence, LogScore, Overconfidence,
+            Quantify, Refinement, Score, Spherical,
+        },
     };
 }

@@ -1,8 +1,7 @@
 //! Evaluation in pieces: sums over predictions that are saved and merged, exactly.
 //!
-//! Where predictions come in shards, on several machines or through a query engine, each piece goes
-//! into an [`Accumulator`]; the accumulators are merged and give the estimates of all predictions
-//! together.
+//! Predictions may come in shards, on several machines or through a query engine. Each piece goes into an
+//! [`Accumulator`]. The accumulators are merged, and give the estimates of all predictions together.
 //!
 //! | accumulator | estimates | as |
 //! | --- | --- | --- |
@@ -21,8 +20,8 @@
 //! they are the same to the bit where `exp` and `log` of the platform are. From f32 predictions the
 //! estimates are those of the same numbers in f64; from logits probabilities are computed again in f64.
 //!
-//! What needs all predictions at once is not here: median bandwidths, bins of equal mass, quadratic
-//! estimators.
+//! This module has nothing that needs all predictions at once: no median bandwidths, bins of equal mass or
+//! quadratic estimators.
 //!
 //! # Files
 //!

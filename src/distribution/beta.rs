@@ -38,7 +38,7 @@ impl Beta {
     ///
     /// # Shapes
     ///
-    /// - alpha, beta: `[n, d]`, positive (checked where data are, not here)
+    /// - alpha, beta: `[n, d]`, positive (estimators and tests check that, this function does not)
     ///
     /// # Panics
     ///

@@ -38,7 +38,7 @@ impl Dirichlet {
     ///
     /// # Shapes
     ///
-    /// - concentration: `[n, m]`, positive (checked where data are, not here)
+    /// - concentration: `[n, m]`, positive (estimators and tests check that, this function does not)
     ///
     /// # Panics
     ///

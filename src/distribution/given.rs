@@ -72,8 +72,7 @@ impl<P: Predictive> Given<P> {
     ///
     /// # Shapes
     ///
-    /// - conditioning: `[n, d]`, in the dtype and on the device of the predictions; finite (checked where
-    ///   data are, not here)
+    /// - conditioning: `[n, d]`, in the dtype and on the device of the predictions; finite (estimators and tests check that, this function does not)
     ///
     /// # Panics
     ///

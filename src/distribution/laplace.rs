@@ -25,7 +25,7 @@ impl Laplace {
     /// # Shapes
     ///
     /// - location: `[n, d]`
-    /// - scale: `[n, d]`, positive (checked where data are, not here)
+    /// - scale: `[n, d]`, positive (estimators and tests check that, this function does not)
     ///
     /// # Panics
     ///

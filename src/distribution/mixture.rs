@@ -61,7 +61,7 @@ impl<C: Component> Mixture<C> {
     ///
     /// # Shapes
     ///
-    /// - weights: `[n, K]`, rows of probabilities (checked where data are, not here)
+    /// - weights: `[n, K]`, rows of probabilities (estimators and tests check that, this function does not)
     /// - components: `n · K` predictions
     ///
     /// # Panics

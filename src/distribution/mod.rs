@@ -4,11 +4,11 @@
 //! probabilities by name, never by guessing. A *lens* turns predictions and labels into simpler
 //! ones: the confidence in the most likely class ([`Categorical::top_label`]), one class against
 //! the rest ([`Categorical::class_wise`]), the largest probabilities ([`Categorical::top_k`]) or
-//! groups of classes ([`Categorical::grouped`]); every estimator and test applies to what it gives.
+//! groups of classes ([`Categorical::grouped`]). Every estimator and test applies to the result.
 //!
-//! Over real vectors there are [`Normal`] and [`Laplace`] predictions, the [`Mixture`]s of either, such
-//! as ensembles, and Monte Carlo [`Samples`] for whatever else. All are [`Predictive`], and go through
-//! the same estimators, losses and tests.
+//! Predictions of real vectors are [`Normal`], [`Laplace`], a [`Mixture`] of either, such as an ensemble,
+//! or Monte Carlo [`Samples`] of any distribution. All are [`Predictive`], and go through the same
+//! estimators, losses and tests.
 //!
 //! [`PowerExponential`] predictions have tails between and beyond those two; [`Beta`] predictions are of
 //! numbers in the unit interval, [`Dirichlet`] predictions of points of the simplex. They have densities

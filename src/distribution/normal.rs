@@ -36,7 +36,7 @@ impl Normal {
     /// # Shapes
     ///
     /// - mean: `[n, d]`
-    /// - standard_deviation: `[n, d]`, positive (checked where data are, not here)
+    /// - standard_deviation: `[n, d]`, positive (estimators and tests check that, this function does not)
     ///
     /// # Panics
     ///

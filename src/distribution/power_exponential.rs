@@ -46,7 +46,7 @@ impl PowerExponential {
     /// # Shapes
     ///
     /// - location: `[n, d]`
-    /// - scale: `[n, d]`, positive (checked where data are, not here): the roots of the diagonal of `Σ`
+    /// - scale: `[n, d]`, positive (estimators and tests check that, this function does not): the roots of the diagonal of `Σ`
     ///
     /// # Panics
     ///

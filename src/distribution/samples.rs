@@ -49,7 +49,7 @@ impl Samples {
     ///
     /// # Shapes
     ///
-    /// - draws: `[n, S, d]`, finite (checked where data are, not here)
+    /// - draws: `[n, S, d]`, finite (estimators and tests check that, this function does not)
     ///
     /// # Panics
     ///

@@ -10,8 +10,8 @@
 //! | [`KolmogorovSmirnov`] | one event | cumulative means | upward |
 //! | [`KdeTce`], [`SmoothEce`] | one event | smoothed means | upward |
 //!
-//! Predictions over `ℝ^d` have the SKCE and the UCME too, and what is usual for regression in
-//! [`regression`].
+//! Predictions over `ℝ^d` have the SKCE and the UCME too. [`regression`] has the usual quantities of
+//! regression.
 //!
 //! [`Accuracy`] stands beside them. An *event* is that the most likely class, or a certain class, is the
 //! right one ([`Event`]).

@@ -66,8 +66,8 @@ impl<K> Skce<K> {
 
     /// Returns the estimate as a differentiable tensor, for training.
     ///
-    /// Where data would be an error, a batch has a value: fewer than two samples give 0 with
-    /// gradient 0 for the unbiased forms (the last batch of an epoch may be that small), and a
+    /// A batch always has a value, also where data of its size would be an error. A batch of fewer than
+    /// two samples, as the last one of an epoch may be, gives 0 with gradient 0 for the unbiased forms. A
     /// block larger than the batch is the whole batch.
     ///
     /// # Shapes

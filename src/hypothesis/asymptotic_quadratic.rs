@@ -17,10 +17,10 @@ use crate::{
 /// `T = n·SKCE_uq` (Widmann et al. 2019, Theorem G.2 and appendix G).
 ///
 /// The null distribution is that of [`NullDistribution`], whose documentation has what each costs
-/// and how well it keeps its level. The one by moments is the default; the others draw replicates
-/// `T*`, and their p-value is `(1 + #{T* ≥ T})/(1 + R)`, never 0. Where labels can be redrawn often
-/// enough, [`ExactTest`](super::ExactTest) needs no approximation. The outcome has a
-/// [`caveat`](TestOutcome::caveat) where too few errors are expected for any of these nulls.
+/// and how well it keeps its level. The default is [`Gamma`](NullDistribution::Gamma), by three moments. The
+/// others draw replicates `T*`, and their p-value is `(1 + #{T* ≥ T})/(1 + R)`, never 0.
+/// [`ExactTest`](super::ExactTest) needs no approximation, but redraws the labels. The outcome has a
+/// [`caveat`](TestOutcome::caveat) if too few errors are expected for any of these nulls.
 ///
 /// A median bandwidth costs two passes over all pairs more.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -32,10 +32,11 @@ use crate::{
 ///   and standard normal directions `v_j`: any miscalibration shows along one of them, with a
 ///   probability that grows with `r`.
 ///
-/// The first and the rest do not share one `χ²`, in which either would drown: `Q₁ = z_1²/C_11 ∼ χ²_1`
-/// and `Q₂ = zᵀC⁻¹z − Q₁ ∼ χ²_{r−1}` are asymptotically independent, and their p-values are
-/// combined by Fisher's method: the statistic is `−2 ln(p_1 p_2) ∼ χ²_4`. The estimate is
-/// `r⁻¹ Σ_j (z_j/n)²`: at least 0, biased upward, in the manner of the UCME.
+/// The first feature is tested apart from the others, as one `χ²` of all features would have less power
+/// against overconfidence: `Q₁ = z_1²/C_11 ∼ χ²_1` and `Q₂ = zᵀC⁻¹z − Q₁ ∼ χ²_{r−1}`. The two are
+/// asymptotically independent. Fisher's method combines their p-values: the statistic is
+/// `−2 ln(p_1 p_2) ∼ χ²_4`. The estimate is `r⁻¹ Σ_j (z_j/n)²`. It is at least 0 and biased upward, as that
+/// of the UCME.
 ///
 /// Locations and directions depend on the predictions and the generator, never on the labels, so
 /// the level holds given them. Measured at `n = 250` (`docs/levels.md`), level

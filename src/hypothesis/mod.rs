@@ -18,16 +18,17 @@
 //! | [`Cox`] | likelihood ratio of a line in the log-odds of an event | `χ²_2`, or redrawn labels | `n` |
 //! | [`ConsistencyTest`] | any estimator or function | resampled predictions, redrawn labels | `R` estimates |
 //!
-//! Each is a small value with `evaluate(&predictions, &targets, &mut rng)`, through the trait
-//! [`CalibrationTest`], and gives a [`TestOutcome`]. All but [`FeatureTest`] and the
-//! three tests of an event, which are of classes, and [`LandmarkSkceTest`], which is of vectors, take any kind of predictions, by a kernel for them: see
-//! [`TensorKernel`](crate::kernel::TensorKernel). A
-//! small p-value is evidence against calibration; a large one is not evidence for it.
+//! Each test is a small value. Its `evaluate(&predictions, &targets, &mut rng)`, of the trait
+//! [`CalibrationTest`], gives a [`TestOutcome`]. Most tests take any kind of predictions, by a kernel for
+//! them: see [`TensorKernel`](crate::kernel::TensorKernel). [`FeatureTest`] and the three tests of an event
+//! are for classes, [`LandmarkSkceTest`] is for vectors. A small p-value is evidence against calibration. A
+//! large one is not evidence for it.
 //!
-//! An asymptotic approximation reports no p-value below 0.001, and says where too few errors are expected
+//! An asymptotic approximation reports no p-value below 0.001, and says if too few errors are expected
 //! for it: [`TestOutcome::is_bound`], [`TestOutcome::caveat`].
 //!
-//! Which one? Levels and powers over thousands of data sets are in `docs/levels.md`.
+//! [`guide::which_test`](crate::guide::which_test) helps to choose. Levels and powers over thousands of data
+//! sets are in `docs/levels.md`.
 //!
 //! - To know whether a model is calibrated, and where it fails: [`OmnibusTest`]. It keeps its level on
 //!   every data set, and has about the power of the best single test. Its documentation has an example.
@@ -40,7 +41,7 @@
 //!   test, whose p-values are adjusted for the number of classes ([`holm`], [`benjamini_hochberg`]).
 //! - To report what medicine and meteorology report of two classes: [`Spiegelhalter`], [`HosmerLemeshow`],
 //!   and [`Cox`], whose intercept and slope say in which way a model fails.
-//! - To reproduce published results: the others, by name.
+//! - To reproduce published results: one of the other tests, by its name.
 
 pub(crate) mod asymptotic_block;
 mod asymptotic_quadratic;

@@ -14,10 +14,12 @@ pub enum Bandwidth {
     /// the two middle ones where their number is even; 1 where it is 0. Detached from gradients.
     ///
     /// On data the median is over all pairs. In a training loss it is over the pairs that the
-    /// estimator uses (those within blocks), and 1 for points that are not finite. It is exact on the
-    /// host, and in f32 on wgpu and CUDA for fewer than 65,536 points, where nothing is read back
-    /// either. For a loss that is composed, in f64 on those and on remote devices it is found by
-    /// bisection, with an error below `2⁻³² (1 + d_max)` in f32 and `2⁻⁵² (1 + d_max)` in f64.
+    /// estimator uses (those within blocks), and 1 for points that are not finite.
+    ///
+    /// The median of a training loss is exact on the host, and in f32 on wgpu and CUDA for fewer than
+    /// 65,536 points; nothing is read back. In the other cases (losses that are composed of tensor
+    /// operations, f64 on wgpu and CUDA, remote devices) a bisection finds it, with an error below
+    /// `2⁻³² (1 + d_max)` in f32 and `2⁻⁵² (1 + d_max)` in f64.
     Median,
     /// The median, at least this share of the [spread](crate::distribution::Geometry::spread) of the
     /// predictions, which for classes is 1. A finite number of at least 0; 0 is the median alone.

@@ -2,9 +2,10 @@
 //!
 //! Each takes logits and labels, as Burn's cross-entropy does, or predictions of any kind and their
 //! targets ([`Input`]), gives a tensor of shape `[1]`, and reads nothing back from the device.
-//! [`PenalisedLoss`] adds a calibration penalty to a base loss. A penalty given features or groups is
+//! [`PenalisedLoss`] adds a calibration penalty to a base loss. A penalty given inputs or groups is
 //! [`SkceLoss`] of predictions that are [`Given`](crate::distribution::Given) them; then
-//! [`OfPredictions`] makes a base loss of the predictions alone.
+//! [`OfPredictions`] makes a base loss of the predictions alone. Which one to take:
+//! [`guide::which_loss`](crate::guide::which_loss).
 //!
 //! | loss | of |
 //! | --- | --- |

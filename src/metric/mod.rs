@@ -47,9 +47,9 @@
 //! # }
 //! ```
 //!
-//! In training, register them as numeric metrics of the validation data; the one that decides when
-//! to stop is given to the strategy too, which knows it by its name. Here it is the refinement error, as a
-//! temperature is to be fitted to the same data when training has ended:
+//! In training, register them as numeric metrics of the validation data. Give the metric that decides when
+//! to stop to the strategy too, which knows it by its name. In this example it is the refinement error, since
+//! a temperature will be fitted to the same data after the training:
 //!
 //! ```no_run
 //! use burn::train::metric::store::{Aggregate, Direction, Split};

@@ -1,0 +1,59 @@
+//! A guide: which parts to take, and how they go together. One page for each question.
+//!
+//! Read [`start`] first. It goes from `cargo new` to a first p-value, and says which page comes next.
+//!
+//! | you want to | page |
+//! | --- | --- |
+//! | begin | [`start`] |
+//! | choose a penalty for training | [`which_loss`] |
+//! | choose a recalibration map | [`which_map`] |
+//! | choose a test, or a measure of the error | [`which_test`] |
+//! | train with a penalty, by hand or with Burn's `Learner` | [`train`] |
+//! | recalibrate a trained model, save the map and load it | [`recalibrate`] |
+//! | test a model, say how large its error is, and report that | [`test_and_report`] |
+//! | do the same for numbers instead of classes | [`regression`] |
+//! | work with thousands of classes, or with language models | [`many_classes`] |
+//! | use a GPU, or several devices | [`devices`] |
+//! | find the counterpart of a Python library | [`from_pytorch`] |
+//! | know what calibration does not promise | [`what_calibration_is_not`] |
+//!
+//! All code here is compiled and run with the tests of the library. All figures are measured; the page
+//! says in which file of `docs/` the whole table is.
+
+#[doc = include_str!("start.md")]
+pub mod start {}
+
+#[doc = include_str!("which_loss.md")]
+pub mod which_loss {}
+
+#[doc = include_str!("which_map.md")]
+pub mod which_map {}
+
+#[doc = include_str!("which_test.md")]
+pub mod which_test {}
+
+#[doc = include_str!("train.md")]
+#[cfg_attr(feature = "train", doc = include_str!("train_learner.md"))]
+pub mod train {}
+
+#[doc = include_str!("recalibrate.md")]
+pub mod recalibrate {}
+
+#[doc = include_str!("test_and_report.md")]
+#[cfg_attr(feature = "report", doc = include_str!("report.md"))]
+pub mod test_and_report {}
+
+#[doc = include_str!("regression.md")]
+pub mod regression {}
+
+#[doc = include_str!("many_classes.md")]
+pub mod many_classes {}
+
+#[doc = include_str!("devices.md")]
+pub mod devices {}
+
+#[doc = include_str!("from_pytorch.md")]
+pub mod from_pytorch {}
+
+#[doc = include_str!("what_calibration_is_not.md")]
+pub mod what_calibration_is_not {}
