@@ -5,8 +5,8 @@
 //! cargo run --release --features train --example learner
 //! ```
 //!
-//! The data are the digits of the example `digits`. With the feature `tui` of Burn the trainer draws the
-//! curves; here it prints its summary.
+//! The data are the digits of the example `digits`. The trainer prints a summary; with the feature `tui` of
+//! Burn, and without `Quiet`, it draws the curves.
 
 use std::error::Error;
 
@@ -29,9 +29,12 @@ use burn::{
 };
 use burn_calibration::prelude::*;
 use data::{Batch, PIXELS, digits, loader};
+use quiet::Quiet;
 
 #[path = "distributed/data.rs"]
 mod data;
+#[path = "distributed/quiet.rs"]
+mod quiet;
 
 #[derive(Module, Debug)]
 struct Classifier {
@@ -120,6 +123,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     )
     .with_training_strategy(strategy.into())
     .with_application_logger(None)
+    .renderer(Box::new(Quiet::default())) // no line for each batch
     .early_stopping(MetricEarlyStoppingStrategy::new(
         &refinement,
         Aggregate::Mean, // of one value

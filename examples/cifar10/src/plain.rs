@@ -87,9 +87,8 @@ impl TrainingProgressLogger for Plain {
     fn end_split(&mut self) {}
     fn end(&mut self) {}
 
-    fn log_event_training(&mut self, event: String) {
-        eprintln!("{}: {event}", self.run);
-    }
+    /// Burn has one for each iteration.
+    fn log_event_training(&mut self, _: String) {}
 }
 
 impl EvaluationProgressLogger for Plain {
