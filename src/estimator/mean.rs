@@ -51,8 +51,14 @@ impl MeanEstimate {
         }
     }
 
-    /// The means of two values of each sample, and that of the second minus the first.
-    pub(crate) fn paired(first: &[f64], second: &[f64]) -> [Self; 3] {
+    /// Gives the means of two values of each sample, and that of the second minus the first.
+    ///
+    /// # Panics
+    ///
+    /// If there is no value, or not as many of both.
+    pub fn paired(first: &[f64], second: &[f64]) -> [Self; 3] {
+        assert!(!first.is_empty(), "expected at least one value");
+        assert_eq!(first.len(), second.len(), "two values of each sample");
         let pairs = first.iter().zip(second);
         let differences: Vec<f64> = pairs.map(|(first, second)| second - first).collect();
         [first, second, &differences].map(Self::of)

@@ -1,6 +1,7 @@
 //! The `calibration` command as its users run it.
 
 mod compare;
+mod distributions;
 mod families;
 mod faults;
 mod fuzz;

@@ -9,33 +9,37 @@ use burn_calibration::{
     estimator::{Accuracy, Estimator, Event, Skce},
     hypothesis::OmnibusOutcome,
     names::{self, Name},
-    score::{Improvement, MeanEstimate, Score},
+    score::{Crps, Improvement, MeanEstimate, Score},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::{Size, check_level, omnibus},
-    args::Compare,
+    answer::{Size, Sizing, check_level, omnibus},
+    args::{Compare, Family},
     bandwidth::fixed,
     evaluate::sizes,
     input::Result,
-    kind::{Data, Kind},
+    kind::{Data, Kind, Vectors, with_vectors},
     limits::{BLOCK, QUADRATIC_LIMIT, most_redraws},
     progress::{Costs, Progress},
     quantities::{SCORES, ece_top_label},
-    words::{KernelWords, Known, Named, Pair, p_value, show},
+    words::{KernelWords, Known, Named, Pair, as_member, p_value, show},
 };
 
 #[derive(Serialize)]
 struct Comparison {
     n: usize,
-    classes: usize,
+    /// The number of classes or coordinates.
+    #[serde(serialize_with = "as_member", flatten)]
+    outcomes: (&'static str, usize),
     kernel: KernelWords,
     level: f64,
     changes: Named<Known<Paired>>,
-    accuracy: Pair<f64>,
-    ece_top_label: Biased,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy: Option<Pair<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ece_top_label: Option<Biased>,
     omnibus: Pair<Known<OmnibusOutcome>>,
     intervals: Pair<Named<Size>>,
 }
@@ -61,12 +65,94 @@ struct Biased {
 
 pub fn run(args: &Compare) -> Result<()> {
     check_level(&args.sizes)?;
-    let (sets, labels) = Categorical::read(&[&args.before, &args.after], &args.source)?;
-    let comparison = compare(args, [&sets[0], &sets[1]], &labels)?;
-    show(&comparison, args.json)
+    let after = args.after_family.unwrap_or(args.family);
+    let comparison = match (args.family, after) {
+        (Family::Categorical, Family::Categorical) => {
+            let (sets, labels) = Categorical::read(&[&args.before, &args.after], &args.source)?;
+            of_classes(args, [&sets[0], &sets[1]], &labels)
+        }
+        (before, after) => {
+            with_vectors!(before, B => with_vectors!(after, A => of_vectors::<B, A>(args)))
+        }
+    };
+    show(&comparison?, args.json)
 }
 
-fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> Result<Comparison> {
+/// A paired change with its interval.
+fn change(
+    args: &Compare,
+    name: Name,
+    gain: error::Result<[MeanEstimate; 3]>,
+) -> (Name, Known<Paired>) {
+    let paired = |[before, after, difference]: [MeanEstimate; 3]| {
+        Ok(Paired {
+            before: before.estimate,
+            after: after.estimate,
+            difference: difference.estimate,
+            standard_error: difference.standard_error,
+            interval: difference.confidence_interval(args.sizes.level)?,
+            p_value: difference.p_value(),
+        })
+    };
+    (name, Known::of(gain.and_then(paired)))
+}
+
+/// Compares predictions of real numbers, which may be of two families.
+fn of_vectors<B, A>(args: &Compare) -> Result<Comparison>
+where
+    B: Kind<Targets = Tensor<2>> + Vectors,
+    A: Kind<Targets = Tensor<2>> + Vectors,
+{
+    let (before, targets) = B::read(&[&args.before], &args.source)?;
+    let (after, _) = A::read(&[&args.after], &args.source)?;
+    let (before, after) = (&before[0], &after[0]);
+    let most = most_redraws("--redraws", args.redraws, before.outcomes().1)?;
+    let mut rng = StdRng::seed_from_u64(args.seed);
+    let kernel = fixed(&args.kernel, before, &mut rng)?;
+    let crps = Improvement::of(&Crps, before, after, &targets);
+    let crps = crps.map(|g| [g.before, g.after, g.difference]);
+    let mut changes = vec![change(args, names::CRPS, crps)];
+    if let (Some(of_before), Some(of_after)) = (B::LOG_SCORE, A::LOG_SCORE) {
+        let log = of_before(before, &targets)
+            .and_then(|before| Ok(MeanEstimate::paired(&before, &of_after(after, &targets)?)));
+        changes.push(change(args, names::LOG, log));
+    }
+    let omnibus = [
+        omnibus(kernel, (args.redraws, most), before, &targets, &mut rng),
+        omnibus(kernel, (args.redraws, most), after, &targets, &mut rng),
+    ];
+    Ok(Comparison {
+        n: before.len(),
+        outcomes: before.outcomes(),
+        kernel: KernelWords::from(&kernel),
+        level: args.sizes.level,
+        changes: Named(changes),
+        accuracy: None,
+        ece_top_label: None,
+        omnibus: omnibus.into(),
+        intervals: [
+            intervals(args, before, &targets),
+            intervals(args, after, &targets),
+        ]
+        .into(),
+    })
+}
+
+/// The sizes of errors of predictions of real numbers.
+fn intervals<P: Kind>(args: &Compare, predictions: &P, targets: &P::Targets) -> Named<Size> {
+    let sizing = Sizing {
+        args: &args.sizes,
+        predictions,
+        targets,
+    };
+    Named(P::sizes(&sizing, Event::TopLabel))
+}
+
+fn of_classes(
+    args: &Compare,
+    sets: [&Categorical; 2],
+    labels: &Tensor<1, Int>,
+) -> Result<Comparison> {
     let [before, after] = sets;
     let most = most_redraws("--redraws", args.redraws, before.classes())?;
     let mut rng = StdRng::seed_from_u64(args.seed);
@@ -80,22 +166,9 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
     let progress = Progress::new(5 * all_pairs + scores + 2 * redraws);
     progress.step("bandwidth", all_pairs);
     let kernel = fixed(&args.kernel, before, &mut rng)?;
-    let change = |name: Name, gain: error::Result<[MeanEstimate; 3]>| {
-        let paired = |[before, after, difference]: [MeanEstimate; 3]| {
-            Ok(Paired {
-                before: before.estimate,
-                after: after.estimate,
-                difference: difference.estimate,
-                standard_error: difference.standard_error,
-                interval: difference.confidence_interval(args.sizes.level)?,
-                p_value: difference.p_value(),
-            })
-        };
-        (name, Known::of(gain.and_then(paired)))
-    };
     let score = |(name, score): (Name, &dyn Score<Categorical>)| {
         let gain = Improvement::of(score, before, after, labels);
-        change(name, gain.map(|g| [g.before, g.after, g.difference]))
+        change(args, name, gain.map(|g| [g.before, g.after, g.difference]))
     };
     progress.step("scores", scores);
     let mut changes: Vec<_> = SCORES.map(score).into();
@@ -109,7 +182,7 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
     progress.step(&name.title, 2 * all_pairs);
     let gain = skce.improvement(before, after, labels);
     let gain = gain.map(|g| [g.before, g.after, g.difference]);
-    changes.push(change(name, gain));
+    changes.push(change(args, name, gain));
 
     let accuracy = |set: &Categorical| Accuracy.estimate(set, labels).map_err(|e| e.to_string());
     let ece = |set| ece_top_label(set, labels, Event::TopLabel).map_err(|e| e.to_string());
@@ -130,15 +203,15 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
     });
     Ok(Comparison {
         n: before.len(),
-        classes: before.classes(),
+        outcomes: before.outcomes(),
         kernel: KernelWords::from(&kernel),
         level: args.sizes.level,
         changes: Named(changes),
-        accuracy: [accuracy(before)?, accuracy(after)?].into(),
-        ece_top_label: Biased {
+        accuracy: Some([accuracy(before)?, accuracy(after)?].into()),
+        ece_top_label: Some(Biased {
             values: [ece(before)?, ece(after)?].into(),
             biased: true,
-        },
+        }),
         omnibus: omnibus.into(),
         intervals: intervals.into(),
     })
@@ -146,8 +219,9 @@ fn compare(args: &Compare, sets: [&Categorical; 2], labels: &Tensor<1, Int>) -> 
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (n, classes) = (self.n, self.classes);
-        writeln!(f, "{n} predictions of {classes} classes, before and after")?;
+        let (n, (name, outcomes)) = (self.n, self.outcomes);
+        let name = if outcomes == 1 { "dimension" } else { name };
+        writeln!(f, "{n} predictions of {outcomes} {name}, before and after")?;
         writeln!(f, "{}\n", self.kernel)?;
         let interval = format!("{} % interval", 100.0 * self.level);
         writeln!(
@@ -161,12 +235,15 @@ impl fmt::Display for Comparison {
                 Err(reason) => writeln!(f, "{title:38} {:>14}  {reason}", "-")?,
             }
         }
-        let Pair { before, after } = &self.accuracy;
-        let title = names::ACCURACY.title;
-        writeln!(f, "{title:38} {before:>14.6} {after:>14.6}")?;
-        let title = names::ECE_TOP_LABEL.with("biased").title;
-        let Pair { before, after } = &self.ece_top_label.values;
-        writeln!(f, "{title:38} {before:>14.6e} {after:>14.6e}")?;
+        if let Some(Pair { before, after }) = &self.accuracy {
+            let title = names::ACCURACY.title;
+            writeln!(f, "{title:38} {before:>14.6} {after:>14.6}")?;
+        }
+        if let Some(ece) = &self.ece_top_label {
+            let title = names::ECE_TOP_LABEL.with("biased").title;
+            let Pair { before, after } = &ece.values;
+            writeln!(f, "{title:38} {before:>14.6e} {after:>14.6e}")?;
+        }
         let (omnibus, intervals) = (&self.omnibus, &self.intervals);
         for (when, Known(outcome), sizes) in [
             ("before", &omnibus.before, &intervals.before),

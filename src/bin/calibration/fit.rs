@@ -14,7 +14,7 @@ use burn_calibration::{
     },
     score::{Brier, LogScore},
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{
     args::{Family, Fit, KeepName, LossName},
@@ -26,7 +26,7 @@ use crate::{
     progress::Progress,
     rows::logits,
     show::GuaranteeLines,
-    words::{Pair, key, show},
+    words::{Pair, as_member, key, show},
 };
 
 #[derive(Serialize)]
@@ -38,7 +38,7 @@ pub struct Fitted {
     pub loss: String,
     pub n: usize,
     /// The number of classes or coordinates.
-    #[serde(serialize_with = "as_map", flatten)]
+    #[serde(serialize_with = "as_member", flatten)]
     pub outcomes: (&'static str, usize),
     /// The mean log loss on these data, of a map that has one.
     pub log_loss: Option<Pair<f64>>,
@@ -48,14 +48,6 @@ pub struct Fitted {
     pub fit: Option<FitReport>,
     /// Why this map, unless it was named.
     pub choice: Option<Choice>,
-}
-
-/// The number of outcomes under what they are called.
-fn as_map<S: Serializer>(
-    outcomes: &(&'static str, usize),
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map([*outcomes])
 }
 
 pub fn run(args: &Fit) -> Result<()> {

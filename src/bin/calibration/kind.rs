@@ -12,7 +12,6 @@ use burn_calibration::{
     hypothesis::{CalibrationTest, Omnibus, OmnibusOutcome},
     kernel::Kernel,
     names::Name,
-    score::MeanEstimate,
 };
 use rand::rngs::StdRng;
 
@@ -26,11 +25,23 @@ use crate::{
 /// Runs the same lines for the type of predictions of a family.
 macro_rules! with_family {
     ($family:expr, $kind:ident => $body:expr) => {{
+        match $family {
+            $crate::args::Family::Categorical => {
+                type $kind = burn_calibration::distribution::Categorical;
+                $body
+            }
+            other => $crate::kind::with_vectors!(other, $kind => $body),
+        }
+    }};
+}
+
+/// Runs the same lines for the type of predictions of a family of real numbers.
+macro_rules! with_vectors {
+    ($family:expr, $kind:ident => $body:expr) => {{
         use burn_calibration::distribution as kinds;
         match $family {
             $crate::args::Family::Categorical => {
-                type $kind = kinds::Categorical;
-                $body
+                Err("--family: both categorical or neither".to_owned())
             }
             $crate::args::Family::Normal => {
                 type $kind = kinds::Normal;
@@ -55,7 +66,7 @@ macro_rules! with_family {
         }
     }};
 }
-pub(crate) use with_family;
+pub(crate) use {with_family, with_vectors};
 
 /// An aspect whose calibration is tested: predictions with targets.
 pub struct View<P: Kind> {
@@ -154,12 +165,12 @@ pub struct Test<P: Kind> {
 /// Builds the test of an aspect with a number of replicates.
 pub type Build<P> = fn(<P as Kind>::Joint, &View<P>, usize) -> Box<dyn CalibrationTest<P>>;
 
-/// The mean log score of predictions.
-pub type LogScoreOf<P> = fn(&P, &Tensor<2>) -> error::Result<MeanEstimate>;
+/// The log score of each prediction.
+pub type LogScoreOf<P> = fn(&P, &Tensor<2>) -> error::Result<Vec<f64>>;
 
 /// Predictions of real numbers, from the rows of a file.
 pub trait Vectors: Geometry + AbsoluteMoments + 'static {
-    /// The mean log score, where there is a density.
+    /// The log score, where there is a density.
     const LOG_SCORE: Option<LogScoreOf<Self>> = None;
 
     /// Predictions for targets of some dimension.

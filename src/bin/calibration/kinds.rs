@@ -121,7 +121,7 @@ impl Kind for Categorical {
 }
 
 impl Vectors for Normal {
-    const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.mean(own, targets));
+    const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         let (mean, deviation) = halves(rows, dimensions, "means and standard deviations")?;
@@ -130,7 +130,7 @@ impl Vectors for Normal {
 }
 
 impl Vectors for Laplace {
-    const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.mean(own, targets));
+    const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         let (location, scale) = halves(rows, dimensions, "locations and scales")?;
@@ -142,7 +142,7 @@ impl<C: Vectors + Component + Density + ScaleFamily> Vectors for Mixture<C>
 where
     Self: Geometry + AbsoluteMoments,
 {
-    const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.mean(own, targets));
+    const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         one_dimension(dimensions)?;

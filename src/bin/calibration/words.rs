@@ -59,6 +59,14 @@ impl Serialize for Number {
     }
 }
 
+/// Serializes a number under what it counts.
+pub fn as_member<S: Serializer>(
+    counted: &(&'static str, usize),
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map([*counted])
+}
+
 /// A value before and after a recalibration.
 #[derive(Serialize)]
 pub struct Pair<T> {

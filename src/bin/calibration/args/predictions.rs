@@ -69,6 +69,14 @@ pub struct Compare {
     #[arg(long, value_name = "FILE")]
     pub after: PathBuf,
 
+    /// What a row of the predictions is
+    #[arg(long, value_enum, default_value_t = Family::Categorical)]
+    pub family: Family,
+
+    /// What a row of the predictions after is, if it is another
+    #[arg(long, value_enum)]
+    pub after_family: Option<Family>,
+
     #[command(flatten)]
     pub source: SourceArgs,
 

@@ -1,0 +1,158 @@
+//! `calibration fit`, `apply` and `show` of `--family normal` and `laplace`.
+
+use std::{fs, path::PathBuf};
+
+use crate::{calibration, complaint, folder, json};
+
+const DATA: &str = "--predictions p.csv --targets y.csv";
+
+/// 120 predictions that are three times too narrow, and too low where they are high.
+fn written(test: &str) -> PathBuf {
+    let folder = folder(test);
+    let (mut predictions, mut targets) = (String::new(), String::new());
+    for i in 0..120 {
+        let x = i as f64;
+        let (mean, noise) = ((0.7 * x).sin(), (1.3 * x * x + 0.4).sin() * 1.5);
+        let bias = if mean > 0.0 { 2.0 } else { 0.0 };
+        predictions += &format!("{mean:?},{:?}\n", 0.2 + 0.01 * (x % 7.0));
+        targets += &format!("{:?}\n", mean + bias + noise);
+    }
+    fs::write(folder.join("p.csv"), predictions).unwrap();
+    fs::write(folder.join("y.csv"), targets).unwrap();
+    folder
+}
+
+fn done(folder: &PathBuf, arguments: &str) -> String {
+    let output = calibration(folder, arguments);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{errors}");
+    errors
+}
+
+/// The whole way: fit, apply, evaluate and compare.
+#[test]
+fn a_choice_is_applied_and_evaluated() {
+    let folder = written("distributions_auto");
+    for (family, mixture) in [("normal", "normal-mixture"), ("laplace", "laplace-mixture")] {
+        let fitted = json(&folder, &format!("fit --family {family} {DATA} -o m.bpk"));
+        assert_eq!(fitted["method"], "local", "{fitted}");
+        assert_eq!(fitted["dimensions"], 1);
+        assert!(fitted["choice"]["change"]["estimate"].as_f64().unwrap() < -1.0);
+        let said = done(
+            &folder,
+            &format!("apply m.bpk --family {family} --predictions p.csv -o q.csv"),
+        );
+        assert_eq!(
+            said,
+            format!("calibration: q.csv: rows of --family {mixture}\n")
+        );
+        let crps = |family: &str, file: &str| {
+            let arguments = format!(
+                "evaluate --family {family} --predictions {file} --targets y.csv --replicates 19"
+            );
+            json(&folder, &arguments)["estimates"]["crps"]
+                .as_f64()
+                .unwrap()
+        };
+        let [before, after] = [crps(family, "p.csv"), crps(mixture, "q.csv")];
+        assert!(after < 0.7 * before, "{before} {after}");
+        let compare = format!(
+            "compare --family {family} --after-family {mixture} --before p.csv --after q.csv --targets y.csv \
+             --redraws 19"
+        );
+        let compared = json(&folder, &compare);
+        let crps = &compared["changes"]["crps"];
+        assert_eq!(crps["before"].as_f64(), Some(before));
+        assert_eq!(crps["after"].as_f64(), Some(after));
+        assert!(compared["changes"]["log"]["difference"].as_f64().unwrap() < -1.0);
+        assert_eq!(compared["dimensions"], 1);
+    }
+}
+
+#[test]
+fn every_method() {
+    let folder = written("distributions_methods");
+    for (method, columns) in [
+        ("temperature", 2),
+        ("variance", 2),
+        ("location-scale", 2),
+        ("quantile", 100),
+        ("local", 153),
+    ] {
+        let fit = format!("fit --family normal --method {method} {DATA} -o {method}.bpk");
+        let fitted = json(&folder, &fit);
+        assert_eq!(fitted["method"], method);
+        assert!(fitted["choice"].is_null());
+        let apply =
+            format!("apply {method}.bpk --family normal --predictions p.csv -o {method}.csv");
+        done(&folder, &apply);
+        let rows = fs::read_to_string(folder.join(format!("{method}.csv"))).unwrap();
+        assert_eq!(rows.lines().count(), 120);
+        assert!(
+            rows.lines().all(|row| row.split(',').count() == columns),
+            "{method}"
+        );
+        let shown = json(&folder, &format!("show {method}.bpk"));
+        assert_eq!(shown["kind"], fitted["kind"]);
+        assert!(!shown["parameters"].as_array().unwrap().is_empty());
+    }
+    let keep = format!("fit --family normal --keep mean {DATA} -o kept.bpk");
+    let fitted = json(&folder, &keep);
+    assert_eq!(
+        (&fitted["method"], &fitted["keeps_mean"]),
+        (&"variance".into(), &true.into())
+    );
+}
+
+#[test]
+fn errors() {
+    let folder = written("distributions_errors");
+    done(
+        &folder,
+        &format!("fit --family normal --method variance {DATA} -o m.bpk"),
+    );
+    fs::write(folder.join("two.csv"), "0,0,1,1\n1,1,1,1\n").unwrap();
+    for (arguments, expected) in [
+        (
+            format!("fit --family normal --method diagonal {DATA} -o x.bpk"),
+            "--method diagonal: of classes",
+        ),
+        (
+            format!("fit --method local {DATA} -o x.bpk"),
+            "--method local: of --family normal or laplace",
+        ),
+        (
+            format!("fit --family normal --keep order {DATA} -o x.bpk"),
+            "--keep order: of --family categorical",
+        ),
+        (
+            format!("fit --family normal --loss brier {DATA} -o x.bpk"),
+            "--loss brier: of --family categorical",
+        ),
+        (
+            format!("fit --family samples {DATA} -o x.bpk"),
+            "there are maps of categorical, normal and laplace predictions only",
+        ),
+        (
+            "compare --after-family normal --before p.csv --after p.csv --targets y.csv".into(),
+            "--family: both categorical or neither",
+        ),
+        (
+            "apply m.bpk --predictions p.csv --logits -o x.csv".into(),
+            "a variance scaling takes distributions",
+        ),
+    ] {
+        let complaint = complaint(&folder, &arguments);
+        assert!(complaint.contains(expected), "{complaint}");
+    }
+    done(
+        &folder,
+        &format!("fit --family normal --method quantile {DATA} -o one.bpk"),
+    );
+    let two = "apply one.bpk --family normal --predictions two.csv -o x.csv";
+    let complaint = complaint(&folder, two);
+    assert!(
+        complaint.contains("dimension 2, expected 1, that of one.bpk"),
+        "{complaint}"
+    );
+}
