@@ -190,21 +190,21 @@ fn bad_input_is_one_line_and_exit_code_2() {
         "0.5,0.6\n",
         "0\n",
         "",
-        "q.csv: row 0: the probabilities sum to 1.1, expected 1 within 1e-5; --normalise divides each row by its sum",
+        "q.csv: row 0 (line 1): the probabilities sum to 1.1, expected 1 within 1e-5; --normalise divides each row by its sum",
     );
     check(
         good,
         good,
         "0\n1\n",
         "",
-        "y.csv: 2 labels, expected 1, as many as p.csv has rows",
+        "y.csv: 2 labels, expected 1, as many as p.csv has rows; --labels-header yes if line 1 is a header",
     );
     check(
         good,
         good,
         "2\n",
         "",
-        "y.csv: row 0: the label is 2, expected a class in 0..=1",
+        "y.csv: row 0 (line 1): the label is 2, expected a class in 0..=1; labels run from 1 to the number of classes: did you mean --one-based?",
     );
     for level in ["0", "1", "95", "NaN"] {
         let expected = format!("--level {level}: expected a number between 0 and 1, both excluded");

@@ -77,7 +77,7 @@ fn every_method() {
         ("variance", 2),
         ("location-scale", 2),
         ("quantile", 100),
-        ("local", 153),
+        ("local", 48),
     ] {
         let fit = format!("fit --family normal --method {method} {DATA} -o {method}.bpk");
         let fitted = json(&folder, &fit);

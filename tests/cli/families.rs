@@ -148,7 +148,7 @@ fn complaints() {
     );
     assert_eq!(
         complaint("--family normal --predictions negative.csv --targets y.csv"),
-        "negative.csv: row 39, coordinate 0: the scale is -1, expected a positive number"
+        "negative.csv: row 39 (line 40), coordinate 0: the scale is -1, expected a positive number"
     );
     assert_eq!(
         complaint("--family normal --predictions y.csv --targets y.csv"),

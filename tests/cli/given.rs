@@ -134,7 +134,7 @@ fn bad_columns() {
     );
     assert_eq!(
         of("sex,age\nF,31\nM,inf\n"),
-        "bad.csv: row 1, column age: \"inf\", expected a finite number as in the other rows"
+        "bad.csv: row 1 (line 3), column age: \"inf\", expected a finite number as in the other rows"
     );
     assert!(of("0.5,0.5\n1,2\n").starts_with("bad.csv: expected a header"));
     let found = complaint(&folder, &format!("{EVALUATE} --given none.csv"));

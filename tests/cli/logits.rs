@@ -40,7 +40,7 @@ fn logits_are_no_probabilities() {
     for command in COMMANDS {
         assert_eq!(
             complaint(&folder, command),
-            "p.csv: row 0, class 0: the probability is 2, expected a number in [0, 1]; did you mean --logits?"
+            "p.csv: row 0 (line 1), class 0: the probability is 2, expected a number in [0, 1]; did you mean --logits?"
         );
         let done = calibration(&folder, &format!("{command} --logits"));
         assert!(done.status.success(), "{done:?}");
@@ -111,6 +111,6 @@ fn rows_are_divided_by_their_sum() {
             &folder,
             "evaluate --predictions p.csv --labels y.csv --normalise"
         ),
-        "p.csv: row 0: the sum is 0, expected a positive number"
+        "p.csv: row 0 (line 1): the sum is 0, expected a positive number"
     );
 }

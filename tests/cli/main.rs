@@ -6,7 +6,10 @@ mod families;
 mod faults;
 mod fuzz;
 mod given;
+mod headers;
+mod inputs;
 mod kernel;
+mod limits;
 mod logits;
 mod merge;
 mod output;
@@ -361,56 +364,56 @@ fn bad_input_is_one_line_and_exit_code_2() {
         "0.5,0.6\n",
         "0\n",
         "",
-        "p.csv: row 0: the probabilities sum to 1.1, expected 1 within 1e-5; --normalise divides each row by its sum",
+        "p.csv: row 0 (line 1): the probabilities sum to 1.1, expected 1 within 1e-5; --normalise divides each row by its sum",
     );
     check(
         "nan,0.5\n",
         "0\n",
         "--logits",
-        "p.csv: row 0, class 0: the logit is NaN, expected a finite number",
+        "p.csv: row 0 (line 1), class 0: the logit is NaN, expected a finite number",
     );
     check(
         "1\n2\n",
         "0\n1\n",
         "",
-        "p.csv: the predictions have 1 columns, expected at least 2 classes; of two classes with log-odds z the logits are (0, z)",
+        "p.csv: one column, expected one for each class; --positive takes it for the probability of class 1, and for its log-odds with --logits",
     );
     check("", "0\n", "", "p.csv: holds no rows");
     check(
         good,
         "0\n1\n",
         "",
-        "y.csv: 2 labels, expected 1, as many as p.csv has rows",
+        "y.csv: 2 labels, expected 1, as many as p.csv has rows; --labels-header yes if line 1 is a header",
     );
     check(
         good,
         "2\n",
         "",
-        "y.csv: row 0: the label is 2, expected a class in 0..=1",
+        "y.csv: row 0 (line 1): the label is 2, expected a class in 0..=1; labels run from 1 to the number of classes: did you mean --one-based?",
     );
     check(
         good,
         "3\n",
         "--one-based",
-        "y.csv: row 0: the label is 3, expected a class in 1..=2",
+        "y.csv: row 0 (line 1): the label is 3, expected a class in 1..=2",
     );
     check(
         good,
         "0\n",
         "--one-based",
-        "y.csv: row 0: the label is 0, expected a whole number of at least 1",
+        "y.csv: row 0 (line 1): the label is 0, expected a whole number of at least 1",
     );
     check(
         good,
         "0.5\n",
         "",
-        "y.csv: row 0: the label is 0.5, expected a whole number of at least 0",
+        "y.csv: row 0 (line 1): the label is 0.5, expected a whole number of at least 0",
     );
     check(
         good,
-        "0,1\n",
+        "0,1,5\n",
         "",
-        "y.csv: 2 columns, expected one label a row",
+        "y.csv: 3 columns, expected one label a row",
     );
     let missing = complaint(&folder, "evaluate --predictions none.csv --labels y.csv");
     assert!(missing.starts_with("none.csv: No such file"), "{missing}");

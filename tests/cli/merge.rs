@@ -191,7 +191,7 @@ fn bad_input_is_one_line_and_exit_code_2() {
             &folder,
             "summarise --predictions nan.csv --labels y.csv -o x.json"
         ),
-        "nan.csv: row 1, class 0: the probability is NaN, expected a finite number"
+        "nan.csv: row 1 (line 2), class 0: the probability is NaN, expected a finite number"
     );
     for usage in [
         format!("{base} --bandwidth 0 -o x.json"),

@@ -213,7 +213,7 @@ fn bad_input_is_one_clear_line() {
     );
     assert_eq!(
         fit("--predictions nan.csv --logits --labels one.csv"),
-        "nan.csv: row 0, class 1: the logit is NaN, expected a finite number"
+        "nan.csv: row 0 (line 1), class 1: the logit is NaN, expected a finite number"
     );
     assert_eq!(
         fit("--predictions z.csv --logits --labels one.csv"),

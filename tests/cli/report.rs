@@ -80,11 +80,11 @@ fn bad_input_is_one_line_and_exit_code_2() {
     );
     check(
         "--after r.csv -o x.html",
-        "r.csv: row 0: the probabilities sum to 1.1, expected 1 within 1e-5; --normalise divides each row by its sum",
+        "r.csv: row 0 (line 1): the probabilities sum to 1.1, expected 1 within 1e-5; --normalise divides each row by its sum",
     );
     check(
         "--one-based -o x.html",
-        "y.csv: row 0: the label is 0, expected a whole number of at least 1",
+        "y.csv: row 0 (line 1): the label is 0, expected a whole number of at least 1",
     );
     let none = complaint(
         &folder,

@@ -90,7 +90,7 @@ fn bad_input_is_one_line_and_exit_code_2() {
     check("--logits", "--logits: of the family categorical only");
     check(
         "--after q.csv",
-        "q.csv: row 0, coordinate 0: the scale is 0, expected a positive number",
+        "q.csv: row 0 (line 1), coordinate 0: the scale is 0, expected a positive number",
     );
     assert!(!folder.join("x.html").exists());
 }

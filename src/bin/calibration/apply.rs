@@ -11,7 +11,7 @@ use crate::{
     distributions,
     input::{Matrix, Result},
     methods::takes_zeros,
-    rows::{logits, read_predictions},
+    rows::{logits, read_rows},
     source::device,
     writer::{Format, write_matrix},
 };
@@ -26,7 +26,7 @@ pub fn run(args: &Apply) -> Result<()> {
         _ => return Err(distributions::UNKNOWN.into()),
     }
     let map = load_map(&args.map, &device).map_err(|e| e.to_string())?;
-    let predictions = read_predictions(&args.predictions, &args.rows, &device)?;
+    let predictions = read_rows(&args.predictions, &args.rows, (true, true), &device)?.predictions;
     let columns = predictions.classes();
     if let Some(classes) = map.width()
         && classes != columns

@@ -1,10 +1,8 @@
 //! The file of `--given`: named columns of text or numbers, a row for each sample.
 
-use std::{collections::BTreeSet, fs::File, io::Read, path::Path};
+use std::{collections::BTreeSet, io::Read, path::Path};
 
-use flate2::read::MultiGzDecoder;
-
-use crate::input::Result;
+use crate::input::{Lines, Record, Records, Result, clipped, read_text};
 
 /// More values than this are no groups.
 const MOST_GROUPS: usize = 100;
@@ -24,12 +22,7 @@ pub enum Values {
 
 /// The columns of a file with a header, of so many rows as the predictions have.
 pub fn read(path: &Path, (predictions, samples): (&Path, usize)) -> Result<Vec<Column>> {
-    let open = || File::open(path).map_err(|e| e.to_string());
-    let is_gzip = path.extension().is_some_and(|end| end == "gz");
-    let columns = open().and_then(|file| match is_gzip {
-        true => parse(MultiGzDecoder::new(file)),
-        false => parse(file),
-    });
+    let columns = read_text(path).and_then(parse);
     let columns = columns.map_err(|reason| format!("{}: {reason}", path.display()))?;
     let rows = match &columns[0].values {
         Values::Text(values) => values.len(),
@@ -46,11 +39,10 @@ pub fn read(path: &Path, (predictions, samples): (&Path, usize)) -> Result<Vec<C
 }
 
 fn parse(reader: impl Read) -> Result<Vec<Column>> {
-    let mut reader = csv::ReaderBuilder::new()
-        .flexible(true)
-        .trim(csv::Trim::All)
-        .from_reader(reader);
-    let header = reader.headers().map_err(|e| e.to_string())?.clone();
+    let mut records = Records::new(reader)?;
+    let mut record = Record::default();
+    records.read(&mut record)?;
+    let header: Vec<String> = record.cells().map(str::to_owned).collect();
     if header.iter().all(|name| name.parse::<f64>().is_ok()) {
         return Err("expected a header with the names of the columns in the first line".into());
     }
@@ -64,41 +56,46 @@ fn parse(reader: impl Read) -> Result<Vec<Column>> {
         ));
     }
     let mut cells: Vec<Vec<String>> = vec![Vec::new(); header.len()];
-    for (row, record) in reader.records().enumerate() {
-        let record = record.map_err(|e| e.to_string())?;
-        let line = record.position().map_or(0, |position| position.line());
+    let (mut row, mut lines) = (0, Lines::default());
+    while records.read(&mut record)? {
+        lines.push(row, record.line);
+        let place = lines.name(row);
         if record.len() != header.len() {
             return Err(format!(
-                "row {row} (line {line}): {} columns, expected {} as in the header",
+                "{place}: {} columns, expected {} as in the header",
                 record.len(),
                 header.len()
             ));
         }
-        for ((cells, cell), name) in cells.iter_mut().zip(&record).zip(&header) {
+        for ((cells, cell), name) in cells.iter_mut().zip(record.cells()).zip(&header) {
             if cell.is_empty() {
                 return Err(format!(
-                    "row {row} (line {line}), column {name}: is empty, expected a group or a number"
+                    "{place}, column {name}: is empty, expected a group or a number"
                 ));
             }
             cells.push(cell.to_owned());
         }
+        row += 1;
     }
     if cells[0].is_empty() {
         return Err("holds no rows below the header".into());
     }
     let columns = header.iter().zip(cells);
-    columns.map(|(name, cells)| column(name, cells)).collect()
+    columns
+        .map(|(name, cells)| column(name, cells, &lines))
+        .collect()
 }
 
 /// Numbers where all cells are, else the names of groups.
-fn column(name: &str, cells: Vec<String>) -> Result<Column> {
+fn column(name: &str, cells: Vec<String>, lines: &Lines) -> Result<Column> {
     let numbers: Option<Vec<f64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
     let values = match numbers {
         Some(numbers) => match numbers.iter().position(|number| !number.is_finite()) {
             Some(row) => {
                 return Err(format!(
-                    "row {row}, column {name}: \"{}\", expected a finite number as in the other rows",
-                    cells[row]
+                    "{}, column {name}: \"{}\", expected a finite number as in the other rows",
+                    lines.name(row),
+                    clipped(&cells[row])
                 ));
             }
             None => Values::Numbers(numbers),
@@ -180,7 +177,7 @@ mod tests {
         );
         assert_eq!(
             complaint("sex,age\nF,31\nM,NaN\n"),
-            "row 1, column age: \"NaN\", expected a finite number as in the other rows"
+            "row 1 (line 3), column age: \"NaN\", expected a finite number as in the other rows"
         );
         assert_eq!(complaint("sex,age\n"), "holds no rows below the header");
         assert!(complaint("1,2\n3,4\n").starts_with("expected a header"));

@@ -14,10 +14,10 @@ use crate::{
     args::{Apply, Fit, KeepName, LossName},
     finite,
     fit::Fitted,
-    input::{Matrix, Result},
+    input::{Matrix, Result, read_table, say},
     kind::{Kind, Vectors},
     methods::Method,
-    source::read_tensor,
+    source::{options, tensor},
     words::{key, show},
     writer::{Format, write_matrix},
 };
@@ -104,7 +104,8 @@ where
     }
     let wrong = |reason: String| format!("{}: {reason}", args.predictions.display());
     let map = DistributionMap::load(&args.map, device).map_err(|e| e.to_string())?;
-    let rows = read_tensor(&args.predictions, args.rows.device, device)?;
+    let table = read_table(&args.predictions, &options(&args.rows, false, true))?;
+    let rows = tensor(table.numbers, args.rows.device, device);
     let dimensions = rows.dims()[1] / 2;
     if let Some(expected) = map.width().filter(|width| *width != dimensions) {
         return Err(wrong(format!(
@@ -154,10 +155,7 @@ where
         &Matrix { columns, values },
     )?;
     if family != key(args.family) {
-        eprintln!(
-            "calibration: {}: rows of --family {family}",
-            args.output.display()
-        );
+        say(&args.output, &format!("rows of --family {family}"));
     }
     Ok(())
 }

@@ -26,10 +26,12 @@ use crate::{
     bandwidth::{fixed, some},
     input::Result,
     kind::{Estimate, Kind, LogScoreOf, Test, Vectors, View},
+    labels::read_labels,
     limits::QUADRATIC_LIMIT,
     quantities::{estimates_of_classes, estimates_of_vectors, tests_of_classes, tests_of_vectors},
-    rows::{check_sizes, read_predictions},
-    source::{device, read_labels, read_tensor},
+    rows::{check_sizes, read_rows},
+    source::device,
+    targets::{Numbers, read_vectors},
     words::TargetWords,
 };
 
@@ -38,12 +40,20 @@ impl Kind for Categorical {
 
     fn read(paths: &[&Path], args: &SourceArgs) -> Result<(Vec<Self>, Tensor<1, Int>)> {
         let device = device(args.rows.device)?;
-        let read = |path: &&Path| read_predictions(path, &args.rows, &device);
-        let sets = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
+        let has_own_labels = args.labels.labels.is_none();
+        let read = |(i, path): (usize, &&Path)| {
+            read_rows(path, &args.rows, (has_own_labels, i == 0), &device)
+        };
+        let rows = paths
+            .iter()
+            .enumerate()
+            .map(read)
+            .collect::<Result<Vec<_>>>()?;
+        let labels = read_labels(args, (paths[0], &rows[0]), &device)?;
+        let sets: Vec<Self> = rows.into_iter().map(|rows| rows.predictions).collect();
         for (path, set) in paths.iter().zip(&sets).skip(1) {
             check_sizes((path, set), (paths[0], &sets[0]))?;
         }
-        let labels = read_labels(&args.labels, (paths[0], &sets[0].probabilities()))?;
         Ok((sets, labels))
     }
 
@@ -202,6 +212,9 @@ where
             (rows.logits, "--logits"),
             (rows.normalise, "--normalise"),
             (rows.clip.is_some(), "--clip"),
+            (rows.positive, "--positive"),
+            (rows.confidence_correctness, "--confidence-correctness"),
+            (args.labels.classes.is_some(), "--classes"),
             (args.labels.one_based, "--one-based"),
         ] {
             if given {
@@ -209,28 +222,30 @@ where
             }
         }
         let device = device(args.rows.device)?;
-        let file = &args.labels.labels;
-        let targets = read_tensor(file, args.rows.device, &device)?;
-        let [count, dimensions] = targets.dims();
-        let read = |path: &&Path| {
-            let rows = read_tensor(path, args.rows.device, &device)?;
-            let samples = rows.dims()[0];
+        let (sets, targets) = read_vectors(paths, args, &device)?;
+        let [count, dimensions] = targets.rows.dims();
+        let read = |(rows, path): (Numbers, &&Path)| {
+            let samples = rows.rows.dims()[0];
             if count != samples {
                 return Err(format!(
                     "{}: {count} targets, expected {samples}, as many as {} has rows",
-                    file.display(),
+                    targets.path.display(),
                     path.display()
                 ));
             }
-            let wrong = |path: &Path, reason: &str| format!("{}: {reason}", path.display());
-            let set = P::parse(rows, dimensions).map_err(|e| wrong(path, &e))?;
-            set.check().map_err(|e| wrong(path, &e.to_string()))?;
-            let checked = set.check_targets(&targets);
-            checked.map_err(|e| wrong(file, &e.to_string()))?;
+            let wrong = |e: String| rows.wrong(e);
+            let set = P::parse(rows.rows.clone(), dimensions).map_err(wrong)?;
+            set.check().map_err(|e| wrong(e.to_string()))?;
+            let checked = set.check_targets(&targets.rows);
+            checked.map_err(|e| targets.wrong(e.to_string()))?;
             Ok(set)
         };
-        let sets = paths.iter().map(read).collect::<Result<_>>()?;
-        Ok((sets, targets))
+        let sets = sets
+            .into_iter()
+            .zip(paths)
+            .map(read)
+            .collect::<Result<_>>()?;
+        Ok((sets, targets.rows))
     }
 
     fn views(self, targets: Tensor<2>, lens: Lens) -> Result<Vec<View<Self>>> {

@@ -18,6 +18,7 @@ mod input;
 mod kernel;
 mod kind;
 mod kinds;
+mod labels;
 mod limits;
 mod merge;
 mod methods;
@@ -31,14 +32,11 @@ mod rows;
 mod show;
 mod source;
 mod summarise;
+mod targets;
 mod words;
 mod writer;
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{fs, path::PathBuf, process::ExitCode};
 
 use clap::{CommandFactory, FromArgMatches, builder::PossibleValuesParser};
 
@@ -50,7 +48,7 @@ fn main() -> ExitCode {
     });
     let arguments = args::Arguments::from_arg_matches(&command.get_matches());
     let arguments = arguments.unwrap_or_else(|error| error.exit());
-    let outcome = refuse_overwriting(&arguments.command).and_then(|()| match &arguments.command {
+    let outcome = check_files(&arguments.command).and_then(|()| match &arguments.command {
         args::Command::Evaluate(args) => evaluate::run(args),
         args::Command::Compare(args) => compare::run(args),
         #[cfg(feature = "report")]
@@ -70,47 +68,59 @@ fn main() -> ExitCode {
     }
 }
 
-/// The first line of a reason, as far as anyone reads it: it may quote a file.
-fn one_line(reason: &str) -> String {
-    let line = reason.lines().next().unwrap_or_default();
-    match line.char_indices().nth(1000) {
-        Some((end, _)) => format!("{} …", &line[..end]),
-        None => line.to_owned(),
-    }
-}
-
-/// Refuses an output that is an input as well.
-fn refuse_overwriting(command: &args::Command) -> input::Result<()> {
-    let (output, inputs): (&Path, Vec<&Path>) = match command {
-        args::Command::Evaluate(_) | args::Command::Compare(_) => return Ok(()),
+/// Refuses an output that is an input as well, and standard input for two files.
+fn check_files(command: &args::Command) -> input::Result<()> {
+    let source = |source: &args::SourceArgs| source.labels.labels.clone();
+    let (output, inputs): (Option<&PathBuf>, Vec<PathBuf>) = match command {
+        args::Command::Evaluate(args) => {
+            let files = [args.predictions.clone()].into_iter();
+            let others = source(&args.source).into_iter().chain(args.given.clone());
+            (None, files.chain(others).collect())
+        }
+        args::Command::Compare(args) => {
+            let files = [args.before.clone(), args.after.clone()].into_iter();
+            (None, files.chain(source(&args.source)).collect())
+        }
         #[cfg(feature = "report")]
         args::Command::Report(args) => {
-            let after = args.after.iter().map(PathBuf::as_path);
-            let inputs = [&*args.predictions, &*args.source.labels.labels];
-            (&args.output, after.chain(inputs).collect())
+            let files = [args.predictions.clone()].into_iter();
+            let others = source(&args.source).into_iter().chain(args.after.clone());
+            (Some(&args.output), files.chain(others).collect())
         }
         args::Command::Fit(args) => {
-            let inputs = vec![&*args.predictions, &*args.source.labels.labels];
-            (&args.output, inputs)
+            let files = [args.predictions.clone()].into_iter();
+            (
+                Some(&args.output),
+                files.chain(source(&args.source)).collect(),
+            )
         }
-        args::Command::Apply(args) => (&args.output, vec![&args.map, &args.predictions]),
+        args::Command::Apply(args) => {
+            let files = vec![args.map.clone(), args.predictions.clone()];
+            (Some(&args.output), files)
+        }
         args::Command::Summarise(args) => {
-            let inputs = vec![&*args.predictions, &*args.source.labels.labels];
-            (&args.output, inputs)
+            let files = [args.predictions.clone()].into_iter();
+            (
+                Some(&args.output),
+                files.chain(source(&args.source)).collect(),
+            )
         }
-        args::Command::Show(args) => match &args.output {
-            None => return Ok(()),
-            Some(output) => (output, vec![&*args.map]),
-        },
-        args::Command::Merge(args) => match &args.output {
-            None => return Ok(()),
-            Some(output) => (output, args.parts.iter().map(PathBuf::as_path).collect()),
-        },
+        args::Command::Show(args) => (args.output.as_ref(), vec![args.map.clone()]),
+        args::Command::Merge(args) => (args.output.as_ref(), args.parts.clone()),
     };
-    let Ok(found) = fs::canonicalize(output) else {
+    if inputs
+        .iter()
+        .filter(|input| input.as_os_str() == "-")
+        .count()
+        > 1
+    {
+        return Err("-: standard input can be read once, expected it for one file".into());
+    }
+    let Some((output, found)) = output.and_then(|path| Some((path, fs::canonicalize(path).ok()?)))
+    else {
         return Ok(()); // there is no such file yet
     };
-    let is_output = |input: &&Path| fs::canonicalize(input).is_ok_and(|input| input == found);
+    let is_output = |input: &PathBuf| fs::canonicalize(input).is_ok_and(|input| input == found);
     match found.is_file() && inputs.iter().any(is_output) {
         true => Err(format!(
             "{}: is an input, expected another name",
@@ -118,4 +128,15 @@ fn refuse_overwriting(command: &args::Command) -> input::Result<()> {
         )),
         false => Ok(()),
     }
+}
+
+/// A message on one line, whatever it quotes.
+fn one_line(reason: &str) -> String {
+    const MOST: usize = 2000;
+    let line: String = reason
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(MOST)
+        .collect();
+    line.trim_end().to_owned()
 }

@@ -3,87 +3,197 @@
 use std::path::Path;
 
 use burn::tensor::{Device, Tensor};
-use burn_calibration::{
-    distribution::{Categorical, Predictive},
-    error::Error,
-};
+use burn_calibration::distribution::{Categorical, Predictive};
 
 use crate::{
     args::RowsArgs,
-    input::{Matrix, Result, read_matrix},
-    source::tensor,
+    input::{Cells, Lines, Matrix, Options, Resolution, Result, Table, read_table, say},
+    source::{options, tensor},
 };
 
 /// Sums of rows that nobody takes for those of logits are as near to 1.
 const NEAR: f64 = 1e-3;
+/// The distance from 1 of a sum that is taken as it is.
+const EXACT: f64 = 1e-5;
 /// The logarithm that stands for that of 0 where only the order counts: its exponential is 0.
 const LOG_OF_ZERO: f64 = -800.0;
 
-/// The predictions of a file.
-pub fn read_predictions(path: &Path, args: &RowsArgs, device: &Device) -> Result<Categorical> {
-    let mut matrix = read_matrix(path)?;
-    let wrong = |reason: String| format!("{}: {reason}", path.display());
-    if args.logits {
-        if !args.force && are_probabilities(&matrix) {
+/// The predictions of a file, with what it says of classes and labels.
+pub struct Rows {
+    pub predictions: Categorical,
+    /// The names of the classes; empty if the file has none.
+    pub names: Vec<String>,
+    pub labels: Option<(Cells, Lines)>,
+}
+
+/// Reads the predictions of a file, and its own labels, if they are in no other.
+pub fn read_rows(
+    path: &Path,
+    args: &RowsArgs,
+    (has_own_labels, is_first): (bool, bool),
+    device: &Device,
+) -> Result<Rows> {
+    let options = Options {
+        index: Some(if args.positive { 1 } else { 2 }),
+        ..options(args, has_own_labels, is_first)
+    };
+    let table = read_table(path, &options)?;
+    let Table {
+        names,
+        mut numbers,
+        labels,
+        lines,
+        resolution,
+        is_confidence,
+        ..
+    } = table;
+    let wrong = |reason: String| format!("{}: {}", path.display(), lines.add_to(&reason));
+    let is_binary = args.positive || is_confidence;
+    match (is_binary, numbers.columns) {
+        (true, 1) => {}
+        (true, columns) => {
+            return Err(wrong(format!(
+                "{columns} columns, expected one with --positive"
+            )));
+        }
+        (false, 1) => {
             return Err(wrong(
-                "the rows are probabilities, each in [0, 1] and of sum 1: leave --logits out, or add \
-                 --force if they are logits"
+                "one column, expected one for each class; --positive takes it for the probability of class 1, \
+                 and for its log-odds with --logits"
                     .into(),
             ));
         }
-        let logits = tensor(matrix, args.device, device);
-        return Categorical::from_logits(logits).map_err(|e| wrong(e.to_string()));
+        (false, _) => {}
     }
-    prepare(&mut matrix, args).map_err(wrong)?;
-    let probabilities = tensor(matrix, args.device, device);
-    Categorical::from_probabilities(probabilities).map_err(|e| wrong(with_advice(e)))
-}
-
-fn are_probabilities(matrix: &Matrix) -> bool {
-    let is_one = |row: &[f64]| {
-        row.iter().all(|p| (0.0..=1.0).contains(p)) && (row.iter().sum::<f64>() - 1.0).abs() < NEAR
+    if is_confidence {
+        say(
+            path,
+            "confidence in a class, and whether it was right (class 1) or not (class 0)",
+        );
+    }
+    let predictions = match args.logits {
+        true => {
+            if !args.force && are_probabilities(&numbers, &resolution) {
+                let what = match is_binary {
+                    true => "the column holds probabilities, each in [0, 1]",
+                    false => "the rows are probabilities, each in [0, 1] and of sum 1",
+                };
+                return Err(wrong(format!(
+                    "{what}: leave --logits out, or add --force if they are logits"
+                )));
+            }
+            let numbers = if is_binary {
+                beside(&numbers, |_| 0.0)
+            } else {
+                numbers
+            };
+            Categorical::from_logits(tensor(numbers, args.device, device))
+        }
+        false => {
+            if is_binary {
+                for (row, p) in numbers.values.chunks(1).enumerate() {
+                    check_row(p, (row, 1), 1.0).map_err(wrong)?;
+                }
+                numbers = beside(&numbers, |p| 1.0 - p);
+            }
+            if let Some(note) = settle(&mut numbers, args, &resolution).map_err(wrong)? {
+                say(path, &note);
+            }
+            Categorical::from_probabilities(tensor(numbers, args.device, device))
+        }
     };
-    matrix.columns > 1 && matrix.values.chunks(matrix.columns).all(is_one)
+    Ok(Rows {
+        predictions: predictions.map_err(|e| wrong(e.to_string()))?,
+        names: if is_binary { Vec::new() } else { names },
+        labels: labels.map(|labels| (labels, lines)),
+    })
 }
 
-/// Does to probabilities what `--clip` and `--normalise` say.
-fn prepare(matrix: &mut Matrix, args: &RowsArgs) -> Result<()> {
-    if args.clip.is_none() && !args.normalise {
-        return Ok(());
+/// A column for class 0 before that for class 1.
+fn beside(column: &Matrix, of_class_0: impl Fn(f64) -> f64) -> Matrix {
+    let rows = column.values.iter();
+    Matrix {
+        columns: 2,
+        values: rows.flat_map(|&value| [of_class_0(value), value]).collect(),
     }
-    for (row, values) in matrix.values.chunks_mut(matrix.columns).enumerate() {
-        if !values.iter().all(|value| *value >= 0.0) {
-            continue; // the check of probabilities names it
-        }
-        if let Some(least) = args.clip {
-            values
-                .iter_mut()
-                .for_each(|value| *value = value.max(least));
-        }
+}
+
+fn are_probabilities(matrix: &Matrix, resolution: &Resolution) -> bool {
+    let is_one = |row: &[f64]| {
+        row.iter().all(|p| (0.0..=1.0).contains(p))
+            && (row.len() == 1
+                || (row.iter().sum::<f64>() - 1.0).abs() < NEAR.max(resolution.tolerance(row)))
+    };
+    matrix.values.chunks(matrix.columns).all(is_one)
+}
+
+/// Does to probabilities what `--clip` and `--normalise` say. Divides them by their sums too where these are
+/// 1 but for rounding, which it says in a note.
+fn settle(matrix: &mut Matrix, args: &RowsArgs, resolution: &Resolution) -> Result<Option<String>> {
+    let columns = matrix.columns;
+    let mut worst = 0.0f64;
+    for (row, values) in matrix.values.chunks(columns).enumerate() {
+        let most = if args.normalise { f64::MAX } else { 1.0 };
+        check_row(values, (row, 0), most)?;
         let sum: f64 = values.iter().sum();
-        if !(sum > 0.0 && sum.is_finite()) {
+        if args.normalise {
+            if !(sum > 0.0 && sum.is_finite()) {
+                return Err(format!(
+                    "row {row}: the sum is {sum}, expected a positive number"
+                ));
+            }
+            continue;
+        }
+        let distance = (sum - 1.0).abs();
+        if distance <= EXACT {
+            continue;
+        }
+        let tolerance = resolution.tolerance(values);
+        if distance > tolerance {
+            let advice = match distance > 0.5 {
+                true => "did you mean --logits? (--normalise divides each row by its sum)",
+                false => "--normalise divides each row by its sum",
+            };
             return Err(format!(
-                "row {row}: the sum is {sum}, expected a positive number"
+                "row {row}: the probabilities sum to {sum}, expected 1 within {tolerance:.0e}; {advice}"
             ));
         }
-        values.iter_mut().for_each(|value| *value /= sum);
+        worst = worst.max(distance);
     }
-    Ok(())
+    if args.normalise || args.clip.is_some() || worst > 0.0 {
+        for values in matrix.values.chunks_mut(columns) {
+            let least = args.clip.unwrap_or(0.0);
+            let sum: f64 = values.iter().sum();
+            values
+                .iter_mut()
+                .for_each(|value| *value = (*value / sum).max(least));
+            let sum: f64 = values.iter().sum();
+            values.iter_mut().for_each(|value| *value /= sum);
+        }
+    }
+    Ok((worst > 0.0).then(|| {
+        let words = resolution.words();
+        format!("the rows sum to 1 within {worst:.0e}, as {words}: each is divided by its sum")
+    }))
 }
 
-/// What is wrong with probabilities, and the option that may have been meant.
-fn with_advice(error: Error) -> String {
-    const NORMALISE: &str = "--normalise divides each row by its sum";
-    match &error {
-        Error::Value { value, .. } if value.is_finite() => {
-            format!("{error}; did you mean --logits?")
-        }
-        Error::Sum { sum, .. } if (sum - 1.0).abs() > 0.5 => {
-            format!("{error}; did you mean --logits? ({NORMALISE})")
-        }
-        Error::Sum { .. } => format!("{error}; {NORMALISE}"),
-        _ => error.to_string(),
-    }
+/// Checks the probabilities of a row from a class on.
+fn check_row(values: &[f64], (row, first): (usize, usize), most: f64) -> Result<()> {
+    let Some(class) = values
+        .iter()
+        .position(|value| !(0.0..=most).contains(value))
+    else {
+        return Ok(());
+    };
+    let (value, class) = (values[class], class + first);
+    let (expected, advice) = match most {
+        _ if !value.is_finite() => ("a finite number", ""),
+        1.0 => ("a number in [0, 1]", "; did you mean --logits?"),
+        _ => ("a number of at least 0", "; did you mean --logits?"),
+    };
+    Err(format!(
+        "row {row}, class {class}: the probability is {value}, expected {expected}{advice}"
+    ))
 }
 
 /// The logits of predictions, or the logarithms of their probabilities; zeros have one only where they

@@ -1,18 +1,34 @@
-//! Numbers and labels of files as tensors.
+//! Devices, and numbers of files on them.
 
 use std::path::Path;
 
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn::tensor::{DType, Device, Tensor, TensorData};
 use clap::ValueEnum;
 
 use crate::{
-    args::{DeviceName, LabelsArgs},
-    input::{self, Matrix, Result},
+    args::{DeviceName, RowsArgs, YesNo},
+    input::{Matrix, Options, Result, WhichLabel},
 };
 
-/// The numbers of a file.
-pub fn read_tensor(path: &Path, name: DeviceName, device: &Device) -> Result<Tensor<2>> {
-    Ok(tensor(input::read_matrix(path)?, name, device))
+/// What the arguments say of a file of predictions; with its own labels, if they are in no other file, of
+/// which those of the first count.
+pub fn options(args: &RowsArgs, has_own_labels: bool, is_first: bool) -> Options<'_> {
+    let label = args.label_column.as_deref().filter(|_| has_own_labels);
+    Options {
+        header: args.header.map(|header| header == YesNo::Yes),
+        columns: args.columns.as_deref(),
+        label: match label {
+            None => WhichLabel::None,
+            Some(name) if is_first => WhichLabel::Named(name),
+            Some(name) => WhichLabel::IfThere(name),
+        },
+        index: None,
+        confidence: match args.confidence_correctness {
+            true => Some(true),
+            false => Some(false).filter(|_| !has_own_labels || label.is_some() || args.positive),
+        },
+        words: &[],
+    }
 }
 
 /// Numbers on a device.
@@ -26,29 +42,12 @@ pub fn tensor(matrix: Matrix, name: DeviceName, device: &Device) -> Tensor<2> {
     Tensor::from_data(values, (device, dtype))
 }
 
-/// The labels of the predictions of a file.
-pub fn read_labels(args: &LabelsArgs, (path, rows): (&Path, &Tensor<2>)) -> Result<Tensor<1, Int>> {
-    let labels = input::read_labels(&args.labels, args.one_based)?;
-    let [samples, classes] = rows.dims();
-    if labels.len() != samples {
-        return Err(format!(
-            "{}: {} labels, expected {samples}, as many as {} has rows",
-            args.labels.display(),
-            labels.len(),
-            path.display()
-        ));
-    }
-    if let Some(row) = labels.iter().position(|&label| label >= classes as i64) {
-        let first = i64::from(args.one_based);
-        return Err(format!(
-            "{}: row {row}: the label is {}, expected a class in {first}..={}",
-            args.labels.display(),
-            labels[row] + first,
-            classes as i64 - 1 + first
-        ));
-    }
-    let labels = TensorData::new(labels, [samples]);
-    Ok(Tensor::from_data(labels, &rows.device()))
+/// Says where labels are expected that are nowhere.
+pub fn no_labels(path: &Path) -> String {
+    format!(
+        "no labels: expected --labels FILE, or --label-column COLUMN for a column of {}",
+        path.display()
+    )
 }
 
 pub fn device(name: DeviceName) -> Result<Device> {

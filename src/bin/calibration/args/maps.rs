@@ -18,7 +18,7 @@ pub struct Fit {
     #[arg(long, value_enum, conflicts_with = "method")]
     pub keep: Option<KeepName>,
 
-    /// Predictions that were held out from training: CSV, NPY or NPZ, as for evaluate; the logits of
+    /// Predictions that were held out from training, in the same formats as for evaluate; the logits of
     /// probabilities are their logarithms
     #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
@@ -53,7 +53,7 @@ pub struct Apply {
     #[arg(value_name = "MAP")]
     pub map: PathBuf,
 
-    /// Predictions to recalibrate: CSV, NPY or NPZ, as for evaluate
+    /// Predictions to recalibrate, in the same formats as for evaluate
     #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
 

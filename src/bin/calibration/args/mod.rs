@@ -5,6 +5,7 @@ mod maps;
 mod parts;
 mod predictions;
 mod show;
+mod source;
 
 pub use kernel::{
     BandwidthChoice, KernelArgs, KernelShapeArgs, LengthScale, TargetKernelArgs, TargetKernelName,
@@ -15,8 +16,7 @@ pub use predictions::{Compare, Evaluate};
 #[cfg(feature = "report")]
 pub use predictions::{PictureFormat, Report};
 pub use show::{ExportFormat, Show};
-
-use std::path::PathBuf;
+pub use source::{DeviceName, LabelsArgs, RowsArgs, SourceArgs, YesNo};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -67,51 +67,6 @@ pub enum Family {
     Samples,
 }
 
-/// The contents of files, and the device.
-#[derive(Debug, Args)]
-pub struct SourceArgs {
-    #[command(flatten)]
-    pub labels: LabelsArgs,
-
-    #[command(flatten)]
-    pub rows: RowsArgs,
-}
-
-/// What the rows of predictions are, and where to compute with them.
-#[derive(Debug, Args)]
-pub struct RowsArgs {
-    /// The predictions are logits, not probabilities
-    #[arg(long, conflicts_with_all = ["normalise", "clip"])]
-    pub logits: bool,
-
-    /// Take rows as logits though they look like probabilities: in [0, 1] and of sum 1
-    #[arg(long, requires = "logits")]
-    pub force: bool,
-
-    /// Divide each row of probabilities by its sum
-    #[arg(long, visible_alias = "normalize")]
-    pub normalise: bool,
-
-    /// Raise probabilities below EPS to EPS and divide each row by its sum: zeros have no logarithm
-    #[arg(long, value_name = "EPS", value_parser = clip)]
-    pub clip: Option<f64>,
-
-    /// Where to compute: in f64, but in f32 on wgpu
-    #[arg(long, value_enum, default_value_t = DeviceName::Flex)]
-    pub device: DeviceName,
-}
-
-#[derive(Debug, Args)]
-pub struct LabelsArgs {
-    /// Labels, one a row, or the targets of another family, in the same formats
-    #[arg(long, visible_alias = "targets", value_name = "FILE")]
-    pub labels: PathBuf,
-
-    /// The classes of the labels count from 1, not from 0
-    #[arg(long)]
-    pub one_based: bool,
-}
-
 /// The sizes of errors, and how large they may be.
 #[derive(Debug, Args)]
 pub struct SizeArgs {
@@ -123,13 +78,6 @@ pub struct SizeArgs {
     /// overconfidence and the debiased ECE are larger
     #[arg(long, value_name = "ERROR", value_parser = tolerance)]
     pub tolerance: Option<f64>,
-}
-
-fn clip(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if (f64::MIN_POSITIVE..0.5).contains(&value) => Ok(value),
-        _ => Err("expected a number above 0 and below 0.5".into()),
-    }
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -144,12 +92,4 @@ pub enum Lens {
     Canonical,
     TopLabel,
     ClassWise,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DeviceName {
-    Flex,
-    Ndarray,
-    Wgpu,
-    Cuda,
 }

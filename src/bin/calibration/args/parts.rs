@@ -8,7 +8,7 @@ use super::{KernelShapeArgs, SourceArgs, kernel::positive};
 
 #[derive(Debug, Args)]
 pub struct Summarise {
-    /// Predictions of the piece: CSV, NPY or NPZ, as for evaluate
+    /// Predictions of the piece, in the same formats as for evaluate
     #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
 

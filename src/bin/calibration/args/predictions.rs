@@ -11,8 +11,8 @@ use crate::limits::REDRAWS;
 
 #[derive(Debug, Args)]
 pub struct Evaluate {
-    /// Predictions, a row a sample and a column a class, or as the family says: CSV (with or without
-    /// header, plain or gzip), NPY, or NPZ (FILE.npz or FILE.npz:ARRAY)
+    /// Predictions, a row a sample and a column a class, or as the family says: text such as CSV, NPY, NPZ
+    /// (FILE.npz:ARRAY) or safetensors (FILE.safetensors:TENSOR), packed by gzip or not; - is standard input
     #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
 
@@ -33,8 +33,8 @@ pub struct Evaluate {
     #[arg(long, value_enum, default_value_t = Lens::Canonical)]
     pub lens: Lens,
 
-    /// Is the model calibrated given these, as for every age and sex? CSV with a header, plain or gzip, a row
-    /// a sample: each value of a column of text is a group, numbers are compared by a kernel and in quarters
+    /// Is the model calibrated given these, as for every age and sex? Text such as CSV with a header, a row a
+    /// sample: each value of a column of text is a group, numbers are compared by a kernel and in quarters
     #[arg(long, value_name = "FILE")]
     pub given: Option<PathBuf>,
 
@@ -61,7 +61,7 @@ pub struct Evaluate {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// Predictions before: CSV, NPY or NPZ, as for evaluate
+    /// Predictions before, in the same formats as for evaluate
     #[arg(long, value_name = "FILE")]
     pub before: PathBuf,
 
@@ -102,7 +102,7 @@ pub struct Compare {
 #[cfg(feature = "report")]
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Predictions: CSV, NPY or NPZ, as for evaluate
+    /// Predictions, in the same formats as for evaluate
     #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
 

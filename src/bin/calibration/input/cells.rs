@@ -1,0 +1,73 @@
+//! A column of text, and where rows stand in a file.
+
+/// Text of each row, one after the other.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Cells {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Cells {
+    pub fn push(&mut self, cell: &str) {
+        self.text.push_str(cell);
+        self.ends.push(self.text.len());
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts
+            .zip(&self.ends)
+            .map(|(start, &end)| &self.text[start..end])
+    }
+}
+
+impl<T: ToString> FromIterator<T> for Cells {
+    fn from_iter<I: IntoIterator<Item = T>>(cells: I) -> Self {
+        let mut all = Self::default();
+        cells
+            .into_iter()
+            .for_each(|cell| all.push(&cell.to_string()));
+        all
+    }
+}
+
+/// The lines of rows, from 1; none in files without lines.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Lines {
+    /// Rows whose line is not the one after that of the row before.
+    jumps: Vec<(usize, u64)>,
+}
+
+impl Lines {
+    pub fn push(&mut self, row: usize, line: u64) {
+        if self.of(row) != Some(line) {
+            self.jumps.push((row, line));
+        }
+    }
+
+    fn of(&self, row: usize) -> Option<u64> {
+        let at = self.jumps.partition_point(|(first, _)| *first <= row);
+        let (first, line) = self.jumps[..at].last()?;
+        Some(line + (row - first) as u64)
+    }
+
+    /// Names a row, with its line.
+    pub fn name(&self, row: usize) -> String {
+        match self.of(row) {
+            Some(line) => format!("row {row} (line {line})"),
+            None => format!("row {row}"),
+        }
+    }
+
+    /// Adds the line to a message that begins with a row.
+    pub fn add_to(&self, message: &str) -> String {
+        let number = message.strip_prefix("row ").unwrap_or_default();
+        let end = number
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(number.len());
+        match number[..end].parse() {
+            Ok(row) => self.name(row) + &number[end..],
+            Err(_) => message.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What a file may hold, checked before memory is taken for it.
+
+use std::{
+    cell::Cell,
+    io::{self, Read},
+    rc::Rc,
+};
+
+/// Numbers in a file: 4 GiB as f64.
+pub const MOST_NUMBERS: usize = 1 << 29;
+/// Bytes in a line of text, or in a row whose quotes go over several lines.
+pub const LONGEST_ROW: usize = 64 << 20;
+/// Columns of text.
+pub const MOST_COLUMNS: usize = 1 << 20;
+/// Bytes in one cell of text within quotes.
+pub const LONGEST_CELL: usize = 1 << 20;
+/// Bytes in the header of an NPY file.
+pub const LONGEST_HEADER: usize = 1 << 16;
+/// Bytes of what has to be in memory as a whole: safetensors, and an archive from a pipe.
+pub const MOST_WHOLE: u64 = 4 << 30;
+/// Bytes that anything may unpack to.
+const FREE: u64 = 256 << 20;
+/// Bytes that more than that may unpack to, for each byte that is packed.
+const RATIO: u64 = 200;
+
+/// Checks that there are not too many numbers: rows times columns.
+pub fn check_numbers(rows: u64, columns: u64) -> Result<usize, String> {
+    let count = rows.checked_mul(columns);
+    let count = count.and_then(|count| usize::try_from(count).ok());
+    count.filter(|&count| count <= MOST_NUMBERS).ok_or_else(|| {
+        format!("{rows} rows of {columns} numbers, expected at most {MOST_NUMBERS} numbers")
+    })
+}
+
+/// A reader that counts its bytes.
+pub struct Counted<R> {
+    reader: R,
+    count: Rc<Cell<u64>>,
+}
+
+impl<R> Counted<R> {
+    pub fn new(reader: R) -> (Self, Rc<Cell<u64>>) {
+        let count = Rc::default();
+        let counted = Self {
+            reader,
+            count: Rc::clone(&count),
+        };
+        (counted, count)
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.count.set(self.count.get() + read as u64);
+        Ok(read)
+    }
+}
+
+/// What unpacks, and not to much more than is packed.
+pub struct Unpacked<R> {
+    reader: R,
+    packed: Rc<Cell<u64>>,
+    unpacked: u64,
+}
+
+impl<R> Unpacked<R> {
+    pub fn new(reader: R, packed: Rc<Cell<u64>>) -> Self {
+        Self {
+            reader,
+            packed,
+            unpacked: 0,
+        }
+    }
+}
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.unpacked += read as u64;
+        if self.unpacked > FREE && self.unpacked / RATIO > self.packed.get() {
+            return Err(io::Error::other(format!(
+                "unpacks to more than {} MiB and to more than {RATIO} times its size",
+                FREE >> 20
+            )));
+        }
+        Ok(read)
+    }
+}

@@ -1,0 +1,86 @@
+//! How finely the numbers of a file are written, and what that does to a sum.
+
+use super::element::Element;
+
+/// The distance from 1 that a sum may have in any file.
+const LEAST: f64 = 1e-5;
+/// The largest distance that is put down to rounding.
+const MOST: f64 = 0.01;
+/// Digits beyond which rounding is below the least distance.
+const MANY: i32 = 12;
+
+/// The format of the numbers of a file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Resolution {
+    /// The most decimals and the most significant digits of a number in text.
+    Text {
+        decimals: i32,
+        digits: i32,
+    },
+    Binary(Element),
+}
+
+impl Default for Resolution {
+    fn default() -> Self {
+        Self::Text {
+            decimals: 0,
+            digits: 0,
+        }
+    }
+}
+
+impl Resolution {
+    /// Takes note of a number in text.
+    pub fn see(&mut self, cell: &str) {
+        let Self::Text { decimals, digits } = self else {
+            return;
+        };
+        if *decimals >= MANY && *digits >= MANY {
+            return;
+        }
+        let (mantissa, exponent) = match cell.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, exponent.parse().unwrap_or(0)),
+            None => (cell, 0),
+        };
+        let fraction = mantissa
+            .split_once('.')
+            .map_or("", |(_, fraction)| fraction);
+        let significant = mantissa.trim_start_matches(['0', '.', '-', '+']);
+        let significant = significant.bytes().filter(u8::is_ascii_digit).count();
+        *decimals = (*decimals).max((fraction.len() as i32).saturating_sub(exponent));
+        *digits = (*digits).max(significant as i32);
+    }
+
+    /// The distance from 1 that rounding can give to the sum of a row: half a unit in the last place of each
+    /// number.
+    pub fn tolerance(&self, row: &[f64]) -> f64 {
+        let rounding = match *self {
+            Self::Text { decimals, digits } => {
+                let unit = |p: f64| {
+                    let last = p.log10().floor() as i32 - digits.min(MANY) + 1;
+                    10f64.powi((-decimals.min(MANY)).max(last))
+                };
+                0.5 * row.iter().map(|&p| unit(p)).sum::<f64>()
+            }
+            // rounded once or twice by a softmax in this format
+            Self::Binary(element) => 2.0 * element.epsilon(),
+        };
+        (rounding * 1.001).clamp(LEAST, MOST.max(2.0 * self.epsilon()))
+    }
+
+    fn epsilon(&self) -> f64 {
+        match self {
+            Self::Text { .. } => 0.0,
+            Self::Binary(element) => element.epsilon(),
+        }
+    }
+
+    /// What allows the rounding, in words.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Text { decimals, .. } if *decimals < MANY => format!("{decimals} decimals allow"),
+            Self::Text { digits, .. } => format!("{digits} digits allow"),
+            Self::Binary(element) => format!("{} allows", format!("{element:?}").to_lowercase()),
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! Tables of text: which line is a header, which columns are numbers, labels, or an index.
+
+use std::io::Read;
+
+use super::{
+    Matrix, Options, Result, Table, WhichLabel,
+    array::clipped,
+    cells::{Cells, Lines},
+    limits::{MOST_NUMBERS, check_numbers},
+    records::{Record, Records},
+    resolution::Resolution,
+    select::{by_name, select},
+};
+
+/// Rows from which on a column that counts is an index.
+const COUNTING: usize = 3;
+
+/// Rows that show how many digits all have.
+const SEEN: usize = 1000;
+
+/// Reads a table of text.
+pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
+    let mut records = Records::new(reader)?;
+    let (mut first, mut second) = (Record::default(), Record::default());
+    if !records.read(&mut first)? {
+        return Err("holds no rows".into());
+    }
+    let has_second = records.read(&mut second)?;
+    let header = Header::of(&first, has_second.then_some(&second), options);
+    let width = match header {
+        Header::None => first.len(),
+        _ if has_second => second.len(),
+        _ => return Err("holds no rows".into()),
+    };
+    let mut columns = Columns::new(&header, width, options)?;
+    let mut rows = Rows::default();
+    if let Header::None = header {
+        rows.push(&first, &mut columns)?;
+    }
+    if has_second {
+        rows.push(&second, &mut columns)?;
+        while records.read(&mut first)? {
+            rows.push(&first, &mut columns)?;
+        }
+    }
+    let mut table = rows.finish(columns, header.note(), options)?;
+    table.has_header = header != Header::None;
+    Ok(table)
+}
+
+/// Whether the first line is a header.
+#[derive(Debug, PartialEq)]
+enum Header {
+    None,
+    /// Its names, and whether it is plain.
+    Names(Vec<String>, bool),
+    /// Names of all columns but the first, which holds those of rows.
+    Shorter(Vec<String>),
+}
+
+impl Header {
+    fn of(first: &Record, second: Option<&Record>, options: &Options) -> Self {
+        let names = || first.cells().map(str::to_owned).collect();
+        if options.header == Some(false) {
+            return Self::None;
+        }
+        let is_number = |cell: &str| cell.parse::<f64>().is_ok() || has_decimal_comma(cell);
+        let is_word = |cell: &str| {
+            let lower = cell.to_lowercase();
+            options
+                .words
+                .iter()
+                .any(|word| word == cell || *word == lower)
+        };
+        let is_value = |cell: &str| is_number(cell) || is_word(cell);
+        if first.len() > 1
+            && second.is_some_and(|second| second.len() == first.len() + 1)
+            && (options.header == Some(true) || !first.cells().any(is_number))
+        {
+            return Self::Shorter(names());
+        }
+        if !first.cells().any(is_value) {
+            return Self::Names(names(), true);
+        }
+        if options.header == Some(true) || second.is_some_and(|second| counts(first, second)) {
+            return Self::Names(names(), false);
+        }
+        Self::None
+    }
+
+    fn names(&self) -> Vec<String> {
+        match self {
+            Self::None => Vec::new(),
+            Self::Names(names, _) => names.clone(),
+            Self::Shorter(names) => [String::new()]
+                .into_iter()
+                .chain(names.iter().cloned())
+                .collect(),
+        }
+    }
+
+    /// What is said of it, unless it is plain.
+    fn note(&self) -> Option<&'static str> {
+        match self {
+            Self::None | Self::Names(_, true) => None,
+            Self::Names(_, false) => Some("line 1 is a header"),
+            Self::Shorter(_) => Some("line 1 is a header without a name for the first column"),
+        }
+    }
+}
+
+/// Whether the numbers of the first line count from 0 or 1 and stand above other numbers, as those that
+/// pandas gives to columns without names.
+fn counts(first: &Record, second: &Record) -> bool {
+    let whole = |cell: &str| cell.parse::<u64>().ok();
+    let is_number = |cell: &str| cell.parse::<f64>().is_ok();
+    let pairs = || first.cells().zip(second.cells());
+    let numbers = || pairs().filter(|(cell, _)| is_number(cell));
+    let mut start = None;
+    let is_counting = numbers().enumerate().all(|(i, (cell, _))| {
+        let found = whole(cell).and_then(|found| found.checked_sub(i as u64));
+        found.is_some_and(|found| found <= 1 && *start.get_or_insert(found) == found)
+    });
+    let stands_above = pairs().any(|(name, below)| !is_number(name) && is_number(below));
+    let is_other = numbers().any(|(_, below)| whole(below).is_none());
+    is_counting && (stands_above || numbers().count() > 1 && is_other)
+}
+
+/// What is done with the columns.
+struct Columns {
+    names: Vec<String>,
+    width: usize,
+    label: Option<usize>,
+    numbers: Vec<usize>,
+    index: Index,
+    is_confidence: bool,
+}
+
+/// What is known of the first column as one that counts rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Index {
+    /// It is none.
+    No,
+    /// It is one, whatever it holds.
+    Yes,
+    /// It is one if it holds whole numbers, or text.
+    Named,
+    /// It is one if it counts.
+    Counting,
+}
+
+impl Columns {
+    fn new(header: &Header, width: usize, options: &Options) -> Result<Self> {
+        let names = header.names();
+        if !names.is_empty() && names.len() != width {
+            return Err(format!(
+                "line 1 has {} columns and the row below {width}, expected as many",
+                names.len()
+            ));
+        }
+        let is_confidence = options.confidence == Some(true)
+            || options.confidence.is_none() && width == 2 && are_confidences(&names);
+        let label = match (options.label, width) {
+            (_, 2) if is_confidence => Some(by_name(&names, &CORRECT).unwrap_or(1)),
+            (WhichLabel::None, _) => None,
+            (WhichLabel::Last, _) => Some(width - 1),
+            (WhichLabel::Named(name) | WhichLabel::Only(name), _) => {
+                Some(select(name, &names, width, "--label-column")?[0])
+            }
+            (WhichLabel::IfThere(name), _) => names.iter().position(|other| other == name),
+        };
+        if options.confidence == Some(true) && width != 2 {
+            return Err(format!(
+                "{width} columns, expected two: confidence and correctness"
+            ));
+        }
+        let index = match names.first().map(|name| name.to_lowercase()) {
+            _ if width < 2 || label == Some(0) || is_confidence => Index::No,
+            _ if matches!(options.label, WhichLabel::Only(_)) => Index::No,
+            Some(name) if name.is_empty() || name == "unnamed: 0" => Index::Yes,
+            Some(name) if ["index", "id", "idx", "row"].contains(&&*name) => Index::Named,
+            _ if options.index.is_some() => Index::Counting,
+            _ => Index::No,
+        };
+        let (numbers, index) = match (options.columns, options.label) {
+            (Some(columns), _) => (select(columns, &names, width, "--columns")?, Index::No),
+            (None, WhichLabel::Only(_)) => (Vec::new(), Index::No),
+            (None, _) => (
+                (usize::from(index != Index::No)..width)
+                    .filter(|column| Some(*column) != label)
+                    .collect(),
+                index,
+            ),
+        };
+        check_numbers(1, width as u64)?;
+        Ok(Self {
+            names,
+            width,
+            label,
+            numbers,
+            index,
+            is_confidence,
+        })
+    }
+
+    fn title(&self, column: usize) -> String {
+        match self.names.get(column).filter(|name| !name.is_empty()) {
+            Some(name) => format!("column {column} ({})", clipped(name)),
+            None => format!("column {column}"),
+        }
+    }
+}
+
+const CONFIDENCE: [&str; 5] = ["confidence", "conf", "confidences", "probability", "prob"];
+const CORRECT: [&str; 5] = ["accuracy", "acc", "correct", "correctness", "hit"];
+
+fn are_confidences(names: &[String]) -> bool {
+    by_name(names, &CONFIDENCE).is_some() && by_name(names, &CORRECT).is_some()
+}
+
+/// The rows that were read.
+#[derive(Default)]
+struct Rows {
+    count: usize,
+    values: Vec<f64>,
+    /// The first column while it may be an index.
+    first: Vec<f64>,
+    labels: Cells,
+    lines: Lines,
+    resolution: Resolution,
+}
+
+impl Rows {
+    fn push(&mut self, record: &Record, columns: &mut Columns) -> Result<()> {
+        let row = self.count;
+        self.lines.push(row, record.line);
+        if record.len() != columns.width {
+            return Err(format!(
+                "{}: {} columns, expected {} as in the first line",
+                self.lines.name(row),
+                record.len(),
+                columns.width
+            ));
+        }
+        if let Index::Named | Index::Counting = columns.index {
+            let value = record.cell(0).parse::<f64>();
+            let counts = value.as_ref().is_ok_and(|&value| match self.first.first() {
+                Some(start) => value == start + row as f64,
+                None => value == 0.0 || value == 1.0,
+            });
+            let is_index = match (columns.index, &value) {
+                (Index::Named, Ok(value)) => value.fract() == 0.0,
+                (Index::Named, Err(_)) => true,
+                _ => counts,
+            };
+            match (is_index, value) {
+                (true, Ok(value)) => self.first.push(value),
+                (true, Err(_)) => columns.index = Index::Yes,
+                (false, value) => {
+                    value.map_err(|_| self.wrong(row, columns.title(0), record.cell(0)))?;
+                    self.take_back_first(columns);
+                }
+            }
+        }
+        if self.values.len() + columns.numbers.len() > MOST_NUMBERS {
+            return Err(format!(
+                "holds more than {MOST_NUMBERS} numbers, expected fewer"
+            ));
+        }
+        for &column in &columns.numbers {
+            let cell = record.cell(column);
+            let value = cell.parse();
+            let value = value.map_err(|_| self.wrong(row, columns.title(column), cell))?;
+            if row < SEEN {
+                self.resolution.see(cell);
+            }
+            self.values.push(value);
+        }
+        if let Some(label) = columns.label {
+            self.labels.push(record.cell(label));
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    fn wrong(&self, row: usize, column: String, cell: &str) -> String {
+        format!("{}, {column}: {}", self.lines.name(row), wrong(cell))
+    }
+
+    /// Takes the first column for one of numbers, as the others.
+    fn take_back_first(&mut self, columns: &mut Columns) {
+        let width = columns.numbers.len();
+        let rows = self.first.iter().enumerate();
+        self.values = rows
+            .flat_map(|(row, first)| {
+                let others = &self.values[row * width..(row + 1) * width];
+                std::iter::once(first)
+                    .chain(others)
+                    .copied()
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        columns.numbers.insert(0, 0);
+        columns.index = Index::No;
+    }
+
+    fn finish(
+        mut self,
+        mut columns: Columns,
+        header: Option<&str>,
+        options: &Options,
+    ) -> Result<Table> {
+        if self.count == 0 {
+            return Err("holds no rows".into());
+        }
+        let left = columns.numbers.len();
+        if columns.index == Index::Counting
+            && (self.count < COUNTING || options.index.is_none_or(|least| left < least))
+        {
+            self.take_back_first(&mut columns);
+        }
+        let mut notes: Vec<String> = header.into_iter().map(str::to_owned).collect();
+        if columns.index != Index::No {
+            let name = columns.names.first().filter(|name| !name.is_empty());
+            let name = name
+                .map(|name| format!(" ({})", clipped(name)))
+                .unwrap_or_default();
+            notes.push(format!(
+                "the first column{name} is an index and is left out"
+            ));
+        }
+        let names = columns
+            .numbers
+            .iter()
+            .filter_map(|&column| columns.names.get(column).cloned());
+        Ok(Table {
+            names: names.collect(),
+            numbers: Matrix {
+                columns: columns.numbers.len(),
+                values: self.values,
+            },
+            labels: columns.label.map(|_| self.labels),
+            lines: self.lines,
+            resolution: self.resolution,
+            is_confidence: columns.is_confidence,
+            has_header: false,
+            notes,
+        })
+    }
+}
+
+/// What is wrong with a cell that is no number.
+fn wrong(cell: &str) -> String {
+    match cell {
+        "" => "is empty, expected a number".into(),
+        cell if has_decimal_comma(cell) => {
+            format!("\"{cell}\" has a decimal comma, expected a decimal point")
+        }
+        cell => format!("{:?}, expected a number", clipped(cell)),
+    }
+}
+
+fn has_decimal_comma(cell: &str) -> bool {
+    cell.contains(',') && cell.replacen(',', ".", 1).parse::<f64>().is_ok()
+}

@@ -1,0 +1,254 @@
+//! Numbers of every format, rounding, and files that are broken or too large.
+
+use super::*;
+
+const EVALUATE: &str = "evaluate --predictions p --labels y.csv";
+
+/// An NPY file of any dtype.
+fn array(descr: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend((header.len() as u16).to_le_bytes());
+    file.extend(header.as_bytes());
+    file.extend(bytes);
+    file
+}
+
+fn prepared(name: &str) -> PathBuf {
+    let folder = folder(name);
+    fs::write(folder.join("y.csv"), LABELS).unwrap();
+    folder
+}
+
+/// The Brier score, and what is said of the rounding.
+fn brier(folder: &Path, bytes: &[u8]) -> (f64, String) {
+    fs::write(folder.join("p"), bytes).unwrap();
+    let output = calibration(folder, &format!("{EVALUATE} --json"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    (found["estimates"]["brier"].as_f64().unwrap(), said)
+}
+
+#[test]
+fn dtypes_and_their_rounding() {
+    let folder = prepared("dtypes");
+    let (exact, _) = brier(&folder, ROWS.as_bytes());
+    let of =
+        |encode: &dyn Fn(f64) -> Vec<u8>| rows().into_iter().flat_map(encode).collect::<Vec<u8>>();
+    let f16 = |x: f64| half::f16::from_f64(x).to_le_bytes().to_vec();
+    let bf16 = |x: f64| half::bf16::from_f64(x).to_le_bytes().to_vec();
+    let f32 = |x: f64| (x as f32).to_le_bytes().to_vec();
+    for (descr, bytes, tolerance, name) in [
+        ("<f2", of(&f16), 1e-3, "f16"),
+        ("<V2", of(&bf16), 1e-2, "bf16"),
+        ("|V2", of(&bf16), 1e-2, "bf16"),
+        ("bfloat16", of(&bf16), 1e-2, "bf16"),
+        (
+            ">f2",
+            of(&|x| half::f16::from_f64(x).to_be_bytes().to_vec()),
+            1e-3,
+            "f16",
+        ),
+        ("<f4", of(&f32), 1e-6, ""),
+        (">f8", of(&|x| x.to_be_bytes().to_vec()), 1e-12, ""),
+    ] {
+        let (found, said) = brier(&folder, &array(descr, "(4, 3)", &bytes));
+        assert_relative_eq!(found, exact, max_relative = tolerance);
+        let is_said = said.contains(&format!("as {name} allows: each is divided by its sum"));
+        assert_eq!(is_said, !name.is_empty(), "{descr}: {said}");
+    }
+    for (name, dtype, bytes, tolerance) in [
+        ("f16", safetensors::Dtype::F16, of(&f16), 1e-3),
+        ("bf16", safetensors::Dtype::BF16, of(&bf16), 1e-2),
+        ("f32", safetensors::Dtype::F32, of(&f32), 1e-6),
+    ] {
+        let tensor = safetensors::tensor::TensorView::new(dtype, vec![4, 3], &bytes).unwrap();
+        let file = safetensors::serialize([("p", tensor)], None).unwrap();
+        let (found, _) = brier(&folder, &file);
+        assert_relative_eq!(found, exact, max_relative = tolerance);
+        assert!(!name.is_empty());
+    }
+    // whole numbers and truth as one-hot rows, labels too
+    let hot = [1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1];
+    let (expected, _) = brier(&folder, b"1,0,0\n0,1,0\n1,0,0\n0,0,1\n");
+    for descr in ["|b1", "|u1", "|i1"] {
+        assert_eq!(brier(&folder, &array(descr, "(4, 3)", &hot)).0, expected);
+    }
+    fs::write(folder.join("y.csv"), array("|b1", "(4, 3)", &hot)).unwrap();
+    assert_eq!(brier(&folder, ROWS.as_bytes()).0, exact);
+    fs::write(folder.join("y.csv"), LABELS).unwrap();
+    for (descr, expected) in [
+        ("<c16", "p: an array of dtype <c16, expected numbers"),
+        ("<U3", "p: an array of dtype <U3, expected numbers"),
+    ] {
+        fs::write(folder.join("p"), array(descr, "(4, 3)", &[])).unwrap();
+        assert_eq!(complaint(&folder, EVALUATE), expected);
+    }
+}
+
+/// Rounded to so many decimals, sums are 1 within half a unit of each.
+#[test]
+fn decimals_allow_for_rounding() {
+    let folder = prepared("decimals");
+    let third = "0.33333,0.33333,0.33333\n0.66667,0.16667,0.16667\n".repeat(2);
+    let (found, said) = brier(&folder, third.as_bytes());
+    assert_eq!(
+        said,
+        "calibration: p: the rows sum to 1 within 1e-5, as 5 decimals allow: each is divided by its sum\n"
+    );
+    let exact = "1,1,1\n4,1,1\n".repeat(2);
+    fs::write(folder.join("p"), exact).unwrap();
+    let exact = json(&folder, &format!("{EVALUATE} --normalise"));
+    let exact = exact["estimates"]["brier"].as_f64().unwrap();
+    assert_relative_eq!(found, exact, max_relative = 1e-4);
+    // six significant digits, as C++ prints them
+    let digits = "0.333333,0.333333,0.333333\n1.23457e-05,0.333333,0.666651\n".repeat(2);
+    assert_eq!(brier(&folder, digits.as_bytes()).1, "");
+    let three = "0.333,0.333,0.333\n".repeat(4);
+    assert!(
+        brier(&folder, three.as_bytes())
+            .1
+            .contains("3 decimals allow")
+    );
+    for (row, expected) in [
+        (
+            "0.33333,0.33333,0.33331",
+            "sum to 0.99997, expected 1 within 2e-5",
+        ),
+        ("0.5,0.3,0.1", "sum to 0.9, expected 1 within 1e-2"),
+        (
+            "0.9,0.9,0.9",
+            "did you mean --logits? (--normalise divides each row by its sum)",
+        ),
+    ] {
+        fs::write(folder.join("p"), format!("{row}\n").repeat(4)).unwrap();
+        let found = complaint(&folder, EVALUATE);
+        assert!(
+            found.starts_with("p: row 0 (line 1): the probabilities") && found.contains(expected),
+            "{found}"
+        );
+    }
+}
+
+/// A byte that changed is an error.
+#[test]
+fn archives_are_checked() {
+    let folder = prepared("crc");
+    for method in [
+        zip::CompressionMethod::Stored,
+        zip::CompressionMethod::Deflated,
+    ] {
+        let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        let options = zip::write::SimpleFileOptions::default().compression_method(method);
+        archive.start_file("p.npy", options).unwrap();
+        archive
+            .write_all(&npy(&rows(), &[4, 3], npyz::Order::C))
+            .unwrap();
+        let archive = archive.finish().unwrap().into_inner();
+        fs::write(folder.join("p"), &archive).unwrap();
+        json(&folder, EVALUATE);
+        // the last bytes of the data, which end where the central directory begins
+        let end = archive
+            .windows(4)
+            .position(|bytes| bytes == b"PK\x01\x02")
+            .unwrap();
+        let mut refused = 0;
+        for at in end - 40..end {
+            let mut broken = archive.clone();
+            broken[at] ^= 1;
+            fs::write(folder.join("p"), &broken).unwrap();
+            let output = calibration(&folder, EVALUATE);
+            assert_eq!(output.status.code(), Some(2), "byte {at}");
+            assert_eq!(
+                output.stderr.iter().filter(|&&byte| byte == b'\n').count(),
+                1
+            );
+            refused += 1;
+        }
+        assert_eq!(refused, 40);
+    }
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::none());
+    gzip.write_all(ROWS.as_bytes()).unwrap();
+    let mut gzip = gzip.finish().unwrap();
+    let at = gzip.windows(3).position(|bytes| bytes == b"0.7").unwrap();
+    gzip[at + 2] = b'6';
+    gzip[at + 6] = b'3';
+    fs::write(folder.join("p"), gzip).unwrap();
+    assert!(complaint(&folder, EVALUATE).starts_with("p: "));
+}
+
+/// Nothing is allocated for what a header merely says, and what unpacks to too much is refused.
+#[test]
+fn sizes_are_limited() {
+    let folder = prepared("sizes");
+    for (shape, expected) in [
+        (
+            "(4611686018427387905, 4)",
+            "p: 4611686018427387905 rows of 4 numbers, expected at most 536870912 numbers",
+        ),
+        (
+            "(4611686018427387904, 4)",
+            "p: 4611686018427387904 rows of 4 numbers, expected at most",
+        ),
+        (
+            "(99999999999999999999, 4)",
+            "p: a header of NPY that is broken",
+        ),
+        (
+            "(100000000, 4)",
+            "p: ends before the last of 400000000 numbers of its shape",
+        ),
+        ("(3, 3)", "p: goes on after the 9 numbers of its shape"),
+        (
+            "(2, 2, 3)",
+            "p: an array of 3 dimensions (2 × 2 × 3), expected one or two",
+        ),
+        ("(0, 3)", "p: holds no rows"),
+        ("(4, 0)", "p: holds no rows"),
+        ("()", "p: an array of 0 dimensions (), expected one or two"),
+    ] {
+        let bytes: Vec<u8> = rows().iter().flat_map(|x| x.to_le_bytes()).collect();
+        fs::write(folder.join("p"), array("<f8", shape, &bytes)).unwrap();
+        let found = complaint(&folder, EVALUATE);
+        assert!(found.starts_with(expected), "{shape}: {found}");
+    }
+    let mut header = b"\x93NUMPY\x02\x00".to_vec();
+    header.extend(u32::MAX.to_le_bytes());
+    fs::write(folder.join("p"), header).unwrap();
+    assert_eq!(
+        complaint(&folder, EVALUATE),
+        "p: a header of 4294967295 bytes, expected at most 65536"
+    );
+    // 300 MiB of zeros in 300 kB
+    let bomb = || {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        let block = "0,1\n".repeat(1 << 18);
+        (0..300).for_each(|_| gzip.write_all(block.as_bytes()).unwrap());
+        gzip.finish().unwrap()
+    };
+    fs::write(folder.join("p"), bomb()).unwrap();
+    assert_eq!(
+        complaint(&folder, EVALUATE),
+        "p: unpacks to more than 256 MiB and to more than 200 times its size"
+    );
+}
+
+/// A quote that nothing closes, and cells of any length: a short line.
+#[test]
+fn errors_are_short() {
+    let folder = prepared("short errors");
+    let rows = ROWS.repeat(50_000);
+    for text in [
+        format!("\"{rows}"),
+        format!("{ROWS}\"{rows}\""),
+        format!("{},0.5\n{rows}", "x".repeat(3_000_000)),
+        format!("0.5,{}\n{rows}", "x".repeat(3_000_000)),
+        format!("a,{}\n0.5,y\n", "x".repeat(3_000_000)),
+        format!("{rows}\"0.5\"\"\"{}", "\n\r\t\u{1b}".repeat(100)),
+    ] {
+        fs::write(folder.join("p"), text).unwrap();
+        let found = complaint(&folder, EVALUATE);
+        assert!(found.len() < 400, "{}", found.len());
+    }
+}
