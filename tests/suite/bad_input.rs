@@ -8,7 +8,10 @@ use burn_calibration::{
     hypothesis::*,
     kernel::{Bandwidth, Kernel},
     loss::{MmceLossConfig, PenalisedLoss, SkceLossConfig, WeightSchedule},
-    recalibration::{Fit, TemperatureScaling, TemperatureScalingConfig},
+    recalibration::{
+        Fit, MatrixScaling, Recalibration, TemperatureScaling, TemperatureScalingConfig,
+        VectorScaling,
+    },
     score::{Brier, Score},
 };
 
@@ -199,6 +202,59 @@ fn parameters() {
     assert_eq!(
         message(TemperatureScaling::from_temperature(-2.0, &device())),
         "the temperature is -2, expected a positive finite number"
+    );
+}
+
+/// Squares of bandwidths and of logits are numbers, or there is an error.
+#[test]
+fn scales_whose_squares_are_no_numbers() {
+    let (rows, classes) = (tensor(&vec![vec![0.75, 0.25]; 4]), labels(&[0, 1, 0, 0]));
+    let predictions = categorical(&vec![vec![0.75, 0.25]; 4]);
+    for bandwidth in [1e-160, 1e160, 5e-324] {
+        let kernel = Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(bandwidth));
+        assert_eq!(
+            message(Skce::unbiased(kernel).estimate(&predictions, &classes)),
+            format!(
+                "the kernel bandwidth is {bandwidth:e}, expected a number from 1e-100 to 1e100, whose square \
+                 is one as well"
+            )
+        );
+    }
+    let fit = |factor: f64| {
+        let logits = tensor(&vec![vec![factor, 0.0]; 4]);
+        TemperatureScalingConfig::new().fit(logits, classes.clone())
+    };
+    assert_eq!(
+        message(fit(1e200)),
+        "the largest logit in absolute value is 1e200, expected at most 1e100"
+    );
+    assert_eq!(
+        message(fit(1e-200)),
+        "the largest difference between two logits of a row is 1e-200, expected 0, or at least 1e-100"
+    );
+    for factor in [1e-90, 1.0, 1e90] {
+        let map = fit(factor).unwrap();
+        let expected = factor / 3f64.ln();
+        assert!((map.temperature() / expected - 1.0).abs() < 1e-9);
+    }
+    let matrix =
+        MatrixScaling::from_parameters(vec![1.0, 2.0, 3.0, 4.0], vec![5.0, 6.0], &device());
+    assert_eq!(vector(matrix.unwrap().forward(rows))[..2], [6.25, 9.25]);
+    assert_eq!(
+        message(VectorScaling::from_parameters(
+            vec![1.0; 3],
+            vec![0.0; 2],
+            &device()
+        )),
+        "the number of weights is 3, expected that of the intercepts for a vector, its square for a matrix"
+    );
+    assert_eq!(
+        message(VectorScaling::from_parameters(
+            vec![1.0, f64::NAN],
+            vec![0.0; 2],
+            &device()
+        )),
+        "a parameter is NaN, expected a finite number"
     );
 }
 
