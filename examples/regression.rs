@@ -39,24 +39,19 @@ fn main() -> Result<()> {
     let mut answers = Vec::new();
     for lambda in [0.0, LAMBDA] {
         let network = train(&training, lambda);
-        let predictions = network.predict(&test.inputs);
-        let name = match lambda {
-            0.0 => "log score".into(),
-            _ => format!("log score + {lambda} SKCE"),
-        };
-
-        // Is the model calibrated? A small p-value says that it is not, and the test says where it fails.
-        let (row, outcome) = evaluate(&predictions, &test)?;
-        println!("| {name} | no | {row} |");
-        answers.push(format!("{name}: {outcome}"));
-
         // One temperature, fitted to samples that training did not see, makes all variances larger.
         let of_validation = network.predict(&validation.inputs);
         let map = TemperatureScalingConfig::new().fit(of_validation, validation.targets.clone())?;
+
+        // Is the model calibrated? A small p-value says that it is not, and the test says where it fails.
+        let before = network.predict(&test.inputs);
         let temperature = format!("T = {:.2}", map.temperature());
-        let (row, outcome) = evaluate(&map.forward(predictions.clone()), &test)?;
-        println!("| {name} | {temperature} | {row} |");
-        answers.push(format!("{name}, {temperature}: {outcome}"));
+        let after = map.forward(before.clone());
+        for (how, predictions) in [("no", before), (temperature.as_str(), after)] {
+            let (row, outcome) = evaluate(&predictions, &test)?;
+            println!("| log score + {lambda} SKCE | {how} | {row} |");
+            answers.push(format!("log score + {lambda} SKCE, {how}: {outcome}"));
+        }
     }
     println!("\n{}", answers.join("\n\n"));
     Ok(())
@@ -93,8 +88,7 @@ fn train(data: &Data, lambda: f64) -> Network {
     network.valid()
 }
 
-/// The mean log score and CRPS, the unbiased SKCE, and the p-value of the omnibus test; and what this test
-/// found.
+/// A row of the table, and what the omnibus test found.
 fn evaluate(predictions: &Normal, data: &Data) -> Result<(String, OmnibusOutcome)> {
     let targets = &data.targets;
     let log_score = LogScore.mean(predictions, targets)?.estimate;
@@ -102,11 +96,8 @@ fn evaluate(predictions: &Normal, data: &Data) -> Result<(String, OmnibusOutcome
     let skce = Skce::unbiased(kernel()).estimate(predictions, targets)?;
     let mut rng = StdRng::seed_from_u64(SEED);
     let outcome = OmnibusTest::new().outcome(predictions, targets, &mut rng)?;
-    let p = match outcome.p_value {
-        p if p <= 1e-3 => "≤ 0.001".into(), // 999 redraws say no more
-        p => format!("{p:.3}"),
-    };
-    let row = format!("{log_score:.3} | {crps:.3} | {skce:.5} | {p}");
+    let p = outcome.p_value; // at least 0.001: 999 redraws say no more
+    let row = format!("{log_score:.3} | {crps:.3} | {skce:.5} | {p:.3}");
     Ok((row, outcome))
 }
 
@@ -135,10 +126,9 @@ impl Network {
     }
 }
 
+/// Inputs `[n, 10]` and targets `[n, 1]`.
 struct Data {
-    /// `[n, 10]`.
     inputs: Tensor<2>,
-    /// `[n, 1]`.
     targets: Tensor<2>,
 }
 
@@ -152,11 +142,9 @@ impl Data {
             targets.push(curved + 10.0 * x[3] + 5.0 * x[4] + noise);
             inputs.extend(x);
         }
-        let tensor =
-            |values, columns| Tensor::from_data(TensorData::new(values, [n, columns]), device);
         Self {
-            inputs: tensor(inputs, 10),
-            targets: tensor(targets, 1),
+            inputs: Tensor::from_data(TensorData::new(inputs, [n, 10]), device),
+            targets: Tensor::from_data(TensorData::new(targets, [n, 1]), device),
         }
     }
 }

@@ -40,6 +40,7 @@ pub mod train {}
 pub mod recalibrate {}
 
 #[doc = include_str!("test_and_report.md")]
+#[doc = include_str!("diagram.html")]
 #[cfg_attr(feature = "report", doc = include_str!("report.md"))]
 pub mod test_and_report {}
 
