@@ -16,6 +16,7 @@ use burn_calibration::{
 
 use crate::data::*;
 
+mod auto;
 mod families;
 mod files;
 mod local;

@@ -1,0 +1,134 @@
+use burn_calibration::recalibration::{
+    AutoDistributionRecalibration, AutoDistributionRecalibrationConfig, DistributionMap,
+    DistributionMethod, Keep, Recalibrated,
+};
+
+use super::{location_scale::biased, *};
+
+fn config() -> AutoDistributionRecalibrationConfig {
+    AutoDistributionRecalibrationConfig::new()
+}
+
+fn chosen(p: &Normal, y: &Tensor<2>) -> AutoDistributionRecalibration {
+    config().fit(p.clone(), y.clone()).unwrap()
+}
+
+/// The simplest map that removes what is wrong.
+#[test]
+fn the_simplest_sufficient_map_is_chosen() {
+    let (n, mut rng) = (400, rng(3));
+    let truth = Normal::new(column(u(n)), column(v(n)));
+    let y = truth.sample(&mut rng);
+    let (mean, deviation) = (truth.mean(), truth.standard_deviation());
+    let wide = Normal::new(mean.clone(), deviation.clone() * 3.0);
+    assert_eq!(chosen(&wide, &y).choice().chosen, "variance");
+    let uneven = Normal::new(mean - 1.0, deviation.powf_scalar(3.0));
+    assert_eq!(chosen(&uneven, &y).choice().chosen, "location-scale");
+    let [m, s, y] = biased().map(column);
+    let map = chosen(&Normal::new(m, s), &y);
+    assert_eq!(map.choice().chosen, "local");
+    assert!(map.choice().change.estimate < 0.0 && !map.guarantees().injective);
+    assert!(matches!(map.map(), DistributionMap::Local(_)));
+    assert!(
+        map.choice()
+            .costs
+            .iter()
+            .any(|cost| cost.keep == Keep::Mean)
+    );
+}
+
+/// Of calibrated predictions the choice is harmless: in 40 sets of 30 to 300 samples it loses less than 0.1
+/// on others, and on average less than 0.02.
+#[test]
+fn calibrated_predictions_lose_little() {
+    let mut rng = rng(4);
+    let mut losses = Vec::new();
+    for k in 0..40 {
+        let n = if k % 2 == 0 { 30 } else { 300 };
+        let p = Normal::new(column(u(n)), column(v(n)));
+        let map = chosen(&p, &p.sample(&mut rng)).into_map();
+        let fresh = p.sample(&mut rng);
+        let after = match map.forward(p.clone()) {
+            Recalibrated::Family(p) => p.log_density(&fresh),
+            Recalibrated::Mixture(p) => p.log_density(&fresh),
+            _ => unreachable!("no candidate has levels alone"),
+        };
+        losses.push(scalar((p.log_density(&fresh) - after).mean()));
+    }
+    let most = losses.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mean = losses.iter().sum::<f64>() / 40.0;
+    assert!(most < 0.1 && mean < 0.02, "{most} {mean}");
+}
+
+#[test]
+fn what_is_asked_is_kept() {
+    let [m, s, y] = biased().map(column);
+    let p = Normal::new(m, s);
+    for (keep, expected) in [
+        (Keep::Mean, "variance"),
+        (Keep::Information, "location-scale"),
+    ] {
+        let map = config()
+            .with_keep(Some(keep))
+            .fit(p.clone(), y.clone())
+            .unwrap();
+        assert!(map.guarantees().keeps(keep));
+        assert_eq!(map.choice().chosen, expected);
+        assert!(
+            map.choice()
+                .passed_over
+                .iter()
+                .any(|over| over.name == "local")
+        );
+    }
+}
+
+/// Two coordinates have no local recalibration, and two samples nothing but a scale.
+#[test]
+fn small_and_wide_data() {
+    let two = Normal::new(matrix(&u(120), 2), matrix(&v(120), 2));
+    let map = chosen(&two, &(two.mean() + 3.0));
+    assert_eq!(map.choice().chosen, "location-scale");
+    let one = Normal::new(column([0.0, 1.0]), column([1.0, 1.0]));
+    let map = chosen(&one, &column([2.0, -2.0]));
+    assert!(["variance", "none"].contains(&map.choice().chosen));
+    assert_eq!(map.choice().passed_over.len(), 2);
+    assert!(config().with_folds(1).fit(one.clone(), one.mean()).is_err());
+    let criterion = |p: &Normal, _: &Tensor<2>| p.mean().sum();
+    assert!(
+        config()
+            .fit_by(&criterion, one.clone(), one.mean())
+            .is_err()
+    );
+}
+
+#[test]
+fn methods_have_names_and_files() {
+    let [m, s, y] = biased().map(column);
+    let p = Normal::new(m, s);
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("any_distribution.bpk");
+    for method in DistributionMethod::ALL {
+        assert_eq!(method.name().parse::<DistributionMethod>().unwrap(), method);
+        let map = method.fit(p.clone(), y.clone()).unwrap();
+        map.save(&path).unwrap();
+        let loaded = DistributionMap::load(&path, &device()).unwrap();
+        assert_eq!(loaded.kind(), map.kind());
+        let means = |map: &DistributionMap| match map.forward(p.clone()) {
+            Recalibrated::Family(p) => vector(p.mean()),
+            Recalibrated::Mixture(p) => vector(p.means()),
+            Recalibrated::Quantiles(p) => vector(p.means()),
+            _ => unreachable!(),
+        };
+        assert_eq!(means(&loaded), means(&map));
+    }
+    assert!("diagonal".parse::<DistributionMethod>().is_err());
+    let of_classes =
+        burn_calibration::recalibration::PlattScaling::from_parameters(&[[1.0, 0.0]], &device());
+    of_classes.unwrap().save(&path).unwrap();
+    let error = DistributionMap::load(&path, &device()).unwrap_err();
+    assert!(
+        error.to_string().contains("a Platt scaling takes logits"),
+        "{error}"
+    );
+    std::fs::remove_file(path).unwrap();
+}
