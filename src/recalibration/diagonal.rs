@@ -112,6 +112,14 @@ impl DiagonalFamily {
 impl Family for DiagonalFamily {
     type Inputs = Located;
 
+    fn of(&self, data: &FitData) -> Self {
+        let start = self.start.clone();
+        Self {
+            start,
+            ..Self::new(data, self.network.hidden, self.knots.len(), 0)
+        }
+    }
+
     fn start(&self) -> Vec<f64> {
         self.start.clone()
     }

@@ -17,9 +17,12 @@ use super::{
 use crate::{error::Result, ops::exp};
 
 /// Maps that differ by their parameters `θ`, on the host in f64.
-pub(super) trait Family: Sync {
+pub(super) trait Family: Sync + Sized {
     /// What the maps need of logits, computed once for a fit.
-    type Inputs: Sync;
+    type Inputs: Send + Sync;
+
+    /// The same family for other data: what it takes from data, such as a temperature, it takes from these.
+    fn of(&self, data: &FitData) -> Self;
 
     /// The parameters at which a descent starts.
     fn start(&self) -> Vec<f64>;
@@ -194,6 +197,25 @@ impl<'a, F: Family> Prepared<'a, F> {
         (sum / n + penalty, gradient)
     }
 
+    /// The recalibrated logits, `[n, m]`.
+    fn logits(&self, theta: &[f64]) -> Vec<f64> {
+        let mut logits = vec![0.0; self.data.logits.len()];
+        let mut keep = |rows: &mut [f64]| {
+            logits.copy_from_slice(rows);
+            rows.fill(0.0);
+        };
+        let coefficients = self.family.coefficients(theta);
+        let mut nothing = vec![0.0; coefficients.len()];
+        let rows = 0..self.data.samples();
+        (self.family).pull(&coefficients, &self.inputs, rows, &mut keep, &mut nothing);
+        logits
+    }
+
+    /// The log loss of each row.
+    pub fn log_losses(&self, theta: &[f64]) -> Vec<f64> {
+        log_losses(self.logits(theta), &self.data.labels)
+    }
+
     /// Any criterion, regularised, with its gradient: autodiff as far as the logits.
     fn criterion(
         &self,
@@ -202,21 +224,12 @@ impl<'a, F: Family> Prepared<'a, F> {
         weight: f64,
     ) -> Evaluated {
         let m = self.data.classes;
-        let mut logits = vec![0.0; self.data.logits.len()];
-        let mut keep = |rows: &mut [f64]| {
-            logits.copy_from_slice(rows);
-            rows.fill(0.0);
-        };
-        let (family, n) = (self.family, self.data.samples());
-        let coefficients = family.coefficients(theta);
-        let mut nothing = vec![0.0; coefficients.len()];
-        family.pull(&coefficients, &self.inputs, 0..n, &mut keep, &mut nothing);
-        let (value, slopes) = criterion(&logits);
+        let (value, slopes) = criterion(&self.logits(theta));
         let (_, mut gradient) = self.pull(theta, |rows, logits| {
             logits.copy_from_slice(&slopes[rows.start * m..rows.end * m]);
             0.0
         });
-        let penalty = family.penalty(theta, weight, &mut gradient);
+        let penalty = self.family.penalty(theta, weight, &mut gradient);
         (value + penalty, gradient)
     }
 }
@@ -248,7 +261,11 @@ pub(super) fn fit_family<F: Family>(
     let n = data.samples();
     let folds = match settings.regularisation.validate()? {
         Regularisation::CrossValidated { folds: count } if n >= 2 * count => {
-            folds(n, count, settings.seed)
+            let given = task
+                .left_out
+                .as_ref()
+                .map(|left_out| left_out.folds.clone());
+            given.unwrap_or_else(|| folds(n, count, settings.seed))
         }
         _ => vec![],
     };
@@ -258,7 +275,13 @@ pub(super) fn fit_family<F: Family>(
     let weight = match settings.regularisation {
         Regularisation::Fixed(weight) => weight,
         _ if folds.is_empty() => WEIGHTS[0],
-        _ => cross_validated(family, data, &folds, limits, &mut observe),
+        _ => {
+            let (weight, losses) = cross_validated(family, data, &folds, limits, &mut observe);
+            if let Some(left_out) = &mut task.left_out {
+                left_out.losses = Some(losses);
+            }
+            weight
+        }
     };
     let prepared = &Prepared::new(family, data, true);
     let mut of_fit = observer(&mut observe, validating + 1, fits);

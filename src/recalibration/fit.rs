@@ -18,7 +18,7 @@ pub struct FitProgress {
     /// The number of the fit, from 1: those of a cross-validation, which run at the same time, come
     /// first, then the last one on all data.
     pub fit: usize,
-    /// The number of fits.
+    /// The number of fits, at most: a cross-validation leaves out weights that can only be worse.
     pub fits: usize,
     /// The number of evaluations of the criterion in this fit.
     pub evaluations: usize,
@@ -129,6 +129,15 @@ pub struct Task<'a> {
     pub data: FitData,
     pub criterion: Option<&'a dyn Objective>,
     pub progress: Progress<'a>,
+    /// What a cross-validation takes and tells, if somebody asks.
+    pub left_out: Option<&'a mut LeftOut>,
+}
+
+/// The log losses of fits to all folds but one on the one left out.
+pub struct LeftOut {
+    pub folds: Vec<Vec<usize>>,
+    /// Of each sample, after a fit that found its weight by a cross-validation.
+    pub losses: Option<Vec<f64>>,
 }
 
 /// A configuration that fits a map of logits.
@@ -175,6 +184,7 @@ impl<C: LogitFit> Fit for C {
             data: FitData::new(&logits, &labels)?,
             criterion,
             progress,
+            left_out: None,
         })?;
         Fitted::checked(form, report)
     }

@@ -183,6 +183,13 @@ impl Family for AffineFamily {
     /// The logits over their spread.
     type Inputs = Vec<f64>;
 
+    fn of(&self, data: &FitData) -> Self {
+        match self.towards_start {
+            true => Self::structured(data, self.diagonal),
+            false => Self::new(data, self.diagonal),
+        }
+    }
+
     fn start(&self) -> Vec<f64> {
         let m = self.classes;
         let mut theta = vec![0.0; self.weights() + m];

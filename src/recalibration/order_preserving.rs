@@ -165,6 +165,14 @@ impl OrderFamily {
 impl Family for OrderFamily {
     type Inputs = Rows;
 
+    fn of(&self, data: &FitData) -> Self {
+        let start = self.start.clone();
+        Self {
+            start,
+            ..Self::new(data, self.network.hidden, 0, self.sorted)
+        }
+    }
+
     fn start(&self) -> Vec<f64> {
         self.start.clone()
     }

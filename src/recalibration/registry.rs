@@ -119,6 +119,7 @@ impl MapKind {
             data: FitData::new(&logits, &labels)?,
             criterion,
             progress,
+            left_out: None,
         };
         (self.fit)(seed, task)
     }

@@ -10,10 +10,11 @@ use crate::error::Result;
 pub enum Regularisation {
     /// A fixed weight, 0 or more.
     Fixed(f64),
-    /// The one of the weights `10⁻⁴, 10⁻³, …, 10` whose maps have the least log loss on rows they
+    /// The one of the weights `10, 1, …, 10⁻⁴` whose maps have the least log loss on rows they
     /// were not fitted to, in so many folds; the largest weight where there are fewer than two rows
-    /// to a fold. The fits on which it chooses end where ten iterations lower the log loss by less
-    /// than 10⁻⁵.
+    /// to a fold. They are tried in this order until one is worse than the best before it by more than
+    /// one standard error of the difference. The fits on which it chooses end where ten iterations
+    /// lower the log loss by less than 10⁻⁵.
     CrossValidated {
         /// The number of folds, at least 2.
         folds: usize,
@@ -38,6 +39,21 @@ impl Regularisation {
         }
         Ok(self)
     }
+}
+
+/// The rows of all folds but one.
+pub(super) fn all_but(folds: &[Vec<usize>], fold: usize) -> Vec<usize> {
+    let others = (0..folds.len()).filter(|other| *other != fold);
+    others.flat_map(|other| folds[other].clone()).collect()
+}
+
+/// Numbers of each fold in the order of the rows.
+pub(super) fn in_order(folds: &[Vec<usize>], of_folds: Vec<Vec<f64>>) -> Vec<f64> {
+    let mut all = vec![0.0; folds.iter().map(Vec::len).sum()];
+    for (rows, of_fold) in folds.iter().zip(of_folds) {
+        (rows.iter().zip(of_fold)).for_each(|(&row, number)| all[row] = number);
+    }
+    all
 }
 
 /// The rows `0..n` in random folds of nearly equal sizes.

@@ -8,70 +8,104 @@ use super::{
     descent::{Limits, minimise},
     family::{Family, Prepared, Regularised},
     fit::{Progress, observer},
-    regularisation::WEIGHTS,
+    regularisation::{WEIGHTS, all_but, in_order},
 };
+use crate::estimator::MeanEstimate;
 
-/// What the fits of a cross-validation lower the log loss by, at least, in ten iterations.
+/// What the fits of a cross-validation lower the log loss by, at least, in ten iterations: what is left is far
+/// less than the log loss differs from fold to fold.
 const PROGRESS: f64 = 1e-5;
 
-/// The weight whose log loss on the samples left out is least, the larger one of equals. Each fold
-/// has a thread of its own.
+/// The fits to all folds but one, which go on from weight to weight.
+struct Fold<'a, F: Family> {
+    rest: Prepared<'a, F>,
+    left_out: Prepared<'a, F>,
+    theta: Vec<f64>,
+}
+
+/// The weight whose log loss on the samples left out is least, the larger one of equals, and these log
+/// losses. Weights fall until one is worse than the best by more than one standard error of the paired
+/// difference: each is a longer fit than the one before.
 pub(super) fn cross_validated<F: Family>(
     family: &F,
     data: &FitData,
     folds: &[Vec<usize>],
     limits: Limits,
     observe: Progress<'_>,
-) -> f64 {
-    let (sender, receiver) = mpsc::channel();
-    let held_out: Vec<[f64; WEIGHTS.len()]> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..folds.len())
-            .map(|fold| {
-                let sender = sender.clone();
-                scope.spawn(move || held_out(family, data, folds, fold, limits, &sender))
-            })
-            .collect();
-        drop(sender); // the last of them ends the loop
-        receiver.iter().for_each(observe);
-        let sums = threads.into_iter().map(|thread| thread.join());
-        sums.map(|sums| sums.expect("a fit does not panic"))
-            .collect()
-    });
-    let total = |weight: usize| held_out.iter().map(|sums| sums[weight]).sum::<f64>();
-    let totals: Vec<f64> = (0..WEIGHTS.len()).map(total).collect();
-    let least = totals.iter().copied().fold(f64::INFINITY, f64::min);
-    let best = totals.iter().position(|total| *total <= least);
-    WEIGHTS[best.unwrap_or(0)]
-}
-
-/// The sum of the log losses on one fold of the fits to the others, for each weight. They end where
-/// descent is slow: what is left is far less than the log loss differs from fold to fold.
-fn held_out<F: Family>(
-    family: &F,
-    data: &FitData,
-    folds: &[Vec<usize>],
-    fold: usize,
-    limits: Limits,
-    progress: &mpsc::Sender<FitProgress>,
-) -> [f64; WEIGHTS.len()] {
-    let others = (0..folds.len()).filter(|other| *other != fold);
-    let rest: Vec<usize> = others.flat_map(|other| folds[other].clone()).collect();
-    let (rest, left_out) = (data.select(&rest), data.select(&folds[fold]));
-    let parallel = rayon::current_num_threads() > folds.len();
-    let prepared = &Prepared::new(family, &rest, parallel);
-    let left_out = Prepared::new(family, &left_out, parallel);
-    let (mut theta, mut fit) = (family.start(), fold * WEIGHTS.len());
+) -> (f64, Vec<f64>) {
     let limits = Limits {
         progress: PROGRESS,
         ..limits
     };
-    WEIGHTS.map(|weight| {
-        fit += 1;
-        let mut send = |at| progress.send(at).expect("somebody listens until all end");
-        let mut observe = observer(&mut send, fit, 0); // how many there are the receiver knows
-        let regularised = Regularised { prepared, weight };
-        (theta, _) = minimise(regularised, &theta, limits, &mut observe);
-        let (mean, _) = left_out.log_loss(&theta, 0.0);
-        mean * left_out.data.samples() as f64
+    let of_fold = |fold: usize| {
+        let rest = data.select(&all_but(folds, fold));
+        (family.of(&rest), rest, data.select(&folds[fold]))
+    };
+    let parts: Vec<_> = (0..folds.len()).map(of_fold).collect();
+    let parallel = rayon::current_num_threads() > folds.len();
+    let prepared = |(family, rest, left_out)| Fold {
+        rest: Prepared::new(family, rest, parallel),
+        left_out: Prepared::new(family, left_out, parallel),
+        theta: F::start(family),
+    };
+    let mut fits: Vec<Fold<F>> = parts.iter().map(|(f, r, l)| prepared((f, r, l))).collect();
+    let (mut weight, mut losses): (_, Option<Vec<f64>>) = (WEIGHTS[0], None);
+    for (round, next) in WEIGHTS.into_iter().enumerate() {
+        let first = round * folds.len() + 1;
+        let of_next = in_order(folds, all_fits(&mut fits, next, limits, first, observe));
+        if let Some(least) = &losses {
+            let [_, _, change] = MeanEstimate::paired(least, &of_next);
+            if change.estimate > change.standard_error {
+                break;
+            }
+            if change.estimate.is_nan() || change.estimate >= 0.0 {
+                continue;
+            }
+        }
+        (weight, losses) = (next, Some(of_next));
+    }
+    (weight, losses.expect("a weight was tried"))
+}
+
+/// The log losses on the folds left out of the fits with a weight. Each fit has a thread of its own.
+fn all_fits<F: Family>(
+    fits: &mut [Fold<F>],
+    weight: f64,
+    limits: Limits,
+    first: usize,
+    observe: Progress<'_>,
+) -> Vec<Vec<f64>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        let threads: Vec<_> = (first..)
+            .zip(fits)
+            .map(|(number, fit)| {
+                let sender = sender.clone();
+                scope.spawn(move || fit.losses(weight, limits, number, &sender))
+            })
+            .collect();
+        drop(sender); // the last of them ends the loop
+        receiver.iter().for_each(observe);
+        let losses = threads.into_iter().map(|thread| thread.join());
+        losses
+            .map(|losses| losses.expect("a fit does not panic"))
+            .collect()
     })
+}
+
+impl<F: Family> Fold<'_, F> {
+    fn losses(
+        &mut self,
+        weight: f64,
+        limits: Limits,
+        number: usize,
+        progress: &mpsc::Sender<FitProgress>,
+    ) -> Vec<f64> {
+        let mut send = |at| progress.send(at).expect("somebody listens until all end");
+        let mut observe = observer(&mut send, number, 0); // how many there are the receiver knows
+        let prepared = &self.rest;
+        let regularised = Regularised { prepared, weight };
+        (self.theta, _) = minimise(regularised, &self.theta, limits, &mut observe);
+        self.left_out.log_losses(&self.theta)
+    }
 }

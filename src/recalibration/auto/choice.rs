@@ -83,17 +83,17 @@ fn simplest(trials: &[Tried], allowed: impl Fn(&Tried) -> bool) -> usize {
     let mean = |at: usize| MeanEstimate::of(trials[at].losses).estimate;
     let best = (among.iter().copied()).min_by(|&a, &b| mean(a).total_cmp(&mean(b)));
     let best = best.unwrap_or(0);
-    let near = |at: &usize| *at == best || !worse(change(&trials[best], &trials[*at]));
+    let near = |at: &usize| *at == best || !worse(change(&trials[best], &trials[*at]), 1.0);
     match among.into_iter().find(near) {
         None => 0,
-        Some(1) if worse(change(&trials[0], &trials[1])) => 0,
+        Some(1) if worse(change(&trials[0], &trials[1]), 2.0) => 0,
         Some(at) => at,
     }
 }
 
-/// Whether a change is a loss beyond one standard error.
-fn worse(change: MeanEstimate) -> bool {
-    change.estimate > change.standard_error
+/// Whether a change is a loss beyond so many standard errors.
+fn worse(change: MeanEstimate, errors: f64) -> bool {
+    change.estimate > errors * change.standard_error
 }
 
 /// The change of the log loss from one trial to another.
@@ -146,7 +146,7 @@ impl Choice {
         if all_right {
             warnings.push(format!(
                 "all {n} predictions are right, which does not tell how sharp they may be: the \
-                 temperature is smoothed"
+                 temperature is that of a prior near 1"
             ));
         } else if !names.is_empty() {
             let names = names.join(", ");

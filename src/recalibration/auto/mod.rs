@@ -36,17 +36,20 @@ pub struct AutoRecalibrationConfig {
 /// Each candidate is fitted to all folds but one and evaluated by the log loss on the one left out. The
 /// simplest candidate is chosen whose mean log loss is within one standard error, of paired differences, of
 /// the least (Breiman, Friedman, Olshen, Stone: *Classification and Regression Trees*, 1984, section 3.4.3).
-/// Where that is a temperature whose log loss is more than one standard error above that of the predictions,
+/// Where that is a temperature whose log loss is more than two standard errors above that of the predictions,
 /// they stay as they are, by a temperature of 1.
 ///
 /// The candidates, simple ones first, are temperature and ensemble temperature scaling; of two classes
-/// Platt, beta and quadratic scaling, of more structured vector scaling; DIAG; structured matrix scaling of
-/// more than two classes; and OI. The weight of a regularisation is found by a cross-validation of its own
-/// on all data, then fixed. A candidate is passed over where it does not keep what is asked for, where there
+/// Platt, beta and quadratic scaling, DIAG and Venn–Abers; of more structured vector scaling, DIAG, structured
+/// matrix scaling, matrix scaling and OI. The weight of a regularisation is found by a cross-validation in the
+/// same folds, then fixed. A candidate is passed over where it does not keep what is asked for, where there
 /// are too few samples for it, or where its fits would take too long. To data without a wrong prediction a
-/// temperature of smoothed targets is fitted, since they do not tell how sharp predictions may be.
+/// temperature alone is fitted, since they do not tell how sharp predictions may be. Temperatures have a
+/// [prior](super::TemperatureScalingConfig::prior), which matters below a few hundred samples.
 ///
-/// Recalibrates, promises and is saved as the map that was chosen. Cost: six fits of each candidate.
+/// Recalibrates, promises and is saved as the map that was chosen. Cost: six fits of each candidate,
+/// or the cross-validation of its own regularisation, whose log losses are taken; two seconds of one core for
+/// 5,000 samples of ten classes.
 ///
 /// ```
 /// # use burn::tensor::{Device, Int, Tensor};
@@ -98,7 +101,7 @@ impl Fit for AutoRecalibrationConfig {
                 let fit = at + 1;
                 progress(FitProgress { fit, fits, ..seen });
             };
-            let trial = match candidate.reason_against(n, m, all_right) {
+            let trial = match candidate.reason_against([n, m], all_right, criterion.is_some()) {
                 Some(reason) => Err(reason),
                 None => candidate.trial(self, data, &folds, &mut observe)?,
             };
@@ -129,6 +132,7 @@ impl Fit for AutoRecalibrationConfig {
                     data: data.clone(),
                     criterion,
                     progress: &mut observe,
+                    left_out: None,
                 })?
             }
             _ => chosen.map,

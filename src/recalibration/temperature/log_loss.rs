@@ -7,18 +7,19 @@ use crate::{ops::exp, recalibration::data::FitData};
 /// Logits of a block, whose exponentials are taken together: they stay in the first-level cache.
 const BLOCK: usize = 2048;
 
-/// The mean log loss as a function of `β = 1/T`.
+/// The mean log loss as a function of `β = 1/T`, with the prior of `log T` if there is one.
 pub(super) struct LogLoss<'a> {
     classes: usize,
     /// Less the largest of their row: `softmax(βz)` does not change.
     logits: Vec<f64>,
     labels: &'a [usize],
-    /// The part of each target that is spread over all classes.
-    pub smoothing: f64,
+    /// `3 s²` of the prior of `log T`: Student's t of three degrees of freedom and scale `s`.
+    prior: Option<f64>,
 }
 
 impl<'a> LogLoss<'a> {
-    pub fn new(data: &'a FitData) -> Self {
+    /// With a prior of `log T` of a scale.
+    pub fn new(data: &'a FitData, prior: Option<f64>) -> Self {
         let mut logits = data.logits.clone();
         for row in logits.chunks_mut(data.classes) {
             let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -28,7 +29,7 @@ impl<'a> LogLoss<'a> {
             classes: data.classes,
             logits,
             labels: &data.labels,
-            smoothing: 0.0,
+            prior: prior.map(|s| 3.0 * s * s),
         }
     }
 
@@ -40,8 +41,8 @@ impl<'a> LogLoss<'a> {
     }
 
     /// `L(β) = mean(log Σ_c exp(βz_c) − βz_y)`, `L' = mean(E z − z_y)`, `L'' = mean(Var z)`, where
-    /// `E` and `Var` are over the classes under `softmax(βz)`; `z_y` is `(1−ε)z_y + ε mean_c z_c` with
-    /// smoothing `ε`.
+    /// `E` and `Var` are over the classes under `softmax(βz)`, each with that of the prior,
+    /// `2 log(1 + (log β)²/3s²)/n`.
     pub fn at(&self, beta: f64) -> [f64; 3] {
         let rows = (BLOCK / self.classes).max(1);
         let blocks =
@@ -51,7 +52,17 @@ impl<'a> LogLoss<'a> {
         let sums: Vec<[f64; 3]> = blocks.map(of_block).collect();
         let n = self.labels.len() as f64;
         let mean = |k: usize| sums.iter().map(|sums| sums[k]).sum::<f64>() / n;
-        [mean(0), mean(1), mean(2)]
+        let data = [mean(0), mean(1), mean(2)];
+        let Some(c) = self.prior else { return data };
+        let x = beta.ln();
+        let slope = 4.0 * x / (c + x * x); // by log β
+        let curvature = 4.0 * (c - x * x) / (c + x * x).powi(2) - slope;
+        let prior = [
+            2.0 * (x * x / c).ln_1p(),
+            slope / beta,
+            curvature / (beta * beta),
+        ];
+        [0, 1, 2].map(|k| data[k] + prior[k] / n)
     }
 
     /// The three sums over some rows.
@@ -74,12 +85,8 @@ impl<'a> LogLoss<'a> {
                 product = 1.0;
             }
             let mean = s1 / s0;
-            let target = match self.smoothing {
-                0.0 => z[y],
-                part => (1.0 - part) * z[y] + part * z.iter().sum::<f64>() / z.len() as f64,
-            };
-            value -= beta * target;
-            slope += mean - target;
+            value -= beta * z[y];
+            slope += mean - z[y];
             curvature += s2 / s0 - mean * mean;
         }
         [value + product.ln(), slope, curvature]

@@ -37,11 +37,11 @@ pub struct TemperatureScalingConfig {
     /// The most iterations. Default: 200, of which bisection alone needs about 50.
     #[config(default = 200)]
     pub max_iterations: usize,
-    /// Whether logits that are right in all `n` rows, whose log loss is least at `T = 0`, are fitted to
-    /// targets of Laplace's kind instead: `n/(n+1)` for the label and `1/(n+1)` spread over all classes.
-    /// Default: no.
-    #[config(default = false)]
-    pub laplace: bool,
+    /// The scale `s` of a prior of `log T`, Student's t of three degrees of freedom about 0, for few logits:
+    /// `2 log(1 + (log T)²/(3 s²))/n` is added to their mean log loss. With it logits that are right in all
+    /// `n` rows have a temperature above 0. Default: none.
+    #[config(default = "None")]
+    pub prior: Option<f64>,
 }
 
 /// Temperature scaling: `z ↦ z/T` of logits (Guo, Pleiss, Sun, Weinberger 2017), and `f ↦ f^{1/T}`,
@@ -60,6 +60,9 @@ pub struct Temperature {
     temperature: Parameter<1>,
 }
 
+/// The scale of the prior that a choice among maps takes: of 0.25, 0.35 and 0.5 that whose temperatures of 20 to
+/// 200 predictions of 16 models had the least log loss on others.
+const PRIOR: f64 = 0.35;
 /// The largest logarithm of a temperature of distributions in absolute value: `T` is a number of f32.
 const BOUND: f64 = 80.0;
 
@@ -80,24 +83,16 @@ impl TemperatureScalingConfig {
     }
 
     fn fit_log_loss(&self, data: &FitData, progress: Progress<'_>) -> (f64, FitReport) {
-        let mut loss = LogLoss::new(data);
+        let loss = LogLoss::new(data, self.prior);
         let Some(bounds) = loss.bounds() else {
             return (1.0, indifferent(loss.at(1.0)[0]));
         };
-        let mut least = |loss: &LogLoss| {
-            let function = Convex {
-                at: &|beta| loss.at(beta),
-                bounds,
-                minimum: None,
-            };
-            self.least(&function, &mut *progress)
+        let function = Convex {
+            at: &|beta| loss.at(beta),
+            bounds,
+            minimum: None,
         };
-        let found = least(&loss);
-        if !self.laplace || found.1.status != FitStatus::LowerBound {
-            return found;
-        }
-        loss.smoothing = (data.samples() as f64 + 1.0).recip();
-        least(&loss)
+        self.least(&function, progress)
     }
 
     /// The minimum of a convex function.
@@ -183,9 +178,18 @@ impl LogitFit for TemperatureScalingConfig {
     const NAME: &'static str = "temperature";
     const ABOUT: &'static str = "One temperature";
     const DEFAULT: fn(u64) -> Self = |_| Self::new();
-    const ROBUST: fn(u64) -> Self = |_| Self::new().with_laplace(true);
+    const ROBUST: fn(u64) -> Self = |_| Self::new().with_prior(Some(PRIOR));
 
     fn find(&self, task: Task) -> Result<(Temperature, FitReport)> {
+        if let Some(scale) = self.prior {
+            let valid = scale.is_finite() && scale > 0.0;
+            ensure(
+                valid,
+                "the scale of the prior",
+                scale,
+                "a positive finite number",
+            )?;
+        }
         let (data, progress) = (task.data, task.progress);
         let (beta, report) = match task.criterion {
             None => self.fit_log_loss(&data, progress),
@@ -195,7 +199,7 @@ impl LogitFit for TemperatureScalingConfig {
                 let labels = data.labels_tensor().inner();
                 let objective =
                     |beta: f64| to_scalar(criterion.objective(&(logits.clone() * beta), &labels));
-                match LogLoss::new(&data).bounds() {
+                match LogLoss::new(&data, None).bounds() {
                     None => (1.0, indifferent(objective(1.0))),
                     Some(bounds) => self.downhill(objective, start, bounds, progress),
                 }

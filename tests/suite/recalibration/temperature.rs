@@ -77,6 +77,49 @@ fn the_fit_is_a_minimum() {
     }
 }
 
+/// With a prior of `log T`: the minimum of the sum, by central differences and on a grid; near 1 where few data
+/// tell little, and above 0 where all are right.
+#[test]
+fn few_logits_with_a_prior() {
+    let config = TemperatureScalingConfig::new().with_prior(Some(0.35));
+    let other = overconfident(1000, 44);
+    for n in [1, 3, 12, 40, 400] {
+        let (logits, classes) = overconfident(n, 43);
+        let likely = |row: &Vec<f64>| (0..4).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
+        let right: Vec<usize> = logits.iter().map(likely).collect();
+        for classes in [&classes, &right] {
+            let map = config.fit(tensor(&logits), labels(classes)).unwrap();
+            let (t, report) = (map.temperature(), *map.report().unwrap());
+            assert_eq!(report.status, FitStatus::Converged);
+            let objective = |x: f64| {
+                let prior = 2.0 * (1.0 + x * x / (3.0 * 0.35 * 0.35)).ln() / n as f64;
+                log_loss(&logits, classes, x.exp()) + prior
+            };
+            let (x, h) = (t.ln(), 1e-4);
+            assert_relative_eq!(report.objective, objective(x), max_relative = 1e-12);
+            let slope = (objective(x + h) - objective(x - h)) / (2.0 * h);
+            assert!(slope.abs() < 1e-7, "{n}: {slope}");
+            let grid = (-400..400).map(|k| objective(0.01 * f64::from(k)));
+            assert!(
+                grid.fold(f64::INFINITY, f64::min) >= report.objective,
+                "{n}: {t}"
+            );
+            assert!(
+                t > 0.05 && log_loss(&other.0, &other.1, t) < 6.0,
+                "{n}: {t}"
+            );
+        }
+    }
+    for scale in [0.0, -1.0, f64::NAN] {
+        let config = config.clone().with_prior(Some(scale));
+        let error = config.fit(tensor(&other.0), labels(&other.1)).unwrap_err();
+        assert!(
+            error.to_string().contains("the scale of the prior"),
+            "{error}"
+        );
+    }
+}
+
 /// Rows of opposite logits: for a fraction q right at logit difference d, T = d / log(q/(1 − q)).
 #[test]
 fn a_closed_form_at_every_scale() {

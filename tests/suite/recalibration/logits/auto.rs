@@ -52,6 +52,7 @@ fn a_temperature_is_found_where_it_made_the_data() {
         let choice = map.choice();
         assert_eq!(choice.chosen, "temperature", "{choice}");
         let alone = TemperatureScalingConfig::new()
+            .with_prior(Some(0.35))
             .fit(tensor(&rows), labels(&classes))
             .unwrap();
         assert_eq!(
@@ -168,6 +169,30 @@ fn files_seeds_and_criteria() {
     // the penalties weigh more beside a score that is less steep
     assert!(value(&by_brier) < value(&map) + 0.02);
     assert_ne!(out(&by_brier), out(&map));
+}
+
+/// Two classes have Venn–Abers too, but for a criterion; a hundred classes of fewer samples a temperature alone.
+#[test]
+fn few_and_many_classes() {
+    let truth = |row: &[f64]| vec![0.0, 1.0 / (1.0 + (row[0] - row[1]).exp())];
+    let (rows, classes) = drawn(1000, 2, 175, truth);
+    let (z, y) = (tensor(&rows), labels(&classes));
+    let map = auto(&rows, &classes);
+    let mut candidates = map.choice().candidates.iter();
+    assert!(candidates.any(|candidate| candidate.name == "venn-abers"));
+    let brier = ScoreLoss::new(Brier);
+    let map = AutoRecalibrationConfig::new().fit_by(&brier, z, y).unwrap();
+    let over = map.choice().passed_over.iter();
+    let over: Vec<_> = over.map(|over| (over.name, over.least)).collect();
+    assert_eq!(over, [("venn-abers", None)]);
+
+    let (rows, classes) = drawn(60, 100, 176, |row| row.to_vec());
+    let map = auto(&rows, &classes);
+    let none = TemperatureScaling::from_temperature(1.0, &device()).unwrap();
+    let others = drawn(500, 100, 177, |row| row.to_vec());
+    let lost = held_out(&map, &others) - held_out(&none, &others);
+    assert!(lost < 0.1, "{lost}\n{}", map.choice());
+    assert!(["none", "temperature"].contains(&map.choice().chosen));
 }
 
 /// What is not known is said, and from twenty samples no loss on other data is far above that of a uniform

@@ -205,6 +205,41 @@ fn order_is_kept_but_for_rounding() {
     });
 }
 
+/// Of 10⁵ pairs of predictions, far from each other and near: different ones stay different, in f32 and f64.
+#[test]
+fn information_is_kept() {
+    let mut rng = rng(91);
+    let mut pair = |near: bool| -> [Vec<f64>; 2] {
+        let mut row =
+            |size: f64| -> Vec<f64> { (0..4).map(|_| rng.random_range(-size..size)).collect() };
+        let a = row(4.0);
+        let b = match near {
+            true => a.iter().zip(row(0.1)).map(|(a, d)| a + d).collect(),
+            false => row(4.0),
+        };
+        [a, b].map(|z| log_softmax(&z))
+    };
+    let rows: Vec<Vec<f64>> = (0..100_000).flat_map(|k| pair(k % 2 == 0)).collect();
+    let apart = |a: &[f64], b: &[f64]| {
+        let [a, b] = [a, b].map(log_softmax);
+        (a.iter().zip(&b)).fold(0.0f64, |apart, (a, b)| apart.max((a.exp() - b.exp()).abs()))
+    };
+    each(|name, map| {
+        if !map.guarantees().injective_on_log_probabilities {
+            return;
+        }
+        for (dtype, bound) in [(DType::F32, 1e-6), (DType::F64, 1e-9)] {
+            let out = vector(map.forward(tensor_on(&rows, &device(), dtype)));
+            for (pair, out) in rows.chunks(2).zip(out.chunks(8)) {
+                if apart(&pair[0], &pair[1]) > 1e-3 {
+                    let after = apart(&out[..4], &out[4..]);
+                    assert!(after > bound, "{name}, {dtype:?}: {pair:?} to {out:?}");
+                }
+            }
+        }
+    });
+}
+
 /// Increasing on a fine grid that goes beyond the knots, and the integral of its slope.
 #[test]
 fn diagonal_scaling_increases_and_integrates() {
