@@ -90,7 +90,7 @@ fn files_of_other_maps() {
         "{error}"
     );
     assert!(TemperatureScaling::load("no such file", &device()).is_err());
-    // knots that decrease
+    // a knot that was changed
     let knots = vec![vec![(0.0, 0.0), (0.25, 0.5), (1.0, 1.0)]];
     let map = QuantileRecalibration::from_knots(knots, &device()).unwrap();
     map.save(&file.0).unwrap();

@@ -76,25 +76,15 @@ fn files_of_other_maps() {
         "{error}"
     );
     assert!(IsotonicRegression::load(&file.0, &device()).is_err());
-    // the parameters of another map under this one's name
-    let forge = |map: &dyn Recalibration, from: &str, to: &str| {
-        assert_eq!(from.len(), to.len());
-        map.save(&file.0).unwrap();
-        let mut bytes = fs::read(&file.0).unwrap();
-        let at = bytes
-            .windows(from.len())
-            .position(|w| w == from.as_bytes())
-            .unwrap();
-        bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
-        fs::write(&file.0, bytes).unwrap();
-        load_map(&file.0, &device()).unwrap_err().to_string()
-    };
-    let (rows, classes) = overconfident(50, 3, 42);
-    let histogram = HistogramBinningConfig::new()
-        .fit(tensor(&rows), labels(&classes))
-        .unwrap();
-    let error = forge(&histogram, "histogram binning", "matrix calibratio");
-    assert!(error.contains("no kind of map is called"), "{error}");
-    let error = forge(&map, "Platt scaling", "Plate scaling");
-    assert!(error.contains("no kind of map is called"), "{error}");
+    // another name in place of its own
+    let mut bytes = fs::read(&file.0).unwrap();
+    let (from, to) = (b"Platt scaling", b"Plate scaling");
+    let at = bytes.windows(from.len()).position(|w| w == from).unwrap();
+    bytes[at..at + to.len()].copy_from_slice(to);
+    fs::write(&file.0, bytes).unwrap();
+    let error = load_map(&file.0, &device()).unwrap_err().to_string();
+    assert!(
+        error.contains("it was changed after it was saved"),
+        "{error}"
+    );
 }
