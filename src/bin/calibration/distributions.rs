@@ -13,7 +13,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use crate::{
     args::{Apply, Fit, KeepName, LossName},
     finite,
-    fit::Fitted,
+    fit::{Fitted, few},
     input::{Matrix, Result, read_table, say},
     kind::{Kind, Vectors},
     methods::Method,
@@ -87,6 +87,7 @@ where
         log_loss: after.map(|after| [before, after].into()),
         guarantees: map.guarantees(),
         fit: map.report().copied(),
+        parameters: few(map.named_parameters()),
         choice,
     };
     finite::check(&fitted)?;

@@ -10,7 +10,7 @@ use burn_calibration::{
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
     recalibration::{
         AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, Guarantees, Keep,
-        MapKind, Objective, Recalibration,
+        MapKind, NamedParameter, Objective, Recalibration,
     },
     score::{Brier, LogScore},
 };
@@ -46,6 +46,9 @@ pub struct Fitted {
     #[serde(flatten)]
     pub guarantees: Guarantees,
     pub fit: Option<FitReport>,
+    /// The parameters, if they are few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<NamedParameter>,
     /// Why this map, unless it was named.
     pub choice: Option<Choice>,
 }
@@ -96,11 +99,27 @@ fn of_classes(args: &Fit) -> Result<()> {
             ..promises
         },
         fit: map.report().copied(),
+        parameters: few(map.named_parameters()),
         choice,
     };
     finite::check(&fitted)?;
     map.save(&args.output).map_err(|e| e.to_string())?;
     show(&fitted, args.json)
+}
+
+/// Parameters that a line holds.
+const FEW: usize = 6;
+
+/// The parameters, if they are few.
+pub fn few(parameters: Vec<NamedParameter>) -> Vec<NamedParameter> {
+    let count: usize = parameters
+        .iter()
+        .map(|parameter| parameter.values.len())
+        .sum();
+    match count <= FEW {
+        true => parameters,
+        false => vec![],
+    }
 }
 
 type Map = (Box<dyn Recalibration>, Option<Choice>);
@@ -185,6 +204,10 @@ impl fmt::Display for Fitted {
                 f,
                 "log loss:   {before:.6} before, {after:.6} after, on the data of the fit"
             )?;
+        }
+        for NamedParameter { name, values, .. } in &self.parameters {
+            let values: Vec<String> = values.iter().map(|value| format!("{value:.6}")).collect();
+            writeln!(f, "{:11} {}", format!("{name}:"), values.join(", "))?;
         }
         write!(f, "{}", GuaranteeLines(self.guarantees, self.outcomes.0))
     }

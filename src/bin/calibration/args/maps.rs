@@ -8,6 +8,9 @@ use super::{Family, RowsArgs, SourceArgs};
 use crate::methods::Method;
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  calibration fit --predictions held_out.csv --labels labels.csv -o best.map\n  calibration fit --predictions logits.npy --logits --labels y.npy --keep accuracy -o best.map\n  calibration fit --family normal --predictions mean_sd.csv --targets y.csv -o best.map"
+)]
 pub struct Fit {
     /// The map; without it the simplest one within one standard error of the least log loss, by
     /// cross-validation
@@ -48,6 +51,9 @@ pub struct Fit {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  calibration apply best.map --predictions new.csv --to-probabilities -o better.csv\n  calibration apply best.map --family normal --predictions mean_sd.csv -o better.csv"
+)]
 pub struct Apply {
     /// A map that fit saved
     #[arg(value_name = "MAP")]

@@ -7,6 +7,9 @@ use clap::Args;
 use super::{KernelShapeArgs, SourceArgs, kernel::positive};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  calibration summarise --predictions part1.csv --labels labels1.csv -o part1.json"
+)]
 pub struct Summarise {
     /// Predictions of the piece, in the same formats as for evaluate
     #[arg(long, value_name = "FILE")]
@@ -38,6 +41,7 @@ pub struct Summarise {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  calibration merge part1.json part2.json")]
 pub struct Merge {
     /// What summarise or merge saved, in any order
     #[arg(required = true, value_name = "PART.json")]

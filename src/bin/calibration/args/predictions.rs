@@ -10,6 +10,9 @@ use super::{Family, KernelArgs, Lens, SizeArgs, SourceArgs, TargetKernelArgs};
 use crate::limits::REDRAWS;
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  calibration evaluate --predictions probs.csv --labels labels.csv\n  calibration evaluate --predictions all.csv --label-column y --columns p0..p9\n  calibration evaluate --predictions logits.npy --logits --labels y.npy --json\n  calibration evaluate --family normal --predictions mean_sd.csv --targets y.csv"
+)]
 pub struct Evaluate {
     /// Predictions, a row a sample and a column a class, or as the family says: text such as CSV, NPY, NPZ
     /// (FILE.npz:ARRAY) or safetensors (FILE.safetensors:TENSOR), packed by gzip or not; - is standard input
@@ -60,6 +63,9 @@ pub struct Evaluate {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  calibration compare --before probs.csv --after better.csv --labels labels.csv\n  calibration compare --family normal --after-family normal-mixture --before p.csv --after q.csv --targets y.csv"
+)]
 pub struct Compare {
     /// Predictions before, in the same formats as for evaluate
     #[arg(long, value_name = "FILE")]
@@ -101,6 +107,9 @@ pub struct Compare {
 
 #[cfg(feature = "report")]
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  calibration report --predictions probs.csv --labels labels.csv -o report.html\n  calibration report --predictions probs.csv --after better.csv --labels labels.csv -o report.html"
+)]
 pub struct Report {
     /// Predictions, in the same formats as for evaluate
     #[arg(long, value_name = "FILE")]

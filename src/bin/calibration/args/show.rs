@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  calibration show best.map\n  calibration show best.map --export safetensors -o best.safetensors"
+)]
 pub struct Show {
     /// A map that fit saved, or FILE.safetensors with a temperature, or weight and bias
     #[arg(value_name = "MAP")]
