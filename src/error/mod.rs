@@ -44,7 +44,7 @@ pub fn serialize_or_reason<T: Serialize, E: fmt::Display, S: Serializer>(
 }
 
 /// Serializes a number, or `{"error": "infinite"}`, since JSON has no such numbers.
-pub(crate) fn serialize_or_infinite<S: Serializer>(
+pub fn serialize_or_infinite<S: Serializer>(
     number: &f64,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {

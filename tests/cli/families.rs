@@ -156,7 +156,7 @@ fn complaints() {
     );
     assert_eq!(
         complaint("--family normal-mixture --predictions p.csv --targets y.csv"),
-        "p.csv: 2 columns, expected weights, means and standard deviations, three for each component"
+        "p.csv: 2 columns, expected weights, locations and scales, three for each component"
     );
     assert_eq!(
         complaint(&format!("{normal} --lens top-label")),

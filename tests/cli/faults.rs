@@ -13,7 +13,7 @@ use super::{LABELS, ROWS, calibration, complaint, folder, json};
 
 /// The arguments that name logits.
 fn logits(file: &str) -> String {
-    format!("--logits {file} --labels y.csv")
+    format!("--logits --predictions {file} --labels y.csv")
 }
 
 /// Lines of numbers, row after row.
@@ -55,6 +55,7 @@ fn has_numbers(folder: &Path, arguments: &str) {
     assert!(found.is_none(), "{arguments}: {text}");
 }
 
+#[cfg(feature = "report")]
 #[test]
 fn any_finite_number_is_taken_or_refused() {
     let folder = folder("finite");

@@ -38,13 +38,13 @@ const COMMANDS: &[&str] = &[
     "evaluate --family samples --predictions @z --targets @t --replicates 19",
     "compare --before @p --after @p --labels @y --redraws 19",
     "compare --before @z --after @z --labels @y --logits --redraws 19 --json",
-    "fit --logits @z --labels @y -o out.map --method temperature",
-    "fit --logits @p --probabilities --labels @y -o out.map --method isotonic --json",
-    "fit --logits @z --labels @y -o out.map --method vector",
-    "fit --logits @z --labels @y -o out.map --method platt",
-    "apply @map --logits @z -o out.csv",
-    "apply @map --logits @z -o out.npy --to-probabilities",
-    "apply @map --logits @p --probabilities -o out.csv --to-probabilities",
+    "fit --predictions @z --logits --labels @y -o out.map --method temperature",
+    "fit --predictions @p --labels @y -o out.map --method isotonic --json",
+    "fit --predictions @z --logits --labels @y -o out.map --method vector",
+    "fit --predictions @z --logits --labels @y -o out.map --method platt",
+    "apply @map --predictions @z --logits -o out.csv",
+    "apply @map --predictions @z --logits -o out.npy --to-probabilities",
+    "apply @map --predictions @p -o out.csv --to-probabilities",
     "show @map",
     "show @map --json",
     "show @map --export safetensors -o out.safetensors",
@@ -411,7 +411,8 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
         "order-invariant",
         "spline",
     ] {
-        let fit = format!("fit --logits z.csv --labels y.csv --method {method} -o made");
+        let fit =
+            format!("fit --logits --predictions z.csv --labels y.csv --method {method} -o made");
         made(&fit, made_map.clone(), format!("map.{method}"));
     }
     let exported = folder.join("map.safetensors");
@@ -420,7 +421,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
         folder.join("part.foreign"),
         "part.foreign".into(),
     );
-    let fit = "fit --logits z.csv --labels y.csv --method vector -o made";
+    let fit = "fit --logits --predictions z.csv --labels y.csv --method vector -o made";
     made(fit, made_map, "map.vector".into());
     made(
         "show made --export safetensors -o map.safetensors",

@@ -14,7 +14,7 @@ const LOGITS: &str = "3,0,1\n0,2,1\n1,0,4\n5,1,0\n0,1,0\n2,0,1\n0,3,1\n1,2,2\n";
 const LABELS: &str = "0\n1\n2\n0\n2\n1\n1\n2\n";
 
 /// The arguments that name logits.
-const FILES: &str = "--logits z.csv";
+const FILES: &str = "--logits --predictions z.csv";
 
 fn fitted(test: &str, method: &str) -> std::path::PathBuf {
     let folder = folder(test);

@@ -5,7 +5,7 @@ use std::fmt;
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::{Categorical, Predictive},
-    error,
+    error::{self, serialize_or_infinite},
     estimator::{Accuracy, Estimator, Event, Skce},
     hypothesis::OmnibusOutcome,
     names::{self, Name},
@@ -50,10 +50,16 @@ struct Paired {
     before: f64,
     after: f64,
     difference: f64,
+    #[serde(serialize_with = "serialize_or_infinite")]
     standard_error: f64,
-    interval: (f64, f64),
+    interval: (End, End),
     p_value: f64,
 }
+
+/// An end of an interval, which may be infinite.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct End(#[serde(serialize_with = "serialize_or_infinite")] f64);
 
 /// An estimate whose bias leaves no interval of its difference.
 #[derive(Serialize)]
@@ -85,12 +91,13 @@ fn change(
     gain: error::Result<[MeanEstimate; 3]>,
 ) -> (Name, Known<Paired>) {
     let paired = |[before, after, difference]: [MeanEstimate; 3]| {
+        let (low, high) = difference.confidence_interval(args.sizes.level)?;
         Ok(Paired {
             before: before.estimate,
             after: after.estimate,
             difference: difference.estimate,
             standard_error: difference.standard_error,
-            interval: difference.confidence_interval(args.sizes.level)?,
+            interval: (End(low), End(high)),
             p_value: difference.p_value(),
         })
     };
@@ -270,7 +277,7 @@ impl fmt::Display for Paired {
             before,
             after,
             difference,
-            interval: (low, high),
+            interval: (End(low), End(high)),
             ..
         } = self;
         let interval = format!("[{low:.4e}, {high:.4e}]");
