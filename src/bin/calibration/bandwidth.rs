@@ -61,6 +61,7 @@ pub fn fixed<P: Omnibus + Geometry>(
         }
         _ => kernel.with_bandwidth_of_predictions(predictions),
     };
+    let fixed = fixed.and_then(|kernel| kernel.validate().map(|()| kernel));
     fixed.map_err(|e| e.to_string())
 }
 

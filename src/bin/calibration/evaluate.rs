@@ -10,7 +10,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use crate::{
     answer::{Answer, Size, Sizing, check_level, omnibus},
     args::{Evaluate, Lens, SizeArgs},
-    columns, given,
+    columns, finite, given,
     input::Result,
     kind::{Data, Estimate, Kind, Test, with_family},
     limits::{BLOCK, QUADRATIC_LIMIT, most_redraws},
@@ -102,7 +102,7 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
             let outcome = build.evaluate(predictions, targets, &mut rng);
             (test.name.clone(), Known::of(outcome))
         };
-        aspects.push(Aspect {
+        let aspect = Aspect {
             class: view.class,
             kernel: KernelWords::from(&on_predictions),
             on_targets: P::on_targets(&kernel),
@@ -113,7 +113,9 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
             },
             estimates: Named(estimates),
             tests: Named(tests.iter().map(test).collect()),
-        });
+        };
+        finite::check(&aspect)?;
+        aspects.push(aspect);
     }
     drop(progress);
 

@@ -289,6 +289,7 @@ where
             }
             LengthScale::Median => target.with_median_of(&view.targets),
         };
+        target.validate().map_err(|e| e.to_string())?;
         Ok(TensorKernel::new(kernel, target))
     }
 
