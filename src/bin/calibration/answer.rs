@@ -116,6 +116,13 @@ impl fmt::Display for Answer {
         let Ok(outcome) = &self.omnibus.0 else {
             return Ok(());
         };
+        if outcome.p_value <= 0.05 {
+            writeln!(
+                f,
+                "\nnext: `calibration fit` learns a map from predictions that were held out, `calibration apply` \
+                 mends others"
+            )?;
+        }
         writeln!(
             f,
             "\naspects of the omnibus test, {} redraws",

@@ -30,6 +30,7 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
     let predictions = sets.into_iter().next().expect("one set for one file");
     let (n, outcomes) = (predictions.len(), predictions.outcomes());
     let most = most_redraws("--replicates", args.replicates, outcomes.1)?;
+    let summary = predictions.summary(&targets);
     let views = predictions.views(targets, args.lens)?;
     let tests = chosen::<P>(args)?;
     let columns = match &args.given {
@@ -122,6 +123,7 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
     let evaluation = Evaluation {
         n,
         outcomes,
+        summary,
         family: args.family,
         lens: args.lens,
         adjusted: match args.lens {

@@ -14,6 +14,7 @@ use burn_calibration::{
     names::Name,
 };
 use rand::rngs::StdRng;
+use serde::Serialize;
 
 use crate::{
     answer::{Size, Sizing},
@@ -114,6 +115,11 @@ pub trait Kind: Omnibus + Geometry + 'static {
     /// The name and the number of what is predicted.
     fn outcomes(&self) -> (&'static str, usize);
 
+    /// The accuracy and the mean confidence, of classes.
+    fn summary(&self, _targets: &Self::Targets) -> Option<Summary> {
+        None
+    }
+
     /// The estimates besides those of all kinds.
     fn estimates() -> Vec<Estimate<Self>>;
 
@@ -133,6 +139,13 @@ pub trait Kind: Omnibus + Geometry + 'static {
     {
         builder
     }
+}
+
+/// How often the most likely classes are right, and how often they say they are.
+#[derive(Serialize)]
+pub struct Summary {
+    pub accuracy: f64,
+    pub mean_confidence: f64,
 }
 
 /// The input of an estimate.

@@ -11,7 +11,7 @@ use burn_calibration::{
         Normal, Samples,
     },
     error,
-    estimator::{Event, Skce, Tce},
+    estimator::{Accuracy, Estimator, Event, Skce, Tce},
     hypothesis::{CalibrationTest, ExactTest, GivenTest, OmnibusOutcome},
     kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
     names::{self, Name},
@@ -25,7 +25,7 @@ use crate::{
     args::{Evaluate, LengthScale, Lens, SourceArgs, TargetKernelName},
     bandwidth::{fixed, some},
     input::Result,
-    kind::{Estimate, Kind, LogScoreOf, Test, Vectors, View},
+    kind::{Estimate, Kind, LogScoreOf, Summary, Test, Vectors, View},
     labels::read_labels,
     limits::QUADRATIC_LIMIT,
     quantities::{estimates_of_classes, estimates_of_vectors, tests_of_classes, tests_of_vectors},
@@ -106,6 +106,14 @@ impl Kind for Categorical {
 
     fn outcomes(&self) -> (&'static str, usize) {
         ("classes", self.classes())
+    }
+
+    fn summary(&self, labels: &Tensor<1, Int>) -> Option<Summary> {
+        let confidence = self.probabilities().max_dim(1).mean();
+        Some(Summary {
+            accuracy: Accuracy.estimate(self, labels).ok()?,
+            mean_confidence: confidence.into_scalar::<f64>(),
+        })
     }
 
     fn estimates() -> Vec<Estimate<Self>> {

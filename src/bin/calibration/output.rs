@@ -10,6 +10,7 @@ use crate::{
     answer::Answer,
     args::{Family, Lens},
     given::GivenAnswer,
+    kind::Summary,
     limits::QUADRATIC_LIMIT,
     words::{KernelWords, Known, Named, Number, TargetWords, key, p_value, probability},
 };
@@ -18,6 +19,7 @@ pub struct Evaluation {
     pub n: usize,
     /// The name and the number of what is predicted.
     pub outcomes: (&'static str, usize),
+    pub summary: Option<Summary>,
     pub family: Family,
     pub lens: Lens,
     /// A single aspect, or one for each class.
@@ -64,6 +66,10 @@ impl Serialize for Evaluation {
             "family": key(self.family),
             "lens": key(self.lens),
         });
+        if let Some(summary) = &self.summary {
+            object["accuracy"] = json!(summary.accuracy);
+            object["mean_confidence"] = json!(summary.mean_confidence);
+        }
         match self.lens {
             Lens::ClassWise => {
                 for members in &mut aspects {
@@ -101,6 +107,10 @@ impl fmt::Display for Evaluation {
                 "{n} predictions of the family {}, targets of dimension {outcomes}",
                 key(family)
             )?,
+        }
+        if let Some(summary) = &self.summary {
+            let [right, sure] = [summary.accuracy, summary.mean_confidence].map(|p| 100.0 * p);
+            writeln!(f, "accuracy {right:.1} %, mean confidence {sure:.1} %")?;
         }
         for aspect in &self.aspects {
             write!(f, "{aspect}")?;
