@@ -104,7 +104,12 @@ fn rows_are_divided_by_their_sum() {
             &format!("evaluate --predictions {name} --labels y.csv {rest}"),
         )
     };
-    assert_eq!(of("p.csv", "--normalise"), of("q.csv", "--normalise"));
+    let [divided, expected] = [of("p.csv", "--normalise"), of("q.csv", "")];
+    for key in ["brier", "log", "skce_unbiased"] {
+        let [divided, expected] =
+            [&divided, &expected].map(|object| object["estimates"][key].as_f64().unwrap());
+        assert_relative_eq!(divided, expected, max_relative = 1e-12);
+    }
     fs::write(folder.join("p.csv"), "0,0,0\n".repeat(4)).unwrap();
     assert_eq!(
         complaint(

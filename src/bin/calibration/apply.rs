@@ -12,7 +12,7 @@ use crate::{
     input::{Matrix, Result},
     methods::takes_zeros,
     rows::{logits, read_rows},
-    source::device,
+    source::{Where, device},
     writer::{Format, write_matrix},
 };
 
@@ -26,7 +26,8 @@ pub fn run(args: &Apply) -> Result<()> {
         _ => return Err(distributions::UNKNOWN.into()),
     }
     let map = load_map(&args.map, &device).map_err(|e| e.to_string())?;
-    let predictions = read_rows(&args.predictions, &args.rows, (true, true), &device)?.predictions;
+    let predictions =
+        read_rows(&args.predictions, &args.rows, Where::NotNeeded, &device)?.predictions;
     let columns = predictions.classes();
     if let Some(classes) = map.width()
         && classes != columns

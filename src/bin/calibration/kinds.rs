@@ -30,7 +30,7 @@ use crate::{
     limits::QUADRATIC_LIMIT,
     quantities::{estimates_of_classes, estimates_of_vectors, tests_of_classes, tests_of_vectors},
     rows::{check_sizes, read_rows},
-    source::device,
+    source::{Where, device, places},
     targets::{Numbers, read_vectors},
     words::TargetWords,
 };
@@ -40,15 +40,9 @@ impl Kind for Categorical {
 
     fn read(paths: &[&Path], args: &SourceArgs) -> Result<(Vec<Self>, Tensor<1, Int>)> {
         let device = device(args.rows.device)?;
-        let has_own_labels = args.labels.labels.is_none();
-        let read = |(i, path): (usize, &&Path)| {
-            read_rows(path, &args.rows, (has_own_labels, i == 0), &device)
-        };
-        let rows = paths
-            .iter()
-            .enumerate()
-            .map(read)
-            .collect::<Result<Vec<_>>>()?;
+        let read = |(path, place): (&&Path, Where)| read_rows(path, &args.rows, place, &device);
+        let rows = paths.iter().zip(places(&args.labels)).map(read);
+        let rows = rows.collect::<Result<Vec<_>>>()?;
         let labels = read_labels(args, (paths[0], &rows[0]), &device)?;
         let sets: Vec<Self> = rows.into_iter().map(|rows| rows.predictions).collect();
         for (path, set) in paths.iter().zip(&sets).skip(1) {

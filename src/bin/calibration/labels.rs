@@ -7,7 +7,7 @@ use burn_calibration::distribution::Predictive;
 
 use crate::{
     args::{LabelsArgs, SourceArgs, YesNo},
-    input::{Cells, Lines, Options, Result, WhichLabel, clipped, read_table},
+    input::{Cells, Options, Result, WhichLabel, clipped, read_table},
     rows::Rows,
     source::no_labels,
 };
@@ -59,8 +59,8 @@ pub fn read_labels(
             labels
         }
         (None, Some((cells, lines))) => {
-            let labels = classes.parse(cells, lines);
-            labels.map_err(|reason| format!("{}: {reason}", path.display()))?
+            let wrong = |e: String| format!("{}: {}", path.display(), lines.add_to(&e));
+            classes.parse(cells).map_err(wrong)?
         }
         (None, None) => return Err(no_labels(path)),
     };
@@ -96,7 +96,7 @@ fn of_file(
         .expect("the last column or one by name");
     let others = &table.numbers;
     if others.columns == 0 {
-        let labels = classes.parse(cells, &table.lines).map_err(wrong)?;
+        let labels = classes.parse(cells).map_err(wrong)?;
         return Ok((labels, table.has_header));
     }
     // a column for each class, all 0 but one
@@ -174,11 +174,10 @@ impl<'a> Classes<'a> {
         }
     }
 
-    fn parse(&self, cells: &Cells, lines: &Lines) -> Result<Vec<i64>> {
+    fn parse(&self, cells: &Cells) -> Result<Vec<i64>> {
         let label = |(row, cell): (usize, &str)| {
             let class = self.class(cell);
             class.map_err(|expected| {
-                let row = lines.name(row);
                 let advice = match self.run_from_1(cells) {
                     true => {
                         "; labels run from 1 to the number of classes: did you mean --one-based?"
@@ -186,7 +185,7 @@ impl<'a> Classes<'a> {
                     false => "",
                 };
                 format!(
-                    "{row}: the label is {}, expected {expected}{advice}",
+                    "row {row}: the label is {}, expected {expected}{advice}",
                     clipped(cell)
                 )
             })

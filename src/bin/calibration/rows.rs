@@ -8,7 +8,7 @@ use burn_calibration::distribution::{Categorical, Predictive};
 use crate::{
     args::RowsArgs,
     input::{Cells, Lines, Matrix, Options, Resolution, Result, Table, read_table, say},
-    source::{options, tensor},
+    source::{Where, no_labels, options, tensor},
 };
 
 /// Sums of rows that nobody takes for those of logits are as near to 1.
@@ -26,16 +26,11 @@ pub struct Rows {
     pub labels: Option<(Cells, Lines)>,
 }
 
-/// Reads the predictions of a file, and its own labels, if they are in no other.
-pub fn read_rows(
-    path: &Path,
-    args: &RowsArgs,
-    (has_own_labels, is_first): (bool, bool),
-    device: &Device,
-) -> Result<Rows> {
+/// Reads the predictions of a file, and its labels if they are there.
+pub fn read_rows(path: &Path, args: &RowsArgs, place: Where, device: &Device) -> Result<Rows> {
     let options = Options {
         index: Some(if args.positive { 1 } else { 2 }),
-        ..options(args, has_own_labels, is_first)
+        ..options(args, place)
     };
     let table = read_table(path, &options)?;
     let Table {
@@ -47,6 +42,9 @@ pub fn read_rows(
         is_confidence,
         ..
     } = table;
+    if place == Where::Here && labels.is_none() {
+        return Err(no_labels(path));
+    }
     let wrong = |reason: String| format!("{}: {}", path.display(), lines.add_to(&reason));
     let is_binary = args.positive || is_confidence;
     match (is_binary, numbers.columns) {

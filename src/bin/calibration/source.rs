@@ -6,29 +6,52 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 use clap::ValueEnum;
 
 use crate::{
-    args::{DeviceName, RowsArgs, YesNo},
+    args::{DeviceName, LabelsArgs, RowsArgs, YesNo},
     input::{Matrix, Options, Result, WhichLabel},
 };
 
-/// What the arguments say of a file of predictions; with its own labels, if they are in no other file, of
-/// which those of the first count.
-pub fn options(args: &RowsArgs, has_own_labels: bool, is_first: bool) -> Options<'_> {
-    let label = args.label_column.as_deref().filter(|_| has_own_labels);
+/// Where the labels of a file of predictions are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Where {
+    /// In a file of their own.
+    Elsewhere,
+    /// In the same file.
+    Here,
+    /// In the first of several files of predictions, and perhaps in this one as well.
+    InTheFirst,
+    /// They are not needed, and left out where they are.
+    NotNeeded,
+}
+
+/// What the arguments say of a file of predictions.
+pub fn options(args: &RowsArgs, labels: Where) -> Options<'_> {
+    let name = args.label_column.as_deref();
+    let label = match (labels, name) {
+        (Where::Elsewhere, _) | (_, None) => WhichLabel::None,
+        (Where::InTheFirst, Some(name)) => WhichLabel::IfThere(name),
+        (_, Some(name)) => WhichLabel::Named(name),
+    };
+    let is_known = labels == Where::Elsewhere || name.is_some() || args.positive;
     Options {
         header: args.header.map(|header| header == YesNo::Yes),
         columns: args.columns.as_deref(),
-        label: match label {
-            None => WhichLabel::None,
-            Some(name) if is_first => WhichLabel::Named(name),
-            Some(name) => WhichLabel::IfThere(name),
-        },
+        label,
         index: None,
         confidence: match args.confidence_correctness {
             true => Some(true),
-            false => Some(false).filter(|_| !has_own_labels || label.is_some() || args.positive),
+            false => is_known.then_some(false),
         },
         words: &[],
     }
+}
+
+/// Where the labels of each file of predictions are.
+pub fn places(args: &LabelsArgs) -> impl Iterator<Item = Where> {
+    let places = match args.labels {
+        Some(_) => [Where::Elsewhere; 2],
+        None => [Where::Here, Where::InTheFirst],
+    };
+    places.into_iter().chain(std::iter::repeat(places[1]))
 }
 
 /// Numbers on a device.

@@ -7,7 +7,7 @@ use burn::tensor::{Device, Tensor};
 use crate::{
     args::{SourceArgs, YesNo},
     input::{Cells, Lines, Matrix, Options, Result, read_table},
-    source::{no_labels, options, tensor},
+    source::{Where, no_labels, options, places, tensor},
 };
 
 /// The numbers of a file.
@@ -34,13 +34,13 @@ pub fn read_vectors(
     let on_device = |matrix: Matrix| tensor(matrix, args.rows.device, device);
     let mut sets = Vec::new();
     let mut own = None;
-    for (i, path) in paths.iter().enumerate() {
+    for (path, place) in paths.iter().zip(places(&args.labels)) {
         let options = Options {
             confidence: Some(false),
-            ..options(&args.rows, file.is_none(), i == 0)
+            ..options(&args.rows, place)
         };
         let mut table = read_table(path, &options)?;
-        if let Some(cells) = table.labels.take().filter(|_| i == 0) {
+        if let Some(cells) = table.labels.take().filter(|_| place == Where::Here) {
             let values = targets(&cells, &table.lines);
             let values = values.map_err(|reason| format!("{}: {reason}", path.display()))?;
             own = Some(Numbers {

@@ -57,7 +57,9 @@ impl Resolution {
         let rounding = match *self {
             Self::Text { decimals, digits } => {
                 let unit = |p: f64| {
-                    let last = p.log10().floor() as i32 - digits.min(MANY) + 1;
+                    // 0 has no digits
+                    let magnitude = p.abs().max(f64::MIN_POSITIVE).log10().floor() as i32;
+                    let last = magnitude - digits.min(MANY) + 1;
                     10f64.powi((-decimals.min(MANY)).max(last))
                 };
                 0.5 * row.iter().map(|&p| unit(p)).sum::<f64>()
