@@ -74,6 +74,13 @@ fn any_finite_number_is_taken_or_refused() {
         );
         has_numbers(&folder, &format!("evaluate {files}"));
     }
+    write(&folder, "far.csv", 1, noise(80).skip(40).map(|y| 1e155 * y));
+    let far = "evaluate --family normal --predictions normal.csv --targets far.csv";
+    let far = complaint(&folder, far);
+    assert!(
+        far.starts_with("the length scale of the target kernel is"),
+        "{far}"
+    );
     let files = "--family normal --predictions normal.csv --targets t.csv";
     for option in [
         "--length-scale 1e-160",
@@ -169,7 +176,7 @@ fn a_flipped_bit_is_an_error() {
     data(&folder);
     for command in [
         format!("fit {} --method vector -o saved", logits("z.csv")),
-        format!("summarise --logits --predictions z.csv --labels y.csv -o saved"),
+        "summarise --logits --predictions z.csv --labels y.csv -o saved".to_owned(),
     ] {
         assert!(calibration(&folder, &command).status.success());
         let load = if command.starts_with("fit") {
@@ -230,7 +237,7 @@ fn limits_are_stated() {
             "2 to 20000",
         ),
         (
-            format!("compare --before p.csv --after p.csv --labels y.csv --redraws 4294967295"),
+            "compare --before p.csv --after p.csv --labels y.csv --redraws 4294967295".to_owned(),
             "100000",
         ),
     ] {
