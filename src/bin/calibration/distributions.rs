@@ -17,7 +17,7 @@ use crate::{
     input::{Matrix, Result, read_table, say},
     kind::{Kind, Vectors},
     methods::Method,
-    source::{options, tensor},
+    source::{Where, options, tensor},
     words::{key, show},
     writer::{Format, write_matrix},
 };
@@ -105,7 +105,7 @@ where
     }
     let wrong = |reason: String| format!("{}: {reason}", args.predictions.display());
     let map = DistributionMap::load(&args.map, device).map_err(|e| e.to_string())?;
-    let table = read_table(&args.predictions, &options(&args.rows, false, true))?;
+    let table = read_table(&args.predictions, &options(&args.rows, Where::NotNeeded))?;
     let rows = tensor(table.numbers, args.rows.device, device);
     let dimensions = rows.dims()[1] / 2;
     if let Some(expected) = map.width().filter(|width| *width != dimensions) {
