@@ -86,7 +86,8 @@ impl DistributionMethod {
                 QuantileRecalibrationConfig::new().fit(predictions, targets)?,
             ),
             Self::Local => {
-                DistributionMap::Local(LocalRecalibrationConfig::new().fit(predictions, targets)?)
+                let map = LocalRecalibrationConfig::new().fit(predictions, targets)?;
+                DistributionMap::Local(Box::new(map))
             }
         })
     }
@@ -123,12 +124,13 @@ pub enum DistributionMap {
     /// Maps the levels of each coordinate.
     Quantile(QuantileRecalibration),
     /// Takes the errors on predictions like each.
-    Local(LocalRecalibration),
+    Local(Box<LocalRecalibration>),
 }
 
 /// Recalibrated normal or Laplace predictions.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant)] // one value holds all predictions
 pub enum Recalibrated<P> {
     /// Of the same family.
     Family(P),
@@ -218,6 +220,9 @@ impl DistributionMap {
             ($($variant:ident: $form:ty),*) => {
                 match kind.as_str() {
                     $(<$form as Form>::KIND => restore(parts).map(Self::$variant).map_err(reject),)*
+                    <local::Residuals as Form>::KIND => {
+                        restore(parts).map(|map| Self::Local(Box::new(map))).map_err(reject)
+                    }
                     _ => Err(failure(path, format!("a {kind} takes logits, expected a map of distributions"))),
                 }
             };
@@ -226,8 +231,7 @@ impl DistributionMap {
             Temperature: temperature::Temperature,
             Variance: variance::Factors,
             LocationScale: location_scale::LocationScales,
-            Quantile: quantile::Quantiles,
-            Local: local::Residuals
+            Quantile: quantile::Quantiles
         )
     }
 }
