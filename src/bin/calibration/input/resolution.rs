@@ -58,7 +58,8 @@ impl Resolution {
             Self::Text { decimals, digits } => {
                 let unit = |p: f64| {
                     // 0 has no digits
-                    let magnitude = p.abs().max(f64::MIN_POSITIVE).log10().floor() as i32;
+                    let magnitude =
+                        p.abs().clamp(f64::MIN_POSITIVE, f64::MAX).log10().floor() as i32;
                     let last = magnitude - digits.min(MANY) + 1;
                     10f64.powi((-decimals.min(MANY)).max(last))
                 };

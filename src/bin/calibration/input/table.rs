@@ -52,7 +52,7 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
 #[derive(Debug, PartialEq)]
 enum Header {
     None,
-    /// Its names, and whether it is plain.
+    /// Its names, and whether it is plain or said to be one.
     Names(Vec<String>, bool),
     /// Names of all columns but the first, which holds those of rows.
     Shorter(Vec<String>),
@@ -83,7 +83,7 @@ impl Header {
             return Self::Names(names(), true);
         }
         if options.header == Some(true) || second.is_some_and(|second| counts(first, second)) {
-            return Self::Names(names(), false);
+            return Self::Names(names(), options.header == Some(true));
         }
         Self::None
     }
