@@ -19,7 +19,7 @@ pub const LONGEST_HEADER: usize = 1 << 16;
 /// Bytes of what has to be in memory as a whole: safetensors, and an archive from a pipe.
 pub const MOST_WHOLE: u64 = 4 << 30;
 /// Bytes that anything may unpack to.
-const FREE: u64 = 256 << 20;
+const FREE: u64 = 64 << 20;
 /// Bytes that more than that may unpack to, for each byte that is packed.
 const RATIO: u64 = 200;
 
