@@ -56,7 +56,7 @@ macro_rules! pass {
     )*};
 }
 
-impl<'a> Serializer for &'a mut Search {
+impl Serializer for &mut Search {
     type Ok = ();
     type Error = NotFinite;
     type SerializeSeq = Self;
