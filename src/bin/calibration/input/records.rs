@@ -261,11 +261,7 @@ impl Delimiter {
         }
         let is_number = |word: &&str| word.parse::<f64>().is_ok();
         let words: Vec<&str> = outside.split_whitespace().collect();
-        let numbers = words
-            .iter()
-            .copied()
-            .filter(|word| is_number(&word))
-            .count();
+        let numbers = words.iter().copied().filter(|word| is_number(word)).count();
         let quoted = line.matches('"').count() / 2;
         // a name may stand at the end, or at the beginning in quotes
         match words.len() + quoted > 1
