@@ -297,11 +297,11 @@ fn nothing_is_left_of_what_was_ended() {
     let file = logits("large.csv").replace(" --labels y.csv", "");
     let mut ended = 0;
     for (signal, milliseconds) in [
-        ("INT", 300),
-        ("TERM", 500),
-        ("KILL", 700),
-        ("TERM", 900),
-        ("INT", 1200),
+        ("INT", 10),
+        ("TERM", 100),
+        ("KILL", 200),
+        ("TERM", 400),
+        ("INT", 800),
     ] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_calibration"))
             .args(format!("apply t.map {file} -o out.csv").split_whitespace())

@@ -30,11 +30,11 @@ fn says_for_whom() {
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert!(
-        lines[3].starts_with("The model is not calibrated given sex, age: p ≤ 0.0")
-            && lines[3].ends_with("adjusted for 8 tests."),
+        lines[4].starts_with("The model is not calibrated given sex, age: p ≤ 0.0")
+            && lines[4].ends_with("adjusted for 8 tests."),
         "{text}"
     );
-    let [women, men] = [lines[4], lines[5]].map(str::trim);
+    let [women, men] = [lines[5], lines[6]].map(str::trim);
     assert!(
         women.starts_with("sex = Female: overconfident by 50.0 points"),
         "{text}"
