@@ -1,6 +1,9 @@
 //! `calibration fit`, `apply` and `show` of `--family normal` and `laplace`.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use crate::{calibration, complaint, folder, json};
 
@@ -22,7 +25,7 @@ fn written(test: &str) -> PathBuf {
     folder
 }
 
-fn done(folder: &PathBuf, arguments: &str) -> String {
+fn done(folder: &Path, arguments: &str) -> String {
     let output = calibration(folder, arguments);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{errors}");

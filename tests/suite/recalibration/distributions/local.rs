@@ -37,10 +37,10 @@ fn local_errors_are_removed() {
     let truth = Normal::new(of(0), of(1));
     let y = truth.sample(&mut rng);
     let half = |p: &Normal, first: usize| {
-        let rows = |x: Tensor<2>| x.slice([first * n..(first + 1) * n]);
+        let rows = |x: Tensor<2>| x.slice_dim(0, first * n..(first + 1) * n);
         Normal::new(rows(p.mean()), rows(p.standard_deviation()))
     };
-    let targets = |first: usize| y.clone().slice([first * n..(first + 1) * n]);
+    let targets = |first: usize| y.clone().slice_dim(0, first * n..(first + 1) * n);
     let map = fit(half(&wrong, 0), targets(0));
     let score = |log_density: Tensor<1>| -scalar(log_density.mean());
     let best = score(half(&truth, 1).log_density(&targets(1)));
