@@ -95,7 +95,7 @@ fn bad_parameters() {
     );
     assert_eq!(
         message(KdeTce::default().with_bandwidth(1e-10).estimate(&p, &y)),
-        "the bandwidth of the kernel density is 0.0000000001, expected at least 1e-9"
+        "the bandwidth of the kernel density is 1e-10, expected at least 1e-9"
     );
     let outside = KolmogorovSmirnov::new(Event::Class(2)).estimate(&p, &y);
     assert_eq!(

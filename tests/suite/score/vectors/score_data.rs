@@ -136,7 +136,7 @@ fn bad_data() {
     let draws = samples(&[vec![vec![0.0], vec![1.0]], vec![vec![2.0], vec![2.0]]]);
     assert_eq!(
         message(DawidSebastiani.mean(&draws, &column(&[0.0, 3.0]))),
-        "row 1: the Dawid–Sebastiani score of the target 3 is NaN, expected a finite number"
+        "row 1: the Dawid–Sebastiani score of the target 3 is not a number, expected a finite number"
     );
     let single = samples(&[vec![vec![0.0]], vec![vec![2.0]]]);
     assert_eq!(
