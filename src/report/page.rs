@@ -1,6 +1,6 @@
 //! The parts that all pages share.
 
-use super::number::{decimals, whole};
+use super::number::{decimals, significant, whole};
 use super::{drawn::Drawn, svg::escaped};
 use crate::kernel::{Bandwidth, Kernel};
 
@@ -61,7 +61,8 @@ pub(super) fn profile(kernel: &Kernel) -> String {
 
 pub(super) fn bandwidth(kernel: &Kernel) -> String {
     match kernel.bandwidth {
-        Bandwidth::Fixed(value) => decimals(value, 6),
+        Bandwidth::Fixed(value) if (1e-3..1e6).contains(&value) => decimals(value, 6),
+        Bandwidth::Fixed(value) => significant(value),
         _ => "the median".into(),
     }
 }
