@@ -272,7 +272,10 @@ fn check(folder: &Path, arguments: &[String]) -> Result<usize, String> {
 }
 
 fn not_a_number(text: &str) -> Result<(), String> {
-    let text = text.replace("is inf, expected", ""); // the reason why there is no number
+    // the reason why there is no number
+    let text = text
+        .replace("is inf, expected", "")
+        .replace("is NaN, expected", "");
     let mut words = text.split(|c: char| !c.is_alphanumeric());
     match words.find(|word| ["NaN", "nan", "inf"].contains(word)) {
         Some(word) => Err(format!(
