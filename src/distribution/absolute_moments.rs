@@ -31,7 +31,7 @@ pub trait AbsoluteMoments: Marginals {
     }
 }
 
-/// Of `N(δ, σ²)`: `E|X| = δ(2Φ(δ/σ) − 1) + 2σφ(δ/σ)`.
+/// The moments of `N(δ, σ²)`: `E|X| = δ(2Φ(δ/σ) − 1) + 2σφ(δ/σ)`.
 impl AbsoluteMoments for Normal {
     fn absolute_error(&self, targets: &Tensor<2>) -> Tensor<2> {
         assert_targets(targets, self.mean().dims());
@@ -159,7 +159,7 @@ fn over_pairs<C: Component + AbsoluteMoments>(
     Mixture::new(v * w, x).weighted_sum(differences)
 }
 
-/// Of the empirical distributions.
+/// The moments of the empirical distributions.
 impl AbsoluteMoments for Samples {
     fn absolute_error(&self, targets: &Tensor<2>) -> Tensor<2> {
         let [n, _, d] = self.draws().dims();

@@ -26,7 +26,7 @@ impl Categorical {
         Ok(self.top_label_unchecked(labels))
     }
 
-    /// As [`top_label`](Self::top_label), for training: differentiable, and nothing is read back.
+    /// Does what [`top_label`](Self::top_label) does, for training: differentiable, and nothing is read back.
     pub(crate) fn top_label_unchecked(&self, labels: &Tensor<1, Int>) -> (Self, Tensor<1, Int>) {
         let (confidence, class) = self.probabilities().max_dim_with_indices(1); // [n, 1] each
         let class = class.reshape([self.len()]).cast(labels.dtype());
@@ -55,7 +55,8 @@ impl Categorical {
         Ok(self.class_wise_unchecked(class, labels))
     }
 
-    /// As [`class_wise`](Self::class_wise), for training: differentiable, and nothing is read back.
+    /// Does what [`class_wise`](Self::class_wise) does, for training: differentiable, and nothing is read
+    /// back.
     pub(crate) fn class_wise_unchecked(
         &self,
         class: usize,
@@ -102,7 +103,7 @@ impl Categorical {
         Ok((Self::valid(rows), ranks))
     }
 
-    /// As [`top_k`](Self::top_k), for training: differentiable, and nothing is read back.
+    /// Does what [`top_k`](Self::top_k) does, for training: differentiable, and nothing is read back.
     ///
     /// Cost: `n·m·k` operations.
     pub(crate) fn top_k_unchecked(

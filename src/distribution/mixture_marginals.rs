@@ -111,7 +111,7 @@ impl HostMarginals for HostMixture {
         Some((0..self.weights.len() / k * d).map(sum).collect())
     }
 
-    /// By bisection between the quantiles of the components.
+    /// Finds the quantile by bisection between those of the components.
     fn quantile(&self, at: usize, level: f64) -> f64 {
         let bounds = self
             .components_of(at)

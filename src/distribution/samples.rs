@@ -172,7 +172,7 @@ impl Geometry for Samples {
         }
     }
 
-    /// For `d = 1` the sorted samples over `√S`, whose Euclidean distance is the 2-Wasserstein
+    /// Sorts the samples of `d = 1` and divides them by `√S`: their Euclidean distance is the 2-Wasserstein
     /// distance between as many samples.
     fn coordinates(&self) -> Option<Tensor<2>> {
         let [n, s, d] = self.draws.dims();

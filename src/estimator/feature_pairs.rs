@@ -42,7 +42,7 @@ impl<P: Geometry> FeaturePairs<P> {
         })
     }
 
-    /// As [`PairMatrix::tile`](super::PairMatrix::tile); the bandwidth must be fixed.
+    /// Does what [`PairMatrix::tile`](super::PairMatrix::tile) does; the bandwidth must be fixed.
     pub fn tile(&self, rows: Range<usize>, columns: Range<usize>) -> Tensor<2> {
         let ranges = [rows, columns];
         let gram = match &self.points {
@@ -67,7 +67,7 @@ impl<P: Geometry> FeaturePairs<P> {
         pair::diagonal(self.residuals.clone().unsqueeze()).reshape([n])
     }
 
-    /// As [`PairMatrix::within_blocks`](super::PairMatrix::within_blocks).
+    /// Does what [`PairMatrix::within_blocks`](super::PairMatrix::within_blocks) does.
     pub fn within_blocks(&self, blocks: Range<usize>, size: usize) -> Tensor<3> {
         let rows = blocks.start * size..blocks.end * size;
         let residuals = in_batches(self.residuals.clone().slice(rows.clone()), blocks.len());

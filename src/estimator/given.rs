@@ -48,7 +48,7 @@ impl<K: ClassKernel> JointKernel<Given<Categorical>> for K {
         )
     }
 
-    /// By [`residual_statistic`](crate::ops::residual_statistic), on the host.
+    /// Computes the value by [`residual_statistic`](crate::ops::residual_statistic), on the host.
     fn fused_value(
         &self,
         given: &Given<Categorical>,

@@ -211,7 +211,7 @@ impl<K: ClassKernel> JointKernel<Categorical> for K {
         ClassKernel::half_bound(self)
     }
 
-    /// As its scalar kernel is: `M` always is.
+    /// Whether its scalar kernel is: `M` always is.
     fn is_positive_definite_on(&self, predictions: &Categorical) -> bool {
         self.scalar().is_positive_definite_on(predictions)
     }
@@ -245,9 +245,8 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
         self.h_within(predictions, targets, batches)
     }
 
-    /// For location-scale predictions on the host see
-    /// [`location_scale_statistic`](crate::ops::location_scale_statistic); others by features of the
-    /// residuals, where there are some.
+    /// Takes [`location_scale_statistic`](crate::ops::location_scale_statistic) for location-scale
+    /// predictions on the host, and features of the residuals for others, where there are some.
     fn fused_value(
         &self,
         predictions: &P,
@@ -310,7 +309,7 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
         self.predictions.supremum() * self.targets.half_bound()
     }
 
-    /// As `k_P` is: kernels on targets always are, and a product with the Gram matrix of the residuals
+    /// Whether `k_P` is: kernels on targets always are, and a product with the Gram matrix of the residuals
     /// stays so (Schur).
     fn is_positive_definite_on(&self, predictions: &P) -> bool {
         self.predictions.is_positive_definite_on(predictions)

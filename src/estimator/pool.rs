@@ -8,7 +8,7 @@ pub(crate) struct Block {
     /// The greatest score.
     pub last: f64,
     pub samples: usize,
-    /// In how many of them the event occurred.
+    /// The number of them in which the event occurred.
     pub hits: usize,
     /// The sum of their scores.
     pub sum: f64,

@@ -70,7 +70,7 @@ pub struct CmeTest<K = Kernel, P: Predictive = Categorical> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Locations<P: Predictive = Categorical> {
-    /// So many, drawn by the generator of the test: the predictions from those of the data without
+    /// A number of points, drawn by the generator of the test: the predictions from those of the data without
     /// replacement, the targets as [`Predictive::locations`], which is uniformly for classes and from
     /// the predictions otherwise.
     Drawn(usize),

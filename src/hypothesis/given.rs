@@ -103,7 +103,7 @@ where
 }
 
 impl Statistic<Given<Categorical>> for Skce {
-    /// As for the predictions alone.
+    /// The evaluator is that of the predictions alone.
     fn evaluator<'a>(
         &'a self,
         given: &'a Given<Categorical>,

@@ -8,9 +8,9 @@ use crate::error::{Result, check_count, check_inside};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Redraws {
-    /// So many, `R`: `p = (1 + #{T* ≥ T})/(1 + R)`.
+    /// A fixed number `R`: `p = (1 + #{T* ≥ T})/(1 + R)`.
     Fixed(usize),
-    /// Until so many redraws `h` reach the statistic of the data, at most `most`: `p = h/l` for the
+    /// Redraws until so many of them, `h`, reach the statistic of the data, at most `most`: `p = h/l` for the
     /// `l`-th redraw, else `(1 + #{T* ≥ T})/(1 + most)`. It stops early where the data are like the
     /// redraws, and the p-value is exactly valid (Besag and Clifford 1991). Its relative resampling
     /// error is `1/√h`.
@@ -20,7 +20,7 @@ pub enum Redraws {
         /// The most redraws.
         most: usize,
     },
-    /// Until the p-value is clearly on one side of a level, at most `most`: it goes on near the level.
+    /// Redraws until the p-value is clearly on one side of a level, at most `most`: it goes on near the level.
     /// The probability, over the redraws, that it stops on the other side than endless redraws is at
     /// most `risk`; so the level of a test at this level is at most `level + risk`. It stops once
     /// `(R + 1) b(R, level, g) ≤ risk`, for `g` redraws of `R` that reach the statistic and the binomial

@@ -163,7 +163,7 @@ impl Statistic for Mmce {
     }
 }
 
-/// For the top label, updates each bin by the labels that a set changes.
+/// Updates each bin by the labels that a set changes, for the top label.
 impl Statistic for Ece {
     fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         binned(self, predictions, |ece, bins| {
@@ -228,7 +228,7 @@ impl Statistic for Tce {
     }
 }
 
-/// For the top label, costs `O(n)` operations for each set: the confidences are sorted once.
+/// Costs `O(n)` operations for each set, for the top label: the confidences are sorted once.
 impl Statistic for KolmogorovSmirnov {
     fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         Ok(match self.event {

@@ -9,11 +9,11 @@ pub enum Computation {
     /// the host.
     #[default]
     Auto,
-    /// By [`pair_statistic`](super::pair_statistic), a few rows at a time on a device without a fused
-    /// pass; a kernel that has no fused path is a panic in a loss and an error on data. The MMCE,
+    /// One pass by [`pair_statistic`](super::pair_statistic), a few rows at a time on a device without a
+    /// fused one; a kernel that has no fused path is a panic in a loss and an error on data. The MMCE,
     /// which always has one, by [`laplacian_sum`](super::laplacian_sum).
     Fused,
-    /// By tensor operations on `n × n` matrices, or on tiles of them: the reference that the fused path
+    /// Tensor operations on `n × n` matrices, or on tiles of them: the reference that the fused path
     /// is tested against.
     Composed,
 }

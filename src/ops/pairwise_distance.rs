@@ -142,8 +142,8 @@ pub(super) fn distances<B: Backend>(
     }
 }
 
-/// From the gradient `G` with respect to the distances `D`, `[b, n, k]`, to those with respect to `x` and
-/// `y` where they are wanted. With `s_ijc` the derivative of `D_ij` with respect to `x_ic`,
+/// Turns the gradient `G` with respect to the distances `D`, `[b, n, k]`, into those with respect to `x`
+/// and `y` where they are wanted. With `s_ijc` the derivative of `D_ij` with respect to `x_ic`,
 /// `∂L/∂x_ic = Σ_j G_ij s_ijc` and `∂L/∂y_jc = −Σ_i G_ij s_ijc`.
 ///
 /// - distances: of the Euclidean distance

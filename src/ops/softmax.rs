@@ -108,7 +108,7 @@ mod host {
         simd::{chunks::for_each_chunk, exp2::exp, real::Real},
     };
 
-    /// So many logits fit the first-level cache.
+    /// The number of logits that fit the first-level cache.
     const AT_ONCE: usize = 1 << 12;
 
     pub(super) fn softmax<B: Backend, T: Real + Element>(logits: FloatTensor<B>) -> FloatTensor<B> {
@@ -120,7 +120,7 @@ mod host {
         B::float_from_data(data, &device)
     }
 
-    /// In place.
+    /// Computes rows in place.
     fn of_rows<T: Real>(z: &mut [T], m: usize) {
         let shift = |row: &mut [T]| {
             let greatest = row.iter().fold(f64::NEG_INFINITY, |a, z| a.max(z.to_f64()));

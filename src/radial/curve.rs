@@ -35,10 +35,10 @@ pub(crate) struct Value<N> {
 
 /// A [`Profile`](super::Profile) at a bandwidth `ν`. [`with_curve`] finds that of a profile.
 pub(crate) trait Curve: Copy + Send + Sync {
-    /// From the distance `d`.
+    /// The value at the distance `d`.
     fn of_distance<N: Numbers>(self, n: N, d: N::Number) -> Value<N::Number>;
 
-    /// From the square `d²` of the distance.
+    /// The value at the square `d²` of the distance.
     fn of_square<N: Numbers>(self, n: N, square: N::Number) -> Value<N::Number>;
 }
 
@@ -219,7 +219,7 @@ impl Curve for RationalQuadratic {
     }
 }
 
-/// Of a profile that is a function of the square.
+/// The value of a profile that is a function of the square.
 #[inline(always)]
 fn of_distance<N: Numbers>(curve: impl Curve, n: N, d: N::Number) -> Value<N::Number> {
     let value = curve.of_square(n, n.times(d.clone(), d.clone()));

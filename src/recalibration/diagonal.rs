@@ -137,7 +137,7 @@ impl Family for DiagonalFamily {
         }
     }
 
-    /// Of each interval `v, s, b` of `w(x) = v + s d + b d²`.
+    /// The coefficients `v, s, b` of each interval of `w(x) = v + s d + b d²`.
     fn coefficients(&self, theta: &[f64]) -> Vec<f64> {
         let ([values, slopes], last) = (self.function(theta), self.knots.len() - 1);
         let bend =

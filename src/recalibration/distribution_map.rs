@@ -132,11 +132,11 @@ pub enum DistributionMap {
 #[non_exhaustive]
 #[allow(clippy::large_enum_variant)] // one value holds all predictions
 pub enum Recalibrated<P> {
-    /// Of the same family.
+    /// Predictions of the same family.
     Family(P),
     /// Mixtures of it.
     Mixture(Mixture<P>),
-    /// With recalibrated levels.
+    /// Predictions with recalibrated levels.
     Quantiles(QuantileRecalibrated<P>),
 }
 

@@ -136,7 +136,7 @@ pub struct Task<'a> {
 /// The log losses of fits to all folds but one on the one left out.
 pub struct LeftOut {
     pub folds: Vec<Vec<usize>>,
-    /// Of each sample, after a fit that found its weight by a cross-validation.
+    /// The loss of each sample, after a fit that found its weight by a cross-validation.
     pub losses: Option<Vec<f64>>,
 }
 

@@ -56,7 +56,7 @@ impl AffineFamily {
         .with_penalties(|m| [m / n, m * (m - 1.0) / n, m / n])
     }
 
-    /// With the penalties of diagonal and off-diagonal weights and of intercepts, of `m` classes.
+    /// Sets the penalties of diagonal and off-diagonal weights and of intercepts, of `m` classes.
     fn with_penalties(mut self, of: impl Fn(f64) -> [f64; 3]) -> Self {
         let (m, weights) = (self.classes, self.weights());
         let [on_diagonal, off_diagonal, intercepts] = of(m as f64);

@@ -179,7 +179,7 @@ struct Errors {
 
 /// The residuals of predictions like one.
 struct Like {
-    /// Of each residual, of sum 1.
+    /// The weight of each residual; their sum is 1.
     weights: Vec<f64>,
     /// The weight of the location-scale map.
     rest: f64,

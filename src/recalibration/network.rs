@@ -218,7 +218,7 @@ impl Network {
         self.b2.dims()[1]
     }
 
-    /// In the dtype of a tensor.
+    /// The weights in the dtype of a tensor.
     pub(super) fn weights(&self, like: &Tensor<2>) -> Weights {
         Weights([&self.w1, &self.b1, &self.w2, &self.b2].map(|p| p.cast(like.dtype())))
     }

@@ -71,7 +71,7 @@ pub type OrderInvariant = Fitted<Order<true>>;
 /// The parameters of [`OrderPreserving`], and of [`OrderInvariant`], whose network sees the logits sorted.
 #[derive(Module, Debug)]
 pub struct Order<const SORTED: bool> {
-    /// Of `log g`.
+    /// The network of `log g`.
     network: Network,
     /// `1/T`, and the mean and standard deviation of the logits of the fit: `[3]`.
     scales: Parameter<1>,

@@ -41,7 +41,7 @@ pub struct FitReport {
 }
 
 impl FitReport {
-    /// Of a fit without regularisation.
+    /// Reports a fit without regularisation.
     pub(super) fn new(
         status: FitStatus,
         objective: f64,
@@ -57,7 +57,7 @@ impl FitReport {
         }
     }
 
-    /// Of a fit that needs no iterations.
+    /// Reports a fit that needs no iterations.
     pub(super) fn closed_form(objective: f64) -> Self {
         Self::new(FitStatus::Converged, objective, None, 1)
     }

@@ -106,7 +106,7 @@ fn bounded(logarithm: f64) -> f64 {
     logarithm.clamp(-BOUND, BOUND).exp()
 }
 
-/// At a bound if a factor is.
+/// The status: at a bound if a factor is.
 fn status(factors: &[f64], otherwise: FitStatus) -> FitStatus {
     let any = |bound: f64, reached: fn(&f64, &f64) -> bool| {
         factors.iter().any(|factor| reached(factor, &bound.exp()))

@@ -33,7 +33,7 @@ const QUICK: Duration = Duration::from_secs(2);
 const TICK: Duration = Duration::from_millis(200);
 
 impl Progress {
-    /// Of steps that cost so much together, in any unit; 0 where that is not known.
+    /// Starts the progress of steps that cost so much together, in any unit; 0 where that is not known.
     pub fn new(total: u64) -> Self {
         let template = match total {
             0 => "{spinner} {elapsed}: {msg}",
@@ -75,7 +75,7 @@ impl Progress {
         });
     }
 
-    /// So many of equal steps are done, of `total`.
+    /// Says how many of `total` equal steps are done.
     pub fn at(&self, done: u64, total: u64, title: String) {
         self.update(title, |at| {
             (at.done, at.current, at.total) = (done, 1, total);
@@ -139,7 +139,7 @@ impl Costs {
         self.n * self.n
     }
 
-    /// Of so many redraws.
+    /// The cost of so many redraws.
     pub fn redraws(self, count: u32) -> u64 {
         u64::from(count).saturating_mul(self.n)
     }

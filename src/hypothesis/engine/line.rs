@@ -16,7 +16,7 @@ pub struct ConfidenceKernel {
 }
 
 impl ConfidenceKernel {
-    /// For a valid bandwidth.
+    /// Builds the sums for a valid bandwidth.
     pub fn new(mmce: &Mmce, predictions: &Categorical) -> Self {
         let rows = predictions.rows();
         let confidences: Vec<f64> = (0..rows.samples()).map(|i| rows.confidence(i)).collect();

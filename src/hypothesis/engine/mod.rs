@@ -72,9 +72,9 @@ pub trait Evaluator<P: Predictive> {
 pub(super) struct Engine<'a, P: Predictive> {
     redrawer: Redrawer<P>,
     evaluators: &'a [Box<dyn Evaluator<P> + 'a>],
-    /// Of the data, of every evaluator in turn.
+    /// The numbers of the data, of every evaluator in turn.
     pub data: Vec<f64>,
-    /// Of each redraw, for every number of `data`.
+    /// The numbers of each redraw, for every number of `data`.
     pub drawn: Vec<Vec<f64>>,
 }
 

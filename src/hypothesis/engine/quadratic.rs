@@ -26,7 +26,7 @@ pub struct Quadratic {
     kernel: HostKernel,
     unbiased: bool,
     few: bool,
-    /// Of each bandwidth `(K d)_ic` where few labels differ, else `−(K p)_ic`.
+    /// For each bandwidth `(K d)_ic` where few labels differ, else `−(K p)_ic`.
     linear: Vec<Vec<f64>>,
     /// `Σ_ij k_ij d_iᵀd_j`, or `Σ_ij k_ij p_iᵀp_j`.
     base: Vec<f64>,
@@ -72,7 +72,7 @@ impl Quadratic {
         &self.points.rows
     }
 
-    /// From `Σ_ij k_ij δ_iᵀδ_j`; the diagonal is `‖δ_i‖² = 1 − 2 p[y] + ‖p‖²`.
+    /// The estimate from `Σ_ij k_ij δ_iᵀδ_j`; the diagonal is `‖δ_i‖² = 1 − 2 p[y] + ‖p‖²`.
     fn estimate(&self, total: f64, diagonal: f64) -> f64 {
         let n = self.rows().samples() as f64;
         match self.unbiased {

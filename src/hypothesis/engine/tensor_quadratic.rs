@@ -32,7 +32,7 @@ const BATCH: usize = 1 << 21;
 const FEATURES: usize = 64;
 
 impl<P: Geometry, T: TargetKernel<P>> TensorQuadratic<P, T> {
-    /// Of a kernel with a fixed bandwidth.
+    /// Takes a kernel with a fixed bandwidth.
     pub fn new(kernel: TensorKernel<T>, form: SkceForm, predictions: &P) -> Self {
         let predictions = predictions.detach();
         Self {

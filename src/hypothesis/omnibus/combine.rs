@@ -13,7 +13,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// Of each set, the data first.
+    /// The values of each set, the data first.
     fn values(&self) -> impl Iterator<Item = f64> {
         std::iter::once(self.data).chain(self.drawn.iter().copied())
     }

@@ -143,7 +143,7 @@ impl<P: Marginals> Evaluator<P> for Transforms {
 /// `δ_i = ψ(y_i) − E ψ(Y_i)` and `z = Σ_i φ(P_i) δ_iᵀ` it is
 /// `(‖z‖² − Σ_i ‖φ(P_i)‖²‖δ_i‖²)/(n(n − 1))`.
 pub(in crate::hypothesis) struct Embeddings {
-    /// Of predictions with atoms, in one dimension.
+    /// The marginals of predictions with atoms, in one dimension.
     marginals: Option<Box<dyn HostMarginals>>,
     /// `φ(P_i)` for each bandwidth, `[n, J]`.
     features: Vec<Vec<f64>>,

@@ -6,7 +6,8 @@ use crate::{
     error::Result,
 };
 
-/// As of the predictions: the conditioning variable is compared by the kernel in the place of these.
+/// The kernel on the targets of the predictions: the kernel on predictions compares the conditioning
+/// variable in the place of these.
 impl<P: Geometry, T: TargetKernel<P>> TargetKernel<Given<P>> for T {
     fn between(
         &self,

@@ -113,7 +113,7 @@ impl<E: Expectation> Pass<E> {
         });
     }
 
-    /// Of at most `count` rows.
+    /// Sums over at most `count` rows.
     fn tile<T: Select, const GRADIENT: bool>(
         self,
         rows: (&Packs<T>, usize),

@@ -19,9 +19,9 @@ pub(super) struct Lanewise<'a, T, E, const GRADIENT: bool> {
     pub expectation: E,
     pub packs: &'a Packs<T>,
     pub pair: [usize; 2],
-    /// Of one row and one pack.
+    /// The weights of one row and one pack.
     pub weights: &'a mut Weights<T>,
-    /// Of all packs.
+    /// The sums of all packs.
     pub sums: &'a mut Aligned<T>,
 }
 

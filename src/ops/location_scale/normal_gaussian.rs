@@ -5,8 +5,8 @@ use pulp::Simd;
 use super::term::{Expectation, NUMBERS, Own, Term};
 use crate::ops::simd::wide::{Select, Wide};
 
-/// Of `exp(−Δ²/2ℓ²)` under normal predictions: `(p ℓ²)^½ exp(−½pΔ²)` with `p = 1/(ℓ² + v)` and the
-/// variance `v` of one or the sum of the variances of two.
+/// The expectation of `exp(−Δ²/2ℓ²)` under normal predictions: `(p ℓ²)^½ exp(−½pΔ²)` with
+/// `p = 1/(ℓ² + v)` and the variance `v` of one or the sum of the variances of two.
 #[derive(Clone, Copy)]
 pub(super) struct NormalGaussian {
     /// `ℓ`

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::ops::simd::wide::{Select, Wide};
 
-/// Of `exp(−|Δ|/ℓ)` under normal predictions: `F = E exp(−|u + rZ|)` for a standard normal `Z`, with
-/// `u = |Δ|/ℓ` and the standard deviation `ℓr` of the noise.
+/// The expectation of `exp(−|Δ|/ℓ)` under normal predictions: `F = E exp(−|u + rZ|)` for a standard
+/// normal `Z`, with `u = |Δ|/ℓ` and the standard deviation `ℓr` of the noise.
 #[derive(Clone, Copy)]
 pub(super) struct NormalLaplacian {
     /// `ℓ`

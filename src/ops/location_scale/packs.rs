@@ -17,7 +17,7 @@ pub(super) struct Packs<T> {
 }
 
 impl<T: Select> Packs<T> {
-    /// So many packs, with the sample of each place.
+    /// Packs a number of samples, with the sample of each place.
     pub fn new(
         count: usize,
         rows: Rows<T>,

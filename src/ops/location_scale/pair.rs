@@ -13,7 +13,7 @@ pub(super) struct Kept<W> {
 }
 
 impl<W: Copy> Kept<W> {
-    /// To be written over.
+    /// A pair to be written over.
     pub fn new(zero: W) -> Self {
         let term = Term {
             exponent: zero,

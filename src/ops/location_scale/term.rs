@@ -11,14 +11,14 @@ pub(super) struct Own<W> {
     pub location: W,
     pub scale: W,
     pub target: W,
-    /// As [`Expectation::prepare`] has them.
+    /// The numbers of [`Expectation::prepare`].
     pub prepared: [W; NUMBERS - 3],
 }
 
 /// The expectation of a kernel of one coordinate, `2^exponent · factor`.
 #[derive(Clone, Copy)]
 pub(super) struct Term<W, const N: usize> {
-    /// At most 0.
+    /// The exponent, at most 0.
     pub exponent: W,
     pub factor: W,
     /// The derivative with respect to the difference of the locations over `2^exponent`.

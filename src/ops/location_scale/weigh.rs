@@ -27,7 +27,7 @@ pub(super) struct Weights<T> {
 }
 
 impl<T: Select> Weights<T> {
-    /// For a tile of a pack of rows and so many packs of columns.
+    /// Zeros for a tile of a pack of rows and so many packs of columns.
     pub fn zeros() -> Self {
         let zeros = || Aligned::zeros(pack::<T>() * PACKS * pack::<T>());
         Self {

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 
 use crate::ops::simd::real::Real;
 
-/// So many numbers are kept without a bracket.
+/// The most numbers that are kept without a bracket.
 const FEW: u64 = 1 << 16;
 
 /// The distances between pairs, which are computed again at each pass over them.

@@ -24,7 +24,7 @@ use crate::{
 /// Numbers in a tile of the composition.
 const TILE: usize = 1 << 22;
 
-/// With residuals `e_y − p`.
+/// The statistic with residuals `e_y − p`.
 pub(super) fn composed<B: Backend>(
     points: FloatTensor<B>,
     labels: IntTensor<B>,
@@ -47,7 +47,7 @@ pub(super) fn composed<B: Backend>(
     (value, B::float_sub(points, residuals), bandwidth)
 }
 
-/// Without gradients, single zeros stand for them.
+/// The statistic of rows. Single zeros stand for gradients that are not asked for.
 pub(super) fn composed_rows<B: Backend>(
     points: FloatTensor<B>,
     residuals: FloatTensor<B>,

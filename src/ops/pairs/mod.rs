@@ -181,7 +181,7 @@ pub(super) fn check(points: &Tensor<2>, bandwidth: &Tensor<1>, pairing: Pairing)
     }
 }
 
-/// From `Σ_{i<j} h` over all blocks to the mean, as factors: of this sum, and of `Σ_i h_ii`.
+/// The factors of `Σ_{i<j} h` over all blocks, and of `Σ_i h_ii`, in the mean.
 pub(super) fn normalisation(pairing: Pairing, n: usize) -> (f64, f64) {
     match pairing {
         Pairing::All => (2.0 / (n * n) as f64, 1.0 / (n * n) as f64),

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-/// So many numbers are worth a thread.
+/// The number of numbers that is worth a thread.
 const WORTH_A_THREAD: usize = 1 << 15;
 
 /// Calls `f` with the index of each chunk of `size` numbers and the chunk; `cost` numbers are read for

@@ -33,7 +33,7 @@ pub(crate) struct Rows<T> {
 }
 
 impl<T: Real> Rows<T> {
-    /// Of zeros, as many as `padded`.
+    /// Rows of zeros, as many as `padded`.
     pub fn zeros(padded: usize, d: usize) -> Self {
         let stride = d.next_multiple_of(64 / size_of::<T>());
         Self {

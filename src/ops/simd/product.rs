@@ -9,7 +9,7 @@ use super::real::Real;
 pub(crate) struct Matrix<'a, T> {
     numbers: &'a [T],
     shape: [usize; 2],
-    /// From one row and from one column to the next.
+    /// The steps from one row and from one column to the next.
     strides: [usize; 2],
 }
 

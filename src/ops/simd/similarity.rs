@@ -9,7 +9,7 @@ use super::{
     real::Real,
 };
 
-/// For each row, vectors of columns.
+/// Vectors of columns, for each row.
 pub(crate) type Block<T, S> = [[<T as Real>::Lanes<S>; PAIR]; QUAD];
 
 /// A sum over coordinates.
@@ -94,7 +94,7 @@ pub(crate) fn similarity<S: Simd, T: Real, C: Coordinate<T>>(
     add_coordinates(simd, coordinate, x.quad(row), y.strip(index), start, sums)
 }
 
-/// Of the whole strip and some rows, `[row][column]`: a few coordinates at a time, which stay in the
+/// Similarities of the whole strip and some rows, `[row][column]`: a few coordinates at a time, which stay in the
 /// first-level cache. From a row of `sums` to the next it is `stride` numbers.
 #[inline(always)]
 pub(crate) fn similarities<S: Simd, T: Real, C: Coordinate<T>>(
@@ -149,7 +149,7 @@ pub(crate) fn similarities<S: Simd, T: Real, C: Coordinate<T>>(
     }
 }
 
-/// So many coordinates of a strip and of four rows fill half of a first-level cache.
+/// The number of coordinates of a strip and of four rows that fill half of a first-level cache.
 const COORDINATES: usize = 112;
 
 #[inline(always)]

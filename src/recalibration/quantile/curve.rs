@@ -3,7 +3,7 @@
 /// A non-decreasing function of `[0, 1]` onto itself, linear between knots.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Curve {
-    /// From `(0, 0)` to `(1, 1)`.
+    /// The knots from `(0, 0)` to `(1, 1)`.
     knots: Vec<(f64, f64)>,
 }
 

@@ -32,7 +32,7 @@ pub trait Curve<const P: usize>: Clone + fmt::Debug + Send + 'static {
 /// The parameters of a scalar map of few parameters.
 #[derive(Module, Debug)]
 pub struct Scalar<C: Clone + fmt::Debug + Send, const P: usize> {
-    /// Of each event, of shape `[P, k]`.
+    /// The parameters of each event, of shape `[P, k]`.
     parameters: Parameter<2>,
     #[module(skip)]
     curve: PhantomData<C>,
@@ -198,7 +198,7 @@ fn least<C: Curve<P>, const P: usize>(problem: &Logistic, limits: Limits) -> Min
     }
 }
 
-/// Of all events: the mean value, the largest derivative, and the status of the first that has not
+/// The report of all events: the mean value, the largest derivative, and the status of the first that has not
 /// converged.
 fn summary(minima: &[Minimum]) -> FitReport {
     let mut statuses = minima.iter().map(|minimum| minimum.status);

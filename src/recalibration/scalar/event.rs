@@ -10,7 +10,7 @@ pub struct Group {
     /// The log-odds `s`.
     pub score: f64,
     pub samples: usize,
-    /// In how many of them the event occurred.
+    /// The number of them in which the event occurred.
     pub hits: usize,
 }
 
@@ -61,7 +61,7 @@ impl Outcomes {
     }
 }
 
-/// As [`odds::log_odds`]: rows that are equal have equal log-odds, to the last bit.
+/// The [`odds::log_odds`] of a row: rows that are equal have equal log-odds, to the last bit.
 fn log_odds(row: &[f64]) -> Vec<f64> {
     if let [first, second] = *row {
         return vec![second - first];

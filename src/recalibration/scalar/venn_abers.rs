@@ -269,7 +269,7 @@ impl LogitFit for VennAbersConfig {
 impl Form for VennAbersTable {
     const KIND: &'static str = "Venn-Abers predictor";
 
-    /// Of two classes and no samples: every probability is between 0 and 1.
+    /// The predictor of two classes and no samples: every probability is between 0 and 1.
     fn template(device: &Device) -> Self {
         let of = |values: Vec<f64>| Parameter::new(values.clone(), [1, values.len()], device);
         Self {

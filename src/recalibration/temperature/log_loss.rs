@@ -18,7 +18,7 @@ pub(super) struct LogLoss<'a> {
 }
 
 impl<'a> LogLoss<'a> {
-    /// With a prior of `log T` of a scale.
+    /// Builds the log loss with a prior of `log T` of a scale.
     pub fn new(data: &'a FitData, prior: Option<f64>) -> Self {
         let mut logits = data.logits.clone();
         for row in logits.chunks_mut(data.classes) {

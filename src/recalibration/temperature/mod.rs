@@ -158,7 +158,7 @@ impl TemperatureScalingConfig {
     }
 }
 
-/// Of a fit that ended at `β` within bounds.
+/// The status of a fit that ended at `β` within bounds.
 fn status(beta: f64, (low, high): (f64, f64), converged: bool) -> FitStatus {
     match converged {
         _ if beta <= low => FitStatus::UpperBound,
@@ -168,7 +168,7 @@ fn status(beta: f64, (low, high): (f64, f64), converged: bool) -> FitStatus {
     }
 }
 
-/// Of logits that are equal within each row.
+/// The report of logits that are equal within each row.
 fn indifferent(objective: f64) -> FitReport {
     FitReport::new(FitStatus::Indifferent, objective, Some(0.0), 1)
 }

@@ -41,13 +41,13 @@ pub(in crate::ops) fn is_able(device: &CubeDevice, dtype: DType) -> bool {
         && hardware.max_shared_memory_size >= shared_memory(dtype)
 }
 
-/// Of two tiles of points and residuals, and two numbers of each pair, in bytes.
+/// The bytes of two tiles of points and residuals, and of two numbers of each pair.
 fn shared_memory(dtype: DType) -> usize {
     (4 * SIDE * (SIDE + 1) + 2 * SIDE * SIDE) * dtype.size()
 }
 
-/// Of the statistic `½ Σ h` over the ordered pairs within blocks, times the factor: partial sums of it
-/// and of `½ Σ h r` (`½ Σ h r²` for the Gaussian profile) by cube, `[2, cubes]`, and partial gradients
+/// Sums over the ordered pairs within blocks, times the factor: partial sums of the statistic `½ Σ h` and
+/// of `½ Σ h r` (`½ Σ h r²` for the Gaussian profile) by cube, `[2, cubes]`, and partial gradients
 /// with respect to the points, `[parts, n, m]`, a single 0 if not asked for.
 pub(in crate::ops) fn pair_sums(
     points: CubeTensor,

@@ -51,7 +51,7 @@ pub(super) fn direction<F: Float>(difference: F, #[comptime] form: Form) -> F {
     }
 }
 
-/// From the sum of [`part`]s and `δ_i·δ_j`; `rate` is the scale of the separation over the bandwidth.
+/// The pair from the sum of [`part`]s and `δ_i·δ_j`; `rate` is the scale of the separation over the bandwidth.
 #[cube]
 pub(super) fn pair<F: Float>(parts: F, product: F, rate: F, #[comptime] form: Form) -> Pair<F> {
     let distance = if comptime!(form.euclidean) {

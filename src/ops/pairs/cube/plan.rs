@@ -29,7 +29,7 @@ pub(in crate::ops) struct Plan {
 }
 
 impl Plan {
-    /// For the pairs of points within blocks of `size`.
+    /// Plans the pairs of points within blocks of `size`.
     pub(in crate::ops) fn new(points: &CubeTensor, size: usize) -> Self {
         let (samples, m) = (points.shape()[0], points.shape()[1]);
         let used = samples / size * size;

@@ -41,7 +41,7 @@ pub(super) fn blocks<'a, T: Real>(
     stretches.iter().sum() // in order, whatever the number of threads
 }
 
-/// So many blocks are done at least by each thread.
+/// The least number of blocks for each thread.
 const WORTH_A_THREAD: usize = 256;
 
 /// `Σ h` and `ν ∂/∂ν Σ h`, with coordinate `c` of the residual of sample `i`.

@@ -63,7 +63,7 @@ impl Separation {
 }
 
 impl Radial {
-    /// Of sums over coordinates.
+    /// Takes sums over coordinates.
     pub fn new(kernel: PairKernel, bandwidth: f64) -> Self {
         Self {
             profile: kernel.profile(),
@@ -75,7 +75,7 @@ impl Radial {
         }
     }
 
-    /// Of one pair.
+    /// The kernel of one pair.
     pub fn of(self, separation: f64) -> At<f64> {
         let n = Lanes::<_, f64>::new(Scalar);
         with_form!(self, form => form.of(n, separation))
@@ -111,7 +111,7 @@ pub(super) trait Form: Copy {
 
 #[derive(Clone, Copy)]
 pub(super) struct OfDistance<C>(pub C);
-/// With the unit of squares, which are not below 0.
+/// A curve of squares, which are not below 0, with their unit.
 #[derive(Clone, Copy)]
 pub(super) struct OfSquare<C>(pub C, pub f64);
 

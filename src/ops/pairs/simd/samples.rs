@@ -23,7 +23,7 @@ pub(crate) enum Residuals<'a, T> {
 }
 
 impl<'a, T: Real> Samples<'a, T> {
-    /// At least one.
+    /// Takes labels of at least one sample.
     pub fn of_labels(points: &'a [T], labels: &'a [u32]) -> Self {
         Self {
             points,
@@ -93,7 +93,7 @@ pub(crate) struct Gradients<X> {
 }
 
 impl<T> Gradients<Vec<T>> {
-    /// Of blocks of so many consecutive numbers; no blocks where it is not wanted.
+    /// Cuts into blocks of so many consecutive numbers; no blocks where a gradient is not wanted.
     pub fn blocks(&mut self, size: Gradients<usize>) -> impl Iterator<Item = Gradients<&mut [T]>> {
         let mut residuals = self.residuals.chunks_mut(size.residuals);
         let points = self.points.chunks_mut(size.points);

@@ -15,7 +15,7 @@ pub(super) struct Sorted<'a, T> {
 }
 
 impl<'a, T: Real> Sorted<'a, T> {
-    /// By label, so that sums by label are sums over neighbours, or as they are.
+    /// Sorts by label, so that sums by label are sums over neighbours, or leaves samples as they are.
     pub fn new(samples: Samples<'a, T>, by_label: bool) -> Self {
         let mut order: Vec<usize> = (0..samples.count()).collect();
         if let (true, Residuals::Labels(labels)) = (by_label, samples.residuals) {

@@ -58,7 +58,7 @@ impl<T: Real, const GRADIENT: bool> WithSimd for Weigh<'_, T, GRADIENT> {
     }
 }
 
-/// From separations and inner products of residuals to what is written.
+/// Turns separations and inner products of residuals into what is written.
 #[inline(always)]
 fn weigh<S: Simd, T: Real, F: Form, const GRADIENT: bool>(
     simd: S,

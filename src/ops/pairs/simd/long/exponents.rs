@@ -13,7 +13,7 @@ use crate::ops::pairs::simd::{aligned::Aligned, layout::Rows, real::Real};
 
 /// What exponents take besides the inner products of residuals.
 pub(in crate::ops::pairs::simd) struct Exponents<'a, T> {
-    /// Of each sample, padded.
+    /// The label of each sample, padded.
     pub labels: &'a [u32],
     /// `−½ |p|²` of each point, padded.
     pub halves: Aligned<T>,

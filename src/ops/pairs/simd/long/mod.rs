@@ -57,7 +57,7 @@ struct LongTile {
 /// The columns of inner products.
 struct Columns<T> {
     residuals: Panels<T>,
-    /// If separations are inner products of points.
+    /// The points, if separations are inner products of them.
     points: Option<Panels<T>>,
 }
 
@@ -154,7 +154,7 @@ impl<T: Real, C: Coordinate<T>> LongPass<'_, T, C> {
         })
     }
 
-    /// From the inner products of residuals, if they tell.
+    /// Writes separations, from the inner products of residuals if these tell them.
     fn separations(
         &self,
         tile: &LongTile,

@@ -17,7 +17,7 @@ pub(in crate::ops::pairs::simd) struct Long<'a, T> {
     pub apart: bool,
 }
 
-/// As [`Slopes`](super::super::slope::Slopes), with what each takes.
+/// The [`Slopes`](super::super::slope::Slopes), with what each takes.
 pub(in crate::ops::pairs::simd) enum LongSlopes<'a, T> {
     /// Points, scaled as for [`Sign`].
     Signs(&'a Vectors<T>),
