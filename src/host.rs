@@ -1,11 +1,18 @@
 //! Reading tensors back to the host, and the checks of data that need it.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    ops::Deref,
+    panic::{RefUnwindSafe, UnwindSafe},
+    sync::{Mutex, PoisonError},
+};
 
+#[cfg(feature = "flex")]
+use burn::backend::{Flex, tensor::FloatTensor};
 use burn::{
     backend::DispatchDevice,
-    tensor::{DType, Device, Int, Tensor, TensorData},
+    tensor::{DType, Device, Element, Int, Tensor, TensorData},
 };
+use pulp::bytemuck::Pod;
 
 use crate::error::{Error, Result, check_length, check_samples, check_values};
 
@@ -32,6 +39,83 @@ pub(crate) fn to_vec<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
 
 /// Numbers that are read at once.
 const AT_ONCE: usize = 1 << 22;
+
+/// The memory of a tensor, in its dtype and in row-major order: its own on Flex, where it is in one piece,
+/// else a copy.
+#[derive(Debug)]
+pub(crate) enum Memory {
+    Copy(TensorData),
+    #[cfg(feature = "flex")]
+    Own(FloatTensor<Flex>),
+}
+
+// as tensors are: nothing in it is changed
+impl UnwindSafe for Memory {}
+impl RefUnwindSafe for Memory {}
+
+impl Memory {
+    pub fn of<const D: usize>(tensor: Tensor<D>) -> Self {
+        let tensor = tensor.without_autodiff();
+        #[cfg(feature = "flex")]
+        if let Ok(own) = tensor.clone().try_into_primitive::<Flex>()
+            && own.layout().contiguous_offsets().is_some()
+        {
+            return Self::Own(own);
+        }
+        Self::Copy(tensor.into_data())
+    }
+
+    /// The elements.
+    ///
+    /// # Panics
+    ///
+    /// If they are of another type.
+    pub fn slice<T: Element + Pod>(&self) -> &[T] {
+        match self {
+            Self::Copy(data) => data.as_slice().expect("of this dtype"),
+            #[cfg(feature = "flex")]
+            Self::Own(tensor) => tensor.as_slice().expect("of this dtype, in one piece"),
+        }
+    }
+}
+
+/// The elements of a tensor in row-major order, in f64 whatever the dtype: its own memory where they are
+/// there as such.
+#[derive(Debug)]
+pub(crate) enum Numbers {
+    Copy(Vec<f64>),
+    Own(Memory),
+}
+
+impl Numbers {
+    pub fn of<const D: usize>(tensor: Tensor<D>) -> Self {
+        #[cfg(feature = "flex")]
+        if tensor.dtype() == DType::F64
+            && let own @ Memory::Own(_) = Memory::of(tensor.clone())
+        {
+            return Self::Own(own);
+        }
+        Self::Copy(to_vec(tensor))
+    }
+
+    pub fn into_vec(self) -> Vec<f64> {
+        match self {
+            Self::Copy(numbers) => numbers,
+            Self::Own(memory) => memory.slice().to_vec(),
+        }
+    }
+}
+
+impl Deref for Numbers {
+    type Target = [f64];
+
+    fn deref(&self) -> &[f64] {
+        match self {
+            Self::Copy(numbers) => numbers,
+            Self::Own(memory) => memory.slice(),
+        }
+    }
+}
 
 /// The single element, in f64 whatever the dtype.
 pub(crate) fn to_scalar(tensor: Tensor<1>) -> f64 {
@@ -110,11 +194,11 @@ pub(crate) fn check_labels(
 }
 
 /// The rows of a tensor of shape `[n, m]` on the host, all finite, `n ≥ 1` and `m ≥ 2`.
-pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Vec<f64>> {
+pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Numbers> {
     let [rows, classes] = tensor.dims();
     check_samples("a set of predictions", 1, rows)?;
     check_classes(classes)?;
-    let values = to_vec(tensor.clone());
+    let values = Numbers::of(tensor.clone());
     check_finite(&values, classes, what)?;
     Ok(values)
 }

@@ -40,8 +40,8 @@ impl Categorical {
     pub fn from_logits(logits: Tensor<2>) -> Result<Self> {
         checked_rows(&logits, "the logit")?;
         Ok(Self {
-            probabilities: activation::softmax(logits.clone(), 1).into(),
             logits: Some(logits),
+            probabilities: OnceLock::new(),
             checked: true,
             rows: Arc::default(),
         })
@@ -136,7 +136,13 @@ impl Categorical {
 
     /// The probabilities, `[n, m]`.
     pub fn probabilities(&self) -> Tensor<2> {
-        let of_logits = || softmax(self.logits().expect("logits or probabilities"));
+        let of_logits = || {
+            let logits = self.logits().expect("logits or probabilities");
+            match self.checked {
+                true => activation::softmax(logits, 1),
+                false => softmax(logits), // in one step, for training
+            }
+        };
         self.probabilities.get_or_init(of_logits).clone()
     }
 

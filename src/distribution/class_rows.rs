@@ -1,14 +1,14 @@
 use std::sync::Arc;
 
 use super::Categorical;
-use crate::host::to_vec;
+use crate::host::Numbers;
 
 /// Class probabilities on the host, in f64 whatever the dtype, and what redraws of their labels start
 /// from.
 #[derive(Debug)]
 pub(crate) struct ClassRows {
     /// `p_ic`, row by row.
-    pub values: Vec<f64>,
+    pub values: Numbers,
     /// The number `m` of classes.
     pub classes: usize,
     /// The most likely class of each sample, the first of several.
@@ -25,11 +25,11 @@ pub(crate) fn most_likely(p: &[f64]) -> usize {
 
 impl ClassRows {
     pub(super) fn of(predictions: &Categorical) -> Self {
-        let values = to_vec(predictions.probabilities().detach());
+        let values = Numbers::of(predictions.probabilities().detach());
         Self::new(values, predictions.classes())
     }
 
-    pub(super) fn new(values: Vec<f64>, classes: usize) -> Self {
+    pub(super) fn new(values: Numbers, classes: usize) -> Self {
         let rows = values.chunks(classes);
         let top: Arc<[u32]> = rows.map(|p| most_likely(p) as u32).collect();
         let others = |(p, &top): (&[f64], &u32)| {

@@ -189,3 +189,29 @@ fn times(x: &Tensor<2>, matrix: &[Vec<f64>]) -> Tensor<2> {
     let m = matrix.len();
     x.clone().matmul(tensor_like(matrix.concat(), [m, m], x))
 }
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{DType, Device, TensorData, activation::softmax};
+
+    use super::*;
+    use crate::kernel::{Bandwidth, Kernel};
+
+    /// In several tiles of rows and columns, as of tensor operations.
+    #[test]
+    fn covariances_in_tiles() {
+        let (n, m) = (470, 900);
+        let logits: Vec<f64> = (0..n * m).map(|k| 9.0 * (k as f64 * 0.37).sin()).collect();
+        let logits = TensorData::new(logits, [n, m]);
+        let logits = Tensor::<2>::from_data(logits, (&Device::default(), DType::F64));
+        let p = softmax(logits, 1);
+        let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.3));
+        let expected = covariances(&kernel, p.clone());
+        if let Some(found) = covariances_on_host(&kernel, &p) {
+            assert!(
+                (found - expected).abs() < 1e-12 * expected,
+                "{found}, {expected}"
+            );
+        }
+    }
+}

@@ -23,6 +23,8 @@ use crate::{
 
 /// Numbers of points that are read at once.
 const AT_ONCE: usize = 1 << 22;
+/// Numbers of residuals that are computed at once.
+const RESIDUALS: usize = 1 << 19;
 
 /// `h` between all samples of each batch, from folded residuals.
 ///
@@ -153,8 +155,15 @@ impl PairMatrix for ClassPairs {
     }
 
     fn diagonal(&self) -> Tensor<1> {
-        let n = self.samples();
-        diagonal(self.residuals(0..n).unsqueeze()).reshape([n])
+        // some samples at a time: the residuals are as large as the points
+        let [n, m] = self.points.dims();
+        let step = (RESIDUALS / m).max(1);
+        let part = |first: usize| {
+            let rows = first..n.min(first + step);
+            let count = rows.len();
+            diagonal(self.residuals(rows).unsqueeze()).reshape([count])
+        };
+        Tensor::cat((0..n).step_by(step).map(part).collect(), 0)
     }
 
     fn within_blocks(&self, blocks: Range<usize>, size: usize) -> Tensor<3> {
@@ -169,7 +178,7 @@ impl PairMatrix for ClassPairs {
             (Some(kernel), Bandwidth::Fixed(bandwidth))
                 if self.residuals.is_none() && is_on_host(&self.points) =>
             {
-                // some blocks at a time: the points are copied
+                // some blocks at a time: the points may be copied
                 let [n, m] = self.points.dims();
                 let (step, used) = ((AT_ONCE / (size * m)).max(1) * size, n / size * size);
                 let of_part = |first: usize| {

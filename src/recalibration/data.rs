@@ -24,7 +24,7 @@ impl FitData {
         let values = checked_rows(logits, "the logit")?;
         check_differences(&values, classes)?;
         Ok(Self {
-            logits: values,
+            logits: values.into_vec(),
             labels: checked_labels(labels, rows, classes)?,
             classes,
             device: logits.device().without_autodiff(),

@@ -134,17 +134,19 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
         let subject = before.subject(targets, self.options)?;
         let samples = before.len();
         let rows = subset(samples, self.skce_samples, self.seed);
-        let (points, observed) = match &rows {
-            Some(rows) => (before.select_rows(rows), targets.select_rows(rows)),
-            None => (before.clone(), targets.clone()),
+        let kernel = {
+            let (points, observed) = match &rows {
+                Some(rows) => (before.select_rows(rows), targets.select_rows(rows)),
+                None => (before.clone(), targets.clone()),
+            };
+            let usual = || P::default_joint_kernel(&observed);
+            self.kernel.unwrap_or_else(usual).fixed(&points)?
         };
-        let usual = || P::default_joint_kernel(&observed);
-        let kernel = self.kernel.unwrap_or_else(usual);
         let plan = Plan {
             targets,
             subject: &subject,
             level: self.level,
-            kernel: kernel.fixed(&points)?,
+            kernel,
             rows: rows.as_deref(),
             seed: self.seed,
         };

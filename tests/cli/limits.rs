@@ -250,3 +250,49 @@ fn errors_are_short() {
         assert!(found.len() < 400, "{}", found.len());
     }
 }
+
+/// The numbers of a file of f32 are in memory once, as f64.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_bounded() {
+    let (n, m) = (21_000usize, 400usize); // above the limit of what costs the square
+    let folder = folder("memory");
+    let row = |i: usize| {
+        let others = 1.0 / (2 + i % 7) as f32 / m as f32;
+        (0..m).map(move |c| match c == i % m {
+            true => 1.0 - others * (m - 1) as f32,
+            false => others,
+        })
+    };
+    let numbers = (0..n).flat_map(row).flat_map(f32::to_le_bytes);
+    let file = array("<f4", &format!("({n}, {m})"), &numbers.collect::<Vec<u8>>());
+    fs::write(folder.join("p"), &file).unwrap();
+    let labels = (0..n).map(|i| format!("{}\n", if i % 5 == 0 { 0 } else { i % m }));
+    fs::write(folder.join("y.csv"), labels.collect::<String>()).unwrap();
+    for logits in ["", " --logits --force"] {
+        let arguments = format!("{EVALUATE} --replicates 19 --bandwidth 0.5{logits}");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_calibration"))
+            .args(arguments.split_whitespace())
+            .current_dir(&folder)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        // the most so far, while it runs
+        let status = format!("/proc/{}/status", child.id());
+        let mut peak = 0;
+        while child.try_wait().unwrap().is_none() {
+            let status = fs::read_to_string(&status).unwrap_or_default();
+            let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let kilobytes = most.and_then(|most| most.trim().strip_suffix(" kB")?.parse().ok());
+            peak = peak.max(kilobytes.unwrap_or(0) << 10);
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert!(child.wait().unwrap().success());
+        // 67 MB as f64, and what does not grow with the file; a copy more would be 67 MB more
+        let most = 2 * file.len() + (96 << 20);
+        assert!(
+            (2 * file.len()..most).contains(&peak),
+            "{peak}, expected {most} at most"
+        );
+    }
+}

@@ -11,7 +11,7 @@ use crate::{
     distributions,
     input::{Matrix, Result},
     methods::takes_zeros,
-    rows::{logits, read_rows},
+    rows::{Wanted, logits, read_rows},
     source::{Where, device},
     writer::{Format, write_matrix},
 };
@@ -26,8 +26,8 @@ pub fn run(args: &Apply) -> Result<()> {
         _ => return Err(distributions::UNKNOWN.into()),
     }
     let map = load_map(&args.map, &device).map_err(|e| e.to_string())?;
-    let predictions =
-        read_rows(&args.predictions, &args.rows, Where::NotNeeded, &device)?.predictions;
+    let wanted = (Where::NotNeeded, Wanted::Logits);
+    let predictions = read_rows(&args.predictions, &args.rows, wanted, &device)?.predictions;
     let columns = predictions.classes();
     if let Some(classes) = map.width()
         && classes != columns

@@ -24,6 +24,7 @@ use crate::{
     limits::{BLOCK, QUADRATIC_LIMIT, most_redraws},
     progress::{Costs, Progress},
     quantities::{SCORES, ece_top_label},
+    rows::Wanted,
     words::{KernelWords, Known, Named, Pair, as_member, p_value, show},
 };
 
@@ -74,7 +75,11 @@ pub fn run(args: &Compare) -> Result<()> {
     let after = args.after_family.unwrap_or(args.family);
     let comparison = match (args.family, after) {
         (Family::Categorical, Family::Categorical) => {
-            let (sets, labels) = Categorical::read(&[&args.before, &args.after], &args.source)?;
+            let (sets, labels) = Categorical::read(
+                &[&args.before, &args.after],
+                &args.source,
+                Wanted::Probabilities,
+            )?;
             of_classes(args, [&sets[0], &sets[1]], &labels)
         }
         (before, after) => {
@@ -110,8 +115,8 @@ where
     B: Kind<Targets = Tensor<2>> + Vectors,
     A: Kind<Targets = Tensor<2>> + Vectors,
 {
-    let (before, targets) = B::read(&[&args.before], &args.source)?;
-    let (after, _) = A::read(&[&args.after], &args.source)?;
+    let (before, targets) = B::read(&[&args.before], &args.source, Wanted::Probabilities)?;
+    let (after, _) = A::read(&[&args.after], &args.source, Wanted::Probabilities)?;
     let (before, after) = (&before[0], &after[0]);
     let most = most_redraws("--redraws", args.redraws, before.outcomes().1)?;
     let mut rng = StdRng::seed_from_u64(args.seed);

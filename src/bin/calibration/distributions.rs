@@ -17,6 +17,7 @@ use crate::{
     input::{Matrix, Result, read_table, say},
     kind::{Kind, Vectors},
     methods::Method,
+    rows::Wanted,
     source::{Where, options, tensor},
     words::{key, show},
     writer::{Format, write_matrix},
@@ -49,7 +50,7 @@ where
         Some(keep) => return Err(format!("--keep {}: of --family categorical", key(keep))),
     };
     let method = args.method.map(Method::of_distributions).transpose()?;
-    let (mut sets, targets) = P::read(&[&args.predictions], &args.source)?;
+    let (mut sets, targets) = P::read(&[&args.predictions], &args.source, Wanted::Logits)?;
     let predictions = sets.remove(0);
     let (map, choice) = match method {
         Some(method) => {

@@ -17,6 +17,7 @@ use crate::{
     output::{Adjusted, Aspect, Evaluation},
     progress::{Costs, Progress},
     quantities::{estimates, tests},
+    rows::Wanted,
     words::{KernelWords, Known, Named, Number, key, show},
 };
 
@@ -26,7 +27,7 @@ pub fn run(args: &Evaluate) -> Result<()> {
 }
 
 fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
-    let (sets, targets) = P::read(&[&args.predictions], &args.source)?;
+    let (sets, targets) = P::read(&[&args.predictions], &args.source, Wanted::Probabilities)?;
     let predictions = sets.into_iter().next().expect("one set for one file");
     let (n, outcomes) = (predictions.len(), predictions.outcomes());
     let most = most_redraws("--replicates", args.replicates, outcomes.1)?;

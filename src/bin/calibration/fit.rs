@@ -24,7 +24,7 @@ use crate::{
     limits::QUADRATIC_LIMIT,
     methods::{Method, takes_zeros},
     progress::Progress,
-    rows::logits,
+    rows::{Wanted, logits},
     show::GuaranteeLines,
     words::{Pair, as_member, key, show},
 };
@@ -64,7 +64,7 @@ pub fn run(args: &Fit) -> Result<()> {
 
 fn of_classes(args: &Fit) -> Result<()> {
     let method = args.method.map(Method::of_classes).transpose()?;
-    let (sets, labels) = Categorical::read(&[&args.predictions], &args.source)?;
+    let (sets, labels) = Categorical::read(&[&args.predictions], &args.source, Wanted::Logits)?;
     let takes_zeros = method.is_some_and(takes_zeros);
     let logits = logits(&args.predictions, &sets[0], takes_zeros)?;
     let [n, classes] = logits.dims();

@@ -20,6 +20,7 @@ use crate::{
     answer::{Size, Sizing},
     args::{Evaluate, Lens, SourceArgs},
     input::Result,
+    rows::Wanted,
     words::TargetWords,
 };
 
@@ -85,7 +86,11 @@ pub trait Kind: Omnibus + Geometry + 'static {
     type Joint: JointKernel<Self> + Copy + 'static;
 
     /// Sets of predictions of the same samples, and their targets, from files.
-    fn read(paths: &[&Path], args: &SourceArgs) -> Result<(Vec<Self>, Self::Targets)>;
+    fn read(
+        paths: &[&Path],
+        args: &SourceArgs,
+        wanted: Wanted,
+    ) -> Result<(Vec<Self>, Self::Targets)>;
 
     /// The aspects that the arguments ask for.
     fn views(self, targets: Self::Targets, lens: Lens) -> Result<Vec<View<Self>>>;

@@ -29,7 +29,7 @@ use crate::{
     labels::read_labels,
     limits::QUADRATIC_LIMIT,
     quantities::{estimates_of_classes, estimates_of_vectors, tests_of_classes, tests_of_vectors},
-    rows::{check_sizes, read_rows},
+    rows::{Wanted, check_sizes, read_rows},
     source::{Where, device, places},
     targets::{Numbers, read_vectors},
     words::TargetWords,
@@ -38,9 +38,14 @@ use crate::{
 impl Kind for Categorical {
     type Joint = Kernel;
 
-    fn read(paths: &[&Path], args: &SourceArgs) -> Result<(Vec<Self>, Tensor<1, Int>)> {
+    fn read(
+        paths: &[&Path],
+        args: &SourceArgs,
+        wanted: Wanted,
+    ) -> Result<(Vec<Self>, Tensor<1, Int>)> {
         let device = device(args.rows.device)?;
-        let read = |(path, place): (&&Path, Where)| read_rows(path, &args.rows, place, &device);
+        let read =
+            |(path, place): (&&Path, Where)| read_rows(path, &args.rows, (place, wanted), &device);
         let rows = paths.iter().zip(places(&args.labels)).map(read);
         let rows = rows.collect::<Result<Vec<_>>>()?;
         let labels = read_labels(args, (paths[0], &rows[0]), &device)?;
@@ -208,7 +213,7 @@ where
 {
     type Joint = TensorKernel<RealKernel>;
 
-    fn read(paths: &[&Path], args: &SourceArgs) -> Result<(Vec<Self>, Tensor<2>)> {
+    fn read(paths: &[&Path], args: &SourceArgs, _wanted: Wanted) -> Result<(Vec<Self>, Tensor<2>)> {
         let rows = &args.rows;
         for (given, name) in [
             (rows.logits, "--logits"),

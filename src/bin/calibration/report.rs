@@ -9,6 +9,7 @@ use crate::{
     input::Result,
     kind::{Kind, with_family},
     progress::Progress,
+    rows::Wanted,
     words::say,
 };
 
@@ -19,7 +20,7 @@ pub fn run(args: &Report) -> Result<()> {
 fn report<P: Kind + Reportable>(args: &Report) -> Result<()> {
     let paths = [&args.predictions].into_iter().chain(&args.after);
     let paths: Vec<&Path> = paths.map(PathBuf::as_path).collect();
-    let (sets, targets) = P::read(&paths, &args.source)?;
+    let (sets, targets) = P::read(&paths, &args.source, Wanted::Probabilities)?;
     let builder = ReportBuilder::new(&sets[0], &targets)
         .with_title(&args.title)
         .with_seed(args.seed);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use burn::tensor::{Device, Tensor};
 use burn_calibration::distribution::{Categorical, Predictive};
+use rayon::prelude::*;
 
 use crate::{
     args::RowsArgs,
@@ -18,6 +19,18 @@ const EXACT: f64 = 1e-5;
 /// The logarithm that stands for that of 0 where only the order counts: its exponential is 0.
 const LOG_OF_ZERO: f64 = -800.0;
 
+/// The logarithm of a probability that is far from underflow.
+const LEAST_LOG: f64 = -600.0;
+
+/// What is computed from the predictions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Their logits, where the file has them.
+    Logits,
+    /// The probabilities and their logarithms: logits are left out where nothing is lost with them.
+    Probabilities,
+}
+
 /// The predictions of a file, with what it says of classes and labels.
 pub struct Rows {
     pub predictions: Categorical,
@@ -27,7 +40,12 @@ pub struct Rows {
 }
 
 /// Reads the predictions of a file, and its labels if they are there.
-pub fn read_rows(path: &Path, args: &RowsArgs, place: Where, device: &Device) -> Result<Rows> {
+pub fn read_rows(
+    path: &Path,
+    args: &RowsArgs,
+    (place, wanted): (Where, Wanted),
+    device: &Device,
+) -> Result<Rows> {
     let options = Options {
         index: Some(if args.positive { 1 } else { 2 }),
         ..options(args, place)
@@ -80,12 +98,13 @@ pub fn read_rows(path: &Path, args: &RowsArgs, place: Where, device: &Device) ->
                     "{what}: leave --logits out, or add --force if they are logits"
                 )));
             }
-            let numbers = if is_binary {
-                beside(&numbers, |_| 0.0)
-            } else {
-                numbers
-            };
-            Categorical::from_logits(tensor(numbers, args.device, device))
+            if is_binary {
+                numbers = beside(&numbers, |_| 0.0);
+            }
+            match wanted == Wanted::Probabilities && became_probabilities(&mut numbers) {
+                true => Categorical::from_probabilities(tensor(numbers, args.device, device)),
+                false => Categorical::from_logits(tensor(numbers, args.device, device)),
+            }
         }
         false => {
             if is_binary {
@@ -123,6 +142,27 @@ fn are_probabilities(matrix: &Matrix, resolution: &Resolution) -> bool {
                 || (row.iter().sum::<f64>() - 1.0).abs() < NEAR.max(resolution.tolerance(row)))
     };
     matrix.values.chunks(matrix.columns).all(is_one)
+}
+
+/// Makes probabilities of logits in their place. Leaves them as they are where one is not finite, or a
+/// probability is so small that its logarithm might be lost.
+fn became_probabilities(logits: &mut Matrix) -> bool {
+    let greatest = |row: &[f64]| row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let is_plain = |row: &[f64]| {
+        let least = greatest(row) + LEAST_LOG;
+        row.iter().all(|z| z.is_finite() && *z >= least)
+    };
+    let is_plain = logits.values.par_chunks(logits.columns).all(is_plain);
+    if is_plain {
+        let rows = logits.values.par_chunks_mut(logits.columns);
+        rows.for_each(|row| {
+            let greatest = greatest(row);
+            row.iter_mut().for_each(|z| *z = (*z - greatest).exp());
+            let sum: f64 = row.iter().sum();
+            row.iter_mut().for_each(|p| *p /= sum);
+        });
+    }
+    is_plain
 }
 
 /// Does to probabilities what `--clip` and `--normalise` say. Divides them by their sums too where these are
@@ -204,6 +244,9 @@ pub fn logits(path: &Path, predictions: &Categorical, takes_zeros: bool) -> Resu
     let logits = predictions.log_probabilities();
     if takes_zeros {
         return Ok(logits.clamp_min(LOG_OF_ZERO));
+    }
+    if logits.clone().min().into_scalar::<f64>().is_finite() {
+        return Ok(logits);
     }
     let classes = predictions.classes();
     let numbers: Vec<f64> =

@@ -8,11 +8,11 @@ use burn_calibration::{
 
 use crate::{
     args::Summarise, bandwidth::shape, input::Result, kind::Kind, limits::check_bins, piece::Piece,
-    words::say,
+    rows::Wanted, words::say,
 };
 
 pub fn run(args: &Summarise) -> Result<()> {
-    let (sets, labels) = Categorical::read(&[&args.predictions], &args.source)?;
+    let (sets, labels) = Categorical::read(&[&args.predictions], &args.source, Wanted::Logits)?;
     let predictions = &sets[0];
     check_bins(args.bins, predictions.classes())?;
     let evaluation = Evaluation::new(args.bins as usize, predictions.classes());

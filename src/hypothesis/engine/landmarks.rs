@@ -168,7 +168,8 @@ impl WithSimd for Flipped<'_> {
             let (top, feature) = (rows.top[i], self.landmarks.feature(i));
             add_to(&mut z[class as usize * width..][..*width], 1.0, feature);
             add_to(&mut z[top as usize * width..][..*width], -1.0, feature);
-            let change = 2.0 * (rows.confidence(i) - rows.probability(i, class));
+            let p = rows.row(i);
+            let change = 2.0 * (p[top as usize] - p[class as usize]);
             for (diagonal, feature) in diagonal.iter_mut().zip(feature.chunks(*rank)) {
                 *diagonal += square(feature) * change;
             }

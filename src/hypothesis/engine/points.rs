@@ -19,7 +19,7 @@ pub struct ClassPoints {
 impl ClassPoints {
     /// The points, row by row.
     pub fn values(&self) -> &[f64] {
-        self.given.as_deref().unwrap_or(&self.rows.values)
+        self.given.as_deref().unwrap_or(&*self.rows.values)
     }
 
     /// The point of a sample.

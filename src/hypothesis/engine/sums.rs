@@ -84,10 +84,11 @@ impl Sums {
         let rows = &self.rows;
         for &Flip { sample, class } in flips {
             let (i, top) = (sample as usize, rows.top[sample as usize]);
-            let ln = |class: u32| rows.probability(i, class).ln();
+            let p = rows.row(i);
+            let [of_top, of_class] = [p[top as usize], p[class as usize]];
             changes[CONFIDENCE] += 1.0;
-            changes[BRIER] += 2.0 * (rows.confidence(i) - rows.probability(i, class));
-            changes[LOG] += ln(top) - ln(class);
+            changes[BRIER] += 2.0 * (of_top - of_class);
+            changes[LOG] += of_top.ln() - of_class.ln();
             changes[CLASSES + top as usize] += 1.0;
             changes[CLASSES + class as usize] -= 1.0;
         }

@@ -1,5 +1,7 @@
 //! Order statistics of the distances between points on the host, in vectors of the processor.
 
+use std::ops::Range;
+
 use pulp::{Arch, Scalar, Simd, WithSimd, bytemuck};
 use rayon::prelude::*;
 
@@ -20,6 +22,8 @@ const SMALL_BLOCK: usize = 32;
 const WORTH_THREADS: usize = 1 << 18;
 /// Strips in a tile.
 const STRIPS: usize = 8;
+/// Numbers in a panel, about.
+const PANEL: usize = 1 << 20;
 
 /// For each rank (0-based) the distance of that rank among the pairs `i < j` within the first
 /// `⌊n/size⌋` blocks of consecutive points.
@@ -61,13 +65,14 @@ fn of_blocks<T: Real, C: Coordinate<T>>(
             .collect();
         return at_ranks(&mut separations, ranks);
     }
-    let blocks: Vec<_> = blocks
-        .map(|block| {
-            let point = |i: usize, row: &mut [T]| row.copy_from_slice(&block[i * d..][..d]);
-            (size, Vectors::new(size, d, true, point))
-        })
-        .collect();
-    select::order_statistics(&Blocks { blocks, coordinate }, ranks)
+    let blocks = Blocks {
+        points,
+        d,
+        size,
+        coordinate,
+        panel: (PANEL / d.max(1)).max(1).next_multiple_of(strip::<T>()),
+    };
+    select::order_statistics(&blocks, ranks)
 }
 
 /// The coordinates' part of the separation of two points.
@@ -80,51 +85,68 @@ fn between_two<T: Real, C: Coordinate<T>>(p: &[T], q: &[T]) -> T {
 }
 
 /// Blocks of points, and the coordinates' part of their distance.
-struct Blocks<T, C> {
-    blocks: Vec<(usize, Vectors<T>)>,
+struct Blocks<'a, T, C> {
+    points: &'a [T],
+    d: usize,
+    /// The points of a block.
+    size: usize,
     coordinate: C,
+    /// The points of a panel, a multiple of a strip's.
+    panel: usize,
 }
 
-impl<T: Real, C: Coordinate<T>> Distances<T> for Blocks<T, C> {
-    fn count(&self) -> u64 {
-        let pairs = |(n, _): &(usize, _)| (n * (n - 1) / 2) as u64;
-        self.blocks.iter().map(pairs).sum()
+/// Consecutive points of a block in the order that tiles read them in.
+struct Panel<T> {
+    /// The place of its first point in the block, a multiple of a strip's.
+    first: usize,
+    vectors: Vectors<T>,
+}
+
+impl<T: Real> Panel<T> {
+    /// Its strips, counted in the block.
+    fn strips(&self) -> Range<usize> {
+        let width = strip::<T>();
+        self.first / width..(self.first + self.vectors.rows.count()) / width
+    }
+}
+
+impl<T: Real, C: Coordinate<T>> Blocks<'_, T, C> {
+    fn blocks(&self) -> impl Iterator<Item = &[T]> {
+        self.points.chunks_exact(self.size * self.d)
     }
 
-    /// Those of each point from points some places further on in its block.
-    fn sample(&self) -> Vec<T> {
-        let mut sample = Vec::new();
-        for (n, vectors) in &self.blocks {
-            // places that share no small divisor with one another
-            for steps in [1, 97, 211, 389, 607, 881, 1201, 1571] {
-                for i in 0..*n {
-                    if steps % n != 0 {
-                        let row = |i: usize| &vectors.rows.row(i)[..vectors.d];
-                        sample.push(between_two::<T, C>(row(i), row((i + steps) % n)));
-                    }
-                }
-            }
+    /// The points of a block from one on; in strips where they are columns.
+    fn panel(&self, block: &[T], first: usize, in_strips: bool) -> Panel<T> {
+        let (d, count) = (self.d, self.panel.min(self.size - first));
+        let write = |i: usize, row: &mut [T]| row.copy_from_slice(&block[(first + i) * d..][..d]);
+        Panel {
+            first,
+            vectors: Vectors::new(count, d, in_strips, write),
         }
-        sample
     }
 
-    fn between(&self, interval: [T; 2]) -> select::Between<T> {
-        let work = |(n, vectors): &(usize, Vectors<T>)| n * n * vectors.d;
-        let work: usize = self.blocks.iter().map(work).sum();
-        let of_rows = |(n, vectors): &(usize, Vectors<T>), first: usize| {
-            let n = *n;
+    /// What is known of an interval after a pass over the pairs of rows and columns of some panels, each
+    /// two of one block.
+    fn within(&self, pairs: &[[&Panel<T>; 2]], interval: [T; 2]) -> (u64, Vec<T>) {
+        let work = |[rows, columns]: &[&Panel<T>; 2]| {
+            rows.vectors.rows.count() * columns.vectors.rows.count() * self.d
+        };
+        let work: usize = pairs.iter().map(work).sum();
+        let of_rows = |[rows, columns]: [&Panel<T>; 2], first: usize| {
             let mut found = (0, Vec::new());
-            let strips = first..n.div_ceil(strip::<T>());
+            let strips = columns.strips();
+            let strips = strips.start.max(first)..strips.end;
             for start in strips.clone().step_by(STRIPS) {
                 let tile = Tile {
-                    n,
+                    n: self.size,
                     row: first * strip::<T>(),
                     strips: start..strips.end.min(start + STRIPS),
                 };
                 let (below, inside) = &mut found;
                 *below += Arch::new().dispatch(Between {
                     tile,
-                    vectors,
+                    rows,
+                    columns,
                     coordinate: self.coordinate,
                     interval,
                     inside,
@@ -132,25 +154,73 @@ impl<T: Real, C: Coordinate<T>> Distances<T> for Blocks<T, C> {
             }
             found
         };
-        let merge = |(a, mut inside): (u64, Vec<T>), (b, others): (u64, Vec<T>)| {
-            inside.extend(others);
-            (a + b, inside)
-        };
-        let places: Vec<_> = self
-            .blocks
-            .iter()
-            .flat_map(|block| (0..block.0.div_ceil(strip::<T>())).map(move |first| (block, first)))
+        let places: Vec<_> = (pairs.iter())
+            .flat_map(|&pair| pair[0].strips().map(move |first| (pair, first)))
             .collect();
-        let (below, inside) = match work < WORTH_THREADS {
+        match work < WORTH_THREADS {
             true => {
-                let each = places.iter().map(|(block, first)| of_rows(block, *first));
+                let each = places.iter().map(|&(pair, first)| of_rows(pair, first));
                 each.reduce(merge).unwrap_or_default()
             }
             false => {
-                let each = places
-                    .par_iter()
-                    .map(|(block, first)| of_rows(block, *first));
+                let each = places.par_iter();
+                let each = each.map(|&(pair, first)| of_rows(pair, first));
                 each.reduce(|| (0, Vec::new()), merge)
+            }
+        }
+    }
+}
+
+fn merge<T>((a, mut inside): (u64, Vec<T>), (b, others): (u64, Vec<T>)) -> (u64, Vec<T>) {
+    inside.extend(others);
+    (a + b, inside)
+}
+
+impl<T: Real, C: Coordinate<T>> Distances<T> for Blocks<'_, T, C> {
+    fn count(&self) -> u64 {
+        let pairs = (self.size * (self.size - 1) / 2) as u64;
+        self.blocks().count() as u64 * pairs
+    }
+
+    /// Those of each point from points some places further on in its block.
+    fn sample(&self) -> Vec<T> {
+        let mut sample = Vec::new();
+        let n = self.size;
+        for block in self.blocks() {
+            let point = |i: usize| &block[i * self.d..][..self.d];
+            // places that share no small divisor with one another
+            for steps in [1, 97, 211, 389, 607, 881, 1201, 1571] {
+                if steps % n != 0 {
+                    let pairs = (0..n).map(|i| (point(i), point((i + steps) % n)));
+                    sample.extend(pairs.map(|(p, q)| between_two::<T, C>(p, q)));
+                }
+            }
+        }
+        sample
+    }
+
+    /// Of large blocks some columns at a time: the points are copied.
+    fn between(&self, interval: [T; 2]) -> select::Between<T> {
+        let (below, inside) = match self.size <= self.panel {
+            true => {
+                let panels: Vec<_> = self.blocks().map(|b| self.panel(b, 0, true)).collect();
+                let pairs: Vec<_> = panels.iter().map(|panel| [panel, panel]).collect();
+                self.within(&pairs, interval)
+            }
+            false => {
+                let firsts = (0..self.size).step_by(self.panel);
+                let places = self
+                    .blocks()
+                    .flat_map(|block| firsts.clone().map(move |first| (block, first)));
+                places.fold((0, Vec::new()), |found, (block, first)| {
+                    let columns = self.panel(block, first, true);
+                    let own = self.within(&[[&columns, &columns]], interval);
+                    let before = firsts.clone().take_while(|&before| before < first);
+                    before.fold(merge(found, own), |found, before| {
+                        let rows = self.panel(block, before, false);
+                        merge(found, self.within(&[[&rows, &columns]], interval))
+                    })
+                })
             }
         };
         select::Between {
@@ -164,7 +234,8 @@ impl<T: Real, C: Coordinate<T>> Distances<T> for Blocks<T, C> {
 /// Keeps the separations of a tile in an interval; how many are below it.
 struct Between<'a, T, C> {
     tile: Tile,
-    vectors: &'a Vectors<T>,
+    rows: &'a Panel<T>,
+    columns: &'a Panel<T>,
     coordinate: C,
     interval: [T; 2],
     inside: &'a mut Vec<T>,
@@ -177,7 +248,8 @@ impl<T: Real, C: Coordinate<T>> WithSimd for Between<'_, T, C> {
     fn with_simd<S: Simd>(self, simd: S) -> u64 {
         let Self {
             tile,
-            vectors,
+            rows,
+            columns,
             coordinate,
             interval: [low, high],
             inside,
@@ -191,8 +263,8 @@ impl<T: Real, C: Coordinate<T>> WithSimd for Between<'_, T, C> {
                     let mut block = similarity(
                         simd,
                         coordinate,
-                        (vectors, row),
-                        (vectors, strip_index),
+                        (&rows.vectors, row - rows.first),
+                        (&columns.vectors, strip_index - columns.strips().start),
                         start,
                     );
                     let column = strip_index * strip::<T>() + start / PAIR * width;
@@ -253,6 +325,37 @@ fn drop_lanes<S: Simd, T: Real>(block: &mut [T::Lanes<S>; PAIR], counts: impl Fn
     for (k, lane) in lanes.iter_mut().enumerate() {
         if !counts(k) {
             *lane = T::new(f64::INFINITY);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Panels of a strip each, of several, and one for all: the same numbers.
+    #[test]
+    fn panels_do_not_matter() {
+        for (n, size, d) in [(700, 700, 3), (401, 401, 50), (330, 165, 7)] {
+            let points: Vec<f64> = (0..n * d)
+                .map(|k| (k as f64 * 0.7).sin() + (k / d % 5) as f64)
+                .collect();
+            let of = |panel| {
+                let blocks = Blocks {
+                    points: &points,
+                    d,
+                    size,
+                    coordinate: L1,
+                    panel,
+                };
+                let last = blocks.count() - 1;
+                select::order_statistics(&blocks, &[0, last / 3, last / 2, last])
+            };
+            let expected = of(size.next_multiple_of(strip::<f64>()));
+            assert!(expected.is_sorted() && expected[0] > 0.0);
+            for panel in [strip::<f64>(), 3 * strip::<f64>()] {
+                assert_eq!(of(panel), expected, "{n}, {size}, {d}");
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ use super::{
     backends::is_on_host,
     simd::real::{Real, with_real},
 };
-use crate::{error::SCALES, radial::Distance};
+use crate::{error::SCALES, host::Memory, radial::Distance};
 
 /// Whether there is [`median_of_blocks`] for the tensor.
 pub(crate) fn has_fused_median(points: &Tensor<2>) -> bool {
@@ -40,19 +40,13 @@ pub(crate) fn median_of_blocks(points: Tensor<2>, distance: Distance, size: usiz
         return cube::median_of_blocks(points, distance, size);
     }
     let (device, dtype, d) = (points.device(), points.dtype(), points.dims()[1]);
-    let data = points.into_data();
-    let median = with_real!(dtype, T => median::<T>(&data, d, distance, size));
+    let points = Memory::of(points);
+    let median = with_real!(dtype, T => median::<T>(points.slice(), d, distance, size));
     let median = TensorData::new(vec![median], [1]);
     Tensor::from_data(median.convert_dtype(dtype), (&device, dtype))
 }
 
-fn median<T: Real + Element>(
-    points: &TensorData,
-    d: usize,
-    distance: Distance,
-    size: usize,
-) -> f64 {
-    let points = points.as_slice::<T>().expect("of this dtype");
+fn median<T: Real + Element>(points: &[T], d: usize, distance: Distance, size: usize) -> f64 {
     if !points.iter().all(|x| x.to_f64().is_finite()) {
         return 1.0; // of a diverged batch, whose statistic is NaN
     }
@@ -84,15 +78,15 @@ pub(crate) fn order_statistics(points: &Tensor<2>, distance: Distance, ranks: &[
     if ranks.is_empty() {
         return Vec::new();
     }
-    let data = points.clone().into_data();
-    let finite = data.iter::<f64>().all(f64::is_finite);
-    assert!(finite, "distances between points that are not finite");
-    let data = match data.dtype() {
-        DType::F64 => data,
-        _ => data.convert::<f32>(),
+    let points = match points.dtype() {
+        DType::F64 => points.clone(),
+        _ => points.clone().cast(DType::F32),
     };
-    with_real!(data.dtype(), T => {
-        let points = data.as_slice::<T>().expect("of this dtype");
+    let memory = Memory::of(points.clone());
+    with_real!(points.dtype(), T => {
+        let points = memory.slice::<T>();
+        let finite = points.iter().all(|x| x.to_f64().is_finite());
+        assert!(finite, "distances between points that are not finite");
         host::order_statistics(points, d, n, distance, ranks)
     })
 }

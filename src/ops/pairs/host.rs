@@ -14,9 +14,12 @@ use super::{
     normalisation,
     simd::{Gradients, PairSums, Residuals, Samples, host_kernel_matrix, pair_sums},
 };
-use crate::ops::{
-    backends::ready,
-    simd::real::{Real, with_real},
+use crate::{
+    host::Memory,
+    ops::{
+        backends::ready,
+        simd::real::{Real, with_real},
+    },
 };
 
 pub(super) fn run<B: Backend>(
@@ -212,12 +215,13 @@ pub(crate) fn kernel_matrix(
     bandwidth: f64,
 ) -> Tensor<2> {
     let (device, shape) = (x.device(), [x.dims()[0], y.dims()[0]]);
-    let (d, x, y) = (x.dims()[1], x.into_data(), y.into_data());
-    let matrix = with_real!(x.dtype(), T => {
-        let matrix = host_kernel_matrix::<T>(slice(&x), slice(&y), d, kernel, bandwidth);
+    let (d, dtype) = (x.dims()[1], x.dtype());
+    let [x, y] = [x, y].map(Memory::of);
+    let matrix = with_real!(dtype, T => {
+        let matrix = host_kernel_matrix::<T>(x.slice(), y.slice(), d, kernel, bandwidth);
         TensorData::new(matrix, shape)
     });
-    Tensor::from_data(matrix, (&device, x.dtype()))
+    Tensor::from_data(matrix, (&device, dtype))
 }
 
 /// The mean of [`pair_statistic`](super::pair_statistic) over the pairs of each block of `size` samples.
@@ -229,11 +233,11 @@ pub(crate) fn block_values(
     bandwidth: f64,
     size: usize,
 ) -> Vec<f64> {
-    let d = points.dims()[1];
+    let (d, dtype) = (points.dims()[1], points.dtype());
     let labels = checked(labels.into_data(), d);
-    let points = points.into_data();
-    let sums = with_real!(points.dtype(), T => {
-        let samples = Samples::of_labels(slice::<T>(&points), &labels);
+    let points = Memory::of(points);
+    let sums = with_real!(dtype, T => {
+        let samples = Samples::of_labels(points.slice::<T>(), &labels);
         pair_sums(samples, size, kernel, bandwidth, false).values
     });
     let pairs = (size * (size - 1) / 2) as f64;
