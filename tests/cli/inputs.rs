@@ -390,11 +390,20 @@ fn formats_by_content() {
         );
     }
     for (bytes, expected) in [
+        #[cfg(not(feature = "parquet"))]
         (
             &b"PAR1xxxx"[..],
-            "data: holds Parquet, expected text such as CSV, NPY, NPZ or safetensors",
+            "data: holds Parquet: expected a build with --features cli,parquet, or text by pandas.read_parquet(",
         ),
-        (b"\x80\x04\x95xx", "data: holds Python's pickle, expected"),
+        #[cfg(not(feature = "parquet"))]
+        (
+            &b"ARROW1xx"[..],
+            "data: holds Arrow IPC: expected a build with --features cli,parquet, or text by pandas.read_feather(",
+        ),
+        (
+            &b"\x80\x04\x95xx"[..],
+            "data: holds Python's pickle, expected",
+        ),
         (b"PK\x03\x04xx", "data: "),
         (
             b"\x93NUMPY\x01\x00\x10\x00{'descr'",

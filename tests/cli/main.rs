@@ -1,5 +1,7 @@
 //! The `calibration` command as its users run it.
 
+#[cfg(feature = "parquet")]
+mod columnar;
 mod compare;
 mod distributions;
 mod families;

@@ -29,7 +29,8 @@ macro_rules! elements {
                 }
             }
 
-            fn decode(self, bytes: &[u8], is_big_endian: bool, numbers: &mut Vec<f64>) {
+            /// Appends numbers.
+            pub fn decode(self, bytes: &[u8], is_big_endian: bool, numbers: &mut Vec<f64>) {
                 match self {
                     $(Self::$name => numbers.extend(bytes.chunks_exact(size_of::<$number>()).map(|bytes| {
                         let bytes = bytes.try_into().expect("as many bytes as the number has");

@@ -32,6 +32,17 @@ pub fn check_numbers(rows: u64, columns: u64) -> Result<usize, String> {
     })
 }
 
+/// Checks that so many bytes do not unpack to too many.
+pub fn check_unpacked(unpacked: u64, packed: u64) -> Result<(), String> {
+    match unpacked > FREE && unpacked / RATIO > packed {
+        true => Err(format!(
+            "unpacks to more than {} MiB and to more than {RATIO} times its size",
+            FREE >> 20
+        )),
+        false => Ok(()),
+    }
+}
+
 /// A reader that counts its bytes.
 pub struct Counted<R> {
     reader: R,
@@ -78,12 +89,7 @@ impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
         self.unpacked += read as u64;
-        if self.unpacked > FREE && self.unpacked / RATIO > self.packed.get() {
-            return Err(io::Error::other(format!(
-                "unpacks to more than {} MiB and to more than {RATIO} times its size",
-                FREE >> 20
-            )));
-        }
+        check_unpacked(self.unpacked, self.packed.get()).map_err(io::Error::other)?;
         Ok(read)
     }
 }

@@ -2,6 +2,8 @@
 
 mod array;
 mod cells;
+#[cfg(feature = "parquet")]
+mod columnar;
 mod element;
 mod limits;
 mod open;
@@ -93,6 +95,10 @@ pub fn read_table(path: &Path, options: &Options) -> Result<Table> {
         Content::Safetensors(bytes) => {
             array_table(array::safetensors(&bytes, array.as_deref())?, options)
         }
+        #[cfg(feature = "parquet")]
+        Content::Parquet(bytes) => columnar::read(&columnar::ParquetFile::new(bytes)?, options),
+        #[cfg(feature = "parquet")]
+        Content::Arrow(bytes) => columnar::read(&columnar::ArrowFile::new(bytes)?, options),
     });
     let table = table.map_err(|reason| format!("{}: {reason}", path.display()))?;
     if table.numbers.columns == 0 && matches!(options.label, WhichLabel::Named(_)) {

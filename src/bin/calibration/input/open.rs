@@ -24,15 +24,17 @@ pub enum Content {
     Npy(Box<dyn Read>),
     Archive(Box<dyn ReadSeek>),
     Safetensors(Vec<u8>),
+    #[cfg(feature = "parquet")]
+    Parquet(Vec<u8>),
+    #[cfg(feature = "parquet")]
+    Arrow(Vec<u8>),
 }
 
 /// Bytes by which a file is known.
 const HEAD: usize = 16;
 
 /// First bytes of what is not read here.
-const OTHERS: [(&[u8], &str); 13] = [
-    (b"PAR1", "Parquet"),
-    (b"ARROW1", "Arrow IPC"),
+const OTHERS: [(&[u8], &str); 11] = [
     (b"\x89HDF", "HDF5"),
     (b"\x80\x02", "Python's pickle"),
     (b"\x80\x03", "Python's pickle"),
@@ -45,6 +47,10 @@ const OTHERS: [(&[u8], &str); 13] = [
     (b"\xff\xfe", "text as UTF-16, not UTF-8"),
     (b"\xfe\xff", "text as UTF-16, not UTF-8"),
 ];
+
+/// First bytes of columnar files, which are read with the feature `parquet`.
+const PARQUET: &[u8] = b"PAR1";
+const ARROW: [&[u8]; 2] = [b"ARROW1", b"\xff\xff\xff\xff"];
 
 /// Opens a file, or standard input for `-`.
 pub fn open(path: &Path) -> Result<Content> {
@@ -85,6 +91,19 @@ fn content(mut reader: Box<dyn Read>, is_unpacked: bool) -> Result<Content> {
         let unpacked = Unpacked::new(MultiGzDecoder::new(packed), count);
         return content(Box::new(BufReader::new(unpacked)), true);
     }
+    let is_parquet = head.starts_with(PARQUET);
+    if is_parquet || ARROW.iter().any(|first| head.starts_with(first)) {
+        #[cfg(feature = "parquet")]
+        return Ok(match is_parquet {
+            true => Content::Parquet(whole(reader)?),
+            false => Content::Arrow(whole(reader)?),
+        });
+        #[cfg(not(feature = "parquet"))]
+        return Err(match is_parquet {
+            true => columnar("Parquet", "parquet"),
+            false => columnar("Arrow IPC", "feather"),
+        });
+    }
     if let Some((_, format)) = OTHERS.iter().find(|(first, _)| head.starts_with(first)) {
         return Err(format!(
             "holds {format}, expected text such as CSV, NPY, NPZ or safetensors"
@@ -101,6 +120,15 @@ fn content(mut reader: Box<dyn Read>, is_unpacked: bool) -> Result<Content> {
         return Ok(Content::Safetensors(whole(reader)?));
     }
     Ok(Content::Text(Box::new(reader)))
+}
+
+/// What is said of a columnar file, and the name of it in pandas.
+#[cfg(not(feature = "parquet"))]
+fn columnar(format: &str, name: &str) -> String {
+    format!(
+        "holds {format}: expected a build with --features cli,parquet, or text by \
+         pandas.read_{name}(…).to_csv(…, index=False)"
+    )
 }
 
 fn whole(reader: impl Read) -> Result<Vec<u8>> {

@@ -50,7 +50,7 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
 
 /// Whether the first line is a header.
 #[derive(Debug, PartialEq)]
-enum Header {
+pub enum Header {
     None,
     /// Its names, and whether it is plain or said to be one.
     Names(Vec<String>, bool),
@@ -127,18 +127,18 @@ fn counts(first: &Record, second: &Record) -> bool {
 }
 
 /// What is done with the columns.
-struct Columns {
+pub struct Columns {
     names: Vec<String>,
     width: usize,
-    label: Option<usize>,
-    numbers: Vec<usize>,
-    index: Index,
-    is_confidence: bool,
+    pub label: Option<usize>,
+    pub numbers: Vec<usize>,
+    pub index: Index,
+    pub is_confidence: bool,
 }
 
 /// What is known of the first column as one that counts rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Index {
+pub enum Index {
     /// It is none.
     No,
     /// It is one, whatever it holds.
@@ -150,7 +150,7 @@ enum Index {
 }
 
 impl Columns {
-    fn new(header: &Header, width: usize, options: &Options) -> Result<Self> {
+    pub fn new(header: &Header, width: usize, options: &Options) -> Result<Self> {
         let names = header.names();
         if !names.is_empty() && names.len() != width {
             return Err(format!(
@@ -203,7 +203,7 @@ impl Columns {
         })
     }
 
-    fn title(&self, column: usize) -> String {
+    pub fn title(&self, column: usize) -> String {
         match self.names.get(column).filter(|name| !name.is_empty()) {
             Some(name) => format!("column {column} ({})", clipped(name)),
             None => format!("column {column}"),

@@ -1,0 +1,146 @@
+//! Parquet and Arrow IPC. The files in `columnar/` are of pyarrow 26, pandas 3 and polars 2, made by
+//! `columnar/make.py` there.
+
+use super::*;
+
+const EVALUATE: &str = "evaluate --label-column label --predictions";
+
+/// The files of others, and the labels and the same numbers as text.
+fn prepared(name: &str) -> PathBuf {
+    let folder = folder(name);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/columnar");
+    for entry in fs::read_dir(source).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), folder.join(entry.file_name())).unwrap();
+    }
+    fs::write(folder.join("y.csv"), LABELS).unwrap();
+    fs::write(folder.join("p.csv"), format!("cat,dog,emu\n{ROWS}")).unwrap();
+    folder
+}
+
+fn brier(folder: &Path, arguments: &str) -> f64 {
+    let output = calibration(folder, &format!("{arguments} --json"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments}: {said}");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    found["estimates"]["brier"].as_f64().unwrap()
+}
+
+#[test]
+fn columns_of_every_writer() {
+    let folder = prepared("columnar");
+    let expected = brier(&folder, "evaluate --predictions p.csv --labels y.csv");
+    for (name, tolerance) in [
+        ("pandas.parquet", 1e-15),
+        ("category.parquet", 1e-15),
+        ("index.parquet", 1e-15),
+        ("polars.parquet", 1e-15),
+        ("lists.parquet", 1e-15),
+        ("pandas.feather", 1e-15),
+        ("category.feather", 1e-15),
+        ("polars.arrow", 1e-15),
+        ("polars.arrows", 1e-15),
+        ("lists.arrow", 1e-15),
+        ("fixed.parquet --classes cat,dog,emu", 1e-7),
+        ("fixed.arrows --classes cat,dog,emu", 1e-7),
+        ("split.parquet", 1e-7),
+        ("plain.parquet", 1e-7),
+        ("half.parquet", 1e-3),
+        ("half.feather", 1e-3),
+    ] {
+        let found = brier(&folder, &format!("{EVALUATE} {name}"));
+        assert!(
+            (found - expected).abs() <= tolerance * expected,
+            "{name}: {found}, {expected}"
+        );
+    }
+    // columns by name or number, labels in a file of their own
+    for arguments in [
+        "evaluate --predictions pandas.parquet --columns cat..emu --labels y.csv",
+        "evaluate --predictions polars.arrow --columns 0-2 --labels y.parquet",
+        "evaluate --predictions lists.arrow --columns probs --labels hot.parquet",
+        "evaluate --predictions p.csv --labels y.parquet --label-column y",
+        "evaluate --predictions p.csv --labels pandas.feather --label-column label",
+    ] {
+        assert_eq!(brier(&folder, arguments), expected, "{arguments}");
+    }
+    // packed, and from standard input
+    let file = fs::read(folder.join("polars.parquet")).unwrap();
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(&file).unwrap();
+    fs::write(folder.join("packed"), gzip.finish().unwrap()).unwrap();
+    assert_eq!(brier(&folder, &format!("{EVALUATE} packed")), expected);
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let folder = prepared("columnar-wrong");
+    fs::write(folder.join("y3.csv"), "0\n1\n0\n").unwrap();
+    let broken: &[(&str, fn(&mut Vec<u8>))] = &[
+        ("pandas.parquet", |file| file.truncate(2000)),
+        ("pandas.feather", |file| file.truncate(1000)),
+        ("polars.arrows", |file| file.truncate(300)),
+    ];
+    for (name, change) in broken {
+        let mut file = fs::read(folder.join(name)).unwrap();
+        change(&mut file);
+        fs::write(folder.join(format!("broken-{name}")), file).unwrap();
+    }
+    for (arguments, expected) in [
+        (
+            "null.parquet --labels y3.csv",
+            "null.parquet: row 1, column 0 (cat): is null, expected a value",
+        ),
+        (
+            "null.feather --labels y3.csv",
+            "null.feather: row 1, column 0 (cat): is null, expected a value",
+        ),
+        (
+            "nulllist.parquet --labels y3.csv",
+            "nulllist.parquet: row 1, column 0 (probs): is null,",
+        ),
+        (
+            "ragged.parquet --labels y3.csv",
+            "ragged.parquet: row 1, column 0 (probs): a list of 1 numbers, expected 2 as in the rows before",
+        ),
+        (
+            "ragged.arrows --labels y3.csv",
+            "ragged.arrows: row 1, column 0 (probs): a list of 1 numbers",
+        ),
+        (
+            "pandas.parquet --labels y.csv",
+            "pandas.parquet: column 3 (label): text, expected numbers; --columns chooses columns",
+        ),
+        (
+            "lists.arrow --columns label,probs --labels y.csv",
+            "lists.arrow: column 1 (probs): lists, expected numbers, or a single column of lists",
+        ),
+        (
+            "date.parquet --labels y3.csv",
+            "date.parquet: column 0 (when): timestamp_millis, expected numbers;",
+        ),
+        (
+            "struct.feather --labels y3.csv",
+            "struct.feather: column 0 (s): of the type Struct, expected numbers;",
+        ),
+        (
+            "delta.parquet --columns 0-2 --label-column label",
+            "delta.parquet: column 3 (label): ",
+        ),
+        (
+            "broken-pandas.parquet --labels y.csv",
+            "broken-pandas.parquet: not Parquet: ",
+        ),
+        (
+            "broken-pandas.feather --labels y.csv",
+            "broken-pandas.feather: not Arrow IPC: ends within ",
+        ),
+        (
+            "broken-polars.arrows --labels y.csv",
+            "broken-polars.arrows: not Arrow IPC: ends within ",
+        ),
+    ] {
+        let found = complaint(&folder, &format!("evaluate --predictions {arguments}"));
+        assert!(found.starts_with(expected), "{arguments}: {found}");
+    }
+}
