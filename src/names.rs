@@ -43,6 +43,10 @@ names! {
     OVERCONFIDENCE: "overconfidence", "overconfidence";
     INTERVAL_OVERCONFIDENCE: "overconfidence", "overconfidence of 90 % intervals";
     ECE_DEBIASED: "ece_debiased", "ECE of order 2, debiased";
+    LP_ERROR: "lp_error", "Lp error";
+    LP_OVER: "lp_over", "Lp error, probability too high";
+    LP_UNDER: "lp_under", "Lp error, probability too low";
+    LP_VECTOR: "lp_vector", "Lp error of all classes";
     ECE_TOP_LABEL: "ece_top_label", "ECE, top label";
     ECE_CLASS_WISE: "ece_class_wise", "ECE, class-wise";
     MCE_TOP_LABEL: "mce_top_label", "MCE, top label";

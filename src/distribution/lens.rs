@@ -183,7 +183,8 @@ pub(crate) fn check_ranks(k: usize, classes: usize) -> Result<()> {
     )
 }
 
-fn check_column(name: &'static str, class: usize, classes: usize) -> Result<()> {
+/// Checks that a class is one of the predictions.
+pub(crate) fn check_column(name: &'static str, class: usize, classes: usize) -> Result<()> {
     let is_valid = class < classes;
     check_parameter(is_valid, name, class as f64, "a column of the predictions")
 }

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Block, pool};
 use crate::{
-    distribution::{Categorical, Predictive, most_likely},
+    distribution::{Categorical, Predictive, check_column, most_likely},
     error::Result,
     host::to_vec,
 };
@@ -48,12 +48,25 @@ impl Event {
         })
     }
 
-    /// The probability and the outcome of one prediction `p` with label `y`, on the host.
-    pub(crate) fn outcome(self, p: &[f64], y: usize) -> (f64, bool) {
-        let class = match self {
+    /// Checks that it is an event of so many classes.
+    pub(crate) fn check(self, classes: usize) -> Result<()> {
+        match self {
+            Self::TopLabel => Ok(()),
+            Self::Class(class) => check_column("the class of an event", class, classes),
+        }
+    }
+
+    /// The class that one prediction `p` looks at.
+    pub(crate) fn class(self, p: &[f64]) -> usize {
+        match self {
             Self::TopLabel => most_likely(p),
             Self::Class(class) => class,
-        };
+        }
+    }
+
+    /// The probability and the outcome of one prediction `p` with label `y`, on the host.
+    pub(crate) fn outcome(self, p: &[f64], y: usize) -> (f64, bool) {
+        let class = self.class(p);
         (p[class], class == y)
     }
 }

@@ -9,6 +9,7 @@
 //! | [`Tce`], [`Cwce`] | one event, each class | means within bins | none, or upward |
 //! | [`KolmogorovSmirnov`] | one event | cumulative means | upward |
 //! | [`KdeTce`], [`SmoothEce`] | one event | smoothed means | upward |
+//! | [`LpCalibrationError`](crate::recalibration::LpCalibrationError) | the whole prediction or one event | cross-fitted maps | none, or downward |
 //!
 //! Predictions over `ℝ^d` have the SKCE and the UCME too. [`regression`] has the usual quantities of
 //! regression.
@@ -92,7 +93,7 @@ pub use pair_matrix::PairMatrix;
 pub(crate) use pool::{Block, pool};
 pub use skce::Skce;
 pub use smooth_ece::SmoothEce;
-pub(crate) use tce::EventBin;
+pub(crate) use tce::{EventBin, check_order};
 pub use tce::{Tce, TceForm};
 pub use tensor_pairs::TensorPairs;
 pub use ucme::Ucme;

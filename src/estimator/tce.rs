@@ -78,7 +78,7 @@ impl TceForm {
 }
 
 /// The order `p` of a calibration error is a finite number of at least 1.
-pub(super) fn check_order(order: f64) -> Result<()> {
+pub(crate) fn check_order(order: f64) -> Result<()> {
     let is_valid = order.is_finite() && order >= 1.0;
     let name = "the order of the calibration error";
     check_parameter(is_valid, name, order, "a finite number of at least 1")

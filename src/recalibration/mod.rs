@@ -103,6 +103,7 @@ mod fitted;
 mod linear;
 mod local;
 mod location_scale;
+mod lp_error;
 mod map;
 mod monotone;
 mod network;
@@ -140,6 +141,7 @@ pub use fit::{Fit, FitProgress, Objective, Progress};
 pub use fitted::Fitted;
 pub use local::{LocalRecalibration, LocalRecalibrationConfig};
 pub use location_scale::{LocationScaleRecalibration, LocationScaleRecalibrationConfig};
+pub use lp_error::LpCalibrationError;
 pub use map::{Guarantees, Keep, Recalibration};
 pub use order_preserving::{
     OrderInvariant, OrderInvariantConfig, OrderPreserving, OrderPreservingConfig,

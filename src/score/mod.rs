@@ -6,6 +6,7 @@
 //! | question | answer | of |
 //! | --- | --- | --- |
 //! | how miscalibrated at most? | [`Score::upper_bound`] | one set of predictions |
+//! | how miscalibrated at least? | [`LpBound`] | classes or an event, and recalibrated predictions |
 //! | what did a recalibration gain? | [`Score::improvement`], [`Skce::improvement`](crate::estimator::Skce::improvement) | two, before and after |
 //! | how much of the score is miscalibration? | [`Decomposition`] | classes, predictions that repeat |
 //! | | [`Corp`] | one event, any predictions, by isotonic regression |
@@ -46,6 +47,7 @@ mod decomposition;
 mod energy;
 mod improvement;
 mod log_score;
+mod lp_bound;
 mod proper_score;
 mod refinement;
 mod size;
@@ -60,6 +62,7 @@ pub use decomposition::Decomposition;
 pub use energy::{EnergyScore, FairEnergyScore};
 pub use improvement::Improvement;
 pub use log_score::LogScore;
+pub use lp_bound::LpBound;
 pub use proper_score::Score;
 pub use refinement::Refinement;
 pub use size::{ErrorSize, Interval, IntervalOverconfidence, Overconfidence, Quantify};

@@ -53,10 +53,10 @@ pub struct ErrorSize {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Law {
     /// An unbiased estimate of an error that is never negative, by Student's distribution; the error is
-    /// the root of it.
+    /// the root of it of this order.
     Mean {
         mean: MeanEstimate,
-        root: bool,
+        order: f64,
     },
     Count(Count),
 }
@@ -87,11 +87,18 @@ pub struct Interval {
 }
 
 impl ErrorSize {
+    /// The error of whose power of this order there is an unbiased estimate.
+    pub(crate) fn of_power(mean: MeanEstimate, order: f64) -> Self {
+        Self {
+            law: Law::Mean { mean, order },
+        }
+    }
+
     /// The estimate: of an error that is never negative, an unbiased estimate, which can be (its root is
     /// 0 then).
     pub fn estimate(&self) -> f64 {
         match self.law {
-            Law::Mean { mean, root } => rooted(mean.estimate, root),
+            Law::Mean { mean, order } => rooted(mean.estimate, order),
             Law::Count(count) => count.promised - count.successes / count.trials,
         }
     }
@@ -103,9 +110,9 @@ impl ErrorSize {
     /// A level that is not between 0 and 1.
     pub fn interval(&self, level: f64) -> Result<Interval> {
         let (lower, upper) = match self.law {
-            Law::Mean { mean, root } => {
+            Law::Mean { mean, order } => {
                 let (lower, upper) = mean.confidence_interval(level)?;
-                (rooted(lower.max(0.0), root), rooted(upper.max(0.0), root))
+                (rooted(lower.max(0.0), order), rooted(upper.max(0.0), order))
             }
             Law::Count(count) => {
                 check_level(level)?;
@@ -141,8 +148,8 @@ impl ErrorSize {
         check_parameter(is_valid, name, tolerance, expected)?;
         Ok(match self.law {
             Law::Mean { mean, .. } if mean.samples < 2 => 1.0,
-            Law::Mean { mean, root } => {
-                let tolerance = tolerance.powi(if root { 2 } else { 1 });
+            Law::Mean { mean, order } => {
+                let tolerance = tolerance.powf(order);
                 match mean.standard_error {
                     0.0 => f64::from(mean.estimate <= tolerance),
                     error => {
@@ -162,10 +169,12 @@ impl ErrorSize {
     }
 }
 
-fn rooted(value: f64, root: bool) -> f64 {
-    match root {
-        true => value.max(0.0).sqrt(),
-        false => value,
+/// The root of an order; 0 of what is negative, but for order 1.
+fn rooted(value: f64, order: f64) -> f64 {
+    match order {
+        1.0 => value,
+        2.0 => value.max(0.0).sqrt(),
+        order => value.max(0.0).powf(order.recip()),
     }
 }
 
@@ -217,9 +226,7 @@ impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
             let least = least_error(&self.kernel, predictions)?;
             mean.standard_error = mean.standard_error.max(least);
         }
-        Ok(ErrorSize {
-            law: Law::Mean { mean, root: false },
-        })
+        Ok(ErrorSize::of_power(mean, 1.0))
     }
 }
 
@@ -284,9 +291,7 @@ impl Quantify for Tce {
             standard_error: variance.sqrt(),
             samples: pairs.len(),
         };
-        Ok(ErrorSize {
-            law: Law::Mean { mean, root: true },
-        })
+        Ok(ErrorSize::of_power(mean, 2.0))
     }
 }
 

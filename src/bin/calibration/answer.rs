@@ -4,10 +4,11 @@ use std::fmt;
 
 use burn_calibration::{
     distribution::Predictive,
+    error,
     hypothesis::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest},
     kernel::Kernel,
     names::Name,
-    score::{Interval, Quantify},
+    score::{ErrorSize, Interval, Quantify},
 };
 use rand::rngs::StdRng;
 use serde::Serialize;
@@ -61,7 +62,10 @@ impl<P: Predictive> Sizing<'_, P> {
     }
 
     fn size(&self, in_points: bool, error: &impl Quantify<P>) -> Size {
-        let size = error.size(self.predictions, self.targets);
+        self.known(in_points, error.size(self.predictions, self.targets))
+    }
+
+    pub fn known(&self, in_points: bool, size: error::Result<ErrorSize>) -> Size {
         let interval = size.clone().and_then(|size| size.interval(self.args.level));
         let tolerance = |error: f64| {
             let p_value = size.clone().and_then(|size| size.p_value_above(error));

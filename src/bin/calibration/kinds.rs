@@ -11,12 +11,12 @@ use burn_calibration::{
         Normal, Samples,
     },
     error,
-    estimator::{Accuracy, Estimator, Event, Skce, Tce},
+    estimator::{Accuracy, Aspect, Estimator, Event, Skce, Tce},
     hypothesis::{CalibrationTest, ExactTest, GivenTest, OmnibusOutcome},
     kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
     names::{self, Name},
-    recalibration::ScaleFamily,
-    score::{IntervalOverconfidence, LogScore, Overconfidence, Score},
+    recalibration::{LpCalibrationError, ScaleFamily},
+    score::{ErrorSize, IntervalOverconfidence, LogScore, Overconfidence, Score},
 };
 use rand::rngs::StdRng;
 
@@ -130,11 +130,44 @@ impl Kind for Categorical {
     }
 
     fn sizes(sizing: &Sizing<Self>, event: Event) -> Vec<(Name, Size)> {
-        vec![
+        let mut sizes = vec![
             sizing.in_points(names::OVERCONFIDENCE, &Overconfidence { event }),
             sizing.in_points(names::ECE_DEBIASED, &Tce::default().with_event(event)),
-        ]
+        ];
+        if let Some(order) = sizing.args.lp_error {
+            sizes.extend(lp_errors(sizing, event, order));
+        }
+        sizes
     }
+}
+
+/// The bounds of the error of an event, of its parts, and of the whole vector where that is another.
+fn lp_errors(sizing: &Sizing<Categorical>, event: Event, order: f64) -> Vec<(Name, Size)> {
+    let error = LpCalibrationError::new(order);
+    let bound = |aspect| {
+        let error = error.clone().with_aspect(aspect);
+        error.bound(sizing.predictions, sizing.targets)
+    };
+    let entry = |(name, size): (Name, error::Result<ErrorSize>)| {
+        let name = name.with(format!("order {order}, at least, points"));
+        (name, sizing.known(true, size))
+    };
+    let of_event = bound(Aspect::Event(event));
+    let part = |part: usize| {
+        of_event
+            .clone()
+            .map(|bound| bound.parts().expect("of an event")[part])
+    };
+    let mut sizes = vec![
+        (names::LP_ERROR, of_event.clone().map(|bound| bound.size())),
+        (names::LP_OVER, part(0)),
+        (names::LP_UNDER, part(1)),
+    ];
+    if event == Event::TopLabel {
+        let of_vector = bound(Aspect::Vector).map(|bound| bound.size());
+        sizes.push((names::LP_VECTOR, of_vector));
+    }
+    sizes.into_iter().map(entry).collect()
 }
 
 impl Vectors for Normal {

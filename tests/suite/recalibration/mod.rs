@@ -3,6 +3,7 @@
 mod distributions;
 mod injective;
 pub mod logits;
+mod lp_error;
 mod module;
 mod refinement;
 pub mod scalar;

@@ -3,6 +3,7 @@
 mod corp;
 mod decomposition;
 mod improvement;
+mod lp_bound;
 mod population;
 mod refinement;
 mod skce_improvement;

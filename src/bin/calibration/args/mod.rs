@@ -78,12 +78,24 @@ pub struct SizeArgs {
     /// overconfidence and the debiased ECE are larger
     #[arg(long, value_name = "ERROR", value_parser = tolerance)]
     pub tolerance: Option<f64>,
+
+    /// Also bound the Lp calibration error of this order (1 or more) from below, by maps that are fitted to
+    /// four fifths of the samples and recalibrate the others; of classes
+    #[arg(long, value_name = "ORDER", value_parser = order)]
+    pub lp_error: Option<f64>,
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (0.0..1.0).contains(&value) => Ok(value),
         _ => Err("expected a number of at least 0 and less than 1".into()),
+    }
+}
+
+fn order(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 1.0 => Ok(value),
+        _ => Err("expected a finite number of at least 1".into()),
     }
 }
 

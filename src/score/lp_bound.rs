@@ -1,0 +1,189 @@
+use std::fmt;
+
+use burn::tensor::{Int, Tensor};
+use serde::Serialize;
+
+use super::{ErrorSize, MeanEstimate};
+use crate::{
+    distribution::{Categorical, Predictive, Targets},
+    error::{Result, check_length},
+    estimator::{Aspect, check_order},
+    host::to_vec,
+};
+
+/// A lower bound of the `Lp` calibration error, in expectation, by recalibrated predictions `g` (Berta,
+/// Braun, Holzmüller, Bach, Jordan 2026, *A variational estimator for Lp calibration errors*).
+///
+/// With `C = E[e_y | p]` the error `‖p − C‖` is a convex function of `C`, which lies above its tangent at any
+/// `g`. The tangent is linear in `C`, so its mean needs the labels alone:
+///
+/// ```text
+/// power   E‖p − C‖_p^p ≥ E[(1 − p) ‖g − p‖_p^p + p Σ_c |u_c|^{p−1} sign(u_c) (e_y − p)_c],   u = g − p
+/// norm    E‖p − C‖_p   ≥ E[Σ_c |u_c|^{p−1} sign(u_c) (e_y − p)_c / ‖u‖_p^{p−1}]
+/// ```
+///
+/// with equality where `g = C`, and for the norm where `g − p` has the direction of `C − p`. The first is the
+/// difference of a proper loss of `p` and `g`, of order 2 that of their Brier scores. A sample with `g = p` adds
+/// 0. Order 1 looks at signs alone, whatever the size of `g − p`.
+///
+/// Of one event, `r` is its probability, `c` its outcome and `C` its frequency: there is one coordinate, and the
+/// power is in two parts, `E (r − C)₊^p` from samples with `g < r` and `E (C − r)₊^p` from those with `g > r`.
+/// Of the top label these are over- and underconfidence.
+///
+/// **Bias.** Never upward, if `g` was not fitted to these labels: of calibrated predictions the expectation is 0
+/// of order 1 and of norms, and at most 0 else. Downward by what `g` misses. A negative value says that `g` does
+/// harm. The standard errors take `g` as given.
+///
+/// `C` is conditional on what `g` is a function of. A `g` that looks at more than the probability of an event,
+/// as at the whole vector, bounds an error that is larger than that of the event.
+/// [`LpCalibrationError`](crate::recalibration::LpCalibrationError) finds `g` by cross-fitting.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct LpBound {
+    /// The order `p ≥ 1`.
+    pub order: f64,
+    /// The bound of `E‖p − C‖_p^p`, of an event of `E|r − C|^p`.
+    pub power: MeanEstimate,
+    /// The bound of `E‖p − C‖_p`, of an event of `E|r − C|`.
+    pub norm: MeanEstimate,
+    /// The part of the power where the probability of the event is too high; none of vectors.
+    pub over: Option<MeanEstimate>,
+    /// The part where it is too low; the parts add up to the power.
+    pub under: Option<MeanEstimate>,
+}
+
+impl LpBound {
+    /// The bound by predictions of the same samples that were recalibrated without their labels.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Int, Tensor};
+    /// use burn_calibration::{distribution::Categorical, estimator::{Aspect, Event}, score::LpBound};
+    ///
+    /// # fn main() -> burn_calibration::error::Result<()> {
+    /// let device = Device::default();
+    /// let rows = |p: f32| Categorical::from_probabilities(Tensor::from_floats([[p, 1.0 - p]; 4], &device));
+    /// let labels = Tensor::<1, Int>::from_ints([0, 0, 0, 1], &device);
+    /// // 90 % sure, right in three cases of four, known to be about 80 %
+    /// let bound = LpBound::of(1.0, Aspect::Event(Event::TopLabel), &rows(0.9)?, &rows(0.8)?, &labels)?;
+    /// assert!((bound.power.estimate - 0.15).abs() < 1e-6);
+    /// assert_eq!(bound.over, Some(bound.power)); // all of it is overconfidence
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Shapes
+    ///
+    /// - predictions, recalibrated: `n × m`
+    /// - labels: `[n]`
+    ///
+    /// Cost: `O(n·m)`, on the host in f64.
+    ///
+    /// # Errors
+    ///
+    /// An order below 1 or not finite, an event that is not a class, predictions that are not valid, a label
+    /// that is not a class, another number of samples or classes of one than of another.
+    pub fn of(
+        order: f64,
+        aspect: Aspect,
+        predictions: &Categorical,
+        recalibrated: &Categorical,
+        labels: &Tensor<1, Int>,
+    ) -> Result<Self> {
+        check_order(order)?;
+        predictions.check()?;
+        recalibrated.check().map_err(|error| error.of("after"))?;
+        let labels = predictions.check_labels(labels)?;
+        check_length(recalibrated.len(), labels.len(), "labels")?;
+        let m = predictions.classes();
+        if recalibrated.classes() != m {
+            return Err(Tensor::<1, Int>::mismatch(recalibrated.classes(), m));
+        }
+        if let Aspect::Event(event) = aspect {
+            event.check(m)?;
+        }
+        let [p, g] = [predictions, recalibrated].map(|rows| to_vec(rows.probabilities().detach()));
+        Ok(Self::of_rows(order, aspect, &p, &g, &labels))
+    }
+
+    /// The bound of checked rows of probabilities, `[n, m]`.
+    pub(crate) fn of_rows(
+        order: f64,
+        aspect: Aspect,
+        p: &[f64],
+        g: &[f64],
+        labels: &[usize],
+    ) -> Self {
+        let m = p.len() / labels.len();
+        let (mut powers, mut norms, mut too_high) = (vec![], vec![], vec![]);
+        for ((p, g), &y) in p.chunks(m).zip(g.chunks(m)).zip(labels) {
+            let classes = match aspect {
+                Aspect::Vector => 0..m,
+                Aspect::Event(event) => {
+                    let class = event.class(p);
+                    class..class + 1
+                }
+            };
+            let pair = |c: usize| (g[c] - p[c], f64::from(u8::from(c == y)) - p[c]);
+            let (power, norm) = tangent(order, classes.clone().map(pair));
+            powers.push(power);
+            norms.push(norm);
+            too_high.push(g[classes.start] < p[classes.start]);
+        }
+        let part = |high: bool| {
+            let of = |(&power, &of_high): (&f64, &bool)| if of_high == high { power } else { 0.0 };
+            let values: Vec<f64> = powers.iter().zip(&too_high).map(of).collect();
+            matches!(aspect, Aspect::Event(_)).then(|| MeanEstimate::of(&values))
+        };
+        Self {
+            order,
+            power: MeanEstimate::of(&powers),
+            norm: MeanEstimate::of(&norms),
+            over: part(true),
+            under: part(false),
+        }
+    }
+
+    /// The bound of the error, the `p`-th root of that of its power (0 where that is negative), with its
+    /// interval.
+    pub fn size(&self) -> ErrorSize {
+        ErrorSize::of_power(self.power, self.order)
+    }
+
+    /// The same of the parts of an event, over and under; none of vectors.
+    pub fn parts(&self) -> Option<[ErrorSize; 2]> {
+        let size = |part| ErrorSize::of_power(part, self.order);
+        Some([size(self.over?), size(self.under?)])
+    }
+}
+
+/// The tangents at `u = g − p` of `‖p − C‖_p^p` and `‖p − C‖_p`, where `C` is the label: pairs of `u_c` and
+/// `(e_y − p)_c`.
+fn tangent(order: f64, pairs: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+    let largest = pairs
+        .clone()
+        .fold(0.0, |most: f64, (u, _)| most.max(u.abs()));
+    if largest == 0.0 {
+        return (0.0, 0.0);
+    }
+    let (mut size, mut slope) = (0.0, 0.0); // in units of the largest
+    for (u, residual) in pairs.filter(|(u, _)| *u != 0.0) {
+        let slant = (u.abs() / largest).powf(order - 1.0);
+        size += slant * u.abs() / largest;
+        slope += slant * u.signum() * residual;
+    }
+    let power = (1.0 - order) * size * largest + order * slope;
+    let norm = slope / size.powf(1.0 - order.recip());
+    (power * largest.powf(order - 1.0), norm)
+}
+
+impl fmt::Display for LpBound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "order {}, at least", self.order)?;
+        writeln!(f, "power  {}", self.power)?;
+        write!(f, "norm   {}", self.norm)?;
+        if let (Some(over), Some(under)) = (self.over, self.under) {
+            write!(f, "\nover   {over}\nunder  {under}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,250 @@
+//! Lp calibration errors by cross-fitting, where the truth is known.
+
+use approx::assert_relative_eq;
+use burn::tensor::{DType, Int, Tensor};
+use burn_calibration::{
+    distribution::Categorical,
+    error::Error,
+    estimator::{Aspect, Estimator, Event, MeanEstimate},
+    hypothesis::{CalibrationTest, ToleranceTest},
+    recalibration::{
+        LpCalibrationError, PlattScalingConfig, StructuredMatrixScalingConfig,
+        TemperatureScalingConfig,
+    },
+    score::LpBound,
+};
+use rand::{RngExt, rngs::StdRng};
+
+use crate::data::*;
+
+const TOP_LABEL: Aspect = Aspect::Event(Event::TopLabel);
+
+/// A label for each distribution.
+fn drawn(truth: &[Vec<f64>], rng: &mut StdRng) -> Vec<usize> {
+    let mut of = |p: &Vec<f64>| {
+        let u: f64 = rng.random();
+        let mut sum = 0.0;
+        let above = p.iter().position(|p| {
+            sum += p;
+            u < sum
+        });
+        above.unwrap_or(p.len() - 1)
+    };
+    truth.iter().map(&mut of).collect()
+}
+
+/// Predictions `softmax(z)` whose labels are of `softmax(z·factor)`.
+fn tempered(n: usize, m: usize, factor: f64, rng: &mut StdRng) -> [Vec<Vec<f64>>; 2] {
+    let logits = random_rows(n, m, 2.0, rng);
+    let scaled = |row: &Vec<f64>| softmax(&row.iter().map(|z| z * factor).collect::<Vec<_>>());
+    let truth = logits.iter().map(scaled).collect();
+    [logits, truth]
+}
+
+fn from_logits(rows: &[Vec<f64>]) -> Categorical {
+    Categorical::from_logits(tensor(rows)).unwrap()
+}
+
+/// How far a mean over repetitions is from a number, in standard errors.
+fn standardised(values: &[f64], expected: f64) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (mean - expected) / (variance / n).sqrt()
+}
+
+/// Twenty samples of overconfident and of underconfident predictions: the mean bound of whole vectors by the right
+/// family of maps is within noise of the error from below, and not below nine tenths of it.
+#[test]
+fn of_a_known_temperature() {
+    for (factor, order) in [(0.5, 1.0), (2.0, 1.0), (0.5, 2.0)] {
+        let mut rng = rng(490);
+        let (mut differences, mut truths) = (vec![], vec![]);
+        for _ in 0..20 {
+            let [logits, truth] = tempered(500, 3, factor, &mut rng);
+            let y = labels(&drawn(&truth, &mut rng));
+            let error = LpCalibrationError::new(order)
+                .with_aspect(Aspect::Vector)
+                .with_map(TemperatureScalingConfig::new());
+            let found = error.bound(&from_logits(&logits), &y).unwrap();
+            let power = |(z, c): (&Vec<f64>, &Vec<f64>)| -> f64 {
+                let pairs = softmax(z).into_iter().zip(c);
+                pairs.map(|(p, c)| (p - c).abs().powf(order)).sum()
+            };
+            let expected = logits.iter().zip(&truth).map(power).sum::<f64>() / 500.0;
+            differences.push(found.power.estimate - expected);
+            truths.push(expected);
+        }
+        let above = standardised(&differences, 0.0);
+        assert!(above < 3.0, "{above} standard errors above");
+        let share = differences.iter().sum::<f64>() / truths.iter().sum::<f64>();
+        assert!(share > -0.1, "{factor}, {order}: {share} below");
+    }
+}
+
+/// Predictions of two classes that are too sure above ¾ and not sure enough below, by the map that is chosen:
+/// each part is at most that of the truth within noise, and more than half of it.
+#[test]
+fn tells_overconfidence_from_underconfidence() {
+    let mut rng = rng(491);
+    let (mut over, mut under) = (vec![], vec![]);
+    let n = 2000;
+    let mut expected = [0.0; 2];
+    for _ in 0..8 {
+        let r: Vec<f64> = (0..n).map(|_| rng.random_range(0.5..0.98)).collect();
+        let frequency = |r: f64| 0.75 + 0.4 * (r - 0.75); // of a line with the slope 0.4
+        let rows: Vec<Vec<f64>> = r.iter().map(|r| vec![1.0 - r, *r]).collect();
+        let truth: Vec<Vec<f64>> =
+            (r.iter().map(|r| vec![1.0 - frequency(*r), frequency(*r)])).collect();
+        let y = drawn(&truth, &mut rng);
+        let found = LpCalibrationError::new(1.0)
+            .bound(&categorical(&rows), &labels(&y))
+            .unwrap();
+        let gaps = || r.iter().map(|r| (r - frequency(*r)) / n as f64);
+        let parts: [f64; 2] = [
+            gaps().map(|gap| gap.max(0.0)).sum(),
+            gaps().map(|gap| (-gap).max(0.0)).sum(),
+        ];
+        over.push(found.over.unwrap().estimate - parts[0]);
+        under.push(found.under.unwrap().estimate - parts[1]);
+        expected = parts;
+    }
+    for (differences, expected) in [over, under].iter().zip(expected) {
+        assert!(standardised(differences, 0.0) < 3.0);
+        let mean = differences.iter().sum::<f64>() / 8.0;
+        assert!(mean > -0.5 * expected, "{mean} of {expected}");
+    }
+}
+
+/// Of calibrated predictions the bounds are 0 in expectation, by a map that overfits too.
+#[test]
+fn of_calibrated_predictions_is_nothing() {
+    let mut rng = rng(492);
+    let (mut vectors, mut norms, mut squares) = (vec![], vec![], vec![]);
+    for seed in 0..20 {
+        let [logits, truth] = tempered(200, 4, 1.0, &mut rng);
+        let (p, y) = (from_logits(&logits), labels(&drawn(&truth, &mut rng)));
+        let event = LpCalibrationError::new(2.0).with_seed(seed);
+        let vector = event.clone().with_aspect(Aspect::Vector);
+        let vector = vector.with_map(StructuredMatrixScalingConfig::new());
+        let found = vector.bound(&p, &y).unwrap();
+        vectors.push(found.norm.estimate);
+        squares.push(found.power.estimate);
+        let event = event.with_map(PlattScalingConfig::new());
+        norms.push(event.bound(&p, &y).unwrap().norm.estimate);
+        assert!(event.estimate(&p, &y).unwrap() >= 0.0);
+    }
+    assert!(standardised(&vectors, 0.0).abs() < 3.5);
+    assert!(standardised(&norms, 0.0).abs() < 3.5);
+    assert!(standardised(&squares, 0.0) < 0.0);
+}
+
+/// The same of the same seed, near it in f32, of probabilities as of their logits.
+#[test]
+fn does_not_depend_on_how_predictions_are_given() {
+    let mut rng = rng(493);
+    let [logits, truth] = tempered(300, 3, 0.4, &mut rng);
+    let y = labels(&drawn(&truth, &mut rng));
+    for aspect in [TOP_LABEL, Aspect::Vector, Aspect::Event(Event::Class(2))] {
+        let error = LpCalibrationError::new(1.5)
+            .with_aspect(aspect)
+            .with_map(TemperatureScalingConfig::new());
+        let power = |p: &Categorical| error.bound(p, &y).unwrap().power.estimate;
+        let expected = power(&from_logits(&logits));
+        assert_eq!(power(&from_logits(&logits)), expected);
+        let probabilities: Vec<Vec<f64>> = logits.iter().map(|z| softmax(z)).collect();
+        assert_relative_eq!(
+            power(&categorical(&probabilities)),
+            expected,
+            max_relative = 1e-9
+        );
+        let single = Categorical::from_logits(tensor_on(&logits, &device(), DType::F32)).unwrap();
+        assert_relative_eq!(power(&single), expected, max_relative = 1e-4);
+    }
+}
+
+fn degenerate(rows: &[Vec<f64>], y: &[usize]) -> [LpBound; 2] {
+    [TOP_LABEL, Aspect::Vector].map(|aspect| {
+        let error = LpCalibrationError::new(1.0)
+            .with_aspect(aspect)
+            .with_folds(2);
+        error.bound(&from_logits(rows), &labels(y)).unwrap()
+    })
+}
+
+/// Equal predictions, logits of every scale, all right, all wrong, two samples, one-hot probabilities.
+#[test]
+fn of_degenerate_predictions() {
+    let bounded = |found: [LpBound; 2]| {
+        for bound in found {
+            let is_bounded = |part: MeanEstimate| part.estimate.abs() <= 2.0;
+            assert!(is_bounded(bound.power) && is_bounded(bound.norm), "{bound}");
+        }
+        found
+    };
+    let mut rng = rng(494);
+    let equal = vec![vec![3.0, 0.0, 0.0]; 40];
+    let fives: Vec<usize> = (0..40).map(|i| usize::from(i % 2 == 0)).collect();
+    let [top, _] = bounded(degenerate(&equal, &fives));
+    assert!(top.over.unwrap().estimate > 0.3); // 91 % sure, right in half of the cases
+    for scale in [1e-6, 1.0, 1e6] {
+        let rows: Vec<Vec<f64>> = random_rows(40, 3, scale, &mut rng);
+        bounded(degenerate(&rows, &random_labels(40, 3, &mut rng)));
+        let top: Vec<usize> = rows
+            .iter()
+            .map(|z| (0..3).fold(0, |top, c| if z[c] > z[top] { c } else { top }))
+            .collect();
+        bounded(degenerate(&rows, &top));
+        let wrong: Vec<usize> = top.iter().map(|c| (c + 1) % 3).collect();
+        bounded(degenerate(&rows, &wrong));
+    }
+    bounded(degenerate(&random_rows(2, 2, 1.0, &mut rng), &[0, 1]));
+    let sure = categorical(&[
+        vec![1.0, 0.0],
+        vec![0.0, 1.0],
+        vec![1.0, 0.0],
+        vec![1.0, 0.0],
+    ]);
+    let found = LpCalibrationError::new(2.0).with_folds(2);
+    let found = found.bound(&sure, &labels(&[0, 1, 1, 0])).unwrap();
+    assert!(found.power.estimate.is_finite());
+}
+
+#[test]
+fn refuses_what_does_not_fit() {
+    let (p, y) = (
+        from_logits(&[vec![1.0, 0.0], vec![0.0, 2.0]]),
+        labels(&[0, 1]),
+    );
+    let of = |error: LpCalibrationError, y: &Tensor<1, Int>| error.bound(&p, y).unwrap_err();
+    let two = LpCalibrationError::new(1.0).with_folds(2);
+    for wrong in [
+        two.clone().with_folds(1),
+        two.clone().with_folds(3),
+        LpCalibrationError::new(0.9),
+    ] {
+        assert!(matches!(of(wrong, &y), Error::Parameter { .. }));
+    }
+    let class = two.clone().with_aspect(Aspect::Event(Event::Class(2)));
+    assert!(matches!(of(class, &y), Error::Parameter { .. }));
+    assert!(matches!(
+        of(two.clone(), &labels(&[0, 2])),
+        Error::Label { .. }
+    ));
+    let one = from_logits(&[vec![1.0, 0.0]]);
+    assert!(two.bound(&one, &labels(&[0])).is_err());
+}
+
+/// It has a size, so that a tolerance can be tested.
+#[test]
+fn can_be_compared_with_a_tolerance() {
+    let rows = vec![vec![3.0, 0.0]; 200];
+    let y: Vec<usize> = (0..200).map(|i| usize::from(i % 2 == 0)).collect();
+    for (tolerance, is_above) in [(0.2, true), (0.5, false)] {
+        let test = ToleranceTest::new(LpCalibrationError::new(1.0), tolerance);
+        let outcome = test
+            .evaluate(&from_logits(&rows), &labels(&y), &mut rng(1))
+            .unwrap();
+        assert_eq!(outcome.p_value() < 0.01, is_above, "{outcome:?}");
+    }
+}
