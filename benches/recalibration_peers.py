@@ -8,8 +8,8 @@
 DIR of --networks holds NAME.csv.gz and labels.csv (examples/recalibrate); the first half fits. DIR of --models
 is what recalibration_models.py wrote. Every map is fitted to a part of the predictions and evaluated on the rest.
 Times are the least of --repeats fits; of this library they are of a whole process, which also reads and writes
-files. The markdown of all tables goes to standard output. With --curves instead: `auto` and a temperature fitted to
-random parts of the predictions of several sizes.
+files, and p-values are computed meanwhile. The markdown of all tables goes to standard output. With --curves
+instead: `auto` and a temperature fitted to random parts of the predictions of several sizes.
 """
 
 import argparse
@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +123,18 @@ def peers(method, data, repeats):
         return np.asarray(calibrator.predict_proba(data.held_out)), seconds, method
 
 
+def omnibus(command, predictions, labels):
+    """The p-value of the omnibus test with 999 redraws, or more where it is near 5 %."""
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/p.npy", predictions.astype(float))
+        np.save(f"{folder}/y.npy", labels.astype(float))
+        files = ["--predictions", "p.npy", "--normalise", "--labels", "y.npy", "--json"]
+        done = subprocess.run([command, "evaluate", *files], cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"evaluate: {done.stderr}")
+        return json.loads(done.stdout)["omnibus"]["p_value"]
+
+
 def difference(a, b):
     """The mean of a − b, and its standard error."""
     return (a - b).mean(), (a - b).std(ddof=1) / len(a) ** 0.5
@@ -133,8 +146,8 @@ def row(cells):
 
 def print_maps(results, groups):
     """One row a map: its mean log loss in each group of data."""
-    row(["", "map", *[f"{group} ({count})" for group, count in groups.items()], "Brier", "debiased ECE %", "fit, s"])
-    row(["---", "---"] + ["---:"] * (len(groups) + 3))
+    row(["", "map", *[f"{group} ({count})" for group, count in groups.items()], "Brier", "debiased ECE %", "p > 0.05", "fit, s"])
+    row(["---", "---"] + ["---:"] * (len(groups) + 4))
     for (source, name), of_map in results.items():
         means = []
         for group, count in groups.items():
@@ -143,7 +156,18 @@ def print_maps(results, groups):
         others = np.mean([entry["scores"] for entry in of_map], 0)[1:] if len(of_map) == sum(groups.values()) else None
         more = ["", ""] if others is None else [f"{others[0]:.4f}", f"{others[1]:.2f}"]
         seconds = np.mean([entry["seconds"] for entry in of_map])
-        row([source, name, *means, *more, f"{seconds:.2f}"])
+        passed = sum(entry["omnibus"].result() > 0.05 for entry in of_map)
+        row([source, name, *means, *more, f"{passed} of {len(of_map)}", f"{seconds:.2f}"])
+
+
+def print_p_values(results, all_data):
+    """The p-value of the omnibus test of each map on each data set."""
+    row(["", "map", *[data.name for data in all_data]])
+    row(["---", "---"] + ["---:"] * len(all_data))
+    for (source, name), of_map in results.items():
+        p_values = {entry["data"].name: entry["omnibus"].result() for entry in of_map}
+        shown = [p_values.get(data.name) for data in all_data]
+        row([source, name, *["" if p is None else "≤ 0.001" if p <= 0.001 else f"{p:.3f}" for p in shown]])
 
 
 def print_choices(results, all_data):
@@ -209,10 +233,12 @@ def main():
     if arguments.curves:
         return print_curves(command, all_data)
     results = {}
+    pool = ThreadPoolExecutor(2)
 
     def keep(source, name, data, after, seconds=0.0, chosen=None):
         losses = log_losses(after, data.labels)
         entry = {"data": data, "losses": losses, "scores": scores(after, data.labels)}
+        entry["omnibus"] = pool.submit(omnibus, command, after, data.labels)
         results.setdefault((source, name), []).append(entry | {"seconds": seconds, "chosen": chosen})
         print(f"{data.name}: {source} {name} {losses.mean():.4f}, {seconds:.2f} s", file=sys.stderr, flush=True)
 
@@ -229,7 +255,10 @@ def main():
     for data in all_data:
         groups[data.group] = groups.get(data.group, 0) + 1
     order = {"": 0, "this library": 1, "probmetrics": 2}
-    print_maps(dict(sorted(results.items(), key=lambda pair: order[pair[0][0]])), groups)
+    results = dict(sorted(results.items(), key=lambda pair: order[pair[0][0]]))
+    print_maps(results, groups)
+    print()
+    print_p_values(results, all_data)
     print()
     print_choices(results, all_data)
 

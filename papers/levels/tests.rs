@@ -86,7 +86,7 @@ pub fn powers(redraws: usize, asymptotic: bool) -> Vec<Test<Categorical>> {
         test("exact, SKCE biased", exact(Skce::biased(kernel), redraws)),
         test("exact, MMCE", exact(Mmce::default(), redraws)),
         test("exact, ECE", exact(Ece::default(), redraws)),
-        test("exact, TCE debiased", exact(Tce::default(), redraws)),
+        test("exact, TCE unbiased", exact(Tce::default(), redraws)),
         test("exact, KS", exact(KolmogorovSmirnov::default(), redraws)),
     ];
     if asymptotic {
@@ -129,7 +129,7 @@ pub fn tolerance(tolerance: f64) -> Vec<Test<Categorical>> {
             ToleranceTest::new(Overconfidence::default(), tolerance),
         ),
         test(
-            "ECE of order 2, debiased",
+            "ECE of order 2, unbiased",
             ToleranceTest::new(Tce::default(), tolerance),
         ),
     ]
@@ -151,7 +151,7 @@ pub fn coverage() -> Vec<Test<Categorical>> {
     }
     vec![
         misses("overconfidence", Overconfidence::default()),
-        misses("ECE of order 2, debiased", Tce::default()),
+        misses("ECE of order 2, unbiased", Tce::default()),
         misses("SKCE", Skce::unbiased(Kernel::exponential())),
     ]
 }

@@ -66,6 +66,7 @@ const OPTIONS: &[&str] = &[
     "--redraws",
     "--level",
     "--tolerance",
+    "--lp-error",
     "--seed",
     "--bins",
     "--block",

@@ -314,6 +314,44 @@ fn the_answer_comes_first() {
     );
 }
 
+/// Lower bounds of the Lp error on request, of the top label in two parts and of the vector; with a lens of the
+/// event alone.
+#[test]
+fn lp_errors_on_request() {
+    let folder = folder("lp_error");
+    fs::write(folder.join("p.csv"), "0.9,0.06,0.04\n".repeat(200)).unwrap();
+    let labels: String = (0..200)
+        .map(|i| format!("{}\n", [0, 0, 0, 1, 2][i % 5]))
+        .collect();
+    fs::write(folder.join("y.csv"), labels).unwrap();
+    let base = "evaluate --predictions p.csv --labels y.csv --tolerance 0.1";
+    let found = json(&folder, &format!("{base} --lp-error 1"));
+    let intervals = &found["intervals"];
+    let estimate = |key: &str| intervals[key]["estimate"].as_f64();
+    // 90 % sure, right in 60 %: folds of 40 differ little
+    assert_relative_eq!(estimate("lp_error").unwrap(), 0.3, epsilon = 1e-6);
+    assert_relative_eq!(estimate("lp_over").unwrap(), 0.3, epsilon = 1e-6);
+    assert_eq!(estimate("lp_under"), Some(0.0));
+    assert_relative_eq!(estimate("lp_vector").unwrap(), 0.6, epsilon = 1e-6);
+    assert!(
+        intervals["lp_error"]["tolerance"]["p_value"]
+            .as_f64()
+            .unwrap()
+            < 1e-3
+    );
+    let of_event = json(&folder, &format!("{base} --lp-error 1 --lens top-label"));
+    assert!(of_event["intervals"]["lp_over"].is_object());
+    assert!(of_event["intervals"]["lp_vector"].is_null());
+    assert!(json(&folder, base)["intervals"]["lp_error"].is_null());
+    let table = String::from_utf8(calibration(&folder, &format!("{base} --lp-error 2")).stdout);
+    assert!(
+        table
+            .unwrap()
+            .contains("Lp error, order 2, at least, points")
+    );
+    assert!(complaint(&folder, &format!("{base} --lp-error 0.5")).contains("at least 1"));
+}
+
 #[test]
 fn lenses_and_chosen_tests() {
     let folder = folder("lenses");
