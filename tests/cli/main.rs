@@ -349,7 +349,6 @@ fn lp_errors_on_request() {
             .unwrap()
             .contains("Lp error, order 2, at least, points")
     );
-    assert!(complaint(&folder, &format!("{base} --lp-error 0.5")).contains("at least 1"));
 }
 
 #[test]
