@@ -33,10 +33,12 @@ pub struct FitReport {
     pub objective: f64,
     /// The largest derivative of the criterion with respect to a parameter in absolute value, where
     /// the solver knows it; of a temperature, the derivative with respect to its logarithm.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub gradient: Option<f64>,
     /// The number of evaluations of the criterion (or its derivative) in the last fit.
     pub evaluations: usize,
     /// The weight of the regularisation, for maps that have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub regularisation: Option<f64>,
 }
 

@@ -41,17 +41,14 @@ pub(super) fn interval<P: Predictive>(
 }
 
 /// The verdicts on one or two sets of predictions with their names, and the aspects that fail.
-pub(super) fn verdicts(
-    named: &[(&str, &Result<OmnibusOutcome>)],
-    class_names: &[String],
-) -> String {
+pub(super) fn verdicts(named: &[(&str, &Result<OmnibusOutcome>)]) -> String {
     let verdict = |(name, omnibus): &(&str, &Result<OmnibusOutcome>)| {
         let lead = match named.len() {
             1 => String::new(),
             _ => format!("{} recalibration: ", capital(name)),
         };
         let answer = match omnibus {
-            Ok(outcome) => answer(outcome, class_names),
+            Ok(outcome) => answer(outcome),
             Err(reason) => format!(
                 "There is no test of calibration on these data: {}.</p>\n",
                 escaped(&reason.to_string())
@@ -64,7 +61,7 @@ pub(super) fn verdicts(
 }
 
 /// The verdict, and the aspects that fail as a list.
-fn answer(outcome: &OmnibusOutcome, class_names: &[String]) -> String {
+fn answer(outcome: &OmnibusOutcome) -> String {
     let verdict = outcome.verdict();
     let redraws = whole(outcome.redraws);
     let html = format!("<strong>{verdict}</strong> Omnibus test with {redraws} redraws.");
@@ -78,7 +75,7 @@ fn answer(outcome: &OmnibusOutcome, class_names: &[String]) -> String {
     let item = |aspect: &&AspectOutcome| {
         format!(
             "<li>{} (adjusted {})</li>\n",
-            escaped(&finding(aspect, class_names)),
+            escaped(&finding(aspect)),
             p_value(aspect.adjusted_p_value, outcome.redraws)
         )
     };
@@ -90,9 +87,8 @@ fn answer(outcome: &OmnibusOutcome, class_names: &[String]) -> String {
     format!("{html} It fails here:</p>\n<ul>\n{items}</ul>\n")
 }
 
-/// A finding in the words of the page: a class by its name, an SKCE with its bandwidth, an infinite log
-/// score by its cause.
-fn finding(aspect: &AspectOutcome, class_names: &[String]) -> String {
+/// A finding in the words of the page: an SKCE with its bandwidth, an infinite log score by its cause.
+fn finding(aspect: &AspectOutcome) -> String {
     if aspect.estimate.is_infinite() {
         return "an outcome of predicted probability 0 occurred".into();
     }
@@ -100,13 +96,5 @@ fn finding(aspect: &AspectOutcome, class_names: &[String]) -> String {
         let skce = scientific(aspect.estimate);
         return format!("SKCE of the whole prediction {skce} at bandwidth {bandwidth}");
     }
-    let class = aspect.name.strip_prefix("class_");
-    let name = class.and_then(|class| class_names.get(class.parse::<usize>().ok()?));
-    match (class, name) {
-        (Some(class), Some(name)) => {
-            let (number, name) = (format!("class {class} "), format!("class {name} "));
-            aspect.finding.replacen(&number, &name, 1)
-        }
-        _ => aspect.finding.clone(),
-    }
+    aspect.finding.clone()
 }

@@ -37,6 +37,7 @@ pub struct Report<S: Section> {
     /// The numbers and diagrams of the model.
     pub before: S,
     /// The numbers and diagrams of the recalibrated model, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<S>,
 }
 
@@ -83,7 +84,7 @@ impl<S: Section> Report<S> {
         let named = self.named();
         let answers: Vec<_> = named.iter().map(|(name, s)| (*name, s.omnibus())).collect();
         let paired = self.after.is_some();
-        let mut overview = answer::verdicts(&answers, &parts.class_names);
+        let mut overview = answer::verdicts(&answers);
         overview += &format!(
             "<p>{} prediction{} {}{}.</p>\n<ul>\n",
             whole(self.samples),

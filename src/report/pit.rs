@@ -32,6 +32,7 @@ use crate::{error::Result, estimator::regression::Pit};
 #[non_exhaustive]
 pub struct PitDiagram {
     /// The coordinate of the targets, or none if all are counted together.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub coordinate: Option<usize>,
     /// The number of transforms in each bin, right-closed, with 0 in the first.
     pub counts: Vec<usize>,

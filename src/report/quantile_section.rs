@@ -40,7 +40,10 @@ pub struct QuantileSection {
     #[serde(serialize_with = "serialize_or_reason")]
     pub skce: Result<Interval>,
     /// The log score, or why it is infinite; none of predictions without a density.
-    #[serde(serialize_with = "serialize_log")]
+    #[serde(
+        serialize_with = "serialize_log",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub log: Option<Result<MeanEstimate>>,
     /// The continuous ranked probability score, or why it is not finite.
     #[serde(serialize_with = "serialize_or_reason")]
@@ -190,7 +193,6 @@ impl Section for QuantileSection {
         };
         Parts {
             of,
-            class_names: vec![],
             sentences: report.named().iter().map(sentence).collect(),
             diagrams: vec![report.transforms(), report.quantiles()],
             method: format!(

@@ -135,7 +135,8 @@ impl Reportable for Categorical {
         });
         let data = (self, labels);
         Ok(ReliabilitySection {
-            omnibus: plan.omnibus(plan.kernel, self),
+            omnibus: (plan.omnibus(plan.kernel, self))
+                .map(|outcome| outcome.with_class_names(&plan.subject.names)),
             overconfidence: interval(&Overconfidence::default(), data, level),
             ece_debiased: interval(&Tce::default(), data, level),
             skce: plan.skce(self),
@@ -217,7 +218,6 @@ impl Section for ReliabilitySection {
         };
         Parts {
             of: format!("over {} classes", whole(report.classes())),
-            class_names: report.subject.names.clone(),
             sentences: report.named().iter().map(sentence).collect(),
             diagrams: vec![report.top_label(), report.isotonic(), report.class_wise()],
             method: format!(

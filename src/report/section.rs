@@ -127,8 +127,6 @@ pub trait Section: Clone + Debug + Serialize {
 pub struct Parts {
     /// The words after the number of predictions.
     pub(super) of: String,
-    /// Names of classes, where these have some.
-    pub(super) class_names: Vec<String>,
     /// A sentence about each set of predictions, without its first capital.
     pub(super) sentences: Vec<String>,
     /// The diagrams, each under a heading of its own.

@@ -20,7 +20,7 @@ fn numbers_by_hand() {
     fs::write(folder.join("y.csv"), "0\n0\n1\n").unwrap();
     let base = "compare --before before.csv --after after.csv --labels y.csv";
     let found = json(&folder, &format!("{base} --bandwidth 1 --level 0.5"));
-    assert_eq!((&found["n"], &found["classes"]), (&3.into(), &2.into()));
+    assert_eq!((&found["n"], &found["class_count"]), (&3.into(), &2.into()));
     assert_eq!(found["kernel"]["bandwidth"], 1.0);
     let brier = &found["changes"]["brier"];
     // 0.02, 1.28, 1.62 before and 0.5 after

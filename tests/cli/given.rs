@@ -93,7 +93,7 @@ fn lenses_and_families() {
         &folder,
         &format!("{EVALUATE} --lens class-wise --given given.csv"),
     );
-    for class in found["per_class"].as_array().unwrap() {
+    for class in found["classes"].as_array().unwrap() {
         assert!(class["given"]["p_value"].as_f64().unwrap() < 0.02);
     }
     let (mut p, mut y) = (String::new(), String::new());

@@ -9,14 +9,17 @@ fn said(folder: &Path, arguments: &str) -> (String, Value) {
     let output = calibration(folder, &format!("{arguments} --json"));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{said}");
-    (said, serde_json::from_slice(&output.stdout).unwrap())
+    (
+        said,
+        unnamed(serde_json::from_slice(&output.stdout).unwrap()),
+    )
 }
 
 fn prepared(name: &str) -> (PathBuf, Value) {
     let folder = folder(name);
     fs::write(folder.join("p.csv"), ROWS).unwrap();
     fs::write(folder.join("y.csv"), LABELS).unwrap();
-    let expected = json(&folder, EVALUATE);
+    let expected = unnamed(json(&folder, EVALUATE));
     (folder, expected)
 }
 
@@ -89,7 +92,7 @@ fn what_is_no_header_and_no_index() {
     ] {
         fs::write(folder.join("p.csv"), text).unwrap();
         let (_, found) = said(&folder, &format!("{EVALUATE} {options}"));
-        let found = (found["n"].as_u64(), found["classes"].as_u64());
+        let found = (found["n"].as_u64(), found["class_count"].as_u64());
         assert_eq!(found, (Some(rows), Some(columns)), "{text}");
     }
     // a count of labels that a header would explain

@@ -15,7 +15,7 @@ fn found(folder: &Path, arguments: &str) -> Value {
     let output = calibration(folder, &format!("{arguments} --json"));
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{complaint}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    unnamed(serde_json::from_slice(&output.stdout).unwrap())
 }
 
 #[test]
@@ -212,8 +212,8 @@ fn labels_are_names() {
         ),
         (
             "--labels soft.csv",
-            "soft.csv: row 1 (line 2): 3 columns without a single 1 among zeros, expected one label a row; of \
-             frequencies of several labels draw one",
+            "soft.csv: row 1 (line 2): 3 columns without a single 1 among zeros, expected one label a row; \
+             --soft-labels takes frequencies of several labels",
         ),
         (
             "--labels names.csv --classes a,b",
@@ -384,7 +384,7 @@ fn formats_by_content() {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{what}");
         assert_eq!(
-            serde_json::from_slice::<Value>(&output.stdout).unwrap(),
+            unnamed(serde_json::from_slice(&output.stdout).unwrap()),
             expected,
             "{what}"
         );

@@ -96,7 +96,10 @@ fn parts_are_the_whole() {
         (&skce["blocks"], &skce["left_out"]),
         (&30.into(), &0.into())
     );
-    assert_eq!((&found["n"], &found["classes"]), (&60.into(), &3.into()));
+    assert_eq!(
+        (&found["n"], &found["class_count"]),
+        (&60.into(), &3.into())
+    );
     // right: rows 0, 1 of four
     assert_relative_eq!(number(&estimates["accuracy"]), 0.5);
 
@@ -124,7 +127,11 @@ fn without_a_kernel() {
     let base = "summarise --predictions z.csv --labels y.csv --one-based";
     run(&folder, &format!("{base} --logits --bins 4 -o part.json"));
     let found = json(&folder, "merge part.json");
-    assert!(found["skce"].is_null() && found["estimates"]["skce_block"].is_null());
+    assert_eq!(
+        found["skce"]["skipped"],
+        "summarise was given no --bandwidth"
+    );
+    assert!(found["estimates"]["skce_block"].is_null());
     // log(1 + e⁰) and log(1 + e⁻¹)
     let log = (2f64.ln() + (-1f64).exp().ln_1p()) / 2.0;
     assert_relative_eq!(

@@ -58,7 +58,10 @@ fn every_method_is_fitted_saved_and_applied() {
             "fit --method {method} --predictions z.csv --logits --labels y.csv --one-based -o {method}.map"
         );
         let object = json(&folder, &fit);
-        assert_eq!((&object["n"], &object["classes"]), (&40.into(), &3.into()));
+        assert_eq!(
+            (&object["n"], &object["class_count"]),
+            (&40.into(), &3.into())
+        );
         assert_eq!(object["method"], method);
         let loss = |when: &str| object["log_loss"][when].as_f64().unwrap();
         assert!(loss("after") < loss("before") - 0.05, "{object}");

@@ -44,7 +44,7 @@ fn a_map_is_shown() {
         (&"temperature scaling".into(), &true.into())
     );
     assert_eq!(shown["fit"]["status"], "Converged");
-    assert!(shown["classes"].is_null());
+    assert!(shown["number"].is_null());
     let parameter = &shown["parameters"][0];
     assert_eq!(
         (&parameter["name"], &parameter["shape"]),

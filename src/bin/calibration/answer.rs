@@ -1,6 +1,6 @@
 //! The answer that comes first: is the model calibrated, where does it fail, and by how much?
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use burn_calibration::{
     distribution::Predictive,
@@ -21,6 +21,9 @@ use crate::{
 
 #[derive(Serialize)]
 pub struct Answer {
+    /// Names of classes, where these are not numbers from 0.
+    #[serde(skip)]
+    pub class_names: Vec<String>,
     pub omnibus: Known<OmnibusOutcome>,
     pub intervals: Named<Size>,
 }
@@ -95,7 +98,7 @@ pub fn omnibus<P: Omnibus>(
     kernel: Kernel,
     (redraws, most): (u32, usize),
     predictions: &P,
-    targets: &P::Targets,
+    (targets, class_names): (&P::Targets, &[String]),
     rng: &mut StdRng,
 ) -> Known<OmnibusOutcome> {
     let test = OmnibusTest::new()
@@ -103,7 +106,18 @@ pub fn omnibus<P: Omnibus>(
         .with_redraws(redraws as usize)
         .with_most(most);
     let outcome = test.outcome(predictions, targets, rng);
-    Known::of(outcome)
+    Known::of(outcome.map(|outcome| outcome.with_class_names(class_names)))
+}
+
+impl Answer {
+    /// The name of an aspect, and that of a class if there is one.
+    fn title<'a>(&self, aspect: &'a AspectOutcome) -> Cow<'a, str> {
+        let name = aspect.class().and_then(|class| self.class_names.get(class));
+        match name {
+            Some(name) => format!("class {name}").into(),
+            None => aspect.name.as_str().into(),
+        }
+    }
 }
 
 /// Aspects that a table shows of many classes.
@@ -147,7 +161,7 @@ impl fmt::Display for Answer {
             writeln!(
                 f,
                 "  {:38} {:>14} {:>14} {:>12} {:>12}",
-                aspect.name,
+                self.title(aspect),
                 or_infinite(aspect.estimate, |x| format!("{x:.4e}")),
                 or_infinite(aspect.standardised, |x| format!("{x:.2}")),
                 shown(aspect.p_value),

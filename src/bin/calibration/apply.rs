@@ -5,6 +5,7 @@ use burn_calibration::{
     distribution::{Laplace, Normal},
     recalibration::{MapKind, load_map},
 };
+use serde::Serialize;
 
 use crate::{
     args::{Apply, Family},
@@ -13,8 +14,54 @@ use crate::{
     methods::takes_zeros,
     rows::{Wanted, logits, read_rows},
     source::{Where, device},
+    words::{as_member, key, object, say},
     writer::{Format, write_matrix},
 };
+
+/// What was applied to what.
+#[derive(Serialize)]
+pub struct Applied {
+    /// The file of the map.
+    map: String,
+    kind: &'static str,
+    n: usize,
+    /// The number of classes or coordinates.
+    #[serde(serialize_with = "as_member", flatten)]
+    outcomes: (&'static str, usize),
+    /// The family of the rows that were written, and what their numbers are.
+    family: String,
+    numbers: &'static str,
+    /// The file that was written.
+    output: String,
+}
+
+impl Applied {
+    pub fn new(
+        args: &Apply,
+        kind: &'static str,
+        (n, outcomes): (usize, (&'static str, usize)),
+        family: String,
+        numbers: &'static str,
+    ) -> Self {
+        Self {
+            map: args.map.display().to_string(),
+            kind,
+            n,
+            outcomes,
+            family,
+            numbers,
+            output: args.output.display().to_string(),
+        }
+    }
+
+    /// Prints an object, or nothing.
+    pub fn show(&self, json: bool) -> Result<()> {
+        if json {
+            say(object("apply", self)?);
+        }
+        Ok(())
+    }
+}
 
 pub fn run(args: &Apply) -> Result<()> {
     let format = Format::of(&args.output)?;
@@ -60,5 +107,8 @@ pub fn run(args: &Apply) -> Result<()> {
             map.kind()
         ));
     }
-    write_matrix(&args.output, format, name, &Matrix { columns, values })
+    let n = values.len() / columns;
+    write_matrix(&args.output, format, name, &Matrix { columns, values })?;
+    let outcomes = (n, ("classes", columns));
+    Applied::new(args, map.kind(), outcomes, key(args.family), name).show(args.json)
 }

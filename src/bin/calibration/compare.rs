@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use burn::tensor::{Int, Tensor};
+use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{Categorical, Predictive},
     error::{self, serialize_or_infinite},
@@ -20,8 +20,8 @@ use crate::{
     bandwidth::fixed,
     evaluate::sizes,
     input::Result,
-    kind::{Data, Kind, Vectors, with_vectors},
-    limits::{BLOCK, QUADRATIC_LIMIT, most_redraws},
+    kind::{Data, Kind, Loaded, Vectors, with_vectors},
+    limits::{BLOCK, QUADRATIC_LIMIT, redraws},
     progress::{Costs, Progress},
     quantities::{SCORES, ece_top_label},
     rows::Wanted,
@@ -34,6 +34,9 @@ struct Comparison {
     /// The number of classes or coordinates.
     #[serde(serialize_with = "as_member", flatten)]
     outcomes: (&'static str, usize),
+    /// Names of classes, where these are not numbers from 0.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    class_names: Vec<String>,
     kernel: KernelWords,
     level: f64,
     changes: Named<Known<Paired>>,
@@ -74,19 +77,19 @@ pub fn run(args: &Compare) -> Result<()> {
     check_level(&args.sizes)?;
     let after = args.after_family.unwrap_or(args.family);
     let comparison = match (args.family, after) {
-        (Family::Categorical, Family::Categorical) => {
-            let (sets, labels) = Categorical::read(
+        (Family::Categorical, Family::Categorical) => of_classes(
+            args,
+            Categorical::read(
                 &[&args.before, &args.after],
                 &args.source,
                 Wanted::Probabilities,
-            )?;
-            of_classes(args, [&sets[0], &sets[1]], &labels)
-        }
+            )?,
+        ),
         (before, after) => {
             with_vectors!(before, B => with_vectors!(after, A => of_vectors::<B, A>(args)))
         }
     };
-    show(&comparison?, args.json)
+    show("compare", &comparison?, args.json)
 }
 
 /// A paired change with its interval.
@@ -115,11 +118,11 @@ where
     B: Kind<Targets = Tensor<2>> + Vectors,
     A: Kind<Targets = Tensor<2>> + Vectors,
 {
-    let (before, targets) = B::read(&[&args.before], &args.source, Wanted::Probabilities)?;
-    let (after, _) = A::read(&[&args.after], &args.source, Wanted::Probabilities)?;
-    let (before, after) = (&before[0], &after[0]);
-    let most = most_redraws("--redraws", args.redraws, before.outcomes().1)?;
-    let mut rng = StdRng::seed_from_u64(args.seed);
+    let Loaded { sets, targets, .. } = B::read(&[&args.before], &args.source, Wanted::Probabilities)?;
+    let after = A::read(&[&args.after], &args.source, Wanted::Probabilities)?.sets;
+    let (before, after) = (&sets[0], &after[0]);
+    let (count, most) = redraws("--redraws", args.redraws, before.outcomes().1)?;
+    let mut rng = StdRng::seed_from_u64(args.source.seed);
     let kernel = fixed(&args.kernel, before, &mut rng)?;
     let crps = Improvement::of(&Crps, before, after, &targets);
     let crps = crps.map(|g| [g.before, g.after, g.difference]);
@@ -130,12 +133,13 @@ where
         changes.push(change(args, names::LOG, log));
     }
     let omnibus = [
-        omnibus(kernel, (args.redraws, most), before, &targets, &mut rng),
-        omnibus(kernel, (args.redraws, most), after, &targets, &mut rng),
+        omnibus(kernel, (count, most), before, (&targets, &[]), &mut rng),
+        omnibus(kernel, (count, most), after, (&targets, &[]), &mut rng),
     ];
     Ok(Comparison {
         n: before.len(),
         outcomes: before.outcomes(),
+        class_names: Vec::new(),
         kernel: KernelWords::from(&kernel),
         level: args.sizes.level,
         changes: Named(changes),
@@ -160,20 +164,18 @@ fn intervals<P: Kind>(args: &Compare, predictions: &P, targets: &P::Targets) -> 
     Named(P::sizes(&sizing, Event::TopLabel))
 }
 
-fn of_classes(
-    args: &Compare,
-    sets: [&Categorical; 2],
-    labels: &Tensor<1, Int>,
-) -> Result<Comparison> {
+fn of_classes(args: &Compare, loaded: Loaded<Categorical>) -> Result<Comparison> {
+    let (labels, class_names) = (&loaded.targets, loaded.class_names);
+    let sets = [&loaded.sets[0], &loaded.sets[1]];
     let [before, after] = sets;
-    let most = most_redraws("--redraws", args.redraws, before.classes())?;
-    let mut rng = StdRng::seed_from_u64(args.seed);
+    let (count, most) = redraws("--redraws", args.redraws, before.classes())?;
+    let mut rng = StdRng::seed_from_u64(args.source.seed);
     let costs = Costs::new(before.len());
     let all_pairs = match before.len() <= QUADRATIC_LIMIT {
         true => costs.quadratic(),
         false => costs.linear(),
     };
-    let redraws = costs.redraws(args.redraws);
+    let redraws = costs.redraws(count);
     let scores = costs.linear() * SCORES.len() as u64;
     let progress = Progress::new(5 * all_pairs + scores + 2 * redraws);
     progress.step("bandwidth", all_pairs);
@@ -207,7 +209,8 @@ fn of_classes(
     };
     let omnibus = sets.map(|set| {
         progress.step("omnibus test", redraws);
-        omnibus(kernel, (args.redraws, most), set, labels, &mut rng)
+        let targets = (labels, &class_names[..]);
+        omnibus(kernel, (count, most), set, targets, &mut rng)
     });
     let intervals = sets.map(|set| {
         progress.step("confidence intervals", all_pairs);
@@ -216,6 +219,7 @@ fn of_classes(
     Ok(Comparison {
         n: before.len(),
         outcomes: before.outcomes(),
+        class_names,
         kernel: KernelWords::from(&kernel),
         level: args.sizes.level,
         changes: Named(changes),

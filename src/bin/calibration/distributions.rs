@@ -11,15 +11,16 @@ use burn_calibration::{
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::{
+    apply::Applied,
     args::{Apply, Fit, KeepName, LossName},
     finite,
-    fit::{Fitted, few},
+    fit::{Fitted, NAMED, NOT_KNOWN, few},
     input::{Matrix, Result, read_table, say},
-    kind::{Kind, Vectors},
+    kind::{Kind, Loaded, Vectors},
     methods::Method,
     rows::Wanted,
     source::{Where, options, tensor},
-    words::{key, show},
+    words::{Known, key, show},
     writer::{Format, write_matrix},
 };
 
@@ -50,7 +51,9 @@ where
         Some(keep) => return Err(format!("--keep {}: of --family categorical", key(keep))),
     };
     let method = args.method.map(Method::of_distributions).transpose()?;
-    let (mut sets, targets) = P::read(&[&args.predictions], &args.source, Wanted::Logits)?;
+    let Loaded {
+        mut sets, targets, ..
+    } = P::read(&[&args.predictions], &args.source, Wanted::Logits)?;
     let predictions = sets.remove(0);
     let (map, choice) = match method {
         Some(method) => {
@@ -60,7 +63,7 @@ where
         None => {
             let config = AutoDistributionRecalibrationConfig::new()
                 .with_keep(keep)
-                .with_seed(args.seed);
+                .with_seed(args.source.seed);
             let chosen = config.fit(predictions.clone(), targets.clone());
             let chosen = chosen.map_err(wrong)?;
             let choice = chosen.choice().clone();
@@ -85,15 +88,18 @@ where
         loss: key(args.loss),
         n,
         outcomes: ("dimensions", dimensions),
-        log_loss: after.map(|after| [before, after].into()),
+        log_loss: Known::or_skipped(
+            after.map(|after| [before, after].into()),
+            "what the map makes has no density",
+        ),
         guarantees: map.guarantees(),
-        fit: map.report().copied(),
+        fit: Known::or_skipped(map.report().copied(), NOT_KNOWN),
         parameters: few(map.named_parameters()),
-        choice,
+        choice: Known::or_skipped(choice, NAMED),
     };
     finite::check(&fitted)?;
     map.save(&args.output).map_err(wrong)?;
-    show(&fitted, args.json)
+    show("fit", &fitted, args.json)
 }
 
 /// Writes recalibrated predictions, and says what family they are of.
@@ -141,7 +147,7 @@ where
             )));
         }
     };
-    let [_, columns] = rows.dims();
+    let [n, columns] = rows.dims();
     let values = rows.try_into_vec_as::<f64>().map_err(|e| e.to_string())?;
     if let Some(at) = values.iter().position(|value| !value.is_finite()) {
         return Err(wrong(format!(
@@ -156,8 +162,9 @@ where
         "predictions",
         &Matrix { columns, values },
     )?;
-    if family != key(args.family) {
+    if family != key(args.family) && !args.json {
         say(&args.output, &format!("rows of --family {family}"));
     }
-    Ok(())
+    let outcomes = ("dimensions", dimensions);
+    Applied::new(args, map.kind(), (n, outcomes), family, "parameters").show(args.json)
 }

@@ -13,12 +13,12 @@ use crate::{
     columns, finite, given,
     input::Result,
     kind::{Data, Estimate, Kind, Test, with_family},
-    limits::{BLOCK, QUADRATIC_LIMIT, most_redraws},
-    output::{Adjusted, Aspect, Evaluation},
+    limits::{BLOCK, QUADRATIC_LIMIT, redraws},
+    output::{Adjusted, Aspect, Class, Evaluation, Found},
     progress::{Costs, Progress},
-    quantities::{estimates, tests},
+    quantities::{against_the_rest, estimates, tests},
     rows::Wanted,
-    words::{KernelWords, Known, Named, Number, key, show},
+    words::{KernelWords, Known, Missing, Named, key, show},
 };
 
 pub fn run(args: &Evaluate) -> Result<()> {
@@ -27,10 +27,15 @@ pub fn run(args: &Evaluate) -> Result<()> {
 }
 
 fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
-    let (sets, targets) = P::read(&[&args.predictions], &args.source, Wanted::Probabilities)?;
-    let predictions = sets.into_iter().next().expect("one set for one file");
+    let loaded = P::read(&[&args.predictions], &args.source, Wanted::Probabilities)?;
+    let (targets, class_names) = (loaded.targets, loaded.class_names);
+    let predictions = loaded
+        .sets
+        .into_iter()
+        .next()
+        .expect("one set for one file");
     let (n, outcomes) = (predictions.len(), predictions.outcomes());
-    let most = most_redraws("--replicates", args.replicates, outcomes.1)?;
+    let (replicates, most) = redraws("--replicates", args.replicates, outcomes.1)?;
     let summary = predictions.summary(&targets);
     let views = predictions.views(targets, args.lens)?;
     let tests = chosen::<P>(args)?;
@@ -38,45 +43,41 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
         Some(path) => columns::read(path, (&args.predictions, n))?,
         None => Vec::new(),
     };
-    let mut estimates = estimates::<P>();
-    estimates.retain(|estimate| n <= QUADRATIC_LIMIT || !estimate.is_quadratic);
+    let estimates = estimates::<P>();
 
     let costs = Costs::new(n);
     let all_pairs = match n <= QUADRATIC_LIMIT {
         true => costs.quadratic(),
         false => costs.linear(),
     };
-    let redraws = costs.redraws(args.replicates);
+    let redraws = costs.redraws(replicates);
     let total = 2 * all_pairs
         + redraws
         + costs.linear() * estimates.len() as u64
         + (all_pairs + redraws) * tests.len() as u64
         + redraws * given::count(&columns) as u64;
     let progress = Progress::new(total * views.len() as u64);
-    let mut rng = StdRng::seed_from_u64(args.seed);
+    let mut rng = StdRng::seed_from_u64(args.source.seed);
     let mut aspects = Vec::new();
     for view in &views {
         progress.step("bandwidth", all_pairs);
         let kernel = P::kernel(args, view, &mut rng)?;
         let (predictions, targets) = (&view.predictions, &view.targets);
+        let names = names_of(view.class, args.lens, &class_names);
         let on_predictions = P::on_predictions(&kernel);
         let given = (!columns.is_empty()).then(|| {
             progress.step("given", redraws * given::count(&columns) as u64);
-            let replicates = args.replicates as usize;
-            Known(given::test(
-                &columns,
-                view,
-                on_predictions,
-                replicates,
-                &mut rng,
-            ))
+            let replicates = replicates as usize;
+            let view = (view, &names[..]);
+            let answer = given::test(&columns, view, on_predictions, replicates, &mut rng);
+            Known(answer.map_err(Missing::Error))
         });
         progress.step("omnibus test", redraws);
         let answer = omnibus(
             on_predictions,
-            (args.replicates, most),
+            (replicates, most),
             predictions,
-            targets,
+            (targets, &names),
             &mut rng,
         );
         progress.step("confidence intervals", all_pairs);
@@ -87,7 +88,7 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
             event: view.event,
             unbiased: None,
         };
-        let intervals = sizes(&args.sizes, &data);
+        let mut intervals = sizes(&args.sizes, &data);
         if n <= QUADRATIC_LIMIT {
             let skce = intervals.0.iter().find(|(name, _)| *name == names::SKCE);
             data.unbiased =
@@ -95,26 +96,42 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
         }
         let estimate = |estimate: &Estimate<P>| {
             progress.step(&estimate.name.title, costs.linear());
-            (estimate.name.clone(), Number::of((estimate.run)(&data)))
+            let value = match estimate.is_quadratic && n > QUADRATIC_LIMIT {
+                true => Known(Err(too_many(n))),
+                false => Known::of((estimate.run)(&data)),
+            };
+            (estimate.name.clone(), value)
         };
-        let estimates = estimates.iter().map(estimate).collect();
+        let mut estimates: Vec<_> = estimates.iter().map(estimate).collect();
         let test = |test: &Test<P>| {
             progress.step(&test.name.title, all_pairs + redraws);
-            let build = (test.build)(kernel, view, args.replicates as usize);
+            let build = (test.build)(kernel, view, replicates as usize);
             let outcome = build.evaluate(predictions, targets, &mut rng);
             (test.name.clone(), Known::of(outcome))
         };
+        let mut tests: Vec<_> = tests.iter().map(test).collect();
+        if view.class.is_some() {
+            let intervals = intervals.0.iter_mut().map(|(name, _)| name);
+            let estimates = estimates.iter_mut().map(|(name, _)| name);
+            let tests = tests.iter_mut().map(|(name, _)| name);
+            let names = intervals.chain(estimates).chain(tests);
+            names.for_each(against_the_rest);
+        }
         let aspect = Aspect {
-            class: view.class,
+            class: view.class.map(|index| Class {
+                index,
+                name: names[1].clone(),
+            }),
             kernel: KernelWords::from(&on_predictions),
             on_targets: P::on_targets(&kernel),
             given,
             answer: Answer {
+                class_names: names,
                 omnibus: answer,
                 intervals,
             },
             estimates: Named(estimates),
-            tests: Named(tests.iter().map(test).collect()),
+            tests: Named(tests),
         };
         finite::check(&aspect)?;
         aspects.push(aspect);
@@ -127,13 +144,36 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
         summary,
         family: args.family,
         lens: args.lens,
-        adjusted: match args.lens {
-            Lens::ClassWise => adjust(&aspects),
-            _ => Named(Vec::new()),
+        class_names,
+        found: match args.lens {
+            Lens::ClassWise => Found::Classes {
+                adjusted: adjust(&aspects),
+                classes: aspects,
+            },
+            _ => Found::Whole(Box::new(aspects.remove(0))),
         },
-        aspects,
     };
-    show(&evaluation, args.json)
+    show("evaluate", &evaluation, args.json)
+}
+
+/// Why an estimate of so many samples is left out.
+fn too_many(n: usize) -> Missing {
+    Missing::Skipped(format!(
+        "its cost is the square of the number of samples, {n}, which is above {QUADRATIC_LIMIT}"
+    ))
+}
+
+/// The names of the classes that a lens leaves.
+fn names_of(class: Option<usize>, lens: Lens, names: &[String]) -> Vec<String> {
+    match (class, lens) {
+        (Some(class), _) => {
+            let name = names.get(class).cloned();
+            let name = name.unwrap_or_else(|| class.to_string());
+            vec![format!("other than {name}"), name]
+        }
+        (None, Lens::TopLabel) => ["wrong", "right"].map(str::to_owned).to_vec(),
+        (None, _) => names.to_vec(),
+    }
 }
 
 /// The tests that the arguments name.

@@ -26,7 +26,7 @@ use crate::{
     progress::Progress,
     rows::{Wanted, logits},
     show::GuaranteeLines,
-    words::{Pair, as_member, key, show},
+    words::{Known, Pair, as_member, key, show},
 };
 
 #[derive(Serialize)]
@@ -41,17 +41,21 @@ pub struct Fitted {
     #[serde(serialize_with = "as_member", flatten)]
     pub outcomes: (&'static str, usize),
     /// The mean log loss on these data, of a map that has one.
-    pub log_loss: Option<Pair<f64>>,
+    pub log_loss: Known<Pair<f64>>,
     /// The guarantees for logits such as were given.
     #[serde(flatten)]
     pub guarantees: Guarantees,
-    pub fit: Option<FitReport>,
+    pub fit: Known<FitReport>,
     /// The parameters, if they are few.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<NamedParameter>,
     /// Why this map, unless it was named.
-    pub choice: Option<Choice>,
+    pub choice: Known<Choice>,
 }
+
+/// Why there is no report of a fit, and no choice.
+pub const NOT_KNOWN: &str = "the map does not say how it was fitted";
+pub const NAMED: &str = "the map was named by --method";
 
 pub fn run(args: &Fit) -> Result<()> {
     match args.family {
@@ -64,7 +68,8 @@ pub fn run(args: &Fit) -> Result<()> {
 
 fn of_classes(args: &Fit) -> Result<()> {
     let method = args.method.map(Method::of_classes).transpose()?;
-    let (sets, labels) = Categorical::read(&[&args.predictions], &args.source, Wanted::Logits)?;
+    let loaded = Categorical::read(&[&args.predictions], &args.source, Wanted::Logits)?;
+    let (sets, labels) = (loaded.sets, loaded.targets);
     let takes_zeros = method.is_some_and(takes_zeros);
     let logits = logits(&args.predictions, &sets[0], takes_zeros)?;
     let [n, classes] = logits.dims();
@@ -90,7 +95,11 @@ fn of_classes(args: &Fit) -> Result<()> {
         loss: key(args.loss),
         n,
         outcomes: ("classes", classes),
-        log_loss: Some([log_loss(logits.clone()), log_loss(map.forward(logits))].into()),
+        log_loss: Known(Ok([
+            log_loss(logits.clone()),
+            log_loss(map.forward(logits)),
+        ]
+        .into())),
         guarantees: Guarantees {
             injective: match args.source.rows.logits {
                 true => promises.injective,
@@ -98,13 +107,13 @@ fn of_classes(args: &Fit) -> Result<()> {
             },
             ..promises
         },
-        fit: map.report().copied(),
+        fit: Known::or_skipped(map.report().copied(), NOT_KNOWN),
         parameters: few(map.named_parameters()),
-        choice,
+        choice: Known::or_skipped(choice, NAMED),
     };
     finite::check(&fitted)?;
     map.save(&args.output).map_err(|e| e.to_string())?;
-    show(&fitted, args.json)
+    show("fit", &fitted, args.json)
 }
 
 /// Parameters that a line holds.
@@ -140,13 +149,13 @@ fn fit(
         let (logits, labels) = (logits.clone(), labels.clone());
         let map = match method {
             Some(kind) => {
-                let map = kind.fit(args.seed, criterion, logits, labels, &mut observe);
+                let map = kind.fit(args.source.seed, criterion, logits, labels, &mut observe);
                 map.map(|map| (map, None))
             }
             None => {
                 let config = AutoRecalibrationConfig::new()
                     .with_keep(keep)
-                    .with_seed(args.seed);
+                    .with_seed(args.source.seed);
                 let map = config.fit_observed(criterion, logits, labels, &mut observe);
                 map.map(|map| {
                     let choice = map.choice().clone();
@@ -193,13 +202,13 @@ impl fmt::Display for Fitted {
             "{kind} of {n} predictions of {outcomes} {name}, saved as {}",
             self.map
         )?;
-        if let Some(report) = self.fit {
+        if let Known(Ok(report)) = &self.fit {
             writeln!(f, "fit:        {report}")?;
         }
-        if let Some(choice) = &self.choice {
+        if let Known(Ok(choice)) = &self.choice {
             write!(f, "{choice}")?;
         }
-        if let Some(Pair { before, after }) = self.log_loss {
+        if let Known(Ok(Pair { before, after })) = &self.log_loss {
             writeln!(
                 f,
                 "log loss:   {before:.6} before, {after:.6} after, on the data of the fit"

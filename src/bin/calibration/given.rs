@@ -43,6 +43,7 @@ struct Part {
     /// Adjusted for all tests, by Holm.
     adjusted_p_value: f64,
     /// The most significant finding, where there is one at the level of 5 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
     finding: Option<String>,
     #[serde(flatten)]
     outcome: OmnibusOutcome,
@@ -81,7 +82,7 @@ fn column_title(column: &Column) -> String {
 /// Tests each group and each kernel with so many redraws, or as many as their number needs.
 pub fn test<P: Kind>(
     columns: &[Column],
-    view: &View<P>,
+    (view, class_names): (&View<P>, &[String]),
     kernel: Kernel,
     redraws: usize,
     rng: &mut StdRng,
@@ -100,38 +101,37 @@ pub fn test<P: Kind>(
         .with_most(redraws)
         .outcome(predictions, targets, &named, rng)
         .map_err(wrong)?;
-    for ((column, _), group) in groups.iter().zip(outcome.groups) {
-        parts.push(Part {
-            finding: group.finding(0.05).map(str::to_owned),
-            name: group.name,
-            column: column.name.clone(),
-            kind: "group",
+    let part = |name, column, kind, outcome: OmnibusOutcome| {
+        let outcome = outcome.with_class_names(class_names);
+        let finding = (outcome.failing(0.05).first()).map(|aspect| aspect.finding.clone());
+        Part {
+            name,
+            column,
+            kind,
             adjusted_p_value: 1.0,
-            outcome: group.outcome,
-        });
+            finding,
+            outcome,
+        }
+    };
+    for ((column, _), group) in groups.iter().zip(outcome.groups) {
+        let column = column.name.clone();
+        parts.push(part(group.name, column, "group", group.outcome));
     }
     for (name, compared) in kernels(columns) {
         let rows: Vec<(Vec<f64>, usize)> = compared.iter().map(|c| c.coordinates()).collect();
-        let part = |(values, d): (Vec<f64>, usize)| {
+        let points = |(values, d): (Vec<f64>, usize)| {
             let values = TensorData::new(values, [predictions.len(), d]);
             let options = (&predictions.device(), predictions.dtype());
             Tensor::<2>::from_data(values, options)
         };
-        let points = Tensor::cat(rows.into_iter().map(part).collect(), 1);
+        let points = Tensor::cat(rows.into_iter().map(points).collect(), 1);
         let given = Given::new(predictions.clone(), points);
         let outcome = P::given(&given, targets, redraws, rng).map_err(wrong)?;
-        let failing = outcome.failing(0.05);
-        parts.push(Part {
-            finding: failing.first().map(|aspect| aspect.finding.clone()),
-            name,
-            column: match compared.as_slice() {
-                [only] => only.name.clone(),
-                _ => "all".into(),
-            },
-            kind: "kernel",
-            adjusted_p_value: 1.0,
-            outcome,
-        });
+        let column = match compared.as_slice() {
+            [only] => only.name.clone(),
+            _ => "all".into(),
+        };
+        parts.push(part(name, column, "kernel", outcome));
     }
     let p_values: Vec<f64> = parts.iter().map(|part| part.outcome.p_value).collect();
     let adjusted = holm(&p_values).map_err(wrong)?;

@@ -80,17 +80,21 @@ pub struct View<P: Kind> {
     pub event: Event,
 }
 
+/// Sets of predictions of the same samples, and their targets.
+pub struct Loaded<P: Kind> {
+    pub sets: Vec<P>,
+    pub targets: P::Targets,
+    /// Names of classes; empty where these are numbers from 0.
+    pub class_names: Vec<String>,
+}
+
 /// A kind of prediction of the command line.
 pub trait Kind: Omnibus + Geometry + 'static {
     /// The kernel of the SKCE.
     type Joint: JointKernel<Self> + Copy + 'static;
 
-    /// Sets of predictions of the same samples, and their targets, from files.
-    fn read(
-        paths: &[&Path],
-        args: &SourceArgs,
-        wanted: Wanted,
-    ) -> Result<(Vec<Self>, Self::Targets)>;
+    /// Reads sets of predictions of the same samples, and their targets.
+    fn read(paths: &[&Path], args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>>;
 
     /// The aspects that the arguments ask for.
     fn views(self, targets: Self::Targets, lens: Lens) -> Result<Vec<View<Self>>>;
@@ -136,9 +140,9 @@ pub trait Kind: Omnibus + Geometry + 'static {
     /// The errors whose size is told, before the SKCE.
     fn sizes(sizing: &Sizing<Self>, event: Event) -> Vec<(Name, Size)>;
 
-    /// Names classes by number, from the first.
+    /// Names the classes.
     #[cfg(feature = "report")]
-    fn named(builder: ReportBuilder<'_, Self>, _first: usize) -> ReportBuilder<'_, Self>
+    fn named<'a>(builder: ReportBuilder<'a, Self>, _names: &[String]) -> ReportBuilder<'a, Self>
     where
         Self: Reportable,
     {

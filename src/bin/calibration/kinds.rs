@@ -25,7 +25,7 @@ use crate::{
     args::{Evaluate, LengthScale, Lens, SourceArgs, TargetKernelName},
     bandwidth::{fixed, some},
     input::Result,
-    kind::{Estimate, Kind, LogScoreOf, Summary, Test, Vectors, View},
+    kind::{Estimate, Kind, Loaded, LogScoreOf, Summary, Test, Vectors, View},
     labels::read_labels,
     limits::QUADRATIC_LIMIT,
     quantities::{estimates_of_classes, estimates_of_vectors, tests_of_classes, tests_of_vectors},
@@ -38,22 +38,22 @@ use crate::{
 impl Kind for Categorical {
     type Joint = Kernel;
 
-    fn read(
-        paths: &[&Path],
-        args: &SourceArgs,
-        wanted: Wanted,
-    ) -> Result<(Vec<Self>, Tensor<1, Int>)> {
+    fn read(paths: &[&Path], args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>> {
         let device = device(args.rows.device)?;
         let read =
             |(path, place): (&&Path, Where)| read_rows(path, &args.rows, (place, wanted), &device);
         let rows = paths.iter().zip(places(&args.labels)).map(read);
         let rows = rows.collect::<Result<Vec<_>>>()?;
-        let labels = read_labels(args, (paths[0], &rows[0]), &device)?;
+        let (targets, class_names) = read_labels(args, (paths[0], &rows[0]), &device)?;
         let sets: Vec<Self> = rows.into_iter().map(|rows| rows.predictions).collect();
         for (path, set) in paths.iter().zip(&sets).skip(1) {
             check_sizes((path, set), (paths[0], &sets[0]))?;
         }
-        Ok((sets, labels))
+        Ok(Loaded {
+            sets,
+            targets,
+            class_names,
+        })
     }
 
     fn views(self, labels: Tensor<1, Int>, lens: Lens) -> Result<Vec<View<Self>>> {
@@ -124,9 +124,11 @@ impl Kind for Categorical {
     }
 
     #[cfg(feature = "report")]
-    fn named(builder: ReportBuilder<'_, Self>, first: usize) -> ReportBuilder<'_, Self> {
-        let classes = builder.predictions().classes();
-        builder.with_class_names((first..first + classes).map(|class| class.to_string()))
+    fn named<'a>(builder: ReportBuilder<'a, Self>, names: &[String]) -> ReportBuilder<'a, Self> {
+        match names {
+            [] => builder,
+            names => builder.with_class_names(names),
+        }
     }
 
     fn sizes(sizing: &Sizing<Self>, event: Event) -> Vec<(Name, Size)> {
@@ -246,7 +248,7 @@ where
 {
     type Joint = TensorKernel<RealKernel>;
 
-    fn read(paths: &[&Path], args: &SourceArgs, _wanted: Wanted) -> Result<(Vec<Self>, Tensor<2>)> {
+    fn read(paths: &[&Path], args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
         let rows = &args.rows;
         for (given, name) in [
             (rows.logits, "--logits"),
@@ -256,6 +258,7 @@ where
             (rows.confidence_correctness, "--confidence-correctness"),
             (args.labels.classes.is_some(), "--classes"),
             (args.labels.one_based, "--one-based"),
+            (args.labels.soft_labels, "--soft-labels"),
         ] {
             if given {
                 return Err(format!("{name}: of the family categorical only"));
@@ -285,7 +288,11 @@ where
             .zip(paths)
             .map(read)
             .collect::<Result<_>>()?;
-        Ok((sets, targets.rows))
+        Ok(Loaded {
+            sets,
+            targets: targets.rows,
+            class_names: Vec::new(),
+        })
     }
 
     fn views(self, targets: Tensor<2>, lens: Lens) -> Result<Vec<View<Self>>> {

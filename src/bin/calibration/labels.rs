@@ -1,19 +1,27 @@
 //! Labels: numbers or names of classes, in a file of their own or beside the predictions.
 
-use std::{collections::HashMap, fs, path::Path};
+use std::{
+    collections::{BTreeSet, HashMap},
+    fs,
+    path::Path,
+};
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use burn_calibration::distribution::Predictive;
+use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::{
     args::{LabelsArgs, SourceArgs, YesNo},
-    input::{Cells, Options, Result, WhichLabel, clipped, read_table},
+    input::{Cells, Options, Result, WhichLabel, clipped, read_table, say},
     rows::Rows,
     source::no_labels,
 };
 
 /// The words for classes 0 and 1 of two.
 const WORDS: [[&str; 2]; 2] = [["false", "no"], ["true", "yes"]];
+
+/// What makes the stream of drawn labels another than that of redraws.
+const SOFT: u64 = 0x736f_6674;
 
 /// The classes that labels are of.
 struct Classes<'a> {
@@ -26,12 +34,12 @@ struct Classes<'a> {
     first: i64,
 }
 
-/// Reads the labels of the predictions of a file.
+/// Reads the labels of the predictions of a file. Names the classes where they are not numbers from 0.
 pub fn read_labels(
     args: &SourceArgs,
     (path, rows): (&Path, &Rows),
     device: &Device,
-) -> Result<Tensor<1, Int>> {
+) -> Result<(Tensor<1, Int>, Vec<String>)> {
     let (samples, count) = (rows.predictions.len(), rows.predictions.classes());
     let names = match &args.labels.classes {
         Some(names) => class_names(names, count, path)?,
@@ -41,8 +49,10 @@ pub fn read_labels(
     let labels = match (&args.labels.labels, &rows.labels) {
         (Some(file), _) => {
             let column = args.rows.label_column.as_deref();
-            let labels = of_file(file, column, &args.labels, &classes)?;
-            let (labels, has_header) = labels;
+            let (labels, has_header) = match args.labels.soft_labels {
+                true => drawn(file, args, &classes)?,
+                false => of_file(file, column, &args.labels, &classes)?,
+            };
             if labels.len() != samples {
                 let advice = match labels.len() as i64 - samples as i64 {
                     1 if !has_header => "; --labels-header yes if line 1 is a header",
@@ -64,10 +74,8 @@ pub fn read_labels(
         }
         (None, None) => return Err(no_labels(path)),
     };
-    Ok(Tensor::from_data(
-        TensorData::new(labels, [samples]),
-        device,
-    ))
+    let labels = Tensor::from_data(TensorData::new(labels, [samples]), device);
+    Ok((labels, classes.names()))
 }
 
 /// The labels of a file of their own, and whether it has a header.
@@ -117,12 +125,69 @@ fn of_file(
         match (&ones[..], are_others_zero) {
             (&[class], true) => Ok(class as i64),
             _ => Err(wrong(format!(
-                "row {row}: {columns} columns without a single 1 among zeros, expected one label a row; of \
-                 frequencies of several labels draw one"
+                "row {row}: {columns} columns without a single 1 among zeros, expected one label a row; \
+                 --soft-labels takes frequencies of several labels"
             ))),
         }
     };
     let labels = rows.enumerate().map(label).collect::<Result<_>>()?;
+    Ok((labels, table.has_header))
+}
+
+/// Labels that are drawn from frequencies, a column a class, and whether the file has a header.
+fn drawn(file: &Path, args: &SourceArgs, classes: &Classes) -> Result<(Vec<i64>, bool)> {
+    let options = Options {
+        header: args.labels.labels_header.map(|header| header == YesNo::Yes),
+        columns: args.rows.label_column.as_deref(),
+        index: Some(2),
+        confidence: Some(false),
+        ..Options::default()
+    };
+    let table = read_table(file, &options)?;
+    let wrong = |reason: String| format!("{}: {}", file.display(), table.lines.add_to(&reason));
+    let columns = table.numbers.columns;
+    if columns != classes.count {
+        return Err(wrong(format!(
+            "{columns} columns of frequencies, expected {}, one for each class",
+            classes.count
+        )));
+    }
+    let class = |(column, name): (usize, &String)| {
+        let class = classes.numbers.get(name.as_str());
+        class.map_or(column as i64, |class| *class)
+    };
+    // columns stand in the order of the classes, unless all names say another
+    let mut order: Vec<i64> = (0..columns as i64).collect();
+    let named: Vec<i64> = table.names.iter().enumerate().map(class).collect();
+    if named.iter().collect::<BTreeSet<_>>().len() == columns {
+        order = named;
+    }
+    // not the stream of the redraws
+    let mut rng = StdRng::seed_from_u64(args.seed ^ SOFT);
+    let draw = |(row, frequencies): (usize, &[f64])| {
+        let total: f64 = frequencies.iter().sum();
+        let is_one = |f: &f64| *f >= 0.0;
+        if !(frequencies.iter().all(is_one) && total > 0.0 && total.is_finite()) {
+            return Err(wrong(format!(
+                "row {row}: expected frequencies of at least 0, and one above"
+            )));
+        }
+        let drawn = total * rng.random::<f64>();
+        let mut below = 0.0;
+        let column = frequencies.iter().position(|frequency| {
+            below += frequency;
+            below > drawn
+        });
+        let last = || frequencies.iter().rposition(|f| *f > 0.0);
+        Ok(order[column.or_else(last).unwrap_or_default()])
+    };
+    let rows = table.numbers.values.chunks(columns).enumerate();
+    let labels = rows.map(draw).collect::<Result<_>>()?;
+    let seed = args.seed;
+    say(
+        file,
+        &format!("labels are frequencies: one is drawn for each row, seed {seed}"),
+    );
     Ok((labels, table.has_header))
 }
 
@@ -171,6 +236,21 @@ impl<'a> Classes<'a> {
                 .collect(),
             counted: names.is_empty() || !are_numbers,
             first: i64::from(is_one_based),
+        }
+    }
+
+    /// Names for people, without what a terminal obeys; none where classes are numbers from 0.
+    fn names(&self) -> Vec<String> {
+        let mut named: Vec<_> = self.numbers.iter().collect();
+        named.sort_unstable_by_key(|(_, class)| **class);
+        let plain = |name: &str| clipped(&name.replace(|c: char| c.is_control(), " "));
+        match self.first {
+            _ if named.len() == self.count => named.iter().map(|(name, _)| plain(name)).collect(),
+            0 => Vec::new(),
+            first => (first..)
+                .take(self.count)
+                .map(|class| class.to_string())
+                .collect(),
         }
     }
 

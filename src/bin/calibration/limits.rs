@@ -15,6 +15,8 @@ pub const BLOCK: usize = 25;
 const BINS: u64 = 1_000_000;
 /// The redraws that may be asked for.
 pub const REDRAWS: u32 = 100_000;
+/// The redraws unless others are asked for.
+pub const USUAL_REDRAWS: u32 = 999;
 /// Redraws times classes or dimensions: of each pair some numbers are held.
 const REDRAWN: u64 = 20_000_000;
 /// Samples whose median distance may be asked for.
@@ -30,13 +32,20 @@ pub fn check_bins(bins: u32, classes: usize) -> Result<()> {
     }
 }
 
-/// The most redraws where so many are asked for: ten times as many, as far as the number of classes or
-/// dimensions allows.
-pub fn most_redraws(option: &str, redraws: u32, outcomes: usize) -> Result<usize> {
+/// The redraws of so many that are asked for, and the most: ten times as many, as far as the number of
+/// classes or dimensions allows. The usual number becomes smaller where these are too many, which is said on
+/// standard error.
+pub fn redraws(option: &str, redraws: u32, outcomes: usize) -> Result<(u32, usize)> {
     let most = REDRAWN / outcomes.max(1) as u64;
     let asked = u64::from(redraws);
     match asked <= most {
-        true => Ok((10 * asked).min(most) as usize),
+        true => Ok((redraws, (10 * asked).min(most) as usize)),
+        false if redraws == USUAL_REDRAWS && most > 0 => {
+            eprintln!(
+                "calibration: {option}: {most}, since there are {outcomes} classes or dimensions"
+            );
+            Ok((most as u32, most as usize))
+        }
         false => Err(format!(
             "{option} {redraws}: expected at most {most}, since classes or dimensions times redraws are at \
              most {REDRAWN}"
@@ -53,12 +62,13 @@ mod tests {
         assert_eq!(check_bins(15, 1000), Ok(()));
         let bins = check_bins(u32::MAX, 2).unwrap_err();
         assert!(bins.contains("at most 1000000 together"), "{bins}");
-        assert_eq!(most_redraws("", 999, 10), Ok(9990));
-        assert_eq!(most_redraws("", 100_000, 150), Ok(133_333));
-        let redraws = most_redraws("--redraws", 100_000, 1000).unwrap_err();
+        assert_eq!(redraws("", 999, 10), Ok((999, 9990)));
+        assert_eq!(redraws("", 999, 40_000), Ok((500, 500)));
+        assert_eq!(redraws("", 100_000, 150), Ok((100_000, 133_333)));
+        let complaint = redraws("--redraws", 100_000, 1000).unwrap_err();
         assert!(
-            redraws.starts_with("--redraws 100000: expected at most 20000,"),
-            "{redraws}"
+            complaint.starts_with("--redraws 100000: expected at most 20000,"),
+            "{complaint}"
         );
     }
 }

@@ -15,16 +15,17 @@ use crate::{
     args::Merge,
     input::Result,
     piece::Piece,
-    words::{KernelWords, Known, Named, or_infinite, p_value, show},
+    words::{KernelWords, Known, Named, as_member, or_infinite, p_value, show},
 };
 
 #[derive(Serialize)]
 struct Merged {
     n: u64,
-    classes: usize,
+    #[serde(serialize_with = "as_member", flatten)]
+    outcomes: (&'static str, usize),
     parts: usize,
     estimates: Named<Known<Estimate>>,
-    skce: Option<Blocks>,
+    skce: Known<Blocks>,
 }
 
 /// An estimate, with a standard error where it has one.
@@ -58,12 +59,15 @@ pub fn run(args: &Merge) -> Result<()> {
     let evaluation = piece.evaluation;
     let merged = Merged {
         n: evaluation.samples(),
-        classes: evaluation.classes(),
+        outcomes: ("classes", evaluation.classes()),
         parts: args.parts.len(),
         estimates: Named(estimates(&evaluation)),
-        skce: evaluation.skce().map(Blocks::from),
+        skce: Known::or_skipped(
+            evaluation.skce().map(Blocks::from),
+            "summarise was given no --bandwidth",
+        ),
     };
-    show(&merged, args.json)
+    show("merge", &merged, args.json)
 }
 
 fn estimates(all: &Evaluation) -> Vec<(Name, Known<Estimate>)> {
@@ -105,7 +109,7 @@ impl From<&BlockSkceAccumulator> for Blocks {
 
 impl fmt::Display for Merged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (n, classes, parts) = (self.n, self.classes, self.parts);
+        let (n, (_, classes), parts) = (self.n, self.outcomes, self.parts);
         writeln!(f, "{n} predictions of {classes} classes in {parts} parts")?;
         writeln!(f, "\n{:38} {:>16} {:>16}", "", "estimate", "standard error")?;
         for (Name { title, .. }, Known(estimate)) in &self.estimates.0 {
@@ -118,7 +122,7 @@ impl fmt::Display for Merged {
                 Err(reason) => writeln!(f, "  {title:38} {:>16}  {reason}", "-")?,
             }
         }
-        let Some(skce) = &self.skce else {
+        let Known(Ok(skce)) = &self.skce else {
             return Ok(());
         };
         writeln!(

@@ -3,34 +3,50 @@
 use std::fmt;
 
 use burn_calibration::{hypothesis::TestOutcome, names::Name};
-use serde::{Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use crate::{
     answer::Answer,
     args::{Family, Lens},
     given::GivenAnswer,
     kind::Summary,
-    limits::QUADRATIC_LIMIT,
-    words::{KernelWords, Known, Named, Number, TargetWords, key, p_value, probability},
+    words::{KernelWords, Known, Named, TargetWords, as_key, as_member, key, p_value, probability},
 };
 
+#[derive(Serialize)]
 pub struct Evaluation {
     pub n: usize,
     /// The name and the number of what is predicted.
+    #[serde(serialize_with = "as_member", flatten)]
     pub outcomes: (&'static str, usize),
-    pub summary: Option<Summary>,
+    /// Names of classes, where these are not numbers from 0.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub class_names: Vec<String>,
+    #[serde(serialize_with = "as_key")]
     pub family: Family,
+    #[serde(serialize_with = "as_key")]
     pub lens: Lens,
-    /// A single aspect, or one for each class.
-    pub aspects: Vec<Aspect>,
-    pub adjusted: Named<Adjusted>,
+    #[serde(flatten)]
+    pub summary: Option<Summary>,
+    #[serde(flatten)]
+    pub found: Found,
+}
+
+/// What was found of the whole prediction, or of each class.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Found {
+    Whole(Box<Aspect>),
+    Classes {
+        classes: Vec<Aspect>,
+        adjusted: Named<Adjusted>,
+    },
 }
 
 #[derive(Serialize)]
 pub struct Aspect {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub class: Option<usize>,
+    #[serde(flatten)]
+    pub class: Option<Class>,
     /// The kernel on predictions.
     pub kernel: KernelWords,
     /// The kernel on targets, if there is a choice.
@@ -41,8 +57,16 @@ pub struct Aspect {
     pub given: Option<Known<GivenAnswer>>,
     #[serde(flatten)]
     pub answer: Answer,
-    pub estimates: Named<Number>,
+    pub estimates: Named<Known<f64>>,
     pub tests: Named<Known<TestOutcome>>,
+}
+
+/// A class against the rest.
+#[derive(Serialize)]
+pub struct Class {
+    /// The number, from 0.
+    pub index: usize,
+    pub name: String,
 }
 
 /// P-values across classes, adjusted.
@@ -50,44 +74,6 @@ pub struct Aspect {
 pub struct Adjusted {
     pub holm: Vec<f64>,
     pub benjamini_hochberg: Vec<f64>,
-}
-
-/// One object. That of classes has the kernel once, and its bandwidth with each class.
-impl Serialize for Evaluation {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let members = |aspect| match json!(aspect) {
-            Value::Object(members) => members,
-            _ => unreachable!("a struct is an object"),
-        };
-        let mut aspects: Vec<Map<_, _>> = self.aspects.iter().map(members).collect();
-        let mut object = json!({
-            "n": self.n,
-            self.outcomes.0: self.outcomes.1,
-            "family": key(self.family),
-            "lens": key(self.lens),
-        });
-        if let Some(summary) = &self.summary {
-            object["accuracy"] = json!(summary.accuracy);
-            object["mean_confidence"] = json!(summary.mean_confidence);
-        }
-        match self.lens {
-            Lens::ClassWise => {
-                for members in &mut aspects {
-                    let mut kernel = members.remove("kernel").unwrap_or_default();
-                    let shape = kernel.as_object_mut().expect("a struct is an object");
-                    members.extend(shape.remove_entry("bandwidth"));
-                    object["kernel"] = kernel;
-                }
-                object["per_class"] = json!(aspects);
-                object["adjusted"] = json!(self.adjusted);
-            }
-            _ => {
-                let members = aspects.into_iter().flatten();
-                members.for_each(|(key, value)| object[key] = value);
-            }
-        }
-        object.serialize(serializer)
-    }
 }
 
 impl fmt::Display for Evaluation {
@@ -112,34 +98,36 @@ impl fmt::Display for Evaluation {
             let [right, sure] = [summary.accuracy, summary.mean_confidence].map(|p| 100.0 * p);
             writeln!(f, "accuracy {right:.1} %, mean confidence {sure:.1} %")?;
         }
-        for aspect in &self.aspects {
-            write!(f, "{aspect}")?;
+        let (classes, adjusted) = match &self.found {
+            Found::Whole(whole) => return write!(f, "{whole}"),
+            Found::Classes { classes, adjusted } => (classes, adjusted),
+        };
+        for class in classes {
+            write!(f, "{class}")?;
         }
-        if !self.adjusted.0.is_empty() {
-            writeln!(
-                f,
-                "\np-values across classes, adjusted (smallest of the classes)"
-            )?;
-            writeln!(f, "  {:38} {:>12} {:>20}", "", "Holm", "Benjamini-Hochberg")?;
-            let least = |p: &[f64]| p.iter().copied().fold(1.0, f64::min);
-            for (Name { title, .. }, adjusted) in &self.adjusted.0 {
-                let (holm, bh) = (least(&adjusted.holm), least(&adjusted.benjamini_hochberg));
-                let (holm, bh) = (p_value(holm), p_value(bh));
-                writeln!(f, "  {title:38} {holm:>12} {bh:>20}")?;
-            }
+        if adjusted.0.is_empty() {
+            return Ok(());
         }
-        match self.n > QUADRATIC_LIMIT {
-            true => write_left_out(f),
-            false => Ok(()),
+        writeln!(
+            f,
+            "\np-values across classes, adjusted (smallest of the classes)"
+        )?;
+        writeln!(f, "  {:38} {:>12} {:>20}", "", "Holm", "Benjamini-Hochberg")?;
+        let least = |p: &[f64]| p.iter().copied().fold(1.0, f64::min);
+        for (Name { title, .. }, adjusted) in &adjusted.0 {
+            let (holm, bh) = (least(&adjusted.holm), least(&adjusted.benjamini_hochberg));
+            let (holm, bh) = (p_value(holm), p_value(bh));
+            writeln!(f, "  {title:38} {holm:>12} {bh:>20}")?;
         }
+        Ok(())
     }
 }
 
 impl fmt::Display for Aspect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f)?;
-        if let Some(class) = self.class {
-            writeln!(f, "class {class}")?;
+        if let Some(Class { name, .. }) = &self.class {
+            writeln!(f, "class {name}")?;
         }
         match &self.given {
             Some(Known(Ok(given))) => writeln!(f, "{given}")?,
@@ -156,7 +144,7 @@ impl fmt::Display for Aspect {
 }
 
 /// A line each; a reason where there is no number.
-fn write_estimates(f: &mut fmt::Formatter<'_>, estimates: &[(Name, Number)]) -> fmt::Result {
+fn write_estimates(f: &mut fmt::Formatter<'_>, estimates: &[(Name, Known<f64>)]) -> fmt::Result {
     writeln!(f, "\nestimates")?;
     for (Name { title, .. }, value) in estimates {
         match &value.0 {
@@ -196,13 +184,4 @@ fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[(Name, Known<TestOutcome>)])
         }
     }
     Ok(())
-}
-
-/// Says that quantities of quadratic cost are left out.
-fn write_left_out(f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    writeln!(
-        f,
-        "\nleft out, since their cost is the square of the number of samples (more than \
-         {QUADRATIC_LIMIT}): the biased and unbiased SKCE over all pairs"
-    )
 }

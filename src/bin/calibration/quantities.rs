@@ -128,6 +128,26 @@ pub fn tests<P: Kind>() -> Vec<Test<P>> {
     tests
 }
 
+/// Names a quantity of the top label as that of a class against the rest; tests keep the key by which they
+/// are asked for.
+pub fn against_the_rest(name: &mut Name) {
+    const REST: &str = "one against the rest";
+    (name.key, name.title) = match name.key {
+        "ece_top_label" => (
+            "ece_against_rest",
+            name.title.replace("top label", REST).into(),
+        ),
+        "ks" => ("ks", name.title.replace("top label", REST).into()),
+        "overconfidence" => ("overprediction", "predicted too often, points".into()),
+        key => (
+            key,
+            name.title
+                .replace("ECE top label", "ECE against the rest")
+                .into(),
+        ),
+    };
+}
+
 /// The names of all tests: every test is there for classes.
 pub fn test_keys() -> Vec<&'static str> {
     let tests = tests::<Categorical>().into_iter();

@@ -13,8 +13,9 @@ use serde::Serialize;
 
 use crate::{
     args::{ExportFormat, Show},
+    fit::NOT_KNOWN,
     input::Result,
-    words::show,
+    words::{Known, object, show},
 };
 
 #[derive(Serialize)]
@@ -23,10 +24,11 @@ struct Shown {
     /// What the map takes: classes, or dimensions of targets.
     of: &'static str,
     /// Their number; none if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
     number: Option<usize>,
     #[serde(flatten)]
     guarantees: Guarantees,
-    fit: Option<FitReport>,
+    fit: Known<FitReport>,
     parameters: Vec<NamedParameter>,
 }
 
@@ -41,7 +43,7 @@ pub fn run(args: &Show) -> Result<()> {
                 of: "dimensions",
                 number: map.width(),
                 guarantees: map.guarantees(),
-                fit: map.report().copied(),
+                fit: Known::or_skipped(map.report().copied(), NOT_KNOWN),
                 parameters: map.named_parameters(),
             };
             (shown, None)
@@ -53,7 +55,7 @@ pub fn run(args: &Show) -> Result<()> {
                 of: "classes",
                 number: map.width(),
                 guarantees: map.guarantees(),
-                fit: map.report().copied(),
+                fit: Known::or_skipped(map.report().copied(), NOT_KNOWN),
                 parameters: map.named_parameters(),
             };
             (shown, Some(map))
@@ -62,8 +64,8 @@ pub fn run(args: &Show) -> Result<()> {
     if let (Some(format), Some(path)) = (args.export, &args.output) {
         match format {
             ExportFormat::Json => {
-                let text = serde_json::to_string(&shown).map_err(|e| e.to_string())?;
-                let written = write_with(path, |file| writeln!(file, "{text}"));
+                let text = object("show", &shown)?;
+                let written = write_with(path, |file| write!(file, "{text}"));
                 written.map_err(|e| format!("{}: cannot write: {e}", path.display()))?;
             }
             ExportFormat::Safetensors => {
@@ -73,7 +75,7 @@ pub fn run(args: &Show) -> Result<()> {
             }
         }
     }
-    show(&shown, args.json)
+    show("show", &shown, args.json)
 }
 
 /// Numbers of a parameter that are shown.
@@ -87,8 +89,8 @@ impl fmt::Display for Shown {
             None => writeln!(f, "{kind} of any number of {of}")?,
         }
         match &self.fit {
-            Some(report) => writeln!(f, "fit: {report}")?,
-            None => writeln!(f, "fit: not known")?,
+            Known(Ok(report)) => writeln!(f, "fit: {report}")?,
+            Known(Err(_)) => writeln!(f, "fit: not known")?,
         }
         write!(f, "{}", GuaranteeLines(self.guarantees, self.of))?;
         for parameter in &self.parameters {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use burn_calibration::{
-    error::{self, serialize_or_reason},
+    error,
     kernel::{Kernel, RealKernel},
     names::Name,
 };
@@ -25,25 +25,46 @@ impl<T: Serialize> Serialize for Named<T> {
     }
 }
 
-/// An outcome, or why there is none: `{"error": reason}` in JSON.
-#[derive(Serialize)]
-#[serde(transparent)]
-pub struct Known<T: Serialize>(#[serde(serialize_with = "serialize_or_reason")] pub Result<T>);
+/// An outcome, or why there is none.
+pub struct Known<T>(pub Result<T, Missing>);
+
+/// Why there is no outcome: `{"error": reason}` or `{"skipped": reason}` in JSON.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Missing {
+    /// It could not be computed.
+    Error(String),
+    /// It was not tried.
+    Skipped(String),
+}
 
 impl<T: Serialize> Known<T> {
     /// An outcome, if all its numbers are finite.
     pub fn of(outcome: error::Result<T>) -> Self {
-        Self(finite(outcome))
+        Self(finite(outcome).map_err(Missing::Error))
+    }
+
+    /// An outcome, or why it was not tried.
+    pub fn or_skipped(outcome: Option<T>, reason: &str) -> Self {
+        Self(outcome.ok_or_else(|| Missing::Skipped(reason.into())))
     }
 }
 
-/// A number, or why there is none: null in JSON.
-pub struct Number(pub Result<f64>);
+impl<T: Serialize> Serialize for Known<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Ok(value) => value.serialize(serializer),
+            Err(missing) => missing.serialize(serializer),
+        }
+    }
+}
 
-impl Number {
-    /// A number that is finite.
-    pub fn of(value: error::Result<f64>) -> Self {
-        Self(finite(value))
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Error(reason) => f.write_str(reason),
+            Self::Skipped(reason) => write!(f, "skipped: {reason}"),
+        }
     }
 }
 
@@ -53,18 +74,21 @@ fn finite<T: Serialize>(outcome: error::Result<T>) -> Result<T> {
     Ok(outcome)
 }
 
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.as_ref().ok().serialize(serializer)
-    }
-}
-
-/// Serializes a number under what it counts.
+/// Serializes a number under what it counts: `classes` are those that are listed.
 pub fn as_member<S: Serializer>(
-    counted: &(&'static str, usize),
+    &(counted, number): &(&'static str, usize),
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    serializer.collect_map([*counted])
+    let name = match counted {
+        "classes" => "class_count",
+        other => other,
+    };
+    serializer.collect_map([(name, number)])
+}
+
+/// Serializes a value by its name on the command line.
+pub fn as_key<V: ValueEnum, S: Serializer>(value: &V, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&key(value.clone()))
 }
 
 /// A value before and after a recalibration.
@@ -138,12 +162,41 @@ impl fmt::Display for TargetWords {
     }
 }
 
-/// Prints an outcome: one JSON object, or words. A number in it that is not finite is an error.
-pub fn show(outcome: &(impl Serialize + fmt::Display), json: bool) -> Result<()> {
+/// The version of the JSON that is printed: docs/json.md.
+const SCHEMA: u32 = 1;
+
+/// An outcome of a command as JSON.
+#[derive(Serialize)]
+struct Object<'a, T> {
+    schema: u32,
+    command: &'static str,
+    #[serde(flatten)]
+    outcome: &'a T,
+}
+
+/// One JSON object. A number in it that is not finite is an error.
+pub fn object(command: &'static str, outcome: &impl Serialize) -> Result<String> {
     finite::check(outcome)?;
+    let object = Object {
+        schema: SCHEMA,
+        command,
+        outcome,
+    };
+    Ok(serde_json::to_string(&object).map_err(|e| e.to_string())? + "\n")
+}
+
+/// Prints the outcome of a command: one JSON object, or words.
+pub fn show<T: Serialize + fmt::Display>(
+    command: &'static str,
+    outcome: &T,
+    json: bool,
+) -> Result<()> {
     match json {
-        true => say(serde_json::to_string(outcome).map_err(|e| e.to_string())? + "\n"),
-        false => say(outcome),
+        true => say(object(command, outcome)?),
+        false => {
+            finite::check(outcome)?;
+            say(outcome);
+        }
     }
     Ok(())
 }

@@ -66,6 +66,17 @@ impl OmnibusOutcome {
         aspects
     }
 
+    /// Names classes in the findings by `names` instead of by number; those without a name keep it.
+    pub fn with_class_names(mut self, names: &[String]) -> Self {
+        for aspect in &mut self.aspects {
+            if let Some((class, name)) = aspect.class().and_then(|c| Some((c, names.get(c)?))) {
+                let (number, name) = (format!("class {class} "), format!("class {name} "));
+                aspect.finding = aspect.finding.replacen(&number, &name, 1);
+            }
+        }
+        self
+    }
+
     /// The outcome whose estimate is the largest standardised aspect.
     pub(in crate::hypothesis) fn in_short(&self, name: &'static str) -> TestOutcome {
         let size = |aspect: &AspectOutcome| aspect.standardised.abs();
@@ -80,6 +91,13 @@ impl OmnibusOutcome {
             p_value if p_value <= 0.05 => format!("The model is not calibrated: {p}."),
             _ => format!("There is no evidence against calibration: {p}."),
         }
+    }
+}
+
+impl AspectOutcome {
+    /// The number of the class that this is an aspect of, if it is of one.
+    pub fn class(&self) -> Option<usize> {
+        self.name.strip_prefix("class_")?.parse().ok()
     }
 }
 

@@ -19,13 +19,18 @@ pub struct TestOutcome {
     name: &'static str,
     estimate: f64,
     statistic: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     standardised: Option<f64>,
     p_value: f64,
     is_bound: bool,
     samples: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
     replicates: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     standard_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     expected_errors: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     caveat: Option<String>,
     /// The number of blocks of a block test.
     #[serde(skip)]

@@ -64,6 +64,7 @@ pub struct PassedOver {
     /// Why.
     pub reason: String,
     /// The number of samples from which it is tried, if there are fewer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub least: Option<usize>,
 }
 

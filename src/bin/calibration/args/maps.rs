@@ -37,10 +37,6 @@ pub struct Fit {
     #[arg(long, value_enum, default_value_t = LossName::Log)]
     pub loss: LossName,
 
-    /// Seed of the maps with a network and of the folds of a cross-validation
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
-
     /// Where to save the map
     #[arg(short, long, value_name = "MAP")]
     pub output: PathBuf,
@@ -79,6 +75,10 @@ pub struct Apply {
     /// as the tensor "logits" or "probabilities")
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

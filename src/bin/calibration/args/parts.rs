@@ -38,6 +38,10 @@ pub struct Summarise {
     /// Where the sums go, as JSON
     #[arg(short, long, value_name = "PART.json")]
     pub output: PathBuf,
+
+    /// Print one JSON object instead of the name of the file
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use clap::Args;
 use clap::ValueEnum;
 
 use super::{Family, KernelArgs, Lens, SizeArgs, SourceArgs, TargetKernelArgs};
-use crate::limits::REDRAWS;
+use crate::limits::{REDRAWS, USUAL_REDRAWS};
 
 #[derive(Debug, Args)]
 #[command(
@@ -47,15 +47,11 @@ pub struct Evaluate {
 
     /// Redraws of the omnibus test, which draws up to ten times as many where its p-value is near 5 %,
     /// and of tests that resample
-    #[arg(long, visible_alias = "redraws", default_value_t = 999, value_parser = clap::value_parser!(u32).range(1..=REDRAWS.into()))]
+    #[arg(long, visible_alias = "redraws", default_value_t = USUAL_REDRAWS, value_parser = clap::value_parser!(u32).range(1..=REDRAWS.into()))]
     pub replicates: u32,
 
     #[command(flatten)]
     pub sizes: SizeArgs,
-
-    /// Seed of tests that resample
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
 
     /// Print one JSON object instead of a table
     #[arg(long)]
@@ -93,12 +89,8 @@ pub struct Compare {
     pub sizes: SizeArgs,
 
     /// Redraws of the omnibus test
-    #[arg(long, default_value_t = 999, value_parser = clap::value_parser!(u32).range(1..=REDRAWS.into()))]
+    #[arg(long, default_value_t = USUAL_REDRAWS, value_parser = clap::value_parser!(u32).range(1..=REDRAWS.into()))]
     pub redraws: u32,
-
-    /// Seed of what is drawn: samples for a bandwidth, and the redraws
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
 
     /// Print one JSON object instead of a table
     #[arg(long)]
@@ -130,11 +122,6 @@ pub struct Report {
     #[arg(long, default_value = "Calibration report")]
     pub title: String,
 
-    /// Seed of what is drawn: the samples of the SKCE where there are more than 20,000 (2,000 of
-    /// families other than categorical), and what its test draws
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
-
     /// Where the page goes
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
@@ -146,6 +133,10 @@ pub struct Report {
     /// Format of these files
     #[arg(long, value_enum, default_value_t = PictureFormat::Svg, requires = "pictures")]
     pub format: PictureFormat,
+
+    /// Print the numbers of the page as one JSON object instead of the names of files
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[cfg(feature = "report")]

@@ -12,6 +12,11 @@ pub struct SourceArgs {
 
     #[command(flatten)]
     pub rows: RowsArgs,
+
+    /// Seed of what is drawn: redraws, samples where there are too many, folds and networks of fits, labels of
+    /// --soft-labels
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
 }
 
 #[derive(Debug, Args)]
@@ -25,6 +30,11 @@ pub struct LabelsArgs {
         conflicts_with = "confidence_correctness"
     )]
     pub labels: Option<PathBuf>,
+
+    /// The labels are frequencies of several annotators, a column a class: one label is drawn for each row,
+    /// which is exact for tests of calibration
+    #[arg(long, requires = "labels")]
+    pub soft_labels: bool,
 
     /// The classes of the labels count from 1, not from 0
     #[arg(long)]
