@@ -25,6 +25,54 @@ fn evaluate(folder: &Path) -> Command {
     command
 }
 
+/// Colours are for terminals, and for those who force them.
+#[test]
+fn what_is_piped_has_no_colours() {
+    let folder = prepared("colours");
+    let escapes = |command: &mut Command| {
+        for name in ["NO_COLOR", "CLICOLOR_FORCE", "CLICOLOR"] {
+            command.env_remove(name);
+        }
+        let piped = command.output().unwrap();
+        let forced = command.env("CLICOLOR_FORCE", "1").output().unwrap();
+        assert!(piped.status.success() && forced.status.success());
+        [piped, forced].map(|output| output.stdout.contains(&0x1b))
+    };
+    assert_eq!(escapes(&mut evaluate(&folder)), [false, true]);
+    let help = &mut Command::new(env!("CARGO_BIN_EXE_calibration"));
+    assert_eq!(escapes(help.arg("--help")), [false, true]);
+    assert_eq!(escapes(evaluate(&folder).arg("--json")), [false, false]);
+}
+
+#[test]
+fn shells_and_the_manual() {
+    let folder = prepared("shells");
+    let printed = |arguments: &str| {
+        let output = calibration(&folder, arguments);
+        assert!(output.status.success(), "{arguments}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for (shell, expected) in [
+        ("bash", "_calibration()"),
+        ("zsh", "#compdef calibration"),
+        ("fish", "complete -c calibration"),
+    ] {
+        let script = printed(&format!("completions {shell}"));
+        assert!(
+            script.contains(expected) && script.contains("soft-labels"),
+            "{shell}"
+        );
+    }
+    assert!(printed("man").contains(".TH calibration 1"));
+    let page = printed("man evaluate");
+    assert!(
+        page.contains(".TH calibration\\-evaluate 1")
+            || page.contains(".TH calibration-evaluate 1"),
+        "{page}"
+    );
+    assert!(complaint(&folder, "man nothing").contains("no subcommand"));
+}
+
 #[test]
 fn a_closed_pipe_ends_quietly() {
     let folder = prepared("closed_pipe");

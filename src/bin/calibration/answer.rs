@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::{
     args::SizeArgs,
     input::Result,
-    words::{Known, Named, or_infinite, probability},
+    words::{Known, Named, or_infinite, probability, verdict},
 };
 
 #[derive(Serialize)]
@@ -126,7 +126,12 @@ const SHOWN: usize = 20;
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.omnibus.0 {
-            Ok(outcome) => writeln!(f, "{outcome}")?,
+            Ok(outcome) => {
+                let words = outcome.to_string();
+                let (first, others) = words.split_once('\n').unwrap_or((&words, ""));
+                let is_good = outcome.p_value > 0.05;
+                writeln!(f, "{}\n{others}", verdict(first, is_good))?;
+            }
             Err(reason) => writeln!(f, "There is no test of calibration: {reason}")?,
         }
         writeln!(f)?;

@@ -25,7 +25,7 @@ use crate::{
     progress::{Costs, Progress},
     quantities::{SCORES, ece_top_label},
     rows::Wanted,
-    words::{KernelWords, Known, Named, Pair, as_member, p_value, show},
+    words::{KernelWords, Known, Named, Pair, as_member, p_value, show, verdict},
 };
 
 #[derive(Serialize)]
@@ -265,11 +265,11 @@ impl fmt::Display for Comparison {
             ("before", &omnibus.before, &intervals.before),
             ("after", &omnibus.after, &intervals.after),
         ] {
-            let verdict = match outcome {
-                Ok(outcome) => outcome.verdict(),
+            let words = match outcome {
+                Ok(outcome) => verdict(&outcome.verdict(), outcome.p_value > 0.05),
                 Err(reason) => format!("There is no test of calibration: {reason}"),
             };
-            writeln!(f, "\n{when}: {verdict}\n{sizes}")?;
+            writeln!(f, "\n{when}: {words}\n{sizes}")?;
         }
         writeln!(
             f,

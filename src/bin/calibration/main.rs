@@ -9,6 +9,7 @@ mod args;
 mod bandwidth;
 mod columns;
 mod compare;
+mod completions;
 mod distributions;
 mod evaluate;
 mod finite;
@@ -43,10 +44,10 @@ use clap::{CommandFactory, FromArgMatches, builder::PossibleValuesParser};
 fn main() -> ExitCode {
     // the names of the tests come from the table of quantities, which the arguments do not know
     let names = PossibleValuesParser::new(quantities::test_keys());
-    let command = args::Arguments::command().mut_subcommand("evaluate", |evaluate| {
+    let mut command = args::Arguments::command().mut_subcommand("evaluate", |evaluate| {
         evaluate.mut_arg("tests", |test| test.value_parser(names))
     });
-    let arguments = args::Arguments::from_arg_matches(&command.get_matches());
+    let arguments = args::Arguments::from_arg_matches(&command.get_matches_mut());
     let arguments = arguments.unwrap_or_else(|error| error.exit());
     let outcome = check_files(&arguments.command).and_then(|()| match &arguments.command {
         args::Command::Evaluate(args) => evaluate::run(args),
@@ -58,6 +59,11 @@ fn main() -> ExitCode {
         args::Command::Summarise(args) => summarise::run(args),
         args::Command::Merge(args) => merge::run(args),
         args::Command::Show(args) => show::run(args),
+        args::Command::Completions { shell } => {
+            completions::completions(&mut command, *shell);
+            Ok(())
+        }
+        args::Command::Man { subcommand } => completions::man(&mut command, subcommand.as_deref()),
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -107,6 +113,7 @@ fn check_files(command: &args::Command) -> input::Result<()> {
         }
         args::Command::Show(args) => (args.output.as_ref(), vec![args.map.clone()]),
         args::Command::Merge(args) => (args.output.as_ref(), args.parts.clone()),
+        args::Command::Completions { .. } | args::Command::Man { .. } => (None, Vec::new()),
     };
     if inputs
         .iter()

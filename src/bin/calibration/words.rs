@@ -11,7 +11,7 @@ use burn_calibration::{
     kernel::{Kernel, RealKernel},
     names::Name,
 };
-use clap::ValueEnum;
+use clap::{ValueEnum, builder::styling::AnsiColor};
 use serde::{Serialize, Serializer};
 
 use crate::{bandwidth, finite, input::Result, kernel::distance_name};
@@ -201,10 +201,20 @@ pub fn show<T: Serialize + fmt::Display>(
     Ok(())
 }
 
-/// Prints to standard output. If nobody reads it any more the program ends quietly, and with one line and
+/// A verdict in bold, red where it is a bad one; in colour on terminals only, see [`say`].
+pub fn verdict(text: &str, is_good: bool) -> String {
+    let color = match is_good {
+        true => AnsiColor::Green,
+        false => AnsiColor::Red,
+    };
+    let style = color.on_default().bold();
+    format!("{style}{text}{style:#}")
+}
+
+/// Prints to standard output, without colours where that is no terminal or `NO_COLOR` is set. If nobody reads it any more the program ends quietly, and with one line and
 /// the exit code 1 if it is full.
 pub fn say(text: impl fmt::Display) {
-    let mut output = io::stdout().lock();
+    let mut output = anstream::stdout().lock();
     let written = write!(output, "{text}").and_then(|()| output.flush());
     match written {
         Ok(()) => (),

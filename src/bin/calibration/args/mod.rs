@@ -47,6 +47,16 @@ pub enum Command {
     Summarise(Summarise),
     /// Estimates and a p-value of the pieces that summarise saved
     Merge(Merge),
+    /// Print a script that completes the command in a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the page of the manual
+    Man {
+        /// That of a subcommand
+        subcommand: Option<String>,
+    },
 }
 
 /// The kind of prediction that a row of a file is.
