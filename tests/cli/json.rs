@@ -89,9 +89,8 @@ fn every_command_has_one_schema() {
             "n class_count class_names kernel level changes accuracy ece_top_label omnibus intervals",
         ),
         (
-            format!(
-                "compare --family normal --before n.csv --after n.csv --targets t.csv --redraws 19"
-            ),
+            "compare --family normal --before n.csv --after n.csv --targets t.csv --redraws 19"
+                .into(),
             "n dimensions kernel changes omnibus intervals",
         ),
         (
