@@ -118,7 +118,8 @@ where
     B: Kind<Targets = Tensor<2>> + Vectors,
     A: Kind<Targets = Tensor<2>> + Vectors,
 {
-    let Loaded { sets, targets, .. } = B::read(&[&args.before], &args.source, Wanted::Probabilities)?;
+    let Loaded { sets, targets, .. } =
+        B::read(&[&args.before], &args.source, Wanted::Probabilities)?;
     let after = A::read(&[&args.after], &args.source, Wanted::Probabilities)?.sets;
     let (before, after) = (&sets[0], &after[0]);
     let (count, most) = redraws("--redraws", args.redraws, before.outcomes().1)?;
