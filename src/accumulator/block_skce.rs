@@ -8,7 +8,7 @@ use super::{
 use crate::{
     error::{Error, Result, check_parameter},
     host::check_classes,
-    hypothesis::{TestOutcome, asymptotic_block},
+    hypothesis::TestOutcome,
     kernel::{Bandwidth, ClassKernel, Distance, Kernel, Profile},
     ops::{Residuals, Samples, block_sums},
     score::MeanEstimate,
@@ -132,10 +132,7 @@ impl BlockSkceAccumulator {
     ///
     /// Fewer than two blocks, or [`Error::ZeroVariance`].
     pub fn outcome(&self) -> Result<TestOutcome> {
-        let (blocks, samples) = (self.blocks.count as usize, self.samples() as usize);
-        asymptotic_block::check_blocks(blocks, self.size, samples)?;
-        let variance = self.blocks.squared_deviations() / blocks as f64;
-        asymptotic_block::outcome(self.blocks.mean(), variance.sqrt(), blocks, samples)
+        self.blocks.block_test(self.size, self.samples() as usize)
     }
 
     /// Adds the blocks that are complete.

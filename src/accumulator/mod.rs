@@ -10,6 +10,7 @@
 //! | [`ClassBinAccumulator`] | the class-wise error | [`Cwce`](crate::estimator::Cwce) |
 //! | [`BlockSkceAccumulator`] | the block SKCE, its standard error and p-value | [`Skce::block`](crate::estimator::Skce::block), [`AsymptoticBlockSkceTest`](crate::hypothesis::AsymptoticBlockSkceTest) |
 //! | [`Evaluation`] | all of these in one pass | |
+//! | [`Means`] | means of any numbers of samples, such as the CRPS of regressions | [`Score::mean`](crate::score::Score::mean) |
 //!
 //! # What is exact
 //!
@@ -73,6 +74,7 @@ mod class_bin;
 mod evaluation;
 mod exact_sum;
 mod format;
+mod means;
 mod moments;
 mod rows;
 mod score;
@@ -82,6 +84,7 @@ pub use block_skce::BlockSkceAccumulator;
 pub use class_bin::ClassBinAccumulator;
 pub use evaluation::Evaluation;
 pub use format::Saved;
+pub use means::Means;
 pub use rows::Rows;
 pub use score::{Kept, ScoreAccumulator};
 

@@ -1,7 +1,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::exact_sum::ExactSum;
-use crate::score::MeanEstimate;
+use crate::{
+    error::Result,
+    hypothesis::{TestOutcome, asymptotic_block},
+    score::MeanEstimate,
+};
 
 /// The number of values, `Σ x` and `Σ x²`, exactly: mean and variance that do not depend on the order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -34,6 +38,15 @@ impl Moments {
     /// The mean with its standard error, of at least one value.
     pub fn estimate(&self) -> MeanEstimate {
         MeanEstimate::of_moments(self.count as usize, self.mean(), self.squared_deviations())
+    }
+
+    /// The asymptotic test of these values as block estimates of the SKCE, of blocks of `size` among so many
+    /// samples.
+    pub fn block_test(&self, size: usize, samples: usize) -> Result<TestOutcome> {
+        let blocks = self.count as usize;
+        asymptotic_block::check_blocks(blocks, size, samples)?;
+        let deviation = (self.squared_deviations() / blocks as f64).sqrt();
+        asymptotic_block::outcome(self.mean(), deviation, blocks, samples)
     }
 
     /// Bytes apart from its own size.

@@ -266,3 +266,109 @@ fn real_predictions() {
     let expected = number(&evaluated["estimates"]["ece_top_label"]);
     assert_relative_eq!(ece, expected, max_relative = 1e-12);
 }
+
+/// Means and standard deviations with targets, as pieces in any order and as one file.
+#[test]
+fn regressions_in_pieces() {
+    let folder = folder("merge-normal");
+    let uniform = |k: u32| f64::from(k.wrapping_mul(2_654_435_769) >> 8) / f64::from(1u32 << 24);
+    let rows: String = (0..60)
+        .map(|k| format!("{},{}\n", uniform(3 * k), 0.2 + uniform(3 * k + 1)))
+        .collect();
+    let targets: String = (0..60)
+        .map(|k| format!("{}\n", 2.0 * uniform(3 * k + 2)))
+        .collect();
+    fs::write(folder.join("p.csv"), &rows).unwrap();
+    fs::write(folder.join("y.csv"), &targets).unwrap();
+    split(&folder, &rows, &targets, &[4, 30, 26]);
+    let options = "--family normal --bandwidth 0.3 --length-scale 0.7 --block 2";
+    for (part, name) in ["0", "1", "2", ""]
+        .iter()
+        .zip(["part0", "part1", "part2", "all"])
+    {
+        let files = format!("--predictions p{part}.csv --targets y{part}.csv");
+        run(
+            &folder,
+            &format!("summarise {files} {options} -o {name}.json"),
+        );
+    }
+    let mut found = json(&folder, "merge part2.json part0.json part1.json");
+    let expected = json(&folder, "merge all.json");
+    found["parts"] = 1.into();
+    assert_eq!(found, expected);
+
+    let evaluated = json(
+        &folder,
+        "evaluate --family normal --predictions p.csv --targets y.csv --bandwidth 0.3 --length-scale 0.7 \
+         --test skce_linear_asymptotic",
+    );
+    let estimates = &found["estimates"];
+    for (name, key) in [
+        ("crps", "crps"),
+        ("log", "log"),
+        ("coverage_50", "coverage_50"),
+        ("coverage_90", "coverage_90"),
+        ("skce_block", "skce_linear"),
+    ] {
+        let expected = number(&evaluated["estimates"][key]);
+        assert_relative_eq!(
+            number(&estimates[name]["estimate"]),
+            expected,
+            max_relative = 1e-12
+        );
+    }
+    let test = &evaluated["tests"]["skce_linear_asymptotic"];
+    for name in ["statistic", "p_value"] {
+        let found = number(&found["skce"]["test"][name]);
+        assert_relative_eq!(found, number(&test[name]), max_relative = 1e-9);
+    }
+    assert_eq!(found["family"], "normal");
+    assert_eq!(found["skce"]["kernel"], evaluated["kernel"]);
+    assert_eq!(found["skce"]["target_kernel"], evaluated["target_kernel"]);
+    let table = run(&folder, "merge part0.json part1.json part2.json");
+    for line in [
+        "60 predictions of the family normal, targets of dimension 1, in 3 parts",
+        "coverage of 90 % intervals",
+        "30 blocks of 2 samples, 0 samples left out",
+    ] {
+        assert!(table.contains(line), "{line} in {table}");
+    }
+
+    let base = "summarise --predictions p0.csv --targets y0.csv --family normal";
+    run(&folder, &format!("{base} -o plain.json"));
+    let plain = json(&folder, "merge plain.json");
+    assert_eq!(
+        plain["skce"]["skipped"],
+        "summarise was given no --bandwidth"
+    );
+    let settings = complaint(&folder, "merge plain.json part1.json");
+    assert!(
+        settings.contains("cannot merge: the list of settings is"),
+        "{settings}"
+    );
+    let twice = complaint(&folder, "merge part1.json part1.json");
+    assert!(
+        twice.contains("the same predictions are in both"),
+        "{twice}"
+    );
+    let scale = complaint(&folder, &format!("{base} --bandwidth 1 -o x.json"));
+    assert!(
+        scale.starts_with("--bandwidth: expected --length-scale NUMBER as well"),
+        "{scale}"
+    );
+    fs::write(folder.join("c.csv"), "0.5,0.5\n0.25,0.75\n").unwrap();
+    fs::write(folder.join("l.csv"), "0\n1\n").unwrap();
+    let classes = "summarise --predictions c.csv --labels l.csv";
+    run(&folder, &format!("{classes} -o classes.json"));
+    let other = complaint(&folder, "merge plain.json classes.json");
+    assert!(
+        other.starts_with("classes.json: not a saved list of means"),
+        "{other}"
+    );
+    let scale = complaint(&folder, &format!("{classes} --length-scale 1 -o x.json"));
+    assert!(
+        scale.contains("of families other than categorical"),
+        "{scale}"
+    );
+    assert!(!folder.join("x.json").exists());
+}

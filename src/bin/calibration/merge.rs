@@ -1,9 +1,9 @@
 //! `calibration merge`.
 
-use std::fmt;
+use std::{fmt, fs::File, io::Read, path::Path, str::FromStr};
 
 use burn_calibration::{
-    accumulator::{Accumulator, BlockSkceAccumulator, Evaluation, Saved},
+    accumulator::{Accumulator, BlockSkceAccumulator, Evaluation, Means, Saved},
     error,
     hypothesis::TestOutcome,
     names::{self, Name},
@@ -12,10 +12,12 @@ use burn_calibration::{
 use serde::Serialize;
 
 use crate::{
-    args::Merge,
+    args::{Family, Merge},
     input::Result,
-    piece::Piece,
-    words::{KernelWords, Known, Named, as_member, or_infinite, p_value, show},
+    kernel::{distance, distance_name},
+    piece::{Piece, Sums},
+    summarise::setting,
+    words::{KernelWords, Known, Named, TargetWords, as_member, key, or_infinite, p_value, show},
 };
 
 #[derive(Serialize)]
@@ -23,6 +25,7 @@ struct Merged {
     n: u64,
     #[serde(serialize_with = "as_member", flatten)]
     outcomes: (&'static str, usize),
+    family: String,
     parts: usize,
     estimates: Named<Known<Estimate>>,
     skce: Known<Blocks>,
@@ -40,6 +43,8 @@ enum Estimate {
 #[derive(Serialize)]
 struct Blocks {
     kernel: KernelWords,
+    #[serde(rename = "target_kernel", skip_serializing_if = "Option::is_none")]
+    on_targets: Option<TargetWords>,
     block: usize,
     blocks: u64,
     left_out: u64,
@@ -47,27 +52,101 @@ struct Blocks {
 }
 
 pub fn run(args: &Merge) -> Result<()> {
-    let (first, others) = args.parts.split_first().expect("at least one is required");
-    let mut piece = Piece::load(first)?;
-    for path in others {
-        let merged = piece.merge(Piece::load(path)?, args.allow_duplicates);
-        merged.map_err(|e| format!("{} and {}: {e}", first.display(), path.display()))?;
-    }
+    let merged = match holds_means(&args.parts[0]) {
+        true => of_means(&load(args)?, args.parts.len())?,
+        false => of_evaluation(&load(args)?, args.parts.len()),
+    };
+    show("merge", &merged, args.json)
+}
+
+/// Whether a file says at its beginning that it holds means; whether that is true, loading tells.
+fn holds_means(path: &Path) -> bool {
+    const HEAD: u64 = 100;
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    read.is_ok() && String::from_utf8_lossy(&head).contains(Means::KIND)
+}
+
+/// Merges the parts, and saves the sums where that is asked for.
+fn load<S: Sums>(args: &Merge) -> Result<S> {
+    let piece = Piece::load_all(&args.parts, args.allow_duplicates)?;
     if let Some(path) = &args.output {
         piece.save(path).map_err(|e| e.to_string())?;
     }
-    let evaluation = piece.evaluation;
-    let merged = Merged {
+    Ok(piece.sums)
+}
+
+const NO_BANDWIDTH: &str = "summarise was given no --bandwidth";
+
+fn of_evaluation(evaluation: &Evaluation, parts: usize) -> Merged {
+    Merged {
         n: evaluation.samples(),
         outcomes: ("classes", evaluation.classes()),
-        parts: args.parts.len(),
-        estimates: Named(estimates(&evaluation)),
-        skce: Known::or_skipped(
-            evaluation.skce().map(Blocks::from),
-            "summarise was given no --bandwidth",
-        ),
+        family: key(Family::Categorical),
+        parts,
+        estimates: Named(estimates(evaluation)),
+        skce: Known::or_skipped(evaluation.skce().map(Blocks::from), NO_BANDWIDTH),
+    }
+}
+
+/// The quantities that means of predictions of real numbers may have.
+const MEANS: [Name; 5] = [
+    names::LOG,
+    names::CRPS,
+    names::COVERAGE_50,
+    names::COVERAGE_90,
+    names::SKCE_BLOCK,
+];
+
+fn of_means(means: &Means, parts: usize) -> Result<Merged> {
+    let names = MEANS.into_iter();
+    let names = names.filter(|name| means.names().any(|found| found == name.key));
+    let estimate = |name: Name| {
+        let mean = means.mean(name.key).map(Estimate::Mean);
+        (name, Known::of(mean))
     };
-    show("merge", &merged, args.json)
+    let n = means.count(names::CRPS.key);
+    let blocks = means.setting(setting::PROFILE);
+    let blocks = blocks.map(|_| blocks_of(means, n)).transpose()?;
+    Ok(Merged {
+        n,
+        outcomes: ("dimensions", parsed(means, setting::DIMENSIONS)?),
+        family: of(means, setting::FAMILY)?.to_owned(),
+        parts,
+        estimates: Named(names.map(estimate).collect()),
+        skce: Known::or_skipped(blocks, NO_BANDWIDTH),
+    })
+}
+
+fn blocks_of(means: &Means, samples: u64) -> Result<Blocks> {
+    let (block, name) = (parsed(means, setting::BLOCK)?, names::SKCE_BLOCK.key);
+    let blocks = means.count(name);
+    Ok(Blocks {
+        kernel: KernelWords {
+            profile: of(means, setting::PROFILE)?.to_owned(),
+            distance: distance_name(distance(of(means, setting::DISTANCE)?)?),
+            bandwidth: parsed(means, setting::BANDWIDTH)?,
+        },
+        on_targets: Some(TargetWords {
+            profile: of(means, setting::TARGET_PROFILE)?.to_owned(),
+            length_scale: parsed(means, setting::LENGTH_SCALE)?,
+        }),
+        block,
+        blocks,
+        left_out: samples.saturating_sub(blocks.saturating_mul(block as u64)),
+        test: Known::of(means.block_test(name, block, samples as usize)),
+    })
+}
+
+/// A setting that summarise writes.
+fn of<'a>(means: &'a Means, name: &str) -> Result<&'a str> {
+    let setting = means.setting(name);
+    setting.ok_or_else(|| format!("means without the setting {name}, expected those of summarise"))
+}
+
+fn parsed<T: FromStr<Err: fmt::Display>>(means: &Means, name: &str) -> Result<T> {
+    let number = of(means, name)?.parse();
+    number.map_err(|e: T::Err| format!("the setting {name}: {e}"))
 }
 
 fn estimates(all: &Evaluation) -> Vec<(Name, Known<Estimate>)> {
@@ -99,6 +178,7 @@ impl From<&BlockSkceAccumulator> for Blocks {
     fn from(skce: &BlockSkceAccumulator) -> Self {
         Self {
             kernel: KernelWords::from(&skce.kernel()),
+            on_targets: None,
             block: skce.size(),
             blocks: skce.blocks(),
             left_out: skce.left_out(),
@@ -109,8 +189,15 @@ impl From<&BlockSkceAccumulator> for Blocks {
 
 impl fmt::Display for Merged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (n, (_, classes), parts) = (self.n, self.outcomes, self.parts);
-        writeln!(f, "{n} predictions of {classes} classes in {parts} parts")?;
+        let (n, (counted, number), parts) = (self.n, self.outcomes, self.parts);
+        match counted {
+            "classes" => writeln!(f, "{n} predictions of {number} classes in {parts} parts")?,
+            _ => writeln!(
+                f,
+                "{n} predictions of the family {}, targets of dimension {number}, in {parts} parts",
+                self.family
+            )?,
+        }
         writeln!(f, "\n{:38} {:>16} {:>16}", "", "estimate", "standard error")?;
         for (Name { title, .. }, Known(estimate)) in &self.estimates.0 {
             match estimate {
@@ -125,10 +212,14 @@ impl fmt::Display for Merged {
         let Known(Ok(skce)) = &self.skce else {
             return Ok(());
         };
+        write!(f, "\n{}", skce.kernel)?;
+        if let Some(words) = &skce.on_targets {
+            write!(f, "\n{words}")?;
+        }
         writeln!(
             f,
-            "\n{}\n{} blocks of {} samples, {} samples left out",
-            skce.kernel, skce.blocks, skce.block, skce.left_out
+            "\n{} blocks of {} samples, {} samples left out",
+            skce.blocks, skce.block, skce.left_out
         )?;
         write!(f, "asymptotic test of the block SKCE: ")?;
         match &skce.test.0 {

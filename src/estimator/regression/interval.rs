@@ -16,6 +16,22 @@ pub struct IntervalCoverage {
 }
 
 impl IntervalCoverage {
+    /// For each sample the share of its coordinates within the central interval at a level `γ`, ends included:
+    /// the numbers whose mean is [`coverage`](Self::coverage).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`estimate`](Self::estimate).
+    pub fn each<P: Marginals>(
+        predictions: &P,
+        targets: &Tensor<2>,
+        level: f64,
+    ) -> Result<Vec<f64>> {
+        check_level(level)?;
+        let observed = Observed::new(predictions, targets)?;
+        Ok(observed.covered(level))
+    }
+
     /// Estimates coverage and width; a level that is not between 0 and 1 is an error.
     pub fn estimate<P: Marginals>(
         predictions: &P,
@@ -24,20 +40,30 @@ impl IntervalCoverage {
     ) -> Result<Self> {
         check_level(level)?;
         let observed = Observed::new(predictions, targets)?;
-        let end = |at, level| observed.marginals.quantile(at, level);
-        let ends = |at| (end(at, 0.5 - 0.5 * level), end(at, 0.5 + 0.5 * level));
-        let covered = |at, y| {
-            let (low, high) = ends(at);
-            f64::from(low <= y && y <= high)
-        };
         let width = |at, _| {
-            let (low, high) = ends(at);
+            let (low, high) = observed.ends(at, level);
             high - low
         };
         Ok(Self {
             level,
-            coverage: MeanEstimate::of(&observed.means(covered)),
+            coverage: MeanEstimate::of(&observed.covered(level)),
             width: MeanEstimate::of(&observed.means(width)),
+        })
+    }
+}
+
+impl Observed {
+    /// The ends of the central interval at a level.
+    fn ends(&self, at: usize, level: f64) -> (f64, f64) {
+        let end = |level| self.marginals.quantile(at, level);
+        (end(0.5 - 0.5 * level), end(0.5 + 0.5 * level))
+    }
+
+    /// For each sample the share of its coordinates within the interval.
+    fn covered(&self, level: f64) -> Vec<f64> {
+        self.means(|at, y| {
+            let (low, high) = self.ends(at, level);
+            f64::from(low <= y && y <= high)
         })
     }
 }

@@ -3,6 +3,7 @@
 mod bad_input;
 mod estimates;
 mod files;
+mod means;
 mod merging;
 
 use burn_calibration::{

@@ -19,7 +19,9 @@ fn bound(order: f64, aspect: Aspect, p: &[Vec<f64>], g: &[Vec<f64>], y: &[usize]
 }
 
 /// Predictions, recalibrated ones of which one stayed, and labels.
-fn example() -> [(Vec<Vec<f64>>, Vec<Vec<f64>>, Vec<usize>); 2] {
+type Example = (Vec<Vec<f64>>, Vec<Vec<f64>>, Vec<usize>);
+
+fn example() -> [Example; 2] {
     let rows = |rows: &[&[f64]]| rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>();
     let three = (
         rows(&[
@@ -111,13 +113,13 @@ proptest! {
         let [p, g, c] = [(); 3].map(|()| random_probabilities(1, m, &mut rng));
         let expected = |aspect, g: &[Vec<f64>]| {
             let mut sums = [0.0; 4];
-            for y in 0..m {
+            for (y, weight) in c[0].iter().enumerate() {
                 let found = bound(order, aspect, &p, g, &[y]);
                 let part = |part: Option<burn_calibration::estimator::MeanEstimate>| {
                     part.map_or(0.0, |part| part.estimate)
                 };
                 let values = [found.power.estimate, found.norm.estimate, part(found.over), part(found.under)];
-                sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += c[0][y] * value);
+                sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
             }
             sums
         };

@@ -4,21 +4,25 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{KernelShapeArgs, SourceArgs, kernel::positive};
+use super::{Family, KernelShapeArgs, SourceArgs, TargetKernelName, kernel::positive};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  calibration summarise --predictions part1.csv --labels labels1.csv -o part1.json"
+    after_help = "Examples:\n  calibration summarise --predictions part1.csv --labels labels1.csv -o part1.json\n  calibration summarise --family normal --predictions p1.csv --targets y1.csv --bandwidth 0.5 --length-scale 1 -o part1.json"
 )]
 pub struct Summarise {
     /// Predictions of the piece, in the same formats as for evaluate
     #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
 
+    /// What a row of the predictions is
+    #[arg(long, value_enum, default_value_t = Family::Categorical)]
+    pub family: Family,
+
     #[command(flatten)]
     pub source: SourceArgs,
 
-    /// Bins of equal width of the top label and of each class
+    /// Bins of equal width of the top label and of each class; of classes
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
     pub bins: u32,
 
@@ -29,6 +33,15 @@ pub struct Summarise {
     /// one); without it there is no SKCE
     #[arg(long, value_name = "NUMBER", value_parser = positive)]
     pub bandwidth: Option<f64>,
+
+    /// Profile of the kernel on targets; of families other than categorical
+    #[arg(long, value_enum, default_value_t = TargetKernelName::Gaussian)]
+    pub target_kernel: TargetKernelName,
+
+    /// Length scale of the kernel on targets, the same number for every piece; needed with --bandwidth by
+    /// families other than categorical
+    #[arg(long, value_name = "NUMBER", value_parser = positive)]
+    pub length_scale: Option<f64>,
 
     /// Samples in a block of the SKCE: consecutive ones of the piece; those that fill no block are left
     /// out
