@@ -133,7 +133,7 @@ fn what_is_wrong_is_named() {
         ),
         (
             "broken-pandas.feather --labels y.csv",
-            "broken-pandas.feather: not Arrow IPC: ends within ",
+            "broken-pandas.feather: not Arrow IPC: no footer",
         ),
         (
             "broken-polars.arrows --labels y.csv",
