@@ -50,7 +50,11 @@ const COMMANDS: &[&str] = &[
     "show @map --export safetensors -o out.safetensors",
     "summarise --predictions @p --labels @y -o out.json",
     "summarise --predictions @z --logits --labels @y --bandwidth 0.5 --block 2 -o out.json",
+    "summarise --family normal --predictions @normal --targets @t --bandwidth 0.5 --length-scale 1 --block 2 -o out.json",
     "merge @part @part",
+    "merge @means --json",
+    #[cfg(feature = "parquet")]
+    "evaluate --predictions @columns --label-column label --replicates 19",
     "merge @part --json",
     #[cfg(feature = "report")]
     "report --predictions @p --labels @y -o out.html",
@@ -438,11 +442,35 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
         exported,
         "map.safetensors".into(),
     );
-    for (options, name) in [
-        ("", "part.plain"),
-        ("--bandwidth 1 --block 2", "part.blocks"),
+    #[cfg(feature = "parquet")]
+    for entry in
+        fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/columnar")).unwrap()
+    {
+        let path = entry.unwrap().path();
+        let end = path.extension().unwrap().to_string_lossy().into_owned();
+        if end != "py" {
+            corpus.push((format!("columns.{end}"), fs::read(path).unwrap()));
+        }
+    }
+    for (data, options, name) in [
+        ("--predictions p.csv --labels y.csv", "", "part.plain"),
+        (
+            "--predictions p.csv --labels y.csv",
+            "--bandwidth 1 --block 2",
+            "part.blocks",
+        ),
+        (
+            "--family normal --predictions normal.csv --targets t.csv",
+            "",
+            "means.plain",
+        ),
+        (
+            "--family normal --predictions normal.csv --targets t.csv",
+            "--bandwidth 1 --length-scale 1 --block 2",
+            "means.blocks",
+        ),
     ] {
-        let arguments = format!("summarise --predictions p.csv --labels y.csv {options} -o {name}");
+        let arguments = format!("summarise {data} {options} -o {name}");
         made(&arguments, folder.join(name), name.into());
     }
     corpus
