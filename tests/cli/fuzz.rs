@@ -404,6 +404,16 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
         "y.npy".into(),
         npy(&numbers(&y), &[12], npyz::Order::Fortran),
     ));
+    #[cfg(feature = "parquet")]
+    for entry in
+        fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/columnar")).unwrap()
+    {
+        let path = entry.unwrap().path();
+        let end = path.extension().unwrap().to_string_lossy().into_owned();
+        if end != "py" {
+            corpus.push((format!("columns.{end}"), fs::read(path).unwrap()));
+        }
+    }
     for (name, bytes) in &corpus {
         fs::write(folder.join(name), bytes).unwrap();
     }
@@ -442,16 +452,6 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
         exported,
         "map.safetensors".into(),
     );
-    #[cfg(feature = "parquet")]
-    for entry in
-        fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/columnar")).unwrap()
-    {
-        let path = entry.unwrap().path();
-        let end = path.extension().unwrap().to_string_lossy().into_owned();
-        if end != "py" {
-            corpus.push((format!("columns.{end}"), fs::read(path).unwrap()));
-        }
-    }
     for (data, options, name) in [
         ("--predictions p.csv --labels y.csv", "", "part.plain"),
         (
