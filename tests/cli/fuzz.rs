@@ -365,7 +365,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
             "normal.csv",
             table(2, &|i, c| {
                 if c == 0 {
-                    i as f64 / 4.0
+                    0.5 + i as f64 / 4.0
                 } else {
                     1.0 + i as f64 / 9.0
                 }
