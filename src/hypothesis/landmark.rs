@@ -127,7 +127,7 @@ where
             Some(kernel.targets),
             self.landmarks,
             rng,
-        );
+        )?;
         let evaluators: [Box<dyn Evaluator<P>>; 1] = [Box::new(embeddings)];
         let mut engine = Engine::new(predictions, &observed, &evaluators)?;
         let mut ties = None;

@@ -324,3 +324,20 @@ fn nothing_is_left_of_what_was_ended() {
         .collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+/// Targets drawn from a scale of 1e308 overflow: a reason, and no panic.
+#[test]
+fn draws_that_overflow() {
+    let folder = folder("draws");
+    let rows: String = (0..12).map(|k| format!("0.5,{k}e307\n")).collect();
+    fs::write(folder.join("p.csv"), rows.replace("0e307", "1")).unwrap();
+    fs::write(folder.join("y.csv"), "0.5\n".repeat(12)).unwrap();
+    let output = calibration(
+        &folder,
+        "evaluate --family normal --predictions p.csv --targets y.csv",
+    );
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(matches!(output.status.code(), Some(0 | 2)), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+}

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::aspects::{Aspect, BANDWIDTHS, Kind, Omnibus, Plan, of_kernel};
 use crate::{
     distribution::{Geometry, HostMarginals, Marginals},
-    error::Result,
+    error::{Result, check_parameter},
     host::to_vec,
     hypothesis::engine::{Evaluator, HostKernel, inverse_root},
     kernel::{Bandwidth, Kernel, RealKernel, TargetKernel},
@@ -54,7 +54,7 @@ where
             let some = index::sample(rng, n, n.min(MEDIAN_OF)).into_vec();
             let kernel = kernel.with_bandwidth_of_predictions(&features.select_rows(&some))?;
             let embeddings =
-                Embeddings::new((self, features), kernel, &BANDWIDTHS, None, LANDMARKS, rng);
+                Embeddings::new((self, features), kernel, &BANDWIDTHS, None, LANDMARKS, rng)?;
             evaluators.push(Box::new(embeddings));
             aspects.extend(of_kernel(kernel));
         } else {
@@ -170,7 +170,7 @@ impl Embeddings {
         on_targets: Option<RealKernel>,
         landmarks: usize,
         rng: &mut dyn Rng,
-    ) -> Self
+    ) -> Result<Self>
     where
         RealKernel: TargetKernel<P>,
     {
@@ -178,6 +178,10 @@ impl Embeddings {
         let n = predictions.len();
         let rows = index::sample(rng, n, n.min(MEDIAN_OF.max(landmarks))).into_vec();
         let drawn = known_by.sampler()(&rows, rng);
+        if let Some(&draw) = drawn.iter().find(|draw| !draw.is_finite()) {
+            let name = "a target drawn from the predictions";
+            check_parameter(false, name, draw, "a finite number")?;
+        }
         let d = drawn.len() / rows.len();
         let rank = n.min(landmarks);
         let (device, dtype) = (predictions.device(), predictions.dtype());
@@ -201,7 +205,7 @@ impl Embeddings {
             let k = to_vec(kernel.between_of(&known_by, &locations)); // [1, n, J]
             product(&k, root.as_slice(), rank)
         });
-        Self {
+        Ok(Self {
             features: features.collect(),
             marginals: (d == 1)
                 .then(|| predictions.on_host())
@@ -212,7 +216,7 @@ impl Embeddings {
             dimensions: d,
             whiten,
             expectations,
-        }
+        })
     }
 
     /// `ψ(y_i) − E ψ(Y_i)`, `[n, r]`. Of a sample among the draws of its prediction the expectation is
