@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use super::{Bandwidth, Distances, Kernel, median_distance};
 use crate::{
     distribution::{Geometry, in_batches},
-    error::Result,
+    error::{Result, check_parameter},
     host::{to_scalar, to_vec},
     ops::{Computation, median_of_pairs, median_of_tiles},
 };
@@ -107,7 +107,13 @@ impl Kernel {
         }
         let p = predictions.detach();
         let median = match p.coordinates() {
-            Some(points) => median_distance(&points, self.distance),
+            Some(points) => {
+                if let Some(&x) = to_vec(points.clone()).iter().find(|x| !x.is_finite()) {
+                    let name = "a coordinate of the predictions";
+                    check_parameter(false, name, x, "a finite number")?;
+                }
+                median_distance(&points, self.distance)
+            }
             None => {
                 let n = p.len();
                 let between =

@@ -280,6 +280,7 @@ fn not_a_number(text: &str) -> Result<(), String> {
     // the reason why there is no number
     let text = text
         .replace("is inf, expected", "")
+        .replace("is -inf, expected", "")
         .replace("is NaN, expected", "");
     let mut words = text.split(|c: char| !c.is_alphanumeric());
     match words.find(|word| ["NaN", "nan", "inf"].contains(word)) {
