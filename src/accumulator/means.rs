@@ -8,7 +8,7 @@ use super::{
     moments::{GREATEST, Moments},
 };
 use crate::{
-    error::{Result, check_parameter, check_samples},
+    error::{Error, Result, check_samples},
     file::Digest,
     hypothesis::TestOutcome,
     score::MeanEstimate,
@@ -70,9 +70,12 @@ impl Means {
     ///
     /// A number that is not finite, or above `10¹⁰⁰` in absolute value; then none is added.
     pub fn add(&mut self, name: &str, numbers: &[f64]) -> Result<()> {
-        for &number in numbers {
-            let (is_valid, expected) = (number.abs() <= GREATEST, "from -1e100 to 1e100");
-            check_parameter(is_valid, "a number whose mean is taken", number, expected)?;
+        let is_too_large = |number: &f64| !(number.abs() <= GREATEST);
+        if let Some(at) = numbers.iter().position(is_too_large) {
+            return Err(Error::Unsupported {
+                what: format!("number {at} of {name} is {:e}", numbers[at]),
+                expected: "one from -1e100 to 1e100",
+            });
         }
         let column = self.columns.entry(name.to_owned()).or_default();
         numbers.iter().for_each(|&number| column.add(number));

@@ -134,6 +134,19 @@ impl Categorical {
         self.logits.clone()
     }
 
+    /// The logits, or the logarithms of the probabilities, which count as at least `√min_positive`:
+    /// `[n, m]`.
+    pub(crate) fn finite_logits(&self) -> Tensor<2> {
+        let of = |p: Tensor<2>| p.clamp_min(self.least_probability()).log();
+        self.logits().unwrap_or_else(|| of(self.probabilities()))
+    }
+
+    /// The probability that smaller ones count as in a logarithm: `√min_positive` of their dtype.
+    fn least_probability(&self) -> f64 {
+        let float = self.dtype().finfo().expect("a float tensor");
+        float.min_positive.sqrt()
+    }
+
     /// The probabilities, `[n, m]`.
     pub fn probabilities(&self) -> Tensor<2> {
         let of_logits = || {
@@ -262,9 +275,8 @@ impl Density for Categorical {
         match &self.logits {
             Some(_) => self.log_density_of_data(labels),
             None => {
-                let least = self.dtype().finfo().expect("a float tensor").min_positive;
                 let observed = observed(self.probabilities(), labels.clone());
-                observed.clamp_min(least.sqrt()).log()
+                observed.clamp_min(self.least_probability()).log()
             }
         }
     }

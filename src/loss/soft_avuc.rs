@@ -118,7 +118,7 @@ impl Criterion for SoftAvUcLoss {
         let p = predictions.probabilities();
         let log_p = match predictions.logits() {
             Some(logits) => log_softmax(logits, 1),
-            None => p.clone().clamp_min(float.min_positive.sqrt()).log(),
+            None => predictions.finite_logits(),
         };
         let entropy = (p * log_p).sum_dim(1).neg(); // H: [n, 1]
         let largest = (predictions.classes() as f64).ln();

@@ -1,16 +1,12 @@
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Int, Tensor, TensorData, activation::softmax};
 
-use super::{
-    AutoRecalibrationConfig, Recalibration,
-    common::*,
-    regularisation::{all_but, folds},
-};
+use super::{AutoRecalibrationConfig, Recalibration, common::*, regularisation::folds};
 use crate::{
     distribution::{Categorical, Predictive},
     error::check_parameter,
     estimator::{Aspect, Estimator, Event, check_order},
-    host::{check_finite, finest, int_tensor},
-    score::{ErrorSize, LpBound, Quantify},
+    host::{finest, int_tensor},
+    score::{ErrorSize, LpBound, Quantify, cross_fitted},
 };
 
 /// The `Lp` calibration error by cross-fitting, at least: the [`LpBound`] by a map that is fitted to all folds
@@ -118,11 +114,8 @@ impl<F: Fit<Map: Recalibration>> LpCalibrationError<F> {
     /// # Errors
     ///
     /// An order below 1 or not finite, a number of folds outside `2..=n`, an event that is not a class,
-    /// predictions or labels that are not valid, or what a fit returns.
-    ///
-    /// # Panics
-    ///
-    /// If a map changes the number of classes.
+    /// predictions or labels that are not valid, a map that changes the number of rows or classes or gives
+    /// logits that are not finite, or what a fit returns.
     pub fn bound(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<LpBound> {
         check_order(self.order)?;
         predictions.check()?;
@@ -131,7 +124,7 @@ impl<F: Fit<Map: Recalibration>> LpCalibrationError<F> {
         let expected = "at least 2, and at most the number of samples";
         let is_valid = (2..=n).contains(&self.folds);
         check_parameter(is_valid, "the number of folds", self.folds as f64, expected)?;
-        let mut logits = logits(predictions);
+        let mut logits = to_vec(predictions.finite_logits().detach());
         if let Aspect::Event(event) = aspect {
             event.check(m)?;
             logits = one_against_rest(event, &logits, &mut labels);
@@ -140,22 +133,13 @@ impl<F: Fit<Map: Recalibration>> LpCalibrationError<F> {
         let device = predictions.parameter().device().without_autodiff();
         let options = (&device, finest(&device));
         let logits = Tensor::<2>::from_data(TensorData::new(logits, [n, m]), options);
-        let at = |rows: &[usize]| int_tensor(rows.iter().copied(), &device);
-        let targets = at(&labels);
+        let targets = int_tensor(labels.iter().copied(), &device);
         let folds = folds(n, self.folds, self.seed);
-        let mut recalibrated = vec![0.0; n * m];
-        for (fold, left_out) in folds.iter().enumerate() {
-            let rest = at(&all_but(&folds, fold));
-            let others = logits.clone().select(0, rest.clone());
-            let map = self.map.fit(others, targets.clone().select(0, rest))?;
-            let after = map.forward(logits.clone().select(0, at(left_out)));
-            assert_eq!(after.dims(), [left_out.len(), m], "the map keeps the shape");
-            for (row, after) in left_out.iter().zip(to_vec(after.detach()).chunks(m)) {
-                recalibrated[row * m..][..m].copy_from_slice(after);
-            }
-        }
-        check_finite(&recalibrated, m, "the recalibrated logit")?;
-        let [p, g] = [to_vec(logits), recalibrated].map(|rows| softmax(rows, m));
+        let recalibrated = cross_fitted((&logits, &targets), &folds, |logits, labels| {
+            let map = self.map.fit(logits, labels)?;
+            Ok(move |logits| map.forward(logits))
+        })?;
+        let [p, g] = [softmax(logits, 1), recalibrated.probabilities()].map(to_vec);
         Ok(LpBound::of_rows(self.order, aspect, &p, &g, &labels))
     }
 }
@@ -174,18 +158,6 @@ impl<F: Fit<Map: Recalibration>> Quantify for LpCalibrationError<F> {
     }
 }
 
-/// The logits of checked predictions, or the logarithms of their probabilities, row after row.
-fn logits(predictions: &Categorical) -> Vec<f64> {
-    if let Some(logits) = predictions.logits() {
-        return to_vec(logits.detach());
-    }
-    let float = predictions.dtype().finfo().expect("a float tensor");
-    let least = float.min_positive.sqrt();
-    let mut rows = to_vec(predictions.probabilities().detach());
-    rows.iter_mut().for_each(|p| *p = p.max(least).ln());
-    rows
-}
-
 /// Logits of the event against the rest, `[n, 2]`; the labels become its outcomes.
 fn one_against_rest(event: Event, logits: &[f64], labels: &mut [usize]) -> Vec<f64> {
     let m = logits.len() / labels.len();
@@ -198,15 +170,4 @@ fn one_against_rest(event: Event, logits: &[f64], labels: &mut [usize]) -> Vec<f
         [largest + sum.ln(), z[class]]
     };
     logits.chunks(m).zip(labels).flat_map(binary).collect()
-}
-
-/// The probabilities of rows of finite logits.
-fn softmax(mut rows: Vec<f64>, m: usize) -> Vec<f64> {
-    for row in rows.chunks_mut(m) {
-        let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        row.iter_mut().for_each(|z| *z = (*z - largest).exp());
-        let sum: f64 = row.iter().sum();
-        row.iter_mut().for_each(|p| *p /= sum);
-    }
-    rows
 }

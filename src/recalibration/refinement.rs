@@ -58,11 +58,7 @@ impl Estimator for RefinementError {
     /// Probabilities below `√min_positive` count as that bound, as for the log score.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         predictions.check()?;
-        let logits = predictions.logits().unwrap_or_else(|| {
-            let float = predictions.dtype().finfo().expect("a float tensor");
-            let least = float.min_positive.sqrt();
-            predictions.probabilities().clamp_min(least).log()
-        });
+        let logits = predictions.finite_logits();
         let map = TemperatureScalingConfig::new().fit(logits.detach(), labels.clone())?;
         Ok(Self::of(map))
     }

@@ -41,12 +41,6 @@ impl Regularisation {
     }
 }
 
-/// The rows of all folds but one.
-pub(super) fn all_but(folds: &[Vec<usize>], fold: usize) -> Vec<usize> {
-    let others = (0..folds.len()).filter(|other| *other != fold);
-    others.flat_map(|other| folds[other].clone()).collect()
-}
-
 /// Numbers of each fold in the order of the rows.
 pub(super) fn in_order(folds: &[Vec<usize>], of_folds: Vec<Vec<f64>>) -> Vec<f64> {
     let mut all = vec![0.0; folds.iter().map(Vec::len).sum()];

@@ -8,9 +8,9 @@ use super::{
     descent::{Limits, minimise},
     family::{Family, Prepared, Regularised},
     fit::{Progress, observer},
-    regularisation::{WEIGHTS, all_but, in_order},
+    regularisation::{WEIGHTS, in_order},
 };
-use crate::estimator::MeanEstimate;
+use crate::{estimator::MeanEstimate, score::all_but};
 
 /// What the fits of a cross-validation lower the log loss by, at least, in ten iterations: what is left is far
 /// less than the log loss differs from fold to fold.

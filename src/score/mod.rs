@@ -41,6 +41,7 @@
 
 mod classes;
 mod corp;
+mod cross_fit;
 mod crps;
 mod dawid_sebastiani;
 mod decomposition;
@@ -56,6 +57,7 @@ mod skce_improvement;
 pub use crate::estimator::MeanEstimate;
 pub use classes::{Brier, Divergence, Spherical};
 pub use corp::Corp;
+pub(crate) use cross_fit::{all_but, cross_fitted};
 pub use crps::{Crps, FairCrps};
 pub use dawid_sebastiani::DawidSebastiani;
 pub use decomposition::Decomposition;

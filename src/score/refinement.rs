@@ -3,11 +3,11 @@ use std::fmt;
 use burn::tensor::{Int, Tensor};
 use rand::{Rng, seq::SliceRandom};
 
-use super::{MeanEstimate, Score};
+use super::{MeanEstimate, Score, cross_fitted};
 use crate::{
-    distribution::{Categorical, Targets},
-    error::{Result, check_length, check_parameter},
-    host::{checked_labels, int_tensor},
+    distribution::Categorical,
+    error::{Result, check_parameter},
+    host::checked_labels,
 };
 
 /// A mean score in two parts, which a recalibration cannot mend and can:
@@ -95,7 +95,7 @@ impl Refinement {
         labels: &Tensor<1, Int>,
         folds: usize,
         rng: &mut dyn Rng,
-        mut fit: impl FnMut(Tensor<2>, Tensor<1, Int>) -> Result<M>,
+        fit: impl FnMut(Tensor<2>, Tensor<1, Int>) -> Result<M>,
     ) -> Result<Self> {
         let logits = logits.clone().detach();
         let [n, m] = logits.dims();
@@ -106,29 +106,11 @@ impl Refinement {
         check_parameter(is_valid, "the number of folds", folds as f64, expected)?;
         let mut order: Vec<usize> = (0..n).collect();
         order.shuffle(rng);
-        let select = |rows: &[usize]| {
-            let at = |device| int_tensor(rows.iter().copied(), &device);
-            let of_labels = at(labels.device()).cast(labels.dtype());
-            let logits = logits.clone().select(0, at(logits.device()));
-            (logits, labels.clone().select(0, of_labels))
-        };
-        let mut recalibrated = Vec::with_capacity(folds);
         let bound = |fold: usize| fold * n / folds;
-        for fold in 0..folds {
-            let held_out = bound(fold)..bound(fold + 1);
-            let others = [&order[..held_out.start], &order[held_out.end..]].concat();
-            let (others, labels) = select(&others);
-            let map = fit(others, labels)?;
-            let (held_out, _) = select(&order[held_out]);
-            let rows = held_out.dims()[0];
-            recalibrated.push(checked_shape(map(held_out).detach(), [rows, m])?);
-        }
-        let mut position = vec![0; n]; // of each sample in the order
-        order.iter().enumerate().for_each(|(k, &i)| position[i] = k);
-        let recalibrated = Tensor::cat(recalibrated, 0);
-        let position = int_tensor(position, &recalibrated.device());
-        let recalibrated = Categorical::from_logits(recalibrated.select(0, position));
-        let recalibrated = recalibrated.map_err(|error| error.of("after"))?;
+        let of_folds: Vec<_> = (0..folds)
+            .map(|fold| order[bound(fold)..bound(fold + 1)].to_vec())
+            .collect();
+        let recalibrated = cross_fitted((&logits, labels), &of_folds, fit)?;
         let each = |predictions| score.each(predictions, labels);
         let [refinement, score, calibration] =
             MeanEstimate::paired(&each(&recalibrated)?, &each(&original)?);
@@ -138,13 +120,5 @@ impl Refinement {
             calibration,
             folds,
         })
-    }
-}
-
-/// Recalibrated logits, as many as there were.
-fn checked_shape(logits: Tensor<2>, [rows, classes]: [usize; 2]) -> Result<Tensor<2>> {
-    match logits.dims() {
-        [_, got] if got != classes => Err(Tensor::<1, Int>::mismatch(got, classes)),
-        [predictions, _] => check_length(predictions, rows, "labels").map(|()| logits),
     }
 }

@@ -1,15 +1,8 @@
 use std::{fs, path::Path};
 
 use approx::assert_relative_eq;
-use serde_json::Value;
 
-use super::{LABELS, ROWS, calibration, complaint, folder, json};
-
-fn number(value: &Value) -> f64 {
-    value
-        .as_f64()
-        .unwrap_or_else(|| panic!("a number, not {value}"))
-}
+use super::{LABELS, ROWS, begins, calibration, complaint, contains, folder, json, number};
 
 /// Three predictions against even ones, by hand; the exponential kernel has bandwidth 1.
 #[test]
@@ -130,7 +123,7 @@ fn undefined_quantities() {
     assert_eq!(brier["interval"][0]["error"], "infinite");
     assert!(found["omnibus"]["before"]["p_value"].is_number());
     let table = String::from_utf8(calibration(&folder, arguments).stdout).unwrap();
-    assert!(table.contains("[-inf, inf]"), "{table}");
+    contains(&table, "[-inf, inf]");
 }
 
 /// Above the limit of quadratic cost: by blocks.
@@ -152,12 +145,9 @@ fn many_samples_are_compared_by_blocks() {
     let output = calibration(&folder, base);
     let note = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{note}");
-    assert!(
-        note.contains("the median of 5000 of the 20002 samples"),
-        "{note}"
-    );
+    contains(&note, "the median of 5000 of the 20002 samples");
     let refused = complaint(&folder, &format!("{base} --bandwidth median-with-diagonal"));
-    assert!(refused.contains("takes too long"), "{refused}");
+    contains(&refused, "takes too long");
 }
 
 #[test]
@@ -214,7 +204,7 @@ fn bad_input_is_one_line_and_exit_code_2() {
         &folder,
         "compare --before p.csv --after none.csv --labels y.csv",
     );
-    assert!(missing.starts_with("none.csv: No such file"), "{missing}");
+    begins(&missing, "none.csv: No such file");
 }
 
 /// Two networks on CIFAR-10: the estimates are those of `evaluate`.

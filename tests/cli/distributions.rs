@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{calibration, complaint, folder, json};
+use crate::{calibration, complaint, contains, folder, json};
 
 const DATA: &str = "--predictions p.csv --targets y.csv";
 
@@ -146,7 +146,7 @@ fn errors() {
         ),
     ] {
         let complaint = complaint(&folder, &arguments);
-        assert!(complaint.contains(expected), "{complaint}");
+        contains(&complaint, expected);
     }
     done(
         &folder,
@@ -154,8 +154,5 @@ fn errors() {
     );
     let two = "apply one.bpk --family normal --predictions two.csv -o x.csv";
     let complaint = complaint(&folder, two);
-    assert!(
-        complaint.contains("dimension 2, expected 1, that of one.bpk"),
-        "{complaint}"
-    );
+    contains(&complaint, "dimension 2, expected 1, that of one.bpk");
 }

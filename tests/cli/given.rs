@@ -43,10 +43,7 @@ fn says_for_whom() {
         men.starts_with("sex = Male: underconfident by 50.0 points"),
         "{text}"
     );
-    assert!(
-        text.contains("There is no evidence against calibration: p"),
-        "{text}"
-    );
+    contains(&text, "There is no evidence against calibration: p");
 
     let found = json(&folder, &format!("{EVALUATE} --given given.csv"));
     let given = &found["given"];
@@ -138,7 +135,7 @@ fn bad_columns() {
     );
     assert!(of("0.5,0.5\n1,2\n").starts_with("bad.csv: expected a header"));
     let found = complaint(&folder, &format!("{EVALUATE} --given none.csv"));
-    assert!(found.starts_with("none.csv: "), "{found}");
+    begins(&found, "none.csv: ");
 }
 
 /// A table of frequencies by education of adult, its columns from the file as it is: not calibrated given

@@ -1,22 +1,6 @@
 //! Predictions and labels as people have them.
 
-use std::process::Stdio;
-
 use super::*;
-
-fn write(folder: &Path, files: &[(&str, &str)]) {
-    for (name, text) in files {
-        fs::write(folder.join(name), text).unwrap();
-    }
-}
-
-/// The object, whatever is said on standard error.
-fn found(folder: &Path, arguments: &str) -> Value {
-    let output = calibration(folder, &format!("{arguments} --json"));
-    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{complaint}");
-    unnamed(serde_json::from_slice(&output.stdout).unwrap())
-}
 
 #[test]
 fn one_column_of_two_classes() {
@@ -80,7 +64,7 @@ fn one_column_of_two_classes() {
         ),
     ] {
         let found = complaint(&folder, &format!("evaluate --predictions {arguments}"));
-        assert!(found.starts_with(expected), "{found}");
+        begins(&found, expected);
     }
     // the same map, whatever the form of its predictions
     for (name, options) in [("one.csv", "--positive"), ("two.csv", "")] {
@@ -145,15 +129,9 @@ fn confidence_and_correctness() {
     );
     write(&folder, &[("c.csv", "confidence,accuracy\n0.9,0.7\n")]);
     let found = complaint_of(&folder, "evaluate --predictions c.csv");
-    assert!(
-        found.contains("row 0 (line 2): the label is 0.7"),
-        "{found}"
-    );
+    contains(&found, "row 0 (line 2): the label is 0.7");
     let found = complaint(&folder, "evaluate --predictions bare.csv");
-    assert!(
-        found.contains("expected --labels FILE, or --label-column COLUMN"),
-        "{found}"
-    );
+    contains(&found, "expected --labels FILE, or --label-column COLUMN");
 }
 
 /// The last line of what is said of bad input.
@@ -162,72 +140,6 @@ fn complaint_of(folder: &Path, arguments: &str) -> String {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
     let said = String::from_utf8(output.stderr).unwrap();
     said.lines().last().unwrap().to_owned()
-}
-
-#[test]
-fn labels_are_names() {
-    let folder = folder("names");
-    let names = "cat\nsea lion\ncat\nemu\n";
-    write(
-        &folder,
-        &[
-            ("p.csv", &format!("cat,sea lion,emu\n{ROWS}")),
-            ("bare.csv", ROWS),
-            ("y.csv", LABELS),
-            ("from1.csv", "1\n2\n1\n3\n"),
-            ("names.csv", names),
-            ("headed.csv", &format!("animal\n{names}")),
-            ("classes.txt", "cat\nsea lion\nemu\n"),
-            ("wrong.csv", "cat\ncow\ncat\nemu\n"),
-            ("hot.csv", "1,0,0\n0,1,0\n1,0,0\n0,0,1\n"),
-            ("soft.csv", "1,0,0\n0,0.5,0.5\n1,0,0\n0,0,1\n"),
-            (
-                "table.csv",
-                "file,animal,split\na.png,cat,1\nb.png,sea lion,1\nc.png,cat,2\nd.png,emu,2\n",
-            ),
-        ],
-    );
-    let expected = found(&folder, "evaluate --predictions p.csv --labels y.csv");
-    for arguments in [
-        "p.csv --labels names.csv",
-        "p.csv --labels headed.csv",
-        "bare.csv --labels names.csv --classes classes.txt",
-        "p.csv --labels hot.csv",
-        "p.csv --labels table.csv --label-column animal",
-        "p.csv --labels table.csv --label-column 1",
-        "p.csv --labels from1.csv --one-based",
-    ] {
-        let arguments = format!("evaluate --predictions {arguments}");
-        assert_eq!(found(&folder, &arguments), expected, "{arguments}");
-    }
-    for (arguments, expected) in [
-        (
-            "--labels wrong.csv",
-            "wrong.csv: row 1 (line 2): the label is cow, expected one of cat, sea lion, emu",
-        ),
-        (
-            "--labels from1.csv",
-            "from1.csv: row 3 (line 4): the label is 3, expected a class in 0..=2; labels run from 1 to the \
-             number of classes: did you mean --one-based?",
-        ),
-        (
-            "--labels soft.csv",
-            "soft.csv: row 1 (line 2): 3 columns without a single 1 among zeros, expected one label a row; \
-             --soft-labels takes frequencies of several labels",
-        ),
-        (
-            "--labels names.csv --classes a,b",
-            "--classes: 2 names, expected 3, the classes of p.csv",
-        ),
-        (
-            "--labels table.csv --label-column plant",
-            "table.csv: --label-column: no column \"plant\", expected a number below 3 or one of file, animal, \
-             split",
-        ),
-    ] {
-        let arguments = format!("evaluate --predictions p.csv {arguments}");
-        assert_eq!(complaint(&folder, &arguments), expected);
-    }
 }
 
 /// Predictions, labels and more in one file.
@@ -293,10 +205,7 @@ fn columns_are_chosen() {
         "compare --before few.csv --after p.csv --label-column y",
     );
     let wrong = complaint(&folder, "evaluate --predictions few.csv");
-    assert!(
-        wrong.contains("expected --labels FILE, or --label-column COLUMN"),
-        "{wrong}"
-    );
+    contains(&wrong, "expected --labels FILE, or --label-column COLUMN");
     let wrong = complaint(
         &folder,
         "evaluate --predictions all.csv --label-column label",
@@ -339,88 +248,4 @@ fn targets_in_a_column() {
         of("--predictions all.csv --columns mean,sd --targets y.csv"),
         expected
     );
-}
-
-/// Whatever its name, a file is known by what it holds; standard input as well.
-#[test]
-fn formats_by_content() {
-    let folder = folder("content");
-    write(&folder, &[("p.csv", ROWS), ("y.csv", LABELS)]);
-    let expected = found(&folder, "evaluate --predictions p.csv --labels y.csv");
-    let packed = |bytes: &[u8]| {
-        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-        gzip.write_all(bytes).unwrap();
-        gzip.finish().unwrap()
-    };
-    let array = npy(&rows(), &[4, 3], npyz::Order::C);
-    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    archive
-        .start_file("p.npy", zip::write::SimpleFileOptions::default())
-        .unwrap();
-    archive.write_all(&array).unwrap();
-    let archive = archive.finish().unwrap().into_inner();
-    let bytes: Vec<u8> = rows().iter().flat_map(|x| x.to_le_bytes()).collect();
-    let tensor = safetensors::tensor::TensorView::new(safetensors::Dtype::F64, vec![4, 3], &bytes);
-    let tensors = safetensors::serialize([("p", tensor.unwrap())], None).unwrap();
-    for (what, bytes) in [
-        ("text", ROWS.as_bytes().to_vec()),
-        ("gzip", packed(ROWS.as_bytes())),
-        ("array", array.clone()),
-        ("packed array", packed(&array)),
-        ("archive", archive),
-        ("safetensors", tensors),
-    ] {
-        fs::write(folder.join("data"), &bytes).unwrap();
-        let by_name = found(&folder, "evaluate --predictions data --labels y.csv");
-        assert_eq!(by_name, expected, "{what}");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_calibration"))
-            .args("evaluate --predictions - --labels y.csv --json".split(' '))
-            .current_dir(&folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(&bytes).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{what}");
-        assert_eq!(
-            unnamed(serde_json::from_slice(&output.stdout).unwrap()),
-            expected,
-            "{what}"
-        );
-    }
-    for (bytes, expected) in [
-        #[cfg(not(feature = "parquet"))]
-        (
-            &b"PAR1xxxx"[..],
-            "data: holds Parquet: expected a build with --features cli,parquet, or text by pandas.read_parquet(",
-        ),
-        #[cfg(not(feature = "parquet"))]
-        (
-            &b"ARROW1xx"[..],
-            "data: holds Arrow IPC: expected a build with --features cli,parquet, or text by pandas.read_feather(",
-        ),
-        (
-            &b"\x80\x04\x95xx"[..],
-            "data: holds Python's pickle, expected",
-        ),
-        (b"PK\x03\x04xx", "data: "),
-        (
-            b"\x93NUMPY\x01\x00\x10\x00{'descr'",
-            "data: ends within its header",
-        ),
-        (
-            b"\x93NUMPY\x09\x00\x10\x00{'descr'",
-            "data: NPY of version 9",
-        ),
-        (&packed(&packed(b"1")), "data: gzip within gzip"),
-        (&packed(ROWS.as_bytes())[..30], "data: "),
-        (b"", "data: holds no rows"),
-    ] {
-        fs::write(folder.join("data"), bytes).unwrap();
-        let found = complaint(&folder, "evaluate --predictions data --labels y.csv");
-        assert!(found.starts_with(expected), "{found}");
-    }
-    let twice = complaint(&folder, "evaluate --predictions - --labels -");
-    assert!(twice.contains("standard input can be read once"), "{twice}");
 }

@@ -3,15 +3,8 @@
 use std::fs;
 
 use approx::assert_relative_eq;
-use serde_json::Value;
 
-use super::{LABELS, ROWS, calibration, folder, json};
-
-fn number(value: &Value) -> f64 {
-    value
-        .as_f64()
-        .unwrap_or_else(|| panic!("a number, not {value}"))
-}
+use super::{LABELS, ROWS, calibration, contains, folder, json, number};
 
 const EVALUATE: &str = "evaluate --predictions p.csv --labels y.csv";
 
@@ -107,7 +100,7 @@ fn unknown_names() {
         let output = calibration(&folder, &format!("{EVALUATE} {option}"));
         assert_eq!(output.status.code(), Some(2));
         let complaint = String::from_utf8(output.stderr).unwrap();
-        assert!(complaint.contains(expected), "{complaint}");
+        contains(&complaint, expected);
     }
     let help = String::from_utf8(calibration(&folder, "evaluate --help").stdout).unwrap();
     assert!(help.contains("ece_top_label_exact") && help.contains("median-with-diagonal"));

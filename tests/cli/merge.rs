@@ -3,13 +3,7 @@ use std::{fs, path::Path};
 use approx::assert_relative_eq;
 use serde_json::Value;
 
-use super::{LABELS, ROWS, calibration, complaint, folder, json};
-
-fn number(value: &Value) -> f64 {
-    value
-        .as_f64()
-        .unwrap_or_else(|| panic!("a number, not {value}"))
-}
+use super::{LABELS, ROWS, begins, calibration, complaint, contains, folder, json, number};
 
 fn run(folder: &Path, arguments: &str) -> String {
     let output = calibration(folder, arguments);
@@ -171,9 +165,9 @@ fn bad_input_is_one_line_and_exit_code_2() {
         "plain.json and bins.json: cannot merge: the number of bins is 15 in one and 10 in the other"
     );
     let kernels = complaint(&folder, "merge one.json other.json");
-    assert!(
-        kernels.starts_with("one.json and other.json: cannot merge: the kernel is"),
-        "{kernels}"
+    begins(
+        &kernels,
+        "one.json and other.json: cannot merge: the kernel is",
     );
     assert!(
         complaint(&folder, "merge one.json plain.json").contains("the presence of the block SKCE")
@@ -181,17 +175,11 @@ fn bad_input_is_one_line_and_exit_code_2() {
     let text = fs::read_to_string(folder.join("one.json")).unwrap();
     fs::write(folder.join("cut.json"), &text[..text.len() / 2]).unwrap();
     let cut = complaint(&folder, "merge one.json cut.json");
-    assert!(
-        cut.starts_with("cut.json: not a saved evaluation: EOF"),
-        "{cut}"
-    );
+    begins(&cut, "cut.json: not a saved evaluation: EOF");
     let foreign = complaint(&folder, "merge p.csv");
-    assert!(
-        foreign.starts_with("p.csv: not a saved evaluation: "),
-        "{foreign}"
-    );
+    begins(&foreign, "p.csv: not a saved evaluation: ");
     let missing = complaint(&folder, "merge none.json");
-    assert!(missing.starts_with("none.json: No such file"), "{missing}");
+    begins(&missing, "none.json: No such file");
     fs::write(folder.join("nan.csv"), "0.5,0.5\nnan,0.75\n").unwrap();
     assert_eq!(
         complaint(
@@ -342,33 +330,21 @@ fn regressions_in_pieces() {
         "summarise was given no --bandwidth"
     );
     let settings = complaint(&folder, "merge plain.json part1.json");
-    assert!(
-        settings.contains("cannot merge: the list of settings is"),
-        "{settings}"
-    );
+    contains(&settings, "cannot merge: the list of settings is");
     let twice = complaint(&folder, "merge part1.json part1.json");
-    assert!(
-        twice.contains("the same predictions are in both"),
-        "{twice}"
-    );
+    contains(&twice, "the same predictions are in both");
     let scale = complaint(&folder, &format!("{base} --bandwidth 1 -o x.json"));
-    assert!(
-        scale.starts_with("--bandwidth: expected --length-scale NUMBER as well"),
-        "{scale}"
+    begins(
+        &scale,
+        "--bandwidth: expected --length-scale NUMBER as well",
     );
     fs::write(folder.join("c.csv"), "0.5,0.5\n0.25,0.75\n").unwrap();
     fs::write(folder.join("l.csv"), "0\n1\n").unwrap();
     let classes = "summarise --predictions c.csv --labels l.csv";
     run(&folder, &format!("{classes} -o classes.json"));
     let other = complaint(&folder, "merge plain.json classes.json");
-    assert!(
-        other.starts_with("classes.json: not a saved list of means"),
-        "{other}"
-    );
+    begins(&other, "classes.json: not a saved list of means");
     let scale = complaint(&folder, &format!("{classes} --length-scale 1 -o x.json"));
-    assert!(
-        scale.contains("of families other than categorical"),
-        "{scale}"
-    );
+    contains(&scale, "of families other than categorical");
     assert!(!folder.join("x.json").exists());
 }

@@ -9,7 +9,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use super::{LABELS, ROWS, calibration, complaint, folder};
+use super::{LABELS, ROWS, begins, calibration, complaint, folder};
 
 fn prepared(test: &str) -> std::path::PathBuf {
     let folder = folder(test);
@@ -96,10 +96,7 @@ fn a_full_device_is_one_line() {
         (output.status.code(), complaint.lines().count()),
         (Some(1), 1)
     );
-    assert!(
-        complaint.starts_with("calibration: standard output: "),
-        "{complaint}"
-    );
+    begins(&complaint, "calibration: standard output: ");
 }
 
 #[test]

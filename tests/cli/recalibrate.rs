@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use approx::assert_relative_eq;
 
-use crate::{calibration, complaint, folder, json, read_csv};
+use crate::{calibration, complaint, contains, folder, json, read_csv};
 
 const METHODS: [&str; 17] = [
     "temperature",
@@ -142,10 +142,7 @@ fn losses_and_probabilities() {
     assert!(
         text.starts_with("temperature scaling of 40 predictions of 3 classes, saved as again.map")
     );
-    assert!(
-        text.contains("keeps the accuracy:             yes"),
-        "{text}"
-    );
+    contains(&text, "keeps the accuracy:             yes");
 }
 
 /// Without a method: what was chosen and why, in words and in JSON, and a map like any other.

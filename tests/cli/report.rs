@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use super::{LABELS, ROWS, calibration, complaint, folder};
+use super::{LABELS, ROWS, begins, calibration, complaint, contains, folder};
 
 const AFTER: &str = "0.5,0.3,0.2\n0.2,0.6,0.2\n0.3,0.3,0.4\n0.3,0.4,0.3\n";
 
@@ -56,9 +56,9 @@ fn page_and_pictures() {
     let (head, _) = page.split_once("<h2>").unwrap();
     assert!(head.contains("Before recalibration: <strong>The model is not calibrated: p ≤ 0.001."));
     assert!(head.contains("After recalibration: <strong>"));
-    assert!(
-        head.contains("<li>class 2 is predicted too often, by 20.0 points (adjusted p"),
-        "{head}"
+    contains(
+        &head,
+        "<li>class 2 is predicted too often, by 20.0 points (adjusted p",
     );
     assert!(page.contains("Class 3, 25.00\u{a0}% of the labels") && !page.contains("Class 0"));
 }
@@ -90,7 +90,7 @@ fn bad_input_is_one_line_and_exit_code_2() {
         &folder,
         "report --predictions p.csv --labels y.csv -o none/x.html",
     );
-    assert!(none.starts_with("none/x.html: No such file"), "{none}");
+    begins(&none, "none/x.html: No such file");
     assert!(!folder.join("x.html").exists());
     let usage = "report --predictions p.csv --labels y.csv -o x.html --format png";
     assert_eq!(calibration(&folder, usage).status.code(), Some(2)); // --format without --pictures

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, fs};
 
-use super::{calibration, complaint, folder};
+use super::{calibration, complaint, contains, folder};
 
 /// Means, standard deviations and targets, a little too certain.
 fn rows(deviation: f64) -> (String, String) {
@@ -49,9 +49,9 @@ fn page_and_pictures() {
     assert!(page.contains("60 predictions of a real number, before and after"));
     let (head, _) = page.split_once("<h2>").unwrap();
     assert!(head.contains("Before recalibration: <strong>The model is not calibrated: p ≤ 0.001."));
-    assert!(
-        head.contains("<li>predictions are too narrow (adjusted p ≤ 0.001)</li>"),
-        "{head}"
+    contains(
+        &head,
+        "<li>predictions are too narrow (adjusted p ≤ 0.001)</li>",
     );
     assert!(page.contains("Overconfidence of 90&#160;% intervals, points"));
 

@@ -8,7 +8,7 @@ use burn_calibration::recalibration::{
 use safetensors::{Dtype, SafeTensors, serialize, tensor::TensorView};
 use serde_json::Value;
 
-use super::{calibration, complaint, folder, json, read_csv};
+use super::{begins, calibration, complaint, contains, folder, json, read_csv};
 
 const LOGITS: &str = "3,0,1\n0,2,1\n1,0,4\n5,1,0\n0,1,0\n2,0,1\n0,3,1\n1,2,2\n";
 const LABELS: &str = "0\n1\n2\n0\n2\n1\n1\n2\n";
@@ -71,7 +71,7 @@ fn a_map_is_shown() {
     assert_eq!(serde_json::from_str::<Value>(&exported).unwrap(), shown);
 
     let same = complaint(&folder, "show saved.map --export json -o saved.map");
-    assert!(same.contains("is an input"), "{same}");
+    contains(&same, "is an input");
     assert!(complaint(&folder, "show z.csv").starts_with("z.csv: not a saved map"));
 }
 
@@ -187,12 +187,9 @@ fn maps_of_others() {
         ),
     ] {
         let error = write(tensors).unwrap_err().to_string();
-        assert!(error.contains(expected), "{error}");
+        contains(&error, expected);
     }
     fs::write(folder.join("map.safetensors"), "no").unwrap();
     let error = complaint(&folder, "show map.safetensors");
-    assert!(
-        error.starts_with("map.safetensors: no map of logits: "),
-        "{error}"
-    );
+    begins(&error, "map.safetensors: no map of logits: ");
 }

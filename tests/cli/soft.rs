@@ -82,6 +82,14 @@ fn labels_are_drawn() {
     .unwrap();
     let (swapped, _) = found(&folder, EVALUATE);
     assert!((accuracy(&swapped) - 0.25).abs() < 0.03);
+    // as those of one-hot labels are
+    fs::write(
+        folder.join("soft.csv"),
+        "dog,cat\n".to_owned() + &"1,0\n".repeat(4000),
+    )
+    .unwrap();
+    let one_hot = "evaluate --predictions p.csv --labels soft.csv --replicates 99";
+    assert_eq!(accuracy(&json(&folder, one_hot)), 0.0);
     // what has no frequency is never drawn: one-hot labels are those they are
     fs::write(
         folder.join("p.csv"),
@@ -101,15 +109,27 @@ fn labels_are_drawn() {
 #[test]
 fn errors() {
     let folder = folder("soft-errors");
-    fs::write(folder.join("p.csv"), "0.5,0.5\n0.5,0.5\n").unwrap();
+    fs::write(folder.join("p.csv"), "cat,dog\n0.5,0.5\n0.5,0.5\n").unwrap();
     for (labels, expected) in [
         (
             "1,1\n0,0\n",
-            "soft.csv: row 1 (line 2): expected frequencies of at least 0, and one above",
+            "soft.csv: row 1 (line 2): the sum of the frequencies is 0, expected a finite number above 0",
         ),
         (
             "1,-1\n1,0\n",
-            "soft.csv: row 0 (line 1): expected frequencies of at least 0, and one above",
+            "soft.csv: row 0 (line 1), class dog: the frequency is -1, expected a number of at least 0",
+        ),
+        (
+            "1e308,1e308\n1,0\n",
+            "soft.csv: row 0 (line 1): the sum of the frequencies is inf, expected a finite number above 0",
+        ),
+        (
+            "dog,bird\n1,0\n1,0\n",
+            "soft.csv: column 1 (bird): expected one of cat, dog",
+        ),
+        (
+            "dog,dog\n1,0\n1,0\n",
+            "soft.csv: column 1 (dog): the class has two columns, expected one for each class",
         ),
         (
             "1,1,1\n1,1,1\n",

@@ -48,6 +48,13 @@ pub fn fixed<P: Omnibus + Geometry>(
             let points = predictions.detach().coordinates().ok_or(
                 "--bandwidth median-with-diagonal: these predictions are no points, expected median",
             )?;
+            if !points.clone().is_finite().all().into_scalar::<bool>() {
+                return Err(
+                    "--bandwidth median-with-diagonal: a coordinate of the predictions is beyond the largest \
+                     number, expected finite ones"
+                        .into(),
+                );
+            }
             let median = median_distance_with_diagonal(&points, kernel.distance);
             Ok(kernel.with_bandwidth(Bandwidth::Fixed(median)))
         }

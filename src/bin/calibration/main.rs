@@ -7,6 +7,7 @@ mod answer;
 mod apply;
 mod args;
 mod bandwidth;
+mod classes;
 mod columns;
 mod compare;
 mod completions;

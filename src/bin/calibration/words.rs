@@ -211,8 +211,9 @@ pub fn verdict(text: &str, is_good: bool) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Prints to standard output, without colours where that is no terminal or `NO_COLOR` is set. If nobody reads it any more the program ends quietly, and with one line and
-/// the exit code 1 if it is full.
+/// Prints to standard output, without colours where that is no terminal or `NO_COLOR` is set.
+///
+/// If nobody reads it any more the program ends quietly, and with one line and the exit code 1 if it is full.
 pub fn say(text: impl fmt::Display) {
     let mut output = anstream::stdout().lock();
     let written = write!(output, "{text}").and_then(|()| output.flush());

@@ -3,15 +3,18 @@
 use rayon::prelude::*;
 
 use super::{super::registry::MapKind, AutoRecalibrationConfig, PassedOver, choice::Tried};
-use crate::recalibration::{
-    BetaCalibrationConfig, DiagonalScalingConfig, EnsembleTemperatureScalingConfig,
-    MatrixScalingConfig, OrderInvariantConfig, PlattScalingConfig, QuadraticScalingConfig,
-    Recalibration, StructuredMatrixScalingConfig, StructuredVectorScalingConfig,
-    TemperatureScaling, VennAbersConfig,
-    common::*,
-    family::log_losses,
-    fit::{LeftOut, LogitFit},
-    regularisation::{all_but, in_order},
+use crate::{
+    recalibration::{
+        BetaCalibrationConfig, DiagonalScalingConfig, EnsembleTemperatureScalingConfig,
+        MatrixScalingConfig, OrderInvariantConfig, PlattScalingConfig, QuadraticScalingConfig,
+        Recalibration, StructuredMatrixScalingConfig, StructuredVectorScalingConfig,
+        TemperatureScaling, VennAbersConfig,
+        common::*,
+        family::log_losses,
+        fit::{LeftOut, LogitFit},
+        regularisation::in_order,
+    },
+    score::all_but,
 };
 
 /// A kind of map, and the data that it is tried on.

@@ -46,6 +46,8 @@ pub struct Table {
     pub names: Vec<String>,
     pub numbers: Matrix,
     pub labels: Option<Cells>,
+    /// The name of their column, if it has one.
+    pub label_name: Option<String>,
     pub lines: Lines,
     pub resolution: Resolution,
     /// Whether the columns are confidence and correctness, the latter as labels.
@@ -165,6 +167,7 @@ fn array_table((numbers, element): (Matrix, Element), options: &Options) -> Resu
     Ok(Table {
         names: Vec::new(),
         labels: label.map(|label| rows().map(|row| row[label]).collect()),
+        label_name: None,
         lines: Lines::default(),
         resolution: Resolution::Binary(element),
         is_confidence,

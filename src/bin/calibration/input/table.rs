@@ -72,14 +72,19 @@ impl Header {
                 .iter()
                 .any(|word| word == cell || *word == lower)
         };
-        let is_value = |cell: &str| is_number(cell) || is_word(cell);
+        // a word above a number is the name of one of several columns
+        let below =
+            |column: usize| second.filter(|second| column < second.len() && second.len() > 1);
+        let is_name = |column: usize| below(column).is_some_and(|row| is_number(row.cell(column)));
+        let is_value =
+            |(column, cell): (usize, &str)| is_number(cell) || is_word(cell) && !is_name(column);
         if first.len() > 1
             && second.is_some_and(|second| second.len() == first.len() + 1)
             && (options.header == Some(true) || !first.cells().any(is_number))
         {
             return Self::Shorter(names());
         }
-        if !first.cells().any(is_value) {
+        if !first.cells().enumerate().any(is_value) {
             return Self::Names(names(), true);
         }
         if options.header == Some(true) || second.is_some_and(|second| counts(first, second)) {
@@ -329,16 +334,15 @@ impl Rows {
                 "the first column{name} is an index and is left out"
             ));
         }
-        let names = columns
-            .numbers
-            .iter()
-            .filter_map(|&column| columns.names.get(column).cloned());
+        let name = |column: usize| columns.names.get(column).cloned();
+        let names = columns.numbers.iter().filter_map(|&column| name(column));
         Ok(Table {
             names: names.collect(),
             numbers: Matrix {
                 columns: columns.numbers.len(),
                 values: self.values,
             },
+            label_name: columns.label.and_then(name),
             labels: columns.label.map(|_| self.labels),
             lines: self.lines,
             resolution: self.resolution,

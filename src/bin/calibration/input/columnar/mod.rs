@@ -206,6 +206,7 @@ pub fn read(file: &dyn Columnar, options: &Options) -> Result<Table> {
             columns: width,
             values,
         },
+        label_name: columns.label.map(|column| fields[column].name.clone()),
         labels: columns.label.map(|_| labels),
         lines: Lines::default(),
         resolution: Resolution::Binary(epsilon.unwrap_or(Element::F64)),

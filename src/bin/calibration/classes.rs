@@ -1,0 +1,177 @@
+//! Classes that labels and columns name: by numbers, names or words.
+
+use std::{collections::HashMap, fs, path::Path};
+
+use crate::input::{Cells, Result, clipped};
+
+/// The words for classes 0 and 1 of two.
+pub const WORDS: [[&str; 2]; 2] = [["false", "no"], ["true", "yes"]];
+
+/// The classes that labels are of.
+pub struct Classes<'a> {
+    pub count: usize,
+    /// Their numbers by name.
+    numbers: HashMap<&'a str, i64>,
+    /// Whether whole numbers are classes, too.
+    counted: bool,
+    /// The number of the first class: 0 or 1.
+    first: i64,
+}
+
+/// Names of classes: between commas, or one a line of a file.
+pub fn class_names(names: &str, count: usize, path: &Path) -> Result<Vec<String>> {
+    let trimmed = |name: &str| name.trim().to_owned();
+    let found: Vec<String> = match fs::read_to_string(names) {
+        Ok(text) => text
+            .lines()
+            .map(trimmed)
+            .filter(|name| !name.is_empty())
+            .collect(),
+        Err(_) => names.split(',').map(trimmed).collect(),
+    };
+    match found.len() == count {
+        true => Ok(found),
+        false => Err(format!(
+            "--classes: {} names, expected {count}, the classes of {}",
+            found.len(),
+            path.display()
+        )),
+    }
+}
+
+impl<'a> Classes<'a> {
+    pub fn new(names: &'a [String], count: usize, is_one_based: bool) -> Self {
+        let number = |name: &String| name.parse::<f64>().ok();
+        let numbers: Vec<f64> = names.iter().filter_map(number).collect();
+        let counts = |first: f64| {
+            numbers
+                .iter()
+                .enumerate()
+                .all(|(i, &n)| n == first + i as f64)
+        };
+        let are_numbers = !numbers.is_empty() && numbers.len() == names.len();
+        // names that count say no more than numbers do
+        let names = match are_numbers && (counts(0.0) || counts(1.0)) {
+            true => &[],
+            false => names,
+        };
+        Self {
+            count,
+            numbers: (0..)
+                .zip(names)
+                .map(|(class, name)| (name.as_str(), class))
+                .collect(),
+            counted: names.is_empty() || !are_numbers,
+            first: i64::from(is_one_based),
+        }
+    }
+
+    /// The names that classes have in files.
+    pub fn known(&self) -> impl Iterator<Item = &'a str> {
+        let mut named: Vec<_> = self.numbers.iter().collect();
+        named.sort_unstable_by_key(|(_, class)| **class);
+        named.into_iter().map(|(name, _)| *name)
+    }
+
+    /// Names for people, without what a terminal obeys; none where classes are numbers from 0.
+    pub fn names(&self) -> Vec<String> {
+        let plain = |name: &str| clipped(&name.replace(|c: char| c.is_control(), " "));
+        match self.first {
+            _ if self.numbers.len() == self.count => self.known().map(plain).collect(),
+            0 => Vec::new(),
+            first => (first..)
+                .take(self.count)
+                .map(|class| class.to_string())
+                .collect(),
+        }
+    }
+
+    pub fn parse(&self, cells: &Cells) -> Result<Vec<i64>> {
+        let label = |(row, cell): (usize, &str)| {
+            let class = self.class(cell);
+            class.map_err(|expected| {
+                let advice = match self.run_from_1(cells) {
+                    true => {
+                        "; labels run from 1 to the number of classes: did you mean --one-based?"
+                    }
+                    false => "",
+                };
+                format!(
+                    "row {row}: the label is {}, expected {expected}{advice}",
+                    clipped(cell)
+                )
+            })
+        };
+        cells.iter().enumerate().map(label).collect()
+    }
+
+    /// The class of a label, or what is expected.
+    fn class(&self, cell: &str) -> Result<i64> {
+        if let Some(&class) = self.numbers.get(cell) {
+            return Ok(class);
+        }
+        let (first, last) = (self.first, self.count as i64 - 1 + self.first);
+        match cell.parse::<f64>() {
+            Ok(value) if self.counted => {
+                return match value {
+                    v if v.fract() != 0.0 || v < first as f64 || v.abs() > 2f64.powi(53) => {
+                        Err(format!("a whole number of at least {first}"))
+                    }
+                    v if v > last as f64 => Err(format!("a class in {first}..={last}")),
+                    v => Ok(v as i64 - first),
+                };
+            }
+            _ => {}
+        }
+        let word = cell.to_lowercase();
+        let binary = WORDS.iter().position(|words| words.contains(&&*word));
+        match binary.filter(|_| self.count == 2) {
+            Some(class) => Ok(class as i64),
+            None if self.numbers.is_empty() => Err(format!(
+                "a class in {first}..={last}; --classes names the classes in the order of the columns"
+            )),
+            None => Err(self.one_of()),
+        }
+    }
+
+    fn one_of(&self) -> String {
+        let names: Vec<&str> = self.known().collect();
+        format!("one of {}", clipped(&names.join(", ")))
+    }
+
+    /// The name of a class, or its number.
+    pub fn title(&self, class: i64) -> String {
+        let name = self.known().nth(class as usize);
+        name.map_or_else(|| (class + self.first).to_string(), clipped)
+    }
+
+    /// The class of each column: that of its name, or that of its position where no column has the name of a
+    /// class.
+    pub fn order(&self, columns: &[&str]) -> Result<Vec<i64>> {
+        let named: Vec<_> = columns.iter().map(|name| self.numbers.get(name)).collect();
+        if named.iter().all(Option::is_none) {
+            return Ok((0..self.count as i64).collect());
+        }
+        let class = |(column, class): (usize, &Option<&i64>)| {
+            let name = clipped(columns[column]);
+            match class {
+                None => Err(format!(
+                    "column {column} ({name}): expected {}",
+                    self.one_of()
+                )),
+                Some(_) if named[..column].contains(class) => Err(format!(
+                    "column {column} ({name}): the class has two columns, expected one for each class"
+                )),
+                Some(class) => Ok(**class),
+            }
+        };
+        named.iter().enumerate().map(class).collect()
+    }
+
+    /// Whether labels that should count from 0 are those from 1 to the number of classes.
+    fn run_from_1(&self, cells: &Cells) -> bool {
+        let whole = || cells.iter().map(|cell| cell.parse::<f64>().ok());
+        self.first == 0
+            && whole().all(|label| label.is_some_and(|y| (1.0..=self.count as f64).contains(&y)))
+    }
+}
