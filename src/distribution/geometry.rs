@@ -41,6 +41,11 @@ pub trait Geometry: Predictive {
         None
     }
 
+    /// What the distances compare, in the words of a finding: "the SKCE …".
+    fn compared(&self) -> &'static str {
+        "of the whole prediction"
+    }
+
     /// Tells whether the distances are known to be those between points of a Hilbert space, which makes
     /// radial kernels on these predictions positive definite: see
     /// [`Kernel::is_positive_definite_on`](crate::kernel::Kernel::is_positive_definite_on).

@@ -245,6 +245,10 @@ impl<P: Predictive> Geometry for Given<P> {
         Some(self.conditioning())
     }
 
+    fn compared(&self) -> &'static str {
+        "given the variable"
+    }
+
     /// 0: a median of distances between inputs needs no floor.
     fn spread(&self) -> Option<Tensor<1>> {
         Some(Tensor::zeros([1], (&self.device(), self.dtype())))

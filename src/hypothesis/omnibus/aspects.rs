@@ -2,7 +2,7 @@ use burn::tensor::Tensor;
 use rand::Rng;
 
 use crate::{
-    distribution::{Categorical, Given, Predictive},
+    distribution::{Categorical, Geometry, Given, Predictive},
     error::{Result, check_samples},
     estimator::SkceForm,
     hypothesis::engine::{
@@ -46,16 +46,10 @@ impl<P: Predictive> Plan<'_, P> {
     /// Fewer than two samples, which have no pairs.
     pub(in crate::hypothesis) fn of_kernel(self, samples: usize) -> Result<Self> {
         check_samples("a test given a variable", 2, samples)?;
-        let given = |aspect: Aspect| match aspect.kind {
-            Kind::Skce(bandwidth) => Some(Aspect {
-                kind: Kind::SkceGiven(bandwidth),
-                ..aspect
-            }),
-            _ => None,
-        };
+        let is_of_kernel = |aspect: &Aspect| matches!(aspect.kind, Kind::Skce(..));
         Ok(Self {
             evaluators: self.evaluators.into_iter().last().into_iter().collect(),
-            aspects: self.aspects.into_iter().filter_map(given).collect(),
+            aspects: self.aspects.into_iter().filter(is_of_kernel).collect(),
         })
     }
 }
@@ -76,10 +70,8 @@ pub(super) enum Kind {
     Log,
     Class(usize),
     Cumulative,
-    /// The SKCE at this bandwidth.
-    Skce(f64),
-    /// The same given a variable.
-    SkceGiven(f64),
+    /// The SKCE at this bandwidth, and what its kernel compares.
+    Skce(f64, &'static str),
     /// The location in a coordinate, if there are several.
     Location(Option<usize>),
     Spread(Option<usize>),
@@ -95,13 +87,13 @@ const GAPS: usize = 4096;
 /// Landmarks of a kernel for more samples.
 const LANDMARKS: usize = 16;
 
-/// The aspects of an SKCE at all bandwidths.
-pub(super) fn of_kernel(kernel: Kernel) -> impl Iterator<Item = Aspect> {
+/// The aspects of an SKCE at all bandwidths, and of what it is.
+pub(super) fn of_kernel(kernel: Kernel, of: &'static str) -> impl Iterator<Item = Aspect> {
     let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
         panic!("a fixed bandwidth");
     };
     let aspect = move |factor| Aspect {
-        kind: Kind::Skce(factor * bandwidth),
+        kind: Kind::Skce(factor * bandwidth, of),
         name: format!(
             "skce_bandwidth_{}",
             super::outcome::short(factor * bandwidth)
@@ -123,7 +115,7 @@ impl Omnibus for Categorical {
         rng: &mut dyn Rng,
     ) -> Result<Plan<'a, Self>> {
         let points = || self.probabilities().detach();
-        of_classes(self, (self.into(), &points), kernel, rng)
+        of_classes(self, (self, self.into(), &points), kernel, rng)
     }
 }
 
@@ -140,7 +132,12 @@ impl Omnibus for Given<Categorical> {
         rng: &mut dyn Rng,
     ) -> Result<Plan<'a, Self>> {
         let points = || self.conditioning().detach();
-        let plan = of_classes(self.predictions(), (self.into(), &points), kernel, rng)?;
+        let plan = of_classes(
+            self.predictions(),
+            (self, self.into(), &points),
+            kernel,
+            rng,
+        )?;
         let given = |evaluator| -> Box<dyn Evaluator<Self> + 'a> { Box::new(OfGiven(evaluator)) };
         Ok(Plan {
             evaluators: plan.evaluators.into_iter().map(given).collect(),
@@ -152,7 +149,7 @@ impl Omnibus for Given<Categorical> {
 /// The aspects of classes; the SKCE compares the given points.
 fn of_classes<'a>(
     predictions: &'a Categorical,
-    (compared, points): (ClassPoints, &dyn Fn() -> Tensor<2>),
+    (geometry, compared, points): (&impl Geometry, ClassPoints, &dyn Fn() -> Tensor<2>),
     kernel: Kernel,
     rng: &mut dyn Rng,
 ) -> Result<Plan<'a, Categorical>> {
@@ -205,7 +202,7 @@ fn of_classes<'a>(
             rng,
         )),
     });
-    aspects.extend(of_kernel(kernel));
+    aspects.extend(of_kernel(kernel, geometry.compared()));
     Ok(Plan {
         evaluators,
         aspects,

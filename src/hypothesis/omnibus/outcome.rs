@@ -127,14 +127,9 @@ impl Aspect {
                 "confidence and accuracy differ by {} over the less confident samples",
                 points(estimate)
             ),
-            Kind::Skce(bandwidth) => format!(
-                "SKCE of the whole prediction {estimate:.2e}, bandwidth {}",
-                short(bandwidth)
-            ),
-            Kind::SkceGiven(bandwidth) => format!(
-                "SKCE given the variable {estimate:.2e}, bandwidth {}",
-                short(bandwidth)
-            ),
+            Kind::Skce(bandwidth, of) => {
+                format!("SKCE {of} {estimate:.2e}, bandwidth {}", short(bandwidth))
+            }
             Kind::Location(c) if high => format!("targets{} are too high", coordinate(c)),
             Kind::Location(c) => format!("targets{} are too low", coordinate(c)),
             Kind::Spread(c) if high => format!("predictions{} are too narrow", coordinate(c)),

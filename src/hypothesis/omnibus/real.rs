@@ -56,7 +56,7 @@ where
             let embeddings =
                 Embeddings::new((self, features), kernel, &BANDWIDTHS, None, LANDMARKS, rng)?;
             evaluators.push(Box::new(embeddings));
-            aspects.extend(of_kernel(kernel));
+            aspects.extend(of_kernel(kernel, self.compared()));
         } else {
             kernel.validate()?; // there are no pairs
         }
@@ -178,13 +178,15 @@ impl Embeddings {
         let n = predictions.len();
         let rows = index::sample(rng, n, n.min(MEDIAN_OF.max(landmarks))).into_vec();
         let drawn = known_by.sampler()(&rows, rng);
-        if let Some(&draw) = drawn.iter().find(|draw| !draw.is_finite()) {
+        let dtype = predictions.dtype();
+        let most = dtype.finfo().expect("a float tensor").max;
+        if let Some(&draw) = drawn.iter().find(|draw| !(draw.abs() <= most)) {
             let name = "a target drawn from the predictions";
-            check_parameter(false, name, draw, "a finite number")?;
+            check_parameter(false, name, draw, "a number of their dtype")?;
         }
         let d = drawn.len() / rows.len();
         let rank = n.min(landmarks);
-        let (device, dtype) = (predictions.device(), predictions.dtype());
+        let device = predictions.device();
         let tensor = |rows: &[f64]| {
             let data = TensorData::new(rows.to_vec(), [rows.len() / d, d]);
             Tensor::<2>::from_data(data, (&device, dtype))

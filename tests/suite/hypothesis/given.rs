@@ -128,10 +128,14 @@ fn finds_what_depends_on_a_variable() {
         overall.p_value > 0.01 && outcome.p_value == 0.005,
         "{overall}\n{outcome}"
     );
-    assert!(
-        outcome.to_string().contains("SKCE given the variable"),
-        "{outcome}"
-    );
+    // the test of all aspects calls that of the kernel by the same name
+    let all = OmnibusTest::new().with_redraws(199);
+    let all = all.outcome(&given, &y, &mut rng).unwrap();
+    for outcome in [outcome, all] {
+        let said = outcome.to_string();
+        assert!(said.contains("SKCE given the variable"), "{said}");
+        assert!(!said.contains("whole prediction"), "{said}");
+    }
     let groups = Group::by_quantile("z", &z, 4).unwrap();
     let outcome = GroupTest::new()
         .outcome(&normal, &y, &groups, &mut rng)

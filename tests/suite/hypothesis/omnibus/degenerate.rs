@@ -150,6 +150,15 @@ fn real_targets() {
             .outcome(&normal(n), &targets, &mut rng(0));
         assert!([0.5, 1.0].contains(&one.unwrap().p_value));
     }
+    // draws beyond the numbers of the dtype
+    let single = |x: f64| Tensor::from_data([[x]; 30], (&device(), burn::tensor::DType::F32));
+    let wide = Normal::new(single(0.0), single(3e38));
+    let found = test.outcome(&wide, &single(0.0), &mut rng(647));
+    let error = found.unwrap_err().to_string();
+    assert!(
+        error.starts_with("a target drawn from the predictions is "),
+        "{error}"
+    );
     // all draws are equal
     let draws = Samples::new(Tensor::zeros(
         [10, 5, 1],
