@@ -14,7 +14,8 @@ pub enum Bandwidth {
     /// the two middle ones where their number is even; 1 where it is 0. Detached from gradients.
     ///
     /// On data the median is over all pairs. In a training loss it is over the pairs that the
-    /// estimator uses (those within blocks), and 1 for points that are not finite.
+    /// estimator uses (those within blocks), and 1 for points that are not finite or so far apart that
+    /// the median overflows.
     ///
     /// The median of a training loss is exact on the host, and in f32 on wgpu and CUDA for fewer than
     /// 65,536 points; nothing is read back. In the other cases (losses that are composed of tensor

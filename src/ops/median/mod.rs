@@ -31,7 +31,7 @@ pub(crate) fn has_fused_median(points: &Tensor<2>) -> bool {
 }
 
 /// The median of the distances between the pairs within blocks of `size` points, `[1]` and detached: the
-/// mean of the two middle ones, and 1 where that is 0 or some distance is not finite. Only with a
+/// mean of the two middle ones, and 1 where that is 0 or not finite or some point is not. Only with a
 /// [fused median](has_fused_median).
 pub(crate) fn median_of_blocks(points: Tensor<2>, distance: Distance, size: usize) -> Tensor<1> {
     let points = points.detach();
@@ -52,7 +52,8 @@ fn median<T: Real + Element>(points: &[T], d: usize, distance: Distance, size: u
     }
     let pairs = (points.len() / d / size * (size * (size - 1) / 2)) as u64;
     let middle = [(pairs - 1) / 2, pairs / 2];
-    mean_or_one(&host::order_statistics(points, d, size, distance, &middle))
+    let median = mean_or_one(&host::order_statistics(points, d, size, distance, &middle));
+    if median <= T::MAX.to_f64() { median } else { 1.0 } // distances may overflow where points do not
 }
 
 /// The mean of two middle distances, 1 if it is 0 or so small that it is no scale of a kernel.

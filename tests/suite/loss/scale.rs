@@ -2,10 +2,10 @@
 
 use burn::{
     nn::loss::CrossEntropyLossConfig,
-    tensor::{DType, Int, Tensor, activation},
+    tensor::{DType, Int, Tensor, TensorData, activation},
 };
 use burn_calibration::{
-    distribution::{Normal, Predictive},
+    distribution::{Given, Normal, Predictive},
     estimator::{JointKernel, Skce, SkceForm},
     kernel::{Bandwidth, Kernel, MatrixKernel, RealKernel, TRAINING_FLOOR, TensorKernel},
     loss::*,
@@ -333,6 +333,34 @@ fn the_floor_of_real_predictions() {
             };
             let (median, fixed) = (value(Kernel::wasserstein()), value(fixed));
             assert!((median - fixed).abs() < 1e-12 * fixed.abs().max(1e-3));
+        }
+    }
+}
+
+/// A training that diverges: distances overflow before the predictions do, and there is no panic.
+#[test]
+fn a_median_that_overflows() {
+    let device = device().autodiff();
+    let column = |rows: &[f32]| {
+        let data = TensorData::new(rows.to_vec(), [rows.len(), 1]);
+        Tensor::<2>::from_data(data, (&device, DType::F32))
+    };
+    let far = [-3e38, 1e38, 3e38, 2e38, -1e38, 0.0f32];
+    let targets = column(&[0.0, 1.0, -1.0, 0.5, 2.0, 0.1]);
+    for (means, scales) in [(far, [1.0f32; 6]), ([0.0; 6], far.map(|x| x.abs() + 1.0))] {
+        for target in [RealKernel::gaussian(1.0), RealKernel::laplacian(1.0)] {
+            let means = column(&means).require_grad();
+            let normal = Normal::new(means.clone(), column(&scales));
+            let kernel = TensorKernel::new(Kernel::wasserstein(), target);
+            for skce in [Skce::unbiased(kernel), Skce::biased(kernel)] {
+                let value = SkceLoss::new(skce).forward(&normal, &targets);
+                let gradients = value.backward();
+                assert_eq!(means.grad(&gradients).unwrap().dims(), [6, 1]);
+            }
+            // the variable of a conditional kernel, as a user has it
+            let given = Given::new(normal, column(&far));
+            let value = SkceLoss::new(Skce::unbiased(kernel)).forward(&given, &targets);
+            let _ = value.backward();
         }
     }
 }

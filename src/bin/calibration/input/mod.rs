@@ -26,7 +26,7 @@ use select::select;
 pub type Result<T, E = String> = std::result::Result<T, E>;
 
 /// Numbers in rows of equal length.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Matrix {
     pub columns: usize,
     /// Row-major.

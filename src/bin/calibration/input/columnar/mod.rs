@@ -82,29 +82,80 @@ const PANDAS: &str = "__index_level_0__";
 /// Reads the columns that are asked for.
 pub fn read(file: &dyn Columnar, options: &Options) -> Result<Table> {
     let fields = file.fields();
-    let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
-    let mut columns = Columns::new(&Header::Names(names, true), fields.len(), options)?;
-    let mut notes = Vec::new();
-    if options.columns.is_none() {
-        if columns.index == Index::Counting {
-            columns.numbers.insert(0, 0);
-        } else if columns.index != Index::No {
-            notes.push(format!("{} is an index and is left out", columns.title(0)));
+    let names = || fields.iter().map(|field| field.name.clone());
+    let header = Header::Names(names().collect(), true);
+    let mut columns = Columns::new(&header, fields.len(), options)?;
+    let notes = match options.columns {
+        None => choose(&mut columns, fields),
+        Some(_) => Vec::new(),
+    };
+    let resolution = coarsest(&columns, fields)?;
+    let (mut numbers, mut labels) = (Matrix::default(), Cells::default());
+    let mut first = 0; // row of the part
+    for (at, &rows) in file.parts().iter().enumerate() {
+        let part = Part {
+            file,
+            columns: &columns,
+            at,
+            rows,
+            first,
+        };
+        if let Some(label) = columns.label {
+            part.read_labels(label, &mut labels)?;
         }
-        columns
-            .numbers
-            .retain(|&column| fields[column].name != PANDAS);
-        let is_list = |column: &&usize| matches!(fields[**column].kind, Kind::Lists(_));
-        let lists: Vec<usize> = columns.numbers.iter().filter(is_list).copied().collect();
-        if let ([list], true) = (&lists[..], columns.numbers.len() > 1) {
-            notes.push(format!(
-                "the rows are the lists of {}",
-                columns.title(*list)
-            ));
-            columns.numbers = vec![*list];
+        match columns.numbers[..] {
+            [] => {}
+            [only] => part.read_lists(only, &mut numbers)?,
+            ref many => part.read_columns(many, &mut numbers)?,
         }
+        first += rows;
     }
-    let mut epsilon: Option<Element> = None;
+    if first == 0 {
+        return Err("holds no rows".into());
+    }
+    let name = |&column: &usize| fields[column].name.clone();
+    Ok(Table {
+        names: match columns.numbers[..] {
+            [list] if matches!(fields[list].kind, Kind::Lists(_)) => Vec::new(),
+            _ => columns.numbers.iter().map(name).collect(),
+        },
+        numbers,
+        label_name: columns.label.as_ref().map(name),
+        labels: columns.label.map(|_| labels),
+        lines: Lines::default(),
+        resolution: Resolution::Binary(resolution),
+        is_confidence: columns.is_confidence,
+        has_header: true,
+        notes,
+    })
+}
+
+/// Leaves an index out, and takes a single column of lists for the rows; what was taken for what.
+fn choose(columns: &mut Columns, fields: &[Field]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if columns.index == Index::Counting {
+        columns.numbers.insert(0, 0);
+    } else if columns.index != Index::No {
+        notes.push(format!("{} is an index and is left out", columns.title(0)));
+    }
+    columns
+        .numbers
+        .retain(|&column| fields[column].name != PANDAS);
+    let is_list = |column: &&usize| matches!(fields[**column].kind, Kind::Lists(_));
+    let lists: Vec<usize> = columns.numbers.iter().filter(is_list).copied().collect();
+    if let ([list], true) = (&lists[..], columns.numbers.len() > 1) {
+        notes.push(format!(
+            "the rows are the lists of {}",
+            columns.title(*list)
+        ));
+        columns.numbers = lists;
+    }
+    notes
+}
+
+/// The numbers with the fewest digits among those that are asked for.
+fn coarsest(columns: &Columns, fields: &[Field]) -> Result<Element> {
+    let mut coarsest: Option<Element> = None;
     for &column in &columns.numbers {
         let wrong = |what: &str| {
             Err(format!(
@@ -120,100 +171,96 @@ pub fn read(file: &dyn Columnar, options: &Options) -> Result<Table> {
             Kind::Other(name) => return wrong(&format!("{name}, expected numbers")),
         };
         let is_coarser = |known: &Element| known.epsilon() >= element.epsilon();
-        epsilon = epsilon.filter(is_coarser).or(Some(element));
+        coarsest = coarsest.filter(is_coarser).or(Some(element));
     }
-    let (mut values, mut width, mut labels) = (Vec::new(), columns.numbers.len(), Cells::default());
-    let mut first = 0; // row of the part
-    for (part, &rows) in file.parts().iter().enumerate() {
-        let column = |column: usize| -> Result<Values> {
-            let found = file.read(part, column);
-            let found = found.map_err(|Wrong(row, reason)| match row {
-                Some(row) => format!("row {}, {}: {reason}", first + row, columns.title(column)),
-                None => format!("{}: {reason}", columns.title(column)),
-            })?;
-            match found.rows() == rows {
-                true => Ok(found),
-                false => Err(format!(
-                    "{}: {} rows in part {part}, expected {rows}",
-                    columns.title(column),
-                    found.rows()
-                )),
+    Ok(coarsest.unwrap_or(Element::F64))
+}
+
+/// Some rows of all columns.
+struct Part<'a> {
+    file: &'a dyn Columnar,
+    columns: &'a Columns,
+    at: usize,
+    rows: usize,
+    /// The place of its first row in the file.
+    first: usize,
+}
+
+impl Part<'_> {
+    fn column(&self, column: usize) -> Result<Values> {
+        let title = || self.columns.title(column);
+        let found = self.file.read(self.at, column);
+        let found = found.map_err(|Wrong(row, reason)| match row {
+            Some(row) => format!("row {}, {}: {reason}", self.first + row, title()),
+            None => format!("{}: {reason}", title()),
+        })?;
+        match found.rows() == self.rows {
+            true => Ok(found),
+            false => Err(format!(
+                "{}: {} rows in part {}, expected {}",
+                title(),
+                found.rows(),
+                self.at,
+                self.rows
+            )),
+        }
+    }
+
+    fn wrong<T>(&self, column: usize, reason: &str) -> Result<T> {
+        Err(format!("{}: {reason}", self.columns.title(column)))
+    }
+
+    fn read_labels(&self, column: usize, labels: &mut Cells) -> Result<()> {
+        match self.column(column)? {
+            Values::Numbers(numbers, 1) => {
+                (numbers.iter()).for_each(|number| labels.push(&number.to_string()));
             }
+            Values::Numbers(..) => return self.wrong(column, "lists, expected labels"),
+            Values::Text(text) => text.iter().for_each(|label| labels.push(label)),
+        }
+        Ok(())
+    }
+
+    /// Rows that are the lists of a column, or its numbers.
+    fn read_lists(&self, column: usize, to: &mut Matrix) -> Result<()> {
+        let Values::Numbers(mut numbers, width) = self.column(column)? else {
+            return self.wrong(column, "text, expected numbers");
         };
-        if let Some(label) = columns.label {
-            match column(label)? {
-                Values::Numbers(numbers, 1) => {
-                    numbers
-                        .iter()
-                        .for_each(|number| labels.push(&number.to_string()));
-                }
-                Values::Numbers(..) => {
-                    return Err(format!("{}: lists, expected labels", columns.title(label)));
-                }
-                Values::Text(text) => text.iter().for_each(|label| labels.push(label)),
-            }
+        if self.at > 0 && width != to.columns {
+            return Err(format!(
+                "row {}, {}: a list of {width} numbers, expected {} as in the rows before",
+                self.first,
+                self.columns.title(column),
+                to.columns
+            ));
         }
-        match columns.numbers[..] {
-            [] => {}
-            [only] => {
-                let Values::Numbers(mut numbers, each) = column(only)? else {
-                    return Err(format!("{}: text, expected numbers", columns.title(only)));
-                };
-                if part > 0 && each != width {
-                    return Err(format!(
-                        "row {first}, {}: a list of {each} numbers, expected {width} as in the rows before",
-                        columns.title(only)
-                    ));
-                }
-                width = each;
-                check_numbers((first + rows) as u64, width as u64)?;
-                match values.is_empty() {
-                    true => values = numbers,
-                    false => values.append(&mut numbers),
-                }
-            }
-            ref many => {
-                let count = check_numbers((first + rows) as u64, width as u64)?;
-                check_unpacked(count as u64 * 8, file.size() as u64)?;
-                let start = values.len();
-                for (at, &number) in many.iter().enumerate() {
-                    let Values::Numbers(numbers, 1) = column(number)? else {
-                        return Err(format!("{}: expected numbers", columns.title(number)));
-                    };
-                    // once a column has as many rows
-                    values.resize(count, 0.0);
-                    let rows = values.get_mut(start + at..).unwrap_or_default();
-                    let to = rows.iter_mut().step_by(width);
-                    to.zip(numbers).for_each(|(to, number)| *to = number);
-                }
-            }
+        to.columns = width;
+        check_numbers((self.first + self.rows) as u64, width as u64)?;
+        match to.values.is_empty() {
+            true => to.values = numbers,
+            false => to.values.append(&mut numbers),
         }
-        first += rows;
+        Ok(())
     }
-    if first == 0 {
-        return Err("holds no rows".into());
+
+    /// Rows of a number of each column.
+    fn read_columns(&self, columns: &[usize], to: &mut Matrix) -> Result<()> {
+        to.columns = columns.len();
+        let count = check_numbers((self.first + self.rows) as u64, to.columns as u64)?;
+        check_unpacked(count as u64 * 8, self.file.size() as u64)?;
+        let start = to.values.len();
+        for (at, &column) in columns.iter().enumerate() {
+            let Values::Numbers(numbers, 1) = self.column(column)? else {
+                return self.wrong(column, "expected numbers");
+            };
+            // not before a column is known to have so many rows
+            to.values.resize(count, 0.0);
+            let rows = to.values.get_mut(start + at..).unwrap_or_default();
+            let places = rows.iter_mut().step_by(to.columns);
+            places.zip(numbers).for_each(|(to, number)| *to = number);
+        }
+        Ok(())
     }
-    let names = columns
-        .numbers
-        .iter()
-        .map(|&column| fields[column].name.clone());
-    Ok(Table {
-        names: match columns.numbers[..] {
-            [list] if matches!(fields[list].kind, Kind::Lists(_)) => Vec::new(),
-            _ => names.collect(),
-        },
-        numbers: Matrix {
-            columns: width,
-            values,
-        },
-        label_name: columns.label.map(|column| fields[column].name.clone()),
-        labels: columns.label.map(|_| labels),
-        lines: Lines::default(),
-        resolution: Resolution::Binary(epsilon.unwrap_or(Element::F64)),
-        is_confidence: columns.is_confidence,
-        has_header: true,
-        notes,
-    })
 }
 
 /// The error of a row without a value.
