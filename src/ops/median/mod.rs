@@ -53,7 +53,11 @@ fn median<T: Real + Element>(points: &[T], d: usize, distance: Distance, size: u
     let pairs = (points.len() / d / size * (size * (size - 1) / 2)) as u64;
     let middle = [(pairs - 1) / 2, pairs / 2];
     let median = mean_or_one(&host::order_statistics(points, d, size, distance, &middle));
-    if median <= T::MAX.to_f64() { median } else { 1.0 } // distances may overflow where points do not
+    if median <= T::MAX.to_f64() {
+        median
+    } else {
+        1.0
+    } // distances may overflow where points do not
 }
 
 /// The mean of two middle distances, 1 if it is 0 or so small that it is no scale of a kernel.
