@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use nalgebra::{Cholesky, DMatrix, DVectorViewMut, Dyn};
+use nalgebra::{Cholesky, DMatrix, DVector, DVectorViewMut, Dyn};
 
 use super::{FitReport, FitStatus};
 use crate::host::{finest, to_scalar, to_vec};
@@ -43,21 +43,39 @@ pub(super) enum Metric {
     /// A multiple, which the last step tells, of positive numbers.
     Diagonal(Vec<f64>),
     Hessian(Cholesky<f64, Dyn>),
+    /// The blocks on the diagonal of the Hessian: the parameters of each, and its factors.
+    Blocks(Vec<(Vec<usize>, Cholesky<f64, Dyn>)>),
 }
 
 impl Metric {
     /// Factors a positive semi-definite matrix, after a ridge of rounding size is added.
-    pub fn hessian(mut matrix: DMatrix<f64>) -> Self {
+    pub fn hessian(matrix: DMatrix<f64>) -> Self {
+        Self::factored(matrix).map_or(Self::Identity, Self::Hessian)
+    }
+
+    /// Factors the blocks of the given parameters.
+    pub fn blocks(blocks: impl Iterator<Item = (Vec<usize>, DMatrix<f64>)>) -> Self {
+        let factored = blocks.map(|(parameters, block)| Some((parameters, Self::factored(block)?)));
+        let factored: Option<Vec<_>> = factored.collect();
+        factored.map_or(Self::Identity, Self::Blocks)
+    }
+
+    fn factored(mut matrix: DMatrix<f64>) -> Option<Cholesky<f64, Dyn>> {
         let largest = matrix.diagonal().amax();
         let mut ridge = 1e-13 * largest;
         for _ in 0..6 {
             (0..matrix.nrows()).for_each(|k| matrix[(k, k)] += ridge);
             if let Some(factors) = matrix.clone().cholesky() {
-                return Self::Hessian(factors);
+                return Some(factors);
             }
             ridge *= 100.0;
         }
-        Self::Identity
+        None
+    }
+
+    /// Whether a step of its length is a step of Newton's, about.
+    fn knows_scale(&self) -> bool {
+        matches!(self, Self::Hessian(_) | Self::Blocks(_))
     }
 
     fn solve(&self, vector: &mut [f64]) {
@@ -66,6 +84,14 @@ impl Metric {
             Self::Diagonal(numbers) => vector.iter_mut().zip(numbers).for_each(|(x, h)| *x /= h),
             Self::Hessian(factors) => {
                 factors.solve_mut(&mut DVectorViewMut::from_slice(vector, vector.len()))
+            }
+            Self::Blocks(blocks) => {
+                for (parameters, factors) in blocks {
+                    let numbers = parameters.iter().map(|&k| vector[k]);
+                    let mut part = DVector::from_iterator(parameters.len(), numbers);
+                    factors.solve_mut(&mut part);
+                    (parameters.iter().zip(&part)).for_each(|(&k, x)| vector[k] = *x);
+                }
             }
         }
     }
@@ -198,7 +224,7 @@ pub(super) fn minimise(
             pairs.clear();
         }
         let direction = direction(&here.gradient, &pairs, &metric);
-        let free = pairs.is_empty() && !matches!(metric, Metric::Hessian(_));
+        let free = pairs.is_empty() && !metric.knows_scale();
         let first = match free {
             true => f64::min(1.0, direction.iter().map(|d| d.abs()).sum::<f64>().recip()),
             false => 1.0,

@@ -192,15 +192,20 @@ fn mixture(logits: Tensor<2>, beta: Tensor<1>, log_weights: Tensor<1>) -> Tensor
         log_softmax(logits.clone(), 1) + second,
         logits.zeros_like() - (m as f64).ln() + third,
     ];
+    log_sum(terms.into())
+}
+
+/// The logarithm of the sum of exponentials of at least one term, without underflow.
+pub(super) fn log_sum(terms: Vec<Tensor<2>>) -> Tensor<2> {
     let largest = (terms.clone().into_iter())
         .reduce(|a, b| a.max_pair(b))
-        .expect("three terms")
+        .expect("a term")
         .detach();
     let sum = terms
         .into_iter()
         .map(|term| (term - largest.clone()).exp())
         .reduce(|a, b| a + b)
-        .expect("three terms");
+        .expect("a term");
     sum.log() + largest
 }
 

@@ -11,8 +11,8 @@ use super::{
     data::FitData,
     descent::{Descent, Evaluated, Limits, Metric, minimise, of_tensor},
     fit::{Task, observer},
-    regularisation::{WEIGHTS, folds},
-    validation::cross_validated,
+    regularisation::{WEIGHTS, folds, splits},
+    validation::{PROGRESS, cross_validated},
 };
 use crate::{error::Result, ops::exp};
 
@@ -259,24 +259,24 @@ pub(super) fn fit_family<F: Family>(
 ) -> Result<(Vec<f64>, FitReport)> {
     let (data, limits) = (&task.data, settings.limits);
     let n = data.samples();
-    let folds = match settings.regularisation.validate()? {
+    let splits = match settings.regularisation.validate()? {
         Regularisation::CrossValidated { folds: count } if n >= 2 * count => {
             let given = task
                 .left_out
                 .as_ref()
-                .map(|left_out| left_out.folds.clone());
-            given.unwrap_or_else(|| folds(n, count, settings.seed))
+                .map(|left_out| left_out.splits.clone());
+            given.unwrap_or_else(|| splits(&folds(n, count, settings.seed)))
         }
         _ => vec![],
     };
-    let validating = folds.len() * WEIGHTS.len();
+    let validating = splits.len() * WEIGHTS.len();
     let fits = validating + 1 + usize::from(task.criterion.is_some());
     let mut observe = |at: FitProgress| (task.progress)(FitProgress { fits, ..at });
     let weight = match settings.regularisation {
         Regularisation::Fixed(weight) => weight,
-        _ if folds.is_empty() => WEIGHTS[0],
+        _ if splits.is_empty() => WEIGHTS[0],
         _ => {
-            let (weight, losses) = cross_validated(family, data, &folds, limits, &mut observe);
+            let (weight, losses) = cross_validated(family, data, &splits, limits, &mut observe);
             if let Some(left_out) = &mut task.left_out {
                 left_out.losses = Some(losses);
             }
@@ -286,7 +286,13 @@ pub(super) fn fit_family<F: Family>(
     let prepared = &Prepared::new(family, data, true);
     let mut of_fit = observer(&mut observe, validating + 1, fits);
     let regularised = Regularised { prepared, weight };
-    let mut found = minimise(regularised, &family.start(), limits, &mut of_fit);
+    let progress = if task.rough {
+        PROGRESS
+    } else {
+        limits.progress
+    };
+    let of_last = Limits { progress, ..limits };
+    let mut found = minimise(regularised, &family.start(), of_last, &mut of_fit);
     drop(of_fit);
     if let Some(criterion) = task.criterion {
         let (labels, shape) = (data.labels_tensor(), [n, data.classes]);
@@ -348,14 +354,21 @@ pub(super) mod tests {
             theta[k] += h;
             prepared.log_loss(&theta, weight)
         };
-        let mut diagonal = false;
-        let metric = match family.metric(&theta, &prepared.inputs, weight) {
-            Metric::Hessian(factors) => Some(factors.l() * factors.l().transpose()),
-            Metric::Diagonal(numbers) => {
-                diagonal = true;
-                Some(DMatrix::from_diagonal(&numbers.into()))
+        // of the entries that the metric knows; the others are NaN
+        let mut metric = DMatrix::from_element(theta.len(), theta.len(), f64::NAN);
+        match family.metric(&theta, &prepared.inputs, weight) {
+            Metric::Hessian(factors) => metric = factors.l() * factors.l().transpose(),
+            Metric::Blocks(blocks) => {
+                for (parameters, factors) in blocks {
+                    let block = factors.l() * factors.l().transpose();
+                    for (i, &k) in parameters.iter().enumerate() {
+                        let row = parameters.iter().enumerate();
+                        row.for_each(|(j, &l)| metric[(k, l)] = block[(i, j)]);
+                    }
+                }
             }
-            Metric::Identity => None,
+            Metric::Diagonal(numbers) => metric.set_diagonal(&numbers.into()),
+            Metric::Identity => {}
         };
         for (k, slope) in gradient.iter().enumerate() {
             let ((above, rise), (below, fall)) = (moved(k, h), moved(k, -h));
@@ -364,12 +377,11 @@ pub(super) mod tests {
                 (difference - slope).abs() < 1e-8,
                 "{k}: {difference} and {slope}"
             );
-            if let Some(metric) = metric.as_ref().filter(|_| hessian) {
+            if hessian {
                 for (l, (rise, fall)) in rise.iter().zip(&fall).enumerate() {
                     let (difference, entry) = ((rise - fall) / (2.0 * h), metric[(k, l)]);
-                    let compared = l == k || !diagonal;
                     assert!(
-                        !compared || (difference - entry).abs() < 1e-7,
+                        entry.is_nan() || (difference - entry).abs() < 1e-7,
                         "{k}, {l}: {difference} and {entry}"
                     );
                 }

@@ -4,6 +4,7 @@ use super::{
     FitReport,
     data::FitData,
     fitted::{Fitted, Form},
+    regularisation::Split,
 };
 use crate::{
     distribution::{Categorical, Predictive},
@@ -131,11 +132,13 @@ pub struct Task<'a> {
     pub progress: Progress<'a>,
     /// What a cross-validation takes and tells, if somebody asks.
     pub left_out: Option<&'a mut LeftOut>,
+    /// Whether a point near the minimum will do.
+    pub rough: bool,
 }
 
-/// The log losses of fits to all folds but one on the one left out.
+/// The log losses of fits on samples that are left out of them.
 pub struct LeftOut {
-    pub folds: Vec<Vec<usize>>,
+    pub splits: Vec<Split>,
     /// The loss of each sample, after a fit that found its weight by a cross-validation.
     pub losses: Option<Vec<f64>>,
 }
@@ -185,6 +188,7 @@ impl<C: LogitFit> Fit for C {
             criterion,
             progress,
             left_out: None,
+            rough: false,
         })?;
         Fitted::checked(form, report)
     }

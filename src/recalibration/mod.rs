@@ -105,6 +105,7 @@ mod local;
 mod location_scale;
 mod lp_error;
 mod map;
+mod mixture;
 mod monotone;
 mod network;
 mod order_preserving;
@@ -132,7 +133,7 @@ pub use affine::{
 };
 pub use auto::{
     AutoDistributionRecalibration, AutoDistributionRecalibrationConfig, AutoRecalibration,
-    AutoRecalibrationConfig, Candidate, Choice, Cost, PassedOver,
+    AutoRecalibrationConfig, Candidate, Choice, Cost, PassedOver, Weight,
 };
 pub use diagonal::{DiagonalScaling, DiagonalScalingConfig};
 pub use distribution_map::{DistributionMap, DistributionMethod, Recalibrated};
@@ -143,6 +144,7 @@ pub use local::{LocalRecalibration, LocalRecalibrationConfig};
 pub use location_scale::{LocationScaleRecalibration, LocationScaleRecalibrationConfig};
 pub use lp_error::LpCalibrationError;
 pub use map::{Guarantees, Keep, Recalibration};
+pub use mixture::MapMixture;
 pub use order_preserving::{
     OrderInvariant, OrderInvariantConfig, OrderPreserving, OrderPreservingConfig,
 };

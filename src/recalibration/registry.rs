@@ -120,6 +120,7 @@ impl MapKind {
             criterion,
             progress,
             left_out: None,
+            rough: false,
         };
         (self.fit)(seed, task)
     }
@@ -153,6 +154,10 @@ pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<Box<dyn Recal
     if OF_DISTRIBUTIONS.contains(&kind.as_str()) {
         let reason = format!("a {kind} takes distributions; load it by its own type");
         return Err(failure(path, reason));
+    }
+    if kind == <mixture::Mixed as Form>::KIND {
+        let map = file::restore::<mixture::Mixed>(parts).map_err(reject)?;
+        return Ok(Box::new(map));
     }
     let found = KINDS.iter().find(|known| known.kind == kind);
     let found = found.ok_or_else(|| reject(format!("no kind of map is called {kind}")))?;

@@ -2,7 +2,7 @@ use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 use serde::{Deserialize, Serialize};
 
 use super::{at_least, ensure};
-use crate::error::Result;
+use crate::{error::Result, score::all_but};
 
 /// The strength of the regularisation of a map that could overfit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -41,13 +41,28 @@ impl Regularisation {
     }
 }
 
-/// Numbers of each fold in the order of the rows.
-pub(super) fn in_order(folds: &[Vec<usize>], of_folds: Vec<Vec<f64>>) -> Vec<f64> {
-    let mut all = vec![0.0; folds.iter().map(Vec::len).sum()];
-    for (rows, of_fold) in folds.iter().zip(of_folds) {
-        (rows.iter().zip(of_fold)).for_each(|(&row, number)| all[row] = number);
-    }
-    all
+/// Rows that are left out of a fit, and the others.
+#[derive(Debug, Clone)]
+pub struct Split {
+    pub left_out: Vec<usize>,
+    pub rest: Vec<usize>,
+}
+
+/// Each fold beside all others.
+pub(super) fn splits(folds: &[Vec<usize>]) -> Vec<Split> {
+    let of_fold = |fold: usize| Split {
+        left_out: folds[fold].clone(),
+        rest: all_but(folds, fold),
+    };
+    (0..folds.len()).map(of_fold).collect()
+}
+
+/// Numbers of the rows left out in the order of all rows.
+pub(super) fn in_order(splits: &[Split], of_splits: Vec<Vec<f64>>) -> Vec<f64> {
+    let rows = splits.iter().flat_map(|split| &split.left_out);
+    let mut all: Vec<_> = rows.zip(of_splits.into_iter().flatten()).collect();
+    all.sort_unstable_by_key(|(row, _)| **row);
+    all.into_iter().map(|(_, number)| number).collect()
 }
 
 /// The rows `0..n` in random folds of nearly equal sizes.

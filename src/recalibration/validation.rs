@@ -8,15 +8,15 @@ use super::{
     descent::{Limits, minimise},
     family::{Family, Prepared, Regularised},
     fit::{Progress, observer},
-    regularisation::{WEIGHTS, in_order},
+    regularisation::{Split, WEIGHTS, in_order},
 };
-use crate::{estimator::MeanEstimate, score::all_but};
+use crate::estimator::MeanEstimate;
 
 /// What the fits of a cross-validation lower the log loss by, at least, in ten iterations: what is left is far
 /// less than the log loss differs from fold to fold.
-const PROGRESS: f64 = 1e-5;
+pub(super) const PROGRESS: f64 = 1e-5;
 
-/// The fits to all folds but one, which go on from weight to weight.
+/// The fits to all but what is left out, which go on from weight to weight.
 struct Fold<'a, F: Family> {
     rest: Prepared<'a, F>,
     left_out: Prepared<'a, F>,
@@ -29,7 +29,7 @@ struct Fold<'a, F: Family> {
 pub(super) fn cross_validated<F: Family>(
     family: &F,
     data: &FitData,
-    folds: &[Vec<usize>],
+    splits: &[Split],
     limits: Limits,
     observe: Progress<'_>,
 ) -> (f64, Vec<f64>) {
@@ -37,12 +37,12 @@ pub(super) fn cross_validated<F: Family>(
         progress: PROGRESS,
         ..limits
     };
-    let of_fold = |fold: usize| {
-        let rest = data.select(&all_but(folds, fold));
-        (family.of(&rest), rest, data.select(&folds[fold]))
+    let of_split = |split: &Split| {
+        let rest = data.select(&split.rest);
+        (family.of(&rest), rest, data.select(&split.left_out))
     };
-    let parts: Vec<_> = (0..folds.len()).map(of_fold).collect();
-    let parallel = rayon::current_num_threads() > folds.len();
+    let parts: Vec<_> = splits.iter().map(of_split).collect();
+    let parallel = rayon::current_num_threads() > splits.len();
     let prepared = |(family, rest, left_out)| Fold {
         rest: Prepared::new(family, rest, parallel),
         left_out: Prepared::new(family, left_out, parallel),
@@ -51,8 +51,8 @@ pub(super) fn cross_validated<F: Family>(
     let mut fits: Vec<Fold<F>> = parts.iter().map(|(f, r, l)| prepared((f, r, l))).collect();
     let (mut weight, mut losses): (_, Option<Vec<f64>>) = (WEIGHTS[0], None);
     for (round, next) in WEIGHTS.into_iter().enumerate() {
-        let first = round * folds.len() + 1;
-        let of_next = in_order(folds, all_fits(&mut fits, next, limits, first, observe));
+        let first = round * splits.len() + 1;
+        let of_next = in_order(splits, all_fits(&mut fits, next, limits, first, observe));
         if let Some(least) = &losses {
             let [_, _, change] = MeanEstimate::paired(least, &of_next);
             if change.estimate > change.standard_error {

@@ -2,19 +2,16 @@
 
 use rayon::prelude::*;
 
-use super::{super::registry::MapKind, AutoRecalibrationConfig, PassedOver, choice::Tried};
-use crate::{
-    recalibration::{
-        BetaCalibrationConfig, DiagonalScalingConfig, EnsembleTemperatureScalingConfig,
-        MatrixScalingConfig, OrderInvariantConfig, PlattScalingConfig, QuadraticScalingConfig,
-        Recalibration, StructuredMatrixScalingConfig, StructuredVectorScalingConfig,
-        TemperatureScaling, VennAbersConfig,
-        common::*,
-        family::log_losses,
-        fit::{LeftOut, LogitFit},
-        regularisation::in_order,
-    },
-    score::all_but,
+use super::{super::registry::MapKind, AutoRecalibrationConfig, PassedOver, Weight, choice::Tried};
+use crate::recalibration::{
+    BetaCalibrationConfig, DiagonalScalingConfig, EnsembleTemperatureScalingConfig,
+    MatrixScalingConfig, OrderInvariantConfig, PlattScalingConfig, QuadraticScalingConfig,
+    Recalibration, StructuredMatrixScalingConfig, StructuredVectorScalingConfig,
+    TemperatureScaling, VennAbersConfig,
+    common::*,
+    family::log_losses,
+    fit::{LeftOut, LogitFit},
+    regularisation::{Split, in_order},
 };
 
 /// A kind of map, and the data that it is tried on.
@@ -24,7 +21,7 @@ pub struct Candidate {
     classes: [bool; 2],
     /// Samples, at least.
     least: usize,
-    /// The size of all fits to `n` samples of `m` classes: 20 of it take about a second.
+    /// The size of a fit to `n` samples of `m` classes: 20 of it take about six seconds.
     work: fn(f64, f64) -> f64,
 }
 
@@ -105,7 +102,7 @@ const FEW: usize = 200;
 /// chosen in three of eight cases, and lost up to 0.26 in log loss on others.
 const MANY: usize = 1000;
 /// The largest work: about half a minute on one core.
-const MOST: f64 = 400.0;
+const MOST: f64 = 2400.0;
 
 /// Fits a map to a criterion.
 type Refit = Box<dyn Fn(Task) -> Result<Box<dyn Recalibration>>>;
@@ -118,17 +115,24 @@ pub struct Trial {
     pub losses: Vec<f64>,
     /// Fits it to a criterion.
     pub refit: Option<Refit>,
+    /// Of the parts of a mixture.
+    pub weights: Vec<Weight>,
 }
 
 impl Trial {
     /// The predictions as they are.
-    pub fn none(data: &FitData) -> Self {
+    pub fn none(data: &FitData, splits: &[Split]) -> Self {
         let map = TemperatureScaling::from_temperature(1.0, &data.device);
+        let of_split = |split: &Split| {
+            let left_out = data.select(&split.left_out);
+            log_losses(left_out.logits, &left_out.labels)
+        };
         Self {
             name: "none",
             map: Box::new(map.expect("1 is a temperature")),
-            losses: log_losses(data.logits.clone(), &data.labels),
+            losses: in_order(splits, splits.iter().map(of_split).collect()),
             refit: None,
+            weights: vec![],
         }
     }
 
@@ -168,6 +172,7 @@ impl Candidate {
     pub fn reason_against(
         &self,
         [n, m]: [usize; 2],
+        splits: usize,
         all_right: bool,
         by_criterion: bool,
     ) -> Option<PassedOver> {
@@ -179,7 +184,7 @@ impl Candidate {
             None if by_criterion && self.name() == VennAbersConfig::NAME => {
                 "it is fitted by the log loss alone".into()
             }
-            None if (self.work)(n as f64, m as f64) > MOST => {
+            None if (self.work)(n as f64, m as f64) * (splits + 1) as f64 > MOST => {
                 format!("its fits to {n} samples of {m} classes would take too long")
             }
             None => return None,
@@ -201,12 +206,12 @@ impl Candidate {
         &'static self,
         config: &AutoRecalibrationConfig,
         data: &FitData,
-        folds: &[Vec<usize>],
+        splits: &[Split],
         progress: Progress<'_>,
     ) -> Result<std::result::Result<Trial, PassedOver>> {
         let seed = config.seed;
         let mut left_out = LeftOut {
-            folds: folds.to_vec(),
+            splits: splits.to_vec(),
             losses: None,
         };
         let whole = Task {
@@ -214,6 +219,7 @@ impl Candidate {
             criterion: None,
             progress,
             left_out: Some(&mut left_out),
+            rough: false,
         };
         let map = self.kind.fit_robustly(seed, None, whole)?;
         if let Some(keep) = config.keep.filter(|keep| !map.guarantees().keeps(*keep)) {
@@ -224,7 +230,7 @@ impl Candidate {
         let weight = map.report().and_then(|report| report.regularisation);
         let losses = match left_out.losses {
             Some(losses) => losses,
-            None => self.losses(seed, weight, data, folds)?,
+            None => self.losses(seed, weight, data, splits)?,
         };
         if !losses.iter().all(|loss| loss.is_finite()) {
             let reason = "its log loss on samples that it was not fitted to is infinite";
@@ -237,44 +243,44 @@ impl Candidate {
             refit: Some(Box::new(move |task| {
                 self.kind.fit_robustly(seed, weight, task)
             })),
+            weights: vec![],
         }))
     }
 
-    /// The log losses on each fold of the fit to the others.
+    /// The log losses on what is left out of each fit.
     fn losses(
         &self,
         seed: u64,
         weight: Option<f64>,
         data: &FitData,
-        folds: &[Vec<usize>],
+        splits: &[Split],
     ) -> Result<Vec<f64>> {
         // the fits find no weight, which would start threads of its own
-        let of_folds: Result<Vec<Vec<f64>>> = (0..folds.len())
-            .into_par_iter()
-            .map(|fold| self.losses_on(seed, weight, data, folds, fold))
+        let of_splits: Result<Vec<Vec<f64>>> = splits
+            .par_iter()
+            .map(|split| self.losses_on(seed, weight, data, split))
             .collect();
-        Ok(in_order(folds, of_folds?))
+        Ok(in_order(splits, of_splits?))
     }
 
-    /// The log losses on a fold of the fit to the others, or of the predictions as they are if there are no
-    /// others.
+    /// The log losses on what is left out of the fit to the others, or of the predictions as they are if there
+    /// are no others.
     fn losses_on(
         &self,
         seed: u64,
         weight: Option<f64>,
         data: &FitData,
-        folds: &[Vec<usize>],
-        fold: usize,
+        split: &Split,
     ) -> Result<Vec<f64>> {
-        let left_out = data.select(&folds[fold]);
-        let rest = all_but(folds, fold);
+        let left_out = data.select(&split.left_out);
         let mut logits = left_out.logits.clone();
-        if !rest.is_empty() {
+        if !split.rest.is_empty() {
             let task = Task {
-                data: data.select(&rest),
+                data: data.select(&split.rest),
                 criterion: None,
                 progress: &mut |_| {},
                 left_out: None,
+                rough: true,
             };
             let map = self.kind.fit_robustly(seed, weight, task)?;
             logits = to_vec(map.forward(left_out.tensor(logits).inner()));

@@ -2,6 +2,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::stack::{MIXTURE, Weight};
 use crate::{
     estimator::MeanEstimate,
     recalibration::{Guarantees, Keep},
@@ -16,13 +17,16 @@ pub struct Choice {
     /// The change of the mean log loss by the chosen map, on samples that it was not fitted to; negative
     /// where it gains. That it was chosen among several makes it look a little better than it is.
     pub change: MeanEstimate,
+    /// The parts of the mixture of maps, where that was chosen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<Weight>,
     /// What other maps keep that this one does not, and what they cost.
     pub costs: Vec<Cost>,
     /// The candidates that were tried, simple ones first.
     pub candidates: Vec<Candidate>,
     /// The maps that were not candidates.
     pub passed_over: Vec<PassedOver>,
-    /// The number of folds.
+    /// The number of fits with samples left out: that of the folds, or 1 of many samples.
     pub folds: usize,
     /// What to know before the map is used.
     pub warnings: Vec<String>,
@@ -92,6 +96,21 @@ fn simplest(trials: &[Tried], allowed: impl Fn(&Tried) -> bool) -> usize {
     }
 }
 
+/// The number of the mixture of all maps, if there is one that is better than the simplest map and, by more than
+/// one standard error, than a temperature; else that of the simplest map.
+fn chosen(trials: &[Tried]) -> usize {
+    let single = simplest(trials, |trial| trial.name != MIXTURE);
+    let pays = |&at: &usize| {
+        let (gain, loss) = (
+            change(&trials[at], &trials[1]),
+            change(&trials[single], &trials[at]),
+        );
+        worse(gain, 1.0) && loss.estimate < 0.0
+    };
+    let mixture = trials.iter().position(|trial| trial.name == MIXTURE);
+    mixture.filter(pays).unwrap_or(single)
+}
+
 /// Whether a change is a loss beyond so many standard errors.
 fn worse(change: MeanEstimate, errors: f64) -> bool {
     change.estimate > errors * change.standard_error
@@ -112,7 +131,7 @@ impl Choice {
         folds: usize,
         all_right: bool,
     ) -> (usize, Self) {
-        let at = simplest(trials, |_| true);
+        let at = chosen(trials);
         let chosen = &trials[at];
         let kept = chosen.guarantees;
         let cost = |keep: Keep| {
@@ -129,6 +148,7 @@ impl Choice {
         let mut choice = Self {
             chosen: chosen.name,
             change: change(&trials[0], chosen),
+            weights: vec![],
             costs: keeps.iter().copied().filter_map(cost).collect(),
             candidates: trials.iter().map(of_trial).collect(),
             passed_over,
@@ -146,7 +166,7 @@ impl Choice {
         let names: Vec<_> = few.map(|over| over.name).collect();
         if all_right {
             warnings.push(format!(
-                "all {n} predictions are right, which does not tell how sharp they may be: the \
+                "all predictions are right, which does not tell how sharp they may be: the \
                  temperature is that of a prior near 1"
             ));
         } else if !names.is_empty() {
@@ -169,16 +189,32 @@ impl Choice {
 
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ((low, high), folds) = (self.interval(), self.folds);
+        let (low, high) = self.interval();
+        let left_out = match self.folds {
+            1 => format!("{} samples left out of the fits", self.change.samples),
+            folds => format!("samples left out of {folds} fits"),
+        };
+        if self.weights.is_empty() {
+            writeln!(
+                f,
+                "chosen:     {}, the simplest map within one standard error of the best",
+                self.chosen
+            )?;
+        } else {
+            let parts = self.weights.iter();
+            let parts: Vec<_> = parts
+                .map(|part| format!("{:.2} {}", part.weight, part.name))
+                .collect();
+            writeln!(
+                f,
+                "chosen:     {} of {}, better than a temperature by more than one standard error",
+                self.chosen,
+                parts.join(", ")
+            )?;
+        }
         writeln!(
             f,
-            "chosen:     {}, the simplest map within one standard error of the best",
-            self.chosen
-        )?;
-        writeln!(
-            f,
-            "gain:       log loss {:+.4} ± {:.4}, 95 % interval [{low:+.4}, {high:+.4}], on samples left \
-             out of {folds} fits",
+            "gain:       log loss {:+.4} ± {:.4}, 95 % interval [{low:+.4}, {high:+.4}], on {left_out}",
             self.change.estimate, self.change.standard_error
         )?;
         for candidate in &self.candidates {

@@ -3,6 +3,7 @@
 mod candidates;
 mod choice;
 mod distributions;
+mod stack;
 
 use std::path::Path;
 
@@ -10,11 +11,16 @@ use self::{
     candidates::{CANDIDATES, Trial},
     choice::Tried,
 };
-use super::{FitProgress, Keep, NamedParameter, Recalibration, common::*, regularisation::folds};
+use super::{
+    FitProgress, Keep, NamedParameter, Recalibration,
+    common::*,
+    regularisation::{folds, splits},
+};
 
 pub use self::{
     choice::{Candidate, Choice, Cost, PassedOver},
     distributions::{AutoDistributionRecalibration, AutoDistributionRecalibrationConfig},
+    stack::Weight,
 };
 
 /// Configuration of [`AutoRecalibration`], which it fits.
@@ -47,9 +53,14 @@ pub struct AutoRecalibrationConfig {
 /// temperature alone is fitted, since they do not tell how sharp predictions may be. Temperatures have a
 /// [prior](super::TemperatureScalingConfig::prior), which matters below a few hundred samples.
 ///
+/// The last candidate is a [mixture](super::MapMixture) of all others, with the weights of the least log loss on
+/// the samples left out. It is chosen where it is better than the single map, and better than a temperature by
+/// more than one standard error; not where something is to be kept, and not for another criterion.
+///
 /// Recalibrates, promises and is saved as the map that was chosen. Cost: six fits of each candidate,
-/// or the cross-validation of its own regularisation, whose log losses are taken; two seconds of one core for
-/// 5,000 samples of ten classes.
+/// or the cross-validation of its own regularisation, whose log losses are taken; two fits from 20,000 samples of
+/// more than two classes, of which one fold alone is left out. Two seconds of one core for 5,000 samples of ten
+/// classes, 14 for 50,000 of a hundred.
 ///
 /// ```
 /// # use burn::tensor::{Device, Int, Tensor};
@@ -75,6 +86,9 @@ pub struct AutoRecalibration {
     choice: Choice,
 }
 
+/// Samples from which one fold is left out of the fits, and not each in turn.
+const ONE_SPLIT: usize = 20_000;
+
 impl Fit for AutoRecalibrationConfig {
     type Map = AutoRecalibration;
 
@@ -89,23 +103,34 @@ impl Fit for AutoRecalibrationConfig {
         at_least(2, "the number of folds", self.folds, "at least 2")?;
         let data = &FitData::new(&logits, &labels)?;
         let (n, m, seed) = (data.samples(), data.classes, self.seed);
-        let folds = folds(n, self.folds.min(n), seed);
+        let mut splits = splits(&folds(n, self.folds.min(n), seed));
+        if n >= ONE_SPLIT && m > 2 {
+            splits.truncate(1);
+        }
         let fits = CANDIDATES.len() + usize::from(criterion.is_some());
-        let mut trials = vec![Trial::none(data)];
+        let mut trials = vec![Trial::none(data, &splits)];
         let mut passed_over = Vec::new();
         let right = |(row, &y): (&[f64], &usize)| row.iter().all(|z| *z <= row[y]);
         let all_right = data.rows().zip(&data.labels).all(right);
+        let by_criterion = criterion.is_some();
         let candidates = CANDIDATES.iter().filter(|candidate| candidate.takes(m));
         for (at, candidate) in candidates.enumerate() {
             let mut observe = |seen| {
                 let fit = at + 1;
                 progress(FitProgress { fit, fits, ..seen });
             };
-            let trial = match candidate.reason_against([n, m], all_right, criterion.is_some()) {
-                Some(reason) => Err(reason),
-                None => candidate.trial(self, data, &folds, &mut observe)?,
-            };
+            let trial =
+                match candidate.reason_against([n, m], splits.len(), all_right, by_criterion) {
+                    Some(reason) => Err(reason),
+                    None => candidate.trial(self, data, &splits, &mut observe)?,
+                };
             match trial {
+                Ok(trial) => trials.push(trial),
+                Err(reason) => passed_over.push(reason),
+            }
+        }
+        if trials.len() > 2 {
+            match stack::mixture(&trials[1..], self.keep, by_criterion, &data.device)? {
                 Ok(trial) => trials.push(trial),
                 Err(reason) => passed_over.push(reason),
             }
@@ -117,8 +142,10 @@ impl Fit for AutoRecalibrationConfig {
             Keep::Information,
             Keep::InformationOfLogProbabilities,
         ];
-        let (chosen, choice) = Choice::among(&tried, &keeps, passed_over, folds.len(), all_right);
+        let (chosen, mut choice) =
+            Choice::among(&tried, &keeps, passed_over, splits.len(), all_right);
         let chosen = trials.swap_remove(chosen);
+        choice.weights = chosen.weights;
         let map = match (criterion, chosen.refit) {
             (Some(_), Some(refit)) => {
                 let mut observe = |seen| {
@@ -133,6 +160,7 @@ impl Fit for AutoRecalibrationConfig {
                     criterion,
                     progress: &mut observe,
                     left_out: None,
+                    rough: false,
                 })?
             }
             _ => chosen.map,

@@ -184,7 +184,7 @@ fn few_and_many_classes() {
     let map = AutoRecalibrationConfig::new().fit_by(&brier, z, y).unwrap();
     let over = map.choice().passed_over.iter();
     let over: Vec<_> = over.map(|over| (over.name, over.least)).collect();
-    assert_eq!(over, [("venn-abers", None)]);
+    assert_eq!(over, [("venn-abers", None), ("mixture", None)]);
 
     let (rows, classes) = drawn(60, 100, 176, |row| row.to_vec());
     let map = auto(&rows, &classes);
@@ -193,6 +193,88 @@ fn few_and_many_classes() {
     let lost = held_out(&map, &others) - held_out(&none, &others);
     assert!(lost < 0.1, "{lost}\n{}", map.choice());
     assert!(["none", "temperature"].contains(&map.choice().chosen));
+}
+
+/// Where classes are drawn from the mean of two predictions, no single map is right, and a mixture is.
+#[test]
+fn a_mixture_is_found_where_it_made_the_data() {
+    let truth = |row: &[f64]| {
+        let sharp = softmax(&row.iter().map(|z| 2.0 * z).collect::<Vec<_>>());
+        let a = [0.2, 0.8, 0.4];
+        let other = softmax(
+            &(0..3)
+                .map(|c| a[c] * row[c] + 2.0 * a[c])
+                .collect::<Vec<_>>(),
+        );
+        sharp
+            .iter()
+            .zip(other)
+            .map(|(p, q)| (0.5 * p + 0.5 * q).ln())
+            .collect()
+    };
+    let (rows, classes) = drawn(2000, 3, 172, truth);
+    let map = auto(&rows, &classes);
+    let choice = map.choice();
+    assert_eq!(
+        (choice.chosen, map.kind()),
+        ("mixture", "mixture of maps"),
+        "{choice}"
+    );
+    let weights: Vec<f64> = choice.weights.iter().map(|part| part.weight).collect();
+    assert!(
+        weights.len() > 1 && weights.iter().all(|weight| *weight >= 0.02),
+        "{choice}"
+    );
+    assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    let others = drawn(4000, 3, 173, truth);
+    let temperature = TemperatureScalingConfig::new()
+        .fit(tensor(&rows), labels(&classes))
+        .unwrap();
+    assert!(
+        held_out(&map, &others) < held_out(&temperature, &others),
+        "{choice}"
+    );
+    let costs: Vec<_> = choice.costs.iter().map(|cost| cost.keep).collect();
+    assert!(
+        costs.contains(&Keep::Order) && costs.contains(&Keep::Accuracy),
+        "{choice}"
+    );
+    assert!(
+        choice.to_string().contains("chosen:     mixture of 0."),
+        "{choice}"
+    );
+
+    let config = AutoRecalibrationConfig::new().with_keep(Some(Keep::Order));
+    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    let mut over = map.choice().passed_over.iter();
+    let mixture = over.find(|over| over.name == "mixture").unwrap();
+    assert!(
+        mixture.reason.starts_with("it does not keep"),
+        "{}",
+        map.choice()
+    );
+}
+
+/// Of many samples one fold is left out of the fits, and the map is still fitted to all.
+#[test]
+fn many_samples() {
+    let (rows, classes) = drawn(20_000, 3, 178, |row| {
+        vec![row[0] + 0.5, 0.5 * row[1], row[2]]
+    });
+    let config =
+        AutoRecalibrationConfig::new().with_keep(Some(Keep::InformationOfLogProbabilities));
+    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    let choice = map.choice();
+    assert_eq!((choice.folds, choice.change.samples), (1, 4000));
+    assert_eq!(choice.chosen, "structured-vector", "{choice}");
+    let text = choice.to_string();
+    assert!(
+        text.contains("on 4000 samples left out of the fits"),
+        "{text}"
+    );
+    let alone = StructuredVectorScalingConfig::new().fit(tensor(&rows), labels(&classes));
+    let out = |map: &dyn Recalibration| vector(map.forward(tensor(&rows)));
+    assert_eq!(out(&map), out(&alone.unwrap()));
 }
 
 /// What is not known is said, and from twenty samples no loss on other data is far above that of a uniform

@@ -3,7 +3,7 @@
 use approx::assert_relative_eq;
 use burn_calibration::recalibration::*;
 
-use super::{fits::sines, overconfident};
+use super::{draw_class, fits::sines, overconfident};
 use crate::data::*;
 
 fn assert_all_eq(values: &[f64], expected: &[f64], tolerance: f64) {
@@ -86,6 +86,24 @@ fn by_the_definition() {
         .unwrap();
     assert_all_eq(&again.weight(), &w, 1e-6);
     assert!(map.guarantees().injective && !map.guarantees().keeps_accuracy);
+}
+
+/// Blocks of the Hessian, one a class, take few evaluations to a minimum in 1,640 parameters.
+#[test]
+fn many_classes() {
+    let mut rng: rand::rngs::StdRng = rng(132);
+    let rows = random_rows(600, 40, 3.0, &mut rng);
+    let truth = |row: &Vec<f64>| softmax(&row.iter().map(|z| 0.5 * z).collect::<Vec<_>>());
+    let classes: Vec<usize> = rows
+        .iter()
+        .map(|row| draw_class(&truth(row), &mut rng))
+        .collect();
+    let config =
+        StructuredMatrixScalingConfig::new().with_regularisation(Regularisation::Fixed(0.01));
+    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    let report = map.report().unwrap();
+    assert_eq!(report.status, FitStatus::Converged, "{report}");
+    assert!(report.evaluations < 60, "{report}");
 }
 
 /// No probability is 0, and the loss of a wrong prediction is bounded, from data in which all are right.

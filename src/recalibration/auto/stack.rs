@@ -1,0 +1,182 @@
+//! The weights of a mixture of all candidates, and its log losses.
+
+use serde::Serialize;
+
+use super::{
+    super::{Keep, MapMixture, PassedOver, Recalibration, common::*},
+    candidates::Trial,
+};
+
+/// The name of the mixture among the candidates.
+pub const MIXTURE: &str = "mixture";
+/// The least weight: a map with less is no part.
+const LEAST: f64 = 0.02;
+/// Parts of the samples that weights are found without, to evaluate them on.
+const PARTS: usize = 5;
+
+/// The part of a map in a mixture.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Weight {
+    /// The short name of the map.
+    pub name: &'static str,
+    /// Its weight, above 0; the weights sum to 1.
+    pub weight: f64,
+}
+
+/// What the maps give to the label of each sample: `[n, k]`, row after row, over the largest of each row; and the
+/// log loss of that.
+struct Probabilities {
+    relative: Vec<f64>,
+    least: Vec<f64>,
+    maps: usize,
+}
+
+impl Probabilities {
+    fn of(losses: &[&[f64]]) -> Self {
+        let (n, maps) = (losses[0].len(), losses.len());
+        let least = |i: usize| losses.iter().map(|of| of[i]).fold(f64::INFINITY, f64::min);
+        let least: Vec<f64> = (0..n).map(least).collect();
+        let of_row = |i: usize| losses.iter().map(move |of| of[i]);
+        let relative =
+            (0..n).flat_map(|i| of_row(i).map(|loss| loss - least[i]).collect::<Vec<_>>());
+        let relative = relative.map(|loss| (-loss).exp()).collect();
+        Self {
+            relative,
+            least,
+            maps,
+        }
+    }
+
+    /// The weights on the simplex of the least mean log loss of the mixture of some samples, with a prior of one
+    /// more sample that each map alone explains; without those that are small. Convex in the weights; descended
+    /// in their logarithms.
+    fn weights(&self, taken: impl Fn(usize) -> bool) -> Vec<f64> {
+        let rows: Vec<&[f64]> = (self.relative.chunks_exact(self.maps).enumerate())
+            .filter_map(|(i, row)| taken(i).then_some(row))
+            .collect();
+        let n = rows.len() as f64;
+        let at = |theta: &[f64]| {
+            let weights = softmax(theta);
+            let (mut parts, mut loss) = (vec![1.0; self.maps], 0.0);
+            for row in &rows {
+                let sum = dot(row, &weights);
+                loss -= sum.ln();
+                for ((part, p), weight) in parts.iter_mut().zip(*row).zip(&weights) {
+                    *part += weight * p / sum;
+                }
+            }
+            loss -= weights.iter().map(|weight| weight.ln()).sum::<f64>();
+            let total = n + self.maps as f64;
+            let slopes = weights
+                .iter()
+                .zip(parts)
+                .map(|(weight, part)| (total * weight - part) / n);
+            (loss / n, slopes.collect())
+        };
+        let start = vec![0.0; self.maps];
+        let (theta, _) = minimise(at, &start, Limits::new(1e-6, 100), &mut |_, _| {});
+        let mut weights = softmax(&theta);
+        weights
+            .iter_mut()
+            .filter(|weight| **weight < LEAST)
+            .for_each(|weight| *weight = 0.0);
+        let sum: f64 = weights.iter().sum();
+        weights.iter().map(|weight| weight / sum).collect()
+    }
+
+    /// The log loss of each sample by weights of samples of the other parts.
+    fn losses(&self) -> Vec<f64> {
+        let without: Vec<_> = (0..PARTS)
+            .map(|part| self.weights(|i| i % PARTS != part))
+            .collect();
+        let rows = self
+            .relative
+            .chunks_exact(self.maps)
+            .zip(&self.least)
+            .enumerate();
+        rows.map(|(i, (row, least))| least - dot(row, &without[i % PARTS]).ln())
+            .collect()
+    }
+}
+
+fn softmax(theta: &[f64]) -> Vec<f64> {
+    let largest = theta.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let powers: Vec<f64> = theta.iter().map(|x| (x - largest).exp()).collect();
+    let sum: f64 = powers.iter().sum();
+    powers.iter().map(|power| power / sum).collect()
+}
+
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
+/// The mixture of the maps that were tried, of which there are two at least; or why it is passed over.
+pub fn mixture(
+    trials: &[Trial],
+    keep: Option<Keep>,
+    by_criterion: bool,
+    device: &Device,
+) -> Result<std::result::Result<Trial, PassedOver>> {
+    let reason = match keep {
+        Some(keep) => Some(format!("it does not keep {keep}")),
+        None => by_criterion.then(|| "it is fitted by the log loss alone".into()),
+    };
+    if let Some(reason) = reason {
+        let (name, least) = (MIXTURE, None);
+        return Ok(Err(PassedOver {
+            name,
+            reason,
+            least,
+        }));
+    }
+    let losses: Vec<&[f64]> = trials.iter().map(|trial| &trial.losses[..]).collect();
+    let probabilities = Probabilities::of(&losses);
+    let weights = probabilities.weights(|_| true);
+    let parts = trials
+        .iter()
+        .zip(weights)
+        .filter(|(_, weight)| *weight > 0.0);
+    let parts: Vec<(&'static str, f64, &dyn Recalibration)> = parts
+        .map(|(trial, weight)| (trial.name, weight, trial.map.as_ref()))
+        .collect();
+    let of_part = |&(name, weight, _): &(_, _, _)| Weight { name, weight };
+    Ok(Ok(Trial {
+        name: MIXTURE,
+        map: Box::new(MapMixture::of(&parts, device)?),
+        losses: probabilities.losses(),
+        refit: None,
+        weights: parts.iter().map(of_part).collect(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two maps: one that knows the odd samples, the other the even ones. The weights are the shares of the
+    /// samples that each knows, with one more of each.
+    #[test]
+    fn weights_by_hand() {
+        let loss = |i: usize, own: usize| if i % 2 == own { 0.1 } else { 690.0 };
+        let losses = [0, 1].map(|own| (0..60).map(|i| loss(i, own)).collect::<Vec<_>>());
+        let of = Probabilities::of(&[&losses[0], &losses[1]]);
+        for (taken, expected) in [(6, 0.5), (2, 31.0 / 42.0)] {
+            let weights = of.weights(|i| i % 2 == 0 || i % 6 < taken);
+            assert!((weights[0] - expected).abs() < 1e-5, "{weights:?}");
+        }
+        for loss in of.losses() {
+            assert!((loss - 0.1 + 0.5f64.ln()).abs() < 1e-5, "{loss}");
+        }
+    }
+
+    /// A map that is worse on each sample is no part.
+    #[test]
+    fn dominated() {
+        let good: Vec<f64> = (1..500).map(|i| 0.01 * f64::from(i)).collect();
+        let bad: Vec<f64> = good.iter().map(|loss| loss + 0.5).collect();
+        let of = Probabilities::of(&[&bad, &good]);
+        assert_eq!(of.weights(|_| true), [0.0, 1.0]);
+        assert_eq!(of.losses(), good);
+    }
+}
