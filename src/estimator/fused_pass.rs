@@ -75,7 +75,7 @@ impl FusedPass {
     pub fn value(&self, points: &Tensor<2>, residuals: Residuals) -> Option<Tensor<1>> {
         let n = points.dims()[0];
         let exists = match residuals {
-            Residuals::OfLabels(_) => has_fused_pass(points, self.fused),
+            Residuals::OfLabels(_) => has_fused_pass(points),
             Residuals::Rows(_) => is_on_host(points),
         };
         match self.computation {

@@ -1,9 +1,9 @@
-//! Profiles in formulas: value and slope of each, once for vectors of the processor, single numbers and
-//! tensors of a backend.
+//! Profiles in formulas: value and slope of each, once for vectors of the processor, single numbers,
+//! tensors of a backend and kernels of CubeCL.
 
 /// What formulas are computed in.
 pub(crate) trait Numbers: Copy {
-    /// One number, vector or tensor.
+    /// One number, vector or tensor, or a variable of a kernel.
     type Number: Clone;
 
     /// `factor · x`

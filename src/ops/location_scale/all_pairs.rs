@@ -1,6 +1,5 @@
 use std::ops::Range;
 
-use pulp::Arch;
 use rayon::prelude::*;
 
 use super::{
@@ -13,7 +12,7 @@ use super::{
 };
 use crate::ops::{
     pairs::simd::deal::{deal, threads},
-    simd::{aligned::Aligned, wide::Select},
+    simd::{aligned::Aligned, arch::Arch, wide::Select},
 };
 
 /// Coordinates that a pair costs as much as, for the decision about threads.

@@ -1,4 +1,3 @@
-use pulp::Arch;
 use rayon::prelude::*;
 
 use super::{
@@ -10,7 +9,7 @@ use super::{
     term::Expectation,
     weigh::{Weigh, Weights},
 };
-use crate::ops::simd::{aligned::Aligned, wide::Select};
+use crate::ops::simd::{aligned::Aligned, arch::Arch, wide::Select};
 
 impl<E: Expectation> Pass<E> {
     /// Many small blocks, one in each lane: linear in the number of samples.

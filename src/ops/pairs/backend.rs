@@ -103,16 +103,10 @@ impl PairStatistic for burn_cubecl::CubeBackend {
 impl<R: burn_router::RouterChannel> PairStatistic for burn_router::BackendRouter<R> {}
 
 /// Tells whether there is a fused pass for the tensor, on the host or by a kernel of CubeCL.
-pub(crate) fn has_fused_pass(
-    points: &Tensor<2>,
-    #[cfg_attr(not(feature = "cube"), allow(unused_variables))] kernel: PairKernel,
-) -> bool {
+pub(crate) fn has_fused_pass(points: &Tensor<2>) -> bool {
     match points.device().without_autodiff().as_dispatch() {
         #[cfg(feature = "cube")]
-        burn::backend::DispatchDevice::Cube(device) => {
-            super::cube::is_gaussian(kernel).is_some()
-                && super::cube::is_able(device, points.dtype())
-        }
+        burn::backend::DispatchDevice::Cube(device) => super::cube::is_able(device, points.dtype()),
         _ => is_on_host(points),
     }
 }

@@ -4,6 +4,7 @@
 //! ([`lanes`]), products of matrices ([`product`]), and formulas ([`wide`]).
 
 pub(super) mod aligned;
+pub(super) mod arch;
 pub(super) mod chunks;
 pub(super) mod exp2;
 pub(super) mod lanes;

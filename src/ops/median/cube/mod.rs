@@ -24,7 +24,6 @@ use crate::{
     ops::pairs::{
         cube::{
             is_able,
-            pair::Form,
             plan::{Plan, SIDE},
         },
         queue,
@@ -73,12 +72,6 @@ pub(super) fn has_median(device: &CubeDevice, dtype: DType, n: usize) -> bool {
 fn median(points: CubeTensor, distance: Distance, size: usize) -> CubeTensor {
     let points = into_contiguous(points);
     let (client, device) = (points.client.clone(), points.device.clone());
-    let form = Form {
-        euclidean: distance.is_euclidean(),
-        gaussian: false,
-        diagonal: false,
-        gradient: false,
-    };
     let plan = Plan::new(&points, size);
     let pairs = plan.pairs();
     let whole = |len: usize| {
@@ -98,7 +91,7 @@ fn median(points: CubeTensor, distance: Distance, size: usize) -> CubeTensor {
             found.clone().into_buffer_arg(),
             counts.clone().into_buffer_arg(),
             plan.grid(),
-            form,
+            distance.is_euclidean(),
             pass,
             SIDE,
         );

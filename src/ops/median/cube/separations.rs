@@ -8,7 +8,7 @@ use cubecl::prelude::*;
 
 use crate::ops::pairs::cube::{
     grid::{Grid, share},
-    pair::{Form, part},
+    pair::part,
 };
 
 /// Bits that a pass settles.
@@ -34,7 +34,7 @@ pub(super) fn count(
     found: &[u32],
     counts: &[Atomic<u32>],
     grid: &Grid,
-    #[comptime] form: Form,
+    #[comptime] euclidean: bool,
     #[comptime] pass: u32,
     #[comptime] side: usize,
 ) {
@@ -68,12 +68,12 @@ pub(super) fn count(
                 sync_cube();
                 for c in 0..min(side, m - coordinate) {
                     let difference = rows[c * pitch + y] - columns[c * pitch + x];
-                    parts += part::<f32>(difference, form);
+                    parts += part::<f32>(difference, euclidean);
                 }
                 sync_cube();
             }
             if row < column && column < share.end && row / grid.size == column / grid.size {
-                let separation = if comptime!(form.euclidean) {
+                let separation = if comptime!(euclidean) {
                     parts.sqrt()
                 } else {
                     parts

@@ -8,8 +8,8 @@ use super::{
     stage::Staged,
 };
 
-/// The sums of `½ h` and of `½ h r` (`½ h r²` for the Gaussian profile) over the ordered pairs of each
-/// cube, and the gradient of the first with respect to the points, all times `factor`.
+/// The sums of `½ h` and of `½ ν ∂h/∂ν` over the ordered pairs of each cube, and the gradient of the first
+/// with respect to the points, all times `factor`.
 ///
 /// As `h` is symmetric, the gradient for a point is that of `Σ_j h_ij` with respect to `x_i` alone.
 ///
@@ -61,7 +61,7 @@ pub(super) fn tile_sums<F: Float, I: Int>(
             sync_cube();
             for c in 0..min(side, m - coordinate) {
                 let (i, j) = (c * pitch + y, c * pitch + x);
-                parts += part::<F>(rows.points[i] - columns.points[j], form);
+                parts += part::<F>(rows.points[i] - columns.points[j], form.euclidean);
                 product += rows.residuals[i] * columns.residuals[j];
             }
             sync_cube();
@@ -93,7 +93,7 @@ pub(super) fn tile_sums<F: Float, I: Int>(
                     for j in 0..side {
                         let (pair, other) = (y * side + j, x * pitch + j);
                         let difference = point - columns.points[other];
-                        sum += slopes[pair] * direction::<F>(difference, form)
+                        sum += slopes[pair] * direction::<F>(difference, form.euclidean)
                             - kernels[pair] * columns.residuals[other];
                     }
                     gradient[(share.part * grid.samples + row) * m + c] += sum;

@@ -20,14 +20,14 @@ use super::{
 
 /// What is summed.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::ops) struct Request {
-    pub(in crate::ops) form: Form,
+pub(super) struct Request {
+    pub(super) form: Form,
     /// Samples in a block.
-    pub(in crate::ops) size: usize,
+    pub(super) size: usize,
     /// What multiplies the sum over coordinates, or its root.
-    pub(in crate::ops) scale: f64,
+    pub(super) scale: f64,
     /// What multiplies the sums.
-    pub(in crate::ops) factor: f64,
+    pub(super) factor: f64,
 }
 
 /// Whether the device can run the kernel in this dtype. CubeCL's processor has a thread for each unit, which
@@ -47,9 +47,9 @@ fn shared_memory(dtype: DType) -> usize {
 }
 
 /// Sums over the ordered pairs within blocks, times the factor: partial sums of the statistic `½ Σ h` and
-/// of `½ Σ h r` (`½ Σ h r²` for the Gaussian profile) by cube, `[2, cubes]`, and partial gradients
-/// with respect to the points, `[parts, n, m]`, a single 0 if not asked for.
-pub(in crate::ops) fn pair_sums(
+/// of `½ Σ ν ∂h/∂ν` by cube, `[2, cubes]`, and partial gradients with respect to the points,
+/// `[parts, n, m]`, a single 0 if not asked for.
+pub(super) fn pair_sums(
     points: CubeTensor,
     labels: CubeTensor,
     bandwidth: CubeTensor,

@@ -5,7 +5,7 @@
 //!
 //! 1. stages points and residuals in shared memory, a square of coordinates at a time, while each
 //!    unit sums the separation and the residual product of its pair ([`stage`]);
-//! 2. turns both into the kernel and its slope ([`pair`]), which all units put into shared memory;
+//! 2. turns both into the kernel and its slope ([`pair`], [`curve`]), which all units put into shared memory;
 //! 3. stages the columns once more, while each unit sums over them the gradient of one coordinate of
 //!    one row, which only this cube adds to ([`kernel`]).
 //!
@@ -14,6 +14,7 @@
 //! occupy the device, several cubes share the columns of the same rows, each with a partial gradient
 //! ([`plan`], [`launch`]).
 
+mod curve;
 pub(in crate::ops) mod grid;
 mod kernel;
 mod launch;
@@ -23,4 +24,4 @@ mod run;
 mod stage;
 
 pub(in crate::ops) use launch::is_able;
-pub(super) use run::{is_gaussian, run};
+pub(super) use run::run;

@@ -2,27 +2,28 @@
 
 use cubecl::prelude::*;
 
+use super::curve::{Compiled, curve};
+
 /// What a kernel is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::ops) struct Form {
+pub(super) struct Form {
     /// The Euclidean distance rather than a sum of magnitudes.
-    pub(in crate::ops) euclidean: bool,
-    /// The Gaussian profile rather than the exponential one.
-    pub(in crate::ops) gaussian: bool,
+    pub(super) euclidean: bool,
+    pub(super) profile: Compiled,
     /// Whether samples pair with themselves too.
-    pub(in crate::ops) diagonal: bool,
+    pub(super) diagonal: bool,
     /// Whether the gradient is summed too.
-    pub(in crate::ops) gradient: bool,
+    pub(super) gradient: bool,
 }
 
 /// A pair's part in the sums.
 #[derive(CubeType)]
 pub(super) struct Pair<F: Float> {
-    /// `k(r)`.
+    /// `k`.
     pub(super) kernel: F,
-    /// `h = k(r) δ_i·δ_j`.
+    /// `h = k δ_i·δ_j`.
     pub(super) value: F,
-    /// `ν ∂h/∂ν`, with the bandwidth `ν`: `h r`, or `h r²` for the Gaussian profile.
+    /// `ν ∂h/∂ν`, with the bandwidth `ν`.
     pub(super) stretch: F,
     /// `∂h/∂x_i` over [`direction`].
     pub(super) slope: F,
@@ -30,19 +31,19 @@ pub(super) struct Pair<F: Float> {
 
 /// A coordinate's part in the separation.
 #[cube]
-pub(in crate::ops) fn part<F: Float>(difference: F, #[comptime] form: Form) -> F {
-    if comptime!(form.euclidean) {
+pub(in crate::ops) fn part<F: Float>(difference: F, #[comptime] euclidean: bool) -> F {
+    if comptime!(euclidean) {
         difference * difference
     } else {
         difference.abs()
     }
 }
 
-/// The derivative of the separation with respect to a coordinate of the first point: the sign of
-/// the difference for L1, and for the Euclidean separation the difference, over the separation.
+/// The derivative with respect to a coordinate of the first point: of a sum of magnitudes, the sign of the
+/// difference, and of half a sum of squares the difference.
 #[cube]
-pub(super) fn direction<F: Float>(difference: F, #[comptime] form: Form) -> F {
-    if comptime!(form.euclidean) {
+pub(super) fn direction<F: Float>(difference: F, #[comptime] euclidean: bool) -> F {
+    if comptime!(euclidean) {
         difference
     } else {
         let zero = F::new(0.0);
@@ -54,35 +55,21 @@ pub(super) fn direction<F: Float>(difference: F, #[comptime] form: Form) -> F {
 /// The pair from the sum of [`part`]s and `δ_i·δ_j`; `rate` is the scale of the separation over the bandwidth.
 #[cube]
 pub(super) fn pair<F: Float>(parts: F, product: F, rate: F, #[comptime] form: Form) -> Pair<F> {
-    let distance = if comptime!(form.euclidean) {
-        parts.sqrt()
+    let separation = if comptime!(form.euclidean) {
+        parts * rate * rate
     } else {
-        parts
+        parts * rate
     };
-    let r = distance * rate;
-    let (kernel, power) = if comptime!(form.gaussian) {
-        ((r * r * F::new(-0.5)).exp(), r * r)
-    } else {
-        ((-r).exp(), r)
-    };
-    let value = kernel * product;
-    // −∂h/∂r
-    let outer = if comptime!(form.gaussian) {
-        value * r
-    } else {
-        value
-    };
-    let slope = if comptime!(form.euclidean) {
-        let apart = distance > F::new(0.0);
-        let divisor = select(apart, distance, F::new(1.0));
-        select(apart, -outer * rate / divisor, F::new(0.0))
-    } else {
-        -outer * rate
-    };
+    let (kernel, slope) = curve::<F>(separation, form.profile, form.euclidean);
+    let slope = slope * product;
     Pair::<F> {
         kernel,
-        value,
-        stretch: value * power,
-        slope,
+        value: kernel * product,
+        stretch: -slope * separation,
+        slope: if comptime!(form.euclidean) {
+            slope * rate * rate
+        } else {
+            slope * rate
+        },
     }
 }

@@ -11,25 +11,15 @@ use burn::{
 use burn_cubecl::CubeBackend;
 
 use super::{
+    curve::Compiled,
     launch::{Request, is_able, pair_sums},
     pair::Form,
 };
-use crate::{
-    ops::pairs::{PairKernel, Pairing, backend::WithGradient, composed::composed, normalisation},
-    radial::Profile,
+use crate::ops::pairs::{
+    PairKernel, Pairing, backend::WithGradient, composed::composed, normalisation,
 };
 
 type B = CubeBackend;
-
-/// Tells whether the profile is the Gaussian or the exponential; None for others, which have no kernel of
-/// CubeCL.
-pub(in crate::ops::pairs) fn is_gaussian(kernel: PairKernel) -> Option<bool> {
-    match kernel.profile() {
-        Profile::Exponential => Some(false),
-        Profile::Gaussian => Some(true),
-        _ => None,
-    }
-}
 
 pub(in crate::ops::pairs) fn run(
     points: FloatTensor<B>,
@@ -39,14 +29,13 @@ pub(in crate::ops::pairs) fn run(
     pairing: Pairing,
     gradient: bool,
 ) -> WithGradient<B> {
-    let gaussian = is_gaussian(kernel).filter(|_| is_able(&points.device(), points.dtype()));
-    let Some(gaussian) = gaussian else {
+    if !is_able(&points.device(), points.dtype()) {
         return composed::<B>(points, labels, bandwidth, kernel, pairing, gradient);
-    };
+    }
     let (n, m) = (points.shape()[0], points.shape()[1]);
     let form = Form {
         euclidean: kernel.distance().is_euclidean(),
-        gaussian,
+        profile: Compiled(kernel.profile()),
         diagonal: pairing == Pairing::All, // k_ii = 1, with half the weight of a pair i < j
         gradient,
     };

@@ -1,10 +1,11 @@
 //! The kernel between two sets of points.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::{
     PairKernel, Real,
+    arch::Arch,
     layout::{PAIR, QUAD, Vectors, line, strip},
     radial::{Radial, Separation},
     similarity::{Coordinate, L1, SquaredEuclidean, similarity},

@@ -1,9 +1,10 @@
 //! One pass over all pairs `i < j` of short vectors: the sum of the pair statistic, and its gradient.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use super::{
     aligned::Aligned,
+    arch::Arch,
     deal::{deal, threads},
     gradient::{Gradient, Weights},
     layout::{Vectors, strip},

@@ -1,9 +1,9 @@
 //! Kernels as functions of the separation that the tiles compute: `Σ_c |Δ_c|` or `Σ_c Δ_c²`, or an inner
 //! product that takes the place of the latter.
 
-use pulp::{Arch, Scalar, Simd, WithSimd};
+use pulp::{Scalar, Simd, WithSimd};
 
-use super::{PairKernel, lanes::Lanes, real::Real};
+use super::{PairKernel, arch::Arch, lanes::Lanes, real::Real};
 use crate::radial::{
     Profile,
     curve::{Curve, Numbers, Value},

@@ -1,9 +1,10 @@
 //! The gradient of short vectors: the lanes of the processor are columns.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use super::{
     aligned::Aligned,
+    arch::Arch,
     blocks::{blocks, with_constant},
     gradient::{Gradient, Weights},
     layout::{PAIR, QUAD, Vectors, line, strip},

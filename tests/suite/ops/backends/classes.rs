@@ -5,7 +5,7 @@ use burn_calibration::{
     distribution::{Categorical, Normal},
     estimator::{Ece, Estimator, Mmce, MmceForm, Skce, SkceForm},
     hypothesis::*,
-    kernel::Kernel,
+    kernel::{Bandwidth, Distance, Kernel, Profile},
     loss::*,
     ops::Computation,
     recalibration::{Fit, Recalibration, TemperatureScaling, TemperatureScalingConfig, load_map},
@@ -24,10 +24,23 @@ fn losses() -> Vec<(String, Box<dyn Criterion>)> {
         ("log".into(), Box::new(ScoreLoss::new(LogScore))),
         ("spherical".into(), Box::new(ScoreLoss::new(Spherical))),
     ];
+    let mut add = |kernel, form| {
+        let config = SkceLossConfig::new().with_kernel(kernel).with_form(form);
+        losses.push((format!("{config:?}"), Box::new(config.init())));
+    };
     for kernel in [Kernel::exponential(), Kernel::gaussian()] {
-        for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(4)] {
-            let config = SkceLossConfig::new().with_kernel(kernel).with_form(form);
-            losses.push((format!("{config:?}"), Box::new(config.init())));
+        for form in [SkceForm::Biased, SkceForm::Block(4)] {
+            add(kernel, form);
+        }
+        add(
+            kernel.with_bandwidth(Bandwidth::Fixed(0.3)),
+            SkceForm::Unbiased,
+        );
+    }
+    for distance in Distance::ALL {
+        for profile in Profile::all() {
+            let kernel = Kernel::exponential().with_distance(distance);
+            add(kernel.with_profile(profile), SkceForm::Unbiased); // the median bandwidth
         }
     }
     for form in [MmceForm::Unweighted, MmceForm::Weighted] {

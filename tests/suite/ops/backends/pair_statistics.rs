@@ -1,6 +1,6 @@
 //! The fused passes.
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{DType, Device, Tensor};
 use burn_calibration::{
     kernel::{Distance, Profile},
     ops::{PairKernel, Pairing, pair_statistic, residual_statistic},
@@ -18,48 +18,95 @@ const SHAPES: [(usize, usize, &[usize]); 3] = [
     (331, 3, &[331]),
 ];
 
-/// The fused pass: values with and without gradients, and both gradients.
+/// Every profile over every distance, with parameters at which a profile is like another, or has a cusp.
+fn kernels() -> Vec<PairKernel> {
+    let others = [
+        Profile::GeneralisedExponential { exponent: 0.6 },
+        Profile::GeneralisedExponential { exponent: 2.0 },
+        Profile::RationalQuadratic { alpha: 1e6 },
+    ];
+    let profiles: Vec<_> = Profile::all().chain(others).collect();
+    let over = |distance| {
+        profiles
+            .iter()
+            .map(move |&profile| PairKernel::new(distance, profile))
+    };
+    Distance::ALL.into_iter().flat_map(over).collect()
+}
+
+/// The value without and with gradients, and both gradients.
+fn numbers_of(
+    (rows, bandwidth): (&[Vec<f64>], f64),
+    kernel: PairKernel,
+    pairing: Pairing,
+    (device, dtype): (&Device, DType),
+) -> [(String, Vec<f64>); 2] {
+    let (n, m) = (rows.len(), rows[0].len());
+    let classes = random_labels(n, m, &mut rng(65));
+    let statistic = |device: &Device, require: bool| {
+        let points = tensor_on(rows, device, dtype).set_require_grad(require);
+        let bandwidth = Tensor::<1>::from_data([bandwidth], (device, dtype));
+        let bandwidth = bandwidth.set_require_grad(require);
+        let (p, labels) = (points.clone(), labels_on(&classes, device));
+        let value = pair_statistic(p, labels, bandwidth.clone(), kernel, pairing);
+        assert_eq!(value.dtype(), dtype);
+        (value, points, bandwidth)
+    };
+    let value = vector(statistic(device, false).0);
+    let (again, points, bandwidth) = statistic(&device.clone().autodiff(), true);
+    let gradients = again.clone().backward();
+    // the derivative with respect to the logarithm of the bandwidth: of the size of the value, or 0
+    let stretch = vector(bandwidth.grad(&gradients).unwrap() * bandwidth.detach());
+    [
+        ("value", [value, vector(again), stretch].concat()),
+        ("gradient", vector(points.grad(&gradients).unwrap())),
+    ]
+    .map(|(what, numbers)| (format!("{n} × {m} {kernel:?} {pairing:?} {what}"), numbers))
+}
+
 #[test]
 fn pair_statistics() {
     compare(|device, dtype| {
         let mut numbers = Vec::new();
         for (n, m, sizes) in SHAPES {
             let rows = coarse_probabilities(n, m);
-            let classes = random_labels(n, m, &mut rng(65));
             let blocks = sizes.iter().map(|&size| Pairing::Blocks { size });
-            let pairings: Vec<_> = [Pairing::All].into_iter().chain(blocks).collect();
-            for distance in [Distance::TotalVariation, Distance::Euclidean] {
-                for profile in [Profile::Exponential, Profile::Gaussian] {
-                    let kernel = PairKernel::new(distance, profile);
-                    for &pairing in &pairings {
-                        let name = format!("{n} × {m} {kernel:?} {pairing:?}");
-                        let statistic = |device: &Device, require: bool| {
-                            let points = tensor_on(&rows, device, dtype).set_require_grad(require);
-                            let bandwidth = Tensor::<1>::from_data([0.4], (device, dtype));
-                            let bandwidth = bandwidth.set_require_grad(require);
-                            let (p, labels) = (points.clone(), labels_on(&classes, device));
-                            let value =
-                                pair_statistic(p, labels, bandwidth.clone(), kernel, pairing);
-                            assert_eq!(value.dtype(), dtype);
-                            (value, points, bandwidth)
-                        };
-                        let value = vector(statistic(device, false).0);
-                        let (again, points, bandwidth) =
-                            statistic(&device.clone().autodiff(), true);
-                        let gradients = again.clone().backward();
-                        numbers.extend([
-                            (format!("{name} value"), value),
-                            (format!("{name} value with gradient"), vector(again)),
-                            (
-                                format!("{name} gradient"),
-                                vector(points.grad(&gradients).unwrap()),
-                            ),
-                            (
-                                format!("{name} bandwidth"),
-                                vector(bandwidth.grad(&gradients).unwrap()),
-                            ),
-                        ]);
-                    }
+            for pairing in [Pairing::All].into_iter().chain(blocks) {
+                for kernel in kernels() {
+                    numbers.extend(numbers_of((&rows, 0.4), kernel, pairing, (device, dtype)));
+                }
+            }
+        }
+        numbers
+    });
+}
+
+/// Equal predictions, a single one, and numbers a million times smaller and larger.
+#[test]
+fn degenerate_pair_statistics() {
+    let rows = coarse_probabilities(37, 10);
+    let scaled = |scale: f64| {
+        let row = |row: &Vec<f64>| row.iter().map(|x| x * scale).collect();
+        rows.iter().map(row).collect::<Vec<Vec<f64>>>()
+    };
+    let [small, large] = [-20, 20].map(|power| 2f64.powi(power));
+    let cases = [
+        (vec![rows[0].clone(); 19], 0.4),
+        (rows[..1].to_vec(), 0.4),
+        (rows[..1].to_vec(), small),
+        (rows.clone(), small),
+        (rows.clone(), large),
+        (scaled(small), 0.4 * small),
+        (scaled(large), 0.4 * large),
+    ];
+    compare(|device, dtype| {
+        let mut numbers = Vec::new();
+        for (rows, bandwidth) in &cases {
+            let all = Pairing::Blocks { size: rows.len() };
+            for pairing in [Pairing::All, all].into_iter().take(rows.len()) {
+                for kernel in kernels() {
+                    let data = (&rows[..], *bandwidth);
+                    numbers.extend(numbers_of(data, kernel, pairing, (device, dtype)));
                 }
             }
         }

@@ -1,9 +1,10 @@
 //! `t_ijc = w_ij·slope(y_jc − y_ic)` added to the sum of `j` and subtracted from that of `i`.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use super::LongTile;
 use crate::ops::pairs::simd::{
+    arch::Arch,
     blocks::{blocks, with_constant},
     layout::{QUAD, Rows, Vectors},
     real::Real,

@@ -6,10 +6,10 @@
 //! it has where the bandwidth is not small against a residual; the inner product of residuals needs all
 //! of its digits, and has no such recovery from that of points.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use super::{LongTile, panels::Panels};
-use crate::ops::pairs::simd::{aligned::Aligned, layout::Rows, real::Real};
+use crate::ops::pairs::simd::{aligned::Aligned, arch::Arch, layout::Rows, real::Real};
 
 /// What exponents take besides the inner products of residuals.
 pub(in crate::ops::pairs::simd) struct Exponents<'a, T> {

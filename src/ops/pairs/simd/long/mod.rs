@@ -7,10 +7,11 @@ mod sums;
 
 use std::ops::Range;
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use super::{
     aligned::Aligned,
+    arch::Arch,
     deal::{deal, threads},
     layout::{Vectors, strip},
     product::{Matrix, add_product, product},

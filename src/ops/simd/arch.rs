@@ -1,0 +1,148 @@
+//! The instruction set of the fused passes: the best that the processor has, and in tests any of them.
+
+#[cfg(not(test))]
+pub(in crate::ops) use pulp::Arch;
+#[cfg(test)]
+pub(in crate::ops) use tests::Arch;
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+    use pulp::WithSimd;
+
+    use crate::{
+        ops::{
+            Expectations, LocationScaleKernel, LocationScaleSamples, PairKernel, Pairing,
+            location_scale_statistic, pair_statistic,
+        },
+        radial::{Distance, Profile},
+    };
+
+    thread_local!(static CHOSEN: Cell<Option<pulp::Arch>> = const { Cell::new(None) });
+
+    /// The instruction set chosen for a thread, or the best.
+    #[derive(Clone, Copy)]
+    pub(in crate::ops) struct Arch(pulp::Arch);
+
+    impl Arch {
+        pub(in crate::ops) fn new() -> Self {
+            Self(CHOSEN.get().unwrap_or_default())
+        }
+
+        pub(in crate::ops) fn dispatch<Op: WithSimd>(self, op: Op) -> Op::Output {
+            self.0.dispatch(op)
+        }
+    }
+
+    /// What threads with this instruction set compute.
+    fn on<T: Send>(arch: pulp::Arch, compute: impl Fn() -> T + Sync + Send) -> T {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(2)
+            .start_handler(move |_| CHOSEN.set(Some(arch)))
+            .build()
+            .unwrap();
+        pool.install(compute)
+    }
+
+    fn numbers(tensor: Tensor<1>) -> Vec<f64> {
+        tensor.into_data().iter::<f64>().collect()
+    }
+
+    /// Value and gradients of a statistic of points that are tracked, and of a bandwidth.
+    fn with_gradients<const K: usize>(
+        rows: [Tensor<2>; K],
+        bandwidth: f64,
+        statistic: impl Fn([Tensor<2>; K], Tensor<1>) -> Tensor<1>,
+    ) -> Vec<Vec<f64>> {
+        let (device, dtype) = (rows[0].device().autodiff(), rows[0].dtype());
+        let rows = rows.map(|x| Tensor::from_data(x.into_data(), (&device, dtype)).require_grad());
+        let bandwidth = Tensor::<1>::from_data([bandwidth], (&device, dtype)).require_grad();
+        let value = statistic(rows.clone(), bandwidth.clone());
+        let gradients = value.clone().backward();
+        let of_rows = rows.map(|x| numbers(x.grad(&gradients).unwrap().flatten(0, 1)));
+        let of_bandwidth = numbers(bandwidth.grad(&gradients).unwrap());
+        let others = [numbers(value), of_bandwidth];
+        others.into_iter().chain(of_rows).collect()
+    }
+
+    /// Numbers in (0, 1), uneven.
+    fn uneven(n: usize, d: usize, dtype: DType) -> Tensor<2> {
+        let number = |k: usize| ((k * k) as f64 * 0.37).sin() * 0.49 + 0.5;
+        let data = TensorData::new((0..n * d).map(number).collect(), [n, d]);
+        Tensor::from_data(data, (&Device::flex(), dtype))
+    }
+
+    /// Values and gradients of both passes: of short and long vectors, by every way to sum them.
+    fn passes(dtype: DType) -> Vec<(String, Vec<Vec<f64>>)> {
+        let mut all = Vec::new();
+        for profile in Profile::all() {
+            for (n, d, size, bandwidth) in [
+                (150, 3, 150, 0.7),
+                (150, 3, 150, 0.04),
+                (70, 60, 70, 0.7),
+                (70, 60, 70, 0.04),
+                (64, 5, 4, 0.7),
+            ] {
+                let pairing = Pairing::Blocks { size };
+                let x = uneven(n, d, dtype);
+                let p = x.clone() / x.clone().sum_dim(1);
+                let labels: Vec<i64> = (0..n).map(|i| (i * i % d) as i64).collect();
+                for distance in Distance::ALL {
+                    let kernel = PairKernel::new(distance, profile);
+                    let found = with_gradients([p.clone()], bandwidth, |[p], bandwidth| {
+                        let labels = TensorData::new(labels.clone(), [n]);
+                        let labels = Tensor::<1, Int>::from_data(labels, &p.device());
+                        pair_statistic(p, labels, bandwidth, kernel, pairing)
+                    });
+                    all.push((format!("{n} × {d} {kernel:?} {bandwidth}"), found));
+                }
+                for expectations in [Expectations::NormalGaussian, Expectations::NormalLaplacian] {
+                    let kernel = LocationScaleKernel {
+                        profile,
+                        expectations,
+                        length_scale: 0.8,
+                    };
+                    let rows = [x.clone(), p.clone() + 0.5];
+                    let found =
+                        with_gradients(rows, bandwidth, |[locations, scales], bandwidth| {
+                            let samples = LocationScaleSamples {
+                                targets: locations.clone().detach().sin(),
+                                locations,
+                                scales,
+                            };
+                            location_scale_statistic(samples, bandwidth, kernel, pairing)
+                        });
+                    all.push((format!("{n} × {d} {kernel:?} {bandwidth}"), found));
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn instruction_sets_agree() {
+        let mut others = vec![pulp::Arch::Scalar];
+        #[cfg(target_arch = "x86_64")]
+        others.extend(pulp::x86::V3::try_new().map(pulp::Arch::V3));
+        for (dtype, tolerance) in [(DType::F64, 1e-13), (DType::F32, 1e-5)] {
+            let expected = on(pulp::Arch::new(), || passes(dtype));
+            for &arch in &others {
+                for ((what, expected), (_, found)) in
+                    expected.iter().zip(on(arch, || passes(dtype)))
+                {
+                    for (expected, found) in expected.iter().zip(&found) {
+                        let largest = expected.iter().fold(0f64, |most, x| most.max(x.abs()));
+                        for (e, f) in expected.iter().zip(found) {
+                            assert!(
+                                (e - f).abs() <= tolerance * largest,
+                                "{what} {dtype:?} on {arch:?}: {f}, not {e}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
