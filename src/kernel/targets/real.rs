@@ -262,6 +262,23 @@ impl TargetKernel<Laplace> for RealKernel {
         self.double(parameters(p), parameters(q), batches, coordinate)
     }
 
+    fn location_scale(
+        &self,
+        predictions: &Laplace,
+        targets: &Tensor<2>,
+    ) -> Option<(LocationScaleSamples, Expectations, f64)> {
+        let expectations = match self.profile {
+            RealProfile::Gaussian => Expectations::LaplaceGaussian,
+            RealProfile::Laplacian => Expectations::LaplaceLaplacian,
+        };
+        let samples = LocationScaleSamples {
+            locations: predictions.location(),
+            scales: predictions.scale(),
+            targets: targets.clone(),
+        };
+        Some((samples, expectations, self.length_scale))
+    }
+
     fn features_given(&self, predictions: &Laplace, sets: &[Tensor<2>]) -> Option<Vec<Tensor<2>>> {
         self.on_grid(predictions, sets, || predictions.reach())
     }

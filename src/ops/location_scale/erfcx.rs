@@ -55,22 +55,83 @@ pub(crate) const F32: [f64; 15] = [
     -3.5857440981395754e-05,
 ];
 
-/// `erfcx(z)`, and `−erfcx'(z)` without cancellation, by Horner's scheme for `p` and its slope.
+fn coefficients<T>() -> &'static [f64] {
+    match size_of::<T>() {
+        8 => &F64,
+        _ => &F32,
+    }
+}
+
+/// `X(z) = erfcx(z)`, `−X'(z)` and `(zX(z))'`, without cancellation, by Horner's scheme for `p` and its
+/// slope.
 #[inline(always)]
-pub(super) fn erfcx<S: Simd, T: Select>(z: Wide<S, T>) -> [Wide<S, T>; 2] {
+pub(super) fn erfcx<S: Simd, T: Select>(z: Wide<S, T>) -> [Wide<S, T>; 3] {
     let step = (z + 4.0).recip();
     let x = step.mul_add(z.constant(-7.0), z.constant(1.0)); // (z − 3)/(z + 4)
-    let coefficients = if size_of::<T>() == 8 {
-        &F64[..]
-    } else {
-        &F32[..]
-    };
     let (mut p, mut slope) = (z.constant(0.0), z.constant(0.0));
-    for &coefficient in coefficients.iter().rev() {
+    for &coefficient in coefficients::<T>().iter().rev() {
         slope = slope.mul_add(x, p);
         p = p.mul_add(x, z.constant(coefficient));
     }
     let w = (z + 1.0).recip();
-    let value = p * w;
-    [value, (value - slope * (step * step * 7.0)) * w]
+    let (value, slope) = (p * w, slope * (step * step * 7.0));
+    let decrease = (value - slope) * w;
+    [
+        value,
+        decrease,
+        value.mul_add(w, slope * (slope.constant(1.0) - w)),
+    ]
+}
+
+/// `X = erfcx` and `Y = zX(z)` at two points `z` and `z'`.
+#[derive(Clone, Copy)]
+pub(super) struct ErfcxPair<W> {
+    /// `X(z)` and `X(z')`
+    pub values: [W; 2],
+    /// `−X'(z)` and `−X'(z')`
+    pub decreases: [W; 2],
+    /// The divided differences `X[z, z']`, `X[z, z, z']` and `X[z, z', z']`
+    pub x: [W; 3],
+    /// Those of `Y`.
+    pub y: [W; 3],
+}
+
+impl<S: Simd, T: Select> ErfcxPair<Wide<S, T>> {
+    /// By Horner's scheme for the divided differences of `p`, for `z, z' ≥ −½`: the points may coincide. With
+    /// `w = 1/(1 + z)`, `X = pw` and `Y = p − X`.
+    #[inline(always)]
+    pub fn new(z: Wide<S, T>, other: Wide<S, T>) -> Self {
+        let (zero, one) = (z.constant(0.0), z.constant(1.0));
+        let (step, step2) = ((z + 4.0).recip(), (other + 4.0).recip());
+        let (x, x2) = (one - step * 7.0, one - step2 * 7.0);
+        let (mut p, mut first, mut second, mut second2) = (zero, zero, zero, zero);
+        for &coefficient in coefficients::<T>().iter().rev() {
+            second = second.mul_add(x, first); // p[x, x', x]
+            second2 = second2.mul_add(x2, first); // p[x, x', x']
+            first = first.mul_add(x2, p); // p[x, x']
+            p = p.mul_add(x, z.constant(coefficient));
+        }
+        let gap = x2 - x;
+        let p2 = first.mul_add(gap, p); // p(x')
+        let (w, w2) = ((z + 1.0).recip(), (other + 1.0).recip());
+        let (dx, dx2) = (step * step * 7.0, step2 * step2 * 7.0); // x'(z), x'(z')
+        let to_z = dx * (first - gap * second);
+        let to_z2 = dx2 * gap.mul_add(second2, first);
+        // p[z, z'], p[z, z, z'] and p[z, z', z']
+        let of_z = step * step2 * first * 7.0;
+        let of_zz = dx * step2 * (step * second * 7.0 - first);
+        let of_z2 = dx2 * step * (step2 * second2 * 7.0 - first);
+        let (values, both) = ([p * w, p2 * w2], w * w2);
+        let x = [
+            of_z * w2 - p * both,
+            of_zz.mul_add(w2, both * (values[0] - to_z)),
+            of_z2.mul_add(w, both * (values[1] - to_z2)),
+        ];
+        Self {
+            values,
+            decreases: [(values[0] - to_z) * w, (values[1] - to_z2) * w2],
+            x,
+            y: [of_z - x[0], of_zz - x[1], of_z2 - x[2]],
+        }
+    }
 }

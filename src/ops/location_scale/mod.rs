@@ -10,9 +10,12 @@
 mod all_pairs;
 mod backend;
 mod erfcx;
+mod exponential;
 #[cfg_attr(not(any(feature = "flex", feature = "ndarray")), allow(dead_code))]
 mod host;
 mod lanewise;
+mod laplace_gaussian;
+mod laplace_laplacian;
 mod normal_gaussian;
 mod normal_laplacian;
 mod packs;
@@ -20,6 +23,8 @@ mod pair;
 mod side_by_side;
 mod sums;
 mod term;
+#[cfg(test)]
+mod tests;
 mod tile;
 mod weigh;
 
@@ -40,6 +45,11 @@ pub enum Expectations {
     NormalGaussian,
     /// Normal predictions and `exp(−‖y − y'‖₁/ℓ)`.
     NormalLaplacian,
+    /// Laplace predictions, whose scales are those of the density `exp(−|x − μ|/β)/2β`, and
+    /// `exp(−‖y − y'‖₂²/2ℓ²)`.
+    LaplaceGaussian,
+    /// Laplace predictions and `exp(−‖y − y'‖₁/ℓ)`.
+    LaplaceLaplacian,
 }
 
 /// A kernel `κ(W₂(P, P')/ν) · k_Y(y, y')` that the fused pass has, without its bandwidth `ν`.

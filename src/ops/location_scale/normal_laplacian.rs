@@ -34,8 +34,8 @@ impl NormalLaplacian {
         let (upper, lower) = ((r + t) * FRAC_1_SQRT_2, (r - t) * FRAC_1_SQRT_2);
         let below = lower.min(zero);
         let bell = (below * below * -LOG2_E).exp2(); // over the exponential that is apart
-        let [of_upper, upper_slope] = erfcx(upper);
-        let [of_lower, lower_slope] = erfcx(lower.abs());
+        let [of_upper, upper_slope, _] = erfcx(upper);
+        let [of_lower, lower_slope, _] = erfcx(lower.abs());
         let a = bell * of_upper;
         let mirrored = bell * of_lower;
         let b = lower.where_less(zero, zero + 2.0 - mirrored, mirrored);

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use super::{
     Expectations, Rows,
+    laplace_gaussian::LaplaceGaussian,
+    laplace_laplacian::LaplaceLaplacian,
     normal_gaussian::NormalGaussian,
     normal_laplacian::NormalLaplacian,
     packs::{Packs, pack},
@@ -55,6 +57,14 @@ macro_rules! with_pass {
             }
             Expectations::NormalLaplacian => {
                 let $pass = Pass::new(NormalLaplacian { length }, $setting);
+                $body
+            }
+            Expectations::LaplaceGaussian => {
+                let $pass = Pass::new(LaplaceGaussian { length }, $setting);
+                $body
+            }
+            Expectations::LaplaceLaplacian => {
+                let $pass = Pass::new(LaplaceLaplacian { length }, $setting);
                 $body
             }
         }

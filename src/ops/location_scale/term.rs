@@ -53,3 +53,9 @@ pub(super) trait Expectation: Copy + Send + Sync {
         delta: Wide<S, T>,
     ) -> Term<Wide<S, T>, 2>;
 }
+
+/// The scale of a Laplace prediction over a length scale, away from 0.
+pub(super) fn laplace_scale<T: Select>(scale: f64, length: f64) -> f64 {
+    let least = T::MIN_POSITIVE.sqrt().sqrt();
+    (scale.abs() / length).max(least)
+}

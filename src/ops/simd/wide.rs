@@ -86,6 +86,11 @@ impl<S: Simd, T: Real> Wide<S, T> {
         Self::new(self.simd, T::min(self.simd, self.lanes, other.lanes))
     }
 
+    #[inline(always)]
+    pub fn max(self, other: Self) -> Self {
+        Self::new(self.simd, T::max(self.simd, self.lanes, other.lanes))
+    }
+
     /// `2^x` for `x ≤ 0`, see [`exp2`](super::exp2).
     #[inline(always)]
     pub fn exp2(self) -> Self {

@@ -3,7 +3,7 @@
 
 use burn::tensor::{DType, Tensor};
 use burn_calibration::{
-    distribution::Normal,
+    distribution::{Laplace, Normal},
     estimator::{Estimator, JointKernel, PairMatrix, Skce, SkceForm},
     kernel::{Bandwidth, Distance, Kernel, Profile, RealKernel, TensorKernel},
     ops::{
@@ -16,6 +16,17 @@ use proptest::prelude::*;
 use crate::data::*;
 
 type Rows = Vec<Vec<f64>>;
+
+/// The predictions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Family {
+    Normal,
+    Laplace,
+}
+
+use Family::{Laplace as LaplaceFamily, Normal as NormalFamily};
+
+const FAMILIES: [Family; 2] = [NormalFamily, LaplaceFamily];
 
 fn profile(which: usize) -> Profile {
     [
