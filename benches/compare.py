@@ -1,16 +1,19 @@
 """The unbiased SKCE and its gradient with respect to logits in PyTorch (eager, compiled), JAX (jitted) and
 KeOps, in f32, bandwidth 0.5, as `cargo bench -p burn-calibration-benches --bench fused` has it: the best of
-some runs in milliseconds, one line for each kernel, n and m. Then that of normal predictions of d coordinates
-and its gradient with respect to means and standard deviations, as `--bench regression` has it: exp(-W2) times a
-Gaussian kernel of length scale 0.8 on targets.
+some runs in milliseconds, one line for each kernel, n and m. Then that of normal and Laplace predictions of d
+coordinates and its gradient with respect to locations and scales, as `--bench regression` has it: exp(-W2) times
+a Gaussian kernel of length scale 0.8 on targets.
 
     python3 -m venv VENV && VENV/bin/pip install torch jax pykeops
     VENV/bin/python benches/compare.py [NAME ...]     # names: torch compiled jax keops;
-                                                      # normal: those of normal predictions alone
+                                                      # normal, laplace: those of such predictions alone
 """
 
+import itertools
+import math
 import sys
 import time
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -35,30 +38,73 @@ REGRESSION_SIZES = [(1024, 1), (2048, 1), (1024, 4)]
 LENGTH = 0.8
 
 
-def normal_skce(m, s, y, exp, sqrt, nonzero):
-    """With the functions of a library; `nonzero(w)` keeps the slope of the root finite at 0."""
+def normal(f):
+    """The expectations of the Gaussian kernel under one normal prediction and two."""
+
+    def spread(delta, variance):
+        variance = LENGTH**2 + variance
+        return f.exp(-0.5 * delta**2 / variance) * (LENGTH / f.sqrt(variance))
+
+    return lambda delta, s: spread(delta, s**2), lambda delta, s, t: spread(delta, s**2 + t**2)
+
+
+def laplace(f):
+    """Those under Laplace predictions, from the textbook; two of one scale are 0/0."""
+
+    def single(delta, s):
+        r, t = LENGTH / s, abs(delta) / LENGTH
+        both = f.erfcx((r + t) * 0.5**0.5) + f.erfcx((r - t) * 0.5**0.5)
+        return (math.pi / 8) ** 0.5 * r * f.exp(-0.5 * t**2) * both
+
+    def double(delta, s, t):
+        gap = s**2 - t**2
+        difference = s**2 * single(delta, s) - t**2 * single(delta, t)
+        return difference / f.where(gap == 0, 1, gap)
+
+    return single, double
+
+
+FAMILIES = {"normal": (normal, 1), "laplace": (laplace, 2)}
+
+
+def regression_skce(family, f, m, s, y):
+    """With the functions `f` of a library."""
     n = m.shape[0]
+    expectations, factor = FAMILIES[family]
+    single, double = expectations(f)
 
     def differences(a, b):
         return a[:, None, :] - b[None, :, :]
 
-    def expectation(delta, variance):
-        spread = LENGTH**2 + variance
-        return (exp(-0.5 * delta**2 / spread) * (LENGTH / sqrt(spread))).prod(2)
-
-    v = s**2
-    squared = (differences(m, m) ** 2 + differences(s, s) ** 2).sum(2)
-    k = exp(-sqrt(nonzero(squared)))
-    between = exp(-0.5 * (differences(y, y) ** 2).sum(2) / LENGTH**2)
-    single = expectation(differences(m, y), v[:, None, :])
-    both = expectation(differences(m, m), v[:, None, :] + v[None, :, :])
-    h = k * (between - single - single.T + both)
+    squared = (differences(m, m) ** 2 + factor * differences(s, s) ** 2).sum(2)
+    k = f.exp(-f.sqrt(f.nonzero(squared)))
+    between = f.exp(-0.5 * (differences(y, y) ** 2).sum(2) / LENGTH**2)
+    one = single(differences(m, y), s[:, None, :]).prod(2)
+    both = double(differences(m, m), s[:, None, :], s[None, :, :]).prod(2)
+    h = k * (between - one - one.T + both)
     return (h.sum() - h.diagonal().sum()) / (n * (n - 1))
 
 
-def torch_normal(m, s, y, compiled):
+# `nonzero(w)` keeps the slope of the root finite at 0
+TORCH = SimpleNamespace(
+    exp=torch.exp,
+    sqrt=torch.sqrt,
+    where=torch.where,
+    erfcx=torch.special.erfcx,
+    nonzero=lambda w: w.clamp_min(1e-30),
+)
+JAX = SimpleNamespace(
+    exp=jnp.exp,
+    sqrt=jnp.sqrt,
+    where=jnp.where,
+    erfcx=jax.scipy.special.erfcx,
+    nonzero=lambda w: jnp.maximum(w, 1e-30),
+)
+
+
+def torch_regression(family, m, s, y, compiled):
     def loss(m, s, y):
-        return normal_skce(m, s, y, torch.exp, torch.sqrt, lambda w: w.clamp_min(1e-30))
+        return regression_skce(family, TORCH, m, s, y)
 
     if compiled:
         loss = torch.compile(loss)
@@ -74,9 +120,9 @@ def torch_normal(m, s, y, compiled):
     return run
 
 
-def jax_normal(m, s, y):
+def jax_regression(family, m, s, y):
     def loss(m, s):
-        return normal_skce(m, s, y, jnp.exp, jnp.sqrt, lambda w: jnp.maximum(w, 1e-30))
+        return regression_skce(family, JAX, m, s, y)
 
     step = jax.jit(jax.value_and_grad(loss, argnums=(0, 1)))
     m, s, y = (jnp.asarray(x) for x in (m, s, y))
@@ -186,9 +232,10 @@ def best(run):
 
 
 def main():
-    names = [name for name in sys.argv[1:] if name != "normal"] or ["torch", "compiled", "jax", "keops"]
+    families = [name for name in sys.argv[1:] if name in FAMILIES]
+    names = [name for name in sys.argv[1:] if name not in FAMILIES] or ["torch", "compiled", "jax", "keops"]
     print("torch", torch.__version__, "jax", jax.__version__, "threads", torch.get_num_threads())
-    for kernel, n, m in [] if "normal" in sys.argv else SIZES:
+    for kernel, n, m in [] if families else SIZES:
         generator = np.random.default_rng(0)
         z = generator.uniform(-2, 2, (n, m)).astype(np.float32)
         y = generator.integers(0, m, n)
@@ -205,20 +252,20 @@ def main():
             value, milliseconds = best(run)
             line.append(f"{name} {milliseconds:.3f} (value {value:.3e})")
         print(f"{kernel} {n} {m}: " + ", ".join(line), flush=True)
-    for n, d in REGRESSION_SIZES:
+    for family, (n, d) in itertools.product(families or FAMILIES, REGRESSION_SIZES):
         generator = np.random.default_rng(0)
         m, s, y = (
             generator.uniform(low, high, (n, d)).astype(np.float32)
             for low, high in ((-2, 2), (0.2, 1.5), (-2.5, 2.5))
         )
         runs = {
-            "torch": lambda: torch_normal(m, s, y, False),
-            "compiled": lambda: torch_normal(m, s, y, True),
-            "jax": lambda: jax_normal(m, s, y),
+            "torch": lambda: torch_regression(family, m, s, y, False),
+            "compiled": lambda: torch_regression(family, m, s, y, True),
+            "jax": lambda: jax_regression(family, m, s, y),
         }
         results = ((name, *best(runs[name]())) for name in names if name in runs)
         line = [f"{name} {time:.3f} (value {value:.3e})" for name, value, time in results]
-        print(f"normal {n} {d}: " + ", ".join(line), flush=True)
+        print(f"{family} {n} {d}: " + ", ".join(line), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,16 @@
-//! The SKCE of normal predictions and its gradient with respect to means and standard deviations, in f32
+//! The SKCE of normal and Laplace predictions and its gradient with respect to locations and scales, in f32
 //! on the host: `cargo bench -p burn-calibration-benches --bench regression`.
 
 use std::{hint::black_box, time::Duration};
 
 use burn::tensor::{Device, Distribution, Tensor};
-use burn_calibration::{distribution::Normal, estimator::Skce, ops::Computation, prelude::*};
+use burn_calibration::{
+    distribution::{Geometry, Laplace, Normal},
+    estimator::Skce,
+    kernel::TargetKernel,
+    ops::Computation,
+    prelude::*,
+};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 
 const SIZES: [(usize, usize); 4] = [(1024, 1), (2048, 1), (1024, 4), (16384, 1)];
@@ -13,7 +19,13 @@ fn uniform(n: usize, d: usize, low: f64, high: f64, device: &Device) -> Tensor<2
     Tensor::random([n, d], Distribution::Uniform(low, high), device)
 }
 
-fn value_and_gradients(criterion: &mut Criterion) {
+fn value_and_gradients<P: Geometry<Targets = Tensor<2>>>(
+    criterion: &mut Criterion,
+    family: &str,
+    predictions: fn(Tensor<2>, Tensor<2>) -> P,
+) where
+    RealKernel: TargetKernel<P>,
+{
     let device = Device::default().autodiff();
     let targets = [
         ("gaussian", RealKernel::gaussian(0.8)),
@@ -21,7 +33,7 @@ fn value_and_gradients(criterion: &mut Criterion) {
     ];
     for (name, target) in targets {
         for computation in [Computation::Fused, Computation::Composed] {
-            let group = format!("normal_skce_value_and_grad/{name}/{computation:?}");
+            let group = format!("{family}_skce_value_and_grad/{name}/{computation:?}");
             let mut group = criterion.benchmark_group(group);
             group
                 .sample_size(20)
@@ -43,7 +55,7 @@ fn value_and_gradients(criterion: &mut Criterion) {
                         b.iter(|| {
                             let [m, s] = [&locations, &scales]
                                 .map(|x| black_box(x).clone().detach().require_grad());
-                            let value = skce.value(&Normal::new(m.clone(), s.clone()), &observed);
+                            let value = skce.value(&predictions(m.clone(), s.clone()), &observed);
                             let gradients = value.clone().backward();
                             (value, m.grad(&gradients), s.grad(&gradients))
                         })
@@ -54,5 +66,10 @@ fn value_and_gradients(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, value_and_gradients);
+fn families(criterion: &mut Criterion) {
+    value_and_gradients(criterion, "normal", Normal::new);
+    value_and_gradients(criterion, "laplace", Laplace::new);
+}
+
+criterion_group!(benches, families);
 criterion_main!(benches);

@@ -78,10 +78,9 @@ impl<K> Skce<K> {
     /// Cost: `n²·m` operations for `m` classes or dimensions, `n·B·m` for blocks. Of classes memory
     /// `O(n·m)` by the fused [`pair_statistic`](crate::ops::pair_statistic), in f32 and f64 (with a
     /// matrix [`residual_statistic`](crate::ops::residual_statistic), on the processor); of normal
-    /// predictions of `d` coordinates `O(n·d)` by
+    /// and Laplace predictions of `d` coordinates `O(n·d)` by
     /// [`location_scale_statistic`](crate::ops::location_scale_statistic), for `κ(W₂/ν)`, on the
-    /// processor; else a few `n × n`
-    /// matrices, `n × B` for blocks. A median bandwidth is detached. Mixtures solve a linear program for
+    /// processor; else a few `n × n` matrices, `n × B` for blocks. A median bandwidth is detached. Mixtures solve a linear program for
     /// each pair on the host.
     ///
     /// # Panics

@@ -24,8 +24,8 @@
 //! assert!((slope - 2.0 * skce).abs() < 1e-5); // its derivative is 2/ν³ of it
 //! ```
 //!
-//! [`location_scale_statistic`] is the SKCE of normal predictions, on the host, in the same way: with a
-//! Gaussian or Laplacian kernel on targets, whose expectations are known.
+//! [`location_scale_statistic`] is the SKCE of normal and Laplace predictions, on the host, in the same way:
+//! with a Gaussian or Laplacian kernel on targets, whose expectations are known.
 //!
 //! [`laplacian_sum`] is the matrix of a Laplacian kernel on the line times a vector, which is what the
 //! MMCE is made of: one sort and two sweeps on the host.

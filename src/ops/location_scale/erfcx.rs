@@ -62,18 +62,25 @@ fn coefficients<T>() -> &'static [f64] {
     }
 }
 
+/// `1/(z + 4)` and `1/(z + 1)`, by one division.
+#[inline(always)]
+fn reciprocals<S: Simd, T: Select>(z: Wide<S, T>) -> [Wide<S, T>; 2] {
+    let (four, one) = (z + 4.0, z + 1.0);
+    let over = (four * one).recip();
+    [one * over, four * over]
+}
+
 /// `X(z) = erfcx(z)`, `−X'(z)` and `(zX(z))'`, without cancellation, by Horner's scheme for `p` and its
 /// slope.
 #[inline(always)]
 pub(super) fn erfcx<S: Simd, T: Select>(z: Wide<S, T>) -> [Wide<S, T>; 3] {
-    let step = (z + 4.0).recip();
+    let [step, w] = reciprocals(z);
     let x = step.mul_add(z.constant(-7.0), z.constant(1.0)); // (z − 3)/(z + 4)
     let (mut p, mut slope) = (z.constant(0.0), z.constant(0.0));
     for &coefficient in coefficients::<T>().iter().rev() {
         slope = slope.mul_add(x, p);
         p = p.mul_add(x, z.constant(coefficient));
     }
-    let w = (z + 1.0).recip();
     let (value, slope) = (p * w, slope * (step * step * 7.0));
     let decrease = (value - slope) * w;
     [
@@ -102,7 +109,7 @@ impl<S: Simd, T: Select> ErfcxPair<Wide<S, T>> {
     #[inline(always)]
     pub fn new(z: Wide<S, T>, other: Wide<S, T>) -> Self {
         let (zero, one) = (z.constant(0.0), z.constant(1.0));
-        let (step, step2) = ((z + 4.0).recip(), (other + 4.0).recip());
+        let ([step, w], [step2, w2]) = (reciprocals(z), reciprocals(other));
         let (x, x2) = (one - step * 7.0, one - step2 * 7.0);
         let (mut p, mut first, mut second, mut second2) = (zero, zero, zero, zero);
         for &coefficient in coefficients::<T>().iter().rev() {
@@ -113,7 +120,6 @@ impl<S: Simd, T: Select> ErfcxPair<Wide<S, T>> {
         }
         let gap = x2 - x;
         let p2 = first.mul_add(gap, p); // p(x')
-        let (w, w2) = ((z + 1.0).recip(), (other + 1.0).recip());
         let (dx, dx2) = (step * step * 7.0, step2 * step2 * 7.0); // x'(z), x'(z')
         let to_z = dx * (first - gap * second);
         let to_z2 = dx2 * gap.mul_add(second2, first);

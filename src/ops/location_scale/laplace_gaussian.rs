@@ -5,7 +5,7 @@ use pulp::Simd;
 use super::{
     erfcx::{ErfcxPair, erfcx},
     exponential::Differences,
-    term::{Expectation, NUMBERS, Own, Term, laplace_scale},
+    term::{Expectation, NUMBERS, Own, Term, laplace_scale, most},
 };
 use crate::ops::simd::wide::{Select, Wide};
 
@@ -34,9 +34,11 @@ fn exponent<S: Simd, T: Select>(rate: Wide<S, T>, t: Wide<S, T>) -> Wide<S, T> {
 impl Expectation for LaplaceGaussian {
     const SCALE_FACTOR: f64 = 2.0;
 
-    /// `r`
+    /// `r`, and a `t` from which on the expectation is 0.
     fn prepare<T: Select>(self, scale: f64) -> [f64; NUMBERS - 3] {
-        [laplace_scale::<T>(scale, self.length).recip(), 0.0, 0.0]
+        let (scale, most) = (laplace_scale::<T>(scale, self.length), most::<T>());
+        let end = 0.5 / scale + most * scale + (2.0 * most).sqrt();
+        [scale.recip(), end, 0.0]
     }
 
     #[inline(always)]
@@ -50,9 +52,9 @@ impl Expectation for LaplaceGaussian {
         own: Own<Wide<S, T>>,
         delta: Wide<S, T>,
     ) -> Term<Wide<S, T>, 1> {
-        let r = own.prepared[0];
+        let [r, end, _] = own.prepared;
         let (zero, one) = (r.constant(0.0), r.constant(1.0));
-        let t = delta.abs() * self.length.recip();
+        let t = (delta.abs() * self.length.recip()).min(end);
         let (upper, lower) = ((r + t) * FRAC_1_SQRT_2, (r - t) * FRAC_1_SQRT_2);
         let below = lower.min(zero);
         let half = (below * below * -LOG2_E).exp2() * 0.5;
@@ -85,9 +87,9 @@ impl Expectation for LaplaceGaussian {
         other: Own<Wide<S, T>>,
         delta: Wide<S, T>,
     ) -> Term<Wide<S, T>, 2> {
-        let (r, s) = (own.prepared[0], other.prepared[0]);
+        let ([r, end, _], [s, end2, _]) = (own.prepared, other.prepared);
         let zero = r.constant(0.0);
-        let t = delta.abs() * self.length.recip();
+        let t = (delta.abs() * self.length.recip()).min(end.max(end2));
         let short = t * FRAC_1_SQRT_2;
         let (lower, lower2) = ((r - t) * FRAC_1_SQRT_2, (s - t) * FRAC_1_SQRT_2);
         let below = lower.min(lower2).min(zero);

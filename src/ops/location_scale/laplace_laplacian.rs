@@ -4,7 +4,7 @@ use pulp::Simd;
 
 use super::{
     exponential::{Differences, close_differences},
-    term::{Expectation, NUMBERS, Own, Term, laplace_scale},
+    term::{Expectation, NUMBERS, Own, Term, laplace_scale, most},
 };
 use crate::ops::simd::wide::{Select, Wide};
 
@@ -29,11 +29,6 @@ impl LaplaceLaplacian {
     fn distance<S: Simd, T: Select>(self, delta: Wide<S, T>, largest: Wide<S, T>) -> Wide<S, T> {
         (delta.abs() * self.length.recip()).min(largest * most::<T>())
     }
-}
-
-/// More than the logarithm of the least number.
-fn most<T: Select>() -> f64 {
-    -1.25 * T::MIN_POSITIVE.ln()
 }
 
 impl Expectation for LaplaceLaplacian {

@@ -59,3 +59,8 @@ pub(super) fn laplace_scale<T: Select>(scale: f64, length: f64) -> f64 {
     let least = T::MIN_POSITIVE.sqrt().sqrt();
     (scale.abs() / length).max(least)
 }
+
+/// An exponent beyond which an exponential is 0.
+pub(super) fn most<T: Select>() -> f64 {
+    -1.25 * T::MIN_POSITIVE.ln()
+}
