@@ -118,28 +118,27 @@ pub fn mixture(
     by_criterion: bool,
     device: &Device,
 ) -> Result<std::result::Result<Trial, PassedOver>> {
-    let reason = match keep {
-        Some(keep) => Some(format!("it does not keep {keep}")),
-        None => by_criterion.then(|| "it is fitted by the log loss alone".into()),
+    let over = |reason: String| PassedOver {
+        name: MIXTURE,
+        reason,
+        least: None,
     };
-    if let Some(reason) = reason {
-        let (name, least) = (MIXTURE, None);
-        return Ok(Err(PassedOver {
-            name,
-            reason,
-            least,
-        }));
+    if let Some(keep) = keep {
+        return Ok(Err(over(format!("it does not keep {keep}"))));
+    }
+    if by_criterion {
+        return Ok(Err(over("it is fitted by the log loss alone".into())));
     }
     let losses: Vec<&[f64]> = trials.iter().map(|trial| &trial.losses[..]).collect();
     let probabilities = Probabilities::of(&losses);
     let weights = probabilities.weights(|_| true);
-    let parts = trials
-        .iter()
-        .zip(weights)
-        .filter(|(_, weight)| *weight > 0.0);
-    let parts: Vec<(&'static str, f64, &dyn Recalibration)> = parts
+    let parts: Vec<(&'static str, f64, &dyn Recalibration)> = (trials.iter().zip(weights))
+        .filter(|(_, weight)| *weight > 0.0)
         .map(|(trial, weight)| (trial.name, weight, trial.map.as_ref()))
         .collect();
+    if let [(name, ..)] = parts[..] {
+        return Ok(Err(over(format!("all of it would be {name}"))));
+    }
     let of_part = |&(name, weight, _): &(_, _, _)| Weight { name, weight };
     Ok(Ok(Trial {
         name: MIXTURE,
