@@ -271,7 +271,9 @@ fn sample(n: usize, d: usize, seed: u64) -> [Rows; 3] {
 #[test]
 fn many_samples() {
     let [m, s, y] = sample(300, 2, 1);
-    for (family, which) in kinds() {
+    // profiles are those of the normal pass
+    let kinds = kinds().filter(|&(family, which)| family == Family::Normal || which < 2);
+    for (family, which) in kinds {
         for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(140)] {
             let skce = Skce::new(kernel(which, Bandwidth::Fixed(0.8), 0.9), form);
             agree(family, skce, [&m, &s, &y], 1.0).unwrap();
