@@ -165,10 +165,9 @@ impl Choice {
         let few = self.passed_over.iter().filter(|over| over.least.is_some());
         let names: Vec<_> = few.map(|over| over.name).collect();
         if all_right {
-            warnings.push(format!(
-                "all predictions are right, which does not tell how sharp they may be: the \
-                 temperature is that of a prior near 1"
-            ));
+            let words = "all predictions are right, which does not tell how sharp they may be: the \
+                         temperature is that of a prior near 1";
+            warnings.push(words.into());
         } else if !names.is_empty() {
             let names = names.join(", ");
             warnings.push(format!("{n} samples are too few to try {names}"));
