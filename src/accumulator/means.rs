@@ -70,7 +70,7 @@ impl Means {
     ///
     /// A number that is not finite, or above `10¹⁰⁰` in absolute value; then none is added.
     pub fn add(&mut self, name: &str, numbers: &[f64]) -> Result<()> {
-        let is_too_large = |number: &f64| !(number.abs() <= GREATEST);
+        let is_too_large = |number: &f64| !(-GREATEST..=GREATEST).contains(number);
         if let Some(at) = numbers.iter().position(is_too_large) {
             return Err(Error::Unsupported {
                 what: format!("number {at} of {name} is {:e}", numbers[at]),

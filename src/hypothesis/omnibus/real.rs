@@ -180,7 +180,7 @@ impl Embeddings {
         let drawn = known_by.sampler()(&rows, rng);
         let dtype = predictions.dtype();
         let most = dtype.finfo().expect("a float tensor").max;
-        if let Some(&draw) = drawn.iter().find(|draw| !(draw.abs() <= most)) {
+        if let Some(&draw) = drawn.iter().find(|draw| !(-most..=most).contains(*draw)) {
             let name = "a target drawn from the predictions";
             check_parameter(false, name, draw, "a number of their dtype")?;
         }
