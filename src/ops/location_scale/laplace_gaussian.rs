@@ -52,6 +52,33 @@ impl Expectation for LaplaceGaussian {
         own: Own<Wide<S, T>>,
         delta: Wide<S, T>,
     ) -> Term<Wide<S, T>, 1> {
+        delta.apart(
+            #[inline(always)]
+            move || self.of_one(own, delta),
+        )
+    }
+
+    #[inline(always)]
+    fn double<S: Simd, T: Select>(
+        self,
+        own: Own<Wide<S, T>>,
+        other: Own<Wide<S, T>>,
+        delta: Wide<S, T>,
+    ) -> Term<Wide<S, T>, 2> {
+        delta.apart(
+            #[inline(always)]
+            move || self.of_two(own, other, delta),
+        )
+    }
+}
+
+impl LaplaceGaussian {
+    #[inline(always)]
+    fn of_one<S: Simd, T: Select>(
+        self,
+        own: Own<Wide<S, T>>,
+        delta: Wide<S, T>,
+    ) -> Term<Wide<S, T>, 1> {
         let [r, end, _] = own.prepared;
         let (zero, one) = (r.constant(0.0), r.constant(1.0));
         let t = (delta.abs() * self.length.recip()).min(end);
@@ -81,7 +108,7 @@ impl Expectation for LaplaceGaussian {
     }
 
     #[inline(always)]
-    fn double<S: Simd, T: Select>(
+    fn of_two<S: Simd, T: Select>(
         self,
         own: Own<Wide<S, T>>,
         other: Own<Wide<S, T>>,

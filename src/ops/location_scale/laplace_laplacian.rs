@@ -51,6 +51,33 @@ impl Expectation for LaplaceLaplacian {
         own: Own<Wide<S, T>>,
         delta: Wide<S, T>,
     ) -> Term<Wide<S, T>, 1> {
+        delta.apart(
+            #[inline(always)]
+            move || self.of_one(own, delta),
+        )
+    }
+
+    #[inline(always)]
+    fn double<S: Simd, T: Select>(
+        self,
+        own: Own<Wide<S, T>>,
+        other: Own<Wide<S, T>>,
+        delta: Wide<S, T>,
+    ) -> Term<Wide<S, T>, 2> {
+        delta.apart(
+            #[inline(always)]
+            move || self.of_two(own, other, delta),
+        )
+    }
+}
+
+impl LaplaceLaplacian {
+    #[inline(always)]
+    fn of_one<S: Simd, T: Select>(
+        self,
+        own: Own<Wide<S, T>>,
+        delta: Wide<S, T>,
+    ) -> Term<Wide<S, T>, 1> {
         let [scale, rate, norm] = own.prepared;
         let one = scale.constant(1.0);
         let (largest, least) = (scale.max(one), scale.min(one));
@@ -75,7 +102,7 @@ impl Expectation for LaplaceLaplacian {
     }
 
     #[inline(always)]
-    fn double<S: Simd, T: Select>(
+    fn of_two<S: Simd, T: Select>(
         self,
         own: Own<Wide<S, T>>,
         other: Own<Wide<S, T>>,

@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 use super::real::Real;
 
@@ -54,6 +54,23 @@ impl<S: Simd, T: Real> Wide<S, T> {
     #[inline(always)]
     pub fn splat(simd: S, x: T) -> Self {
         Self::new(simd, T::splat(simd, x))
+    }
+
+    /// Computes in a function of its own, for the same processor: what is large and has many places is
+    /// compiled once.
+    #[inline(never)]
+    pub fn apart<R>(self, compute: impl FnOnce() -> R) -> R {
+        struct Once<F>(F);
+
+        impl<R, F: FnOnce() -> R> WithSimd for Once<F> {
+            type Output = R;
+
+            #[inline(always)]
+            fn with_simd<S: Simd>(self, _: S) -> R {
+                (self.0)()
+            }
+        }
+        self.simd.vectorize(Once(compute))
     }
 
     /// A number in each lane.
