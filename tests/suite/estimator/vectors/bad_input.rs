@@ -1,7 +1,7 @@
 //! What data over real vectors can get wrong, and what tiny batches give.
 
 use burn_calibration::{
-    distribution::{Geometry, Mixture, Normal, Predictive, Samples},
+    distribution::{Geometry, Marginals, Mixture, Normal, Predictive, Samples},
     error::Error,
     estimator::{Estimator, Skce, Ucme},
     hypothesis::*,
@@ -118,8 +118,10 @@ fn kernels() {
     ));
     let fused = Skce::unbiased(gaussian(1.0, 1.0)).with_computation(Computation::Fused);
     assert!(fused.estimate(&predictions, &targets).is_ok());
+    assert!(fused.estimate(&rows.laplace(), &targets).is_ok());
+    let draws = Samples::new(predictions.means().unsqueeze_dim(1)); // [n, 1, d]
     assert!(matches!(
-        fused.estimate(&rows.laplace(), &targets),
+        fused.estimate(&draws, &targets),
         Err(Error::NoFusedPath { .. })
     ));
 }
