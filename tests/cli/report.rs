@@ -57,7 +57,7 @@ fn page_and_pictures() {
     assert!(head.contains("Before recalibration: <strong>The model is not calibrated: p ≤ 0.001."));
     assert!(head.contains("After recalibration: <strong>"));
     contains(
-        &head,
+        head,
         "<li>class 2 is predicted too often, by 20.0 points (adjusted p",
     );
     assert!(page.contains("Class 3, 25.00\u{a0}% of the labels") && !page.contains("Class 0"));

@@ -50,7 +50,7 @@ fn page_and_pictures() {
     let (head, _) = page.split_once("<h2>").unwrap();
     assert!(head.contains("Before recalibration: <strong>The model is not calibrated: p ≤ 0.001."));
     contains(
-        &head,
+        head,
         "<li>predictions are too narrow (adjusted p ≤ 0.001)</li>",
     );
     assert!(page.contains("Overconfidence of 90&#160;% intervals, points"));

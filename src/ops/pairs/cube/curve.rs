@@ -101,13 +101,13 @@ impl<F: Float> Numbers for Recorded<'_, F> {
 
     fn power_of_successor(self, x: NativeExpand<F>, a: f64) -> [NativeExpand<F>; 2] {
         let one = self.constant(1.0);
-        let successor = self.plus(x.clone(), 1.0);
-        let reciprocal = F::__expand_div(self.0, one, successor.clone());
+        let successor = self.plus(x, 1.0);
+        let reciprocal = F::__expand_div(self.0, one, successor);
         // log(1 + x) = 2 artanh(s): a device's logarithm has few digits near 1
-        let s = F::__expand_div(self.0, x.clone(), self.plus(x.clone(), 2.0));
-        let square = self.times(s.clone(), s.clone());
+        let s = F::__expand_div(self.0, x, self.plus(x, 2.0));
+        let square = self.times(s, s);
         let series = (0..TERMS).rev().fold(self.constant(0.0), |sum, k| {
-            self.plus(self.times(sum, square.clone()), 2.0 / f64::from(2 * k + 1))
+            self.plus(self.times(sum, square), 2.0 / f64::from(2 * k + 1))
         });
         let near = self.times(s, series);
         let far = F::__expand_ln(self.0, successor);
