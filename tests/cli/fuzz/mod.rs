@@ -224,9 +224,15 @@ fn check(folder: &Path, arguments: &[String]) -> Result<usize, String> {
 
 fn not_a_number(text: &str) -> Result<(), String> {
     // but for the names of groups, and the reason why there is no number
-    let unnamed = |line: &str| match line.split_once("sex = ") {
-        Some((_, group)) => group.split_once("  ").map_or("", |(_, rest)| rest).into(),
-        None => line.to_owned(),
+    let unnamed = |line: &str| {
+        let line = line.trim_start();
+        match ["sex = ", "age = "]
+            .iter()
+            .find_map(|name| line.strip_prefix(name))
+        {
+            Some(group) => group.split_once("  ").map_or("", |(_, rest)| rest).into(),
+            None => line.to_owned(),
+        }
     };
     let mut text = text.lines().map(unnamed).collect::<Vec<_>>().join("\n");
     for word in ["inf", "-inf", "NaN"] {
