@@ -91,6 +91,12 @@ impl MapMixture {
         named.filter(|(_, weight)| *weight > 0.0).collect()
     }
 
+    /// Tells whether a map of this short name can be a part.
+    #[cfg(test)]
+    pub(super) fn has(name: &str) -> bool {
+        NAMES.contains(&name)
+    }
+
     /// Mixes maps of the given short names, with weights that sum to 1.
     pub(super) fn of(parts: &[(&str, f64, &dyn Recalibration)], device: &Device) -> Result<Self> {
         let mut weights = vec![0.0; NAMES.len()];
@@ -156,7 +162,8 @@ impl Form for Mixed {
         self.weights.check_shape("weights", [NAMES.len()])?;
         let weights = self.weights.to_vec();
         let sum: f64 = weights.iter().sum();
-        if weights.iter().any(|weight| *weight < 0.0) || (sum - 1.0).abs() > 1e-5 {
+        let are_weights = weights.iter().all(|weight| *weight >= 0.0);
+        if !(are_weights && (1.0 - 1e-5..=1.0 + 1e-5).contains(&sum)) {
             return Err(format!(
                 "the weights are {weights:?}, expected numbers of at least 0 with the sum 1"
             ));

@@ -169,6 +169,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn every_candidate_is_a_possible_part() {
+        let all = &super::super::candidates::CANDIDATES;
+        assert!(
+            all.iter()
+                .all(|candidate| MapMixture::has(candidate.name()))
+        );
+    }
+
     /// A map that is worse on each sample is no part.
     #[test]
     fn dominated() {
