@@ -106,6 +106,7 @@ pub mod metric;
 #[doc(hidden)]
 pub mod names;
 pub mod ops;
+mod parallel;
 mod radial;
 pub mod recalibration;
 #[cfg(feature = "report")]

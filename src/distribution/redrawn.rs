@@ -4,6 +4,7 @@ use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use rayon::prelude::*;
 
 use super::{Predictive, Targets, class_rows::ClassRows};
+use crate::parallel;
 
 /// Data sets that share their predictions, each with targets of its own: many redraws, or the data
 /// themselves as one set.
@@ -181,8 +182,7 @@ impl LabelSets {
 
     /// The value of each set, on all threads.
     pub(crate) fn map<T: Send>(&self, value: impl Fn(&[Flip]) -> T + Sync) -> Vec<T> {
-        let sets = (0..self.len()).into_par_iter();
-        sets.map(|set| value(self.flips(set))).collect()
+        parallel::map(self.len(), &|set| value(self.flips(set)))
     }
 }
 

@@ -1,14 +1,13 @@
 //! Means of a kernel over groups of points, such as the draws of predictions.
 
 use burn::tensor::{Element, Tensor, TensorData};
-use rayon::prelude::*;
 
 use super::{
     PairKernel, host_kernel_matrix,
     laplacian::Groups,
     simd::real::{Real, with_real},
 };
-use crate::radial::Profile;
+use crate::{parallel::for_each_chunk, radial::Profile};
 
 /// `(ST)⁻¹ Σ_st k(x_{iS+s}, y_{jT+t})` for all groups `i` of `S` consecutive points and `j` of `T` others,
 /// within each batch, detached. Computed on the host, in f32 or f64, on all threads.
@@ -65,8 +64,8 @@ fn means<T: Real + Element>(
     let mut out = vec![T::new(0.0); n * k];
     let width = (TILE / (s * t)).clamp(1, k.max(1));
     let share = ((s * t) as f64).recip();
-    let rows = out.par_chunks_mut(k.max(1)).zip(x.par_chunks(s * d));
-    rows.for_each(|(out, x)| {
+    for_each_chunk(&mut out, k.max(1), s * t * d, |(i, out)| {
+        let x = &x[i * s * d..][..s * d];
         for (out, y) in out.chunks_mut(width).zip(y.chunks(width * t * d)) {
             let matrix = host_kernel_matrix(x, y, d, kernel, bandwidth); // [S, width·T]
             let columns = out.len() * t;

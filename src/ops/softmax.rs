@@ -103,9 +103,12 @@ mod host {
     use burn::tensor::{Element, TensorData};
 
     use super::*;
-    use crate::ops::{
-        backends::ready,
-        simd::{chunks::for_each_chunk, exp2::exp, real::Real},
+    use crate::{
+        ops::{
+            backends::ready,
+            simd::{exp2::exp, real::Real},
+        },
+        parallel::for_each_chunk,
     };
 
     /// The number of logits that fit the first-level cache.

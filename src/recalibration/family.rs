@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use burn::tensor::Tensor;
 use pulp::Arch;
-use rayon::prelude::*;
 
 use super::{
     FitProgress, FitReport, Regularisation,
@@ -14,7 +13,7 @@ use super::{
     regularisation::{WEIGHTS, folds, splits},
     validation::{PROGRESS, cross_validated},
 };
-use crate::{error::Result, ops::exp};
+use crate::{error::Result, ops::exp, parallel};
 
 /// Maps that differ by their parameters `θ`, on the host in f64.
 pub(super) trait Family: Sync + Sized {
@@ -178,7 +177,7 @@ impl<'a, F: Family> Prepared<'a, F> {
         let blocks = 0..n.div_ceil(rows);
         let sum = match self.parallel && blocks.len() > 1 {
             true => {
-                let sums: Vec<_> = blocks.into_par_iter().map(of_block).collect();
+                let sums = parallel::map(blocks.len(), &of_block);
                 sums.into_iter().reduce(add)
             }
             false => blocks.map(of_block).reduce(add),

@@ -27,8 +27,8 @@ pub struct Arguments {
     #[arg(long, value_enum, num_args = 1.., default_values = ["cross-entropy", "skce"])]
     pub loss: Vec<Loss>,
 
-    /// Weight λ of the penalty; γ of the focal loss; the smoothing of labels [default: 16 for SKCE, 1 for
-    /// MMCE, 3, 0.05]
+    /// Weight λ of the penalty; γ of the focal loss; the smoothing of labels [default: 4 for the SKCE, 1 for
+    /// its root, 0.01 standardised, 1 for the MMCE; 3; 0.05]
     #[arg(long, value_parser = at_least_zero)]
     pub weight: Option<f64>,
 

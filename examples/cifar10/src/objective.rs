@@ -18,9 +18,12 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
     CrossEntropy,
-    /// Cross-entropy and the SKCE: exponential kernel over total variation, median bandwidth of each
-    /// batch, unbiased
+    /// Cross-entropy and the unbiased SKCE: exponential kernel over total variation, bandwidth 1
     Skce,
+    /// Cross-entropy and the root of the biased SKCE
+    SkceRoot,
+    /// Cross-entropy and the unbiased SKCE over its standard deviation
+    SkceStandardised,
     /// Cross-entropy and the weighted MMCE of Kumar et al. (2018)
     Mmce,
     Focal,
@@ -33,7 +36,9 @@ impl Loss {
     pub fn default_weight(self) -> f64 {
         match self {
             Self::CrossEntropy => 0.0,
-            Self::Skce => 16.0,
+            Self::Skce => 4.0, // these three as in docs/penalties.md
+            Self::SkceRoot => 1.0,
+            Self::SkceStandardised => 0.01,
             Self::Mmce => 1.0,
             Self::Focal => 3.0,           // γ of Mukhoti et al. (2020)
             Self::LabelSmoothing => 0.05, // as there
@@ -41,7 +46,10 @@ impl Loss {
     }
 
     pub fn is_penalised(self) -> bool {
-        matches!(self, Self::Skce | Self::Mmce)
+        match self {
+            Self::Skce | Self::SkceRoot | Self::SkceStandardised | Self::Mmce => true,
+            Self::CrossEntropy | Self::Focal | Self::LabelSmoothing => false,
+        }
     }
 }
 
@@ -62,29 +70,22 @@ impl Objective {
         schedule: WeightSchedule,
         device: &burn::tensor::Device,
     ) -> Self {
-        let cross_entropy = CrossEntropyLossConfig::new();
+        let smoothing = match loss {
+            Loss::LabelSmoothing => Some(weight as f32),
+            _ => None,
+        };
+        let base = CrossEntropyLossConfig::new().with_smoothing(smoothing);
+        let base = base.init(device);
+        let of_skce =
+            |config: SkceLossConfig| PenalisedLoss::new(base.clone(), config.init(), schedule);
         match loss {
-            Loss::CrossEntropy => Self::CrossEntropy(cross_entropy.init(device)),
-            Loss::LabelSmoothing => Self::CrossEntropy(
-                cross_entropy
-                    .with_smoothing(Some(weight as f32))
-                    .init(device),
-            ),
-            Loss::Skce => {
-                let penalty = SkceLossConfig::new().init();
-                Self::Skce(PenalisedLoss::new(
-                    cross_entropy.init(device),
-                    penalty,
-                    schedule,
-                ))
-            }
+            Loss::CrossEntropy | Loss::LabelSmoothing => Self::CrossEntropy(base),
+            Loss::Skce => Self::Skce(of_skce(SkceLossConfig::new())),
+            Loss::SkceRoot => Self::Skce(of_skce(SkceLossConfig::root())),
+            Loss::SkceStandardised => Self::Skce(of_skce(SkceLossConfig::standardised())),
             Loss::Mmce => {
                 let penalty = MmceLossConfig::new().with_form(MmceForm::Weighted).init();
-                Self::Mmce(PenalisedLoss::new(
-                    cross_entropy.init(device),
-                    penalty,
-                    schedule,
-                ))
+                Self::Mmce(PenalisedLoss::new(base, penalty, schedule))
             }
             Loss::Focal => Self::Focal(FocalLossConfig::new().with_gamma(weight).init()),
         }

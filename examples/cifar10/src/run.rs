@@ -43,6 +43,8 @@ impl Run {
         let loss = match self.loss {
             Loss::CrossEntropy => "ce".to_owned(),
             Loss::Skce => format!("ce+{}skce", self.weight),
+            Loss::SkceRoot => format!("ce+{}root", self.weight),
+            Loss::SkceStandardised => format!("ce+{}z", self.weight),
             Loss::Mmce => format!("ce+{}mmce", self.weight),
             Loss::Focal => format!("focal{}", self.weight),
             Loss::LabelSmoothing => format!("smooth{}", self.weight),

@@ -74,8 +74,8 @@ fn trains_recalibrates_tests_and_goes_on() {
     ];
     let table = cifar10(data.path(), out.path(), "12", &arguments).unwrap();
     assert_eq!(table.lines().count(), 2 + 2 * 2, "{table}");
-    assert!(table.contains("lenet5-ce+16skce, temperature scaling"));
-    let folder = out.path().join("lenet5-ce+16skce-seed1");
+    assert!(table.contains("lenet5-ce+4skce, temperature scaling"));
+    let folder = out.path().join("lenet5-ce+4skce-seed1");
     let first = results(&folder);
     for (measure, range) in [
         ("accuracy", 0.0..1.1),
@@ -132,7 +132,7 @@ fn resumes() {
         &[&arguments[..], &["2"]].concat(),
     )
     .unwrap();
-    let folder = out.path().join("lenet5-ce+16skce-seed0");
+    let folder = out.path().join("lenet5-ce+4skce-seed0");
     fs::remove_file(folder.join("results.json")).unwrap();
     cifar10(
         data.path(),
@@ -163,20 +163,20 @@ fn holds_images_out_for_the_penalty() {
     for penalty_on in ["held-out", "rotating"] {
         let table = run(penalty_on, &["--epochs", "2"]);
         assert!(table.contains(&format!(
-            "lenet5-ce+16skce-{penalty_on}, temperature scaling"
+            "lenet5-ce+4skce-{penalty_on}, temperature scaling"
         )));
     }
     // 17 images in batches of 8; 15 of the base loss where 2 are held out, one or two in a fold
     for (name, steps) in [
         ("ce", 2 * 3),
-        ("ce+16skce-held-out", 2 * 2),
-        ("ce+16skce-rotating", 2 * 2),
+        ("ce+4skce-held-out", 2 * 2),
+        ("ce+4skce-rotating", 2 * 2),
     ] {
         let folder = out.path().join(format!("lenet5-{name}-seed0"));
         assert_eq!(results(&folder)["steps"], steps, "{name}");
     }
     // resumed, the third epoch is the third deal
-    let folder = out.path().join("lenet5-ce+16skce-rotating-seed0");
+    let folder = out.path().join("lenet5-ce+4skce-rotating-seed0");
     fs::remove_file(folder.join("results.json")).unwrap();
     let arguments = [
         "--loss",
@@ -189,6 +189,18 @@ fn holds_images_out_for_the_penalty() {
     let arguments = [&arguments[..], &["--resume", "2"]].concat();
     cifar10(data.path(), out.path(), "11", &arguments).unwrap();
     assert_eq!(results(&folder)["steps"], 6);
+}
+
+/// The other forms of the SKCE have names of their own.
+#[test]
+fn trains_with_each_form_of_the_penalty() {
+    let (data, out) = (data(14, 10), TempDir::new().unwrap());
+    let losses = ["--loss", "skce-root", "skce-standardised", "mmce"];
+    let arguments = [&losses[..], &["--epochs", "1"]].concat();
+    let table = cifar10(data.path(), out.path(), "11", &arguments).unwrap();
+    for name in ["ce+1root", "ce+0.01z", "ce+1mmce"] {
+        assert!(table.contains(&format!("| lenet5-{name} |")), "{table}");
+    }
 }
 
 /// With steps too small to change a weight the second epoch is no better than the first.

@@ -9,7 +9,6 @@
 //! their inclusion probabilities (Horvitz, Thompson 1952).
 
 use rand::{Rng, RngExt, seq::index};
-use rayon::prelude::*;
 
 use super::{joint::JointKernel, pair_matrix::PairMatrix};
 use crate::{
@@ -17,6 +16,7 @@ use crate::{
     error::Result,
     host::{int_tensor, tensor_like, to_scalar, to_vec, widened, without_diagonal},
     kernel::Kernel,
+    parallel,
 };
 
 /// Samples that stand for all.
@@ -192,8 +192,7 @@ fn moments_of_classes(kernel: &Kernel, predictions: &Categorical, sample: &Sampl
     let gram = kernel.between(p.clone().unsqueeze(), p.clone().unsqueeze()); // [1, s, s]
     let p = to_vec(p);
     let triples = Triples::new(&to_vec(gram), &p, &sample.weights);
-    let starts = (0..s).into_par_iter();
-    let parts: Vec<[f64; 3]> = starts.map(|i| triples.starting_at(i)).collect();
+    let parts = parallel::map(s, &|i| triples.starting_at(i));
     let sum = |at: usize| parts.iter().map(|part| part[at]).sum::<f64>();
     Moments {
         second: 4.0 * sum(0),                // each pair twice

@@ -1,5 +1,4 @@
 use pulp::{Arch, Simd, WithSimd};
-use rayon::prelude::*;
 
 use super::{ClassPoints, Evaluator, HostKernel};
 use crate::{
@@ -8,6 +7,7 @@ use crate::{
     estimator::SkceForm,
     kernel::Kernel,
     ops::{Matrix, Real, add_product},
+    parallel,
 };
 
 /// The biased or unbiased SKCE of classes, `Σ_ij k_ij δ_iᵀδ_j` over all or all distinct pairs, at one or
@@ -117,17 +117,22 @@ impl Quadratic {
         let classes: Vec<u32> = flips.iter().map(|flip| flip.class).collect();
         let tops: Vec<u32> = flips.iter().map(top).collect();
         let mut pairs = vec![0.0; self.base.len()]; // i < j
+        let mut products = Vec::new();
         for first in (0..flips.len()).step_by(ROWS) {
             let last = flips.len().min(first + ROWS);
             let own = &points[first * d..last * d];
+            products.clear();
+            products.resize((last - first) * (flips.len() - first), 0.0);
+            let rows = products.chunks_exact_mut(flips.len() - first);
+            for (i, row) in (first..last).zip(rows) {
+                Arch::new().dispatch(Products {
+                    classes: &classes[i..],
+                    tops: &tops[i..],
+                    products: &mut row[i + 1 - first..],
+                });
+            }
             self.kernel.at_each(own, &points[first * d..], |b, gram| {
-                for (i, k) in (first..last).zip(gram.chunks(flips.len() - first)) {
-                    pairs[b] += Arch::new().dispatch(Differences {
-                        k: &k[i + 1 - first..],
-                        classes: &classes[i..],
-                        tops: &tops[i..],
-                    });
-                }
+                pairs[b] += Arch::new().dispatch(Dot(gram, &products));
             });
         }
         let diagonal = 2.0 * flips.len() as f64; // k_ii ‖e_y − e_a‖²
@@ -185,7 +190,7 @@ impl Quadratic {
             blocks.for_each(|block| add(block, &mut sums));
             sums
         };
-        let parts: Vec<Vec<Vec<f64>>> = (0..PARTS).into_par_iter().map(part).collect();
+        let parts: Vec<Vec<Vec<f64>>> = parallel::map(PARTS, &part);
         let total = |set: usize, bandwidth: usize| {
             let equal: f64 = parts.iter().map(|part| part[bandwidth][set]).sum();
             let linear = &self.linear[bandwidth];
@@ -198,7 +203,7 @@ impl Quadratic {
             n as f64 + 2.0 * equal + 2.0 * (likely + changes) + self.base[bandwidth]
         };
         let totals = |set| (0..self.base.len()).map(|b| total(set, b)).collect();
-        (0..sets.len()).into_par_iter().map(totals).collect()
+        parallel::map(sets.len(), &totals)
     }
 }
 
@@ -251,10 +256,7 @@ fn products(kernel: &HostKernel, points: &ClassPoints, vectors: &[f64]) -> Vec<V
         }
         products
     };
-    let blocks: Vec<Vec<Vec<f64>>> = (0..n.div_ceil(ROWS))
-        .into_par_iter()
-        .map(of_block)
-        .collect();
+    let blocks = parallel::map(n.div_ceil(ROWS), &of_block);
     let of_bandwidth = |b: usize| blocks.iter().flat_map(|block| &block[b]).copied().collect();
     (0..kernel.bandwidths()).map(of_bandwidth).collect()
 }
@@ -300,34 +302,44 @@ impl<T: Real> WithSimd for Equal<'_, T> {
     }
 }
 
-/// `Σ_j k_j Δ_0ᵀΔ_j` for `Δ = e_class − e_top`, over the others of a list of which the first is `Δ_0`.
-struct Differences<'a> {
-    k: &'a [f64],
+/// `Δ_0ᵀΔ_j` for `Δ = e_class − e_top`, of the first of a list with each of the others.
+struct Products<'a> {
     classes: &'a [u32],
     tops: &'a [u32],
+    products: &'a mut [f64],
 }
 
-impl WithSimd for Differences<'_> {
+impl WithSimd for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let (class, top) = (self.classes[0], self.tops[0]);
+        let equal = |a: u32, b: u32| i32::from(a == b);
+        let others = self.classes[1..].iter().zip(&self.tops[1..]);
+        for (product, (&y, &a)) in self.products.iter_mut().zip(others) {
+            let of_class = equal(class, y) - equal(class, a);
+            *product = f64::from(of_class - equal(top, y) + equal(top, a));
+        }
+    }
+}
+
+/// `aᵀb`
+struct Dot<'a>(&'a [f64], &'a [f64]);
+
+impl WithSimd for Dot<'_> {
     type Output = f64;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> f64 {
-        const WIDTH: usize = 8;
-        let (class, top) = (self.classes[0], self.tops[0]);
-        let product = |y: u32, a: u32| {
-            let equal = |a: u32, b: u32| i32::from(a == b);
-            f64::from(equal(class, y) - equal(class, a) - equal(top, y) + equal(top, a))
-        };
-        let (classes, tops) = (&self.classes[1..], &self.tops[1..]);
-        let mut sums = [0.0; WIDTH];
-        let whole = self.k.len() / WIDTH * WIDTH;
-        for at in (0..whole).step_by(WIDTH) {
-            for (lane, sum) in sums.iter_mut().enumerate() {
-                let j = at + lane;
-                *sum += self.k[j] * product(classes[j], tops[j]);
+        let ((a, a_rest), (b, b_rest)) = (self.0.as_chunks::<32>(), self.1.as_chunks::<32>());
+        let mut sums = [0.0; 32];
+        for (a, b) in a.iter().zip(b) {
+            for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+                *sum += a * b;
             }
         }
-        let rest = (whole..self.k.len()).map(|j| self.k[j] * product(classes[j], tops[j]));
+        let rest = a_rest.iter().zip(b_rest).map(|(a, b)| a * b);
         sums.iter().sum::<f64>() + rest.sum::<f64>()
     }
 }

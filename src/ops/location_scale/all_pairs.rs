@@ -1,7 +1,5 @@
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::{
     Rows,
     packs::{Packs, pack},
@@ -10,9 +8,12 @@ use super::{
     tile::{DERIVATIVES, Tile, Totals},
     weigh::{PACKS, Weigh, Weights},
 };
-use crate::ops::{
-    pairs::simd::deal::{deal, threads},
-    simd::{aligned::Aligned, arch::Arch, wide::Select},
+use crate::{
+    ops::{
+        pairs::simd::deal::{deal, threads},
+        simd::{aligned::Aligned, arch::Arch, wide::Select},
+    },
+    parallel::for_each_chunk,
 };
 
 /// Coordinates that a pair costs as much as, for the decision about threads.
@@ -79,8 +80,9 @@ impl<E: Expectation> Pass<E> {
             return matrix;
         }
         let [rows, columns] = [self.packs(rows, 0..n), self.packs(columns, 0..k)];
-        let chunks = matrix.par_chunks_mut(pack::<T>() * k).enumerate();
-        chunks.for_each_init(Weights::zeros, |weights, (row, matrix)| {
+        let size = pack::<T>() * k;
+        for_each_chunk(&mut matrix, size, COST * rows.d, |(row, matrix)| {
+            let weights = &mut Weights::zeros();
             for first in (0..columns.count()).step_by(PACKS) {
                 let some = first..columns.count().min(first + PACKS);
                 let some = (&columns, some);

@@ -33,6 +33,7 @@ fn exponent<S: Simd, T: Select>(rate: Wide<S, T>, t: Wide<S, T>) -> Wide<S, T> {
 
 impl Expectation for LaplaceGaussian {
     const SCALE_FACTOR: f64 = 2.0;
+    const APART: bool = true;
 
     /// `r`, and a `t` from which on the expectation is 0.
     fn prepare<T: Select>(self, scale: f64) -> [f64; NUMBERS - 3] {
@@ -46,33 +47,6 @@ impl Expectation for LaplaceGaussian {
         delta * delta * (-0.5 * LOG2_E / (self.length * self.length))
     }
 
-    #[inline(always)]
-    fn single<S: Simd, T: Select>(
-        self,
-        own: Own<Wide<S, T>>,
-        delta: Wide<S, T>,
-    ) -> Term<Wide<S, T>, 1> {
-        delta.apart(
-            #[inline(always)]
-            move || self.of_one(own, delta),
-        )
-    }
-
-    #[inline(always)]
-    fn double<S: Simd, T: Select>(
-        self,
-        own: Own<Wide<S, T>>,
-        other: Own<Wide<S, T>>,
-        delta: Wide<S, T>,
-    ) -> Term<Wide<S, T>, 2> {
-        delta.apart(
-            #[inline(always)]
-            move || self.of_two(own, other, delta),
-        )
-    }
-}
-
-impl LaplaceGaussian {
     #[inline(always)]
     fn of_one<S: Simd, T: Select>(
         self,

@@ -33,6 +33,7 @@ impl LaplaceLaplacian {
 
 impl Expectation for LaplaceLaplacian {
     const SCALE_FACTOR: f64 = 2.0;
+    const APART: bool = true;
 
     /// `σ = β/ℓ` away from 0, `1/σ` and `1/(1 + σ)`.
     fn prepare<T: Select>(self, scale: f64) -> [f64; NUMBERS - 3] {
@@ -45,33 +46,6 @@ impl Expectation for LaplaceLaplacian {
         delta.abs() * (-LOG2_E / self.length)
     }
 
-    #[inline(always)]
-    fn single<S: Simd, T: Select>(
-        self,
-        own: Own<Wide<S, T>>,
-        delta: Wide<S, T>,
-    ) -> Term<Wide<S, T>, 1> {
-        delta.apart(
-            #[inline(always)]
-            move || self.of_one(own, delta),
-        )
-    }
-
-    #[inline(always)]
-    fn double<S: Simd, T: Select>(
-        self,
-        own: Own<Wide<S, T>>,
-        other: Own<Wide<S, T>>,
-        delta: Wide<S, T>,
-    ) -> Term<Wide<S, T>, 2> {
-        delta.apart(
-            #[inline(always)]
-            move || self.of_two(own, other, delta),
-        )
-    }
-}
-
-impl LaplaceLaplacian {
     #[inline(always)]
     fn of_one<S: Simd, T: Select>(
         self,

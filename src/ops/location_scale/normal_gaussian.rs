@@ -33,7 +33,7 @@ impl Expectation for NormalGaussian {
     }
 
     #[inline(always)]
-    fn single<S: Simd, T: Select>(
+    fn of_one<S: Simd, T: Select>(
         self,
         own: Own<Wide<S, T>>,
         delta: Wide<S, T>,
@@ -50,7 +50,7 @@ impl Expectation for NormalGaussian {
     }
 
     #[inline(always)]
-    fn double<S: Simd, T: Select>(
+    fn of_two<S: Simd, T: Select>(
         self,
         own: Own<Wide<S, T>>,
         other: Own<Wide<S, T>>,

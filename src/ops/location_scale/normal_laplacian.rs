@@ -74,7 +74,7 @@ impl Expectation for NormalLaplacian {
     }
 
     #[inline(always)]
-    fn single<S: Simd, T: Select>(
+    fn of_one<S: Simd, T: Select>(
         self,
         own: Own<Wide<S, T>>,
         delta: Wide<S, T>,
@@ -88,7 +88,7 @@ impl Expectation for NormalLaplacian {
     }
 
     #[inline(always)]
-    fn double<S: Simd, T: Select>(
+    fn of_two<S: Simd, T: Select>(
         self,
         own: Own<Wide<S, T>>,
         other: Own<Wide<S, T>>,

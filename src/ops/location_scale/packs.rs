@@ -1,8 +1,10 @@
-use crate::ops::simd::{aligned::Aligned, chunks::for_each_chunk, wide::Select};
-
 use super::{
     Rows,
     term::{Expectation, NUMBERS},
+};
+use crate::{
+    ops::simd::{aligned::Aligned, wide::Select},
+    parallel::for_each_chunk,
 };
 
 /// Samples in a pack: a vector of the widest processor.

@@ -1,5 +1,3 @@
-use rayon::prelude::*;
-
 use super::{
     Rows,
     all_pairs::zeros,
@@ -9,7 +7,10 @@ use super::{
     term::Expectation,
     weigh::{Weigh, Weights},
 };
-use crate::ops::simd::{aligned::Aligned, arch::Arch, wide::Select};
+use crate::{
+    ops::simd::{aligned::Aligned, arch::Arch, wide::Select},
+    parallel,
+};
 
 impl<E: Expectation> Pass<E> {
     /// Many small blocks, one in each lane: linear in the number of samples.
@@ -50,7 +51,7 @@ impl<E: Expectation> Pass<E> {
             (values, stretch, gradient)
         };
         let groups = blocks.div_ceil(pack::<T>());
-        let groups: Vec<_> = (0..groups).into_par_iter().map(group).collect();
+        let groups = parallel::map(groups, &group);
         for (index, (values, stretch, gradient)) in groups.into_iter().enumerate() {
             let first = index * pack::<T>();
             sums.write(rows, &gradient, |at, lane| {

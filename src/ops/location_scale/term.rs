@@ -31,6 +31,8 @@ pub(super) struct Term<W, const N: usize> {
 pub(super) trait Expectation: Copy + Send + Sync {
     /// The factor of scales that makes the 2-Wasserstein distance Euclidean, squared.
     const SCALE_FACTOR: f64;
+    /// Whether the terms are so long that they are functions of their own, each compiled once.
+    const APART: bool = false;
 
     /// What a prediction of this scale needs besides.
     fn prepare<T: Select>(self, scale: f64) -> [f64; NUMBERS - 3];
@@ -39,19 +41,52 @@ pub(super) trait Expectation: Copy + Send + Sync {
     fn kernel<S: Simd, T: Select>(self, delta: Wide<S, T>) -> Wide<S, T>;
 
     /// `E k(Δ + noise of one prediction)`
-    fn single<S: Simd, T: Select>(
+    fn of_one<S: Simd, T: Select>(
         self,
         own: Own<Wide<S, T>>,
         delta: Wide<S, T>,
     ) -> Term<Wide<S, T>, 1>;
 
     /// `E k(Δ + noise of two predictions)`
-    fn double<S: Simd, T: Select>(
+    fn of_two<S: Simd, T: Select>(
         self,
         own: Own<Wide<S, T>>,
         other: Own<Wide<S, T>>,
         delta: Wide<S, T>,
     ) -> Term<Wide<S, T>, 2>;
+
+    /// [`of_one`](Self::of_one), where it is asked for.
+    #[inline(always)]
+    fn single<S: Simd, T: Select>(
+        self,
+        own: Own<Wide<S, T>>,
+        delta: Wide<S, T>,
+    ) -> Term<Wide<S, T>, 1> {
+        match Self::APART {
+            true => delta.apart(
+                #[inline(always)]
+                move || self.of_one(own, delta),
+            ),
+            false => self.of_one(own, delta),
+        }
+    }
+
+    /// [`of_two`](Self::of_two), where it is asked for.
+    #[inline(always)]
+    fn double<S: Simd, T: Select>(
+        self,
+        own: Own<Wide<S, T>>,
+        other: Own<Wide<S, T>>,
+        delta: Wide<S, T>,
+    ) -> Term<Wide<S, T>, 2> {
+        match Self::APART {
+            true => delta.apart(
+                #[inline(always)]
+                move || self.of_two(own, other, delta),
+            ),
+            false => self.of_two(own, other, delta),
+        }
+    }
 }
 
 /// The scale of a Laplace prediction over a length scale, away from 0.

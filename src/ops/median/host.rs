@@ -5,7 +5,7 @@ use std::ops::Range;
 use pulp::{Arch, Scalar, Simd, WithSimd, bytemuck};
 use rayon::prelude::*;
 
-use super::select::{self, Distances, at_ranks};
+use super::select::{self, Distances, at_ranks, everything};
 use crate::{
     ops::simd::{
         layout::{PAIR, QUAD, Vectors, line, strip},
@@ -56,14 +56,14 @@ fn of_blocks<T: Real, C: Coordinate<T>>(
 ) -> Vec<f64> {
     let blocks = points.chunks_exact(size * d);
     if size < SMALL_BLOCK {
-        let mut separations: Vec<T> = blocks
+        let separations: Vec<T> = blocks
             .flat_map(|block| {
                 let point = move |i: usize| &block[i * d..][..d];
                 let pairs = (1..size).flat_map(|j| (0..j).map(move |i| (i, j)));
                 pairs.map(move |(i, j)| between_two::<T, C>(point(i), point(j)))
             })
             .collect();
-        return at_ranks(&mut separations, ranks);
+        return at_ranks(separations, ranks.to_vec());
     }
     let blocks = Blocks {
         points,
@@ -184,16 +184,24 @@ impl<T: Real, C: Coordinate<T>> Distances<T> for Blocks<'_, T, C> {
 
     /// Those of each point from points some places further on in its block.
     fn sample(&self) -> Vec<T> {
-        let mut sample = Vec::new();
+        // places that share no small divisor with one another
+        const STEPS: [usize; 8] = [1, 97, 211, 389, 607, 881, 1201, 1571];
         let n = self.size;
+        let mut sample = Vec::new();
         for block in self.blocks() {
             let point = |i: usize| &block[i * self.d..][..self.d];
-            // places that share no small divisor with one another
-            for steps in [1, 97, 211, 389, 607, 881, 1201, 1571] {
-                if steps % n != 0 {
-                    let pairs = (0..n).map(|i| (point(i), point((i + steps) % n)));
-                    sample.extend(pairs.map(|(p, q)| between_two::<T, C>(p, q)));
+            for i in 0..n {
+                let others = STEPS.map(|step| point((i + step) % n));
+                let mut sums = STEPS.map(|_| T::splat(Scalar, T::new(0.0)));
+                for (c, &x) in point(i).iter().enumerate() {
+                    // side by side: a sum waits for itself
+                    for (sum, other) in sums.iter_mut().zip(others) {
+                        let [x, y] = [x, other[c]].map(|x| T::splat(Scalar, x));
+                        *sum = C::add(Scalar, x, y, *sum);
+                    }
                 }
+                let of_two = STEPS.iter().zip(sums).filter(|(step, _)| *step % n != 0);
+                sample.extend(of_two.map(|(_, sum)| T::sum(Scalar, sum)));
             }
         }
         sample
@@ -255,7 +263,7 @@ impl<T: Real, C: Coordinate<T>> WithSimd for Between<'_, T, C> {
             inside,
         } = self;
         let width = PAIR * T::width::<S>(); // columns that are taken at once
-        let masked = tile.is_masked::<T>();
+        let all = [low, high] == everything();
         let mut below = 0.0; // whole numbers
         for strip_index in tile.strips.clone() {
             for row in tile.quads::<T>() {
@@ -269,10 +277,17 @@ impl<T: Real, C: Coordinate<T>> WithSimd for Between<'_, T, C> {
                     );
                     let column = strip_index * strip::<T>() + start / PAIR * width;
                     for (i, block) in (row..row + QUAD).zip(&mut block) {
-                        if masked {
-                            let counts = |j: usize| i < j && j < tile.n;
-                            drop_lanes::<S, T>(block, |k| counts(column + k));
+                        // i < j < n
+                        let end = tile.n.saturating_sub(column).min(width);
+                        let start = (i + 1).saturating_sub(column).min(end);
+                        let separations = bytemuck::cast_slice_mut::<_, T>(block);
+                        if all {
+                            inside.extend_from_slice(&separations[start..end]);
+                            continue;
                         }
+                        // infinity is in no interval
+                        separations[..start].fill(T::new(f64::INFINITY));
+                        separations[end..].fill(T::new(f64::INFINITY));
                         let [less, not_above] = ranks::<S, T>(simd, block, [low, high]);
                         below += less;
                         if not_above > less {
@@ -317,16 +332,6 @@ fn ranks<S: Simd, T: Real>(
         T::sum(simd, less).to_f64(),
         T::sum(simd, not_above).to_f64(),
     ]
-}
-
-/// Infinity, which is in no interval, for the lanes that do not count.
-fn drop_lanes<S: Simd, T: Real>(block: &mut [T::Lanes<S>; PAIR], counts: impl Fn(usize) -> bool) {
-    let lanes = bytemuck::cast_slice_mut::<_, T>(block);
-    for (k, lane) in lanes.iter_mut().enumerate() {
-        if !counts(k) {
-            *lane = T::new(f64::INFINITY);
-        }
-    }
 }
 
 #[cfg(test)]

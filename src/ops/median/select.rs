@@ -50,8 +50,12 @@ pub(super) fn order_statistics<T: Real>(distances: &impl Distances<T>, ranks: &[
             return found.at_ranks(ranks);
         }
     }
-    let everything = [-1.0, 1.0].map(|side| T::new(side).times(T::MAX));
-    distances.between(everything).at_ranks(ranks)
+    distances.between(everything()).at_ranks(ranks)
+}
+
+/// The interval of all finite numbers.
+pub(super) fn everything<T: Real>() -> [T; 2] {
+    [-1.0, 1.0].map(|side| T::new(side).times(T::MAX))
 }
 
 impl<T: Real> Between<T> {
@@ -82,8 +86,7 @@ impl<T: Real> Between<T> {
     fn at_ranks(mut self, ranks: &[u64]) -> Vec<f64> {
         let below = self.below;
         if self.repeated.is_empty() {
-            let places: Vec<u64> = ranks.iter().map(|rank| rank - below).collect();
-            return at_ranks(&mut self.inside, &places);
+            return at_ranks(self.inside, ranks.iter().map(|rank| rank - below).collect());
         }
         self.count_repeated();
         let at_rank = |&rank: &u64| {
@@ -99,7 +102,11 @@ impl<T: Real> Between<T> {
 }
 
 /// The numbers at these places once they are sorted, infinity beyond the last one.
-pub(super) fn at_ranks<T: Real>(numbers: &mut [T], ranks: &[u64]) -> Vec<f64> {
+pub(super) fn at_ranks<T: Real>(mut numbers: Vec<T>, mut ranks: Vec<u64>) -> Vec<f64> {
+    while let Some((below, inside)) = narrowed(&numbers, &ranks) {
+        numbers = inside;
+        ranks.iter_mut().for_each(|rank| *rank -= below);
+    }
     // from the greatest rank downwards: what is to the left of it stays there
     let mut order: Vec<usize> = (0..ranks.len()).collect();
     order.sort_by_key(|&k| Reverse(ranks[k]));
@@ -113,6 +120,31 @@ pub(super) fn at_ranks<T: Real>(numbers: &mut [T], ranks: &[u64]) -> Vec<f64> {
         }
     }
     found
+}
+
+/// More numbers than these are narrowed before they are selected from.
+const NARROW: usize = 2048;
+
+/// Of many numbers those that can be of these ranks, and how many are below them; `None` where they are not
+/// much fewer.
+fn narrowed<T: Real>(numbers: &[T], ranks: &[u64]) -> Option<(u64, Vec<T>)> {
+    let (least, greatest) = (*ranks.iter().min()?, *ranks.iter().max()?);
+    if numbers.len() <= NARROW || greatest >= numbers.len() as u64 {
+        return None;
+    }
+    let step = numbers.len() / (NARROW / 2);
+    let sample = numbers.iter().step_by(step).copied().collect();
+    let [low, high] = bracket(sample, numbers.len() as u64, [least, greatest]);
+    let (mut below, mut count) = (0, 0);
+    let mut inside = vec![T::new(0.0); numbers.len() + 1];
+    for &x in numbers {
+        inside[count] = x; // without a branch that cannot be foretold
+        count += usize::from((low <= x) & (x <= high));
+        below += u64::from(x < low);
+    }
+    inside.truncate(count);
+    let holds = below <= least && greatest < below + count as u64;
+    (holds && 2 * count < numbers.len()).then_some((below, inside))
 }
 
 /// The number at a place once they are sorted; it and the smaller ones are moved before the rest.
@@ -144,4 +176,39 @@ pub(super) fn bracket<T: Real>(mut sample: Vec<T>, count: u64, ranks: [u64; 2]) 
         },
         if last >= size { T::MAX } else { at(last) },
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever their order, with ties and infinite ones: the numbers of a sort.
+    #[test]
+    fn selected_numbers_are_those_of_a_sort() {
+        let n = 20_000u32;
+        let scattered = |k: u32| f64::from(k.wrapping_mul(2_654_435_761) >> 8);
+        let numbers: [&dyn Fn(u32) -> f64; 5] = [
+            &scattered,
+            &|k| f64::from(k),
+            &|k| f64::from(n - k) * 1e-300,
+            &|k| f64::from(k % 3),
+            &|k| {
+                if k % 2 == 0 {
+                    f64::INFINITY
+                } else {
+                    scattered(k)
+                }
+            },
+        ];
+        for numbers in numbers {
+            let numbers: Vec<f64> = (0..n).map(numbers).collect();
+            let mut sorted = numbers.clone();
+            sorted.sort_by(f64::total_cmp);
+            for ranks in [vec![9_999, 10_000], vec![0], vec![19_999, 3, 700], vec![]] {
+                let expected: Vec<f64> = ranks.iter().map(|&rank| sorted[rank as usize]).collect();
+                assert_eq!(at_ranks(numbers.clone(), ranks), expected);
+            }
+            assert_eq!(at_ranks(numbers, vec![20_000]), [f64::INFINITY]);
+        }
+    }
 }

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::{aligned::Aligned, chunks::for_each_chunk, real::Real};
+use super::{aligned::Aligned, real::Real};
+use crate::parallel::for_each_chunk;
 
 /// Rows that a kernel takes at once.
 pub(crate) const QUAD: usize = 4;

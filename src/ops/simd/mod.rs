@@ -5,7 +5,6 @@
 
 pub(super) mod aligned;
 pub(super) mod arch;
-pub(super) mod chunks;
 pub(super) mod exp2;
 pub(super) mod lanes;
 pub(super) mod layout;

@@ -12,8 +12,8 @@ use crate::methods::Method;
     after_help = "Examples:\n  calibration fit --predictions held_out.csv --labels labels.csv -o best.map\n  calibration fit --predictions logits.npy --logits --labels y.npy --keep accuracy -o best.map\n  calibration fit --family normal --predictions mean_sd.csv --targets y.csv -o best.map"
 )]
 pub struct Fit {
-    /// The map; without it the simplest one within one standard error of the least log loss, by
-    /// cross-validation
+    /// The map; without it the simplest one within one standard error of the least log loss by
+    /// cross-validation, or a mixture of maps where that is better
     #[arg(long, value_enum)]
     pub method: Option<Method>,
 

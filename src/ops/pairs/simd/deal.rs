@@ -1,6 +1,6 @@
 //! Tiles dealt out to threads.
 
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Below so many coordinates of pairs a pass is done by the calling thread.
 const WORTH_THREADS: usize = 1 << 18;
@@ -39,8 +39,7 @@ pub(crate) fn deal<S: Send>(
     if threads == 1 {
         return share(0);
     }
-    let shares: Vec<S> = (0..threads).into_par_iter().map(share).collect();
-    let mut shares = shares.into_iter();
+    let mut shares = parallel::map(threads, &share).into_iter();
     let mut all = shares.next().expect("at least one share");
     shares.for_each(|other| merge(&mut all, other));
     all

@@ -1,7 +1,6 @@
 //! The kernel between two sets of points.
 
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 
 use super::{
     PairKernel, Real,
@@ -10,6 +9,7 @@ use super::{
     radial::{Radial, Separation},
     similarity::{Coordinate, L1, SquaredEuclidean, similarity},
 };
+use crate::parallel::for_each_chunk;
 
 /// `k(x_i, y_j)`, `[n, k]`.
 ///
@@ -44,8 +44,7 @@ fn fill<T: Real>(
     coordinate: impl Coordinate<T>,
     matrix: &mut [T],
 ) {
-    let rows = matrix.par_chunks_mut(k * strip::<T>()).enumerate();
-    rows.for_each(|(index, matrix)| {
+    for_each_chunk(matrix, k * strip::<T>(), x.d, |(index, matrix)| {
         let row = index * strip::<T>();
         for (quad, matrix) in matrix.chunks_mut(QUAD * k).enumerate() {
             Arch::new().dispatch(Separations {

@@ -36,7 +36,7 @@ use weigh::Totals;
 
 use super::PairKernel;
 use crate::ops::simd::{
-    aligned, arch, chunks, lanes, layout, product,
+    aligned, arch, lanes, layout, product,
     real::{self, Real},
     similarity::{self, Exponent, L1, SquaredEuclidean},
     tile,

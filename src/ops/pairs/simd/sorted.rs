@@ -2,11 +2,11 @@
 
 use super::{
     aligned::Aligned,
-    chunks::for_each_chunk,
     layout::{Vectors, squared_length, strip},
     real::Real,
     samples::{Residuals, Samples},
 };
+use crate::parallel::for_each_chunk;
 
 pub(super) struct Sorted<'a, T> {
     pub samples: Samples<'a, T>,

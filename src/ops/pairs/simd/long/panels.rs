@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use super::COLUMNS;
-use crate::ops::pairs::simd::{
-    aligned::Aligned, chunks::for_each_chunk, layout::Rows, product::Matrix, real::Real,
+use crate::{
+    ops::pairs::simd::{aligned::Aligned, layout::Rows, product::Matrix, real::Real},
+    parallel::for_each_chunk,
 };
 
 /// Rows of a block that is transposed at once: a cache line of the narrowest numbers.
