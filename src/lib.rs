@@ -111,6 +111,13 @@ mod radial;
 pub mod recalibration;
 #[cfg(feature = "report")]
 pub mod report;
+/// What is tested without the feature: all tests of private functions are one build.
+#[cfg(all(test, not(feature = "report")))]
+#[allow(dead_code)]
+mod report {
+    mod band;
+    mod number;
+}
 pub mod score;
 mod tiles;
 

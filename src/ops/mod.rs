@@ -88,10 +88,9 @@ pub use location_scale::{
     Expectations, LocationScaleKernel, LocationScaleSamples, location_scale_statistic,
 };
 pub(crate) use mean_kernel::mean_kernel_matrix;
-pub(crate) use median::{
-    has_fused_median, mean_or_one, median_of_blocks, median_of_pairs, median_of_tiles,
-    order_statistics,
-};
+#[doc(hidden)]
+pub use median::{has_fused_median, median_of_blocks};
+pub(crate) use median::{mean_or_one, median_of_pairs, median_of_tiles, order_statistics};
 pub use pairs::{PairKernel, Pairing, pair_statistic, residual_statistic};
 pub(crate) use pairs::{
     Residuals, Samples, block_sums, block_values, has_fused_pass, host_kernel_matrix, kernel_matrix,

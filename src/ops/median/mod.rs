@@ -20,7 +20,8 @@ use super::{
 use crate::{error::SCALES, host::Memory, radial::Distance};
 
 /// Whether there is [`median_of_blocks`] for the tensor.
-pub(crate) fn has_fused_median(points: &Tensor<2>) -> bool {
+#[doc(hidden)]
+pub fn has_fused_median(points: &Tensor<2>) -> bool {
     match points.device().without_autodiff().as_dispatch() {
         #[cfg(feature = "cube")]
         burn::backend::DispatchDevice::Cube(device) => {
@@ -33,7 +34,8 @@ pub(crate) fn has_fused_median(points: &Tensor<2>) -> bool {
 /// The median of the distances between the pairs within blocks of `size` points, `[1]` and detached: the
 /// mean of the two middle ones, and 1 where that is 0 or not finite or some point is not. Only with a
 /// [fused median](has_fused_median).
-pub(crate) fn median_of_blocks(points: Tensor<2>, distance: Distance, size: usize) -> Tensor<1> {
+#[doc(hidden)]
+pub fn median_of_blocks(points: Tensor<2>, distance: Distance, size: usize) -> Tensor<1> {
     let points = points.detach();
     #[cfg(feature = "cube")]
     if !is_on_host(&points) {

@@ -2,6 +2,7 @@
 //! tests with the same seed, fits. The reference is Flex in f64, which the other modules check.
 
 mod classes;
+mod medians;
 mod pair_statistics;
 mod real_numbers;
 
