@@ -25,12 +25,10 @@ pub(crate) fn for_each_chunk<T: Send>(
     }
 }
 
-fn on_threads<T: Send>(
-    numbers: &mut [T],
-    size: usize,
-    at_once: usize,
-    f: &(dyn Fn((usize, &mut [T])) + Sync),
-) {
+/// What is done with each chunk.
+type Of<'a, T> = dyn Fn((usize, &mut [T])) + Sync + 'a;
+
+fn on_threads<T: Send>(numbers: &mut [T], size: usize, at_once: usize, f: &Of<T>) {
     let chunks = numbers.par_chunks_mut(size).with_min_len(at_once);
     chunks.enumerate().for_each(f);
 }
