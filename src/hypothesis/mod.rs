@@ -92,7 +92,7 @@ pub use multiple::{ClassWiseOutcome, benjamini_hochberg, class_wise, holm};
 pub use null::NullDistribution;
 pub use omnibus::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest};
 pub use outcome::TestOutcome;
-#[cfg(feature = "report")]
+#[cfg(any(feature = "report", test))]
 pub(crate) use p_value::Probability;
 pub use redraws::Redraws;
 pub use spiegelhalter::Spiegelhalter;
