@@ -92,6 +92,14 @@ pub struct Arguments {
     #[arg(long, default_value_t = 0.8, value_parser = at_least_zero)]
     bandwidth: f64,
 
+    /// Redraws of the omnibus test of the trained network
+    #[arg(long, value_name = "REDRAWS", default_value_t = 999, value_parser = positive)]
+    pub redraws: usize,
+
+    /// Write no report of the test images, which has tests of its own
+    #[arg(long)]
+    pub no_report: bool,
+
     /// Backend to compute on, among those compiled in [default: the best of them]
     #[arg(long, value_enum)]
     device: Option<Backend>,

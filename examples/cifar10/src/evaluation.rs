@@ -7,7 +7,7 @@ use burn_calibration::{estimator::Estimator, prelude::*, report::ReportBuilder};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::{Deserialize, Serialize};
 
-use crate::{Result, run::Run, write::write_aside};
+use crate::{Result, arguments::Arguments, run::Run, write::write_aside};
 
 /// Logits `[n, m]` of a part of the data, with its labels `[n]`.
 pub struct Outputs {
@@ -35,6 +35,9 @@ pub struct Evaluation {
     pub temperature: f64,
     /// Of the validation images, as trained: to choose weights by.
     pub validation: Measures,
+    /// Of the validation images, with the temperature that is fitted to them; none in older files.
+    #[serde(default)]
+    pub validation_after: Option<Measures>,
     /// Of the test images, as trained.
     pub before: Measures,
     /// Of the test images, with the temperature.
@@ -55,11 +58,16 @@ pub struct Results {
 }
 
 impl Measures {
-    pub fn of(predictions: &Categorical, labels: &Tensor<1, Int>, run: &Run) -> Result<Self> {
+    fn of(
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+        run: &Run,
+        redraws: usize,
+    ) -> Result<Self> {
         let (_, correct) = predictions.top_label(labels)?;
         let score = |score: &dyn Score<Categorical>| score.upper_bound(predictions, labels);
         let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(run.bandwidth));
-        let test = OmnibusTest::new().with_kernel(kernel);
+        let test = OmnibusTest::new().with_kernel(kernel).with_redraws(redraws);
         let outcome = test.outcome(predictions, labels, &mut StdRng::seed_from_u64(run.seed))?;
         Ok(Self {
             accuracy: correct.float().mean().into_scalar::<f64>(),
@@ -72,7 +80,7 @@ impl Measures {
     }
 }
 
-/// Fits a temperature to the validation images and measures the test images before and after;
+/// Fits a temperature to the validation images and measures them and the test images before and after;
 /// writes the map and a report.
 pub fn evaluate(
     run: &Run,
@@ -80,28 +88,35 @@ pub fn evaluate(
     validation: Outputs,
     test: Outputs,
     folder: &Path,
+    arguments: &Arguments,
 ) -> Result<Evaluation> {
-    let predictions = |logits: Tensor<2>| Categorical::from_logits(logits);
-    let of_validation = Measures::of(
-        &predictions(validation.logits.clone())?,
-        &validation.labels,
-        run,
-    )?;
-    let map = TemperatureScalingConfig::new().fit(validation.logits, validation.labels)?;
+    let (logits, labels) = (validation.logits.clone(), validation.labels.clone());
+    let map = TemperatureScalingConfig::new().fit(logits, labels)?;
     map.save(folder.join("temperature.map"))?;
-    let before = predictions(test.logits.clone())?;
-    let after = predictions(map.forward(test.logits))?;
-    ReportBuilder::new(&before, &test.labels)
-        .with_after(&after)
-        .with_class_names(classes)
-        .with_title(format!("CIFAR-10, {}", run.name()))
-        .build()?
-        .save(folder.join("report.html"))?;
+    let before_and_after = |of: &Outputs| -> Result<[Categorical; 2]> {
+        let before = Categorical::from_logits(of.logits.clone())?;
+        let after = Categorical::from_logits(map.forward(of.logits.clone()))?;
+        Ok([before, after])
+    };
+    let measures = |predictions: &Categorical, labels: &Tensor<1, Int>| {
+        Measures::of(predictions, labels, run, arguments.redraws)
+    };
+    let [of_validation, validation_after] = before_and_after(&validation)?;
+    let [before, after] = before_and_after(&test)?;
+    if !arguments.no_report {
+        ReportBuilder::new(&before, &test.labels)
+            .with_after(&after)
+            .with_class_names(classes)
+            .with_title(format!("CIFAR-10, {}", run.name()))
+            .build()?
+            .save(folder.join("report.html"))?;
+    }
     Ok(Evaluation {
         temperature: map.temperature(),
-        validation: of_validation,
-        before: Measures::of(&before, &test.labels, run)?,
-        after: Measures::of(&after, &test.labels, run)?,
+        validation: measures(&of_validation, &validation.labels)?,
+        validation_after: Some(measures(&validation_after, &validation.labels)?),
+        before: measures(&before, &test.labels)?,
+        after: measures(&after, &test.labels)?,
     })
 }
 

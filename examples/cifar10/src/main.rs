@@ -71,6 +71,7 @@ fn study() -> Result<()> {
                     trained.outputs(&data.validation),
                     trained.outputs(&data.test),
                     &folder,
+                    &arguments,
                 )?;
                 let results = Results {
                     run,
