@@ -9,6 +9,9 @@
 //! `cifar10-predictions`, without which the tables of real networks are left out.
 
 mod models;
+#[allow(dead_code)] // `penalties` reads them in more ways
+#[path = "../rows.rs"]
+mod rows;
 mod tests;
 
 use std::{
@@ -22,7 +25,6 @@ use std::{
 
 use burn_calibration::{
     distribution::{Categorical, Geometry, Marginals, Mixture, Normal, Predictive, Samples},
-    error::Result,
     hypothesis::Omnibus,
     kernel::{RealKernel, TargetKernel},
 };
@@ -30,7 +32,11 @@ use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use models::{Classes, Labels, Model, Real, Source, networks};
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use tests::Test;
+use rows::Rows;
+use serde::{Deserialize, Serialize};
+use tests::{PValues, Test};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Levels and powers of the calibration tests.
 #[derive(Parser)]
@@ -53,13 +59,32 @@ struct Options {
     /// Only tables whose title contains this.
     #[arg(long, default_value = "")]
     only: String,
+    /// A file that keeps the p-values of each data set: what is there is not computed again.
+    #[arg(long, value_name = "FILE")]
+    keep: Option<PathBuf>,
+}
+
+/// What was asked for, and the file that keeps it.
+struct Study {
+    options: Options,
+    kept: Option<Rows<Kept>>,
+}
+
+/// The p-values of a data set.
+#[derive(Clone, Serialize, Deserialize)]
+struct Kept {
+    table: String,
+    setting: String,
+    redraws: usize,
+    seed: u64,
+    /// Those of each column.
+    p_values: PValues,
 }
 
 /// The levels at which rejections are counted.
 const LEVELS: [f64; 3] = [0.05, 0.01, 0.001];
 
-/// What a test said of many data sets.
-#[derive(Clone)]
+/// What the p-values of a column say of many data sets.
 struct Counts {
     /// Rejections at each level, for each p-value of the test.
     rejections: Vec<[usize; 3]>,
@@ -84,32 +109,71 @@ impl Counts {
     }
 }
 
-/// What the tests say of data sets of a model.
-fn count<P: Predictive + Send>(
+/// The p-values of all columns of a data set.
+fn p_values<P: Predictive + Send>(
     tests: &[Test<P>],
     model: &dyn Model<P, P::Targets>,
+    set: usize,
+    seed: u64,
+) -> Result<PValues> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let (predictions, targets) = model.draw(set, &mut rng)?;
+    let seed = rng.next_u64(); // no test depends on what another drew
+    let mut columns = vec![];
+    for test in tests {
+        let mut rng = StdRng::seed_from_u64(seed);
+        columns.extend((test.p_values)(&predictions, &targets, &mut rng)?);
+    }
+    Ok(columns)
+}
+
+/// What each column says of data sets of a model.
+fn count<P: Predictive + Send>(
+    table: &str,
+    tests: &[Test<P>],
+    (setting, model): &Setting<P>,
     datasets: usize,
-    options: &Options,
+    Study { options, kept }: &Study,
 ) -> Result<Vec<Counts>> {
-    let none = Counts {
+    let none = || Counts {
         rejections: vec![],
         smallest: 1.0,
     };
-    let total = Mutex::new(vec![none; tests.len()]);
+    let columns = tests.iter().flat_map(|test| &test.columns);
+    let total: Mutex<Vec<Counts>> = Mutex::new(columns.map(|_| none()).collect());
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));
+    let of_set = |set: usize| -> Result<PValues> {
+        let (seed, redraws) = (options.seed + set as u64, options.redraws);
+        let asked = |row: &Kept| {
+            (row.seed, row.redraws) == (seed, redraws)
+                && row.table == table
+                && row.setting == *setting
+        };
+        if let Some(row) = kept.as_ref().and_then(|kept| kept.find(asked)) {
+            return Ok(row.p_values);
+        }
+        let p_values = p_values(tests, model.as_ref(), set, seed)?;
+        if let Some(kept) = kept {
+            kept.add(Kept {
+                table: table.to_owned(),
+                setting: setting.clone(),
+                redraws,
+                seed,
+                p_values: p_values.clone(),
+            })?;
+        }
+        Ok(p_values)
+    };
     let work = || {
         loop {
             let set = next.fetch_add(1, Ordering::Relaxed);
             if set >= datasets {
                 return Ok(());
             }
-            let mut rng = StdRng::seed_from_u64(options.seed + set as u64);
-            let (predictions, targets) = model.draw(set, &mut rng)?;
-            let seed = rng.next_u64(); // no test depends on what another drew
-            for (at, test) in tests.iter().enumerate() {
-                let mut rng = StdRng::seed_from_u64(seed);
-                let p_values = (test.p_values)(&predictions, &targets, &mut rng)?;
-                total.lock().expect("no panic")[at].add(&p_values);
+            let columns = of_set(set)?;
+            let mut total = total.lock().expect("no panic");
+            for (counts, p_values) in total.iter_mut().zip(&columns) {
+                counts.add(p_values);
             }
         }
     };
@@ -136,9 +200,9 @@ fn table<P: Predictive + Send>(
     tests: &[Test<P>],
     settings: &[Setting<P>],
     (datasets, levels, smallest): (usize, usize, bool),
-    options: &Options,
+    study: &Study,
 ) -> Result<()> {
-    if !title.contains(&options.only) {
+    if !title.contains(&study.options.only) {
         return Ok(());
     }
     let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} settings, {eta} left");
@@ -146,12 +210,12 @@ fn table<P: Predictive + Send>(
         .with_style(style.expect("a valid template"))
         .with_message(title.to_owned());
     println!("\n{title}, {datasets} data sets each\n");
-    let names: Vec<&str> = tests.iter().map(|test| test.name.as_str()).collect();
+    let names: Vec<&str> = tests.iter().flat_map(|test| test.columns.clone()).collect();
     println!("| | {} |", names.join(" | "));
     println!("| --- |{}", " ---: |".repeat(names.len()));
     let per_cent = |count: usize| 100.0 * count as f64 / datasets as f64;
-    for (name, model) in settings {
-        let counts = count(tests, model.as_ref(), datasets, options)?;
+    for setting in settings {
+        let counts = count(title, tests, setting, datasets, study)?;
         let cell = |counts: &Counts| {
             let shown = |level: usize| match level {
                 2 => format!("{:.2}", per_cent(counts.most(level))),
@@ -164,7 +228,7 @@ fn table<P: Predictive + Send>(
             }
         };
         let cells: Vec<String> = counts.iter().map(cell).collect();
-        println!("| {name} | {} |", cells.join(" | "));
+        println!("| {} | {} |", setting.0, cells.join(" | "));
         progress.inc(1);
     }
     progress.finish_and_clear();
@@ -206,6 +270,9 @@ const ALTERNATIVES: [(&str, Labels); 8] = [
 fn main() -> Result<()> {
     let options = Options::parse();
     let (all, redraws) = (options.datasets, options.redraws);
+    let kept = options.keep.as_deref().map(Rows::open).transpose()?;
+    let study = Study { options, kept };
+    let options = &study.options;
     println!(
         "Rejections in per cent at 5 / 1 / 0.1 %; {redraws} redraws, seed {}.",
         options.seed
@@ -233,14 +300,14 @@ fn main() -> Result<()> {
             &tests::levels(redraws),
             &of(&[16, 50, 200, 1000]),
             (all, 3, true),
-            &options,
+            &study,
         )?;
         table(
             &format!("{title}, n = 10,000"),
-            &tests::omnibus(redraws),
+            &[tests::aspects(redraws)],
             &of(&[10_000]),
             (options.large, 3, true),
-            &options,
+            &study,
         )?;
     }
     let settings = vec![
@@ -270,23 +337,23 @@ fn main() -> Result<()> {
         &tests::levels(redraws),
         &settings,
         (all, 3, true),
-        &options,
+        &study,
     )?;
 
-    regression(&options)?;
+    regression(&study)?;
 
     for n in [250, 1000] {
         let powers = tests::powers(redraws, n == 250);
         let settings = ALTERNATIVES.map(|(name, labels)| classes(name, &m1, labels, n));
         let title = format!("powers: predictions of M1, n = {n}");
-        table(&title, &powers, &settings, (all / 8, 1, false), &options)?;
+        table(&title, &powers, &settings, (all / 8, 1, false), &study)?;
     }
     if let Some(data) = &data {
         let source = Source::Networks(data.clone(), 1.0);
         let settings = ALTERNATIVES.map(|(name, labels)| classes(name, &source, labels, 1000));
         let powers = tests::powers(redraws, false);
         let title = "powers: four networks on CIFAR-10, n = 1,000";
-        table(title, &powers, &settings, (all / 8, 1, false), &options)?;
+        table(title, &powers, &settings, (all / 8, 1, false), &study)?;
     }
 
     let even = Source::Dirichlet(10, 0.3);
@@ -299,7 +366,7 @@ fn main() -> Result<()> {
         &tests::coverage(),
         &settings,
         (all, 1, false),
-        &options,
+        &study,
     )?;
     let settings: Settings<_> = [
         ("calibrated", Labels::Calibrated),
@@ -317,12 +384,12 @@ fn main() -> Result<()> {
         &tests::tolerance(0.02),
         &settings,
         (all / 4, 1, false),
-        &options,
+        &study,
     )
 }
 
-fn regression(options: &Options) -> Result<()> {
-    let all = options.datasets;
+fn regression(study: &Study) -> Result<()> {
+    let all = study.options.datasets;
     let of = |name: &str, samples, shift, spread| {
         let model = Real {
             samples,
@@ -345,30 +412,30 @@ fn regression(options: &Options) -> Result<()> {
         title: &str,
         settings: &[(String, Real)],
         form: (usize, usize, bool),
-        options: &Options,
+        study: &Study,
     ) -> Result<()>
     where
         Real: Model<P, P::Targets>,
         RealKernel: TargetKernel<P>,
     {
         let asymptotic = title.contains("normal");
-        let tests = tests::real::<P>(options.redraws, asymptotic);
-        table(title, &tests, &boxed::<P>(settings), form, options)
+        let tests = tests::real::<P>(study.options.redraws, asymptotic);
+        table(title, &tests, &boxed::<P>(settings), form, study)
     }
     let calibrated = [16, 50, 200].map(|n| of(&format!("n = {n}"), n, 0.0, 1.0));
     let form = (all, 3, true);
-    levels::<Normal>("levels: normal predictions", &calibrated, form, options)?;
+    levels::<Normal>("levels: normal predictions", &calibrated, form, study)?;
     levels::<Mixture<Normal>>(
         "levels: ensembles of five",
         &calibrated[..2],
         (all / 4, 3, true),
-        options,
+        study,
     )?;
     levels::<Samples>(
         "levels: fifty draws each",
         &calibrated,
         (all / 2, 3, true),
-        options,
+        study,
     )?;
     let wrong = [
         of("targets 0.15 standard deviations high", 250, 0.15, 1.0),
@@ -379,6 +446,6 @@ fn regression(options: &Options) -> Result<()> {
         "powers: normal predictions, n = 250",
         &wrong,
         (all / 8, 1, false),
-        options,
+        study,
     )
 }

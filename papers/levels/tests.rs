@@ -14,70 +14,77 @@ use burn_calibration::{
 };
 use rand::rngs::StdRng;
 
-type Run<P> = dyn Fn(&P, &<P as Predictive>::Targets, &mut StdRng) -> Result<Vec<f64>> + Sync;
+/// The p-values of each column of a table.
+pub type PValues = Vec<Vec<f64>>;
+type Run<P> = dyn Fn(&P, &<P as Predictive>::Targets, &mut StdRng) -> Result<PValues> + Sync;
 
-/// One or several p-values of a data set; of several the one that rejects most often is shown.
+/// What is asked of a data set, in one or several columns. Of several p-values in a column the one that
+/// rejects most often is shown.
 pub struct Test<P: Predictive> {
-    pub name: String,
+    pub columns: Vec<&'static str>,
     pub p_values: Box<Run<P>>,
 }
 
-fn test<P: Predictive>(name: &str, test: impl CalibrationTest<P> + Sync + 'static) -> Test<P> {
+/// A column of one p-value.
+fn single<P: Predictive>(
+    name: &'static str,
+    p_value: impl Fn(&P, &P::Targets, &mut StdRng) -> Result<f64> + Sync + 'static,
+) -> Test<P> {
     Test {
-        name: name.into(),
+        columns: vec![name],
         p_values: Box::new(move |predictions, targets, rng| {
-            match test.evaluate(predictions, targets, rng) {
-                Ok(outcome) => Ok(vec![outcome.p_value()]),
-                // no rejection
-                Err(Error::SingularCovariance { .. } | Error::ZeroVariance { .. }) => Ok(vec![1.0]),
-                Err(error) => Err(error),
-            }
+            Ok(vec![vec![p_value(predictions, targets, rng)?]])
         }),
     }
 }
 
+fn test<P: Predictive>(
+    name: &'static str,
+    test: impl CalibrationTest<P> + Sync + 'static,
+) -> Test<P> {
+    single(name, move |predictions, targets, rng| {
+        match test.evaluate(predictions, targets, rng) {
+            Ok(outcome) => Ok(outcome.p_value()),
+            // no rejection
+            Err(Error::SingularCovariance { .. } | Error::ZeroVariance { .. }) => Ok(1.0),
+            Err(error) => Err(error),
+        }
+    })
+}
+
 /// The omnibus test, and its aspects.
-pub fn omnibus<P: Omnibus>(redraws: usize) -> [Test<P>; 2] {
+pub fn aspects<P: Omnibus>(redraws: usize) -> Test<P> {
     let test = OmnibusTest::new().with_redraws(redraws);
-    let aspects = move |predictions: &P, targets: &P::Targets, rng: &mut StdRng| {
-        let outcome = test.outcome(predictions, targets, rng)?;
-        Ok(outcome
-            .aspects
-            .iter()
-            .map(|aspect| aspect.p_value)
-            .collect())
-    };
-    [
-        self::test("omnibus", test),
-        Test {
-            name: "worst aspect".into(),
-            p_values: Box::new(aspects),
-        },
-    ]
+    Test {
+        columns: vec!["omnibus", "worst aspect"],
+        p_values: Box::new(move |predictions, targets, rng| {
+            let outcome = test.outcome(predictions, targets, rng)?;
+            let aspects = outcome.aspects.iter().map(|aspect| aspect.p_value);
+            Ok(vec![vec![outcome.p_value], aspects.collect()])
+        }),
+    }
 }
 
 /// Whose levels are asked for.
 pub fn levels(redraws: usize) -> Vec<Test<Categorical>> {
     let kernel = Kernel::exponential();
-    let mut tests: Vec<_> = omnibus(redraws).into();
-    tests.extend([
+    vec![
+        aspects(redraws),
         test("feature", FeatureTest::new(kernel)),
         test("block, B = 5", AsymptoticBlockSkceTest::new(kernel, 5)),
         test("CME", CmeTest::new(kernel, 10)),
-    ]);
-    tests
+    ]
 }
 
 /// Whose powers are compared; the asymptotic tests of the SKCE take long for many samples.
 pub fn powers(redraws: usize, asymptotic: bool) -> Vec<Test<Categorical>> {
     let kernel = Kernel::exponential();
-    let [omnibus, _] = omnibus(redraws);
     let quadratic = |null| AsymptoticSkceTest::new(kernel).with_null(null);
     fn exact<S>(statistic: S, redraws: usize) -> ExactTest<S> {
         ExactTest::new(statistic).with_replicates(redraws)
     }
     let mut tests = vec![
-        omnibus,
+        test("omnibus", OmnibusTest::new().with_redraws(redraws)),
         test("feature", FeatureTest::new(kernel)),
         test(
             "exact, SKCE unbiased",
@@ -107,14 +114,11 @@ where
     RealKernel: TargetKernel<P>,
 {
     let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0));
-    let mut tests: Vec<_> = omnibus(redraws).into();
-    tests.push(Test {
-        name: "KS of the PIT".into(),
-        p_values: Box::new(|predictions, targets, rng| {
-            let pit = Pit::randomised(predictions, targets, rng)?;
-            Ok(vec![pit.kolmogorov_smirnov(0).p_value])
-        }),
-    });
+    let pit = |predictions: &P, targets: &P::Targets, rng: &mut StdRng| {
+        let pit = Pit::randomised(predictions, targets, rng)?;
+        Ok(pit.kolmogorov_smirnov(0).p_value)
+    };
+    let mut tests = vec![aspects(redraws), single("KS of the PIT", pit)];
     if asymptotic {
         tests.push(test("gamma, SKCE", AsymptoticSkceTest::new(kernel)));
     }
@@ -137,17 +141,12 @@ pub fn tolerance(tolerance: f64) -> Vec<Test<Categorical>> {
 
 /// Whether a confidence interval of 95 % misses 0, the error of a calibrated model: as p-values.
 pub fn coverage() -> Vec<Test<Categorical>> {
-    fn misses(name: &str, error: impl Quantify + Sync + 'static) -> Test<Categorical> {
-        Test {
-            name: name.into(),
-            p_values: Box::new(
-                move |predictions: &Categorical, labels: &Tensor<1, Int>, _| {
-                    let interval = error.size(predictions, labels)?.interval(0.95)?;
-                    let covers = interval.lower <= 0.0 && interval.upper >= 0.0;
-                    Ok(vec![if covers { 1.0 } else { 0.05 }])
-                },
-            ),
-        }
+    fn misses(name: &'static str, error: impl Quantify + Sync + 'static) -> Test<Categorical> {
+        single(name, move |predictions, labels: &Tensor<1, Int>, _| {
+            let interval = error.size(predictions, labels)?.interval(0.95)?;
+            let covers = interval.lower <= 0.0 && interval.upper >= 0.0;
+            Ok(if covers { 1.0 } else { 0.05 })
+        })
     }
     vec![
         misses("overconfidence", Overconfidence::default()),

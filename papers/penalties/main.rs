@@ -12,7 +12,8 @@ mod losses;
 mod network;
 mod parallel;
 mod picture;
-mod results;
+#[path = "../rows.rs"]
+mod rows;
 mod setting;
 mod study;
 mod table;
@@ -26,7 +27,7 @@ use burn::tensor::Device;
 use clap::Parser;
 use data::Table;
 use indicatif::{ProgressBar, ProgressStyle};
-use results::Results;
+use rows::Rows;
 use study::{Plan, Study};
 
 type Result<T, E = Box<dyn std::error::Error + Send + Sync>> = std::result::Result<T, E>;
@@ -45,9 +46,9 @@ fn main() -> Result<()> {
     };
     let tables: Vec<Table> = arguments.data.iter().map(table).collect::<Result<_>>()?;
     let results = match (arguments.smoke, arguments.table) {
-        (true, _) => Results::in_memory(),
-        (false, true) => Results::read(&arguments.results)?,
-        (false, false) => Results::open(&arguments.results)?,
+        (true, _) => Rows::in_memory(),
+        (false, true) => Rows::read(&arguments.results)?,
+        (false, false) => Rows::open(&arguments.results)?,
     };
 
     let all = tables.iter().map(|table| plan.trainings(table)).sum();

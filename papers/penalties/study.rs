@@ -11,7 +11,7 @@ use crate::{
     data::Table,
     losses::{BASE, LOSSES, Loss, NONE},
     parallel,
-    results::Results,
+    rows::Rows,
     setting::{Numbers, On, Optimiser, Row, Samples, Setting},
     training,
 };
@@ -132,7 +132,7 @@ impl Plan {
 /// What trains, and where the results are.
 pub struct Study<'a> {
     pub plan: &'a Plan,
-    pub results: &'a Results,
+    pub results: &'a Rows<Row>,
     pub progress: &'a ProgressBar,
     pub device: &'a Device,
     pub rows: usize,
@@ -273,9 +273,13 @@ impl Study<'_> {
         weights.into_iter().filter_map(point).collect()
     }
 
+    fn row(&self, setting: &Setting) -> Option<Row> {
+        self.results.find(|row| row.setting == *setting)
+    }
+
     /// Those of a setting that are there.
     pub fn rows(&self, setting: &Setting, seeds: &Range<u64>) -> Vec<Row> {
-        let of = |seed| self.results.of(&with_seed(setting, seed));
+        let of = |seed| self.row(&with_seed(setting, seed));
         seeds.clone().filter_map(of).collect()
     }
 
@@ -288,7 +292,7 @@ impl Study<'_> {
         let all: Vec<Setting> = settings.iter().flat_map(each).collect();
         let mut missing: Vec<&Setting> = vec![];
         for setting in &all {
-            if self.results.of(setting).is_none() && !missing.contains(&setting) {
+            if self.row(setting).is_none() && !missing.contains(&setting) {
                 missing.push(setting);
             }
         }

@@ -1,4 +1,5 @@
-//! The results file: a line of JSON for each training. What is there is not trained again.
+//! A file of results: a line of JSON for each. What is there is not computed again, so that a study can be
+//! stopped and continued.
 
 use std::{
     fs::{File, OpenOptions},
@@ -7,21 +8,20 @@ use std::{
     sync::Mutex,
 };
 
-use crate::{
-    Result,
-    setting::{Row, Setting},
-};
+use serde::{Serialize, de::DeserializeOwned};
 
-pub struct Results {
-    state: Mutex<State>,
+use crate::Result;
+
+pub struct Rows<R> {
+    state: Mutex<State<R>>,
 }
 
-struct State {
-    rows: Vec<Row>,
+struct State<R> {
+    rows: Vec<R>,
     file: Option<File>,
 }
 
-impl Results {
+impl<R: Clone + Serialize + DeserializeOwned> Rows<R> {
     /// Results that are not kept.
     pub fn in_memory() -> Self {
         Self::new(vec![], None)
@@ -57,22 +57,20 @@ impl Results {
         Ok(Self::new(rows, Some(file)))
     }
 
-    fn new(rows: Vec<Row>, file: Option<File>) -> Self {
+    fn new(rows: Vec<R>, file: Option<File>) -> Self {
         Self {
             state: Mutex::new(State { rows, file }),
         }
     }
 
-    pub fn of(&self, setting: &Setting) -> Option<Row> {
-        self.with(|rows| rows.iter().find(|row| row.setting == *setting).cloned())
-    }
-
-    fn with<T>(&self, f: impl FnOnce(&[Row]) -> T) -> T {
-        f(&self.state.lock().unwrap_or_else(|e| e.into_inner()).rows)
+    /// The first row that is asked for.
+    pub fn find(&self, asked: impl Fn(&R) -> bool) -> Option<R> {
+        let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        state.rows.iter().find(|row| asked(row)).cloned()
     }
 
     /// Adds a row, on disk first: one write of a whole line.
-    pub fn add(&self, row: Row) -> Result<()> {
+    pub fn add(&self, row: R) -> Result<()> {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(file) = &mut state.file {
             file.write_all(format!("{}\n", serde_json::to_string(&row)?).as_bytes())?;
@@ -86,7 +84,7 @@ fn whole_lines(text: &str) -> &str {
     &text[..text.rfind('\n').map_or(0, |last| last + 1)]
 }
 
-fn parse(path: &Path, text: &str) -> Result<Vec<Row>> {
+fn parse<R: DeserializeOwned>(path: &Path, text: &str) -> Result<Vec<R>> {
     let row = |(number, line)| {
         serde_json::from_str(line)
             .map_err(|error| format!("{}, line {}: {error}", path.display(), number + 1).into())
