@@ -1,5 +1,7 @@
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
+
+use crate::ops::simd::arch::Arch;
 
 /// Points of a line in groups of as many each, sorted once, for the sums of a Laplacian kernel
 /// `k(x, y) = exp(−|x − y|/ν)` over whole groups.

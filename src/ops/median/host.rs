@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use pulp::{Arch, Scalar, Simd, WithSimd, bytemuck};
+use pulp::{Scalar, Simd, WithSimd, bytemuck};
 use rayon::prelude::*;
 
 use super::select::{self, Distances, at_ranks, everything};
 use crate::{
     ops::simd::{
+        arch::Arch,
         layout::{PAIR, QUAD, Vectors, line, strip},
         real::Real,
         similarity::{Coordinate, L1, SquaredEuclidean, similarity},

@@ -15,7 +15,8 @@ mod tests {
     use crate::{
         ops::{
             Expectations, LocationScaleKernel, LocationScaleSamples, PairKernel, Pairing,
-            location_scale_statistic, pair_statistic,
+            laplacian::Groups, location_scale_statistic, order_statistics, pair_statistic,
+            transport_distances,
         },
         radial::{Distance, Profile},
     };
@@ -74,8 +75,18 @@ mod tests {
         Tensor::from_data(data, (&Device::flex(), dtype))
     }
 
+    const EXPECTATIONS: [Expectations; 4] = [
+        Expectations::NormalGaussian,
+        Expectations::NormalLaplacian,
+        Expectations::LaplaceGaussian,
+        Expectations::LaplaceLaplacian,
+    ];
+
+    /// What was computed, and its numbers.
+    type Found = Vec<(String, Vec<Vec<f64>>)>;
+
     /// Values and gradients of both passes: of short and long vectors, by every way to sum them.
-    fn passes(dtype: DType) -> Vec<(String, Vec<Vec<f64>>)> {
+    fn passes(dtype: DType) -> Found {
         let mut all = Vec::new();
         for profile in Profile::all() {
             for (n, d, size, bandwidth) in [
@@ -99,7 +110,7 @@ mod tests {
                     });
                     all.push((format!("{n} × {d} {kernel:?} {bandwidth}"), found));
                 }
-                for expectations in [Expectations::NormalGaussian, Expectations::NormalLaplacian] {
+                for expectations in EXPECTATIONS {
                     let kernel = LocationScaleKernel {
                         profile,
                         expectations,
@@ -122,16 +133,44 @@ mod tests {
         all
     }
 
-    #[test]
-    fn instruction_sets_agree() {
+    /// Sorted distances, optimal transport, and means of a Laplacian kernel over groups of points.
+    fn others(dtype: DType) -> Found {
+        let mut all = Vec::new();
+        for distance in Distance::ALL {
+            for (n, d) in [(150, 3), (70, 60), (5, 2)] {
+                let ranks: Vec<u64> = (0..n as u64 * (n as u64 - 1) / 2).step_by(7).collect();
+                let found = order_statistics(&uneven(n, d, dtype), distance, &ranks);
+                all.push((format!("distances of {n} × {d}, {distance:?}"), vec![found]));
+            }
+            let [n, m, k, l, d] = [6, 7, 5, 4, 3];
+            let weights = |n, k| {
+                let x = uneven(n, k, dtype);
+                (x.clone() / x.sum_dim(1)).reshape([1, n, k])
+            };
+            let points = |n: usize| uneven(n, d, dtype).reshape([1, n, d]);
+            let p = (weights(n, k), points(n * k));
+            let q = (weights(m, l), points(m * l).sin());
+            let found = numbers(transport_distances(p, q, distance).flatten(0, 2));
+            all.push((format!("transport, {distance:?}"), vec![found]));
+        }
+        let points = |n, rate: f64| -> Vec<f64> {
+            let points = uneven(n, 1, DType::F64) * rate;
+            points.into_data().iter::<f64>().collect()
+        };
+        let groups = Groups::new(&points(9 * 4, 3.0), 4, 0.3).expect("finite points");
+        all.push(("groups".into(), vec![groups.means(&points(11 * 6, 2.0), 6)]));
+        all
+    }
+
+    fn agree(compute: impl Fn(DType) -> Found + Sync + Send) {
         let mut others = vec![pulp::Arch::Scalar];
         #[cfg(target_arch = "x86_64")]
         others.extend(pulp::x86::V3::try_new().map(pulp::Arch::V3));
         for (dtype, tolerance) in [(DType::F64, 1e-11), (DType::F32, 1e-4)] {
-            let expected = on(pulp::Arch::new(), || passes(dtype));
+            let expected = on(pulp::Arch::new(), || compute(dtype));
             for &arch in &others {
                 for ((what, expected), (_, found)) in
-                    expected.iter().zip(on(arch, || passes(dtype)))
+                    expected.iter().zip(on(arch, || compute(dtype)))
                 {
                     for (expected, found) in expected.iter().zip(&found) {
                         let largest = expected.iter().fold(0f64, |most, x| most.max(x.abs()));
@@ -145,5 +184,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn instruction_sets_agree() {
+        agree(passes);
+    }
+
+    #[test]
+    fn instruction_sets_agree_on_medians_transport_and_groups() {
+        agree(others);
     }
 }

@@ -9,11 +9,11 @@ mod paths;
 mod tests;
 
 use burn::tensor::{Tensor, TensorData};
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use self::paths::{Solver, UNITS, units};
-use crate::{host::to_vec, radial::Distance};
+use crate::{host::to_vec, ops::simd::arch::Arch, radial::Distance};
 
 /// The least cost `min_π Σ_kl π_kl c_kl` of transport from weights `a` to weights `b` for each pair of
 /// distributions, over all couplings: `π ≥ 0` with `Σ_l π_kl = a_k` and `Σ_k π_kl = b_l`.
