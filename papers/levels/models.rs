@@ -4,7 +4,7 @@ use std::{fs::File, io::Read, path::Path};
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_calibration::{
-    distribution::{Categorical, Mixture, Normal, Samples},
+    distribution::{Categorical, Mixture, Normal, Predictive, Samples},
     error::Result,
 };
 use flate2::read::GzDecoder;
@@ -193,10 +193,28 @@ impl Model<Mixture<Normal>, Tensor<2>> for Real {
     }
 }
 
-/// Fifty draws from a normal distribution, of which the target is another.
-impl Model<Samples, Tensor<2>> for Real {
+/// Draws from a normal distribution, of which the target is another.
+#[derive(Clone, Copy)]
+pub struct Draws {
+    pub samples: usize,
+    /// The draws of each prediction.
+    pub each: usize,
+    /// Whether draws and targets are rounded to whole numbers.
+    pub counts: bool,
+}
+
+impl Model<Samples, Tensor<2>> for Draws {
     fn draw(&self, _: usize, rng: &mut StdRng) -> Result<(Samples, Tensor<2>)> {
-        let (predictions, targets): (Normal, Tensor<2>) = self.draw(0, rng)?;
-        Ok((Samples::drawn_from(&predictions, 50, rng), targets))
+        let of = Real {
+            samples: self.samples,
+            shift: 0.0,
+            spread: 1.0,
+        };
+        let (predictions, targets): (Normal, Tensor<2>) = of.draw(0, rng)?;
+        let draws = Samples::drawn_from(&predictions, self.each, rng);
+        Ok(match self.counts {
+            true => (draws.map(&|x| x.round()), targets.round()),
+            false => (draws, targets),
+        })
     }
 }

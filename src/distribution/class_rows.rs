@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::Categorical;
+use super::{Categorical, redrawn::Flip};
 use crate::host::Numbers;
 
 /// Class probabilities on the host, in f64 whatever the dtype, and what redraws of their labels start
@@ -17,6 +17,9 @@ pub(crate) struct ClassRows {
     /// of its digits.
     pub doubt: Vec<f64>,
 }
+
+/// Flips whose probabilities are read at once.
+const AHEAD: usize = 32;
 
 /// The most likely class, the first of several.
 pub(crate) fn most_likely(p: &[f64]) -> usize {
@@ -64,6 +67,21 @@ impl ClassRows {
     /// The confidence `r_i = max_c p_ic`.
     pub fn confidence(&self, sample: usize) -> f64 {
         self.probability(sample, self.top[sample])
+    }
+
+    /// Calls `f` with each flip and the probabilities of the most likely class and of the label. They are far
+    /// apart in memory, so that some are read before the first is needed.
+    #[inline(always)]
+    pub fn for_each_flip(&self, flips: &[Flip], mut f: impl FnMut(Flip, [f64; 2])) {
+        let (values, classes): (&[f64], _) = (&self.values, self.classes);
+        let mut read = [[0.0; 2]; AHEAD];
+        for flips in flips.chunks(AHEAD) {
+            for (read, &Flip { sample, class }) in read.iter_mut().zip(flips) {
+                let row = sample as usize * classes;
+                *read = [self.top[sample as usize], class].map(|c| values[row + c as usize]);
+            }
+            flips.iter().zip(&read).for_each(|(&flip, &p)| f(flip, p));
+        }
     }
 
     /// `Σ_i (1 − max_c p_ic)`: how many of the most likely classes a calibrated model has wrong.

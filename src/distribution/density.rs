@@ -55,6 +55,16 @@ pub trait HostMarginals: Send + Sync {
     /// The least `x` with `F(x) ≥ level`, for a level in `(0, 1)`.
     fn quantile(&self, at: usize, level: f64) -> f64;
 
+    /// The probability that the target lies within `[F⁻¹((1−γ)/2), F⁻¹((1+γ)/2)]`, ends included, if the model
+    /// is calibrated: the level `γ`. Of `S` draws from a distribution that is not known, among which and the
+    /// target `y` any is as likely to be the target, it is the share of these that lie within the interval of
+    /// the others: `(b − a)/(S + 1)` for an interval from draw `a` to draw `b` in increasing order, more where
+    /// draws coincide, as counts do.
+    fn coverage(&self, at: usize, level: f64, y: f64) -> f64 {
+        let _ = (at, y);
+        level
+    }
+
     /// The probability of `x` itself: 0 but for discrete predictions.
     fn atom(&self, at: usize, x: f64) -> f64 {
         let _ = (at, x);
@@ -68,6 +78,11 @@ pub trait HostMarginals: Send + Sync {
         let (up_to, atom) = (self.tails(at, x).0, self.atom(at, x));
         (up_to - atom + v * atom).clamp(0.0, 1.0)
     }
+}
+
+/// The levels of the ends of a central interval.
+pub(crate) fn central(level: f64) -> [f64; 2] {
+    [0.5 - 0.5 * level, 0.5 + 0.5 * level]
 }
 
 /// Predictions with a density.

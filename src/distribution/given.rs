@@ -229,6 +229,18 @@ impl<P: Predictive> Predictive for Given<P> {
         Some((given(first), given(second)))
     }
 
+    fn pooled(&self, targets: &P::Targets) -> Option<(Self, f64)> {
+        let (predictions, weight) = self.predictions.pooled(targets)?;
+        let conditioning = self.conditioning();
+        Some((
+            Self {
+                predictions,
+                conditioning,
+            },
+            weight,
+        ))
+    }
+
     fn locations(&self, rows: &[usize], rng: &mut dyn Rng) -> P::Targets {
         self.predictions.locations(rows, rng)
     }

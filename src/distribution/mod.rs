@@ -68,6 +68,7 @@ pub use beta::Beta;
 pub use categorical::{Categorical, residuals};
 pub(crate) use categorical::{hits, observed};
 pub(crate) use class_rows::{ClassRows, most_likely};
+pub(crate) use density::central;
 pub use density::{Density, HostMarginals, Marginals};
 pub use dirichlet::Dirichlet;
 pub(crate) use dirichlet::check_unit_interval;

@@ -177,6 +177,15 @@ pub trait Predictive: Clone + Debug {
         None
     }
 
+    /// Puts the observed targets among the draws by which predictions are known, those of
+    /// [`Samples`](super::Samples), and gives the weight of a target there. The target of a calibrated model is
+    /// one more draw from the same distribution, so that among all of them it is any one: tests redraw it
+    /// from there. None where a prediction is a distribution that is known.
+    fn pooled(&self, targets: &Self::Targets) -> Option<(Self, f64)> {
+        let _ = targets;
+        None
+    }
+
     /// Draws one target from each prediction.
     fn sample(&self, rng: &mut dyn Rng) -> Self::Targets {
         let rows: Vec<usize> = (0..self.len()).collect();

@@ -154,14 +154,16 @@ impl LabelSets {
     /// consecutive samples at a time.
     ///
     /// The sets of a group go through the samples together, so that what belongs to the samples is read
-    /// from memory once for all of them.
+    /// from memory once for all of them. They are so few that the numbers which they hold, `held` each, stay
+    /// in the cache.
     pub(crate) fn sweep<A: Clone + Send + Sync>(
         &self,
         start: &A,
+        held: usize,
         add: impl Fn(&mut A, &[Flip]) + Sync,
     ) -> Vec<A> {
         let group = self.len().div_ceil(2 * rayon::current_num_threads());
-        let group = group.clamp(1, GROUP);
+        let group = group.clamp(1, GROUP).min((HELD / held).max(1));
         let of_group = |first: usize| {
             let sets = first..self.len().min(first + group);
             let mut sums = vec![start.clone(); sets.len()];
@@ -190,6 +192,8 @@ impl LabelSets {
 const CHUNK: usize = 512;
 /// Sets that go through the samples together.
 const GROUP: usize = 64;
+/// Numbers that the sets of a group hold.
+const HELD: usize = 1 << 15;
 /// Flips of a batch of sets, in the mean.
 const FLIPS: f64 = (1 << 21) as f64;
 /// The probability up to which the sets in which a sample is flipped are found by their gaps.
@@ -314,6 +318,21 @@ mod tests {
                     (count as f64 - total * p).abs() <= 4.0 * deviation,
                     "{count}, {p}"
                 );
+            }
+        }
+    }
+
+    /// However many sets go through the samples together.
+    #[test]
+    fn sweeps_see_every_flip() {
+        let p = [[0.5, 0.3, 0.2]; 1100]; // three chunks
+        let rows = Categorical::from_probabilities(Tensor::from_floats(p, &Device::default()));
+        let drawn = LabelSets::draw(&rows.unwrap().rows(), 9, &mut StdRng::seed_from_u64(2));
+        for held in [1, HELD / 2, 2 * HELD] {
+            let seen = drawn.sweep(&Vec::new(), held, |seen, flips| seen.extend(flips.to_vec()));
+            assert_eq!(seen.len(), 9);
+            for (set, seen) in seen.iter().enumerate() {
+                assert_eq!(seen, drawn.flips(set), "{held}");
             }
         }
     }

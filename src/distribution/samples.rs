@@ -5,6 +5,7 @@ use rand::{Rng, RngExt};
 
 use super::{
     Geometry, HostMarginals, Marginals, Predictive, Sampler,
+    density::central,
     location_scale::{assert_targets, check_real},
     mixture::root,
     predictive::in_batches,
@@ -19,8 +20,12 @@ use crate::{
 /// Predictions by Monte Carlo samples: `n` rows of `S` vectors of `ℝ^d`, each of the same weight. For
 /// whatever can be sampled from, and has no closed form here.
 ///
-/// Each prediction is taken for what it is, the empirical distribution of its samples, so that all
-/// expectations are sums. The distance is the 2-Wasserstein distance of the empirical distributions:
+/// Estimators and losses take each prediction for what it is, the empirical distribution of its samples, so
+/// that all expectations are sums. That is never the distribution of the target: so tests ask whether the
+/// target is one more draw from the distribution of the others ([`Predictive::pooled`]), whatever their number,
+/// and so do sizes of errors, [`Quantify`](crate::score::Quantify).
+///
+/// The distance is the 2-Wasserstein distance of the empirical distributions:
 /// for `d = 1` between sorted samples, else a linear program for each pair of predictions, over `S²`
 /// costs: keep `S` small there. A pair of predictions costs `S²` values of the kernel on targets.
 ///
@@ -147,6 +152,13 @@ impl Predictive for Samples {
         (s > 1).then(|| (part(0..s / 2), part(s / 2..s)))
     }
 
+    fn pooled(&self, targets: &Tensor<2>) -> Option<(Self, f64)> {
+        let [n, s, d] = self.draws.dims();
+        let targets = targets.clone().to_device(&self.device());
+        let draws = Tensor::cat(vec![self.draws(), targets.reshape([n, 1, d])], 1);
+        Some((Self::new(draws), ((s + 1) as f64).recip()))
+    }
+
     fn sampler(&self) -> Sampler<Self> {
         let [_, s, d] = self.draws.dims();
         let draws = to_vec(self.draws());
@@ -262,6 +274,17 @@ impl Sorted {
     fn of(&self, at: usize) -> &[f64] {
         &self.draws[at * self.each..][..self.each]
     }
+
+    /// The rank of a quantile among the draws, `⌈S · level⌉`.
+    fn rank(&self, level: f64) -> usize {
+        let share = |rank: usize| rank as f64 / self.each as f64;
+        // from just below S · level, whose rounding could skip a draw
+        let mut rank = ((level * self.each as f64) as usize).max(2) - 1;
+        while rank < self.each && share(rank) < level {
+            rank += 1;
+        }
+        rank
+    }
 }
 
 impl HostMarginals for Sorted {
@@ -274,14 +297,19 @@ impl HostMarginals for Sorted {
     /// The inverse of the empirical distribution function, type 1 of Hyndman and Fan 1996: draw
     /// `⌈S · level⌉` in increasing order.
     fn quantile(&self, at: usize, level: f64) -> f64 {
-        let draws = self.of(at);
-        let share = |rank: usize| rank as f64 / self.each as f64;
-        // from just below S · level, whose rounding could skip a draw
-        let mut rank = ((level * self.each as f64) as usize).max(2) - 1;
-        while rank < self.each && share(rank) < level {
-            rank += 1;
-        }
-        draws[rank - 1]
+        self.of(at)[self.rank(level) - 1]
+    }
+
+    fn coverage(&self, at: usize, level: f64, y: f64) -> f64 {
+        let mut all = self.of(at).to_vec();
+        all.insert(all.partition_point(|&draw| draw < y), y);
+        let ranks = central(level).map(|level| self.rank(level));
+        let is_within = |&target: &usize| {
+            let others = |rank: usize| all[if rank <= target { rank - 1 } else { rank }];
+            let [low, high] = ranks.map(others);
+            low <= all[target] && all[target] <= high
+        };
+        (0..all.len()).filter(is_within).count() as f64 / all.len() as f64
     }
 
     fn atom(&self, at: usize, x: f64) -> f64 {

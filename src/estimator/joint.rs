@@ -13,8 +13,8 @@ use super::{
     tensor_pairs::TensorPairs,
 };
 use crate::{
-    distribution::{Categorical, Geometry, Predictive, in_batches},
-    error::Result,
+    distribution::{Categorical, Geometry, Given, Predictive, in_batches},
+    error::{Result, check_parameter},
     kernel::{ClassKernel, TargetKernel, TensorKernel},
     ops::Computation,
 };
@@ -38,6 +38,24 @@ pub trait JointKernel<P: Predictive>: Clone + Debug {
     ///
     /// Predictions, targets or parameters of the kernel that are not valid.
     fn pairs(&self, predictions: &P, targets: &P::Targets) -> Result<Self::Pairs>;
+
+    /// Reads `h` of data, of mean 0 over the pairs `i ≠ j` if the model is calibrated, where predictions are
+    /// draws from distributions that are not known too: then the one half of the draws of each tells
+    /// samples apart, and the expectations are over the other ([`Predictive::halves`]), so that the target,
+    /// one more draw, is not known from either. By default, and for draws of several dimensions,
+    /// [`pairs`](Self::pairs), which take draws for the whole distribution.
+    ///
+    /// # Errors
+    ///
+    /// As [`pairs`](Self::pairs); one draw, which has no halves.
+    fn with_fair_pairs<R>(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        read: impl FnOnce(&dyn PairMatrix) -> R,
+    ) -> Result<R> {
+        Ok(read(&self.pairs(predictions, targets)?))
+    }
 
     /// `h` within batches of consecutive samples, `[batches, n, n]`, differentiable with respect to
     /// the predictions; nothing is checked or read back.
@@ -239,6 +257,32 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
 
     fn pairs(&self, predictions: &P, targets: &P::Targets) -> Result<TensorPairs<P, T>> {
         TensorPairs::new(self, predictions, targets)
+    }
+
+    fn with_fair_pairs<R>(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        read: impl FnOnce(&dyn PairMatrix) -> R,
+    ) -> Result<R> {
+        predictions.check()?;
+        predictions.check_targets(targets)?;
+        let halves = predictions.halves();
+        let has_one_draw = halves.is_none() && predictions.pooled(targets).is_some();
+        let (name, expected) = ("the number of draws of each prediction", "at least 2");
+        check_parameter(!has_one_draw, name, 1.0, expected)?;
+        let given = halves.and_then(|(features, expected)| {
+            let points = features.coordinates()?;
+            Some(Given::new(expected, points))
+        });
+        match given {
+            None => Ok(read(&self.pairs(predictions, targets)?)),
+            Some(given) => {
+                let kernel = TensorKernel::fixed(self.clone(), predictions)?;
+                let pairs = TensorPairs::<Given<P>, T>::new(&kernel, &given, targets)?;
+                Ok(read(&pairs))
+            }
+        }
     }
 
     fn h(&self, predictions: &P, targets: &P::Targets, batches: usize) -> Tensor<3> {

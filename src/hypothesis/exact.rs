@@ -15,6 +15,11 @@ use crate::{distribution::Predictive, error::Result};
 ///
 /// A median bandwidth depends on the predictions alone, as it must; so must every other choice.
 ///
+/// Of predictions by draws, [`Samples`](crate::distribution::Samples), the hypothesis is that the target is
+/// one more draw from the same distribution, which is not known. Then among the draws and the target any is
+/// as likely to be the target: it is redrawn from all of them ([`Predictive::pooled`]), and the p-value is
+/// valid for any number of draws, of real numbers or of counts.
+///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
 /// use burn_calibration::{
@@ -70,7 +75,8 @@ impl<S> ExactTest<S> {
 }
 
 impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
-    /// The outcome; the statistic is the estimate. No redraws and a statistic that is NaN are errors.
+    /// The outcome; the statistic is the estimate, but of predictions by draws that of the predictions with the
+    /// targets among the draws. No redraws and a statistic that is NaN are errors.
     fn evaluate(
         &self,
         predictions: &P,
@@ -81,8 +87,10 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
         predictions.check()?;
         let observed = predictions.checked_targets(targets)?;
         let estimate = self.statistic.estimate(predictions, targets)?;
-        let evaluators = [self.statistic.evaluator(predictions)?];
-        let mut engine = Engine::new(predictions, &observed, &evaluators)?;
+        let pooled = predictions.pooled(targets);
+        let all = pooled.as_ref().map_or(predictions, |(pooled, _)| pooled);
+        let evaluators = [self.statistic.evaluator(all)?];
+        let mut engine = Engine::new(all, &observed, &evaluators)?;
         let mut ties = None;
         let found = self.redraws.run(rng, |count, rng| {
             engine.extend(count, rng)?;
@@ -93,8 +101,9 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
         let drawn = &engine.drawn[0][..found.redraws];
         let name = "exact conditional test";
         let samples = predictions.len();
+        let statistic = pooled.as_ref().map_or(estimate, |_| engine.data[0]);
         let outcome =
-            TestOutcome::resampled(name, samples, estimate, estimate, found.p_value, drawn);
+            TestOutcome::resampled(name, samples, estimate, statistic, found.p_value, drawn);
         Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }

@@ -113,15 +113,12 @@ where
                 expected: "at least 1",
             });
         }
-        let halves = predictions.halves();
-        let (features, predictions) = match &halves {
-            Some((features, predictions)) => (features, predictions),
-            None => (predictions, predictions),
-        };
+        let pooled = predictions.pooled(targets);
+        let (predictions, weight) = pooled.as_ref().map_or((predictions, 0.0), |(p, w)| (p, *w));
         let some = index::sample(rng, n, n.min(MEDIAN_OF)).into_vec();
-        let kernel = self.kernel.fixed(&features.select_rows(&some))?;
+        let kernel = self.kernel.fixed(&predictions.select_rows(&some))?;
         let embeddings = Embeddings::new(
-            (predictions, features),
+            (predictions, weight),
             kernel.predictions,
             &[1.0],
             Some(kernel.targets),

@@ -1,5 +1,7 @@
 //! The likelihood of a line in the log-odds, `logit P(c = 1) = a + b x` with `x = logit r`.
 
+use rayon::prelude::*;
+
 use super::cox::{Coefficient, CoxFit};
 
 /// What depends on the probabilities alone.
@@ -22,6 +24,7 @@ pub(super) enum Supremum {
 }
 
 /// The log-likelihood at some `α + β u`, with gradient, and the information of `αα`, `αβ`, `ββ`.
+#[derive(Clone, Copy, Default)]
 struct Likelihood {
     value: f64,
     gradient: [f64; 2],
@@ -32,6 +35,10 @@ struct Likelihood {
 const STEPS: usize = 200;
 /// The squared length of a step, in standard errors, that is none.
 const CONVERGED: f64 = 1e-20;
+/// The part of a likelihood that is lost to rounding, at most about.
+const ROUNDING: f64 = 1e-13;
+/// Samples of a sum of its own: the parts are the same, in the same order, whatever the number of threads.
+const PART: usize = 1024;
 
 impl Line {
     pub fn of(probability: &[f64]) -> Self {
@@ -168,7 +175,12 @@ impl Line {
             if !(length.is_finite() && length > CONVERGED) {
                 break;
             }
-            let rounding = 1e-14 * here.value.abs();
+            let rounding = ROUNDING * here.value.abs();
+            if length <= rounding {
+                // too short for the likelihood to tell: as long as it is, the last
+                let to = [at[0] + step[0], at[1] + step[1]];
+                return (to, self.likelihood(occurred, to));
+            }
             let mut halvings = (0..STEPS).map(|_| {
                 let to = [at[0] + step[0], at[1] + step[1]];
                 step = step.map(|step| 0.5 * step);
@@ -183,29 +195,52 @@ impl Line {
     }
 
     fn likelihood(&self, occurred: &[bool], [alpha, beta]: [f64; 2]) -> Likelihood {
-        let (mut value, mut gradient, mut information) = (0.0, [0.0; 2], [0.0; 3]);
-        for (&u, &occurred) in self.u.iter().zip(occurred) {
-            let t = alpha + beta * u;
-            let small = (-t.abs()).exp();
-            let less_likely = small / (1.0 + small);
-            // whether the outcome is the less likely one
-            let (surprise, residual) = match (t < 0.0) == occurred {
-                true => (t.abs(), 1.0 - less_likely),
-                false => (0.0, less_likely),
-            };
-            let residual = if occurred { residual } else { -residual };
-            value -= surprise + small.ln_1p();
-            gradient[0] += residual;
-            gradient[1] += residual * u;
-            let weight = less_likely * (1.0 - less_likely);
-            information[0] += weight;
-            information[1] += weight * u;
-            information[2] += weight * u * u;
-        }
-        Likelihood {
-            value,
-            gradient,
-            information,
+        let part = |(u, occurred): (&[f64], &[bool])| {
+            let mut sums = Likelihood::default();
+            for (&u, &occurred) in u.iter().zip(occurred) {
+                sums.add(alpha + beta * u, u, occurred);
+            }
+            sums
+        };
+        let parts = (self.u.par_chunks(PART)).zip(occurred.par_chunks(PART));
+        let parts: Vec<Likelihood> = parts.map(part).collect();
+        parts
+            .into_iter()
+            .fold(Likelihood::default(), Likelihood::plus)
+    }
+}
+
+impl Likelihood {
+    /// Adds an outcome at the log-odds `t = α + β u`.
+    fn add(&mut self, t: f64, u: f64, occurred: bool) {
+        let small = (-t.abs()).exp();
+        let less_likely = small / (1.0 + small);
+        // whether the outcome is the less likely one
+        let (surprise, residual) = match (t < 0.0) == occurred {
+            true => (t.abs(), 1.0 - less_likely),
+            false => (0.0, less_likely),
+        };
+        let residual = if occurred { residual } else { -residual };
+        self.value -= surprise + small.ln_1p();
+        self.gradient[0] += residual;
+        self.gradient[1] += residual * u;
+        let weight = less_likely * (1.0 - less_likely);
+        self.information[0] += weight;
+        self.information[1] += weight * u;
+        self.information[2] += weight * u * u;
+    }
+
+    fn plus(self, other: Self) -> Self {
+        let [a, b] = self.gradient;
+        let [aa, ab, bb] = self.information;
+        Self {
+            value: self.value + other.value,
+            gradient: [a + other.gradient[0], b + other.gradient[1]],
+            information: [
+                aa + other.information[0],
+                ab + other.information[1],
+                bb + other.information[2],
+            ],
         }
     }
 }

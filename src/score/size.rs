@@ -206,21 +206,24 @@ fn lower_tail(frequency: f64, successes: f64, trials: f64) -> f64 {
 /// error is at least the standard deviation of a calibrated model, which is known given the predictions.
 /// That of blocks is not.
 ///
+/// The draws of [`Samples`](crate::distribution::Samples) of one dimension are taken for draws of a
+/// distribution that is not known, as by tests ([`JointKernel::with_fair_pairs`]): of a calibrated model the
+/// estimate has mean 0, and is not that of [`Skce`] as an [`Estimator`](crate::estimator::Estimator), which
+/// takes the draws for the whole distribution.
+///
 /// Cost: `n²·m` operations in tiles, `n·B·m` for blocks.
 impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
     fn size(&self, predictions: &P, targets: &P::Targets) -> Result<ErrorSize> {
         self.form.check_size(predictions.len())?;
-        let values = match self.form {
-            SkceForm::Block(size) => {
-                let pairs = self.kernel.pairs(predictions, targets)?;
-                pairs.block_estimates(size)
-            }
-            _ => {
-                let what = "a jackknife standard error of the SKCE";
-                check_samples(what, 3, predictions.len())?;
-                pseudo_values(&self.kernel.pairs(predictions, targets)?.row_sums())
-            }
+        if !matches!(self.form, SkceForm::Block(_)) {
+            let what = "a jackknife standard error of the SKCE";
+            check_samples(what, 3, predictions.len())?;
+        }
+        let values = |pairs: &dyn PairMatrix| match self.form {
+            SkceForm::Block(size) => pairs.block_estimates(size),
+            _ => pseudo_values(&pairs.row_sums()),
         };
+        let values = (self.kernel).with_fair_pairs(predictions, targets, values)?;
         let mut mean = MeanEstimate::of(&values);
         if !matches!(self.form, SkceForm::Block(_)) {
             let least = least_error(&self.kernel, predictions)?;
@@ -322,7 +325,9 @@ impl Quantify for Overconfidence {
 }
 
 /// The coverage that central prediction intervals promise less that which they have: positive where
-/// predictions are too narrow. For targets of several dimensions it is the mean over the coordinates,
+/// predictions are too narrow. The draws of [`Samples`](crate::distribution::Samples) are taken for draws
+/// of a distribution that is not known, so that the interval between two of `S` draws promises a little
+/// less than its level ([`HostMarginals::coverage`](crate::distribution::HostMarginals::coverage)). For targets of several dimensions it is the mean over the coordinates,
 /// rounded to whole samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalOverconfidence {
@@ -342,7 +347,7 @@ impl<P: Marginals> Quantify<P> for IntervalOverconfidence {
         let trials = predictions.len() as f64;
         Ok(ErrorSize {
             law: Law::Count(Count {
-                promised: self.coverage,
+                promised: intervals.expected,
                 successes: (intervals.coverage.estimate * trials).round(),
                 trials,
             }),

@@ -15,7 +15,8 @@ use burn_calibration::{
     kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
     names::{self, Name},
     score::{
-        Brier, Corp, Crps, DawidSebastiani, Divergence, LogScore, MeanEstimate, Score, Spherical,
+        Brier, Corp, Crps, DawidSebastiani, Divergence, LogScore, MeanEstimate, Quantify, Score,
+        Spherical,
     },
 };
 
@@ -56,8 +57,8 @@ pub fn estimates<P: Kind>() -> Vec<Estimate<P>> {
             };
             // n²·SKCE_b = Σ_i h_ii + n(n − 1)·SKCE_uq
             let n = data.predictions.len() as f64;
-            let pairs = data.kernel.pairs(data.predictions, data.targets)?;
-            let mean = pairs.diagonal().mean().into_scalar::<f64>();
+            let mean = |pairs: &dyn PairMatrix| pairs.diagonal().mean().into_scalar::<f64>();
+            let mean = (data.kernel).with_fair_pairs(data.predictions, data.targets, mean)?;
             Ok((mean + (n - 1.0) * unbiased) / n)
         }),
         quadratic(names::SKCE_UNBIASED, |data| {
@@ -65,7 +66,8 @@ pub fn estimates<P: Kind>() -> Vec<Estimate<P>> {
             data.unbiased.map_or_else(estimate, Ok)
         }),
         linear(names::SKCE_LINEAR, |data| {
-            skce(Skce::linear(data.kernel), data)
+            let linear = Skce::linear(data.kernel);
+            Ok(linear.size(data.predictions, data.targets)?.estimate())
         }),
     ];
     estimates.extend(P::estimates());

@@ -24,6 +24,8 @@ pub struct Landmarks {
     /// `φ(p_i)` of every bandwidth, row by row: `[n, B·J]`. Single precision is enough of numbers that
     /// are summed in double.
     features: Vec<f32>,
+    /// `‖φ(p_i)‖²` of every bandwidth, `[n, B]`.
+    squares: Vec<f64>,
     /// `J`.
     rank: usize,
     /// `B·J`.
@@ -73,21 +75,21 @@ impl Landmarks {
                 }
             });
         });
+        let squares = features.par_chunks(rank);
         let mut all = Self {
             rank,
             width,
             base: Vec::new(),
-            diagonal: vec![0.0; roots.len()],
+            diagonal: Vec::new(),
+            squares: squares.map(square).collect(),
             features,
             rows: all.rows,
         };
+        let mut diagonal = vec![0.0; roots.len()];
         for i in 0..n {
-            let residual = all.residual_square(i);
-            for (b, diagonal) in all.diagonal.iter_mut().enumerate() {
-                let feature = &all.features[i * width + b * rank..][..rank];
-                *diagonal += square(feature) * residual;
-            }
+            add_to(&mut diagonal, all.residual_square(i), all.squares(i));
         }
+        all.diagonal = diagonal;
         all.base = all.sums();
         all
     }
@@ -126,6 +128,12 @@ impl Landmarks {
         &self.features[i * self.width..][..self.width]
     }
 
+    /// `‖φ(p_i)‖²` of every bandwidth.
+    fn squares(&self, i: usize) -> &[f64] {
+        let bandwidths = self.width / self.rank;
+        &self.squares[i * bandwidths..][..bandwidths]
+    }
+
     /// The estimates from `z` and `Σ_i ‖φ(p_i)‖²‖δ_i‖²`.
     fn estimates(&self, Sums { z, diagonal }: Sums) -> Vec<f64> {
         let n = self.rows.samples() as f64;
@@ -159,21 +167,16 @@ impl WithSimd for Flipped<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Landmarks {
-            rows, width, rank, ..
-        } = self.landmarks;
+        let Landmarks { rows, width, .. } = self.landmarks;
         let Sums { z, diagonal } = self.sums;
-        for &Flip { sample, class } in self.flips {
+        rows.for_each_flip(self.flips, |Flip { sample, class }, [of_top, of_class]| {
             let i = sample as usize;
             let (top, feature) = (rows.top[i], self.landmarks.feature(i));
             add_to(&mut z[class as usize * width..][..*width], 1.0, feature);
             add_to(&mut z[top as usize * width..][..*width], -1.0, feature);
-            let p = rows.row(i);
-            let change = 2.0 * (p[top as usize] - p[class as usize]);
-            for (diagonal, feature) in diagonal.iter_mut().zip(feature.chunks(*rank)) {
-                *diagonal += square(feature) * change;
-            }
-        }
+            let change = 2.0 * (of_top - of_class);
+            add_to(diagonal, change, self.landmarks.squares(i));
+        });
     }
 }
 
@@ -181,9 +184,9 @@ impl WithSimd for Flipped<'_> {
 const BLOCK: usize = 1024;
 
 #[inline(always)]
-fn add_to(sums: &mut [f64], factor: f64, feature: &[f32]) {
-    for (sum, x) in sums.iter_mut().zip(feature) {
-        *sum += factor * f64::from(*x);
+fn add_to<T: Copy + Into<f64>>(sums: &mut [f64], factor: f64, numbers: &[T]) {
+    for (sum, x) in sums.iter_mut().zip(numbers) {
+        *sum += factor * (*x).into();
     }
 }
 
@@ -223,7 +226,8 @@ impl Evaluator<Categorical> for Landmarks {
             z: self.base.clone(),
             diagonal: self.diagonal.clone(),
         };
-        let sums = sets.sweep(&start, |sums, flips| {
+        let held = start.z.len() + start.diagonal.len();
+        let sums = sets.sweep(&start, held, |sums, flips| {
             Arch::new().dispatch(Flipped {
                 landmarks: self,
                 flips,

@@ -81,19 +81,28 @@ impl Sums {
 
     /// Adds what the labels that differ change in the sums.
     fn add(&self, changes: &mut [f64], flips: &[Flip]) {
+        let mut ratios = 1.0; // a product, of which one logarithm is taken
         let rows = &self.rows;
-        for &Flip { sample, class } in flips {
-            let (i, top) = (sample as usize, rows.top[sample as usize]);
-            let p = rows.row(i);
-            let [of_top, of_class] = [p[top as usize], p[class as usize]];
+        rows.for_each_flip(flips, |Flip { sample, class }, [of_top, of_class]| {
             changes[CONFIDENCE] += 1.0;
             changes[BRIER] += 2.0 * (of_top - of_class);
-            changes[LOG] += of_top.ln() - of_class.ln();
-            changes[CLASSES + top as usize] += 1.0;
+            match of_top / of_class {
+                ratio if ratio > LARGE => changes[LOG] += of_top.ln() - of_class.ln(),
+                ratio => ratios *= ratio,
+            }
+            if ratios > LARGE {
+                changes[LOG] += f64::ln(ratios);
+                ratios = 1.0;
+            }
+            changes[CLASSES + rows.top[sample as usize] as usize] += 1.0;
             changes[CLASSES + class as usize] -= 1.0;
-        }
+        });
+        changes[LOG] += ratios.ln();
     }
 }
+
+/// The product of two numbers up to this is finite.
+const LARGE: f64 = 1e150;
 
 /// Mean and variance of `v_y` for a label `y ∼ p`; classes of probability 0 do not count.
 fn moments(p: &[f64], v: &[f64]) -> (f64, f64) {
@@ -116,9 +125,8 @@ impl Evaluator<Categorical> for Sums {
         debug_assert_eq!(sets.reference(), &self.rows.top);
         debug_assert!(sets.len() > 0);
         let n = self.rows.samples() as f64;
-        let changes = sets.sweep(&vec![0.0; self.width()], |sums, flips| {
-            self.add(sums, flips);
-        });
+        let zeros = vec![0.0; self.width()];
+        let changes = sets.sweep(&zeros, zeros.len(), |sums, flips| self.add(sums, flips));
         let bases = self.base.iter().cycle();
         let means = changes.iter().flatten().zip(bases);
         Ok(means.map(|(change, base)| base + change / n).collect())
@@ -165,6 +173,24 @@ mod tests {
         ];
         means.extend((0..3).map(|c| mean(&|_, y| -f64::from(c == y))));
         means
+    }
+
+    /// Ratios of probabilities whose products, or which themselves, are beyond the largest number.
+    #[test]
+    fn labels_that_are_hardly_possible() {
+        for tiny in [1e-140_f64, 1e-160, 5e-324] {
+            let rows = TensorData::new([tiny, 1.0 - tiny].repeat(50), [50, 2]);
+            let rows = Tensor::<2>::from_data(rows, (&Device::default(), DType::F64));
+            let predictions = Categorical::from_probabilities(rows).unwrap();
+            for wrong in [1, 2, 50] {
+                let labels: Vec<usize> = (0..50).map(|i| usize::from(i >= wrong)).collect();
+                let sums = Sums::new(&predictions);
+                let values = sums.values(&predictions.as_redrawn(&labels)).unwrap();
+                let expected = -tiny.ln() * wrong as f64 / 50.0;
+                let error = (values[LOG] - expected).abs();
+                assert!(error < 1e-13 * expected, "{tiny}, {wrong}: {error}");
+            }
+        }
     }
 
     /// Over all labels that are possible, values, means and variances.

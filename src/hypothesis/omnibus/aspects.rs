@@ -14,15 +14,17 @@ use crate::{
 
 /// Kinds of predictions that have an [`OmnibusTest`](super::OmnibusTest).
 pub trait Omnibus: Predictive {
-    /// The aspects that are tested; `features` are the predictions, or others of the same samples, by
-    /// which kernels tell samples apart.
+    /// The aspects that are tested.
+    ///
+    /// - weight: that of a target among the draws of its prediction, where these are [`pooled`](Predictive::pooled);
+    ///   else 0
     ///
     /// # Errors
     ///
     /// An invalid kernel.
     fn aspects<'a>(
         &'a self,
-        features: &'a Self,
+        weight: f64,
         kernel: Kernel,
         rng: &mut dyn Rng,
     ) -> Result<Plan<'a, Self>>;
@@ -110,7 +112,7 @@ impl Omnibus for Categorical {
 
     fn aspects<'a>(
         &'a self,
-        _features: &'a Self,
+        _weight: f64,
         kernel: Kernel,
         rng: &mut dyn Rng,
     ) -> Result<Plan<'a, Self>> {
@@ -127,7 +129,7 @@ impl Omnibus for Given<Categorical> {
 
     fn aspects<'a>(
         &'a self,
-        _features: &'a Self,
+        _weight: f64,
         kernel: Kernel,
         rng: &mut dyn Rng,
     ) -> Result<Plan<'a, Self>> {

@@ -165,16 +165,12 @@ impl OmnibusTest {
         predictions.check()?;
         let observed = predictions.checked_targets(targets)?;
         let kernel = self.kernel.unwrap_or_else(P::default_kernel);
-        // a target must not tell from the draws that it is among those that its prediction is known by
-        let halves = predictions.halves();
-        let (features, predictions) = match &halves {
-            Some((features, predictions)) => (features, predictions),
-            None => (predictions, predictions),
-        };
+        let pooled = predictions.pooled(targets);
+        let (predictions, weight) = pooled.as_ref().map_or((predictions, 0.0), |(p, w)| (p, *w));
         let Plan {
             evaluators,
             aspects,
-        } = part(predictions.aspects(features, kernel, rng)?)?;
+        } = part(predictions.aspects(weight, kernel, rng)?)?;
         let mut engine = Engine::new(predictions, &observed, &evaluators)?;
         engine.extend(self.redraws, rng)?;
         loop {

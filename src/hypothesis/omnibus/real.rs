@@ -27,7 +27,7 @@ where
 
     fn aspects<'a>(
         &'a self,
-        features: &'a Self,
+        weight: f64,
         kernel: Kernel,
         rng: &mut dyn Rng,
     ) -> Result<Plan<'a, Self>> {
@@ -52,9 +52,9 @@ where
         let n = self.len();
         if n > 1 {
             let some = index::sample(rng, n, n.min(MEDIAN_OF)).into_vec();
-            let kernel = kernel.with_bandwidth_of_predictions(&features.select_rows(&some))?;
+            let kernel = kernel.with_bandwidth_of_predictions(&self.select_rows(&some))?;
             let embeddings =
-                Embeddings::new((self, features), kernel, &BANDWIDTHS, None, LANDMARKS, rng)?;
+                Embeddings::new((self, weight), kernel, &BANDWIDTHS, None, LANDMARKS, rng)?;
             evaluators.push(Box::new(embeddings));
             aspects.extend(of_kernel(kernel, self.compared()));
         } else {
@@ -87,8 +87,8 @@ impl Transforms {
         }
     }
 
-    /// The rank of a draw among the other draws of its prediction, so that it is uniform, as that of a
-    /// target from outside is among all of them.
+    /// The randomised probability integral transform, which of one of the draws of its prediction is its rank
+    /// among them.
     fn transform(&self, at: usize, y: f64, v: f64) -> f64 {
         match self.marginals.atom(at, y) {
             0.0 => self.marginals.transform(at, y, v),
@@ -143,8 +143,8 @@ impl<P: Marginals> Evaluator<P> for Transforms {
 /// `δ_i = ψ(y_i) − E ψ(Y_i)` and `z = Σ_i φ(P_i) δ_iᵀ` it is
 /// `(‖z‖² − Σ_i ‖φ(P_i)‖²‖δ_i‖²)/(n(n − 1))`.
 pub(in crate::hypothesis) struct Embeddings {
-    /// The marginals of predictions with atoms, in one dimension.
-    marginals: Option<Box<dyn HostMarginals>>,
+    /// The weight of a target among the draws of its prediction.
+    weight: f64,
     /// `φ(P_i)` for each bandwidth, `[n, J]`.
     features: Vec<Vec<f64>>,
     rank: usize,
@@ -162,9 +162,9 @@ impl Embeddings {
     /// Takes the same landmarks for all bandwidths: that of the kernel, which is fixed, times each factor.
     /// By default the kernel on targets is Gaussian, with the median distance of drawn ones.
     ///
-    /// - features: predictions that the kernel on predictions and the drawn targets are of
+    /// - weight: that of a target among the draws of its prediction, or 0
     pub fn new<P: Marginals + Geometry>(
-        (predictions, features): (&P, &P),
+        (predictions, weight): (&P, f64),
         on_predictions: Kernel,
         factors: &[f64],
         on_targets: Option<RealKernel>,
@@ -174,10 +174,10 @@ impl Embeddings {
     where
         RealKernel: TargetKernel<P>,
     {
-        let (predictions, known_by) = (predictions.detach(), features.detach());
+        let predictions = predictions.detach();
         let n = predictions.len();
         let rows = index::sample(rng, n, n.min(MEDIAN_OF.max(landmarks))).into_vec();
-        let drawn = known_by.sampler()(&rows, rng);
+        let drawn = predictions.sampler()(&rows, rng);
         let dtype = predictions.dtype();
         let most = dtype.finfo().expect("a float tensor").max;
         if let Some(&draw) = drawn.iter().find(|draw| !(-most..=most).contains(*draw)) {
@@ -199,19 +199,17 @@ impl Embeddings {
         let whiten = whiten.as_slice().to_vec();
         let expected = on_targets.expectation(&predictions, &tensor(&landmarks), 1); // [1, n, r]
         let expectations = product(&to_vec(expected), &whiten, rank);
-        let locations = known_by.select_rows(&rows[..rank]);
+        let locations = predictions.select_rows(&rows[..rank]);
         let features = factors.iter().map(|factor| {
             let kernel = scaled(on_predictions, *factor);
             let gram = kernel.between_of(&locations, &locations);
             let root = inverse_root(&to_vec(gram), rank);
-            let k = to_vec(kernel.between_of(&known_by, &locations)); // [1, n, J]
+            let k = to_vec(kernel.between_of(&predictions, &locations)); // [1, n, J]
             product(&k, root.as_slice(), rank)
         });
         Ok(Self {
             features: features.collect(),
-            marginals: (d == 1)
-                .then(|| predictions.on_host())
-                .filter(|marginals| marginals.cdfs(&|_| 0.0).is_none()),
+            weight,
             rank,
             targets,
             landmarks,
@@ -221,22 +219,14 @@ impl Embeddings {
         })
     }
 
-    /// `ψ(y_i) − E ψ(Y_i)`, `[n, r]`. Of a sample among the draws of its prediction the expectation is
-    /// over the other draws: so a redrawn target and one from outside have residuals of one size.
+    /// `ψ(y_i) − E ψ(Y_i)`, `[n, r]`; of a target among the draws of its prediction the expectation is over
+    /// the others.
     fn residuals(&self, targets: &[f64]) -> Vec<f64> {
         let kernel = &self.targets.matrices(targets, &self.landmarks)[0];
         let mut residuals = product(kernel, &self.whiten, self.rank);
+        let of_others = (1.0 - self.weight).recip();
         let expected = residuals.iter_mut().zip(&self.expectations);
-        expected.for_each(|(psi, expected)| *psi -= expected);
-        if let Some(marginals) = &self.marginals {
-            let rows = targets.iter().zip(residuals.chunks_mut(self.rank));
-            for (at, (y, row)) in rows.enumerate() {
-                let others = 1.0 - marginals.atom(at, *y);
-                if others < 1.0 && others > 0.0 {
-                    row.iter_mut().for_each(|residual| *residual /= others);
-                }
-            }
-        }
+        expected.for_each(|(psi, expected)| *psi = (*psi - expected) * of_others);
         residuals
     }
 

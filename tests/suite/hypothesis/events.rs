@@ -76,6 +76,24 @@ fn values_of_other_programs() {
     );
 }
 
+/// The same estimates where the likelihood is a sum of so many terms that rounding hides its last digits,
+/// which no step can raise.
+#[test]
+fn many_samples() {
+    let times = 2500;
+    let (r, c) = forty();
+    let fit = |r: &[f64], c: &[usize]| {
+        let (predictions, labels) = binary(r, c);
+        Cox::new(SECOND).fit(&predictions, &labels).unwrap()
+    };
+    let (few, many) = (fit(&r, &c), fit(&r.repeat(times), &c.repeat(times)));
+    for (few, many) in [(few.intercept, many.intercept), (few.slope, many.slope)] {
+        assert_relative_eq!(few.estimate, many.estimate, max_relative = 1e-8);
+        let error = few.standard_error / (times as f64).sqrt();
+        assert_relative_eq!(error, many.standard_error, max_relative = 1e-8);
+    }
+}
+
 /// The opposite event: the same test, with the intercept of the other sign.
 #[test]
 fn opposite_events() {

@@ -72,7 +72,7 @@ fn frequencies_by_tables() {
 }
 
 /// The share of data sets whose interval covers the truth.
-fn coverage(
+pub fn coverage(
     (what, sets, least): (&str, usize, f64),
     level: f64,
     mut covered: impl FnMut(&mut StdRng) -> bool,

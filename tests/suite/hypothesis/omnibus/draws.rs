@@ -1,0 +1,164 @@
+//! How large the error is of predictions by draws: those of a calibrated model are draws of the same
+//! distribution as the target.
+
+use approx::assert_relative_eq;
+use burn::tensor::Tensor;
+use burn_calibration::{
+    distribution::{Normal, Predictive, Samples},
+    estimator::{Estimator, Skce, regression::IntervalCoverage},
+    kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
+    score::{IntervalOverconfidence, Quantify},
+};
+use rand::rngs::StdRng;
+use statrs::statistics::Statistics;
+
+use super::{levels::normal, sizes::coverage};
+use crate::data::rng;
+
+fn counts((predictions, targets): (Samples, Tensor<2>)) -> (Samples, Tensor<2>) {
+    (predictions.map(&|x| x.round()), targets.round())
+}
+
+/// Predictions by draws with deviations of so many times the truth, and targets.
+fn draws(n: usize, each: usize, factor: f64, rng: &mut StdRng) -> (Samples, Tensor<2>) {
+    let truth = normal(n, 1, rng);
+    let targets = truth.sample(rng);
+    let narrow = Normal::new(truth.mean(), truth.standard_deviation() * factor);
+    (Samples::drawn_from(&narrow, each, rng), targets)
+}
+
+fn kernel() -> TensorKernel<RealKernel> {
+    let kernel = Kernel::wasserstein().with_bandwidth(Bandwidth::Fixed(1.0));
+    TensorKernel::new(kernel, RealKernel::gaussian(1.0))
+}
+
+/// The share of the ranks `0..=S` that lie between the two draws, by hand.
+#[test]
+fn intervals_promise_what_ranks_do() {
+    let mut rng = rng(731);
+    for (each, level, expected) in [
+        (1, 0.9, 0.0),
+        (2, 0.9, 1.0 / 3.0),
+        (19, 0.9, 0.9),
+        (20, 0.9, 18.0 / 21.0),
+        (20, 0.5, 10.0 / 21.0),
+        (50, 0.9, 45.0 / 51.0),
+        (999, 0.9, 0.9),
+    ] {
+        let (predictions, targets) = draws(3, each, 1.0, &mut rng);
+        let intervals = IntervalCoverage::estimate(&predictions, &targets, level).unwrap();
+        assert_relative_eq!(intervals.expected, expected, epsilon = 1e-12);
+        let size = IntervalOverconfidence { coverage: level };
+        let size = size.size(&predictions, &targets).unwrap();
+        let coverage = intervals.coverage.estimate;
+        assert_relative_eq!(size.estimate(), expected - coverage, epsilon = 1e-12);
+    }
+    // of 1, 1 and 2 each lies within the interval of the others but 2
+    let predictions = Samples::new(Tensor::from_floats([[[1.0], [1.0]]], &Default::default()));
+    for y in [1.0, 2.0] {
+        let targets = Tensor::from_floats([[y]], &Default::default());
+        let intervals = IntervalCoverage::estimate(&predictions, &targets, 0.9).unwrap();
+        let expected = if y == 1.0 { 1.0 } else { 2.0 / 3.0 };
+        assert_relative_eq!(intervals.expected, expected, epsilon = 1e-12);
+    }
+    let predictions = normal(3, 1, &mut rng);
+    let targets = predictions.sample(&mut rng);
+    let intervals = IntervalCoverage::estimate(&predictions, &targets, 0.8).unwrap();
+    assert_relative_eq!(intervals.expected, 0.8, max_relative = 1e-12);
+}
+
+#[test]
+fn no_error_is_covered_of_calibrated_draws() {
+    for (each, of_counts) in [(2, false), (5, false), (20, false), (5, true), (20, true)] {
+        let what = format!("intervals of {each} draws, counts: {of_counts}");
+        coverage((&what, 300, 0.95), 0.95, |rng| {
+            let data = draws(60, each, 1.0, rng);
+            let (predictions, targets) = if of_counts { counts(data) } else { data };
+            let size = IntervalOverconfidence::default();
+            let size = size.size(&predictions, &targets).unwrap();
+            let interval = size.interval(0.95).unwrap();
+            interval.lower <= 0.0 && 0.0 <= interval.upper
+        });
+    }
+}
+
+/// Of calibrated draws the mean is 0, where that of draws that are taken for all of the distribution is not.
+#[test]
+fn skce_of_draws_is_unbiased() {
+    let mut rng = rng(732);
+    for each in [2, 5, 8] {
+        let (mut fair, mut whole) = (Vec::new(), Vec::new());
+        for _ in 0..300 {
+            let (predictions, targets) = draws(40, each, 1.0, &mut rng);
+            let skce = Skce::unbiased(kernel());
+            fair.push(skce.size(&predictions, &targets).unwrap().estimate());
+            whole.push(skce.estimate(&predictions, &targets).unwrap());
+        }
+        let in_errors =
+            |values: &[f64]| values.mean() / (values.std_dev() / (values.len() as f64).sqrt());
+        let [fair, whole] = [&fair, &whole].map(|values| in_errors(values));
+        println!("{each} draws: {fair:.2} and {whole:.2} standard errors");
+        assert!(fair.abs() < 3.5, "{each} draws: {fair} standard errors");
+        assert!(whole > 3.5, "{each} draws: {whole} standard errors");
+    }
+}
+
+/// By the definition: the kernel on the first half of the draws of each, expectations over the second.
+#[test]
+fn skce_of_halves_is_that_of_the_definition() {
+    let mut rng = rng(733);
+    let (n, each) = (7, 5);
+    let (predictions, targets) = draws(n, each, 1.0, &mut rng);
+    let draws: Vec<f64> = predictions.draws().into_data().iter::<f64>().collect();
+    let y: Vec<f64> = targets.clone().into_data().iter::<f64>().collect();
+    let part = |i: usize, from: usize, to: usize| {
+        let mut part = draws[i * each + from..i * each + to].to_vec();
+        part.sort_by(f64::total_cmp);
+        part
+    };
+    let on_targets = |x: f64, y: f64| (-0.5 * (x - y) * (x - y)).exp();
+    let mean = |xs: &[f64], ys: &[f64]| {
+        let terms = xs
+            .iter()
+            .flat_map(|&x| ys.iter().map(move |&y| on_targets(x, y)));
+        terms.sum::<f64>() / (xs.len() * ys.len()) as f64
+    };
+    let mut sum = 0.0;
+    for i in 0..n {
+        for j in (0..n).filter(|&j| j != i) {
+            let (a, b) = (part(i, 0, 2), part(j, 0, 2));
+            let squares = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b));
+            let k = (-(squares.sum::<f64>() / 2.0).sqrt()).exp();
+            let (p, q) = (part(i, 2, 5), part(j, 2, 5));
+            let (y, z) = ([y[i]], [y[j]]);
+            sum += k * (mean(&y, &z) - mean(&p, &z) - mean(&y, &q) + mean(&p, &q));
+        }
+    }
+    let size = Skce::unbiased(kernel())
+        .size(&predictions, &targets)
+        .unwrap();
+    let expected = sum / (n * (n - 1)) as f64;
+    assert_relative_eq!(size.estimate(), expected, max_relative = 1e-10);
+    let blocks = Skce::block(kernel(), n)
+        .size(&predictions, &targets)
+        .unwrap();
+    assert_relative_eq!(blocks.estimate(), expected, max_relative = 1e-10);
+}
+
+#[test]
+fn one_draw_has_no_halves() {
+    let (predictions, targets) = draws(9, 1, 1.0, &mut rng(735));
+    let error = Skce::unbiased(kernel()).size(&predictions, &targets);
+    let message = error.unwrap_err().to_string();
+    assert!(message.contains("the number of draws"), "{message}");
+}
+
+#[test]
+fn draws_that_are_too_narrow_are_found() {
+    let mut rng = rng(734);
+    let (predictions, targets) = draws(400, 20, 0.4, &mut rng);
+    let size = IntervalOverconfidence::default().size(&predictions, &targets);
+    assert!(size.unwrap().interval(0.99).unwrap().lower > 0.2);
+    let size = Skce::unbiased(kernel()).size(&predictions, &targets);
+    assert!(size.unwrap().interval(0.99).unwrap().lower > 1e-3);
+}
