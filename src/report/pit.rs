@@ -11,9 +11,9 @@ use crate::{error::Result, estimator::regression::Pit};
 /// numbers, from the binomial distribution: exact for one coordinate of independent samples, and for
 /// all of them where the predictions have independent coordinates, as normal and Laplace ones do.
 ///
-/// Of predictions with steps only transforms that are randomised are uniform, [`Pit::randomised`] or,
-/// for Monte Carlo samples of a continuous distribution, [`Pit::ranks`]. A histogram inside the band
-/// does not show that a model is calibrated: it averages over all predictions.
+/// Of predictions with steps, and of draws, only transforms that are randomised are uniform,
+/// [`Pit::randomised`]. A histogram inside the band does not show that a model is calibrated: it averages
+/// over all predictions.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -16,7 +16,7 @@ use crate::{
     error::{Result, serialize_or_reason},
     estimator::{
         power_of_two,
-        regression::{IntervalCoverage, QuantileCalibration, QuantilePoint, Sharpness},
+        regression::{IntervalCoverage, Pit, QuantileCalibration, QuantilePoint, Sharpness},
     },
     host::to_vec,
     hypothesis::OmnibusOutcome,
@@ -119,7 +119,7 @@ where
     fn section(&self, plan: &Plan<Self>) -> Result<QuantileSection> {
         let y = plan.targets;
         let coverage = |level| IntervalCoverage::estimate(self, y, level);
-        let pit = self.transforms(y, &mut StdRng::seed_from_u64(plan.seed))?;
+        let pit = Pit::randomised(self, y, &mut StdRng::seed_from_u64(plan.seed))?;
         let curve = QuantileCalibration::default().curve(self, y)?;
         let [n, d] = y.dims();
         let overconfidence = IntervalOverconfidence::default();

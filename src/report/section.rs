@@ -1,7 +1,6 @@
 use std::fmt::Debug;
 
 use burn::tensor::Tensor;
-use rand::Rng;
 use serde::Serialize;
 
 use super::{Report, answer::interval, drawn::Drawn, table::Quantity};
@@ -10,7 +9,7 @@ use crate::{
         AbsoluteMoments, Component, Density, Laplace, Mixture, Normal, Samples, Targets,
     },
     error::Result,
-    estimator::{JointKernel, Skce, regression::Pit},
+    estimator::{JointKernel, Skce},
     hypothesis::{Omnibus, OmnibusOutcome},
     kernel::Kernel,
     score::{Interval, LogScore, MeanEstimate, Score},
@@ -61,15 +60,6 @@ pub trait Scored: AbsoluteMoments {
         let _ = targets;
         None
     }
-
-    /// The probability integral transforms, which are uniform for a calibrated model.
-    ///
-    /// # Errors
-    ///
-    /// Predictions or targets that are not valid.
-    fn transforms(&self, targets: &Tensor<2>, rng: &mut dyn Rng) -> Result<Pit> {
-        Pit::randomised(self, targets, rng)
-    }
 }
 
 macro_rules! with_density {
@@ -92,13 +82,7 @@ impl<C: Component + AbsoluteMoments + Density> Scored for Mixture<C> {
     with_density!();
 }
 
-/// The draws count as draws from continuous distributions: the histogram is of the randomised ranks of
-/// the targets among them, which are uniform for any number of draws.
-impl Scored for Samples {
-    fn transforms(&self, targets: &Tensor<2>, rng: &mut dyn Rng) -> Result<Pit> {
-        Pit::ranks(self, targets, rng)
-    }
-}
+impl Scored for Samples {}
 
 /// The numbers and diagrams of one set of predictions.
 pub trait Section: Clone + Debug + Serialize {

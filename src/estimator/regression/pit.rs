@@ -3,7 +3,7 @@ use rand::{Rng, RngExt};
 
 use super::{PitHistogram, Uniformity, checks::Observed};
 use crate::{
-    distribution::{Marginals, Samples},
+    distribution::{HostMarginals, Marginals},
     error::{Result, check_parameter},
 };
 
@@ -24,45 +24,40 @@ impl Pit {
     /// `F(y)`; where the target has a positive probability `P(Y = y)`, the mid-transform
     /// `F(y) − ½P(Y = y)`.
     pub fn new<P: Marginals>(predictions: &P, targets: &Tensor<2>) -> Result<Self> {
-        Self::of(predictions, targets, |below, atom| below + 0.5 * atom)
+        Self::of(predictions, targets, |marginals, at, y| {
+            let ((up_to, _), atom) = (marginals.tails(at, y), marginals.atom(at, y));
+            (up_to - 0.5 * atom).clamp(0.0, 1.0)
+        })
     }
 
-    /// `P(Y < y) + U P(Y = y)` for uniform `U`: uniform for discrete predictions as well if the targets are
-    /// draws from them. The same as [`new`](Self::new) for continuous ones.
+    /// `P(Y < y) + U P(Y = y)` for uniform `U`: uniform for discrete predictions as well. The same as
+    /// [`new`](Self::new) for continuous ones.
+    ///
+    /// Of [`Samples`](crate::distribution::Samples) the randomised ranks of the targets among the draws,
+    /// `(#{x_s < y} + U(1 + #{x_s = y}))/(S + 1)`: uniform for every `S` if the target is one more draw from
+    /// the distribution that the draws are from, which [`new`](Self::new) is for large `S` only (Hamill
+    /// 2001).
     pub fn randomised<P: Marginals>(
         predictions: &P,
         targets: &Tensor<2>,
         rng: &mut dyn Rng,
     ) -> Result<Self> {
-        Self::of(predictions, targets, |below, atom| {
-            below + rng.random::<f64>() * atom
+        Self::of(predictions, targets, |marginals, at, y| {
+            marginals.transform(at, y, rng.random())
         })
     }
 
-    /// Takes randomised ranks of the targets among Monte Carlo samples of continuous distributions,
-    /// `(#{x_s < y} + U(1 + #{x_s = y}))/(S + 1)`. Uniform for every `S` if the target is a draw from the
-    /// distribution that the samples are from, which [`new`](Self::new) is for large `S` only (Hamill
-    /// 2001).
-    pub fn ranks(predictions: &Samples, targets: &Tensor<2>, rng: &mut dyn Rng) -> Result<Self> {
-        let s = predictions.draws_each() as f64;
-        Self::of(predictions, targets, |below, atom| {
-            (s * below + rng.random::<f64>() * (1.0 + s * atom)) / (s + 1.0)
-        })
-    }
-
-    /// `f(P(Y < y), P(Y = y))`.
+    /// A transform of each target, with its number and the marginals.
     fn of<P: Marginals>(
         predictions: &P,
         targets: &Tensor<2>,
-        mut f: impl FnMut(f64, f64) -> f64,
+        mut transform: impl FnMut(&dyn HostMarginals, usize, f64) -> f64,
     ) -> Result<Self> {
         let observed = Observed::new(predictions, targets)?;
         let d = observed.dimensions;
         let mut values = vec![Vec::with_capacity(observed.targets.len() / d); d];
         for (at, &y) in observed.targets.iter().enumerate() {
-            let (up_to, _) = observed.marginals.tails(at, y);
-            let atom = observed.marginals.atom(at, y);
-            values[at % d].push(f(up_to - atom, atom).clamp(0.0, 1.0));
+            values[at % d].push(transform(&*observed.marginals, at, y));
         }
         Ok(Self { values })
     }
