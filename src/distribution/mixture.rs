@@ -213,11 +213,10 @@ impl<C: Component> Geometry for Mixture<C> {
         let (k, l) = (self.components(), other.components());
         let points = |mixture: &Self| {
             let points = mixture.components.coordinates()?;
-            let fixed = !points.is_tracked() && !mixture.weights.is_tracked();
             let weights = mixture.weights_in_batches(batches);
-            (fixed && is_on_host(&points)).then(|| (weights, in_batches(points, batches)))
+            is_on_host(&points).then(|| (weights, in_batches(points, batches)))
         };
-        if let (true, Some(p), Some(q)) = (k > 1 && l > 1, points(self), points(other)) {
+        if let (true, Some(p), Some(q)) = (k * l > 1, points(self), points(other)) {
             return transport_distances(p, q, distance);
         }
         let components = self

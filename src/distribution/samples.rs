@@ -208,8 +208,7 @@ impl Geometry for Samples {
         let points = |samples: &Self| in_batches(samples.flat(), batches);
         let options = (&self.device(), self.dtype());
         let weights = |n, s| Tensor::full([batches, n, s], (s as f64).recip(), options);
-        let fixed = |draws: &Tensor<3>| !draws.is_tracked();
-        if s > 1 && t > 1 && fixed(&self.draws) && fixed(&other.draws) && is_on_host(&self.flat()) {
+        if is_on_host(&self.flat()) {
             let weighted =
                 |samples: &Self, s| (weights(samples.len() / batches, s), points(samples));
             return transport_distances(weighted(self, s), weighted(other, t), distance);

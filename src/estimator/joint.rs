@@ -10,6 +10,7 @@ use super::{
     null_skewness, null_variance,
     pair::{self, ClassPairs},
     pair_matrix::PairMatrix,
+    skce::{in_blocks, mean},
     tensor_pairs::TensorPairs,
 };
 use crate::{
@@ -290,7 +291,9 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
     }
 
     /// Takes [`location_scale_statistic`](crate::ops::location_scale_statistic) for location-scale
-    /// predictions on the host, and features of the residuals for others, where there are some.
+    /// predictions on the host, and features of the residuals for others, where predictions are points and
+    /// there are some; else the [products of the residuals](TargetKernel::residual_products) with a kernel
+    /// matrix, where these are faster than expectations.
     fn fused_value(
         &self,
         predictions: &P,
@@ -308,9 +311,17 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
             features.and_then(|features| features.fused_value(form, computation))
         };
         let value = self.fused_mean(predictions, targets, form.pairing(n));
-        match value.or_else(by_features) {
-            None if computation == Computation::Fused => panic!("{self:?} has no fused path"),
-            value => value,
+        let value = value.or_else(by_features);
+        match computation {
+            Computation::Fused => {
+                Some(value.unwrap_or_else(|| panic!("{self:?} has no fused path")))
+            }
+            _ => value.or_else(|| {
+                let size = form.block_size(n)?;
+                let (predictions, targets, blocks) = in_blocks(predictions, targets, size);
+                let h = self.h_by_products(&predictions, &targets, blocks)?;
+                Some(mean(h, form))
+            }),
         }
     }
 

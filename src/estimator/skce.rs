@@ -80,8 +80,9 @@ impl<K> Skce<K> {
     /// matrix [`residual_statistic`](crate::ops::residual_statistic), on the processor); of normal
     /// and Laplace predictions of `d` coordinates `O(n·d)` by
     /// [`location_scale_statistic`](crate::ops::location_scale_statistic), for `κ(W₂/ν)`, on the
-    /// processor; else a few `n × n` matrices, `n × B` for blocks. A median bandwidth is detached. Mixtures solve a linear program for
-    /// each pair on the host.
+    /// processor; else a few `n × n` matrices, `n × B` for blocks, to which mixtures and draws come on the
+    /// processor by [`residual_products`](crate::kernel::TargetKernel::residual_products). A median bandwidth
+    /// is detached. Mixtures solve a linear program for each pair on the host.
     ///
     /// # Panics
     ///
@@ -93,20 +94,19 @@ impl<K> Skce<K> {
         K: JointKernel<P>,
     {
         predictions.assert_targets(targets);
-        let size = match self.form.block_size(predictions.len()) {
-            None => return predictions.zero(),
-            Some(size) => size,
-        };
         let (form, computation) = (self.form, self.computation);
+        let Some(size) = form.block_size(predictions.len()) else {
+            return predictions.zero();
+        };
         let fused = match computation {
             Computation::Composed => None,
             _ => self
                 .kernel
                 .fused_value(predictions, targets, form, computation),
         };
-        fused.unwrap_or_else(|| match form {
-            SkceForm::Biased => self.kernel.h(predictions, targets, 1).mean(),
-            _ => self.block_mean(predictions, targets, size),
+        fused.unwrap_or_else(|| {
+            let (predictions, targets, blocks) = in_blocks(predictions, targets, size);
+            mean(self.kernel.h(&predictions, &targets, blocks), form)
         })
     }
 
@@ -127,14 +127,12 @@ impl<K> Skce<K> {
         let Some(size) = self.form.block_size(predictions.len()) else {
             return predictions.zero();
         };
-        let blocks = predictions.len() / size;
-        let rows = 0..blocks * size;
-        let (predictions, targets) = (
-            predictions.slice_rows(rows.clone()),
-            targets.slice_rows(rows.clone()),
-        );
+        let (predictions, targets, blocks) = in_blocks(predictions, targets, size);
         let h = self.kernel.h(&predictions, &targets, blocks); // [blocks, B, B]
-        let dropped = kept.slice(rows).bool_not().reshape([blocks, size, 1]);
+        let dropped = kept
+            .slice(0..blocks * size)
+            .bool_not()
+            .reshape([blocks, size, 1]);
         let counts = Tensor::<3>::ones([blocks, size, 1], (&h.device(), h.dtype()));
         let counts = counts.mask_fill(dropped, 0.0);
         let mut pairs = counts.clone() * counts.swap_dims(1, 2); // [blocks, B, B], 1 where both count
@@ -145,25 +143,6 @@ impl<K> Skce<K> {
         let share = pairs.clone().mean();
         let none = share.clone().equal_elem(0.0);
         (h * pairs).mean() / share.mask_fill(none, 1.0)
-    }
-
-    /// The mean of `h_ij` over the pairs `i ≠ j` within blocks.
-    fn block_mean<P: Predictive>(
-        &self,
-        predictions: &P,
-        targets: &P::Targets,
-        size: usize,
-    ) -> Tensor<1>
-    where
-        K: JointKernel<P>,
-    {
-        let blocks = predictions.len() / size;
-        let predictions = predictions.slice_rows(0..blocks * size);
-        let targets = targets.slice_rows(0..blocks * size);
-        let h = self.kernel.h(&predictions, &targets, blocks); // [blocks, B, B]
-        let pairs = (blocks * size * (size - 1)) as f64;
-        let diagonal = diagonal(&h);
-        h.mask_fill(diagonal, 0.0).sum() * pairs.recip()
     }
 }
 
@@ -183,6 +162,30 @@ impl<P: Predictive, K: JointKernel<P>> Estimator<P> for Skce<K> {
         let pairs = pairs.with_computation(self.computation);
         pairs.estimate(self.form, self.computation)
     }
+}
+
+/// The samples that are in blocks of a size, and the number of blocks.
+pub(super) fn in_blocks<P: Predictive>(
+    predictions: &P,
+    targets: &P::Targets,
+    size: usize,
+) -> (P, P::Targets, usize) {
+    let blocks = predictions.len() / size;
+    let rows = 0..blocks * size;
+    let predictions = predictions.slice_rows(rows.clone());
+    (predictions, targets.slice_rows(rows), blocks)
+}
+
+/// The mean of `h_ij` over all pairs of the biased form, over the pairs `i ≠ j` within blocks of the others:
+/// `[blocks, B, B]` to `[1]`.
+pub(super) fn mean(h: Tensor<3>, form: SkceForm) -> Tensor<1> {
+    let [blocks, size, _] = h.dims();
+    if form == SkceForm::Biased {
+        return h.mean();
+    }
+    let pairs = (blocks * size * (size - 1)) as f64;
+    let diagonal = diagonal(&h);
+    h.mask_fill(diagonal, 0.0).sum() * pairs.recip()
 }
 
 /// The diagonals of square matrices, `[blocks, B, B]`.

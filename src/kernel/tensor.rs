@@ -163,6 +163,22 @@ impl<T> TensorKernel<T> {
         gram * self.residual_product_within(predictions, targets, batches)
     }
 
+    /// The same by the [products of the residuals](TargetKernel::residual_products), where there are these.
+    pub(crate) fn h_by_products<P: Geometry>(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        batches: usize,
+    ) -> Option<Tensor<3>>
+    where
+        T: TargetKernel<P>,
+    {
+        let products = self
+            .targets
+            .residual_products(predictions, targets, batches)?;
+        Some(self.predictions.gram_of(predictions, batches) * products)
+    }
+
     /// `h` of a batch of detached predictions, `[n, n]`: fused where there is a fused pass and the bandwidth
     /// is fixed.
     pub(crate) fn h_of_batch<P: Geometry>(&self, predictions: &P, targets: &P::Targets) -> Tensor<2>

@@ -7,8 +7,8 @@ use std::{
 };
 
 use burn::{
-    backend::DispatchDevice,
-    tensor::{DType, Tensor},
+    backend::{Backend, DispatchDevice, TensorMetadata, tensor::FloatTensor},
+    tensor::{DType, Shape, Tensor, TensorData},
 };
 
 /// Makes a trait an extension of every backend.
@@ -74,4 +74,22 @@ pub(super) fn ready<T, E: std::fmt::Debug>(read: impl Future<Output = Result<T, 
         Poll::Ready(data) => data.expect("a tensor on the host can be read"),
         Poll::Pending => panic!("a tensor on the host is there at once"),
     }
+}
+
+/// The elements of a tensor on the host, in row-major order, in f64 whatever the dtype.
+#[cfg_attr(not(any(feature = "flex", feature = "ndarray")), allow(dead_code))]
+pub(super) fn numbers<B: Backend>(tensor: FloatTensor<B>) -> Vec<f64> {
+    let data = ready(B::float_into_data(tensor)).convert_dtype(DType::F64);
+    data.try_into_vec().expect("of this dtype")
+}
+
+/// A tensor of numbers, with the dtype and device of another.
+#[cfg_attr(not(any(feature = "flex", feature = "ndarray")), allow(dead_code))]
+pub(super) fn with_numbers<B: Backend>(
+    numbers: Vec<f64>,
+    shape: impl Into<Shape>,
+    like: &FloatTensor<B>,
+) -> FloatTensor<B> {
+    let data = TensorData::new(numbers, shape.into()).convert_dtype(like.dtype());
+    B::float_from_data(data, &like.device())
 }

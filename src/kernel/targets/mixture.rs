@@ -1,6 +1,6 @@
 use burn::tensor::Tensor;
 
-use super::{RealKernel, TargetKernel, real::on_real_targets};
+use super::{RealKernel, TargetKernel, products_of, real::on_real_targets};
 use crate::{
     distribution::{Component, Mixture, in_batches},
     error::Result,
@@ -32,6 +32,21 @@ where
     ) -> Option<Vec<Tensor<2>>> {
         let components = predictions.all_components();
         self.on_grid::<Mixture<C>>(predictions, sets, || components.reach())
+    }
+
+    /// By features, or by sums over pairs of components on the host.
+    fn residual_products(
+        &self,
+        predictions: &Mixture<C>,
+        targets: &Tensor<2>,
+        batches: usize,
+    ) -> Option<Tensor<3>> {
+        let set = std::slice::from_ref(targets);
+        let features = TargetKernel::<Mixture<C>>::residual_features(self, predictions, set);
+        products_of(features, batches).or_else(|| {
+            let components = predictions.all_components();
+            self.products_of_components(components, predictions.weights(), targets, batches)
+        })
     }
 
     fn validate_for(&self, _predictions: &Mixture<C>) -> Result<()> {

@@ -15,7 +15,7 @@ pub use class::{ClassMatrix, White};
 pub use real::{RealKernel, RealProfile};
 
 use crate::{
-    distribution::Geometry,
+    distribution::{Geometry, in_batches},
     error::Result,
     ops::{Expectations, LocationScaleSamples},
 };
@@ -50,6 +50,22 @@ pub trait TargetKernel<P: Geometry>: Clone + Debug {
         self.residual_features(predictions, sets)
     }
 
+    /// The inner products of the residuals of the samples within batches of consecutive rows, to rounding,
+    /// `[batches, n, n]`, differentiable with respect to the predictions, where they are had at less cost than
+    /// by the expectations, from which others make them. Of mixtures the gradient with respect to weights is
+    /// that for weights whose sum is 1.
+    ///
+    /// By default products of the [features](Self::residual_features), and None where there are none.
+    fn residual_products(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        batches: usize,
+    ) -> Option<Tensor<3>> {
+        let features = self.residual_features(predictions, std::slice::from_ref(targets));
+        products_of(features, batches)
+    }
+
     /// Predictions and targets as the [fused pass](crate::ops::location_scale_statistic) takes them, with
     /// the expectations and the length scale of the kernel; None, as by default, where it has no such
     /// expectations.
@@ -71,4 +87,10 @@ pub trait TargetKernel<P: Geometry>: Clone + Debug {
     ///
     /// The parameter that is not, or another number of classes.
     fn validate_for(&self, predictions: &P) -> Result<()>;
+}
+
+/// The inner products of the features of one set within batches, `[batches, n, n]`.
+fn products_of(features: Option<Vec<Tensor<2>>>, batches: usize) -> Option<Tensor<3>> {
+    let features = in_batches(features?.into_iter().next()?, batches);
+    Some(features.clone().matmul(features.transpose()))
 }

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TargetKernel;
 use crate::{
-    distribution::{Component, Laplace, Normal, in_batches},
+    distribution::{Component, Geometry, Laplace, Normal, Predictive, in_batches},
     error::{Result, check_scale},
     kernel::{
         Bandwidth, Distance, Kernel, Profile,
@@ -13,7 +13,7 @@ use crate::{
             laplacian_laplace_pair, laplacian_normal,
         },
     },
-    ops::{Expectations, LocationScaleSamples},
+    ops::{Expectations, LocationScaleSamples, Mixtures, OnTargets, mixture_residuals},
 };
 
 /// The profile of a [`RealKernel`].
@@ -146,6 +146,51 @@ impl RealKernel {
     }
 }
 
+impl RealKernel {
+    /// [`TargetKernel::residual_products`] of mixtures of components, `K` of each in sequence; None where there
+    /// is no such operation.
+    ///
+    /// - weights: `[n, K]`
+    pub(super) fn products_of_components<C: Geometry<Targets = Tensor<2>>>(
+        &self,
+        components: &C,
+        weights: Tensor<2>,
+        targets: &Tensor<2>,
+        batches: usize,
+    ) -> Option<Tensor<3>>
+    where
+        Self: TargetKernel<C>,
+    {
+        let (components, expectations, length_scale) = self.location_scale(components, targets)?;
+        let mixtures = Mixtures {
+            components,
+            weights,
+        };
+        let on_targets = OnTargets {
+            expectations,
+            length_scale,
+        };
+        let is_possible = mixtures.are_on_host() && self.validate().is_ok();
+        is_possible.then(|| mixture_residuals(mixtures, on_targets, batches))
+    }
+}
+
+/// A sample is a mixture of one component.
+macro_rules! as_mixtures {
+    ($predictions:ty) => {
+        fn residual_products(
+            &self,
+            predictions: &$predictions,
+            targets: &Tensor<2>,
+            batches: usize,
+        ) -> Option<Tensor<3>> {
+            let options = (&predictions.device(), predictions.dtype());
+            let weights = Tensor::ones([predictions.len(), 1], options);
+            self.products_of_components(predictions, weights, targets, batches)
+        }
+    };
+}
+
 /// `Π_c f(c)`.
 fn product(dimensions: usize, f: impl Fn(usize) -> Tensor<3>) -> Tensor<3> {
     (0..dimensions)
@@ -232,6 +277,8 @@ impl TargetKernel<Normal> for RealKernel {
         Some((samples, expectations, self.length_scale))
     }
 
+    as_mixtures!(Normal);
+
     fn features_given(&self, predictions: &Normal, sets: &[Tensor<2>]) -> Option<Vec<Tensor<2>>> {
         self.on_grid(predictions, sets, || predictions.reach())
     }
@@ -278,6 +325,8 @@ impl TargetKernel<Laplace> for RealKernel {
         };
         Some((samples, expectations, self.length_scale))
     }
+
+    as_mixtures!(Laplace);
 
     fn features_given(&self, predictions: &Laplace, sets: &[Tensor<2>]) -> Option<Vec<Tensor<2>>> {
         self.on_grid(predictions, sets, || predictions.reach())

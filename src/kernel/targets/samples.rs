@@ -1,8 +1,8 @@
 use burn::tensor::Tensor;
 
-use super::{RealKernel, TargetKernel, real::on_real_targets};
+use super::{RealKernel, TargetKernel, products_of, real::on_real_targets};
 use crate::{
-    distribution::{Samples, in_batches},
+    distribution::{Normal, Predictive, Samples, in_batches},
     error::Result,
     host::to_vec,
     kernel::ClassKernel,
@@ -48,6 +48,23 @@ impl TargetKernel<Samples> for RealKernel {
         let points = || to_vec(predictions.flat().detach());
         self.on_grid(predictions, sets, || {
             Some(points().into_iter().map(|x| [x, x]).collect())
+        })
+    }
+
+    /// By features, or by sums over pairs of draws on the host: those of normal predictions without a scale.
+    fn residual_products(
+        &self,
+        predictions: &Samples,
+        targets: &Tensor<2>,
+        batches: usize,
+    ) -> Option<Tensor<3>> {
+        let features = self.residual_features(predictions, std::slice::from_ref(targets));
+        products_of(features, batches).or_else(|| {
+            let (draws, each) = (predictions.flat(), predictions.draws_each());
+            let options = (&draws.device(), draws.dtype());
+            let weights = Tensor::full([predictions.len(), each], (each as f64).recip(), options);
+            let points = Normal::new(draws.clone(), draws.detach().zeros_like());
+            self.products_of_components(&points, weights, targets, batches)
         })
     }
 

@@ -1,10 +1,7 @@
-use burn::{
-    backend::{Backend, TensorMetadata, tensor::FloatTensor},
-    tensor::{DType, TensorData},
-};
+use burn::backend::{Backend, TensorMetadata, tensor::FloatTensor};
 
 use super::line::Line;
-use crate::ops::backends::ready;
+use crate::ops::backends::{numbers, with_numbers};
 
 /// `u_i = Σ_j a_j k_ij`: `[n]`.
 pub(super) fn sum<B: Backend>(
@@ -17,7 +14,7 @@ pub(super) fn sum<B: Backend>(
         Some(line) => line.sums(&a).iter().map(|u| u.total()).collect(),
         None => vec![f64::NAN; a.len()],
     };
-    like::<B>(u, &positions)
+    with_numbers::<B>(u, positions.shape(), &positions)
 }
 
 /// The gradients with respect to positions, `−(g_i S_i(a) + a_i S_i(g))/ν` with
@@ -41,19 +38,7 @@ pub(super) fn gradient<B: Backend>(
         None => (vec![f64::NAN; a.len()], vec![f64::NAN; a.len()]),
     };
     (
-        like::<B>(to_positions, &positions),
-        like::<B>(to_weights, &positions),
+        with_numbers::<B>(to_positions, positions.shape(), &positions),
+        with_numbers::<B>(to_weights, positions.shape(), &positions),
     )
-}
-
-/// The elements of a tensor on the host, in f64 whatever the dtype.
-fn numbers<B: Backend>(tensor: FloatTensor<B>) -> Vec<f64> {
-    let data = ready(B::float_into_data(tensor)).convert_dtype(DType::F64);
-    data.try_into_vec().expect("of this dtype")
-}
-
-/// Numbers with the shape, dtype and device of a tensor.
-fn like<B: Backend>(numbers: Vec<f64>, tensor: &FloatTensor<B>) -> FloatTensor<B> {
-    let data = TensorData::new(numbers, tensor.shape()).convert_dtype(tensor.dtype());
-    B::float_from_data(data, &tensor.device())
 }

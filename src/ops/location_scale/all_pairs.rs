@@ -115,7 +115,7 @@ impl<E: Expectation> Pass<E> {
     }
 
     /// Sums over at most `count` rows.
-    fn tile<T: Select, const GRADIENT: bool>(
+    pub fn tile<T: Select, const GRADIENT: bool>(
         self,
         rows: (&Packs<T>, usize),
         count: usize,

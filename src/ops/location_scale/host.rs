@@ -38,7 +38,7 @@ pub(super) fn run<B: Backend>(
 }
 
 /// A power of 2 near the reciprocal of the length scale, in which lengths are measured without rounding.
-fn unit(length_scale: f64) -> f64 {
+pub(super) fn unit(length_scale: f64) -> f64 {
     assert!(
         length_scale.is_finite() && length_scale > 0.0,
         "the length scale of the target kernel is {length_scale}, expected a positive finite number"

@@ -16,6 +16,7 @@ mod host;
 mod lanewise;
 mod laplace_gaussian;
 mod laplace_laplacian;
+mod mixtures;
 mod normal_gaussian;
 mod normal_laplacian;
 mod packs;
@@ -32,6 +33,7 @@ use burn::{backend::Dispatch, tensor::Tensor};
 
 use backend::LocationScaleStatistic;
 pub(crate) use erfcx::{F32 as ERFCX_F32, F64 as ERFCX_F64};
+pub(crate) use mixtures::{Mixtures, OnTargets, mixture_residuals};
 
 use super::{Pairing, is_on_host, simd::real::Real};
 use crate::radial::Profile;

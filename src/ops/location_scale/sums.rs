@@ -4,10 +4,6 @@ use std::ops::Range;
 
 use super::{
     Expectations, Rows,
-    laplace_gaussian::LaplaceGaussian,
-    laplace_laplacian::LaplaceLaplacian,
-    normal_gaussian::NormalGaussian,
-    normal_laplacian::NormalLaplacian,
     packs::{Packs, pack},
     term::Expectation,
     tile::DERIVATIVES,
@@ -49,6 +45,13 @@ pub(super) struct Pass<E> {
 /// `$body` with `$pass` the pass of a setting.
 macro_rules! with_pass {
     ($setting:expr, $pass:ident => $body:expr) => {{
+        use $crate::ops::{
+            Expectations,
+            location_scale::{
+                laplace_gaussian::LaplaceGaussian, laplace_laplacian::LaplaceLaplacian,
+                normal_gaussian::NormalGaussian, normal_laplacian::NormalLaplacian, sums::Pass,
+            },
+        };
         let length = $setting.length;
         match $setting.expectations {
             Expectations::NormalGaussian => {
@@ -70,6 +73,7 @@ macro_rules! with_pass {
         }
     }};
 }
+pub(super) use with_pass;
 
 impl Setting {
     /// Over the first `⌊n/size⌋` blocks of consecutive samples; with half of the diagonal if wanted.
@@ -98,7 +102,7 @@ impl Setting {
 }
 
 impl<E: Expectation> Pass<E> {
-    fn new(expectation: E, setting: Setting) -> Self {
+    pub fn new(expectation: E, setting: Setting) -> Self {
         let radial = Radial {
             profile: setting.profile,
             bandwidth: setting.bandwidth,

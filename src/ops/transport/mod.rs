@@ -1,19 +1,23 @@
 //! Optimal transport between a few weighted points, exact and differentiable.
 //!
 //! A linear program for each pair, on the host, by shortest augmenting paths: 2 µs for 2 × 2 points,
-//! 6 µs for 5 × 5, 30 µs for 10 × 10, with potentials. The simplex method of microlp 0.7 takes 29, 136
-//! and 417 µs, gives no potentials, and changes features of Burn's dependencies.
+//! 6 µs for 5 × 5, 30 µs for 10 × 10, with potentials; a third of that for points that are almost on a line,
+//! such as the parameters of normal distributions, by [`distances`]. The simplex method of microlp 0.7 takes
+//! 29, 136 and 417 µs, gives no potentials, and changes features of Burn's dependencies.
 
+mod distances;
+#[cfg_attr(not(any(feature = "flex", feature = "ndarray")), allow(dead_code))]
+mod host;
 mod paths;
 #[cfg(test)]
 mod tests;
 
 use burn::tensor::{Tensor, TensorData};
-use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
+pub(crate) use self::distances::transport_distances;
 use self::paths::{Solver, UNITS, units};
-use crate::{host::to_vec, ops::simd::arch::Arch, radial::Distance};
+use crate::host::to_vec;
 
 /// The least cost `min_π Σ_kl π_kl c_kl` of transport from weights `a` to weights `b` for each pair of
 /// distributions, over all couplings: `π ≥ 0` with `Σ_l π_kl = a_k` and `Σ_k π_kl = b_l`.
@@ -82,102 +86,6 @@ pub(crate) fn transport_cost(
 fn total(terms: Tensor<5>) -> Tensor<3> {
     let [batch, n, m, _, _] = terms.dims();
     terms.sum_dim(4).sum_dim(3).reshape([batch, n, m])
-}
-
-/// The roots of the least costs of transport between weighted points, whose costs are the squares of their
-/// distances, detached: `[batch, n, m]`. The costs are computed pair by pair on the host, in f64, on all
-/// threads.
-///
-/// # Shapes
-///
-/// - weights and points of `p`: `[batch, n, K]` and `[batch, n·K, d]`
-/// - weights and points of `q`: `[batch, m, L]` and `[batch, m·L, d]`
-///
-/// Memory: `O(batch·n·m)`.
-pub(crate) fn transport_distances(
-    (weights_p, points_p): (Tensor<3>, Tensor<3>),
-    (weights_q, points_q): (Tensor<3>, Tensor<3>),
-    distance: Distance,
-) -> Tensor<3> {
-    let ([batch, n, k], [_, m, l]) = (weights_p.dims(), weights_q.dims());
-    let [_, _, d] = points_p.dims();
-    let options = (&points_p.device(), points_p.dtype());
-    let least = points_p
-        .dtype()
-        .finfo()
-        .expect("a float dtype")
-        .min_positive;
-    let (a, b) = (
-        all_units(&to_vec(weights_p), k),
-        all_units(&to_vec(weights_q), l),
-    );
-    let (x, y) = (to_vec(points_p), to_vec(points_q.swap_dims(1, 2))); // y: [batch, d, m·L]
-    let mut out = vec![0.0; batch * n * m];
-    let rows = out.par_chunks_mut(m.max(1)).enumerate();
-    rows.with_min_len(64usize.div_ceil(m.max(1))).for_each_init(
-        || Solver::new(k, l),
-        |solver, (row, out)| {
-            let batch = row / n;
-            Arch::new().dispatch(Row {
-                solver,
-                a: &a[row * k..][..k],
-                b: &b[batch * m * l..][..m * l],
-                x: &x[row * k * d..][..k * d],
-                y: &y[batch * m * l * d..][..m * l * d],
-                d,
-                distance,
-                out,
-            });
-            for cost in out {
-                *cost = if *cost < least { 0.0 } else { cost.sqrt() };
-            }
-        },
-    );
-    Tensor::from_data(TensorData::new(out, [batch, n, m]), options)
-}
-
-/// The costs of one distribution and `m` others.
-struct Row<'a> {
-    solver: &'a mut Solver,
-    a: &'a [f64],
-    b: &'a [f64], // [m, L]
-    x: &'a [f64], // [K, d]
-    y: &'a [f64], // [d, m·L]
-    d: usize,
-    distance: Distance,
-    out: &'a mut [f64],
-}
-
-impl WithSimd for Row<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) {
-        let Self { solver, d, .. } = self;
-        let l = self.b.len() / self.out.len();
-        let (euclidean, scale) = (self.distance.is_euclidean(), self.distance.scale());
-        for (q, (out, b)) in self.out.iter_mut().zip(self.b.chunks_exact(l)).enumerate() {
-            for (from, x) in self.x.chunks_exact(d).enumerate() {
-                let costs = solver.costs_from(from);
-                costs.fill(0.0);
-                for (x, y) in x.iter().zip(self.y.chunks_exact(self.b.len())) {
-                    for (cost, y) in costs.iter_mut().zip(&y[q * l..][..l]) {
-                        *cost += if euclidean {
-                            (x - y) * (x - y)
-                        } else {
-                            (x - y).abs()
-                        };
-                    }
-                }
-                if !euclidean {
-                    costs
-                        .iter_mut()
-                        .for_each(|cost| *cost *= *cost * scale * scale);
-                }
-            }
-            *out = solver.solve(self.a, b);
-        }
-    }
 }
 
 /// The weights of each distribution in units.

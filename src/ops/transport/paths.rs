@@ -161,6 +161,60 @@ impl Solver {
     /// costs are not finite, without a plan.
     #[inline(always)]
     pub fn solve(&mut self, a: &[f64], b: &[f64]) -> f64 {
+        self.solve_from(a, b, |solver| {
+            solver.g.fill([0.0; LANES]);
+            solver.tighten();
+        })
+    }
+
+    /// As [`solve`](Self::solve), sooner for points that are almost on a line, in order there.
+    #[inline(always)]
+    pub fn solve_in_order(&mut self, a: &[f64], b: &[f64]) -> f64 {
+        self.solve_from(a, b, Self::start_in_order)
+    }
+
+    /// Starts with the best plan for points on a line in this order, from the first to the last, and the
+    /// potentials for which its costs are reduced to 0. Where that leaves a negative cost, potentials change,
+    /// and mass whose cost is no longer 0 is taken back.
+    #[inline(always)]
+    fn start_in_order(&mut self) {
+        let ([k, l], width) = (self.sizes, self.width * LANES);
+        let costs = self.costs.as_flattened();
+        let g = self.g.as_flattened_mut();
+        let (mut from, mut to) = (0, 0);
+        (self.f[0], g[0]) = (0.0, costs[0]);
+        loop {
+            let mass = self.supply[from].min(self.demand[to]);
+            self.plan[from * l + to] = mass;
+            self.supply[from] -= mass;
+            self.demand[to] -= mass;
+            if to + 1 < l && (self.demand[to] == 0.0 || from + 1 == k) {
+                to += 1;
+                g[to] = costs[from * width + to] - self.f[from];
+            } else if from + 1 < k {
+                from += 1;
+                self.f[from] = costs[from * width + to] - g[to];
+            } else {
+                break;
+            }
+        }
+        self.tighten();
+        let (costs, g) = (self.costs.as_flattened(), self.g.as_flattened());
+        for from in 0..k {
+            for to in 0..l {
+                let (cost, mass) = (costs[from * width + to], self.plan[from * l + to]);
+                let rounding = 1e-15 * (cost.abs() + self.f[from].abs() + g[to].abs());
+                if mass > 0.0 && cost - self.f[from] - g[to] > rounding {
+                    self.plan[from * l + to] = 0.0;
+                    self.supply[from] += mass;
+                    self.demand[to] += mass;
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn solve_from(&mut self, a: &[f64], b: &[f64], start: impl FnOnce(&mut Self)) -> f64 {
         let [k, l] = self.sizes;
         let costs =
             |from: usize| &self.costs[from * self.width..][..self.width].as_flattened()[..l];
@@ -171,8 +225,7 @@ impl Solver {
         self.plan.fill(0.0);
         self.supply.copy_from_slice(a);
         self.demand.copy_from_slice(b);
-        self.g.fill([0.0; LANES]);
-        self.tighten();
+        start(self);
         let moved = match self.width {
             1 => {
                 let zeros = [[0.0; LANES]];

@@ -10,5 +10,6 @@ mod integrals;
 mod levels;
 mod mixtures;
 mod positive_definite;
+mod products;
 mod samples;
 mod sampling;
