@@ -211,8 +211,8 @@ impl<T> TensorKernel<T> {
             + kernel.double_expectation(predictions, predictions, batches)
     }
 
-    /// `h` between the rows and the columns of a tile, `[rows, columns]`, detached; fused where there is a
-    /// fused pass, unless the computation is composed.
+    /// `h` between the rows and the columns of a tile, `[rows, columns]`, detached; unless the computation is
+    /// composed fused where there is a fused pass, and by the products of the residuals where there are these.
     pub(crate) fn h_between<P: Geometry>(
         &self,
         computation: Computation,
@@ -230,10 +230,19 @@ impl<T> TensorKernel<T> {
             return location_scale_matrix(&samples, &others, bandwidth, kernel);
         }
         let kernel = &self.targets;
-        let product = kernel.between(y, z, p, 1)
-            - kernel.expectation(p, z, 1)
-            - kernel.expectation(q, y, 1).transpose()
-            + kernel.double_expectation(p, q, 1);
+        let product = match computation {
+            Computation::Composed => None,
+            _ => kernel.residual_products_between((p, y), (q, z)),
+        };
+        let product = product.map_or_else(
+            || {
+                kernel.between(y, z, p, 1)
+                    - kernel.expectation(p, z, 1)
+                    - kernel.expectation(q, y, 1).transpose()
+                    + kernel.double_expectation(p, q, 1)
+            },
+            Tensor::unsqueeze,
+        );
         let gram = self.predictions.between_of_by(computation, p, q);
         (gram * product).squeeze_dim(0)
     }

@@ -45,6 +45,15 @@ impl<P: Geometry, T: TargetKernel<P>> TargetKernel<Given<P>> for T {
         })
     }
 
+    fn residual_products_between(
+        &self,
+        (p, y): (&Given<P>, &P::Targets),
+        (q, z): (&Given<P>, &P::Targets),
+    ) -> Option<Tensor<2>> {
+        let (rows, columns) = ((p.predictions(), y), (q.predictions(), z));
+        TargetKernel::<P>::residual_products_between(self, rows, columns)
+    }
+
     fn half_bound(&self) -> f64 {
         TargetKernel::<P>::half_bound(self)
     }

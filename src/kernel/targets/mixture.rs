@@ -1,6 +1,9 @@
 use burn::tensor::Tensor;
 
-use super::{RealKernel, TargetKernel, products_of, real::on_real_targets};
+use super::{
+    RealKernel, TargetKernel,
+    real::{on_real_targets, products_between_mixtures, products_of_mixtures},
+};
 use crate::{
     distribution::{Component, Mixture, in_batches},
     error::Result,
@@ -34,24 +37,17 @@ where
         self.on_grid::<Mixture<C>>(predictions, sets, || components.reach())
     }
 
-    /// By features, or by sums over pairs of components on the host.
-    fn residual_products(
-        &self,
-        predictions: &Mixture<C>,
-        targets: &Tensor<2>,
-        batches: usize,
-    ) -> Option<Tensor<3>> {
-        let set = std::slice::from_ref(targets);
-        let features = TargetKernel::<Mixture<C>>::residual_features(self, predictions, set);
-        products_of(features, batches).or_else(|| {
-            let components = predictions.all_components();
-            self.products_of_components(components, predictions.weights(), targets, batches)
-        })
-    }
+    products_of_mixtures!(Mixture<C>, parts);
+    products_between_mixtures!(Mixture<C>, parts);
 
     fn validate_for(&self, _predictions: &Mixture<C>) -> Result<()> {
         self.validate()
     }
+}
+
+/// Components and weights.
+fn parts<C: Component>(mixture: &Mixture<C>) -> (C, Tensor<2>) {
+    (mixture.all_components().clone(), mixture.weights())
 }
 
 /// `Σ_k w_ik x_{iK+k, j}`, `[b, n·K, k]` by `[b, n, K]` to `[b, n, k]`.

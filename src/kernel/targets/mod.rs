@@ -66,6 +66,15 @@ pub trait TargetKernel<P: Geometry>: Clone + Debug {
         products_of(features, batches)
     }
 
+    /// The same between the samples of rows and those of columns, detached: `[n, k]`. None by default.
+    fn residual_products_between(
+        &self,
+        _rows: (&P, &P::Targets),
+        _columns: (&P, &P::Targets),
+    ) -> Option<Tensor<2>> {
+        None
+    }
+
     /// Predictions and targets as the [fused pass](crate::ops::location_scale_statistic) takes them, with
     /// the expectations and the length scale of the kernel; None, as by default, where it has no such
     /// expectations.

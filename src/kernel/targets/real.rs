@@ -13,7 +13,7 @@ use crate::{
             laplacian_laplace_pair, laplacian_normal,
         },
     },
-    ops::{Expectations, LocationScaleSamples, Mixtures, OnTargets, mixture_residuals},
+    ops::{Expectations, LocationScaleSamples, Mixtures, OnTargets},
 };
 
 /// The profile of a [`RealKernel`].
@@ -147,17 +147,16 @@ impl RealKernel {
 }
 
 impl RealKernel {
-    /// [`TargetKernel::residual_products`] of mixtures of components, `K` of each in sequence; None where there
-    /// is no such operation.
+    /// Mixtures of components, `K` of each in sequence, as [`mixture_residuals`](crate::ops::mixture_residuals) takes them; None where there is
+    /// no such operation.
     ///
     /// - weights: `[n, K]`
-    pub(super) fn products_of_components<C: Geometry<Targets = Tensor<2>>>(
+    pub(super) fn mixtures<C: Geometry<Targets = Tensor<2>>>(
         &self,
         components: &C,
         weights: Tensor<2>,
         targets: &Tensor<2>,
-        batches: usize,
-    ) -> Option<Tensor<3>>
+    ) -> Option<(Mixtures, OnTargets)>
     where
         Self: TargetKernel<C>,
     {
@@ -171,24 +170,55 @@ impl RealKernel {
             length_scale,
         };
         let is_possible = mixtures.are_on_host() && self.validate().is_ok();
-        is_possible.then(|| mixture_residuals(mixtures, on_targets, batches))
+        is_possible.then_some((mixtures, on_targets))
     }
 }
 
-/// A sample is a mixture of one component.
-macro_rules! as_mixtures {
-    ($predictions:ty) => {
+/// The products of residuals of predictions that are mixtures, given their components and weights.
+macro_rules! products_of_mixtures {
+    ($predictions:ty, $parts:expr) => {
         fn residual_products(
             &self,
             predictions: &$predictions,
             targets: &Tensor<2>,
             batches: usize,
         ) -> Option<Tensor<3>> {
-            let options = (&predictions.device(), predictions.dtype());
-            let weights = Tensor::ones([predictions.len(), 1], options);
-            self.products_of_components(predictions, weights, targets, batches)
+            let set = std::slice::from_ref(targets);
+            let features = TargetKernel::<$predictions>::residual_features(self, predictions, set);
+            $crate::kernel::targets::products_of(features, batches).or_else(|| {
+                let (components, weights) = $parts(predictions);
+                let (mixtures, on_targets) = self.mixtures(&components, weights, targets)?;
+                Some($crate::ops::mixture_residuals(
+                    mixtures, on_targets, batches,
+                ))
+            })
         }
     };
+}
+pub(super) use products_of_mixtures;
+
+/// The same between two sets of predictions.
+macro_rules! products_between_mixtures {
+    ($predictions:ty, $parts:expr) => {
+        fn residual_products_between(
+            &self,
+            (p, y): (&$predictions, &Tensor<2>),
+            (q, z): (&$predictions, &Tensor<2>),
+        ) -> Option<Tensor<2>> {
+            let ((p, weights_p), (q, weights_q)) = ($parts(p), $parts(q));
+            let (rows, on_targets) = self.mixtures(&p, weights_p, y)?;
+            let (columns, _) = self.mixtures(&q, weights_q, z)?;
+            Some($crate::ops::mixture_matrix(&rows, &columns, on_targets))
+        }
+    };
+}
+pub(super) use products_between_mixtures;
+
+/// A mixture of one component.
+fn of_one<P: Predictive>(predictions: &P) -> (P, Tensor<2>) {
+    let options = (&predictions.device(), predictions.dtype());
+    let weights = Tensor::ones([predictions.len(), 1], options);
+    (predictions.clone(), weights)
 }
 
 /// `Π_c f(c)`.
@@ -277,7 +307,8 @@ impl TargetKernel<Normal> for RealKernel {
         Some((samples, expectations, self.length_scale))
     }
 
-    as_mixtures!(Normal);
+    products_of_mixtures!(Normal, of_one);
+    products_between_mixtures!(Normal, of_one);
 
     fn features_given(&self, predictions: &Normal, sets: &[Tensor<2>]) -> Option<Vec<Tensor<2>>> {
         self.on_grid(predictions, sets, || predictions.reach())
@@ -326,7 +357,8 @@ impl TargetKernel<Laplace> for RealKernel {
         Some((samples, expectations, self.length_scale))
     }
 
-    as_mixtures!(Laplace);
+    products_of_mixtures!(Laplace, of_one);
+    products_between_mixtures!(Laplace, of_one);
 
     fn features_given(&self, predictions: &Laplace, sets: &[Tensor<2>]) -> Option<Vec<Tensor<2>>> {
         self.on_grid(predictions, sets, || predictions.reach())

@@ -1,6 +1,9 @@
 use burn::tensor::Tensor;
 
-use super::{RealKernel, TargetKernel, products_of, real::on_real_targets};
+use super::{
+    RealKernel, TargetKernel,
+    real::{on_real_targets, products_of_mixtures},
+};
 use crate::{
     distribution::{Normal, Predictive, Samples, in_batches},
     error::Result,
@@ -51,26 +54,22 @@ impl TargetKernel<Samples> for RealKernel {
         })
     }
 
-    /// By features, or by sums over pairs of draws on the host: those of normal predictions without a scale.
-    fn residual_products(
-        &self,
-        predictions: &Samples,
-        targets: &Tensor<2>,
-        batches: usize,
-    ) -> Option<Tensor<3>> {
-        let features = self.residual_features(predictions, std::slice::from_ref(targets));
-        products_of(features, batches).or_else(|| {
-            let (draws, each) = (predictions.flat(), predictions.draws_each());
-            let options = (&draws.device(), draws.dtype());
-            let weights = Tensor::full([predictions.len(), each], (each as f64).recip(), options);
-            let points = Normal::new(draws.clone(), draws.detach().zeros_like());
-            self.products_of_components(&points, weights, targets, batches)
-        })
-    }
+    products_of_mixtures!(Samples, points);
 
     fn validate_for(&self, _predictions: &Samples) -> Result<()> {
         self.validate()
     }
+}
+
+/// Draws as normal predictions without a scale, and their weights.
+fn points(samples: &Samples) -> (Normal, Tensor<2>) {
+    let (draws, each) = (samples.flat(), samples.draws_each());
+    let options = (&draws.device(), draws.dtype());
+    let weights = Tensor::full([samples.len(), each], (each as f64).recip(), options);
+    (
+        Normal::new(draws.clone(), draws.detach().zeros_like()),
+        weights,
+    )
 }
 
 impl RealKernel {

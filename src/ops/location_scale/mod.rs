@@ -33,7 +33,7 @@ use burn::{backend::Dispatch, tensor::Tensor};
 
 use backend::LocationScaleStatistic;
 pub(crate) use erfcx::{F32 as ERFCX_F32, F64 as ERFCX_F64};
-pub(crate) use mixtures::{Mixtures, OnTargets, mixture_residuals};
+pub(crate) use mixtures::{Mixtures, OnTargets, mixture_matrix, mixture_residuals};
 
 use super::{Pairing, is_on_host, simd::real::Real};
 use crate::radial::Profile;

@@ -36,54 +36,69 @@ impl<T: Select> Contraction<'_, T> {
         self.weights.len() / self.each
     }
 
-    /// `R_ij = Σ_k w_ik A_ikj`, `[n, n]`, and `A_ikj = Σ_l w_jl h_{ik,jl}`, `[n·K, n]`.
-    pub fn products(&self) -> (Vec<T>, Vec<T>) {
-        let n = self.count();
-        let of_components = with_pass!(self.setting, pass => self.of_components(pass));
-        let mut residuals = vec![T::new(0.0); n * n];
-        let rows = of_components.chunks_exact(n).zip(self.weights).enumerate();
+    /// With others: `R_ij = Σ_k w_ik A_ikj`, `[n, m]`, and `A_ikj = Σ_l w_jl h_{ik,jl}`, `[n·K, m]`.
+    pub fn products(&self, others: &Self) -> (Vec<T>, Vec<T>) {
+        let (n, m) = (self.count(), others.count());
+        let of_components = with_pass!(self.setting, pass => self.of_components(others, pass));
+        let mut residuals = vec![T::new(0.0); n * m];
+        let rows = of_components.chunks_exact(m).zip(self.weights).enumerate();
         for (component, (products, &weight)) in rows {
             let i = component / self.each;
-            let residuals = residuals[i * n..][..n].iter_mut().zip(products);
+            let residuals = residuals[i * m..][..m].iter_mut().zip(products);
             residuals.for_each(|(sum, product)| *sum = sum.plus(weight.times(*product)));
         }
-        self.spoil(&mut residuals);
+        self.spoil(others, &mut residuals);
         (residuals, of_components)
     }
 
-    /// Makes rows and columns of mixtures NaN whose numbers are not finite, `[n, n]`: vectors may pass over
+    /// Makes rows and columns of mixtures NaN whose numbers are not finite, `[n, m]`: vectors may pass over
     /// these.
-    fn spoil(&self, matrix: &mut [T]) {
-        let (n, size) = (self.count(), self.each * self.rows.d);
-        let is_finite = |numbers: &[T]| numbers.iter().all(|x| x.to_f64().is_finite());
-        for i in 0..n {
-            let rows = [self.rows.locations, self.rows.scales, self.rows.targets];
-            let mut parts = rows.iter().map(|numbers| &numbers[i * size..][..size]);
-            if !parts.all(is_finite) {
-                for j in 0..n {
-                    matrix[i * n + j] = T::new(f64::NAN);
-                    matrix[j * n + i] = T::new(f64::NAN);
-                }
-            }
+    fn spoil(&self, others: &Self, matrix: &mut [T]) {
+        let m = others.count();
+        for i in self.not_finite() {
+            matrix[i * m..][..m].fill(T::new(f64::NAN));
+        }
+        for j in others.not_finite() {
+            let column = matrix[j..].iter_mut().step_by(m);
+            column.for_each(|x| *x = T::new(f64::NAN));
         }
     }
 
-    fn of_components<E: Expectation>(&self, pass: Pass<E>) -> Vec<T> {
-        let (n, each) = (self.count(), self.each);
-        let packs = pass.packs(self.rows, 0..n * each);
-        let mut sums = vec![T::new(0.0); n * each * n];
+    fn not_finite(&self) -> impl Iterator<Item = usize> {
+        let Rows {
+            locations,
+            scales,
+            targets,
+            d,
+            ..
+        } = self.rows;
+        let size = self.each * d;
+        let is_finite = move |numbers: &[T]| {
+            let numbers = numbers.iter();
+            numbers.map(|x| x.to_f64()).all(f64::is_finite)
+        };
+        (0..self.count()).filter(move |i| {
+            let parts = [locations, scales, targets].map(|all| &all[i * size..][..size]);
+            !parts.into_iter().all(is_finite)
+        })
+    }
+
+    fn of_components<E: Expectation>(&self, others: &Self, pass: Pass<E>) -> Vec<T> {
+        let (m, each) = (others.count(), others.each);
+        let [rows, columns] = [self, others].map(|all| pass.packs(all.rows, 0..all.weights.len()));
+        let mut sums = vec![T::new(0.0); self.weights.len() * m];
         let cost = COST * self.rows.d * each;
-        for_each_chunk(&mut sums, pack::<T>() * n, cost, |(row, sums)| {
-            let rows = sums.len() / n;
+        for_each_chunk(&mut sums, pack::<T>() * m, cost, |(row, sums)| {
+            let count = sums.len() / m;
             let weights = &mut Weights::zeros();
-            for first in (0..packs.count()).step_by(PACKS) {
-                let columns = first..packs.count().min(first + PACKS);
+            for first in (0..columns.count()).step_by(PACKS) {
+                let some = first..columns.count().min(first + PACKS);
                 weights.kernel.fill(T::new(1.0));
-                pass.tile::<T, false>((&packs, row), rows, (&packs, columns), weights, &mut []);
+                pass.tile::<T, false>((&rows, row), count, (&columns, some), weights, &mut []);
                 let first = first * pack::<T>();
                 let tile = weights.kernel.chunks_exact(PACKS * pack::<T>());
-                for (sums, h) in sums.chunks_exact_mut(n).zip(tile) {
-                    for ((column, weight), h) in (first..).zip(&self.weights[first..]).zip(h) {
+                for (sums, h) in sums.chunks_exact_mut(m).zip(tile) {
+                    for ((column, weight), h) in (first..).zip(&others.weights[first..]).zip(h) {
                         let sum = &mut sums[column / each];
                         *sum = sum.plus(weight.times(*h));
                     }
@@ -93,14 +108,14 @@ impl<T: Select> Contraction<'_, T> {
         sums
     }
 
-    /// The slopes of `Σ_ij u_ij R_ij` with respect to locations and scales, `[n·K, d]`, and weights, `[n, K]`,
+    /// The slopes of `Σ_ij u_ij R_ij`, among themselves, with respect to locations and scales, `[n·K, d]`, and weights, `[n, K]`,
     /// given `u`, `[n, n]`, and `A`.
     pub fn gradient(&self, of_components: &[T], upstream: &[T]) -> [Vec<T>; 3] {
         let n = self.count();
         let mut both_ways: Vec<T> = (0..n * n)
             .map(|at| upstream[at].plus(upstream[at % n * n + at / n]))
             .collect();
-        self.spoil(&mut both_ways);
+        self.spoil(self, &mut both_ways);
         let of_component = |(component, products): (usize, &[T])| {
             let upstream = &both_ways[component / self.each * n..][..n];
             let terms = products.iter().zip(upstream);

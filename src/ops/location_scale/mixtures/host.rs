@@ -2,18 +2,18 @@
 
 use burn::{
     backend::{Backend, TensorMetadata, tensor::FloatTensor},
-    tensor::{Element, TensorData},
+    tensor::{Element, Tensor, TensorData},
 };
 
 use super::{
-    OnTargets,
+    Mixtures, OnTargets,
     backend::{OfAll, Products},
     contraction::Contraction,
 };
 use crate::{
     ops::{
         backends::ready,
-        location_scale::{Rows, host::unit, sums::Setting},
+        location_scale::{LocationScaleSamples, Rows, host::unit, sums::Setting},
         pairs::slice,
         simd::{real::with_real, wide::Select},
     },
@@ -29,9 +29,12 @@ pub(super) fn products<B: Backend>(
     let data = mixtures.map(|x| ready(B::float_into_data(x)));
     let [residuals, of_components] = with_real!(data[0].dtype(), T => {
         let all = Numbers::<T>::new(&data, on_targets);
-        let parts: Vec<_> = (0..batches).map(|batch| all.batch(batch, batches).products()).collect();
+        let parts = (0..batches).map(|batch| {
+            let some = all.batch(batch, batches);
+            some.products(&some)
+        });
         let n = all.n / batches;
-        let (residuals, of_components): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        let (residuals, of_components): (Vec<_>, Vec<_>) = parts.unzip();
         [
             TensorData::new(residuals.concat(), [batches, n, n]),
             TensorData::new(of_components.concat(), [batches, n * all.each, n]),
@@ -39,6 +42,25 @@ pub(super) fn products<B: Backend>(
     })
     .map(|data| B::float_from_data(data, &device));
     (residuals, of_components)
+}
+
+/// Between mixtures and others, `[n, m]`.
+pub(super) fn matrix(mixtures: &Mixtures, others: &Mixtures, on_targets: OnTargets) -> Tensor<2> {
+    let [rows, columns] = [mixtures, others].map(|mixtures| {
+        let LocationScaleSamples {
+            locations,
+            scales,
+            targets,
+        } = &mixtures.components;
+        [locations, scales, &mixtures.weights, targets].map(|x| x.clone().detach().into_data())
+    });
+    let (dtype, device) = (mixtures.weights.dtype(), mixtures.weights.device());
+    let matrix = with_real!(dtype, T => {
+        let [rows, columns] = [&rows, &columns].map(|all| Numbers::<T>::new(all, on_targets));
+        let (matrix, _) = rows.batch(0, 1).products(&columns.batch(0, 1));
+        TensorData::new(matrix, [rows.n, columns.n])
+    });
+    Tensor::from_data(matrix, (&device, dtype))
 }
 
 /// Those with respect to locations, scales and weights.

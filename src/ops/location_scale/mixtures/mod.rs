@@ -89,3 +89,20 @@ pub(crate) fn mixture_residuals(
     );
     Tensor::from_dispatch(residuals)
 }
+
+/// `R_ij` between mixtures and others, detached: `[n, m]`.
+///
+/// # Panics
+///
+/// As [`mixture_residuals`].
+pub(crate) fn mixture_matrix(
+    mixtures: &Mixtures,
+    others: &Mixtures,
+    on_targets: OnTargets,
+) -> Tensor<2> {
+    assert!(
+        mixtures.are_on_host() && others.are_on_host(),
+        "an operation on mixtures of the host"
+    );
+    host::matrix(mixtures, others, on_targets)
+}

@@ -1,10 +1,11 @@
 //! Products of residuals in vectors of the processor, of mixtures, draws and predictions given another
 //! variable, against the composition from expectations: values and all gradients.
 
+use approx::assert_relative_eq;
 use burn::tensor::{DType, Tensor};
 use burn_calibration::{
-    distribution::{Given, Laplace, Mixture, Normal, Predictive, Samples},
-    estimator::{JointKernel, Skce, SkceForm},
+    distribution::{Geometry, Given, Laplace, Mixture, Normal, Predictive, Samples},
+    estimator::{Estimator, JointKernel, Skce, SkceForm},
     kernel::{RealKernel, TargetKernel, TensorKernel},
     ops::Computation,
 };
@@ -307,4 +308,48 @@ fn not_finite() {
             }
         }
     }
+}
+
+/// Estimates take the products between the rows and columns of tiles; the deviation of the z-score too, with
+/// gradients about.
+#[test]
+fn of_tiles() {
+    let (n, k, d) = (70, 3, 2);
+    let random = |n, d, seed| tensor(&random_rows(n, d, 1.0, &mut rng(seed)));
+    let (m, s) = (random(n * k, d, 91), random(n * k, d, 92).exp());
+    let (logits, targets) = (random(n, k, 93), random(n, d, 94));
+    let normals = Mixture::from_logits(logits.clone(), Normal::new(m.clone(), s.clone()));
+    let laplaces = Mixture::from_logits(logits.clone(), Laplace::new(m.clone(), s.clone()));
+    let first = |x: &Tensor<2>| x.clone().slice([0..n, 0..d]);
+    let given = Given::new(Normal::new(first(&m), first(&s)), logits);
+    for kernel in [gaussian(0.9, 0.8), laplacian(0.9, 0.8)] {
+        tiles_agree(kernel, &normals, &targets);
+        tiles_agree(kernel, &laplaces, &targets);
+        tiles_agree(kernel, &given, &targets);
+    }
+}
+
+fn tiles_agree<P>(kernel: TensorKernel<RealKernel>, predictions: &P, targets: &Tensor<2>)
+where
+    P: Geometry<Targets = Tensor<2>>,
+    RealKernel: TargetKernel<P>,
+{
+    let rows = (predictions, targets);
+    assert!(
+        kernel
+            .targets
+            .residual_products_between(rows, rows)
+            .is_some()
+    );
+    let skce = Skce::unbiased(kernel);
+    let composed = skce.with_computation(Computation::Composed);
+    let of = |skce: Skce<_>| skce.estimate(predictions, targets).unwrap();
+    assert_relative_eq!(of(skce), of(composed), max_relative = 1e-9);
+    let deviation = |predictions: &P, targets: &Tensor<2>| {
+        let deviation = JointKernel::null_deviation(&kernel, predictions, targets, None);
+        scalar(deviation)
+    };
+    let on_graph = predictions.map(&|x| x.autodiff().require_grad());
+    let found = deviation(&on_graph, &targets.clone().autodiff());
+    assert_relative_eq!(found, deviation(predictions, targets), max_relative = 1e-12);
 }
