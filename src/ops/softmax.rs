@@ -126,10 +126,14 @@ mod host {
     /// Computes rows in place.
     fn of_rows<T: Real>(z: &mut [T], m: usize) {
         let shift = |row: &mut [T]| {
-            let greatest = row.iter().fold(f64::NEG_INFINITY, |a, z| a.max(z.to_f64()));
-            row.iter_mut().for_each(|z| *z = z.plus(T::new(-greatest)));
-            let is_nan = row.iter().any(|z| z.to_f64().is_nan());
-            if is_nan { f64::NAN } else { 1.0 }
+            let greater = |a: T, &z: &T| if z > a { z } else { a };
+            let greatest = row.iter().fold(T::new(f64::NEG_INFINITY), greater);
+            let mut sum = T::new(0.0);
+            for z in row {
+                *z = z.minus(greatest);
+                sum = sum.plus(*z);
+            }
+            if sum.to_f64().is_nan() { f64::NAN } else { 1.0 }
         };
         let factors: Vec<f64> = z.chunks_exact_mut(m).map(shift).collect();
         exp(z); // knows no NaN

@@ -27,21 +27,17 @@ impl Tile {
         self.strips.len() * strip::<T>() * strip::<T>()
     }
 
-    /// Whether some pairs do not count.
-    pub fn is_masked<T>(&self) -> bool {
+    /// Whether some pairs of a strip do not count.
+    pub fn is_masked<T>(&self, index: usize) -> bool {
         let width = strip::<T>();
-        self.row + width > self.strips.start * width || self.strips.end * width > self.n
+        self.row + width > index * width || (index + 1) * width > self.n
     }
 
-    /// 1 for the pairs that count, else 0, `[strip][row][column]`.
-    pub fn mask<T: Real>(&self, mask: &mut [T]) {
+    /// 1 for the pairs of a strip that count, else 0, `[row][column]`.
+    pub fn mask<T: Real>(&self, index: usize, mask: &mut [T]) {
         let width = strip::<T>();
-        let rows = self
-            .strips
-            .clone()
-            .flat_map(|s| (self.row..self.row + width).map(move |i| (s, i)));
-        for ((strip, i), mask) in rows.zip(mask.chunks_exact_mut(width)) {
-            mask_row(self.n, i, strip * width, mask);
+        for (i, mask) in (self.row..).zip(mask.chunks_exact_mut(width)) {
+            mask_row(self.n, i, index * width, mask);
         }
     }
 }

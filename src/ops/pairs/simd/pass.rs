@@ -27,7 +27,7 @@ pub(super) struct Pass<'a, T, C> {
     pub coordinate: C,
 }
 
-/// What a tile is computed in, `[row][column]`.
+/// What a tile is computed in, `[strip][row][column]`, and the mask of a strip.
 struct Scratch<T> {
     first: Aligned<T>,
     second: Aligned<T>,
@@ -54,11 +54,12 @@ impl<T: Real, C: Coordinate<T>> Pass<'_, T, C> {
     }
 
     fn scratch(&self) -> Scratch<T> {
-        let zeros = || Aligned::zeros(STRIPS * strip::<T>() * strip::<T>());
+        let zeros = |strips: usize| Aligned::zeros(strips * strip::<T>() * strip::<T>());
+        let strips = STRIPS.min(self.n.div_ceil(strip::<T>()));
         Scratch {
-            first: zeros(),
-            second: zeros(),
-            mask: zeros(),
+            first: zeros(strips),
+            second: zeros(strips),
+            mask: zeros(1),
         }
     }
 
@@ -97,16 +98,16 @@ impl<T: Real, C: Coordinate<T>> Pass<'_, T, C> {
             second,
             mask,
         } = scratch;
-        let masked = tile.is_masked::<T>();
-        if masked {
-            tile.mask(&mut mask[..tile.len::<T>()]);
-        }
         let size = strip::<T>() * strip::<T>();
         let (arch, mut totals) = (Arch::new(), Totals::default());
         let tiles = first
             .chunks_exact_mut(size)
             .zip(second.chunks_exact_mut(size));
-        for ((k, strip), (first, second)) in tile.strips.clone().enumerate().zip(tiles) {
+        for (strip, (first, second)) in tile.strips.clone().zip(tiles) {
+            let masked = tile.is_masked::<T>(strip);
+            if masked {
+                tile.mask(strip, mask);
+            }
             arch.dispatch(Similarities {
                 row: tile.row,
                 strip,
@@ -116,7 +117,7 @@ impl<T: Real, C: Coordinate<T>> Pass<'_, T, C> {
             });
             totals += arch.dispatch(Weigh::<_, GRADIENT> {
                 radial: self.radial,
-                mask: masked.then_some(&mask[k * size..(k + 1) * size]),
+                mask: masked.then_some(&**mask),
                 first,
                 second,
             });

@@ -17,10 +17,10 @@ pub(super) struct Sorted<'a, T> {
 impl<'a, T: Real> Sorted<'a, T> {
     /// Sorts by label, so that sums by label are sums over neighbours, or leaves samples as they are.
     pub fn new(samples: Samples<'a, T>, by_label: bool) -> Self {
-        let mut order: Vec<usize> = (0..samples.count()).collect();
-        if let (true, Residuals::Labels(labels)) = (by_label, samples.residuals) {
-            order.sort_by_key(|&i| labels[i]);
-        }
+        let order = match samples.residuals {
+            Residuals::Labels(labels) if by_label => in_order(labels, samples.d),
+            _ => (0..samples.count()).collect(),
+        };
         Self { samples, order }
     }
 
@@ -87,4 +87,22 @@ impl<'a, T: Real> Sorted<'a, T> {
         }
         for_each_chunk(rows, d, 1, |(i, row)| write(places[i], row));
     }
+}
+
+/// The samples by their labels, each below `classes`, and by their numbers.
+fn in_order(labels: &[u32], classes: usize) -> Vec<usize> {
+    let mut next = vec![0; classes + 1];
+    labels
+        .iter()
+        .for_each(|&label| next[label as usize + 1] += 1);
+    for class in 0..classes {
+        next[class + 1] += next[class];
+    }
+    let mut order = vec![0; labels.len()];
+    for (i, &label) in labels.iter().enumerate() {
+        let place = &mut next[label as usize];
+        order[*place] = i;
+        *place += 1;
+    }
+    order
 }
