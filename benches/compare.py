@@ -1,16 +1,18 @@
-"""The unbiased SKCE and its gradient with respect to logits in PyTorch (eager, compiled), JAX (jitted) and
-KeOps, in f32, bandwidth 0.5, as `cargo bench -p burn-calibration-benches --bench fused` has it: the best of
-some runs in milliseconds, one line for each kernel, n and m. Then that of normal and Laplace predictions of d
-coordinates and its gradient with respect to locations and scales, as `--bench regression` has it: exp(-W2) times
-a Gaussian kernel of length scale 0.8 on targets.
+"""The unbiased SKCE and its gradient with respect to logits, here and in PyTorch (eager, compiled), JAX (jitted)
+and KeOps, in f32, bandwidth 0.5 or the median: milliseconds, one line for each kernel, n and m. Then that of normal
+and Laplace predictions of d coordinates and its gradient with respect to locations and scales: exp(-W2) times a
+Gaussian kernel of length scale 0.8 on targets. "this" is the middle estimate of `cargo bench`, the others the best
+of some runs, a few seconds later.
 
     python3 -m venv VENV && VENV/bin/pip install torch jax pykeops
-    VENV/bin/python benches/compare.py [NAME ...]     # names: torch compiled jax keops;
-                                                      # normal, laplace: those of such predictions alone
+    VENV/bin/python benches/compare.py [NAME ...]     # names: this torch compiled jax keops;
+                                                      # classes, normal, laplace: those of such predictions alone
 """
 
 import itertools
 import math
+import re
+import subprocess
 import sys
 import time
 from types import SimpleNamespace
@@ -23,18 +25,22 @@ import torch.nn.functional as F
 
 BANDWIDTH = 0.5
 SIZES = [
-    ("gaussian", 128, 10),
-    ("gaussian", 1024, 10),
-    ("gaussian", 4096, 10),
-    ("gaussian", 1024, 100),
-    ("gaussian", 1024, 1000),
-    ("tv", 1024, 10),
-    ("tv", 4096, 10),
-    ("tv", 1024, 1000),
+    ("gaussian_l2", 128, 10),
+    ("gaussian_l2", 128, 10, "median"),
+    ("gaussian_l2", 1024, 10),
+    ("gaussian_l2", 1024, 10, "median"),
+    ("gaussian_l2", 4096, 10),
+    ("gaussian_l2", 1024, 100),
+    ("gaussian_l2", 1024, 1000),
+    ("matern32_l2", 1024, 10),
+    ("matern32_l2", 1024, 10, "median"),
+    ("rational_quadratic_l2", 1024, 10),
+    ("rational_quadratic_l2", 1024, 10, "median"),
+    ("exponential_tv", 1024, 10),
+    ("exponential_tv", 4096, 10),
+    ("exponential_tv", 1024, 1000),
 ]
-
-
-REGRESSION_SIZES = [(1024, 1), (2048, 1), (1024, 4)]
+REGRESSION_SIZES = [(256, 1), (1024, 1), (2048, 1), (1024, 4)]
 LENGTH = 0.8
 
 
@@ -135,17 +141,28 @@ def jax_regression(family, m, s, y):
     return run
 
 
-def torch_loss(kernel):
+def radial(kernel, f, squared, bandwidth):
+    """The kernel of squared Euclidean distances."""
+    if kernel == "gaussian_l2":
+        return f.exp(-squared / (2 * bandwidth**2))
+    if kernel == "rational_quadratic_l2":
+        return 1 / (1 + squared / (2 * bandwidth**2))
+    root = 3**0.5 * f.sqrt(f.nonzero(squared)) / bandwidth
+    return (1 + root) * f.exp(-root)  # Matern 3/2
+
+
+def torch_loss(kernel, median):
     def loss(z, y):
         n = z.shape[0]
         p = F.softmax(z, 1)
-        if kernel == "gaussian":
+        if kernel == "exponential_tv":
+            k = torch.exp(-0.5 * torch.cdist(p, p, p=1) / BANDWIDTH)
+        else:
             # the quick form, by a Gram matrix
             s = (p * p).sum(1)
             squared = (s[:, None] + s[None, :] - 2 * p @ p.T).clamp_min(0)
-            k = torch.exp(-squared / (2 * BANDWIDTH**2))
-        else:
-            k = torch.exp(-0.5 * torch.cdist(p, p, p=1) / BANDWIDTH)
+            bandwidth = F.pdist(p.detach()).median() if median else BANDWIDTH
+            k = radial(kernel, TORCH, squared, bandwidth)
         delta = F.one_hot(y, z.shape[1]).to(z.dtype) - p
         h = k * (delta @ delta.T)
         return (h.sum() - h.diagonal().sum()) / (n * (n - 1))
@@ -153,8 +170,8 @@ def torch_loss(kernel):
     return loss
 
 
-def torch_run(kernel, z, y, compiled):
-    loss = torch_loss(kernel)
+def torch_run(kernel, median, z, y, compiled):
+    loss = torch_loss(kernel, median)
     if compiled:
         loss = torch.compile(loss)
     z, y = torch.from_numpy(z).requires_grad_(), torch.from_numpy(y)
@@ -168,16 +185,21 @@ def torch_run(kernel, z, y, compiled):
     return run
 
 
-def jax_run(kernel, z, y):
+def jax_run(kernel, median, z, y):
+    pairs = np.triu_indices(z.shape[0], 1)
+
     def loss(z):
         n, m = z.shape
         p = jax.nn.softmax(z, 1)
-        if kernel == "gaussian":
+        if kernel == "exponential_tv":
+            k = jnp.exp(-0.5 * jnp.abs(p[:, None] - p[None]).sum(2) / BANDWIDTH)
+        else:
             s = (p * p).sum(1)
             squared = jnp.maximum(s[:, None] + s[None, :] - 2 * p @ p.T, 0)
-            k = jnp.exp(-squared / (2 * BANDWIDTH**2))
-        else:
-            k = jnp.exp(-0.5 * jnp.abs(p[:, None] - p[None]).sum(2) / BANDWIDTH)
+            bandwidth = BANDWIDTH
+            if median:
+                bandwidth = jnp.sqrt(jnp.median(jax.lax.stop_gradient(squared)[pairs]))
+            k = radial(kernel, JAX, squared, bandwidth)
         delta = jax.nn.one_hot(y, m) - p
         h = k * (delta @ delta.T)
         return (h.sum() - jnp.trace(h)) / (n * (n - 1))
@@ -204,7 +226,7 @@ def keops_run(kernel, z, y):
         delta = F.one_hot(y, m).to(z.dtype) - p
         x, x_ = LazyTensor(p[:, None, :]), LazyTensor(p[None])
         d, d_ = LazyTensor(delta[:, None, :].contiguous()), LazyTensor(delta[None].contiguous())
-        if kernel == "gaussian":
+        if kernel == "gaussian_l2":
             k = (-((x - x_) ** 2).sum(2) / (2 * BANDWIDTH**2)).exp()
         else:
             k = (-0.5 * (x - x_).abs().sum(2) / BANDWIDTH).exp()
@@ -216,8 +238,18 @@ def keops_run(kernel, z, y):
     return run
 
 
-def skipped(name, n, m):
-    return name == "keops" and m > 10
+def skipped(name, kernel, m, median):
+    others = kernel not in ("gaussian_l2", "exponential_tv")
+    return name == "keops" and (m > 10 or median or others)
+
+
+def this(bench, name):
+    """The middle estimate of a benchmark of this crate, in milliseconds."""
+    command = ["cargo", "bench", "-q", "-p", "burn-calibration-benches", "--bench", bench, "--"]
+    options = ["--measurement-time", "2", "--warm-up-time", "0.5", f"^{name}$"]
+    output = subprocess.run(command + options, capture_output=True, text=True, check=True).stdout
+    number, unit = re.search(r"time:\s+\[\S+ \S+ (\S+) (\S+)", output).groups()
+    return float(number) * {"ns": 1e-6, "µs": 1e-3, "ms": 1, "s": 1e3}[unit]
 
 
 def best(run):
@@ -231,41 +263,57 @@ def best(run):
     return value, min(times) * 1e3
 
 
-def main():
-    families = [name for name in sys.argv[1:] if name in FAMILIES]
-    names = [name for name in sys.argv[1:] if name not in FAMILIES] or ["torch", "compiled", "jax", "keops"]
-    print("torch", torch.__version__, "jax", jax.__version__, "threads", torch.get_num_threads())
-    for kernel, n, m in [] if families else SIZES:
-        generator = np.random.default_rng(0)
-        z = generator.uniform(-2, 2, (n, m)).astype(np.float32)
-        y = generator.integers(0, m, n)
-        line = []
-        for name in names:
-            if skipped(name, n, m):
-                continue
-            run = {
-                "torch": lambda: torch_run(kernel, z, y, False),
-                "compiled": lambda: torch_run(kernel, z, y, True),
-                "jax": lambda: jax_run(kernel, z, y),
-                "keops": lambda: keops_run(kernel, z, y),
-            }[name]()
-            value, milliseconds = best(run)
+def print_line(what, names, ours, runs):
+    line = [f"this {this(*ours):.3f}"] if "this" in names else []
+    for name in names:
+        if name in runs:
+            value, milliseconds = best(runs[name]())
             line.append(f"{name} {milliseconds:.3f} (value {value:.3e})")
-        print(f"{kernel} {n} {m}: " + ", ".join(line), flush=True)
-    for family, (n, d) in itertools.product(families or FAMILIES, REGRESSION_SIZES):
-        generator = np.random.default_rng(0)
-        m, s, y = (
-            generator.uniform(low, high, (n, d)).astype(np.float32)
-            for low, high in ((-2, 2), (0.2, 1.5), (-2.5, 2.5))
-        )
-        runs = {
-            "torch": lambda: torch_regression(family, m, s, y, False),
-            "compiled": lambda: torch_regression(family, m, s, y, True),
-            "jax": lambda: jax_regression(family, m, s, y),
-        }
-        results = ((name, *best(runs[name]())) for name in names if name in runs)
-        line = [f"{name} {time:.3f} (value {value:.3e})" for name, value, time in results]
-        print(f"{family} {n} {d}: " + ", ".join(line), flush=True)
+    print(f"{what}: " + ", ".join(line), flush=True)
+
+
+def of_classes(names, kernel, n, m, median=None):
+    generator = np.random.default_rng(0)
+    z = generator.uniform(-2, 2, (n, m)).astype(np.float32)
+    y = generator.integers(0, m, n)
+    runs = {
+        "torch": lambda: torch_run(kernel, median, z, y, False),
+        "compiled": lambda: torch_run(kernel, median, z, y, True),
+        "jax": lambda: jax_run(kernel, median, z, y),
+        "keops": lambda: keops_run(kernel, z, y),
+    }
+    runs = {name: run for name, run in runs.items() if not skipped(name, kernel, m, median)}
+    suffix = "_median" if median else ""
+    ours = ("fused", f"skce_value_and_grad/{kernel}/fused/n{n}_m{m}{suffix}")
+    print_line(f"{kernel} {n} x {m} {median or 'fixed'}", names, ours, runs)
+
+
+def of_family(names, family, n, d):
+    generator = np.random.default_rng(0)
+    m, s, y = (
+        generator.uniform(low, high, (n, d)).astype(np.float32)
+        for low, high in ((-2, 2), (0.2, 1.5), (-2.5, 2.5))
+    )
+    runs = {
+        "torch": lambda: torch_regression(family, m, s, y, False),
+        "compiled": lambda: torch_regression(family, m, s, y, True),
+        "jax": lambda: jax_regression(family, m, s, y),
+    }
+    ours = ("regression", f"{family}_skce_value_and_grad/gaussian/Auto/n{n}_d{d}")
+    print_line(f"{family} {n} x {d}", names, ours, runs)
+
+
+def main():
+    kinds = ["classes", *FAMILIES]
+    chosen = [kind for kind in kinds if kind in sys.argv[1:]] or kinds
+    names = [name for name in sys.argv[1:] if name not in kinds]
+    names = names or ["this", "torch", "compiled", "jax", "keops"]
+    print("torch", torch.__version__, "jax", jax.__version__, "threads", torch.get_num_threads())
+    for setting in SIZES if "classes" in chosen else []:
+        of_classes(names, *setting)
+    for family, size in itertools.product(FAMILIES, REGRESSION_SIZES):
+        if family in chosen:
+            of_family(names, family, *size)
 
 
 if __name__ == "__main__":
