@@ -290,10 +290,10 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
         self.h_within(predictions, targets, batches)
     }
 
-    /// Takes [`location_scale_statistic`](crate::ops::location_scale_statistic) for location-scale
-    /// predictions on the host, and features of the residuals for others, where predictions are points and
-    /// there are some; else the [products of the residuals](TargetKernel::residual_products) with a kernel
-    /// matrix, where these are faster than expectations.
+    /// Takes features of the residuals where there are some; else
+    /// [`location_scale_statistic`](crate::ops::location_scale_statistic) for location-scale predictions on the
+    /// host, or a kernel matrix and the [products of the residuals](TargetKernel::residual_products), where
+    /// these are faster than expectations.
     fn fused_value(
         &self,
         predictions: &P,
@@ -305,24 +305,25 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
         if n < 2 {
             return None;
         }
-        let by_features = || {
-            predictions.coordinates()?; // else there is no pass for the features
-            let features = FeaturePairs::new(self, predictions, targets);
-            features.and_then(|features| features.fused_value(form, computation))
+        let features = FeaturePairs::new(self, predictions, targets);
+        let fused = match &features {
+            Some(features) => features.fused_value(form, computation),
+            None => self.fused_mean(predictions, targets, form.pairing(n)),
         };
-        let value = self.fused_mean(predictions, targets, form.pairing(n));
-        let value = value.or_else(by_features);
-        match computation {
-            Computation::Fused => {
-                Some(value.unwrap_or_else(|| panic!("{self:?} has no fused path")))
-            }
-            _ => value.or_else(|| {
-                let size = form.block_size(n)?;
-                let (predictions, targets, blocks) = in_blocks(predictions, targets, size);
-                let h = self.h_by_products(&predictions, &targets, blocks)?;
-                Some(mean(h, form))
-            }),
+        if computation == Computation::Fused {
+            return Some(fused.unwrap_or_else(|| panic!("{self:?} has no fused path")));
         }
+        fused.or_else(|| {
+            let size = form.block_size(n)?;
+            let h = match features {
+                Some(features) => features.within_blocks(0..n / size, size),
+                None => {
+                    let (predictions, targets, blocks) = in_blocks(predictions, targets, size);
+                    self.h_by_products(&predictions, &targets, blocks)?
+                }
+            };
+            Some(mean(h, form))
+        })
     }
 
     fn embeddings(&self, locations: (&P, &P::Targets), data: (&P, &P::Targets)) -> Tensor<2> {

@@ -80,7 +80,8 @@ impl<K> Skce<K> {
     /// matrix [`residual_statistic`](crate::ops::residual_statistic), on the processor); of normal
     /// and Laplace predictions of `d` coordinates `O(n·d)` by
     /// [`location_scale_statistic`](crate::ops::location_scale_statistic), for `κ(W₂/ν)`, on the
-    /// processor; else a few `n × n` matrices, `n × B` for blocks, to which mixtures and draws come on the
+    /// processor, or `O(n·r)` for the `r` [features](crate::kernel::TargetKernel::residual_features) of many
+    /// Laplace predictions; else a few `n × n` matrices, `n × B` for blocks, to which mixtures and draws come on the
     /// processor by [`residual_products`](crate::kernel::TargetKernel::residual_products). A median bandwidth
     /// is detached. Mixtures solve a linear program for each pair on the host.
     ///

@@ -114,9 +114,11 @@ impl<P: Geometry, T: TargetKernel<P>> PairMatrix for TensorPairs<P, T> {
             return Ok(None);
         }
         let pairing = form.pairing(self.samples());
-        let value = (self.kernel).fused_mean(&self.predictions, &self.targets, pairing);
-        let by_features = || self.features()?.fused_value(form, computation);
-        match value.or_else(by_features) {
+        let value = match &self.features {
+            Some(features) => features.fused_value(form, computation),
+            None => (self.kernel).fused_mean(&self.predictions, &self.targets, pairing),
+        };
+        match value {
             Some(value) => Ok(Some(to_scalar(value))),
             None => without_fused_pass(computation, format!("{:?}", self.kernel)),
         }

@@ -82,8 +82,8 @@ pub(crate) use covariances::covariance_sum;
 pub(crate) use laplacian::Line;
 pub use laplacian::laplacian_sum;
 pub(crate) use location_scale::{
-    ERFCX_F32, ERFCX_F64, Mixtures, OnTargets, location_scale_blocks, location_scale_diagonal,
-    location_scale_matrix, mixture_matrix, mixture_residuals,
+    ERFCX_F32, ERFCX_F64, Mixtures, OnTargets, expectations_at, location_scale_blocks,
+    location_scale_diagonal, location_scale_matrix, mixture_matrix, mixture_residuals,
 };
 pub use location_scale::{
     Expectations, LocationScaleKernel, LocationScaleSamples, location_scale_statistic,

@@ -2,97 +2,223 @@
 //!
 //! `exp(−(x − y)²/2ℓ²) = c² ∫ φ_t(x) φ_t(y) dt` with `φ_t(x) = exp(−(x − t)²/ℓ²)`, and the trapezoidal
 //! rule of step `h` has the relative error `2 exp(−π²ℓ²/2h²)`, whatever `x` and `y` are: below rounding for
-//! `h ≈ ℓ/3`. So a few dozen numbers of each sample stand for all of its draws or components.
+//! `h ≈ ℓ/3`. Where only the tails of densities are, which are smooth, steps grow exponentially. So a few dozen
+//! numbers of each sample stand for all of its draws or components.
 
 use burn::tensor::{DType, Tensor, TensorData};
 
 use super::{RealKernel, RealProfile, TargetKernel};
-use crate::{distribution::Geometry, host::to_vec, ops::is_on_host};
+use crate::{
+    distribution::{Geometry, Predictive},
+    host::to_vec,
+    ops::{LocationScaleSamples, OnTargets, expectations_at, is_on_host},
+};
 
 /// More features than this are worth less than the pairs of draws or components.
-const MOST: usize = 1024;
+pub(super) const MOST: usize = 1024;
+/// So many may have a gap.
+const FEW: f64 = 128.0;
 
 impl RealKernel {
     /// [`TargetKernel::residual_features`]. None but for a Gaussian kernel on the line, on the host, where
     /// numbers are finite and do not spread over many more length scales than there are features.
     ///
+    /// - most: more features are not wanted
     /// - reach: intervals outside which the densities of the predictions are below the square root of rounding
-    pub(super) fn on_grid<P: Geometry<Targets = Tensor<2>>>(
+    /// - expected: the expectations of a narrower kernel at nodes, `[r, 1]` to `[n, r]`
+    pub(super) fn on_grid<P: Predictive>(
         &self,
         predictions: &P,
         sets: &[Tensor<2>],
+        most: usize,
         reach: impl FnOnce() -> Option<Vec<[f64; 2]>>,
-    ) -> Option<Vec<Tensor<2>>>
-    where
-        Self: TargetKernel<P>,
-    {
+        expected: impl FnOnce(&Self, &Tensor<2>) -> Tensor<2>,
+    ) -> Option<Vec<Tensor<2>>> {
         let fits = |y: &Tensor<2>| y.dims()[1] == 1 && is_on_host(y);
         if self.profile != RealProfile::Gaussian || sets.is_empty() || !sets.iter().all(fits) {
             return None;
         }
-        let mut reach = reach()?;
-        for y in sets {
-            reach.extend(to_vec(y.clone().detach()).into_iter().map(|y| [y, y]));
-        }
+        let intervals = reach()?;
+        let targets = sets.iter().flat_map(|y| to_vec(y.clone().detach()));
+        let points = targets.map(|y| [y, y]);
         let options = (&predictions.device(), predictions.dtype());
-        let grid = Grid::over(reach, self.length_scale, options.1)?;
+        let grid = Grid::over(
+            intervals.into_iter().chain(points).collect(),
+            self.length_scale,
+            options.1,
+            most,
+        )?;
         let r = grid.nodes.len();
         let nodes = Tensor::<2>::from_data(TensorData::new(grid.nodes, [r, 1]), options);
+        let scales = Tensor::<2>::from_data(TensorData::new(grid.scales, [1, r]), options);
         let narrow = Self::gaussian(self.length_scale * 0.5f64.sqrt());
-        let expected = narrow.expectation(predictions, &nodes, 1); // [1, n, r]
+        let expected = expected(&narrow, &nodes);
         let residuals = |y: &Tensor<2>| {
-            let residuals = narrow.between(y, &nodes, predictions, 1) - expected.clone();
-            residuals.squeeze_dim(0) * grid.scale
+            let (y, nodes) = (y.clone().unsqueeze(), nodes.clone().unsqueeze());
+            let kernel = match y.is_tracked() {
+                true => narrow.of_points(y, nodes),
+                false => narrow.kernel().between(y, nodes),
+            };
+            (kernel.squeeze_dim::<2>(0) - expected.clone()) * scales.clone()
         };
         Some(sets.iter().map(residuals).collect())
     }
+
+    /// The expectations at points on the line under predictions of one coordinate on the host,
+    /// `[r, 1]` to `[n, r]`: by one operation where there is one.
+    pub(super) fn at_points<P: Geometry<Targets = Tensor<2>>>(
+        &self,
+        predictions: &P,
+        points: &Tensor<2>,
+    ) -> Tensor<2>
+    where
+        Self: TargetKernel<P>,
+    {
+        match self.location_scale(predictions, points) {
+            None => self.expectation(predictions, points, 1).squeeze_dim(0),
+            Some((samples, expectations, length_scale)) => {
+                let on_targets = OnTargets {
+                    expectations,
+                    length_scale,
+                };
+                let LocationScaleSamples {
+                    locations,
+                    scales,
+                    targets,
+                } = samples;
+                expectations_at(locations, scales, targets, on_targets)
+            }
+        }
+    }
 }
 
-/// The nodes `t` of the trapezoidal rule, and the factor `c √h` of `φ_t`.
+/// The nodes `t = ψ(u)` of the trapezoidal rule in `u`, and the factors `c √(h ψ'(u))` of `φ_t`.
 struct Grid {
     nodes: Vec<f64>,
-    scale: f64,
+    scales: Vec<f64>,
 }
 
 impl Grid {
-    /// None if an end is not finite, or there are too many nodes.
-    fn over(mut intervals: Vec<[f64; 2]>, length_scale: f64, dtype: DType) -> Option<Self> {
-        // rounding to 2·10⁻¹⁶, or to 10⁻⁸: of the rule, and of what is cut off at the ends
-        let (step, margin) = match dtype {
-            DType::F64 => (0.36, 4.4),
-            _ => (0.5, 3.1),
+    /// For numbers in the middles of intervals, outside which densities are small. None if an end is not
+    /// finite, or there are more than `most` nodes.
+    fn over(
+        mut intervals: Vec<[f64; 2]>,
+        length_scale: f64,
+        dtype: DType,
+        most: usize,
+    ) -> Option<Self> {
+        // rounding to some 10⁻¹⁵, or to 10⁻⁸: of the rule, of what is cut off at the ends, and of the stretch
+        let (step, margin, inner, growth) = match dtype {
+            DType::F64 => (0.36, 4.4, 5.0, 2.0),
+            _ => (0.5, 3.1, 3.1, 1.25),
         };
-        // of four binary digits, so that nodes are numbers of the dtype
-        let step = step * length_scale;
-        let unit = (step.log2().floor() - 3.0).exp2();
-        let step = (step / unit).floor() * unit;
-        let margin = margin * length_scale;
-        for interval in &mut intervals {
-            *interval = [
-                ((interval[0] - margin) / step).floor(),
-                ((interval[1] + margin) / step).ceil(),
-            ];
-            if !interval.iter().all(|end| end.abs() < 1e15) {
-                return None;
-            }
+        let [step, margin, inner, growth] =
+            [step, margin, inner, growth].map(|x: f64| x * length_scale);
+        let middles = intervals.iter().map(|[low, high]| 0.5 * (low + high));
+        let [lowest, highest] = hull(middles.map(|x| [x, x]));
+        let stretch = Stretch {
+            inner: [lowest - inner, highest + inner],
+            growth,
+        };
+        let [first, last] = hull(intervals.iter().copied());
+        let is_possible = |end: f64| (end / step).abs() < 1e15;
+        if !(is_possible(first) && is_possible(last))
+            || intervals.iter().flatten().any(|x| x.is_nan())
+        {
+            return None;
         }
-        intervals.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]));
-        let (mut nodes, mut next) = (Vec::new(), f64::NEG_INFINITY);
-        for [first, last] in intervals {
+        let nodes_of = |[low, high]: [f64; 2]| {
+            let [low, high] = [low - margin, high + margin].map(|end| stretch.inverse(end) / step);
+            [low.floor(), high.ceil()]
+        };
+        // a few more nodes are sooner had than intervals that are sorted
+        let whole = nodes_of([first, last]);
+        let parts = match whole[1] - whole[0] < FEW {
+            true => vec![whole],
+            false => {
+                intervals.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]));
+                joined(&intervals, 2.0 * margin)
+                    .into_iter()
+                    .map(nodes_of)
+                    .collect()
+            }
+        };
+        let (mut places, mut next) = (Vec::new(), f64::NEG_INFINITY);
+        for [first, last] in parts {
             next = next.max(first);
-            if last - next >= (MOST - nodes.len()) as f64 {
+            if last - next >= (most - places.len()) as f64 {
                 return None;
             }
             while next <= last {
-                nodes.push(next * step);
+                places.push(next * step);
                 next += 1.0;
             }
         }
         let area = length_scale * (0.5 * std::f64::consts::PI).sqrt(); // ∫ exp(−2t²/ℓ²) dt
+        let scale = |u: &f64| (step * stretch.slope(*u) / area).sqrt();
         Some(Self {
-            nodes,
-            scale: (step / area).sqrt(),
+            scales: places.iter().map(scale).collect(),
+            nodes: places.into_iter().map(|u| stretch.of(u)).collect(),
         })
+    }
+}
+
+/// The least interval that has all.
+fn hull(intervals: impl Iterator<Item = [f64; 2]>) -> [f64; 2] {
+    let wider = |a: [f64; 2], b: [f64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
+    intervals.fold([f64::INFINITY, f64::NEG_INFINITY], wider)
+}
+
+/// Sorted intervals, one for all that are not further apart than `gap`.
+fn joined(intervals: &[[f64; 2]], gap: f64) -> Vec<[f64; 2]> {
+    let mut all: Vec<[f64; 2]> = Vec::new();
+    for &[low, high] in intervals {
+        match all.last_mut() {
+            Some(last) if low <= last[1] + gap => last[1] = last[1].max(high),
+            _ => all.push([low, high]),
+        }
+    }
+    all
+}
+
+/// `ψ(u) = u + w e^{(u − b)/w} − w e^{(a − u)/w}`: nearly `u` between `a` and `b`, and exponential beyond, where
+/// densities are smooth. The rule converges as fast as without it, since `ψ` is analytic.
+struct Stretch {
+    /// `a` and `b`
+    inner: [f64; 2],
+    /// `w`
+    growth: f64,
+}
+
+impl Stretch {
+    fn of(&self, u: f64) -> f64 {
+        let [low, high] = self.beyond(u);
+        u + self.growth * (high - low)
+    }
+
+    /// `ψ'(u)`
+    fn slope(&self, u: f64) -> f64 {
+        let [low, high] = self.beyond(u);
+        1.0 + low + high
+    }
+
+    fn beyond(&self, u: f64) -> [f64; 2] {
+        let [a, b] = self.inner;
+        [a - u, u - b].map(|x| (x / self.growth).exp())
+    }
+
+    /// The `u` with `ψ(u) = t`, to the last digits but some.
+    fn inverse(&self, t: f64) -> f64 {
+        let [a, b] = self.inner;
+        let (mut low, mut high) = (t.min(a) - self.growth, t.max(b) + self.growth);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            match self.of(middle) < t {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        high
     }
 }
 
@@ -100,32 +226,60 @@ impl Grid {
 mod tests {
     use super::*;
 
-    /// The rule is the kernel, near and far, and nodes are counted where numbers are apart.
+    /// `∫ φ_t(x) φ_t(y) dt` by the rule, over normal distributions of `x` and `y`.
+    fn by_the_rule(grid: &Grid, length_scale: f64, pair: [[f64; 2]; 2]) -> f64 {
+        let nodes = grid.nodes.iter().zip(&grid.scales);
+        let terms = nodes.map(|(t, scale)| {
+            let [of_x, of_y] = pair.map(|[mean, deviation]| {
+                expected(0.5f64.sqrt() * length_scale, mean - t, deviation)
+            });
+            scale * of_x * scale * of_y
+        });
+        terms.sum()
+    }
+
+    /// `E exp(−(Δ + z)²/2ℓ²)` for normal `z`.
+    fn expected(length_scale: f64, delta: f64, deviation: f64) -> f64 {
+        let width = length_scale.hypot(deviation);
+        length_scale / width * (-0.5 * (delta / width).powi(2)).exp()
+    }
+
+    /// The rule is the kernel, of points near and far, of narrow and wide distributions, and nodes are counted
+    /// where numbers are apart. The difference of numbers near 97 length scales is rounded to 10⁻¹⁴ of one.
     #[test]
     fn the_rule_is_the_kernel() {
-        for (dtype, error) in [(DType::F64, 2e-15), (DType::F32, 2e-8)] {
+        let points = [-3.0, -2.9999, 0.0, 0.3, 4.0, 97.0].map(|x| [x, 0.0]);
+        let wide = [
+            [-3.0, 0.0],
+            [-2.0, 0.01],
+            [0.5, 1.0],
+            [1.0, 8.0],
+            [0.0, 1e3],
+        ];
+        for (dtype, error) in [(DType::F64, 3e-14), (DType::F32, 7e-8)] {
             for length_scale in [1e-6, 0.37, 1.0, 2e5] {
-                let points = [-3.0, -2.9999, 0.0, 0.3, 4.0, 97.0].map(|x| x * length_scale);
-                let grid = Grid::over(points.map(|x| [x, x]).to_vec(), length_scale, dtype);
-                let grid = grid.unwrap();
-                let feature =
-                    |x: f64, t: f64| grid.scale * (-((x - t) / length_scale).powi(2)).exp();
-                for x in points {
-                    for y in points {
-                        let found: f64 = (grid.nodes.iter())
-                            .map(|t| feature(x, *t) * feature(y, *t))
-                            .sum();
-                        let expected = (-0.5 * ((x - y) / length_scale).powi(2)).exp();
-                        assert!((found - expected).abs() < error, "{x}, {y}: {found}");
+                for numbers in [&points[..], &wide[..]] {
+                    let numbers = numbers.iter().map(|x| x.map(|x| x * length_scale));
+                    let numbers: Vec<[f64; 2]> = numbers.collect();
+                    let reach = |&[x, s]: &[f64; 2]| [x - 6.3 * s, x + 6.3 * s];
+                    let reach = numbers.iter().map(reach).collect();
+                    let grid = Grid::over(reach, length_scale, dtype, MOST).unwrap();
+                    assert!(grid.nodes.len() < 160, "{}", grid.nodes.len());
+                    for &x in &numbers {
+                        for &y in &numbers {
+                            let found = by_the_rule(&grid, length_scale, [x, y]);
+                            let expected = expected(length_scale, x[0] - y[0], x[1].hypot(y[1]));
+                            assert!((found - expected).abs() < error, "{x:?}, {y:?}: {found}");
+                        }
                     }
                 }
             }
         }
         let far: Vec<[f64; 2]> = (0..100).map(|k| [1e4 * f64::from(k); 2]).collect();
-        assert!(Grid::over(far, 1.0, DType::F64).is_none());
-        assert!(Grid::over(vec![[0.0, f64::INFINITY]], 1.0, DType::F64).is_none());
-        assert!(Grid::over(vec![[f64::NAN, 0.0]], 1.0, DType::F32).is_none());
-        let two = Grid::over(vec![[0.0, 0.0], [1e6, 1e6]], 1.0, DType::F64).unwrap();
+        assert!(Grid::over(far, 1.0, DType::F64, MOST).is_none());
+        assert!(Grid::over(vec![[0.0, f64::INFINITY]], 1.0, DType::F64, MOST).is_none());
+        assert!(Grid::over(vec![[f64::NAN, 0.0]], 1.0, DType::F32, MOST).is_none());
+        let two = Grid::over(vec![[0.0, 0.0], [1e6, 1e6]], 1.0, DType::F64, MOST).unwrap();
         assert!(two.nodes.len() < 60, "{}", two.nodes.len());
     }
 }

@@ -2,6 +2,7 @@ use burn::tensor::Tensor;
 
 use super::{
     RealKernel, TargetKernel,
+    features::MOST,
     real::{on_real_targets, products_between_mixtures, products_of_mixtures},
 };
 use crate::{
@@ -34,7 +35,11 @@ where
         sets: &[Tensor<2>],
     ) -> Option<Vec<Tensor<2>>> {
         let components = predictions.all_components();
-        self.on_grid::<Mixture<C>>(predictions, sets, || components.reach())
+        let expected = |narrow: &Self, nodes: &Tensor<2>| {
+            let of_components = narrow.at_points(components, nodes).unsqueeze(); // [1, n·K, r]
+            sum_over_rows(of_components, predictions.weights_in_batches(1)).squeeze_dim(0)
+        };
+        self.on_grid(predictions, sets, MOST, || components.reach(), expected)
     }
 
     products_of_mixtures!(Mixture<C>, parts);

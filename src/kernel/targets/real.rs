@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-use super::TargetKernel;
+use super::{TargetKernel, features::MOST};
 use crate::{
     distribution::{Component, Geometry, Laplace, Normal, Predictive, in_batches},
     error::{Result, check_scale},
@@ -15,6 +15,11 @@ use crate::{
     },
     ops::{Expectations, LocationScaleSamples, Mixtures, OnTargets},
 };
+
+/// The number of Laplace predictions from which on features are faster than the terms of pairs, and the most
+/// features of each.
+const FEATURES_FROM: usize = 384;
+const FEWER_THAN_PAIRS: usize = 96;
 
 /// The profile of a [`RealKernel`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -311,7 +316,8 @@ impl TargetKernel<Normal> for RealKernel {
     products_between_mixtures!(Normal, of_one);
 
     fn features_given(&self, predictions: &Normal, sets: &[Tensor<2>]) -> Option<Vec<Tensor<2>>> {
-        self.on_grid(predictions, sets, || predictions.reach())
+        let expected = |narrow: &Self, nodes: &Tensor<2>| narrow.at_points(predictions, nodes);
+        self.on_grid(predictions, sets, MOST, || predictions.reach(), expected)
     }
 
     fn validate_for(&self, _predictions: &Normal) -> Result<()> {
@@ -360,11 +366,33 @@ impl TargetKernel<Laplace> for RealKernel {
     products_of_mixtures!(Laplace, of_one);
     products_between_mixtures!(Laplace, of_one);
 
+    /// Of many predictions, instead of the fused pass, whose terms are long.
+    fn residual_features(
+        &self,
+        predictions: &Laplace,
+        sets: &[Tensor<2>],
+    ) -> Option<Vec<Tensor<2>>> {
+        let are_many = predictions.len() >= FEATURES_FROM;
+        are_many.then(|| self.features_of_laplace(predictions, sets, FEWER_THAN_PAIRS))?
+    }
+
     fn features_given(&self, predictions: &Laplace, sets: &[Tensor<2>]) -> Option<Vec<Tensor<2>>> {
-        self.on_grid(predictions, sets, || predictions.reach())
+        self.features_of_laplace(predictions, sets, MOST)
     }
 
     fn validate_for(&self, _predictions: &Laplace) -> Result<()> {
         self.validate()
+    }
+}
+
+impl RealKernel {
+    fn features_of_laplace(
+        &self,
+        predictions: &Laplace,
+        sets: &[Tensor<2>],
+        most: usize,
+    ) -> Option<Vec<Tensor<2>>> {
+        let expected = |narrow: &Self, nodes: &Tensor<2>| narrow.at_points(predictions, nodes);
+        self.on_grid(predictions, sets, most, || predictions.reach(), expected)
     }
 }

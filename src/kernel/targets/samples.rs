@@ -2,6 +2,7 @@ use burn::tensor::Tensor;
 
 use super::{
     RealKernel, TargetKernel,
+    features::MOST,
     real::{on_real_targets, products_of_mixtures},
 };
 use crate::{
@@ -49,9 +50,13 @@ impl TargetKernel<Samples> for RealKernel {
         sets: &[Tensor<2>],
     ) -> Option<Vec<Tensor<2>>> {
         let points = || to_vec(predictions.flat().detach());
-        self.on_grid(predictions, sets, || {
-            Some(points().into_iter().map(|x| [x, x]).collect())
-        })
+        self.on_grid(
+            predictions,
+            sets,
+            MOST,
+            || Some(points().into_iter().map(|x| [x, x]).collect()),
+            |narrow, nodes| narrow.expectation(predictions, nodes, 1).squeeze_dim(0),
+        )
     }
 
     products_of_mixtures!(Samples, points);

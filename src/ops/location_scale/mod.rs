@@ -5,9 +5,11 @@
 //! while it is in the cache: the kernel on predictions with its slope ([`weigh`]), and the residuals with
 //! their gradient ([`tile`]), both members of a pair at once ([`pair`]). What depends on one sample alone
 //! is computed once ([`packs`]). The expectations are those of
-//! [`kernel::expectation`](crate::kernel::expectation) ([`term`]).
+//! [`kernel::expectation`](crate::kernel::expectation) ([`term`]); [`at_points`] has those at given points, of
+//! which features are made.
 
 mod all_pairs;
+mod at_points;
 mod backend;
 mod erfcx;
 mod exponential;
@@ -31,6 +33,7 @@ mod weigh;
 
 use burn::{backend::Dispatch, tensor::Tensor};
 
+pub(crate) use at_points::expectations_at;
 use backend::LocationScaleStatistic;
 pub(crate) use erfcx::{F32 as ERFCX_F32, F64 as ERFCX_F64};
 pub(crate) use mixtures::{Mixtures, OnTargets, mixture_matrix, mixture_residuals};

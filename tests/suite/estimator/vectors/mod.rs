@@ -5,6 +5,7 @@ mod brute_force;
 mod categorical;
 mod closed_values;
 mod data;
+mod features;
 mod gradients;
 mod integrals;
 mod levels;

@@ -1,0 +1,103 @@
+//! Features of a Gaussian kernel on targets, of predictions from narrow to wide, against the composition from
+//! expectations: values and gradients.
+
+use burn::tensor::{DType, Tensor};
+use burn_calibration::{
+    distribution::{Geometry, Given, Laplace, Mixture, Normal},
+    estimator::{Skce, SkceForm},
+    kernel::{RealKernel, TargetKernel, TensorKernel},
+    ops::Computation,
+};
+
+use super::data::gaussian;
+use crate::data::*;
+
+/// Value and gradients with respect to locations and logarithms of scales.
+fn run<P: Geometry<Targets = Tensor<2>>>(
+    skce: Skce<TensorKernel<RealKernel>>,
+    [locations, logarithms, targets]: [&[Vec<f64>]; 3],
+    dtype: DType,
+    predictions: impl Fn(Tensor<2>, Tensor<2>) -> P,
+) -> [Vec<f64>; 3]
+where
+    RealKernel: TargetKernel<P>,
+{
+    let device = device().autodiff();
+    let tracked = |rows| tensor_on(rows, &device, dtype).require_grad();
+    let [m, s] = [locations, logarithms].map(tracked);
+    let targets = tensor_on(targets, &device, dtype);
+    let value = skce.value(&predictions(m.clone(), s.clone().exp()), &targets);
+    let gradients = value.backward();
+    let of = |x: Tensor<2>| vector(x.grad(&gradients).unwrap());
+    [vec![scalar(value)], of(m), of(s)]
+}
+
+/// `n` predictions of `each` components, with logarithms of scales in `±spread`.
+fn agree<P: Geometry<Targets = Tensor<2>>>(
+    [n, each]: [usize; 2],
+    spread: f64,
+    predictions: impl Fn(Tensor<2>, Tensor<2>) -> P + Copy,
+) where
+    RealKernel: TargetKernel<P>,
+{
+    let mut rng = rng(7);
+    let rounded = |rows: Vec<Vec<f64>>| -> Vec<Vec<f64>> {
+        let round = |row: Vec<f64>| row.iter().map(|&x| f64::from(x as f32)).collect();
+        rows.into_iter().map(round).collect()
+    };
+    let locations = rounded(random_rows(n * each, 1, 2.0, &mut rng));
+    let logarithms = rounded(random_rows(n * each, 1, spread, &mut rng));
+    let targets = rounded(random_rows(n, 1, 3.0, &mut rng));
+    let data = [&locations[..], &logarithms, &targets];
+    for form in [SkceForm::Unbiased, SkceForm::Biased, SkceForm::Block(9)] {
+        let skce = Skce::new(gaussian(0.9, 0.7), form);
+        let composed = skce.with_computation(Computation::Composed);
+        let expected = run(composed, data, DType::F64, predictions);
+        for (dtype, tolerance) in [(DType::F64, 1e-12), (DType::F32, 2e-5)] {
+            let found = run(skce, data, dtype, predictions);
+            for (part, (expected, found)) in expected.iter().zip(&found).enumerate() {
+                let largest = expected.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+                let scale = if part == 0 { 1.0 } else { largest };
+                for (e, f) in expected.iter().zip(found) {
+                    assert!(
+                        (e - f).abs() <= tolerance * scale,
+                        "{form:?}, {dtype:?}, {part}: {f}, not {e}, scale {scale}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn many_laplace_predictions() {
+    agree([400, 1], 1.5, Laplace::new);
+    agree([400, 1], 6.0, Laplace::new); // features in f32 alone
+}
+
+#[test]
+fn predictions_given_a_variable() {
+    let given = |n: usize| tensor(&random_rows(n, 2, 1.0, &mut rng(3)));
+    agree([30, 1], 6.0, |m, s| {
+        let z = given(30).cast(m.dtype()).autodiff();
+        Given::new(Normal::new(m, s), z)
+    });
+    agree([30, 1], 6.0, |m, s| {
+        let z = given(30).cast(m.dtype()).autodiff();
+        Given::new(Laplace::new(m, s), z)
+    });
+}
+
+#[test]
+fn mixtures() {
+    let weights = |m: &Tensor<2>| {
+        let options = (&m.device(), m.dtype());
+        Tensor::full([m.dims()[0] / 3, 3], 1.0 / 3.0, options)
+    };
+    agree([20, 3], 6.0, |m, s| {
+        Mixture::new(weights(&m), Normal::new(m, s))
+    });
+    agree([20, 3], 6.0, |m, s| {
+        Mixture::new(weights(&m), Laplace::new(m, s))
+    });
+}
