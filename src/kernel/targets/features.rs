@@ -18,6 +18,8 @@ use crate::{
 pub(super) const MOST: usize = 1024;
 /// So many may have a gap.
 const FEW: f64 = 128.0;
+/// Numbers further from 0 than so many length scales have nodes that are numbers of the dtype.
+const FAR: f64 = 32.0;
 
 impl RealKernel {
     /// [`TargetKernel::residual_features`]. None but for a Gaussian kernel on the line, on the host, where
@@ -116,9 +118,16 @@ impl Grid {
             [step, margin, inner, growth].map(|x: f64| x * length_scale);
         let middles = intervals.iter().map(|[low, high]| 0.5 * (low + high));
         let [lowest, highest] = hull(middles.map(|x| [x, x]));
-        let stretch = Stretch {
-            inner: [lowest - inner, highest + inner],
-            growth,
+        let (step, stretch) = match lowest.abs().max(highest.abs()) < FAR * length_scale {
+            true => (
+                step,
+                Some(Stretch::new([lowest - inner, highest + inner], growth)),
+            ),
+            false => {
+                // of four binary digits, so that nodes are not rounded
+                let unit = (step.log2().floor() - 3.0).exp2();
+                ((step / unit).floor() * unit, None)
+            }
         };
         let [first, last] = hull(intervals.iter().copied());
         let is_possible = |end: f64| (end / step).abs() < 1e15;
@@ -128,8 +137,9 @@ impl Grid {
             return None;
         }
         let nodes_of = |[low, high]: [f64; 2]| {
-            let [low, high] = [low - margin, high + margin].map(|end| stretch.inverse(end) / step);
-            [low.floor(), high.ceil()]
+            let [low, high] = [low - margin, high + margin];
+            let place = |t| stretch.as_ref().map_or(t, |stretch| stretch.inverse(t)) / step;
+            [place(low).floor(), place(high).ceil()]
         };
         // a few more nodes are sooner had than intervals that are sorted
         let whole = nodes_of([first, last]);
@@ -155,10 +165,12 @@ impl Grid {
             }
         }
         let area = length_scale * (0.5 * std::f64::consts::PI).sqrt(); // ∫ exp(−2t²/ℓ²) dt
-        let scale = |u: &f64| (step * stretch.slope(*u) / area).sqrt();
+        let slope = |u| stretch.as_ref().map_or(1.0, |stretch| stretch.slope(u));
+        let node = |u| stretch.as_ref().map_or(u, |stretch| stretch.of(u));
+        let scale = |&u: &f64| (step * slope(u) / area).sqrt();
         Some(Self {
             scales: places.iter().map(scale).collect(),
-            nodes: places.into_iter().map(|u| stretch.of(u)).collect(),
+            nodes: places.into_iter().map(node).collect(),
         })
     }
 }
@@ -191,6 +203,10 @@ struct Stretch {
 }
 
 impl Stretch {
+    fn new(inner: [f64; 2], growth: f64) -> Self {
+        Self { inner, growth }
+    }
+
     fn of(&self, u: f64) -> f64 {
         let [low, high] = self.beyond(u);
         u + self.growth * (high - low)
@@ -245,10 +261,11 @@ mod tests {
     }
 
     /// The rule is the kernel, of points near and far, of narrow and wide distributions, and nodes are counted
-    /// where numbers are apart. The difference of numbers near 97 length scales is rounded to 10⁻¹⁴ of one.
+    /// where numbers are apart.
     #[test]
     fn the_rule_is_the_kernel() {
         let points = [-3.0, -2.9999, 0.0, 0.3, 4.0, 97.0].map(|x| [x, 0.0]);
+        let near = [-3.0, -2.9999, 0.0, 0.3, 4.0, 29.0].map(|x| [x, 0.0]);
         let wide = [
             [-3.0, 0.0],
             [-2.0, 0.01],
@@ -256,9 +273,9 @@ mod tests {
             [1.0, 8.0],
             [0.0, 1e3],
         ];
-        for (dtype, error) in [(DType::F64, 3e-14), (DType::F32, 7e-8)] {
+        for (dtype, error) in [(DType::F64, 1e-14), (DType::F32, 7e-8)] {
             for length_scale in [1e-6, 0.37, 1.0, 2e5] {
-                for numbers in [&points[..], &wide[..]] {
+                for numbers in [&points[..], &near[..], &wide[..]] {
                     let numbers = numbers.iter().map(|x| x.map(|x| x * length_scale));
                     let numbers: Vec<[f64; 2]> = numbers.collect();
                     let reach = |&[x, s]: &[f64; 2]| [x - 6.3 * s, x + 6.3 * s];

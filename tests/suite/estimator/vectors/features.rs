@@ -101,3 +101,39 @@ fn mixtures() {
         Mixture::new(weights(&m), Laplace::new(m, s))
     });
 }
+
+/// Numbers far from 0 lose no digits.
+#[test]
+fn far_from_zero() {
+    // multiples of 2⁻¹⁰, to which 2,000 can be added in f32
+    let mut rng = rng(5);
+    let rows = |n, scale: f64, rng: &mut _| -> Vec<Vec<f64>> {
+        let round = |row: Vec<f64>| row.iter().map(|x| (x * 1024.0).round() / 1024.0).collect();
+        let rows = random_rows(n, 1, scale, rng);
+        rows.into_iter().map(round).collect()
+    };
+    let locations = rows(40, 2.0, &mut rng);
+    let logarithms = rows(40, 1.0, &mut rng);
+    let targets = rows(20, 3.0, &mut rng);
+    let skce = Skce::unbiased(gaussian(0.9, 0.7));
+    let value = |shift: f64, computation, dtype| {
+        let shifted = |rows: &[Vec<f64>]| -> Vec<Vec<f64>> {
+            rows.iter().map(|row| vec![row[0] + shift]).collect()
+        };
+        let data = [&shifted(&locations)[..], &logarithms, &shifted(&targets)];
+        let skce = skce.with_computation(computation);
+        let [value, ..] = run(skce, data, dtype, |m, s| {
+            let options = (&m.device(), m.dtype());
+            Mixture::new(Tensor::full([20, 2], 0.5, options), Normal::new(m, s))
+        });
+        value[0]
+    };
+    let expected = value(0.0, Computation::Composed, DType::F64);
+    for shift in [0.0, 7.0, 2000.0] {
+        let found = value(shift, Computation::Auto, DType::F32);
+        assert!(
+            (found - expected).abs() < 5e-7,
+            "{shift}: {found}, not {expected}"
+        );
+    }
+}
