@@ -2,8 +2,9 @@
 //!
 //! `exp(−(x − y)²/2ℓ²) = c² ∫ φ_t(x) φ_t(y) dt` with `φ_t(x) = exp(−(x − t)²/ℓ²)`, and the trapezoidal
 //! rule of step `h` has the relative error `2 exp(−π²ℓ²/2h²)`, whatever `x` and `y` are: below rounding for
-//! `h ≈ ℓ/3`. Where only the tails of densities are, which are smooth, steps grow exponentially. So a few dozen
-//! numbers of each sample stand for all of its draws or components.
+//! `h ≈ ℓ/3`. Where only the tails of densities are, which are smooth, steps grow exponentially, unless numbers
+//! are so far from 0 that such nodes would be rounded. So a few dozen numbers of each sample stand for all of its
+//! draws or components.
 
 use burn::tensor::{DType, Tensor, TensorData};
 
