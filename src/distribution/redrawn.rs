@@ -116,6 +116,7 @@ impl LabelSets {
             samples.for_each(|sample| {
                 flips_of(rows, sample, sets, &mut rng, (&mut flips, &mut scratch));
             });
+            flips.shrink_to_fit();
             flips
         };
         let parts: Vec<Vec<(u32, Flip)>> = seeds.par_iter().enumerate().map(of_chunk).collect();
@@ -243,16 +244,21 @@ fn flips_of(
         }
         return;
     }
+    let mut u = 1.0 - rng.random::<f64>(); // in (0, 1]
+    // (1 − doubt)^sets ≥ 1 − sets·doubt: most samples of confident predictions need no logarithms
+    if u < 1.0 - 1e-9 - sets as f64 * doubt {
+        return;
+    }
     let rate = (-doubt).ln_1p().recip();
     let mut set = 0.0; // counted in f64: a gap can be beyond any integer
     loop {
-        let u = 1.0 - rng.random::<f64>(); // in (0, 1]
         set += (u.ln() * rate).floor();
         if set >= sets as f64 {
             return;
         }
         flip(set as usize, rng.random());
         set += 1.0;
+        u = 1.0 - rng.random::<f64>();
     }
 }
 

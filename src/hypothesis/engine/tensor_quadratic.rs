@@ -1,13 +1,14 @@
 use std::cell::OnceCell;
 
-use burn::tensor::Tensor;
+use burn::tensor::{DType, Tensor, TensorData};
+use nalgebra::DMatrix;
 
 use super::Evaluator;
 use crate::{
     distribution::{Geometry, Predictive, Redrawn, RedrawnBy, Targets},
     error::Result,
     estimator::SkceForm,
-    host::to_scalar,
+    host::{to_scalar, to_vec},
     hypothesis::sums::{add, quadratic_forms},
     kernel::{TargetKernel, TensorKernel},
     tiles::{SIDE, Tile, upper_tiles},
@@ -16,7 +17,7 @@ use crate::{
 /// The quadratic estimators of the SKCE of a [`TensorKernel`]. The kernel between predictions is computed
 /// once for a batch of sets, and what holds no target once for all of them. Where residuals have
 /// [features](TargetKernel::residual_features), `r` numbers of each sample, a set costs a product of
-/// matrices with it, `n²·r`; else the kernel on targets for all pairs and its expectations.
+/// matrices with it, `n²·r`; else a fused pass, or the kernel on targets for all pairs and its expectations.
 pub struct TensorQuadratic<P: Predictive, T> {
     /// Its bandwidth is fixed.
     kernel: TensorKernel<T>,
@@ -30,6 +31,8 @@ pub struct TensorQuadratic<P: Predictive, T> {
 /// Numbers in the features of sets that are held at once, and how many there may be of a sample.
 const BATCH: usize = 1 << 21;
 const FEATURES: usize = 64;
+/// Features are narrowed where the products are so many times as many as the entries of their eigenvectors.
+const WORTH: usize = 256;
 
 impl<P: Geometry, T: TargetKernel<P>> TensorQuadratic<P, T> {
     /// Takes a kernel with a fixed bandwidth.
@@ -68,28 +71,26 @@ impl<P: Geometry, T: TargetKernel<P>> TensorQuadratic<P, T> {
         gram.squeeze_dim(0)
     }
 
-    /// `Σ_ij h_ij` and `Σ_i h_ii` of sets of targets.
-    fn sums(&self, sets: &[P::Targets]) -> [Vec<f64>; 2] {
-        match self
-            .kernel
-            .targets
-            .residual_features(&self.predictions, sets)
-        {
-            Some(features) => {
-                let diagonal = features
-                    .iter()
-                    .map(|rows| to_scalar(rows.clone().square().sum()));
-                let diagonal = diagonal.collect();
-                let vectors = Tensor::cat(features, 1);
-                let totals = quadratic_forms(&vectors, sets.len(), |tile| self.gram(tile));
-                [totals, diagonal]
-            }
-            None => self.composed(sets),
-        }
+    /// The estimates of sets of targets, where residuals have features.
+    fn by_features(&self, sets: &[P::Targets]) -> Option<Vec<f64>> {
+        let targets = &self.kernel.targets;
+        let features = narrowed(targets.residual_features(&self.predictions, sets)?);
+        let square = |rows: &Tensor<2>| to_scalar(rows.clone().square().sum());
+        let diagonals = features.iter().map(square).collect();
+        let vectors = Tensor::cat(features, 1);
+        let totals = quadratic_forms(&vectors, sets.len(), |tile| self.gram(tile));
+        Some(self.estimates([totals, diagonals]))
     }
 
-    /// The same without features.
-    fn composed(&self, sets: &[P::Targets]) -> [Vec<f64>; 2] {
+    /// The same by a fused pass over all pairs for each set, which is faster than what the sets have in common.
+    fn fused(&self, sets: &[P::Targets]) -> Option<Vec<f64>> {
+        let pairing = self.form.pairing(self.predictions.len());
+        let mean = |y| self.kernel.fused_mean(&self.predictions, y, pairing);
+        sets.iter().map(|y| mean(y).map(to_scalar)).collect()
+    }
+
+    /// The same in any case.
+    fn composed(&self, sets: &[P::Targets]) -> Vec<f64> {
         let (kernel, all) = (&self.kernel.targets, &self.predictions);
         let n = all.len();
         let [constant, of_diagonal] = *self.constant.get_or_init(|| {
@@ -119,7 +120,17 @@ impl<P: Geometry, T: TargetKernel<P>> TensorQuadratic<P, T> {
             let single = kernel.between(y, y, all, n) - kernel.expectation(all, y, n) * 2.0;
             to_scalar(single.sum()) + of_diagonal
         };
-        [totals, sets.iter().map(diagonal).collect()]
+        self.estimates([totals, sets.iter().map(diagonal).collect()])
+    }
+
+    /// From `Σ_ij h_ij` and `Σ_i h_ii` of each set.
+    fn estimates(&self, [totals, diagonals]: [Vec<f64>; 2]) -> Vec<f64> {
+        let n = self.predictions.len() as f64;
+        let estimate = |(total, diagonal): (f64, f64)| match self.form {
+            SkceForm::Biased => total / (n * n),
+            _ => (total - diagonal) / (n * (n - 1.0)),
+        };
+        totals.into_iter().zip(diagonals).map(estimate).collect()
     }
 }
 
@@ -129,23 +140,109 @@ impl<P: Geometry, T: TargetKernel<P>> Evaluator<P> for TensorQuadratic<P, T> {
         let targets: Vec<P::Targets> = (0..sets.len())
             .map(|set| self.predictions.observed(&sets.set(set)))
             .collect();
-        // a fused pass over everything is faster than what the sets have in common
-        let pairing = self.form.pairing(n);
-        let fused = |y| self.kernel.fused_mean(&self.predictions, y, pairing);
-        let fused: Option<Vec<f64>> = targets.iter().map(|y| fused(y).map(to_scalar)).collect();
-        if let Some(values) = fused {
-            return Ok(values);
+        let batches = targets.chunks((BATCH / (n * FEATURES)).max(1));
+        let values = batches.flat_map(|batch| {
+            self.by_features(batch)
+                .or_else(|| self.fused(batch))
+                .unwrap_or_else(|| self.composed(batch))
+        });
+        Ok(values.collect())
+    }
+}
+
+/// Fewer features of the same inner products, where rows are nearly in a subspace: their coordinates along
+/// the eigenvectors of `Σ_i f_i f_iᵀ` but those of the least eigenvalues, which together are but rounding of
+/// its trace.
+fn narrowed(features: Vec<Tensor<2>>) -> Vec<Tensor<2>> {
+    let ([n, r], dtype) = (features[0].dims(), features[0].dtype());
+    if features.len() * n * n < WORTH * r * r {
+        return features;
+    }
+    let square = |rows: &Tensor<2>| {
+        let rows = rows.clone().cast(DType::F64);
+        rows.clone().transpose().matmul(rows)
+    };
+    let gram = features.iter().map(square).reduce(|a, b| a + b);
+    let gram = to_vec(gram.expect("at least one set"));
+    let eigen = DMatrix::from_vec(r, r, gram).symmetric_eigen();
+    let mut order: Vec<usize> = (0..r).collect();
+    order.sort_unstable_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
+    let rounding = match dtype {
+        DType::F64 => 1e-14,
+        _ => 1e-10,
+    };
+    let most = rounding * eigen.eigenvalues.sum();
+    let mut left_out = 0.0;
+    order.retain(|&k| {
+        left_out += eigen.eigenvalues[k].max(0.0);
+        left_out > most
+    });
+    if order.is_empty() {
+        return features; // all are 0
+    }
+    let basis = eigen.eigenvectors.select_columns(&order); // [r, r'], column by column
+    let basis = TensorData::new(basis.as_slice().to_vec(), [order.len(), r]);
+    let basis = Tensor::<2>::from_data(basis, (&features[0].device(), dtype)).transpose();
+    let narrow = |rows: Tensor<2>| rows.matmul(basis.clone());
+    features.into_iter().map(narrow).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{Device, Distribution};
+
+    use super::*;
+    use crate::{
+        distribution::Laplace,
+        kernel::{Bandwidth, RealKernel},
+    };
+
+    fn uniform(n: usize, low: f64, high: f64, dtype: DType) -> Tensor<2> {
+        let device = Device::flex();
+        device.seed(11);
+        Tensor::random([n, 1], Distribution::Uniform(low, high), (&device, dtype))
+    }
+
+    /// Sets of many Laplace predictions, whose features are narrowed, by all three roads.
+    #[test]
+    fn all_roads_agree() {
+        for (dtype, tolerance) in [(DType::F64, 1e-13), (DType::F32, 1e-6)] {
+            let locations = uniform(400, -2.0, 2.0, dtype);
+            let predictions = Laplace::new(locations.clone(), uniform(400, 0.2, 1.5, dtype));
+            let sets = (1..=16).map(|k| (locations.clone() * f64::from(k)).sin() * 2.5);
+            let sets: Vec<Tensor<2>> = sets.collect();
+            let kernel = TensorKernel::wasserstein(RealKernel::gaussian(0.8));
+            let kernel = kernel.with_bandwidth(Bandwidth::Fixed(0.7));
+            let wide = kernel.targets.residual_features(&predictions, &sets);
+            let wide = wide.expect("features");
+            let narrow = narrowed(wide.clone());
+            assert!(narrow[0].dims()[1] < wide[0].dims()[1]);
+            for form in [SkceForm::Unbiased, SkceForm::Biased] {
+                let quadratic = TensorQuadratic::new(kernel, form, &predictions);
+                let features = quadratic.by_features(&sets).expect("features");
+                let fused = quadratic.fused(&sets).expect("a fused pass");
+                let composed = quadratic.composed(&sets);
+                for ((a, b), c) in features.iter().zip(&fused).zip(&composed) {
+                    let apart = (a - c).abs().max((b - c).abs());
+                    assert!(apart < tolerance, "{dtype:?}, {form:?}: {a}, {b}, {c}");
+                }
+            }
         }
-        let size = n as f64;
-        let mut values = Vec::with_capacity(targets.len());
-        for batch in targets.chunks((BATCH / (n * FEATURES)).max(1)) {
-            let [totals, diagonals] = self.sums(batch);
-            let value = |(total, diagonal): (&f64, &f64)| match self.form {
-                SkceForm::Biased => total / (size * size),
-                _ => (total - diagonal) / (size * (size - 1.0)),
-            };
-            values.extend(totals.iter().zip(&diagonals).map(value));
-        }
-        Ok(values)
+    }
+
+    /// Rows of zeros, and of one direction.
+    #[test]
+    fn narrow_features() {
+        let device = Device::flex();
+        let zeros = Tensor::<2>::zeros([400, 3], (&device, DType::F64));
+        assert_eq!(narrowed(vec![zeros.clone()])[0].dims(), [400, 3]);
+        let rows = zeros + Tensor::from_data([[3.0, 0.0, -4.0]], (&device, DType::F64));
+        let narrow = &narrowed(vec![rows])[0];
+        assert_eq!(narrow.dims(), [400, 1]);
+        assert!(
+            to_vec(narrow.clone().abs())
+                .iter()
+                .all(|x| (x - 5.0).abs() < 1e-14)
+        );
     }
 }

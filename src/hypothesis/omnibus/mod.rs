@@ -172,6 +172,7 @@ impl OmnibusTest {
             aspects,
         } = part(predictions.aspects(weight, kernel, rng)?)?;
         let mut engine = Engine::new(predictions, &observed, &evaluators)?;
+        drop(observed);
         engine.extend(self.redraws, rng)?;
         loop {
             let redraws = engine.len();

@@ -2,9 +2,11 @@
 
 use std::marker::PhantomData;
 
+use burn::tensor::{DType, Device, Tensor};
 use pulp::{Arch, Scalar, Simd, WithSimd};
 
 use super::{
+    Expectations, OnTargets, expectations_at,
     laplace_gaussian::LaplaceGaussian,
     laplace_laplacian::LaplaceLaplacian,
     normal_gaussian::NormalGaussian,
@@ -142,4 +144,56 @@ fn gaussian_kernel_laplace() {
 fn laplacian_kernel_laplace() {
     let functions = ["laplacian_laplace", "laplacian_laplace_pair"];
     check_both(&functions, LaplaceLaplacian { length: LENGTH });
+}
+
+/// Gradients of expectations at points are differences of fourth order, for scales far apart.
+#[test]
+fn expectations_at_points_are_differentiable() {
+    let device = Device::flex().autodiff();
+    let column = |x: &[f64]| Tensor::<1>::from_data(x, (&device, DType::F64)).unsqueeze_dim::<2>(1);
+    let locations = [-2.0, -0.3, -0.3, 0.4, 1.7, 0.4];
+    let scales = [1e-3, 0.2, 0.2, 0.9, 5.0, 1e3];
+    let points = [-2.0, -2.3, 0.0, 0.4, 0.4, 1.1, 9.0, 800.0];
+    let weights: Vec<f64> = (0..48).map(|k| (0.7 * f64::from(k)).cos()).collect();
+    let weights = Tensor::<1>::from_data(&weights[..], (&device, DType::F64)).reshape([6, 8]);
+    for expectations in [
+        Expectations::NormalGaussian,
+        Expectations::NormalLaplacian,
+        Expectations::LaplaceGaussian,
+        Expectations::LaplaceLaplacian,
+    ] {
+        let on_targets = OnTargets {
+            expectations,
+            length_scale: LENGTH,
+        };
+        let value = |m: Tensor<2>, s: Tensor<2>| {
+            let found = expectations_at(m, s, column(&points), on_targets);
+            (found * weights.clone()).sum()
+        };
+        let [m, s] = [&locations, &scales].map(|x| column(x).require_grad());
+        let gradients = value(m.clone(), s.clone()).backward();
+        for (k, parameter) in [m, s].into_iter().enumerate() {
+            let slopes = parameter.grad(&gradients).unwrap().into_data();
+            for (at, slope) in slopes.iter::<f64>().enumerate() {
+                let step = 2e-4
+                    * if k == 1 {
+                        scales[at].min(1.0)
+                    } else {
+                        scales[0].max(1e-2)
+                    };
+                let moved = |steps: f64| {
+                    let mut all = [locations, scales];
+                    all[k][at] += steps * step;
+                    let [m, s] = all.each_ref().map(|x| column(x));
+                    value(m, s).into_scalar::<f64>()
+                };
+                let difference =
+                    (8.0 * (moved(1.0) - moved(-1.0)) - moved(2.0) + moved(-2.0)) / (12.0 * step);
+                assert!(
+                    (slope - difference).abs() < 1e-8,
+                    "{on_targets:?}, {k}, {at}: {slope}, {difference}"
+                );
+            }
+        }
+    }
 }

@@ -14,9 +14,9 @@ mod tests {
 
     use crate::{
         ops::{
-            Expectations, LocationScaleKernel, LocationScaleSamples, PairKernel, Pairing,
-            laplacian::Groups, location_scale_statistic, order_statistics, pair_statistic,
-            transport_distances,
+            Expectations, LocationScaleKernel, LocationScaleSamples, Mixtures, OnTargets,
+            PairKernel, Pairing, expectations_at, laplacian::Groups, location_scale_statistic,
+            mixture_residuals, order_statistics, pair_statistic, transport_distances,
         },
         radial::{Distance, Profile},
     };
@@ -133,6 +133,44 @@ mod tests {
         all
     }
 
+    /// Expectations at points, and products of residuals of mixtures, with their gradients.
+    fn on_targets(dtype: DType) -> Found {
+        let mut all = Vec::new();
+        for (expectations, length_scale) in EXPECTATIONS.into_iter().zip([0.8, 0.05, 3.0, 0.4]) {
+            let on_targets = OnTargets {
+                expectations,
+                length_scale,
+            };
+            let [x, y] = [uneven(60, 1, dtype), uneven(37, 1, dtype).sin()];
+            let found = with_gradients([x.clone(), x + 0.01], 1.0, |[locations, scales], one| {
+                let points = Tensor::from_data(y.to_data(), (&locations.device(), dtype));
+                let found = expectations_at(locations, scales, points, on_targets);
+                found.square().sum() * one
+            });
+            all.push((format!("{on_targets:?} at points"), found));
+            let [n, k, d] = [20, 3, 2];
+            let [x, y] = [uneven(n * k, d, dtype), uneven(n, d, dtype).sin()];
+            let weights = uneven(n, k, dtype);
+            let weights = weights.clone() / weights.sum_dim(1);
+            let rows = [x.clone(), x + 0.01, weights];
+            let found = with_gradients(rows, 1.0, |[locations, scales, weights], one| {
+                let targets = Tensor::from_data(y.to_data(), (&locations.device(), dtype));
+                let components = LocationScaleSamples {
+                    locations,
+                    scales,
+                    targets,
+                };
+                let mixtures = Mixtures {
+                    components,
+                    weights,
+                };
+                mixture_residuals(mixtures, on_targets, 2).square().sum() * one
+            });
+            all.push((format!("{on_targets:?} of mixtures"), found));
+        }
+        all
+    }
+
     /// Sorted distances, optimal transport, and means of a Laplacian kernel over groups of points.
     fn others(dtype: DType) -> Found {
         let mut all = Vec::new();
@@ -189,6 +227,11 @@ mod tests {
     #[test]
     fn instruction_sets_agree() {
         agree(passes);
+    }
+
+    #[test]
+    fn instruction_sets_agree_on_points_and_mixtures() {
+        agree(on_targets);
     }
 
     #[test]

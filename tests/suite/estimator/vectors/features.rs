@@ -75,6 +75,104 @@ fn many_laplace_predictions() {
     agree([400, 1], 6.0, Laplace::new); // features in f32 alone
 }
 
+/// Value and gradients of many Laplace predictions by features, which there are, against the composition.
+fn agree_on(data: [&[Vec<f64>]; 3], what: &str) {
+    let skce = Skce::unbiased(gaussian(0.9, 0.7));
+    let composed = skce.with_computation(Computation::Composed);
+    let expected = run(composed, data, DType::F64, Laplace::new);
+    for (dtype, tolerance) in [(DType::F64, 1e-11), (DType::F32, 2e-5)] {
+        let [m, s, y] = data.map(|rows| tensor_on(rows, &device(), dtype));
+        let set = std::slice::from_ref(&y);
+        let features = RealKernel::gaussian(0.7).residual_features(&Laplace::new(m, s.exp()), set);
+        assert!(features.is_some(), "{what}, {dtype:?}");
+        let found = run(skce, data, dtype, Laplace::new);
+        for (part, (expected, found)) in expected.iter().zip(&found).enumerate() {
+            let scale = if part == 0 {
+                1.0
+            } else {
+                1.0 / expected.len() as f64
+            };
+            for (e, f) in expected.iter().zip(found) {
+                assert!(
+                    (e - f).abs() <= tolerance * scale,
+                    "{what}, {dtype:?}, {part}: {f}, not {e}"
+                );
+            }
+        }
+    }
+}
+
+/// Equal predictions, coincident targets, and predictions that are points or all the line.
+#[test]
+fn many_degenerate_laplace_predictions() {
+    let constant = |x: f64| vec![vec![x]; 390];
+    let rows = |scale: f64| -> Vec<Vec<f64>> {
+        let rows = random_rows(390, 1, scale, &mut rng(23));
+        let round = |row: Vec<f64>| row.iter().map(|&x| f64::from(x as f32)).collect();
+        rows.into_iter().map(round).collect()
+    };
+    let mixed = |scale: f64| -> Vec<Vec<f64>> {
+        let mut all = constant(0.0);
+        all.iter_mut()
+            .step_by(2)
+            .for_each(|row| row[0] = scale.ln());
+        all
+    };
+    for (what, data) in [
+        ("equal", [constant(0.5), constant(0.25), constant(0.75)]),
+        (
+            "equal predictions",
+            [constant(0.5), constant(0.25), rows(2.0)],
+        ),
+        ("equal targets", [rows(2.0), rows(1.0), constant(0.25)]),
+        (
+            "scales of 1e-6",
+            [rows(2.0), constant(1e-6f64.ln()), rows(2.0)],
+        ),
+        (
+            "scales of 1e6",
+            [rows(2.0), constant(1e6f64.ln()), rows(2.0)],
+        ),
+        ("scales of 1 and 1e-6", [rows(2.0), mixed(1e-6), rows(2.0)]),
+        ("scales of 1 and 1e6", [rows(2.0), mixed(1e6), rows(2.0)]),
+    ] {
+        let [locations, logarithms, targets] = &data;
+        agree_on([locations, logarithms, targets], what);
+    }
+}
+
+#[test]
+fn gradients_of_many_laplace_predictions_are_differences() {
+    let data = [2.0, 1.0, 2.5].map(|scale| random_rows(390, 1, scale, &mut rng(24)));
+    let [locations, logarithms, targets] = &data;
+    let all = [&locations[..], logarithms, targets];
+    for form in [SkceForm::Unbiased, SkceForm::Biased] {
+        let skce = Skce::new(gaussian(0.9, 0.7), form);
+        let [_, gradients @ ..] = run(skce, all, DType::F64, Laplace::new);
+        for (k, at) in [0, 1]
+            .into_iter()
+            .flat_map(|k| [0, 17, 389].map(|at| (k, at)))
+        {
+            let value = |steps: f64| {
+                let mut moved = [locations.clone(), logarithms.clone()];
+                moved[k][at][0] += 1e-3 * steps;
+                run(
+                    skce,
+                    [&moved[0], &moved[1], targets],
+                    DType::F64,
+                    Laplace::new,
+                )[0][0]
+            };
+            let difference = (8.0 * (value(1.0) - value(-1.0)) - value(2.0) + value(-2.0)) / 12e-3;
+            let slope = gradients[k][at];
+            assert!(
+                (slope - difference).abs() < 1e-11,
+                "{form:?}, {k}, {at}: {slope}, {difference}"
+            );
+        }
+    }
+}
+
 #[test]
 fn predictions_given_a_variable() {
     let given = |n: usize| tensor(&random_rows(n, 2, 1.0, &mut rng(3)));
