@@ -17,9 +17,10 @@ use crate::{
 };
 
 /// The number of Laplace predictions from which on features are faster than the terms of pairs, and the most
-/// features of each.
+/// features of each, of one set of targets and of several, which share the kernel between predictions.
 const FEATURES_FROM: usize = 384;
 const FEWER_THAN_PAIRS: usize = 96;
+const FEWER_THAN_PAIRS_OF_SETS: usize = 256;
 
 /// The profile of a [`RealKernel`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -372,8 +373,12 @@ impl TargetKernel<Laplace> for RealKernel {
         predictions: &Laplace,
         sets: &[Tensor<2>],
     ) -> Option<Vec<Tensor<2>>> {
+        let most = match sets.len() {
+            1 => FEWER_THAN_PAIRS,
+            _ => FEWER_THAN_PAIRS_OF_SETS,
+        };
         let are_many = predictions.len() >= FEATURES_FROM;
-        are_many.then(|| self.features_of_laplace(predictions, sets, FEWER_THAN_PAIRS))?
+        are_many.then(|| self.features_of_laplace(predictions, sets, most))?
     }
 
     fn features_given(&self, predictions: &Laplace, sets: &[Tensor<2>]) -> Option<Vec<Tensor<2>>> {

@@ -199,11 +199,10 @@ fn with_slopes<T: Select + Element>(
         let kept = if wanted { n } else { 0 };
         let start = part * places.len();
         part += 1;
-        let parts = all.chunks_exact(size).take(kept);
-        let numbers: Vec<T> = parts
-            .flat_map(|parts| &parts[start..][..r])
-            .copied()
-            .collect();
+        let mut numbers = Vec::with_capacity(kept * r);
+        for parts in all.chunks_exact(size).take(kept) {
+            numbers.extend_from_slice(&parts[start..][..r]);
+        }
         TensorData::new(numbers, [kept, r])
     })
 }
