@@ -32,7 +32,7 @@ pub struct TensorQuadratic<P: Predictive, T> {
 const BATCH: usize = 1 << 21;
 const FEATURES: usize = 64;
 /// Features are narrowed where the products are so many times as many as the entries of their eigenvectors.
-const WORTH: usize = 256;
+const WORTH: usize = 1024;
 
 impl<P: Geometry, T: TargetKernel<P>> TensorQuadratic<P, T> {
     /// Takes a kernel with a fixed bandwidth.
@@ -168,7 +168,7 @@ fn narrowed(features: Vec<Tensor<2>>) -> Vec<Tensor<2>> {
     let mut order: Vec<usize> = (0..r).collect();
     order.sort_unstable_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
     let rounding = match dtype {
-        DType::F64 => 1e-14,
+        DType::F64 => 1e-15,
         _ => 1e-10,
     };
     let most = rounding * eigen.eigenvalues.sum();
@@ -203,20 +203,23 @@ mod tests {
         Tensor::random([n, 1], Distribution::Uniform(low, high), (&device, dtype))
     }
 
-    /// Sets of many Laplace predictions, whose features are narrowed, by all three roads.
+    /// Many Laplace predictions, sets of targets, and a kernel.
+    fn many(sets: u8, dtype: DType) -> (Laplace, Vec<Tensor<2>>, TensorKernel<RealKernel>) {
+        let locations = uniform(400, -2.0, 2.0, dtype);
+        let targets = |k: u8| (locations.clone() * f64::from(k + 1)).sin() * 2.5;
+        let sets = (0..sets).map(targets).collect();
+        let kernel = TensorKernel::wasserstein(RealKernel::gaussian(0.8));
+        (
+            Laplace::new(locations, uniform(400, 0.2, 1.5, dtype)),
+            sets,
+            kernel.with_bandwidth(Bandwidth::Fixed(0.7)),
+        )
+    }
+
     #[test]
     fn all_roads_agree() {
         for (dtype, tolerance) in [(DType::F64, 1e-13), (DType::F32, 1e-6)] {
-            let locations = uniform(400, -2.0, 2.0, dtype);
-            let predictions = Laplace::new(locations.clone(), uniform(400, 0.2, 1.5, dtype));
-            let sets = (1..=16).map(|k| (locations.clone() * f64::from(k)).sin() * 2.5);
-            let sets: Vec<Tensor<2>> = sets.collect();
-            let kernel = TensorKernel::wasserstein(RealKernel::gaussian(0.8));
-            let kernel = kernel.with_bandwidth(Bandwidth::Fixed(0.7));
-            let wide = kernel.targets.residual_features(&predictions, &sets);
-            let wide = wide.expect("features");
-            let narrow = narrowed(wide.clone());
-            assert!(narrow[0].dims()[1] < wide[0].dims()[1]);
+            let (predictions, sets, kernel) = many(3, dtype);
             for form in [SkceForm::Unbiased, SkceForm::Biased] {
                 let quadratic = TensorQuadratic::new(kernel, form, &predictions);
                 let features = quadratic.by_features(&sets).expect("features");
@@ -226,6 +229,27 @@ mod tests {
                     let apart = (a - c).abs().max((b - c).abs());
                     assert!(apart < tolerance, "{dtype:?}, {form:?}: {a}, {b}, {c}");
                 }
+            }
+        }
+    }
+
+    /// Of many sets: the same sums.
+    #[test]
+    fn fewer_features_have_the_same_sums() {
+        for (dtype, tolerance) in [(DType::F64, 1e-14), (DType::F32, 1e-6)] {
+            let (predictions, sets, kernel) = many(64, dtype);
+            let quadratic = TensorQuadratic::new(kernel, SkceForm::Biased, &predictions);
+            let wide = kernel.targets.residual_features(&predictions, &sets);
+            let wide = wide.expect("features");
+            let narrow = narrowed(wide.clone());
+            assert!(narrow[0].dims()[1] < wide[0].dims()[1]);
+            let [wide, narrow] = [wide, narrow].map(|features| {
+                let gram = |tile: &Tile| quadratic.gram(tile);
+                quadratic_forms(&Tensor::cat(features, 1), sets.len(), gram)
+            });
+            for (wide, narrow) in wide.iter().zip(&narrow) {
+                let apart = (wide - narrow).abs() / (400.0 * 400.0);
+                assert!(apart < tolerance, "{dtype:?}: {wide}, {narrow}");
             }
         }
     }
