@@ -75,7 +75,7 @@ fn many_laplace_predictions() {
     agree([400, 1], 6.0, Laplace::new); // features in f32 alone
 }
 
-/// Value and gradients of many Laplace predictions by features, which there are, against the composition.
+/// Value and gradients of many Laplace predictions, by features where these are few, against the composition.
 fn agree_on(data: [&[Vec<f64>]; 3], what: &str) {
     let skce = Skce::unbiased(gaussian(0.9, 0.7));
     let composed = skce.with_computation(Computation::Composed);
@@ -84,7 +84,12 @@ fn agree_on(data: [&[Vec<f64>]; 3], what: &str) {
         let [m, s, y] = data.map(|rows| tensor_on(rows, &device(), dtype));
         let set = std::slice::from_ref(&y);
         let features = RealKernel::gaussian(0.7).residual_features(&Laplace::new(m, s.exp()), set);
-        assert!(features.is_some(), "{what}, {dtype:?}");
+        // of such wide predictions features are too many
+        let is_wide = what.ends_with("1e6");
+        assert!(
+            dtype == DType::F64 || features.is_none() == is_wide,
+            "{what}"
+        );
         let found = run(skce, data, dtype, Laplace::new);
         for (part, (expected, found)) in expected.iter().zip(&found).enumerate() {
             let scale = if part == 0 {
@@ -134,6 +139,7 @@ fn many_degenerate_laplace_predictions() {
             [rows(2.0), constant(1e6f64.ln()), rows(2.0)],
         ),
         ("scales of 1 and 1e-6", [rows(2.0), mixed(1e-6), rows(2.0)]),
+        ("scales of 1 and 1e4", [rows(2.0), mixed(1e4), rows(2.0)]),
         ("scales of 1 and 1e6", [rows(2.0), mixed(1e6), rows(2.0)]),
     ] {
         let [locations, logarithms, targets] = &data;
@@ -155,7 +161,7 @@ fn gradients_of_many_laplace_predictions_are_differences() {
         {
             let value = |steps: f64| {
                 let mut moved = [locations.clone(), logarithms.clone()];
-                moved[k][at][0] += 1e-3 * steps;
+                moved[k][at][0] += 1e-4 * steps;
                 run(
                     skce,
                     [&moved[0], &moved[1], targets],
@@ -163,7 +169,7 @@ fn gradients_of_many_laplace_predictions_are_differences() {
                     Laplace::new,
                 )[0][0]
             };
-            let difference = (8.0 * (value(1.0) - value(-1.0)) - value(2.0) + value(-2.0)) / 12e-3;
+            let difference = (8.0 * (value(1.0) - value(-1.0)) - value(2.0) + value(-2.0)) / 12e-4;
             let slope = gradients[k][at];
             assert!(
                 (slope - difference).abs() < 1e-11,
