@@ -116,7 +116,7 @@ impl LabelSets {
             samples.for_each(|sample| {
                 flips_of(rows, sample, sets, &mut rng, (&mut flips, &mut scratch));
             });
-            flips.shrink_to_fit();
+            flips.shrink_to_fit(); // those of all samples are held together
             flips
         };
         let parts: Vec<Vec<(u32, Flip)>> = seeds.par_iter().enumerate().map(of_chunk).collect();

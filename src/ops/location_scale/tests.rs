@@ -175,12 +175,7 @@ fn expectations_at_points_are_differentiable() {
         for (k, parameter) in [m, s].into_iter().enumerate() {
             let slopes = parameter.grad(&gradients).unwrap().into_data();
             for (at, slope) in slopes.iter::<f64>().enumerate() {
-                let step = 2e-4
-                    * if k == 1 {
-                        scales[at].min(1.0)
-                    } else {
-                        scales[0].max(1e-2)
-                    };
+                let step = [2e-6, 2e-4 * scales[at].min(1.0)][k];
                 let moved = |steps: f64| {
                     let mut all = [locations, scales];
                     all[k][at] += steps * step;
