@@ -179,6 +179,21 @@ fn gradients_of_many_laplace_predictions_are_differences() {
     }
 }
 
+/// Targets need not be on a device with gradients.
+#[test]
+fn targets_on_the_plain_device() {
+    let skce = Skce::unbiased(gaussian(0.9, 0.7));
+    for n in [40, 390] {
+        let [m, s, y] = [2.0, 1.0, 2.5].map(|scale| random_rows(n, 1, scale, &mut rng(25)));
+        let [expected, ..] = run(skce, [&m, &s, &y], DType::F64, Laplace::new);
+        let tracked = |rows: &[Vec<f64>]| tensor(rows).autodiff().require_grad();
+        let m = tracked(&m);
+        let value = skce.value(&Laplace::new(m.clone(), tracked(&s).exp()), &tensor(&y));
+        assert!((scalar(value.clone()) - expected[0]).abs() < 1e-14);
+        assert!(m.grad(&value.backward()).is_some());
+    }
+}
+
 #[test]
 fn predictions_given_a_variable() {
     let given = |n: usize| tensor(&random_rows(n, 2, 1.0, &mut rng(3)));
