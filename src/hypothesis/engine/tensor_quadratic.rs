@@ -164,6 +164,9 @@ fn narrowed(features: Vec<Tensor<2>>) -> Vec<Tensor<2>> {
     };
     let gram = features.iter().map(square).reduce(|a, b| a + b);
     let gram = to_vec(gram.expect("at least one set"));
+    if !gram.iter().all(|x| x.is_finite()) {
+        return features; // which have no eigenvectors; the estimate says what is wrong
+    }
     let eigen = DMatrix::from_vec(r, r, gram).symmetric_eigen();
     let mut order: Vec<usize> = (0..r).collect();
     order.sort_unstable_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
@@ -254,12 +257,14 @@ mod tests {
         }
     }
 
-    /// Rows of zeros, and of one direction.
+    /// Rows of zeros, of one direction, and one that is not finite.
     #[test]
     fn narrow_features() {
         let device = Device::flex();
         let zeros = Tensor::<2>::zeros([400, 3], (&device, DType::F64));
         assert_eq!(narrowed(vec![zeros.clone()])[0].dims(), [400, 3]);
+        let invalid = vec![zeros.clone() + f64::NAN];
+        assert_eq!(narrowed(invalid)[0].dims(), [400, 3]);
         let rows = zeros + Tensor::from_data([[3.0, 0.0, -4.0]], (&device, DType::F64));
         let narrow = &narrowed(vec![rows])[0];
         assert_eq!(narrow.dims(), [400, 1]);

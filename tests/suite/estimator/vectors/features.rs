@@ -32,6 +32,25 @@ where
     [vec![scalar(value)], of(m), of(s)]
 }
 
+/// Values within a tolerance, and gradients within one in a unit.
+fn close(
+    found: &[Vec<f64>; 3],
+    expected: &[Vec<f64>; 3],
+    tolerance: f64,
+    unit: impl Fn(&[f64]) -> f64,
+    what: &str,
+) {
+    for (part, (expected, found)) in expected.iter().zip(found).enumerate() {
+        let scale = if part == 0 { 1.0 } else { unit(expected) };
+        for (e, f) in expected.iter().zip(found) {
+            assert!(
+                (e - f).abs() <= tolerance * scale,
+                "{what}, {part}: {f}, not {e}, scale {scale}"
+            );
+        }
+    }
+}
+
 /// `n` predictions of `each` components, with logarithms of scales in `±spread`.
 fn agree<P: Geometry<Targets = Tensor<2>>>(
     [n, each]: [usize; 2],
@@ -55,16 +74,14 @@ fn agree<P: Geometry<Targets = Tensor<2>>>(
         let expected = run(composed, data, DType::F64, predictions);
         for (dtype, tolerance) in [(DType::F64, 1e-12), (DType::F32, 2e-5)] {
             let found = run(skce, data, dtype, predictions);
-            for (part, (expected, found)) in expected.iter().zip(&found).enumerate() {
-                let largest = expected.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-                let scale = if part == 0 { 1.0 } else { largest };
-                for (e, f) in expected.iter().zip(found) {
-                    assert!(
-                        (e - f).abs() <= tolerance * scale,
-                        "{form:?}, {dtype:?}, {part}: {f}, not {e}, scale {scale}"
-                    );
-                }
-            }
+            let largest = |x: &[f64]| x.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+            close(
+                &found,
+                &expected,
+                tolerance,
+                largest,
+                &format!("{form:?}, {dtype:?}"),
+            );
         }
     }
 }
@@ -91,19 +108,14 @@ fn agree_on(data: [&[Vec<f64>]; 3], what: &str) {
             "{what}"
         );
         let found = run(skce, data, dtype, Laplace::new);
-        for (part, (expected, found)) in expected.iter().zip(&found).enumerate() {
-            let scale = if part == 0 {
-                1.0
-            } else {
-                1.0 / expected.len() as f64
-            };
-            for (e, f) in expected.iter().zip(found) {
-                assert!(
-                    (e - f).abs() <= tolerance * scale,
-                    "{what}, {dtype:?}, {part}: {f}, not {e}"
-                );
-            }
-        }
+        let mean = |x: &[f64]| 1.0 / x.len() as f64;
+        close(
+            &found,
+            &expected,
+            tolerance,
+            mean,
+            &format!("{what}, {dtype:?}"),
+        );
     }
 }
 
@@ -152,6 +164,9 @@ fn gradients_of_many_laplace_predictions_are_differences() {
     let data = [2.0, 1.0, 2.5].map(|scale| random_rows(390, 1, scale, &mut rng(24)));
     let [locations, logarithms, targets] = &data;
     let all = [&locations[..], logarithms, targets];
+    let [m, s, y] = all.map(tensor);
+    let features = RealKernel::gaussian(0.7).residual_features(&Laplace::new(m, s.exp()), &[y]);
+    assert!(features.is_some());
     for form in [SkceForm::Unbiased, SkceForm::Biased] {
         let skce = Skce::new(gaussian(0.9, 0.7), form);
         let [_, gradients @ ..] = run(skce, all, DType::F64, Laplace::new);
