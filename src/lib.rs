@@ -149,11 +149,10 @@ pub mod prelude {
         },
         kernel::{Bandwidth, Distance, Kernel, Profile, RealKernel, TensorKernel},
         loss::{
-            BatchDealer, Criterion, EsdLoss, EsdLossConfig, FocalLoss, FocalLossConfig, HoldOut,
-            Lens, LensLoss, MmceLoss, MmceLossConfig, MmdLoss, MmdLossConfig, OfPredictions,
-            PenalisedLoss, PinballLoss, PinballLossConfig, Probabilities, ScoreLoss, SkceLoss,
-            SkceLossConfig, SkceScale, SoftAvUcLoss, SoftAvUcLossConfig, SoftEceLoss,
-            SoftEceLossConfig, StepCounter, WeightSchedule,
+            BatchDealer, Criterion, FocalLoss, FocalLossConfig, HoldOut, Lens, LensLoss, MmceLoss,
+            MmceLossConfig, OfPredictions, PenalisedLoss, PinballLoss, PinballLossConfig,
+            Probabilities, ScoreLoss, SkceLoss, SkceLossConfig, SkceScale, StepCounter,
+            WeightSchedule,
         },
         recalibration::{
             AutoDistributionRecalibration, AutoDistributionRecalibrationConfig, AutoRecalibration,

@@ -7,12 +7,13 @@ use burn_calibration::{
     distribution::Given,
     estimator::JointKernel,
     kernel::median_distance,
-    loss::{EsdLossConfig, Lens, LensLoss, SoftAvUcLossConfig, SoftEceLossConfig},
+    loss::{Lens, LensLoss},
     prelude::*,
 };
 
 use crate::{
     data::Kind,
+    rivals::{Esd, SoftAvUc, SoftEce},
     setting::{Samples, Width},
     task::{LENGTH, Task, real_kernel},
 };
@@ -100,9 +101,9 @@ impl Penalised for Categorical {
             }
             "MMCE" => criterion(MmceLossConfig::new().with_form(MmceForm::Unweighted).init()),
             "MMD, inputs" => given_inputs(|on_inputs| on_inputs),
-            "soft ECE" => criterion(SoftEceLossConfig::new().init()),
-            "soft AvUC" => criterion(SoftAvUcLossConfig::new().init()),
-            "ESD, held out" => criterion(EsdLossConfig::new().init()),
+            "soft ECE" => criterion(SoftEce::default()),
+            "soft AvUC" => criterion(SoftAvUc::default()),
+            "ESD, held out" => criterion(Esd),
             _ => return skce(name, kernel),
         })
     }

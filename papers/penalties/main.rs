@@ -12,6 +12,7 @@ mod losses;
 mod network;
 mod parallel;
 mod picture;
+mod rivals;
 #[path = "../rows.rs"]
 mod rows;
 mod setting;

@@ -14,8 +14,6 @@
 //! | [`MmceLoss`], [`FocalLoss`] | classes |
 //! | [`ScoreLoss`] | whatever its [`Score`](crate::score::Score) is of: Brier, log, spherical, CRPS and others |
 //! | [`PinballLoss`] | predicted quantiles |
-//! | [`SoftEceLoss`], [`SoftAvUcLoss`], [`EsdLoss`] | classes: penalties of others, to compare with |
-//! | [`MmdLoss`] | predictions of real vectors that can be drawn from, given any variable |
 //!
 //! ```
 //! use burn::nn::loss::CrossEntropyLossConfig;
@@ -37,13 +35,11 @@
 //! ```
 
 mod criterion;
-mod esd;
 mod focal;
 mod held_out;
 mod input;
 mod lens;
 mod mmce;
-mod mmd;
 mod of_predictions;
 mod penalised;
 mod pinball;
@@ -51,19 +47,14 @@ mod scale;
 mod schedule;
 mod score;
 mod skce;
-mod soft_avuc;
-mod soft_ece;
 mod step_counter;
-mod top_label;
 
 pub use criterion::Criterion;
-pub use esd::{EsdLoss, EsdLossConfig};
 pub use focal::{FocalLoss, FocalLossConfig};
 pub use held_out::{BatchDealer, DealtBatch, HoldOut};
 pub use input::{Input, Probabilities};
 pub use lens::{Lens, LensLoss};
 pub use mmce::{MmceLoss, MmceLossConfig};
-pub use mmd::{MmdForm, MmdLoss, MmdLossConfig};
 pub use of_predictions::OfPredictions;
 pub use penalised::{PenalisedLoss, PenalisedTerms};
 pub use pinball::{PinballLoss, PinballLossConfig};
@@ -71,6 +62,4 @@ pub use scale::SkceScale;
 pub use schedule::WeightSchedule;
 pub use score::ScoreLoss;
 pub use skce::{SkceLoss, SkceLossConfig};
-pub use soft_avuc::{SoftAvUcLoss, SoftAvUcLossConfig};
-pub use soft_ece::{SoftEceForm, SoftEceLoss, SoftEceLossConfig};
 pub use step_counter::StepCounter;

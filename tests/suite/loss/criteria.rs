@@ -45,16 +45,6 @@ fn losses() -> Vec<(String, Box<dyn Criterion>)> {
         ("log".into(), Box::new(ScoreLoss::new(LogScore))),
         ("spherical".into(), Box::new(ScoreLoss::new(Spherical))),
     ];
-    for form in [SoftEceForm::Binned, SoftEceForm::LabelBinned] {
-        for norm in [2.0, 3.0] {
-            let config = SoftEceLossConfig::new().with_form(form).with_norm(norm);
-            losses.push((format!("{config:?}"), Box::new(config.init())));
-        }
-    }
-    for temperature in [0.1, 1.0] {
-        let config = SoftAvUcLossConfig::new().with_temperature(temperature);
-        losses.push((format!("{config:?}"), Box::new(config.init())));
-    }
     for gamma in [0.0, 0.5, 2.0] {
         let config = FocalLossConfig::new().with_gamma(gamma);
         losses.push((format!("{config:?}"), Box::new(config.init())));

@@ -1,16 +1,21 @@
 //! Penalties of others: values by their authors' formulas, gradients, degenerate batches.
 
 use approx::assert_relative_eq;
-use burn::tensor::{DType, Tensor};
+use burn::tensor::{DType, Tensor, activation};
 use burn_calibration::{
-    distribution::{Normal, Samples},
     estimator::{Estimator, Skce},
-    kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
-    loss::*,
+    kernel::{Bandwidth, Kernel},
+    loss::Criterion,
 };
 
-use super::criteria::{check_gradient, gradient};
+use super::criteria::check_gradient;
 use crate::data::*;
+
+/// They are part of the study of penalties.
+#[path = "../../../papers/penalties/rivals/mod.rs"]
+mod penalties;
+
+use penalties::*;
 
 const LABELS: [usize; 7] = [0, 2, 2, 1, 1, 1, 2];
 
@@ -54,20 +59,25 @@ fn soft_binned_ece_of_the_authors() {
         (10, 0.002, 3.0, binned, 0.27443953528456233),
         (10, 0.002, 3.0, labels, 0.2795529770810432),
     ] {
-        let config = SoftEceLossConfig::new()
-            .with_bins(bins)
-            .with_temperature(temperature)
-            .with_norm(norm)
-            .with_form(form);
-        check_value(&config.init(), expected);
+        let loss = SoftEce {
+            bins,
+            temperature,
+            norm,
+            form,
+        };
+        check_value(&loss, expected);
     }
 }
 
 /// With cold bins it is the ECE: bins `[0.4, 0.6)`, `[0.6, 0.8)` and `[0.8, 1]` by hand.
 #[test]
 fn cold_soft_bins_are_hard() {
-    let config = SoftEceLossConfig::new().with_bins(5).with_norm(1.0);
-    let loss = config.with_temperature(1e-5).init();
+    let loss = SoftEce {
+        bins: 5,
+        temperature: 1e-5,
+        norm: 1.0,
+        ..SoftEce::default()
+    };
     let rows = [0.45, 0.55, 0.65, 0.7, 0.95].map(|p| vec![p, 1.0 - p]);
     let predictions = of_probabilities(tensor(&rows));
     let found = scalar(loss.value(&predictions, &labels(&[1, 0, 0, 1, 0])));
@@ -84,17 +94,18 @@ fn soft_avuc_of_the_authors() {
         (0.8, 0.1, 0.5978640874677212),
         (0.3, 2.0, 0.7281410076962729),
     ] {
-        let config = SoftAvUcLossConfig::new()
-            .with_threshold(threshold)
-            .with_temperature(temperature);
-        check_value(&config.init(), expected);
+        let loss = SoftAvUc {
+            threshold,
+            temperature,
+        };
+        check_value(&loss, expected);
     }
 }
 
 /// The formula of Yoon et al. by loops: squared mean less the variance of the mean.
 #[test]
 fn esd_of_the_authors() {
-    check_value(&EsdLossConfig::new().init(), -0.021142857142857147);
+    check_value(&Esd, -0.021142857142857147);
 }
 
 /// The mean over triples by loops, with ties, for any number of samples.
@@ -114,7 +125,7 @@ fn esd_is_a_mean_over_triples() {
             sum += g(i, j) * g(i, k);
         }
         let expected = sum / (n * (n - 1) * (n - 2)) as f64;
-        let esd = EsdLossConfig::new().init();
+        let esd = Esd;
         let found = scalar(esd.value(&of_probabilities(tensor(&rows)), &labels(&classes)));
         assert_relative_eq!(found, expected, max_relative = 1e-11, epsilon = 1e-15);
     }
@@ -132,7 +143,7 @@ fn triples(n: usize) -> impl Iterator<Item = (usize, usize, usize)> {
 fn esd_is_unbiased() {
     let right = [0.9, 0.6, 0.75, 0.6];
     let rows = right.map(|p| vec![p, 1.0 - p]);
-    let esd = EsdLossConfig::new().init();
+    let esd = Esd;
     let predictions = of_probabilities(tensor(&rows));
     let mean: f64 = (0..16usize)
         .map(|set| {
@@ -150,7 +161,7 @@ fn esd_gradient() {
     let mut rng = rng(32);
     let logits = random_rows(9, 4, 2.0, &mut rng);
     let labels = labels(&random_labels(9, 4, &mut rng));
-    let esd = EsdLossConfig::new().init();
+    let esd = Esd;
     check_gradient(&logits, 1e-6, |z| esd.value(&of_logits(z), &labels));
 }
 
@@ -158,11 +169,17 @@ fn esd_gradient() {
 #[test]
 fn degenerate_batches() {
     let losses: [Box<dyn Criterion>; 5] = [
-        Box::new(SoftEceLossConfig::new().init()),
-        Box::new(SoftEceLossConfig::new().with_temperature(1e-4).init()),
-        Box::new(SoftAvUcLossConfig::new().init()),
-        Box::new(SoftAvUcLossConfig::new().with_temperature(0.01).init()),
-        Box::new(EsdLossConfig::new().init()),
+        Box::new(SoftEce::default()),
+        Box::new(SoftEce {
+            temperature: 1e-4,
+            ..SoftEce::default()
+        }),
+        Box::new(SoftAvUc::default()),
+        Box::new(SoftAvUc {
+            temperature: 0.01,
+            ..SoftAvUc::default()
+        }),
+        Box::new(Esd),
     ];
     let mut rng = rng(33);
     for n in [1, 2, 3, 6] {
@@ -197,105 +214,35 @@ fn degenerate_batches() {
     }
 }
 
+/// Values by their differences, in the memberships and in the entropies.
 #[test]
-#[should_panic(expected = "the threshold is 1")]
-fn hard_threshold() {
-    SoftAvUcLossConfig::new().with_threshold(1.0).init();
-}
-
-#[test]
-#[should_panic(expected = "the norm is 0.5")]
-fn norm_below_one() {
-    SoftEceLossConfig::new().with_norm(0.5).init();
-}
-
-/// Conditioning variables, three draws from each of four predictions, targets.
-fn drawn() -> [Vec<Vec<f64>>; 3] {
-    let z = [[0.0, 1.0], [0.5, 0.2], [-0.3, 0.8], [1.1, -0.4]].map(Vec::from);
-    let draws = [
-        [0.1, 0.7, -0.4],
-        [1.0, 0.3, 0.6],
-        [-0.5, 0.2, 0.9],
-        [1.4, 0.8, 1.9],
-    ]
-    .map(Vec::from);
-    let targets = [0.3, 1.2, -0.6, 0.9].map(|y| vec![y]);
-    [z.into(), draws.into(), targets.into()]
-}
-
-fn samples(draws: Tensor<2>) -> Samples {
-    let [n, s] = draws.dims();
-    Samples::new(draws.reshape([n, s, 1]))
-}
-
-/// `exp(−‖·‖²/2)` given `z` and `exp(−(y − y')²/0.5)` on targets, as the authors write them.
-fn mmd(form: MmdForm) -> MmdLoss {
-    let conditioning = Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(1.0));
-    MmdLossConfig::new(RealKernel::gaussian(0.5))
-        .with_conditioning(conditioning)
-        .with_form(form)
-        .init()
-}
-
-/// The authors' code for regression, redone by loops outside of this library.
-#[test]
-fn mmd_of_the_authors() {
-    let [z, draws, targets] = drawn();
-    for (form, expected) in [
-        (MmdForm::Unbiased, -0.11448969683336166),
-        (MmdForm::Biased, 0.13814300361263943),
-        (MmdForm::CrossDiagonal, -0.2630860004458968),
-    ] {
-        let samples = samples(tensor(&draws));
-        let found = scalar(mmd(form).forward_given(tensor(&z), &samples, &tensor(&targets)));
-        assert_relative_eq!(found, expected, max_relative = 1e-12);
+fn soft_gradients() {
+    let mut rng = rng(34);
+    let logits = random_rows(9, 4, 2.0, &mut rng);
+    let labels = labels(&random_labels(9, 4, &mut rng));
+    let mut losses: Vec<Box<dyn Criterion>> = Vec::new();
+    for form in [SoftEceForm::Binned, SoftEceForm::LabelBinned] {
+        for norm in [2.0, 3.0] {
+            losses.push(Box::new(SoftEce {
+                norm,
+                form,
+                ..SoftEce::default()
+            }));
+        }
     }
-}
-
-#[test]
-fn mmd_gradients() {
-    let [z, draws, targets] = drawn();
-    let targets = tensor(&targets);
-    for form in [MmdForm::Unbiased, MmdForm::Biased, MmdForm::CrossDiagonal] {
-        let loss = mmd(form);
-        check_gradient(&draws, 1e-5, |draws| {
-            loss.forward_given(tensor(&z), &samples(draws), &targets)
-        });
-        check_gradient(&draws, 1e-5, |draws| {
-            loss.forward(&samples(draws), &targets)
-        });
-        check_gradient(&z, 1e-5, |z| {
-            loss.forward_given(z, &samples(tensor(&draws)), &targets)
+    for temperature in [0.1, 1.0] {
+        losses.push(Box::new(SoftAvUc {
+            temperature,
+            ..SoftAvUc::default()
+        }));
+    }
+    for loss in losses {
+        check_gradient(&logits, 1e-6, |z| loss.value(&of_logits(z), &labels));
+        let probabilities = |z| activation::softmax(z, 1);
+        check_gradient(&logits, 1e-6, |z| {
+            loss.value(&of_probabilities(probabilities(z)), &labels)
         });
     }
-}
-
-/// With one draw of each prediction the estimator is that of the SKCE of these draws.
-#[test]
-fn mmd_by_one_draw_is_the_skce_of_samples() {
-    let [_, draws, targets] = drawn();
-    let one: Vec<_> = draws.iter().map(|row| vec![row[0]]).collect();
-    let (samples, targets) = (samples(tensor(&one)), tensor(&targets));
-    let loss = mmd(MmdForm::Unbiased);
-    let kernel = TensorKernel::new(loss.conditioning, loss.targets);
-    let expected = Skce::unbiased(kernel).estimate(&samples, &targets).unwrap();
-    let found = scalar(loss.forward(&samples, &targets));
-    assert_relative_eq!(found, expected, max_relative = 1e-12);
-}
-
-/// The mean over the noise of the draws is the SKCE, whose expectations are exact.
-#[test]
-fn mmd_of_many_draws_tends_to_the_skce() {
-    let mean = tensor(&[vec![0.2], vec![-0.4], vec![1.0], vec![0.1], vec![0.7]]);
-    let scale = tensor(&[vec![0.5], vec![1.0], vec![0.3], vec![0.8], vec![0.6]]);
-    let targets = tensor(&[vec![0.9], vec![0.3], vec![-0.6], vec![0.4], vec![1.5]]);
-    let predictions = Normal::new(mean, scale);
-    let mut loss = mmd(MmdForm::Unbiased);
-    loss.draws = 20_000;
-    let kernel = TensorKernel::new(loss.conditioning, loss.targets);
-    let exact = Skce::unbiased(kernel).estimate(&predictions, &targets);
-    let found = scalar(loss.forward(&predictions, &targets));
-    assert!((found - exact.unwrap()).abs() < 0.01, "{found}"); // 0.3/√20000 is 0.002
 }
 
 /// The authors' loss of classes by loops, with a kernel on one-hot labels, is a multiple of ours.
@@ -317,27 +264,4 @@ fn mmd_of_classes_is_the_skce() {
     let skce = Skce::unbiased(kernel).estimate(&categorical(&rows), &labels(&LABELS));
     let factor = 1.0 - (-2.0 / b).exp();
     assert_relative_eq!(mmd, factor * skce.unwrap(), max_relative = 1e-12);
-}
-
-/// One sample, coincident predictions and targets, scales of 10⁻⁶ and 10⁶.
-#[test]
-fn mmd_of_degenerate_batches() {
-    for form in [MmdForm::Unbiased, MmdForm::Biased, MmdForm::CrossDiagonal] {
-        for median in [Bandwidth::Median, Bandwidth::Fixed(1.0)] {
-            let mut loss = mmd(form);
-            loss.conditioning.bandwidth = median;
-            for scale in [0.0, 1e-6, 1.0, 1e6] {
-                for n in 1..4 {
-                    let draws = vec![vec![0.3 * scale, -0.2 * scale]; n];
-                    let targets = tensor(&vec![vec![0.3 * scale]; n]);
-                    let value = |draws| loss.forward(&samples(draws), &targets);
-                    assert!(scalar(value(tensor(&draws))).is_finite());
-                    assert!(gradient(&draws, value).iter().all(|g| g.is_finite()));
-                }
-            }
-        }
-    }
-    let one = samples(tensor(&[vec![0.5, 1.0]]));
-    let value = mmd(MmdForm::Unbiased).forward(&one, &tensor(&[vec![0.4]]));
-    assert_eq!(scalar(value), 0.0);
 }
