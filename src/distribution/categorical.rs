@@ -10,7 +10,6 @@ use super::{
 use crate::{
     error::Result,
     host::{check_classes, check_probabilities, checked_labels, checked_rows, to_vec},
-    ops::softmax,
     radial::Distance,
 };
 
@@ -151,10 +150,7 @@ impl Categorical {
     pub fn probabilities(&self) -> Tensor<2> {
         let of_logits = || {
             let logits = self.logits().expect("logits or probabilities");
-            match self.checked {
-                true => activation::softmax(logits, 1),
-                false => softmax(logits), // in one step, for training
-            }
+            activation::softmax(logits, 1)
         };
         self.probabilities.get_or_init(of_logits).clone()
     }

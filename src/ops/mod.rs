@@ -73,7 +73,6 @@ mod median;
 mod pairs;
 mod pairwise_distance;
 mod simd;
-mod softmax;
 mod transport;
 
 pub(crate) use backends::is_on_host;
@@ -102,5 +101,4 @@ pub(crate) use simd::{
     product::{Matrix, add_product, product},
     real::Real,
 };
-pub(crate) use softmax::softmax;
 pub(crate) use transport::{transport_cost, transport_distances};

@@ -348,7 +348,7 @@ fn schedules() {
     );
 }
 
-/// The losses' own softmax beside Burn's: extreme, masked (−∞) and invalid logits, any dtype.
+/// Extreme, masked (−∞) and invalid logits, any dtype: losses of logits are those of their softmax.
 #[test]
 fn losses_take_any_logits() {
     let infinity = f64::INFINITY;
