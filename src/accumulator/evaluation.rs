@@ -94,6 +94,24 @@ impl Evaluation {
         self.skce.as_ref()
     }
 
+    /// The same sums with the classes in another order: `order` has the number of each class once.
+    ///
+    /// # Errors
+    ///
+    /// An order that has not each class once.
+    pub fn with_class_order(mut self, order: &[usize]) -> Result<Self> {
+        let mut sorted = order.to_vec();
+        sorted.sort_unstable();
+        if !sorted.into_iter().eq(0..self.classes()) {
+            return Err(Error::Unsupported {
+                what: format!("the order {order:?} of {} classes", self.classes()),
+                expected: "each class once",
+            });
+        }
+        self.class_wise.reorder(order);
+        Ok(self)
+    }
+
     fn check(&self) -> Result<(), String> {
         fn size(part: &impl Accumulator) -> (u64, usize) {
             (part.samples(), part.classes())
