@@ -244,7 +244,11 @@ impl Columns {
                 Some(named.unwrap_or(1))
             }
             (WhichLabel::None, _) => None,
-            (WhichLabel::Last, _) => Some(width - 1),
+            (WhichLabel::Last, _) => {
+                let is_id = |name: &String| IDS.contains(&&*name.to_lowercase()) || name == PANDAS;
+                let last = names.iter().rposition(|name| !is_id(name));
+                Some(last.unwrap_or(width - 1))
+            }
             (WhichLabel::Named(name) | WhichLabel::Only(name), _) => {
                 Some(select(name, &names, width, "--label-column")?[0])
             }

@@ -93,7 +93,11 @@ pub fn read(file: &dyn Columnar, options: &Options) -> Result<Table> {
     }
     let resolution = coarsest(&columns, fields)?;
     let (mut numbers, mut labels) = (Matrix::default(), Cells::default());
-    let has_ids = matches!(columns.index, Index::Yes | Index::Named);
+    let is_id = matches!(
+        fields[columns.id].kind,
+        Kind::Numbers(_) | Kind::Decimals(_) | Kind::Text
+    );
+    let has_ids = is_id && matches!(columns.index, Index::Yes | Index::Named);
     let mut ids = Cells::default();
     let mut first = 0; // row of the part
     for (at, &rows) in file.parts().iter().enumerate() {
