@@ -6,7 +6,7 @@ use super::{
     format::{Format, saved},
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     estimator::Event,
     kernel::Kernel,
     score::{Brier, LogScore, Spherical},

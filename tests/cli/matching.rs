@@ -324,7 +324,11 @@ fn rows_are_matched_by_their_ids() {
         expected["accuracy"]
     );
 
-    let lines: String = ids.iter().zip(ANIMALS).map(|(id, label)| format!("{label},{id}\n")).collect();
+    let lines: String = ids
+        .iter()
+        .zip(ANIMALS)
+        .map(|(id, label)| format!("{label},{id}\n"))
+        .collect();
     write(&folder, &[("last.csv", &format!("label,id\n{lines}"))]);
     let last = found(&folder, "evaluate --predictions ids.csv --labels last.csv");
     assert_eq!(last["accuracy"], expected["accuracy"]);

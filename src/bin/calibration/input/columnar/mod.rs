@@ -93,10 +93,12 @@ pub fn read(file: &dyn Columnar, options: &Options) -> Result<Table> {
     }
     let resolution = coarsest(&columns, fields)?;
     let (mut numbers, mut labels) = (Matrix::default(), Cells::default());
-    let is_id = matches!(
-        fields[columns.id].kind,
-        Kind::Numbers(_) | Kind::Decimals(_) | Kind::Text
-    );
+    let is_id = fields.get(columns.id).is_some_and(|field| {
+        matches!(
+            field.kind,
+            Kind::Numbers(_) | Kind::Decimals(_) | Kind::Text
+        )
+    });
     let has_ids = is_id && matches!(columns.index, Index::Yes | Index::Named);
     let mut ids = Cells::default();
     let mut first = 0; // row of the part
@@ -149,12 +151,15 @@ pub fn read(file: &dyn Columnar, options: &Options) -> Result<Table> {
 /// Leaves an index out, and takes a single column of lists for the rows; what was taken for what.
 fn choose(columns: &mut Columns, fields: &[Field]) -> Vec<String> {
     // a class may be named as an index is: Indonesian is "id"
-    let is_float = matches!(fields[columns.id].kind, Kind::Numbers(e) if e.epsilon() > 0.0);
+    let Some(id) = fields.get(columns.id) else {
+        return Vec::new();
+    };
+    let is_float = matches!(id.kind, Kind::Numbers(element) if element.epsilon() > 0.0);
     if columns.index == Index::Counting || columns.index == Index::Named && is_float {
         columns.take_back();
     }
     let mut notes = Vec::new();
-    if columns.index != Index::No && fields[columns.id].name != PANDAS {
+    if columns.index != Index::No && id.name != PANDAS {
         notes.push(format!(
             "{} is an index and is left out",
             columns.title(columns.id)
