@@ -115,7 +115,7 @@ fn what_is_wrong_is_named() {
         ),
         (
             "date.parquet --labels y3.csv",
-            "date.parquet: column 0 (when): timestamp_millis, expected numbers;",
+            "date.parquet: column 0 (when): of the type Timestamp, expected numbers;",
         ),
         (
             "struct.feather --labels y3.csv",

@@ -224,10 +224,10 @@ fn no_first_line_is_guessed() {
     assert!(!folder.join("out.csv").exists());
     let output = calibration(
         &folder,
-        "apply t.map --predictions p.csv --clip 1e-3 --header no -o out.csv",
+        "apply t.map --predictions p.csv --clip 1e-3 --header no -o kept.csv",
     );
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(read_csv(&folder.join("out.csv")).len(), 3);
+    assert_eq!(read_csv(&folder.join("kept.csv")).len(), 3);
 }
 
 /// What `apply` writes is read by `compare` and `report` with the same options.

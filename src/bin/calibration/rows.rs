@@ -479,7 +479,11 @@ fn settle(
     };
     for (row, values) in matrix.values.chunks(columns).enumerate() {
         let tolerance = resolution.tolerance(values);
-        let is_within = |value: &f64| (-tolerance..=most + tolerance).contains(value);
+        // of a single number, whose rounding is less than that of a sum
+        let is_within = |value: &f64| {
+            let rounding = || resolution.tolerance(&[*value]);
+            (0.0..=most).contains(value) || (-rounding()..=most + rounding()).contains(value)
+        };
         if let Some(class) = values.iter().position(|value| !is_within(value)) {
             let value = values[class];
             let expected = match most {
