@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Accumulator, Rows, Saved, check_equal, check_samples,
+    Accumulator, Rows, Saved, check_counts, check_equal, check_samples, check_total,
     exact_sum::ExactSum,
     format::{Format, saved},
 };
@@ -220,6 +220,7 @@ impl Bins {
 
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         check_equal("the number of bins", self.0.len(), other.0.len())?;
+        check_total(self.samples(), other.samples())?;
         for (bin, other) in self.0.iter_mut().zip(&other.0) {
             bin.samples += other.samples;
             bin.probability.merge(&other.probability);
@@ -259,6 +260,7 @@ impl Bins {
 
     /// Checks that predictions can have these sums.
     pub fn check(&self) -> Result<(), String> {
+        check_counts(self.0.iter().map(|bin| bin.samples))?;
         let wrong = |bin: &BinSums| {
             let sum = bin.probability.value();
             bin.occurred > bin.samples || !(0.0..=bin.samples as f64).contains(&sum)

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::{
-    Accumulator, Rows, Saved, check_equal, check_samples,
+    Accumulator, Rows, Saved, check_counts, check_equal, check_samples, check_total,
     format::{Format, exact},
     moments::Moments,
 };
@@ -183,6 +183,7 @@ impl Accumulator for BlockSkceAccumulator {
         check_equal("the kernel", self.kernel, other.kernel)?;
         check_equal("the block size", self.size, other.size)?;
         check_equal("the number of classes", self.classes, other.classes)?;
+        check_total(self.samples(), other.samples())?;
         if other.samples() == 0 {
             return Ok(());
         }
@@ -264,6 +265,9 @@ impl<'de> Deserialize<'de> for BlockSkceAccumulator {
             bandwidth: Bandwidth::Fixed(state.bandwidth),
         };
         let empty = Self::new(kernel, state.size, state.classes).map_err(D::Error::custom)?;
+        let of_blocks = state.blocks.count.checked_mul(state.size as u64);
+        let counts = [of_blocks.unwrap_or(u64::MAX), state.left_out];
+        check_counts(counts).map_err(D::Error::custom)?;
         state.blocks.check().map_err(D::Error::custom)?;
         Ok(Self {
             blocks: state.blocks,

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Accumulator, Rows, Saved,
     bin::{Bins, check_form},
-    check_equal, check_samples,
+    check_equal, check_samples, check_total,
     format::{Format, saved},
 };
 use crate::{
@@ -59,6 +59,14 @@ impl ClassBinAccumulator {
         Ok(weight.total(sum, self.classes.len()))
     }
 
+    /// Takes the classes in another order, each once.
+    pub(super) fn reorder(&mut self, order: &[usize]) {
+        self.classes = order
+            .iter()
+            .map(|&class| self.classes[class].clone())
+            .collect();
+    }
+
     fn check(&self) -> Result<(), String> {
         let first = self.classes.first().ok_or("it has no classes")?;
         for bins in &self.classes {
@@ -88,6 +96,9 @@ impl Accumulator for ClassBinAccumulator {
             self.classes.len(),
             other.classes.len(),
         )?;
+        check_total(self.samples(), other.samples())?;
+        let bins = |own: &Self| own.classes.first().map_or(0, Bins::len);
+        check_equal("the number of bins", bins(self), bins(other))?;
         let mut pairs = self.classes.iter_mut().zip(&other.classes);
         pairs.try_for_each(|(bins, other)| bins.merge(other))
     }

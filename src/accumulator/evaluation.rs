@@ -6,7 +6,7 @@ use super::{
     format::{Format, saved},
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     estimator::Event,
     kernel::Kernel,
     score::{Brier, LogScore, Spherical},
@@ -92,6 +92,24 @@ impl Evaluation {
     /// The block SKCE, if it was asked for.
     pub fn skce(&self) -> Option<&BlockSkceAccumulator> {
         self.skce.as_ref()
+    }
+
+    /// The same sums with the classes in another order: `order` has the number of each class once.
+    ///
+    /// # Errors
+    ///
+    /// An order that has not each class once.
+    pub fn with_class_order(mut self, order: &[usize]) -> Result<Self> {
+        let mut sorted = order.to_vec();
+        sorted.sort_unstable();
+        if !sorted.into_iter().eq(0..self.classes()) {
+            return Err(Error::Unsupported {
+                what: format!("the order {order:?} of {} classes", self.classes()),
+                expected: "each class once",
+            });
+        }
+        self.class_wise.reorder(order);
+        Ok(self)
     }
 
     fn check(&self) -> Result<(), String> {

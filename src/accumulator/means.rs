@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Saved, check_equal,
+    Saved, check_equal, check_total,
     format::{Format, saved},
     moments::{GREATEST, Moments},
 };
@@ -92,6 +92,9 @@ impl Means {
         let names = |means: &Self| means.columns.keys().cloned().collect::<Vec<_>>();
         if !self.columns.is_empty() && !other.columns.is_empty() {
             check_equal("the list of names", names(self), names(other))?;
+        }
+        for (name, column) in &other.columns {
+            check_total(self.count(name), column.count)?;
         }
         for (name, column) in &other.columns {
             self.columns.entry(name.clone()).or_default().merge(column);

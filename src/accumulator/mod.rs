@@ -152,6 +152,35 @@ fn check_equal<T: PartialEq + Debug>(what: &'static str, own: T, other: T) -> Re
     }
 }
 
+/// The most samples: up to there counts are exact as f64.
+const MOST: u64 = 1 << 53;
+
+/// The sum of counts, if it is at most [`MOST`].
+fn total(counts: impl IntoIterator<Item = u64>) -> Option<u64> {
+    let mut counts = counts.into_iter();
+    let total = counts.try_fold(0u64, |all, count| all.checked_add(count));
+    total.filter(|&total| total <= MOST)
+}
+
+/// Checks that the samples of two accumulators together are not too many to count.
+fn check_total(own: u64, other: u64) -> Result<()> {
+    match total([own, other]) {
+        Some(_) => Ok(()),
+        None => Err(Error::Unsupported {
+            what: format!("cannot merge: the pieces have {own} and {other} samples"),
+            expected: "at most 2^53 together; is one of them merged with itself again and again?",
+        }),
+    }
+}
+
+/// Checks counts of a file: what is wrong with those that are too many.
+fn check_counts(counts: impl IntoIterator<Item = u64>) -> Result<(), String> {
+    match total(counts) {
+        Some(_) => Ok(()),
+        None => Err("it counts more than 2^53 samples".into()),
+    }
+}
+
 /// Checks that there is a sample.
 fn check_samples(accumulator: &impl Accumulator) -> Result<()> {
     crate::error::check_samples("an estimate", 1, accumulator.samples() as usize)

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::exact_sum::ExactSum;
+use super::{check_counts, exact_sum::ExactSum};
 use crate::{
     error::Result,
     hypothesis::{TestOutcome, asymptotic_block},
@@ -56,6 +56,7 @@ impl Moments {
 
     /// Checks that there are numbers with these sums.
     pub fn check(&self) -> Result<(), String> {
+        check_counts([self.count])?;
         let possible = match self.count {
             0 => *self == Self::default(),
             _ => self.squared_deviations() >= 0.0,

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{
-    Accumulator, Rows, Saved, check_equal, check_samples,
+    Accumulator, Rows, Saved, check_counts, check_equal, check_samples, check_total,
     format::{Format, saved},
     moments::{GREATEST, Moments},
 };
@@ -70,6 +70,7 @@ impl<S: Kept> ScoreAccumulator<S> {
     }
 
     fn check(&self) -> Result<(), String> {
+        check_counts([self.infinite, self.finite.count])?;
         self.finite.check()
     }
 }
@@ -88,6 +89,7 @@ impl<S: Kept> Accumulator for ScoreAccumulator<S> {
 
     fn merge(&mut self, other: &Self) -> Result<()> {
         check_equal("the number of classes", self.classes, other.classes)?;
+        check_total(self.samples(), other.samples())?;
         self.infinite += other.infinite;
         self.finite.merge(&other.finite);
         Ok(())

@@ -192,6 +192,16 @@ impl DistributionMap {
         each!(self, map => map.report())
     }
 
+    /// Tells what the map was fitted to; empty unless [`set_fitted_to`](Self::set_fitted_to) said it.
+    pub fn fitted_to(&self) -> &FittedTo {
+        each!(self, map => map.fitted_to())
+    }
+
+    /// Says what the map was fitted to, which a saved file keeps.
+    pub fn set_fitted_to(&mut self, to: FittedTo) {
+        each!(self, map => map.set_fitted_to(to));
+    }
+
     /// Gives the parameters by their names.
     pub fn named_parameters(&self) -> Vec<NamedParameter> {
         each!(self, map => map.named_parameters())
@@ -223,7 +233,7 @@ impl DistributionMap {
                     <local::Residuals as Form>::KIND => {
                         restore(parts).map(|map| Self::Local(Box::new(map))).map_err(reject)
                     }
-                    _ => Err(failure(path, format!("a {kind} takes logits, expected a map of distributions"))),
+                    _ => Err(failure(path, format!("a {kind} is a map of classes, expected one of normal or Laplace predictions: apply it with --family categorical"))),
                 }
             };
         }

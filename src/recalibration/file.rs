@@ -9,7 +9,7 @@ use burn::{
 use burn_pack::{Bytes, Reader, Writer};
 
 use super::{
-    FitReport,
+    FitReport, FittedTo,
     fitted::{Fitted, Form},
 };
 use crate::{
@@ -22,6 +22,8 @@ use crate::{
 const KEY: &str = "burn-calibration";
 /// The key of the report of the fit.
 const REPORT: &str = "fit";
+/// The key of what the map was fitted to.
+const FITTED_TO: &str = "fitted to";
 /// The key of the checksum, and what is in its place before it is known.
 const CHECKSUM: &str = "checksum";
 const BLANK: &str = "checksum-checksum-checksum-check";
@@ -30,6 +32,7 @@ const BLANK: &str = "checksum-checksum-checksum-check";
 pub struct Parts {
     tensors: BTreeMap<String, TensorData>,
     report: Option<FitReport>,
+    fitted_to: FittedTo,
     pub device: Device,
     path: Vec<String>,
     error: Option<String>,
@@ -41,6 +44,7 @@ impl Parts {
         Self {
             tensors,
             report: None,
+            fitted_to: FittedTo::default(),
             device: device.clone().without_autodiff(),
             path: vec![],
             error: None,
@@ -112,6 +116,10 @@ pub(super) fn save<F: Form>(map: &Fitted<F>, path: &Path) -> Result<()> {
         let report = serde_json::to_string(report).map_err(|e| error(&e))?;
         writer = writer.with_metadata(REPORT, &report);
     }
+    if map.fitted_to != FittedTo::default() {
+        let to = serde_json::to_string(&map.fitted_to).map_err(|e| error(&e))?;
+        writer = writer.with_metadata(FITTED_TO, &to);
+    }
     let mut bytes = writer.into_bytes().map_err(|e| error(&e))?.to_vec();
     let place = place_of(BLANK, &bytes).ok_or_else(|| error(&"no place for the checksum"))?;
     let checksum = Digest::of(&bytes).to_string();
@@ -139,13 +147,23 @@ pub(super) fn read(path: &Path, device: &Device) -> Result<(String, Parts), Stri
     let report = reader.metadata().get(REPORT);
     let report = report.map(|report| serde_json::from_str(report).map_err(|e| e.to_string()));
     let report = report.transpose()?;
+    let fitted_to = reader.metadata().get(FITTED_TO);
+    let fitted_to = fitted_to.map(|to| serde_json::from_str(to).map_err(|e| e.to_string()));
+    let fitted_to = fitted_to.transpose()?.unwrap_or_default();
     let mut tensors = BTreeMap::new();
     for tensor in reader.into_tensors().map_err(|e| e.to_string())? {
         let (name, dtype, shape, _, bytes) = tensor.into_parts().map_err(|e| e.to_string())?;
         tensors.insert(name, TensorData::from_bytes(bytes, shape, dtype));
     }
     let parts = Parts::new(tensors, device);
-    Ok((kind, Parts { report, ..parts }))
+    Ok((
+        kind,
+        Parts {
+            report,
+            fitted_to,
+            ..parts
+        },
+    ))
 }
 
 /// Tells whether a file is as it was saved: the digest of all of it, with a blank in place of the digest.
@@ -180,6 +198,7 @@ pub(super) fn restore<F: Form>(mut parts: Parts) -> Result<Fitted<F>, String> {
     map.form.check()?;
     Ok(Fitted {
         report: parts.report,
+        fitted_to: parts.fitted_to,
         ..map
     })
 }

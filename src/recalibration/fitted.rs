@@ -5,7 +5,7 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-use super::{FitReport, Guarantees, NamedParameter, Recalibration, file, parameter};
+use super::{FitReport, FittedTo, Guarantees, NamedParameter, Recalibration, file, parameter};
 use crate::error::{Error, Result};
 
 /// The parameters of a map, which are all that tells one map of a kind from another.
@@ -82,12 +82,18 @@ pub struct Fitted<F: Module> {
     pub(super) form: F,
     #[module(skip)]
     pub(super) report: Option<FitReport>,
+    #[module(skip)]
+    pub(super) fitted_to: FittedTo,
 }
 
 impl<F: Form> Fitted<F> {
     pub(super) fn new(form: F, report: impl Into<Option<FitReport>>) -> Self {
         let report = report.into();
-        Self { form, report }
+        Self {
+            form,
+            report,
+            fitted_to: FittedTo::default(),
+        }
     }
 
     /// A map that was fitted, if its parameters and its criterion are numbers.
@@ -132,6 +138,16 @@ impl<F: Form> Fitted<F> {
     /// record of a model.
     pub fn report(&self) -> Option<&FitReport> {
         self.report.as_ref()
+    }
+
+    /// Tells what the map was fitted to; empty unless [`set_fitted_to`](Self::set_fitted_to) said it.
+    pub fn fitted_to(&self) -> &FittedTo {
+        &self.fitted_to
+    }
+
+    /// Says what the map was fitted to, which a saved file keeps.
+    pub fn set_fitted_to(&mut self, to: FittedTo) {
+        self.fitted_to = to;
     }
 
     /// Gives the parameters by their names.
@@ -179,6 +195,14 @@ impl<F: Apply<P, Q>, P, Q> Recalibration<P, Q> for Fitted<F> {
 
     fn report(&self) -> Option<&FitReport> {
         self.report.as_ref()
+    }
+
+    fn fitted_to(&self) -> FittedTo {
+        self.fitted_to.clone()
+    }
+
+    fn set_fitted_to(&mut self, to: FittedTo) {
+        self.fitted_to = to;
     }
 
     fn named_parameters(&self) -> Vec<NamedParameter> {

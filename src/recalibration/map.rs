@@ -2,7 +2,7 @@ use std::{fmt, path::Path};
 
 use burn::tensor::Tensor;
 
-use super::{FitReport, NamedParameter};
+use super::{FitReport, FittedTo, NamedParameter};
 use crate::error::Result;
 
 /// The properties of predictions that a fitted map keeps.
@@ -126,6 +126,14 @@ pub trait Recalibration<P = Tensor<2>, Q = P>: fmt::Debug + Send {
 
     /// Tells how the fit went; none for a map that was built from its parameters.
     fn report(&self) -> Option<&FitReport>;
+
+    /// Tells what the map was fitted to; nothing by default.
+    fn fitted_to(&self) -> FittedTo {
+        FittedTo::default()
+    }
+
+    /// Says what the map was fitted to; a map of others may leave it.
+    fn set_fitted_to(&mut self, _to: FittedTo) {}
 
     /// Gives the parameters by their names; those of maps of this library, none by default.
     fn named_parameters(&self) -> Vec<NamedParameter> {

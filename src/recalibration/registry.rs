@@ -152,7 +152,10 @@ pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<Box<dyn Recal
     let reject = |reason: String| failure(path, format!("not a saved map: {reason}"));
     let (kind, parts) = read(path, device).map_err(reject)?;
     if OF_DISTRIBUTIONS.contains(&kind.as_str()) {
-        let reason = format!("a {kind} takes distributions; load it by its own type");
+        let reason = format!(
+            "a {kind} is a map of normal or Laplace predictions (DistributionMap), expected one of classes: \
+             apply it with --family normal or laplace"
+        );
         return Err(failure(path, reason));
     }
     if kind == <mixture::Mixed as Form>::KIND {

@@ -115,7 +115,7 @@ fn what_is_wrong_is_named() {
         ),
         (
             "date.parquet --labels y3.csv",
-            "date.parquet: column 0 (when): timestamp_millis, expected numbers;",
+            "date.parquet: column 0 (when): of the type Timestamp, expected numbers;",
         ),
         (
             "struct.feather --labels y3.csv",
@@ -140,5 +140,70 @@ fn what_is_wrong_is_named() {
     ] {
         let found = complaint(&folder, &format!("evaluate --predictions {arguments}"));
         assert!(found.starts_with(expected), "{arguments}: {found}");
+    }
+}
+
+/// Decimals are scaled, in predictions and labels; what is no number and no text is an error.
+#[test]
+fn types_are_read_right_or_refused() {
+    let folder = prepared("columnar-types");
+    let expected = brier(&folder, "evaluate --predictions p.csv --labels y.csv");
+    let evaluate = |file: &str, label: &str| {
+        format!("evaluate --predictions {file} --columns cat,dog,emu --label-column {label}")
+    };
+    for (file, label) in [
+        ("types.parquet", "dec0"),
+        ("types.parquet", "dec2"),
+        ("types.parquet", "big"),
+        ("whole.parquet", "dec0"),
+        ("whole.parquet", "dec2"),
+        ("types.arrow", "dec0"),
+        ("types.arrow", "dec2"),
+        ("types.arrow", "big"),
+    ] {
+        let found = brier(&folder, &evaluate(file, label));
+        assert_relative_eq!(found, expected, max_relative = 1e-12);
+        let labels = format!("evaluate --predictions p.csv --labels {file} --label-column {label}");
+        assert_eq!(brier(&folder, &labels), expected, "{file} {label}");
+    }
+    for (file, label, kind) in [
+        ("types.parquet", "fixed", "fixed_len_byte_array"),
+        ("types.parquet", "bytes", "byte_array"),
+        ("types.parquet", "date", "of the type Date"),
+        ("types.parquet", "second", "of the type Timestamp"),
+        ("types.parquet", "nano", "of the type Timestamp"),
+        ("types.parquet", "span", "of the type Duration"),
+        ("types.parquet", "time", "of the type Time"),
+        ("types.parquet", "list", "lists"),
+        ("types.arrow", "fixed", "of the type FixedSizeBinary"),
+        ("types.arrow", "bytes", "of the type Binary"),
+        ("types.arrow", "date", "of the type Date"),
+        ("types.arrow", "second", "of the type Timestamp"),
+        ("types.arrow", "nano", "of the type Timestamp"),
+        ("types.arrow", "span", "of the type Duration"),
+        ("types.arrow", "time", "of the type Time"),
+        ("types.arrow", "list", "lists"),
+    ] {
+        for arguments in [
+            evaluate(file, label),
+            format!("evaluate --predictions p.csv --labels {file} --label-column {label}"),
+        ] {
+            let found = complaint(&folder, &arguments);
+            assert!(found.starts_with(&format!("{file}: column ")), "{found}");
+            contains(
+                &found,
+                &format!("({label}): {kind}, expected labels as numbers or text"),
+            );
+        }
+        // nor are they targets
+        let targets = format!(
+            "evaluate --family samples --predictions p.csv --targets {file} --label-column {label}"
+        );
+        if label != "list" {
+            contains(
+                &complaint(&folder, &targets),
+                &format!("({label}): {kind}, expected numbers"),
+            );
+        }
     }
 }

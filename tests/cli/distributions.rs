@@ -142,7 +142,7 @@ fn errors() {
         ),
         (
             "apply m.bpk --predictions p.csv --logits -o x.csv".into(),
-            "a variance scaling takes distributions",
+            "a variance scaling is a map of normal or Laplace predictions",
         ),
     ] {
         let complaint = complaint(&folder, &arguments);

@@ -17,8 +17,10 @@ mod kernel;
 mod labels;
 mod limits;
 mod logits;
+mod matching;
 mod merge;
 mod output;
+mod readings;
 mod recalibrate;
 #[cfg(feature = "report")]
 mod report;

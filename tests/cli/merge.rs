@@ -348,3 +348,62 @@ fn regressions_in_pieces() {
     contains(&scale, "of families other than categorical");
     assert!(!folder.join("x.json").exists());
 }
+
+/// Classes are merged by their names, and refused where these differ.
+#[test]
+fn pieces_have_the_names_of_their_classes() {
+    let folder = folder("merge-names");
+    fs::write(folder.join("a.csv"), "cat,dog\n0.9,0.1\n0.3,0.7\n").unwrap();
+    fs::write(folder.join("b.csv"), "dog,cat\n0.2,0.8\n0.6,0.4\n").unwrap();
+    fs::write(folder.join("turned.csv"), "cat,dog\n0.8,0.2\n0.4,0.6\n").unwrap();
+    fs::write(folder.join("c.csv"), "cat,cow\n0.8,0.2\n0.4,0.6\n").unwrap();
+    fs::write(folder.join("y.csv"), "cat\ndog\n").unwrap();
+    fs::write(folder.join("n.csv"), "0\n1\n").unwrap();
+    for (name, labels) in [("a", "y"), ("b", "y"), ("turned", "y"), ("c", "n")] {
+        let files = format!("--predictions {name}.csv --labels {labels}.csv");
+        run(&folder, &format!("summarise {files} -o {name}.json"));
+    }
+    let expected = json(&folder, "merge a.json turned.json");
+    let output = calibration(&folder, "merge a.json b.json --json");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        said,
+        "calibration: b.json: classes are taken by their names: cat, dog\n"
+    );
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found, expected);
+    assert_eq!(
+        complaint(&folder, "merge a.json c.json"),
+        "c.json: the columns are named cat, cow, expected cat, dog as of a.json"
+    );
+}
+
+/// Counts do not wrap: a piece is merged with itself again and again.
+#[test]
+fn counts_end_with_an_error() {
+    let folder = folder("merge-counts");
+    fs::write(folder.join("p.csv"), ROWS).unwrap();
+    fs::write(folder.join("y.csv"), LABELS).unwrap();
+    fs::write(folder.join("n.csv"), "0,1\n0.5,1.5\n1,2\n").unwrap();
+    fs::write(folder.join("t.csv"), "0\n1\n2\n").unwrap();
+    let options = "--bandwidth 0.3 --block 2";
+    let normal = "summarise --family normal --header no --predictions n.csv --targets t.csv";
+    for arguments in [
+        format!("summarise --predictions p.csv --labels y.csv {options} -o part0.json"),
+        format!("{normal} {options} --length-scale 1 -o part0.json"),
+    ] {
+        run(&folder, &arguments);
+        let merge = |k: usize| {
+            let arguments = format!(
+                "merge part{k}.json part{k}.json --allow-duplicates -o part{}.json",
+                k + 1
+            );
+            calibration(&folder, &arguments)
+        };
+        let last = (0..64).map(merge).find(|output| !output.status.success());
+        let last = last.expect("64 doublings are more than any count");
+        assert_eq!(last.status.code(), Some(2));
+        let said = String::from_utf8(last.stderr).unwrap();
+        contains(&said, "samples, expected at most 2^53 together");
+    }
+}

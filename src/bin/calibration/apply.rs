@@ -1,21 +1,26 @@
 //! `calibration apply`.
 
-use burn::tensor::activation::softmax;
+use burn::tensor::{
+    Tensor,
+    activation::{log_softmax, softmax},
+    s,
+};
 use burn_calibration::{
     distribution::{Laplace, Normal},
-    recalibration::{MapKind, load_map},
+    recalibration::{FittedTo, MapKind, load_map},
 };
 use serde::Serialize;
 
 use crate::{
+    align::Names,
     args::{Apply, Family},
     distributions,
-    input::{Matrix, Result},
+    input::{Cells, Lines, Matrix, Result, clipped},
     methods::takes_zeros,
-    rows::{Wanted, logits, read_rows},
+    rows::{Like, Wanted, logits, read_rows},
     source::{Where, device},
     words::{as_member, key, object, say},
-    writer::{Format, write_matrix},
+    writer::{Format, Header, write_matrix},
 };
 
 /// What was applied to what.
@@ -73,14 +78,39 @@ pub fn run(args: &Apply) -> Result<()> {
         _ => return Err(distributions::UNKNOWN.into()),
     }
     let map = load_map(&args.map, &device).map_err(|e| e.to_string())?;
+    let fitted_to = map.fitted_to();
+    check_family(args, map.kind(), &fitted_to)?;
+    if let Some(logits) = fitted_to
+        .logits
+        .filter(|logits| *logits != args.rows.logits)
+        && !IGNORE_SHIFTS.contains(&map.kind())
+    {
+        let (was, is, advice) = match logits {
+            true => ("logits", "probabilities", "--logits if they are logits"),
+            false => ("probabilities", "logits", "no --logits, or a map of logits"),
+        };
+        return Err(format!(
+            "{}: the {} was fitted to {was}, and these are {is}, expected {advice}",
+            args.map.display(),
+            map.kind()
+        ));
+    }
     let wanted = (Where::NotNeeded, Wanted::Logits);
-    let predictions = read_rows(&args.predictions, &args.rows, wanted, &device)?.predictions;
-    let columns = predictions.classes();
-    if let Some(classes) = map.width()
-        && classes != columns
+    let of = args.map.display().to_string();
+    let like = Like {
+        names: Some(Names {
+            names: &fitted_to.columns,
+            of: &of,
+        }),
+        confidence: None,
+    };
+    let rows = read_rows(&args.predictions, &args.rows, wanted, like, &device)?;
+    let classes = rows.predictions.classes();
+    if let Some(expected) = map.width()
+        && expected != classes
     {
         return Err(format!(
-            "{}: {columns} columns, expected {classes}, the classes of {}",
+            "{}: {classes} columns, expected {expected}, the classes of {}",
             args.predictions.display(),
             args.map.display()
         ));
@@ -88,15 +118,15 @@ pub fn run(args: &Apply) -> Result<()> {
     let kind = MapKind::all().iter().find(|kind| kind.kind() == map.kind());
     let logits = logits(
         &args.predictions,
-        &predictions,
+        &rows.predictions,
         kind.is_some_and(takes_zeros),
     )?;
-    let (name, rows) = match args.to_probabilities {
-        false => ("logits", map.forward(logits)),
-        true => ("probabilities", softmax(map.forward(logits), 1)),
-    };
-    let values = rows.try_into_vec_as::<f64>().map_err(|e| e.to_string())?;
-    if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+    let numbers = Numbers::of(args);
+    let values = numbers.values(map.forward(logits), rows.is_binary);
+    let values = values.try_into_vec_as::<f64>().map_err(|e| e.to_string())?;
+    let mut columns = if rows.is_binary { 1 } else { classes };
+    let is_wrong = |value: &f64| !value.is_finite() && numbers != Numbers::Logarithms;
+    if let Some(at) = values.iter().position(is_wrong) {
         return Err(format!(
             "{}: row {}, column {}: recalibrated it is {}, expected a finite number: the logits are too large \
              for the {}",
@@ -108,7 +138,115 @@ pub fn run(args: &Apply) -> Result<()> {
         ));
     }
     let n = values.len() / columns;
-    write_matrix(&args.output, format, name, &Matrix { columns, values })?;
-    let outcomes = (n, ("classes", columns));
-    Applied::new(args, map.kind(), outcomes, key(args.family), name).show(args.json)
+    let mut matrix = Matrix { columns, values };
+    let mut names = rows.names;
+    if let (true, Some((cells, lines))) = (rows.is_confidence, &rows.labels) {
+        let at = rows.label_at.unwrap_or(1);
+        matrix = beside_correctness(&matrix, cells, lines, at)
+            .map_err(|reason| format!("{}: {reason}", args.predictions.display()))?;
+        columns = 2;
+        if !names.is_empty() {
+            names.insert(at, rows.label_name.unwrap_or_default());
+        }
+    }
+    debug_assert_eq!(columns, matrix.columns);
+    let header = Header {
+        ids: rows.ids.as_ref(),
+        names: &names,
+    };
+    write_matrix(&args.output, format, numbers.name(), &matrix, header)?;
+    let outcomes = (n, ("classes", classes));
+    Applied::new(args, map.kind(), outcomes, key(args.family), numbers.name()).show(args.json)
+}
+
+/// The kinds of maps to which logits and log-probabilities of a prediction are the same: they do not change
+/// with a number that is added to a row.
+const IGNORE_SHIFTS: [&str; 2] = ["temperature scaling", "ensemble temperature scaling"];
+
+/// Checks that a map was fitted to predictions of the family that it is applied to, where it says so.
+pub fn check_family(args: &Apply, kind: &str, to: &FittedTo) -> Result<()> {
+    let family = key(args.family);
+    match to.family.as_ref().filter(|known| **known != family) {
+        None => Ok(()),
+        Some(known) => Err(format!(
+            "{}: a {kind} of --family {known}, expected one of --family {family}; --family {known} applies it \
+             to such predictions, and fit --family {family} makes one of these",
+            args.map.display()
+        )),
+    }
+}
+
+/// What is written: what was read, unless something else is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    Logits,
+    Probabilities,
+    Percentages,
+    Logarithms,
+}
+
+impl Numbers {
+    fn of(args: &Apply) -> Self {
+        match &args.rows {
+            _ if args.to_probabilities => Self::Probabilities,
+            _ if args.to_logits => Self::Logits,
+            rows if rows.logits => Self::Logits,
+            rows if rows.percent => Self::Percentages,
+            rows if rows.log_probabilities => Self::Logarithms,
+            _ => Self::Probabilities,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Logits => "logits",
+            Self::Probabilities => "probabilities",
+            Self::Percentages => "percentages",
+            Self::Logarithms => "log_probabilities",
+        }
+    }
+
+    /// The numbers of logits; of an event one column, that of class 1.
+    fn values(self, logits: Tensor<2>, is_binary: bool) -> Tensor<2> {
+        let event = |values: Tensor<2>| match is_binary {
+            true => values.slice(s![.., 1..2]),
+            false => values,
+        };
+        match self {
+            Self::Logits if is_binary => {
+                logits.clone().slice(s![.., 1..2]) - logits.slice(s![.., 0..1])
+            }
+            Self::Logits => logits,
+            Self::Probabilities => event(softmax(logits, 1)),
+            Self::Percentages => event(softmax(logits, 1)) * 100.0,
+            Self::Logarithms => event(log_softmax(logits, 1)),
+        }
+    }
+}
+
+/// A column of confidences with that of their correctness at its place.
+fn beside_correctness(
+    confidences: &Matrix,
+    cells: &Cells,
+    lines: &Lines,
+    at: usize,
+) -> Result<Matrix> {
+    let row = |(row, (&confidence, cell)): (usize, (&f64, &str))| {
+        let correct = cell.parse::<f64>().ok().filter(|c| [0.0, 1.0].contains(c));
+        let correct = correct.ok_or_else(|| {
+            let place = lines.name(row);
+            format!(
+                "{place}: the correctness is {}, expected 0 or 1",
+                clipped(cell)
+            )
+        })?;
+        Ok(if at == 0 {
+            [correct, confidence]
+        } else {
+            [confidence, correct]
+        })
+    };
+    let rows = confidences.values.iter().zip(cells.iter()).enumerate();
+    let values = rows.map(row).collect::<Result<Vec<_>>>()?.concat();
+    Ok(Matrix { columns: 2, values })
 }

@@ -1,8 +1,12 @@
 //! Classes that labels and columns name: by numbers, names or words.
 
-use std::{collections::HashMap, fs, path::Path};
+use std::{collections::HashMap, fs};
 
-use crate::input::{Cells, Result, clipped};
+use crate::{
+    align::numbered,
+    args::LabelsArgs,
+    input::{Cells, Result, clipped},
+};
 
 /// The words for classes 0 and 1 of two.
 pub const WORDS: [[&str; 2]; 2] = [["false", "no"], ["true", "yes"]];
@@ -16,31 +20,32 @@ pub struct Classes<'a> {
     counted: bool,
     /// The number of the first class: 0 or 1.
     first: i64,
+    /// Whether the names of the columns count from 1 though classes do from 0.
+    names_begin_at_1: bool,
+    /// Whether a column of another name may stand for the class of its position.
+    have_positions: bool,
 }
 
 /// Names of classes: between commas, or one a line of a file.
-pub fn class_names(names: &str, count: usize, path: &Path) -> Result<Vec<String>> {
+pub fn class_names(names: &str) -> Vec<String> {
     let trimmed = |name: &str| name.trim().to_owned();
-    let found: Vec<String> = match fs::read_to_string(names) {
+    match fs::read_to_string(names) {
         Ok(text) => text
             .lines()
             .map(trimmed)
             .filter(|name| !name.is_empty())
             .collect(),
         Err(_) => names.split(',').map(trimmed).collect(),
-    };
-    match found.len() == count {
-        true => Ok(found),
-        false => Err(format!(
-            "--classes: {} names, expected {count}, the classes of {}",
-            found.len(),
-            path.display()
-        )),
     }
 }
 
 impl<'a> Classes<'a> {
-    pub fn new(names: &'a [String], count: usize, is_one_based: bool) -> Self {
+    pub fn new(
+        names: &'a [String],
+        count: usize,
+        LabelsArgs { one_based, .. }: &LabelsArgs,
+        by_position: bool,
+    ) -> Self {
         let number = |name: &String| name.parse::<f64>().ok();
         let numbers: Vec<f64> = names.iter().filter_map(number).collect();
         let counts = |first: f64| {
@@ -50,6 +55,7 @@ impl<'a> Classes<'a> {
                 .all(|(i, &n)| n == first + i as f64)
         };
         let are_numbers = !numbers.is_empty() && numbers.len() == names.len();
+        let count_up = numbered(names);
         // names that count say no more than numbers do
         let names = match are_numbers && (counts(0.0) || counts(1.0)) {
             true => &[],
@@ -62,7 +68,13 @@ impl<'a> Classes<'a> {
                 .map(|(class, name)| (name.as_str(), class))
                 .collect(),
             counted: names.is_empty() || !are_numbers,
-            first: i64::from(is_one_based),
+            first: i64::from(*one_based),
+            names_begin_at_1: !one_based
+                && !by_position
+                && count_up
+                    .as_ref()
+                    .is_some_and(|numbered| numbered.first == 1),
+            have_positions: by_position || names.is_empty() || count_up.is_some(),
         }
     }
 
@@ -86,7 +98,19 @@ impl<'a> Classes<'a> {
         }
     }
 
+    /// The classes of labels.
+    ///
+    /// # Errors
+    ///
+    /// A label that is none, named by its row; numbers that may count from 0 or from 1.
     pub fn parse(&self, cells: &Cells) -> Result<Vec<i64>> {
+        if self.names_begin_at_1 && self.run_from_1(cells) {
+            return Err(
+                "the columns count from 1, and no label is 0: expected --one-based if labels count from 1, \
+                 too, or --by-position if they count from 0"
+                    .into(),
+            );
+        }
         let label = |(row, cell): (usize, &str)| {
             let class = self.class(cell);
             class.map_err(|expected| {
@@ -145,15 +169,24 @@ impl<'a> Classes<'a> {
         name.map_or_else(|| (class + self.first).to_string(), clipped)
     }
 
-    /// The class of each column: that of its name, or that of its position where no column has the name of a
-    /// class.
-    pub fn order(&self, columns: &[&str]) -> Result<Vec<i64>> {
-        let named: Vec<_> = columns.iter().map(|name| self.numbers.get(name)).collect();
-        if named.iter().all(Option::is_none) {
-            return Ok((0..self.count as i64).collect());
+    /// The class of each column: that of its name. Where no column has the name of a class it is that of the
+    /// number in names that count, as y0, y1, y2, else that of its position if one of the two has no names.
+    pub fn order(&self, columns: &[String]) -> Result<Vec<i64>> {
+        let named: Vec<_> = columns
+            .iter()
+            .map(|name| self.numbers.get(name.as_str()))
+            .collect();
+        let by_number = numbered(columns);
+        let is_known = self.have_positions || columns.is_empty() || by_number.is_some();
+        if named.iter().all(Option::is_none) && is_known {
+            let mut order: Vec<i64> = (0..self.count as i64).collect();
+            for (class, &column) in by_number.iter().flat_map(|n| n.order.iter().enumerate()) {
+                order[column] = class as i64;
+            }
+            return Ok(order);
         }
         let class = |(column, class): (usize, &Option<&i64>)| {
-            let name = clipped(columns[column]);
+            let name = clipped(&columns[column]);
             match class {
                 None => Err(format!(
                     "column {column} ({name}): expected {}",

@@ -15,12 +15,14 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
+    align,
     answer::{Size, Sizing, check_level, omnibus},
     args::{Compare, Family},
     bandwidth::fixed,
     evaluate::sizes,
     input::Result,
     kind::{Data, Kind, Loaded, Vectors, with_vectors},
+    kinds::read_like,
     limits::{BLOCK, QUADRATIC_LIMIT, redraws},
     progress::{Costs, Progress},
     quantities::{SCORES, ece_top_label},
@@ -118,10 +120,19 @@ where
     B: Kind<Targets = Tensor<2>> + Vectors,
     A: Kind<Targets = Tensor<2>> + Vectors,
 {
-    let Loaded { sets, targets, .. } =
-        B::read(&[&args.before], &args.source, Wanted::Probabilities)?;
-    let after = A::read(&[&args.after], &args.source, Wanted::Probabilities)?.sets;
-    let (before, after) = (&sets[0], &after[0]);
+    let before = read_like::<B>(&[&args.before], &args.source, &[])?;
+    let names = match args.after_family.is_none_or(|after| after == args.family) {
+        true => &before.columns[..],
+        false => &[],
+    };
+    let mut after = read_like::<A>(&[&args.after], &args.source, names)?;
+    let files = [(&args.before, &before.ids), (&args.after, &after.ids)];
+    let files = files.map(|(path, ids)| (path.as_path(), ids.as_ref()));
+    if let Some(order) = &align::rows(&files)?[1] {
+        after.sets[0] = after.sets[0].select_rows(order);
+    }
+    let Loaded { sets, targets, .. } = before;
+    let (before, after) = (&sets[0], &after.sets[0]);
     let (count, most) = redraws("--redraws", args.redraws, before.outcomes().1)?;
     let mut rng = StdRng::seed_from_u64(args.source.seed);
     let kernel = fixed(&args.kernel, before, &mut rng)?;

@@ -4,24 +4,25 @@ use burn::tensor::{Device, Tensor};
 use burn_calibration::{
     distribution::{Component, Density, Marginals},
     recalibration::{
-        AutoDistributionRecalibrationConfig, DistributionMap, Fit as _, Keep, Recalibrated,
-        ScaleFamily,
+        AutoDistributionRecalibrationConfig, DistributionMap, Fit as _, FittedTo, Keep,
+        Recalibrated, ScaleFamily,
     },
 };
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::{
-    apply::Applied,
+    apply::{Applied, check_family},
     args::{Apply, Fit, KeepName, LossName},
     finite,
     fit::{Fitted, NAMED, NOT_KNOWN, few},
-    input::{Matrix, Result, read_table, say},
+    input::{Matrix, Result, clipped, say},
     kind::{Kind, Loaded, Vectors},
     methods::Method,
     rows::Wanted,
-    source::{Where, options, tensor},
+    source::{Where, options},
+    targets::{check_halves, read_numbers},
     words::{Known, key, show},
-    writer::{Format, write_matrix},
+    writer::{Format, Header, write_matrix},
 };
 
 /// What is wrong with another family.
@@ -52,10 +53,13 @@ where
     };
     let method = args.method.map(Method::of_distributions).transpose()?;
     let Loaded {
-        mut sets, targets, ..
+        mut sets,
+        targets,
+        columns,
+        ..
     } = P::read(&[&args.predictions], &args.source, Wanted::Logits)?;
     let predictions = sets.remove(0);
-    let (map, choice) = match method {
+    let (mut map, choice) = match method {
         Some(method) => {
             let map = method.fit(predictions.clone(), targets.clone());
             (map.map_err(wrong)?, None)
@@ -98,6 +102,11 @@ where
         choice: Known::or_skipped(choice, NAMED),
     };
     finite::check(&fitted)?;
+    map.set_fitted_to(FittedTo {
+        family: Some(key(args.family)),
+        logits: None,
+        columns,
+    });
     map.save(&args.output).map_err(wrong)?;
     show("fit", &fitted, args.json)
 }
@@ -112,8 +121,12 @@ where
     }
     let wrong = |reason: String| format!("{}: {reason}", args.predictions.display());
     let map = DistributionMap::load(&args.map, device).map_err(|e| e.to_string())?;
-    let table = read_table(&args.predictions, &options(&args.rows, Where::NotNeeded))?;
-    let rows = tensor(table.numbers, args.rows.device, device);
+    let fitted_to = map.fitted_to();
+    check_family(args, map.kind(), fitted_to)?;
+    let options = options(&args.rows, Where::NotNeeded);
+    let columns = &fitted_to.columns;
+    let (read, _) = read_numbers(&args.predictions, &args.rows, &options, columns, device)?;
+    let rows = read.rows.clone();
     let dimensions = rows.dims()[1] / 2;
     if let Some(expected) = map.width().filter(|width| *width != dimensions) {
         return Err(wrong(format!(
@@ -121,15 +134,35 @@ where
             args.map.display()
         )));
     }
+    if !args.rows.by_position {
+        check_halves(&read.names).map_err(wrong)?;
+        let are_others = !columns.is_empty() && !read.names.is_empty() && *columns != read.names;
+        if dimensions > 1 && are_others {
+            return Err(wrong(format!(
+                "the columns are named {}, expected {} as of {}; --by-position takes columns in their order",
+                clipped(&read.names.join(", ")),
+                clipped(&columns.join(", ")),
+                args.map.display()
+            )));
+        }
+    }
     let predictions = P::parse(rows, dimensions).map_err(wrong)?;
     predictions.check().map_err(|e| wrong(e.to_string()))?;
     let family = key(args.family);
+    let mut names = read.names.clone();
     let columns = |parts: Vec<Tensor<2>>| Tensor::cat(parts, 1);
     let (family, rows) = match map.forward(predictions) {
         Recalibrated::Family(same) => (family, columns(same.location_and_scale().into())),
         Recalibrated::Mixture(mixture) => {
             let [location, scale] = mixture.all_components().location_and_scale();
             let shape = mixture.weights().dims();
+            if !names.is_empty() {
+                let of = |what: &'static str| (0..shape[1]).map(move |k| format!("{what}{k}"));
+                names = ["weight", "location", "scale"]
+                    .into_iter()
+                    .flat_map(of)
+                    .collect();
+            }
             let parts = [location, scale].map(|part| part.reshape(shape));
             let parts = [vec![mixture.weights()], parts.into()].concat();
             (format!("{family}-mixture"), columns(parts))
@@ -137,6 +170,9 @@ where
         Recalibrated::Quantiles(levels) if dimensions == 1 => {
             let mut rng = StdRng::seed_from_u64(0); // of one dimension nothing is random
             let samples = levels.samples(SAMPLES, &mut rng);
+            if !names.is_empty() {
+                names = (0..SAMPLES).map(|k| format!("draw{k}")).collect();
+            }
             let rows = samples.draws().reshape([-1, SAMPLES as i32]);
             ("samples".to_owned(), rows)
         }
@@ -161,6 +197,10 @@ where
         format,
         "predictions",
         &Matrix { columns, values },
+        Header {
+            ids: read.ids.as_ref(),
+            names: &names,
+        },
     )?;
     if family != key(args.family) && !args.json {
         say(&args.output, &format!("rows of --family {family}"));

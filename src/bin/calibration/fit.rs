@@ -9,8 +9,8 @@ use burn_calibration::{
     kernel::Kernel,
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
     recalibration::{
-        AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, Guarantees, Keep,
-        MapKind, NamedParameter, Objective, Recalibration,
+        AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, FittedTo, Guarantees,
+        Keep, MapKind, NamedParameter, Objective, Recalibration,
     },
     score::{Brier, LogScore},
 };
@@ -79,7 +79,7 @@ fn of_classes(args: &Fit) -> Result<()> {
              {QUADRATIC_LIMIT}"
         ));
     }
-    let (map, choice) = fit((args, method), &logits, &labels)?;
+    let (mut map, choice) = fit((args, method), &logits, &labels)?;
     let log_loss = |logits: Tensor<2>| {
         let loss = ScoreLoss::new(LogScore).forward(logits, labels.clone());
         loss.into_scalar::<f64>()
@@ -112,6 +112,11 @@ fn of_classes(args: &Fit) -> Result<()> {
         choice: Known::or_skipped(choice, NAMED),
     };
     finite::check(&fitted)?;
+    map.set_fitted_to(FittedTo {
+        family: Some(key(args.family)),
+        logits: Some(args.source.rows.logits),
+        columns: loaded.columns,
+    });
     map.save(&args.output).map_err(|e| e.to_string())?;
     show("fit", &fitted, args.json)
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::{
     answer::{Size, Sizing},
     args::{Evaluate, Lens, SourceArgs},
-    input::Result,
+    input::{Ids, Result},
     rows::Wanted,
     words::TargetWords,
 };
@@ -86,6 +86,11 @@ pub struct Loaded<P: Kind> {
     pub targets: P::Targets,
     /// Names of classes; empty where these are numbers from 0.
     pub class_names: Vec<String>,
+    /// Names of the columns in the order of the classes or parameters: those of the first file, or of
+    /// `--classes`; empty where there are none.
+    pub columns: Vec<String>,
+    /// What names the rows.
+    pub ids: Option<Ids>,
 }
 
 /// A kind of prediction of the command line.
@@ -192,6 +197,9 @@ pub type LogScoreOf<P> = fn(&P, &Tensor<2>) -> error::Result<Vec<f64>>;
 
 /// Predictions of real numbers, from the rows of a file.
 pub trait Vectors: Geometry + AbsoluteMoments + 'static {
+    /// Whether the columns are locations and then scales.
+    const HALVES: bool = false;
+
     /// The log score, where there is a density.
     const LOG_SCORE: Option<LogScoreOf<Self>> = None;
 

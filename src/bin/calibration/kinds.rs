@@ -21,17 +21,17 @@ use burn_calibration::{
 use rand::rngs::StdRng;
 
 use crate::{
+    align::{self, File},
     answer::{Size, Sizing},
     args::{Evaluate, LengthScale, Lens, SourceArgs, TargetKernelName},
     bandwidth::{fixed, some},
     input::Result,
     kind::{Estimate, Kind, Loaded, LogScoreOf, Summary, Test, Vectors, View},
-    labels::read_labels,
     limits::QUADRATIC_LIMIT,
     quantities::{estimates_of_classes, estimates_of_vectors, tests_of_classes, tests_of_vectors},
-    rows::{Wanted, check_sizes, read_rows},
-    source::{Where, device, places},
-    targets::{Numbers, read_vectors},
+    rows::{Wanted, read_classes},
+    source::device,
+    targets::{Numbers, check_halves, read_vectors},
     words::TargetWords,
 };
 
@@ -39,21 +39,7 @@ impl Kind for Categorical {
     type Joint = Kernel;
 
     fn read(paths: &[&Path], args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>> {
-        let device = device(args.rows.device)?;
-        let read =
-            |(path, place): (&&Path, Where)| read_rows(path, &args.rows, (place, wanted), &device);
-        let rows = paths.iter().zip(places(&args.labels)).map(read);
-        let rows = rows.collect::<Result<Vec<_>>>()?;
-        let (targets, class_names) = read_labels(args, (paths[0], &rows[0]), &device)?;
-        let sets: Vec<Self> = rows.into_iter().map(|rows| rows.predictions).collect();
-        for (path, set) in paths.iter().zip(&sets).skip(1) {
-            check_sizes((path, set), (paths[0], &sets[0]))?;
-        }
-        Ok(Loaded {
-            sets,
-            targets,
-            class_names,
-        })
+        read_classes(paths, args, wanted)
     }
 
     fn views(self, labels: Tensor<1, Int>, lens: Lens) -> Result<Vec<View<Self>>> {
@@ -173,6 +159,7 @@ fn lp_errors(sizing: &Sizing<Categorical>, event: Event, order: f64) -> Vec<(Nam
 }
 
 impl Vectors for Normal {
+    const HALVES: bool = true;
     const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
@@ -182,6 +169,7 @@ impl Vectors for Normal {
 }
 
 impl Vectors for Laplace {
+    const HALVES: bool = true;
     const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
@@ -242,6 +230,92 @@ fn one_dimension(dimensions: usize) -> Result<()> {
     }
 }
 
+/// Reads predictions of real numbers and their targets: columns by their names, where they have those of the
+/// first file or the expected ones, and rows by their ids.
+pub fn read_like<P>(paths: &[&Path], args: &SourceArgs, expected: &[String]) -> Result<Loaded<P>>
+where
+    P: Kind<Targets = Tensor<2>> + Vectors,
+{
+    let rows = &args.rows;
+    for (given, name) in [
+        (rows.logits, "--logits"),
+        (rows.percent, "--percent"),
+        (rows.log_probabilities, "--log-probabilities"),
+        (rows.normalise, "--normalise"),
+        (rows.clip.is_some(), "--clip"),
+        (rows.positive, "--positive"),
+        (rows.confidence_correctness, "--confidence-correctness"),
+        (args.labels.classes.is_some(), "--classes"),
+        (args.labels.one_based, "--one-based"),
+        (args.labels.soft_labels, "--soft-labels"),
+    ] {
+        if given {
+            return Err(format!("{name}: of the family categorical only"));
+        }
+    }
+    let device = device(args.rows.device)?;
+    let (sets, targets) = read_vectors(paths, args, expected, &device)?;
+    let [count, dimensions] = targets.rows.dims();
+    for rows in &sets {
+        let samples = rows.rows.dims()[0];
+        if count != samples {
+            let advice = match count as i64 - samples as i64 {
+                1 => "; --labels-header yes if line 1 of the targets is a header",
+                -1 => "; --header yes if line 1 of the predictions is a header",
+                _ => "",
+            };
+            return Err(format!(
+                "{}: {count} targets, expected {samples}, as many as {} has rows{advice}",
+                targets.path.display(),
+                rows.path.display()
+            ));
+        }
+    }
+    let file = |numbers: &'_ Numbers| (numbers.path.clone(), numbers.ids.clone());
+    let files: Vec<_> = sets.iter().chain([&targets]).map(file).collect();
+    let files: Vec<File> = files
+        .iter()
+        .map(|(path, ids)| (path.as_path(), ids.as_ref()))
+        .collect();
+    // targets beside the first predictions are in their order
+    let orders = align::rows(match args.labels.labels {
+        Some(_) => &files,
+        None => &files[..sets.len()],
+    })?;
+    let in_order = |at: usize, rows: &Tensor<2>| match orders.get(at) {
+        Some(Some(order)) => {
+            let order: Vec<i64> = order.iter().map(|&row| row as i64).collect();
+            let order = Tensor::<1, Int>::from_data(&order[..], &rows.device());
+            rows.clone().select(0, order)
+        }
+        _ => rows.clone(),
+    };
+    let own = in_order(sets.len(), &targets.rows);
+    let read = |(at, rows): (usize, &Numbers)| {
+        let wrong = |e: String| rows.wrong(e);
+        if P::HALVES && !args.rows.by_position {
+            check_halves(&rows.names).map_err(wrong)?;
+        }
+        let set = P::parse(rows.rows.clone(), dimensions).map_err(wrong)?;
+        set.check().map_err(|e| wrong(e.to_string()))?;
+        let checked = set.check_targets(&targets.rows);
+        checked.map_err(|e| targets.wrong(e.to_string()))?;
+        match orders[at].is_some() {
+            true => P::parse(in_order(at, &rows.rows), dimensions),
+            false => Ok(set),
+        }
+    };
+    let parsed = sets.iter().enumerate().map(read).collect::<Result<_>>()?;
+    let first = sets.into_iter().next().expect("there is a file");
+    Ok(Loaded {
+        sets: parsed,
+        targets: own,
+        class_names: Vec::new(),
+        columns: first.names,
+        ids: first.ids.or(targets.ids),
+    })
+}
+
 impl<P: Vectors> Kind for P
 where
     RealKernel: TargetKernel<P>,
@@ -249,50 +323,7 @@ where
     type Joint = TensorKernel<RealKernel>;
 
     fn read(paths: &[&Path], args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
-        let rows = &args.rows;
-        for (given, name) in [
-            (rows.logits, "--logits"),
-            (rows.normalise, "--normalise"),
-            (rows.clip.is_some(), "--clip"),
-            (rows.positive, "--positive"),
-            (rows.confidence_correctness, "--confidence-correctness"),
-            (args.labels.classes.is_some(), "--classes"),
-            (args.labels.one_based, "--one-based"),
-            (args.labels.soft_labels, "--soft-labels"),
-        ] {
-            if given {
-                return Err(format!("{name}: of the family categorical only"));
-            }
-        }
-        let device = device(args.rows.device)?;
-        let (sets, targets) = read_vectors(paths, args, &device)?;
-        let [count, dimensions] = targets.rows.dims();
-        let read = |(rows, path): (Numbers, &&Path)| {
-            let samples = rows.rows.dims()[0];
-            if count != samples {
-                return Err(format!(
-                    "{}: {count} targets, expected {samples}, as many as {} has rows",
-                    targets.path.display(),
-                    path.display()
-                ));
-            }
-            let wrong = |e: String| rows.wrong(e);
-            let set = P::parse(rows.rows.clone(), dimensions).map_err(wrong)?;
-            set.check().map_err(|e| wrong(e.to_string()))?;
-            let checked = set.check_targets(&targets.rows);
-            checked.map_err(|e| targets.wrong(e.to_string()))?;
-            Ok(set)
-        };
-        let sets = sets
-            .into_iter()
-            .zip(paths)
-            .map(read)
-            .collect::<Result<_>>()?;
-        Ok(Loaded {
-            sets,
-            targets: targets.rows,
-            class_names: Vec::new(),
-        })
+        read_like(paths, args, &[])
     }
 
     fn views(self, targets: Tensor<2>, lens: Lens) -> Result<Vec<View<Self>>> {

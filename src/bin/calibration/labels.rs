@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use burn::tensor::{Device, Int, Tensor, TensorData};
 use burn_calibration::distribution::Predictive;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::{
+    align::check_distinct,
     args::{LabelsArgs, SourceArgs, YesNo},
     classes::{Classes, WORDS, class_names},
-    input::{Options, Result, WhichLabel, read_table, say},
+    input::{Cells, Ids, Lines, Options, Result, WhichLabel, read_table, say},
     rows::Rows,
     source::no_labels,
 };
@@ -17,22 +17,39 @@ use crate::{
 /// What makes the stream of drawn labels another than that of redraws.
 const SOFT: u64 = 0x736f_6674;
 
+/// Labels, in the order of their file.
+pub struct Labels {
+    pub classes: Vec<i64>,
+    /// The names of the classes; empty where these are numbers from 0.
+    pub names: Vec<String>,
+    /// What names the rows of a file of their own.
+    pub ids: Option<Ids>,
+}
+
+/// The labels of a file of their own, whether it has a header, and what names its rows.
+type OfFile = (Vec<i64>, bool, Option<Ids>);
+
 /// Reads the labels of the predictions of a file. Names the classes where they are not numbers from 0.
-pub fn read_labels(
-    args: &SourceArgs,
-    (path, rows): (&Path, &Rows),
-    device: &Device,
-) -> Result<(Tensor<1, Int>, Vec<String>)> {
+pub fn read_labels(args: &SourceArgs, (path, rows): (&Path, &Rows)) -> Result<Labels> {
     let (samples, count) = (rows.predictions.len(), rows.predictions.classes());
     let names = match &args.labels.classes {
-        Some(names) => class_names(names, count, path)?,
-        None => rows.names.clone(),
+        Some(names) => class_names(names),
+        None => rows.class_names().to_vec(),
     };
-    let classes = Classes::new(&names, count, args.labels.one_based);
-    let labels = match (&args.labels.labels, &rows.labels) {
+    if args.labels.classes.is_some() && names.len() != count {
+        return Err(format!(
+            "--classes: {} names, expected {count}, the classes of {}",
+            names.len(),
+            path.display()
+        ));
+    }
+    check_distinct(&names).map_err(|reason| format!("--classes: {reason}"))?;
+    let by_position = args.rows.by_position;
+    let classes = Classes::new(&names, count, &args.labels, by_position);
+    let (labels, ids) = match (&args.labels.labels, &rows.labels) {
         (Some(file), _) => {
             let column = args.rows.label_column.as_deref();
-            let (labels, has_header) = match args.labels.soft_labels {
+            let (labels, has_header, ids) = match args.labels.soft_labels {
                 true => drawn(file, args, &classes)?,
                 false => of_file(file, column, &args.labels, &classes)?,
             };
@@ -40,6 +57,7 @@ pub fn read_labels(
                 let advice = match labels.len() as i64 - samples as i64 {
                     1 if !has_header => "; --labels-header yes if line 1 is a header",
                     -1 if has_header => "; --labels-header no if line 1 is no header",
+                    -1 => "; --header yes if line 1 of the predictions is a header",
                     _ => "",
                 };
                 return Err(format!(
@@ -49,25 +67,74 @@ pub fn read_labels(
                     path.display()
                 ));
             }
-            labels
+            (labels, ids.filter(|_| !by_position))
         }
-        (None, Some((cells, lines))) => {
-            let wrong = |e: String| format!("{}: {}", path.display(), lines.add_to(&e));
-            classes.parse(cells).map_err(wrong)?
-        }
+        (None, Some(own)) => (parse(&classes, path, own)?, None),
         (None, None) => return Err(no_labels(path)),
     };
-    let labels = Tensor::from_data(TensorData::new(labels, [samples]), device);
-    Ok((labels, classes.names()))
+    Ok(Labels {
+        classes: labels,
+        names: classes.names(),
+        ids,
+    })
 }
 
-/// The labels of a file of their own, and whether it has a header.
+/// Checks that the labels beside other predictions of the same samples, if there are some, are those of the
+/// first ones. Rows of the others are taken in the order that matches.
+pub fn check_same(
+    args: &SourceArgs,
+    labels: &[i64],
+    (first, rows): (&Path, &Rows),
+    (path, others): (&Path, &Rows),
+    order: Option<&[usize]>,
+) -> Result<()> {
+    let Some(own) = &others.labels else {
+        return Ok(());
+    };
+    let names = match &args.labels.classes {
+        Some(names) => class_names(names),
+        None => rows.class_names().to_vec(),
+    };
+    let count = rows.predictions.classes();
+    let classes = Classes::new(&names, count, &args.labels, args.rows.by_position);
+    let found = parse(&classes, path, own)?;
+    let place = |row: usize| order.map_or(row, |order| order[row]);
+    let what = match rows.is_confidence {
+        true => "correctness",
+        false => "label",
+    };
+    match labels
+        .iter()
+        .enumerate()
+        .find(|(row, label)| found[place(*row)] != **label)
+    {
+        None => Ok(()),
+        Some((row, label)) => Err(format!(
+            "{}: {}: the {what} is {}, expected {} as in {} of {}: both are of the same samples",
+            path.display(),
+            own.1.name(place(row)),
+            classes.title(found[place(row)]),
+            classes.title(*label),
+            rows.labels
+                .as_ref()
+                .map_or_else(|| format!("row {row}"), |(_, lines)| lines.name(row)),
+            first.display()
+        )),
+    }
+}
+
+fn parse(classes: &Classes, path: &Path, (cells, lines): &(Cells, Lines)) -> Result<Vec<i64>> {
+    let wrong = |e: String| format!("{}: {}", path.display(), lines.add_to(&e));
+    classes.parse(cells).map_err(wrong)
+}
+
+/// The labels of a file of their own.
 fn of_file(
     file: &Path,
     column: Option<&str>,
     args: &LabelsArgs,
     classes: &Classes,
-) -> Result<(Vec<i64>, bool)> {
+) -> Result<OfFile> {
     let words: Vec<String> = classes
         .known()
         .chain(WORDS.concat())
@@ -78,6 +145,7 @@ fn of_file(
         label: column.map_or(WhichLabel::Last, WhichLabel::Only),
         index: Some(0),
         confidence: Some(false),
+        is_counted: true,
         words: &words,
         ..Options::default()
     };
@@ -90,7 +158,7 @@ fn of_file(
     let others = &table.numbers;
     if others.columns == 0 {
         let labels = classes.parse(cells).map_err(wrong)?;
-        return Ok((labels, table.has_header));
+        return Ok((labels, table.has_header, table.ids));
     }
     // a column for each class, all 0 but one
     let columns = others.columns + 1;
@@ -99,8 +167,11 @@ fn of_file(
             "{columns} columns, expected one label a row"
         )));
     }
-    let names: Vec<&str> = (table.names.iter().chain(&table.label_name))
-        .map(String::as_str)
+    let names: Vec<String> = table
+        .names
+        .iter()
+        .chain(&table.label_name)
+        .cloned()
         .collect();
     let order = classes.order(&names).map_err(wrong)?;
     let rows = others.values.chunks(others.columns).zip(cells.iter());
@@ -120,16 +191,17 @@ fn of_file(
         }
     };
     let labels = rows.enumerate().map(label).collect::<Result<_>>()?;
-    Ok((labels, table.has_header))
+    Ok((labels, table.has_header, table.ids))
 }
 
-/// Labels that are drawn from frequencies, a column a class, and whether the file has a header.
-fn drawn(file: &Path, args: &SourceArgs, classes: &Classes) -> Result<(Vec<i64>, bool)> {
+/// Labels that are drawn from frequencies, a column a class.
+fn drawn(file: &Path, args: &SourceArgs, classes: &Classes) -> Result<OfFile> {
     let options = Options {
         header: args.labels.labels_header.map(|header| header == YesNo::Yes),
         columns: args.rows.label_column.as_deref(),
         index: Some(2),
         confidence: Some(false),
+        is_counted: true,
         ..Options::default()
     };
     let table = read_table(file, &options)?;
@@ -141,8 +213,7 @@ fn drawn(file: &Path, args: &SourceArgs, classes: &Classes) -> Result<(Vec<i64>,
             classes.count
         )));
     }
-    let names: Vec<&str> = table.names.iter().map(String::as_str).collect();
-    let order = classes.order(&names).map_err(wrong)?;
+    let order = classes.order(&table.names).map_err(wrong)?;
     // not the stream of the redraws
     let mut rng = StdRng::seed_from_u64(args.seed ^ SOFT);
     let draw = |(row, frequencies): (usize, &[f64])| {
@@ -177,5 +248,5 @@ fn drawn(file: &Path, args: &SourceArgs, classes: &Classes) -> Result<(Vec<i64>,
         file,
         &format!("labels are frequencies: one is drawn for each row, seed {seed}"),
     );
-    Ok((labels, table.has_header))
+    Ok((labels, table.has_header, table.ids))
 }

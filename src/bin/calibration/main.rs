@@ -3,6 +3,7 @@
 //! Results, or the names of the files that hold them, go to standard output, everything else to
 //! standard error; bad input gives one line and the exit code 2.
 
+mod align;
 mod answer;
 mod apply;
 mod args;

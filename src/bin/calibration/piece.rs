@@ -11,23 +11,37 @@ use burn_calibration::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::input::Result;
+use crate::{
+    align::{Names, columns, in_order},
+    input::{Result, clipped, say},
+};
 
 /// Sums that merge.
 pub trait Sums: Saved + Clone {
     /// Takes what another took.
     fn take(&mut self, other: &Self) -> error::Result<()>;
+
+    /// The same with the classes in another order, of what has classes.
+    fn reordered(self, order: &[usize]) -> error::Result<Self>;
 }
 
 impl Sums for Evaluation {
     fn take(&mut self, other: &Self) -> error::Result<()> {
         self.merge(other)
     }
+
+    fn reordered(self, order: &[usize]) -> error::Result<Self> {
+        self.with_class_order(order)
+    }
 }
 
 impl Sums for Means {
     fn take(&mut self, other: &Self) -> error::Result<()> {
         self.merge(other)
+    }
+
+    fn reordered(self, _order: &[usize]) -> error::Result<Self> {
+        Ok(self)
     }
 }
 
@@ -40,6 +54,9 @@ pub struct Piece<S> {
     /// Digests of the predictions with their labels; none in a file where they are not known.
     #[serde(default)]
     pieces: BTreeSet<String>,
+    /// The names of the columns in the order of the classes; none in older files, and where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    class_names: Vec<String>,
 }
 
 impl<S: Sums> Saved for Piece<S> {
@@ -47,11 +64,12 @@ impl<S: Sums> Saved for Piece<S> {
 }
 
 impl<S: Sums> Piece<S> {
-    /// Adds the digest of the predictions.
-    pub fn new(sums: S, digest: String) -> Self {
+    /// Adds the digest of the predictions, and the names of their columns.
+    pub fn new(sums: S, digest: String, columns: Vec<String>) -> Self {
         Self {
             sums,
             pieces: [digest].into(),
+            class_names: columns,
         }
     }
 
@@ -69,10 +87,31 @@ impl<S: Sums> Piece<S> {
         let (first, others) = paths.split_first().expect("at least one is required");
         let mut piece = Self::load(first)?;
         for path in others {
-            let merged = piece.merge(Self::load(path)?, allow_duplicates);
+            let other = Self::load(path)?;
+            let other = other.in_order_of(&piece, (first, path))?;
+            let merged = piece.merge(other, allow_duplicates);
             merged.map_err(|e| format!("{} and {}: {e}", first.display(), path.display()))?;
         }
         Ok(piece)
+    }
+
+    /// The same with the classes in the order of another piece, by their names.
+    fn in_order_of(mut self, piece: &Self, (first, path): (&Path, &Path)) -> Result<Self> {
+        let names = Names {
+            names: &piece.class_names,
+            of: &first.display().to_string(),
+        };
+        let wrong = |reason: String| format!("{}: {reason}", path.display());
+        if let Some(order) = columns(names, &self.class_names).map_err(wrong)? {
+            self.class_names = in_order(&self.class_names, &order);
+            self.sums = self
+                .sums
+                .reordered(&order)
+                .map_err(|e| wrong(e.to_string()))?;
+            let names = clipped(&self.class_names.join(", "));
+            say(path, &format!("classes are taken by their names: {names}"));
+        }
+        Ok(self)
     }
 
     /// Takes what another took: none of it twice, unless duplicates are allowed.
@@ -87,6 +126,9 @@ impl<S: Sums> Piece<S> {
         }
         self.sums = merged;
         self.pieces.extend(other.pieces);
+        if self.class_names.is_empty() {
+            self.class_names = other.class_names;
+        }
         Ok(())
     }
 }

@@ -2,14 +2,20 @@
 
 use std::path::Path;
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 use burn_calibration::distribution::{Categorical, Predictive};
 use rayon::prelude::*;
 
 use crate::{
-    args::RowsArgs,
-    input::{Cells, Lines, Matrix, Options, Resolution, Result, Table, read_table, say},
-    source::{Where, no_labels, options, tensor},
+    align::{self, File, Names, check_distinct, columns, in_order, numbered},
+    args::{RowsArgs, SourceArgs},
+    classes::class_names,
+    input::{
+        Cells, Ids, Lines, Matrix, Options, Resolution, Result, Table, clipped, read_table, say,
+    },
+    kind::Loaded,
+    labels::{check_same, read_labels},
+    source::{Where, device, no_labels, options, places, tensor},
 };
 
 /// Sums of rows that nobody takes for those of logits are as near to 1.
@@ -34,9 +40,47 @@ pub enum Wanted {
 /// The predictions of a file, with what it says of classes and labels.
 pub struct Rows {
     pub predictions: Categorical,
-    /// The names of the classes; empty if the file has none.
+    /// The names of the columns in the order of the classes; empty if the file has none.
     pub names: Vec<String>,
     pub labels: Option<(Cells, Lines)>,
+    /// The name of their column, and its position.
+    pub label_name: Option<String>,
+    pub label_at: Option<usize>,
+    /// What names the rows; none by position.
+    pub ids: Option<Ids>,
+    /// Whether there is one column: the probability of an event.
+    pub is_binary: bool,
+    /// Whether that is the confidence, and the labels are the correctness.
+    pub is_confidence: bool,
+}
+
+impl Rows {
+    /// The names of the classes; of an event they are none.
+    pub fn class_names(&self) -> &[String] {
+        if self.is_binary { &[] } else { &self.names }
+    }
+}
+
+/// What is known of a file from others.
+#[derive(Clone, Copy, Default)]
+pub struct Like<'a> {
+    /// The names of the columns.
+    pub names: Option<Names<'a>>,
+    /// Whether it holds confidence and correctness, where that is known, and the position of the latter.
+    pub confidence: Option<(bool, Option<usize>)>,
+}
+
+impl<'a> Like<'a> {
+    /// As another file of predictions.
+    pub fn file(of: &'a str, rows: &'a Rows) -> Self {
+        Self {
+            names: Some(Names {
+                names: rows.class_names(),
+                of,
+            }),
+            confidence: Some((rows.is_confidence, rows.label_at)),
+        }
+    }
 }
 
 /// Reads the predictions of a file, and its labels if they are there.
@@ -44,19 +88,28 @@ pub fn read_rows(
     path: &Path,
     args: &RowsArgs,
     (place, wanted): (Where, Wanted),
+    like: Like,
     device: &Device,
 ) -> Result<Rows> {
-    let options = Options {
+    let mut options = Options {
         index: Some(if args.positive { 1 } else { 2 }),
+        are_probabilities: !args.logits && !args.log_probabilities,
         ..options(args, place)
     };
+    if let Some((is_confidence, correct)) = like.confidence {
+        options.confidence = Some(is_confidence);
+        options.correct = correct.filter(|_| is_confidence);
+    }
     let table = read_table(path, &options)?;
     let Table {
-        names,
+        mut names,
         mut numbers,
         labels,
+        label_name,
+        label_at,
+        ids,
         lines,
-        resolution,
+        mut resolution,
         is_confidence,
         ..
     } = table;
@@ -81,22 +134,47 @@ pub fn read_rows(
         }
         (false, _) => {}
     }
+    if !is_binary && !args.by_position {
+        let order = class_order(&names, like.names).map_err(wrong)?;
+        if let Some(order) = order {
+            numbers = numbers.with_columns(&order);
+            names = in_order(&names, &order);
+            say(
+                path,
+                &format!(
+                    "columns are taken by their names: {}",
+                    clipped(&names.join(", "))
+                ),
+            );
+        }
+    }
     if is_confidence {
         say(
             path,
             "confidence in a class, and whether it was right (class 1) or not (class 0)",
         );
     }
-    let predictions = match args.logits {
+    if args.percent {
+        numbers.values.iter_mut().for_each(|value| *value /= 100.0);
+        resolution = resolution.of_percent();
+    }
+    let mut are_logits = args.logits;
+    if args.log_probabilities {
+        check_logarithms(&numbers, &resolution).map_err(wrong)?;
+        // finite logarithms are logits, also of probabilities that underflow
+        are_logits = !is_binary && numbers.values.iter().all(|value| value.is_finite());
+        if !are_logits {
+            numbers
+                .values
+                .iter_mut()
+                .for_each(|value| *value = value.exp());
+            resolution = Resolution::of_decimals(EXPONENTIATED);
+        }
+    }
+    let predictions = match are_logits {
         true => {
-            if !args.force && are_probabilities(&numbers, &resolution) {
-                let what = match is_binary {
-                    true => "the column holds probabilities, each in [0, 1]",
-                    false => "the rows are probabilities, each in [0, 1] and of sum 1",
-                };
-                return Err(wrong(format!(
-                    "{what}: leave --logits out, or add --force if they are logits"
-                )));
+            if args.logits && !args.force {
+                check_logits(&numbers, &resolution, is_confidence).map_err(wrong)?;
             }
             if is_binary {
                 numbers = beside(&numbers, |_| 0.0);
@@ -107,13 +185,11 @@ pub fn read_rows(
             }
         }
         false => {
+            let note = settle(&mut numbers, args, &resolution, is_confidence).map_err(wrong)?;
             if is_binary {
-                for (row, p) in numbers.values.chunks(1).enumerate() {
-                    check_row(p, (row, 1), 1.0).map_err(wrong)?;
-                }
                 numbers = beside(&numbers, |p| 1.0 - p);
             }
-            if let Some(note) = settle(&mut numbers, args, &resolution).map_err(wrong)? {
+            if let Some(note) = note.filter(|_| !args.log_probabilities) {
                 say(path, &note);
             }
             Categorical::from_probabilities(tensor(numbers, args.device, device))
@@ -121,10 +197,129 @@ pub fn read_rows(
     };
     Ok(Rows {
         predictions: predictions.map_err(|e| wrong(e.to_string()))?,
-        names: if is_binary { Vec::new() } else { names },
+        names,
         labels: labels.map(|labels| (labels, lines)),
+        label_name,
+        label_at,
+        ids: ids.filter(|_| !args.by_position),
+        is_binary,
+        is_confidence,
     })
 }
+
+/// Reads sets of predictions of the same samples, and their labels: columns by their names, rows by their ids.
+pub fn read_classes(
+    paths: &[&Path],
+    args: &SourceArgs,
+    wanted: Wanted,
+) -> Result<Loaded<Categorical>> {
+    let device = device(args.rows.device)?;
+    let mut places = places(&args.labels);
+    let mut read = |path: &Path, like: Like| {
+        let place = places.next().expect("there is one for each file");
+        read_rows(path, &args.rows, (place, wanted), like, &device)
+    };
+    let (first, others) = paths.split_first().expect("there is a file");
+    let by_option = args
+        .labels
+        .classes
+        .as_deref()
+        .map(class_names)
+        .unwrap_or_default();
+    let own = read(
+        first,
+        Like {
+            names: Some(Names {
+                names: &by_option,
+                of: OPTION,
+            }),
+            ..Like::default()
+        },
+    )?;
+    let of = first.display().to_string();
+    let others = (others.iter())
+        .map(|path| Ok((*path, read(path, Like::file(&of, &own))?)))
+        .collect::<Result<Vec<_>>>()?;
+    let mut labels = read_labels(args, (first, &own))?;
+    for (path, rows) in &others {
+        check_sizes((path, &rows.predictions), (first, &own.predictions))?;
+    }
+    let mut files: Vec<File> = vec![(first, own.ids.as_ref())];
+    files.extend(others.iter().map(|(path, rows)| (*path, rows.ids.as_ref())));
+    files.extend(
+        args.labels
+            .labels
+            .iter()
+            .map(|path| (path.as_path(), labels.ids.as_ref())),
+    );
+    let orders = align::rows(&files)?;
+    if let (Some(_), Some(Some(order))) = (&args.labels.labels, orders.last()) {
+        labels.classes = in_order(&labels.classes, order);
+    }
+    for ((path, rows), order) in others.iter().zip(&orders[1..]) {
+        check_same(
+            args,
+            &labels.classes,
+            (first, &own),
+            (path, rows),
+            order.as_deref(),
+        )?;
+    }
+    let columns = match own.class_names() {
+        [] => by_option,
+        names => names.to_vec(),
+    };
+    let ids = own.ids.clone().or(labels.ids);
+    let targets = TensorData::new(labels.classes, [own.predictions.len()]);
+    let rows = std::iter::once(own).chain(others.into_iter().map(|(_, rows)| rows));
+    let sets = rows.zip(&orders).map(|(rows, order)| match order {
+        Some(order) => rows.predictions.select_rows(order),
+        None => rows.predictions,
+    });
+    Ok(Loaded {
+        sets: sets.collect(),
+        targets: Tensor::from_data(targets, &device),
+        class_names: labels.names,
+        columns,
+        ids,
+    })
+}
+
+/// The columns in the order of the classes; none where they are in it. Columns whose names count, as p0, p1,
+/// p2, are classes of these numbers.
+fn class_order(names: &[String], expected: Option<Names>) -> Result<Option<Vec<usize>>> {
+    check_distinct(names)?;
+    let expected = expected.filter(|expected| !expected.names.is_empty());
+    match (expected, numbered(names)) {
+        // names of classes that the file does not have are those of its columns in their order
+        (
+            Some(Names {
+                names: given,
+                of: OPTION,
+            }),
+            numbered,
+        ) if !given.iter().any(|name| names.contains(name)) => {
+            match numbered.is_none_or(|numbered| numbered.is_sorted()) {
+                true => Ok(None),
+                false => Err(format!(
+                    "the columns are named {}, expected the names of {OPTION} or the columns in the order of \
+                     their numbers; --by-position takes columns in their order",
+                    clipped(&names.join(", "))
+                )),
+            }
+        }
+        (Some(expected), _) => columns(expected, names)
+            .map_err(|reason| format!("{reason}; --by-position takes columns in their order")),
+        (None, Some(numbered)) if !numbered.is_sorted() => Ok(Some(numbered.order)),
+        (None, _) => Ok(None),
+    }
+}
+
+/// The option that names classes.
+const OPTION: &str = "--classes";
+
+/// Decimals of exponentiated logarithms, whose own digits say nothing of a sum.
+const EXPONENTIATED: i32 = 3;
 
 /// A column for class 0 before that for class 1.
 fn beside(column: &Matrix, of_class_0: impl Fn(f64) -> f64) -> Matrix {
@@ -135,13 +330,115 @@ fn beside(column: &Matrix, of_class_0: impl Fn(f64) -> f64) -> Matrix {
     }
 }
 
-fn are_probabilities(matrix: &Matrix, resolution: &Resolution) -> bool {
-    let is_one = |row: &[f64]| {
-        row.iter().all(|p| (0.0..=1.0).contains(p))
-            && (row.len() == 1
-                || (row.iter().sum::<f64>() - 1.0).abs() < NEAR.max(resolution.tolerance(row)))
+/// What the numbers of a file look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    Probabilities,
+    Percentages,
+    /// Logarithms of probabilities, without doubt where there are several columns.
+    Logarithms,
+    Other,
+}
+
+impl Look {
+    fn of(matrix: &Matrix, resolution: &Resolution) -> Self {
+        let is_sum = |row: &[f64], whole: f64| {
+            let tolerance = NEAR.max(resolution.tolerance(row));
+            row.len() == 1 || (row.iter().sum::<f64>() / whole - 1.0).abs() < tolerance
+        };
+        let rows = || matrix.values.chunks(matrix.columns);
+        let within = |row: &[f64], most: f64| row.iter().all(|p| (0.0..=most).contains(p));
+        if rows().all(|row| within(row, 1.0) && is_sum(row, 1.0)) {
+            return Self::Probabilities;
+        }
+        if rows().all(|row| within(row, 100.0) && is_sum(row, 100.0)) {
+            return Self::Percentages;
+        }
+        let is_logarithm = |row: &[f64]| {
+            let exponentials: Vec<f64> = row.iter().map(|z| z.exp()).collect();
+            row.iter().all(|z| *z <= 0.0)
+                && (row.len() == 1 || (exponentials.iter().sum::<f64>() - 1.0).abs() < 0.01)
+        };
+        match rows().all(is_logarithm) {
+            true => Self::Logarithms,
+            false => Self::Other,
+        }
+    }
+
+    /// What is said of numbers that are no probabilities.
+    fn advice(self, (columns, is_confidence): (usize, bool), largest: f64) -> &'static str {
+        match self {
+            // log-odds of several units are rare, percentages below that as well
+            Self::Percentages if columns > 1 || is_confidence || largest > 20.0 => {
+                "; these are percentages: --percent divides them by 100"
+            }
+            Self::Percentages => {
+                "; --percent takes percentages, which are divided by 100, and --logits log-odds"
+            }
+            Self::Logarithms if columns > 1 || is_confidence => {
+                "; these are logarithms of probabilities: --log-probabilities takes them"
+            }
+            Self::Logarithms => {
+                "; --log-probabilities takes logarithms of probabilities, and --logits log-odds"
+            }
+            Self::Probabilities | Self::Other => "; did you mean --logits?",
+        }
+    }
+}
+
+/// Refuses as logits what looks like something else.
+fn check_logits(matrix: &Matrix, resolution: &Resolution, is_confidence: bool) -> Result<()> {
+    let is_one = matrix.columns == 1;
+    let largest = matrix
+        .values
+        .iter()
+        .copied()
+        .fold(f64::NEG_INFINITY, f64::max);
+    let (what, instead) = match Look::of(matrix, resolution) {
+        Look::Probabilities if is_one => (
+            "the column holds probabilities, each in [0, 1]",
+            "leave --logits out",
+        ),
+        Look::Probabilities => (
+            "the rows are probabilities, each in [0, 1] and of sum 1",
+            "leave --logits out",
+        ),
+        // log-odds above 40 are those of certainty
+        Look::Percentages if !is_one || largest > 40.0 => (
+            "these are percentages",
+            "--percent in its place divides them by 100",
+        ),
+        Look::Logarithms if is_confidence => (
+            "these are logarithms of probabilities, each at most 0",
+            "--log-probabilities in its place takes them",
+        ),
+        _ => return Ok(()),
     };
-    matrix.values.chunks(matrix.columns).all(is_one)
+    Err(format!(
+        "{what}: {instead}, or add --force if they are logits"
+    ))
+}
+
+/// Checks that numbers are logarithms of probabilities, whose sum is 1 in each row of several.
+fn check_logarithms(matrix: &Matrix, resolution: &Resolution) -> Result<()> {
+    const MOST: f64 = 0.01;
+    for (row, values) in matrix.values.chunks(matrix.columns).enumerate() {
+        let most = resolution.tolerance(values);
+        if let Some(class) = values.iter().position(|z| !(*z <= most)) {
+            return Err(format!(
+                "row {row}, column {class}: the logarithm is {}, expected at most 0, that of a probability",
+                values[class]
+            ));
+        }
+        let sum: f64 = values.iter().map(|z| z.exp()).sum();
+        if values.len() > 1 && (sum - 1.0).abs() > MOST {
+            return Err(format!(
+                "row {row}: the probabilities of these logarithms sum to {sum}, expected 1 within {MOST}; did \
+                 you mean --logits?"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Makes probabilities of logits in their place. Leaves them as they are where one is not finite, or a
@@ -166,13 +463,51 @@ fn became_probabilities(logits: &mut Matrix) -> bool {
 }
 
 /// Does to probabilities what `--clip` and `--normalise` say. Divides them by their sums too where these are
-/// 1 but for rounding, which it says in a note.
-fn settle(matrix: &mut Matrix, args: &RowsArgs, resolution: &Resolution) -> Result<Option<String>> {
+/// 1 but for rounding, which it says in a note. A single column is that of an event, without sums.
+fn settle(
+    matrix: &mut Matrix,
+    args: &RowsArgs,
+    resolution: &Resolution,
+    is_confidence: bool,
+) -> Result<Option<String>> {
     let columns = matrix.columns;
-    let mut worst = 0.0f64;
+    let (mut worst, mut beyond) = (0.0f64, 0.0f64);
+    let most = if args.normalise && columns > 1 {
+        f64::MAX
+    } else {
+        1.0
+    };
     for (row, values) in matrix.values.chunks(columns).enumerate() {
-        let most = if args.normalise { f64::MAX } else { 1.0 };
-        check_row(values, (row, 0), most)?;
+        let tolerance = resolution.tolerance(values);
+        // of a single number, whose rounding is less than that of a sum
+        let is_within = |value: &f64| {
+            let rounding = || resolution.tolerance(&[*value]);
+            (0.0..=most).contains(value) || (-rounding()..=most + rounding()).contains(value)
+        };
+        if let Some(class) = values.iter().position(|value| !is_within(value)) {
+            let value = values[class];
+            let expected = match most {
+                _ if !value.is_finite() => "a finite number",
+                1.0 => "a number in [0, 1]",
+                _ => "a number of at least 0",
+            };
+            let advice = if value.is_finite() {
+                let largest = matrix.values.iter().copied().fold(0.0, f64::max);
+                Look::of(matrix, resolution).advice((columns, is_confidence), largest)
+            } else {
+                ""
+            };
+            // of an event it is that of class 1
+            let class = class + usize::from(columns == 1);
+            return Err(format!(
+                "row {row}, class {class}: the probability is {value}, expected {expected}{advice}"
+            ));
+        }
+        let outside = |value: &f64| (-value).max(if most == 1.0 { value - 1.0 } else { 0.0 });
+        beyond = values.iter().map(outside).fold(beyond, f64::max);
+        if columns == 1 {
+            continue;
+        }
         let sum: f64 = values.iter().sum();
         if args.normalise {
             if !(sum > 0.0 && sum.is_finite()) {
@@ -186,7 +521,6 @@ fn settle(matrix: &mut Matrix, args: &RowsArgs, resolution: &Resolution) -> Resu
         if distance <= EXACT {
             continue;
         }
-        let tolerance = resolution.tolerance(values);
         if distance > tolerance {
             let advice = match distance > 0.5 {
                 true => "did you mean --logits? (--normalise divides each row by its sum)",
@@ -198,7 +532,19 @@ fn settle(matrix: &mut Matrix, args: &RowsArgs, resolution: &Resolution) -> Resu
         }
         worst = worst.max(distance);
     }
-    if args.normalise || args.clip.is_some() || worst > 0.0 {
+    // 1.0000001 is 1 in f32
+    if beyond > 0.0 {
+        let least = |value: &mut f64| *value = value.clamp(0.0, most);
+        matrix.values.iter_mut().for_each(least);
+    }
+    if columns == 1 {
+        if let Some(least) = args.clip {
+            let raised = |p: f64| p.max(least) / (p.max(least) + (1.0 - p).max(least));
+            matrix.values.iter_mut().for_each(|p| *p = raised(*p));
+        }
+        return Ok(None);
+    }
+    if args.normalise || args.clip.is_some() || worst > 0.0 || beyond > 0.0 {
         for values in matrix.values.chunks_mut(columns) {
             let least = args.clip.unwrap_or(0.0);
             let sum: f64 = values.iter().sum();
@@ -213,25 +559,6 @@ fn settle(matrix: &mut Matrix, args: &RowsArgs, resolution: &Resolution) -> Resu
         let words = resolution.words();
         format!("the rows sum to 1 within {worst:.0e}, as {words}: each is divided by its sum")
     }))
-}
-
-/// Checks the probabilities of a row from a class on.
-fn check_row(values: &[f64], (row, first): (usize, usize), most: f64) -> Result<()> {
-    let Some(class) = values
-        .iter()
-        .position(|value| !(0.0..=most).contains(value))
-    else {
-        return Ok(());
-    };
-    let (value, class) = (values[class], class + first);
-    let (expected, advice) = match most {
-        _ if !value.is_finite() => ("a finite number", ""),
-        1.0 => ("a number in [0, 1]", "; did you mean --logits?"),
-        _ => ("a number of at least 0", "; did you mean --logits?"),
-    };
-    Err(format!(
-        "row {row}, class {class}: the probability is {value}, expected {expected}{advice}"
-    ))
 }
 
 /// The logits of predictions, or the logarithms of their probabilities; zeros have one only where they

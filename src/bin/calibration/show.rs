@@ -6,16 +6,17 @@ use burn::tensor::Device;
 use burn_calibration::{
     file::write_with,
     recalibration::{
-        DistributionMap, FitReport, Guarantees, NamedParameter, load_map, save_safetensors,
+        DistributionMap, FitReport, FittedTo, Guarantees, NamedParameter, load_map,
+        save_safetensors,
     },
 };
 use serde::Serialize;
 
 use crate::{
-    args::{ExportFormat, Show},
+    args::{ExportFormat, Family, Show},
     fit::NOT_KNOWN,
-    input::Result,
-    words::{Known, object, show},
+    input::{Result, clipped},
+    words::{Known, key, object, show},
 };
 
 #[derive(Serialize)]
@@ -29,13 +30,19 @@ struct Shown {
     #[serde(flatten)]
     guarantees: Guarantees,
     fit: Known<FitReport>,
+    fitted_to: FittedTo,
     parameters: Vec<NamedParameter>,
 }
 
 pub fn run(args: &Show) -> Result<()> {
     let device = Device::flex();
     let of_distributions = DistributionMap::load(&args.map, &device).ok();
-    let of_distributions = of_distributions.filter(|map| map.kind() != "temperature scaling"); // of both
+    // a temperature is of both
+    let is_of_both = |map: &DistributionMap| map.kind() == "temperature scaling";
+    let of_distributions = of_distributions.filter(|map| match &map.fitted_to().family {
+        Some(family) => *family != key(Family::Categorical),
+        None => !is_of_both(map),
+    });
     let (shown, of_classes) = match of_distributions {
         Some(map) => {
             let shown = Shown {
@@ -44,6 +51,7 @@ pub fn run(args: &Show) -> Result<()> {
                 number: map.width(),
                 guarantees: map.guarantees(),
                 fit: Known::or_skipped(map.report().copied(), NOT_KNOWN),
+                fitted_to: map.fitted_to().clone(),
                 parameters: map.named_parameters(),
             };
             (shown, None)
@@ -56,6 +64,7 @@ pub fn run(args: &Show) -> Result<()> {
                 number: map.width(),
                 guarantees: map.guarantees(),
                 fit: Known::or_skipped(map.report().copied(), NOT_KNOWN),
+                fitted_to: map.fitted_to(),
                 parameters: map.named_parameters(),
             };
             (shown, Some(map))
@@ -91,6 +100,22 @@ impl fmt::Display for Shown {
         match &self.fit {
             Known(Ok(report)) => writeln!(f, "fit: {report}")?,
             Known(Err(_)) => writeln!(f, "fit: not known")?,
+        }
+        let FittedTo {
+            family,
+            logits,
+            columns,
+        } = &self.fitted_to;
+        if let Some(family) = family {
+            let logits = if *logits == Some(true) {
+                " --logits"
+            } else {
+                ""
+            };
+            writeln!(f, "fitted to: --family {family}{logits}")?;
+        }
+        if !columns.is_empty() {
+            writeln!(f, "columns: {}", clipped(&columns.join(", ")))?;
         }
         write!(f, "{}", GuaranteeLines(self.guarantees, self.of))?;
         for parameter in &self.parameters {

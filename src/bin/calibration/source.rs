@@ -37,6 +37,9 @@ pub fn options(args: &RowsArgs, labels: Where) -> Options<'_> {
         columns: args.columns.as_deref(),
         label,
         index: None,
+        is_counted: matches!(labels, Where::Elsewhere | Where::InTheFirst),
+        are_probabilities: false,
+        correct: None,
         confidence: match args.confidence_correctness {
             true => Some(true),
             false => is_known.then_some(false),

@@ -62,7 +62,11 @@ fn of_classes(args: &Summarise) -> Result<()> {
         Ok(evaluation)
     };
     let evaluation = evaluation().map_err(|e: error::Error| e.to_string())?;
-    save(args, predictions, Piece::new(evaluation, rows.digest()))
+    save(
+        args,
+        predictions,
+        Piece::new(evaluation, rows.digest(), loaded.columns),
+    )
 }
 
 /// Sums up scores, coverages, and estimates of the SKCE in blocks.
@@ -128,7 +132,7 @@ where
     let targets = targets.map_err(|e| e.to_string())?;
     let numbers = columns.into_iter().flat_map(|(_, numbers)| numbers);
     let digest = Means::digest_of(targets.into_iter().chain(numbers));
-    save(args, predictions, Piece::new(means, digest))
+    save(args, predictions, Piece::new(means, digest, Vec::new()))
 }
 
 /// The kernel on predictions, if a bandwidth is given.

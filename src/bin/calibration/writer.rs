@@ -10,7 +10,7 @@ use flate2::{Compression, write::GzEncoder};
 use npyz::WriterBuilder;
 use safetensors::{Dtype, tensor::TensorView};
 
-use crate::input::{Matrix, Result};
+use crate::input::{Ids, Matrix, Result};
 
 /// The format of a file that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,14 +38,28 @@ impl Format {
     }
 }
 
+/// What text has beside the numbers: names of columns, and ids of rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Header<'a> {
+    pub ids: Option<&'a Ids>,
+    /// None, or one for each column.
+    pub names: &'a [String],
+}
+
 /// Writes a matrix whole: nobody finds half of one.
-pub fn write_matrix(path: &Path, format: Format, name: &str, matrix: &Matrix) -> Result<()> {
+pub fn write_matrix(
+    path: &Path,
+    format: Format,
+    name: &str,
+    matrix: &Matrix,
+    header: Header,
+) -> Result<()> {
     let written = write_with(path, |mut writer| {
         let written = match format {
-            Format::Csv => write_csv(writer, matrix),
+            Format::Csv => write_csv(writer, matrix, header),
             Format::GzipCsv => {
                 let mut gzip = GzEncoder::new(&mut writer, Compression::default());
-                write_csv(&mut gzip, matrix)
+                write_csv(&mut gzip, matrix, header)
                     .and_then(|()| gzip.finish().map(drop).map_err(|e| e.to_string()))
             }
             Format::Npy => write_npy(writer, matrix),
@@ -56,12 +70,19 @@ pub fn write_matrix(path: &Path, format: Format, name: &str, matrix: &Matrix) ->
     written.map_err(|reason| format!("{}: cannot write: {reason}", path.display()))
 }
 
-/// Writes no header, and each number with the digits that give it back exactly.
-fn write_csv(writer: impl Write, matrix: &Matrix) -> Result<()> {
+/// Writes each number with the digits that give it back exactly.
+fn write_csv(writer: impl Write, matrix: &Matrix, header: Header) -> Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
-    for row in matrix.values.chunks(matrix.columns) {
-        let fields = row.iter().map(|number| format!("{number:?}"));
-        csv.write_record(fields).map_err(|e| e.to_string())?;
+    let ids = header.ids.filter(|_| !header.names.is_empty());
+    if !header.names.is_empty() {
+        let names = ids.map(|ids| &ids.name).into_iter().chain(header.names);
+        csv.write_record(names).map_err(|e| e.to_string())?;
+    }
+    for (row, values) in matrix.values.chunks(matrix.columns).enumerate() {
+        let id = ids.map(|ids| ids.cells.get(row).to_owned());
+        let numbers = values.iter().map(|number| format!("{number:?}"));
+        csv.write_record(id.into_iter().chain(numbers))
+            .map_err(|e| e.to_string())?;
     }
     csv.flush().map_err(|e| e.to_string())
 }

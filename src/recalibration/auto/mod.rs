@@ -12,7 +12,7 @@ use self::{
     choice::Tried,
 };
 use super::{
-    FitProgress, Keep, NamedParameter, Recalibration,
+    FitProgress, FittedTo, Keep, NamedParameter, Recalibration,
     common::*,
     regularisation::{folds, splits},
 };
@@ -209,6 +209,14 @@ impl Recalibration for AutoRecalibration {
 
     fn report(&self) -> Option<&FitReport> {
         self.map.report()
+    }
+
+    fn fitted_to(&self) -> FittedTo {
+        self.map.fitted_to()
+    }
+
+    fn set_fitted_to(&mut self, to: FittedTo) {
+        self.map.set_fitted_to(to);
     }
 
     fn named_parameters(&self) -> Vec<NamedParameter> {

@@ -35,3 +35,15 @@ ft.write_feather(pa.table({'cat':[0.5,None,1.0],'dog':[0.5,0.5,0.0]}),'null.feat
 with ipc.new_stream('ragged.arrows',pa.schema([('probs',pa.list_(pa.float64()))])) as w: w.write_table(pa.table({'probs':pa.array([[0.5,0.5],[1.0],[1.0,0.0]])}))
 pq.write_table(pa.table({'when':pa.array([1,2],pa.timestamp('s')),'p':[0.5,0.5],'q':[0.5,0.5]}),'date.parquet')
 ft.write_feather(pa.table({'s':pa.array([{'a':1},{'a':2}]),'when':pa.array([1,2],pa.timestamp('s')),'p':[0.5,0.5],'q':[0.5,0.5]}),'struct.feather')
+import decimal, datetime
+D=decimal.Decimal
+types={'dec0':pa.array([D(v) for v in y],pa.decimal128(5,0)),'dec2':pa.array([D(v).quantize(D('0.01')) for v in y],pa.decimal128(25,2)),
+ 'big':pa.array([D(v) for v in y],pa.decimal256(40,3)),
+ 'fixed':pa.array([v.to_bytes(2,'little') for v in y],pa.binary(2)),'bytes':pa.array([str(v).encode() for v in y],pa.binary()),
+ 'date':pa.array(y,pa.date32()),'second':pa.array(y,pa.timestamp('s')),'nano':pa.array(y,pa.timestamp('ns')),
+ 'span':pa.array(y,pa.duration('ns')),'time':pa.array(y,pa.time64('us')),'list':pa.array([[v] for v in y],pa.list_(pa.int64()))}
+types=pa.table({n:pa.array([D(str(v)).quantize(D('0.01')) for v in rows[:,i]],pa.decimal128(3,2)) for i,n in enumerate(names)}|types)
+pq.write_table(types,'types.parquet',compression='none')
+whole=types.select(names+['dec0','dec2'])
+pq.write_table(whole,'whole.parquet',store_decimal_as_integer=True,compression='none')
+with ipc.new_file('types.arrow',types.schema) as w: w.write_table(types)

@@ -67,12 +67,17 @@ pub struct Apply {
     #[command(flatten)]
     pub rows: RowsArgs,
 
-    /// Write probabilities instead of logits
+    /// Write probabilities; by default what the predictions are: probabilities, or logits with --logits
     #[arg(long)]
     pub to_probabilities: bool,
 
-    /// Where to write: CSV (FILE.csv, FILE.csv.gz), NPY (FILE.npy) or safetensors (FILE.safetensors,
-    /// as the tensor "logits" or "probabilities")
+    /// Write logits of the classes, or the log-odds of an event with --positive
+    #[arg(long, conflicts_with = "to_probabilities")]
+    pub to_logits: bool,
+
+    /// Where to write: CSV with the names of columns and the ids of rows that the predictions have (FILE.csv,
+    /// FILE.csv.gz), NPY (FILE.npy) or safetensors (FILE.safetensors, as the tensor "logits" or
+    /// "probabilities")
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 

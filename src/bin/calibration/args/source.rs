@@ -61,6 +61,14 @@ pub struct RowsArgs {
     #[arg(long, requires = "logits")]
     pub force: bool,
 
+    /// The predictions are percentages, which are divided by 100
+    #[arg(long, conflicts_with = "logits")]
+    pub percent: bool,
+
+    /// The predictions are logarithms of probabilities
+    #[arg(long, conflicts_with_all = ["logits", "percent", "normalise"])]
+    pub log_probabilities: bool,
+
     /// Divide each row of probabilities by its sum
     #[arg(long, visible_alias = "normalize")]
     pub normalise: bool,
@@ -87,6 +95,11 @@ pub struct RowsArgs {
     /// the predictions
     #[arg(long, value_name = "COLUMN")]
     pub label_column: Option<String>,
+
+    /// Take columns and rows in their order, whatever names and ids they have: else columns with names are
+    /// matched by them, and rows by ids where several files have some
+    #[arg(long)]
+    pub by_position: bool,
 
     /// Whether line 1 of the predictions is a header, if it is not to be found out
     #[arg(long, value_enum)]

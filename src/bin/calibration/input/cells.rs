@@ -13,12 +13,27 @@ impl Cells {
         self.ends.push(self.text.len());
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts
-            .zip(&self.ends)
-            .map(|(start, &end)| &self.text[start..end])
+    pub fn len(&self) -> usize {
+        self.ends.len()
     }
+
+    /// The text of a row.
+    pub fn get(&self, row: usize) -> &str {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[row]]
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).map(|row| self.get(row))
+    }
+}
+
+/// The column that names rows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ids {
+    /// The name of the column; empty without one.
+    pub name: String,
+    pub cells: Cells,
 }
 
 impl<T: ToString> FromIterator<T> for Cells {

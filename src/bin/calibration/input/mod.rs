@@ -15,12 +15,13 @@ mod table;
 use std::path::{Path, PathBuf};
 
 pub use array::clipped;
-pub use cells::{Cells, Lines};
+pub use cells::{Cells, Ids, Lines};
 use element::Element;
 use open::{Content, open};
 pub use records::{Record, Records};
 pub use resolution::Resolution;
 use select::select;
+pub use table::PANDAS;
 
 /// A clear line about what is wrong with a file, and where.
 pub type Result<T, E = String> = std::result::Result<T, E>;
@@ -37,6 +38,17 @@ impl Matrix {
     pub fn rows(&self) -> usize {
         self.values.len() / self.columns.max(1)
     }
+
+    /// The columns in an order, which may leave some out.
+    pub fn with_columns(&self, order: &[usize]) -> Self {
+        let rows = self.values.chunks(self.columns.max(1));
+        Self {
+            columns: order.len(),
+            values: rows
+                .flat_map(|row| order.iter().map(|&column| row[column]))
+                .collect(),
+        }
+    }
 }
 
 /// A file of numbers, one column of which may be the labels.
@@ -48,6 +60,10 @@ pub struct Table {
     pub labels: Option<Cells>,
     /// The name of their column, if it has one.
     pub label_name: Option<String>,
+    /// The position of their column.
+    pub label_at: Option<usize>,
+    /// What names the rows, if a column does.
+    pub ids: Option<Ids>,
     pub lines: Lines,
     pub resolution: Resolution,
     /// Whether the columns are confidence and correctness, the latter as labels.
@@ -70,6 +86,13 @@ pub struct Options<'a> {
     pub index: Option<usize>,
     /// Whether the columns are confidence and correctness, if that is not told by their names.
     pub confidence: Option<bool>,
+    /// The column of correctness where no name tells it.
+    pub correct: Option<usize>,
+    /// Whether rows are probabilities, which tells a header that counts from a row.
+    pub are_probabilities: bool,
+    /// Whether the number of rows is checked against another file. Without that a first line that may be a
+    /// header or a row is an error.
+    pub is_counted: bool,
     /// Words that are labels, and hence no header.
     pub words: &'a [String],
 }
@@ -151,7 +174,7 @@ fn array_table((numbers, element): (Matrix, Element), options: &Options) -> Resu
         ));
     }
     let label = match options.label {
-        _ if is_confidence => Some(1),
+        _ if is_confidence => Some(options.correct.unwrap_or(1)),
         WhichLabel::None | WhichLabel::IfThere(_) => None,
         WhichLabel::Last => Some(width - 1),
         WhichLabel::Named(column) | WhichLabel::Only(column) => {
@@ -168,6 +191,8 @@ fn array_table((numbers, element): (Matrix, Element), options: &Options) -> Resu
         names: Vec::new(),
         labels: label.map(|label| rows().map(|row| row[label]).collect()),
         label_name: None,
+        label_at: label,
+        ids: None,
         lines: Lines::default(),
         resolution: Resolution::Binary(element),
         is_confidence,
@@ -175,12 +200,7 @@ fn array_table((numbers, element): (Matrix, Element), options: &Options) -> Resu
         notes: Vec::new(),
         numbers: match chosen.len() == width {
             true => numbers,
-            false => Matrix {
-                columns: chosen.len(),
-                values: rows()
-                    .flat_map(|row| chosen.iter().map(|&column| row[column]))
-                    .collect(),
-            },
+            false => numbers.with_columns(&chosen),
         },
     })
 }

@@ -30,6 +30,25 @@ impl Default for Resolution {
 }
 
 impl Resolution {
+    /// That of numbers with so many decimals.
+    pub fn of_decimals(decimals: i32) -> Self {
+        Self::Text {
+            decimals,
+            digits: MANY,
+        }
+    }
+
+    /// That of numbers that are divided by 100.
+    pub fn of_percent(self) -> Self {
+        match self {
+            Self::Text { decimals, digits } => Self::Text {
+                decimals: decimals + 2,
+                digits,
+            },
+            binary => binary,
+        }
+    }
+
     /// Takes note of a number in text.
     pub fn see(&mut self, cell: &str) {
         let Self::Text { decimals, digits } = self else {

@@ -5,12 +5,15 @@ use std::io::Read;
 use super::{
     Matrix, Options, Result, Table, WhichLabel,
     array::clipped,
-    cells::{Cells, Lines},
+    cells::{Cells, Ids, Lines},
     limits::{MOST_NUMBERS, check_numbers},
     records::{Record, Records},
     resolution::Resolution,
     select::{by_name, select},
 };
+
+/// The name that pandas gives to an index.
+pub const PANDAS: &str = "__index_level_0__";
 
 /// Rows from which on a column that counts is an index.
 const COUNTING: usize = 3;
@@ -27,6 +30,19 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
     }
     let has_second = records.read(&mut second)?;
     let header = Header::of(&first, has_second.then_some(&second), options);
+    if header == Header::None
+        && !options.is_counted
+        && options.header.is_none()
+        && has_second
+        && may_be_header(&first, &second)
+    {
+        let line = first.cells().collect::<Vec<_>>().join(",");
+        return Err(format!(
+            "line {} ({}) may be a header or a row, expected --header yes or --header no",
+            first.line,
+            clipped(&line)
+        ));
+    }
     let width = match header {
         Header::None => first.len(),
         _ if has_second => second.len(),
@@ -64,7 +80,7 @@ impl Header {
         if options.header == Some(false) {
             return Self::None;
         }
-        let is_number = |cell: &str| cell.parse::<f64>().is_ok() || has_decimal_comma(cell);
+        let is_number = |cell: &str| is_number(cell) || has_decimal_comma(cell);
         let is_word = |cell: &str| {
             let lower = cell.to_lowercase();
             options
@@ -87,7 +103,13 @@ impl Header {
         if !first.cells().enumerate().any(is_value) {
             return Self::Names(names(), true);
         }
-        if options.header == Some(true) || second.is_some_and(|second| counts(first, second)) {
+        let is_certain = |second: &Record| {
+            has_names(first, second)
+                || counts(first, second)
+                    && (stands_above(first, second)
+                        || options.are_probabilities && first.cells().any(exceeds_one))
+        };
+        if options.header == Some(true) || second.is_some_and(is_certain) {
             return Self::Names(names(), options.header == Some(true));
         }
         Self::None
@@ -118,7 +140,6 @@ impl Header {
 /// pandas gives to columns without names.
 fn counts(first: &Record, second: &Record) -> bool {
     let whole = |cell: &str| cell.parse::<u64>().ok();
-    let is_number = |cell: &str| cell.parse::<f64>().is_ok();
     let pairs = || first.cells().zip(second.cells());
     let numbers = || pairs().filter(|(cell, _)| is_number(cell));
     let mut start = None;
@@ -126,9 +147,45 @@ fn counts(first: &Record, second: &Record) -> bool {
         let found = whole(cell).and_then(|found| found.checked_sub(i as u64));
         found.is_some_and(|found| found <= 1 && *start.get_or_insert(found) == found)
     });
-    let stands_above = pairs().any(|(name, below)| !is_number(name) && is_number(below));
     let is_other = numbers().any(|(_, below)| whole(below).is_none());
-    is_counting && (stands_above || numbers().count() > 1 && is_other)
+    is_counting && (stands_above(first, second) || numbers().count() > 1 && is_other)
+}
+
+fn is_number(cell: &str) -> bool {
+    cell.parse::<f64>().is_ok()
+}
+
+fn exceeds_one(cell: &str) -> bool {
+    cell.parse().is_ok_and(|number: f64| number > 1.0)
+}
+
+/// Whether the first line has a word above a number.
+fn stands_above(first: &Record, second: &Record) -> bool {
+    let mut pairs = first.cells().zip(second.cells());
+    pairs.any(|(name, below)| !is_number(name) && is_number(below))
+}
+
+/// Whether the first line names columns by words and, beside them, two or more by numbers that rise, such as
+/// the levels of quantiles. A row in which a value is missing has no such words.
+fn has_names(first: &Record, second: &Record) -> bool {
+    const MISSING: [&str; 6] = ["na", "n/a", "null", "none", "nil", "missing"];
+    let is_word = |cell: &str| {
+        cell.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && !cell.contains('.')
+            && !MISSING.contains(&&*cell.to_lowercase())
+    };
+    let (numbers, words): (Vec<&str>, Vec<&str>) = first.cells().partition(|cell| is_number(cell));
+    let numbers: Vec<f64> = numbers.iter().filter_map(|n| n.parse().ok()).collect();
+    stands_above(first, second)
+        && numbers.len() > 1
+        && words.iter().all(|word| is_word(word))
+        && numbers.is_sorted_by(|a, b| a < b)
+}
+
+/// Whether the first line may be names that count, or that of a single column, or a row.
+fn may_be_header(first: &Record, second: &Record) -> bool {
+    let is_only = first.len() == 1 && first.cell(0) == "0" && second.cell(0).contains('.');
+    is_only || counts(first, second)
 }
 
 /// What is done with the columns.
@@ -137,11 +194,27 @@ pub struct Columns {
     width: usize,
     pub label: Option<usize>,
     pub numbers: Vec<usize>,
+    /// The column that may name or count rows, and what is known of it.
+    pub id: usize,
     pub index: Index,
+    /// Whether that column is one of numbers if it is no index.
+    is_open: bool,
     pub is_confidence: bool,
 }
 
-/// What is known of the first column as one that counts rows.
+/// Names of columns that name rows.
+const IDS: [&str; 8] = [
+    "index",
+    "id",
+    "idx",
+    "row",
+    "ids",
+    "sample_id",
+    "row_id",
+    "sample",
+];
+
+/// What is known of a column as one that names or counts rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Index {
     /// It is none.
@@ -166,9 +239,16 @@ impl Columns {
         let is_confidence = options.confidence == Some(true)
             || options.confidence.is_none() && width == 2 && are_confidences(&names);
         let label = match (options.label, width) {
-            (_, 2) if is_confidence => Some(by_name(&names, &CORRECT).unwrap_or(1)),
+            (_, 2) if is_confidence => {
+                let named = by_name(&names, &CORRECT).or(options.correct);
+                Some(named.unwrap_or(1))
+            }
             (WhichLabel::None, _) => None,
-            (WhichLabel::Last, _) => Some(width - 1),
+            (WhichLabel::Last, _) => {
+                let is_id = |name: &String| IDS.contains(&&*name.to_lowercase()) || name == PANDAS;
+                let last = names.iter().rposition(|name| !is_id(name));
+                Some(last.unwrap_or(width - 1))
+            }
             (WhichLabel::Named(name) | WhichLabel::Only(name), _) => {
                 Some(select(name, &names, width, "--label-column")?[0])
             }
@@ -179,23 +259,38 @@ impl Columns {
                 "{width} columns, expected two: confidence and correctness"
             ));
         }
-        let index = match names.first().map(|name| name.to_lowercase()) {
-            _ if width < 2 || label == Some(0) || is_confidence => Index::No,
-            _ if matches!(options.label, WhichLabel::Only(_)) => Index::No,
-            Some(name) if name.is_empty() || name == "unnamed: 0" => Index::Yes,
-            Some(name) if ["index", "id", "idx", "row"].contains(&&*name) => Index::Named,
-            _ if options.index.is_some() => Index::Counting,
-            _ => Index::No,
+        let chosen = options
+            .columns
+            .map(|columns| select(columns, &names, width, "--columns"));
+        let chosen = chosen.transpose()?;
+        let is_only = matches!(options.label, WhichLabel::Only(_));
+        let is_taken = |column: usize| {
+            label == Some(column) || chosen.as_ref().is_some_and(|all| all.contains(&column))
         };
-        let (numbers, index) = match (options.columns, options.label) {
-            (Some(columns), _) => (select(columns, &names, width, "--columns")?, Index::No),
-            (None, WhichLabel::Only(_)) => (Vec::new(), Index::No),
-            (None, _) => (
-                (usize::from(index != Index::No)..width)
-                    .filter(|column| Some(*column) != label)
-                    .collect(),
-                index,
-            ),
+        let known = |(column, name): (usize, &String)| {
+            let name = name.to_lowercase();
+            let is_nameless = column == 0 && (name.is_empty() || name == "unnamed: 0");
+            let index = match name {
+                _ if is_taken(column) => return None,
+                _ if is_nameless || name == PANDAS => Index::Yes,
+                name if IDS.contains(&&*name) => Index::Named,
+                _ => return None,
+            };
+            Some((column, index))
+        };
+        let is_open = chosen.is_none() && !is_only;
+        let (id, index) = match names.iter().enumerate().find_map(known) {
+            _ if width < 2 || is_confidence => (0, Index::No),
+            Some(known) => known,
+            None if is_open && label != Some(0) && options.index.is_some() => (0, Index::Counting),
+            None => (0, Index::No),
+        };
+        let numbers = match chosen {
+            Some(chosen) => chosen,
+            None if is_only => Vec::new(),
+            None => (0..width)
+                .filter(|&column| Some(column) != label && (index == Index::No || column != id))
+                .collect(),
         };
         check_numbers(1, width as u64)?;
         Ok(Self {
@@ -203,8 +298,38 @@ impl Columns {
             width,
             label,
             numbers,
+            id,
             index,
+            is_open,
             is_confidence,
+        })
+    }
+
+    /// Takes the column that was no index for one of numbers, where it may be; its place among them.
+    pub fn take_back(&mut self) -> Option<usize> {
+        self.index = Index::No;
+        let place = self
+            .numbers
+            .iter()
+            .filter(|column| **column < self.id)
+            .count();
+        self.is_open.then(|| {
+            self.numbers.insert(place, self.id);
+            place
+        })
+    }
+
+    /// What is said of an index that is left out.
+    pub fn note(&self) -> Option<String> {
+        let name = self.names.get(self.id).filter(|name| !name.is_empty());
+        let name = name.map(|name| format!(" ({})", clipped(name)));
+        let column = match self.id {
+            0 => "the first column".to_owned(),
+            id => format!("column {id}"),
+        };
+        (self.is_open && self.index != Index::No).then(|| {
+            let name = name.unwrap_or_default();
+            format!("{column}{name} is an index and is left out")
         })
     }
 
@@ -228,8 +353,10 @@ fn are_confidences(names: &[String]) -> bool {
 struct Rows {
     count: usize,
     values: Vec<f64>,
-    /// The first column while it may be an index.
+    /// The column that may be an index, while it may be one of numbers.
     first: Vec<f64>,
+    /// What it holds.
+    ids: Cells,
     labels: Cells,
     lines: Lines,
     resolution: Resolution,
@@ -247,8 +374,12 @@ impl Rows {
                 columns.width
             ));
         }
+        let id = columns.id;
+        if columns.index != Index::No {
+            self.ids.push(record.cell(id));
+        }
         if let Index::Named | Index::Counting = columns.index {
-            let value = record.cell(0).parse::<f64>();
+            let value = record.cell(id).parse::<f64>();
             let counts = value.as_ref().is_ok_and(|&value| match self.first.first() {
                 Some(start) => value == start + row as f64,
                 None => value == 0.0 || value == 1.0,
@@ -262,8 +393,8 @@ impl Rows {
                 (true, Ok(value)) => self.first.push(value),
                 (true, Err(_)) => columns.index = Index::Yes,
                 (false, value) => {
-                    value.map_err(|_| self.wrong(row, columns.title(0), record.cell(0)))?;
-                    self.take_back_first(columns);
+                    value.map_err(|_| self.wrong(row, columns.title(id), record.cell(id)))?;
+                    self.take_back(columns);
                 }
             }
         }
@@ -292,21 +423,20 @@ impl Rows {
         format!("{}, {column}: {}", self.lines.name(row), wrong(cell))
     }
 
-    /// Takes the first column for one of numbers, as the others.
-    fn take_back_first(&mut self, columns: &mut Columns) {
+    /// Takes the column that was no index for one of numbers.
+    fn take_back(&mut self, columns: &mut Columns) {
         let width = columns.numbers.len();
-        let rows = self.first.iter().enumerate();
-        self.values = rows
-            .flat_map(|(row, first)| {
-                let others = &self.values[row * width..(row + 1) * width];
-                std::iter::once(first)
-                    .chain(others)
-                    .copied()
-                    .collect::<Vec<_>>()
-            })
-            .collect();
-        columns.numbers.insert(0, 0);
-        columns.index = Index::No;
+        let Some(place) = columns.take_back() else {
+            return;
+        };
+        let mut values = Vec::with_capacity(self.values.len() + self.first.len());
+        for (row, &first) in self.first.iter().enumerate() {
+            let others = &self.values[row * width..(row + 1) * width];
+            values.extend_from_slice(&others[..place]);
+            values.push(first);
+            values.extend_from_slice(&others[place..]);
+        }
+        self.values = values;
     }
 
     fn finish(
@@ -322,18 +452,10 @@ impl Rows {
         if columns.index == Index::Counting
             && (self.count < COUNTING || options.index.is_none_or(|least| left < least))
         {
-            self.take_back_first(&mut columns);
+            self.take_back(&mut columns);
         }
         let mut notes: Vec<String> = header.into_iter().map(str::to_owned).collect();
-        if columns.index != Index::No {
-            let name = columns.names.first().filter(|name| !name.is_empty());
-            let name = name
-                .map(|name| format!(" ({})", clipped(name)))
-                .unwrap_or_default();
-            notes.push(format!(
-                "the first column{name} is an index and is left out"
-            ));
-        }
+        notes.extend(columns.note());
         let name = |column: usize| columns.names.get(column).cloned();
         let names = columns.numbers.iter().filter_map(|&column| name(column));
         Ok(Table {
@@ -343,7 +465,12 @@ impl Rows {
                 values: self.values,
             },
             label_name: columns.label.and_then(name),
+            label_at: columns.label,
             labels: columns.label.map(|_| self.labels),
+            ids: matches!(columns.index, Index::Yes | Index::Named).then(|| Ids {
+                name: name(columns.id).unwrap_or_default(),
+                cells: self.ids,
+            }),
             lines: self.lines,
             resolution: self.resolution,
             is_confidence: columns.is_confidence,

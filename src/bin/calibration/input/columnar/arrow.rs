@@ -186,6 +186,41 @@ fn next_metadata<'a>(bytes: &'a [u8], at: &mut usize) -> Result<Option<&'a [u8]>
     }
 }
 
+/// The columns of the schema of a message that are times or durations, and what they are.
+pub fn times(message: &[u8]) -> Vec<(String, String)> {
+    let metadata = next_metadata(message, &mut 0).ok().flatten();
+    let message = metadata.and_then(|metadata| root_as_message(metadata).ok());
+    let schema = message
+        .as_ref()
+        .and_then(|message| message.header_as_schema());
+    let fields = schema.and_then(|schema| schema.fields());
+    let is_time = |field: &Column| {
+        [
+            Type::Date,
+            Type::Time,
+            Type::Timestamp,
+            Type::Interval,
+            Type::Duration,
+        ]
+        .contains(&field.type_type())
+    };
+    let named = |field: Column| {
+        let name = field.name().unwrap_or_default().to_owned();
+        (name, type_name(&field))
+    };
+    fields
+        .into_iter()
+        .flatten()
+        .filter(is_time)
+        .map(named)
+        .collect()
+}
+
+fn type_name(field: &Column) -> String {
+    let name = field.type_type().variant_name().unwrap_or("unknown");
+    format!("of the type {}", name.trim_end_matches('_'))
+}
+
 fn layout(field: &Column) -> Layout {
     let Some(dictionary) = field.dictionary() else {
         return plain_layout(field);
@@ -196,7 +231,9 @@ fn layout(field: &Column) -> Layout {
     });
     match (element, plain_layout(field)) {
         (None, _) => Layout::Other,
-        (_, Layout::Lists(..) | Layout::Fixed(..) | Layout::Other) => Layout::Other,
+        (_, Layout::Lists(..) | Layout::Fixed(..) | Layout::Decimals(..) | Layout::Other) => {
+            Layout::Other
+        }
         (Some(element), _) => Layout::Dictionary(dictionary.id(), element),
     }
 }
@@ -228,6 +265,12 @@ fn plain_layout(field: &Column) -> Layout {
                 _ => None,
             }))
         }
+        Type::Decimal => field.type_as_decimal().and_then(|decimal| {
+            let bytes = usize::try_from(decimal.bitWidth() / 8).ok()?;
+            [4, 8, 16, 32]
+                .contains(&bytes)
+                .then(|| Layout::Decimals(bytes, decimal.scale()))
+        }),
         Type::Utf8 => Some(Layout::Text(4)),
         Type::LargeUtf8 => Some(Layout::Text(8)),
         Type::Utf8View => Some(Layout::Views),
@@ -259,13 +302,11 @@ fn whole(bits: i32, is_signed: bool) -> Option<Element> {
 fn kind(field: &Column, layout: &Layout) -> Kind {
     match layout {
         Layout::Numbers(element) => Kind::Numbers(*element),
+        Layout::Decimals(_, scale) => Kind::Decimals(*scale),
         Layout::Bits => Kind::Numbers(Element::Bool),
         Layout::Lists(_, element) | Layout::Fixed(_, element) => Kind::Lists(*element),
         Layout::Text(_) | Layout::Views | Layout::Dictionary(..) => Kind::Text,
-        Layout::Other => {
-            let name = field.type_type().variant_name().unwrap_or("unknown");
-            Kind::Other(format!("of the type {}", name.trim_end_matches('_')))
-        }
+        Layout::Other => Kind::Other(type_name(field)),
     }
 }
 

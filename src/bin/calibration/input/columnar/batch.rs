@@ -16,6 +16,8 @@ use crate::input::{
 pub enum Layout {
     Numbers(Element),
     Bits,
+    /// Decimals of so many bytes, and how many decimals they have.
+    Decimals(usize, i32),
     /// Text with offsets of so many bytes.
     Text(usize),
     /// Text in views of 16 bytes.
@@ -172,6 +174,13 @@ impl Batch {
         };
         Ok(match *layout {
             Layout::Numbers(element) => Values::Numbers(numbers(&data()?, element, 0..rows)?, 1),
+            Layout::Decimals(bytes, decimals) => {
+                let data = data()?;
+                let whole = rows.checked_mul(bytes).and_then(|end| data.get(..end));
+                let whole = whole.ok_or(SHORT)?.chunks_exact(bytes);
+                let scaled = whole.map(|bytes| scaled(little_endian(bytes), decimals));
+                Values::Numbers(scaled.collect(), 1)
+            }
             Layout::Bits => {
                 let bits = data()?;
                 if bits.len() < rows.div_ceil(8) {
@@ -269,6 +278,30 @@ impl Batch {
         let data = self.buffer(bytes, child.buffer + 1)?;
         let numbers = numbers(&data, element, first..count.ok_or(SHORT)?)?;
         Ok(Values::Numbers(numbers, width))
+    }
+}
+
+/// The number that bytes in two's complement stand for, the lowest first.
+pub fn little_endian(bytes: &[u8]) -> f64 {
+    let is_negative = bytes.last().is_some_and(|byte| byte >> 7 == 1);
+    // of negative numbers one less than the magnitude, exactly where it is short
+    let byte = |byte: u8| if is_negative { !byte } else { byte };
+    let magnitude = bytes
+        .iter()
+        .rev()
+        .fold(0.0, |all, &b| all * 256.0 + f64::from(byte(b)));
+    if is_negative {
+        -magnitude - 1.0
+    } else {
+        magnitude
+    }
+}
+
+/// A whole number with its decimals. A division is rounded once, a product with a power below 1 twice.
+pub fn scaled(number: f64, decimals: i32) -> f64 {
+    match decimals {
+        0.. => number / 10f64.powi(decimals),
+        _ => number * 10f64.powi(-decimals),
     }
 }
 

@@ -10,11 +10,11 @@ pub use parquet::ParquetFile;
 
 use super::{
     Matrix, Options, Result, Table,
-    cells::{Cells, Lines},
+    cells::{Cells, Ids, Lines},
     element::Element,
     limits::{check_numbers, check_unpacked},
     resolution::Resolution,
-    table::{Columns, Header, Index},
+    table::{Columns, Header, Index, PANDAS},
 };
 
 /// A column of a file.
@@ -28,6 +28,8 @@ pub struct Field {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     Numbers(Element),
+    /// Numbers with so many decimals.
+    Decimals(i32),
     /// A list of numbers in each row.
     Lists(Element),
     Text,
@@ -76,9 +78,6 @@ pub trait Columnar {
     fn read(&self, part: usize, column: usize) -> Result<Values, Wrong>;
 }
 
-/// The name that pandas gives to an index.
-const PANDAS: &str = "__index_level_0__";
-
 /// Reads the columns that are asked for.
 pub fn read(file: &dyn Columnar, options: &Options) -> Result<Table> {
     let fields = file.fields();
@@ -89,8 +88,19 @@ pub fn read(file: &dyn Columnar, options: &Options) -> Result<Table> {
         None => choose(&mut columns, fields),
         Some(_) => Vec::new(),
     };
+    if let Some(label) = columns.label {
+        check_labels(&columns, label, fields)?;
+    }
     let resolution = coarsest(&columns, fields)?;
     let (mut numbers, mut labels) = (Matrix::default(), Cells::default());
+    let is_id = fields.get(columns.id).is_some_and(|field| {
+        matches!(
+            field.kind,
+            Kind::Numbers(_) | Kind::Decimals(_) | Kind::Text
+        )
+    });
+    let has_ids = is_id && matches!(columns.index, Index::Yes | Index::Named);
+    let mut ids = Cells::default();
     let mut first = 0; // row of the part
     for (at, &rows) in file.parts().iter().enumerate() {
         let part = Part {
@@ -102,6 +112,9 @@ pub fn read(file: &dyn Columnar, options: &Options) -> Result<Table> {
         };
         if let Some(label) = columns.label {
             part.read_labels(label, &mut labels)?;
+        }
+        if has_ids {
+            part.read_labels(columns.id, &mut ids)?;
         }
         match columns.numbers[..] {
             [] => {}
@@ -121,9 +134,14 @@ pub fn read(file: &dyn Columnar, options: &Options) -> Result<Table> {
         },
         numbers,
         label_name: columns.label.as_ref().map(name),
+        label_at: columns.label,
         labels: columns.label.map(|_| labels),
+        ids: has_ids.then(|| Ids {
+            name: name(&columns.id),
+            cells: ids,
+        }),
         lines: Lines::default(),
-        resolution: Resolution::Binary(resolution),
+        resolution,
         is_confidence: columns.is_confidence,
         has_header: true,
         notes,
@@ -132,11 +150,20 @@ pub fn read(file: &dyn Columnar, options: &Options) -> Result<Table> {
 
 /// Leaves an index out, and takes a single column of lists for the rows; what was taken for what.
 fn choose(columns: &mut Columns, fields: &[Field]) -> Vec<String> {
+    // a class may be named as an index is: Indonesian is "id"
+    let Some(id) = fields.get(columns.id) else {
+        return Vec::new();
+    };
+    let is_float = matches!(id.kind, Kind::Numbers(element) if element.epsilon() > 0.0);
+    if columns.index == Index::Counting || columns.index == Index::Named && is_float {
+        columns.take_back();
+    }
     let mut notes = Vec::new();
-    if columns.index == Index::Counting {
-        columns.numbers.insert(0, 0);
-    } else if columns.index != Index::No {
-        notes.push(format!("{} is an index and is left out", columns.title(0)));
+    if columns.index != Index::No && id.name != PANDAS {
+        notes.push(format!(
+            "{} is an index and is left out",
+            columns.title(columns.id)
+        ));
     }
     columns
         .numbers
@@ -153,9 +180,23 @@ fn choose(columns: &mut Columns, fields: &[Field]) -> Vec<String> {
     notes
 }
 
+/// Checks that labels are numbers or text.
+fn check_labels(columns: &Columns, label: usize, fields: &[Field]) -> Result<()> {
+    let name = match &fields[label].kind {
+        Kind::Numbers(_) | Kind::Decimals(_) | Kind::Text => return Ok(()),
+        Kind::Lists(_) => "lists",
+        Kind::Other(name) => name,
+    };
+    Err(format!(
+        "{}: {name}, expected labels as numbers or text",
+        columns.title(label)
+    ))
+}
+
 /// The numbers with the fewest digits among those that are asked for.
-fn coarsest(columns: &Columns, fields: &[Field]) -> Result<Element> {
+fn coarsest(columns: &Columns, fields: &[Field]) -> Result<Resolution> {
     let mut coarsest: Option<Element> = None;
+    let mut fewest: Option<i32> = None;
     for &column in &columns.numbers {
         let wrong = |what: &str| {
             Err(format!(
@@ -165,6 +206,10 @@ fn coarsest(columns: &Columns, fields: &[Field]) -> Result<Element> {
         };
         let element = match &fields[column].kind {
             Kind::Numbers(element) => *element,
+            Kind::Decimals(decimals) => {
+                fewest = Some(fewest.map_or(*decimals, |known| known.min(*decimals)));
+                continue;
+            }
             Kind::Lists(element) if columns.numbers.len() == 1 => *element,
             Kind::Lists(_) => return wrong("lists, expected numbers, or a single column of lists"),
             Kind::Text => return wrong("text, expected numbers"),
@@ -173,7 +218,10 @@ fn coarsest(columns: &Columns, fields: &[Field]) -> Result<Element> {
         let is_coarser = |known: &Element| known.epsilon() >= element.epsilon();
         coarsest = coarsest.filter(is_coarser).or(Some(element));
     }
-    Ok(coarsest.unwrap_or(Element::F64))
+    Ok(match fewest {
+        Some(decimals) => Resolution::of_decimals(decimals),
+        None => Resolution::Binary(coarsest.unwrap_or(Element::F64)),
+    })
 }
 
 /// Some rows of all columns.

@@ -5,6 +5,7 @@ use half::f16;
 use parquet::{
     basic::{ConvertedType, LogicalType, Type},
     column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader},
+    data_type::AsBytes,
     data_type::DataType,
     errors::{ParquetError, Result as Read},
     file::{
@@ -15,7 +16,12 @@ use parquet::{
     schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor},
 };
 
-use super::{Columnar, Field, Kind, Values, Wrong, null, pages::Pages};
+use super::{
+    Columnar, Field, Kind, Values, Wrong,
+    batch::{little_endian, scaled},
+    null,
+    pages::Pages,
+};
 use crate::input::{
     Result,
     element::Element,
@@ -71,7 +77,16 @@ impl ParquetFile {
         let reader = reader.map_err(|e| format!("not Parquet: {e}"))?;
         let metadata = reader.metadata();
         let schema = metadata.file_metadata().schema_descr();
-        let (fields, leaves) = fields(schema);
+        let (mut fields, leaves) = fields(schema);
+        let stored = metadata.file_metadata().key_value_metadata();
+        let stored = stored.into_iter().flatten();
+        let mut stored = stored.filter(|pair| pair.key == ARROW_SCHEMA);
+        if let Some(schema) = stored.next().and_then(|pair| pair.value.as_ref()) {
+            for (name, kind) in times_of(schema) {
+                let same = fields.iter_mut().filter(|field| field.name == name);
+                same.for_each(|field| field.kind = Kind::Other(kind.clone()));
+            }
+        }
         let rows = |group: usize| usize::try_from(metadata.row_group(group).num_rows());
         let parts = (0..metadata.num_row_groups()).map(rows);
         let parts: Vec<usize> = parts.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
@@ -106,13 +121,39 @@ fn fields(schema: &SchemaDescriptor) -> (Vec<Field>, Vec<usize>) {
         .unzip()
 }
 
+/// The key of the schema of Arrow, whose types may say more than those of Parquet.
+const ARROW_SCHEMA: &str = "ARROW:schema";
+
+/// The columns that are times or durations by a schema of Arrow in base 64, and what they are. A schema that
+/// is broken says nothing.
+fn times_of(schema: &str) -> Vec<(String, String)> {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let place = |letter: &u8| LETTERS.iter().position(|other| other == letter);
+    let digits: Vec<u32> = schema
+        .as_bytes()
+        .iter()
+        .map_while(|letter| Some(place(letter)? as u32))
+        .collect();
+    let bytes = digits.chunks(4).flat_map(|four| {
+        let word = four.iter().fold(0, |all, digit| all << 6 | digit);
+        let word = word << (6 * (4 - four.len()));
+        [16, 8, 0]
+            .map(|shift| (word >> shift) as u8)
+            .into_iter()
+            .take(four.len() * 3 / 4)
+    });
+    super::arrow::times(&bytes.collect::<Vec<_>>())
+}
+
 fn kind(leaf: &ColumnDescriptor, is_primitive: bool) -> Kind {
     let kind = match element(leaf) {
+        _ if let Some(decimals) = decimals(leaf) => Kind::Decimals(decimals),
         Some(element) => Kind::Numbers(element),
         None if is_text(leaf) => Kind::Text,
-        None => Kind::Other(match leaf.converted_type() {
-            ConvertedType::NONE => format!("{:?}", leaf.physical_type()).to_lowercase(),
-            other => format!("{other:?}").to_lowercase(),
+        None => Kind::Other(match (leaf.converted_type(), leaf.logical_type_ref()) {
+            (ConvertedType::NONE, Some(logical)) => format!("{logical:?}").to_lowercase(),
+            (ConvertedType::NONE, None) => format!("{:?}", leaf.physical_type()).to_lowercase(),
+            (other, _) => format!("{other:?}").to_lowercase(),
         }),
     };
     match (kind, is_primitive, leaf.max_rep_level()) {
@@ -127,8 +168,24 @@ fn is_text(leaf: &ColumnDescriptor) -> bool {
     leaf.physical_type() == Type::BYTE_ARRAY && text.contains(&leaf.converted_type())
 }
 
+/// The number of decimals of a column of decimals.
+fn decimals(leaf: &ColumnDescriptor) -> Option<i32> {
+    let is_decimal = leaf.converted_type() == ConvertedType::DECIMAL
+        || matches!(leaf.logical_type_ref(), Some(LogicalType::Decimal { .. }));
+    is_decimal.then(|| leaf.type_scale())
+}
+
+/// The number that bytes in two's complement stand for, the highest first.
+fn big_endian(bytes: &[u8]) -> f64 {
+    little_endian(&bytes.iter().rev().copied().collect::<Vec<_>>())
+}
+
 fn element(leaf: &ColumnDescriptor) -> Option<Element> {
     use ConvertedType as C;
+    let logical = leaf.logical_type_ref();
+    if logical.is_some_and(|l| !matches!(l, LogicalType::Integer { .. } | LogicalType::Float16)) {
+        return None;
+    }
     Some(match (leaf.physical_type(), leaf.converted_type()) {
         (Type::BOOLEAN, _) => Element::Bool,
         (Type::INT32, C::UINT_8) => Element::U8,
@@ -177,6 +234,24 @@ impl Columnar for ParquetFile {
             element(&schema),
             Some(Element::U8 | Element::U16 | Element::U32)
         );
+        if let Some(decimals) = decimals(&schema) {
+            let scaled = |number: f64| scaled(number, decimals);
+            return match reader {
+                ColumnReader::Int32ColumnReader(reader) => {
+                    numbers(reader, &schema, rows, |x| scaled(f64::from(x)))
+                }
+                ColumnReader::Int64ColumnReader(reader) => {
+                    numbers(reader, &schema, rows, |x| scaled(x as f64))
+                }
+                ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+                    numbers(reader, &schema, rows, |x| scaled(big_endian(x.as_bytes())))
+                }
+                ColumnReader::ByteArrayColumnReader(reader) => {
+                    numbers(reader, &schema, rows, |x| scaled(big_endian(x.as_bytes())))
+                }
+                _ => Err("decimals of a type that is not known".into()),
+            };
+        }
         match reader {
             ColumnReader::BoolColumnReader(reader) => {
                 numbers(reader, &schema, rows, |x| f64::from(u8::from(x)))
@@ -191,6 +266,9 @@ impl Columnar for ParquetFile {
             ColumnReader::Int64ColumnReader(reader) => numbers(reader, &schema, rows, |x| x as f64),
             ColumnReader::FloatColumnReader(reader) => numbers(reader, &schema, rows, f64::from),
             ColumnReader::DoubleColumnReader(reader) => numbers(reader, &schema, rows, |x| x),
+            ColumnReader::FixedLenByteArrayColumnReader(_) if element(&schema).is_none() => {
+                Err("bytes, expected numbers or text".into())
+            }
             ColumnReader::FixedLenByteArrayColumnReader(reader) => {
                 numbers(reader, &schema, rows, |x| {
                     let bytes = x.data().try_into().unwrap_or_default();

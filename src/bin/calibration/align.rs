@@ -1,0 +1,302 @@
+//! Files of one run side by side: columns by their names, rows by their ids.
+
+use std::{collections::HashMap, path::Path};
+
+use crate::input::{Ids, Result, clipped, say};
+
+/// Names of columns, and whose they are.
+#[derive(Debug, Clone, Copy)]
+pub struct Names<'a> {
+    pub names: &'a [String],
+    /// A file or an option.
+    pub of: &'a str,
+}
+
+/// The columns of a file in the order of the expected names; none where they are in that order, or where one
+/// of the two has no names. An error where the names differ.
+pub fn columns(expected: Names, found: &[String]) -> Result<Option<Vec<usize>>> {
+    let names = expected.names;
+    if found.is_empty() || names.is_empty() || names == found || found.len() != names.len() {
+        return Ok(None);
+    }
+    let place = |name: &String| found.iter().position(|other| other == name);
+    if let Some(order) = names.iter().map(place).collect::<Option<Vec<_>>>() {
+        return Ok(Some(order));
+    }
+    // names that count say no more than their numbers do
+    if let (Some(own), Some(other)) = (numbered(names), numbered(found))
+        && own.first == other.first
+        && own.prefix != other.prefix
+    {
+        return Ok((!other.is_sorted()).then_some(other.order));
+    }
+    let joined = |names: &[String]| clipped(&names.join(", "));
+    Err(format!(
+        "the columns are named {}, expected {} as of {}",
+        joined(found),
+        joined(names),
+        expected.of
+    ))
+}
+
+/// Checks that no two columns have one name.
+pub fn check_distinct(names: &[String]) -> Result<()> {
+    let mut seen = HashMap::new();
+    for (column, name) in names
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| !name.is_empty())
+    {
+        if let Some(first) = seen.insert(name, column) {
+            return Err(format!(
+                "columns {first} and {column} are both named {}, expected a name of its own for each; \
+                 --by-position takes columns in their order",
+                clipped(name)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Names that count, such as p0, p1, p2: the same text before whole numbers from 0 or 1 on.
+pub struct Numbered<'a> {
+    pub prefix: &'a str,
+    /// The least number.
+    pub first: usize,
+    /// The columns in the order of their numbers.
+    pub order: Vec<usize>,
+}
+
+impl Numbered<'_> {
+    pub fn is_sorted(&self) -> bool {
+        self.order.is_sorted()
+    }
+}
+
+/// What names count, if they do, in whatever order.
+pub fn numbered(names: &[String]) -> Option<Numbered<'_>> {
+    let split = |name: &String| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let length = split(names.first()?);
+    let prefix = &names[0][..length];
+    let number = |name: &String| -> Option<usize> {
+        let digits = name
+            .strip_prefix(prefix)
+            .filter(|_| split(name) == length)?;
+        digits.parse().ok()
+    };
+    let numbers: Vec<usize> = names.iter().map(number).collect::<Option<_>>()?;
+    let first = *numbers.iter().min()?;
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by_key(|&column| numbers[column]);
+    let counts = |(place, &column): (usize, &usize)| numbers[column] == first + place;
+    let is_whole = first <= 1 && names.len() > 1 && order.iter().enumerate().all(counts);
+    is_whole.then_some(Numbered {
+        prefix,
+        first,
+        order,
+    })
+}
+
+/// Takes elements in an order.
+pub fn in_order<T: Clone>(elements: &[T], order: &[usize]) -> Vec<T> {
+    order.iter().map(|&place| elements[place].clone()).collect()
+}
+
+/// A file, and what names its rows.
+pub type File<'a> = (&'a Path, Option<&'a Ids>);
+
+/// The rows of each file in the order of the first one with ids; none where they are in that order.
+///
+/// Files without ids have the order of the others, as all do by position. That is an error where the others
+/// differ in it.
+pub fn rows(files: &[File]) -> Result<Vec<Option<Vec<usize>>>> {
+    let mut orders = vec![None; files.len()];
+    let mut all = files.iter().enumerate();
+    let first = all.find_map(|(at, (path, ids))| Some((at, *path, (*ids)?)));
+    let Some((first, path, ids)) = first else {
+        return Ok(orders);
+    };
+    for (at, &(other, found)) in files.iter().enumerate().skip(first + 1) {
+        let Some(found) = found else { continue };
+        orders[at] = order((path, ids), (other, found))?;
+        if orders[at].is_none() {
+            continue;
+        }
+        if let Some((bare, _)) = files.iter().find(|(_, ids)| ids.is_none()) {
+            return Err(format!(
+                "{}: has no ids, and the rows of {} and {} are in different orders, expected ids in every \
+                 file; --by-position takes rows in their order",
+                bare.display(),
+                path.display(),
+                other.display()
+            ));
+        }
+        say(
+            other,
+            &format!(
+                "rows are matched to those of {} by their ids",
+                path.display()
+            ),
+        );
+    }
+    Ok(orders)
+}
+
+/// Where each id of a file is in another.
+fn order((path, ids): (&Path, &Ids), (other, found): (&Path, &Ids)) -> Result<Option<Vec<usize>>> {
+    let are_equal =
+        || (ids.cells.iter().zip(found.cells.iter())).all(|(a, b)| plain(a) == plain(b));
+    if ids.cells.len() == found.cells.len() && are_equal() {
+        return Ok(None);
+    }
+    let places = [(path, ids), (other, found)].map(|(path, ids)| places(path, ids));
+    // a table that was made anew counts its rows, whatever they were before
+    if [ids, found].iter().any(|ids| counts_rows(ids)) && are_nameless(ids, found) {
+        let is_same = match &places {
+            [Ok(own), Ok(others)] => own.keys().all(|id| others.contains_key(id)),
+            _ => false,
+        };
+        if !is_same {
+            say(
+                other,
+                &format!(
+                    "its index is another than that of {}: rows are taken in their order",
+                    path.display()
+                ),
+            );
+            return Ok(None);
+        }
+    }
+    let [own, others] = places;
+    let (own, others) = (own?, others?);
+    let missing = |path: &Path, id: &str, row: usize, from: &Path| {
+        format!(
+            "{}: there is no row of the id {}, which is that of row {row} of {}, expected the same ids in \
+             both; --by-position takes rows in their order",
+            path.display(),
+            clipped(id),
+            from.display()
+        )
+    };
+    if let Some((row, id)) =
+        (found.cells.iter().enumerate()).find(|(_, id)| !own.contains_key(plain(id)))
+    {
+        return Err(missing(path, id, row, other));
+    }
+    let place = |(row, id): (usize, &str)| {
+        let found = others.get(plain(id)).copied();
+        found.ok_or_else(|| missing(other, id, row, path))
+    };
+    ids.cells
+        .iter()
+        .enumerate()
+        .map(place)
+        .collect::<Result<_>>()
+        .map(Some)
+}
+
+/// An id without the decimals that pandas adds to whole numbers.
+fn plain(id: &str) -> &str {
+    id.strip_suffix(".0").unwrap_or(id)
+}
+
+/// The row of each id.
+fn places<'a>(path: &Path, ids: &'a Ids) -> Result<HashMap<&'a str, usize>> {
+    let mut places = HashMap::new();
+    for (row, id) in ids.cells.iter().map(plain).enumerate() {
+        if let Some(first) = places.insert(id, row) {
+            return Err(format!(
+                "{}: rows {first} and {row} have the id {}, expected each id once; --by-position takes rows \
+                 in their order",
+                path.display(),
+                clipped(id)
+            ));
+        }
+    }
+    Ok(places)
+}
+
+/// Whether ids are the numbers of the rows, from 0 or 1.
+fn counts_rows(ids: &Ids) -> bool {
+    let first = ids
+        .cells
+        .iter()
+        .next()
+        .and_then(|id| plain(id).parse::<usize>().ok());
+    let is_counted = |(row, id): (usize, &str)| plain(id).parse().ok() == first.map(|f| f + row);
+    first.is_some_and(|first| first <= 1) && ids.cells.iter().enumerate().all(is_counted)
+}
+
+/// Whether both are indices rather than ids: their columns have no name, or that of an index.
+fn are_nameless(own: &Ids, other: &Ids) -> bool {
+    let is_index = |ids: &Ids| {
+        let name = ids.name.to_lowercase();
+        [
+            "",
+            "unnamed: 0",
+            "index",
+            "idx",
+            "row",
+            crate::input::PANDAS,
+        ]
+        .contains(&&*name)
+    };
+    is_index(own) && is_index(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn columns_by_name() {
+        let order = |expected: &[&str], found: &[&str]| {
+            let names = texts(expected);
+            columns(
+                Names {
+                    names: &names,
+                    of: "a",
+                },
+                &texts(found),
+            )
+        };
+        assert_eq!(
+            order(&["cat", "dog"], &["dog", "cat"]),
+            Ok(Some(vec![1, 0]))
+        );
+        assert_eq!(order(&["cat", "dog"], &["cat", "dog"]), Ok(None));
+        assert_eq!(order(&["cat", "dog"], &[]), Ok(None));
+        assert_eq!(
+            order(&["p0", "p1", "p2"], &["q2", "q0", "q1"]),
+            Ok(Some(vec![1, 2, 0]))
+        );
+        for (expected, found) in [
+            (["cat", "dog"], ["cat", "emu"]),
+            (["cat", "dog"], ["p0", "p1"]),
+            (["p0", "p1"], ["p1", "p2"]),
+        ] {
+            assert!(order(&expected, &found).is_err(), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_count() {
+        for (names, expected) in [
+            (&["p2", "p1", "p0"][..], Some((0, vec![2, 1, 0]))),
+            (&["1", "2"], Some((1, vec![0, 1]))),
+            (&["p01", "p00"], Some((0, vec![1, 0]))),
+            (&["p0", "q1"], None),
+            (&["p0", "p2"], None),
+            (&["p0", "p0"], None),
+            (&["cat", "dog"], None),
+        ] {
+            let names = texts(names);
+            let found = numbered(&names).map(|found| (found.first, found.order));
+            assert_eq!(found, expected, "{names:?}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+use serde::{Deserialize, Serialize};
+
+/// What a map was fitted to, as far as whoever fitted it says so.
+///
+/// A saved map keeps it. The command `calibration` writes it, takes columns by these names, and refuses a map
+/// for predictions of another family.
+///
+/// ```
+/// use burn::tensor::Device;
+/// use burn_calibration::recalibration::{FittedTo, TemperatureScaling};
+///
+/// let columns = ["cat", "dog"].map(String::from).to_vec();
+/// let mut map = TemperatureScaling::template(&Device::default());
+/// map.set_fitted_to(FittedTo { columns, ..FittedTo::default() });
+/// assert_eq!(map.fitted_to().columns[1], "dog");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FittedTo {
+    /// The family of the predictions, as at the command line: "categorical", "normal" or "laplace".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
+    /// Whether logits were given, or else probabilities, whose logarithms are the logits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logits: Option<bool>,
+    /// The names of the columns: classes, or parameters of distributions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+}
