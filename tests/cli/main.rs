@@ -19,6 +19,7 @@ mod limits;
 mod logits;
 mod merge;
 mod output;
+mod real_targets;
 mod recalibrate;
 #[cfg(feature = "report")]
 mod report;
