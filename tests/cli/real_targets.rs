@@ -38,7 +38,7 @@ fn calibrated_counts_are_not_accused() {
         assert!(error.abs() < 0.05, "{estimates}");
     }
     assert!(
-        number(&estimates["quantile_calibration_error"]) < 0.03,
+        number(&estimates["quantile_calibration"]) < 0.03,
         "{estimates}"
     );
     let over = &found["intervals"]["overconfidence"];
