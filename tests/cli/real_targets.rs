@@ -52,7 +52,6 @@ fn calibrated_counts_are_not_accused() {
         assert!(output.status.success());
         let page = fs::read_to_string(folder.join("page.html")).unwrap();
         contains(&page, "0 of 19 levels outside the band");
-        contains(&page, "0 of 10 bars outside the band");
         contains(&page, "by the part of its step");
     }
 }

@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 use burn_calibration::{
-    distribution::{Laplace, Normal, Predictive},
+    distribution::{Laplace, Normal},
     hypothesis::{Group, GroupTest, Omnibus, OmnibusOutcome, OmnibusTest},
 };
 use rand::{RngExt, rngs::StdRng};
