@@ -55,16 +55,6 @@ pub trait HostMarginals: Send + Sync {
     /// The least `x` with `F(x) ≥ level`, for a level in `(0, 1)`.
     fn quantile(&self, at: usize, level: f64) -> f64;
 
-    /// The probability that the target lies within `[F⁻¹((1−γ)/2), F⁻¹((1+γ)/2)]`, ends included, if the model
-    /// is calibrated: the level `γ`. Of `S` draws from a distribution that is not known, among which and the
-    /// target `y` any is as likely to be the target, it is the share of these that lie within the interval of
-    /// the others: `(b − a)/(S + 1)` for an interval from draw `a` to draw `b` in increasing order, more where
-    /// draws coincide, as counts do.
-    fn coverage(&self, at: usize, level: f64, y: f64) -> f64 {
-        let _ = (at, y);
-        level
-    }
-
     /// The probability of `x` itself: 0 but for discrete predictions.
     fn atom(&self, at: usize, x: f64) -> f64 {
         let _ = (at, x);
@@ -73,7 +63,7 @@ pub trait HostMarginals: Send + Sync {
 
     /// Transforms `x` into a number that is uniform on `[0, 1]` if `v` is, and the model calibrated: the
     /// randomised probability integral transform `P(X < x) + v P(X = x)`. Of samples the randomised rank
-    /// of `x` among them, `(#{x_s < x} + v(1 + #{x_s = x}))/(S + 1)`.
+    /// of `x` among them, `(#{x_s < x} + v(1 + #{x_s = x}))/(S + 1)`. It is linear in `v`.
     fn transform(&self, at: usize, x: f64, v: f64) -> f64 {
         let (up_to, atom) = (self.tails(at, x).0, self.atom(at, x));
         (up_to - atom + v * atom).clamp(0.0, 1.0)

@@ -86,4 +86,5 @@ pub use predictive::{DrawnBy, Predictive, Sampler};
 pub(crate) use redrawn::Flip;
 pub use redrawn::{Draw, LabelSets, Redrawer, Redrawn, RedrawnBy};
 pub use samples::Samples;
+pub(crate) use standard_normal::upper_quantile as upper_normal_quantile;
 pub use targets::Targets;

@@ -5,7 +5,6 @@ use rand::{Rng, RngExt};
 
 use super::{
     Geometry, HostMarginals, Marginals, Predictive, Sampler,
-    density::central,
     location_scale::{assert_targets, check_real},
     mixture::root,
     predictive::in_batches,
@@ -297,18 +296,6 @@ impl HostMarginals for Sorted {
     /// `⌈S · level⌉` in increasing order.
     fn quantile(&self, at: usize, level: f64) -> f64 {
         self.of(at)[self.rank(level) - 1]
-    }
-
-    fn coverage(&self, at: usize, level: f64, y: f64) -> f64 {
-        let mut all = self.of(at).to_vec();
-        all.insert(all.partition_point(|&draw| draw < y), y);
-        let ranks = central(level).map(|level| self.rank(level));
-        let is_within = |&target: &usize| {
-            let others = |rank: usize| all[if rank <= target { rank - 1 } else { rank }];
-            let [low, high] = ranks.map(others);
-            low <= all[target] && all[target] <= high
-        };
-        (0..all.len()).filter(is_within).count() as f64 / all.len() as f64
     }
 
     fn atom(&self, at: usize, x: f64) -> f64 {

@@ -196,7 +196,8 @@ impl GroupTest {
                 predictions.select_rows(&group.rows),
                 targets.select_rows(&group.rows),
             );
-            test.outcome(&predictions, &targets, &mut *rng)
+            let row = |row: usize| group.rows[row];
+            test.run(&predictions, &targets, &mut *rng, &row, |plan| Ok(plan))
         };
         let outcomes: Vec<OmnibusOutcome> = groups.iter().map(of_group).collect::<Result<_>>()?;
         let p_values: Vec<f64> = outcomes.iter().map(|outcome| outcome.p_value).collect();

@@ -10,9 +10,9 @@ use crate::{
 /// The band is `level ± ε` with `ε = √(ln(2/α)/2n)`, `α = 1 − level of the band`: by the inequality of
 /// Dvoretzky, Kiefer and Wolfowitz with Massart's constant (1990) it holds at all levels at once, for
 /// every `n`, and is a little wide for small ones. It is of independent values: one coordinate of
-/// independent samples, or predictions with independent coordinates, as normal and Laplace ones; and of
-/// predictions without steps. Of a prediction by `S` draws the frequency may be above its level by
-/// `1/S`, which is no fault of the model.
+/// independent samples, or predictions with independent coordinates, as normal and Laplace ones. Of counts and draws the
+/// targets count by parts of their steps ([`QuantileCalibration`](crate::estimator::regression::QuantileCalibration)),
+/// and their frequencies vary less than the band says.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

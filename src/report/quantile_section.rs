@@ -33,7 +33,7 @@ pub struct QuantileSection {
     /// The omnibus test of all samples, or why there is none.
     #[serde(serialize_with = "serialize_or_reason")]
     pub omnibus: Result<OmnibusOutcome>,
-    /// The coverage that central intervals of 90 % promise less that which they have.
+    /// The 90 % of central intervals at that level less what they cover.
     #[serde(serialize_with = "serialize_or_reason")]
     pub overconfidence: Result<Interval>,
     /// The unbiased SKCE, or why there is none.
@@ -197,7 +197,9 @@ impl Section for QuantileSection {
             diagrams: vec![report.transforms(), report.quantiles()],
             method: format!(
                 "of the SKCE approximate. Histogram: {} bins of equal width; where a predicted \
-                 distribution has steps, the transform is randomised. Band of a bar: exact {level} % \
+                 distribution has steps, as of counts and of draws, the transform is randomised, and a \
+                 target counts as covered, or as at most a quantile, by the part of its step (Czado, \
+                 Gneiting, Held 2009). Band of a bar: exact {level} % \
                  interval of a binomial count, bin by bin: some of many bars of a calibrated model end \
                  outside. Quantiles: at {} levels; the band is ± {} (Dvoretzky, Kiefer, Wolfowitz; \
                  Massart 1990), for all levels at once. Both bands are of independent \

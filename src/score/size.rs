@@ -324,11 +324,13 @@ impl Quantify for Overconfidence {
     }
 }
 
-/// The coverage that central prediction intervals promise less that which they have: positive where
-/// predictions are too narrow. The draws of [`Samples`](crate::distribution::Samples) are taken for draws
-/// of a distribution that is not known, so that the interval between two of `S` draws promises a little
-/// less than its level ([`HostMarginals::coverage`](crate::distribution::HostMarginals::coverage)). For targets of several dimensions it is the mean over the coordinates,
-/// rounded to whole samples.
+/// The level of central prediction intervals less their [coverage](IntervalCoverage): positive where
+/// predictions are too narrow.
+///
+/// The interval is that of [`Overconfidence`]. Where a sample counts in part, as one of several coordinates
+/// of which some are covered, or of counts and few draws, it is that of a fractional count: wider than need
+/// be, since such shares vary less than events of the same frequency. That it covers there is found by
+/// simulation, not proved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalOverconfidence {
     /// The level of the prediction intervals, 0.9 by default.
@@ -347,10 +349,19 @@ impl<P: Marginals> Quantify<P> for IntervalOverconfidence {
         let trials = predictions.len() as f64;
         Ok(ErrorSize {
             law: Law::Count(Count {
-                promised: intervals.expected,
-                successes: (intervals.coverage.estimate * trials).round(),
+                promised: self.coverage,
+                successes: whole_or_part(intervals.coverage.estimate * trials),
                 trials,
             }),
         })
+    }
+}
+
+/// A count that is whole but for the rounding of a mean becomes so.
+fn whole_or_part(count: f64) -> f64 {
+    let whole = count.round();
+    match (count - whole).abs() < 1e-9 * whole.max(1.0) {
+        true => whole,
+        false => count,
     }
 }

@@ -107,7 +107,8 @@ fn lenses_and_families() {
     let found = json(&folder, normal);
     let tests = found["given"]["tests"].as_array().unwrap();
     let findings = [&tests[0], &tests[1]].map(|test| test["finding"].as_str().unwrap());
-    assert_eq!(findings, ["targets are too high", "targets are too low"]);
+    begins(findings[0], "targets are too high: ");
+    begins(findings[1], "targets are too low: ");
     assert!(tests[7]["adjusted_p_value"].as_f64().unwrap() < 0.05);
     assert!(tests[6]["adjusted_p_value"].as_f64().unwrap() > 0.05);
 }

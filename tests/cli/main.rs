@@ -21,6 +21,7 @@ mod matching;
 mod merge;
 mod output;
 mod readings;
+mod real_targets;
 mod recalibrate;
 #[cfg(feature = "report")]
 mod report;

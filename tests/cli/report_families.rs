@@ -51,7 +51,7 @@ fn page_and_pictures() {
     assert!(head.contains("Before recalibration: <strong>The model is not calibrated: p ≤ 0.001."));
     contains(
         head,
-        "<li>predictions are too narrow (adjusted p ≤ 0.001)</li>",
+        "<li>predictions are too narrow: after a common shift, errors are ",
     );
     assert!(page.contains("Overconfidence of 90&#160;% intervals, points"));
 

@@ -1,6 +1,9 @@
 use burn::tensor::Tensor;
 
-use super::checks::{Observed, check_level};
+use super::{
+    checks::{Observed, check_level},
+    quantile::Step,
+};
 use crate::{
     distribution::{Marginals, central},
     error::Result,
@@ -13,18 +16,16 @@ use crate::{
 pub struct IntervalCoverage {
     /// The level `γ`.
     pub level: f64,
-    /// The coverage if the model is calibrated: the level, but of predictions by draws, see
-    /// [`HostMarginals::coverage`](crate::distribution::HostMarginals::coverage).
-    pub expected: f64,
-    /// The share of targets within, their ends included; of the coordinates of a sample their mean.
+    /// The share of targets within, which is the level if the model is calibrated; of the coordinates of a
+    /// sample their mean. A target at an end that is a step of its distribution function, as of counts and
+    /// of draws, counts in part, as in [`QuantileCalibration`](super::QuantileCalibration).
     pub coverage: MeanEstimate,
     /// The mean width, in units of the targets: sharpness. Among calibrated models less is better.
     pub width: MeanEstimate,
 }
 
 impl IntervalCoverage {
-    /// For each sample the share of its coordinates within the central interval at a level `γ`, ends included:
-    /// the numbers whose mean is [`coverage`](Self::coverage).
+    /// For each sample the share of its coordinates within the central interval at a level `γ`: the numbers whose mean is [`coverage`](Self::coverage).
     ///
     /// # Errors
     ///
@@ -53,7 +54,6 @@ impl IntervalCoverage {
         };
         Ok(Self {
             level,
-            expected: observed.expected(level),
             coverage: MeanEstimate::of(&observed.covered(level)),
             width: MeanEstimate::of(&observed.means(width)),
         })
@@ -66,17 +66,17 @@ impl Observed {
         central(level).map(|level| self.marginals.quantile(at, level))
     }
 
-    /// The coverage of a calibrated model.
-    fn expected(&self, level: f64) -> f64 {
-        let each = self.means(|at, y| self.marginals.coverage(at, level, y));
-        each.iter().sum::<f64>() / each.len() as f64
-    }
-
     /// For each sample the share of its coordinates within the interval.
     fn covered(&self, level: f64) -> Vec<f64> {
-        self.means(|at, y| {
-            let [low, high] = self.ends(at, level);
-            f64::from(low <= y && y <= high)
+        self.means(|at, y| match Step::of(&*self.marginals, at, y) {
+            Some(step) => {
+                let [below, up_to] = central(level).map(|level| step.share_up_to(level));
+                up_to - below
+            }
+            None => {
+                let [low, high] = self.ends(at, level);
+                f64::from(u8::from(low <= y && y <= high))
+            }
         })
     }
 }

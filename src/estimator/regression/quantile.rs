@@ -12,6 +12,13 @@ use crate::{
 ///
 /// Source: Kuleshov et al. 2018. A calibrated model has frequencies equal to the levels; the reverse
 /// does not hold. The default levels are 0.05, 0.1, …, 0.95.
+///
+/// Of counts, and of predictions by a few draws, the probability of a target at most at a quantile is above
+/// the level, by up to the step of the distribution function there. Such a target counts by the share of
+/// its randomised transforms `F(y−) + v P(Y = y)`, `0 ≤ v ≤ 1`, that are at most the level (Czado, Gneiting
+/// and Held 2009), so that the frequency of a calibrated model is the level. It lies between the
+/// frequencies of targets below the quantile and of those at most there. Of `S` draws the transform is the
+/// rank among them, see [`HostMarginals::transform`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuantileCalibration {
     levels: Vec<f64>,
@@ -43,19 +50,26 @@ impl QuantileCalibration {
         targets: &Tensor<2>,
     ) -> Result<QuantileCurve> {
         let observed = Observed::new(predictions, targets)?;
-        let mut counts = vec![0; self.levels.len()];
+        let mut sums = vec![0.0; self.levels.len()];
         for (at, &y) in observed.targets.iter().enumerate() {
-            for (count, &level) in counts.iter_mut().zip(&self.levels) {
-                *count += usize::from(at_most_quantile(&*observed.marginals, at, y, level));
+            let step = Step::of(&*observed.marginals, at, y);
+            for (sum, &level) in sums.iter_mut().zip(&self.levels) {
+                *sum += match &step {
+                    Some(step) => step.share_up_to(level),
+                    None => {
+                        let is_below = at_most_quantile(&*observed.marginals, at, y, level);
+                        f64::from(u8::from(is_below))
+                    }
+                };
             }
         }
         let total = observed.targets.len() as f64;
-        let point = |(&level, &count): (&f64, &usize)| QuantilePoint {
+        let point = |(&level, &sum): (&f64, &f64)| QuantilePoint {
             level,
-            frequency: count as f64 / total,
+            frequency: sum / total,
         };
         Ok(QuantileCurve {
-            points: self.levels.iter().zip(&counts).map(point).collect(),
+            points: self.levels.iter().zip(&sums).map(point).collect(),
         })
     }
 }
@@ -67,13 +81,32 @@ impl<P: Marginals> Estimator<P> for QuantileCalibration {
     }
 }
 
-/// Tells whether `y ≤ F⁻¹(level)`, without the quantile where `F(y)` is clearly off the level.
+/// The ends of the step of a distribution function at a target: of its randomised transform.
+pub(super) struct Step {
+    low: f64,
+    high: f64,
+}
+
+impl Step {
+    /// None where the distribution function has no step there.
+    pub fn of(marginals: &dyn HostMarginals, at: usize, y: f64) -> Option<Self> {
+        let [low, high] = [0.0, 1.0].map(|v| marginals.transform(at, y, v));
+        (low < high).then_some(Self { low, high })
+    }
+
+    /// The share of the step at most at a level.
+    pub fn share_up_to(&self, level: f64) -> f64 {
+        ((level - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+    }
+}
+
+/// Tells whether `y ≤ F⁻¹(level)` where there is no step, without the quantile where `F(y)` is clearly off the level.
 fn at_most_quantile(marginals: &dyn HostMarginals, at: usize, y: f64, level: f64) -> bool {
     let (up_to, _) = marginals.tails(at, y);
     if up_to < level - ROUNDING {
         return true;
     }
-    if up_to - marginals.atom(at, y) > level + ROUNDING {
+    if up_to > level + ROUNDING {
         return false;
     }
     y <= marginals.quantile(at, level)
@@ -94,7 +127,7 @@ pub struct QuantileCurve {
 pub struct QuantilePoint {
     /// The level of the predicted quantiles.
     pub level: f64,
-    /// The share of targets at most at these quantiles.
+    /// The share of targets at most at these quantiles, of steps in part.
     pub frequency: f64,
 }
 

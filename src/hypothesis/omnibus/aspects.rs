@@ -1,6 +1,7 @@
 use burn::tensor::Tensor;
 use rand::Rng;
 
+use super::transforms::RealKind;
 use crate::{
     distribution::{Categorical, Geometry, Given, Predictive},
     error::{Result, check_samples},
@@ -60,8 +61,27 @@ impl<P: Predictive> Plan<'_, P> {
 pub(super) struct Aspect {
     pub kind: Kind,
     pub name: String,
-    /// The standard deviation given the predictions, of a number that may be off to both sides.
-    pub deviation: Option<f64>,
+    pub deviation: Deviation,
+    /// Further numbers of the evaluator that the finding names.
+    pub details: usize,
+}
+
+impl Aspect {
+    /// How many numbers of its evaluator are of the aspect.
+    pub fn width(&self) -> usize {
+        1 + usize::from(self.deviation == Deviation::OfSet) + self.details
+    }
+}
+
+/// The standard deviation by which a number is divided that may be off to both sides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Deviation {
+    /// The number is large where the model is not calibrated.
+    None,
+    /// That given the predictions.
+    Known(f64),
+    /// The next number of the evaluator, of the same set of targets.
+    OfSet,
 }
 
 /// The kinds of aspects.
@@ -74,10 +94,7 @@ pub(super) enum Kind {
     Cumulative,
     /// The SKCE at this bandwidth, and what its kernel compares.
     Skce(f64, &'static str),
-    /// The location in a coordinate, if there are several.
-    Location(Option<usize>),
-    Spread(Option<usize>),
-    Transforms,
+    Real(RealKind),
 }
 
 /// The bandwidths of the SKCE, in units of that of its kernel.
@@ -100,7 +117,8 @@ pub(super) fn of_kernel(kernel: Kernel, of: &'static str) -> impl Iterator<Item 
             "skce_bandwidth_{}",
             super::outcome::short(factor * bandwidth)
         ),
-        deviation: None,
+        deviation: Deviation::None,
+        details: 0,
     };
     BANDWIDTHS.into_iter().map(aspect)
 }
@@ -160,7 +178,8 @@ fn of_classes<'a>(
     let mean = |kind, name: &str, number: usize| Aspect {
         kind,
         name: name.into(),
-        deviation: Some(sums.deviations[number]),
+        deviation: Deviation::Known(sums.deviations[number]),
+        details: 0,
     };
     let mut aspects = vec![
         mean(Kind::Confidence, "confidence", CONFIDENCE),
@@ -172,7 +191,8 @@ fn of_classes<'a>(
     aspects.push(Aspect {
         kind: Kind::Cumulative,
         name: "cumulative_confidence".into(),
-        deviation: None,
+        deviation: Deviation::None,
+        details: 0,
     });
     let mut evaluators: Vec<Box<dyn Evaluator<Categorical> + 'a>> = vec![
         Box::new(sums),

@@ -4,6 +4,7 @@ mod aspects;
 mod combine;
 mod outcome;
 mod real;
+mod transforms;
 
 pub use aspects::{Omnibus, Plan};
 pub use outcome::{AspectOutcome, OmnibusOutcome};
@@ -11,7 +12,7 @@ pub(super) use real::Embeddings;
 
 use rand::Rng;
 
-use aspects::{Aspect, Kind};
+use aspects::{Aspect, Deviation, Kind};
 use combine::{Column, Combined, combine};
 
 use super::{
@@ -38,9 +39,22 @@ use crate::{
 /// | `cumulative_confidence` | [`KolmogorovSmirnov`](crate::estimator::KolmogorovSmirnov) | confidences that are too high here and too low there |
 /// | `skce_bandwidth_ν`, three | unbiased SKCE at ¼, 1 and 4 times the bandwidth of the kernel | anything else |
 ///
-/// and of predictions over `ℝ^d`, of each coordinate, the mean probability integral transform
-/// (`location`), its mean distance from ½ (`spread`), its largest distance from uniformity
-/// (`transforms`), and the SKCE as above.
+/// and of predictions over `ℝ^d`, by the probability integral transforms `u` and the normal scores
+/// `z = Φ⁻¹(u)` of their targets,
+///
+/// | aspect | estimate | which failures |
+/// | --- | --- | --- |
+/// | `location`, of each coordinate | mean `u` less ½ | targets that are too high or too low |
+/// | `spread`, of each | `½ ln` of the variance of `(y − mean)/deviation` about its mean | too narrow or too wide, whatever the location |
+/// | `middle`, of each | mean `\|2u − 1\|` less ½ | the same, with the location |
+/// | `trend`, of each | correlation of `z²` with the ranks of the predicted means | errors that grow otherwise than predicted |
+/// | `tails` | mean `z²` less 1, above | outliers, heavy tails |
+/// | `furthest_target` | `−ln(N q)` of the least `q = 2 min(u, 1 − u)` of `N` | a single target that is all but excluded |
+/// | `transforms` | the shares of `u` in twenty equal parts: `√(χ²/N)` | any other distribution of `u` |
+///
+/// and the SKCE as above. The first four are divided by the larger of the standard deviations that
+/// calibrated predictions have and that is found in the same set of targets, data or redrawn: an
+/// aspect that is right is not accused because of another that is wrong.
 ///
 /// Under the hypothesis the targets are draws from the predictions. So the data and `R` sets of redrawn
 /// targets are exchangeable, and the p-value, the rank of the data's least p-value among theirs, is exact
@@ -150,15 +164,18 @@ impl OmnibusTest {
         targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<OmnibusOutcome> {
-        self.run(predictions, targets, rng, |plan| Ok(plan))
+        self.run(predictions, targets, rng, &|row| row, |plan| Ok(plan))
     }
 
     /// The same for a part of the aspects.
+    ///
+    /// - row: the number of a row of the predictions, as it is printed
     pub(super) fn run<P: Omnibus>(
         &self,
         predictions: &P,
         targets: &P::Targets,
         rng: &mut dyn Rng,
+        row: &dyn Fn(usize) -> usize,
         part: impl for<'a> Fn(Plan<'a, P>) -> Result<Plan<'a, P>>,
     ) -> Result<OmnibusOutcome> {
         check_count("the number of redraws", self.redraws)?;
@@ -176,8 +193,8 @@ impl OmnibusTest {
         engine.extend(self.redraws, rng)?;
         loop {
             let redraws = engine.len();
-            let columns: Vec<Column> = (aspects.iter().zip(&engine.data).zip(&engine.drawn))
-                .map(|((aspect, &data), drawn)| aspect.column(data, drawn))
+            let columns: Vec<Column> = (numbered(&aspects))
+                .map(|(at, aspect)| aspect.column(&engine.data[at..], &engine.drawn[at..]))
                 .collect();
             let combined = combine(&columns);
             let found = Found {
@@ -186,7 +203,7 @@ impl OmnibusTest {
                 p_value: combined.p_value,
             };
             if redraws >= self.most || decided(found, self.level, self.risk) {
-                let aspects = outcomes(&aspects, &engine.data, &engine.drawn, &combined);
+                let aspects = outcomes(&aspects, &engine.data, &engine.drawn, &combined, row);
                 let samples = predictions.len();
                 return Ok(OmnibusOutcome::new(found, samples, aspects));
             }
@@ -195,17 +212,36 @@ impl OmnibusTest {
     }
 }
 
+/// The aspects, each with the number of its estimate among those of the evaluators.
+fn numbered(aspects: &[Aspect]) -> impl Iterator<Item = (usize, &Aspect)> {
+    let of = |next: &mut usize, aspect| {
+        let at = *next;
+        *next += Aspect::width(aspect);
+        Some((at, aspect))
+    };
+    aspects.iter().scan(0, of)
+}
+
 impl Aspect {
     /// The statistic that is large where the model is not calibrated.
-    fn column(&self, data: f64, drawn: &[f64]) -> Column {
-        let statistic = |value: f64| match self.deviation {
-            None => value,
-            Some(_) if value == 0.0 => 0.0,
-            Some(deviation) => (value / deviation).abs(),
+    ///
+    /// - data, drawn: the numbers from the estimate on
+    fn column(&self, data: &[f64], drawn: &[Vec<f64>]) -> Column {
+        let over = |value: f64, deviation: f64| match value == 0.0 {
+            true => 0.0,
+            false => (value / deviation).abs(),
         };
+        let statistic = |value: f64, next: f64| match self.deviation {
+            Deviation::None => value,
+            Deviation::Known(deviation) => over(value, deviation),
+            Deviation::OfSet => over(value, next),
+        };
+        let next = |numbers: &[Vec<f64>], set: usize| numbers.get(1).map_or(1.0, |next| next[set]);
         Column {
-            data: statistic(data),
-            drawn: drawn.iter().map(|&value| statistic(value)).collect(),
+            data: statistic(data[0], data.get(1).copied().unwrap_or(1.0)),
+            drawn: (drawn[0].iter().enumerate())
+                .map(|(set, &value)| statistic(value, next(drawn, set)))
+                .collect(),
             family: matches!(self.kind, Kind::Class(_)).then_some(0),
         }
     }
@@ -216,18 +252,19 @@ fn outcomes(
     data: &[f64],
     drawn: &[Vec<f64>],
     combined: &Combined,
+    row: &dyn Fn(usize) -> usize,
 ) -> Vec<AspectOutcome> {
-    let outcome = |(k, aspect): (usize, &Aspect)| AspectOutcome {
+    let outcome = |(k, (at, aspect)): (usize, (usize, &Aspect))| AspectOutcome {
         name: aspect.name.clone(),
-        finding: aspect.finding(data[k]),
-        estimate: data[k],
-        standardised: standardised(data[k], &drawn[k]),
+        finding: aspect.finding(&data[at..at + aspect.width()], row),
+        estimate: data[at],
+        standardised: standardised(data[at], &drawn[at]),
         p_value: combined.p_values[k],
         adjusted_p_value: combined.adjusted[k],
     };
     // of the whole prediction, then of each class: of these there may be many
     let (classes, whole): (Vec<_>, Vec<_>) =
-        (aspects.iter().enumerate()).partition(|(_, aspect)| matches!(aspect.kind, Kind::Class(_)));
+        (numbered(aspects).enumerate()).partition(|(_, (_, a))| matches!(a.kind, Kind::Class(_)));
     whole.into_iter().chain(classes).map(outcome).collect()
 }
 

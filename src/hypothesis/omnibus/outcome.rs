@@ -102,8 +102,11 @@ impl AspectOutcome {
 }
 
 impl Aspect {
-    /// An estimate in words.
-    pub fn finding(&self, estimate: f64) -> String {
+    /// The numbers of the data, the estimate first, in words.
+    ///
+    /// - row: the number of a row of the predictions, as it is printed
+    pub fn finding(&self, numbers: &[f64], row: &dyn Fn(usize) -> usize) -> String {
+        let estimate = numbers[0];
         let points = |value: f64| format!("{:.1} points", 100.0 * value.abs());
         let high = estimate > 0.0;
         match self.kind {
@@ -130,14 +133,7 @@ impl Aspect {
             Kind::Skce(bandwidth, of) => {
                 format!("SKCE {of} {estimate:.2e}, bandwidth {}", short(bandwidth))
             }
-            Kind::Location(c) if high => format!("targets{} are too high", coordinate(c)),
-            Kind::Location(c) => format!("targets{} are too low", coordinate(c)),
-            Kind::Spread(c) if high => format!("predictions{} are too narrow", coordinate(c)),
-            Kind::Spread(c) => format!("predictions{} are too wide", coordinate(c)),
-            Kind::Transforms => format!(
-                "frequencies of quantiles differ from their levels by up to {}",
-                points(estimate)
-            ),
+            Kind::Real(kind) => kind.finding(numbers, row),
         }
     }
 
@@ -151,10 +147,6 @@ impl Aspect {
             short(estimate.abs())
         )
     }
-}
-
-fn coordinate(c: Option<usize>) -> String {
-    c.map_or(String::new(), |c| format!(" of coordinate {c}"))
 }
 
 /// Three digits.

@@ -1,10 +1,13 @@
 use burn::tensor::{Tensor, TensorData};
-use rand::{Rng, RngExt, seq::index};
+use rand::{Rng, seq::index};
 use rayon::prelude::*;
 
-use super::aspects::{Aspect, BANDWIDTHS, Kind, Omnibus, Plan, of_kernel};
+use super::{
+    aspects::{BANDWIDTHS, Omnibus, Plan, of_kernel},
+    transforms::{RealKind, Transforms},
+};
 use crate::{
-    distribution::{Geometry, HostMarginals, Marginals},
+    distribution::{Geometry, Marginals},
     error::{Result, check_parameter},
     host::to_vec,
     hypothesis::engine::{Evaluator, HostKernel, inverse_root},
@@ -32,22 +35,7 @@ where
         rng: &mut dyn Rng,
     ) -> Result<Plan<'a, Self>> {
         let transforms = Transforms::new(self, rng);
-        let coordinate = |c: usize| (transforms.dimensions > 1).then_some(c);
-        let aspect = |kind, name: &str, c: Option<usize>| Aspect {
-            kind,
-            name: c.map_or(name.into(), |c| format!("{name}_{c}")),
-            deviation: None,
-        };
-        let of_both_sides = |aspect: Aspect| Aspect {
-            deviation: Some(1.0),
-            ..aspect
-        };
-        let mut aspects = Vec::new();
-        for c in (0..transforms.dimensions).map(coordinate) {
-            aspects.push(of_both_sides(aspect(Kind::Location(c), "location", c)));
-            aspects.push(of_both_sides(aspect(Kind::Spread(c), "spread", c)));
-        }
-        aspects.push(aspect(Kind::Transforms, "transforms", None));
+        let mut aspects = RealKind::aspects(self.dimensions());
         let mut evaluators: Vec<Box<dyn Evaluator<Self> + 'a>> = vec![Box::new(transforms)];
         let n = self.len();
         if n > 1 {
@@ -64,76 +52,6 @@ where
             evaluators,
             aspects,
         })
-    }
-}
-
-/// Statistics of the probability integral transforms `u`: for each coordinate the mean of `u − ½`, positive
-/// where targets are high, and of `|2u − 1| − ½`, positive where predictions are too narrow; for all
-/// together the largest distance of their distribution function from the diagonal.
-struct Transforms {
-    marginals: Box<dyn HostMarginals>,
-    /// Uniform numbers that decide ties, the same in all sets.
-    ties: Vec<f64>,
-    dimensions: usize,
-}
-
-impl Transforms {
-    fn new<P: Marginals>(predictions: &P, rng: &mut dyn Rng) -> Self {
-        let [n, d] = predictions.means().dims();
-        Self {
-            marginals: predictions.on_host(),
-            ties: (0..n * d).map(|_| rng.random()).collect(),
-            dimensions: d,
-        }
-    }
-
-    /// The randomised probability integral transform, which of one of the draws of its prediction is its rank
-    /// among them.
-    fn transform(&self, at: usize, y: f64, v: f64) -> f64 {
-        match self.marginals.atom(at, y) {
-            0.0 => self.marginals.transform(at, y, v),
-            atom => {
-                let (up_to, _) = self.marginals.tails(at, y);
-                (up_to - atom + v * atom).clamp(0.0, 1.0)
-            }
-        }
-    }
-
-    fn of(&self, targets: &[f64]) -> Vec<f64> {
-        let one_by_one = || {
-            let pairs = targets.iter().zip(&self.ties).enumerate();
-            let transform = |(at, (&y, &v)): (usize, (&f64, &f64))| self.transform(at, y, v);
-            pairs.map(transform).collect()
-        };
-        let mut u: Vec<f64> = match self.marginals.cdfs(&|at| targets[at]) {
-            Some(u) => u.into_iter().map(|u| u.clamp(0.0, 1.0)).collect(),
-            None => one_by_one(),
-        };
-        let d = self.dimensions;
-        let mut values = Vec::with_capacity(2 * d + 1);
-        let n = (u.len() / d) as f64;
-        for c in 0..d {
-            let of_coordinate = || u.iter().skip(c).step_by(d);
-            values.push(of_coordinate().map(|u| u - 0.5).sum::<f64>() / n);
-            let spread = |u: &f64| (2.0 * u - 1.0).abs() - 0.5;
-            values.push(of_coordinate().map(spread).sum::<f64>() / n);
-        }
-        u.sort_unstable_by(f64::total_cmp);
-        let total = u.len() as f64;
-        let gap = |(i, u): (usize, &f64)| (u - i as f64 / total).max((i + 1) as f64 / total - u);
-        values.push(u.iter().enumerate().map(gap).fold(0.0, f64::max));
-        values
-    }
-}
-
-impl<P: Marginals> Evaluator<P> for Transforms {
-    fn width(&self) -> usize {
-        2 * self.dimensions + 1
-    }
-
-    fn values(&self, sets: &Vec<Vec<f64>>) -> Result<Vec<f64>> {
-        let values: Vec<Vec<f64>> = sets.par_iter().map(|set| self.of(set)).collect();
-        Ok(values.concat())
     }
 }
 

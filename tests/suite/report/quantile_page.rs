@@ -122,7 +122,7 @@ fn the_page_is_well_formed_and_complete() {
     let verdict =
         page.find("Before recalibration: <strong>The model is not calibrated: p ≤ 0.001.");
     assert!(verdict.unwrap() < page.find("<h2>").unwrap(), "first");
-    assert!(page.contains("predictions of coordinate 1 are too narrow (adjusted p"));
+    assert!(page.contains("<li>predictions of coordinate 1 are too narrow: after a common shift"));
     let over = report.before.overconfidence.as_ref().unwrap();
     let ends = [over.estimate, over.lower, over.upper].map(|x| format!("{:.2}", 100.0 * x));
     let [estimate, lower, upper] = ends;

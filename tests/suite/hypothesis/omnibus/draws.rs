@@ -5,8 +5,12 @@ use approx::assert_relative_eq;
 use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{Normal, Predictive, Samples},
-    estimator::{Estimator, Skce, regression::IntervalCoverage},
+    estimator::{
+        Estimator, Skce,
+        regression::{IntervalCoverage, QuantileCalibration},
+    },
     kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
+    report::QuantileDiagram,
     score::{IntervalOverconfidence, Quantify},
 };
 use rand::rngs::StdRng;
@@ -32,44 +36,87 @@ fn kernel() -> TensorKernel<RealKernel> {
     TensorKernel::new(kernel, RealKernel::gaussian(1.0))
 }
 
-/// The share of the ranks `0..=S` that lie between the two draws, by hand.
+/// The share of the ranks of a target, and of the parts of its step, by hand.
 #[test]
-fn intervals_promise_what_ranks_do() {
-    let mut rng = rng(731);
-    for (each, level, expected) in [
-        (1, 0.9, 0.0),
-        (2, 0.9, 1.0 / 3.0),
-        (19, 0.9, 0.9),
-        (20, 0.9, 18.0 / 21.0),
-        (20, 0.5, 10.0 / 21.0),
-        (50, 0.9, 45.0 / 51.0),
-        (999, 0.9, 0.9),
-    ] {
-        let (predictions, targets) = draws(3, each, 1.0, &mut rng);
+fn targets_count_by_their_steps() {
+    let covered = |draws: &[f64], y: f64, level| {
+        let draws = Tensor::<1>::from_floats(draws, &Default::default());
+        let predictions = Samples::new(draws.reshape([1, -1, 1]));
+        let targets = Tensor::from_floats([[y as f32]], &Default::default());
         let intervals = IntervalCoverage::estimate(&predictions, &targets, level).unwrap();
-        assert_relative_eq!(intervals.expected, expected, epsilon = 1e-12);
         let size = IntervalOverconfidence { coverage: level };
         let size = size.size(&predictions, &targets).unwrap();
-        let coverage = intervals.coverage.estimate;
-        assert_relative_eq!(size.estimate(), expected - coverage, epsilon = 1e-12);
+        assert_relative_eq!(size.estimate(), level - intervals.coverage.estimate);
+        intervals.coverage.estimate
+    };
+    // ranks from 0 to 1/4, from 1/4 to 1/2, …: 1/8 to 7/8 hold half of the first
+    for (y, expected) in [(0.0, 0.5), (1.5, 1.0), (9.0, 0.5)] {
+        assert_relative_eq!(covered(&[1.0, 2.0, 3.0], y, 0.75), expected);
     }
-    // of 1, 1 and 2 each lies within the interval of the others but 2
-    let predictions = Samples::new(Tensor::from_floats([[[1.0], [1.0]]], &Default::default()));
-    for y in [1.0, 2.0] {
-        let targets = Tensor::from_floats([[y]], &Default::default());
-        let intervals = IntervalCoverage::estimate(&predictions, &targets, 0.9).unwrap();
-        let expected = if y == 1.0 { 1.0 } else { 2.0 / 3.0 };
-        assert_relative_eq!(intervals.expected, expected, epsilon = 1e-12);
+    // 1 and the two that equal it: ranks from 0 to 3/4, of which 1/4 to 3/4 are covered
+    assert_relative_eq!(
+        covered(&[1.0, 1.0, 2.0], 1.0, 0.5),
+        2.0 / 3.0,
+        epsilon = 1e-6
+    );
+    assert_relative_eq!(covered(&[1.0, 1.0, 2.0], 2.0, 0.5), 0.5, epsilon = 1e-6);
+    // no steps: in or out
+    let ones = Tensor::<2>::ones([1, 1], &Default::default());
+    let normal = Normal::new(ones.zeros_like(), ones.clone());
+    for (level, expected) in [(0.68, 0.0), (0.69, 1.0)] {
+        let intervals = IntervalCoverage::estimate(&normal, &ones, level).unwrap();
+        assert_eq!(intervals.coverage.estimate, expected);
     }
-    let predictions = normal(3, 1, &mut rng);
-    let targets = predictions.sample(&mut rng);
-    let intervals = IntervalCoverage::estimate(&predictions, &targets, 0.8).unwrap();
-    assert_relative_eq!(intervals.expected, 0.8, max_relative = 1e-12);
+}
+
+/// Calibrated counts and few draws have frequencies that are the levels, and a curve within its band.
+#[test]
+fn calibrated_draws_are_not_accused() {
+    let (n, sets) = (200, 100);
+    for (each, of_counts) in [(1, false), (5, false), (5, true), (50, true)] {
+        let mut rng = rng(737);
+        let (mut outside, mut sums) = (0, [0.0; 21]);
+        for _ in 0..sets {
+            let data = draws(n, each, 1.0, &mut rng);
+            let (predictions, targets) = if of_counts { counts(data) } else { data };
+            let curve = QuantileCalibration::default().curve(&predictions, &targets);
+            let curve = curve.unwrap();
+            for (sum, point) in sums.iter_mut().zip(&curve.points) {
+                *sum += point.frequency - point.level;
+            }
+            for (sum, level) in sums[19..].iter_mut().zip([0.5, 0.9]) {
+                let intervals = IntervalCoverage::estimate(&predictions, &targets, level);
+                *sum += intervals.unwrap().coverage.estimate - level;
+            }
+            let diagram = QuantileDiagram::new(curve, n, 0.95).unwrap();
+            outside += usize::from(diagram.outside() > 0);
+        }
+        // 5 % and three binomial errors; of each of 21 means three and a half standard errors at most
+        assert!(
+            outside <= 11,
+            "{each} draws, counts: {of_counts}: {outside}"
+        );
+        let most = 3.5 * 0.5 / f64::from(n as u32 * sets).sqrt();
+        for sum in sums {
+            let mean = sum / f64::from(sets);
+            assert!(
+                mean.abs() < most,
+                "{each} draws, counts: {of_counts}: {mean}"
+            );
+        }
+    }
 }
 
 #[test]
 fn no_error_is_covered_of_calibrated_draws() {
-    for (each, of_counts) in [(2, false), (5, false), (20, false), (5, true), (20, true)] {
+    for (each, of_counts) in [
+        (1, false),
+        (2, false),
+        (5, false),
+        (20, false),
+        (5, true),
+        (20, true),
+    ] {
         let what = format!("intervals of {each} draws, counts: {of_counts}");
         coverage((&what, 300, 0.95), 0.95, |rng| {
             let data = draws(60, each, 1.0, rng);

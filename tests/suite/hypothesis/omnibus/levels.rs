@@ -64,7 +64,8 @@ fn check(what: &str, sets: usize, continuous: bool, rejected: BTreeMap<String, [
                 found <= expected + deviation,
                 "{what}, {name}: {count} of {sets} at {level}"
             );
-            if continuous && level == 0.05 {
+            // the furthest of draws has ties: those of the ranks are broken once for all sets
+            if continuous && name != "furthest_target" && level == 0.05 {
                 assert!(
                     found >= expected - deviation,
                     "{what}, {name}: {count} of {sets} at {level}"

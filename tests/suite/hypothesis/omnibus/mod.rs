@@ -6,5 +6,6 @@ mod evaluators;
 mod levels;
 mod power;
 mod properties;
+mod real;
 mod redraws;
 mod sizes;

@@ -148,10 +148,10 @@ fn ties_with_a_quantile() {
     let median = QuantileCalibration::new(vec![0.5]).unwrap();
     let curve = median.curve(&predictions, &column(&[0.3, 0.1])).unwrap();
     assert_eq!(curve.points[0].frequency, 1.0);
-    // of the draws 0 and 1 the quantile at ½ is 0: ¼ is above it, and so is 1
+    // ranks among the draws 0 and 1, of which ½ has a share: 0 to ⅔, ⅓ to ⅔, and ⅓ to 1
     let draws = samples(&vec![vec![vec![0.0], vec![1.0]]; 3]);
     let curve = median.curve(&draws, &column(&[0.0, 0.25, 1.0])).unwrap();
-    assert_close(&[curve.points[0].frequency], &[1.0 / 3.0], 1e-15);
+    assert_close(&[curve.points[0].frequency], &[0.5], 1e-15);
 }
 
 #[test]

@@ -1,0 +1,378 @@
+//! Aspects of the probability integral transforms of real targets.
+
+use rand::{Rng, RngExt};
+use rayon::prelude::*;
+
+use super::aspects::{Aspect, Deviation, Kind};
+use crate::{
+    distribution::{HostMarginals, Marginals, upper_normal_quantile},
+    error::Result,
+    host::to_vec,
+    hypothesis::engine::Evaluator,
+};
+
+/// Parts of `[0, 1]` whose shares of transforms are compared.
+const PARTS: usize = 20;
+/// Transforms up to which `1 − F` has the digits that it needs.
+const EXACT_BELOW: f64 = 0.9;
+/// Standardised errors are at most so large: their fourth powers have sums.
+const LARGEST: f64 = 1e60;
+
+/// Kinds of aspects of real targets. A coordinate is named where there are several.
+///
+/// `u` are the transforms, `z = Φ⁻¹(u)` the normal scores, and `r` the errors in standard deviations of the
+/// predictions. A sentence names the quantity that the test is about, so that it is true whatever else is wrong.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum RealKind {
+    /// Mean `u` less ½.
+    Location(Option<usize>),
+    /// `½ ln` of the variance of `r` about their mean: a common shift leaves it alone.
+    Spread(Option<usize>),
+    /// Mean `|2u − 1|` less ½.
+    Middle(Option<usize>),
+    /// Correlation of `z²` with the ranks of the predicted means.
+    Trend(Option<usize>),
+    /// Mean `z²` less 1, to the upper side.
+    Tails,
+    /// `−ln(N q)` of the least probability `q = 2 min(u, 1 − u)` of `N`.
+    Furthest { dimensions: usize },
+    /// Root of the sum of squared differences of the shares of `u` in equal parts, over those expected.
+    Shares,
+}
+
+impl RealKind {
+    /// Those of `d` coordinates, in the order of the numbers of [`Transforms`].
+    pub fn aspects(d: usize) -> Vec<Aspect> {
+        let aspect = |kind, name: &str, c: Option<usize>, deviation, details| Aspect {
+            kind: Kind::Real(kind),
+            name: c.map_or(name.into(), |c| format!("{name}_{c}")),
+            deviation,
+            details,
+        };
+        let of_coordinate = |c: usize| {
+            let c = (d > 1).then_some(c);
+            let studentised = |kind, name| aspect(kind, name, c, Deviation::OfSet, 0);
+            [
+                studentised(Self::Location(c), "location"),
+                studentised(Self::Spread(c), "spread"),
+                studentised(Self::Middle(c), "middle"),
+                studentised(Self::Trend(c), "trend"),
+            ]
+        };
+        let mut aspects: Vec<Aspect> = (0..d).flat_map(of_coordinate).collect();
+        let furthest = Self::Furthest { dimensions: d };
+        aspects.push(aspect(Self::Tails, "tails", None, Deviation::None, 0));
+        aspects.push(aspect(
+            furthest,
+            "furthest_target",
+            None,
+            Deviation::None,
+            2,
+        ));
+        aspects.push(aspect(Self::Shares, "transforms", None, Deviation::None, 2));
+        aspects
+    }
+
+    /// The numbers of the data in words.
+    ///
+    /// - row: the number of a row of the predictions, as it is printed
+    pub fn finding(self, numbers: &[f64], row: &dyn Fn(usize) -> usize) -> String {
+        let estimate = numbers[0];
+        let high = estimate > 0.0;
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        match self {
+            Self::Location(c) => format!(
+                "targets{} are too {}: on average at level {:.3} of their predictions, 0.5 if calibrated",
+                of(c),
+                if high { "high" } else { "low" },
+                0.5 + estimate,
+            ),
+            Self::Spread(c) => format!(
+                "predictions{} are too {}: after a common shift, errors are {} times as large as their \
+                 standard deviations say",
+                of(c),
+                if high { "narrow" } else { "wide" },
+                super::outcome::short(estimate.exp()),
+            ),
+            Self::Middle(c) => format!(
+                "targets{} are {} the middle of the predictions than these say: on average a central \
+                 interval of {} reaches them, 50 % if calibrated",
+                of(c),
+                if high { "further from" } else { "closer to" },
+                percent(0.5 + estimate),
+            ),
+            Self::Trend(c) => format!(
+                "targets{} are further outside where predictions are {}: the squared normal scores have a \
+                 correlation of {estimate:.2} with the ranks of the predicted means, 0 if calibrated",
+                of(c),
+                if high { "high" } else { "low" },
+            ),
+            Self::Tails => format!(
+                "targets are far outside more often than predicted: the mean squared normal score is {}, \
+                 1 if calibrated",
+                super::outcome::short(1.0 + estimate),
+            ),
+            Self::Furthest { dimensions } => {
+                let (at, probability) = (numbers[1] as usize, numbers[2]);
+                let c = (dimensions > 1).then_some(at % dimensions);
+                format!(
+                    "the target{} of row {} is too far outside: its prediction gives a probability of \
+                     {probability:.1e} to targets as far out",
+                    of(c),
+                    row(at / dimensions),
+                )
+            }
+            Self::Shares => {
+                let (part, share) = (numbers[1], numbers[2]);
+                let edge = |part: f64| part / PARTS as f64;
+                format!(
+                    "shares of targets between levels of the predictions differ from those predicted: \
+                     most between {:.2} and {:.2}, with {} in the place of {}",
+                    edge(part),
+                    edge(part + 1.0),
+                    percent(share),
+                    percent(edge(1.0)),
+                )
+            }
+        }
+    }
+}
+
+fn of(c: Option<usize>) -> String {
+    c.map_or(String::new(), |c| format!(" of coordinate {c}"))
+}
+
+/// The numbers of the aspects of [`RealKind`].
+///
+/// Sums that may be off to both sides are divided by their standard deviation, the larger of that of
+/// calibrated predictions and of that found in the same set: where targets vary more than they should, a
+/// location that is right is not accused.
+pub(super) struct Transforms {
+    marginals: Box<dyn HostMarginals>,
+    /// Uniform numbers that decide ties, the same in all sets.
+    ties: Vec<f64>,
+    dimensions: usize,
+    /// Predicted means and standard deviations; 0 where that is not a positive number.
+    moments: Vec<(f64, f64)>,
+    /// Ranks of the predicted means of each coordinate less their mean, with a sum of squares of 1, or
+    /// all 0.
+    ranks: Vec<f64>,
+}
+
+impl Transforms {
+    pub fn new<P: Marginals>(predictions: &P, rng: &mut dyn Rng) -> Self {
+        let means = predictions.means();
+        let [n, d] = means.dims();
+        let means = to_vec(means);
+        let mut ranks = vec![0.0; n * d];
+        for c in 0..d {
+            let of_coordinate: Vec<f64> = means.iter().skip(c).step_by(d).copied().collect();
+            for (row, rank) in centred_ranks(&of_coordinate).into_iter().enumerate() {
+                ranks[row * d + c] = rank;
+            }
+        }
+        let deviation = |variance: f64| match variance.sqrt() {
+            deviation if deviation > 0.0 && deviation.is_finite() => deviation,
+            _ => 0.0,
+        };
+        let deviations = to_vec(predictions.variances()).into_iter().map(deviation);
+        Self {
+            marginals: predictions.on_host(),
+            ties: (0..n * d).map(|_| rng.random()).collect(),
+            dimensions: d,
+            moments: means.into_iter().zip(deviations).collect(),
+            ranks,
+        }
+    }
+
+    /// `u` and `1 − u`, each with the digits of its own size, randomised within an atom: for one of the
+    /// draws of its prediction, by its rank among them.
+    fn tails(&self, at: usize, y: f64) -> (f64, f64) {
+        let (below, above) = self.marginals.tails(at, y);
+        let (atom, v) = (self.marginals.atom(at, y), self.ties[at]);
+        let below = below - atom + v * atom;
+        (
+            below.clamp(0.0, 1.0),
+            (above + (1.0 - v) * atom).clamp(0.0, 1.0),
+        )
+    }
+
+    fn of(&self, targets: &[f64]) -> Vec<f64> {
+        let d = self.dimensions;
+        let cdfs = self.marginals.cdfs(&|at| targets[at]);
+        let tails_at = |at: usize| match &cdfs {
+            Some(u) if u[at] <= EXACT_BELOW => (u[at], 1.0 - u[at]),
+            _ => self.tails(at, targets[at]),
+        };
+        let total = targets.len() as f64;
+        let (mut u, mut z) = (Vec::new(), Vec::new());
+        let mut counts = [0usize; PARTS];
+        let mut furthest = (f64::INFINITY, 0);
+        for at in 0..targets.len() {
+            let (below, above) = tails_at(at);
+            counts[((below * PARTS as f64) as usize).min(PARTS - 1)] += 1;
+            let tail = below.min(above).max(f64::MIN_POSITIVE);
+            if tail < furthest.0 {
+                furthest = (tail, at);
+            }
+            u.push(below);
+            z.push(upper_normal_quantile(tail).copysign(below - above));
+        }
+        let squares: Vec<f64> = z.iter().map(|z| z * z).collect();
+        let mut numbers = Vec::with_capacity(8 * d + 7);
+        for c in 0..d {
+            let of_coordinate = || (c..targets.len()).step_by(d);
+            numbers.extend(studentised_mean(of_coordinate().map(|at| u[at] - 0.5)));
+            let error = |at: usize| match self.moments[at] {
+                (_, 0.0) => 0.0,
+                (mean, deviation) => ((targets[at] - mean) / deviation).clamp(-LARGEST, LARGEST),
+            };
+            numbers.extend(log_deviation(of_coordinate().map(error)));
+            let distance = |at: usize| (2.0 * u[at] - 1.0).abs() - 0.5;
+            numbers.extend(studentised_mean(of_coordinate().map(distance)));
+            numbers.extend(correlation(
+                of_coordinate().map(|at| (self.ranks[at], squares[at])),
+            ));
+        }
+        numbers.push(squares.iter().sum::<f64>() / total - 1.0);
+        let probability = 2.0 * furthest.0;
+        numbers.extend([-(total * probability).ln(), furthest.1 as f64, probability]);
+        let excess = counts.map(|count| count as f64 / total - (PARTS as f64).recip());
+        let square: f64 = excess.iter().map(|excess| excess * excess).sum();
+        let largest = |a: usize, b: usize| {
+            if excess[b].abs() > excess[a].abs() {
+                b
+            } else {
+                a
+            }
+        };
+        let part = (0..PARTS).reduce(largest).expect("several parts");
+        numbers.push((square * PARTS as f64).sqrt());
+        numbers.extend([part as f64, counts[part] as f64 / total]);
+        numbers
+    }
+}
+
+/// The ranks of numbers less their mean, equal numbers at the mean of theirs, with a sum of squares of 1.
+fn centred_ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut before = 0;
+    for equal in order.chunk_by(|&a, &b| values[a] == values[b]) {
+        // the mean rank of these less that of all
+        let rank = before as f64 + 0.5 * equal.len() as f64 - 0.5 * values.len() as f64;
+        equal.iter().for_each(|&at| ranks[at] = rank);
+        before += equal.len();
+    }
+    let norm = ranks.iter().map(|rank| rank * rank).sum::<f64>().sqrt();
+    if norm > 0.0 {
+        ranks.iter_mut().for_each(|rank| *rank /= norm);
+    }
+    ranks
+}
+
+/// The mean of numbers that are uniform on `[−½, ½]` if the model is calibrated, and its standard deviation.
+fn studentised_mean(values: impl Iterator<Item = f64>) -> [f64; 2] {
+    let (mut n, mut sum, mut square) = (0.0, 0.0, 0.0);
+    for value in values {
+        n += 1.0;
+        sum += value;
+        square += value * value;
+    }
+    [sum / n, square.max(n / 12.0).sqrt() / n]
+}
+
+/// Half the logarithm of the variance of errors, and its standard deviation `½ √((κ − 1)/n)` by the kurtosis
+/// `κ`, that of the normal distribution at least.
+fn log_deviation(errors: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
+    let n = errors.clone().count() as f64;
+    if n < 2.0 {
+        return [0.0, 1.0];
+    }
+    let mean = errors.clone().sum::<f64>() / n;
+    let (mut square, mut fourth) = (0.0, 0.0);
+    for error in errors {
+        let deviation = (error - mean) * (error - mean);
+        square += deviation;
+        fourth += deviation * deviation;
+    }
+    let variance = (square / (n - 1.0)).max(LARGEST.recip());
+    // NaN where all errors are equal
+    let kurtosis = (n * fourth / (square * square)).max(3.0);
+    [0.5 * variance.ln(), 0.5 * ((kurtosis - 1.0) / n).sqrt()]
+}
+
+/// The correlation of centred weights, whose squares sum to 1, and numbers; and its standard deviation.
+fn correlation(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> [f64; 2] {
+    let n = pairs.clone().count() as f64;
+    let mean = pairs.clone().map(|(_, value)| value).sum::<f64>() / n;
+    let (mut product, mut square, mut weighted) = (0.0, 0.0, 0.0);
+    for (weight, value) in pairs {
+        let deviation = value - mean;
+        product += weight * deviation;
+        square += deviation * deviation;
+        weighted += weight * weight * deviation * deviation;
+    }
+    match weighted > 0.0 {
+        true => [product / square.sqrt(), (weighted / square).sqrt()],
+        false => [0.0, 1.0],
+    }
+}
+
+impl<P: Marginals> Evaluator<P> for Transforms {
+    fn width(&self) -> usize {
+        8 * self.dimensions + 7
+    }
+
+    fn values(&self, sets: &Vec<Vec<f64>>) -> Result<Vec<f64>> {
+        let values: Vec<Vec<f64>> = sets.par_iter().map(|set| self.of(set)).collect();
+        Ok(values.concat())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand, and where there is nothing to divide by.
+    #[test]
+    fn sums_of_a_set() {
+        assert_eq!(centred_ranks(&[5.0, 1.0, 5.0]), {
+            let norm = 1.5f64.sqrt();
+            [0.5 / norm, -1.0 / norm, 0.5 / norm]
+        });
+        assert_eq!(centred_ranks(&[2.0; 3]), [0.0; 3]);
+        // the known variance, and that of the set
+        assert_eq!(
+            studentised_mean([0.1, -0.1].into_iter()),
+            [0.0, (2.0 / 12.0f64).sqrt() / 2.0]
+        );
+        assert_eq!(
+            studentised_mean([0.5, 0.5].into_iter()),
+            [0.5, 0.5f64.sqrt() / 2.0]
+        );
+        // variance 2, kurtosis 1
+        let [estimate, deviation] = log_deviation([3.0, 5.0].into_iter());
+        assert!((estimate - 0.5 * 2.0f64.ln()).abs() < 1e-15);
+        assert_eq!(deviation, 0.5);
+        // a shift changes nothing
+        assert_eq!(
+            log_deviation([-1.0, 1.0].into_iter()),
+            [estimate, deviation]
+        );
+        assert_eq!(log_deviation([7.0].into_iter()), [0.0, 1.0]);
+        assert!(
+            log_deviation([7.0; 3].into_iter())
+                .iter()
+                .all(|x| x.is_finite())
+        );
+        let half = 0.5f64.sqrt();
+        let [estimate, _] = correlation([(-half, 1.0), (half, 3.0)].into_iter());
+        assert!((estimate - 1.0).abs() < 1e-15);
+        assert_eq!(
+            correlation([(0.0, 1.0), (0.0, 3.0)].into_iter()),
+            [0.0, 1.0]
+        );
+    }
+}
