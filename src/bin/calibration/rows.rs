@@ -424,7 +424,7 @@ fn check_logarithms(matrix: &Matrix, resolution: &Resolution) -> Result<()> {
     const MOST: f64 = 0.01;
     for (row, values) in matrix.values.chunks(matrix.columns).enumerate() {
         let most = resolution.tolerance(values);
-        if let Some(class) = values.iter().position(|z| !(*z <= most)) {
+        if let Some(class) = values.iter().position(|z| z.is_nan() || *z > most) {
             return Err(format!(
                 "row {row}, column {class}: the logarithm is {}, expected at most 0, that of a probability",
                 values[class]

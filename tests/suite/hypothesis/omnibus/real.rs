@@ -23,7 +23,7 @@ fn accused<P: Omnibus>(
         let (predictions, targets) = data(&mut rng);
         let outcome = test.outcome(&predictions, &targets, &mut rng).unwrap();
         let failing = outcome.failing(0.05);
-        let is_one = |name: &str| aspects.iter().any(|aspect| name == *aspect);
+        let is_one = |name: &str| aspects.contains(&name);
         count[0] += f64::from(u8::from(failing.iter().any(|a| is_one(&a.name))));
         count[1] += f64::from(u8::from(outcome.p_value <= 0.05));
     }
