@@ -8,6 +8,7 @@ mod soft_ece;
 
 pub use esd::Esd;
 pub use soft_avuc::SoftAvUc;
+#[allow(unused_imports)] // the tests take both forms
 pub use soft_ece::{SoftEce, SoftEceForm};
 
 use burn::tensor::{Int, Tensor};

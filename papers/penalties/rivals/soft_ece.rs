@@ -10,6 +10,7 @@ use super::TopLabel;
 
 /// What the soft-binned ECE compares with the accuracy `A_b` of a bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code)] // the study takes the first, the tests both
 pub enum SoftEceForm {
     /// The mean confidence of the bin, `(n⁻¹ Σ_b S_b |A_b − C_b|^p)^{1/p}`.
     Binned,
