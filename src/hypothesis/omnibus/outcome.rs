@@ -41,8 +41,12 @@ pub struct AspectOutcome {
     pub standardised: f64,
     /// The p-value of this aspect alone.
     pub p_value: f64,
-    /// The p-value adjusted for all aspects: with a probability of at least `1 − α` there is no
-    /// calibrated aspect among those with one of at most `α`.
+    /// The p-value adjusted for all aspects by redraws from the predictions (Westfall and Young 1993).
+    ///
+    /// If the model is calibrated, there is an aspect with one of at most `α` with a probability of at most
+    /// `α`, at every sample size. If it is not, an aspect that is right can be accused more often: a class
+    /// whose frequency is right, of an overconfident model, in up to half of the data sets; `spread` of real
+    /// targets, with strongly skewed errors and at most 50 samples, in 8 to 9 % at `α` = 5 %.
     pub adjusted_p_value: f64,
 }
 
