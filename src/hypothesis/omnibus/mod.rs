@@ -54,7 +54,8 @@ use crate::{
 ///
 /// and the SKCE as above. The first four are divided by the larger of the standard deviations that
 /// calibrated predictions have and that is found in the same set of targets, data or redrawn: an
-/// aspect that is right is not accused because of another that is wrong.
+/// aspect that is right is rarely accused because of another that is wrong; how often
+/// [`AspectOutcome::adjusted_p_value`] says.
 ///
 /// Under the hypothesis the targets are draws from the predictions. So the data and `R` sets of redrawn
 /// targets are exchangeable, and the p-value, the rank of the data's least p-value among theirs, is exact
