@@ -145,8 +145,8 @@ fn of(c: Option<usize>) -> String {
 /// The numbers of the aspects of [`RealKind`].
 ///
 /// Sums that may be off to both sides are divided by their standard deviation, the larger of that of
-/// calibrated predictions and of that found in the same set: where targets vary more than they should, a
-/// location that is right is not accused.
+/// calibrated predictions and of that found in the same set: so that targets that vary more
+/// than they should are not taken for a wrong location.
 pub(super) struct Transforms {
     marginals: Box<dyn HostMarginals>,
     /// Uniform numbers that decide ties, the same in all sets.

@@ -132,7 +132,10 @@ fn methods_have_names_and_files() {
     of_classes.unwrap().save(&path).unwrap();
     let error = DistributionMap::load(&path, &device()).unwrap_err();
     assert!(
-        error.to_string().contains("a Platt scaling takes logits"),
+        error.to_string().ends_with(
+            "a Platt scaling is a map of classes, expected one of normal or Laplace predictions: apply it with \
+             --family categorical"
+        ),
         "{error}"
     );
     std::fs::remove_file(path).unwrap();

@@ -49,7 +49,11 @@ macro_rules! saved_and_loaded {
                 // a temperature is the same map of logits and of distributions
                 Ok(any) => assert_eq!((any.kind(), map.kind()), ("temperature scaling", any.kind())),
                 Err(error) => {
-                    let expected = format!("a {} takes distributions; load it by its own type", map.kind());
+                    let expected = format!(
+                        "a {} is a map of normal or Laplace predictions (DistributionMap), expected one of classes: \
+                         apply it with --family normal or laplace",
+                        map.kind()
+                    );
                     assert!(error.to_string().ends_with(&expected), "{error}");
                 }
             }
