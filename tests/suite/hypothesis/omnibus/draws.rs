@@ -10,7 +10,6 @@ use burn_calibration::{
         regression::{IntervalCoverage, QuantileCalibration},
     },
     kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
-    report::QuantileDiagram,
     score::{IntervalOverconfidence, Quantify},
 };
 use rand::rngs::StdRng;
@@ -69,13 +68,14 @@ fn targets_count_by_their_steps() {
     }
 }
 
-/// Calibrated counts and few draws have frequencies that are the levels, and a curve within its band.
+/// Calibrated counts and few draws have frequencies that are the levels (their curve within its band is a
+/// test of the report).
 #[test]
 fn calibrated_draws_are_not_accused() {
     let (n, sets) = (200, 100);
     for (each, of_counts) in [(1, false), (5, false), (5, true), (50, true)] {
         let mut rng = rng(737);
-        let (mut outside, mut sums) = (0, [0.0; 21]);
+        let mut sums = [0.0; 21];
         for _ in 0..sets {
             let data = draws(n, each, 1.0, &mut rng);
             let (predictions, targets) = if of_counts { counts(data) } else { data };
@@ -88,14 +88,8 @@ fn calibrated_draws_are_not_accused() {
                 let intervals = IntervalCoverage::estimate(&predictions, &targets, level);
                 *sum += intervals.unwrap().coverage.estimate - level;
             }
-            let diagram = QuantileDiagram::new(curve, n, 0.95).unwrap();
-            outside += usize::from(diagram.outside() > 0);
         }
-        // 5 % and three binomial errors; of each of 21 means three and a half standard errors at most
-        assert!(
-            outside <= 11,
-            "{each} draws, counts: {of_counts}: {outside}"
-        );
+        // of each of 21 means three and a half standard errors at most
         let most = 3.5 * 0.5 / f64::from(n as u32 * sets).sqrt();
         for sum in sums {
             let mean = sum / f64::from(sets);
