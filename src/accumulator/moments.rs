@@ -45,7 +45,7 @@ impl Moments {
     pub fn block_test(&self, size: usize, samples: usize) -> Result<TestOutcome> {
         let blocks = self.count as usize;
         asymptotic_block::check_blocks(blocks, size, samples)?;
-        let deviation = (self.squared_deviations() / blocks as f64).sqrt();
+        let deviation = (self.squared_deviations() / (blocks as f64 - 1.0)).sqrt();
         asymptotic_block::outcome(self.mean(), deviation, blocks, samples)
     }
 

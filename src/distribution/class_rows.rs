@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use burn::tensor::{Int, Tensor};
+
 use super::{Categorical, redrawn::Flip};
 use crate::host::Numbers;
 
@@ -24,6 +26,17 @@ const AHEAD: usize = 32;
 /// The most likely class, the first of several.
 pub(crate) fn most_likely(p: &[f64]) -> usize {
     (1..p.len()).fold(0, |top, c| if p[c] > p[top] { c } else { top })
+}
+
+/// The most likely classes, `[n, 1]`, the first of several, and `0..m` where a row is not a number: on the
+/// device, whose own largest element of equal ones is any.
+pub(crate) fn most_likely_on_device(p: Tensor<2>) -> Tensor<2, Int> {
+    let p = p.detach();
+    let [n, m] = p.dims();
+    let less = p.clone().max_dim(1).equal(p.clone()).bool_not();
+    let classes = Tensor::<1, Int>::arange(0..m as i64, &p.device());
+    let classes = classes.reshape([1, m]).expand([n, m]);
+    classes.mask_fill(less, m as i64 - 1).min_dim(1)
 }
 
 impl ClassRows {

@@ -1,4 +1,4 @@
-use burn::tensor::{DType, Device, Int, Tensor};
+use burn::tensor::{DType, Device, FloatDType, Int, Tensor};
 use rand::Rng;
 
 use super::{
@@ -62,10 +62,6 @@ pub struct Given<P> {
     conditioning: Tensor<2>,
 }
 
-/// The distance between the codes of two groups: so far apart that a kernel with a bandwidth of the order
-/// of 1 is 0 between them, to rounding.
-pub(crate) const APART: f64 = (1u64 << 20) as f64;
-
 impl<P: Predictive> Given<P> {
     /// Creates predictions given a variable, which is detached: gradients flow through the predictions
     /// alone. A penalty cannot be lowered by moving embeddings apart.
@@ -107,7 +103,7 @@ impl<P: Predictive> Given<P> {
     /// Creates predictions given their groups, for [`Kernel::of_groups`](crate::kernel::Kernel::of_groups),
     /// `k = 1[g = g']`.
     ///
-    /// - groups: the number of the group of each sample, `[n]`
+    /// - groups: the number of the group of each sample, `[n]`: any integers of their dtype
     ///
     /// ```
     /// use burn::tensor::{Device, Int, Tensor};
@@ -147,11 +143,28 @@ impl<P: Predictive> Given<P> {
     }
 }
 
-/// A coordinate in which groups are far apart: `[n]` to `[n, 1]`.
+/// Coordinates in which groups are far apart: `[n]` to `[n, c]`, the digits of their numbers, each of them
+/// exact in the dtype of the predictions. Nothing is read back.
+///
+/// Two groups are so far apart that a kernel with a bandwidth of the order of 1 is 0 between them, to
+/// rounding.
 pub(crate) fn group_codes(groups: Tensor<1, Int>, options: (&Device, DType)) -> Tensor<2> {
-    let n = groups.dims()[0];
-    let codes = groups.to_device(options.0).float().cast(options.1);
-    codes.reshape([n, 1]) * APART
+    let (n, groups) = (groups.dims()[0], groups.to_device(options.0));
+    // of numbers of at most 2^11, 2^8 and so on, whose multiples do not overflow
+    let (bits, apart) = match options.1 {
+        DType::F64 => (32, 1u64 << 20),
+        DType::F16 => (8, 1 << 7),
+        DType::BF16 => (8, 1 << 20),
+        _ => (24, 1 << 20),
+    };
+    let width = 8 * groups.dtype().size();
+    let digit = |shift: usize| {
+        let digit = (groups.clone())
+            .bitwise_right_shift_scalar(shift as i64)
+            .bitwise_and_scalar((1i64 << bits.min(width - shift).min(62)) - 1);
+        digit.cast(FloatDType::from(options.1)).reshape([n, 1])
+    };
+    Tensor::cat((0..width).step_by(bits).map(digit).collect(), 1) * apart as f64
 }
 
 impl<P: Predictive> Predictive for Given<P> {

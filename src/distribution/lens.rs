@@ -1,6 +1,6 @@
 use burn::tensor::{IndexingUpdateOp, Int, Tensor};
 
-use super::Categorical;
+use super::{Categorical, most_likely_on_device};
 use crate::{
     distribution::Predictive,
     error::{Error, Result, check_parameter},
@@ -28,7 +28,9 @@ impl Categorical {
 
     /// Does what [`top_label`](Self::top_label) does, for training: differentiable, and nothing is read back.
     pub(crate) fn top_label_unchecked(&self, labels: &Tensor<1, Int>) -> (Self, Tensor<1, Int>) {
-        let (confidence, class) = self.probabilities().max_dim_with_indices(1); // [n, 1] each
+        let p = self.probabilities();
+        let class = most_likely_on_device(p.clone()); // [n, 1]
+        let confidence = p.gather(1, class.clone());
         let class = class.reshape([self.len()]).cast(labels.dtype());
         (Self::binary(confidence), class.equal(labels.clone()).int())
     }
@@ -116,7 +118,8 @@ impl Categorical {
         let mut columns = Vec::with_capacity(k + 1);
         let mut ranks = labels.zeros_like() + k as i64;
         for rank in 0..k {
-            let (largest, class) = left.clone().max_dim_with_indices(1); // [n, 1] each
+            let class = most_likely_on_device(left.clone()); // [n, 1]
+            let largest = left.clone().gather(1, class.clone());
             let is_right = class
                 .clone()
                 .reshape([n])

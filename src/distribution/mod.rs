@@ -66,7 +66,7 @@ pub use absolute_moments::AbsoluteMoments;
 pub use beta::Beta;
 pub use categorical::{Categorical, residuals};
 pub(crate) use categorical::{hits, observed};
-pub(crate) use class_rows::{ClassRows, most_likely};
+pub(crate) use class_rows::{ClassRows, most_likely, most_likely_on_device};
 pub(crate) use density::central;
 pub use density::{Density, HostMarginals, Marginals};
 pub use dirichlet::Dirichlet;

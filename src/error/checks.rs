@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use burn::tensor::DType;
+
 use super::{Error, Result};
 
 /// Checks a parameter, with its name and the condition that is expected of it.
@@ -46,8 +48,37 @@ pub(crate) const SCALES: RangeInclusive<f64> = 1e-100..=1e100;
 /// Checks that a bandwidth or a length scale is a number whose square is one.
 pub(crate) fn check_scale(name: &'static str, value: f64) -> Result<()> {
     check_positive(name, value)?;
-    let expected = "a number from 1e-100 to 1e100, whose square is one as well";
+    let expected = "a number from 1e-100 to 1e100";
     check_parameter(SCALES.contains(&value), name, value, expected)
+}
+
+/// The scales whose square, and its inverse, are normal numbers of the dtype with room for a factor.
+pub(crate) fn scales_of(dtype: DType) -> (RangeInclusive<f64>, &'static str) {
+    match dtype {
+        DType::F64 => (SCALES, "a number from 1e-100 to 1e100"),
+        DType::F16 => (
+            0.015625..=64.0,
+            "a number from 1/64 to 64, as predictions are in f16",
+        ),
+        _ => (
+            1e-18..=1e18,
+            "a number from 1e-18 to 1e18, as predictions are not in f64",
+        ),
+    }
+}
+
+/// Checks that a bandwidth or a length scale is one for numbers of a dtype.
+pub(crate) fn check_scale_of(name: &'static str, value: f64, dtype: DType) -> Result<()> {
+    check_scale(name, value)?;
+    let (scales, expected) = scales_of(dtype);
+    check_parameter(scales.contains(&value), name, value, expected)
+}
+
+/// Panics where [`check_scale_of`] fails: in training.
+pub(crate) fn assert_scale_of(name: &'static str, value: f64, dtype: DType) {
+    if let Err(error) = check_scale_of(name, value, dtype) {
+        panic!("{error}");
+    }
 }
 
 /// Checks that there are enough samples for a quantity.

@@ -1,7 +1,7 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Binning, Event, TceForm, tce::binned_power};
+use super::{Binning, TceForm, event::Outcomes, tce::binned_power};
 use crate::{distribution::Categorical, error::Result, estimator::Estimator};
 
 /// The weight of each class in a class-wise calibration error.
@@ -79,10 +79,14 @@ impl Cwce {
     /// [`estimate`](Self::estimate).
     pub fn power(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         self.form.validate()?;
-        let classes = predictions.classes();
+        let labels = predictions.check_labels(labels)?;
+        let (rows, classes) = (predictions.rows(), predictions.classes());
         let mut sum = 0.0;
         for class in 0..classes {
-            let outcomes = Event::Class(class).outcomes(predictions, labels)?;
+            let outcomes = Outcomes {
+                probability: (0..labels.len()).map(|i| rows.row(i)[class]).collect(),
+                occurred: labels.iter().map(|&y| i64::from(y == class)).collect(),
+            };
             sum += binned_power(&outcomes, self.binning, self.form)?;
         }
         Ok(self.weight.total(sum, classes))

@@ -2,7 +2,7 @@ use burn::tensor::{Bool, Int, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Predictive, most_likely_on_device},
     error::{Result, check_samples},
     estimator::Estimator,
     host::to_scalar,
@@ -98,7 +98,8 @@ impl Mmce {
         if n == 0 {
             return predictions.zero();
         }
-        let (confidence, class) = predictions.probabilities().max_dim_with_indices(1); // [n, 1] each
+        let class = most_likely_on_device(predictions.probabilities()); // [n, 1]
+        let confidence = predictions.probabilities().gather(1, class.clone());
         let correct = class
             .cast(labels.dtype())
             .equal(labels.clone().reshape([n, 1])); // [n, 1]

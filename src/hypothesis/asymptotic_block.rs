@@ -8,13 +8,15 @@ use super::{CalibrationTest, TestOutcome};
 use crate::{
     distribution::Predictive,
     error::{Error, Result},
-    estimator::{JointKernel, PairMatrix, SkceForm, student},
+    estimator::{JointKernel, SkceForm, student},
     kernel::Kernel,
 };
 
 /// The asymptotic test of the block estimator of the SKCE: `z = √N · mean/sd` over the `N = ⌊n/B⌋`
 /// block estimates, against the upper tail of the normal distribution, for few blocks of Student's; `sd`
-/// has the divisor `N`, as in the published p-values.
+/// is the sample standard deviation, with the divisor `N − 1`, in the statistic, the p-value and the
+/// [`standard_error`](TestOutcome::standard_error). The published code divides by `N`, which makes `z`
+/// larger by the factor `√(N/(N − 1))`.
 ///
 /// With `B = 2` the linear test (Widmann et al. 2019, Lemma 3 and Corollary G.1; Widmann et al.
 /// 2021, Remark B.1). It needs no resampling, but has little power for small blocks, and the normal
@@ -23,10 +25,12 @@ use crate::{
 /// error, [`lower_bound`](TestOutcome::lower_bound), and a [`caveat`](TestOutcome::caveat) where there
 /// are fewer than [`TestOutcome::FEWEST_BLOCKS`] blocks, or few errors are expected.
 ///
-/// **Few blocks.** With fewer than 30 the distribution is Student's with `N − 1` degrees of freedom, of
-/// `z √((N − 1)/N)`. It keeps the level, where the normal one does not on confident predictions; on
+/// **Few blocks.** With fewer than 30 the distribution of `z` is Student's with `N − 1` degrees of freedom. It keeps the level, where the normal one does not on confident predictions; on
 /// others it is conservative, for block estimates are skewed, hence their mean and standard deviation
 /// dependent: `docs/levels.md` compares both.
+///
+/// Of predictions by draws the blocks are those of [`Skce`](crate::estimator::Skce): one half of the draws
+/// is compared, the other is the prediction, so that block estimates of a calibrated model have mean 0.
 ///
 /// Cost: `n·B·m` operations; memory `O(n·m)` and a fixed number of kernel values, whatever `B`.
 /// A median bandwidth is over all pairs, `O(n²)`: fix it for large `n`.
@@ -81,20 +85,21 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkc
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
         self.check_size(predictions.len())?;
-        let pairs = self.kernel.pairs(predictions, targets)?;
-        let values = pairs.block_estimates(self.size);
+        let values = (self.kernel).with_fair_pairs(predictions, targets, |pairs| {
+            pairs.block_estimates(self.size)
+        })?;
         let blocks = values.len();
         let estimate = values.as_slice().mean();
         let deviation = match values.iter().all(|&value| value == values[0]) {
             true => 0.0,
-            false => values.as_slice().population_std_dev(),
+            false => values.as_slice().std_dev(),
         };
-        let outcome = outcome(estimate, deviation, blocks, pairs.samples())?;
+        let outcome = outcome(estimate, deviation, blocks, predictions.len())?;
         Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }
 
-/// The outcome from the mean and the standard deviation, with divisor `N`, of `N` block estimates.
+/// The outcome from the mean and the standard deviation, with divisor `N − 1`, of `N` block estimates.
 ///
 /// # Errors
 ///
@@ -114,7 +119,7 @@ pub(crate) fn outcome(
     let standard_error = deviation / (blocks as f64).sqrt();
     let statistic = estimate / standard_error;
     let tail = match few_blocks(blocks) {
-        Some(freedom) => student::tail(statistic * (freedom / blocks as f64).sqrt(), freedom),
+        Some(freedom) => student::tail(statistic, freedom),
         None => Normal::standard().sf(statistic),
     };
     let name = "asymptotic test of the block SKCE";

@@ -2,6 +2,7 @@ use rand::Rng;
 
 use super::{
     CalibrationTest, NullDistribution, TestOutcome, bootstrap, moments,
+    null::check_known,
     p_value::{check_replicates, resampling_p_value},
     sample_matrix, spectrum,
 };
@@ -21,6 +22,9 @@ use crate::{
 /// others draw replicates `T*`, and their p-value is `(1 + #{T* ≥ T})/(1 + R)`, never 0.
 /// [`ExactTest`](super::ExactTest) needs no approximation, but redraws the labels. The outcome has a
 /// [`caveat`](TestOutcome::caveat) if too few errors are expected for any of these nulls.
+///
+/// Predictions by draws, [`Samples`](crate::distribution::Samples), are an error: these nulls are of
+/// distributions that are known, and calibrated draws would be rejected the more often the fewer they are.
 ///
 /// A median bandwidth costs two passes over all pairs more.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,6 +86,7 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest
             check_replicates(self.replicates)?;
         }
         predictions.check()?;
+        check_known(predictions, targets, NAME)?;
         let kernel = self.kernel.fixed(predictions)?;
         let pairs = kernel.pairs(predictions, targets)?;
         let statistic = || {

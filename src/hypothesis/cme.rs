@@ -7,8 +7,8 @@ use statrs::{
 };
 
 use super::{
-    CalibrationTest, Resample, Statistic, TestOutcome, quadratic_form::QuadraticForm,
-    statistic::one_by_one,
+    CalibrationTest, Resample, Statistic, TestOutcome, null::check_known,
+    quadratic_form::QuadraticForm, statistic::one_by_one,
 };
 use crate::{
     distribution::{Categorical, Predictive},
@@ -31,7 +31,7 @@ use crate::{
 /// it knows the covariance, more power and no need of `n > J`.
 ///
 /// **Its level.** Neither null holds where the residuals at a location are far from normal, see
-/// [`CmeNull`]; the outcome has a [`caveat`](TestOutcome::caveat) where few errors are expected. The
+/// [`CmeNull`]; the outcome always has a [`caveat`](TestOutcome::caveat). Predictions by draws are an error. The
 /// same quantity with redrawn labels keeps its level at every sample size, since [`Ucme`] is a
 /// [`Statistic`]:
 ///
@@ -164,6 +164,7 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
     ) -> Result<TestOutcome> {
         predictions.check()?;
         predictions.check_targets(targets)?;
+        check_known(predictions, targets, NAME)?;
         let predictions = predictions.detach();
         let (locations, at) = self.draw(&predictions, rng)?;
         let ucme = Ucme::new(self.kernel.fixed(&predictions)?, &locations, &at)?;
@@ -196,13 +197,19 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
                 (q, null.sf(q), (q - freedom) / (2.0 * freedom).sqrt())
             }
         };
-        let name = "test of the calibration mean embedding";
         let estimate = mean.norm_squared() / freedom;
-        Ok(TestOutcome::asymptotic(name, n, estimate, statistic, tail)
+        Ok(TestOutcome::asymptotic(NAME, n, estimate, statistic, tail)
             .with_standardised(standardised)
-            .with_expected_errors(predictions.expected_errors()))
+            .with_expected_errors(predictions.expected_errors())
+            .with_caveat(CAVEAT))
     }
 }
+
+const NAME: &str = "test of the calibration mean embedding";
+/// Of calibrated binary predictions it rejects 28 to 49 % at the level of 5 %, some with more than 20 expected
+/// errors.
+const CAVEAT: &str = "the approximation does not keep its level of confident predictions at any number of errors, \
+     use ExactTest with Ucme, or OmnibusTest";
 
 /// The squared UCME at its test locations, which must not depend on the labels.
 impl<P: Predictive, K: JointKernel<P>> Statistic<P> for Ucme<K, P> {

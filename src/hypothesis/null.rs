@@ -1,5 +1,25 @@
 use serde::{Deserialize, Serialize};
 
+use crate::{
+    distribution::Predictive,
+    error::{Error, Result},
+};
+
+/// Checks that predictions are distributions that are known, not draws: what a null distribution is made from.
+pub(super) fn check_known<P: Predictive>(
+    predictions: &P,
+    targets: &P::Targets,
+    test: &str,
+) -> Result<()> {
+    match predictions.pooled(targets) {
+        None => Ok(()),
+        Some(_) => Err(Error::Unsupported {
+            what: format!("the {test} has no null distribution for predictions by draws"),
+            expected: "an exact test, which redraws the target from all draws",
+        }),
+    }
+}
+
 /// The approximation of [`AsymptoticSkceTest`](super::AsymptoticSkceTest) to the null distribution of
 /// `T = n·SKCE_uq`.
 ///

@@ -11,7 +11,8 @@ pub enum Bandwidth {
     /// A positive number, in units of the distance.
     Fixed(f64),
     /// The median heuristic: the median of the distances between the pairs `i < j`, the mean of
-    /// the two middle ones where their number is even; 1 where it is 0. Detached from gradients.
+    /// the two middle ones where their number is even; 1 where it is 0, or so small that it is no bandwidth
+    /// (below 1e-100, in f32 below 1e-18). Detached from gradients.
     ///
     /// On data the median is over all pairs. In a training loss it is over the pairs that the
     /// estimator uses (those within blocks), and 1 for points that are not finite or so far apart that
@@ -19,8 +20,8 @@ pub enum Bandwidth {
     ///
     /// The median of a training loss is exact on the host, and in f32 on wgpu and CUDA for fewer than
     /// 65,536 points; nothing is read back. In the other cases (losses that are composed of tensor
-    /// operations, f64 on wgpu and CUDA, remote devices) a bisection finds it, with an error below
-    /// `2⁻³² (1 + d_max)` in f32 and `2⁻⁵² (1 + d_max)` in f64.
+    /// operations, f64 on wgpu and CUDA, remote devices) a bisection finds it, exact
+    /// but for some units in the last place.
     Median,
     /// The median, at least this share of the [spread](crate::distribution::Geometry::spread) of the
     /// predictions, which for classes is 1. A finite number of at least 0; 0 is the median alone.
@@ -93,11 +94,8 @@ pub fn median_distance(points: &Tensor<2>, distance: Distance) -> f64 {
     if pairs == 0 {
         return 1.0;
     }
-    mean_or_one(&order_statistics(
-        points,
-        distance,
-        &[(pairs - 1) / 2, pairs / 2],
-    ))
+    let middle = order_statistics(points, distance, &[(pairs - 1) / 2, pairs / 2]);
+    mean_or_one(&middle, points.dtype())
 }
 
 /// The median of the distances between all `n²` ordered pairs of points, the zeros of the diagonal
@@ -118,7 +116,7 @@ pub fn median_distance_with_diagonal(points: &Tensor<2>, distance: Distance) -> 
     let middle = [(n * n - 1) / 2, n * n / 2];
     let rank = |k: &u64| Some(k.checked_sub(n)? / 2);
     let ranks: Vec<u64> = middle.iter().filter_map(rank).collect();
-    mean_or_one(&order_statistics(points, distance, &ranks))
+    mean_or_one(&order_statistics(points, distance, &ranks), points.dtype())
 }
 
 /// Order statistics of the distances between all pairs `i < j` of points: for each rank `k`

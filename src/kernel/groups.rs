@@ -19,8 +19,9 @@ impl Kernel {
     /// # Shapes
     ///
     /// - points: `[n, d]`, as the probabilities of predictions
-    /// - groups: the number of the group of each sample, `[n]`
-    /// - output: `[n, d + 1]`
+    /// - groups: the number of the group of each sample, `[n]`: any integers of their dtype
+    /// - output: `[n, d + c]`, with the digits of these numbers in `c` columns: in f32 three of `i64`, two of
+    ///   `i32`
     ///
     /// ```
     /// use burn::tensor::{Device, Int, Tensor};

@@ -41,11 +41,11 @@ pub use tensor::TensorKernel;
 
 pub use crate::radial::{Distance, Profile};
 
-use burn::tensor::Tensor;
+use burn::tensor::{DType, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::{Result, check_parameter, check_scale},
+    error::{Result, assert_scale_of, check_parameter, check_scale, check_scale_of},
     host::to_scalar,
     ops::{
         Computation, has_fused_median, is_on_host, kernel_matrix, median_of_blocks,
@@ -176,14 +176,26 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// As [`validate`](Self::validate).
+    /// As [`validate`](Self::validate), and a bandwidth whose square or its inverse is no normal number of
+    /// the dtype: in f32 one outside 1e-18 to 1e18, in f16 outside 1/64 to 64.
     pub fn with_bandwidth_of(self, points: &Tensor<2>) -> Result<Self> {
-        self.validate()?;
+        self.validate_in(points.dtype())?;
         if !self.bandwidth.is_median() {
             return Ok(self);
         }
         let median = median_distance(points, self.distance).max(self.bandwidth.floor());
-        Ok(self.with_bandwidth(Bandwidth::Fixed(median)))
+        let fixed = self.with_bandwidth(Bandwidth::Fixed(median));
+        fixed.validate_in(points.dtype())?;
+        Ok(fixed)
+    }
+
+    /// Checks the parameters, and that a fixed bandwidth is one for numbers of the dtype.
+    pub(crate) fn validate_in(&self, dtype: DType) -> Result<()> {
+        self.validate()?;
+        match self.bandwidth {
+            Bandwidth::Fixed(value) => check_scale_of("the kernel bandwidth", value, dtype),
+            _ => Ok(()),
+        }
     }
 
     /// The bandwidth for the pairs within the first `⌊n/size⌋` blocks of consecutive points, `[1]`,
@@ -200,6 +212,7 @@ impl Kernel {
         let points = points.detach();
         let median = match self.bandwidth {
             Bandwidth::Fixed(bandwidth) => {
+                assert_scale_of("the kernel bandwidth", bandwidth, points.dtype());
                 return Tensor::from_data([bandwidth], (&points.device(), points.dtype()));
             }
             _ if has_fused_median(&points) => median_of_blocks(points, self.distance, size),
@@ -323,6 +336,7 @@ impl Kernel {
 
     /// The kernel of any distances at a bandwidth.
     fn at(&self, distances: Distances, bandwidth: f64) -> Tensor<3> {
+        assert_scale_of("the kernel bandwidth", bandwidth, distances.dtype());
         // products: in Burn 0.22.1 the gradient of a division by a scalar goes through f32
         match distances {
             Distances::Plain(distances) => self.profile.of(distances * bandwidth.recip()),
@@ -352,6 +366,12 @@ enum Distances {
 }
 
 impl Distances {
+    fn dtype(&self) -> DType {
+        match self {
+            Self::Plain(distances) | Self::Squared(distances) => distances.dtype(),
+        }
+    }
+
     fn plain(&self) -> Tensor<3> {
         match self {
             Self::Plain(distances) => distances.clone(),

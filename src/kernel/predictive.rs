@@ -101,7 +101,7 @@ impl Kernel {
     pub fn with_bandwidth_of_predictions<P: Geometry>(self, predictions: &P) -> Result<Self> {
         predictions.check_distance(self.distance)?;
         predictions.check()?;
-        self.validate()?;
+        self.validate_in(predictions.dtype())?;
         if !self.bandwidth.is_median() {
             return Ok(self);
         }
@@ -120,6 +120,7 @@ impl Kernel {
                     |p: &P, q: &P, batches| to_vec(p.distances(q, self.distance, batches));
                 median_of_tiles(
                     n,
+                    p.dtype(),
                     |rows, columns| between(&p.slice_rows(rows), &p.slice_rows(columns), 1),
                     |partners| between(&p, &p.select_rows(partners), n),
                 )
@@ -129,6 +130,8 @@ impl Kernel {
             (0.0, _) => 0.0,
             (share, spread) => share * spread.map_or(1.0, to_scalar),
         };
-        Ok(self.with_bandwidth(Bandwidth::Fixed(median.max(least))))
+        let fixed = self.with_bandwidth(Bandwidth::Fixed(median.max(least)));
+        fixed.validate_in(predictions.dtype())?;
+        Ok(fixed)
     }
 }

@@ -115,15 +115,26 @@ impl TestOutcome {
         }
     }
 
+    /// Sets the [caveat](Self::caveat), unless there is one.
+    pub(crate) fn with_caveat(self, caveat: &str) -> Self {
+        Self {
+            caveat: self.caveat.or_else(|| Some(caveat.to_owned())),
+            ..self
+        }
+    }
+
     /// Sets the number of blocks of a test whose approximation needs many, and the caveat that follows.
     pub(crate) fn with_blocks(self, blocks: usize) -> Self {
-        let caveat = (blocks < Self::FEWEST_BLOCKS).then(|| {
-            format!("there are {blocks} blocks: too few for this approximation, use ExactTest")
-        });
-        Self {
-            caveat: self.caveat.or(caveat),
+        let caveat =
+            format!("there are {blocks} blocks: too few for this approximation, use ExactTest");
+        let outcome = Self {
             blocks: Some(blocks),
             ..self
+        };
+        if blocks < Self::FEWEST_BLOCKS {
+            outcome.with_caveat(&caveat)
+        } else {
+            outcome
         }
     }
 }

@@ -119,8 +119,8 @@ impl TestOutcome {
         self.expected_errors
     }
 
-    /// The reason not to rely on the p-value: a sentence where an asymptotic test has fewer
-    /// [expected errors](Self::expected_errors) than
+    /// The reason not to rely on the p-value: always one for the test of the calibration mean embedding; of
+    /// another asymptotic test a sentence where there are fewer [expected errors](Self::expected_errors) than
     /// [`FEWEST_EXPECTED_ERRORS`](Self::FEWEST_EXPECTED_ERRORS), or fewer blocks than
     /// [`FEWEST_BLOCKS`](Self::FEWEST_BLOCKS).
     pub fn caveat(&self) -> Option<String> {
@@ -147,11 +147,8 @@ impl TestOutcome {
     pub fn lower_bound(&self, confidence: f64) -> Option<f64> {
         let inside = confidence > 0.0 && confidence < 1.0;
         let error = self.standard_error.filter(|_| inside)?;
-        let quantile = match self.blocks.and_then(|n| Some((n, few_blocks(n)?))) {
-            // of z, whose standard deviation has the divisor N and not N − 1
-            Some((blocks, freedom)) => {
-                student::quantile(confidence, freedom) * (blocks as f64 / freedom).sqrt()
-            }
+        let quantile = match self.blocks.and_then(few_blocks) {
+            Some(freedom) => student::quantile(confidence, freedom),
             None => Normal::standard().inverse_cdf(confidence),
         };
         Some(self.estimate - quantile * error)

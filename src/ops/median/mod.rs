@@ -17,7 +17,7 @@ use super::{
     backends::is_on_host,
     simd::real::{Real, with_real},
 };
-use crate::{error::SCALES, host::Memory, radial::Distance};
+use crate::{error::scales_of, host::Memory, radial::Distance};
 
 /// Whether there is [`median_of_blocks`] for the tensor.
 #[doc(hidden)]
@@ -54,7 +54,8 @@ fn median<T: Real + Element>(points: &[T], d: usize, distance: Distance, size: u
     }
     let pairs = (points.len() / d / size * (size * (size - 1) / 2)) as u64;
     let middle = [(pairs - 1) / 2, pairs / 2];
-    let median = mean_or_one(&host::order_statistics(points, d, size, distance, &middle));
+    let middle = host::order_statistics(points, d, size, distance, &middle);
+    let median = mean_or_one(&middle, T::dtype());
     if median <= T::MAX.to_f64() {
         median
     } else {
@@ -62,10 +63,10 @@ fn median<T: Real + Element>(points: &[T], d: usize, distance: Distance, size: u
     } // distances may overflow where points do not
 }
 
-/// The mean of two middle distances, 1 if it is 0 or so small that it is no scale of a kernel.
-pub(crate) fn mean_or_one(middle: &[f64]) -> f64 {
+/// The mean of two middle distances, 1 if it is 0 or so small that it is no scale of a kernel in this dtype.
+pub(crate) fn mean_or_one(middle: &[f64], dtype: DType) -> f64 {
     match middle.iter().map(|distance| 0.5 * distance).sum::<f64>() {
-        median if median < *SCALES.start() => 1.0,
+        median if median < *scales_of(dtype).0.start() => 1.0,
         median => median,
     }
 }

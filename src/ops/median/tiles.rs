@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use burn::tensor::DType;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::{
@@ -13,19 +14,24 @@ use crate::tiles::{SIDE, upper_tiles};
 /// The median of the distances between all pairs `i < j` of `n` points: the mean of the two middle ones
 /// where their number is even, and 1 if it is 0 or there are no pairs. A NaN counts as infinity.
 ///
+/// - dtype: of the points
 /// - tile: the distances between consecutive points and others, row by row
 /// - paired: the distance of each point `i` from point `partners[i]`
 ///
 /// Cost: one pass over the pairs, in memory for about `n^1.5` distances, of which equal ones are kept once.
 pub(crate) fn median_of_tiles(
     n: usize,
+    dtype: DType,
     tile: impl Fn(Range<usize>, Range<usize>) -> Vec<f64>,
     paired: impl Fn(&[usize]) -> Vec<f64>,
 ) -> f64 {
     let tiles = Tiles { n, tile, paired };
     match tiles.count() {
         0 => 1.0,
-        pairs => mean_or_one(&order_statistics(&tiles, &[(pairs - 1) / 2, pairs / 2])),
+        pairs => mean_or_one(
+            &order_statistics(&tiles, &[(pairs - 1) / 2, pairs / 2]),
+            dtype,
+        ),
     }
 }
 
@@ -127,7 +133,7 @@ mod tests {
                 };
                 let paired =
                     |partners: &[usize]| (0..n).map(|i| distance(i, partners[i])).collect();
-                let found = median_of_tiles(n, tile, paired);
+                let found = median_of_tiles(n, DType::F64, tile, paired);
                 let mut sorted: Vec<f64> = (0..n)
                     .flat_map(|j| (0..j).map(move |i| infinite_if_nan(distance(i, j))))
                     .collect();

@@ -2,6 +2,8 @@
 
 use burn::tensor::{Int, Tensor, activation::log_softmax};
 
+use crate::distribution::most_likely_on_device;
+
 /// The number of events of `m` classes: 1 for two, else `m`.
 pub(super) fn events(classes: usize) -> usize {
     if classes == 2 { 1 } else { classes }
@@ -22,7 +24,7 @@ pub(super) fn log_odds(logits: Tensor<2>) -> Tensor<2> {
         return logits;
     }
     let fixed = logits.clone().detach();
-    let top = fixed.clone().argmax(1).expand([n, m]);
+    let top = most_likely_on_device(fixed.clone()).expand([n, m]);
     let classes = Tensor::<1, Int>::arange(0..m as i64, &logits.device());
     let is_top = classes.reshape([1, m]).expand([n, m]).equal(top);
     let z = logits - fixed.max_dim(1);

@@ -109,7 +109,7 @@ fn the_interval_is_dual_to_the_test() {
 fn the_interval_of_few_blocks() {
     let (rows, classes) = draw(Model::M1, 100, 4, &mut rng(74));
     let outcome = evaluate(5, &rows, &classes);
-    let error = outcome.standard_error().unwrap() * (20.0f64 / 19.0).sqrt();
+    let error = outcome.standard_error().unwrap();
     let bound = outcome.estimate() - 1.729132811521367 * error;
     assert_relative_eq!(outcome.lower_bound(0.95).unwrap(), bound, epsilon = 1e-9);
     let p = outcome.p_value();

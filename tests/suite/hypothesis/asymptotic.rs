@@ -89,12 +89,12 @@ fn linear_test_by_hand() {
     // δ = (.5, −.5) twice: h = .5; then (.25, −.25) and (.75, −.75) at distance .5: h = .375 e^−.5
     let values = [0.5, 0.375 * (-0.5f64).exp()];
     let mean = (values[0] + values[1]) / 2.0;
-    let deviation = (values[0] - values[1]) / 2.0; // with divisor N = 2
+    let deviation = (values[0] - values[1]) / 2f64.sqrt(); // with divisor N − 1 = 1
     let z = 2f64.sqrt() * mean / deviation;
     assert_relative_eq!(outcome.estimate(), mean, max_relative = 1e-14);
     assert_relative_eq!(outcome.statistic(), z, max_relative = 1e-13);
-    // Student's distribution with one degree of freedom is Cauchy's, of z/√2
-    let upper_tail = 0.5 - (z / 2f64.sqrt()).atan() / std::f64::consts::PI;
+    // Student's distribution with one degree of freedom is Cauchy's
+    let upper_tail = 0.5 - z.atan() / std::f64::consts::PI;
     assert_relative_eq!(outcome.p_value(), upper_tail.max(1e-3), max_relative = 1e-9);
     assert_eq!(outcome.is_bound(), upper_tail < 1e-3);
 }

@@ -130,7 +130,7 @@ fn stage(
 }
 
 /// Settles the next bits of the two separations from their counts, which are 0 then; after the last
-/// pass the median is the mean of both, times the scale, and 1 where that is 0 or some separation is not
+/// pass the median is the mean of both, times the scale, and 1 where that is no bandwidth of f32 or some separation is not
 /// finite. At first all bits are open, and the ranks are `lower` and `upper`.
 ///
 /// One cube of [`BINS`] units.
@@ -180,7 +180,7 @@ pub(super) fn choose(
         let lower = f32::reinterpret(middle[0]);
         let upper = f32::reinterpret(middle[1]);
         let mean = 0.5f32 * (lower + upper) * scale;
-        let usable = mean > 0.0f32 && counts[2 * BINS].load() == 0;
+        let usable = mean >= 1e-18f32 && counts[2 * BINS].load() == 0;
         median[0] = select(usable, mean, 1.0f32);
     }
 }
