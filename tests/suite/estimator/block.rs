@@ -50,7 +50,7 @@ fn large_blocks_by_brute_force() {
         })
         .collect();
     let mean = values.iter().sum::<f64>() / 3.0;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 3.0;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 2.0; // N − 1
     let error = (variance / 3.0).sqrt();
     for evaluate in [evaluate, composed] {
         let outcome = evaluate(size, &rows, &classes);
