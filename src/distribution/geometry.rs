@@ -41,9 +41,9 @@ pub trait Geometry: Predictive {
         None
     }
 
-    /// What the distances compare, in the words of a finding: "the SKCE …".
+    /// Where a kernel of these distances looks, in the words of a finding: "something is off …".
     fn compared(&self) -> &'static str {
-        "of the whole prediction"
+        "in the whole prediction"
     }
 
     /// Tells whether the distances are known to be those between points of a Hilbert space, which makes

@@ -84,7 +84,9 @@ impl Group {
 /// Each group is tested by an [`OmnibusTest`] of its samples alone, so that a finding is in the words of
 /// that test, as "underconfident by 5.0 points". Targets are redrawn from the predictions: the level is
 /// exact in groups of every size. The p-values are adjusted by [`holm`], whatever the groups have in
-/// common.
+/// common. The adjusted p-values of aspects are multiplied by the number of groups: what
+/// [`AspectOutcome::adjusted_p_value`](super::AspectOutcome::adjusted_p_value) promises of one of at most
+/// `α` then holds of the aspects of all groups together.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
@@ -137,7 +139,8 @@ pub struct GroupOutcome {
     /// The p-value adjusted for all groups: with a probability of at least `1 − α` the model is calibrated
     /// in no group among those with one of at most `α`.
     pub adjusted_p_value: f64,
-    /// The outcome for the samples of the group, not adjusted.
+    /// The outcome for the samples of the group. Its p-value is not adjusted for the groups, the adjusted ones
+    /// of its aspects are: times the number of groups.
     #[serde(flatten)]
     pub outcome: OmnibusOutcome,
 }
@@ -196,8 +199,8 @@ impl GroupTest {
                 predictions.select_rows(&group.rows),
                 targets.select_rows(&group.rows),
             );
-            let row = |row: usize| group.rows[row];
-            test.run(&predictions, &targets, &mut *rng, &row, |plan| Ok(plan))
+            let outcome = test.outcome(&predictions, &targets, &mut *rng)?;
+            Ok(outcome.of_part(&group.rows, groups.len()))
         };
         let outcomes: Vec<OmnibusOutcome> = groups.iter().map(of_group).collect::<Result<_>>()?;
         let p_values: Vec<f64> = outcomes.iter().map(|outcome| outcome.p_value).collect();
@@ -242,7 +245,8 @@ impl GroupsOutcome {
 }
 
 impl GroupOutcome {
-    /// The most significant aspect in words, if one is significant at a level by itself.
+    /// The most significant aspect in words, if one is significant at a level by itself, among the aspects of
+    /// all groups.
     pub fn finding(&self, level: f64) -> Option<&str> {
         let failing = self.outcome.failing(level);
         failing.first().map(|aspect| aspect.finding.as_str())

@@ -80,9 +80,7 @@ impl GivenTest {
         Given<P>: Omnibus<Targets = P::Targets>,
     {
         let samples = given.len();
-        (self.omnibus).run(given, targets, rng, &|row| row, |plan| {
-            plan.of_kernel(samples)
-        })
+        (self.omnibus).run(given, targets, rng, |plan| plan.of_kernel(samples))
     }
 }
 

@@ -82,7 +82,7 @@ pub use cme::{CmeNull, CmeTest, Locations};
 pub use consistency::ConsistencyTest;
 pub use cox::{Coefficient, Cox, CoxFit};
 pub use distribution_free::DistributionFreeSkceTest;
-pub use engine::Evaluator;
+pub use engine::{Detail, Evaluator};
 pub use exact::ExactTest;
 pub use feature::FeatureTest;
 pub use given::GivenTest;

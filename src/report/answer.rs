@@ -3,7 +3,7 @@
 use rand::{SeedableRng, rngs::StdRng};
 
 use super::{
-    number::{p_value, scientific, whole},
+    number::{p_value, whole},
     page::capital,
     svg::escaped,
 };
@@ -75,7 +75,7 @@ fn answer(outcome: &OmnibusOutcome) -> String {
     let item = |aspect: &&AspectOutcome| {
         format!(
             "<li>{} (adjusted {})</li>\n",
-            escaped(&finding(aspect)),
+            escaped(&aspect.finding),
             p_value(aspect.adjusted_p_value, outcome.redraws)
         )
     };
@@ -85,16 +85,4 @@ fn answer(outcome: &OmnibusOutcome) -> String {
         items += &format!("<li>and {more} more</li>\n");
     }
     format!("{html} It fails here:</p>\n<ul>\n{items}</ul>\n")
-}
-
-/// A finding in the words of the page: an SKCE with its bandwidth, an infinite log score by its cause.
-fn finding(aspect: &AspectOutcome) -> String {
-    if aspect.estimate.is_infinite() {
-        return "an outcome of predicted probability 0 occurred".into();
-    }
-    if let Some(bandwidth) = aspect.name.strip_prefix("skce_bandwidth_") {
-        let skce = scientific(aspect.estimate);
-        return format!("SKCE of the whole prediction {skce} at bandwidth {bandwidth}");
-    }
-    aspect.finding.clone()
 }

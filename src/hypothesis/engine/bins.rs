@@ -125,6 +125,77 @@ impl Evaluator<Categorical> for CumulativeGap {
     }
 }
 
+/// The binned event: `Σ_b (O_b − E_b)²/V_b` over bins of equal mass, with the expectation and the variance of
+/// the count of each bin (Hosmer and Lemeshow 1980, with `V_b = Σ r(1 − r)`). Of two classes the event is
+/// class 1, of more that the most likely class is right.
+pub struct BinnedCounts {
+    rows: Arc<ClassRows>,
+    /// The bin of each sample.
+    bin: Vec<u32>,
+    /// `O_b − E_b` of each bin where all labels are the most likely class, and `V_b`.
+    bins: Vec<[f64; 2]>,
+}
+
+impl BinnedCounts {
+    /// Takes at most so many bins.
+    pub fn new(predictions: &Categorical, bins: usize) -> Result<Self> {
+        let rows = predictions.rows();
+        let n = rows.samples();
+        let probability = |i: usize| match rows.classes {
+            2 => rows.row(i)[1],
+            _ => rows.confidence(i),
+        };
+        let probabilities: Vec<f64> = (0..n).map(probability).collect();
+        let partition = Binning::EqualMass { bins }.partition_rows(&probabilities, 1)?;
+        let mut bin = vec![0; n];
+        let of_bin = |(number, members): (usize, &Vec<usize>)| {
+            let mut sums = [0.0; 2];
+            for &i in members {
+                bin[i] = number as u32;
+                let doubt = rows.doubt[i];
+                sums[0] -= Self::change(&rows, i) * doubt;
+                sums[1] += doubt * (1.0 - doubt);
+            }
+            sums
+        };
+        let bins = partition.iter().enumerate().map(of_bin).collect();
+        Ok(Self { rows, bin, bins })
+    }
+
+    /// The number of bins.
+    pub fn count(&self) -> usize {
+        self.bins.len()
+    }
+
+    /// What a label that is not the most likely class changes in the count of the event.
+    fn change(rows: &ClassRows, sample: usize) -> f64 {
+        match rows.classes == 2 && rows.top[sample] == 0 {
+            true => 1.0,
+            false => -1.0,
+        }
+    }
+
+    fn of(&self, flips: &[Flip]) -> f64 {
+        let mut gaps: Vec<f64> = self.bins.iter().map(|[gap, _]| *gap).collect();
+        for flip in flips {
+            let i = flip.sample as usize;
+            gaps[self.bin[i] as usize] += Self::change(&self.rows, i);
+        }
+        let bins = gaps.iter().zip(&self.bins);
+        let term = |(gap, [_, variance]): (&f64, &[f64; 2])| match *gap == 0.0 {
+            true => 0.0,
+            false => gap * gap / variance,
+        };
+        bins.map(term).sum()
+    }
+}
+
+impl Evaluator<Categorical> for BinnedCounts {
+    fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
+        Ok(sets.map(|flips| self.of(flips)))
+    }
+}
+
 fn confidences(rows: &Arc<ClassRows>) -> Vec<f64> {
     (0..rows.samples()).map(|i| rows.confidence(i)).collect()
 }
@@ -140,6 +211,49 @@ mod tests {
         distribution::{Predictive, Redrawn},
         estimator::KolmogorovSmirnov,
     };
+
+    /// The counts of bins by hand: of class 1 of two classes, of the most likely class of three.
+    #[test]
+    fn counts_of_bins() {
+        for m in [2, 3] {
+            let row = |i: usize| {
+                let p = 0.05 + 0.9 * i as f64 / 11.0;
+                if m == 2 {
+                    vec![1.0 - p, p]
+                } else {
+                    vec![0.3 * (1.0 - p), p, 0.7 * (1.0 - p)]
+                }
+            };
+            let rows: Vec<Vec<f64>> = (0..12).map(row).collect();
+            let data = TensorData::new(rows.concat(), [12, m]);
+            let tensor = Tensor::<2>::from_data(data, (&Device::default(), DType::F64));
+            let predictions = Categorical::from_probabilities(tensor).unwrap();
+            let labels: Vec<usize> = (0..12).map(|i| i * 5 % m).collect();
+            let event = |i: usize| -> (f64, bool) {
+                let top = (1..m).fold(0, |top, c| if rows[i][c] > rows[i][top] { c } else { top });
+                let class = if m == 2 { 1 } else { top };
+                (rows[i][class], labels[i] == class)
+            };
+            let mut order: Vec<usize> = (0..12).collect();
+            order.sort_by(|&i, &j| event(i).0.total_cmp(&event(j).0));
+            let of_bin = |members: &[usize]| {
+                let gap: f64 = members
+                    .iter()
+                    .map(|&i| f64::from(event(i).1) - event(i).0)
+                    .sum();
+                let variance: f64 = members
+                    .iter()
+                    .map(|&i| event(i).0 * (1.0 - event(i).0))
+                    .sum();
+                gap * gap / variance
+            };
+            let expected: f64 = order.chunks(4).map(of_bin).sum();
+            let counts = BinnedCounts::new(&predictions, 3).unwrap();
+            assert_eq!(counts.count(), 3);
+            let found = counts.values(&predictions.as_redrawn(&labels)).unwrap()[0];
+            assert!((found - expected).abs() < 1e-12, "{m}: {found}, {expected}");
+        }
+    }
 
     /// At fewer confidences the gap is at most the largest, and misses no more than a group of samples
     /// can add; ties are not split.

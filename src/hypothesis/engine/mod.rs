@@ -12,12 +12,15 @@
 //! | `quadratic` | SKCE, biased and unbiased | `f²/2`, or `n²/2` where that is less |
 //! | `tensor_quadratic` | SKCE of predictions over vectors | `n²·r` with `r` features of the residuals |
 //! | `landmarks` | SKCE of a kernel of low rank `J` | `f·J` |
+//! | `least` | the least likely label | `f` |
 //! | `outcomes` | of an event: Spiegelhalter, Hosmer–Lemeshow, Cox | `n` times a constant |
 //! | `one_by_one` | any | an estimate |
 
 mod bins;
+mod detail;
 mod host_kernel;
 mod landmarks;
+mod least;
 mod line;
 mod one_by_one;
 mod outcomes;
@@ -28,9 +31,12 @@ mod tensor_quadratic;
 
 use rand::Rng;
 
-pub(super) use bins::{BinnedEvent, CumulativeGap};
+pub(super) use bins::{BinnedCounts, BinnedEvent, CumulativeGap};
+pub use detail::Detail;
+pub(super) use detail::{CAUTION, p_value_of_sum};
 pub(super) use host_kernel::HostKernel;
 pub(super) use landmarks::{Landmarks, inverse_root, with_bandwidth_of_some};
+pub(super) use least::LeastLikelyLabel;
 pub(super) use line::ConfidenceKernel;
 pub(super) use one_by_one::OneByOne;
 pub(super) use outcomes::{OfEvent, OfOutcomes, expected_errors, statistic_of_event};
@@ -66,6 +72,15 @@ pub trait Evaluator<P: Predictive> {
     ///
     /// What the data violate.
     fn values(&self, sets: &RedrawnBy<P>) -> Result<Vec<f64>>;
+
+    /// What is known of each number of the data, which are one set: by default nothing.
+    ///
+    /// # Errors
+    ///
+    /// What the data violate.
+    fn details(&self, _data: &RedrawnBy<P>) -> Result<Vec<Detail>> {
+        Ok(vec![Detail::default(); self.width()])
+    }
 }
 
 /// The statistics of data and of redrawn targets.
@@ -74,6 +89,8 @@ pub(super) struct Engine<'a, P: Predictive> {
     evaluators: &'a [Box<dyn Evaluator<P> + 'a>],
     /// The numbers of the data, of every evaluator in turn.
     pub data: Vec<f64>,
+    /// What is known of these.
+    pub details: Vec<Detail>,
     /// The numbers of each redraw, for every number of `data`.
     pub drawn: Vec<Vec<f64>>,
 }
@@ -89,9 +106,14 @@ impl<'a, P: Predictive> Engine<'a, P> {
             redrawer: predictions.redrawer(),
             evaluators,
             data: Vec::new(),
+            details: Vec::new(),
             drawn: Vec::new(),
         };
-        engine.data = engine.evaluate(&predictions.as_redrawn(targets))?.concat();
+        let data = predictions.as_redrawn(targets);
+        engine.data = engine.evaluate(&data)?.concat();
+        for evaluator in evaluators {
+            engine.details.extend(evaluator.details(&data)?);
+        }
         engine.drawn = vec![Vec::new(); engine.data.len()];
         Ok(engine)
     }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::Evaluator;
+use super::{Detail, Evaluator};
 use crate::{
     distribution::{Categorical, ClassRows, Given, LabelSets},
     error::Result,
@@ -59,5 +59,9 @@ impl Evaluator<Given<Categorical>> for OfGiven<'_> {
 
     fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
         self.0.values(sets)
+    }
+
+    fn details(&self, data: &LabelSets) -> Result<Vec<Detail>> {
+        self.0.details(data)
     }
 }

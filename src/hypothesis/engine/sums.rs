@@ -2,7 +2,9 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Evaluator, PART, add_all};
+use statrs::distribution::{Binomial, DiscreteCDF};
+
+use super::{CAUTION, Detail, Evaluator, PART, add_all, p_value_of_sum};
 use crate::{
     distribution::{Categorical, ClassRows, Flip, LabelSets, Redrawn},
     error::Result,
@@ -34,49 +36,75 @@ impl Sums {
     pub fn new(predictions: &Categorical) -> Self {
         let rows = predictions.rows();
         let (n, width) = (rows.samples(), CLASSES + rows.classes);
-        let part = |first: usize| {
-            let (mut base, mut variance) = (vec![0.0; width], vec![0.0; width]);
-            let mut ln = vec![0.0; rows.classes];
-            for i in first..n.min(first + PART) {
-                let p = rows.row(i);
-                ln.iter_mut().zip(p).for_each(|(ln, p)| *ln = p.ln());
-                let (top, r, doubt) = (rows.top[i] as usize, rows.confidence(i), rows.doubt[i]);
-                base[CONFIDENCE] -= doubt;
-                variance[CONFIDENCE] += r * doubt;
-                // S = 1 − 2 p_y + ‖p‖²
-                let (mean, spread) = moments(p, p);
-                base[BRIER] += 2.0 * (mean - p[top]);
-                variance[BRIER] += 4.0 * spread;
-                let (mean, spread) = moments(p, &ln);
-                base[LOG] += mean - ln[top];
-                variance[LOG] += spread;
-                for (c, &p) in p.iter().enumerate() {
-                    base[CLASSES + c] += match c == top {
-                        true => -doubt,
-                        false => p,
-                    };
-                    variance[CLASSES + c] += match c == top {
-                        true => r * doubt,
-                        false => p * (1.0 - p),
-                    };
-                }
+        let [base, variance] = sums_over(n, width, |i, [base, variance]| {
+            let p = rows.row(i);
+            let ln: Vec<f64> = p.iter().map(|p| p.ln()).collect();
+            let (top, r, doubt) = (rows.top[i] as usize, rows.confidence(i), rows.doubt[i]);
+            base[CONFIDENCE] -= doubt;
+            variance[CONFIDENCE] += r * doubt;
+            // S = 1 − 2 p_y + ‖p‖²
+            let (mean, spread) = moments(p, p);
+            base[BRIER] += 2.0 * (mean - p[top]);
+            variance[BRIER] += 4.0 * spread;
+            let (mean, spread) = moments(p, &ln);
+            base[LOG] += mean - ln[top];
+            variance[LOG] += spread;
+            for (c, &p) in p.iter().enumerate() {
+                base[CLASSES + c] += match c == top {
+                    true => -doubt,
+                    false => p,
+                };
+                variance[CLASSES + c] += match c == top {
+                    true => r * doubt,
+                    false => p * (1.0 - p),
+                };
             }
-            [base, variance]
-        };
-        let firsts: Vec<usize> = (0..n).step_by(PART).collect();
-        let parts: Vec<[Vec<f64>; 2]> = firsts.into_par_iter().map(part).collect();
-        let mut sums = [vec![0.0; width], vec![0.0; width]];
-        for part in &parts {
-            for (sums, part) in sums.iter_mut().zip(part) {
-                add_all(sums, part);
-            }
-        }
-        let [base, variance] = sums;
+        });
         Self {
             base: base.iter().map(|sum| sum / n as f64).collect(),
             deviations: variance.iter().map(|v| v.sqrt() / n as f64).collect(),
             rows,
         }
+    }
+
+    /// `Σ_i (v_i(y_i) − E v_i(Y_i))²` of each value.
+    fn squares(&self, labels: &[usize]) -> Vec<f64> {
+        let rows = &self.rows;
+        let [squares] = sums_over(rows.samples(), self.width(), |i, [squares]| {
+            let (p, y) = (rows.row(i), labels[i]);
+            let ln: Vec<f64> = p.iter().map(|p| p.ln()).collect();
+            let (top, doubt) = (rows.top[i] as usize, rows.doubt[i]);
+            let gap = |c: usize| match (c == top, c == y) {
+                (true, true) => doubt,
+                (false, true) => 1.0 - p[c],
+                _ => p[c],
+            };
+            squares[CONFIDENCE] += gap(top).powi(2);
+            squares[BRIER] += 4.0 * (p[y] - moments(p, p).0).powi(2);
+            squares[LOG] += (ln[y] - moments(p, &ln).0).powi(2);
+            for c in 0..p.len() {
+                squares[CLASSES + c] += gap(c).powi(2);
+            }
+        });
+        squares
+    }
+
+    /// The p-value of the hypothesis that the accuracy is the mean confidence, by the count of wrong labels. Of
+    /// all laws of independent errors with a given mean count the binomial has the heaviest tails
+    /// (Hoeffding 1956); predictions that vary with the samples add to these, hence the factor.
+    fn p_value_of_count(&self, errors: f64) -> f64 {
+        let n = self.rows.samples();
+        let expected = self.rows.expected_errors();
+        if (errors - expected).abs() < 1.0 {
+            return 1.0;
+        }
+        let law = Binomial::new((expected / n as f64).min(1.0), n as u64);
+        let (law, errors) = (law.expect("a probability"), errors as u64);
+        let tail = match errors as f64 > expected {
+            true => law.sf(errors - 1),
+            false => law.cdf(errors),
+        };
+        (CAUTION * 2.0 * tail).min(1.0)
     }
 
     /// Adds what the labels that differ change in the sums.
@@ -99,6 +127,29 @@ impl Sums {
         });
         changes[LOG] += ratios.ln();
     }
+}
+
+/// Sums over the samples, each of so many numbers, on all threads.
+fn sums_over<const K: usize>(
+    samples: usize,
+    width: usize,
+    add: impl Fn(usize, &mut [Vec<f64>; K]) + Sync,
+) -> [Vec<f64>; K] {
+    let zeros = || std::array::from_fn(|_| vec![0.0; width]);
+    let part = |first: usize| {
+        let mut sums = zeros();
+        (first..samples.min(first + PART)).for_each(|i| add(i, &mut sums));
+        sums
+    };
+    let firsts: Vec<usize> = (0..samples).step_by(PART).collect();
+    let parts: Vec<[Vec<f64>; K]> = firsts.into_par_iter().map(part).collect();
+    let mut sums = zeros();
+    for part in &parts {
+        for (sums, part) in sums.iter_mut().zip(part) {
+            add_all(sums, part);
+        }
+    }
+    sums
 }
 
 /// The product of two numbers up to this is finite.
@@ -130,6 +181,24 @@ impl Evaluator<Categorical> for Sums {
         let bases = self.base.iter().cycle();
         let means = changes.iter().flatten().zip(bases);
         Ok(means.map(|(change, base)| base + change / n).collect())
+    }
+
+    fn details(&self, data: &LabelSets) -> Result<Vec<Detail>> {
+        let n = self.rows.samples() as f64;
+        let (means, squares) = (self.values(data)?, self.squares(&data.set(0)));
+        let numbers = means.iter().zip(&self.deviations).zip(squares);
+        let mut p_values: Vec<f64> = numbers
+            .map(|((mean, deviation), squares)| {
+                p_value_of_sum(n * mean, (n * deviation).powi(2), squares)
+            })
+            .collect();
+        let of_count = self.p_value_of_count(data.flips(0).len() as f64);
+        p_values[CONFIDENCE] = p_values[CONFIDENCE].min(of_count);
+        let detail = |least_p_value| Detail {
+            least_p_value,
+            row: None,
+        };
+        Ok(p_values.into_iter().map(detail).collect())
     }
 }
 
@@ -173,6 +242,50 @@ mod tests {
         ];
         means.extend((0..3).map(|c| mean(&|_, y| -f64::from(c == y))));
         means
+    }
+
+    /// Squares by the definition, of each sample alone.
+    #[test]
+    fn squares_are_those_of_the_terms() {
+        let sums = Sums::new(&predictions());
+        for labels in [[0, 1, 2, 2], [1, 1, 0, 2], [2, 2, 2, 2]] {
+            let mut expected = vec![0.0; 6];
+            for i in 0..4 {
+                let rows = TensorData::new(ROWS[i].to_vec(), [1, 3]);
+                let row = Tensor::<2>::from_data(rows, (&Device::default(), DType::F64));
+                let one = Categorical::from_probabilities(row).unwrap();
+                let values = Sums::new(&one).values(&one.as_redrawn(&vec![labels[i]]));
+                let terms = values.unwrap();
+                expected
+                    .iter_mut()
+                    .zip(terms)
+                    .for_each(|(sum, v)| *sum += v * v);
+            }
+            for (k, (found, expected)) in sums.squares(&labels).iter().zip(expected).enumerate() {
+                assert!((found - expected).abs() < 1e-14, "{k}: {found}, {expected}");
+            }
+        }
+    }
+
+    /// Errors that cannot be chance if the accuracy is the mean confidence.
+    #[test]
+    fn counts_of_errors() {
+        let rows = TensorData::new([0.98, 0.02].repeat(8), [8, 2]);
+        let rows = Tensor::<2>::from_data(rows, (&Device::default(), DType::F64));
+        let predictions = Categorical::from_probabilities(rows).unwrap();
+        let p = |wrong: usize| {
+            let labels: Vec<usize> = (0..8).map(|i| usize::from(i < wrong)).collect();
+            let details = Sums::new(&predictions).details(&predictions.as_redrawn(&labels));
+            details.unwrap()[CONFIDENCE].least_p_value
+        };
+        assert_eq!(p(0), 1.0);
+        let at_least_two = 1.0 - 0.98f64.powi(8) - 8.0 * 0.02 * 0.98f64.powi(7);
+        assert!(
+            (p(2) - 2.0 * CAUTION * at_least_two).abs() < 1e-12,
+            "{}",
+            p(2)
+        );
+        assert!(p(1) > 0.5 && p(3) < 0.01 && p(8) < 1e-9);
     }
 
     /// Ratios of probabilities whose products, or which themselves, are beyond the largest number.

@@ -7,8 +7,8 @@ use crate::{
     error::{Result, check_samples},
     estimator::SkceForm,
     hypothesis::engine::{
-        BRIER, CLASSES, CONFIDENCE, ClassPoints, CumulativeGap, Evaluator, LOG, Landmarks, OfGiven,
-        Quadratic, Sums, with_bandwidth_of_some,
+        BRIER, BinnedCounts, CLASSES, CONFIDENCE, ClassPoints, CumulativeGap, Evaluator, LOG,
+        Landmarks, LeastLikelyLabel, OfGiven, Quadratic, Sums, with_bandwidth_of_some,
     },
     kernel::{Bandwidth, Kernel},
 };
@@ -60,6 +60,7 @@ impl<P: Predictive> Plan<'_, P> {
 /// A number that is 0, or small, for a calibrated model.
 pub(super) struct Aspect {
     pub kind: Kind,
+    /// The name in JSON and tables.
     pub name: String,
     pub deviation: Deviation,
     /// Further numbers of the evaluator that the finding names.
@@ -92,7 +93,13 @@ pub(super) enum Kind {
     Log,
     Class(usize),
     Cumulative,
-    /// The SKCE at this bandwidth, and what its kernel compares.
+    /// Counts in so many bins: of class 1 of two classes by its probability, or of right labels by confidence.
+    Binned {
+        bins: usize,
+        two: bool,
+    },
+    LeastLikely,
+    /// The SKCE at this bandwidth, and where it looks.
     Skce(f64, &'static str),
     Real(RealKind),
 }
@@ -101,18 +108,20 @@ pub(super) enum Kind {
 pub(super) const BANDWIDTHS: [f64; 3] = [0.25, 1.0, 4.0];
 /// The number of samples up to which the SKCE is over all pairs.
 const QUADRATIC: usize = 10_000;
+/// Bins of the event of two classes, or of the most likely class.
+const BINS: usize = 10;
 /// Confidences at which the cumulative gap is taken, about.
 const GAPS: usize = 4096;
 /// Landmarks of a kernel for more samples.
 const LANDMARKS: usize = 16;
 
-/// The aspects of an SKCE at all bandwidths, and of what it is.
-pub(super) fn of_kernel(kernel: Kernel, of: &'static str) -> impl Iterator<Item = Aspect> {
+/// The aspects of an SKCE at all bandwidths, and where it looks.
+pub(super) fn of_kernel(kernel: Kernel, at: &'static str) -> impl Iterator<Item = Aspect> {
     let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
         panic!("a fixed bandwidth");
     };
     let aspect = move |factor| Aspect {
-        kind: Kind::Skce(factor * bandwidth, of),
+        kind: Kind::Skce(factor * bandwidth, at),
         name: format!(
             "skce_bandwidth_{}",
             super::outcome::short(factor * bandwidth)
@@ -188,15 +197,24 @@ fn of_classes<'a>(
     ];
     let class = |c| mean(Kind::Class(c), &format!("class_{c}"), CLASSES + c);
     aspects.extend((0..m).map(class));
-    aspects.push(Aspect {
-        kind: Kind::Cumulative,
-        name: "cumulative_confidence".into(),
+    let counts = BinnedCounts::new(predictions, BINS)?;
+    let (bins, two) = (counts.count(), m == 2);
+    let others = [
+        (Kind::Cumulative, "cumulative_confidence"),
+        (Kind::Binned { bins, two }, "binned_frequencies"),
+        (Kind::LeastLikely, "least_likely_label"),
+    ];
+    aspects.extend(others.map(|(kind, name)| Aspect {
+        kind,
+        name: name.into(),
         deviation: Deviation::None,
         details: 0,
-    });
+    }));
     let mut evaluators: Vec<Box<dyn Evaluator<Categorical> + 'a>> = vec![
         Box::new(sums),
         Box::new(CumulativeGap::new(predictions, GAPS)),
+        Box::new(counts),
+        Box::new(LeastLikelyLabel::new(predictions)),
     ];
     if n < 2 {
         kernel.validate()?; // there are no pairs

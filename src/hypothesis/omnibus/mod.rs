@@ -37,6 +37,8 @@ use crate::{
 /// | `log_score` | mean log score less its expectation | the same, and outcomes that were all but excluded |
 /// | `class_c`, each | mean probability of the class less its frequency | classes predicted too often or too rarely |
 /// | `cumulative_confidence` | [`KolmogorovSmirnov`](crate::estimator::KolmogorovSmirnov) | confidences that are too high here and too low there |
+/// | `binned_frequencies` | `Σ_b (O_b − E_b)²/V_b` over ten bins of equal mass: of class 1 of two classes, of right labels of more | the same, in waves and at the ends |
+/// | `least_likely_label` | `−ln min_i p_{i, y_i}` | one label that was all but excluded |
 /// | `skce_bandwidth_ν`, three | unbiased SKCE at ¼, 1 and 4 times the bandwidth of the kernel | anything else |
 ///
 /// and of predictions over `ℝ^d`, by the probability integral transforms `u` and the normal scores
@@ -59,9 +61,8 @@ use crate::{
 ///
 /// Under the hypothesis the targets are draws from the predictions. So the data and `R` sets of redrawn
 /// targets are exchangeable, and the p-value, the rank of the data's least p-value among theirs, is exact
-/// at every sample size, for confident models too, and never below `1/(R + 1)`. The adjusted p-values of
-/// the aspects are by the step-down method of Westfall and Young (1993): the classes count as the
-/// largest of them. Where the p-value is near the level the test goes on, up to
+/// at every sample size, for confident models too, and never below `1/(R + 1)`. What an aspect's adjusted
+/// p-value promises is said [there](AspectOutcome::adjusted_p_value). Where the p-value is near the level the test goes on, up to
 /// [`most`](Self::with_most) redraws; with this the level is exact but for a resampling risk of 0.1 %.
 ///
 /// Up to 10,000 samples the SKCE is over all pairs, above by 16 landmarks, at linear cost, drawn by the
@@ -165,18 +166,15 @@ impl OmnibusTest {
         targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<OmnibusOutcome> {
-        self.run(predictions, targets, rng, &|row| row, |plan| Ok(plan))
+        self.run(predictions, targets, rng, |plan| Ok(plan))
     }
 
     /// The same for a part of the aspects.
-    ///
-    /// - row: the number of a row of the predictions, as it is printed
     pub(super) fn run<P: Omnibus>(
         &self,
         predictions: &P,
         targets: &P::Targets,
         rng: &mut dyn Rng,
-        row: &dyn Fn(usize) -> usize,
         part: impl for<'a> Fn(Plan<'a, P>) -> Result<Plan<'a, P>>,
     ) -> Result<OmnibusOutcome> {
         check_count("the number of redraws", self.redraws)?;
@@ -204,7 +202,7 @@ impl OmnibusTest {
                 p_value: combined.p_value,
             };
             if redraws >= self.most || decided(found, self.level, self.risk) {
-                let aspects = outcomes(&aspects, &engine.data, &engine.drawn, &combined, row);
+                let aspects = outcomes(&aspects, &engine, &combined);
                 let samples = predictions.len();
                 return Ok(OmnibusOutcome::new(found, samples, aspects));
             }
@@ -248,24 +246,35 @@ impl Aspect {
     }
 }
 
-fn outcomes(
+fn outcomes<P: Omnibus>(
     aspects: &[Aspect],
-    data: &[f64],
-    drawn: &[Vec<f64>],
+    engine: &Engine<P>,
     combined: &Combined,
-    row: &dyn Fn(usize) -> usize,
 ) -> Vec<AspectOutcome> {
-    let outcome = |(k, (at, aspect)): (usize, (usize, &Aspect))| AspectOutcome {
-        name: aspect.name.clone(),
-        finding: aspect.finding(&data[at..at + aspect.width()], row),
-        estimate: data[at],
-        standardised: standardised(data[at], &drawn[at]),
-        p_value: combined.p_values[k],
-        adjusted_p_value: combined.adjusted[k],
+    let is_of_class = |aspect: &Aspect| matches!(aspect.kind, Kind::Class(_));
+    // gaps of all classes add up to 0: of two classes there is one
+    let classes = aspects.iter().filter(|aspect| is_of_class(aspect)).count();
+    let outcome = |(k, (at, aspect)): (usize, (usize, &Aspect))| {
+        let numbers = engine.data[at..at + aspect.width()].to_vec();
+        let (estimate, detail) = (numbers[0], engine.details[at]);
+        let alike = if is_of_class(aspect) { classes - 1 } else { 1 };
+        let least = detail.least_p_value * alike.max(1) as f64;
+        let row = detail.row.or_else(|| aspect.kind.row(&numbers));
+        AspectOutcome {
+            name: aspect.name.clone(),
+            finding: (aspect.kind).finding(&numbers, row, &|class| class.to_string()),
+            kind: aspect.kind,
+            numbers,
+            row,
+            estimate,
+            standardised: standardised(estimate, &engine.drawn[at]),
+            p_value: combined.p_values[k],
+            adjusted_p_value: combined.adjusted[k].max(least).min(1.0),
+        }
     };
     // of the whole prediction, then of each class: of these there may be many
     let (classes, whole): (Vec<_>, Vec<_>) =
-        (numbered(aspects).enumerate()).partition(|(_, (_, a))| matches!(a.kind, Kind::Class(_)));
+        (numbered(aspects).enumerate()).partition(|(_, (_, aspect))| is_of_class(aspect));
     whole.into_iter().chain(classes).map(outcome).collect()
 }
 

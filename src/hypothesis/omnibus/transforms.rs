@@ -73,10 +73,18 @@ impl RealKind {
         aspects
     }
 
+    /// The row that the numbers of the data are of, if they are of one.
+    pub fn row(self, numbers: &[f64]) -> Option<usize> {
+        match self {
+            Self::Furthest { dimensions } => Some(numbers[1] as usize / dimensions),
+            _ => None,
+        }
+    }
+
     /// The numbers of the data in words.
     ///
-    /// - row: the number of a row of the predictions, as it is printed
-    pub fn finding(self, numbers: &[f64], row: &dyn Fn(usize) -> usize) -> String {
+    /// - row: the row that they are of, if they are of one
+    pub fn finding(self, numbers: &[f64], row: Option<usize>) -> String {
         let estimate = numbers[0];
         let high = estimate > 0.0;
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
@@ -115,11 +123,11 @@ impl RealKind {
             Self::Furthest { dimensions } => {
                 let (at, probability) = (numbers[1] as usize, numbers[2]);
                 let c = (dimensions > 1).then_some(at % dimensions);
+                let row = row.unwrap_or(at / dimensions);
                 format!(
-                    "the target{} of row {} is too far outside: its prediction gives a probability of \
+                    "the target{} of row {row} is too far outside: its prediction gives a probability of \
                      {probability:.1e} to targets as far out",
                     of(c),
-                    row(at / dimensions),
                 )
             }
             Self::Shares => {
