@@ -9,6 +9,7 @@
 //! `cifar10-predictions`, without which the tables of real networks are left out.
 
 mod models;
+mod partial;
 #[allow(dead_code)] // `penalties` reads them in more ways
 #[path = "../rows.rs"]
 mod rows;
@@ -341,6 +342,8 @@ fn main() -> Result<()> {
     )?;
 
     regression(&study)?;
+    partial::partial_nulls(&study)?;
+    partial::powers(&study)?;
 
     for n in [250, 1000] {
         let powers = tests::powers(redraws, n == 250);

@@ -38,7 +38,7 @@ fn single<P: Predictive>(
     }
 }
 
-fn test<P: Predictive>(
+pub fn test<P: Predictive>(
     name: &'static str,
     test: impl CalibrationTest<P> + Sync + 'static,
 ) -> Test<P> {

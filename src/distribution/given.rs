@@ -271,7 +271,7 @@ impl<P: Predictive> Geometry for Given<P> {
     }
 
     fn compared(&self) -> &'static str {
-        "given the variable"
+        "overall or given the variable"
     }
 
     /// 0: a median of distances between inputs needs no floor.

@@ -19,6 +19,10 @@ use crate::{
 /// [`OmnibusTest`]: the p-value is exact at every sample size, whatever the variable is. Up to 10,000
 /// samples the SKCE of classes is over all pairs, above and of vectors by 16 landmarks, at linear cost.
 ///
+/// A rejection does not say that the variable matters: a model that is not calibrated is not calibrated given
+/// any variable. An overconfident one is rejected more often than the level given a variable of no
+/// effect, since its labels vary more than it says.
+///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
 /// use burn_calibration::{

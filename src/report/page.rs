@@ -70,7 +70,7 @@ pub(super) fn bandwidth(kernel: &Kernel) -> String {
 /// The method of the answer.
 pub(super) const ANSWER: &str = "Verdict: the omnibus test, of all samples. Its p-value is exact: the rank of the data among data \
      redrawn from the predictions. The p-values of its aspects are adjusted for their number (Westfall \
-     and Young 1993). ";
+     and Young 1993), and those of means allow for a model that is wrong elsewhere. ";
 
 /// The number of samples of the SKCE, where it is not of all.
 pub(super) fn drawn_at_random(skce_samples: usize, samples: usize) -> String {

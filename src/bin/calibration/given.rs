@@ -42,7 +42,7 @@ struct Part {
     kind: &'static str,
     /// Adjusted for all tests, by Holm.
     adjusted_p_value: f64,
-    /// The most significant finding, where there is one at the level of 5 %.
+    /// The most significant finding at the level of 5 % over all tests, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     finding: Option<String>,
     #[serde(flatten)]
@@ -101,10 +101,8 @@ pub fn test<P: Kind>(
         .with_most(redraws)
         .outcome(predictions, targets, &named, rng)
         .map_err(wrong)?;
-    let part = |name, column, kind, outcome: OmnibusOutcome| {
+    let part = |name, column, kind, level, outcome: OmnibusOutcome| {
         let outcome = outcome.with_class_names(class_names);
-        // aspects of groups are adjusted for the groups; there are the kernels besides
-        let level = 0.05 * groups.len().max(1) as f64 / total as f64;
         let finding = (outcome.failing(level).first()).map(|aspect| aspect.finding.clone());
         Part {
             name,
@@ -115,9 +113,11 @@ pub fn test<P: Kind>(
             outcome,
         }
     };
+    // aspects of groups are adjusted for the groups; there are the kernels besides
+    let of_groups = 0.05 * groups.len() as f64 / total as f64;
     for ((column, _), group) in groups.iter().zip(outcome.groups) {
         let column = column.name.clone();
-        parts.push(part(group.name, column, "group", group.outcome));
+        parts.push(part(group.name, column, "group", of_groups, group.outcome));
     }
     for (name, compared) in kernels(columns) {
         let rows: Vec<(Vec<f64>, usize)> = compared.iter().map(|c| c.coordinates()).collect();
@@ -133,12 +133,13 @@ pub fn test<P: Kind>(
             [only] => only.name.clone(),
             _ => "all".into(),
         };
-        parts.push(part(name, column, "kernel", outcome));
+        parts.push(part(name, column, "kernel", 0.05, outcome));
     }
     let p_values: Vec<f64> = parts.iter().map(|part| part.outcome.p_value).collect();
     let adjusted = holm(&p_values).map_err(wrong)?;
     for (part, adjusted) in parts.iter_mut().zip(&adjusted) {
         part.adjusted_p_value = *adjusted;
+        part.finding.take_if(|_| *adjusted > 0.05);
     }
     Ok(GivenAnswer {
         columns: columns.iter().map(|column| column.name.clone()).collect(),

@@ -7,7 +7,7 @@
 //! | file | statistic | cost of a set with `f` differences |
 //! | --- | --- | --- |
 //! | `sums` | sums over samples: confidence, Brier score, log score, classes | `f` |
-//! | `bins` | ECE, MCE, TCE of the top label, Kolmogorov–Smirnov | `n` |
+//! | `bins` | ECE, MCE, TCE of the top label, Kolmogorov–Smirnov, counts in bins | `n`; of counts `f` |
 //! | `line` | MMCE | `n` |
 //! | `quadratic` | SKCE, biased and unbiased | `f²/2`, or `n²/2` where that is less |
 //! | `tensor_quadratic` | SKCE of predictions over vectors | `n²·r` with `r` features of the residuals |

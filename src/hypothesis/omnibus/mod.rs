@@ -62,8 +62,8 @@ use crate::{
 /// Under the hypothesis the targets are draws from the predictions. So the data and `R` sets of redrawn
 /// targets are exchangeable, and the p-value, the rank of the data's least p-value among theirs, is exact
 /// at every sample size, for confident models too, and never below `1/(R + 1)`. What an aspect's adjusted
-/// p-value promises is said [there](AspectOutcome::adjusted_p_value). Where the p-value is near the level the test goes on, up to
-/// [`most`](Self::with_most) redraws; with this the level is exact but for a resampling risk of 0.1 %.
+/// p-value promises is said [there](AspectOutcome::adjusted_p_value). Where the p-value is near the level
+/// the test goes on, up to [`most`](Self::with_most) redraws; with this the level is exact but for a resampling risk of 0.1 %.
 ///
 /// Up to 10,000 samples the SKCE is over all pairs, above by 16 landmarks, at linear cost, drawn by the
 /// generator. Of real targets it is always by landmarks, of predictions and of targets. Samples count

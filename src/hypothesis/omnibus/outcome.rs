@@ -67,8 +67,9 @@ pub struct AspectOutcome {
     /// the probabilities that they name are calibrated, where redraws are their law; that of the SKCE says
     /// that something is wrong, not what; and that of `least_likely_label` is a fact with the probability of
     /// a label as rare in a calibrated model.
-    /// `spread` of real targets is accused with strongly skewed errors and at most 50 samples in 8 to 9 % of
-    /// data sets at `α` = 5 %.
+    /// Of `spread` of real targets it is 1 where predictions seem too wide and there are fewer than 30 samples,
+    /// or the skewness of the errors is beyond ±0.75: most sets of strongly skewed errors have too small a
+    /// variance.
     pub adjusted_p_value: f64,
 }
 
@@ -175,15 +176,21 @@ impl Kind {
                 "confidence and accuracy differ by {} over the less confident samples",
                 points(estimate)
             ),
-            Self::Binned { bins, two: true } => format!(
-                "the frequency of class {} does not follow its probability: χ² = {} in {bins} bins",
-                class_name(1),
-                short(estimate)
-            ),
-            Self::Binned { bins, .. } => format!(
-                "the accuracy does not follow the confidence: χ² = {} in {bins} bins",
-                short(estimate)
-            ),
+            Self::Binned { bins, two } => {
+                let follows = if two {
+                    format!(
+                        "the frequency of class {} does not follow its probability",
+                        class_name(1)
+                    )
+                } else {
+                    "the accuracy does not follow the confidence".into()
+                };
+                let is = match estimate.is_infinite() {
+                    true => "is infinite".into(),
+                    false => format!("= {}", short(estimate)),
+                };
+                format!("{follows}: χ² {is} in {bins} bins")
+            }
             Self::LeastLikely => {
                 let row = row.map_or(String::new(), |row| format!(" (row {row})"));
                 format!("a label of probability {} occurred{row}", rare(estimate))

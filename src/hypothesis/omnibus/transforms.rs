@@ -8,7 +8,7 @@ use crate::{
     distribution::{HostMarginals, Marginals, upper_normal_quantile},
     error::Result,
     host::to_vec,
-    hypothesis::engine::Evaluator,
+    hypothesis::engine::{Detail, Evaluator},
 };
 
 /// Parts of `[0, 1]` whose shares of transforms are compared.
@@ -17,6 +17,13 @@ const PARTS: usize = 20;
 const EXACT_BELOW: f64 = 0.9;
 /// Standardised errors are at most so large: their fourth powers have sums.
 const LARGEST: f64 = 1e60;
+
+/// The place of the spread among the eight numbers of a coordinate.
+const SPREAD: usize = 2;
+/// Errors from which predictions are called too wide, and their largest skewness: so exponential errors with
+/// the predicted variance are accused at no more than the level.
+const FEWEST_FOR_WIDE: f64 = 30.0;
+const MOST_SKEWNESS: f64 = 0.75;
 
 /// Kinds of aspects of real targets. A coordinate is named where there are several.
 ///
@@ -205,6 +212,14 @@ impl Transforms {
         )
     }
 
+    /// The error in standard deviations of the prediction.
+    fn error(&self, at: usize, y: f64) -> f64 {
+        match self.moments[at] {
+            (_, 0.0) => 0.0,
+            (mean, deviation) => ((y - mean) / deviation).clamp(-LARGEST, LARGEST),
+        }
+    }
+
     fn of(&self, targets: &[f64]) -> Vec<f64> {
         let d = self.dimensions;
         let cdfs = self.marginals.cdfs(&|at| targets[at]);
@@ -231,10 +246,7 @@ impl Transforms {
         for c in 0..d {
             let of_coordinate = || (c..targets.len()).step_by(d);
             numbers.extend(studentised_mean(of_coordinate().map(|at| u[at] - 0.5)));
-            let error = |at: usize| match self.moments[at] {
-                (_, 0.0) => 0.0,
-                (mean, deviation) => ((targets[at] - mean) / deviation).clamp(-LARGEST, LARGEST),
-            };
+            let error = |at: usize| self.error(at, targets[at]);
             numbers.extend(log_deviation(of_coordinate().map(error)));
             let distance = |at: usize| (2.0 * u[at] - 1.0).abs() - 0.5;
             numbers.extend(studentised_mean(of_coordinate().map(distance)));
@@ -311,6 +323,16 @@ fn log_deviation(errors: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
     [0.5 * variance.ln(), 0.5 * ((kurtosis - 1.0) / n).sqrt()]
 }
 
+/// Whether a variance of errors that is too small can be told from a long tail without a target in it: of
+/// strongly skewed errors most sets have too small a variance.
+fn shows_small_variance(errors: impl Iterator<Item = f64> + Clone) -> bool {
+    let n = errors.clone().count() as f64;
+    let mean = errors.clone().sum::<f64>() / n;
+    let moment = |power: i32| errors.clone().map(|e| (e - mean).powi(power)).sum::<f64>() / n;
+    let skewness = moment(3) / moment(2).powf(1.5);
+    n >= FEWEST_FOR_WIDE && skewness.abs() <= MOST_SKEWNESS
+}
+
 /// The correlation of centred weights, whose squares sum to 1, and numbers; and its standard deviation.
 fn correlation(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> [f64; 2] {
     let n = pairs.clone().count() as f64;
@@ -336,6 +358,21 @@ impl<P: Marginals> Evaluator<P> for Transforms {
     fn values(&self, sets: &Vec<Vec<f64>>) -> Result<Vec<f64>> {
         let values: Vec<Vec<f64>> = sets.par_iter().map(|set| self.of(set)).collect();
         Ok(values.concat())
+    }
+
+    /// A spread that is too wide is not claimed of few or of skewed errors.
+    fn details(&self, data: &Vec<Vec<f64>>) -> Result<Vec<Detail>> {
+        let (targets, numbers) = (&data[0], self.of(&data[0]));
+        let mut details = vec![Detail::default(); numbers.len()];
+        for c in 0..self.dimensions {
+            let at = 8 * c + SPREAD;
+            let errors = (c..targets.len()).step_by(self.dimensions);
+            let errors = errors.map(|at| self.error(at, targets[at]));
+            if numbers[at] < 0.0 && !shows_small_variance(errors) {
+                details[at].least_p_value = 1.0;
+            }
+        }
+        Ok(details)
     }
 }
 

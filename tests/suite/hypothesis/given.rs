@@ -133,7 +133,10 @@ fn finds_what_depends_on_a_variable() {
     let all = all.outcome(&given, &y, &mut crate::data::rng(5)).unwrap();
     for outcome in [outcome, all] {
         let said = outcome.to_string();
-        assert!(said.contains("SKCE given the variable"), "{said}");
+        assert!(
+            said.contains("something is off overall or given the variable: SKCE "),
+            "{said}"
+        );
         assert!(!said.contains("whole prediction"), "{said}");
     }
     let groups = Group::by_quantile("z", &z, 4).unwrap();

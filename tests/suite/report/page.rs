@@ -96,7 +96,7 @@ fn many_failing_aspects_are_counted() {
     assert!(failing > 30, "{failing}");
     let page = report.to_html();
     assert!(page.contains(&format!("<li>and {} more</li>", failing - 10)));
-    assert!(page.contains("SKCE of the whole prediction"));
+    assert!(page.contains("something is off in the whole prediction: SKCE "));
 }
 
 #[test]

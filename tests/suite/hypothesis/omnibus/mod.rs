@@ -4,6 +4,7 @@ mod degenerate;
 mod draws;
 mod evaluators;
 mod levels;
+mod partial_nulls;
 mod power;
 mod properties;
 mod real;

@@ -126,7 +126,7 @@ fn the_rest_wrong() {
     });
     named(
         &found,
-        "SKCE of the whole prediction",
+        "something is off in the whole prediction: SKCE ",
         &["overconfident", "underconfident"],
     );
 }
@@ -178,7 +178,11 @@ fn conditional_shift() {
         let scale = truth.standard_deviation().ones_like() * (scalar(spread) + 0.3);
         (Normal::new(mean, scale), targets)
     });
-    named(&found, "SKCE of the whole prediction", &[]);
+    named(
+        &found,
+        "something is off in the whole prediction: SKCE ",
+        &[],
+    );
 }
 
 /// Above 10,000 samples, by landmarks.
@@ -196,7 +200,10 @@ fn many_samples() {
     let sharp = outcome(&categorical(&tempered(&rows, 1.2)), &mut rng);
     assert_eq!(sharp.p_value, 0.01);
     let failing = sharp.failing(0.05);
-    for finding in ["overconfident by ", "SKCE of the whole prediction"] {
+    for finding in [
+        "overconfident by ",
+        "something is off in the whole prediction: SKCE ",
+    ] {
         assert!(
             failing.iter().any(|a| a.finding.starts_with(finding)),
             "{sharp}"

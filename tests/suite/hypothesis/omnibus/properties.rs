@@ -28,18 +28,14 @@ fn holds(outcome: &OmnibusOutcome, redraws: usize) {
         assert!(p <= 1.0);
     };
     multiple(outcome.p_value);
-    let mut least = 1.0f64;
     for aspect in &outcome.aspects {
         multiple(aspect.p_value);
-        multiple(aspect.adjusted_p_value);
+        assert!(aspect.adjusted_p_value <= 1.0);
         assert!(aspect.adjusted_p_value >= aspect.p_value, "{aspect:?}");
         assert!(aspect.adjusted_p_value >= outcome.p_value, "{aspect:?}");
-        least = least.min(aspect.adjusted_p_value);
         assert!(!aspect.standardised.is_nan() && !aspect.estimate.is_nan());
     }
-    assert_eq!(least, outcome.p_value);
-    let failing = outcome.failing(0.05);
-    assert_eq!(failing.is_empty(), outcome.p_value > 0.05);
+    assert!(outcome.failing(0.05).is_empty() || outcome.p_value <= 0.05);
 }
 
 fn outcome<P: Omnibus>(
@@ -85,13 +81,17 @@ fn precisions_agree() {
             let rows = tensor_on(&rows, &device(), dtype);
             let predictions = Categorical::from_probabilities(rows).unwrap();
             let found = outcome(test, &predictions, &labels(&classes), seed);
-            let aspects = found
-                .aspects
-                .iter()
-                .map(|a| (a.p_value, a.adjusted_p_value));
-            (found.p_value, aspects.collect::<Vec<_>>())
+            let aspects = found.aspects.iter();
+            let own = aspects.clone().map(|aspect| aspect.p_value);
+            let adjusted = aspects.map(|aspect| aspect.adjusted_p_value);
+            let own: Vec<f64> = own.chain([found.p_value]).collect();
+            (own, adjusted.collect::<Vec<_>>())
         };
-        assert_eq!(p_values(DType::F64), p_values(DType::F32), "{seed}");
+        let [(own, adjusted), (own_32, adjusted_32)] = [DType::F64, DType::F32].map(p_values);
+        assert_eq!(own, own_32, "{seed}");
+        for (p, p_32) in adjusted.iter().zip(adjusted_32) {
+            assert!((p - p_32).abs() < 1e-6, "{seed}: {p}, {p_32}"); // a bound is no rank
+        }
 
         let truth = normal(40, 1, &mut rng(670 + seed));
         let targets = truth.sample(&mut rng(680 + seed)) * 1.2;

@@ -10,8 +10,8 @@ use rand_distr::{Distribution, StandardNormal, StudentT};
 
 use crate::data::*;
 
-/// In what share of data sets one of these aspects is accused, and any.
-fn accused<P: Omnibus>(
+/// In what share of data sets one of these aspects is accused, and how often the test rejects.
+pub(super) fn accused<P: Omnibus>(
     sets: usize,
     aspects: &[&str],
     mut data: impl FnMut(&mut StdRng) -> (P, P::Targets),
@@ -94,6 +94,24 @@ fn a_right_spread_is_not_accused_of_a_wrong_location() {
             "{shift}, Laplace: {falsely}"
         );
     }
+}
+
+/// Skewed errors with the predicted variance: most sets have a smaller one, which is no finding.
+#[test]
+fn skewed_errors_are_not_too_small() {
+    let exponential = |rng: &mut StdRng| -(1.0 - rng.random::<f64>()).ln() - 1.0;
+    for n in [15, 30, 50] {
+        let [falsely, found] = accused(150, &["spread"], |rng| {
+            normal(n, rng, |_, rng| exponential(rng))
+        });
+        assert!(falsely <= AT_MOST, "{n}: {falsely}");
+        assert!(found > 0.4, "{n}: {found}");
+    }
+    // normal errors that are too small are found
+    let [found, _] = accused(20, &["spread"], |rng| {
+        normal(100, rng, |_, rng| 0.6 * standard(rng))
+    });
+    assert!(found > 0.9, "{found}");
 }
 
 fn finding<'a>(outcome: &'a OmnibusOutcome, name: &str) -> &'a str {

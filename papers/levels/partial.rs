@@ -1,0 +1,419 @@
+//! Partial nulls: models that are wrong in one way, and how often what is right is accused. And powers against
+//! faults that an earlier omnibus test saw less often than a single test.
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn_calibration::{
+    distribution::{Categorical, Given, Normal},
+    error::Result,
+    estimator::Event,
+    hypothesis::{
+        ExactTest, GivenTest, Group, GroupTest, HosmerLemeshow, Omnibus, OmnibusOutcome,
+        OmnibusTest,
+    },
+};
+use rand::{RngExt, rngs::StdRng};
+use rand_distr::{Distribution, Exp1, StandardNormal};
+
+use crate::{
+    Setting, Settings, Study,
+    models::{Model, Real},
+    table,
+    tests::{Test, test},
+};
+
+/// What is wrong with predictions of classes.
+#[derive(Clone, Copy)]
+enum Wrong {
+    /// Says this confidence for a class at random, and is right so often; all other classes are equally likely.
+    Confidence(f64, f64),
+    /// Half of the labels of class 0 are called class 1.
+    Confusion,
+    /// Says 80 % for one of two classes, and is right in 65 % for class 0 and in 95 % for class 1.
+    Sides,
+    /// The first quarter of the samples is right in 70 % where it says 90 %; the others are right.
+    Quarter,
+    /// Two classes: the frequency at probability `q` is `q + 0.12 sin 6πq`.
+    Wave,
+    /// Two classes: of `q > 0.9` the frequency is `q − 0.05`.
+    Tail,
+    /// Two classes: 30 % of the samples at temperature 2, the others at 0.8.
+    Subgroup,
+    /// Two classes: one label that had a probability of 1e-9.
+    Excluded,
+}
+
+#[derive(Clone, Copy)]
+struct Partial {
+    wrong: Wrong,
+    classes: usize,
+    samples: usize,
+}
+
+impl Partial {
+    /// The probabilities of a sample, and its label.
+    fn sample(&self, number: usize, rng: &mut StdRng) -> (Vec<f64>, usize) {
+        let m = self.classes;
+        let says = |top: usize, (confidence, accuracy): (f64, f64), rng: &mut StdRng| {
+            let mut row = vec![(1.0 - confidence) / (m - 1) as f64; m];
+            row[top] = confidence;
+            let label = match rng.random_bool(accuracy) {
+                true => top,
+                false => (top + rng.random_range(1..m)) % m,
+            };
+            (row, label)
+        };
+        let event = |q: f64, frequency: f64, rng: &mut StdRng| {
+            let label = rng.random_bool(frequency.clamp(0.0, 1.0));
+            (vec![1.0 - q, q], usize::from(label))
+        };
+        match self.wrong {
+            Wrong::Confidence(confidence, accuracy) => {
+                let top = rng.random_range(0..m);
+                says(top, (confidence, accuracy), rng)
+            }
+            Wrong::Sides => {
+                let top = rng.random_range(0..2);
+                says(top, (0.8, [0.65, 0.95][top]), rng)
+            }
+            Wrong::Quarter => {
+                let top = rng.random_range(0..m);
+                let accuracy = if 4 * number < self.samples { 0.7 } else { 0.9 };
+                says(top, (0.9, accuracy), rng)
+            }
+            Wrong::Confusion => {
+                let weights: Vec<f64> = (0..m)
+                    .map(|_| Exp1.sample(rng))
+                    .map(|x: f64| x.powi(2))
+                    .collect();
+                let sum: f64 = weights.iter().sum();
+                let row: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
+                let mut u: f64 = rng.random();
+                let drawn = row.iter().position(|p| {
+                    u -= p;
+                    u < 0.0
+                });
+                let label = match drawn.unwrap_or(m - 1) {
+                    0 if rng.random() => 1,
+                    label => label,
+                };
+                (row, label)
+            }
+            Wrong::Wave => {
+                let q: f64 = rng.random();
+                let wave = 0.12 * (6.0 * std::f64::consts::PI * q).sin();
+                event(q, q + wave, rng)
+            }
+            Wrong::Tail => {
+                let q: f64 = rng.random();
+                event(q, if q > 0.9 { q - 0.05 } else { q }, rng)
+            }
+            Wrong::Subgroup => {
+                let logit: f64 = 1.5 * {
+                    let z: f64 = StandardNormal.sample(rng);
+                    z
+                };
+                let sigmoid = |x: f64| (1.0 + (-x).exp()).recip();
+                let temperature = if rng.random_bool(0.3) { 2.0 } else { 0.8 };
+                event(sigmoid(logit), sigmoid(logit / temperature), rng)
+            }
+            Wrong::Excluded if number == 0 => (vec![1.0 - 1e-9, 1e-9], 1),
+            Wrong::Excluded => {
+                let q = rng.random_range(0.6..0.95);
+                event(q, q, rng)
+            }
+        }
+    }
+}
+
+impl Model<Categorical, Tensor<1, Int>> for Partial {
+    fn draw(&self, _: usize, rng: &mut StdRng) -> Result<(Categorical, Tensor<1, Int>)> {
+        let n = self.samples;
+        let samples: Vec<(Vec<f64>, usize)> = (0..n).map(|i| self.sample(i, rng)).collect();
+        let rows: Vec<f64> = samples.iter().flat_map(|(row, _)| row).copied().collect();
+        let labels: Vec<i64> = samples.iter().map(|(_, label)| *label as i64).collect();
+        let device = Device::default();
+        let rows = TensorData::new(rows, [n, self.classes]);
+        let rows = Tensor::from_data(rows, (&device, DType::F64));
+        let labels = Tensor::from_data(TensorData::new(labels, [n]), &device);
+        Ok((Categorical::from_probabilities(rows)?, labels))
+    }
+}
+
+/// Errors from an exponential distribution, with the predicted mean and variance.
+#[derive(Clone, Copy)]
+struct Skewed(usize);
+
+impl Model<Normal, Tensor<2>> for Skewed {
+    fn draw(&self, _: usize, rng: &mut StdRng) -> Result<(Normal, Tensor<2>)> {
+        let errors: Vec<f64> = (0..self.0)
+            .map(|_| Exp1.sample(rng))
+            .map(|x: f64| x - 1.0)
+            .collect();
+        let data = TensorData::new(errors, [self.0, 1]);
+        let targets = Tensor::<2>::from_data(data, (&Device::default(), DType::F64));
+        let means = targets.zeros_like();
+        Ok((Normal::new(means.clone(), means.ones_like()), targets))
+    }
+}
+
+/// The least adjusted p-value of the aspects that are right, that of the others, and the p-value of the test.
+fn accusations<P: Omnibus>(redraws: usize, is_right: fn(&str) -> bool) -> Test<P> {
+    Test {
+        columns: vec!["a right aspect", "another aspect", "omnibus"],
+        p_values: Box::new(move |predictions, targets, rng| {
+            let test = OmnibusTest::new().with_redraws(redraws);
+            let outcome = test.outcome(predictions, targets, rng)?;
+            let [right, others] =
+                [true, false].map(|right| least(&outcome, |name| is_right(name) == right));
+            Ok(vec![vec![right], vec![others], vec![outcome.p_value]])
+        }),
+    }
+}
+
+fn least(outcome: &OmnibusOutcome, of: impl Fn(&str) -> bool) -> f64 {
+    let aspects = outcome.aspects.iter().filter(|aspect| of(&aspect.name));
+    aspects
+        .map(|aspect| aspect.adjusted_p_value)
+        .fold(1.0, f64::min)
+}
+
+/// Four groups of equal size, the first of which is wrong: the least adjusted p-value of the others, that of
+/// the first, and the least of a class in any group.
+fn groups(redraws: usize) -> Test<Categorical> {
+    Test {
+        columns: vec!["a right group", "the wrong group", "a right class"],
+        p_values: Box::new(move |predictions, labels, rng| {
+            use burn_calibration::distribution::Predictive;
+            let n = predictions.len();
+            let names: Vec<String> = (0..n).map(|i| (4 * i / n).to_string()).collect();
+            let groups = Group::by_value("quarter", &names);
+            let test = GroupTest::new().with_redraws(4 * redraws);
+            let outcome = test.outcome(predictions, labels, &groups, rng)?;
+            let p_values = outcome.groups.iter().map(|group| group.adjusted_p_value);
+            let p_values: Vec<f64> = p_values.collect();
+            let is_class = |name: &str| name.starts_with("class_");
+            let of_class = outcome
+                .groups
+                .iter()
+                .map(|group| least(&group.outcome, is_class));
+            Ok(vec![
+                p_values[1..].to_vec(),
+                vec![p_values[0]],
+                vec![of_class.fold(1.0, f64::min)],
+            ])
+        }),
+    }
+}
+
+/// The test given a normal variable that has nothing to do with the predictions.
+fn given(redraws: usize) -> Test<Categorical> {
+    Test {
+        columns: vec!["given a variable of no effect"],
+        p_values: Box::new(move |predictions, labels, rng| {
+            use burn_calibration::distribution::Predictive;
+            let n = predictions.len();
+            let z: Vec<f64> = (0..n).map(|_| StandardNormal.sample(rng)).collect();
+            let options = (&Device::default(), DType::F64);
+            let z = Tensor::<2>::from_data(TensorData::new(z, [n, 1]), options);
+            let test = GivenTest::new().with_redraws(redraws);
+            let outcome = test.outcome(&Given::new(predictions.clone(), z), labels, rng)?;
+            Ok(vec![vec![outcome.p_value]])
+        }),
+    }
+}
+
+fn settings(wrong: &[(&str, Wrong)], classes: &[usize], sizes: &[usize]) -> Settings<Categorical> {
+    let mut settings: Settings<Categorical> = Vec::new();
+    for &(name, wrong) in wrong {
+        for &classes in classes {
+            for &samples in sizes {
+                let model = Partial {
+                    wrong,
+                    classes,
+                    samples,
+                };
+                let name = format!("{name}, {classes} classes, n = {samples}");
+                settings.push((name, Box::new(model)));
+            }
+        }
+    }
+    settings
+}
+
+/// A table of up to 1,000 samples, and one of 10,000, of fewer data sets.
+fn tables(
+    title: &str,
+    tests: &[Test<Categorical>],
+    (wrong, classes): (&[(&str, Wrong)], &[usize]),
+    study: &Study,
+) -> crate::Result<()> {
+    let form = |datasets| (datasets, 2, false);
+    let small = settings(wrong, classes, &[50, 200, 1000]);
+    table(title, tests, &small, form(study.options.datasets), study)?;
+    let title = format!("{title}, n = 10,000");
+    let large = settings(wrong, classes, &[10_000]);
+    table(&title, tests, &large, form(study.options.large), study)
+}
+
+const OVERCONFIDENT: [(&str, Wrong); 3] = [
+    ("says 0.90, right 0.70", Wrong::Confidence(0.9, 0.7)),
+    ("says 0.97, right 0.80", Wrong::Confidence(0.97, 0.8)),
+    ("says 0.99, right 0.90", Wrong::Confidence(0.99, 0.9)),
+];
+
+pub fn partial_nulls(study: &Study) -> crate::Result<()> {
+    let redraws = study.options.redraws;
+    tables(
+        "partial nulls: overconfident, frequencies of classes right",
+        &[accusations(redraws, |name| name.starts_with("class_"))],
+        (&OVERCONFIDENT, &[2, 10, 100]),
+        study,
+    )?;
+    tables(
+        "partial nulls: half of class 0 is called class 1, other classes right",
+        &[accusations(redraws, |name| {
+            name.starts_with("class_") && !["class_0", "class_1"].contains(&name)
+        })],
+        (&[("confusion", Wrong::Confusion)], &[3, 10, 100]),
+        study,
+    )?;
+    let is_of_confidence = |name: &str| {
+        [
+            "confidence",
+            "brier_score",
+            "log_score",
+            "cumulative_confidence",
+        ]
+        .contains(&name)
+    };
+    tables(
+        "partial nulls: frequencies of classes wrong, confidence and scores right",
+        &[accusations(redraws, is_of_confidence)],
+        (&[("says 0.80, right 0.65 and 0.95", Wrong::Sides)], &[2]),
+        study,
+    )?;
+    tables(
+        "partial nulls: one of four groups wrong",
+        &[groups(redraws)],
+        (&[("says 0.90, right 0.70", Wrong::Quarter)], &[2, 10]),
+        study,
+    )?;
+    tables(
+        "partial nulls: overconfident, given a variable of no effect",
+        &[given(redraws)],
+        (&OVERCONFIDENT, &[2]),
+        study,
+    )?;
+    real(study)
+}
+
+fn real(study: &Study) -> crate::Result<()> {
+    let (redraws, all, large) = (
+        study.options.redraws,
+        study.options.datasets,
+        study.options.large,
+    );
+    let of = |name: &str, samples, shift, spread| -> Setting<Normal> {
+        let model = Real {
+            samples,
+            shift,
+            spread,
+        };
+        (format!("{name}, n = {samples}"), Box::new(model))
+    };
+    let spreads = |sizes: &[usize]| -> Settings<Normal> {
+        let of_factor = |factor: f64| {
+            let name = format!("errors {factor} times as wide");
+            sizes
+                .iter()
+                .map(move |&n| of(&name, n, 0.0, factor))
+                .collect::<Vec<_>>()
+        };
+        [0.5, 1.5, 2.0].into_iter().flat_map(of_factor).collect()
+    };
+    let shifts = |sizes: &[usize]| -> Settings<Normal> {
+        let shift = |&n: &usize| of("targets one deviation high", n, 1.0, 1.0);
+        sizes.iter().map(shift).collect()
+    };
+    let skewed = |sizes: &[usize]| -> Settings<Normal> {
+        let skewed = |&n: &usize| -> Setting<Normal> {
+            (format!("exponential errors, n = {n}"), Box::new(Skewed(n)))
+        };
+        sizes.iter().map(skewed).collect()
+    };
+    let is_right: [fn(&str) -> bool; 3] = [
+        |name| ["location", "trend"].contains(&name),
+        |name| ["spread", "trend"].contains(&name),
+        |name| name == "spread",
+    ];
+    let titles = [
+        "partial nulls: spread wrong, location and trend right",
+        "partial nulls: location wrong, spread and trend right",
+        "partial nulls: errors skewed, spread right",
+    ];
+    let settings: [&dyn Fn(&[usize]) -> Settings<Normal>; 3] = [&spreads, &shifts, &skewed];
+    for ((title, is_right), settings) in titles.into_iter().zip(is_right).zip(settings) {
+        let tests = [accusations(redraws, is_right)];
+        let small = [20, 50, 200, 1000];
+        table(title, &tests, &settings(&small), (all, 2, false), study)?;
+        let title = format!("{title}, n = 10,000");
+        table(
+            &title,
+            &tests,
+            &settings(&[10_000]),
+            (large, 2, false),
+            study,
+        )?;
+    }
+    Ok(())
+}
+
+/// The omnibus test, its aspect of bins, and the rival of one kind of fault.
+pub fn powers(study: &Study) -> crate::Result<()> {
+    let redraws = study.options.redraws;
+    let of_aspects = Test {
+        columns: vec![
+            "omnibus",
+            "binned frequencies alone",
+            "least likely label alone",
+        ],
+        p_values: Box::new(
+            move |predictions: &Categorical, labels: &Tensor<1, Int>, rng: &mut StdRng| {
+                let test = OmnibusTest::new().with_redraws(redraws);
+                let outcome = test.outcome(predictions, labels, rng)?;
+                let of = |name: &str| {
+                    let aspects = outcome.aspects.iter().filter(|aspect| aspect.name == name);
+                    aspects.map(|aspect| aspect.p_value).collect::<Vec<_>>()
+                };
+                Ok(vec![
+                    vec![outcome.p_value],
+                    of("binned_frequencies"),
+                    of("least_likely_label"),
+                ])
+            },
+        ),
+    };
+    let hosmer_lemeshow = HosmerLemeshow::new(Event::Class(1));
+    let exact = ExactTest::new(hosmer_lemeshow).with_replicates(redraws);
+    let tests = [of_aspects, test("exact, Hosmer–Lemeshow", exact)];
+    let faults = [
+        ("a label of probability 1e-9", Wrong::Excluded, 200),
+        (
+            "a wave of 12 points along the probability",
+            Wrong::Wave,
+            500,
+        ),
+        ("5 points too sure above 0.9", Wrong::Tail, 1000),
+        ("30 % at T = 2, the rest at 0.8", Wrong::Subgroup, 1000),
+    ];
+    let of_fault = |(name, wrong, samples)| settings(&[(name, wrong)], &[2], &[samples]);
+    let settings: Settings<_> = faults.into_iter().flat_map(of_fault).collect();
+    let title = "powers: faults of two classes";
+    table(
+        title,
+        &tests,
+        &settings,
+        (study.options.datasets, 1, false),
+        study,
+    )
+}
