@@ -102,3 +102,31 @@ impl ClassRows {
         self.doubt.iter().sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{Device, TensorData};
+
+    use super::*;
+
+    /// The first of equal ones, on the host and on a device; a class where there is no number.
+    #[test]
+    fn ties_go_to_the_first() {
+        let rows = [
+            [0.4, 0.4, 0.2],
+            [0.2, 0.4, 0.4],
+            [0.4, 0.2, 0.4],
+            [0.0, 0.0, 0.0],
+            [0.1, 0.2, 0.7],
+        ];
+        let with_nan = [f64::NAN, 0.5, 0.5];
+        let numbers: Vec<f64> = rows.iter().flatten().chain(&with_nan).copied().collect();
+        let p = Tensor::from_data(TensorData::new(numbers, [6, 3]), &Device::default());
+        let found = most_likely_on_device(p).into_data();
+        let found: Vec<i64> = found.iter::<i64>().collect();
+        let expected = rows.map(|row| most_likely(&row) as i64);
+        assert_eq!(expected, [0, 1, 0, 0, 2]);
+        assert_eq!(found[..5], expected);
+        assert!((0..3).contains(&found[5]));
+    }
+}

@@ -2,12 +2,13 @@
 //! predictions is in [`kernel`](crate::kernel): a [`TensorKernel`](crate::kernel::TensorKernel) of their
 //! [`Given`] is one of a kind of prediction with a geometry of its own.
 
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{Bool, Int, Tensor};
+use rand::Rng;
 
 use super::{
     ClassPairs, JointKernel, SkceForm,
     fused_pass::{FusedPass, Residuals, residuals},
-    pair,
+    null_skewness, null_variance, pair,
 };
 use crate::{
     distribution::{Categorical, Given, in_batches},
@@ -86,8 +87,38 @@ impl<K: ClassKernel> JointKernel<Given<Categorical>> for K {
         Ok(self.with_scalar(self.scalar().with_bandwidth_of_predictions(given)?))
     }
 
+    fn null_deviation(
+        &self,
+        given: &Given<Categorical>,
+        _labels: &Tensor<1, Int>,
+        kept: Option<Tensor<1, Bool>>,
+    ) -> Tensor<1> {
+        null_variance::deviation_of_classes(self, given.predictions(), given.conditioning(), kept)
+    }
+
     fn half_bound(&self) -> f64 {
         ClassKernel::half_bound(self)
+    }
+
+    /// Exactly, as that of the predictions alone.
+    fn null_variance(&self, given: &Given<Categorical>, _rng: &mut dyn Rng) -> Result<f64> {
+        let points = given.conditioning();
+        Ok(null_variance::of_classes(self, given.predictions(), points))
+    }
+
+    /// As that of the predictions alone: exactly for `M = I`, where there are not too many samples.
+    fn null_skewness(&self, given: &Given<Categorical>, rng: &mut dyn Rng) -> Result<f64> {
+        let predictions = given.predictions();
+        match self.matrix() {
+            None => {
+                let (kernel, points) = (self.scalar(), given.conditioning());
+                Ok(null_skewness::of_classes(&kernel, predictions, points, rng))
+            }
+            Some(_) => {
+                let sample = null_skewness::Sample::of_classes(predictions, 512, rng);
+                null_skewness::by_redrawing(self, given, &sample, rng)
+            }
+        }
     }
 
     fn is_positive_definite_on(&self, given: &Given<Categorical>) -> bool {

@@ -223,7 +223,7 @@ impl<K: ClassKernel> JointKernel<Categorical> for K {
         _labels: &Tensor<1, Int>,
         kept: Option<Tensor<1, Bool>>,
     ) -> Tensor<1> {
-        null_variance::deviation_of_classes(self, predictions, kept)
+        null_variance::deviation_of_classes(self, predictions, predictions.probabilities(), kept)
     }
 
     fn half_bound(&self) -> f64 {
@@ -237,14 +237,23 @@ impl<K: ClassKernel> JointKernel<Categorical> for K {
 
     /// Exactly, see [`NullDistribution::Gamma`](crate::hypothesis::NullDistribution::Gamma).
     fn null_variance(&self, predictions: &Categorical, _rng: &mut dyn Rng) -> Result<f64> {
-        Ok(null_variance::of_classes(self, predictions))
+        let points = predictions.probabilities();
+        Ok(null_variance::of_classes(self, predictions, points))
     }
 
     /// Exactly for `M = I`, where there are not too many samples, see
     /// [`NullDistribution::Gamma`](crate::hypothesis::NullDistribution::Gamma).
     fn null_skewness(&self, predictions: &Categorical, rng: &mut dyn Rng) -> Result<f64> {
         match self.matrix() {
-            None => Ok(null_skewness::of_classes(&self.scalar(), predictions, rng)),
+            None => {
+                let points = predictions.probabilities();
+                Ok(null_skewness::of_classes(
+                    &self.scalar(),
+                    predictions,
+                    points,
+                    rng,
+                ))
+            }
             Some(_) => {
                 let sample = null_skewness::Sample::of_classes(predictions, 512, rng);
                 null_skewness::by_redrawing(self, predictions, &sample, rng)
@@ -287,6 +296,7 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
     }
 
     fn h(&self, predictions: &P, targets: &P::Targets, batches: usize) -> Tensor<3> {
+        self.assert_valid_for(predictions);
         self.h_within(predictions, targets, batches)
     }
 
@@ -305,6 +315,7 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
         if n < 2 {
             return None;
         }
+        self.assert_valid_for(predictions);
         let features = FeaturePairs::new(self, predictions, targets);
         let fused = match &features {
             Some(features) => features.fused_value(form, computation),
@@ -327,6 +338,7 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
     }
 
     fn embeddings(&self, locations: (&P, &P::Targets), data: (&P, &P::Targets)) -> Tensor<2> {
+        self.assert_valid_for(data.0);
         TensorKernel::embeddings(self, locations, data)
     }
 

@@ -48,32 +48,43 @@ fn sum_of_squares(pairs: &impl PairMatrix) -> f64 {
 /// Exactly `2 (n−1)⁻² Σ_{i≠j} E h_ij²`, see [`Factors`].
 ///
 /// - kernel: with a fixed bandwidth
-pub(super) fn of_classes(kernel: &impl ClassKernel, predictions: &Categorical) -> f64 {
-    let p = widened(predictions.probabilities().detach());
+/// - points: what it compares, the probabilities or the variable that they are given, `[n, w]`
+pub(super) fn of_classes(
+    kernel: &impl ClassKernel,
+    predictions: &Categorical,
+    points: Tensor<2>,
+) -> f64 {
+    let [p, points] = [predictions.probabilities(), points].map(|x| widened(x.detach()));
     let n = predictions.len();
-    let total = covariances_on_host(kernel, &p).unwrap_or_else(|| covariances(kernel, p));
+    let on_host = covariances_on_host(kernel, &p, &points);
+    let total = on_host.unwrap_or_else(|| covariances(kernel, p, points));
     2.0 * total.max(0.0) / ((n - 1) * (n - 1)) as f64
 }
 
 /// `Σ_{i≠j} E h_ij²` in one pass over the pairs; None where there is none.
-fn covariances_on_host(kernel: &impl ClassKernel, p: &Tensor<2>) -> Option<f64> {
+fn covariances_on_host(
+    kernel: &impl ClassKernel,
+    p: &Tensor<2>,
+    points: &Tensor<2>,
+) -> Option<f64> {
     let fused = kernel.fused()?;
     if kernel.matrix().is_some() || !is_on_host(p) {
         return None;
     }
     let scalar = kernel.scalar();
-    let bandwidth = scalar.bandwidth_of_pairs(p.clone(), p.dims()[0], || None);
-    Some(covariance_sum(p.clone(), fused, to_scalar(bandwidth)))
+    let bandwidth = to_scalar(scalar.bandwidth_of_pairs(points.clone(), p.dims()[0], || None));
+    Some(covariance_sum(points.clone(), p.clone(), fused, bandwidth))
 }
 
 /// `Σ_{i≠j} E h_ij²` by tensor operations, in tiles.
-fn covariances(kernel: &impl ClassKernel, p: Tensor<2>) -> f64 {
+fn covariances(kernel: &impl ClassKernel, p: Tensor<2>, points: Tensor<2>) -> f64 {
     let (scalar, n) = (kernel.scalar(), p.dims()[0]);
     let factors = Factors::new(kernel, p);
+    let points = |rows: &Range<usize>| points.clone().slice(rows.clone()).unsqueeze();
     let total: f64 = upper_tiles(n, SIDE)
         .map(|tile| {
             let (rows, columns) = (factors.slice(&tile.rows), factors.slice(&tile.columns));
-            let gram = scalar.between(rows.p.clone().unsqueeze(), columns.p.clone().unsqueeze());
+            let gram = scalar.between(points(&tile.rows), points(&tile.columns));
             let terms = gram.squeeze_dim::<2>(0).square() * rows.traces(&columns); // [rows, columns]
             tile.multiplicity() * to_scalar(terms.sum())
         })
@@ -86,12 +97,14 @@ fn covariances(kernel: &impl ClassKernel, p: Tensor<2>) -> f64 {
 pub(super) fn deviation_of_classes(
     kernel: &impl ClassKernel,
     predictions: &Categorical,
+    points: Tensor<2>,
     kept: Option<Tensor<1, Bool>>,
 ) -> Tensor<1> {
-    let (p, bound) = (predictions.probabilities().detach(), kernel.half_bound());
+    let (p, points) = (predictions.probabilities().detach(), points.detach());
+    let bound = kernel.half_bound();
     let options = (&p.device(), p.dtype());
     let on_host = match kept {
-        None => covariances_on_host(kernel, &p),
+        None => covariances_on_host(kernel, &p, &points),
         Some(_) => None,
     };
     match on_host {
@@ -101,7 +114,7 @@ pub(super) fn deviation_of_classes(
             Tensor::from_data([sum.sqrt() / (n * (n - 1)) as f64], options)
         }
         None => {
-            let gram = kernel.scalar().gram(p.clone().unsqueeze());
+            let gram = kernel.scalar().gram(points.unsqueeze());
             let factors = Factors::new(kernel, p);
             let squares = gram.squeeze_dim::<2>(0).square() * factors.traces(&factors);
             deviation(squares, kept, bound)
@@ -206,8 +219,8 @@ mod tests {
         let logits = Tensor::<2>::from_data(logits, (&Device::default(), DType::F64));
         let p = softmax(logits, 1);
         let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.3));
-        let expected = covariances(&kernel, p.clone());
-        if let Some(found) = covariances_on_host(&kernel, &p) {
+        let expected = covariances(&kernel, p.clone(), p.clone());
+        if let Some(found) = covariances_on_host(&kernel, &p, &p) {
             assert!(
                 (found - expected).abs() < 1e-12 * expected,
                 "{found}, {expected}"

@@ -89,7 +89,8 @@ impl<K> Skce<K> {
     ///
     /// If shapes or dtypes of predictions and targets do not fit, on labels that are no classes where they
     /// are on the host (elsewhere nothing is read back), on a block size below 2, on a kernel matrix of
-    /// another number of classes, or if a fused computation is asked for that does not exist.
+    /// another number of classes, on a bandwidth or a length scale whose square is no number of the dtype (in f32
+    /// outside 1e-18 to 1e18), or if a fused computation is asked for that does not exist.
     pub fn value<P: Predictive>(&self, predictions: &P, targets: &P::Targets) -> Tensor<1>
     where
         K: JointKernel<P>,
@@ -109,6 +110,28 @@ impl<K> Skce<K> {
             let (predictions, targets, blocks) = in_blocks(predictions, targets, size);
             mean(self.kernel.h(&predictions, &targets, blocks), form)
         })
+    }
+
+    /// Returns the estimate from data whose unbiased forms have mean 0 if the model is calibrated, of
+    /// [`Samples`](crate::distribution::Samples) of one dimension as well: [`estimate`](Estimator::estimate) takes
+    /// their draws for the whole distribution, and is the larger the fewer there are. See
+    /// [`JointKernel::with_fair_pairs`].
+    ///
+    /// # Errors
+    ///
+    /// As [`estimate`](Estimator::estimate); one draw.
+    pub fn fair_estimate<P: Predictive>(&self, predictions: &P, targets: &P::Targets) -> Result<f64>
+    where
+        K: JointKernel<P>,
+    {
+        predictions.check_targets(targets)?;
+        if predictions.pooled(targets).is_none() {
+            return self.estimate(predictions, targets);
+        }
+        self.form.check_size(predictions.len())?;
+        (self.kernel).with_fair_pairs(predictions, targets, |pairs| {
+            pairs.estimate(self.form, self.computation)
+        })?
     }
 
     /// Returns the value over the pairs of samples that count, composed of tensor operations. A median

@@ -4,7 +4,7 @@ use statrs::{
     statistics::Statistics,
 };
 
-use super::{CalibrationTest, TestOutcome};
+use super::{CalibrationTest, TestOutcome, null::check_fair};
 use crate::{
     distribution::Predictive,
     error::{Error, Result},
@@ -25,12 +25,13 @@ use crate::{
 /// error, [`lower_bound`](TestOutcome::lower_bound), and a [`caveat`](TestOutcome::caveat) where there
 /// are fewer than [`TestOutcome::FEWEST_BLOCKS`] blocks, or few errors are expected.
 ///
-/// **Few blocks.** With fewer than 30 the distribution of `z` is Student's with `N − 1` degrees of freedom. It keeps the level, where the normal one does not on confident predictions; on
-/// others it is conservative, for block estimates are skewed, hence their mean and standard deviation
+/// **Few blocks.** With fewer than 30 the distribution of `z` is Student's with `N − 1` degrees of freedom. It keeps
+/// the level, where the normal one does not on confident predictions; on others it is conservative, for block estimates are skewed, hence their mean and standard deviation
 /// dependent: `docs/levels.md` compares both.
 ///
-/// Of predictions by draws the blocks are those of [`Skce`](crate::estimator::Skce): one half of the draws
-/// is compared, the other is the prediction, so that block estimates of a calibrated model have mean 0.
+/// Of [`Samples`](crate::distribution::Samples) of one dimension one half of the draws is compared, the other is the
+/// prediction ([`JointKernel::with_fair_pairs`]), so that block estimates of a calibrated model have mean 0. Draws
+/// of several dimensions are an error.
 ///
 /// Cost: `n·B·m` operations; memory `O(n·m)` and a fixed number of kernel values, whatever `B`.
 /// A median bandwidth is over all pairs, `O(n²)`: fix it for large `n`.
@@ -85,6 +86,8 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkc
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
         self.check_size(predictions.len())?;
+        predictions.check_targets(targets)?;
+        check_fair(predictions, targets, NAME)?;
         let values = (self.kernel).with_fair_pairs(predictions, targets, |pairs| {
             pairs.block_estimates(self.size)
         })?;
@@ -98,6 +101,8 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkc
         Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }
+
+const NAME: &str = "asymptotic test of the block SKCE";
 
 /// The outcome from the mean and the standard deviation, with divisor `N − 1`, of `N` block estimates.
 ///
@@ -122,9 +127,8 @@ pub(crate) fn outcome(
         Some(freedom) => student::tail(statistic, freedom),
         None => Normal::standard().sf(statistic),
     };
-    let name = "asymptotic test of the block SKCE";
     Ok(
-        TestOutcome::asymptotic(name, samples, estimate, statistic, tail)
+        TestOutcome::asymptotic(NAME, samples, estimate, statistic, tail)
             .with_standardised(statistic)
             .with_blocks(blocks)
             .with_standard_error(standard_error),

@@ -1,10 +1,10 @@
 use rand::Rng;
 
-use super::{CalibrationTest, TestOutcome};
+use super::{CalibrationTest, TestOutcome, null::check_fair};
 use crate::{
     distribution::Predictive,
     error::{Error, Result},
-    estimator::{Estimator, JointKernel, Skce, SkceForm},
+    estimator::{JointKernel, Skce, SkceForm},
     kernel::Kernel,
 };
 
@@ -65,7 +65,7 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSk
     ///
     /// # Errors
     ///
-    /// As [`Skce::estimate`], and [`Error::NotPositiveDefinite`] for the biased form and a kernel that is
+    /// As [`Skce::fair_estimate`], draws of several dimensions, and [`Error::NotPositiveDefinite`] for the biased form and a kernel that is
     /// not known to be positive definite on such predictions.
     fn evaluate(
         &self,
@@ -74,12 +74,14 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSk
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
         self.check_kernel(predictions)?;
-        let estimate = self.skce.estimate(predictions, targets)?;
+        predictions.check_targets(targets)?;
         let name = match self.skce.form {
             SkceForm::Biased => "distribution-free test of the biased SKCE",
             SkceForm::Unbiased => "distribution-free test of the unbiased SKCE",
             SkceForm::Block(_) => "distribution-free test of the block SKCE",
         };
+        check_fair(predictions, targets, name)?;
+        let estimate = self.skce.fair_estimate(predictions, targets)?;
         let n = predictions.len();
         let p_value = bound(self.skce.form, self.skce.kernel.half_bound(), estimate, n);
         let outcome = TestOutcome::bounded(name, n, estimate, p_value);

@@ -75,8 +75,8 @@ impl<S> ExactTest<S> {
 }
 
 impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
-    /// The outcome; the statistic is the estimate, but of predictions by draws that of the predictions with the
-    /// targets among the draws. No redraws and a statistic that is NaN are errors.
+    /// The outcome; the estimate is that which the statistic [reports](Statistic::reported). The statistic is the
+    /// estimate, but of predictions by draws that of the predictions with the targets among the draws. No redraws and a statistic that is NaN are errors.
     fn evaluate(
         &self,
         predictions: &P,
@@ -86,7 +86,7 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
         self.redraws.validate()?;
         predictions.check()?;
         let observed = predictions.checked_targets(targets)?;
-        let estimate = self.statistic.estimate(predictions, targets)?;
+        let estimate = self.statistic.reported(predictions, targets)?;
         let pooled = predictions.pooled(targets);
         let all = pooled.as_ref().map_or(predictions, |(pooled, _)| pooled);
         let evaluators = [self.statistic.evaluator(all)?];

@@ -23,7 +23,8 @@ use crate::{
 /// is **not** that of [`Skce`](crate::estimator::Skce).
 ///
 /// A median bandwidth is that of at most 256 of the predictions, drawn. Of
-/// [`Samples`](crate::distribution::Samples) one half of the draws tells the landmarks, the other is tested.
+/// [`Samples`](crate::distribution::Samples) the target is put among the draws of its prediction, and redrawn from
+/// all of them, as by [`ExactTest`](super::ExactTest): the landmarks and the bandwidth are of all of them too.
 ///
 /// Cost: `n·J²` operations a redraw, and `n·J` distances of predictions; memory `O(n·J)`.
 ///

@@ -5,6 +5,20 @@ use crate::{
     error::{Error, Result},
 };
 
+/// Checks that `h` has mean 0 over the pairs of samples if the model is calibrated: that predictions are known
+/// distributions, or draws of one dimension, see
+/// [`JointKernel::with_fair_pairs`](crate::estimator::JointKernel::with_fair_pairs).
+pub(super) fn check_fair<P: Predictive>(
+    predictions: &P,
+    targets: &P::Targets,
+    test: &str,
+) -> Result<()> {
+    match predictions.dimensions() {
+        1 => Ok(()),
+        _ => check_known(predictions, targets, test),
+    }
+}
+
 /// Checks that predictions are distributions that are known, not draws: what a null distribution is made from.
 pub(super) fn check_known<P: Predictive>(
     predictions: &P,

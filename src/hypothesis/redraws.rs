@@ -22,7 +22,8 @@ pub enum Redraws {
     },
     /// Redraws until the p-value is clearly on one side of a level, at most `most`: it goes on near the level.
     /// The probability, over the redraws, that it stops on the other side than endless redraws is at
-    /// most `risk`; so the level of a test at this level is at most `level + risk`. It stops once
+    /// most `risk`, where the rank of the statistic among the first redraws does not depend on later ones, as in
+    /// [`ExactTest`](super::ExactTest); so the level of a test at this level is at most `level + risk`. It stops once
     /// `(R + 1) b(R, level, g) ≤ risk`, for `g` redraws of `R` that reach the statistic and the binomial
     /// probability `b` (Robbins 1970; Ding, Gandy, Hahn 2020; Gandy 2009 for the idea).
     UntilDecided {

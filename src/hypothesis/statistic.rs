@@ -57,6 +57,13 @@ pub trait Statistic<P: Predictive = Categorical>: Estimator<P> {
         one_by_one(self, predictions, count, draw)
     }
 
+    /// The estimate that an outcome reports: by default the [`estimate`](Estimator::estimate), of the SKCE of
+    /// several draws its [fair estimate](Skce::fair_estimate).
+    /// The errors are those of [`estimate`](Estimator::estimate).
+    fn reported(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
+        self.estimate(predictions, targets)
+    }
+
     /// Prepares the statistic for many sets of targets of the same predictions. By default it
     /// [`estimate`](Estimator::estimate)s each.
     /// The errors are those of [`estimate`](Estimator::estimate).
@@ -115,6 +122,13 @@ impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
         draw: &mut dyn FnMut() -> Resample<P>,
     ) -> Result<Vec<f64>> {
         one_by_one(&fixed(self, predictions)?, predictions, count, draw)
+    }
+
+    fn reported(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
+        match predictions.halves() {
+            Some(_) => self.fair_estimate(predictions, targets),
+            None => self.estimate(predictions, targets),
+        }
     }
 
     /// Biased and unbiased, with the kernel between predictions computed once for many sets; blocks one by

@@ -11,9 +11,11 @@ use crate::{distribution::Predictive, error::Result, score::Quantify};
 /// of probability of [`Overconfidence`](crate::score::Overconfidence) and of the debiased
 /// [`Tce`](crate::estimator::Tce), squared ones of the [`Skce`](crate::estimator::Skce).
 ///
-/// The p-value is [`ErrorSize::p_value_above`](crate::score::ErrorSize::p_value_above): it is at most
-/// `α` if and only if the one-sided confidence interval of level `1 − α` is above `ε`. Of the
-/// overconfidence it is valid at every sample size, of the others asymptotically; levels and powers are in
+/// The p-value is [`ErrorSize::p_value_above`](crate::score::ErrorSize::p_value_above). The overconfidence has two
+/// sides, and both count: the p-value is twice the smaller of the two, so that it is at most `α` where the
+/// two-sided interval of level `1 − α` is beyond `ε`. It is valid at every sample size, and conservative: at an
+/// error of exactly `ε` it is at most `α` in about `α/2` of data sets, or fewer. Of an error that is never
+/// negative it is that of one side, by an approximation that needs many samples. Levels and powers are in
 /// `docs/levels.md`.
 ///
 /// ```

@@ -323,7 +323,10 @@ impl Kernel {
     /// The kernel of any distances; the median is used where the bandwidth is to be.
     fn of(&self, distances: Distances, median: impl FnOnce() -> Tensor<1>) -> Tensor<3> {
         match (self.bandwidth, distances) {
-            (Bandwidth::Fixed(bandwidth), distances) => self.at(distances, bandwidth),
+            (Bandwidth::Fixed(bandwidth), distances) => {
+                assert_scale_of("the kernel bandwidth", bandwidth, distances.dtype());
+                self.at(distances, bandwidth)
+            }
             (_, Distances::Plain(distances)) => {
                 self.profile.of(distances / median().reshape([1, 1, 1]))
             }
@@ -336,7 +339,6 @@ impl Kernel {
 
     /// The kernel of any distances at a bandwidth.
     fn at(&self, distances: Distances, bandwidth: f64) -> Tensor<3> {
-        assert_scale_of("the kernel bandwidth", bandwidth, distances.dtype());
         // products: in Burn 0.22.1 the gradient of a division by a scalar goes through f32
         match distances {
             Distances::Plain(distances) => self.profile.of(distances * bandwidth.recip()),

@@ -75,16 +75,24 @@ impl<T> TensorKernel<T> {
     {
         let (samples, expectations, length_scale) =
             self.targets.location_scale(predictions, targets)?;
-        let is_valid = length_scale.is_finite()
-            && length_scale > 0.0
-            && self.predictions.distance == Distance::Euclidean
-            && self.predictions.validate().is_ok();
+        let is_valid =
+            self.predictions.distance == Distance::Euclidean && self.predictions.validate().is_ok();
         let kernel = LocationScaleKernel {
             profile: self.predictions.profile,
             expectations,
             length_scale,
         };
         (is_valid && samples.have_fused_pass()).then_some((samples, kernel))
+    }
+
+    /// Panics where the kernel on targets is not one for such predictions: in training. Nothing is read back.
+    pub(crate) fn assert_valid_for<P: Geometry>(&self, predictions: &P)
+    where
+        T: TargetKernel<P>,
+    {
+        if let Err(error) = self.targets.validate_for(predictions) {
+            panic!("{error}");
+        }
     }
 
     /// The mean of `h` over pairs in one fused pass, `[1]`, differentiable; None where there is none.

@@ -70,6 +70,7 @@ mod laplacian;
 mod location_scale;
 mod mean_kernel;
 mod median;
+mod non_finite;
 mod pairs;
 mod pairwise_distance;
 mod simd;

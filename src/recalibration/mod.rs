@@ -46,7 +46,8 @@
 //!
 //! Logits of any scale and shift are accepted; from a model that gives probabilities take their
 //! logarithms. [`AutoRecalibrationConfig`] chooses among the maps by cross-validation and says what the
-//! choice gains and what it costs in guarantees; [`TemperatureScalingConfig`] needs few samples.
+//! choice gains and what it costs in guarantees. A temperature is what needs the fewest samples; from fewer than
+//! some hundred it too can lose, see `docs/recalibration.md`.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};

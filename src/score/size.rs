@@ -67,6 +67,8 @@ struct Count {
     promised: f64,
     successes: f64,
     trials: f64,
+    /// Whether each trial came true or not: none in part.
+    of_events: bool,
 }
 
 /// A two-sided confidence interval.
@@ -131,9 +133,9 @@ impl ErrorSize {
         })
     }
 
-    /// Tells whether the interval is at least of its level at every sample size.
+    /// Tells whether the interval is proved to be at least of its level at every sample size.
     pub(crate) fn is_exact(&self) -> bool {
-        matches!(self.law, Law::Count(_))
+        matches!(self.law, Law::Count(count) if count.of_events)
     }
 
     /// The p-value of the hypothesis that the error is at most `tolerance` in size: small if it is
@@ -319,6 +321,7 @@ impl Quantify for Overconfidence {
                 promised: outcomes.probability.iter().sum::<f64>() / trials,
                 successes: outcomes.occurred.iter().sum::<i64>() as f64,
                 trials,
+                of_events: true,
             }),
         })
     }
@@ -330,7 +333,8 @@ impl Quantify for Overconfidence {
 /// The interval is that of [`Overconfidence`]. Where a sample counts in part, as one of several coordinates
 /// of which some are covered, or of counts and few draws, it is that of a fractional count: wider than need
 /// be, since such shares vary less than events of the same frequency. That it covers there is found by
-/// simulation, not proved.
+/// simulation, not proved, and a [`ToleranceTest`](crate::hypothesis::ToleranceTest) says that its p-value is an
+/// approximation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalOverconfidence {
     /// The level of the prediction intervals, 0.9 by default.
@@ -345,23 +349,15 @@ impl Default for IntervalOverconfidence {
 
 impl<P: Marginals> Quantify<P> for IntervalOverconfidence {
     fn size(&self, predictions: &P, targets: &Tensor<2>) -> Result<ErrorSize> {
-        let intervals = IntervalCoverage::estimate(predictions, targets, self.coverage)?;
-        let trials = predictions.len() as f64;
+        let covered = IntervalCoverage::each(predictions, targets, self.coverage)?;
+        let is_event = |&share: &f64| share == 0.0 || share == 1.0;
         Ok(ErrorSize {
             law: Law::Count(Count {
                 promised: self.coverage,
-                successes: whole_or_part(intervals.coverage.estimate * trials),
-                trials,
+                successes: covered.iter().sum(),
+                trials: predictions.len() as f64,
+                of_events: predictions.dimensions() == 1 && covered.iter().all(is_event),
             }),
         })
-    }
-}
-
-/// A count that is whole but for the rounding of a mean becomes so.
-fn whole_or_part(count: f64) -> f64 {
-    let whole = count.round();
-    match (count - whole).abs() < 1e-9 * whole.max(1.0) {
-        true => whole,
-        false => count,
     }
 }

@@ -48,7 +48,7 @@ fn test<P: Kind>(key: &'static str, title: &'static str, build: Build<P>) -> Tes
 /// The estimates of all predictions, and those of a kind.
 pub fn estimates<P: Kind>() -> Vec<Estimate<P>> {
     fn skce<P: Kind>(skce: Skce<P::Joint>, data: &Data<P>) -> Result<f64> {
-        skce.estimate(data.predictions, data.targets)
+        skce.fair_estimate(data.predictions, data.targets)
     }
     let mut estimates = vec![
         quadratic(names::SKCE_BIASED, |data: &Data<P>| {

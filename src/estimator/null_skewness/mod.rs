@@ -8,6 +8,7 @@
 //! No label enters. Of many samples both are estimated from some of them, weighted by the inverse of
 //! their inclusion probabilities (Horvitz, Thompson 1952).
 
+use burn::tensor::Tensor;
 use rand::{Rng, RngExt, seq::index};
 
 use super::{joint::JointKernel, pair_matrix::PairMatrix};
@@ -162,12 +163,18 @@ const PAIRS: usize = 1 << 20;
 /// Cost: `s³·m` operations for `s` samples.
 ///
 /// - kernel: with a fixed bandwidth
-pub(super) fn of_classes(kernel: &Kernel, predictions: &Categorical, rng: &mut dyn Rng) -> f64 {
+/// - points: what it compares, the probabilities or the variable that they are given, `[n, w]`
+pub(super) fn of_classes(
+    kernel: &Kernel,
+    predictions: &Categorical,
+    points: Tensor<2>,
+    rng: &mut dyn Rng,
+) -> f64 {
     let size = (TRIPLES / (predictions.classes() as f64 + 1.0))
         .cbrt()
         .clamp(128.0, 1024.0);
     let sample = Sample::of_classes(predictions, size as usize, rng);
-    moments_of_classes(kernel, predictions, &sample).skewness()
+    moments_of_classes(kernel, predictions, points, &sample).skewness()
 }
 
 /// Ordered triples of samples by classes: `s³ (m + 1)`, of which one in six is computed.
@@ -181,15 +188,22 @@ const TRIPLES: f64 = 2.5e9;
 ///   − (3 + 6g) Σ (p_ic p_jc² + p_ic² p_jc)`, from `δ_iᵀδ_j = 1[y = y'] − p_j[y] − p_i[y'] + g`;
 /// - `tr(C_i C_j C_l) = Σ_c p_ic p_jc p_lc (1 − p_ic − p_jc − p_lc + g_ij + g_jl + g_li) − g_ij g_jl g_li`,
 ///   or the mean of this and its transpose, which enter a sum over ordered triples alike.
-fn moments_of_classes(kernel: &Kernel, predictions: &Categorical, sample: &Sample) -> Moments {
+fn moments_of_classes(
+    kernel: &Kernel,
+    predictions: &Categorical,
+    points: Tensor<2>,
+    sample: &Sample,
+) -> Moments {
     let s = sample.rows.len();
     if s < 2 {
         return Moments::default();
     }
-    let p = widened(predictions.probabilities().detach());
-    let rows = int_tensor(sample.rows.iter().copied(), &p.device());
-    let p = p.select(0, rows); // [s, m]
-    let gram = kernel.between(p.clone().unsqueeze(), p.clone().unsqueeze()); // [1, s, s]
+    let [p, points] = [predictions.probabilities(), points].map(|x| {
+        let rows = int_tensor(sample.rows.iter().copied(), &x.device());
+        widened(x.detach()).select(0, rows) // [s, m], [s, w]
+    });
+    let points = points.unsqueeze();
+    let gram = kernel.between(points.clone(), points); // [1, s, s]
     let p = to_vec(p);
     let triples = Triples::new(&to_vec(gram), &p, &sample.weights);
     let parts = parallel::map(s, &|i| triples.starting_at(i));

@@ -77,7 +77,12 @@ fn moments_by_enumeration() {
             let expected = enumerated(&predictions);
             let sample = Sample::of_classes(&predictions, 10, &mut StdRng::seed_from_u64(0));
             assert_eq!(sample.weights, vec![1.0; n]);
-            let found = moments_of_classes(&kernel(), &predictions, &sample);
+            let found = moments_of_classes(
+                &kernel(),
+                &predictions,
+                predictions.probabilities(),
+                &sample,
+            );
             assert_close(found.second, expected.second, 1e-10);
             assert!(
                 (found.third - expected.third).abs()
@@ -94,13 +99,18 @@ fn weighted_samples_are_unbiased() {
     let predictions = predictions(24, 3, 9.0, 4);
     let mut rng = StdRng::seed_from_u64(5);
     let all = Sample::of_classes(&predictions, 24, &mut rng);
-    let expected = moments_of_classes(&kernel(), &predictions, &all);
+    let expected = moments_of_classes(&kernel(), &predictions, predictions.probabilities(), &all);
     let sets = 1500;
     let (mut size, mut sum, mut squares) = (0, [0.0; 2], [0.0; 2]);
     for _ in 0..sets {
         let sample = Sample::of_classes(&predictions, 12, &mut rng);
         size += sample.rows.len();
-        let found = moments_of_classes(&kernel(), &predictions, &sample);
+        let found = moments_of_classes(
+            &kernel(),
+            &predictions,
+            predictions.probabilities(),
+            &sample,
+        );
         for (at, value) in [found.second, found.third].into_iter().enumerate() {
             sum[at] += value / sets as f64;
             squares[at] += value * value / sets as f64;

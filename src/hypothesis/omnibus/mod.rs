@@ -63,12 +63,15 @@ use crate::{
 /// targets are exchangeable, and the p-value, the rank of the data's least p-value among theirs, is exact
 /// at every sample size, for confident models too, and never below `1/(R + 1)`. What an aspect's adjusted
 /// p-value promises is said [there](AspectOutcome::adjusted_p_value). Where the p-value is near the level
-/// the test goes on, up to [`most`](Self::with_most) redraws; with this the level is exact but for a resampling risk of 0.1 %.
+/// the test goes on, up to [`most`](Self::with_most) redraws. For a number of redraws that is fixed the p-value is
+/// exact; this number depends on the p-value, whose aspects are ranked anew among all redraws, and no bound of what
+/// that does to the level is proved. `docs/levels.md` has the levels that were measured with it.
 ///
 /// Up to 10,000 samples the SKCE is over all pairs, above by 16 landmarks, at linear cost, drawn by the
-/// generator. Of real targets it is always by landmarks, of predictions and of targets. Samples count
-/// as draws from distributions that are not known otherwise: one half of them tells the predictions of the
-/// SKCE apart, the targets are compared with the other half.
+/// generator. Of real targets it is always by landmarks, of predictions and of targets.
+/// [`Samples`](crate::distribution::Samples) count as draws from distributions that are not known otherwise: the
+/// target is put among the draws of its prediction, and redrawn from all of them, as by
+/// [`ExactTest`](super::ExactTest).
 ///
 /// Cost of a redraw: of the order of the labels `f` that are not the most likely class, and `f²·m/2`
 /// for each SKCE over all pairs, or `n²/2` where that is less; see [`ExactTest`](super::ExactTest).

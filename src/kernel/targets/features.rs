@@ -41,7 +41,6 @@ impl RealKernel {
         if self.profile != RealProfile::Gaussian || sets.is_empty() || !sets.iter().all(fits) {
             return None;
         }
-        self.validate().ok()?;
         let intervals = reach()?;
         let targets = sets.iter().flat_map(|y| to_vec(y.clone().detach()));
         let points = targets.map(|y| [y, y]);

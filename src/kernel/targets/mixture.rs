@@ -6,7 +6,7 @@ use super::{
     real::{on_real_targets, products_between_mixtures, products_of_mixtures},
 };
 use crate::{
-    distribution::{Component, Mixture, in_batches},
+    distribution::{Component, Mixture, Predictive, in_batches},
     error::Result,
 };
 
@@ -45,8 +45,8 @@ where
     products_of_mixtures!(Mixture<C>, parts);
     products_between_mixtures!(Mixture<C>, parts);
 
-    fn validate_for(&self, _predictions: &Mixture<C>) -> Result<()> {
-        self.validate()
+    fn validate_for(&self, predictions: &Mixture<C>) -> Result<()> {
+        self.validate_in(predictions.dtype())
     }
 }
 

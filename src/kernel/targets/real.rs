@@ -1,10 +1,10 @@
-use burn::tensor::Tensor;
+use burn::tensor::{DType, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::{TargetKernel, features::MOST};
 use crate::{
     distribution::{Component, Geometry, Laplace, Normal, Predictive, in_batches},
-    error::{Result, check_scale},
+    error::{Result, check_scale, check_scale_of},
     kernel::{
         Bandwidth, Distance, Kernel, Profile,
         bandwidth::median_distance,
@@ -21,6 +21,8 @@ use crate::{
 const FEATURES_FROM: usize = 384;
 const FEWER_THAN_PAIRS: usize = 96;
 const FEWER_THAN_PAIRS_OF_SETS: usize = 256;
+
+const LENGTH_SCALE: &str = "the length scale of the target kernel";
 
 /// The profile of a [`RealKernel`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,13 +107,19 @@ impl RealKernel {
         }
     }
 
-    /// Checks that the length scale is a number from 1e-100 to 1e100.
+    /// Checks that the length scale is a number from 1e-100 to 1e100. For predictions it has the limits of their
+    /// dtype, as a [bandwidth](Kernel::with_bandwidth_of) has.
     ///
     /// # Errors
     ///
     /// [`Error::Parameter`](crate::error::Error::Parameter) if it is not.
     pub fn validate(&self) -> Result<()> {
-        check_scale("the length scale of the target kernel", self.length_scale)
+        check_scale(LENGTH_SCALE, self.length_scale)
+    }
+
+    /// Checks that the length scale is one for numbers of the dtype.
+    pub(super) fn validate_in(&self, dtype: DType) -> Result<()> {
+        check_scale_of(LENGTH_SCALE, self.length_scale, dtype)
     }
 
     /// For predictions with a location and a scale for each coordinate: the product over the
@@ -175,8 +183,7 @@ impl RealKernel {
             expectations,
             length_scale,
         };
-        let is_possible = mixtures.are_on_host() && self.validate().is_ok();
-        is_possible.then_some((mixtures, on_targets))
+        mixtures.are_on_host().then_some((mixtures, on_targets))
     }
 }
 
@@ -321,8 +328,8 @@ impl TargetKernel<Normal> for RealKernel {
         self.on_grid(predictions, sets, MOST, || predictions.reach(), expected)
     }
 
-    fn validate_for(&self, _predictions: &Normal) -> Result<()> {
-        self.validate()
+    fn validate_for(&self, predictions: &Normal) -> Result<()> {
+        self.validate_in(predictions.dtype())
     }
 }
 
@@ -385,8 +392,8 @@ impl TargetKernel<Laplace> for RealKernel {
         self.features_of_laplace(predictions, sets, MOST)
     }
 
-    fn validate_for(&self, _predictions: &Laplace) -> Result<()> {
-        self.validate()
+    fn validate_for(&self, predictions: &Laplace) -> Result<()> {
+        self.validate_in(predictions.dtype())
     }
 }
 

@@ -61,8 +61,8 @@ impl TargetKernel<Samples> for RealKernel {
 
     products_of_mixtures!(Samples, points);
 
-    fn validate_for(&self, _predictions: &Samples) -> Result<()> {
-        self.validate()
+    fn validate_for(&self, predictions: &Samples) -> Result<()> {
+        self.validate_in(predictions.dtype())
     }
 }
 

@@ -44,7 +44,7 @@ use crate::{
 /// - locations, scales: `[n, 1]`
 /// - points: `[r, 1]`
 ///
-/// Cost: `n·r` expectations in vectors, on all threads; memory `O(n·r)`.
+/// A prediction that is not finite has NaN. Cost: `n·r` expectations in vectors, on all threads; memory `O(n·r)`.
 ///
 /// # Panics
 ///
@@ -194,6 +194,8 @@ fn with_slopes<T: Select + Element>(
             Arch::new().dispatch(Row { expectation: pass.expectation, rows, row, points: &places, parts });
         });
     });
+    rows.non_finite(1)
+        .for_each(|row| all[row * size..][..size].fill(T::new(f64::NAN)));
     let mut part = 0;
     [true, slopes, slopes].map(|wanted| {
         let kept = if wanted { n } else { 0 };

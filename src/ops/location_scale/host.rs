@@ -87,23 +87,19 @@ fn means<T: Select + Element>(
         stretch,
         gradient,
     } = setting.pair_sums(rows, pairing.size(n), of_diagonal > 0.0, gradient);
-    let factor = match rows.are_finite() {
-        true => of_pairs,
-        false => f64::NAN,
-    };
     let one = |x: f64| TensorData::new(vec![T::new(x)], [1]);
     let [locations, scales] = gradient.map(|mut gradient| {
-        let factor = T::new(factor);
+        let factor = T::new(of_pairs);
         gradient.iter_mut().for_each(|g| *g = g.times(factor));
         let count = gradient.len() / rows.d; // none without a gradient
         TensorData::new(gradient, [count, rows.d])
     });
-    let value = factor * values.iter().sum::<f64>();
+    let value = of_pairs * values.iter().sum::<f64>();
     [
         one(value),
         locations,
         scales,
-        one(factor * stretch / bandwidth),
+        one(of_pairs * stretch / bandwidth),
     ]
 }
 

@@ -38,7 +38,7 @@ use backend::LocationScaleStatistic;
 pub(crate) use erfcx::{F32 as ERFCX_F32, F64 as ERFCX_F64};
 pub(crate) use mixtures::{Mixtures, OnTargets, mixture_matrix, mixture_residuals};
 
-use super::{Pairing, is_on_host, simd::real::Real};
+use super::{Pairing, is_on_host, non_finite::non_finite_rows, simd::real::Real};
 use crate::radial::Profile;
 
 /// The expectations of a kernel on targets that the fused pass knows: the family of the predictions, and
@@ -117,8 +117,10 @@ impl LocationScaleSamples {
 ///
 /// If shapes, dtypes or devices disagree, on no samples or coordinates, a block size outside `2..=n`, a
 /// bandwidth or length scale that is not a positive finite number, targets that are tracked, a dtype other
-/// than f32 and f64, and on other backends than Flex and NdArray. Numbers that are not finite make the
-/// result NaN.
+/// than f32 and f64, and on other backends than Flex and NdArray.
+///
+/// Numbers that are not finite make the result NaN, and the gradient of all samples in their block; those in no
+/// block change nothing.
 pub fn location_scale_statistic(
     samples: LocationScaleSamples,
     bandwidth: Tensor<1>,
@@ -199,7 +201,7 @@ struct Rows<'a, T> {
     unit: T,
 }
 
-impl<T: Real> Rows<'_, T> {
+impl<'a, T: Real> Rows<'a, T> {
     fn count(&self) -> usize {
         self.locations.len() / self.d
     }
@@ -214,9 +216,11 @@ impl<T: Real> Rows<'_, T> {
         })
     }
 
-    fn are_finite(&self) -> bool {
-        [self.locations, self.scales, self.targets]
-            .iter()
-            .all(|numbers| numbers.iter().all(|x| x.to_f64().is_finite()))
+    /// The samples, of so many rows each, that hold a number that is not finite.
+    fn non_finite(self, rows: usize) -> impl Iterator<Item = usize> + 'a {
+        let width = rows * self.d;
+        let all = [self.locations, self.scales, self.targets];
+        all.into_iter()
+            .flat_map(move |numbers| non_finite_rows(numbers, width))
     }
 }

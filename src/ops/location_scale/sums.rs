@@ -9,7 +9,13 @@ use super::{
     tile::DERIVATIVES,
     weigh::Radial,
 };
-use crate::{ops::simd::wide::Select, radial::Profile};
+use crate::{
+    ops::{
+        non_finite::{poison, poison_blocks},
+        simd::wide::Select,
+    },
+    radial::Profile,
+};
 
 /// Smaller blocks are summed side by side.
 const SIDE_BY_SIDE: usize = 128;
@@ -76,7 +82,8 @@ macro_rules! with_pass {
 pub(super) use with_pass;
 
 impl Setting {
-    /// Over the first `⌊n/size⌋` blocks of consecutive samples; with half of the diagonal if wanted.
+    /// Over the first `⌊n/size⌋` blocks of consecutive samples; with half of the diagonal if wanted. A sample that
+    /// is not finite makes the sum of its block and the gradient of that NaN.
     pub fn pair_sums<T: Select>(
         self,
         rows: Rows<T>,
@@ -84,20 +91,29 @@ impl Setting {
         with_diagonal: bool,
         gradient: bool,
     ) -> PairSums<T> {
-        with_pass!(self, pass => match gradient {
+        let mut sums = with_pass!(self, pass => match gradient {
             true => pass.pair_sums::<T, true>(rows, size, with_diagonal),
             false => pass.pair_sums::<T, false>(rows, size, with_diagonal),
-        })
+        });
+        let gradients = sums.gradient.each_mut().map(|g| (&mut g[..], rows.d));
+        let totals = (&mut sums.values[..], &mut sums.stretch);
+        poison_blocks(rows.non_finite(1), size, totals, gradients);
+        sums
     }
 
-    /// `h_ij` between samples and others, `[n, k]`.
+    /// `h_ij` between samples and others, `[n, k]`; NaN for those that are not finite.
     pub fn matrix<T: Select>(self, rows: Rows<T>, columns: Rows<T>) -> Vec<T> {
-        with_pass!(self, pass => pass.matrix(rows, columns))
+        let mut matrix = with_pass!(self, pass => pass.matrix(rows, columns));
+        let k = columns.count();
+        poison(&mut matrix, k, rows.non_finite(1), columns.non_finite(1));
+        matrix
     }
 
-    /// `h_ii`
+    /// `h_ii`; NaN for samples that are not finite.
     pub fn diagonal<T: Select>(self, rows: Rows<T>) -> Vec<T> {
-        with_pass!(self, pass => pass.diagonal(rows))
+        let mut diagonal = with_pass!(self, pass => pass.diagonal(rows));
+        poison(&mut diagonal, 1, rows.non_finite(1), std::iter::empty());
+        diagonal
     }
 }
 

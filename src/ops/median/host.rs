@@ -317,17 +317,11 @@ fn ranks<S: Simd, T: Real>(
 ) -> [f64; 2] {
     let (zero, one) = (T::splat(simd, T::new(0.0)), T::splat(simd, T::new(1.0)));
     let (low, high) = (T::splat(simd, low), T::splat(simd, high));
-    let huge = T::splat(simd, T::new(T::HUGE));
     let (mut less, mut not_above) = (zero, zero);
     for &s in separations {
-        // cut to [0, 1]: 1 where positive
-        let is_less = T::mul(simd, T::sub(simd, low, s), huge);
-        let is_less = T::max(simd, T::min(simd, is_less, one), zero);
-        // 1 where not negative
-        let is_not_above = T::mul_add(simd, T::sub(simd, high, s), huge, one);
-        let is_not_above = T::max(simd, T::min(simd, is_not_above, one), zero);
+        let is_less = T::sub(simd, one, T::where_at_least(simd, s, low, one));
         less = T::add(simd, less, is_less);
-        not_above = T::add(simd, not_above, is_not_above);
+        not_above = T::add(simd, not_above, T::where_at_least(simd, high, s, one));
     }
     [
         T::sum(simd, less).to_f64(),
@@ -363,5 +357,29 @@ mod tests {
                 assert_eq!(of(panel), expected, "{n}, {size}, {d}");
             }
         }
+    }
+
+    /// Distances that differ by less than the smallest normal number.
+    #[test]
+    fn tiny_differences_are_counted_whole() {
+        let n = 300;
+        // two clusters, one in f32 and one in f64 near their smallest normal number
+        fn check<T: Real>(n: usize, unit: f64) {
+            let least = T::MIN_POSITIVE;
+            let at = |i: usize| (i * i % 1009) as f64 * unit + (i % 2) as f64 * least;
+            let points: Vec<T> = (0..n).map(|i| T::new(at(i))).collect();
+            let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
+            let mut sorted: Vec<f64> = (pairs)
+                .map(|(i, j)| (points[i].to_f64() - points[j].to_f64()).abs())
+                .collect();
+            sorted.sort_by(f64::total_cmp);
+            let ranks: Vec<u64> = (0..sorted.len() as u64).step_by(997).collect();
+            for rank in ranks {
+                let found = order_statistics(&points, 1, n, Distance::L1, &[rank]);
+                assert_eq!(found, [sorted[rank as usize]], "rank {rank}");
+            }
+        }
+        check::<f32>(n, 1e-44);
+        check::<f64>(n, 1e-320);
     }
 }

@@ -35,15 +35,7 @@ pub(super) fn run<B: Backend>(
     let data = ready(B::float_into_data(points));
     let arguments = (checked_bandwidth::<B>(bandwidth), kernel, pairing, gradient);
     let means = with_real!(data.dtype(), T => {
-        let (points, m) = (slice::<T>(&data), data.shape()[1]);
-        match rows_not_finite(points, m) {
-            rows if rows.is_empty() => means(Samples::of_labels(points, &labels), arguments),
-            rows => {
-                // one-hot at its label a row has no residual, so that no pair of its counts
-                let points = with_rows(points, m, &rows, |row, column| labels[row] == column as u32);
-                means(Samples::of_labels(&points, &labels), arguments).with_nan::<T>(&rows)
-            }
-        }
+        means(Samples::of_labels(slice::<T>(&data), &labels), arguments)
     });
     let of = |data: TensorData| B::float_from_data(data, &device);
     (of(means.value), of(means.points), of(means.bandwidth))
@@ -63,20 +55,9 @@ pub(super) fn run_rows<B: Backend>(
     let arguments = (checked_bandwidth::<B>(bandwidth), kernel, pairing, gradient);
     let [d, m] = [&data, &rows].map(|data| data.shape()[1]);
     let means = with_real!(data.dtype(), T => {
-        let means = |points: &[T], rows: &[T]| {
-            let residuals = Residuals::Rows { rows, m };
-            means(Samples { points, d, residuals }, arguments)
-        };
-        let (points, residuals) = (slice::<T>(&data), slice::<T>(&rows));
-        let mut lost = rows_not_finite(points, d);
-        lost.extend(rows_not_finite(residuals, m));
-        match lost.is_empty() {
-            true => means(points, residuals),
-            false => {
-                let zero = |numbers, width| with_rows(numbers, width, &lost, |_, _| false);
-                means(&zero(points, d), &zero(residuals, m)).with_nan::<T>(&lost)
-            }
-        }
+        let (points, rows) = (slice::<T>(&data), slice::<T>(&rows));
+        let residuals = Residuals::Rows { rows, m };
+        means(Samples { points, d, residuals }, arguments)
     });
     let of = |data: TensorData| B::float_from_data(data, &device);
     let (points, residuals) = (of(means.points), of(means.residuals));
@@ -116,48 +97,6 @@ struct Means {
     points: TensorData,
     residuals: TensorData,
     bandwidth: TensorData,
-}
-
-impl Means {
-    /// NaN for the mean and in the gradients of the given rows, so that the others keep theirs.
-    fn with_nan<T: Real + Element>(mut self, rows: &[usize]) -> Self {
-        let nan = T::new(f64::NAN);
-        self.value.as_mut_slice::<T>().expect("of this dtype")[0] = nan;
-        for gradient in [&mut self.points, &mut self.residuals] {
-            let width = gradient.shape()[1];
-            let numbers = gradient.as_mut_slice::<T>().expect("of this dtype");
-            if !numbers.is_empty() {
-                rows.iter()
-                    .for_each(|row| numbers[row * width..][..width].fill(nan));
-            }
-        }
-        self
-    }
-}
-
-/// The rows that hold a number that is not finite.
-fn rows_not_finite<T: Real>(numbers: &[T], width: usize) -> Vec<usize> {
-    let is_finite = |row: &[T]| row.iter().all(|x| x.to_f64().is_finite());
-    let rows = numbers.chunks(width).enumerate();
-    rows.filter(|(_, row)| !is_finite(row))
-        .map(|(index, _)| index)
-        .collect()
-}
-
-/// The numbers with 1 in some columns of the given rows, and 0 in the others.
-fn with_rows<T: Real>(
-    numbers: &[T],
-    width: usize,
-    rows: &[usize],
-    is_one: impl Fn(usize, usize) -> bool,
-) -> Vec<T> {
-    let mut numbers = numbers.to_vec();
-    for &row in rows {
-        for (column, x) in numbers[row * width..][..width].iter_mut().enumerate() {
-            *x = T::new(f64::from(u8::from(is_one(row, column))));
-        }
-    }
-    numbers
 }
 
 pub(in crate::ops) fn slice<T: Real + Element>(data: &TensorData) -> &[T] {

@@ -100,8 +100,10 @@ impl Pairing {
 /// If shapes, dtypes or devices disagree, on points without samples or coordinates, a block size
 /// outside `2..=n`, or a backend that this crate was not compiled for. On Flex and NdArray also on a
 /// label out of range, a bandwidth that is not a positive finite number, and a dtype other than f32
-/// and f64; elsewhere nothing is read back. A point that is not finite makes the result NaN; on Flex and
-/// NdArray its row of the gradient too, while the other rows have the gradient of the other samples.
+/// and f64; elsewhere nothing is read back.
+///
+/// A point that is not finite makes the result NaN, and on Flex and NdArray the gradient of all samples in its
+/// block; one that is in no block changes nothing.
 pub fn pair_statistic(
     points: Tensor<2>,
     labels: Tensor<1, Int>,

@@ -15,8 +15,10 @@ mod tests {
     use crate::{
         ops::{
             Expectations, LocationScaleKernel, LocationScaleSamples, Mixtures, OnTargets,
-            PairKernel, Pairing, expectations_at, laplacian::Groups, location_scale_statistic,
-            mixture_residuals, order_statistics, pair_statistic, transport_distances,
+            PairKernel, Pairing, block_values, expectations_at, kernel_matrix, laplacian::Groups,
+            location_scale_blocks, location_scale_diagonal, location_scale_matrix,
+            location_scale_statistic, mixture_residuals, order_statistics, pair_statistic,
+            transport_distances,
         },
         radial::{Distance, Profile},
     };
@@ -200,10 +202,124 @@ mod tests {
         all
     }
 
-    fn agree(compute: impl Fn(DType) -> Found + Sync + Send) {
+    /// Matrices and sums with a number of row 5, and of row 3 of columns, in the place of theirs: `[n, k]` with `k`,
+    /// the lost row and the lost column.
+    fn with_bad_rows(dtype: DType, bad: Option<f64>) -> Vec<(String, Vec<f64>, [usize; 3])> {
+        let (n, m, size) = (21, 18, 4);
+        let spoiled = |x: Tensor<2>, row: usize| match bad {
+            None => x,
+            Some(bad) => x.slice_fill([row..row + 1, 1..2], bad),
+        };
+        let matrix = |x: Tensor<2>| numbers(x.flatten(0, 1));
+        let none = usize::MAX;
+        let mut all = Vec::new();
+        let x = uneven(n, 3, dtype);
+        let (p, q) = (x.clone() / x.sum_dim(1), uneven(m, 3, dtype).sin());
+        let (p, q) = (spoiled(p, 5), spoiled(q, 3));
+        let labels: Vec<i64> = (0..n).map(|i| (i * i % 3) as i64).collect();
+        let labels = Tensor::<1, Int>::from_data(TensorData::new(labels, [n]), &p.device());
+        for profile in Profile::all() {
+            for distance in Distance::ALL {
+                let kernel = PairKernel::new(distance, profile);
+                let found = matrix(kernel_matrix(p.clone(), q.clone(), kernel, 0.3));
+                all.push((format!("{kernel:?}"), found, [m, 5, 3]));
+                for size in [size, n] {
+                    let blocks = block_values(p.clone(), labels.clone(), kernel, 0.3, size);
+                    all.push((format!("blocks, {kernel:?}"), blocks, [1, 5 / size, none]));
+                }
+            }
+        }
+        for (expectations, profile) in EXPECTATIONS.into_iter().zip(Profile::all()) {
+            let kernel = LocationScaleKernel {
+                profile,
+                expectations,
+                length_scale: 0.8,
+            };
+            for part in 0..3 {
+                let samples = |n: usize, row: usize| {
+                    let x = uneven(n, 2, dtype);
+                    let rows = [x.clone(), x.clone() + 0.5, x.sin()];
+                    let mut at = 0;
+                    let [locations, scales, targets] = rows.map(|x| {
+                        at += 1;
+                        if at == part + 1 { spoiled(x, row) } else { x }
+                    });
+                    LocationScaleSamples {
+                        locations,
+                        scales,
+                        targets,
+                    }
+                };
+                let (rows, columns) = (samples(n, 5), samples(m, 3));
+                let what = format!("{kernel:?}, {part}");
+                let found = matrix(location_scale_matrix(&rows, &columns, 0.3, kernel));
+                all.push((what.clone(), found, [m, 5, 3]));
+                let diagonal = numbers(location_scale_diagonal(&rows, kernel));
+                all.push((format!("diagonal, {what}"), diagonal, [1, 5, none]));
+                for size in [size, n] {
+                    let blocks = location_scale_blocks(&rows, 0.3, kernel, size);
+                    all.push((format!("blocks, {what}"), blocks, [1, 5 / size, none]));
+                }
+            }
+        }
+        for expectations in EXPECTATIONS {
+            let on_targets = OnTargets {
+                expectations,
+                length_scale: 0.8,
+            };
+            let column = |n| uneven(n, 2, dtype).slice([0..n, 1..2]);
+            let y = column(m);
+            for part in 0..2 {
+                let mut at = 0;
+                let [locations, scales] = [column(n), column(n) + 0.5].map(|x| {
+                    at += 1;
+                    match bad {
+                        Some(bad) if at == part + 1 => x.slice_fill([5..6, 0..1], bad),
+                        _ => x,
+                    }
+                });
+                let found = matrix(expectations_at(locations, scales, y.clone(), on_targets));
+                all.push((format!("{on_targets:?}, {part}"), found, [m, 5, none]));
+            }
+        }
+        all
+    }
+
+    /// Whatever the instruction set, what is not finite makes its own row and column NaN, and nothing else.
+    #[test]
+    fn rows_that_are_not_finite() {
+        let archs = others_than_the_best()
+            .into_iter()
+            .chain([pulp::Arch::new()]);
+        for (arch, dtype) in archs.flat_map(|arch| [(arch, DType::F32), (arch, DType::F64)]) {
+            let expected = on(arch, || with_bad_rows(dtype, None));
+            for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                let found = on(arch, || with_bad_rows(dtype, Some(bad)));
+                for ((what, expected, [k, row, column]), (_, found, _)) in
+                    expected.iter().zip(&found)
+                {
+                    for (at, (e, f)) in expected.iter().zip(found).enumerate() {
+                        let is_lost = at / k == *row || at % k == *column;
+                        let holds = if is_lost { f.is_nan() } else { f == e };
+                        assert!(
+                            holds,
+                            "{what}, {bad}, {dtype:?} on {arch:?}, at {at}: {f}, {e}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    fn others_than_the_best() -> Vec<pulp::Arch> {
         let mut others = vec![pulp::Arch::Scalar];
         #[cfg(target_arch = "x86_64")]
         others.extend(pulp::x86::V3::try_new().map(pulp::Arch::V3));
+        others
+    }
+
+    fn agree(compute: impl Fn(DType) -> Found + Sync + Send) {
+        let others = others_than_the_best();
         for (dtype, tolerance) in [(DType::F64, 1e-11), (DType::F32, 1e-4)] {
             let expected = on(pulp::Arch::new(), || compute(dtype));
             for &arch in &others {

@@ -16,7 +16,8 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
     const MAX: Self;
     /// The smallest normal number.
     const MIN_POSITIVE: f64;
-    /// Multiplies numbers of at most 1 so that the differences of all normal ones exceed 1.
+    /// Multiplies numbers of at most 1 so that differences of at least the smallest normal number are at least
+    /// 1. Those of numbers near it can be smaller.
     const HUGE: f64;
 
     fn new(x: f64) -> Self;
@@ -54,8 +55,19 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
 
     /// `k` and `m` of positive normal numbers `2^k·m` with `√½ ≤ m < √2`.
     fn split<S: Simd>(simd: S, x: Self::Lanes<S>) -> (Self::Lanes<S>, Self::Lanes<S>);
+    /// `y` where `x ≥ least`, else 0.
+    fn where_at_least<S: Simd>(
+        simd: S,
+        x: Self::Lanes<S>,
+        least: Self::Lanes<S>,
+        y: Self::Lanes<S>,
+    ) -> Self::Lanes<S>;
     /// `y` where `x` is at least the smallest normal number, else 0.
-    fn where_normal<S: Simd>(simd: S, x: Self::Lanes<S>, y: Self::Lanes<S>) -> Self::Lanes<S>;
+    #[inline(always)]
+    fn where_normal<S: Simd>(simd: S, x: Self::Lanes<S>, y: Self::Lanes<S>) -> Self::Lanes<S> {
+        let least = Self::splat(simd, Self::new(Self::MIN_POSITIVE));
+        Self::where_at_least(simd, x, least, y)
+    }
 
     /// Lanes in a vector.
     fn width<S: Simd>() -> usize {
@@ -201,14 +213,14 @@ macro_rules! impl_real {
                     (Self::sub(simd, k, bias), simd.[<transmute_ $t s_ $u s>](m))
                 }
                 #[inline(always)]
-                fn where_normal<S: Simd>(
+                fn where_at_least<S: Simd>(
                     simd: S,
                     x: Self::Lanes<S>,
+                    least: Self::Lanes<S>,
                     y: Self::Lanes<S>,
                 ) -> Self::Lanes<S> {
-                    let least = Self::splat(simd, $t::MIN_POSITIVE);
-                    let is_normal = simd.[<greater_than_or_equal_ $t s>](x, least);
-                    simd.[<select_ $t s>](is_normal, y, Self::splat(simd, 0.0))
+                    let is_enough = simd.[<greater_than_or_equal_ $t s>](x, least);
+                    simd.[<select_ $t s>](is_enough, y, Self::splat(simd, 0.0))
                 }
             }
         }

@@ -3,7 +3,7 @@
 use approx::assert_relative_eq;
 use burn::{
     nn::loss::CrossEntropyLossConfig,
-    tensor::{DType, Int, Tensor},
+    tensor::{DType, Int, Tensor, TensorData},
 };
 use burn_calibration::{
     distribution::*, error::Error, estimator::*, kernel::*, loss::*, ops::Computation,
@@ -404,4 +404,87 @@ fn degenerate_variables() {
         matches!(error, Err(Error::TooFewSamples { .. })),
         "{error:?}"
     );
+}
+
+/// Numbers of groups of any size are told apart in every dtype of predictions: neighbours beyond its digits, and
+/// the ends of integers.
+#[test]
+fn groups_with_large_numbers() {
+    let y = labels(&[0, 0]); // h = ½ in one group, 0 in two
+    let wide = |a: i64, b: i64| (DType::I64, [a, b]);
+    let narrow = |a: i32, b: i32| (DType::I32, [a.into(), b.into()]);
+    for (ints, [a, b]) in [
+        wide(2048, 2049),
+        wide(1 << 24, (1 << 24) + 1),
+        wide(1 << 53, (1 << 53) + 1),
+        wide(0, 1 << 32),
+        wide(-1, 0),
+        wide(i64::MIN, i64::MAX),
+        wide(i64::MAX - 1, i64::MAX),
+        narrow(2048, 2049),
+        narrow(1 << 24, (1 << 24) + 1),
+        narrow(-1, i32::MAX),
+        narrow(i32::MIN, 0),
+        narrow(i32::MIN, i32::MAX),
+    ] {
+        for dtype in [DType::F64, DType::F32, DType::F16] {
+            let value = |groups: [i64; 2]| {
+                let data = TensorData::new(groups.to_vec(), [2]);
+                let groups = Tensor::<1, Int>::from_data(data, (&device(), ints));
+                let rows = tensor_on(&vec![vec![0.5, 0.5]; 2], &device(), dtype);
+                let skce = Skce::unbiased(Kernel::of_groups());
+                let given = Given::groups(of_probabilities(rows.clone()), groups.clone());
+                let of_groups = scalar(skce.value(&given, &y));
+                let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1.0));
+                let points = kernel.within_groups(rows.clone(), groups);
+                let given = Given::new(of_probabilities(rows), points);
+                let within = scalar(Skce::unbiased(kernel).value(&given, &y));
+                [of_groups, within]
+            };
+            assert_eq!(value([a, a]), [0.5; 2], "{a}, {dtype:?}, {ints:?}");
+            assert_eq!(value([b, b]), [0.5; 2], "{b}, {dtype:?}, {ints:?}");
+            let between = value([a, b]); // 0 to rounding
+            assert!(
+                between.iter().all(|k| *k < 1e-30),
+                "{a}, {b}, {dtype:?}, {ints:?}: {between:?}"
+            );
+        }
+    }
+}
+
+/// The moments of the null distribution are exact, without a draw: as over all labels.
+#[test]
+fn null_moments_by_enumeration() {
+    let mut data = rng(12);
+    let (n, m) = (6, 2);
+    let rows = random_probabilities(n, m, &mut data);
+    let given = Given::new(
+        categorical(&rows),
+        tensor(&random_rows(n, 2, 1.0, &mut data)),
+    );
+    for kernel in [Kernel::exponential(), Kernel::gaussian()] {
+        let kernel = kernel.with_distance(Distance::Euclidean);
+        let kernel = kernel.with_bandwidth(Bandwidth::Fixed(0.8));
+        let skce = Skce::unbiased(kernel);
+        let (mut second, mut third) = (0.0, 0.0);
+        for code in 0..1usize << n {
+            let classes: Vec<usize> = (0..n).map(|i| code >> i & 1).collect();
+            let probability: f64 = (0..n).map(|i| rows[i][classes[i]]).product();
+            let t = n as f64 * skce.estimate(&given, &labels(&classes)).unwrap();
+            second += probability * t * t;
+            third += probability * t.powi(3);
+        }
+        for seed in [1, 2] {
+            let variance = kernel.null_variance(&given, &mut rng(seed)).unwrap();
+            let skewness = kernel.null_skewness(&given, &mut rng(seed)).unwrap();
+            assert_relative_eq!(variance, second, max_relative = 1e-12);
+            assert_relative_eq!(skewness, third / second.powf(1.5), max_relative = 1e-10);
+        }
+        let least = 2.0 / (n * (n - 1)) as f64; // one pair with the largest h
+        let deviation = (second.sqrt() / n as f64).max(least);
+        for classes in [[0; 6], [1; 6]] {
+            let found = scalar(kernel.null_deviation(&given, &labels(&classes), None));
+            assert_relative_eq!(found, deviation, max_relative = 1e-12);
+        }
+    }
 }

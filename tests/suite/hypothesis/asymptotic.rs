@@ -1,8 +1,10 @@
 use approx::assert_relative_eq;
+use burn::tensor::Tensor;
 use burn_calibration::{
+    distribution::{Given, Samples},
     estimator::Skce,
     hypothesis::*,
-    kernel::{Bandwidth, Kernel},
+    kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
 };
 use rand::RngExt;
 
@@ -223,4 +225,54 @@ fn outcomes_read_well() {
         outcome.standardised().unwrap()
     );
     assert_eq!(outcome.to_string(), expected);
+}
+
+fn draws_of_a_calibrated_model(n: usize, each: usize, seed: u64) -> (Samples, Tensor<2>) {
+    let mut rng = rng(seed);
+    let draws = tensor(&random_rows(n, each, 1.0, &mut rng)).reshape([n, each, 1]);
+    (
+        Samples::new(draws),
+        tensor(&random_rows(n, 1, 1.0, &mut rng)),
+    )
+}
+
+/// Predictions that are known by draws have no asymptotic null: an error, given a variable as well.
+#[test]
+fn draws_are_refused() {
+    let (draws, targets) = draws_of_a_calibrated_model(20, 4, 61);
+    let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0));
+    let nulls = [
+        NullDistribution::Gamma,
+        NullDistribution::Bootstrap,
+        NullDistribution::Multiplier,
+        NullDistribution::Spectrum,
+    ];
+    let of_skce = nulls.map(|null| {
+        let test = AsymptoticSkceTest::new(kernel).with_null(null);
+        test.evaluate(&draws, &targets, &mut rng(0))
+    });
+    let of_cme = CmeTest::new(kernel, 3).evaluate(&draws, &targets, &mut rng(0));
+    let given = Given::new(draws.clone(), targets.clone());
+    let given = AsymptoticSkceTest::new(kernel).evaluate(&given, &targets, &mut rng(0));
+    for outcome in of_skce.into_iter().chain([of_cme, given]) {
+        let message = outcome.unwrap_err().to_string();
+        assert!(
+            message.contains("no null distribution for predictions by draws"),
+            "{message}"
+        );
+    }
+}
+
+/// The block test of two draws, whose other estimate of the SKCE is far above 0: half of the draws are compared.
+#[test]
+fn blocks_of_draws_keep_their_level() {
+    let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0));
+    let test = AsymptoticBlockSkceTest::linear(kernel.with_bandwidth(Bandwidth::Fixed(1.0)));
+    let rejected = (0..200).filter(|&seed| {
+        let (draws, targets) = draws_of_a_calibrated_model(200, 2, 1000 + seed);
+        let outcome = test.evaluate(&draws, &targets, &mut rng(0)).unwrap();
+        outcome.p_value() <= 0.05
+    });
+    let rejected = rejected.count();
+    assert!(rejected <= 20, "{rejected} of 200 at 5 %"); // 10 expected, standard error 3
 }

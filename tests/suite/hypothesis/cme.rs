@@ -257,3 +257,20 @@ fn what_data_can_get_wrong() {
         Err(Error::Parameter { .. })
     ));
 }
+
+/// It does not keep its level at any number of expected errors, and says so.
+#[test]
+fn the_outcome_always_has_a_caveat() {
+    let mut rng = rng(93);
+    let rows = random_probabilities(400, 2, &mut rng);
+    let classes = random_labels(400, 2, &mut rng);
+    for null in [CmeNull::Hotelling, CmeNull::ChiSquared] {
+        let test = CmeTest::new(fixed(), 10).with_null(null);
+        let outcome = test
+            .evaluate(&categorical(&rows), &labels(&classes), &mut rng)
+            .unwrap();
+        let errors = outcome.expected_errors().unwrap();
+        assert!(errors > TestOutcome::FEWEST_EXPECTED_ERRORS, "{errors}");
+        assert!(outcome.caveat().unwrap().contains("Ucme"));
+    }
+}

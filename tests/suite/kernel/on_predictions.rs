@@ -1,6 +1,8 @@
 use approx::assert_relative_eq;
 use burn::tensor::{DType, Tensor};
 use burn_calibration::distribution::{Geometry, Mixture, Normal};
+use burn_calibration::error::Error;
+use burn_calibration::estimator::{Estimator, Skce};
 use burn_calibration::kernel::{
     Bandwidth, Distance, Kernel, Profile, distance_order_statistics, median_distance,
     median_distance_with_diagonal,
@@ -346,4 +348,43 @@ fn median_of_many_mixtures() {
         panic!("the bandwidth is fixed");
     };
     assert_relative_eq!(found, expected, max_relative = 1e-14);
+}
+
+/// A bandwidth whose square, or its inverse, is no normal number of the dtype is an error on data, and a panic in
+/// training; within the limits the kernel is a number, and 1 between a point and itself.
+#[test]
+fn bandwidths_have_the_limits_of_the_dtype() {
+    let rows = random_probabilities(5, 3, &mut rng(31));
+    let ends = [(DType::F64, 1e100), (DType::F32, 1e18), (DType::F16, 64.0)];
+    for (dtype, most) in ends {
+        let points = tensor_on(&rows, &device(), dtype);
+        for kernel in all_kernels() {
+            let of = |bandwidth| kernel.with_bandwidth(Bandwidth::Fixed(bandwidth));
+            for inside in [1.0 / most, most] {
+                let kernel = of(inside).with_bandwidth_of(&points).unwrap();
+                let gram = vector(kernel.gram(points.clone().unsqueeze()));
+                for (at, k) in gram.iter().enumerate() {
+                    assert!(*k >= 0.0 && *k <= 1.0, "{kernel:?}, {dtype:?}: {k}");
+                    assert!(at % 6 > 0 || *k == 1.0, "{kernel:?}, {dtype:?}: {k}");
+                }
+            }
+            for outside in [0.9 / most, 1.1 * most] {
+                let error = of(outside).with_bandwidth_of(&points).unwrap_err();
+                assert!(matches!(
+                    error,
+                    Error::Parameter { name: "the kernel bandwidth", value, .. } if value == outside
+                ));
+                let gram = || of(outside).gram(points.clone().unsqueeze());
+                assert!(
+                    std::panic::catch_unwind(gram).is_err(),
+                    "{kernel:?}, {dtype:?}"
+                );
+            }
+        }
+    }
+    let skce = Skce::unbiased(Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(1e-50)));
+    let predictions = of_probabilities(tensor_on(&rows, &device(), DType::F32));
+    let y = labels(&[0, 1, 2, 0, 1]);
+    assert!(skce.estimate(&predictions, &y).is_err()); // no panic
+    assert!(std::panic::catch_unwind(|| skce.value(&predictions, &y)).is_err());
 }

@@ -404,6 +404,19 @@ fn one_sample_and_numbers_that_are_not_finite() {
                 for dtype in [DType::F32, DType::F64] {
                     let [value, ..] = run(family, biased, Computation::Fused, [a, b, c], dtype);
                     assert!(value[0].is_nan());
+                    // of blocks only its own
+                    let blocks = Skce::block(kernel, 4);
+                    let run = |data| run(family, blocks, Computation::Fused, data, dtype);
+                    let (expected, found) = (run([&m, &s, &y]), run([a, b, c]));
+                    assert!(found[0][0].is_nan());
+                    for (expected, found) in expected[1..].iter().zip(&found[1..]) {
+                        for (row, (expected, found)) in expected.iter().zip(found).enumerate() {
+                            match row / 4 {
+                                1 => assert!(found.is_nan(), "{row}: {found}"),
+                                _ => assert_eq!(found, expected, "{row}"),
+                            }
+                        }
+                    }
                 }
             }
         }

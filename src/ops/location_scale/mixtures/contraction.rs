@@ -11,6 +11,7 @@ use crate::{
             tile::DERIVATIVES,
             weigh::{PACKS, Weights},
         },
+        non_finite::{non_finite_rows, poison},
         pairs::simd::deal::{deal, threads},
         simd::{aligned::Aligned, wide::Select},
     },
@@ -47,40 +48,14 @@ impl<T: Select> Contraction<'_, T> {
             let residuals = residuals[i * m..][..m].iter_mut().zip(products);
             residuals.for_each(|(sum, product)| *sum = sum.plus(weight.times(*product)));
         }
-        self.spoil(others, &mut residuals);
+        poison(&mut residuals, m, self.non_finite(), others.non_finite());
         (residuals, of_components)
     }
 
-    /// Makes rows and columns of mixtures NaN whose numbers are not finite, `[n, m]`: vectors may pass over
-    /// these.
-    fn spoil(&self, others: &Self, matrix: &mut [T]) {
-        let m = others.count();
-        for i in self.not_finite() {
-            matrix[i * m..][..m].fill(T::new(f64::NAN));
-        }
-        for j in others.not_finite() {
-            let column = matrix[j..].iter_mut().step_by(m);
-            column.for_each(|x| *x = T::new(f64::NAN));
-        }
-    }
-
-    fn not_finite(&self) -> impl Iterator<Item = usize> {
-        let Rows {
-            locations,
-            scales,
-            targets,
-            d,
-            ..
-        } = self.rows;
-        let size = self.each * d;
-        let is_finite = move |numbers: &[T]| {
-            let numbers = numbers.iter();
-            numbers.map(|x| x.to_f64()).all(f64::is_finite)
-        };
-        (0..self.count()).filter(move |i| {
-            let parts = [locations, scales, targets].map(|all| &all[i * size..][..size]);
-            !parts.into_iter().all(is_finite)
-        })
+    /// The mixtures that hold a number that is not finite.
+    fn non_finite(&self) -> impl Iterator<Item = usize> {
+        let of_weights = non_finite_rows(self.weights, self.each);
+        self.rows.non_finite(self.each).chain(of_weights)
     }
 
     fn of_components<E: Expectation>(&self, others: &Self, pass: Pass<E>) -> Vec<T> {
@@ -115,7 +90,7 @@ impl<T: Select> Contraction<'_, T> {
         let mut both_ways: Vec<T> = (0..n * n)
             .map(|at| upstream[at].plus(upstream[at % n * n + at / n]))
             .collect();
-        self.spoil(self, &mut both_ways);
+        poison(&mut both_ways, n, self.non_finite(), self.non_finite());
         let of_component = |(component, products): (usize, &[T])| {
             let upstream = &both_ways[component / self.each * n..][..n];
             let terms = products.iter().zip(upstream);

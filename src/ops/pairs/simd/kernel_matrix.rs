@@ -9,9 +9,12 @@ use super::{
     radial::{Radial, Separation},
     similarity::{Coordinate, L1, SquaredEuclidean, similarity},
 };
-use crate::parallel::for_each_chunk;
+use crate::{
+    ops::non_finite::{non_finite_rows, poison},
+    parallel::for_each_chunk,
+};
 
-/// `k(x_i, y_j)`, `[n, k]`.
+/// `k(x_i, y_j)`, `[n, k]`; NaN for points that are not finite.
 ///
 /// - x: `[n, d]`, y: `[k, d]`
 pub(crate) fn host_kernel_matrix<T: Real>(
@@ -27,12 +30,14 @@ pub(crate) fn host_kernel_matrix<T: Real>(
     };
     let k = y.len() / d;
     let mut matrix = vec![T::new(0.0); x.len() / d * k];
+    let not_finite = (non_finite_rows(x, d), non_finite_rows(y, d));
     let (x, y) = (&vectors(x), &vectors(y));
     let (radial, out) = (Radial::new(kernel, bandwidth), &mut matrix);
     match radial.separation {
         Separation::Magnitudes => fill(x, y, k, radial, L1, out),
         _ => fill(x, y, k, radial, SquaredEuclidean, out),
     }
+    poison(&mut matrix, k, not_finite.0, not_finite.1);
     matrix
 }
 

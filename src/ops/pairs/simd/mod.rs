@@ -35,11 +35,14 @@ use slope::Slopes;
 use weigh::Totals;
 
 use super::PairKernel;
-use crate::ops::simd::{
-    aligned, arch, lanes, layout, product,
-    real::{self, Real},
-    similarity::{self, Exponent, L1, SquaredEuclidean},
-    tile,
+use crate::ops::{
+    non_finite::{non_finite_rows, poison_blocks},
+    simd::{
+        aligned, arch, lanes, layout, product,
+        real::{self, Real},
+        similarity::{self, Exponent, L1, SquaredEuclidean},
+        tile,
+    },
 };
 
 /// Blocks of fewer samples are summed pair by pair.
@@ -63,7 +66,8 @@ pub(crate) struct PairSums<T> {
     pub gradient: Gradients<Vec<T>>,
 }
 
-/// Over the first `⌊n/size⌋` blocks of consecutive samples.
+/// Over the first `⌊n/size⌋` blocks of consecutive samples. A sample that is not finite makes the sum of its block
+/// and the gradient of that NaN.
 pub(crate) fn pair_sums<T: Real>(
     samples: Samples<T>,
     size: usize,
@@ -72,7 +76,7 @@ pub(crate) fn pair_sums<T: Real>(
     gradient: bool,
 ) -> PairSums<T> {
     let zeros = |rows: &[T]| vec![T::new(0.0); if gradient { rows.len() } else { 0 }];
-    let residuals = match samples.residuals {
+    let residuals: &[T] = match samples.residuals {
         Residuals::Labels(_) => &[],
         Residuals::Rows { rows, .. } => rows,
     };
@@ -98,6 +102,16 @@ pub(crate) fn pair_sums<T: Real>(
         }
     }
     drop(gradients);
+    let widths = [samples.d, samples.residual_size()];
+    poison_blocks(
+        non_finite_rows(samples.points, widths[0]).chain(non_finite_rows(residuals, widths[1])),
+        size,
+        (&mut values, &mut stretch),
+        [
+            (&mut gradient.points, widths[0]),
+            (&mut gradient.residuals, widths[1]),
+        ],
+    );
     PairSums {
         values,
         stretch,

@@ -1,7 +1,8 @@
 //! What data over real vectors can get wrong, and what tiny batches give.
 
+use burn::tensor::DType;
 use burn_calibration::{
-    distribution::{Geometry, Marginals, Mixture, Normal, Predictive, Samples},
+    distribution::{Geometry, Laplace, Marginals, Mixture, Normal, Predictive, Samples},
     error::Error,
     estimator::{Estimator, Skce, Ucme},
     hypothesis::*,
@@ -182,4 +183,56 @@ fn degenerate() {
     let median = Skce::unbiased(kernel.with_bandwidth(Bandwidth::Median));
     assert_eq!(median.estimate(&same, &targets).unwrap(), fixed);
     assert!((scalar(median.value(&same, &targets)) - fixed).abs() < 1e-14);
+}
+
+/// The length scale of the target kernel has the limits of the dtype, as a bandwidth has.
+#[test]
+fn length_scales_have_the_limits_of_the_dtype() {
+    let rows = rows();
+    for (dtype, most) in [(DType::F64, 1e100), (DType::F32, 1e18)] {
+        let like = |x: &[Vec<f64>]| tensor_on(x, &device(), dtype);
+        let (locations, scales) = (like(&rows.location), like(&rows.scale));
+        let targets = like(&rows.target);
+        let normal = Normal::new(locations.clone(), scales.clone());
+        let laplace = Laplace::new(locations.clone(), scales);
+        let samples = Samples::new(locations.unsqueeze_dim(1));
+        for profile in [RealKernel::gaussian, RealKernel::laplacian] {
+            let check = |length: f64, is_valid: bool| {
+                let skce = Skce::unbiased(TensorKernel::new(
+                    Kernel::wasserstein().with_bandwidth(Bandwidth::Fixed(1.0)),
+                    profile(length),
+                ));
+                let estimates = [
+                    skce.estimate(&normal, &targets),
+                    skce.estimate(&laplace, &targets),
+                    skce.estimate(&samples, &targets),
+                ];
+                let values: [std::thread::Result<f64>; 3] = [
+                    std::panic::catch_unwind(|| scalar(skce.value(&normal, &targets))),
+                    std::panic::catch_unwind(|| scalar(skce.value(&laplace, &targets))),
+                    std::panic::catch_unwind(|| scalar(skce.value(&samples, &targets))),
+                ];
+                for (estimate, value) in estimates.into_iter().zip(values) {
+                    if is_valid {
+                        assert!(estimate.unwrap().is_finite() && value.unwrap().is_finite());
+                    } else {
+                        assert_eq!(value.is_err(), estimate.is_err());
+                        let Error::Parameter { name, value, .. } = estimate.unwrap_err() else {
+                            panic!("not of the length scale");
+                        };
+                        assert_eq!(
+                            (name, value),
+                            ("the length scale of the target kernel", length)
+                        );
+                    }
+                }
+            };
+            [most, 1.0 / most]
+                .into_iter()
+                .for_each(|length| check(length, true));
+            [1.1 * most, 0.9 / most]
+                .into_iter()
+                .for_each(|length| check(length, false));
+        }
+    }
 }

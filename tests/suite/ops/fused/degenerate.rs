@@ -72,24 +72,31 @@ fn points_that_are_not_finite_give_nan() {
     }
 }
 
-/// One row has diverged: the others have the gradient of a row that has no residual.
+/// One row has diverged: the sum of its block has no gradient, and the other blocks have theirs.
 #[test]
 fn one_row_that_is_not_finite() {
-    let mut rows = predictions(40, 3, 3.0, 17);
-    let classes = random_labels(40, 3, &mut rng(18));
-    let mut one_hot = vec![0.0; 3];
-    one_hot[classes[7]] = 1.0;
-    for dtype in [DType::F32, DType::F64] {
-        let skce = Skce::unbiased(kernel(0, Bandwidth::Fixed(0.5)));
-        rows[7] = one_hot.clone();
-        let (_, expected) = value_and_gradient(&skce, &rows, &labels(&classes), dtype);
-        rows[7][1] = f64::NAN;
-        let (value, found) = value_and_gradient(&skce, &rows, &labels(&classes), dtype);
-        assert!(value.is_nan());
-        for (index, (found, expected)) in found.iter().zip(&expected).enumerate() {
-            match index / 3 {
-                7 => assert!(found.is_nan()),
-                _ => assert_eq!(found, expected),
+    let rows = predictions(42, 3, 3.0, 17);
+    let classes = random_labels(42, 3, &mut rng(18));
+    for bad in [f64::NAN, f64::INFINITY] {
+        for dtype in [DType::F32, DType::F64] {
+            // blocks that are summed pair by pair, one block and in vectors; two rows are in none of four
+            for (size, row) in [(4, 7), (4, 41), (20, 7), (42, 7)] {
+                let skce = Skce::block(kernel(0, Bandwidth::Fixed(0.5)), size);
+                let run = |rows| value_and_gradient(&skce, rows, &labels(&classes), dtype);
+                let (expected, gradient) = run(&rows);
+                let mut wrong = rows.clone();
+                wrong[row][1] = bad;
+                let (value, found) = run(&wrong);
+                let block = row / size;
+                let is_in_block = block < 42 / size;
+                assert!(value.is_nan() == is_in_block && (is_in_block || value == expected));
+                for (index, (found, expected)) in found.iter().zip(&gradient).enumerate() {
+                    if is_in_block && index / 3 / size == block {
+                        assert!(found.is_nan(), "{bad}, {size}, {index}: {found}");
+                    } else {
+                        assert_eq!(found, expected, "{bad}, {size}, {index}");
+                    }
+                }
             }
         }
     }

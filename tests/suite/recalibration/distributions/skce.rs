@@ -1,9 +1,10 @@
-//! Maps fitted by the SKCE, and the SKCE of predictions that go through samples.
+//! Maps fitted by the SKCE and by the CRPS, and the SKCE of predictions that go through samples.
 
 use burn_calibration::{
     estimator::{Estimator, Skce},
     kernel::{Bandwidth, RealKernel, TensorKernel},
-    loss::SkceLoss,
+    loss::{ScoreLoss, SkceLoss},
+    score::{Crps, Score},
 };
 
 use super::*;
@@ -95,4 +96,29 @@ fn of_beta_predictions() {
     let samples = Samples::drawn_from(&p, 50, &mut rng);
     let estimate = Skce::biased(kernel).estimate(&samples, &y).unwrap();
     assert!(estimate > 0.0 && estimate < 0.1, "{estimate}");
+}
+
+/// A network that was trained by the CRPS, whose errors have heavier tails than its predictions: the factor of the
+/// least log score costs CRPS, that of the least CRPS does not. Targets are the quantiles of a Laplace distribution.
+#[test]
+fn a_network_trained_by_the_crps() {
+    let n = 400;
+    let quantile = |i: usize| {
+        let u = (i as f64 + 0.5) / n as f64 - 0.5;
+        -u.signum() * (1.0 - 2.0 * u.abs()).ln()
+    };
+    let y = matrix(&(0..n).map(quantile).collect::<Vec<_>>(), 1);
+    let p = Normal::new(y.zeros_like(), y.ones_like());
+    let loss = ScoreLoss::new(Crps);
+    let by_crps = |p: &Normal| {
+        let map = VarianceScalingConfig::new().fit_by(&loss, p.clone(), y.clone());
+        map.unwrap().forward(p.clone())
+    };
+    let trained = by_crps(&p);
+    let map = VarianceScalingConfig::new().fit(trained.clone(), y.clone());
+    let by_log_score = map.unwrap().forward(trained.clone());
+    let [before, log_score, again] =
+        [&trained, &by_log_score, &by_crps(&trained)].map(|p| Crps.mean(p, &y).unwrap().estimate);
+    assert!(log_score > 1.002 * before, "{log_score}, {before}");
+    assert!((again - before).abs() < 1e-4 * before, "{again}, {before}");
 }
