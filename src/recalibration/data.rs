@@ -54,6 +54,44 @@ impl FitData {
         }
     }
 
+    /// With what Laplace's rule of succession adds, without which parameters move without end, to probabilities
+    /// that one more sample would refute: one row of each class without a label, the mean of all logits, if these
+    /// are at most a tenth as many as the samples and one at least; and where every prediction is right a wrong
+    /// one, the row of the median margin with its second class.
+    pub fn with_pseudo_observations(mut self) -> Self {
+        let (n, m) = (self.samples() as f64, self.classes);
+        let margins = (self.rows().zip(&self.labels)).map(|(row, &y)| {
+            let others = row.iter().enumerate().filter(|(class, _)| *class != y);
+            let second = others
+                .max_by(|a, b| a.1.total_cmp(b.1))
+                .expect("two classes");
+            (row[y] - second.1, second.0)
+        });
+        let margins: Vec<(f64, usize)> = margins.collect();
+        if margins.iter().all(|(margin, _)| *margin >= 0.0) {
+            let mut order: Vec<usize> = (0..margins.len()).collect();
+            order.sort_by(|&i, &j| margins[i].0.total_cmp(&margins[j].0));
+            let row = order[order.len() / 2];
+            self.logits.extend_from_within(row * m..(row + 1) * m);
+            self.labels.push(margins[row].1);
+        }
+        let mut present = vec![false; m];
+        self.labels.iter().for_each(|&label| present[label] = true);
+        let absent = present.iter().filter(|present| !**present).count();
+        if absent > (n as usize / 10).max(1) {
+            return self;
+        }
+        let mean = |c: usize| self.logits.iter().skip(c).step_by(m).sum::<f64>() / n;
+        let centre: Vec<f64> = (0..m).map(mean).collect();
+        for class in 0..m {
+            if !present[class] {
+                self.logits.extend(&centre);
+                self.labels.push(class);
+            }
+        }
+        self
+    }
+
     /// Rows on a device that records gradients: `[n, m]`.
     pub fn tensor(&self, values: Vec<f64>) -> Tensor<2> {
         let data = TensorData::new(values, [self.samples(), self.classes]);

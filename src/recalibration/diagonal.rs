@@ -90,7 +90,7 @@ impl DiagonalFamily {
         Self {
             network,
             start: network.start(seed),
-            beta: TemperatureScalingConfig::new().inverse_temperature(data),
+            beta: TemperatureScalingConfig::inverse_temperature(data),
             standardised: knots.iter().map(|x| (x - mean) / spread).collect(),
             knots,
         }

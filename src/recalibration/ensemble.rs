@@ -2,7 +2,10 @@ use burn::tensor::activation::{log_softmax, softmax};
 
 use rayon::prelude::*;
 
-use super::{common::*, temperature::check_temperature};
+use super::{
+    common::*,
+    temperature::{check_prior, check_temperature, log_temperature_prior},
+};
 use crate::ops::exp;
 
 /// Configuration of [`EnsembleTemperatureScaling`], which it fits.
@@ -15,6 +18,10 @@ pub struct EnsembleTemperatureScalingConfig {
     /// The most iterations. Default: 1000.
     #[config(default = 1000)]
     pub max_iterations: usize,
+    /// The scale of the prior of `log T`, as of
+    /// [`TemperatureScalingConfig`](super::TemperatureScalingConfig::prior). Default: 0.35.
+    #[config(default = "Some(0.35)")]
+    pub prior: Option<f64>,
 }
 
 /// Ensemble temperature scaling: `p' = w₁ softmax(z/T) + w₂ softmax(z) + w₃/m` with weights on the
@@ -50,10 +57,11 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
     const ROBUST: fn(u64) -> Self = |_| Self::new().with_tolerance(1e-5).with_max_iterations(100);
 
     fn find(&self, task: Task) -> Result<(Ensemble, FitReport)> {
+        check_prior(self.prior)?;
         let (data, criterion) = (task.data, task.criterion);
-        let spread = data.spread();
+        let (spread, n) = (data.spread(), data.samples() as f64);
         // separable data have no temperature: the start stays moderate, the descent goes on
-        let beta = TemperatureScalingConfig::new().inverse_temperature(&data);
+        let beta = TemperatureScalingConfig::inverse_temperature(&data);
         let beta = (beta * spread).clamp(1e-4, 1e4) / spread;
         let limits = Limits::new(self.tolerance, self.max_iterations);
         let fits = STARTS.len() + usize::from(criterion.is_some());
@@ -62,7 +70,15 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
         for (fit, weights) in (1..).zip(STARTS) {
             let start: Vec<f64> = [beta].iter().chain(&weights).map(|x| x.ln()).collect();
             let mut observe = observer(task.progress, fit, fits);
-            let at = |theta: &[f64]| log_loss.at(theta);
+            let at = |theta: &[f64]| {
+                let (mut value, mut gradient) = log_loss.at(theta);
+                if let Some(scale) = self.prior {
+                    let [prior, slope] = log_temperature_prior(theta[0], scale);
+                    value += prior / n;
+                    gradient[0] += slope / n;
+                }
+                (value, gradient)
+            };
             let found = minimise(at, &start, limits, &mut observe);
             if (best.as_ref()).is_none_or(|best| found.1.objective < best.1.objective) {
                 best = Some(found);

@@ -197,7 +197,7 @@ impl<'a, F: Family> Prepared<'a, F> {
     }
 
     /// The recalibrated logits, `[n, m]`.
-    fn logits(&self, theta: &[f64]) -> Vec<f64> {
+    pub fn logits(&self, theta: &[f64]) -> Vec<f64> {
         let mut logits = vec![0.0; self.data.logits.len()];
         let mut keep = |rows: &mut [f64]| {
             logits.copy_from_slice(rows);
@@ -208,11 +208,6 @@ impl<'a, F: Family> Prepared<'a, F> {
         let rows = 0..self.data.samples();
         (self.family).pull(&coefficients, &self.inputs, rows, &mut keep, &mut nothing);
         logits
-    }
-
-    /// The log loss of each row.
-    pub fn log_losses(&self, theta: &[f64]) -> Vec<f64> {
-        log_losses(self.logits(theta), &self.data.labels)
     }
 
     /// Any criterion, regularised, with its gradient: autodiff as far as the logits.
@@ -275,9 +270,9 @@ pub(super) fn fit_family<F: Family>(
         Regularisation::Fixed(weight) => weight,
         _ if splits.is_empty() => WEIGHTS[0],
         _ => {
-            let (weight, losses) = cross_validated(family, data, &splits, limits, &mut observe);
+            let (weight, logits) = cross_validated(family, data, &splits, limits, &mut observe);
             if let Some(left_out) = &mut task.left_out {
-                left_out.losses = Some(losses);
+                left_out.logits = Some(logits);
             }
             weight
         }

@@ -1,14 +1,17 @@
 use burn::tensor::{Int, Tensor};
 
 use super::{
-    FitReport,
+    FitReport, FitWarning, Recalibration,
     data::FitData,
-    fitted::{Fitted, Form},
+    family::log_losses,
+    fitted::{Apply, Fitted, Form},
+    influence::{allowance, robust},
     regularisation::Split,
 };
 use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
+    host::to_vec,
     loss::Criterion,
 };
 
@@ -136,11 +139,11 @@ pub struct Task<'a> {
     pub rough: bool,
 }
 
-/// The log losses of fits on samples that are left out of them.
+/// The logits of samples that are left out of fits.
 pub struct LeftOut {
     pub splits: Vec<Split>,
-    /// The loss of each sample, after a fit that found its weight by a cross-validation.
-    pub losses: Option<Vec<f64>>,
+    /// Those of all samples, in their order, after a fit that found its weight by a cross-validation.
+    pub logits: Option<Vec<f64>>,
 }
 
 /// A configuration that fits a map of logits.
@@ -173,7 +176,75 @@ pub trait LogitFit {
     fn find(&self, task: Task) -> Result<(Self::Form, FitReport)>;
 }
 
-impl<C: LogitFit> Fit for C {
+/// Fits a map to all rows but those that would rule the fit, and says what there is to know about the data.
+pub fn fit_with_warnings<C: LogitFit<Form: Apply<Tensor<2>>>>(
+    config: &C,
+    task: Task,
+) -> Result<Fitted<C::Form>> {
+    let mut warnings = FitWarning::of_data(&task.data);
+    if task.criterion.is_some() {
+        let (form, report) = config.find(task)?;
+        return Ok(Fitted::checked(form, report)?.with_warnings(warnings));
+    }
+    let (data, progress) = (task.data, task.progress);
+    let n = data.samples();
+    let before = log_losses(data.logits.clone(), &data.labels);
+    let mut fit = |rows: &[usize]| {
+        let part = if rows.len() == n {
+            data.clone()
+        } else {
+            data.select(rows)
+        };
+        let (form, report) = config.find(Task {
+            data: part.clone(),
+            criterion: None,
+            progress: &mut *progress,
+            left_out: None,
+            rough: false,
+        })?;
+        let map = Fitted::checked(form, report)?;
+        let labels = part.labels.clone();
+        let logits = part.tensor(part.logits.clone()).inner();
+        let after = log_losses(to_vec(map.forward(logits)), &labels);
+        let changes = rows
+            .iter()
+            .zip(after)
+            .map(|(&row, after)| after - before[row]);
+        Ok((map, changes.collect::<Vec<f64>>()))
+    };
+    let found = robust(
+        n,
+        |n| 0.5 * allowance(n),
+        |rows| {
+            let (map, changes) = fit(rows)?;
+            let mean = changes.iter().sum::<f64>() / changes.len() as f64;
+            Ok(((map, mean), changes))
+        },
+    )?;
+    let rows = found.set_aside;
+    let (map, change) = match found.map {
+        Some(found) => {
+            if !rows.is_empty() {
+                warnings.push(FitWarning::SetAside { rows });
+            }
+            found
+        }
+        None => {
+            warnings.push(FitWarning::Ruled { rows });
+            let all: Vec<usize> = (0..n).collect();
+            (fit(&all)?.0, 0.0)
+        }
+    };
+    if change > WORSE {
+        warnings.push(FitWarning::Worse { change });
+    }
+    Ok(map.with_warnings(warnings))
+}
+
+/// The rise of the mean log loss that is told.
+const WORSE: f64 = 1e-3;
+
+impl<C: LogitFit<Form: Apply<Tensor<2>>>> Fit for C {
     type Map = Fitted<C::Form>;
 
     fn fit_observed(
@@ -183,13 +254,13 @@ impl<C: LogitFit> Fit for C {
         labels: Tensor<1, Int>,
         progress: Progress<'_>,
     ) -> Result<Self::Map> {
-        let (form, report) = self.find(Task {
+        let task = Task {
             data: FitData::new(&logits, &labels)?,
             criterion,
             progress,
             left_out: None,
             rough: false,
-        })?;
-        Fitted::checked(form, report)
+        };
+        fit_with_warnings(self, task)
     }
 }

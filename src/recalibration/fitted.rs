@@ -5,7 +5,9 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-use super::{FitReport, FittedTo, Guarantees, NamedParameter, Recalibration, file, parameter};
+use super::{
+    FitReport, FitWarning, FittedTo, Guarantees, NamedParameter, Recalibration, file, parameter,
+};
 use crate::error::{Error, Result};
 
 /// The parameters of a map, which are all that tells one map of a kind from another.
@@ -111,6 +113,14 @@ impl<F: Form> Fitted<F> {
         };
         checked.map_err(failed)?;
         Ok(Self::new(form, report))
+    }
+
+    /// Adds what there is to know about the data of the fit.
+    pub(super) fn with_warnings(mut self, warnings: Vec<FitWarning>) -> Self {
+        if let Some(report) = &mut self.report {
+            report.warnings.extend(warnings);
+        }
+        self
     }
 
     /// Makes a map that was not fitted, which a record or a fit is to replace. It changes nothing where

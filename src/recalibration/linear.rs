@@ -33,7 +33,7 @@ impl AffineFamily {
     fn new(data: &FitData, diagonal: bool) -> Self {
         let spread = data.spread();
         // separable data have no temperature: the start stays moderate, the descent goes on
-        let beta = TemperatureScalingConfig::new().inverse_temperature(data);
+        let beta = TemperatureScalingConfig::inverse_temperature(data);
         Self {
             classes: data.classes,
             diagonal,

@@ -1,4 +1,9 @@
-use super::{ScaleFamily, common::*, solver::increasing_root};
+use super::{
+    ScaleFamily,
+    common::*,
+    influence::{self, Robust, allowance, robust},
+    solver::increasing_root,
+};
 
 /// The logarithm of a factor lies in `[−40, 40]`, as for variance scaling.
 const BOUND: f64 = 40.0;
@@ -14,6 +19,9 @@ const STEPS: usize = 200;
 /// of a power `γ = 1 + g` is convex in `g` for each shift `b`, and least for the weights
 /// `w ∝ |z − b|^r e^{−rgx}` with `Σ wx = 0`; the best `b` for each `g` is the mean of `z` (the median of
 /// Laplace predictions) with the weights `e^{−rgx}`. The fit takes both in turn. `O(n log n)`.
+///
+/// Rows that would rule the fit are set aside and named, as for
+/// [variance scaling](super::VarianceScalingConfig), with the same bound.
 ///
 /// The power is 1 where all `σ` of a coordinate are equal, and in `[−4, 6]`; the logarithm of the factor
 /// at the mean of `ln σ` is in `[−40, 40]`. A fit that ends at a bound says so in its report. A criterion is an
@@ -85,15 +93,23 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
             let z = |i| (targets_on_host[at(i)] - location[at(i)]) / scale[at(i)];
             let z: Vec<f64> = (0..n).map(z).collect();
             let logarithms: Vec<f64> = (0..n).map(|i| scale[at(i)].ln()).collect();
-            Coordinate::fit(&z, &logarithms, P::POWER, self.keep_mean)
+            Coordinate::robust(&z, &logarithms, P::POWER, self.keep_mean)
         };
-        let coordinates: Vec<Coordinate> = (0..d).map(coordinate).collect();
+        let found: Vec<Robust<Coordinate>> = (0..d).map(coordinate).collect::<Result<_>>()?;
+        let fitted = found.iter().all(|robust| robust.map.is_some());
+        let set_aside = found.iter().flat_map(|robust| robust.set_aside.clone());
+        let warnings = influence::warning(set_aside.collect(), fitted);
+        let coordinates = found.into_iter().map(|one| one.map.unwrap_or(IDENTITY));
+        let coordinates: Vec<Coordinate> = coordinates.collect();
         let form = LocationScales::new(&coordinates, &predictions.device());
         let log_density = to_vec(form.apply(predictions).log_density(&targets));
         let mean = log_density.iter().sum::<f64>() / log_density.len() as f64;
         observer(progress, 1, 1)(1, -mean);
         let of_status = |status| coordinates.iter().any(|one| one.status == status);
-        let mut report = FitReport::closed_form(-mean);
+        let mut report = FitReport {
+            warnings,
+            ..FitReport::closed_form(-mean)
+        };
         for status in [
             FitStatus::IterationLimit,
             FitStatus::UpperBound,
@@ -127,7 +143,31 @@ struct Coordinate {
     status: FitStatus,
 }
 
+/// Leaves a coordinate as it is.
+const IDENTITY: Coordinate = Coordinate {
+    shift: 0.0,
+    logarithm: 0.0,
+    power: 1.0,
+    status: FitStatus::Converged,
+};
+
 impl Coordinate {
+    /// Fits to all rows but those that would rule the fit.
+    fn robust(z: &[f64], logarithms: &[f64], r: f64, keep_mean: bool) -> Result<Robust<Self>> {
+        robust(z.len(), allowance, |rows| {
+            let of = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
+            let (z, logarithms) = (of(z), of(logarithms));
+            let one = Self::fit(&z, &logarithms, r, keep_mean);
+            let power = |z: f64| z.abs().powf(r).min(1e300);
+            let change = |(z, l): (&f64, &f64)| {
+                let factor = one.logarithm + (one.power - 1.0) * l; // of this row
+                power((z - one.shift) * (-factor).exp()) - power(*z) + r * factor
+            };
+            let changes = z.iter().zip(&logarithms).map(change).collect();
+            Ok((one, changes))
+        })
+    }
+
     /// - z: `(y − μ)/σ`
     /// - logarithms: `ln σ`
     fn fit(z: &[f64], logarithms: &[f64], r: f64, keep_mean: bool) -> Self {
@@ -289,13 +329,7 @@ impl Form for LocationScales {
     const KIND: &'static str = "location-scale recalibration";
 
     fn template(device: &Device) -> Self {
-        let identity = Coordinate {
-            shift: 0.0,
-            logarithm: 0.0,
-            power: 1.0,
-            status: FitStatus::Converged,
-        };
-        Self::new(&[identity], device)
+        Self::new(&[IDENTITY], device)
     }
 
     fn check(&self) -> Result<(), String> {

@@ -58,7 +58,8 @@
 //! // confident in class 0, but right only three times out of four
 //! let logits = Tensor::<2>::from_floats([[5.0, 0.0]; 4], &device);
 //! let labels = Tensor::<1, Int>::from_ints([0, 0, 0, 1], &device);
-//! let map = TemperatureScalingConfig::new().fit(logits.clone(), labels)?;
+//! let config = TemperatureScalingConfig::new().with_prior(None); // the prior is for few samples
+//! let map = config.fit(logits.clone(), labels)?;
 //! assert!((map.temperature() - 5.0 / 3.0f64.ln()).abs() < 1e-9);
 //! assert_eq!(map.report().unwrap().status, FitStatus::Converged);
 //! assert!(map.guarantees().injective);
@@ -102,6 +103,7 @@ mod file;
 mod fit;
 mod fitted;
 mod fitted_to;
+mod influence;
 mod linear;
 mod local;
 mod location_scale;
@@ -126,6 +128,7 @@ mod structured;
 mod temperature;
 mod validation;
 mod variance;
+mod warning;
 
 use crate::error::{Error, Result};
 
@@ -172,6 +175,7 @@ pub use structured::{
 };
 pub use temperature::{TemperatureScaling, TemperatureScalingConfig, Tempered, TemperedLogScore};
 pub use variance::{VarianceScaling, VarianceScalingConfig};
+pub use warning::FitWarning;
 
 /// An error unless a number is in its domain.
 fn ensure(inside: bool, name: &'static str, value: f64, expected: &'static str) -> Result<()> {

@@ -154,7 +154,7 @@ impl OrderFamily {
         Self {
             network,
             start: network.start(seed),
-            beta: TemperatureScalingConfig::new().inverse_temperature(data),
+            beta: TemperatureScalingConfig::inverse_temperature(data),
             mean,
             spread,
             sorted,

@@ -59,7 +59,8 @@ impl Estimator for RefinementError {
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         predictions.check()?;
         let logits = predictions.finite_logits();
-        let map = TemperatureScalingConfig::new().fit(logits.detach(), labels.clone())?;
+        let config = TemperatureScalingConfig::new().with_prior(None);
+        let map = config.fit(logits.detach(), labels.clone())?;
         Ok(Self::of(map))
     }
 }

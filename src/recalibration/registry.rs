@@ -7,7 +7,7 @@ use burn::tensor::{Device, Int, Tensor};
 use super::{
     data::FitData,
     file::{self, Parts, failure, read},
-    fit::{LogitFit, Task},
+    fit::{LogitFit, Task, fit_with_warnings},
     fitted::{Apply, Form},
     *,
 };
@@ -65,10 +65,7 @@ impl MapKind {
             name: C::NAME,
             about: C::ABOUT,
             kind: C::Form::KIND,
-            fit: |seed, task| {
-                let (form, report) = (C::DEFAULT)(seed).find(task)?;
-                Ok(Box::new(Fitted::checked(form, report)?))
-            },
+            fit: |seed, task| Ok(Box::new(fit_with_warnings(&(C::DEFAULT)(seed), task)?)),
             robust: |seed, weight, task| {
                 let config = (C::ROBUST)(seed);
                 let config = match weight {

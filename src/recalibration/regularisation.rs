@@ -57,12 +57,18 @@ pub(super) fn splits(folds: &[Vec<usize>]) -> Vec<Split> {
     (0..folds.len()).map(of_fold).collect()
 }
 
-/// Numbers of the rows left out in the order of all rows.
+/// Numbers of the rows left out, as many of each, in the order of all rows.
 pub(super) fn in_order(splits: &[Split], of_splits: Vec<Vec<f64>>) -> Vec<f64> {
-    let rows = splits.iter().flat_map(|split| &split.left_out);
-    let mut all: Vec<_> = rows.zip(of_splits.into_iter().flatten()).collect();
-    all.sort_unstable_by_key(|(row, _)| **row);
-    all.into_iter().map(|(_, number)| number).collect()
+    let rows: Vec<usize> = splits
+        .iter()
+        .flat_map(|split| split.left_out.clone())
+        .collect();
+    let numbers = of_splits.concat();
+    let width = numbers.len() / rows.len().max(1);
+    let mut places: Vec<usize> = (0..rows.len()).collect();
+    places.sort_unstable_by_key(|&place| rows[place]);
+    let of_place = |place: usize| &numbers[place * width..(place + 1) * width];
+    places.into_iter().flat_map(of_place).copied().collect()
 }
 
 /// The rows `0..n` in random folds of nearly equal sizes.

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use super::FitWarning;
+
 /// The way a fit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
@@ -24,7 +26,7 @@ pub enum FitStatus {
 }
 
 /// A report of how a fit went.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct FitReport {
     /// The way the fit ended.
@@ -40,6 +42,9 @@ pub struct FitReport {
     /// The weight of the regularisation, for maps that have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regularisation: Option<f64>,
+    /// What to know before the map is used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<FitWarning>,
 }
 
 impl FitReport {
@@ -56,6 +61,7 @@ impl FitReport {
             gradient,
             evaluations,
             regularisation: None,
+            warnings: vec![],
         }
     }
 

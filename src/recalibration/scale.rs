@@ -44,8 +44,8 @@ impl ScaleFamily for Laplace {
     }
 }
 
-/// `mean_i |z_ic|^r` of each coordinate, `[d]`, in f64.
-pub(super) fn mean_powers<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>) -> Vec<f64> {
+/// `|z_ic|^r` of each coordinate, `[d, n]`, in f64.
+pub(super) fn powers<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>) -> Vec<Vec<f64>> {
     let [location, scale] = predictions.location_and_scale();
     let [n, d] = location.dims();
     let (location, scale) = (to_vec(location), to_vec(scale));
@@ -55,8 +55,14 @@ pub(super) fn mean_powers<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>) 
             .abs()
             .powf(P::POWER)
     };
-    let mean = |c: usize| (0..n).map(|i| power(i * d + c)).sum::<f64>() / n as f64;
-    (0..d).map(mean).collect()
+    let of_coordinate = |c: usize| (0..n).map(|i| power(i * d + c)).collect();
+    (0..d).map(of_coordinate).collect()
+}
+
+/// The mean over coordinates, `[n]`.
+pub(super) fn mean_over_coordinates(powers: &[Vec<f64>]) -> Vec<f64> {
+    let mean = |i: usize| powers.iter().map(|of| of[i]).sum::<f64>() / powers.len() as f64;
+    (0..powers[0].len()).map(mean).collect()
 }
 
 impl<P: ScaleFamily> Tempered for P {
@@ -69,12 +75,11 @@ impl<P: ScaleFamily> Tempered for P {
 
     /// The log score is least at `T = mean(|z|^r)`.
     fn log_score(&self, targets: &Tensor<2>) -> Result<TemperedLogScore> {
-        let powers = mean_powers(self, targets);
-        let energy = powers.iter().sum::<f64>() / P::POWER;
-        let k = powers.len() as f64 / P::POWER;
+        let powers = mean_over_coordinates(&powers(self, targets));
+        let k = self.dimensions() as f64 / P::POWER;
         Ok(TemperedLogScore::of_scale(
             self.log_density(targets),
-            energy,
+            powers,
             k,
         ))
     }

@@ -75,7 +75,7 @@ fn smoothed(logits: Tensor<2>, base: Tensor<1>) -> Tensor<2> {
 impl<const D: usize> Structured<D> {
     fn fit(settings: Settings, mut task: Task) -> Result<(Self, FitReport)> {
         let data = &mut task.data;
-        let beta = TemperatureScalingConfig::new().inverse_temperature(data);
+        let beta = TemperatureScalingConfig::inverse_temperature(data);
         let base = vec![beta, (data.samples() as f64 + 1.0).recip()];
         let base = Parameter::new(base, [2], &data.device);
         let logits = data.tensor(data.logits.clone()).inner();

@@ -6,7 +6,7 @@ use super::{
     FitProgress,
     data::FitData,
     descent::{Limits, minimise},
-    family::{Family, Prepared, Regularised},
+    family::{Family, Prepared, Regularised, log_losses},
     fit::{Progress, observer},
     regularisation::{Split, WEIGHTS, in_order},
 };
@@ -23,8 +23,8 @@ struct Fold<'a, F: Family> {
     theta: Vec<f64>,
 }
 
-/// The weight whose log loss on the samples left out is least, the larger one of equals, and these log
-/// losses. Weights fall until one is worse than the best by more than one standard error of the paired
+/// The weight whose log loss on the samples left out is least, the larger one of equals, and the
+/// logits of these samples. Weights fall until one is worse than the best by more than one standard error of the paired
 /// difference: each is a longer fit than the one before.
 pub(super) fn cross_validated<F: Family>(
     family: &F,
@@ -49,11 +49,18 @@ pub(super) fn cross_validated<F: Family>(
         theta: F::start(family),
     };
     let mut fits: Vec<Fold<F>> = parts.iter().map(|(f, r, l)| prepared((f, r, l))).collect();
-    let (mut weight, mut losses): (_, Option<Vec<f64>>) = (WEIGHTS[0], None);
+    let mut left_out: Vec<usize> = splits
+        .iter()
+        .flat_map(|split| split.left_out.clone())
+        .collect();
+    left_out.sort_unstable();
+    let labels: Vec<usize> = left_out.iter().map(|&row| data.labels[row]).collect();
+    let mut best: Option<(f64, Vec<f64>, Vec<f64>)> = None;
     for (round, next) in WEIGHTS.into_iter().enumerate() {
         let first = round * splits.len() + 1;
-        let of_next = in_order(splits, all_fits(&mut fits, next, limits, first, observe));
-        if let Some(least) = &losses {
+        let logits = in_order(splits, all_fits(&mut fits, next, limits, first, observe));
+        let of_next = log_losses(logits.clone(), &labels);
+        if let Some((_, least, _)) = &best {
             let [_, _, change] = MeanEstimate::paired(least, &of_next);
             if change.estimate > change.standard_error {
                 break;
@@ -62,12 +69,13 @@ pub(super) fn cross_validated<F: Family>(
                 continue;
             }
         }
-        (weight, losses) = (next, Some(of_next));
+        best = Some((next, of_next, logits));
     }
-    (weight, losses.expect("a weight was tried"))
+    let (weight, _, logits) = best.expect("a weight was tried");
+    (weight, logits)
 }
 
-/// The log losses on the folds left out of the fits with a weight. Each fit has a thread of its own.
+/// The logits of the folds left out of the fits with a weight. Each fit has a thread of its own.
 fn all_fits<F: Family>(
     fits: &mut [Fold<F>],
     weight: f64,
@@ -81,20 +89,20 @@ fn all_fits<F: Family>(
             .zip(fits)
             .map(|(number, fit)| {
                 let sender = sender.clone();
-                scope.spawn(move || fit.losses(weight, limits, number, &sender))
+                scope.spawn(move || fit.logits(weight, limits, number, &sender))
             })
             .collect();
         drop(sender); // the last of them ends the loop
         receiver.iter().for_each(observe);
-        let losses = threads.into_iter().map(|thread| thread.join());
-        losses
-            .map(|losses| losses.expect("a fit does not panic"))
+        let logits = threads.into_iter().map(|thread| thread.join());
+        logits
+            .map(|logits| logits.expect("a fit does not panic"))
             .collect()
     })
 }
 
 impl<F: Family> Fold<'_, F> {
-    fn losses(
+    fn logits(
         &mut self,
         weight: f64,
         limits: Limits,
@@ -106,6 +114,6 @@ impl<F: Family> Fold<'_, F> {
         let prepared = &self.rest;
         let regularised = Regularised { prepared, weight };
         (self.theta, _) = minimise(regularised, &self.theta, limits, &mut observe);
-        self.left_out.log_losses(&self.theta)
+        self.left_out.logits(&self.theta)
     }
 }

@@ -133,10 +133,10 @@ fn losses_and_probabilities() {
     let diagonal = "fit --method diagonal --predictions p.csv --labels y.csv --one-based \
                     -o d.map";
     assert_eq!(json(&folder, diagonal)["injective"], true);
-    // what is calibrated has the temperature 1, and gains nothing
+    // what is calibrated has a temperature near 1, but for the prior, and gains next to nothing
     let gain = object["log_loss"]["before"].as_f64().unwrap()
         - object["log_loss"]["after"].as_f64().unwrap();
-    assert!(gain.abs() < 1e-12, "{object}");
+    assert!(gain.abs() < 0.01, "{object}");
     let text = calibration(&folder, again.trim_end_matches(" --json"));
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(
@@ -154,7 +154,8 @@ fn a_map_is_chosen() {
     let object = json(&folder, fit);
     let choice = &object["choice"];
     assert_eq!(object["method"], choice["chosen"]);
-    assert!(choice["change"]["estimate"].as_f64().unwrap() < 0.0);
+    // forty rows do not establish a gain
+    assert_eq!(choice["chosen"], "none");
     let candidates = choice["candidates"].as_array().unwrap();
     let name = |candidate: &serde_json::Value| candidate["name"].as_str().unwrap().to_owned();
     let names: Vec<_> = candidates.iter().map(name).collect();
@@ -165,15 +166,14 @@ fn a_map_is_chosen() {
             .any(|over| over["name"] == "order-invariant" && over["least"].is_u64())
     );
     assert!(
-        choice["warnings"][0]
-            .as_str()
-            .unwrap()
+        choice["warnings"]
+            .to_string()
             .contains("40 samples are too few")
     );
 
     let text = String::from_utf8(calibration(&folder, fit).stdout).unwrap();
     assert!(
-        text.contains("\nchosen:     ") && text.contains("95 % interval"),
+        text.contains("\nchosen:     none, no gain is established"),
         "{text}"
     );
     for (keep, kept) in [
@@ -194,6 +194,82 @@ fn a_map_is_chosen() {
         String::from_utf8(done.stderr)
             .unwrap()
             .contains("cannot be used with")
+    );
+}
+
+/// One row of tiny deviation does not change the others: it is named, with and without a method.
+#[test]
+fn a_tiny_deviation_does_not_rule() {
+    let folder = folder("tiny deviation");
+    let z = |i: usize| (2.7 * i as f64).sin() * 2f64.sqrt();
+    let row = |i: usize| format!("0,{},{}\n", if i == 200 { 1e-6 } else { 1.0 }, z(i));
+    let rows: String = (0..301).map(row).collect();
+    fs::write(folder.join("d.csv"), format!("m,s,y\n{rows}")).unwrap();
+    let fit = "fit --family normal --predictions d.csv --columns m,s --label-column y -o d.map";
+    for method in [
+        "",
+        " --method variance",
+        " --method location-scale",
+        " --method temperature",
+    ] {
+        let object = json(&folder, &format!("{fit}{method}"));
+        let warnings = object["warnings"].to_string();
+        // a power explains the row, at no cost to the others
+        let named = warnings.contains("row 200") || method.contains("location-scale");
+        assert!(named, "{method}: {object}");
+        let done = calibration(
+            &folder,
+            "apply d.map --family normal --predictions d.csv --columns m,s -o out.csv",
+        );
+        assert!(done.status.success(), "{done:?}");
+        let deviations: Vec<f64> = read_csv(&folder.join("out.csv"))
+            .iter()
+            .map(|row| row[1])
+            .collect();
+        let others = deviations.iter().enumerate().filter(|(i, _)| *i != 200);
+        for (_, deviation) in others {
+            assert!((0.9..1.1).contains(deviation), "{method}: {deviation}");
+        }
+    }
+    let text = String::from_utf8(calibration(&folder, fit).stdout).unwrap();
+    assert!(
+        text.contains("warning:    ") && text.contains("row 200"),
+        "{text}"
+    );
+}
+
+/// Events and classes are counted: an absent class is not refuted by one sample, and no event is said.
+#[test]
+fn absent_classes_and_events() {
+    let folder = folder("absent classes");
+    let rows = "0.6,0.2,0.2,0\n0.2,0.6,0.2,1\n0.5,0.3,0.2,0\n0.3,0.5,0.2,1\n".repeat(5);
+    fs::write(folder.join("c.csv"), format!("a,b,c,y\n{rows}")).unwrap();
+    for method in [
+        "dirichlet",
+        "matrix",
+        "vector",
+        "structured-matrix",
+        "isotonic",
+        "histogram",
+    ] {
+        let fit = format!("fit --method {method} --predictions c.csv --label-column y -o c.map");
+        let object = json(&folder, &fit);
+        let warnings = object["warnings"].to_string();
+        assert!(warnings.contains("class 2 has 0 labels, of 20"), "{object}");
+        let apply = "apply c.map --predictions c.csv --columns a,b,c --to-probabilities -o out.csv";
+        let done = calibration(&folder, apply);
+        assert!(done.status.success(), "{done:?}");
+        for row in read_csv(&folder.join("out.csv")) {
+            assert!(row[2] > 1e-3, "{method}: {row:?}");
+        }
+    }
+    let rows: String = (0..20).map(|i| format!("0.{},0\n", 10 + 2 * i)).collect();
+    fs::write(folder.join("e.csv"), format!("p,y\n{rows}")).unwrap();
+    let fit = "fit --method platt --positive --predictions e.csv --label-column y -o e.map";
+    let warnings = json(&folder, fit)["warnings"].to_string();
+    assert!(
+        warnings.contains("class 1 has 0 labels, of 20: one class alone"),
+        "{warnings}"
     );
 }
 

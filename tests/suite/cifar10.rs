@@ -173,7 +173,10 @@ fn temperature_of_resnet18() {
     let Some((logits, labels)) = log_probabilities("resnet18", 0..5000) else {
         return;
     };
-    let map = TemperatureScalingConfig::new().fit(logits, labels).unwrap();
+    let map = TemperatureScalingConfig::new()
+        .with_prior(None)
+        .fit(logits, labels)
+        .unwrap();
     assert_relative_eq!(map.temperature(), 1.49666044, max_relative = 1e-8);
     assert_relative_eq!(
         map.report().unwrap().objective,

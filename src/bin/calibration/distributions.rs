@@ -14,7 +14,7 @@ use crate::{
     apply::{Applied, check_family},
     args::{Apply, Fit, KeepName, LossName},
     finite,
-    fit::{Fitted, NAMED, NOT_KNOWN, few},
+    fit::{Fitted, NAMED, NOT_KNOWN, few, warnings},
     input::{Matrix, Result, clipped, say},
     kind::{Kind, Loaded, Vectors},
     methods::Method,
@@ -92,13 +92,15 @@ where
         loss: key(args.loss),
         n,
         outcomes: ("dimensions", dimensions),
+        changed_classes: None,
         log_loss: Known::or_skipped(
             after.map(|after| [before, after].into()),
             "what the map makes has no density",
         ),
         guarantees: map.guarantees(),
-        fit: Known::or_skipped(map.report().copied(), NOT_KNOWN),
+        fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
         parameters: few(map.named_parameters()),
+        warnings: warnings(map.report(), choice.as_ref()),
         choice: Known::or_skipped(choice, NAMED),
     };
     finite::check(&fitted)?;

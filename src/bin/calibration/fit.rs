@@ -9,8 +9,8 @@ use burn_calibration::{
     kernel::Kernel,
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
     recalibration::{
-        AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, FittedTo, Guarantees,
-        Keep, MapKind, NamedParameter, Objective, Recalibration,
+        AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, FitWarning, FittedTo,
+        Guarantees, Keep, MapKind, NamedParameter, Objective, Recalibration,
     },
     score::{Brier, LogScore},
 };
@@ -40,6 +40,9 @@ pub struct Fitted {
     /// The number of classes or coordinates.
     #[serde(serialize_with = "as_member", flatten)]
     pub outcomes: (&'static str, usize),
+    /// The rows of these data whose most likely class the map changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_classes: Option<usize>,
     /// The mean log loss on these data, of a map that has one.
     pub log_loss: Known<Pair<f64>>,
     /// The guarantees for logits such as were given.
@@ -51,6 +54,16 @@ pub struct Fitted {
     pub parameters: Vec<NamedParameter>,
     /// Why this map, unless it was named.
     pub choice: Known<Choice>,
+    /// What to know before the map is used.
+    pub warnings: Vec<String>,
+}
+
+/// The warnings of a fit, in words.
+pub fn warnings(report: Option<&FitReport>, choice: Option<&Choice>) -> Vec<String> {
+    let of_choice = choice.map_or(&[][..], |choice| &choice.warnings);
+    let of_fit = report.map_or(&[][..], |report| &report.warnings);
+    let of_fit = of_fit.iter().map(FitWarning::to_string);
+    of_fit.chain(of_choice.iter().cloned()).collect()
 }
 
 /// Why there is no report of a fit, and no choice.
@@ -85,6 +98,10 @@ fn of_classes(args: &Fit) -> Result<()> {
         loss.into_scalar::<f64>()
     };
     let promises = map.guarantees();
+    let calibrated = map.forward(logits.clone());
+    let likely = |logits: &Tensor<2>| logits.clone().argmax(1);
+    let changed = likely(&logits).not_equal(likely(&calibrated));
+    let changed = changed.int().sum().into_scalar::<i64>() as usize;
     let fitted = Fitted {
         map: args.output.display().to_string(),
         method: match (method, &choice) {
@@ -95,11 +112,8 @@ fn of_classes(args: &Fit) -> Result<()> {
         loss: key(args.loss),
         n,
         outcomes: ("classes", classes),
-        log_loss: Known(Ok([
-            log_loss(logits.clone()),
-            log_loss(map.forward(logits)),
-        ]
-        .into())),
+        changed_classes: Some(changed),
+        log_loss: Known(Ok([log_loss(logits), log_loss(calibrated)].into())),
         guarantees: Guarantees {
             injective: match args.source.rows.logits {
                 true => promises.injective,
@@ -107,8 +121,9 @@ fn of_classes(args: &Fit) -> Result<()> {
             },
             ..promises
         },
-        fit: Known::or_skipped(map.report().copied(), NOT_KNOWN),
+        fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
         parameters: few(map.named_parameters()),
+        warnings: warnings(map.report(), choice.as_ref()),
         choice: Known::or_skipped(choice, NAMED),
     };
     finite::check(&fitted)?;
@@ -168,6 +183,7 @@ fn fit(
                 })
             }
         };
+        progress.at(1, 1, "done".into());
         map.map_err(|e| e.to_string())
     };
     match args.loss {
@@ -202,6 +218,12 @@ impl fmt::Display for Fitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, n, (name, outcomes)) = (self.kind, self.n, self.outcomes);
         let name = if outcomes == 1 { "dimension" } else { name };
+        if let Some(changed @ 1..) = self.changed_classes {
+            writeln!(
+                f,
+                "the most likely class of {changed} of {n} predictions changes"
+            )?;
+        }
         writeln!(
             f,
             "{kind} of {n} predictions of {outcomes} {name}, saved as {}",
@@ -223,6 +245,8 @@ impl fmt::Display for Fitted {
             let values: Vec<String> = values.iter().map(|value| format!("{value:.6}")).collect();
             writeln!(f, "{:11} {}", format!("{name}:"), values.join(", "))?;
         }
-        write!(f, "{}", GuaranteeLines(self.guarantees, self.outcomes.0))
+        write!(f, "{}", GuaranteeLines(self.guarantees, self.outcomes.0))?;
+        let mut warnings = self.warnings.iter();
+        warnings.try_for_each(|warning| writeln!(f, "warning:    {warning}"))
     }
 }

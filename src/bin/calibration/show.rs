@@ -50,7 +50,7 @@ pub fn run(args: &Show) -> Result<()> {
                 of: "dimensions",
                 number: map.width(),
                 guarantees: map.guarantees(),
-                fit: Known::or_skipped(map.report().copied(), NOT_KNOWN),
+                fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
                 fitted_to: map.fitted_to().clone(),
                 parameters: map.named_parameters(),
             };
@@ -63,7 +63,7 @@ pub fn run(args: &Show) -> Result<()> {
                 of: "classes",
                 number: map.width(),
                 guarantees: map.guarantees(),
-                fit: Known::or_skipped(map.report().copied(), NOT_KNOWN),
+                fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
                 fitted_to: map.fitted_to(),
                 parameters: map.named_parameters(),
             };

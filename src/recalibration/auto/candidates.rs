@@ -2,14 +2,16 @@
 
 use rayon::prelude::*;
 
-use super::{super::registry::MapKind, AutoRecalibrationConfig, PassedOver, Weight, choice::Tried};
+use super::{
+    super::registry::MapKind, AutoRecalibrationConfig, PassedOver, Weight, choice::Tried,
+    left_out::Predictions,
+};
 use crate::recalibration::{
     BetaCalibrationConfig, DiagonalScalingConfig, EnsembleTemperatureScalingConfig,
     MatrixScalingConfig, OrderInvariantConfig, PlattScalingConfig, QuadraticScalingConfig,
     Recalibration, StructuredMatrixScalingConfig, StructuredVectorScalingConfig,
     TemperatureScaling, VennAbersConfig,
     common::*,
-    family::log_losses,
     fit::{LeftOut, LogitFit},
     regularisation::{Split, in_order},
 };
@@ -107,12 +109,12 @@ const MOST: f64 = 2400.0;
 /// Fits a map to a criterion.
 type Refit = Box<dyn Fn(Task) -> Result<Box<dyn Recalibration>>>;
 
-/// A map and its log losses on samples that it was not fitted to.
+/// A map and what it predicts of samples that it was not fitted to.
 pub struct Trial {
     pub name: &'static str,
     /// Fitted to all data.
     pub map: Box<dyn Recalibration>,
-    pub losses: Vec<f64>,
+    pub left_out: Predictions,
     /// Fits it to a criterion.
     pub refit: Option<Refit>,
     /// Of the parts of a mixture.
@@ -123,14 +125,12 @@ impl Trial {
     /// The predictions as they are.
     pub fn none(data: &FitData, splits: &[Split]) -> Self {
         let map = TemperatureScaling::from_temperature(1.0, &data.device);
-        let of_split = |split: &Split| {
-            let left_out = data.select(&split.left_out);
-            log_losses(left_out.logits, &left_out.labels)
-        };
+        let of_split = |split: &Split| data.select(&split.left_out).logits;
+        let logits = in_order(splits, splits.iter().map(of_split).collect());
         Self {
             name: "none",
             map: Box::new(map.expect("1 is a temperature")),
-            losses: in_order(splits, splits.iter().map(of_split).collect()),
+            left_out: Predictions::new(logits, &labels(data, splits)),
             refit: None,
             weights: vec![],
         }
@@ -139,7 +139,8 @@ impl Trial {
     pub fn tried(&self) -> Tried<'_> {
         Tried {
             name: self.name,
-            losses: &self.losses,
+            losses: &self.left_out.losses,
+            excess: &self.left_out.excess,
             guarantees: self.map.guarantees(),
         }
     }
@@ -212,7 +213,7 @@ impl Candidate {
         let seed = config.seed;
         let mut left_out = LeftOut {
             splits: splits.to_vec(),
-            losses: None,
+            logits: None,
         };
         let whole = Task {
             data: data.clone(),
@@ -228,18 +229,19 @@ impl Candidate {
             ));
         }
         let weight = map.report().and_then(|report| report.regularisation);
-        let losses = match left_out.losses {
-            Some(losses) => losses,
-            None => self.losses(seed, weight, data, splits)?,
+        let logits = match left_out.logits {
+            Some(logits) => logits,
+            None => self.logits(seed, weight, data, splits)?,
         };
-        if !losses.iter().all(|loss| loss.is_finite()) {
+        let left_out = Predictions::new(logits, &labels(data, splits));
+        if !left_out.losses.iter().all(|loss| loss.is_finite()) {
             let reason = "its log loss on samples that it was not fitted to is infinite";
             return Ok(Err(self.passed_over(reason.into(), None)));
         }
         Ok(Ok(Trial {
             name: self.name(),
             map,
-            losses,
+            left_out,
             refit: Some(Box::new(move |task| {
                 self.kind.fit_robustly(seed, weight, task)
             })),
@@ -247,8 +249,8 @@ impl Candidate {
         }))
     }
 
-    /// The log losses on what is left out of each fit.
-    fn losses(
+    /// The logits of what is left out of each fit.
+    fn logits(
         &self,
         seed: u64,
         weight: Option<f64>,
@@ -258,14 +260,13 @@ impl Candidate {
         // the fits find no weight, which would start threads of its own
         let of_splits: Result<Vec<Vec<f64>>> = splits
             .par_iter()
-            .map(|split| self.losses_on(seed, weight, data, split))
+            .map(|split| self.logits_of(seed, weight, data, split))
             .collect();
         Ok(in_order(splits, of_splits?))
     }
 
-    /// The log losses on what is left out of the fit to the others, or of the predictions as they are if there
-    /// are no others.
-    fn losses_on(
+    /// The logits of what is left out of the fit to the others, or as they are if there are no others.
+    fn logits_of(
         &self,
         seed: u64,
         weight: Option<f64>,
@@ -285,6 +286,16 @@ impl Candidate {
             let map = self.kind.fit_robustly(seed, weight, task)?;
             logits = to_vec(map.forward(left_out.tensor(logits).inner()));
         }
-        Ok(log_losses(logits, &left_out.labels))
+        Ok(logits)
     }
+}
+
+/// The labels of all that is left out, in the order of the rows.
+pub fn labels(data: &FitData, splits: &[Split]) -> Vec<usize> {
+    let mut rows: Vec<usize> = splits
+        .iter()
+        .flat_map(|split| split.left_out.clone())
+        .collect();
+    rows.sort_unstable();
+    rows.iter().map(|&row| data.labels[row]).collect()
 }

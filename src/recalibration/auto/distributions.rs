@@ -1,11 +1,12 @@
 //! A choice among maps of normal and Laplace predictions.
 
-use super::choice::{Choice, PassedOver, Tried};
+use super::choice::{Choice, PassedOver, Tried, Validation};
 use crate::{
     distribution::{Component, Density, Marginals},
     recalibration::{
         DistributionMap, DistributionMethod, Guarantees, Keep, Recalibrated, ScaleFamily,
-        VarianceScaling, common::*, regularisation::folds,
+        VarianceScaling, VarianceScalingConfig, common::*, regularisation::folds,
+        warning::FitWarning,
     },
 };
 
@@ -38,11 +39,11 @@ pub struct AutoDistributionRecalibrationConfig {
 /// The map of normal or Laplace predictions that the data favour, and what was learnt about the others.
 ///
 /// As [`AutoRecalibration`](super::AutoRecalibration) of classes: each candidate is fitted to all folds but one
-/// and evaluated by the log score `−ln f(y)` on the one left out, and the simplest one within one standard
-/// error of the best is chosen. The candidates, simple ones first, are variance scaling, location-scale
+/// and evaluated by the log score `−ln f(y)` on the one left out, and of those whose gain is established the
+/// simplest one within one standard error of the best is chosen; without one the predictions stay as they are. The candidates, simple ones first, are variance scaling, location-scale
 /// recalibration from 20 samples, and, for one coordinate, local recalibration from 50. Quantile recalibration
-/// is not among them: the curves of its levels have no density to score. Where variance scaling is more than one
-/// standard error worse than the predictions, these stay as they are. Cost: six fits of each.
+/// is not among them: the curves of its levels have no density to score. Rows that would rule the fit of variance scaling are
+/// set aside and named, see [`FitWarning`]. Cost: six fits of each.
 ///
 /// ```
 /// # use burn::tensor::{Device, Distribution, Tensor};
@@ -52,8 +53,8 @@ pub struct AutoDistributionRecalibrationConfig {
 /// # fn main() -> burn_calibration::error::Result<()> {
 /// # let device = Device::default();
 /// # device.seed(1);
-/// # let targets = Tensor::<2>::random([100, 1], Distribution::Normal(0.0, 3.0), &device);
-/// let standard = Normal::new(Tensor::zeros([100, 1], &device), Tensor::ones([100, 1], &device));
+/// # let targets = Tensor::<2>::random([400, 1], Distribution::Normal(0.0, 3.0), &device);
+/// let standard = Normal::new(Tensor::zeros([400, 1], &device), Tensor::ones([400, 1], &device));
 /// let map = AutoDistributionRecalibrationConfig::new().fit(standard.clone(), targets)?;
 /// println!("{}", map.choice());
 /// assert_eq!(map.choice().chosen, "variance"); // the targets are three times as wide
@@ -98,6 +99,7 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
         at_least(2, "the number of folds", self.folds, "at least 2")?;
         predictions.check()?;
         predictions.check_targets(&targets)?;
+        let (predictions, targets, warnings) = without_ruling_rows(predictions, targets)?;
         let [n, d] = targets.dims();
         let folds = folds(n, self.folds.min(n), self.seed);
         let device = predictions.device().without_autodiff();
@@ -107,6 +109,8 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
             losses: log_scores(predictions.log_density(&targets)),
         }];
         let mut passed_over = Vec::new();
+        let tried = |(_, least): &&(DistributionMethod, usize)| n >= *least;
+        let fits = CANDIDATES.iter().filter(tried).count();
         for (at, (method, least)) in CANDIDATES.into_iter().enumerate() {
             let few = Some(least).filter(|least| n < *least);
             let over = |reason: String| PassedOver {
@@ -129,7 +133,7 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
             }
             let losses = left_out(method, &predictions, &targets, &folds)?;
             let mean = losses.iter().sum::<f64>() / n as f64;
-            observer(&mut *progress, at + 1, CANDIDATES.len())(folds.len() + 1, mean);
+            observer(&mut *progress, at + 1, fits)(folds.len() + 1, mean);
             match losses.iter().all(|loss| loss.is_finite()) {
                 true => trials.push(Trial {
                     name: method.name(),
@@ -143,7 +147,12 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
         }
         let tried: Vec<Tried> = trials.iter().map(Trial::tried).collect();
         let keeps = [Keep::Mean, Keep::Information];
-        let (chosen, choice) = Choice::among(&tried, &keeps, passed_over, folds.len(), false);
+        let validation = Validation {
+            samples: n,
+            splits: folds.len(),
+            folds: folds.len(),
+        };
+        let (chosen, choice) = Choice::among(&tried, &keeps, passed_over, validation, &warnings);
         let map = trials.swap_remove(chosen).map;
         Ok(AutoDistributionRecalibration { map, choice })
     }
@@ -154,9 +163,38 @@ impl Trial {
         Tried {
             name: self.name,
             losses: &self.losses,
+            excess: &[],
             guarantees: self.map.guarantees(),
         }
     }
+}
+
+/// The data without rows that would rule the fit of their scales, and what there is to say about them.
+fn without_ruling_rows<P: ScaleFamily>(
+    predictions: P,
+    targets: Tensor<2>,
+) -> Result<(P, Tensor<2>, Vec<FitWarning>)> {
+    let map = VarianceScalingConfig::new().fit(predictions.clone(), targets.clone())?;
+    let warnings = map
+        .report()
+        .expect("a map that was fitted")
+        .warnings
+        .clone();
+    let Some(FitWarning::SetAside { rows }) = warnings.first() else {
+        return Ok((predictions, targets, warnings));
+    };
+    let kept = (0..targets.dims()[0]).filter(|row| !rows.contains(row));
+    let kept: Vec<usize> = kept.collect();
+    let (predictions, targets) = select(&predictions, &targets, &kept);
+    Ok((predictions, targets, warnings))
+}
+
+/// Some rows.
+fn select<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>, rows: &[usize]) -> (P, Tensor<2>) {
+    let rows: Vec<i64> = rows.iter().map(|row| *row as i64).collect();
+    let rows = Tensor::<1, Int>::from_data(rows.as_slice(), &targets.device());
+    let select = |x: Tensor<2>| x.select(0, rows.clone());
+    (predictions.map(&select), select(targets.clone()))
 }
 
 fn log_scores(log_density: Tensor<1>) -> Vec<f64> {
@@ -174,13 +212,8 @@ fn left_out<P: ScaleFamily + Component + Marginals>(
     for (fold, rows) in folds.iter().enumerate() {
         let others = (0..folds.len()).filter(|other| *other != fold);
         let rest: Vec<usize> = others.flat_map(|other| folds[other].clone()).collect();
-        let of = |rows: &[usize]| {
-            let rows: Vec<i64> = rows.iter().map(|row| *row as i64).collect();
-            let rows = Tensor::<1, Int>::from_data(rows.as_slice(), &targets.device());
-            let select = |x: Tensor<2>| x.select(0, rows.clone());
-            (predictions.map(&select), select(targets.clone()))
-        };
-        let ((fitted, known), (new, unknown)) = (of(&rest), of(rows));
+        let (fitted, known) = select(predictions, targets, &rest);
+        let (new, unknown) = select(predictions, targets, rows);
         let scores = match method.fit(fitted, known)?.forward(new) {
             Recalibrated::Family(family) => family.log_density(&unknown),
             Recalibrated::Mixture(mixture) => mixture.log_density(&unknown),

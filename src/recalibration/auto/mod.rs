@@ -3,18 +3,21 @@
 mod candidates;
 mod choice;
 mod distributions;
+mod left_out;
 mod stack;
 
 use std::path::Path;
 
 use self::{
-    candidates::{CANDIDATES, Trial},
-    choice::Tried,
+    candidates::{CANDIDATES, Trial, labels as labels_of},
+    choice::{Tried, Validation},
 };
 use super::{
-    FitProgress, FittedTo, Keep, NamedParameter, Recalibration,
+    FitProgress, FitWarning, FittedTo, Keep, NamedParameter, Recalibration,
     common::*,
+    fit::fit_with_warnings,
     regularisation::{folds, splits},
+    warning::all_right,
 };
 
 pub use self::{
@@ -39,23 +42,27 @@ pub struct AutoRecalibrationConfig {
 
 /// The recalibration map that the data favour, and what was learnt about the others.
 ///
-/// Each candidate is fitted to all folds but one and evaluated by the log loss on the one left out. The
-/// simplest candidate is chosen whose mean log loss is within one standard error, of paired differences, of
-/// the least (Breiman, Friedman, Olshen, Stone: *Classification and Regression Trees*, 1984, section 3.4.3).
-/// Where that is a temperature whose log loss is more than two standard errors above that of the predictions,
-/// they stay as they are, by a temperature of 1.
+/// Each candidate is fitted to all folds but one and evaluated by the log loss on the one left out. Only a gain
+/// that is established counts: the 95 % interval of the change of the log loss, [`Choice::interval`], is below 0.
+/// Of the candidates with such a gain the simplest is chosen whose mean log loss is within one standard error, of
+/// paired differences, of the least (Breiman, Friedman, Olshen, Stone: *Classification and Regression Trees*,
+/// 1984, section 3.4.3). Without one the predictions stay as they are, by a temperature of 1.
+///
+/// Rows that would rule the fit of a temperature are set aside and named, see [`FitWarning`].
 ///
 /// The candidates, simple ones first, are temperature and ensemble temperature scaling; of two classes
 /// Platt, beta and quadratic scaling, DIAG and Venn–Abers; of more structured vector scaling, DIAG, structured
 /// matrix scaling, matrix scaling and OI. The weight of a regularisation is found by a cross-validation in the
 /// same folds, then fixed. A candidate is passed over where it does not keep what is asked for, where there
 /// are too few samples for it, or where its fits would take too long. To data without a wrong prediction a
-/// temperature alone is fitted, since they do not tell how sharp predictions may be. Temperatures have a
+/// temperature alone is tried, since they do not tell how sharp predictions may be. Temperatures have a
 /// [prior](super::TemperatureScalingConfig::prior), which matters below a few hundred samples.
 ///
 /// The last candidate is a [mixture](super::MapMixture) of all others, with the weights of the least log loss on
 /// the samples left out. It is chosen where it is better than the single map, and better than a temperature by
-/// more than one standard error; not where something is to be kept, and not for another criterion.
+/// more than one standard error; not where its over- or underconfidence is established and greater than that of the
+/// single map (a linear pool of calibrated maps is underconfident), not where something is to be kept, and not for
+/// another criterion.
 ///
 /// Recalibrates, promises and is saved as the map that was chosen. Cost: six fits of each candidate,
 /// or the cross-validation of its own regularisation, whose log losses are taken; two fits from 20,000 samples of
@@ -68,8 +75,8 @@ pub struct AutoRecalibrationConfig {
 ///
 /// # fn main() -> burn_calibration::error::Result<()> {
 /// # let device = Device::default();
-/// # let logits = Tensor::<2>::from_floats([[5.0, 0.0]; 40], &device);
-/// # let labels = Tensor::<1, Int>::from_ints(std::array::from_fn::<i64, 40, _>(|i| i64::from(i % 4 == 0)), &device);
+/// # let logits = Tensor::<2>::from_floats([[5.0, 0.0]; 400], &device);
+/// # let labels = Tensor::<1, Int>::from_ints(std::array::from_fn::<i64, 400, _>(|i| i64::from(i % 4 == 0)), &device);
 /// let map = AutoRecalibrationConfig::new()
 ///     .with_keep(Some(Keep::Accuracy))
 ///     .fit(logits.clone(), labels)?;
@@ -101,36 +108,38 @@ impl Fit for AutoRecalibrationConfig {
         progress: Progress<'_>,
     ) -> Result<AutoRecalibration> {
         at_least(2, "the number of folds", self.folds, "at least 2")?;
-        let data = &FitData::new(&logits, &labels)?;
+        let data = FitData::new(&logits, &labels)?;
+        let (data, warnings) = without_ruling_rows(data)?;
+        let data = &data;
         let (n, m, seed) = (data.samples(), data.classes, self.seed);
         let mut splits = splits(&folds(n, self.folds.min(n), seed));
         if n >= ONE_SPLIT && m > 2 {
             splits.truncate(1);
         }
-        let fits = CANDIDATES.len() + usize::from(criterion.is_some());
         let mut trials = vec![Trial::none(data, &splits)];
         let mut passed_over = Vec::new();
-        let right = |(row, &y): (&[f64], &usize)| row.iter().all(|z| *z <= row[y]);
-        let all_right = data.rows().zip(&data.labels).all(right);
-        let by_criterion = criterion.is_some();
-        let candidates = CANDIDATES.iter().filter(|candidate| candidate.takes(m));
-        for (at, candidate) in candidates.enumerate() {
+        let (all_right, by_criterion) = (all_right(data), criterion.is_some());
+        let mut candidates = Vec::new();
+        for candidate in CANDIDATES.iter().filter(|candidate| candidate.takes(m)) {
+            match candidate.reason_against([n, m], splits.len(), all_right, by_criterion) {
+                Some(reason) => passed_over.push(reason),
+                None => candidates.push(candidate),
+            }
+        }
+        let fits = candidates.len() + usize::from(by_criterion);
+        for (at, candidate) in candidates.into_iter().enumerate() {
             let mut observe = |seen| {
                 let fit = at + 1;
                 progress(FitProgress { fit, fits, ..seen });
             };
-            let trial =
-                match candidate.reason_against([n, m], splits.len(), all_right, by_criterion) {
-                    Some(reason) => Err(reason),
-                    None => candidate.trial(self, data, &splits, &mut observe)?,
-                };
-            match trial {
+            match candidate.trial(self, data, &splits, &mut observe)? {
                 Ok(trial) => trials.push(trial),
                 Err(reason) => passed_over.push(reason),
             }
         }
+        let labels = labels_of(data, &splits);
         if trials.len() > 2 {
-            match stack::mixture(&trials[1..], self.keep, by_criterion, &data.device)? {
+            match stack::mixture(&trials[1..], &labels, self, by_criterion, &data.device)? {
                 Ok(trial) => trials.push(trial),
                 Err(reason) => passed_over.push(reason),
             }
@@ -142,8 +151,13 @@ impl Fit for AutoRecalibrationConfig {
             Keep::Information,
             Keep::InformationOfLogProbabilities,
         ];
+        let validation = Validation {
+            samples: n,
+            splits: splits.len(),
+            folds: self.folds.min(n),
+        };
         let (chosen, mut choice) =
-            Choice::among(&tried, &keeps, passed_over, splits.len(), all_right);
+            Choice::among(&tried, &keeps, passed_over, validation, &warnings);
         let chosen = trials.swap_remove(chosen);
         choice.weights = chosen.weights;
         let map = match (criterion, chosen.refit) {
@@ -167,6 +181,33 @@ impl Fit for AutoRecalibrationConfig {
         };
         Ok(AutoRecalibration { map, choice })
     }
+}
+
+/// The data without rows that would rule the fit of a temperature, and what there is to say about them.
+fn without_ruling_rows(data: FitData) -> Result<(FitData, Vec<FitWarning>)> {
+    let temperature = fit_with_warnings(
+        &TemperatureScalingConfig::new(),
+        Task {
+            data: data.clone(),
+            criterion: None,
+            progress: &mut |_| {},
+            left_out: None,
+            rough: false,
+        },
+    )?;
+    let report = temperature.report().expect("a map that was fitted");
+    let warnings = report.warnings.clone();
+    let aside = warnings.iter().find_map(|warning| match warning {
+        FitWarning::SetAside { rows } => Some(rows),
+        _ => None,
+    });
+    let Some(aside) = aside else {
+        return Ok((data, warnings));
+    };
+    let kept: Vec<usize> = (0..data.samples())
+        .filter(|row| !aside.contains(row))
+        .collect();
+    Ok((data.select(&kept), warnings))
 }
 
 impl AutoRecalibration {

@@ -3,8 +3,10 @@
 use serde::Serialize;
 
 use super::{
-    super::{Keep, MapMixture, PassedOver, Recalibration, common::*},
+    super::{MapMixture, PassedOver, Recalibration, common::*, regularisation::folds},
+    AutoRecalibrationConfig,
     candidates::Trial,
+    left_out::{Predictions, excess},
 };
 
 /// The name of the mixture among the candidates.
@@ -30,10 +32,12 @@ struct Probabilities {
     relative: Vec<f64>,
     least: Vec<f64>,
     maps: usize,
+    /// The part of each sample, at random.
+    parts: Vec<usize>,
 }
 
 impl Probabilities {
-    fn of(losses: &[&[f64]]) -> Self {
+    fn of(losses: &[&[f64]], seed: u64) -> Self {
         let (n, maps) = (losses[0].len(), losses.len());
         let least = |i: usize| losses.iter().map(|of| of[i]).fold(f64::INFINITY, f64::min);
         let least: Vec<f64> = (0..n).map(least).collect();
@@ -41,10 +45,15 @@ impl Probabilities {
         let relative =
             (0..n).flat_map(|i| of_row(i).map(|loss| loss - least[i]).collect::<Vec<_>>());
         let relative = relative.map(|loss| (-loss).exp()).collect();
+        let mut parts = vec![0; n];
+        for (part, rows) in folds(n, PARTS, seed).into_iter().enumerate() {
+            rows.into_iter().for_each(|row| parts[row] = part);
+        }
         Self {
             relative,
             least,
             maps,
+            parts,
         }
     }
 
@@ -85,17 +94,20 @@ impl Probabilities {
         weights.iter().map(|weight| weight / sum).collect()
     }
 
+    /// The weights of the samples of all parts but each.
+    fn without(&self) -> Vec<Vec<f64>> {
+        let of_part = |part| self.weights(|i| self.parts[i] != part);
+        (0..PARTS).map(of_part).collect()
+    }
+
     /// The log loss of each sample by weights of samples of the other parts.
-    fn losses(&self) -> Vec<f64> {
-        let without: Vec<_> = (0..PARTS)
-            .map(|part| self.weights(|i| i % PARTS != part))
-            .collect();
+    fn losses(&self, without: &[Vec<f64>]) -> Vec<f64> {
         let rows = self
             .relative
             .chunks_exact(self.maps)
             .zip(&self.least)
             .enumerate();
-        rows.map(|(i, (row, least))| least - dot(row, &without[i % PARTS]).ln())
+        rows.map(|(i, (row, least))| least - dot(row, &without[self.parts[i]]).ln())
             .collect()
     }
 }
@@ -114,7 +126,8 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 /// The mixture of the maps that were tried, of which there are two at least; or why it is passed over.
 pub fn mixture(
     trials: &[Trial],
-    keep: Option<Keep>,
+    labels: &[usize],
+    config: &AutoRecalibrationConfig,
     by_criterion: bool,
     device: &Device,
 ) -> Result<std::result::Result<Trial, PassedOver>> {
@@ -123,14 +136,17 @@ pub fn mixture(
         reason,
         least: None,
     };
-    if let Some(keep) = keep {
+    if let Some(keep) = config.keep {
         return Ok(Err(over(format!("it does not keep {keep}"))));
     }
     if by_criterion {
         return Ok(Err(over("it is fitted by the log loss alone".into())));
     }
-    let losses: Vec<&[f64]> = trials.iter().map(|trial| &trial.losses[..]).collect();
-    let probabilities = Probabilities::of(&losses);
+    let losses: Vec<&[f64]> = trials
+        .iter()
+        .map(|trial| &trial.left_out.losses[..])
+        .collect();
+    let probabilities = Probabilities::of(&losses, config.seed);
     let weights = probabilities.weights(|_| true);
     let parts: Vec<(&'static str, f64, &dyn Recalibration)> = (trials.iter().zip(weights))
         .filter(|(_, weight)| *weight > 0.0)
@@ -139,11 +155,32 @@ pub fn mixture(
     if let [(name, ..)] = parts[..] {
         return Ok(Err(over(format!("all of it would be {name}"))));
     }
+    let without = probabilities.without();
+    let m = trials[0].left_out.probabilities.len() / labels.len();
+    let mut mixed = vec![0.0; labels.len() * m];
+    for (k, trial) in trials.iter().enumerate() {
+        let rows = mixed
+            .chunks_mut(m)
+            .zip(trial.left_out.probabilities.chunks(m));
+        for ((mixed, row), &part) in rows.zip(&probabilities.parts) {
+            let weight = without[part][k];
+            mixed
+                .iter_mut()
+                .zip(row)
+                .for_each(|(sum, p)| *sum += weight * p);
+        }
+    }
+    let rows = mixed.chunks(m).zip(labels);
+    let left_out = Predictions {
+        excess: rows.map(|(row, &label)| excess(row, label)).collect(),
+        losses: probabilities.losses(&without),
+        probabilities: mixed,
+    };
     let of_part = |&(name, weight, _): &(_, _, _)| Weight { name, weight };
     Ok(Ok(Trial {
         name: MIXTURE,
         map: Box::new(MapMixture::of(&parts, device)?),
-        losses: probabilities.losses(),
+        left_out,
         refit: None,
         weights: parts.iter().map(of_part).collect(),
     }))
@@ -159,13 +196,14 @@ mod tests {
     fn weights_by_hand() {
         let loss = |i: usize, own: usize| if i % 2 == own { 0.1 } else { 690.0 };
         let losses = [0, 1].map(|own| (0..60).map(|i| loss(i, own)).collect::<Vec<_>>());
-        let of = Probabilities::of(&[&losses[0], &losses[1]]);
+        let of = Probabilities::of(&[&losses[0], &losses[1]], 0);
         for (taken, expected) in [(6, 0.5), (2, 31.0 / 42.0)] {
             let weights = of.weights(|i| i % 2 == 0 || i % 6 < taken);
             assert!((weights[0] - expected).abs() < 1e-5, "{weights:?}");
         }
-        for loss in of.losses() {
-            assert!((loss - 0.1 + 0.5f64.ln()).abs() < 1e-5, "{loss}");
+        // the parts have about as many samples of each
+        for loss in of.losses(&of.without()) {
+            assert!((loss - 0.1 + 0.5f64.ln()).abs() < 0.2, "{loss}");
         }
     }
 
@@ -183,8 +221,8 @@ mod tests {
     fn dominated() {
         let good: Vec<f64> = (1..500).map(|i| 0.01 * f64::from(i)).collect();
         let bad: Vec<f64> = good.iter().map(|loss| loss + 0.5).collect();
-        let of = Probabilities::of(&[&bad, &good]);
+        let of = Probabilities::of(&[&bad, &good], 0);
         assert_eq!(of.weights(|_| true), [0.0, 1.0]);
-        assert_eq!(of.losses(), good);
+        assert_eq!(of.losses(&of.without()), good);
     }
 }

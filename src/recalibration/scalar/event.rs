@@ -51,6 +51,35 @@ impl Outcomes {
         }
     }
 
+    /// Whether all samples with the event have greater log-odds than all without, and there are some of both.
+    pub fn is_separated(&self) -> bool {
+        let mut groups = self.groups.iter();
+        let first = groups.position(|group| group.hits > 0);
+        let both = self.hits > 0 && self.hits < self.samples;
+        let from = first.unwrap_or(0);
+        let rest = &self.groups[from..];
+        both && rest.iter().all(|group| group.hits == group.samples)
+    }
+
+    /// The Mann–Whitney statistic of the log-odds of samples with and without the event, standardised: about
+    /// normal if they do not depend on it, negative if the event is the rarer the greater they are. 0 without
+    /// samples of both.
+    pub fn rank_statistic(&self) -> f64 {
+        let (hits, misses) = (self.hits as f64, (self.samples - self.hits) as f64);
+        let (mut below, mut sum) = (0.0, 0.0);
+        for group in &self.groups {
+            let missed = (group.samples - group.hits) as f64;
+            sum += group.hits as f64 * (below + 0.5 * missed);
+            below += missed;
+        }
+        let variance = hits * misses * (hits + misses + 1.0) / 12.0;
+        if variance > 0.0 {
+            (sum - 0.5 * hits * misses) / variance.sqrt()
+        } else {
+            0.0
+        }
+    }
+
     /// What the event is fitted to where it occurs and where not: `(N₊+1)/(N₊+2)` and `1/(N₋+2)`, the
     /// means of the posterior of each under a uniform prior, so that separable data have a finite fit.
     ///

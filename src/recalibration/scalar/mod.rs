@@ -12,7 +12,7 @@
 mod beta;
 mod cubic;
 mod curve;
-mod event;
+pub(super) mod event;
 mod histogram;
 mod isotonic;
 mod logistic;

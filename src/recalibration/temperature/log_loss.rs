@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::log_temperature_prior;
 use crate::{ops::exp, recalibration::data::FitData};
 
 /// Logits of a block, whose exponentials are taken together: they stay in the first-level cache.
@@ -13,7 +14,7 @@ pub(super) struct LogLoss<'a> {
     /// Less the largest of their row: `softmax(βz)` does not change.
     logits: Vec<f64>,
     labels: &'a [usize],
-    /// `3 s²` of the prior of `log T`: Student's t of three degrees of freedom and scale `s`.
+    /// The scale `s` of the prior of `log T`: Student's t of three degrees of freedom.
     prior: Option<f64>,
 }
 
@@ -29,7 +30,7 @@ impl<'a> LogLoss<'a> {
             classes: data.classes,
             logits,
             labels: &data.labels,
-            prior: prior.map(|s| 3.0 * s * s),
+            prior,
         }
     }
 
@@ -53,15 +54,13 @@ impl<'a> LogLoss<'a> {
         let n = self.labels.len() as f64;
         let mean = |k: usize| sums.iter().map(|sums| sums[k]).sum::<f64>() / n;
         let data = [mean(0), mean(1), mean(2)];
-        let Some(c) = self.prior else { return data };
-        let x = beta.ln();
-        let slope = 4.0 * x / (c + x * x); // by log β
+        let Some(scale) = self.prior else {
+            return data;
+        };
+        let (x, c) = (beta.ln(), 3.0 * scale * scale);
+        let [value, slope] = log_temperature_prior(x, scale);
         let curvature = 4.0 * (c - x * x) / (c + x * x).powi(2) - slope;
-        let prior = [
-            2.0 * (x * x / c).ln_1p(),
-            slope / beta,
-            curvature / (beta * beta),
-        ];
+        let prior = [value, slope / beta, curvature / (beta * beta)];
         [0, 1, 2].map(|k| data[k] + prior[k] / n)
     }
 

@@ -6,6 +6,10 @@ use crate::{
     distribution::{Density, PowerExponential, Predictive},
     error::Result,
     host::to_vec,
+    recalibration::{
+        FitWarning,
+        influence::{self, mean_power},
+    },
 };
 
 /// Predictions whose family has all tempered densities `f^{1/T}`, normalised, with respect to a reference
@@ -43,6 +47,7 @@ pub trait Tempered: Density {
 pub struct TemperedLogScore {
     at: Arc<dyn Fn(f64) -> [f64; 3] + Send + Sync>,
     minimum: Option<f64>,
+    warnings: Vec<FitWarning>,
 }
 
 impl TemperedLogScore {
@@ -51,6 +56,7 @@ impl TemperedLogScore {
         Self {
             at: Arc::new(at),
             minimum: None,
+            warnings: vec![],
         }
     }
 
@@ -66,21 +72,38 @@ impl TemperedLogScore {
     /// multiplied by `T^{−k}`.
     ///
     /// - log_density: `ln f_i(y_i)`, `[n]`
-    /// - energy: `a = mean(a_i)`
-    pub(in crate::recalibration) fn of_scale(log_density: Tensor<1>, energy: f64, k: f64) -> Self {
+    /// - powers: `a_i/k`
+    ///
+    /// Of the rows that would not rule the minimum.
+    pub(in crate::recalibration) fn of_scale(
+        log_density: Tensor<1>,
+        powers: Vec<f64>,
+        k: f64,
+    ) -> Self {
+        let (power, found) = mean_power(&powers);
+        let energy = k * power;
         let log_density = to_vec(log_density);
-        let mean = log_density.iter().sum::<f64>() / log_density.len() as f64;
-        let rest = -mean - energy;
+        let kept = (0..powers.len()).filter(|i| !found.set_aside.contains(i));
+        let rests: Vec<f64> = kept.map(|i| -log_density[i] - k * powers[i]).collect();
+        let rest = rests.iter().sum::<f64>() / rests.len() as f64;
         let at = move |beta: f64| {
             let value = rest + energy * beta - k * beta.ln();
             [value, energy - k / beta, k / (beta * beta)]
         };
-        Self::new(at).with_minimum(k / energy)
+        Self {
+            warnings: influence::warning(found.set_aside, found.map.is_some()),
+            ..Self::new(at).with_minimum(power.recip())
+        }
     }
 
     /// Gives the value and the first two derivatives at `β > 0`.
     pub fn at(&self, beta: f64) -> [f64; 3] {
         (self.at)(beta)
+    }
+
+    /// Gives what there is to say about the rows.
+    pub(super) fn warnings(&self) -> &[FitWarning] {
+        &self.warnings
     }
 
     /// Gives the `β` of the minimum, where it is known in closed form.
@@ -107,12 +130,12 @@ impl Tempered for PowerExponential {
 
     /// The log score is least at `T = κ/d · mean(q^κ)`.
     fn log_score(&self, targets: &Tensor<2>) -> Result<TemperedLogScore> {
-        let powers = to_vec(self.powers(targets));
-        let energy = 0.5 * powers.iter().sum::<f64>() / powers.len() as f64;
         let k = self.dimensions() as f64 / (2.0 * self.kurtosis());
+        let energies = to_vec(self.powers(targets)).into_iter();
+        let powers = energies.map(|power| 0.5 * power / k).collect();
         Ok(TemperedLogScore::of_scale(
             self.log_density(targets),
-            energy,
+            powers,
             k,
         ))
     }

@@ -65,7 +65,7 @@ fn of_a_known_temperature() {
             let y = labels(&drawn(&truth, &mut rng));
             let error = LpCalibrationError::new(order)
                 .with_aspect(Aspect::Vector)
-                .with_map(TemperatureScalingConfig::new());
+                .with_map(TemperatureScalingConfig::new().with_prior(None));
             let found = error.bound(&from_logits(&logits), &y).unwrap();
             let power = |(z, c): (&Vec<f64>, &Vec<f64>)| -> f64 {
                 let pairs = softmax(z).into_iter().zip(c);
@@ -148,7 +148,7 @@ fn does_not_depend_on_how_predictions_are_given() {
     for aspect in [TOP_LABEL, Aspect::Vector, Aspect::Event(Event::Class(2))] {
         let error = LpCalibrationError::new(1.5)
             .with_aspect(aspect)
-            .with_map(TemperatureScalingConfig::new());
+            .with_map(TemperatureScalingConfig::new().with_prior(None));
         let power = |p: &Categorical| error.bound(p, &y).unwrap().power.estimate;
         let expected = power(&from_logits(&logits));
         assert_eq!(power(&from_logits(&logits)), expected);

@@ -47,6 +47,7 @@ fn log_loss(logits: &[Vec<f64>], classes: &[usize], temperature: f64) -> f64 {
 fn the_temperature_that_made_the_data_is_found() {
     let (logits, classes) = overconfident(20_000, 41);
     let map = TemperatureScalingConfig::new()
+        .with_prior(None)
         .fit(tensor(&logits), labels(&classes))
         .unwrap();
     assert!(
@@ -61,9 +62,10 @@ fn the_temperature_that_made_the_data_is_found() {
 fn the_fit_is_a_minimum() {
     let (logits, classes) = overconfident(500, 42);
     let map = TemperatureScalingConfig::new()
+        .with_prior(None)
         .fit(tensor(&logits), labels(&classes))
         .unwrap();
-    let (t, report) = (map.temperature(), *map.report().unwrap());
+    let (t, report) = (map.temperature(), map.report().unwrap().clone());
     assert_eq!(report.status, FitStatus::Converged);
     assert!(report.gradient.unwrap().abs() < 1e-12);
     assert!(report.evaluations < 20);
@@ -89,7 +91,7 @@ fn few_logits_with_a_prior() {
         let right: Vec<usize> = logits.iter().map(likely).collect();
         for classes in [&classes, &right] {
             let map = config.fit(tensor(&logits), labels(classes)).unwrap();
-            let (t, report) = (map.temperature(), *map.report().unwrap());
+            let (t, report) = (map.temperature(), map.report().unwrap().clone());
             assert_eq!(report.status, FitStatus::Converged);
             let objective = |x: f64| {
                 let prior = 2.0 * (1.0 + x * x / (3.0 * 0.35 * 0.35)).ln() / n as f64;
@@ -125,6 +127,7 @@ fn a_closed_form_at_every_scale() {
             let rows = vec![vec![scale, 0.0]; 4];
             let logits = tensor_on(&rows, &device(), dtype);
             let map = TemperatureScalingConfig::new()
+                .with_prior(None)
                 .fit(logits, labels(&[0, 0, 0, 1]))
                 .unwrap();
             let scale = f64::from(scale as f32).min(scale).max(scale); // exact in f64
@@ -142,6 +145,7 @@ fn a_closed_form_at_every_scale() {
 fn degenerate_data_end_at_a_bound_with_a_flag() {
     let fit = |rows: &[Vec<f64>], classes: &[usize]| {
         let map = TemperatureScalingConfig::new()
+            .with_prior(None)
             .fit(tensor(rows), labels(classes))
             .unwrap();
         (map.temperature(), map.report().unwrap().status)
@@ -173,7 +177,7 @@ fn degenerate_data_end_at_a_bound_with_a_flag() {
 fn fitting_by_any_criterion() {
     let (logits, classes) = overconfident(400, 43);
     let (logits, labels) = (tensor(&logits), labels(&classes));
-    let config = TemperatureScalingConfig::new();
+    let config = TemperatureScalingConfig::new().with_prior(None);
     let newton = config
         .fit(logits.clone(), labels.clone())
         .unwrap()
@@ -210,7 +214,11 @@ fn fitting_by_any_criterion() {
 fn a_separable_set_by_any_criterion() {
     let (rows, labels) = (tensor(&[vec![2.0, 0.0], vec![0.0, 1.0]]), labels(&[0, 1]));
     let fit = |criterion: &ScoreLoss<Brier>| {
-        TemperatureScalingConfig::new().fit_by(criterion, rows.clone(), labels.clone())
+        TemperatureScalingConfig::new().with_prior(None).fit_by(
+            criterion,
+            rows.clone(),
+            labels.clone(),
+        )
     };
     let map = fit(&ScoreLoss::new(Brier)).unwrap();
     assert_eq!(map.report().unwrap().status, FitStatus::LowerBound);
@@ -236,6 +244,7 @@ fn forward_divides_in_the_dtype_of_the_logits() {
 fn saved_and_loaded_maps_are_bit_identical() {
     let (logits, classes) = overconfident(50, 44);
     let map = TemperatureScalingConfig::new()
+        .with_prior(None)
         .fit(tensor(&logits), labels(&classes))
         .unwrap();
     let file = Temporary::new("temperature.bpk");
@@ -298,4 +307,46 @@ fn foreign_and_broken_files_are_errors() {
             .save(Path::new("no/such/folder/map")),
         Err(Error::File { .. })
     ));
+}
+
+/// Six right rows do not make certainty, and the prior does not matter for many rows.
+#[test]
+fn right_rows_are_no_certainty() {
+    let fit = |rows: &[Vec<f64>], classes: &[usize], prior: Option<f64>| {
+        let config = TemperatureScalingConfig::new().with_prior(prior);
+        config.fit(tensor(rows), labels(classes)).unwrap()
+    };
+    let rows = vec![vec![2.0, 0.0, -1.0]; 6];
+    let map = TemperatureScalingConfig::new()
+        .fit(tensor(&rows), labels(&[0; 6]))
+        .unwrap();
+    assert!(map.temperature() > 0.3, "{}", map.temperature());
+    let warnings = &map.report().unwrap().warnings;
+    assert!(warnings.contains(&FitWarning::AllRight { samples: 6 }));
+    assert!(fit(&rows, &[0; 6], None).temperature() < 1e-6);
+
+    let rows = vec![vec![4.0, 0.0]; 4000];
+    let classes: Vec<usize> = (0..4000).map(|i| usize::from(i % 4 == 0)).collect();
+    let exact = 4.0 / 3.0f64.ln();
+    let found = fit(&rows, &classes, Some(0.35)).temperature();
+    assert!((found / exact).ln().abs() < 0.01, "{found} {exact}");
+}
+
+/// One wild row does not rule a fit: it is named, and the others keep their temperature.
+#[test]
+fn a_wild_row_is_set_aside() {
+    let mut rows: Vec<Vec<f64>> = (0..300).map(|_| vec![2.0, 0.0]).collect();
+    let mut classes: Vec<usize> = (0..300).map(|i| usize::from(i % 8 == 0)).collect();
+    rows[5] = vec![1e9, 0.0];
+    classes[5] = 1;
+    let map = TemperatureScalingConfig::new()
+        .fit(tensor(&rows), labels(&classes))
+        .unwrap();
+    let warnings = &map.report().unwrap().warnings;
+    assert_eq!(warnings[..], [FitWarning::SetAside { rows: vec![5] }]);
+    assert!(
+        (map.temperature() - 1.0).abs() < 0.2,
+        "{}",
+        map.temperature()
+    );
 }

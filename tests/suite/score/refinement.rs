@@ -13,7 +13,9 @@ use crate::data::*;
 type Map = Box<dyn Fn(Tensor<2>) -> Tensor<2>>;
 
 fn temperature(logits: Tensor<2>, labels: Tensor<1, Int>) -> Result<Map> {
-    let map = TemperatureScalingConfig::new().fit(logits, labels)?;
+    let map = TemperatureScalingConfig::new()
+        .with_prior(None)
+        .fit(logits, labels)?;
     Ok(Box::new(move |logits| map.forward(logits)))
 }
 

@@ -124,7 +124,7 @@ fn recalibration() {
     compare(|device, dtype| {
         let logits = tensor_on(&logits(), device, dtype);
         let labels = labels_on(&classes(), device);
-        let config = TemperatureScalingConfig::new();
+        let config = TemperatureScalingConfig::new().with_prior(None);
         let map = config.fit(logits.clone(), labels.clone()).unwrap();
         let by_brier = config
             .fit_by(&ScoreLoss::new(Brier), logits.clone(), labels)

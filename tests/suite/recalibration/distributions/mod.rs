@@ -7,10 +7,10 @@ use burn_calibration::{
     },
     error::Error,
     recalibration::{
-        Fit, FitStatus, LocalRecalibration, LocalRecalibrationConfig, LocationScaleRecalibration,
-        LocationScaleRecalibrationConfig, QuantileRecalibration, QuantileRecalibrationConfig,
-        Recalibration, TemperatureScaling, TemperatureScalingConfig, Tempered, VarianceScaling,
-        VarianceScalingConfig,
+        Fit, FitStatus, FitWarning, LocalRecalibration, LocalRecalibrationConfig,
+        LocationScaleRecalibration, LocationScaleRecalibrationConfig, QuantileRecalibration,
+        QuantileRecalibrationConfig, Recalibration, TemperatureScaling, TemperatureScalingConfig,
+        Tempered, VarianceScaling, VarianceScalingConfig,
     },
 };
 

@@ -160,3 +160,42 @@ fn another_dimension() {
     let one = repeated(&[1.0; 3], 2);
     map.forward(Normal::new(one.clone(), one));
 }
+
+/// A row of tiny deviation does not rule the factors of any map of scales: the others keep theirs, and it is named.
+#[test]
+fn a_row_of_tiny_deviation_is_set_aside() {
+    let (n, mut rng) = (300, rng(10));
+    let truth = Normal::new(column(u(n)), column(v(n)));
+    let y = truth.sample(&mut rng);
+    for factor in [1.0, 0.25] {
+        for tiny in [1e-6, 1.5e-30] {
+            let mut deviations: Vec<f64> = v(n).into_iter().map(|s| s * factor).collect();
+            deviations[17] = tiny;
+            let p = Normal::new(column(u(n)), column(deviations));
+            let aside = [FitWarning::SetAside { rows: vec![17] }];
+            let map = config().fit(p.clone(), y.clone()).unwrap();
+            close(map.factors()[0], factor.recip(), 0.1 / factor);
+            assert_eq!(map.report().unwrap().warnings, aside);
+            let map = TemperatureScalingConfig::new()
+                .fit(p.clone(), y.clone())
+                .unwrap();
+            close(map.temperature(), factor.powi(-2), 0.2 / factor.powi(2));
+            assert_eq!(map.report().unwrap().warnings, aside);
+            let map = LocationScaleRecalibrationConfig::new()
+                .fit(p.clone(), y.clone())
+                .unwrap();
+            let [before, after] =
+                [p.clone(), map.forward(p.clone())].map(|p| vector(p.log_density(&y)));
+            let changes = before
+                .iter()
+                .zip(&after)
+                .map(|(before, after)| before - after);
+            let others: Vec<f64> = changes
+                .enumerate()
+                .filter(|(i, _)| *i != 17)
+                .map(|(_, x)| x)
+                .collect();
+            assert!(others.iter().sum::<f64>() / 299.0 < 0.1, "{others:?}");
+        }
+    }
+}

@@ -37,6 +37,7 @@ fn affine_maps_agree_with_scipy() {
     let (rows, classes) = sines();
     let (z, y) = (tensor(&rows), labels(&classes));
     let map = TemperatureScalingConfig::new()
+        .with_prior(None)
         .fit(z.clone(), y.clone())
         .unwrap();
     assert_relative_eq!(map.temperature(), 1.8352459316273864, max_relative = 1e-8);
@@ -106,7 +107,10 @@ fn real_predictions_agree_with_scipy() {
     assert_eq!(report.status, FitStatus::Converged, "{report}");
     assert_relative_eq!(report.objective, 0.27960897594211037, max_relative = 1e-9);
 
-    let map = EnsembleTemperatureScalingConfig::new().fit(z, y).unwrap();
+    let map = EnsembleTemperatureScalingConfig::new()
+        .with_prior(None)
+        .fit(z, y)
+        .unwrap();
     let report = map.report().unwrap();
     assert_relative_eq!(report.objective, 0.3102589200106228, max_relative = 1e-7);
     assert_relative_eq!(map.temperature(), 1.4966604, max_relative = 1e-4);
@@ -128,6 +132,7 @@ fn the_ensemble_is_a_mixture() {
         .collect();
     let (z, y) = (tensor(&rows), labels(&classes));
     let map = EnsembleTemperatureScalingConfig::new()
+        .with_prior(None)
         .fit(z.clone(), y.clone())
         .unwrap();
     let (t, [w1, w2, w3]) = (map.temperature(), map.weights());
@@ -140,7 +145,10 @@ fn the_ensemble_is_a_mixture() {
             assert_relative_eq!(out.exp(), w1 * a + w2 * b + w3 / 4.0, max_relative = 1e-12);
         }
     }
-    let alone = TemperatureScalingConfig::new().fit(z, y).unwrap();
+    let alone = TemperatureScalingConfig::new()
+        .with_prior(None)
+        .fit(z, y)
+        .unwrap();
     let (mixed, alone) = (map.report().unwrap(), alone.report().unwrap());
     assert!(mixed.objective < alone.objective - 1e-3);
 }
@@ -163,7 +171,9 @@ fn diagonal_scaling_bends_back() {
     let truth = tensor(&rows) * 0.4;
     let best = scalar(ScoreLoss::new(LogScore).forward(truth, y.clone()));
     let found = scalar(ScoreLoss::new(LogScore).forward(map.forward(z.clone()), y.clone()));
-    let temperature = TemperatureScalingConfig::new().fit(z.clone(), y.clone());
+    let temperature = TemperatureScalingConfig::new()
+        .with_prior(None)
+        .fit(z.clone(), y.clone());
     let alone = temperature.unwrap().report().unwrap().objective;
     assert!(found < best + 0.002, "{found} and at best {best}");
     assert!(
@@ -182,6 +192,7 @@ fn no_map_is_worse_than_the_temperature() {
     let (z, y) = (tensor(&rows), labels(&classes));
     let loss = ScoreLoss::new(LogScore);
     let temperature = TemperatureScalingConfig::new()
+        .with_prior(None)
         .fit(z.clone(), y.clone())
         .unwrap()
         .report()

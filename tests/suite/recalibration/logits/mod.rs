@@ -35,8 +35,14 @@ where
 pub fn fitters() -> Vec<(&'static str, Fitter)> {
     let fixed = Regularisation::Fixed(1e-3);
     vec![
-        ("temperature", fitter(TemperatureScalingConfig::new())),
-        ("ensemble", fitter(EnsembleTemperatureScalingConfig::new())),
+        (
+            "temperature",
+            fitter(TemperatureScalingConfig::new().with_prior(None)),
+        ),
+        (
+            "ensemble",
+            fitter(EnsembleTemperatureScalingConfig::new().with_prior(None)),
+        ),
         (
             "diagonal",
             fitter(DiagonalScalingConfig::new().with_regularisation(fixed)),

@@ -119,7 +119,9 @@ fn the_ensemble_is_at_a_minimum() {
     let (rows, mut classes) = overconfident(1000, 101);
     let anything = random_labels(1000, 4, &mut rng(102));
     (0..1000).step_by(5).for_each(|i| classes[i] = anything[i]);
-    let config = EnsembleTemperatureScalingConfig::new().with_tolerance(1e-10);
+    let config = EnsembleTemperatureScalingConfig::new()
+        .with_prior(None)
+        .with_tolerance(1e-10);
     let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
     let report = map.report().unwrap();
     assert_eq!(report.status, FitStatus::Converged, "{report}");
@@ -192,6 +194,7 @@ fn many_classes() {
     let report = map.report().unwrap();
     assert_eq!(report.status, FitStatus::Converged, "{report}");
     let temperature = TemperatureScalingConfig::new()
+        .with_prior(None)
         .fit(tensor(&rows), labels(&classes))
         .unwrap();
     assert!(

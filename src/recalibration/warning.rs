@@ -1,0 +1,195 @@
+//! What a fit has to say about its data, worded in one place.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{data::FitData, scalar::event::Outcomes};
+
+/// A reason for care with a fitted map.
+///
+/// [`Display`](fmt::Display) words it, with the numbers of rows and classes; [`words`](Self::words) takes the
+/// names of classes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum FitWarning {
+    /// Rows that would have ruled the fit: with them, the mean loss of the others would have become worse. The
+    /// fit is to the others.
+    SetAside {
+        /// The rows, from 0.
+        rows: Vec<usize>,
+    },
+    /// So many rows would each rule the fit that the predictions stay as they are.
+    NoMap {
+        /// The rows, from 0.
+        rows: Vec<usize>,
+    },
+    /// Classes with no label, or with one.
+    FewLabels {
+        /// Each class with the number of its labels.
+        classes: Vec<(usize, usize)>,
+        /// The number of labels.
+        samples: usize,
+        /// Whether there are two classes: then the slope is not identified without labels of both.
+        binary: bool,
+    },
+    /// Every prediction is right: the data do not tell how sharp predictions may be.
+    AllRight {
+        /// The number of predictions.
+        samples: usize,
+    },
+    /// The probability of a class separates the samples of the class from the others: the data do not bound the
+    /// slope.
+    Separated {
+        /// The classes.
+        classes: Vec<usize>,
+    },
+    /// A class is the rarer, the more likely it is said to be: labels may be swapped.
+    Reversed {
+        /// The classes.
+        classes: Vec<usize>,
+    },
+    /// So many rows would each rule the fit that it is to all of them.
+    Ruled {
+        /// The rows, from 0.
+        rows: Vec<usize>,
+    },
+    /// The mean log loss of the data of the fit is higher than before.
+    Worse {
+        /// By how much.
+        change: f64,
+    },
+}
+
+/// Numbers that a sentence lists.
+const LISTED: usize = 5;
+
+/// The first of many, and how many more.
+fn list(words: impl ExactSizeIterator<Item = String>) -> String {
+    let more = words.len().saturating_sub(LISTED);
+    let first: Vec<String> = words.take(LISTED).collect();
+    match more {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+fn rows_of(rows: &[usize]) -> String {
+    let noun = if rows.len() == 1 { "row" } else { "rows" };
+    format!("{noun} {}", list(rows.iter().map(usize::to_string)))
+}
+
+impl FitWarning {
+    /// Gives the sentence, with a name for each class: "class 2", or what the data call it.
+    pub fn words(&self, name: impl Fn(usize) -> String) -> String {
+        let named = |classes: &[usize]| list(classes.iter().map(|&class| name(class)));
+        match self {
+            Self::SetAside { rows } => format!(
+                "the map is fitted without {}: with them the loss of the other rows would have become worse; \
+                 are their predictions right?",
+                rows_of(rows)
+            ),
+            Self::NoMap { rows } => format!(
+                "the predictions stay as they are: {} would each rule the fit",
+                rows_of(rows)
+            ),
+            Self::FewLabels {
+                classes,
+                samples,
+                binary,
+            } => {
+                let count = |&(class, count): &(usize, usize)| {
+                    let times = if count == 1 { "label" } else { "labels" };
+                    format!("{} has {count} {times}", name(class))
+                };
+                let counts = list(classes.iter().map(count));
+                let absent = classes.iter().any(|(_, count)| *count == 0);
+                let so = match (*binary, absent) {
+                    (true, true) => "one class alone does not identify the slope",
+                    (true, false) => "one event does not identify the slope",
+                    (false, _) => "the data hardly tell how likely such classes are",
+                };
+                format!("{counts}, of {samples}: {so}")
+            }
+            Self::AllRight { samples } => format!(
+                "all {samples} predictions are right, which does not tell how sharp they may be"
+            ),
+            Self::Separated { classes } => format!(
+                "the probability of {} separates its samples from all others, which does not bound the slope",
+                named(classes)
+            ),
+            Self::Reversed { classes } => format!(
+                "{} is the rarer, the more likely it is said to be: are labels or columns swapped?",
+                named(classes)
+            ),
+            Self::Ruled { rows } => format!(
+                "{} rule the fit: the loss of the other rows becomes worse",
+                rows_of(rows)
+            ),
+            Self::Worse { change } => format!(
+                "the map raises the mean log loss of the data of its own fit by {change:.4}: without it the \
+                 predictions are better"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for FitWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words(|class| format!("class {class}")))
+    }
+}
+
+/// Logits of which each class is looked at in turn.
+const MOST: usize = 5_000_000;
+
+impl FitWarning {
+    /// What is to be said about labels and logits, whatever the map.
+    pub(super) fn of_data(data: &FitData) -> Vec<Self> {
+        let (samples, m) = (data.samples(), data.classes);
+        let mut counts = vec![0; m];
+        data.labels.iter().for_each(|&label| counts[label] += 1);
+        let counts = counts.into_iter().enumerate();
+        let classes: Vec<_> = counts.filter(|(_, count)| *count <= 1).collect();
+        let mut warnings = Vec::new();
+        if !classes.is_empty() {
+            let binary = m == 2;
+            warnings.push(Self::FewLabels {
+                classes,
+                samples,
+                binary,
+            });
+        }
+        if all_right(data) {
+            warnings.push(Self::AllRight { samples });
+        }
+        if samples * m > MOST {
+            return warnings;
+        }
+        let events = Outcomes::all(data);
+        let class = |event: usize| if m == 2 { 1 } else { event };
+        let of = |holds: fn(&Outcomes) -> bool| -> Vec<usize> {
+            let found = events.iter().enumerate().filter(|(_, event)| holds(event));
+            found.map(|(event, _)| class(event)).collect()
+        };
+        let classes = of(Outcomes::is_separated);
+        if !classes.is_empty() {
+            warnings.push(Self::Separated { classes });
+        }
+        let classes = of(|event| event.rank_statistic() < -REVERSED);
+        if !classes.is_empty() {
+            warnings.push(Self::Reversed { classes });
+        }
+        warnings
+    }
+}
+
+/// Standard errors below chance from which the ranks of a class are called reversed: a chance of 10⁻⁵ each.
+const REVERSED: f64 = 4.3;
+
+/// Whether the label of each row has its largest logit.
+pub(super) fn all_right(data: &FitData) -> bool {
+    let right = |(row, &y): (&[f64], &usize)| row.iter().all(|z| *z <= row[y]);
+    data.rows().zip(&data.labels).all(right)
+}
