@@ -60,8 +60,8 @@ pub struct DirichletCalibrationConfig {
 
 /// Vector scaling: `z_c ↦ a_c z_c + b_c` (Guo, Pleiss, Sun, Weinberger 2017).
 ///
-/// Data without a wrong prediction or without a label of a class have one more sample of it, so that no parameter
-/// moves without end. May change the accuracy. Injective if all `a_c` are the same number and not 0; on log-probabilities,
+/// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
+/// prediction where there is none: else parameters would move without end. May change the accuracy. Injective if all `a_c` are the same number and not 0; on log-probabilities,
 /// if they have the same sign. The log loss is convex in
 /// `(a, b)`; on separable data it has no minimum, and the fit ends where its slope is below the
 /// tolerance.
@@ -70,8 +70,8 @@ pub type VectorScaling = Fitted<Affine<1, false>>;
 /// Matrix scaling: `z ↦ Wz + b` (Guo, Pleiss, Sun, Weinberger 2017), with off-diagonal and intercept
 /// regularisation (ODIR: Kull, Perello-Nieto, Kängsepp, Silva Filho, Song, Flach 2019).
 ///
-/// Data without a wrong prediction or without a label of a class have one more sample of it, so that no parameter
-/// moves without end. May change the accuracy. Logits that `W` takes to multiples of 1 do not change the prediction: they
+/// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
+/// prediction where there is none: else parameters would move without end. May change the accuracy. Logits that `W` takes to multiples of 1 do not change the prediction: they
 /// are the multiples of one vector `v`, at least, and of no other where the map is injective. It is
 /// injective on log-probabilities if all entries of `v` have the same sign, and on all logits if they
 /// are equal, which is to say that all rows of `W` have the same sum. For invertible `W`, `v = W⁻¹1`.
@@ -81,8 +81,8 @@ pub type MatrixScaling = Fitted<Affine<2, false>>;
 /// Dirichlet calibration: `z ↦ W log softmax(z) + b` (Kull, Perello-Nieto, Kängsepp, Silva Filho,
 /// Song, Flach 2019), with their off-diagonal and intercept regularisation.
 ///
-/// Data without a wrong prediction or without a label of a class have one more sample of it, so that no parameter
-/// moves without end. May change the accuracy.
+/// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
+/// prediction where there is none: else parameters would move without end. May change the accuracy.
 /// Injective as [`MatrixScaling`] on log-probabilities, whatever the logits.
 /// The regularised log loss is convex.
 pub type DirichletCalibration = Fitted<Affine<2, true>>;

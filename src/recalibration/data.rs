@@ -2,6 +2,7 @@
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
+use super::warning::all_right;
 use crate::{
     error::{Result, SCALES, check_parameter},
     host::{checked_labels, checked_rows, finest, int_tensor},
@@ -14,6 +15,8 @@ pub struct FitData {
     pub logits: Vec<f64>,
     pub labels: Vec<usize>,
     pub classes: usize,
+    /// Classes of which one sample is spread evenly over the rows.
+    pub smoothed: Vec<usize>,
     /// Where the map will live, without autodiff.
     pub device: Device,
 }
@@ -27,6 +30,7 @@ impl FitData {
             logits: values.into_vec(),
             labels: checked_labels(labels, rows, classes)?,
             classes,
+            smoothed: vec![],
             device: logits.device().without_autodiff(),
         })
     }
@@ -50,45 +54,33 @@ impl FitData {
                 .collect(),
             labels: rows.iter().map(|&row| self.labels[row]).collect(),
             classes: m,
+            smoothed: self.smoothed.clone(),
             device: self.device.clone(),
         }
     }
 
     /// With what Laplace's rule of succession adds, without which parameters move without end, to probabilities
-    /// that one more sample would refute: one row of each class without a label, the mean of all logits, if these
-    /// are at most a tenth as many as the samples and one at least; and where every prediction is right a wrong
-    /// one, the row of the median margin with its second class.
+    /// that one more sample would refute: one sample of each class that has none, spread evenly over the rows; and
+    /// where every prediction is right a wrong one, the row of the median margin with its second class.
     pub fn with_pseudo_observations(mut self) -> Self {
-        let (n, m) = (self.samples() as f64, self.classes);
-        let margins = (self.rows().zip(&self.labels)).map(|(row, &y)| {
-            let others = row.iter().enumerate().filter(|(class, _)| *class != y);
-            let second = others
-                .max_by(|a, b| a.1.total_cmp(b.1))
-                .expect("two classes");
-            (row[y] - second.1, second.0)
-        });
-        let margins: Vec<(f64, usize)> = margins.collect();
-        if margins.iter().all(|(margin, _)| *margin >= 0.0) {
+        let m = self.classes;
+        if all_right(&self) {
+            let margin = |(row, &y): (&[f64], &usize)| {
+                let others = row.iter().enumerate().filter(|(class, _)| *class != y);
+                let second = others.max_by(|a, b| a.1.total_cmp(b.1));
+                let (second, z) = second.expect("two classes");
+                (row[y] - z, second)
+            };
+            let margins: Vec<_> = self.rows().zip(&self.labels).map(margin).collect();
             let mut order: Vec<usize> = (0..margins.len()).collect();
             order.sort_by(|&i, &j| margins[i].0.total_cmp(&margins[j].0));
             let row = order[order.len() / 2];
             self.logits.extend_from_within(row * m..(row + 1) * m);
             self.labels.push(margins[row].1);
         }
-        let mut present = vec![false; m];
-        self.labels.iter().for_each(|&label| present[label] = true);
-        let absent = present.iter().filter(|present| !**present).count();
-        if absent > (n as usize / 10).max(1) {
-            return self;
-        }
-        let mean = |c: usize| self.logits.iter().skip(c).step_by(m).sum::<f64>() / n;
-        let centre: Vec<f64> = (0..m).map(mean).collect();
-        for class in 0..m {
-            if !present[class] {
-                self.logits.extend(&centre);
-                self.labels.push(class);
-            }
-        }
+        let mut absent = vec![true; m];
+        self.labels.iter().for_each(|&label| absent[label] = false);
+        self.smoothed = (0..m).filter(|&class| absent[class]).collect();
         self
     }
 

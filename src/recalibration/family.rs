@@ -110,6 +110,25 @@ pub(super) fn log_loss(logits: &mut [f64], labels: &[usize], factor: f64) -> f64
     value + product.ln()
 }
 
+/// As [`log_loss`] with the factor `1/n`, with `1/n` of a sample of some classes without a label in each row.
+fn smoothed_log_loss(logits: &mut [f64], labels: &[usize], classes: &[usize], n: f64) -> f64 {
+    let m = logits.len() / labels.len();
+    let of_row = |(row, &y): (&mut [f64], &usize)| {
+        let likely = (1..m).fold(0, |k, c| if row[c] > row[k] { c } else { k });
+        let (largest, sum) = (row[likely], classes.iter().map(|&c| row[c]).sum::<f64>());
+        let value = log_loss(row, &[y], n.recip());
+        row[y] += n.recip(); // the probabilities over n
+        let log_sum = largest - (row[likely] * n).ln();
+        let count = classes.len() as f64;
+        row.iter_mut().for_each(|p| *p *= 1.0 + count / n);
+        row[y] -= n.recip();
+        classes.iter().for_each(|&c| row[c] -= n.powi(-2));
+        value + (count * log_sum - sum) / n
+    };
+    let rows = logits.chunks_exact_mut(m).zip(labels);
+    rows.map(of_row).sum()
+}
+
 /// The log loss of each row of logits, `[n, m]`.
 pub(super) fn log_losses(mut logits: Vec<f64>, labels: &[usize]) -> Vec<f64> {
     let m = logits.len() / labels.len().max(1);
@@ -190,7 +209,15 @@ impl<'a, F: Family> Prepared<'a, F> {
     pub fn log_loss(&self, theta: &[f64], weight: f64) -> Evaluated {
         let n = self.data.samples() as f64;
         let (sum, mut gradient) = self.pull(theta, |rows, logits| {
-            log_loss(logits, &self.data.labels[rows], n.recip())
+            let FitData {
+                labels, smoothed, ..
+            } = self.data;
+            let labels = &labels[rows];
+            if smoothed.is_empty() {
+                log_loss(logits, labels, n.recip())
+            } else {
+                smoothed_log_loss(logits, labels, smoothed, n)
+            }
         });
         let penalty = self.family.penalty(theta, weight, &mut gradient);
         (sum / n + penalty, gradient)
@@ -329,6 +356,7 @@ pub(super) mod tests {
             logits,
             labels: (0..n).map(|_| rng.random_range(0..m)).collect(),
             classes: m,
+            smoothed: vec![],
             device: Device::flex(),
         }
     }

@@ -367,6 +367,9 @@ mod tests {
                 check(&AffineFamily::new(&data, diagonal), &data, true);
                 check(&AffineFamily::structured(&data, diagonal), &data, true);
             }
+            let smoothed = vec![m - 1];
+            let data = FitData { smoothed, ..data };
+            check(&AffineFamily::new(&data, true), &data, false);
         }
     }
 

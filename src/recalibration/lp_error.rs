@@ -67,7 +67,7 @@ impl LpCalibrationError {
             aspect: Aspect::Event(Event::TopLabel),
             folds: 5,
             seed: 0,
-            map: AutoRecalibrationConfig::new(),
+            map: AutoRecalibrationConfig::new().with_only_established(false),
         }
     }
 }

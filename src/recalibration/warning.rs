@@ -14,13 +14,12 @@ use super::{data::FitData, scalar::event::Outcomes};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FitWarning {
-    /// Rows that would have ruled the fit: with them, the mean loss of the others would have become worse. The
-    /// fit is to the others.
+    /// Rows that the fit leaves out: with them, the mean loss of the others would have become worse.
     SetAside {
         /// The rows, from 0.
         rows: Vec<usize>,
     },
-    /// So many rows would each rule the fit that the predictions stay as they are.
+    /// Rows that would each decide the fit alone, and are too many to leave out: the predictions stay as they are.
     NoMap {
         /// The rows, from 0.
         rows: Vec<usize>,
@@ -39,8 +38,8 @@ pub enum FitWarning {
         /// The number of predictions.
         samples: usize,
     },
-    /// The probability of a class separates the samples of the class from the others: the data do not bound the
-    /// slope.
+    /// The probability of a class separates the samples of the class from the others: the data do not bound a
+    /// slope for it alone.
     Separated {
         /// The classes.
         classes: Vec<usize>,
@@ -50,7 +49,7 @@ pub enum FitWarning {
         /// The classes.
         classes: Vec<usize>,
     },
-    /// So many rows would each rule the fit that it is to all of them.
+    /// Rows that each decide the fit alone, and are too many to leave out: the fit is to all rows.
     Ruled {
         /// The rows, from 0.
         rows: Vec<usize>,
@@ -59,6 +58,13 @@ pub enum FitWarning {
     Worse {
         /// By how much.
         change: f64,
+    },
+    /// Maps that were not tried.
+    TooFew {
+        /// The number of samples.
+        samples: usize,
+        /// The short names of the maps.
+        names: Vec<String>,
     },
 }
 
@@ -86,12 +92,16 @@ impl FitWarning {
         let named = |classes: &[usize]| list(classes.iter().map(|&class| name(class)));
         match self {
             Self::SetAside { rows } => format!(
-                "the map is fitted without {}: with them the loss of the other rows would have become worse; \
-                 are their predictions right?",
-                rows_of(rows)
+                "the fit leaves out {}, which would make the loss of the other rows worse: {}?",
+                rows_of(rows),
+                if rows.len() == 1 {
+                    "is its prediction right"
+                } else {
+                    "are their predictions right"
+                }
             ),
             Self::NoMap { rows } => format!(
-                "the predictions stay as they are: {} would each rule the fit",
+                "the predictions stay as they are: {} would each decide the fit alone",
                 rows_of(rows)
             ),
             Self::FewLabels {
@@ -106,31 +116,44 @@ impl FitWarning {
                 let counts = list(classes.iter().map(count));
                 let absent = classes.iter().any(|(_, count)| *count == 0);
                 let so = match (*binary, absent) {
-                    (true, true) => "one class alone does not identify the slope",
-                    (true, false) => "one event does not identify the slope",
+                    (true, true) => "labels of one class do not identify the slope",
+                    (true, false) => "one label of a class does not identify the slope",
                     (false, _) => "the data hardly tell how likely such classes are",
                 };
-                format!("{counts}, of {samples}: {so}")
+                format!("{counts} of {samples}: {so}")
             }
             Self::AllRight { samples } => format!(
                 "all {samples} predictions are right, which does not tell how sharp they may be"
             ),
-            Self::Separated { classes } => format!(
-                "the probability of {} separates its samples from all others, which does not bound the slope",
+            Self::Separated { classes } if classes.len() == 1 => format!(
+                "the probability of {} separates its samples from all others: a slope for it alone would have \
+                 no bound",
                 named(classes)
             ),
-            Self::Reversed { classes } => format!(
+            Self::Separated { classes } => format!(
+                "the probabilities of {} separate the samples of each from all others: slopes for them alone \
+                 would have no bound",
+                named(classes)
+            ),
+            Self::Reversed { classes } if classes.len() == 1 => format!(
                 "{} is the rarer, the more likely it is said to be: are labels or columns swapped?",
                 named(classes)
             ),
+            Self::Reversed { classes } => format!(
+                "{} are the rarer, the more likely they are said to be: are labels or columns swapped?",
+                named(classes)
+            ),
             Self::Ruled { rows } => format!(
-                "{} rule the fit: the loss of the other rows becomes worse",
+                "the map makes the loss of most rows worse, for the sake of {}",
                 rows_of(rows)
             ),
             Self::Worse { change } => format!(
                 "the map raises the mean log loss of the data of its own fit by {change:.4}: without it the \
                  predictions are better"
             ),
+            Self::TooFew { samples, names } => {
+                format!("{samples} samples are too few to try {}", names.join(", "))
+            }
         }
     }
 }
@@ -188,8 +211,11 @@ impl FitWarning {
 /// Standard errors below chance from which the ranks of a class are called reversed: a chance of 10⁻⁵ each.
 const REVERSED: f64 = 4.3;
 
-/// Whether the label of each row has its largest logit.
+/// Whether the label of each row has the largest logit, and no other class has it too.
 pub(super) fn all_right(data: &FitData) -> bool {
-    let right = |(row, &y): (&[f64], &usize)| row.iter().all(|z| *z <= row[y]);
+    let right = |(row, &y): (&[f64], &usize)| {
+        let mut others = row.iter().enumerate().filter(|(class, _)| *class != y);
+        others.all(|(_, z)| *z < row[y])
+    };
     data.rows().zip(&data.labels).all(right)
 }

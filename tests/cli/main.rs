@@ -7,6 +7,7 @@ mod distributions;
 mod evaluate;
 mod families;
 mod faults;
+mod fit_cases;
 mod formats;
 mod fuzz;
 mod given;

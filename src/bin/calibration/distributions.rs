@@ -100,7 +100,7 @@ where
         guarantees: map.guarantees(),
         fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
         parameters: few(map.named_parameters()),
-        warnings: warnings(map.report(), choice.as_ref()),
+        warnings: warnings(map.report(), choice.as_ref(), (&[], false)),
         choice: Known::or_skipped(choice, NAMED),
     };
     finite::check(&fitted)?;

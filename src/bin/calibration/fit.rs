@@ -9,8 +9,8 @@ use burn_calibration::{
     kernel::Kernel,
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
     recalibration::{
-        AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, FitWarning, FittedTo,
-        Guarantees, Keep, MapKind, NamedParameter, Objective, Recalibration,
+        AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, FittedTo, Guarantees,
+        Keep, MapKind, NamedParameter, Objective, Recalibration,
     },
     score::{Brier, LogScore},
 };
@@ -58,13 +58,26 @@ pub struct Fitted {
     pub warnings: Vec<String>,
 }
 
-/// The warnings of a fit, in words.
-pub fn warnings(report: Option<&FitReport>, choice: Option<&Choice>) -> Vec<String> {
+/// The warnings of a fit in words, with names of classes where there are some.
+pub fn warnings(
+    report: Option<&FitReport>,
+    choice: Option<&Choice>,
+    (names, is_event): (&[String], bool),
+) -> Vec<String> {
     let of_choice = choice.map_or(&[][..], |choice| &choice.warnings);
     let of_fit = report.map_or(&[][..], |report| &report.warnings);
-    let of_fit = of_fit.iter().map(FitWarning::to_string);
-    of_fit.chain(of_choice.iter().cloned()).collect()
+    let of_fit = (of_fit.iter()).filter(|warning| !of_choice.contains(warning));
+    let name = |class: usize| match names.get(class) {
+        Some(name) => format!("class {name}"),
+        None if is_event && class == 1 => "class 1 (the event)".into(),
+        None => format!("class {class}"),
+    };
+    let all = of_fit.chain(of_choice);
+    all.map(|warning| warning.words(name)).collect()
 }
+
+/// The method of predictions that stay as they are.
+const NONE: &str = "none";
 
 /// Why there is no report of a fit, and no choice.
 pub const NOT_KNOWN: &str = "the map does not say how it was fitted";
@@ -97,6 +110,9 @@ fn of_classes(args: &Fit) -> Result<()> {
         let loss = ScoreLoss::new(LogScore).forward(logits, labels.clone());
         loss.into_scalar::<f64>()
     };
+    let names = [&loaded.class_names, &loaded.columns];
+    let names = names.into_iter().find(|names| names.len() == classes);
+    let names = names.map_or(&[][..], |names| names);
     let promises = map.guarantees();
     let calibrated = map.forward(logits.clone());
     let likely = |logits: &Tensor<2>| logits.clone().argmax(1);
@@ -123,7 +139,11 @@ fn of_classes(args: &Fit) -> Result<()> {
         },
         fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
         parameters: few(map.named_parameters()),
-        warnings: warnings(map.report(), choice.as_ref()),
+        warnings: warnings(
+            map.report(),
+            choice.as_ref(),
+            (names, args.source.rows.positive),
+        ),
         choice: Known::or_skipped(choice, NAMED),
     };
     finite::check(&fitted)?;
@@ -224,9 +244,14 @@ impl fmt::Display for Fitted {
                 "the most likely class of {changed} of {n} predictions changes"
             )?;
         }
+        let what = if self.method == NONE {
+            "no map, the predictions stay as they are:".into()
+        } else {
+            format!("{kind} of")
+        };
         writeln!(
             f,
-            "{kind} of {n} predictions of {outcomes} {name}, saved as {}",
+            "{what} {n} predictions of {outcomes} {name}, saved as {}",
             self.map
         )?;
         if let Known(Ok(report)) = &self.fit {

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::{
     args::{ExportFormat, Family, Show},
-    fit::NOT_KNOWN,
+    fit::{NOT_KNOWN, warnings},
     input::{Result, clipped},
     words::{Known, key, object, show},
 };
@@ -131,7 +131,9 @@ impl fmt::Display for Shown {
                 more => writeln!(f, " and {more} more")?,
             }
         }
-        Ok(())
+        let report = self.fit.0.as_ref().ok();
+        let warnings = warnings(report, None, (columns, false));
+        (warnings.iter()).try_for_each(|warning| writeln!(f, "warning: {warning}"))
     }
 }
 

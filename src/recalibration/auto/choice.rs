@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::stack::{MIXTURE, Weight};
 use crate::{
     estimator::MeanEstimate,
-    recalibration::{FitWarning, Guarantees, Keep},
+    recalibration::{FitWarning, Guarantees, Keep, influence::few},
 };
 
 /// What was chosen among candidates, and why.
@@ -34,7 +34,7 @@ pub struct Choice {
     /// The number of fits with samples left out: that of the folds, or 1 of many samples.
     pub folds: usize,
     /// What to know before the map is used.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<FitWarning>,
 }
 
 /// A map that was tried.
@@ -48,8 +48,8 @@ pub struct Candidate {
     pub log_loss: MeanEstimate,
     /// Its difference from that of the predictions as they are, with the standard error of [`Choice::change`].
     pub change: MeanEstimate,
-    /// Whether its gain is established: at least ten predictions are wrong and ten right, no sample is more than
-    /// half of the variance, and all of the 95 % interval of the change is below 0.
+    /// Whether its gain is established: at least ten predictions are wrong and ten right, and all of the 95 %
+    /// interval of the change is below 0, without samples that gain and are more than half of the variance alone.
     pub established: bool,
     /// The mean of the confidence, less that of what is right, on samples that it was not fitted to: positive where
     /// it is overconfident. None for distributions.
@@ -102,6 +102,8 @@ pub(super) struct Validation {
     pub splits: usize,
     /// The number of folds, of which each fit is without one.
     pub folds: usize,
+    /// Whether a gain has to be established for a map to be chosen.
+    pub only_established: bool,
 }
 
 /// Samples, and wrong predictions and right ones, without which no interval is given: of fewer errors intervals
@@ -113,7 +115,12 @@ const FEWEST_FOR_A_GAIN: usize = 10;
 impl Validation {
     /// The change of the log loss from one trial to another.
     fn change(self, from: &Tried, to: &Tried) -> MeanEstimate {
-        let [_, _, change] = MeanEstimate::paired(from.losses, to.losses);
+        self.estimate(&differences(from, to))
+    }
+
+    /// The mean of differences, with a standard error that allows for the fits.
+    fn estimate(self, differences: &[f64]) -> MeanEstimate {
+        let change = MeanEstimate::of(differences);
         let ratio = self.splits as f64 / (self.folds as f64 - 1.0); // infinite without a sample to fit to
         let factor = (1.0 + ratio).sqrt() * (1.0 + 30.0 / self.samples as f64);
         MeanEstimate {
@@ -123,35 +130,55 @@ impl Validation {
     }
 
     /// Why the change from one trial to another has no interval.
-    fn reason_against_interval(self, from: &Tried, to: &Tried, least: usize) -> Option<String> {
-        let n = from.losses.len();
-        if n < FEWEST {
-            return Some(format!("there are {n} samples, fewer than {FEWEST}"));
-        }
-        let wrong = from.excess.iter().filter(|excess| **excess > 0.0).count();
-        let right = from.excess.len() - wrong;
-        let kinds = [(wrong, "wrong"), (right, "right")];
-        let few = kinds.iter().find(|(count, _)| *count < least);
-        if let Some((count, kind)) = few.filter(|_| !from.excess.is_empty()) {
-            return Some(format!(
-                "{count} predictions are {kind}, fewer than {least}"
-            ));
-        }
-        let pairs = from.losses.iter().zip(to.losses);
-        let differences: Vec<f64> = pairs.map(|(from, to)| to - from).collect();
-        let mean = differences.iter().sum::<f64>() / n as f64;
-        let squares: Vec<f64> = differences.iter().map(|x| (x - mean).powi(2)).collect();
-        let largest = squares.iter().copied().fold(0.0, f64::max);
-        let one = largest > 0.5 * squares.iter().sum::<f64>() && largest > 0.0;
-        one.then(|| "one sample is more than half of its variance".into())
+    fn reason_against_interval(self, from: &Tried, to: &Tried) -> Option<String> {
+        let one = || dominant(&differences(from, to));
+        few_samples(from, FEWEST)
+            .or_else(|| one().map(|_| "one sample is more than half of its variance".into()))
     }
 
-    /// Whether a trial is better than the predictions as they are.
+    /// Whether a trial is better than the predictions as they are. A sample that is more than half of the variance,
+    /// and a gain, does not count: without it the gain has to be established too.
     fn established(self, none: &Tried, trial: &Tried) -> bool {
-        let reason = self.reason_against_interval(none, trial, FEWEST_FOR_A_GAIN);
-        let (_, high) = interval(self.change(none, trial));
-        reason.is_none() && high < 0.0
+        let mut differences = differences(none, trial);
+        for _ in 0..few(differences.len()) {
+            match dominant(&differences) {
+                Some(at) if differences[at] < 0.0 => drop(differences.swap_remove(at)),
+                _ => break,
+            }
+        }
+        let (_, high) = interval(self.estimate(&differences));
+        let few = few_samples(none, FEWEST_FOR_A_GAIN);
+        few.is_none() && dominant(&differences).is_none() && high < 0.0
     }
+}
+
+fn differences(from: &Tried, to: &Tried) -> Vec<f64> {
+    let pairs = from.losses.iter().zip(to.losses);
+    pairs.map(|(from, to)| to - from).collect()
+}
+
+/// Why there are too few samples for an interval, with at least so many of wrong and of right predictions.
+fn few_samples(of: &Tried, least: usize) -> Option<String> {
+    let n = of.losses.len();
+    if n < FEWEST {
+        return Some(format!("there are {n} samples, fewer than {FEWEST}"));
+    }
+    let wrong = of.excess.iter().filter(|excess| **excess > 0.0).count();
+    let right = of.excess.len() - wrong;
+    let kinds = [(wrong, "wrong"), (right, "right")];
+    let few = kinds.iter().find(|(count, _)| *count < least);
+    let (count, kind) = few.filter(|_| !of.excess.is_empty())?;
+    Some(format!(
+        "{count} predictions are {kind}, fewer than {least}"
+    ))
+}
+
+/// The number that is more than half of the variance, if there is one.
+fn dominant(numbers: &[f64]) -> Option<usize> {
+    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+    let squares: Vec<f64> = numbers.iter().map(|x| (x - mean).powi(2)).collect();
+    let sum: f64 = squares.iter().sum();
+    squares.iter().position(|square| *square > 0.5 * sum)
 }
 
 fn interval(change: MeanEstimate) -> (f64, f64) {
@@ -175,12 +202,20 @@ impl Trials<'_> {
         self.validation.change(&self.all[from], &self.all[to])
     }
 
-    /// The simplest trial within one standard error of the best, of those with an established gain for which
-    /// `allowed`; that of no map if there is none.
+    /// Whether a trial may be chosen.
+    fn is_open(&self, at: usize) -> bool {
+        let Validation {
+            only_established, ..
+        } = self.validation;
+        !only_established || self.validation.established(&self.all[0], &self.all[at])
+    }
+
+    /// The simplest trial within one standard error of the best, of those that are open and for which `allowed`;
+    /// that of no map if there is none.
     fn simplest(&self, allowed: impl Fn(&Tried) -> bool) -> usize {
-        let (none, trials) = (&self.all[0], self.all);
-        let pays = |trial: &Tried| allowed(trial) && self.validation.established(none, trial);
-        let among: Vec<usize> = (1..trials.len()).filter(|&at| pays(&trials[at])).collect();
+        let trials = self.all;
+        let pays = |&at: &usize| allowed(&trials[at]) && self.is_open(at);
+        let among: Vec<usize> = (0..trials.len()).filter(pays).collect();
         let mean = |at: usize| MeanEstimate::of(trials[at].losses).estimate;
         let best = (among.iter().copied()).min_by(|&a, &b| mean(a).total_cmp(&mean(b)));
         let near = |&at: &usize| {
@@ -195,11 +230,10 @@ impl Trials<'_> {
         let single = self.simplest(|trial| trial.name != MIXTURE);
         let bias = |at: usize| MeanEstimate::of(trials[at].excess);
         let pays = |&at: &usize| {
-            let established = self.validation.established(&trials[0], &trials[at]);
             let (low, high) = interval(bias(at));
             let unbiased = low <= 0.0 && 0.0 <= high;
             let nearer = bias(at).estimate.abs() <= bias(single).estimate.abs();
-            established
+            self.is_open(at)
                 && worse(self.change(at, 1))
                 && self.change(single, at).estimate < 0.0
                 && (unbiased || nearer)
@@ -216,7 +250,7 @@ impl Choice {
         keeps: &[Keep],
         passed_over: Vec<PassedOver>,
         validation: Validation,
-        warnings: &[FitWarning],
+        mut warnings: Vec<FitWarning>,
     ) -> (usize, Self) {
         let of = Trials {
             all: trials,
@@ -238,13 +272,18 @@ impl Choice {
             overconfidence: (!trial.excess.is_empty()).then(|| MeanEstimate::of(trial.excess)),
             guarantees: trial.guarantees,
         };
-        let (shown, least) = match (at, trials.len()) {
-            (0, 1) => (0, FEWEST_FOR_A_GAIN),
-            (0, _) => (1, FEWEST_FOR_A_GAIN),
-            _ => (at, FEWEST),
+        let no_interval = if at == 0 {
+            few_samples(chosen, FEWEST_FOR_A_GAIN)
+        } else {
+            validation.reason_against_interval(&trials[0], chosen)
         };
-        let no_interval = validation.reason_against_interval(&trials[0], &trials[shown], least);
-        let mut choice = Self {
+        let few = passed_over.iter().filter(|over| over.least.is_some());
+        let names: Vec<String> = few.map(|over| over.name.into()).collect();
+        if !names.is_empty() {
+            let samples = validation.samples;
+            warnings.push(FitWarning::TooFew { samples, names });
+        }
+        let choice = Self {
             chosen: chosen.name,
             change: of.change(0, at),
             no_interval,
@@ -253,18 +292,8 @@ impl Choice {
             candidates: trials.iter().enumerate().map(of_trial).collect(),
             passed_over,
             folds: validation.splits,
-            warnings: warnings.iter().map(FitWarning::to_string).collect(),
+            warnings,
         };
-        let few = choice
-            .passed_over
-            .iter()
-            .filter(|over| over.least.is_some());
-        let names: Vec<_> = few.map(|over| over.name).collect();
-        if !names.is_empty() {
-            let (n, names) = (validation.samples, names.join(", "));
-            let warning = format!("{n} samples are too few to try {names}");
-            choice.warnings.push(warning);
-        }
         (at, choice)
     }
 

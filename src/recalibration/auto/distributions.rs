@@ -34,6 +34,10 @@ pub struct AutoDistributionRecalibrationConfig {
     /// The seed of the folds. Default: 0.
     #[config(default = 0)]
     pub seed: u64,
+    /// Whether a map is chosen only if its gain is established. Default: yes. Else no map is a candidate like every
+    /// other, and the simplest one within one standard error of the best is taken.
+    #[config(default = true)]
+    pub only_established: bool,
 }
 
 /// The map of normal or Laplace predictions that the data favour, and what was learnt about the others.
@@ -151,8 +155,9 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
             samples: n,
             splits: folds.len(),
             folds: folds.len(),
+            only_established: self.only_established,
         };
-        let (chosen, choice) = Choice::among(&tried, &keeps, passed_over, validation, &warnings);
+        let (chosen, choice) = Choice::among(&tried, &keeps, passed_over, validation, warnings);
         let map = trials.swap_remove(chosen).map;
         Ok(AutoDistributionRecalibration { map, choice })
     }

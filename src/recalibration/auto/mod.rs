@@ -38,6 +38,10 @@ pub struct AutoRecalibrationConfig {
     /// The seed of the folds and of the maps with a network. Default: 0.
     #[config(default = 0)]
     pub seed: u64,
+    /// Whether a map is chosen only if its gain is established. Default: yes. Else no map is a candidate like every
+    /// other, and the simplest one within one standard error of the best is taken.
+    #[config(default = true)]
+    pub only_established: bool,
 }
 
 /// The recalibration map that the data favour, and what was learnt about the others.
@@ -155,9 +159,9 @@ impl Fit for AutoRecalibrationConfig {
             samples: n,
             splits: splits.len(),
             folds: self.folds.min(n),
+            only_established: self.only_established,
         };
-        let (chosen, mut choice) =
-            Choice::among(&tried, &keeps, passed_over, validation, &warnings);
+        let (chosen, mut choice) = Choice::among(&tried, &keeps, passed_over, validation, warnings);
         let chosen = trials.swap_remove(chosen);
         choice.weights = chosen.weights;
         let map = match (criterion, chosen.refit) {

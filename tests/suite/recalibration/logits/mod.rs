@@ -8,6 +8,7 @@ mod fits;
 mod optima;
 mod promises;
 mod structured;
+mod warnings;
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{error::Result, recalibration::*};

@@ -1,0 +1,153 @@
+//! What fits say about their data, and what they do not say of ordinary data.
+
+use burn_calibration::recalibration::*;
+
+use super::{draw_class, overconfident};
+use crate::data::*;
+
+fn warnings(rows: &[Vec<f64>], classes: &[usize]) -> Vec<FitWarning> {
+    let map = TemperatureScalingConfig::new().fit(tensor(rows), labels(classes));
+    map.unwrap().report().unwrap().warnings.clone()
+}
+
+/// Two classes: the log-odds of class 1.
+fn by_odds(odds: impl Iterator<Item = f64>) -> Vec<Vec<f64>> {
+    odds.map(|odds| vec![0.0, odds]).collect()
+}
+
+#[test]
+fn few_labels_of_a_class() {
+    let (rows, mut classes) = overconfident(200, 200);
+    assert_eq!(warnings(&rows, &classes), []);
+    classes
+        .iter_mut()
+        .for_each(|class| *class = (*class).max(1));
+    classes
+        .iter_mut()
+        .filter(|class| **class == 3)
+        .for_each(|class| *class = 2);
+    classes[9] = 3;
+    let found = &warnings(&rows, &classes)[0];
+    let expected = FitWarning::FewLabels {
+        classes: vec![(0, 0), (3, 1)],
+        samples: 200,
+        binary: false,
+    };
+    assert_eq!(*found, expected);
+    assert_eq!(
+        found.words(|class| ["cat", "dog", "emu", "fox"][class].into()),
+        "cat has 0 labels, fox has 1 label of 200: the data hardly tell how likely such classes are"
+    );
+}
+
+#[test]
+fn no_event_and_one() {
+    let rows = by_odds((0..30).map(|i| 0.1 * f64::from(i) - 2.0));
+    let mut classes = vec![0; 30];
+    for (event, words) in [
+        (None, "labels of one class do"),
+        (Some(11), "one label of a class does"),
+    ] {
+        if let Some(event) = event {
+            classes[event] = 1;
+        }
+        let found = warnings(&rows, &classes);
+        let said = found
+            .iter()
+            .any(|warning| warning.to_string().contains(words));
+        assert!(said, "{found:?}");
+    }
+    classes[3] = 1;
+    let found = warnings(&rows, &classes);
+    assert!(
+        !found
+            .iter()
+            .any(|warning| matches!(warning, FitWarning::FewLabels { .. }))
+    );
+}
+
+/// Log-odds that tell every event from the others do not bound a slope; one exception does.
+#[test]
+fn a_separable_column() {
+    let rows = by_odds((0..60).map(|i| 0.1 * f64::from(i) - 1.5));
+    let mut classes: Vec<usize> = (0..60).map(|i| usize::from(i >= 40)).collect();
+    let separated = FitWarning::Separated { classes: vec![1] };
+    assert!(warnings(&rows, &classes).contains(&separated));
+    classes[20] = 1;
+    assert_eq!(warnings(&rows, &classes), []);
+}
+
+/// Swapped labels are asked about; those of a model that knows nothing are not.
+#[test]
+fn swapped_labels() {
+    let rows = by_odds((0..60).map(|i| 0.1 * f64::from(i) - 3.0));
+    let swapped: Vec<usize> = (0..60).map(|i| usize::from(i < 30 || i % 7 == 0)).collect();
+    let found = warnings(&rows, &swapped);
+    assert!(
+        found.contains(&FitWarning::Reversed { classes: vec![1] }),
+        "{found:?}"
+    );
+    assert!(
+        found[0].to_string().ends_with("labels or columns swapped?"),
+        "{found:?}"
+    );
+    let mut rng = rng(201);
+    for _ in 0..200 {
+        let found = warnings(&rows, &random_labels(60, 2, &mut rng));
+        assert_eq!(found, []);
+    }
+}
+
+/// No row of calibrated predictions is left out, sure or unsure, few or many, and no map makes them worse.
+#[test]
+fn calibrated_rows_are_not_named() {
+    let mut rng = rng(202);
+    for n in [8, 30, 200] {
+        for spread in [1.0, 4.0, 12.0] {
+            for _ in 0..20 {
+                let rows = random_rows(n, 3, spread, &mut rng);
+                let classes = rows.iter().map(|row| draw_class(&softmax(row), &mut rng));
+                let classes: Vec<usize> = classes.collect();
+                for warning in warnings(&rows, &classes) {
+                    let of_rows = matches!(
+                        warning,
+                        FitWarning::SetAside { .. }
+                            | FitWarning::Ruled { .. }
+                            | FitWarning::Worse { .. }
+                            | FitWarning::Reversed { .. }
+                    );
+                    assert!(!of_rows, "{n} {spread}: {warning}");
+                }
+            }
+        }
+    }
+}
+
+/// Classes without a label have about the probability that one more sample of each gives, however many they are.
+#[test]
+fn absent_classes_stay_possible() {
+    for (n, m, present) in [(60, 3, 2), (200, 10, 7), (60, 100, 20)] {
+        let mut rng = rng(203);
+        let rows = random_rows(n, m, 2.0, &mut rng);
+        let classes = rows
+            .iter()
+            .map(|row| draw_class(&softmax(&row[..present]), &mut rng));
+        let classes: Vec<usize> = classes.collect();
+        let mut counts = vec![0; m];
+        classes.iter().for_each(|&class| counts[class] += 1);
+        let absent = counts.iter().filter(|count| **count == 0).count();
+        let map = VectorScalingConfig::new()
+            .fit(tensor(&rows), labels(&classes))
+            .unwrap();
+        let after = vector(map.forward(tensor(&rows)));
+        let after: Vec<Vec<f64>> = after.chunks(m).map(softmax).collect();
+        for class in (0..m).filter(|&class| counts[class] == 0) {
+            let mean = after.iter().map(|row| row[class]).sum::<f64>() / n as f64;
+            let expected = 1.0 / (n + absent) as f64;
+            assert!(
+                (0.3..3.0).contains(&(mean / expected)),
+                "{n} {m}: {mean}, {expected}"
+            );
+        }
+    }
+}
