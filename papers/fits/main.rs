@@ -11,7 +11,7 @@
 use std::sync::Mutex;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burn_calibration::recalibration::{AutoRecalibrationConfig, Fit, Recalibration};
+use burn_calibration::recalibration::{AutoRecalibrationConfig, Fit, FitWarning, Recalibration};
 use clap::Parser;
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::StandardNormal;
@@ -143,6 +143,18 @@ impl Setting {
         logits.chunks(m).zip(of.chunks(m)).map(row).sum::<f64>() / (logits.len() / m) as f64
     }
 
+    /// The mean confidence of logits, less the true probability that they are right, in points.
+    fn overconfidence(&self, logits: &[f64], of: &[f64]) -> f64 {
+        let m = self.classes;
+        let row = |(z, of): (&[f64], &[f64])| {
+            let (p, truth) = (softmax(z), softmax(&(self.truth)(of)));
+            let likely = (1..m).fold(0, |k, c| if p[c] > p[k] { c } else { k });
+            100.0 * (p[likely] - truth[likely])
+        };
+        let rows = logits.chunks(m).zip(of.chunks(m));
+        rows.map(row).sum::<f64>() / (logits.len() / m) as f64
+    }
+
     fn outcome(&self, n: usize, seed: u64) -> Outcome {
         let mut rng = StdRng::seed_from_u64(seed);
         let logits = self.logits(n, &mut rng);
@@ -166,6 +178,9 @@ impl Setting {
             chosen: choice.chosen,
             interval: choice.interval(),
             gain: self.loss(&after, &others) - self.loss(&others, &others),
+            overconfidence: [&others, &after].map(|z| self.overconfidence(z, &others)),
+            aside: (choice.warnings.iter())
+                .any(|warning| matches!(warning, FitWarning::SetAside { .. })),
         }
     }
 }
@@ -175,6 +190,10 @@ struct Outcome {
     interval: Option<(f64, f64)>,
     /// The true change of the log loss.
     gain: f64,
+    /// True, in points, before and after.
+    overconfidence: [f64; 2],
+    /// Whether a row was left out of the fits.
+    aside: bool,
 }
 
 fn percent(count: usize, of: usize) -> String {
@@ -188,9 +207,9 @@ fn main() {
     let options = Options::parse();
     println!(
         "| predictions | samples | a map is chosen | its interval holds the true gain | true change of the log loss, \
-         mean | the map loses | most chosen |"
+         mean | the log loss rises | overconfidence, points, before and after | rows left out | most chosen |"
     );
-    println!("| --- | ---: | ---: | ---: | ---: | ---: | --- |");
+    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |");
     let sums = Mutex::new([[0; 2]; 2]);
     for setting in SETTINGS
         .iter()
@@ -218,12 +237,22 @@ fn main() {
             let most = names.chunk_by(|a, b| a == b).max_by_key(|same| same.len());
             let most = most.map_or("", |same| same[0]);
             let mean = outcomes.iter().map(|one| one.gain).sum::<f64>() / outcomes.len() as f64;
+            let over = [0, 1].map(|k| {
+                outcomes
+                    .iter()
+                    .map(|one| one.overconfidence[k])
+                    .sum::<f64>()
+                    / outcomes.len() as f64
+            });
             println!(
-                "| {} | {n} | {} | {} | {mean:+.4} | {} | {most} |",
+                "| {} | {n} | {} | {} | {mean:+.4} | {} | {:+.1}, {:+.1} | {} | {most} |",
                 setting.name,
                 percent(chosen, outcomes.len()),
                 percent(held, given),
                 percent(count(&|one| one.gain > 0.0), outcomes.len()),
+                over[0],
+                over[1],
+                percent(count(&|one| one.aside), outcomes.len()),
             );
         }
     }

@@ -354,7 +354,10 @@ fn fit_to(
 #[cfg(test)]
 mod tests {
     use super::{
-        super::family::tests::{check, data},
+        super::family::{
+            Prepared,
+            tests::{check, data},
+        },
         *,
     };
 
@@ -367,9 +370,35 @@ mod tests {
                 check(&AffineFamily::new(&data, diagonal), &data, true);
                 check(&AffineFamily::structured(&data, diagonal), &data, true);
             }
-            let smoothed = vec![m - 1];
-            let data = FitData { smoothed, ..data };
-            check(&AffineFamily::new(&data, true), &data, false);
+        }
+    }
+
+    /// With samples of classes spread over the rows.
+    #[test]
+    fn derivatives_with_smoothed_classes() {
+        let smoothed = vec![0, 2];
+        let data = FitData {
+            smoothed,
+            ..data(40, 4)
+        };
+        let family = AffineFamily::new(&data, false);
+        let prepared = Prepared::new(&family, &data, false);
+        let theta: Vec<f64> = (0..)
+            .zip(family.start())
+            .map(|(k, x)| x + 0.1 * f64::from(k % 5))
+            .collect();
+        let (_, gradient) = prepared.log_loss(&theta, 0.1);
+        for (k, slope) in gradient.iter().enumerate() {
+            let at = |h: f64| {
+                let mut theta = theta.clone();
+                theta[k] += h;
+                prepared.log_loss(&theta, 0.1).0
+            };
+            let difference = (at(1e-5) - at(-1e-5)) / 2e-5;
+            assert!(
+                (difference - slope).abs() < 1e-8,
+                "{k}: {difference} {slope}"
+            );
         }
     }
 

@@ -58,7 +58,7 @@ fn one_tiny_deviation() {
     let text = run(&folder, &format!("fit {data} --label-column y -o d.map"));
     contains(
         &text,
-        "no map, the predictions stay as they are: 300 predictions",
+        "variance scaling of 300 predictions of 1 dimension, saved as d.map",
     );
     contains(
         &text,
@@ -105,6 +105,15 @@ fn no_event() {
     contains(
         &run(&folder, fit),
         "warning:    class 1 (the event) has 0 labels of 20: labels of one class do not identify the slope",
+    );
+    let text = run(&folder, &fit.replace("--method platt ", ""));
+    begins(
+        &text,
+        "no map, the predictions stay as they are: 20 predictions of 2 classes, saved as e.map",
+    );
+    contains(
+        &text,
+        "none, no gain is established: 0 predictions are wrong, fewer than 10",
     );
 }
 

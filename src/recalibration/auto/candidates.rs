@@ -115,6 +115,8 @@ pub struct Trial {
     /// Fitted to all data.
     pub map: Box<dyn Recalibration>,
     pub left_out: Predictions,
+    /// As of [`Tried::score`].
+    pub score: Option<f64>,
     /// Fits it to a criterion.
     pub refit: Option<Refit>,
     /// Of the parts of a mixture.
@@ -131,6 +133,7 @@ impl Trial {
             name: "none",
             map: Box::new(map.expect("1 is a temperature")),
             left_out: Predictions::new(logits, &labels(data, splits)),
+            score: None,
             refit: None,
             weights: vec![],
         }
@@ -141,6 +144,7 @@ impl Trial {
             name: self.name,
             losses: &self.left_out.losses,
             excess: &self.left_out.excess,
+            score: self.score,
             guarantees: self.map.guarantees(),
         }
     }
@@ -242,6 +246,8 @@ impl Candidate {
             name: self.name(),
             map,
             left_out,
+            score: (self.name() == TemperatureScalingConfig::NAME)
+                .then(|| TemperatureScalingConfig::score_statistic(data)),
             refit: Some(Box::new(move |task| {
                 self.kind.fit_robustly(seed, weight, task)
             })),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::stack::{MIXTURE, Weight};
 use crate::{
     estimator::MeanEstimate,
-    recalibration::{FitWarning, Guarantees, Keep, influence::few},
+    recalibration::{FitWarning, Guarantees, Keep},
 };
 
 /// What was chosen among candidates, and why.
@@ -48,8 +48,10 @@ pub struct Candidate {
     pub log_loss: MeanEstimate,
     /// Its difference from that of the predictions as they are, with the standard error of [`Choice::change`].
     pub change: MeanEstimate,
-    /// Whether its gain is established: at least ten predictions are wrong and ten right, and all of the 95 %
-    /// interval of the change is below 0, without samples that gain and are more than half of the variance alone.
+    /// Whether its gain is established: at least ten predictions are wrong and ten right, no sample is more than half
+    /// of the variance, and all of the 95 % interval of the change is below 0, also if no sample gains more than 5.
+    /// Of a temperature and variance scaling also if it gains and the score test of its parameter rejects that the
+    /// predictions are calibrated, at 2.5 %.
     pub established: bool,
     /// The mean of the confidence, less that of what is right, on samples that it was not fitted to: positive where
     /// it is overconfident. None for distributions.
@@ -90,6 +92,9 @@ pub(super) struct Tried<'a> {
     pub losses: &'a [f64],
     /// The confidence of each, less 1 where it is right; nothing of distributions.
     pub excess: &'a [f64],
+    /// Of a map of one parameter: the derivative of the log loss of the predictions as they are with respect to it,
+    /// about standard normal if they are calibrated.
+    pub score: Option<f64>,
     pub guarantees: Guarantees,
 }
 
@@ -111,6 +116,10 @@ pub(super) struct Validation {
 const FEWEST: usize = 20;
 /// Wrong predictions and right ones without which no gain is established: of more, no loss was taken for a gain.
 const FEWEST_FOR_A_GAIN: usize = 10;
+/// The largest gain of one sample by which a gain is established: a probability 150 times as large.
+const LARGEST: f64 = 5.0;
+/// A standard normal number is larger in absolute value with a probability of 2.5 %.
+const REFUTED: f64 = 2.2414;
 
 impl Validation {
     /// The change of the log loss from one trial to another.
@@ -136,19 +145,19 @@ impl Validation {
             .or_else(|| one().map(|_| "one sample is more than half of its variance".into()))
     }
 
-    /// Whether a trial is better than the predictions as they are. A sample that is more than half of the variance,
-    /// and a gain, does not count: without it the gain has to be established too.
+    /// Whether a trial is better than the predictions as they are: by the interval of the gain, where no sample
+    /// counts as a gain of more than [`LARGEST`], lest a few hide the others; or, of a map of one parameter, if it
+    /// gains and the score test of that parameter rejects that the predictions are calibrated. The interval of a
+    /// gain of few samples is wide, and this test is not.
     fn established(self, none: &Tried, trial: &Tried) -> bool {
         let mut differences = differences(none, trial);
-        for _ in 0..few(differences.len()) {
-            match dominant(&differences) {
-                Some(at) if differences[at] < 0.0 => drop(differences.swap_remove(at)),
-                _ => break,
-            }
-        }
+        let gains = MeanEstimate::of(&differences).estimate < 0.0;
+        differences.iter_mut().for_each(|x| *x = x.max(-LARGEST));
+        let enough = few_samples(none, FEWEST_FOR_A_GAIN).is_none();
         let (_, high) = interval(self.estimate(&differences));
-        let few = few_samples(none, FEWEST_FOR_A_GAIN);
-        few.is_none() && dominant(&differences).is_none() && high < 0.0
+        let clear = enough && dominant(&differences).is_none() && high < 0.0;
+        let refuted = trial.score.is_some_and(|score| score.abs() > REFUTED);
+        clear || refuted && enough_expected(none) && gains
     }
 }
 
@@ -173,6 +182,16 @@ fn few_samples(of: &Tried, least: usize) -> Option<String> {
     ))
 }
 
+/// Whether there are enough wrong predictions, and right ones, or would be if they were calibrated.
+fn enough_expected(none: &Tried) -> bool {
+    let (n, excess) = (none.losses.len(), none.excess);
+    let wrong = excess.iter().filter(|excess| **excess > 0.0).count() as f64;
+    let expected = wrong - excess.iter().sum::<f64>();
+    let (least, all) = (FEWEST_FOR_A_GAIN as f64, excess.len() as f64);
+    let both = wrong.max(expected) >= least && (all - wrong).max(all - expected) >= least;
+    n >= FEWEST && (both || excess.is_empty())
+}
+
 /// The number that is more than half of the variance, if there is one.
 fn dominant(numbers: &[f64]) -> Option<usize> {
     let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
@@ -186,8 +205,9 @@ fn interval(change: MeanEstimate) -> (f64, f64) {
     interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)) // the level is valid
 }
 
-/// Whether a change is a loss beyond one standard error.
-fn worse(change: MeanEstimate) -> bool {
+/// Whether the change from one trial to another is a loss beyond one standard error of paired differences.
+fn worse(from: &Tried, to: &Tried) -> bool {
+    let change = MeanEstimate::of(&differences(from, to));
     change.estimate > change.standard_error
 }
 
@@ -219,7 +239,7 @@ impl Trials<'_> {
         let mean = |at: usize| MeanEstimate::of(trials[at].losses).estimate;
         let best = (among.iter().copied()).min_by(|&a, &b| mean(a).total_cmp(&mean(b)));
         let near = |&at: &usize| {
-            Some(at) == best || best.is_some_and(|best| !worse(self.change(best, at)))
+            Some(at) == best || best.is_some_and(|best| !worse(&trials[best], &trials[at]))
         };
         among.into_iter().find(near).unwrap_or(0)
     }
@@ -234,7 +254,7 @@ impl Trials<'_> {
             let unbiased = low <= 0.0 && 0.0 <= high;
             let nearer = bias(at).estimate.abs() <= bias(single).estimate.abs();
             self.is_open(at)
-                && worse(self.change(at, 1))
+                && worse(&trials[at], &trials[1])
                 && self.change(single, at).estimate < 0.0
                 && (unbiased || nearer)
         };

@@ -5,8 +5,8 @@ use crate::{
     distribution::{Component, Density, Marginals},
     recalibration::{
         DistributionMap, DistributionMethod, Guarantees, Keep, Recalibrated, ScaleFamily,
-        VarianceScaling, VarianceScalingConfig, common::*, regularisation::folds,
-        warning::FitWarning,
+        Tempered as _, VarianceScaling, VarianceScalingConfig, common::*, regularisation::folds,
+        temperature::standardised, warning::FitWarning,
     },
 };
 
@@ -79,6 +79,8 @@ struct Trial {
     name: &'static str,
     map: DistributionMap,
     losses: Vec<f64>,
+    /// As of [`Tried::score`].
+    score: Option<f64>,
 }
 
 impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
@@ -111,7 +113,9 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
             name: "none",
             map: DistributionMap::Variance(VarianceScaling::from_factors(vec![1.0], &device)?),
             losses: log_scores(predictions.log_density(&targets)),
+            score: None,
         }];
+        let score = standardised(predictions.log_score(&targets)?.at(1.0), n);
         let mut passed_over = Vec::new();
         let tried = |(_, least): &&(DistributionMethod, usize)| n >= *least;
         let fits = CANDIDATES.iter().filter(tried).count();
@@ -143,6 +147,7 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
                     name: method.name(),
                     map,
                     losses,
+                    score: (method == DistributionMethod::Variance).then_some(score),
                 }),
                 false => passed_over.push(over(
                     "its log score on samples that it was not fitted to is infinite".into(),
@@ -169,6 +174,7 @@ impl Trial {
             name: self.name,
             losses: &self.losses,
             excess: &[],
+            score: self.score,
             guarantees: self.map.guarantees(),
         }
     }

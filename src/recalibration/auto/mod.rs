@@ -47,7 +47,8 @@ pub struct AutoRecalibrationConfig {
 /// The recalibration map that the data favour, and what was learnt about the others.
 ///
 /// Each candidate is fitted to all folds but one and evaluated by the log loss on the one left out. Only a gain
-/// that is established counts: the 95 % interval of the change of the log loss, [`Choice::interval`], is below 0.
+/// that is established counts, see [`Candidate::established`]: the 95 % interval of the change of the log loss is
+/// below 0, or a score test rejects that the temperature of the predictions is 1.
 /// Of the candidates with such a gain the simplest is chosen whose mean log loss is within one standard error, of
 /// paired differences, of the least (Breiman, Friedman, Olshen, Stone: *Classification and Regression Trees*,
 /// 1984, section 3.4.3). Without one the predictions stay as they are, by a temperature of 1.

@@ -181,6 +181,7 @@ pub fn mixture(
         name: MIXTURE,
         map: Box::new(MapMixture::of(&parts, device)?),
         left_out,
+        score: None,
         refit: None,
         weights: parts.iter().map(of_part).collect(),
     }))

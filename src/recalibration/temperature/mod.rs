@@ -84,6 +84,12 @@ impl TemperatureScalingConfig {
         config.fit_log_loss(data, &mut |_| {}).0
     }
 
+    /// The derivative of the log loss at a temperature of 1, standardised: about standard normal if the predictions
+    /// are calibrated, negative if they are underconfident. NaN of logits that are equal within each row.
+    pub(super) fn score_statistic(data: &FitData) -> f64 {
+        standardised(LogLoss::new(data, None).at(1.0), data.samples())
+    }
+
     fn fit_log_loss(&self, data: &FitData, progress: Progress<'_>) -> (f64, FitReport) {
         let loss = LogLoss::new(data, self.prior);
         let Some(bounds) = loss.bounds() else {
@@ -158,6 +164,12 @@ impl TemperatureScalingConfig {
         let value = at(x);
         (x.exp(), FitReport::new(status, value, None, evaluations))
     }
+}
+
+/// The derivative of a mean log loss of `n` samples over its standard deviation, of which the square is the second
+/// derivative over `n` where the model is right.
+pub(super) fn standardised([_, slope, curvature]: [f64; 3], n: usize) -> f64 {
+    slope / (curvature / n as f64).sqrt()
 }
 
 /// An error unless the scale of a prior is valid.

@@ -13,7 +13,7 @@ use crate::methods::Method;
 )]
 pub struct Fit {
     /// The map; without it the simplest one within one standard error of the least log loss by
-    /// cross-validation, or a mixture of maps where that is better
+    /// cross-validation, or a mixture of maps where that is better; none unless a gain is established
     #[arg(long, value_enum)]
     pub method: Option<Method>,
 
@@ -33,7 +33,7 @@ pub struct Fit {
     #[command(flatten)]
     pub source: SourceArgs,
 
-    /// What the map is to lower
+    /// Loss to minimise
     #[arg(long, value_enum, default_value_t = LossName::Log)]
     pub loss: LossName,
 
