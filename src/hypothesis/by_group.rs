@@ -82,8 +82,8 @@ impl Group {
 /// is not.
 ///
 /// Each group is tested by an [`OmnibusTest`] of its samples alone, so that a finding is in the words of
-/// that test, as "underconfident by 5.0 points". Targets are redrawn from the predictions: the level is
-/// exact in groups of every size. The p-values are adjusted by [`holm`], whatever the groups have in
+/// that test, as "underconfident by 5.0 points". Targets are redrawn from the predictions, so that groups
+/// may have any size. The p-values are adjusted by [`holm`], whatever the groups have in
 /// common. The adjusted p-values of aspects are multiplied by the number of groups: what
 /// [`AspectOutcome::adjusted_p_value`](super::AspectOutcome::adjusted_p_value) promises of one of at most
 /// `α` then holds of the aspects of all groups together.

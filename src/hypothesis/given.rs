@@ -16,7 +16,7 @@ use crate::{
 ///
 /// The statistic is the unbiased SKCE whose kernel compares the variable, at ¼, 1 and 4 times the
 /// bandwidth of the kernel, combined over the same redraws of the targets from the predictions as in
-/// [`OmnibusTest`]: the p-value is exact at every sample size, whatever the variable is. Up to 10,000
+/// [`OmnibusTest`], which see: at every sample size, whatever the variable is. Up to 10,000
 /// samples the SKCE of classes is over all pairs, above and of vectors by 16 landmarks, at linear cost.
 ///
 /// A rejection does not say that the variable matters: a model that is not calibrated is not calibrated given

@@ -2,17 +2,17 @@
 //!
 //! | test | statistic | null distribution | cost |
 //! | --- | --- | --- | --- |
-//! | [`OmnibusTest`] | several aspects together | redrawn targets, exact at every `n` | `n` and the labels that are redrawn, see there |
-//! | [`GroupTest`] | the omnibus test of each group | redrawn targets, exact at every `n` | that of each |
-//! | [`GivenTest`] | SKCE [given](crate::distribution::Given) a variable | redrawn targets, exact at every `n` | as the omnibus test |
+//! | [`OmnibusTest`] | several aspects together | redrawn targets, at every `n` | `n` and the labels that are redrawn, see there |
+//! | [`GroupTest`] | the omnibus test of each group | redrawn targets, at every `n` | that of each |
+//! | [`GivenTest`] | SKCE [given](crate::distribution::Given) a variable | redrawn targets, at every `n` | as the omnibus test |
 //! | [`ExactTest`] | any estimator or function | redrawn targets, exact at every `n` | see there |
 //! | [`ToleranceTest`] | the size of an error above a tolerance | Clopper–Pearson, or asymptotic | that of the error |
 //! | [`AsymptoticSkceTest`] | unbiased SKCE | one of four, see [`NullDistribution`] | `n²·m`, or `n²(m + R)` |
-//! | [`AsymptoticBlockSkceTest`] | block or linear SKCE | normal, as `n/B → ∞` | `n·B·m` |
+//! | [`AsymptoticBlockSkceTest`] | block or linear SKCE | normal, as `n/B → ∞`; Student's of few blocks | `n·B·m` |
 //! | [`DistributionFreeSkceTest`] | any SKCE; biased for positive definite kernels | a bound, valid at every `n`, loose | that of the estimate |
 //! | [`FeatureTest`] | `r` features of the predictions | `χ²` with the exact covariance, or redrawn labels | `n·m·r²` |
 //! | [`LandmarkSkceTest`] | unbiased SKCE of a kernel of rank `J` | redrawn targets, exact at every `n` | `n·J²` a redraw |
-//! | [`CmeTest`] | `J` test locations | `F` or `χ²`, for `n ≫ J` | `n·J·(m + J)` |
+//! | [`CmeTest`] | `J` test locations | `F` or `χ²`, which do not keep the level of confident predictions | `n·J·(m + J)` |
 //! | [`Spiegelhalter`] | Brier score of an event above its expectation | normal, or redrawn labels | `n` |
 //! | [`HosmerLemeshow`] | counts of an event in groups | `χ²`, or redrawn labels | `n log n` |
 //! | [`Cox`] | likelihood ratio of a line in the log-odds of an event | `χ²_2`, or redrawn labels | `n` |

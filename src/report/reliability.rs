@@ -15,7 +15,7 @@ pub struct Reliability {
     pub event: Event,
     /// The bins, by default 15 of equal width.
     pub binning: Binning,
-    /// The probability with which the frequency of a calibrated model lies in the band of a bin,
+    /// The probability with which the frequency of a calibrated model lies in the band of a bin, at least,
     /// 0.95 by default.
     pub level: f64,
 }

@@ -106,8 +106,9 @@ impl TestOutcome {
         self.samples
     }
 
-    /// The number of replicates, of a test that resamples: its p-value is a multiple of
-    /// `1/(replicates + 1)`.
+    /// The number `R` of replicates, of a test that resamples: its p-value is `(1 + g)/(1 + R)`, where `g` of them
+    /// reach the statistic, and `g/R` where [`Redraws::Sequential`](super::Redraws::Sequential) stopped early. That of
+    /// an approximation is at least [`ASYMPTOTIC_FLOOR`](Self::ASYMPTOTIC_FLOOR).
     pub fn replicates(&self) -> Option<usize> {
         self.replicates
     }
@@ -139,7 +140,7 @@ impl TestOutcome {
     ///
     /// The interval covers the error of the model with probability `confidence` asymptotically.
     /// It excludes 0 (`b > 0`) if and only if the p-value is below `1 − confidence`, for a confidence
-    /// up to 99.9 %, where the p-value ends. A bound below 0 says nothing: the error is never
+    /// below 99.9 %, where the p-value ends. A bound below 0 says nothing: the error is never
     /// negative.
     ///
     /// `None` where there is no [`standard_error`](Self::standard_error), or if `confidence` is
