@@ -387,40 +387,6 @@ fn confidence_is_told() {
     assert!(text.contains("none                  log loss") && text.contains(", overconfident by"));
 }
 
-/// Labels that are random in 12 of 100 cases: a temperature cannot mend that, and what is chosen is neither over-
-/// nor underconfident.
-#[test]
-fn noisy_labels() {
-    let truth = |row: &[f64]| -> Vec<f64> {
-        let noisy = softmax(row).into_iter().map(|p| 0.88 * p + 0.02);
-        noisy.map(f64::ln).collect()
-    };
-    let (rows, classes) = drawn(2000, 6, 310, truth);
-    let others = drawn(4000, 6, 311, truth);
-    let map = auto(&rows, &classes);
-    let overconfidence = |map: &dyn Recalibration| {
-        let out = vector(map.forward(tensor(&others.0)));
-        let excess = |(z, &y): (&[f64], &usize)| {
-            let p = softmax(z);
-            let likely = (1..6).fold(0, |k, c| if p[c] > p[k] { c } else { k });
-            p[likely] - f64::from(u8::from(likely == y))
-        };
-        out.chunks(6).zip(&others.1).map(excess).sum::<f64>() / 4000.0
-    };
-    let temperature = TemperatureScalingConfig::new()
-        .fit(tensor(&rows), labels(&classes))
-        .unwrap();
-    assert_ne!(map.choice().chosen, "temperature");
-    assert!(
-        held_out(&map, &others) < held_out(&temperature, &others) - 0.02,
-        "{}",
-        map.choice()
-    );
-    let found = overconfidence(&map);
-    assert!(found.abs() < 0.025, "{found} {}", map.choice());
-    assert!(found.abs() < overconfidence(&temperature).abs(), "{found}");
-}
-
 /// The interval of the gain holds the true gain of the map that is given, at least as often as it says.
 #[test]
 fn the_interval_of_the_gain_covers() {
