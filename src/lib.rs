@@ -105,6 +105,8 @@ pub mod loss;
 pub mod metric;
 #[doc(hidden)]
 pub mod names;
+#[doc(hidden)]
+pub mod numbers;
 pub mod ops;
 mod parallel;
 mod radial;
@@ -131,7 +133,7 @@ pub mod prelude {
     pub use crate::{
         distribution::{
             Categorical, Dirichlet, Given, Laplace, Mixture, Normal, PowerExponential, Predictive,
-            Samples,
+            Samples, Subject,
         },
         estimator::{
             Accuracy, Binning, Cwce, Ece, Estimator, Event, KolmogorovSmirnov, Mce, MeanEstimate,
@@ -173,7 +175,7 @@ pub mod prelude {
         },
         score::{
             Brier, Corp, Crps, Improvement, IntervalOverconfidence, LogScore, LpBound,
-            Overconfidence, Quantify, Refinement, Score, Spherical,
+            ObservedExpected, Overconfidence, Quantify, Refinement, Score, Spherical,
         },
     };
 }

@@ -27,6 +27,14 @@ impl Name {
             ..self
         }
     }
+
+    /// Says what the quantity is of, as "of the top label".
+    pub fn of(self, of: &str) -> Self {
+        Self {
+            title: format!("{} {of}", self.title).into(),
+            ..self
+        }
+    }
 }
 
 macro_rules! names {
@@ -41,16 +49,20 @@ macro_rules! names {
 names! {
     OMNIBUS: "omnibus", "omnibus test";
     OVERCONFIDENCE: "overconfidence", "overconfidence";
+    OVERPREDICTION: "overprediction", "mean probability less frequency";
+    OBSERVED_EXPECTED: "observed_expected", "O/E";
     INTERVAL_OVERCONFIDENCE: "overconfidence", "overconfidence of 90 % intervals";
-    ECE_DEBIASED: "ece_debiased", "ECE of order 2, debiased";
+    ECE_DEBIASED: "ece_debiased", "debiased ECE of order 2";
     LP_ERROR: "lp_error", "Lp error";
     LP_OVER: "lp_over", "Lp error, probability too high";
     LP_UNDER: "lp_under", "Lp error, probability too low";
     LP_VECTOR: "lp_vector", "Lp error of all classes";
     ECE_TOP_LABEL: "ece_top_label", "ECE, top label";
+    ECE_EVENT: "ece_event", "ECE";
+    ECE_AGAINST_REST: "ece_against_rest", "ECE";
     ECE_CLASS_WISE: "ece_class_wise", "ECE, class-wise";
     MCE_TOP_LABEL: "mce_top_label", "MCE, top label";
-    KS: "ks", "Kolmogorov-Smirnov, top label";
+    KS: "ks", "Kolmogorov-Smirnov";
     ACCURACY: "accuracy", "accuracy";
     CONFIDENCE: "confidence", "mean confidence";
     BRIER: "brier", "Brier score";

@@ -4,7 +4,7 @@ use burn::tensor::{Bool, Int, Tensor, activation};
 use rand::{Rng, RngExt};
 
 use super::{
-    Density, Geometry, LabelSets, Predictive, Redrawer, Sampler, class_rows::ClassRows,
+    Density, Geometry, LabelSets, Predictive, Redrawer, Sampler, Subject, class_rows::ClassRows,
     label_sampler::LabelSampler, redrawn,
 };
 use crate::{
@@ -24,6 +24,7 @@ pub struct Categorical {
     checked: bool,
     /// Read back once.
     rows: Arc<OnceLock<Arc<ClassRows>>>,
+    pub(super) subject: Subject,
 }
 
 impl Categorical {
@@ -43,6 +44,7 @@ impl Categorical {
             probabilities: OnceLock::new(),
             checked: true,
             rows: Arc::default(),
+            subject: Subject::Classes,
         })
     }
 
@@ -81,6 +83,7 @@ impl Categorical {
             probabilities: OnceLock::new(),
             checked: false,
             rows: Arc::default(),
+            subject: Subject::Classes,
         }
     }
 
@@ -116,7 +119,13 @@ impl Categorical {
             probabilities: probabilities.into(),
             checked: false,
             rows: Arc::default(),
+            subject: Subject::Classes,
         }
+    }
+
+    /// Does what [`about`](Self::about) does for two classes.
+    pub(super) fn about_unchecked(self, subject: Subject) -> Self {
+        Self { subject, ..self }
     }
 
     /// The logarithms of the probabilities, `[n, m]`: through a log-softmax where the logits are
@@ -192,6 +201,7 @@ impl Predictive for Categorical {
             probabilities: probabilities.map_or_else(OnceLock::new, |rows| f(rows).into()),
             checked: self.checked,
             rows: Arc::default(),
+            subject: self.subject,
         }
     }
 

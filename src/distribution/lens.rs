@@ -1,6 +1,6 @@
 use burn::tensor::{IndexingUpdateOp, Int, Tensor};
 
-use super::{Categorical, most_likely_on_device};
+use super::{Categorical, Subject, most_likely_on_device};
 use crate::{
     distribution::Predictive,
     error::{Error, Result, check_parameter},
@@ -11,7 +11,8 @@ impl Categorical {
     /// The top-label lens: predicts whether the most likely class is the right one.
     ///
     /// The new predictions are `(1 − r_i, r_i)` with the confidence `r_i = max_c p_ic`, the new
-    /// labels `c_i = 1[argmax p_i = y_i]` (ties go to the first of the most likely classes).
+    /// labels `c_i = 1[argmax p_i = y_i]` (ties go to the first of the most likely classes). They are about
+    /// [`Subject::Correctness`].
     ///
     /// # Shapes
     ///
@@ -32,12 +33,14 @@ impl Categorical {
         let class = most_likely_on_device(p.clone()); // [n, 1]
         let confidence = p.gather(1, class.clone());
         let class = class.reshape([self.len()]).cast(labels.dtype());
-        (Self::binary(confidence), class.equal(labels.clone()).int())
+        let confidence = Self::binary(confidence, Subject::Correctness);
+        (confidence, class.equal(labels.clone()).int())
     }
 
     /// The class-wise lens: predicts whether `class` is the right one.
     ///
-    /// The new predictions are `(1 − p_i[class], p_i[class])`, the new labels `1[y_i = class]`.
+    /// The new predictions are `(1 − p_i[class], p_i[class])`, the new labels `1[y_i = class]`. They are about
+    /// [`Subject::Event`].
     ///
     /// # Shapes
     ///
@@ -67,7 +70,7 @@ impl Categorical {
         let rows = 0..self.len();
         let probability = self.probabilities().slice([rows, class..class + 1]);
         let is_class = labels.clone().equal_scalar(class as i64).int();
-        (Self::binary(probability), is_class)
+        (Self::binary(probability, Subject::Event), is_class)
     }
 
     /// The top-k lens: predicts at which rank of the prediction the right class is.
@@ -170,9 +173,9 @@ impl Categorical {
     }
 
     /// `(1 − p, p)` for each row of `[n, 1]`.
-    fn binary(p: Tensor<2>) -> Self {
+    fn binary(p: Tensor<2>, subject: Subject) -> Self {
         let complement = p.ones_like() - p.clone();
-        Self::valid(Tensor::cat(vec![complement, p], 1))
+        Self::valid(Tensor::cat(vec![complement, p], 1)).about_unchecked(subject)
     }
 }
 

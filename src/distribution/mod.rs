@@ -60,6 +60,7 @@ mod predictive;
 mod redrawn;
 mod samples;
 mod standard_normal;
+mod subject;
 mod targets;
 
 pub use absolute_moments::AbsoluteMoments;
@@ -87,4 +88,5 @@ pub(crate) use redrawn::Flip;
 pub use redrawn::{Draw, LabelSets, Redrawer, Redrawn, RedrawnBy};
 pub use samples::Samples;
 pub(crate) use standard_normal::upper_quantile as upper_normal_quantile;
+pub use subject::Subject;
 pub use targets::Targets;

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Block, pool};
 use crate::{
-    distribution::{Categorical, Predictive, check_column, most_likely},
+    distribution::{Categorical, Predictive, Subject, check_column, most_likely},
     error::Result,
     host::to_vec,
 };
@@ -22,6 +22,24 @@ pub enum Event {
 }
 
 impl Event {
+    /// The event of predictions that are about one ([`Categorical::subject`]), which is class 1; else the top
+    /// label.
+    pub fn of(predictions: &Categorical) -> Self {
+        match predictions.subject() {
+            Subject::Classes => Self::TopLabel,
+            _ => Self::Class(1),
+        }
+    }
+
+    /// The event that is looked at where there can be one only: as [`of`](Self::of), but class 1 of any two
+    /// classes, whose probability says more than that of the top label.
+    pub fn one_of(predictions: &Categorical) -> Self {
+        match predictions.classes() {
+            2 => Self::Class(1),
+            _ => Self::of(predictions),
+        }
+    }
+
     /// Predictions of the event, and whether it occurred, from checked data.
     pub(crate) fn lens(
         self,
@@ -45,6 +63,7 @@ impl Event {
         Ok(Outcomes {
             probability: to_vec(binary.probabilities().detach().slice([0..n, 1..2])),
             occurred: occurred.try_into_vec_as::<i64>().expect("an int tensor"),
+            rounding: 16.0 * predictions.dtype().finfo().expect("a float tensor").epsilon,
         })
     }
 
@@ -76,6 +95,8 @@ pub(crate) struct Outcomes {
     pub probability: Vec<f64>,
     /// 1 or 0.
     pub occurred: Vec<i64>,
+    /// The relative difference of probabilities that are equal but for rounding in their dtype.
+    pub rounding: f64,
 }
 
 impl Outcomes {
@@ -97,14 +118,24 @@ impl Outcomes {
         pairs
     }
 
-    /// The isotonic regression of the outcomes on the probabilities: blocks of increasing probability
-    /// and frequency, in each of which the frequency is the regression. Equal probabilities share one.
-    pub fn isotonic(&self) -> Vec<Block> {
+    /// Samples of equal probability by increasing probability. Probabilities are equal that differ by rounding
+    /// alone, as 0.3 and 0.1 + 0.2 do: they say the same.
+    pub fn ties(&self) -> Vec<Block> {
         let sorted = self.sorted();
-        let ties = sorted.chunk_by(|(r, _), (s, _)| r == s);
-        pool(ties.map(|ties| {
+        let ties = sorted.chunk_by(|(r, _), (s, _)| s - r <= self.rounding * s);
+        let block = |ties: &[(f64, f64)]| {
             let hits = ties.iter().filter(|(_, c)| *c > 0.0).count();
-            Block::of_ties(ties[0].0, ties.len(), hits)
-        }))
+            Block {
+                last: ties[ties.len() - 1].0,
+                ..Block::of_ties(ties[0].0, ties.len(), hits)
+            }
+        };
+        ties.map(block).collect()
+    }
+
+    /// The isotonic regression of the outcomes on the probabilities: blocks of increasing probability
+    /// and frequency, in each of which the frequency is the regression. [Ties](Self::ties) share one.
+    pub fn isotonic(&self) -> Vec<Block> {
+        pool(self.ties())
     }
 }

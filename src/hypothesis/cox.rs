@@ -24,8 +24,9 @@ use crate::{
 ///
 /// with the log-likelihood `ℓ`. Of a calibrated model `G` is asymptotically `χ²_2`. A slope below 1 is
 /// overconfidence: log-odds are too far from 0; above 1 underconfidence. An intercept below 0 means that the
-/// event is less frequent than predicted where its probability is ½. [`fit`](Self::fit) has the estimates
-/// with standard errors. For two classes take `Event::Class(1)`: the intercept of the top label is another.
+/// event is less frequent than predicted where its probability is ½: it is not the calibration of the whole,
+/// which [`in_the_large`](Self::in_the_large) has. [`fit`](Self::fit) has the estimates with standard errors.
+/// For two classes take `Event::Class(1)`: the intercept of the top label is another.
 ///
 /// Where probabilities separate the outcomes the supremum lies at infinity: `G` is exact there, and there
 /// is no estimate. Probabilities of 0 and 1 that come true say nothing about `a` and `b > 0` and are left
@@ -122,6 +123,35 @@ impl Cox {
                 expected: "outcomes of both kinds at overlapping probabilities",
             }),
         }
+    }
+}
+
+impl Cox {
+    /// The calibration in the large (Van Calster et al. 2019): the intercept `α` with the slope fixed at 1,
+    ///
+    /// ```text
+    /// logit P(c = 1 | r) = α + logit r,
+    /// ```
+    ///
+    /// which is above 0 where the event is more frequent than predicted, on the whole, and below where it is
+    /// less frequent; `e^α` is the factor of the odds. The standard error is that of the Fisher information at
+    /// the estimate. Probabilities of 0 and 1 are left out, as above.
+    ///
+    /// # Errors
+    ///
+    /// As [`CalibrationTest::evaluate`]; and outcomes that are all the same, or a probability of 0 or 1 that
+    /// does not come true, for which there is no estimate.
+    pub fn in_the_large(
+        &self,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+    ) -> Result<Coefficient> {
+        let (probability, occurred) = self.data(predictions, labels)?;
+        let intercept = Line::of(&probability).intercept(&occurred);
+        intercept.map_err(|reason| Error::Unsupported {
+            what: format!("there is no intercept of Cox: {reason}"),
+            expected: "outcomes of both kinds",
+        })
     }
 }
 

@@ -35,6 +35,8 @@ struct Likelihood {
 const STEPS: usize = 200;
 /// The squared length of a step, in standard errors, that is none.
 const CONVERGED: f64 = 1e-20;
+/// The longest step of an intercept.
+const LONGEST: f64 = 10.0;
 /// The part of a likelihood that is lost to rounding, at most about.
 const ROUNDING: f64 = 1e-13;
 /// Samples of a sum of its own: the parts are the same, in the same order, whatever the number of threads.
@@ -117,6 +119,45 @@ impl Line {
                 estimate: beta / self.scale,
                 standard_error: bb.sqrt() / self.scale,
             },
+        })
+    }
+
+    /// The intercept with the slope fixed at 1, or why there is none.
+    pub fn intercept(&self, occurred: &[bool]) -> Result<Coefficient, &'static str> {
+        let of_rows = self.outcomes(occurred);
+        if self.contradicted(occurred) {
+            return Err("what has probability 0 occurred");
+        }
+        if of_rows.iter().all(|&c| c) || of_rows.iter().all(|&c| !c) {
+            return Err("all outcomes are the same");
+        }
+        // the gradient falls in the intercept, from above 0 to below: Newton within a bracket
+        let at = |a: f64| self.likelihood(&of_rows, [self.mean + a, self.scale]);
+        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+        let (mut a, mut here) = (0.0, at(0.0));
+        for _ in 0..STEPS {
+            let (gradient, information) = (here.gradient[0], here.information[0]);
+            match gradient > 0.0 {
+                true => low = a,
+                false => high = a,
+            }
+            if gradient * gradient <= CONVERGED * information {
+                break;
+            }
+            let step = (gradient / information).clamp(-LONGEST, LONGEST);
+            let newton = a + step;
+            let next = match newton > low && newton < high {
+                true => newton,
+                false => 0.5 * (low + high),
+            };
+            if next == a {
+                break;
+            }
+            (a, here) = (next, at(next));
+        }
+        Ok(Coefficient {
+            estimate: a,
+            standard_error: here.information[0].sqrt().recip(),
         })
     }
 

@@ -78,10 +78,8 @@ impl CorpReliability {
         check_level(self.level)?;
         check_count("the number of redraws", self.redraws)?;
         let outcomes = self.event.outcomes(predictions, labels)?;
-        let mut probability = outcomes.probability.clone();
-        probability.sort_by(f64::total_cmp);
-        let ties = probability.chunk_by(|r, s| r == s);
-        let groups: Vec<(f64, usize)> = ties.map(|ties| (ties[0], ties.len())).collect();
+        let ties = outcomes.ties().into_iter();
+        let groups: Vec<(f64, usize)> = ties.map(|ties| (ties.first, ties.samples)).collect();
         let band = self.band(&groups);
         let step = |block: Block| {
             let inside = |point: &CorpBand| {

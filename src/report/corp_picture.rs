@@ -2,7 +2,7 @@ use super::{
     CorpBand, CorpDiagram, CorpStep,
     drawn::{Drawn, pictured},
     frame::{Frame, single_plot},
-    number::{decimals, fixed, whole},
+    number::{decimals, edge, fixed, whole},
     picture::{Paint, Pen, Picture, Shape},
 };
 use crate::estimator::Event;
@@ -31,8 +31,8 @@ impl CorpDiagram {
     pub(super) fn description(&self) -> String {
         let parts = &self.decomposition;
         let mut text = format!(
-            "{} samples, isotonic regression in {} steps, of which {} leave the {} % band. The Brier score \
-             {} is miscalibration {} less discrimination {} and uncertainty {}.",
+            "{} samples, isotonic regression in {} steps, of which {} leave the {} % band. The Brier score, \
+             summed over both outcomes, {} is miscalibration {} less discrimination {} and uncertainty {}.",
             whole(self.samples),
             whole(self.steps.len()),
             whole(self.outside()),
@@ -45,8 +45,8 @@ impl CorpDiagram {
         for step in &self.steps {
             text += &format!(
                 " From {} to {}: {} samples, frequency {}.",
-                decimals(step.lower, 4),
-                decimals(step.upper, 4),
+                edge(step.lower),
+                edge(step.upper),
                 whole(step.count),
                 fixed(step.frequency),
             );

@@ -1,6 +1,6 @@
 //! Numbers as people write them.
 
-use crate::hypothesis::Probability;
+use crate::{hypothesis::Probability, numbers};
 
 /// `10,000`.
 pub(super) fn whole(number: usize) -> String {
@@ -42,29 +42,54 @@ pub(super) fn decimals(x: f64, places: usize) -> String {
     }
 }
 
-/// Writes a number with four decimals, as in a table.
+/// Sets the minus and the exponent of a number, as `−6.07 × 10⁻⁴`.
+fn typeset(text: &str) -> String {
+    match text.split_once('e') {
+        Some((mantissa, exponent)) if exponent.parse::<i32>().is_ok() => {
+            format!(
+                "{} × 10{}",
+                mantissa.replace('-', "−"),
+                superscript(exponent)
+            )
+        }
+        _ => text.replace('-', "−"),
+    }
+}
+
+/// Writes a number with four decimals, as in a table, more where it is small.
 pub(super) fn fixed(x: f64) -> String {
-    format!("{x:.4}").replace('-', "−")
+    typeset(&numbers::decimals(x, 4, 2))
+}
+
+/// Writes a frequency with three decimals, more where it is near 0 or 1.
+pub(super) fn share(x: f64) -> String {
+    typeset(&numbers::share(x, 3))
+}
+
+/// Writes a ratio with three digits.
+pub(super) fn ratio(x: f64) -> String {
+    typeset(&numbers::significant(x, 3))
+}
+
+/// Writes the edge of a bin: three decimals, more where it is near 0 or 1, without zeros at the end.
+pub(super) fn edge(x: f64) -> String {
+    let text = share(x);
+    match text.contains('×') {
+        true => text,
+        false => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+    }
 }
 
 /// `94.83 %`, in one piece.
 pub(super) fn percent(x: f64) -> String {
-    format!("{:.2}\u{a0}%", 100.0 * x).replace('-', "−")
+    typeset(&numbers::percent(x, 2)).replace(' ', "\u{a0}")
 }
 
 /// `6.07 × 10⁻⁴`.
 pub(super) fn scientific(x: f64) -> String {
-    let text = format!("{x:.2e}");
-    match text.split_once('e') {
-        _ if x == 0.0 => "0".into(),
-        Some((mantissa, exponent)) => format!(
-            "{} × 10{}",
-            mantissa.replace('-', "−"),
-            superscript(exponent)
-        ),
-        None if x.is_nan() => "undefined".into(),
-        None if x > 0.0 => "∞".into(),
-        None => "−∞".into(),
+    match x.is_finite() && x != 0.0 {
+        true => typeset(&format!("{x:.2e}")),
+        false => ratio(x),
     }
 }
 
@@ -92,11 +117,7 @@ pub(super) fn p_value(p: f64, redraws: usize) -> String {
 
 /// A share in points, hundredths of a probability.
 pub(super) fn points(x: f64) -> String {
-    let text = format!("{:.2}", 100.0 * x);
-    match text.as_str() {
-        "-0.00" => "0.00".into(),
-        text => text.replace('-', "−"),
-    }
+    typeset(&numbers::points(x, 2))
 }
 
 fn superscript(exponent: &str) -> String {
@@ -131,7 +152,10 @@ mod tests {
         let expected = "0 0.001000 −0.1235 9.877 1235 654321 1.00×10⁶ −2.00×10⁻⁵";
         let found = numbers.map(|x| significant(x).replace(' ', ""));
         assert_eq!(found.join(" "), expected);
-        assert_eq!([points(0.0861), points(-1e-6)], ["8.61", "0.00"]);
+        assert_eq!([points(0.0861), points(-1e-6)], ["8.61", "−0.00010"]);
+        let edges = [0.0, 0.000_4, 0.25, 0.999_92, 1.0].map(edge);
+        assert_eq!(edges, ["0", "0.0004", "0.25", "0.99992", "1"]);
+        assert_eq!(fixed(0.000_012), "0.000012");
         assert_eq!(points(-0.0125), "−1.25");
         let p_values = [p_value(0.001, 999), p_value(0.25, 999), p_value(0.002, 999)];
         assert_eq!(p_values, ["p ≤ 0.001", "p = 0.250", "p = 0.002"]);

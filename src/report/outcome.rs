@@ -103,7 +103,7 @@ impl<S: Section> Report<S> {
         }
         let mut sections = vec![
             overview + "</ul>\n",
-            table::numbers(&named, &S::quantities(), self.level),
+            table::numbers(&named, &self.before.quantities(), self.level),
         ];
         sections.extend(parts.diagrams);
         sections.push(format!(

@@ -218,7 +218,7 @@ impl Section for QuantileSection {
         }
     }
 
-    fn quantities() -> Vec<Quantity<Self>> {
+    fn quantities(&self) -> Vec<Quantity<Self>> {
         quantities()
     }
 }

@@ -1,13 +1,13 @@
 use super::{
     Classes, CorpDiagram, CorpStep, ReliabilityBin, ReliabilityDiagram, ReliabilitySection, Report,
     drawn::Drawn,
-    number::{decimals, fixed, percent, whole},
+    number::{decimals, edge, fixed, percent, share, whole},
     page::{self, Figure, capital},
     picture::Picture,
     svg::escaped,
     table,
 };
-use crate::estimator::Event;
+use crate::{distribution::Subject, estimator::Event};
 
 impl Report<ReliabilitySection> {
     /// The number `m` of classes.
@@ -16,9 +16,30 @@ impl Report<ReliabilitySection> {
     }
 
     pub(super) fn top_label(&self) -> String {
+        let subject = self.before.subject;
+        let (of, heading, paragraph) = match subject {
+            Subject::Classes => (
+                "top label",
+                "Is the model right as often as it says?",
+                "their mean confidence in the most likely class, and how often that class was the right one. \
+                 Below the dashed diagonal the model is overconfident, above it underconfident.",
+            ),
+            Subject::Correctness => (
+                "confidence",
+                "Is the model right as often as it says?",
+                "their mean confidence, and how often the model was right. Below the dashed diagonal the model \
+                 is overconfident, above it underconfident.",
+            ),
+            Subject::Event => (
+                "event",
+                "Does the event occur as often as predicted?",
+                "their mean predicted probability of the event, and how often it occurred. Below the dashed \
+                 diagonal probabilities are too high, above it too low.",
+            ),
+        };
         let figures = self.figures(
-            ("top label", "Top label"),
-            ", top label",
+            (of, &capital(of)),
+            &format!(", {of}"),
             |section, heading, what| {
                 let diagram = &section.top_label;
                 Figure {
@@ -33,18 +54,18 @@ impl Report<ReliabilitySection> {
             },
         );
         format!(
-            "<h2>Is the model right as often as it says?</h2>\n\
-             <p>Each mark is a bin of samples: their mean confidence in the most likely class, and \
-             how often that class was the right one. Below the dashed diagonal the model is \
-             overconfident, above it underconfident. The bars count samples.</p>\n{}{figures}",
+            "<h2>{heading}</h2>\n<p>Each mark is a bin of samples: {paragraph} The bars count \
+             samples.</p>\n{}{figures}",
             key(self.level)
         )
     }
 
     pub(super) fn isotonic(&self) -> String {
-        let event = match self.before.isotonic.event {
-            Event::TopLabel => "top label".to_owned(),
-            Event::Class(class) => format!("class {}", self.subject.names[class]),
+        let event = match (self.before.subject, self.before.isotonic.event) {
+            (Subject::Event, _) => "event".to_owned(),
+            (Subject::Correctness, _) => "confidence".into(),
+            (_, Event::TopLabel) => "top label".into(),
+            (_, Event::Class(class)) => format!("class {}", self.subject.names[class]),
         };
         let alone = (event.as_str(), capital(&event));
         let figures = self.figures(
@@ -60,7 +81,7 @@ impl Report<ReliabilitySection> {
                         description: diagram.description(),
                     },
                     caption: format!(
-                        "{}: Brier score {} = miscalibration {} − discrimination {} + uncertainty {}; \
+                        "{}: Brier score, summed over both outcomes, {} = miscalibration {} − discrimination {} + uncertainty {}; \
                          {} of {} steps leave the band.",
                         escaped(what),
                         fixed(parts.score),
@@ -89,7 +110,7 @@ impl Report<ReliabilitySection> {
             shown: classes,
             ..
         } = &self.subject;
-        if classes.is_empty() {
+        if classes.is_empty() || self.before.subject != Subject::Classes {
             return String::new();
         }
         let (shown, all) = (classes.len(), self.classes());
@@ -156,9 +177,9 @@ fn key(level: f64) -> String {
 fn steps(diagram: &CorpDiagram, what: &str) -> String {
     let row = |step: &CorpStep| {
         vec![
-            format!("{}–{}", decimals(step.lower, 3), decimals(step.upper, 3)),
+            format!("{}–{}", edge(step.lower), edge(step.upper)),
             whole(step.count),
-            decimals_fixed(step.frequency),
+            share(step.frequency),
             if step.is_inside { "inside" } else { "outside" }.into(),
         ]
     };
@@ -173,15 +194,11 @@ fn steps(diagram: &CorpDiagram, what: &str) -> String {
 fn bins(diagram: &ReliabilityDiagram, what: &str) -> String {
     let row = |bin: &ReliabilityBin| {
         vec![
-            format!("{}–{}", decimals(bin.lower, 3), decimals(bin.upper, 3)),
+            format!("{}–{}", edge(bin.lower), edge(bin.upper)),
             whole(bin.count),
-            decimals_fixed(bin.confidence),
-            decimals_fixed(bin.frequency),
-            format!(
-                "{}–{}",
-                decimals_fixed(bin.band.0),
-                decimals_fixed(bin.band.1)
-            ),
+            share(bin.confidence),
+            share(bin.frequency),
+            format!("{}–{}", share(bin.band.0), share(bin.band.1)),
         ]
     };
     table::of_picture(
@@ -189,8 +206,4 @@ fn bins(diagram: &ReliabilityDiagram, what: &str) -> String {
         &["bin", "samples", "mean", "right", "band"],
         diagram.bins.iter().map(row),
     )
-}
-
-fn decimals_fixed(x: f64) -> String {
-    format!("{x:.3}")
 }

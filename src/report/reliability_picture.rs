@@ -2,7 +2,7 @@ use super::{
     ReliabilityBin, ReliabilityDiagram,
     drawn::{Drawn, pictured},
     frame::{Frame, mark, text, upright},
-    number::{decimals, fixed, short, whole},
+    number::{decimals, edge, fixed, short, whole},
     picture::{Anchor, Paint, Pen, Picture, Shape},
 };
 use crate::estimator::Event;
@@ -58,8 +58,8 @@ impl ReliabilityDiagram {
         for bin in &self.bins {
             text += &format!(
                 " From {} to {}: {} samples, mean probability {}, frequency {}, band {} to {}.",
-                decimals(bin.lower, 4),
-                decimals(bin.upper, 4),
+                edge(bin.lower),
+                edge(bin.upper),
                 whole(bin.count),
                 fixed(bin.confidence),
                 fixed(bin.frequency),

@@ -8,28 +8,34 @@ use super::{
     Section,
     answer::interval,
     drawn::Drawn,
-    number::{decimals, fixed, percent, points, whole},
+    number::{self, decimals, fixed, percent, points, whole},
     page::{bandwidth, profile},
     section::Parts,
     table::{Cell, Quantity},
 };
 use crate::{
-    distribution::Categorical,
+    distribution::{Categorical, Subject},
     error::{Result, check_parameter, serialize_or_reason},
     estimator::{Binning, Estimator, Event, KolmogorovSmirnov, Tce},
     hypothesis::OmnibusOutcome,
     kernel::{Distance, Kernel},
-    names,
-    score::{Brier, Interval, LogScore, MeanEstimate, Overconfidence, Score},
+    names::{self, Name},
+    score::{Brier, Interval, LogScore, MeanEstimate, ObservedExpected, Overconfidence, Score},
 };
 
 /// The numbers and diagrams of one set of class probabilities.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct ReliabilitySection {
+    /// What the predictions are about. Of an event, numbers of the top label are numbers of the event.
+    #[serde(skip)]
+    pub subject: Subject,
     /// The omnibus test of all samples, or why there is none.
     #[serde(serialize_with = "serialize_or_reason")]
     pub omnibus: Result<OmnibusOutcome>,
+    /// Observed events by expected ones, of predictions of an event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_expected: Option<Interval>,
     /// The overconfidence of the top label.
     #[serde(serialize_with = "serialize_or_reason")]
     pub overconfidence: Result<Interval>,
@@ -120,7 +126,8 @@ impl Reportable for Categorical {
 
     fn section(&self, plan: &Plan<Self>) -> Result<ReliabilitySection> {
         let (labels, level) = (plan.targets, plan.level);
-        let outcomes = Event::TopLabel.outcomes(self, labels)?;
+        let event = Event::of(self);
+        let outcomes = event.outcomes(self, labels)?;
         let correct: Vec<f64> = outcomes.pairs().map(|(_, correct)| correct).collect();
         let score = |score: &dyn Score<Self>| score.upper_bound(self, labels);
         let diagram = |event| {
@@ -128,24 +135,25 @@ impl Reportable for Categorical {
             reliability.with_level(level).diagram(self, labels)
         };
         let classes = plan.subject.shown.iter();
-        let top_label = diagram(Event::TopLabel)?;
-        let isotonic = CorpReliability::new(match self.classes() {
-            2 => Event::Class(1),
-            _ => Event::TopLabel,
-        });
+        let top_label = diagram(event)?;
+        let isotonic = CorpReliability::new(Event::one_of(self));
         let data = (self, labels);
+        let ratio = || ObservedExpected::of(event, self, labels)?.ratio(level);
+        let of_event = (self.subject() == Subject::Event).then(ratio).transpose()?;
         Ok(ReliabilitySection {
+            subject: self.subject(),
+            observed_expected: of_event.filter(|ratio| ratio.upper.is_finite()),
             omnibus: (plan.omnibus(plan.kernel, self))
                 .map(|outcome| outcome.with_class_names(&plan.subject.names)),
-            overconfidence: interval(&Overconfidence::default(), data, level),
-            ece_debiased: interval(&Tce::default(), data, level),
+            overconfidence: interval(&Overconfidence { event }, data, level),
+            ece_debiased: interval(&Tce::default().with_event(event), data, level),
             skce: plan.skce(self),
             accuracy: MeanEstimate::of(&correct),
             confidence: MeanEstimate::of(&outcomes.probability),
             brier: score(&Brier)?,
             log: score(&LogScore),
             ece: top_label.ece(),
-            ks: KolmogorovSmirnov::new(Event::TopLabel).estimate(self, labels)?,
+            ks: KolmogorovSmirnov::new(event).estimate(self, labels)?,
             isotonic: (isotonic.with_level(level).with_seed(plan.seed)).diagram(self, labels)?,
             class_wise: classes
                 .map(|&class| diagram(Event::Class(class)))
@@ -185,21 +193,41 @@ impl Section for ReliabilitySection {
             Event::TopLabel => "top-label".into(),
             Event::Class(class) => format!("class-{}", classes.names[class]),
         };
-        let diagrams = [&self.top_label].into_iter().chain(&self.class_wise);
-        let mut drawings: Vec<_> = diagrams.map(|d| (name(d), d.drawn())).collect();
-        drawings.insert(1, ("isotonic".into(), self.isotonic.drawn()));
+        let first = match self.subject {
+            Subject::Classes => name(&self.top_label),
+            Subject::Event => "event".into(),
+            Subject::Correctness => "confidence".into(),
+        };
+        let mut drawings = vec![
+            (first, self.top_label.drawn()),
+            ("isotonic".into(), self.isotonic.drawn()),
+        ];
+        if self.subject == Subject::Classes {
+            drawings.extend(self.class_wise.iter().map(|d| (name(d), d.drawn())));
+        }
         drawings
     }
 
     fn page(report: &Report<Self>) -> Parts {
         let sentence = |(_, section): &(&str, &Self)| {
             let (said, was) = (section.confidence.estimate, section.accuracy.estimate);
-            format!(
-                "on average the model is {} sure of its most likely class, and right {} of the time{}",
-                percent(said),
-                percent(was),
-                direction(said - was)
-            )
+            match section.subject {
+                Subject::Event => format!(
+                    "on average the event has a probability of {}, and occurs in {} of the samples",
+                    percent(said),
+                    percent(was)
+                ),
+                subject => format!(
+                    "on average the model is {} sure{}, and right {} of the time{}",
+                    percent(said),
+                    match subject {
+                        Subject::Classes => " of its most likely class",
+                        _ => "",
+                    },
+                    percent(was),
+                    direction(said - was)
+                ),
+            }
         };
         let bins = match report.subject.binning {
             Binning::Uniform { bins } => format!("{} bins of equal width", whole(bins)),
@@ -217,7 +245,11 @@ impl Section for ReliabilitySection {
             Distance::Euclidean => "Euclidean distance",
         };
         Parts {
-            of: format!("over {} classes", whole(report.classes())),
+            of: match report.before.subject {
+                Subject::Classes => format!("over {} classes", whole(report.classes())),
+                Subject::Event => "of one event".into(),
+                Subject::Correctness => "of whether the model is right".into(),
+            },
             sentences: report.named().iter().map(sentence).collect(),
             diagrams: vec![report.top_label(), report.isotonic(), report.class_wise()],
             method: format!(
@@ -237,25 +269,63 @@ impl Section for ReliabilitySection {
         }
     }
 
-    fn quantities() -> Vec<Quantity<Self>> {
-        quantities()
+    fn quantities(&self) -> Vec<Quantity<Self>> {
+        quantities(self.subject)
     }
 }
 
-/// The quantities in the order of the table.
-fn quantities() -> Vec<Quantity<ReliabilitySection>> {
+/// The quantities in the order of the table, of the top label or of the event.
+fn quantities(subject: Subject) -> Vec<Quantity<ReliabilitySection>> {
+    let of = match subject {
+        Subject::Classes => "of the top label",
+        Subject::Event => "of the event",
+        Subject::Correctness => "of the confidence",
+    };
+    match subject {
+        Subject::Event => of_event(of).into_iter().chain(of_both(of)).collect(),
+        _ => of_confidence(of).into_iter().chain(of_both(of)).collect(),
+    }
+}
+
+/// The quantities of an event in the large.
+fn of_event(of: &str) -> Vec<Quantity<ReliabilitySection>> {
     vec![
         Quantity {
-            name: names::OVERCONFIDENCE.with("points"),
-            meaning: "Mean confidence less accuracy, in hundredths of a probability, below 0 of a model that \
-                  is underconfident; over- and underconfidence of different samples cancel.",
+            name: names::OBSERVED_EXPECTED.with("observed by expected events"),
+            meaning: "How often the event occurred by how often its probabilities make expect it: 1 of a \
+                  calibrated model, below 1 where probabilities are too high; too high and too low ones \
+                  cancel.",
+            cell: |summary| match summary.observed_expected {
+                Some(ratio) => Cell::interval(&Ok(ratio), number::ratio),
+                None => Cell::missing("–", "no event is expected"),
+            },
+        },
+        Quantity {
+            name: names::OVERPREDICTION.of(of).with("points"),
+            meaning: "The same as a difference, in hundredths of a probability.",
             cell: |summary| Cell::interval(&summary.overconfidence, points),
         },
         Quantity {
-            name: names::ECE_DEBIASED.with("points"),
-            meaning: "Root of the mean squared distance between confidence and accuracy in 15 bins of equal \
-                  mass, less what chance adds to it; it sees the most likely class only.",
-            cell: |summary| Cell::interval(&summary.ece_debiased, points),
+            name: Name::new("frequency", "frequency of the event"),
+            meaning: "How often the event occurred; it says nothing about the probabilities.",
+            cell: |summary| Cell::mean(&summary.accuracy, percent),
+        },
+        Quantity {
+            name: Name::new("mean_risk", "mean probability of the event"),
+            meaning: "How often the event would occur if the probabilities were right.",
+            cell: |summary| Cell::mean(&summary.confidence, percent),
+        },
+    ]
+}
+
+/// The quantities of confidence and accuracy.
+fn of_confidence(of: &str) -> Vec<Quantity<ReliabilitySection>> {
+    vec![
+        Quantity {
+            name: names::OVERCONFIDENCE.of(of).with("points"),
+            meaning: "Mean confidence less accuracy, in hundredths of a probability, below 0 of a model that \
+                  is underconfident; over- and underconfidence of different samples cancel.",
+            cell: |summary| Cell::interval(&summary.overconfidence, points),
         },
         Quantity {
             name: names::ACCURACY,
@@ -269,9 +339,22 @@ fn quantities() -> Vec<Quantity<ReliabilitySection>> {
                   so does one whose over- and underconfidence cancel.",
             cell: |summary| Cell::mean(&summary.confidence, percent),
         },
+    ]
+}
+
+/// The quantities that are the same of the top label and of an event.
+fn of_both(of: &str) -> Vec<Quantity<ReliabilitySection>> {
+    vec![
+        Quantity {
+            name: names::ECE_DEBIASED.of(of).with("points"),
+            meaning: "Root of the mean squared distance between probability and frequency in 15 bins of equal \
+                  mass, less what chance adds to it; it sees one probability of each prediction only.",
+            cell: |summary| Cell::interval(&summary.ece_debiased, points),
+        },
         Quantity {
             name: names::BRIER,
-            meaning: "Mean squared distance of the probabilities from the outcome, from 0 (best) to 2; \
+            meaning: "Mean squared distance of the probabilities from the outcome, summed over all classes \
+                  (an event and its complement are two), from 0 (best) to 2; \
                   it rewards calibration and knowledge together, and cannot say which of them is \
                   lacking.",
             cell: |summary| Cell::mean(&summary.brier, fixed),
@@ -286,26 +369,26 @@ fn quantities() -> Vec<Quantity<ReliabilitySection>> {
             },
         },
         Quantity {
-            name: names::ECE_TOP_LABEL,
+            name: names::ECE_EVENT.of(of),
             meaning: "Mean distance of the marks in the diagram from the diagonal, weighted by samples; \
-                  it depends on the bins, sees the most likely class only, and is above 0 for a \
-                  calibrated model too.",
+                  it depends on the bins, sees one probability of each prediction only, and is above 0 \
+                  for a calibrated model too.",
             cell: |summary| Cell::of(fixed(summary.ece)),
         },
         Quantity {
-            name: names::KS,
-            meaning: "Kolmogorov–Smirnov error: the largest gap between what confidence promised and \
-                  what came true, summed up to some confidence; it needs no bins, but sees the most \
-                  likely class only and is above 0 for a calibrated model too.",
+            name: names::KS.of(of),
+            meaning: "Kolmogorov–Smirnov error: the largest gap between what was promised and what came \
+                  true, summed up to some probability; it needs no bins, but sees one probability of each \
+                  prediction only and is above 0 for a calibrated model too.",
             cell: |summary| Cell::of(fixed(summary.ks)),
         },
     ]
 }
 
 fn direction(excess: f64) -> String {
-    let points = decimals(100.0 * excess.abs(), 2);
+    let points = points(excess.abs());
     match excess {
-        _ if points == "0" => String::new(),
+        0.0 => String::new(),
         e if e > 0.0 => format!(": overconfident by {points} percentage points"),
         _ => format!(": underconfident by {points} percentage points"),
     }

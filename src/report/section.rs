@@ -104,7 +104,7 @@ pub trait Section: Clone + Debug + Serialize {
     fn drawings(&self, subject: &Self::Subject) -> Vec<(String, Drawn)>;
 
     #[doc(hidden)]
-    fn quantities() -> Vec<Quantity<Self>>;
+    fn quantities(&self) -> Vec<Quantity<Self>>;
 }
 
 /// The parts of a page that depend on the kind of prediction.

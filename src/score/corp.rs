@@ -22,7 +22,10 @@ use crate::{
 /// never negative; MCB is 0 exactly where the predictions are their own isotonic regression, and DSC where
 /// that is constant.
 ///
-/// Scores are those of the two classes `(1 − r, r)`: the Brier score is `2(r − c)²`, twice that of most
+/// Probabilities that differ by rounding alone, by `16 ε` of their size with the machine epsilon `ε` of their
+/// dtype, are ties: one value of the regression.
+///
+/// Scores are sums over the two classes `(1 − r, r)`: the Brier score is `2(r − c)²`, twice that of most
 /// texts on two classes. Of predictions over two classes they are the scores of the predictions.
 ///
 /// MCB is biased upward as an estimate of the model's miscalibration, of a calibrated model by about

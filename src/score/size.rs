@@ -182,7 +182,7 @@ fn rooted(value: f64, order: f64) -> f64 {
 
 /// The least frequency of which so many successes or more have at least the probability `outside`:
 /// Clopper and Pearson 1934.
-fn least_frequency(successes: f64, trials: f64, outside: f64) -> f64 {
+pub(super) fn least_frequency(successes: f64, trials: f64, outside: f64) -> f64 {
     match successes {
         0.0 => 0.0,
         successes => Beta::new(successes, trials - successes + 1.0)

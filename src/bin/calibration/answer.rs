@@ -3,12 +3,14 @@
 use std::{borrow::Cow, fmt};
 
 use burn_calibration::{
-    distribution::Predictive,
+    distribution::{Categorical, Predictive},
     error,
+    estimator::Event,
     hypothesis::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest},
     kernel::Kernel,
-    names::Name,
-    score::{ErrorSize, Interval, Quantify},
+    names::{self, Name},
+    numbers::{self, points, significant},
+    score::{ErrorSize, Interval, ObservedExpected, Quantify},
 };
 use rand::rngs::StdRng;
 use serde::Serialize;
@@ -16,7 +18,7 @@ use serde::Serialize;
 use crate::{
     args::SizeArgs,
     input::Result,
-    words::{Known, Named, or_infinite, probability, verdict},
+    words::{Known, Named, or_infinite, probability, title_width, verdict},
 };
 
 #[derive(Serialize)]
@@ -31,13 +33,24 @@ pub struct Answer {
 /// The size of an error.
 #[derive(Serialize)]
 pub struct Size {
-    /// Whether it is shown in points, hundredths of a probability.
+    /// How it is shown.
     #[serde(skip)]
-    pub in_points: bool,
+    pub unit: Unit,
     #[serde(flatten)]
     pub interval: Known<Interval>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Known<Tolerance>>,
+}
+
+/// How a size is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// In points, hundredths of a probability.
+    Points,
+    /// As a ratio.
+    Ratio,
+    /// With an exponent.
+    Number,
 }
 
 /// The hypothesis that an error is at most so large.
@@ -56,29 +69,51 @@ pub struct Sizing<'a, P: Predictive> {
 
 impl<P: Predictive> Sizing<'_, P> {
     pub fn of(&self, name: Name, error: &impl Quantify<P>) -> (Name, Size) {
-        (name, self.size(false, error))
+        (name, self.size(Unit::Number, error))
     }
 
     /// Gives the size in points, and compares it with the tolerance.
     pub fn in_points(&self, name: Name, error: &impl Quantify<P>) -> (Name, Size) {
-        (name.with("points"), self.size(true, error))
+        (name.with("points"), self.size(Unit::Points, error))
     }
 
-    fn size(&self, in_points: bool, error: &impl Quantify<P>) -> Size {
-        self.known(in_points, error.size(self.predictions, self.targets))
+    fn size(&self, unit: Unit, error: &impl Quantify<P>) -> Size {
+        self.known(unit, error.size(self.predictions, self.targets))
     }
 
-    pub fn known(&self, in_points: bool, size: error::Result<ErrorSize>) -> Size {
+    pub fn known(&self, unit: Unit, size: error::Result<ErrorSize>) -> Size {
         let interval = size.clone().and_then(|size| size.interval(self.args.level));
         let tolerance = |error: f64| {
             let p_value = size.clone().and_then(|size| size.p_value_above(error));
             Known::of(p_value.map(|p_value| Tolerance { error, p_value }))
         };
         Size {
-            in_points,
+            unit,
             interval: Known::of(interval),
-            tolerance: self.args.tolerance.filter(|_| in_points).map(tolerance),
+            tolerance: (self.args.tolerance.filter(|_| unit == Unit::Points)).map(tolerance),
         }
+    }
+}
+
+impl Sizing<'_, Categorical> {
+    /// The number of observed events by that of expected ones.
+    pub fn ratio(&self, event: Event) -> (Name, Size) {
+        let counts = ObservedExpected::of(event, self.predictions, self.targets);
+        let name = match &counts {
+            Ok(ObservedExpected {
+                observed, expected, ..
+            }) => names::OBSERVED_EXPECTED.with(format_args!(
+                "{observed} of {}",
+                numbers::expected(*expected)
+            )),
+            Err(_) => names::OBSERVED_EXPECTED,
+        };
+        let size = Size {
+            unit: Unit::Ratio,
+            interval: Known::of(counts.and_then(|counts| counts.ratio(self.args.level))),
+            tolerance: None,
+        };
+        (name, size)
     }
 }
 
@@ -185,8 +220,9 @@ impl fmt::Display for Answer {
 
 impl fmt::Display for Named<Size> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = title_width(self.0.iter().map(|(name, _)| name));
         let mut sizes = self.0.iter();
-        sizes.try_for_each(|(name, size)| writeln!(f, "{:38} {size}", name.title))
+        sizes.try_for_each(|(name, size)| writeln!(f, "{:width$} {size}", name.title))
     }
 }
 
@@ -196,17 +232,19 @@ impl fmt::Display for Size {
             Ok(interval) => interval,
             Err(reason) => return write!(f, "-  {reason}"),
         };
-        let number = |value: f64| match self.in_points {
-            true => format!("{:.2}", 100.0 * value),
-            false => format!("{value:.3e}"),
+        let number = |value: f64| match self.unit {
+            Unit::Points => points(value, 2),
+            Unit::Ratio => significant(value, 3),
+            Unit::Number => or_infinite(value, |value| format!("{value:.3e}")),
         };
         let [estimate, lower, upper] =
-            [interval.estimate, interval.lower, interval.upper].map(|x| or_infinite(x, number));
+            [interval.estimate, interval.lower, interval.upper].map(number);
         let level = 100.0 * interval.level;
         write!(f, "{estimate} [{lower}, {upper}], {level} % interval")?;
         match &self.tolerance {
             Some(Known(Ok(Tolerance { error, p_value }))) => {
-                write!(f, "; above {:.2}: p = {p_value:.4}", 100.0 * error)
+                let (error, p) = (points(*error, 2), probability(*p_value, false));
+                write!(f, "; above {error}: p = {p}")
             }
             _ => Ok(()),
         }

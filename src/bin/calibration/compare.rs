@@ -4,12 +4,12 @@ use std::fmt;
 
 use burn::tensor::Tensor;
 use burn_calibration::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Predictive, Subject},
     error::{self, serialize_or_infinite},
     estimator::{Accuracy, Estimator, Event, Skce},
     hypothesis::OmnibusOutcome,
     names::{self, Name},
-    score::{Crps, Improvement, MeanEstimate, Score},
+    score::{Crps, Improvement, MeanEstimate, ObservedExpected, Score},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
@@ -21,13 +21,14 @@ use crate::{
     bandwidth::fixed,
     evaluate::sizes,
     input::Result,
-    kind::{Data, Kind, Loaded, Vectors, with_vectors},
-    kinds::read_like,
+    kind::{Data, Kind, Loaded, Of, Vectors, Words, with_vectors},
+    kinds::{read_like, words},
     limits::{BLOCK, QUADRATIC_LIMIT, redraws},
+    output::is_classes,
     progress::{Costs, Progress},
-    quantities::{SCORES, ece_top_label},
+    quantities::{SCORES, ece_name, ece_of_event},
     rows::Wanted,
-    words::{KernelWords, Known, Named, Pair, as_member, p_value, show, verdict},
+    words::{KernelWords, Known, Named, Pair, as_member, p_value, show, title_width, verdict},
 };
 
 #[derive(Serialize)]
@@ -39,13 +40,17 @@ struct Comparison {
     /// Names of classes, where these are not numbers from 0.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     class_names: Vec<String>,
+    /// What classes are about.
+    #[serde(skip_serializing_if = "is_classes")]
+    subject: Subject,
     kernel: KernelWords,
     level: f64,
     changes: Named<Known<Paired>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     accuracy: Option<Pair<f64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ece_top_label: Option<Biased>,
+    /// The binned ECE, of classes.
+    #[serde(flatten)]
+    ece: Named<Biased>,
     omnibus: Pair<Known<OmnibusOutcome>>,
     intervals: Pair<Named<Size>>,
 }
@@ -152,11 +157,12 @@ where
         n: before.len(),
         outcomes: before.outcomes(),
         class_names: Vec::new(),
+        subject: Subject::Classes,
         kernel: KernelWords::from(&kernel),
         level: args.sizes.level,
         changes: Named(changes),
         accuracy: None,
-        ece_top_label: None,
+        ece: Named(Vec::new()),
         omnibus: omnibus.into(),
         intervals: [
             intervals(args, before, &targets),
@@ -173,7 +179,7 @@ fn intervals<P: Kind>(args: &Compare, predictions: &P, targets: &P::Targets) -> 
         predictions,
         targets,
     };
-    Named(P::sizes(&sizing, Event::TopLabel))
+    Named(P::sizes(&sizing, (Event::TopLabel, &Words::default())))
 }
 
 fn of_classes(args: &Compare, loaded: Loaded<Categorical>) -> Result<Comparison> {
@@ -181,6 +187,8 @@ fn of_classes(args: &Compare, loaded: Loaded<Categorical>) -> Result<Comparison>
     let sets = [&loaded.sets[0], &loaded.sets[1]];
     let [before, after] = sets;
     let (count, most) = redraws("--redraws", args.redraws, before.classes())?;
+    let (subject, event) = (before.subject(), Event::of(before));
+    let of = words(before, None, &class_names);
     let mut rng = StdRng::seed_from_u64(args.source.seed);
     let costs = Costs::new(before.len());
     let all_pairs = match before.len() <= QUADRATIC_LIMIT {
@@ -194,7 +202,15 @@ fn of_classes(args: &Compare, loaded: Loaded<Categorical>) -> Result<Comparison>
     let kernel = fixed(&args.kernel, before, &mut rng)?;
     let score = |(name, score): (Name, &dyn Score<Categorical>)| {
         let gain = Improvement::of(score, before, after, labels);
-        change(args, name, gain.map(|g| [g.before, g.after, g.difference]))
+        let of_score = match name == names::BRIER {
+            true => Of::WholeOfBoth,
+            false => Of::Whole,
+        };
+        change(
+            args,
+            name.of(&of.of(of_score)),
+            gain.map(|g| [g.before, g.after, g.difference]),
+        )
     };
     progress.step("scores", scores);
     let mut changes: Vec<_> = SCORES.map(score).into();
@@ -208,15 +224,19 @@ fn of_classes(args: &Compare, loaded: Loaded<Categorical>) -> Result<Comparison>
     progress.step(&name.title, 2 * all_pairs);
     let gain = skce.improvement(before, after, labels);
     let gain = gain.map(|g| [g.before, g.after, g.difference]);
-    changes.push(change(args, name, gain));
+    changes.push(change(args, name.of(&of.whole), gain));
 
+    let frequency = ObservedExpected::of(Event::one_of(before), before, labels);
+    let frequency = frequency.map_err(|e| e.to_string())?;
+    let frequency = frequency.observed as f64 / before.len() as f64;
     let accuracy = |set: &Categorical| Accuracy.estimate(set, labels).map_err(|e| e.to_string());
-    let ece = |set| ece_top_label(set, labels, Event::TopLabel).map_err(|e| e.to_string());
+    let ece = |set| ece_of_event(set, labels, event).map_err(|e| e.to_string());
     let data = |predictions| Data {
         predictions,
         targets: labels,
         kernel,
-        event: Event::TopLabel,
+        event,
+        of: &of,
         unbiased: None,
     };
     let omnibus = sets.map(|set| {
@@ -232,14 +252,23 @@ fn of_classes(args: &Compare, loaded: Loaded<Categorical>) -> Result<Comparison>
         n: before.len(),
         outcomes: before.outcomes(),
         class_names,
+        subject,
         kernel: KernelWords::from(&kernel),
         level: args.sizes.level,
         changes: Named(changes),
-        accuracy: Some([accuracy(before)?, accuracy(after)?].into()),
-        ece_top_label: Some(Biased {
-            values: [ece(before)?, ece(after)?].into(),
-            biased: true,
-        }),
+        accuracy: match subject {
+            Subject::Classes => Some([accuracy(before)?, accuracy(after)?].into()),
+            // of confidences it is data
+            Subject::Correctness => Some([frequency, frequency].into()),
+            _ => None,
+        },
+        ece: Named(vec![(
+            ece_name(subject, None).of(&of.event).with("biased"),
+            Biased {
+                values: [ece(before)?, ece(after)?].into(),
+                biased: true,
+            },
+        )]),
         omnibus: omnibus.into(),
         intervals: intervals.into(),
     })
@@ -249,28 +278,36 @@ impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (n, (name, outcomes)) = (self.n, self.outcomes);
         let name = if outcomes == 1 { "dimension" } else { name };
-        writeln!(f, "{n} predictions of {outcomes} {name}, before and after")?;
+        match self.subject {
+            Subject::Classes => {
+                writeln!(f, "{n} predictions of {outcomes} {name}, before and after")?
+            }
+            Subject::Correctness => writeln!(f, "{n} confidences, before and after")?,
+            _ => writeln!(f, "{n} predictions of one event, class 1, before and after")?,
+        }
         writeln!(f, "{}\n", self.kernel)?;
         let interval = format!("{} % interval", 100.0 * self.level);
+        let titles = (self.changes.0.iter().map(|(name, _)| name))
+            .chain(self.ece.0.iter().map(|(name, _)| name));
+        let width = title_width(titles);
         writeln!(
             f,
-            "{:38} {:>14} {:>14} {:>14} {interval:>28} {:>11}",
+            "{:width$} {:>14} {:>14} {:>14} {interval:>28} {:>11}",
             "", "before", "after", "difference", "p-value"
         )?;
         for (Name { title, .. }, Known(change)) in &self.changes.0 {
             match change {
-                Ok(change) => writeln!(f, "{title:38} {change}")?,
-                Err(reason) => writeln!(f, "{title:38} {:>14}  {reason}", "-")?,
+                Ok(change) => writeln!(f, "{title:width$} {change}")?,
+                Err(reason) => writeln!(f, "{title:width$} {:>14}  {reason}", "-")?,
             }
         }
         if let Some(Pair { before, after }) = &self.accuracy {
             let title = names::ACCURACY.title;
-            writeln!(f, "{title:38} {before:>14.6} {after:>14.6}")?;
+            writeln!(f, "{title:width$} {before:>14.6} {after:>14.6}")?;
         }
-        if let Some(ece) = &self.ece_top_label {
-            let title = names::ECE_TOP_LABEL.with("biased").title;
+        for (Name { title, .. }, ece) in &self.ece.0 {
             let Pair { before, after } = &ece.values;
-            writeln!(f, "{title:38} {before:>14.6e} {after:>14.6e}")?;
+            writeln!(f, "{title:width$} {before:>14.6e} {after:>14.6e}")?;
         }
         let (omnibus, intervals) = (&self.omnibus, &self.intervals);
         for (when, Known(outcome), sizes) in [

@@ -14,9 +14,9 @@ use crate::{
     input::Result,
     kind::{Data, Estimate, Kind, Test, with_family},
     limits::{BLOCK, QUADRATIC_LIMIT, redraws},
-    output::{Adjusted, Aspect, Class, Evaluation, Found},
+    output::{Adjusted, Aspect, Class, Evaluation, Found, Told},
     progress::{Costs, Progress},
-    quantities::{against_the_rest, estimates, tests},
+    quantities::{ece_name, estimates, tests},
     rows::Wanted,
     words::{KernelWords, Known, Missing, Named, key, show},
 };
@@ -36,8 +36,8 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
         .expect("one set for one file");
     let (n, outcomes) = (predictions.len(), predictions.outcomes());
     let (replicates, most) = redraws("--replicates", args.replicates, outcomes.1)?;
-    let summary = predictions.summary(&targets);
-    let views = predictions.views(targets, args.lens)?;
+    let (summary, subject) = (predictions.summary(&targets), predictions.subject());
+    let views = predictions.views(targets, (args.lens, &class_names))?;
     let tests = chosen::<P>(args)?;
     let columns = match &args.given {
         Some(path) => columns::read(path, (&args.predictions, n))?,
@@ -86,11 +86,12 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
             targets,
             kernel,
             event: view.event,
+            of: &view.of,
             unbiased: None,
         };
-        let mut intervals = sizes(&args.sizes, &data);
+        let intervals = sizes(&args.sizes, &data);
         if n <= QUADRATIC_LIMIT {
-            let skce = intervals.0.iter().find(|(name, _)| *name == names::SKCE);
+            let skce = (intervals.0.iter()).find(|(name, _)| name.key == names::SKCE.key);
             data.unbiased =
                 skce.and_then(|(_, size)| Some(size.interval.0.as_ref().ok()?.estimate));
         }
@@ -100,23 +101,23 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
                 true => Known(Err(too_many(n))),
                 false => Known::of((estimate.run)(&data)),
             };
-            (estimate.name.clone(), value)
+            let name = match estimate.name.key == names::ECE_TOP_LABEL.key {
+                true => ece_name(view.predictions.subject(), view.class),
+                false => estimate.name.clone(),
+            };
+            (name, Told::new(view.of.of(estimate.of), value))
         };
-        let mut estimates: Vec<_> = estimates.iter().map(estimate).collect();
+        let estimates: Vec<_> = estimates.iter().map(estimate).collect();
         let test = |test: &Test<P>| {
             progress.step(&test.name.title, all_pairs + redraws);
             let build = (test.build)(kernel, view, replicates as usize);
             let outcome = build.evaluate(predictions, targets, &mut rng);
-            (test.name.clone(), Known::of(outcome))
+            (
+                test.name.clone(),
+                Told::new(view.of.of(test.of), Known::of(outcome)),
+            )
         };
-        let mut tests: Vec<_> = tests.iter().map(test).collect();
-        if view.class.is_some() {
-            let intervals = intervals.0.iter_mut().map(|(name, _)| name);
-            let estimates = estimates.iter_mut().map(|(name, _)| name);
-            let tests = tests.iter_mut().map(|(name, _)| name);
-            let names = intervals.chain(estimates).chain(tests);
-            names.for_each(against_the_rest);
-        }
+        let tests: Vec<_> = tests.iter().map(test).collect();
         let aspect = Aspect {
             class: view.class.map(|index| Class {
                 index,
@@ -142,6 +143,7 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
         n,
         outcomes,
         summary,
+        subject,
         family: args.family,
         lens: args.lens,
         class_names,
@@ -199,8 +201,12 @@ pub fn sizes<P: Kind>(args: &SizeArgs, data: &Data<P>) -> Named<Size> {
         true => Skce::unbiased(data.kernel),
         false => Skce::block(data.kernel, BLOCK),
     };
-    let mut sizes = P::sizes(&sizing, data.event);
-    sizes.push(sizing.of(names::SKCE, &skce));
+    let mut sizes = P::sizes(&sizing, (data.event, data.of));
+    let name = match data.of.whole.as_str() {
+        "" => names::SKCE,
+        whole => names::SKCE.of(whole),
+    };
+    sizes.push(sizing.of(name, &skce));
     Named(sizes)
 }
 
@@ -215,8 +221,8 @@ fn adjust(classes: &[Aspect]) -> Named<Adjusted> {
         Some((name, adjusted))
     };
     let omnibus = |class: &Aspect| Some(class.answer.omnibus.0.as_ref().ok()?.p_value);
-    let of_test = |(k, (name, _)): (usize, &(Name, Known<TestOutcome>))| {
-        let p_value = |class: &Aspect| Some(class.tests.0[k].1.0.as_ref().ok()?.p_value());
+    let of_test = |(k, (name, _)): (usize, &(Name, Told<TestOutcome>))| {
+        let p_value = |class: &Aspect| Some(class.tests.0[k].1.value.0.as_ref().ok()?.p_value());
         adjusted(name.clone(), &p_value)
     };
     let tests = classes.first().map_or(&[][..], |class| &class.tests.0);

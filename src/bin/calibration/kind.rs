@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 #[cfg(feature = "report")]
 use burn_calibration::report::{ReportBuilder, Reportable};
 use burn_calibration::{
-    distribution::{AbsoluteMoments, Geometry, Given},
+    distribution::{AbsoluteMoments, Geometry, Given, Subject},
     error,
     estimator::{Event, JointKernel, Skce},
     hypothesis::{CalibrationTest, Omnibus, OmnibusOutcome},
@@ -74,10 +74,49 @@ pub(crate) use {with_family, with_vectors};
 pub struct View<P: Kind> {
     /// The class, where it is one against the rest.
     pub class: Option<usize>,
+    /// What numbers are of, in words.
+    pub of: Words,
     pub predictions: P,
     pub targets: P::Targets,
     /// The event that the top-label quantities look at.
     pub event: Event,
+}
+
+/// What a number is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// The whole prediction.
+    Whole,
+    /// The event of the view: the top label, or that which is asked for.
+    Event,
+    /// The one event of quantities of one event: class 1 of two classes.
+    One,
+    /// Sums over an event and its complement.
+    WholeOfBoth,
+    OneOfBoth,
+}
+
+/// The words for what numbers are of; none of real numbers.
+#[derive(Debug, Clone, Default)]
+pub struct Words {
+    pub whole: String,
+    pub event: String,
+    pub one: String,
+    /// Whether the whole prediction is one event and its complement.
+    pub is_of_two: bool,
+}
+
+impl Words {
+    pub fn of(&self, of: Of) -> String {
+        let both = |words: &str| format!("{words}, summed over both outcomes");
+        match of {
+            Of::WholeOfBoth if self.is_of_two => both(&self.whole),
+            Of::Whole | Of::WholeOfBoth => self.whole.clone(),
+            Of::Event => self.event.clone(),
+            Of::One => self.one.clone(),
+            Of::OneOfBoth => both(&self.one),
+        }
+    }
 }
 
 /// Sets of predictions of the same samples, and their targets.
@@ -101,8 +140,8 @@ pub trait Kind: Omnibus + Geometry + 'static {
     /// Reads sets of predictions of the same samples, and their targets.
     fn read(paths: &[&Path], args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>>;
 
-    /// The aspects that the arguments ask for.
-    fn views(self, targets: Self::Targets, lens: Lens) -> Result<Vec<View<Self>>>;
+    /// The aspects that the arguments ask for; classes have names.
+    fn views(self, targets: Self::Targets, lens: (Lens, &[String])) -> Result<Vec<View<Self>>>;
 
     /// The kernel that the arguments ask for, with its bandwidth fixed.
     fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Self::Joint>;
@@ -134,6 +173,16 @@ pub trait Kind: Omnibus + Geometry + 'static {
         None
     }
 
+    /// What the predictions are about, of classes.
+    fn subject(&self) -> Subject {
+        Subject::Classes
+    }
+
+    /// The event that is looked at where there can be one only.
+    fn event(&self) -> Event {
+        Event::TopLabel
+    }
+
     /// The estimates besides those of all kinds.
     fn estimates() -> Vec<Estimate<Self>>;
 
@@ -143,7 +192,7 @@ pub trait Kind: Omnibus + Geometry + 'static {
     }
 
     /// The errors whose size is told, before the SKCE.
-    fn sizes(sizing: &Sizing<Self>, event: Event) -> Vec<(Name, Size)>;
+    fn sizes(sizing: &Sizing<Self>, view: (Event, &Words)) -> Vec<(Name, Size)>;
 
     /// Names the classes.
     #[cfg(feature = "report")]
@@ -155,11 +204,17 @@ pub trait Kind: Omnibus + Geometry + 'static {
     }
 }
 
-/// How often the most likely classes are right, and how often they say they are.
+/// What happened on average, and what was predicted.
 #[derive(Serialize)]
-pub struct Summary {
-    pub accuracy: f64,
-    pub mean_confidence: f64,
+#[serde(untagged)]
+pub enum Summary {
+    /// How often the most likely classes are right, and how often they say they are.
+    Classes { accuracy: f64, mean_confidence: f64 },
+    /// How often the event occurs, and its mean probability.
+    Event {
+        event_frequency: f64,
+        mean_risk: f64,
+    },
 }
 
 /// The input of an estimate.
@@ -168,8 +223,9 @@ pub struct Data<'a, P: Kind> {
     pub targets: &'a P::Targets,
     /// The kernel, with a fixed bandwidth.
     pub kernel: P::Joint,
-    /// The event whose probability the top-label quantities look at.
+    /// The event whose probability the quantities of an event look at.
     pub event: Event,
+    pub of: &'a Words,
     /// The unbiased SKCE over all pairs, once it is known.
     pub unbiased: Option<f64>,
 }
@@ -177,6 +233,7 @@ pub struct Data<'a, P: Kind> {
 /// An estimate.
 pub struct Estimate<P: Kind> {
     pub name: Name,
+    pub of: Of,
     /// Whether the cost grows with the square of the number of samples.
     pub is_quadratic: bool,
     pub run: fn(&Data<P>) -> error::Result<f64>,
@@ -186,6 +243,7 @@ pub struct Estimate<P: Kind> {
 pub struct Test<P: Kind> {
     /// The name, whose key is that on the command line too.
     pub name: Name,
+    pub of: Of,
     pub build: Build<P>,
 }
 

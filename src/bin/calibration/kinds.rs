@@ -8,25 +8,25 @@ use burn_calibration::report::ReportBuilder;
 use burn_calibration::{
     distribution::{
         AbsoluteMoments, Categorical, Component, Density, Geometry, Given, Laplace, Mixture,
-        Normal, Samples,
+        Normal, Predictive, Samples, Subject,
     },
     error,
-    estimator::{Accuracy, Aspect, Estimator, Event, Skce, Tce},
+    estimator::{Aspect, Event, Skce, Tce},
     hypothesis::{CalibrationTest, ExactTest, GivenTest, OmnibusOutcome},
     kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
     names::{self, Name},
     recalibration::{LpCalibrationError, ScaleFamily},
-    score::{ErrorSize, IntervalOverconfidence, LogScore, Overconfidence, Score},
+    score::{ErrorSize, IntervalOverconfidence, LogScore, ObservedExpected, Overconfidence, Score},
 };
 use rand::rngs::StdRng;
 
 use crate::{
     align::{self, File},
-    answer::{Size, Sizing},
+    answer::{Size, Sizing, Unit},
     args::{Evaluate, LengthScale, Lens, SourceArgs, TargetKernelName},
     bandwidth::{fixed, some},
     input::Result,
-    kind::{Estimate, Kind, Loaded, LogScoreOf, Summary, Test, Vectors, View},
+    kind::{Estimate, Kind, Loaded, LogScoreOf, Summary, Test, Vectors, View, Words},
     limits::QUADRATIC_LIMIT,
     quantities::{estimates_of_classes, estimates_of_vectors, tests_of_classes, tests_of_vectors},
     rows::{Wanted, read_classes},
@@ -42,26 +42,31 @@ impl Kind for Categorical {
         read_classes(paths, args, wanted)
     }
 
-    fn views(self, labels: Tensor<1, Int>, lens: Lens) -> Result<Vec<View<Self>>> {
+    fn views(
+        self,
+        labels: Tensor<1, Int>,
+        (lens, names): (Lens, &[String]),
+    ) -> Result<Vec<View<Self>>> {
         let wrong = |e: error::Error| e.to_string();
-        let binary = |class, (predictions, targets)| View {
+        let view = |class, (predictions, targets): (Self, _)| View {
             class,
+            event: Event::of(&predictions),
+            of: words(&predictions, class, names),
             predictions,
             targets,
-            event: Event::Class(1),
         };
-        match lens {
-            Lens::Canonical => Ok(vec![View {
-                class: None,
-                predictions: self,
-                targets: labels,
-                event: Event::TopLabel,
-            }]),
-            Lens::TopLabel => Ok(vec![binary(None, self.top_label(&labels).map_err(wrong)?)]),
-            Lens::ClassWise => (0..self.classes())
+        match (lens, self.subject()) {
+            (Lens::ClassWise, Subject::Correctness) => Err(
+                "--lens class-wise: there are no classes beside confidences and correctness".into(),
+            ),
+            (Lens::Canonical, _) | (Lens::TopLabel, Subject::Correctness) => {
+                Ok(vec![view(None, (self, labels))])
+            }
+            (Lens::TopLabel, _) => Ok(vec![view(None, self.top_label(&labels).map_err(wrong)?)]),
+            (Lens::ClassWise, _) => (0..self.classes())
                 .map(|class| {
                     let lens = self.class_wise(class, &labels).map_err(wrong)?;
-                    Ok(binary(Some(class), lens))
+                    Ok(view(Some(class), lens))
                 })
                 .collect(),
         }
@@ -94,11 +99,27 @@ impl Kind for Categorical {
     }
 
     fn summary(&self, labels: &Tensor<1, Int>) -> Option<Summary> {
-        let confidence = self.probabilities().max_dim(1).mean();
-        Some(Summary {
-            accuracy: Accuracy.estimate(self, labels).ok()?,
-            mean_confidence: confidence.into_scalar::<f64>(),
+        let counts = ObservedExpected::of(Event::of(self), self, labels).ok()?;
+        let n = self.len() as f64;
+        let (frequency, mean) = (counts.observed as f64 / n, counts.expected / n);
+        Some(match self.subject() {
+            Subject::Event => Summary::Event {
+                event_frequency: frequency,
+                mean_risk: mean,
+            },
+            _ => Summary::Classes {
+                accuracy: frequency,
+                mean_confidence: mean,
+            },
         })
+    }
+
+    fn subject(&self) -> Subject {
+        self.subject()
+    }
+
+    fn event(&self) -> Event {
+        Event::of(self)
     }
 
     fn estimates() -> Vec<Estimate<Self>> {
@@ -117,15 +138,79 @@ impl Kind for Categorical {
         }
     }
 
-    fn sizes(sizing: &Sizing<Self>, event: Event) -> Vec<(Name, Size)> {
-        let mut sizes = vec![
-            sizing.in_points(names::OVERCONFIDENCE, &Overconfidence { event }),
-            sizing.in_points(names::ECE_DEBIASED, &Tce::default().with_event(event)),
-        ];
+    fn sizes(sizing: &Sizing<Self>, (event, of): (Event, &Words)) -> Vec<(Name, Size)> {
+        let excess = Overconfidence { event };
+        let mut sizes = match sizing.predictions.subject() {
+            Subject::Event => vec![
+                sizing.ratio(event),
+                sizing.in_points(names::OVERPREDICTION.of(&of.event), &excess),
+            ],
+            _ => vec![sizing.in_points(names::OVERCONFIDENCE.of(&of.event), &excess)],
+        };
+        let ece = Tce::default().with_event(event);
+        sizes.push(sizing.in_points(names::ECE_DEBIASED.of(&of.event), &ece));
         if let Some(order) = sizing.args.lp_error {
             sizes.extend(lp_errors(sizing, event, order));
         }
         sizes
+    }
+}
+
+/// What numbers of predictions are of, in words.
+pub fn words(predictions: &Categorical, class: Option<usize>, names: &[String]) -> Words {
+    let name = |class: usize| {
+        names
+            .get(class)
+            .cloned()
+            .unwrap_or_else(|| class.to_string())
+    };
+    let classes = predictions.classes();
+    let (whole, event, one) = match (predictions.subject(), class) {
+        (Subject::Classes, _) if classes == 2 => (
+            "of both classes".into(),
+            "of the top label".into(),
+            format!("of class {}", name(1)),
+        ),
+        (Subject::Classes, _) => (
+            "of the whole vector".into(),
+            "of the top label".to_owned(),
+            "of the top label".into(),
+        ),
+        (Subject::Event, None) => same("of the event".into()),
+        (Subject::Event, Some(class)) => same(format!("of class {}", name(class))),
+        _ => same("of the confidence".into()),
+    };
+    Words {
+        whole,
+        event,
+        one,
+        is_of_two: classes == 2,
+    }
+}
+
+fn same(words: String) -> (String, String, String) {
+    (words.clone(), words.clone(), words)
+}
+
+/// Checks that the predictions of two files are about the same.
+pub fn check_subjects(
+    (path, predictions): (&Path, &Categorical),
+    (expected_path, expected): (&Path, &Categorical),
+) -> Result<()> {
+    let is_confidence = |set: &Categorical| set.subject() == Subject::Correctness;
+    let words = |set| match is_confidence(set) {
+        true => "confidence and correctness",
+        false => "probabilities",
+    };
+    match is_confidence(predictions) == is_confidence(expected) {
+        true => Ok(()),
+        false => Err(format!(
+            "{}: {}, expected {}, as {} has; --confidence-correctness says it of both",
+            path.display(),
+            words(predictions),
+            words(expected),
+            expected_path.display()
+        )),
     }
 }
 
@@ -138,7 +223,7 @@ fn lp_errors(sizing: &Sizing<Categorical>, event: Event, order: f64) -> Vec<(Nam
     };
     let entry = |(name, size): (Name, error::Result<ErrorSize>)| {
         let name = name.with(format!("order {order}, at least, points"));
-        (name, sizing.known(true, size))
+        (name, sizing.known(Unit::Points, size))
     };
     let of_event = bound(Aspect::Event(event));
     let part = |part: usize| {
@@ -326,10 +411,11 @@ where
         read_like(paths, args, &[])
     }
 
-    fn views(self, targets: Tensor<2>, lens: Lens) -> Result<Vec<View<Self>>> {
+    fn views(self, targets: Tensor<2>, (lens, _): (Lens, &[String])) -> Result<Vec<View<Self>>> {
         match lens {
             Lens::Canonical => Ok(vec![View {
                 class: None,
+                of: Words::default(),
                 predictions: self,
                 targets,
                 event: Event::TopLabel,
@@ -405,7 +491,7 @@ where
         tests_of_vectors()
     }
 
-    fn sizes(sizing: &Sizing<Self>, _event: Event) -> Vec<(Name, Size)> {
+    fn sizes(sizing: &Sizing<Self>, _view: (Event, &Words)) -> Vec<(Name, Size)> {
         let overconfidence = IntervalOverconfidence::default();
         vec![sizing.in_points(names::INTERVAL_OVERCONFIDENCE, &overconfidence)]
     }

@@ -2,16 +2,26 @@
 
 use std::fmt;
 
-use burn_calibration::{hypothesis::TestOutcome, names::Name};
-use serde::Serialize;
+use burn_calibration::{
+    distribution::Subject, hypothesis::TestOutcome, names::Name, numbers::percent,
+};
+use serde::{Serialize, Serializer};
 
 use crate::{
     answer::Answer,
     args::{Family, Lens},
     given::GivenAnswer,
     kind::Summary,
-    words::{KernelWords, Known, Named, TargetWords, as_key, as_member, key, p_value, probability},
+    words::{
+        KernelWords, Known, Named, TargetWords, as_key, as_member, key, p_value, probability,
+        title_width,
+    },
 };
+
+/// Whether predictions are about classes, none before the others.
+pub fn is_classes(subject: &Subject) -> bool {
+    *subject == Subject::Classes
+}
 
 #[derive(Serialize)]
 pub struct Evaluation {
@@ -24,6 +34,9 @@ pub struct Evaluation {
     pub class_names: Vec<String>,
     #[serde(serialize_with = "as_key")]
     pub family: Family,
+    /// What classes are about.
+    #[serde(skip_serializing_if = "is_classes")]
+    pub subject: Subject,
     #[serde(serialize_with = "as_key")]
     pub lens: Lens,
     #[serde(flatten)]
@@ -57,8 +70,26 @@ pub struct Aspect {
     pub given: Option<Known<GivenAnswer>>,
     #[serde(flatten)]
     pub answer: Answer,
-    pub estimates: Named<Known<f64>>,
-    pub tests: Named<Known<TestOutcome>>,
+    pub estimates: Named<Told<f64>>,
+    pub tests: Named<Told<TestOutcome>>,
+}
+
+/// A value, and what it is of in words, which are for tables.
+pub struct Told<T> {
+    of: String,
+    pub value: Known<T>,
+}
+
+impl<T: Serialize> Serialize for Told<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
+impl<T> Told<T> {
+    pub fn new(of: String, value: Known<T>) -> Self {
+        Self { of, value }
+    }
 }
 
 /// A class against the rest.
@@ -79,15 +110,20 @@ pub struct Adjusted {
 impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (n, (_, outcomes)) = (self.n, self.outcomes);
-        let lens = match self.lens {
-            Lens::Canonical => "the whole vector of probabilities (canonical)",
-            Lens::TopLabel => "the confidence in the most likely class (top-label)",
-            Lens::ClassWise => "each class against the rest (class-wise)",
+        let lens = match (self.lens, self.subject) {
+            (_, Subject::Correctness) => "the confidence",
+            (Lens::Canonical, Subject::Event) => "the probability of the event",
+            (Lens::Canonical, _) => "the whole vector of probabilities (canonical)",
+            (Lens::TopLabel, _) => "the confidence in the most likely class (top-label)",
+            (Lens::ClassWise, _) => "each class against the rest (class-wise)",
+        };
+        let of = match self.subject {
+            Subject::Correctness => "confidences, and whether the model was right".into(),
+            Subject::Event => "predictions of one event, class 1".into(),
+            _ => format!("predictions of {outcomes} classes"),
         };
         match self.family {
-            Family::Categorical => {
-                writeln!(f, "{n} predictions of {outcomes} classes\ntested: {lens}")?;
-            }
+            Family::Categorical => writeln!(f, "{n} {of}\ntested: {lens}")?,
             family => writeln!(
                 f,
                 "{n} predictions of the family {}, targets of dimension {outcomes}",
@@ -95,8 +131,26 @@ impl fmt::Display for Evaluation {
             )?,
         }
         if let Some(summary) = &self.summary {
-            let [right, sure] = [summary.accuracy, summary.mean_confidence].map(|p| 100.0 * p);
-            writeln!(f, "accuracy {right:.1} %, mean confidence {sure:.1} %")?;
+            match *summary {
+                Summary::Classes {
+                    accuracy: right,
+                    mean_confidence: sure,
+                } => writeln!(
+                    f,
+                    "accuracy {}, mean confidence {}",
+                    percent(right, 1),
+                    percent(sure, 1)
+                )?,
+                Summary::Event {
+                    event_frequency: was,
+                    mean_risk: said,
+                } => writeln!(
+                    f,
+                    "frequency of the event {}, mean risk {}",
+                    percent(was, 1),
+                    percent(said, 1)
+                )?,
+            }
         }
         let (classes, adjusted) = match &self.found {
             Found::Whole(whole) => return write!(f, "{whole}"),
@@ -144,19 +198,21 @@ impl fmt::Display for Aspect {
 }
 
 /// A line each; a reason where there is no number.
-fn write_estimates(f: &mut fmt::Formatter<'_>, estimates: &[(Name, Known<f64>)]) -> fmt::Result {
+fn write_estimates(f: &mut fmt::Formatter<'_>, estimates: &[(Name, Told<f64>)]) -> fmt::Result {
     writeln!(f, "\nestimates")?;
-    for (Name { title, .. }, value) in estimates {
-        match &value.0 {
-            Ok(value) => writeln!(f, "  {title:38} {value:>16.8e}")?,
-            Err(reason) => writeln!(f, "  {title:38} {:>16}  {reason}", "-")?,
-        }
+    let width = title_width(estimates.iter().map(|(name, _)| name));
+    for (Name { title, .. }, Told { of, value }) in estimates {
+        let line = match &value.0 {
+            Ok(value) => format!("  {title:width$} {value:>16.8e}  {of}"),
+            Err(reason) => format!("  {title:width$} {:>16}  {reason}", "-"),
+        };
+        writeln!(f, "{}", line.trim_end())?;
     }
     Ok(())
 }
 
 /// A line each; a reason where there is no p-value.
-fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[(Name, Known<TestOutcome>)]) -> fmt::Result {
+fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[(Name, Told<TestOutcome>)]) -> fmt::Result {
     if tests.is_empty() {
         return Ok(());
     }
@@ -166,12 +222,12 @@ fn write_tests(f: &mut fmt::Formatter<'_>, tests: &[(Name, Known<TestOutcome>)])
         "  {:38} {:>16} {:>14} {:>12}",
         "", "estimate", "statistic", "p-value"
     )?;
-    for (Name { title, .. }, Known(outcome)) in tests {
-        match outcome {
+    for (Name { title, .. }, Told { of, value }) in tests {
+        match &value.0 {
             Ok(o) => {
                 writeln!(
                     f,
-                    "  {title:38} {:>16.8e} {:>14.6} {:>12}",
+                    "  {title:38} {:>16.8e} {:>14.6} {:>12}  {of}",
                     o.estimate(),
                     o.statistic(),
                     probability(o.p_value(), o.is_bound())

@@ -5,7 +5,7 @@
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
-    distribution::Categorical,
+    distribution::{Categorical, Subject},
     error::Result,
     estimator::{
         Aspect, Binning, Ece, Estimator, Event, JointKernel, KolmogorovSmirnov, PairMatrix, Skce,
@@ -21,7 +21,7 @@ use burn_calibration::{
 };
 
 use crate::{
-    kind::{Build, Data, Estimate, Kind, Test, Vectors, View},
+    kind::{Build, Data, Estimate, Kind, Of, Test, Vectors, View},
     limits::BLOCK,
 };
 
@@ -35,14 +35,31 @@ fn quadratic<P: Kind>(name: Name, run: fn(&Data<P>) -> Result<f64>) -> Estimate<
 fn linear<P: Kind>(name: Name, run: fn(&Data<P>) -> Result<f64>) -> Estimate<P> {
     Estimate {
         name,
+        of: Of::Whole,
         is_quadratic: false,
         run,
     }
 }
 
+impl<P: Kind> Estimate<P> {
+    fn of(self, of: Of) -> Self {
+        Self { of, ..self }
+    }
+}
+
 fn test<P: Kind>(key: &'static str, title: &'static str, build: Build<P>) -> Test<P> {
     let name = Name::new(key, title);
-    Test { name, build }
+    Test {
+        name,
+        of: Of::Whole,
+        build,
+    }
+}
+
+impl<P: Kind> Test<P> {
+    fn of(self, of: Of) -> Self {
+        Self { of, ..self }
+    }
 }
 
 /// The estimates of all predictions, and those of a kind.
@@ -130,24 +147,17 @@ pub fn tests<P: Kind>() -> Vec<Test<P>> {
     tests
 }
 
-/// Names a quantity of the top label as that of a class against the rest; tests keep the key by which they
-/// are asked for.
-pub fn against_the_rest(name: &mut Name) {
-    const REST: &str = "one against the rest";
-    (name.key, name.title) = match name.key {
-        "ece_top_label" => (
-            "ece_against_rest",
-            name.title.replace("top label", REST).into(),
-        ),
-        "ks" => ("ks", name.title.replace("top label", REST).into()),
-        "overconfidence" => ("overprediction", "predicted too often, points".into()),
-        key => (
-            key,
-            name.title
-                .replace("ECE top label", "ECE against the rest")
-                .into(),
-        ),
+/// The ECE in 15 bins by the name that it has of a view.
+pub fn ece_name(subject: Subject, class: Option<usize>) -> Name {
+    let name = match (subject, class) {
+        (Subject::Classes, _) => names::ECE_TOP_LABEL,
+        (_, Some(_)) => names::ECE_AGAINST_REST,
+        _ => names::ECE_EVENT,
     };
+    Name {
+        title: "ECE, 15 equal-width bins".into(),
+        ..name
+    }
 }
 
 /// The names of all tests: every test is there for classes.
@@ -157,7 +167,7 @@ pub fn test_keys() -> Vec<&'static str> {
 }
 
 /// The ECE of an event in 15 bins of equal width.
-fn top_label_ece(event: Event) -> Ece {
+fn binned_ece(event: Event) -> Ece {
     Ece::new(Aspect::Event(event), Binning::Uniform { bins: 15 })
 }
 
@@ -172,13 +182,13 @@ fn score(data: &Data<Categorical>, score: impl Score<Categorical>) -> Result<f64
     Ok(score.upper_bound(data.predictions, data.targets)?.estimate)
 }
 
-/// The expected calibration error of the top label, as `evaluate` and `compare` have it.
-pub fn ece_top_label(
+/// The expected calibration error of an event, as `evaluate` and `compare` have it.
+pub fn ece_of_event(
     predictions: &Categorical,
     labels: &Tensor<1, Int>,
     event: Event,
 ) -> Result<f64> {
-    top_label_ece(event).estimate(predictions, labels)
+    binned_ece(event).estimate(predictions, labels)
 }
 
 pub fn estimates_of_classes() -> Vec<Estimate<Categorical>> {
@@ -191,57 +201,81 @@ pub fn estimates_of_classes() -> Vec<Estimate<Categorical>> {
             Name::new("ece_median_variance", "ECE, median-variance bins"),
             |data| Ece::median_variance(100).estimate(data.predictions, data.targets),
         ),
-        linear(names::ECE_TOP_LABEL.with("15 equal-width bins"), |data| {
-            ece_top_label(data.predictions, data.targets, data.event)
-        }),
+        linear(names::ECE_TOP_LABEL, |data| {
+            ece_of_event(data.predictions, data.targets, data.event)
+        })
+        .of(Of::Event),
         linear(names::KS, |data| {
             KolmogorovSmirnov::new(data.event).estimate(data.predictions, data.targets)
-        }),
-        linear(names::BRIER, |data| score(data, Brier)),
+        })
+        .of(Of::Event),
+        linear(names::BRIER, |data| score(data, Brier)).of(Of::WholeOfBoth),
         linear(
             Name::new("brier_miscalibration", "Brier, CORP miscalibration"),
             |data| Ok(corp(data, &Brier)?.miscalibration),
-        ),
+        )
+        .of(Of::OneOfBoth),
         linear(
             Name::new("brier_discrimination", "Brier, CORP discrimination"),
             |data| Ok(corp(data, &Brier)?.discrimination),
-        ),
+        )
+        .of(Of::OneOfBoth),
         linear(
             Name::new("brier_uncertainty", "Brier, CORP uncertainty"),
             |data| Ok(corp(data, &Brier)?.uncertainty),
-        ),
+        )
+        .of(Of::OneOfBoth),
         linear(names::LOG, |data| score(data, LogScore)),
         linear(
             Name::new("log_miscalibration", "log, CORP miscalibration"),
             |data| Ok(corp(data, &LogScore)?.miscalibration),
-        ),
+        )
+        .of(Of::One),
         linear(
             Name::new("log_discrimination", "log, CORP discrimination"),
             |data| Ok(corp(data, &LogScore)?.discrimination),
-        ),
+        )
+        .of(Of::One),
         linear(
             Name::new("log_uncertainty", "log, CORP uncertainty"),
             |data| Ok(corp(data, &LogScore)?.uncertainty),
-        ),
+        )
+        .of(Of::One),
         linear(
-            Name::new("cox_intercept", "Cox intercept (0 if calibrated)"),
+            Name::new(
+                "cox_in_the_large",
+                "Cox intercept, slope 1 (0 if calibrated)",
+            ),
+            |data| {
+                let cox = Cox::new(Event::one_of(data.predictions));
+                Ok(cox.in_the_large(data.predictions, data.targets)?.estimate)
+            },
+        )
+        .of(Of::One),
+        linear(
+            Name::new(
+                "cox_intercept",
+                "Cox intercept, with slope (0 if calibrated)",
+            ),
             |data| Ok(cox(data)?.intercept.estimate),
-        ),
+        )
+        .of(Of::One),
         linear(
             Name::new("cox_slope", "Cox slope (1 if calibrated)"),
             |data| Ok(cox(data)?.slope.estimate),
-        ),
+        )
+        .of(Of::One),
     ]
 }
 
 /// The decomposition of a score of one event.
 fn corp(data: &Data<Categorical>, score: &dyn Divergence) -> Result<Corp> {
-    let event = event(data.predictions, data.event);
+    let event = Event::one_of(data.predictions);
     Corp::of(score, event, data.predictions, data.targets)
 }
 
 fn cox(data: &Data<Categorical>) -> Result<CoxFit> {
-    let cox = Cox::new(event(data.predictions, data.event));
+    let cox = Cox::new(Event::one_of(data.predictions));
     cox.fit(data.predictions, data.targets)
 }
 
@@ -254,43 +288,51 @@ pub fn tests_of_classes() -> Vec<Test<Categorical>> {
         ),
         test(
             "ece_top_label_exact",
-            "ECE top label, exact",
+            "ECE, 15 equal-width bins, exact",
             |_, view, replicates| {
-                Box::new(ExactTest::new(top_label_ece(view.event)).with_replicates(replicates))
+                Box::new(ExactTest::new(binned_ece(view.event)).with_replicates(replicates))
             },
-        ),
+        )
+        .of(Of::Event),
         test(
             "ece_top_label_consistency",
-            "ECE top label, consistency",
+            "ECE, 15 equal-width bins, consistency",
             |_, view, replicates| {
-                let ece = top_label_ece(view.event);
+                let ece = binned_ece(view.event);
                 Box::new(ConsistencyTest::new(ece).with_replicates(replicates))
             },
-        ),
+        )
+        .of(Of::Event),
         test("spiegelhalter", "Spiegelhalter, normal", |_, view, _| {
             Box::new(Spiegelhalter::new(event_of(view)))
-        }),
+        })
+        .of(Of::One),
         test(
             "spiegelhalter_exact",
             "Spiegelhalter, exact",
             |_, view, replicates| exact(Spiegelhalter::new(event_of(view)), replicates),
-        ),
+        )
+        .of(Of::One),
         test(
             "hosmer_lemeshow",
             "Hosmer-Lemeshow, chi-squared",
             |_, view, _| Box::new(HosmerLemeshow::new(event_of(view))),
-        ),
+        )
+        .of(Of::One),
         test(
             "hosmer_lemeshow_exact",
             "Hosmer-Lemeshow, exact",
             |_, view, replicates| exact(HosmerLemeshow::new(event_of(view)), replicates),
-        ),
+        )
+        .of(Of::One),
         test("cox", "Cox, chi-squared", |_, view, _| {
             Box::new(Cox::new(event_of(view)))
-        }),
+        })
+        .of(Of::One),
         test("cox_exact", "Cox, exact", |_, view, replicates| {
             exact(Cox::new(event_of(view)), replicates)
-        }),
+        })
+        .of(Of::One),
     ]
 }
 
@@ -303,16 +345,7 @@ fn exact(
 
 /// The event of the tests of one event.
 fn event_of(view: &View<Categorical>) -> Event {
-    event(&view.predictions, view.event)
-}
-
-/// The event of quantities of one event: class 1 of two classes, whose probability says more than that of
-/// the top label.
-fn event(predictions: &Categorical, event: Event) -> Event {
-    match predictions.classes() {
-        2 => Event::Class(1),
-        _ => event,
-    }
+    Event::one_of(&view.predictions)
 }
 
 /// The tests of predictions of real numbers besides those of all kinds.

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use burn_calibration::{
-    estimator::Event,
+    distribution::Subject,
+    names,
     report::{ReportBuilder, Reportable, Section},
 };
 use serde::Serialize;
@@ -13,9 +14,9 @@ use crate::{
     args::{Family, PictureFormat, Report},
     finite,
     input::Result,
-    kind::{Data, Kind, with_family},
+    kind::{Data, Estimate, Kind, Words, with_family},
     progress::Progress,
-    quantities::estimates,
+    quantities::{ece_name, estimates},
     rows::Wanted,
     words::{KernelWords, Known, Named, TargetWords, as_key, as_member, object, say},
 };
@@ -95,12 +96,13 @@ where
         files.iter().for_each(|file| say(format_args!("{file}\n")));
         return Ok(());
     }
-    let numbers = |section: &P::Section, predictions| {
+    let numbers = |section: &P::Section, predictions: &P| {
         let data = Data {
             predictions,
             targets,
             kernel: report.kernel,
-            event: Event::TopLabel,
+            event: predictions.event(),
+            of: &Words::default(),
             unbiased: None,
         };
         Numbers::new(section, &data)
@@ -130,12 +132,27 @@ impl Numbers {
         let Ok(Value::Object(mut page)) = serde_json::to_value(section) else {
             return Err("the numbers of the page are no object".into());
         };
-        let intervals = ["overconfidence", "ece_debiased", "skce"].into_iter();
+        let is_event = data.predictions.subject() == Subject::Event;
+        if let (true, Some(excess)) = (is_event, page.remove("overconfidence")) {
+            page.insert(names::OVERPREDICTION.key.into(), excess);
+        }
+        let intervals = [
+            names::OBSERVED_EXPECTED,
+            names::OVERCONFIDENCE,
+            names::OVERPREDICTION,
+            names::ECE_DEBIASED,
+            names::SKCE,
+        ];
+        let intervals = intervals.iter().map(|name| name.key);
         let intervals = intervals.filter_map(|name| page.remove_entry(name));
         let mut estimates = estimates::<P>();
         estimates.retain(|estimate| !estimate.is_quadratic);
         let estimates = estimates.into_iter();
-        let estimates = estimates.map(|e| (e.name, Known::of((e.run)(data))));
+        let name = |e: &Estimate<P>| match e.name.key == names::ECE_TOP_LABEL.key {
+            true => ece_name(data.predictions.subject(), None),
+            false => e.name.clone(),
+        };
+        let estimates = estimates.map(|e| (name(&e), Known::of((e.run)(data))));
         Ok(Self {
             intervals: intervals.collect(),
             omnibus: page.remove("omnibus").unwrap_or_default(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use burn_calibration::distribution::{Categorical, Predictive};
+use burn_calibration::distribution::{Categorical, Predictive, Subject};
 use rayon::prelude::*;
 
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
         Cells, Ids, Lines, Matrix, Options, Resolution, Result, Table, clipped, read_table, say,
     },
     kind::Loaded,
+    kinds::check_subjects,
     labels::{check_same, read_labels},
     source::{Where, device, no_labels, options, places, tensor},
 };
@@ -151,7 +152,7 @@ pub fn read_rows(
     if is_confidence {
         say(
             path,
-            "confidence in a class, and whether it was right (class 1) or not (class 0)",
+            "confidence in a class, and whether it was right (1) or not (0)",
         );
     }
     if args.percent {
@@ -195,6 +196,12 @@ pub fn read_rows(
             Categorical::from_probabilities(tensor(numbers, args.device, device))
         }
     };
+    let subject = match (is_confidence, args.positive) {
+        (true, _) => Subject::Correctness,
+        (_, true) => Subject::Event,
+        _ => Subject::Classes,
+    };
+    let predictions = predictions.and_then(|predictions| predictions.about(subject));
     Ok(Rows {
         predictions: predictions.map_err(|e| wrong(e.to_string()))?,
         names,
@@ -243,6 +250,7 @@ pub fn read_classes(
     let mut labels = read_labels(args, (first, &own))?;
     for (path, rows) in &others {
         check_sizes((path, &rows.predictions), (first, &own.predictions))?;
+        check_subjects((path, &rows.predictions), (first, &own.predictions))?;
     }
     let mut files: Vec<File> = vec![(first, own.ids.as_ref())];
     files.extend(others.iter().map(|(path, rows)| (*path, rows.ids.as_ref())));

@@ -10,6 +10,7 @@ use burn_calibration::{
     error,
     kernel::{Kernel, RealKernel},
     names::Name,
+    numbers::decimals,
 };
 use clap::{ValueEnum, builder::styling::AnsiColor};
 use serde::{Serialize, Serializer};
@@ -243,11 +244,18 @@ pub fn p_value(p: f64) -> String {
     }
 }
 
+/// The width of a column of titles.
+pub fn title_width<'a>(names: impl Iterator<Item = &'a Name>) -> usize {
+    let widths = names.map(|name| name.title.chars().count());
+    widths.fold(38, usize::max)
+}
+
 /// A p-value, or that it is at most so much.
 pub fn probability(p: f64, is_bound: bool) -> String {
+    let p = decimals(p, 4, 1);
     match is_bound {
-        true => format!("≤ {p:.4}"),
-        false => format!("{p:.4}"),
+        true => format!("≤ {p}"),
+        false => p,
     }
 }
 

@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 use rand::Rng;
 
-use super::transforms::RealKind;
+use super::{event::about, transforms::RealKind};
 use crate::{
     distribution::{Categorical, Geometry, Given, Predictive},
     error::{Result, check_samples},
@@ -92,11 +92,19 @@ pub(super) enum Kind {
     Brier,
     Log,
     Class(usize),
+    /// The number of events, of which so many are expected of so many samples.
+    InTheLarge(f64, usize),
     Cumulative,
+    /// Along the probability of an event.
+    CumulativeRisk,
     /// Counts in so many bins: of class 1 of two classes by its probability, or of right labels by confidence.
     Binned {
         bins: usize,
         two: bool,
+    },
+    /// Counts of an event in so many bins of its probability.
+    BinnedRisk {
+        bins: usize,
     },
     LeastLikely,
     /// The SKCE at this bandwidth, and where it looks.
@@ -177,6 +185,18 @@ impl Omnibus for Given<Categorical> {
 
 /// The aspects of classes; the SKCE compares the given points.
 fn of_classes<'a>(
+    predictions: &'a Categorical,
+    compared: (&impl Geometry, ClassPoints, &dyn Fn() -> Tensor<2>),
+    kernel: Kernel,
+    rng: &mut dyn Rng,
+) -> Result<Plan<'a, Categorical>> {
+    about(
+        of_each_class(predictions, compared, kernel, rng)?,
+        predictions,
+    )
+}
+
+fn of_each_class<'a>(
     predictions: &'a Categorical,
     (geometry, compared, points): (&impl Geometry, ClassPoints, &dyn Fn() -> Tensor<2>),
     kernel: Kernel,

@@ -2,6 +2,7 @@
 
 mod aspects;
 mod combine;
+mod event;
 mod outcome;
 mod real;
 mod transforms;
@@ -41,7 +42,11 @@ use crate::{
 /// | `least_likely_label` | `−ln min_i p_{i, y_i}` | one label that was all but excluded |
 /// | `skce_bandwidth_ν`, three | unbiased SKCE at ¼, 1 and 4 times the bandwidth of the kernel | anything else |
 ///
-/// and of predictions over `ℝ^d`, by the probability integral transforms `u` and the normal scores
+/// Of predictions that are about one event ([`Subject`](crate::distribution::Subject)) the number of events
+/// (`in_the_large`) takes the place of the classes, and the gap is summed up along its probability
+/// (`cumulative_risk`); of the event that the model is right, `confidence` is that of the event.
+///
+/// Of predictions over `ℝ^d` there are, by the probability integral transforms `u` and the normal scores
 /// `z = Φ⁻¹(u)` of their targets,
 ///
 /// | aspect | estimate | which failures |

@@ -6,6 +6,8 @@ use super::aspects::Kind;
 use crate::{
     error::serialize_or_infinite,
     hypothesis::{TestOutcome, p_value::Probability, redraws::Found},
+    numbers,
+    score::ObservedExpected,
 };
 
 /// The outcome of an [`OmnibusTest`](super::OmnibusTest): one answer, and where the model fails.
@@ -160,7 +162,7 @@ impl Kind {
         class_name: &dyn Fn(usize) -> String,
     ) -> String {
         let estimate = numbers[0];
-        let points = |value: f64| format!("{:.1} points", 100.0 * value.abs());
+        let points = |value: f64| format!("{} points", crate::numbers::points(value.abs(), 1));
         let high = estimate > 0.0;
         match self {
             Self::Confidence if high => format!("overconfident by {}", points(estimate)),
@@ -172,6 +174,21 @@ impl Kind {
                 let (name, points) = (class_name(class), points(estimate));
                 format!("class {name} is predicted {often}, by {points}")
             }
+            Self::InTheLarge(expected, samples) => {
+                let side = if high { "high" } else { "low" };
+                let observed = (expected - estimate * samples as f64).round().max(0.0);
+                let counts = ObservedExpected::new(observed as usize, expected, samples);
+                format!("risks are too {side}: {counts}")
+            }
+            Self::CumulativeRisk => format!(
+                "over the lower risks the expected and the observed frequency of the event differ by {} of all \
+                 samples",
+                points(estimate)
+            ),
+            Self::BinnedRisk { bins } => format!(
+                "the frequency of the event does not follow its risk: χ² = {} in {bins} bins",
+                short(estimate)
+            ),
             Self::Cumulative => format!(
                 "confidence and accuracy differ by {} over the less confident samples",
                 points(estimate)
@@ -226,13 +243,7 @@ fn rare(x: f64) -> String {
 
 /// Three digits.
 pub(super) fn short(value: f64) -> String {
-    match value {
-        value if value >= 100.0 || (value != 0.0 && value < 1e-3) => format!("{value:.2e}"),
-        value => {
-            let digits = (2 - value.log10().floor().max(-3.0) as i32).clamp(0, 5) as usize;
-            format!("{value:.digits$}")
-        }
-    }
+    numbers::significant(value, 3)
 }
 
 impl fmt::Display for OmnibusOutcome {

@@ -1,0 +1,58 @@
+use serde::Serialize;
+
+use super::{Categorical, Predictive};
+use crate::error::{Error, Result};
+
+/// What the predictions of a [`Categorical`] are about: the classes, or one event.
+///
+/// Two classes can be two outcomes of equal standing, as *cat* and *dog*, or an event and its complement, as
+/// *dies* and *survives*. Of an event class 1 is the event, and its probability is what is predicted: a risk of
+/// 0.1 % is not a confidence of 99.9 %. Tests, reports and the command line then speak of the event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Subject {
+    /// The classes, none before the others.
+    #[default]
+    Classes,
+    /// One event: class 1 of two, with its probability as a risk.
+    Event,
+    /// One event: the model is right (class 1 of two), with the confidence as its probability. The confidence
+    /// of a model of many classes can be below ½.
+    Correctness,
+}
+
+impl Categorical {
+    /// The same predictions about something else, as one event.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use burn_calibration::{distribution::{Categorical, Subject}, estimator::Event};
+    ///
+    /// # fn main() -> burn_calibration::error::Result<()> {
+    /// let rows = Tensor::from_floats([[0.999, 0.001], [0.98, 0.02]], &Device::default());
+    /// let risks = Categorical::from_probabilities(rows)?.about(Subject::Event)?;
+    /// assert_eq!(Event::of(&risks), Event::Class(1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// An event of other than two classes.
+    pub fn about(self, subject: Subject) -> Result<Self> {
+        let classes = self.dimensions();
+        if subject != Subject::Classes && classes != 2 {
+            return Err(Error::Unsupported {
+                what: format!("predictions of an event with {classes} classes"),
+                expected: "two: that it does not happen, and that it does",
+            });
+        }
+        Ok(self.about_unchecked(subject))
+    }
+
+    /// What the predictions are about: the classes, unless it is said otherwise.
+    pub fn subject(&self) -> Subject {
+        self.subject
+    }
+}

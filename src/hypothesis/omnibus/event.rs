@@ -1,0 +1,128 @@
+//! The aspects of predictions that are about one event.
+
+use super::aspects::{Aspect, Kind, Plan};
+use crate::{
+    distribution::{Categorical, LabelSets, Predictive, Subject},
+    error::Result,
+    estimator::Event,
+    hypothesis::engine::{Detail, Evaluator, OfEvent, OfOutcomes},
+};
+
+/// The aspects of predictions as what they are about: of an event, the number of events that are expected in
+/// the place of both classes, and the gap summed up along its probability in the place of that along the
+/// confidence.
+pub(super) fn about<'a>(
+    plan: Plan<'a, Categorical>,
+    predictions: &Categorical,
+) -> Result<Plan<'a, Categorical>> {
+    let subject = predictions.subject();
+    if subject == Subject::Classes {
+        return Ok(plan);
+    }
+    let n = predictions.len();
+    let expected = {
+        let rows = predictions.rows();
+        (0..n).map(|i| rows.row(i)[1]).sum()
+    };
+    let of_event = |aspect: Aspect| match (aspect.kind, subject) {
+        (Kind::Confidence | Kind::Class(0), _) => None,
+        (Kind::Class(_), Subject::Correctness) => Some(Aspect {
+            kind: Kind::Confidence,
+            name: "confidence".into(),
+            ..aspect
+        }),
+        (Kind::Class(_), _) => Some(Aspect {
+            kind: Kind::InTheLarge(expected, n),
+            name: "in_the_large".into(),
+            ..aspect
+        }),
+        (Kind::Cumulative, Subject::Event) => Some(Aspect {
+            kind: Kind::CumulativeRisk,
+            name: "cumulative_risk".into(),
+            ..aspect
+        }),
+        (Kind::Binned { bins, .. }, Subject::Event) => Some(Aspect {
+            kind: Kind::BinnedRisk { bins },
+            ..aspect
+        }),
+        (Kind::Binned { bins, .. }, _) => Some(Aspect {
+            kind: Kind::Binned { bins, two: false },
+            ..aspect
+        }),
+        _ => Some(aspect),
+    };
+    let mut found = Plan {
+        evaluators: Vec::new(),
+        aspects: Vec::new(),
+    };
+    let mut aspects = plan.aspects.into_iter();
+    for evaluator in plan.evaluators {
+        let own: Vec<Aspect> = aspects.by_ref().take(evaluator.width()).collect();
+        let is_cumulative = own.iter().any(|aspect| aspect.kind == Kind::Cumulative);
+        let own: Vec<Option<Aspect>> = own.into_iter().map(of_event).collect();
+        let kept = own.iter().enumerate();
+        let kept: Vec<usize> = kept.filter_map(|(k, a)| a.as_ref().map(|_| k)).collect();
+        found.aspects.extend(own.into_iter().flatten());
+        found.evaluators.push(match is_cumulative {
+            true => Along.of_sets(predictions)?,
+            false => Box::new(Selected { evaluator, kept }),
+        });
+    }
+    Ok(found)
+}
+
+/// Some of the numbers of an evaluator.
+struct Selected<'a> {
+    evaluator: Box<dyn Evaluator<Categorical> + 'a>,
+    kept: Vec<usize>,
+}
+
+impl Evaluator<Categorical> for Selected<'_> {
+    fn width(&self) -> usize {
+        self.kept.len()
+    }
+
+    fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
+        let values = self.evaluator.values(sets)?;
+        let sets = values.chunks(self.evaluator.width());
+        Ok(sets
+            .flat_map(|set| self.kept.iter().map(|&k| set[k]))
+            .collect())
+    }
+
+    fn details(&self, data: &LabelSets) -> Result<Vec<Detail>> {
+        let details = self.evaluator.details(data)?;
+        Ok(self.kept.iter().map(|&k| details[k]).collect())
+    }
+}
+
+/// The Kolmogorov–Smirnov error of class 1: the largest gap between the sums of its probabilities and of its
+/// occurrences over the samples up to some probability.
+struct Along;
+
+impl OfEvent for Along {
+    fn event(&self) -> Event {
+        Event::Class(1)
+    }
+
+    fn prepare(&self, probability: &[f64]) -> Result<OfOutcomes> {
+        let mut order: Vec<usize> = (0..probability.len()).collect();
+        order.sort_by(|&i, &j| probability[i].total_cmp(&probability[j]));
+        // each sample with its probability, and whether the next has another
+        let ends = |(k, &i): (usize, &usize)| {
+            let next = order.get(k + 1).map(|&j| probability[j]);
+            (i, probability[i], next != Some(probability[i]))
+        };
+        let ordered: Vec<(usize, f64, bool)> = order.iter().enumerate().map(ends).collect();
+        Ok(Box::new(move |occurred| {
+            let (mut sum, mut largest) = (0.0f64, 0.0f64);
+            for &(i, r, is_last) in &ordered {
+                sum += f64::from(occurred[i]) - r;
+                if is_last {
+                    largest = largest.max(sum.abs());
+                }
+            }
+            largest / ordered.len() as f64
+        }))
+    }
+}

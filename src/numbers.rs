@@ -1,0 +1,133 @@
+//! Numbers as the command line, the report and findings print them: with significant digits where they are
+//! small, so that none but 0 is printed as 0, and none but 1 as 1.
+
+/// The most decimals: smaller numbers have an exponent.
+const MOST: i32 = 8;
+
+/// Writes a number with at least so many decimals, and at least so many significant digits.
+pub fn decimals(x: f64, decimals: usize, digits: usize) -> String {
+    match not_finite(x) {
+        Some(text) => text.into(),
+        None if x == 0.0 => format!("{:.decimals$}", 0.0), // −0 as well
+        None => match (decimals as i32).max(places(x, digits)) {
+            places if places > MOST => format!("{x:.*e}", digits.saturating_sub(1)),
+            places => format!("{x:.*}", places as usize),
+        },
+    }
+}
+
+/// Writes a number with so many significant digits; large and small ones have an exponent.
+pub fn significant(x: f64, digits: usize) -> String {
+    match x.abs() {
+        0.0 => "0".into(),
+        size if size.is_finite() && size >= 1e6 => format!("{x:.*e}", digits.saturating_sub(1)),
+        size if size < 1e-4 => format!("{x:.*e}", digits.saturating_sub(1)),
+        _ => decimals(x, 0, digits),
+    }
+}
+
+/// Writes a frequency or a probability with at least so many decimals, and with two significant digits of it
+/// and of its distance from 1: 0.99997 is not 1.
+pub fn share(x: f64, least: usize) -> String {
+    of_whole(x, 1.0, least)
+}
+
+/// Writes a frequency as a percentage, `94.8 %`, as [`share`] does.
+pub fn percent(x: f64, least: usize) -> String {
+    match x {
+        0.0 => "0 %".into(),
+        1.0 => "100 %".into(),
+        x => of_whole(100.0 * x, 100.0, least) + " %",
+    }
+}
+
+/// Writes a difference of frequencies in points, hundredths, with at least so many decimals and two significant
+/// digits.
+pub fn points(x: f64, least: usize) -> String {
+    decimals(100.0 * x, least, 2)
+}
+
+/// Writes a number of events that is expected.
+pub fn expected(x: f64) -> String {
+    match x {
+        x if x >= 100.0 => decimals(x, 0, 3),
+        x => significant(x, 3),
+    }
+}
+
+fn of_whole(x: f64, whole: f64, least: usize) -> String {
+    let left = whole - x;
+    match x > 0.0 && left > 0.0 && left < x && places(left, 2) <= MOST + 4 {
+        true => format!("{x:.*}", (least as i32).max(places(left, 2)) as usize),
+        false => decimals(x, least, 2),
+    }
+}
+
+/// The decimals that show so many significant digits; 0 has none.
+fn places(x: f64, digits: usize) -> i32 {
+    let text = format!("{x:.*e}", digits.saturating_sub(1)); // rounds as it is printed
+    let exponent = text
+        .split_once('e')
+        .and_then(|(_, e)| e.parse::<i32>().ok());
+    let last = digits as i32 - 1;
+    exponent.map_or(0, |exponent| (last - exponent).max(0))
+}
+
+fn not_finite(x: f64) -> Option<&'static str> {
+    match x {
+        x if x.is_nan() => Some("undefined"),
+        f64::INFINITY => Some("∞"),
+        f64::NEG_INFINITY => Some("-∞"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_numbers_have_digits() {
+        let written =
+            [0.0503, 0.0, -0.0, 0.000_012, -4e-6, 1e-12, f64::INFINITY].map(|x| points(x, 2));
+        assert_eq!(
+            written,
+            ["5.03", "0.00", "0.00", "0.0012", "-0.00040", "1.0e-10", "∞"]
+        );
+        assert_eq!(
+            [points(0.05, 1), points(0.000_5, 1), points(-0.3, 1)],
+            ["5.0", "0.050", "-30.0"]
+        );
+        assert_eq!(
+            [share(0.5, 3), share(0.000_04, 3), share(0.999_97, 3)],
+            ["0.500", "0.000040", "0.999970"]
+        );
+        assert_eq!(
+            [share(0.0, 3), share(1.0, 3), share(1.0 - 1e-16, 3)],
+            ["0.000", "1.000", "1.000"]
+        );
+        assert_eq!(
+            [percent(0.971, 1), percent(0.000_31, 1), percent(0.9999, 1)],
+            ["97.1 %", "0.031 %", "99.990 %"]
+        );
+        assert_eq!([percent(1.0, 1), percent(0.0, 1)], ["100 %", "0 %"]);
+        let written =
+            [0.0, 0.999_6, 1234.6, 1e-5, -2.5e9, 0.51, f64::NAN].map(|x| significant(x, 3));
+        assert_eq!(
+            written,
+            [
+                "0",
+                "1.00",
+                "1235",
+                "1.00e-5",
+                "-2.50e9",
+                "0.510",
+                "undefined"
+            ]
+        );
+        assert_eq!(
+            [expected(310.4), expected(20.0), expected(0.031)],
+            ["310", "20.0", "0.0310"]
+        );
+    }
+}

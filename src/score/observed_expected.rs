@@ -1,0 +1,107 @@
+use std::fmt;
+
+use burn::tensor::{Int, Tensor};
+
+use super::{Interval, size::least_frequency};
+use crate::{
+    distribution::{Categorical, Predictive},
+    error::Result,
+    estimator::{Event, check_level},
+    numbers::{self, significant},
+};
+
+/// The calibration of an event in the large: the number of events that were observed, and the number
+/// `E = Σ_i r_i` that the probabilities make expect.
+///
+/// ```
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_calibration::{distribution::Categorical, estimator::Event, score::ObservedExpected};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let device = Device::default();
+/// let predictions = Categorical::from_probabilities(Tensor::from_floats([[0.8, 0.2]; 100], &device))?;
+/// let labels = Tensor::<1, Int>::arange(0..100, &device).lower_elem(10).int();
+/// let counts = ObservedExpected::of(Event::Class(1), &predictions, &labels)?;
+/// assert_eq!(counts.to_string(), "20.0 expected, 10 observed, O/E 0.500 [0.245, 0.881]");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct ObservedExpected {
+    /// The number `O` of samples in which the event occurred.
+    pub observed: usize,
+    /// The number that is expected, `E`.
+    pub expected: f64,
+    /// The number `n` of samples.
+    pub samples: usize,
+}
+
+impl ObservedExpected {
+    /// So many events among the samples, of which so many were expected.
+    pub(crate) fn new(observed: usize, expected: f64, samples: usize) -> Self {
+        Self {
+            observed,
+            expected,
+            samples,
+        }
+    }
+
+    /// Counts the events of data.
+    ///
+    /// # Errors
+    ///
+    /// A label that is not a class, another number of labels than of predictions, or an event that is not a
+    /// class.
+    pub fn of(event: Event, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Self> {
+        let outcomes = event.outcomes(predictions, labels)?;
+        Ok(Self {
+            observed: outcomes.occurred.iter().filter(|&&c| c == 1).count(),
+            expected: outcomes.probability.iter().sum(),
+            samples: predictions.len(),
+        })
+    }
+
+    /// The ratio with the interval of Clopper and Pearson (1934) for the frequency, divided by the mean
+    /// probability: at least of its level at every sample size, given the predictions, with no events as well.
+    /// It is wider than need be where the frequencies of samples differ (Hoeffding 1956). The ratio is infinite,
+    /// or not a number, where no event is expected.
+    ///
+    /// # Errors
+    ///
+    /// A level that is not between 0 and 1.
+    pub fn ratio(&self, level: f64) -> Result<Interval> {
+        check_level(level)?;
+        let outside = 0.5 * (1.0 - level);
+        let (events, n) = (self.observed as f64, self.samples as f64);
+        let least = |successes: f64| least_frequency(successes, n, outside);
+        let of = |frequency: f64| frequency * n / self.expected;
+        Ok(Interval {
+            estimate: events / self.expected,
+            lower: of(least(events)),
+            upper: of(1.0 - least(n - events)),
+            level,
+        })
+    }
+}
+
+impl fmt::Display for ObservedExpected {
+    /// The counts, and the ratio with its interval of 95 % where events are expected.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            observed, expected, ..
+        } = self;
+        write!(
+            f,
+            "{} expected, {observed} observed",
+            numbers::expected(*expected)
+        )?;
+        if *expected > 0.0 {
+            let ratio = self.ratio(0.95).expect("a level between 0 and 1");
+            let [estimate, lower, upper] =
+                [ratio.estimate, ratio.lower, ratio.upper].map(|x| significant(x, 3));
+            write!(f, ", O/E {estimate} [{lower}, {upper}]")?;
+        }
+        Ok(())
+    }
+}
