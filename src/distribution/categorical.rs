@@ -155,6 +155,11 @@ impl Categorical {
         float.min_positive.sqrt()
     }
 
+    /// The relative difference of probabilities that are equal but for rounding in their dtype.
+    pub(crate) fn rounding(&self) -> f64 {
+        16.0 * self.dtype().finfo().expect("a float tensor").epsilon
+    }
+
     /// The probabilities, `[n, m]`.
     pub fn probabilities(&self) -> Tensor<2> {
         let of_logits = || {

@@ -81,11 +81,13 @@ impl Cwce {
         self.form.validate()?;
         let labels = predictions.check_labels(labels)?;
         let (rows, classes) = (predictions.rows(), predictions.classes());
+        let rounding = predictions.rounding();
         let mut sum = 0.0;
         for class in 0..classes {
             let outcomes = Outcomes {
                 probability: (0..labels.len()).map(|i| rows.row(i)[class]).collect(),
                 occurred: labels.iter().map(|&y| i64::from(y == class)).collect(),
+                rounding,
             };
             sum += binned_power(&outcomes, self.binning, self.form)?;
         }

@@ -63,7 +63,7 @@ impl Event {
         Ok(Outcomes {
             probability: to_vec(binary.probabilities().detach().slice([0..n, 1..2])),
             occurred: occurred.try_into_vec_as::<i64>().expect("an int tensor"),
-            rounding: 16.0 * predictions.dtype().finfo().expect("a float tensor").epsilon,
+            rounding: predictions.rounding(),
         })
     }
 
