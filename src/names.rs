@@ -61,8 +61,10 @@ names! {
     ECE_EVENT: "ece_event", "ECE";
     ECE_AGAINST_REST: "ece_against_rest", "ECE";
     ECE_CLASS_WISE: "ece_class_wise", "ECE, class-wise";
+    MCE_EVENT: "mce_event", "MCE";
     MCE_TOP_LABEL: "mce_top_label", "MCE, top label";
     KS: "ks", "Kolmogorov-Smirnov";
+    EVENT_FREQUENCY: "event_frequency", "frequency of the event";
     ACCURACY: "accuracy", "accuracy";
     CONFIDENCE: "confidence", "mean confidence";
     BRIER: "brier", "Brier score";

@@ -6,20 +6,23 @@ use super::{
     format::{Format, saved},
 };
 use crate::{
+    distribution::Subject,
     error::{Error, Result},
     estimator::Event,
     kernel::Kernel,
     score::{Brier, LogScore, Spherical},
 };
 
-/// One pass over predictions: proper scores, binned errors of the top label and of each class, and, if a
-/// kernel is given, the block SKCE with its test.
+/// One pass over predictions: proper scores, binned errors of the top label or of an event, and of each class,
+/// and, if a kernel is given, the block SKCE with its test.
 ///
 /// Memory and cost are the sums of those of its parts, most of it the bins of the classes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Evaluation {
     format: Format<Self>,
+    #[serde(default, skip_serializing_if = "is_classes")]
+    subject: Subject,
     brier: ScoreAccumulator<Brier>,
     log: ScoreAccumulator<LogScore>,
     spherical: ScoreAccumulator<Spherical>,
@@ -37,6 +40,7 @@ impl Evaluation {
     pub fn new(bins: usize, classes: usize) -> Result<Self> {
         Ok(Self {
             format: Format::default(),
+            subject: Subject::Classes,
             brier: ScoreAccumulator::new(Brier, classes),
             log: ScoreAccumulator::new(LogScore, classes),
             spherical: ScoreAccumulator::new(Spherical, classes),
@@ -44,6 +48,32 @@ impl Evaluation {
             class_wise: ClassBinAccumulator::new(bins, classes)?,
             skce: None,
         })
+    }
+
+    /// Starts the evaluation of predictions about something else than classes: of an event the bins are those
+    /// of class 1, before the first update.
+    ///
+    /// # Errors
+    ///
+    /// An event of other than two classes.
+    ///
+    /// # Panics
+    ///
+    /// If it has taken samples.
+    pub fn about(self, subject: Subject) -> Result<Self> {
+        assert_eq!(self.samples(), 0, "samples before it is known of what");
+        subject.check(self.classes())?;
+        let bins = self.top_label.totals().len();
+        Ok(Self {
+            top_label: BinAccumulator::new(Event::about(subject), bins, self.classes())?,
+            subject,
+            ..self
+        })
+    }
+
+    /// What the predictions are about.
+    pub fn subject(&self) -> Subject {
+        self.subject
     }
 
     /// Adds the SKCE in blocks of `size` samples, before the first update.
@@ -79,7 +109,8 @@ impl Evaluation {
         &self.spherical
     }
 
-    /// The bins of the top label: accuracy, ECE, MCE and the reliability diagram.
+    /// The bins of the top label, or of the event: frequency, ECE, MCE and the reliability diagram. The
+    /// frequency of the top label is the accuracy.
     pub fn top_label(&self) -> &BinAccumulator {
         &self.top_label
     }
@@ -124,14 +155,22 @@ impl Evaluation {
             size(&self.class_wise),
             self.skce.as_ref().map_or(all, size),
         ];
-        match self.top_label.event() {
-            _ if same != [all; 5] => {
-                Err("its parts differ in the numbers of samples or classes".into())
-            }
-            Event::TopLabel => Ok(()),
-            _ => Err("its parts are of other events".into()),
+        if same != [all; 5] {
+            return Err("its parts differ in the numbers of samples or classes".into());
         }
+        self.subject
+            .check(self.classes())
+            .map_err(|e| e.to_string())?;
+        if self.top_label.event() != Event::about(self.subject) {
+            return Err("its parts are of other events".into());
+        }
+        Ok(())
     }
+}
+
+/// Whether predictions are about classes, as those of files that do not say it are.
+fn is_classes(subject: &Subject) -> bool {
+    *subject == Subject::Classes
 }
 
 impl Accumulator for Evaluation {
@@ -147,6 +186,7 @@ impl Accumulator for Evaluation {
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {
+        check_equal("what predictions are about", self.subject, other.subject)?;
         let present = |evaluation: &Self| evaluation.skce.is_some();
         check_equal(
             "the presence of the block SKCE",

@@ -1,4 +1,4 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Categorical, Predictive};
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 /// Two classes can be two outcomes of equal standing, as *cat* and *dog*, or an event and its complement, as
 /// *dies* and *survives*. Of an event class 1 is the event, and its probability is what is predicted: a risk of
 /// 0.1 % is not a confidence of 99.9 %. Tests, reports and the command line then speak of the event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Subject {
@@ -20,6 +20,19 @@ pub enum Subject {
     /// One event: the model is right (class 1 of two), with the confidence as its probability. The confidence
     /// of a model of many classes can be below ½.
     Correctness,
+}
+
+impl Subject {
+    /// Checks that there are two classes, if these are an event and its complement.
+    pub(crate) fn check(self, classes: usize) -> Result<()> {
+        if self != Self::Classes && classes != 2 {
+            return Err(Error::Unsupported {
+                what: format!("predictions of an event with {classes} classes"),
+                expected: "two: that it does not happen, and that it does",
+            });
+        }
+        Ok(())
+    }
 }
 
 impl Categorical {
@@ -41,13 +54,7 @@ impl Categorical {
     ///
     /// An event of other than two classes.
     pub fn about(self, subject: Subject) -> Result<Self> {
-        let classes = self.dimensions();
-        if subject != Subject::Classes && classes != 2 {
-            return Err(Error::Unsupported {
-                what: format!("predictions of an event with {classes} classes"),
-                expected: "two: that it does not happen, and that it does",
-            });
-        }
+        subject.check(self.dimensions())?;
         Ok(self.about_unchecked(subject))
     }
 

@@ -25,9 +25,14 @@ impl Event {
     /// The event of predictions that are about one ([`Categorical::subject`]), which is class 1; else the top
     /// label.
     pub fn of(predictions: &Categorical) -> Self {
-        match predictions.subject() {
+        Self::about(predictions.subject())
+    }
+
+    /// The event of predictions about something.
+    pub(crate) fn about(subject: Subject) -> Self {
+        match subject {
             Subject::Classes => Self::TopLabel,
-            _ => Self::Class(1),
+            Subject::Event | Subject::Correctness => Self::Class(1),
         }
     }
 

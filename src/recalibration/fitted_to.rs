@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FittedTo {
-    /// The family of the predictions, as at the command line: "categorical", "normal" or "laplace".
+    /// The family of the predictions, as at the command line: "categorical", "normal" or "laplace"; of confidences
+    /// with correctness "correctness".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
     /// Whether logits were given, or else probabilities, whose logarithms are the logits.

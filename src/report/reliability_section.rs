@@ -139,10 +139,10 @@ impl Reportable for Categorical {
         let isotonic = CorpReliability::new(Event::one_of(self));
         let data = (self, labels);
         let ratio = || ObservedExpected::of(event, self, labels)?.ratio(level);
-        let of_event = (self.subject() == Subject::Event).then(ratio).transpose()?;
+        let is_event = self.subject() == Subject::Event;
         Ok(ReliabilitySection {
             subject: self.subject(),
-            observed_expected: of_event.filter(|ratio| ratio.upper.is_finite()),
+            observed_expected: is_event.then(ratio).and_then(Result::ok),
             omnibus: (plan.omnibus(plan.kernel, self))
                 .map(|outcome| outcome.with_class_names(&plan.subject.names)),
             overconfidence: interval(&Overconfidence { event }, data, level),

@@ -5,7 +5,7 @@ use burn::tensor::{Int, Tensor};
 use super::{Interval, size::least_frequency};
 use crate::{
     distribution::{Categorical, Predictive},
-    error::Result,
+    error::{Error, Result},
     estimator::{Event, check_level},
     numbers::{self, significant},
 };
@@ -64,14 +64,19 @@ impl ObservedExpected {
 
     /// The ratio with the interval of Clopper and Pearson (1934) for the frequency, divided by the mean
     /// probability: at least of its level at every sample size, given the predictions, with no events as well.
-    /// It is wider than need be where the frequencies of samples differ (Hoeffding 1956). The ratio is infinite,
-    /// or not a number, where no event is expected.
+    /// It is wider than need be where the frequencies of samples differ (Hoeffding 1956).
     ///
     /// # Errors
     ///
-    /// A level that is not between 0 and 1.
+    /// A level that is not between 0 and 1; a mean probability of 0, for which there is no ratio.
     pub fn ratio(&self, level: f64) -> Result<Interval> {
         check_level(level)?;
+        if self.expected <= 0.0 {
+            return Err(Error::Unsupported {
+                what: "the ratio of observed to expected events where none is expected".into(),
+                expected: "a probability above 0",
+            });
+        }
         let outside = 0.5 * (1.0 - level);
         let (events, n) = (self.observed as f64, self.samples as f64);
         let least = |successes: f64| least_frequency(successes, n, outside);
@@ -96,8 +101,7 @@ impl fmt::Display for ObservedExpected {
             "{} expected, {observed} observed",
             numbers::expected(*expected)
         )?;
-        if *expected > 0.0 {
-            let ratio = self.ratio(0.95).expect("a level between 0 and 1");
+        if let Ok(ratio) = self.ratio(0.95) {
             let [estimate, lower, upper] =
                 [ratio.estimate, ratio.lower, ratio.upper].map(|x| significant(x, 3));
             write!(f, ", O/E {estimate} [{lower}, {upper}]")?;

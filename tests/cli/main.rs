@@ -5,6 +5,7 @@ mod columnar;
 mod compare;
 mod distributions;
 mod evaluate;
+mod events;
 mod families;
 mod faults;
 mod fit_cases;

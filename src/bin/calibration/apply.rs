@@ -15,6 +15,7 @@ use crate::{
     align::Names,
     args::{Apply, Family},
     distributions,
+    fit::{CORRECTNESS, family},
     input::{Cells, Lines, Matrix, Result, clipped},
     methods::takes_zeros,
     rows::{Like, Wanted, logits, read_rows},
@@ -79,7 +80,9 @@ pub fn run(args: &Apply) -> Result<()> {
     }
     let map = load_map(&args.map, &device).map_err(|e| e.to_string())?;
     let fitted_to = map.fitted_to();
-    check_family(args, map.kind(), &fitted_to)?;
+    if fitted_to.family.as_deref() != Some(CORRECTNESS) {
+        check_family(args, map.kind(), (&fitted_to, &key(args.family)))?;
+    }
     if let Some(logits) = fitted_to
         .logits
         .filter(|logits| *logits != args.rows.logits)
@@ -105,6 +108,8 @@ pub fn run(args: &Apply) -> Result<()> {
         confidence: None,
     };
     let rows = read_rows(&args.predictions, &args.rows, wanted, like, &device)?;
+    let family = family(args.family, rows.predictions.subject());
+    check_family(args, map.kind(), (&fitted_to, &family))?;
     let classes = rows.predictions.classes();
     if let Some(expected) = map.width()
         && expected != classes
@@ -156,7 +161,7 @@ pub fn run(args: &Apply) -> Result<()> {
     };
     write_matrix(&args.output, format, numbers.name(), &matrix, header)?;
     let outcomes = (n, ("classes", classes));
-    Applied::new(args, map.kind(), outcomes, key(args.family), numbers.name()).show(args.json)
+    Applied::new(args, map.kind(), outcomes, family, numbers.name()).show(args.json)
 }
 
 /// The kinds of maps to which logits and log-probabilities of a prediction are the same: they do not change
@@ -164,10 +169,22 @@ pub fn run(args: &Apply) -> Result<()> {
 const IGNORE_SHIFTS: [&str; 2] = ["temperature scaling", "ensemble temperature scaling"];
 
 /// Checks that a map was fitted to predictions of the family that it is applied to, where it says so.
-pub fn check_family(args: &Apply, kind: &str, to: &FittedTo) -> Result<()> {
-    let family = key(args.family);
-    match to.family.as_ref().filter(|known| **known != family) {
+pub fn check_family(args: &Apply, kind: &str, (to, family): (&FittedTo, &str)) -> Result<()> {
+    match to.family.as_deref().filter(|known| *known != family) {
         None => Ok(()),
+        Some(known) if [known, family].contains(&CORRECTNESS) => {
+            let words = |family: &str| match family {
+                CORRECTNESS => "confidence and correctness".into(),
+                family => format!("--family {family}"),
+            };
+            Err(format!(
+                "{}: a {kind} of {}, expected one of {}, as {} holds",
+                args.map.display(),
+                words(known),
+                words(family),
+                args.predictions.display()
+            ))
+        }
         Some(known) => Err(format!(
             "{}: a {kind} of --family {known}, expected one of --family {family}; --family {known} applies it \
              to such predictions, and fit --family {family} makes one of these",

@@ -24,7 +24,7 @@ use crate::{
     kind::{Data, Kind, Loaded, Of, Vectors, Words, with_vectors},
     kinds::{read_like, words},
     limits::{BLOCK, QUADRATIC_LIMIT, redraws},
-    output::is_classes,
+    output::{is_classes, predictions_of},
     progress::{Costs, Progress},
     quantities::{SCORES, ece_name, ece_of_event},
     rows::Wanted,
@@ -278,13 +278,11 @@ impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (n, (name, outcomes)) = (self.n, self.outcomes);
         let name = if outcomes == 1 { "dimension" } else { name };
-        match self.subject {
-            Subject::Classes => {
-                writeln!(f, "{n} predictions of {outcomes} {name}, before and after")?
-            }
-            Subject::Correctness => writeln!(f, "{n} confidences, before and after")?,
-            _ => writeln!(f, "{n} predictions of one event, class 1, before and after")?,
-        }
+        let of = match self.subject {
+            Subject::Classes => format!("predictions of {outcomes} {name}"),
+            subject => predictions_of(subject, outcomes),
+        };
+        writeln!(f, "{n} {of}, before and after")?;
         writeln!(f, "{}\n", self.kernel)?;
         let interval = format!("{} % interval", 100.0 * self.level);
         let titles = (self.changes.0.iter().map(|(name, _)| name))

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, Tensor};
 use burn_calibration::{
-    distribution::{Component, Density, Marginals},
+    distribution::{Component, Density, Marginals, Subject},
     recalibration::{
         AutoDistributionRecalibrationConfig, DistributionMap, Fit as _, FittedTo, Keep,
         Recalibrated, ScaleFamily,
@@ -93,6 +93,7 @@ where
         n,
         outcomes: ("dimensions", dimensions),
         changed_classes: None,
+        subject: Subject::Classes,
         log_loss: Known::or_skipped(
             after.map(|after| [before, after].into()),
             "what the map makes has no density",
@@ -124,7 +125,7 @@ where
     let wrong = |reason: String| format!("{}: {reason}", args.predictions.display());
     let map = DistributionMap::load(&args.map, device).map_err(|e| e.to_string())?;
     let fitted_to = map.fitted_to();
-    check_family(args, map.kind(), fitted_to)?;
+    check_family(args, map.kind(), (fitted_to, &key(args.family)))?;
     let options = options(&args.rows, Where::NotNeeded);
     let columns = &fitted_to.columns;
     let (read, _) = read_numbers(&args.predictions, &args.rows, &options, columns, device)?;

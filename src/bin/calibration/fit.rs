@@ -4,7 +4,7 @@ use std::fmt;
 
 use burn::tensor::{Int, Tensor, activation::softmax};
 use burn_calibration::{
-    distribution::{Categorical, Laplace, Normal},
+    distribution::{Categorical, Laplace, Normal, Subject},
     estimator::SkceForm,
     kernel::Kernel,
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
@@ -23,6 +23,7 @@ use crate::{
     kind::Kind,
     limits::QUADRATIC_LIMIT,
     methods::{Method, takes_zeros},
+    output::{is_classes, predictions_of},
     progress::Progress,
     rows::{Wanted, logits},
     show::GuaranteeLines,
@@ -43,6 +44,9 @@ pub struct Fitted {
     /// The rows of these data whose most likely class the map changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed_classes: Option<usize>,
+    /// What classes are about.
+    #[serde(skip_serializing_if = "is_classes")]
+    pub subject: Subject,
     /// The mean log loss on these data, of a map that has one.
     pub log_loss: Known<Pair<f64>>,
     /// The guarantees for logits such as were given.
@@ -96,6 +100,16 @@ fn of_classes(args: &Fit) -> Result<()> {
     let method = args.method.map(Method::of_classes).transpose()?;
     let loaded = Categorical::read(&[&args.predictions], &args.source, Wanted::Logits)?;
     let (sets, labels) = (loaded.sets, loaded.targets);
+    let subject = sets[0].subject();
+    if let (Some(keep @ (KeepName::Accuracy | KeepName::Order)), Subject::Correctness) =
+        (args.keep, subject)
+    {
+        return Err(format!(
+            "--keep {}: of confidences the accuracy is data, which no map changes, expected no --keep or --keep \
+             information",
+            key(keep)
+        ));
+    }
     let takes_zeros = method.is_some_and(takes_zeros);
     let logits = logits(&args.predictions, &sets[0], takes_zeros)?;
     let [n, classes] = logits.dims();
@@ -128,7 +142,8 @@ fn of_classes(args: &Fit) -> Result<()> {
         loss: key(args.loss),
         n,
         outcomes: ("classes", classes),
-        changed_classes: Some(changed),
+        subject,
+        changed_classes: (subject == Subject::Classes).then_some(changed),
         log_loss: Known(Ok([log_loss(logits), log_loss(calibrated)].into())),
         guarantees: Guarantees {
             injective: match args.source.rows.logits {
@@ -148,12 +163,23 @@ fn of_classes(args: &Fit) -> Result<()> {
     };
     finite::check(&fitted)?;
     map.set_fitted_to(FittedTo {
-        family: Some(key(args.family)),
+        family: Some(family(args.family, subject)),
         logits: Some(args.source.rows.logits),
         columns: loaded.columns,
     });
     map.save(&args.output).map_err(|e| e.to_string())?;
     show("fit", &fitted, args.json)
+}
+
+/// The family of maps of confidences.
+pub const CORRECTNESS: &str = "correctness";
+
+/// The family that a map is of: confidences are no classes.
+pub fn family(family: Family, subject: Subject) -> String {
+    match subject {
+        Subject::Correctness => CORRECTNESS.into(),
+        _ => key(family),
+    }
 }
 
 /// Parameters that a line holds.
@@ -249,11 +275,11 @@ impl fmt::Display for Fitted {
         } else {
             format!("{kind} of")
         };
-        writeln!(
-            f,
-            "{what} {n} predictions of {outcomes} {name}, saved as {}",
-            self.map
-        )?;
+        let of = match self.subject {
+            Subject::Classes => format!("predictions of {outcomes} {name}"),
+            subject => predictions_of(subject, outcomes),
+        };
+        writeln!(f, "{what} {n} {of}, saved as {}", self.map)?;
         if let Known(Ok(report)) = &self.fit {
             writeln!(f, "fit:        {report}")?;
         }
@@ -270,7 +296,12 @@ impl fmt::Display for Fitted {
             let values: Vec<String> = values.iter().map(|value| format!("{value:.6}")).collect();
             writeln!(f, "{:11} {}", format!("{name}:"), values.join(", "))?;
         }
-        write!(f, "{}", GuaranteeLines(self.guarantees, self.outcomes.0))?;
+        let of = match self.subject {
+            Subject::Classes => self.outcomes.0,
+            Subject::Correctness => CORRECTNESS,
+            _ => "outcomes",
+        };
+        write!(f, "{}", GuaranteeLines(self.guarantees, of))?;
         let mut warnings = self.warnings.iter();
         warnings.try_for_each(|warning| writeln!(f, "warning:    {warning}"))
     }

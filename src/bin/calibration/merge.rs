@@ -4,6 +4,7 @@ use std::{fmt, fs::File, io::Read, path::Path, str::FromStr};
 
 use burn_calibration::{
     accumulator::{Accumulator, BlockSkceAccumulator, Evaluation, Means, Saved},
+    distribution::Subject,
     error,
     hypothesis::TestOutcome,
     names::{self, Name},
@@ -15,6 +16,7 @@ use crate::{
     args::{Family, Merge},
     input::Result,
     kernel::{distance, distance_name},
+    output::{is_classes, predictions_of},
     piece::{Piece, Sums},
     summarise::setting,
     words::{KernelWords, Known, Named, TargetWords, as_member, key, or_infinite, p_value, show},
@@ -26,6 +28,9 @@ struct Merged {
     #[serde(serialize_with = "as_member", flatten)]
     outcomes: (&'static str, usize),
     family: String,
+    /// What classes are about.
+    #[serde(skip_serializing_if = "is_classes")]
+    subject: Subject,
     parts: usize,
     estimates: Named<Known<Estimate>>,
     skce: Known<Blocks>,
@@ -83,6 +88,7 @@ fn of_evaluation(evaluation: &Evaluation, parts: usize) -> Merged {
         n: evaluation.samples(),
         outcomes: ("classes", evaluation.classes()),
         family: key(Family::Categorical),
+        subject: evaluation.subject(),
         parts,
         estimates: Named(estimates(evaluation)),
         skce: Known::or_skipped(evaluation.skce().map(Blocks::from), NO_BANDWIDTH),
@@ -112,6 +118,7 @@ fn of_means(means: &Means, parts: usize) -> Result<Merged> {
         n,
         outcomes: ("dimensions", parsed(means, setting::DIMENSIONS)?),
         family: of(means, setting::FAMILY)?.to_owned(),
+        subject: Subject::Classes,
         parts,
         estimates: Named(names.map(estimate).collect()),
         skce: Known::or_skipped(blocks, NO_BANDWIDTH),
@@ -158,15 +165,32 @@ fn estimates(all: &Evaluation) -> Vec<(Name, Known<Estimate>)> {
     let top = all.top_label();
     let bins = top.totals().len();
     let binned = |name: Name| name.with(format_args!("{bins} equal-width bins"));
+    let (of, frequency) = match all.subject() {
+        Subject::Event => (" of the event", names::EVENT_FREQUENCY),
+        Subject::Correctness => (" of the confidence", names::ACCURACY),
+        _ => ("", names::ACCURACY),
+    };
+    let brier = match all.classes() {
+        2 => names::BRIER.of("summed over both outcomes"),
+        _ => names::BRIER,
+    };
     let mut estimates = vec![
-        number(names::ACCURACY, top.frequency()),
-        mean(names::BRIER, all.brier().mean()),
+        number(frequency, top.frequency()),
+        mean(brier, all.brier().mean()),
         mean(names::LOG, all.log().mean()),
         mean(names::SPHERICAL, all.spherical().mean()),
-        number(binned(names::ECE_TOP_LABEL), top.ece()),
-        number(binned(names::MCE_TOP_LABEL), top.mce()),
-        number(binned(names::ECE_CLASS_WISE), all.class_wise().cwce()),
     ];
+    match is_classes(&all.subject()) {
+        true => estimates.extend([
+            number(binned(names::ECE_TOP_LABEL), top.ece()),
+            number(binned(names::MCE_TOP_LABEL), top.mce()),
+            number(binned(names::ECE_CLASS_WISE), all.class_wise().cwce()),
+        ]),
+        false => estimates.extend([
+            number(binned(names::ECE_EVENT.of(of)), top.ece()),
+            number(binned(names::MCE_EVENT.of(of)), top.mce()),
+        ]),
+    }
     let skce = all
         .skce()
         .map(|skce| mean(names::SKCE_BLOCK, skce.estimate()));
@@ -191,7 +215,10 @@ impl fmt::Display for Merged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (n, (counted, number), parts) = (self.n, self.outcomes, self.parts);
         match counted {
-            "classes" => writeln!(f, "{n} predictions of {number} classes in {parts} parts")?,
+            "classes" => {
+                let predictions = predictions_of(self.subject, number);
+                writeln!(f, "{n} {predictions} in {parts} parts")?
+            }
             _ => writeln!(
                 f,
                 "{n} predictions of the family {}, targets of dimension {number}, in {parts} parts",

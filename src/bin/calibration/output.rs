@@ -23,6 +23,15 @@ pub fn is_classes(subject: &Subject) -> bool {
     *subject == Subject::Classes
 }
 
+/// What so many predictions are, in words.
+pub fn predictions_of(subject: Subject, classes: usize) -> String {
+    match subject {
+        Subject::Correctness => "confidences, and whether the model was right".into(),
+        Subject::Event => "predictions of one event, class 1".into(),
+        _ => format!("predictions of {classes} classes"),
+    }
+}
+
 #[derive(Serialize)]
 pub struct Evaluation {
     pub n: usize,
@@ -117,11 +126,7 @@ impl fmt::Display for Evaluation {
             (Lens::TopLabel, _) => "the confidence in the most likely class (top-label)",
             (Lens::ClassWise, _) => "each class against the rest (class-wise)",
         };
-        let of = match self.subject {
-            Subject::Correctness => "confidences, and whether the model was right".into(),
-            Subject::Event => "predictions of one event, class 1".into(),
-            _ => format!("predictions of {outcomes} classes"),
-        };
+        let of = predictions_of(self.subject, outcomes);
         match self.family {
             Family::Categorical => writeln!(f, "{n} {of}\ntested: {lens}")?,
             family => writeln!(

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::{
     args::{ExportFormat, Family, Show},
-    fit::{NOT_KNOWN, warnings},
+    fit::{CORRECTNESS, NOT_KNOWN, warnings},
     input::{Result, clipped},
     words::{Known, key, object, show},
 };
@@ -40,7 +40,7 @@ pub fn run(args: &Show) -> Result<()> {
     // a temperature is of both
     let is_of_both = |map: &DistributionMap| map.kind() == "temperature scaling";
     let of_distributions = of_distributions.filter(|map| match &map.fitted_to().family {
-        Some(family) => *family != key(Family::Categorical),
+        Some(family) => ![key(Family::Categorical), CORRECTNESS.into()].contains(family),
         None => !is_of_both(map),
     });
     let (shown, of_classes) = match of_distributions {
@@ -112,12 +112,19 @@ impl fmt::Display for Shown {
             } else {
                 ""
             };
-            writeln!(f, "fitted to: --family {family}{logits}")?;
+            match family.as_str() {
+                CORRECTNESS => writeln!(f, "fitted to: confidence and correctness{logits}")?,
+                family => writeln!(f, "fitted to: --family {family}{logits}")?,
+            }
         }
         if !columns.is_empty() {
             writeln!(f, "columns: {}", clipped(&columns.join(", ")))?;
         }
-        write!(f, "{}", GuaranteeLines(self.guarantees, self.of))?;
+        let of = match family.as_deref() {
+            Some(CORRECTNESS) => CORRECTNESS,
+            _ => self.of,
+        };
+        write!(f, "{}", GuaranteeLines(self.guarantees, of))?;
         for parameter in &self.parameters {
             let shape: Vec<String> = parameter.shape.iter().map(usize::to_string).collect();
             write!(f, "{} [{}]:", parameter.name, shape.join(", "))?;
@@ -138,6 +145,8 @@ impl fmt::Display for Shown {
 }
 
 /// What a map keeps, a line each.
+///
+/// - the second: classes, the two outcomes of an event, [`CORRECTNESS`], or dimensions
 pub struct GuaranteeLines(pub Guarantees, pub &'static str);
 
 impl fmt::Display for GuaranteeLines {
@@ -148,9 +157,15 @@ impl fmt::Display for GuaranteeLines {
             ("keeps the accuracy:", self.0.keeps_accuracy),
             injective,
         ];
+        let of_event = [
+            ("keeps each side of 1/2:", self.0.keeps_accuracy),
+            injective,
+        ];
         let of_distributions = [("keeps the means:", self.0.keeps_mean), injective];
         let lines = match self.1 {
             "classes" => &of_classes[..],
+            "outcomes" => &of_event[..],
+            CORRECTNESS => &[injective][..], // the accuracy is data
             _ => &of_distributions[..],
         };
         for (what, kept) in lines {

@@ -53,7 +53,8 @@ fn of_classes(args: &Summarise) -> Result<()> {
     check_bins(args.bins, predictions.classes())?;
     let rows = Rows::new(predictions, &labels).map_err(|e| e.to_string())?;
     let evaluation = || {
-        let empty = Evaluation::new(args.bins as usize, predictions.classes())?;
+        let empty = Evaluation::new(args.bins as usize, predictions.classes())?
+            .about(predictions.subject())?;
         let mut evaluation = match kernel::<Categorical>(args) {
             Some(kernel) => empty.with_skce(kernel, args.block as usize)?,
             None => empty,

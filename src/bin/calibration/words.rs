@@ -164,7 +164,7 @@ impl fmt::Display for TargetWords {
 }
 
 /// The version of the JSON that is printed: docs/json.md.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// An outcome of a command as JSON.
 #[derive(Serialize)]

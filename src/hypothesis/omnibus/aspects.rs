@@ -89,7 +89,10 @@ pub(super) enum Deviation {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Confidence,
-    Brier,
+    /// Summed over the classes, which may be two.
+    Brier {
+        two: bool,
+    },
     Log,
     Class(usize),
     /// The number of events, of which so many are expected of so many samples.
@@ -212,7 +215,7 @@ fn of_each_class<'a>(
     };
     let mut aspects = vec![
         mean(Kind::Confidence, "confidence", CONFIDENCE),
-        mean(Kind::Brier, "brier_score", BRIER),
+        mean(Kind::Brier { two: m == 2 }, "brier_score", BRIER),
         mean(Kind::Log, "log_score", LOG),
     ];
     let class = |c| mean(Kind::Class(c), &format!("class_{c}"), CLASSES + c);

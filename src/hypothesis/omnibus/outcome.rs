@@ -167,7 +167,10 @@ impl Kind {
         match self {
             Self::Confidence if high => format!("overconfident by {}", points(estimate)),
             Self::Confidence => format!("underconfident by {}", points(estimate)),
-            Self::Brier => against("Brier score", estimate),
+            Self::Brier { two: true } => {
+                against("Brier score, summed over both outcomes,", estimate)
+            }
+            Self::Brier { two: false } => against("Brier score", estimate),
             Self::Log => against("log score", estimate),
             Self::Class(class) => {
                 let often = if high { "too often" } else { "too rarely" };

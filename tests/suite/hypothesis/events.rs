@@ -76,6 +76,45 @@ fn values_of_other_programs() {
     );
 }
 
+/// The intercept with the slope fixed at 1, by statsmodels:
+/// `sm.GLM(c, np.ones(8), family=sm.families.Binomial(), offset=np.log(r/(1-r))).fit(tol=1e-14)`.
+#[test]
+fn cox_in_the_large() {
+    let r = [0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 0.05, 0.9];
+    let c = [0, 1, 0, 0, 1, 0, 0, 1];
+    let (predictions, outcomes) = binary(&r, &c);
+    let cox = Cox::new(SECOND);
+    let found = cox.in_the_large(&predictions, &outcomes).unwrap();
+    assert_relative_eq!(found.estimate, -0.28747182659719644, max_relative = 1e-10);
+    assert_relative_eq!(
+        found.standard_error,
+        0.9144525604903033,
+        max_relative = 1e-10
+    );
+    // the joint one is where the log-odds are 0, and another
+    let joint = cox.fit(&predictions, &outcomes).unwrap();
+    assert!((joint.intercept.estimate - found.estimate).abs() > 0.01);
+    // the calibrated sum is that of the events, also far from 0
+    let far = [0.999_9; 40];
+    let occurred: Vec<usize> = (0..40).map(|i| usize::from(i < 4)).collect();
+    let (predictions, outcomes) = binary(&far, &occurred);
+    let found = cox.in_the_large(&predictions, &outcomes).unwrap();
+    let logit = |p: f64| (p / (1.0 - p)).ln();
+    assert_relative_eq!(
+        found.estimate,
+        logit(0.1) - logit(0.999_9),
+        max_relative = 1e-9
+    );
+    for constant in [0, 1] {
+        let (predictions, outcomes) = binary(&r, &[constant; 8]);
+        let none = cox.in_the_large(&predictions, &outcomes).unwrap_err();
+        assert!(none.to_string().contains("all outcomes are the same"));
+    }
+    let (predictions, outcomes) = binary(&[0.0, 0.5, 0.5], &[1, 0, 1]);
+    let none = cox.in_the_large(&predictions, &outcomes).unwrap_err();
+    assert!(none.to_string().contains("what has probability 0 occurred"));
+}
+
 /// The same estimates where the likelihood is a sum of so many terms that rounding hides its last digits,
 /// which no step can raise.
 #[test]

@@ -198,3 +198,27 @@ proptest! {
         }
     }
 }
+
+/// Probabilities that differ by rounding alone say the same, and are one value of the regression: 0.1 + 0.2 is
+/// 0.3, in whatever order the outcomes come.
+#[test]
+fn rounding_makes_no_difference() {
+    let exact = [0.3, 0.3, 0.3, 0.3, 0.7, 0.7];
+    let c = [0, 1, 0, 1, 1, 1];
+    let rounded = [0.3, 0.1 + 0.2, 0.3, 0.1 + 0.2, 0.7, 0.8 - 0.1];
+    assert_ne!(exact, rounded);
+    for score in [&Brier as &dyn Divergence, &LogScore] {
+        let (found, expected) = (corp(score, &rounded, &c), corp(score, &exact, &c));
+        assert_eq!(found.levels, expected.levels);
+        assert_relative_eq!(
+            found.miscalibration,
+            expected.miscalibration,
+            epsilon = 1e-12
+        );
+        assert_relative_eq!(
+            found.discrimination,
+            expected.discrimination,
+            epsilon = 1e-12
+        );
+    }
+}

@@ -4,6 +4,7 @@ mod corp;
 mod decomposition;
 mod improvement;
 mod lp_bound;
+mod observed_expected;
 mod population;
 mod refinement;
 mod skce_improvement;
