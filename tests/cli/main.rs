@@ -29,6 +29,7 @@ mod recalibrate;
 mod report;
 #[cfg(feature = "report")]
 mod report_families;
+mod sentences;
 mod show;
 mod soft;
 mod support;
