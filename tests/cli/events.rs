@@ -399,3 +399,45 @@ fn pieces_of_confidences_and_events() {
         contains(&refused, "what predictions are about");
     }
 }
+
+/// The page of an event is of the event, with digits where risks are small.
+#[cfg(feature = "report")]
+#[test]
+fn a_page_is_of_the_event() {
+    let folder = folder("event-page");
+    let cells = [("0.002", 3_000, 3), ("0.004", 1_000, 2)];
+    fs::write(folder.join("p.csv"), risks(&cells)).unwrap();
+    let base = "report --predictions p.csv";
+    printed(
+        &folder,
+        &format!("{base} --positive --label-column y -o r.html"),
+    );
+    let page = fs::read_to_string(folder.join("r.html")).unwrap();
+    for part in [
+        "Does the event occur as often as predicted?",
+        "on average the event has a probability of 0.25\u{a0}%, and occurs in 0.12\u{a0}% of the samples",
+        "O/E",
+        "mean probability less frequency of the event",
+        "Brier score, summed over both outcomes,",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    for part in [
+        "op label",
+        "verconfiden",
+        "nderconfiden",
+        "most likely class",
+        "0–0<",
+        ">0.0000<",
+    ] {
+        assert!(!page.contains(part), "{part}");
+    }
+    write(&folder, &[("p.csv", include_str!("cases/lowconf4.csv"))]);
+    printed(&folder, &format!("{base} -o r.html"));
+    let page = fs::read_to_string(folder.join("r.html")).unwrap();
+    contains(
+        &page,
+        "on average the model is 40.00\u{a0}% sure, and right 10.00\u{a0}% of the time: overconfident by 30.00",
+    );
+    assert!(!page.contains("underconfident by"));
+}
