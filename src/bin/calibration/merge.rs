@@ -166,12 +166,12 @@ fn estimates(all: &Evaluation) -> Vec<(Name, Known<Estimate>)> {
     let bins = top.totals().len();
     let binned = |name: Name| name.with(format_args!("{bins} equal-width bins"));
     let (of, frequency) = match all.subject() {
-        Subject::Event => (" of the event", names::EVENT_FREQUENCY),
-        Subject::Correctness => (" of the confidence", names::ACCURACY),
+        Subject::Event => ("of the event", names::EVENT_FREQUENCY),
+        Subject::Correctness => ("of the confidence", names::ACCURACY),
         _ => ("", names::ACCURACY),
     };
     let brier = match all.classes() {
-        2 => names::BRIER.of("summed over both outcomes"),
+        2 => names::BRIER.with("summed over both outcomes"),
         _ => names::BRIER,
     };
     let mut estimates = vec![

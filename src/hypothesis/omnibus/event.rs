@@ -59,10 +59,16 @@ pub(super) fn about<'a>(
     for evaluator in plan.evaluators {
         let own: Vec<Aspect> = aspects.by_ref().take(evaluator.width()).collect();
         let is_cumulative = own.iter().any(|aspect| aspect.kind == Kind::Cumulative);
-        let own: Vec<Option<Aspect>> = own.into_iter().map(of_event).collect();
-        let kept = own.iter().enumerate();
-        let kept: Vec<usize> = kept.filter_map(|(k, a)| a.as_ref().map(|_| k)).collect();
-        found.aspects.extend(own.into_iter().flatten());
+        let own = own.into_iter().enumerate();
+        let mut own: Vec<(usize, Aspect)> = own
+            .filter_map(|(k, aspect)| Some((k, of_event(aspect)?)))
+            .collect();
+        // what is asked comes first: stable
+        own.sort_by_key(|(_, aspect)| {
+            !matches!(aspect.kind, Kind::InTheLarge(..) | Kind::Confidence)
+        });
+        let (kept, own): (Vec<usize>, Vec<Aspect>) = own.into_iter().unzip();
+        found.aspects.extend(own);
         found.evaluators.push(match is_cumulative {
             true => Along.of_sets(predictions)?,
             false => Box::new(Selected { evaluator, kept }),
