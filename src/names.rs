@@ -28,10 +28,15 @@ impl Name {
         }
     }
 
-    /// Says what the quantity is of, as "of the top label".
+    /// Says what the quantity is of, as "of the top label", before how it is computed.
     pub fn of(self, of: &str) -> Self {
+        let title = match self.title.split_once(", ") {
+            _ if of.is_empty() => return self,
+            Some((what, how)) => format!("{what} {of}, {how}"),
+            None => format!("{} {of}", self.title),
+        };
         Self {
-            title: format!("{} {of}", self.title).into(),
+            title: title.into(),
             ..self
         }
     }

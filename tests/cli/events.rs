@@ -249,7 +249,7 @@ fn numbers_of_classes_say_of_what_they_are() {
     for (title, of) in [
         ("overconfidence of the top label, points", ""),
         ("debiased ECE of order 2 of the top label, points", ""),
-        ("SKCE, unbiased of the whole vector", ""),
+        ("SKCE of the whole vector, unbiased", ""),
         ("Brier score ", "of the whole vector"),
         ("log score ", "of the whole vector"),
         (

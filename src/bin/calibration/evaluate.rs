@@ -202,11 +202,7 @@ pub fn sizes<P: Kind>(args: &SizeArgs, data: &Data<P>) -> Named<Size> {
         false => Skce::block(data.kernel, BLOCK),
     };
     let mut sizes = P::sizes(&sizing, (data.event, data.of));
-    let name = match data.of.whole.as_str() {
-        "" => names::SKCE,
-        whole => names::SKCE.of(whole),
-    };
-    sizes.push(sizing.of(name, &skce));
+    sizes.push(sizing.of(names::SKCE.of(&data.of.whole), &skce));
     Named(sizes)
 }
 
