@@ -64,7 +64,7 @@ fn numbers_by_hand() {
         "Brier score",
         "log score",
         "spherical score",
-        "SKCE, unbiased",
+        "SKCE of both classes, unbiased",
         "95 % interval",
         "biased",
     ] {

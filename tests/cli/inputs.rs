@@ -121,14 +121,17 @@ fn confidence_and_correctness() {
         "c.npy --confidence-correctness",
     ] {
         let found = found(&folder, &format!("evaluate --predictions {arguments}"));
-        for key in ["brier", "log", "skce_unbiased", "ece_top_label"] {
+        for key in ["brier", "log", "skce_unbiased"] {
             same(&found, &expected, key);
         }
+        let [ece, top] = [(&found, "ece_event"), (&expected, "ece_top_label")]
+            .map(|(object, key)| object["estimates"][key].as_f64().unwrap());
+        assert_relative_eq!(ece, top, max_relative = 1e-12);
     }
     let said = calibration(&folder, "evaluate --predictions c.csv");
     assert_eq!(
         String::from_utf8(said.stderr).unwrap(),
-        "calibration: c.csv: confidence in a class, and whether it was right (class 1) or not (class 0)\n"
+        "calibration: c.csv: confidence in a class, and whether it was right (1) or not (0)\n"
     );
     write(&folder, &[("c.csv", "confidence,accuracy\n0.9,0.7\n")]);
     let found = complaint_of(&folder, "evaluate --predictions c.csv");

@@ -97,16 +97,16 @@ impl<P: Predictive> Sizing<'_, P> {
 
 impl Sizing<'_, Categorical> {
     /// The number of observed events by that of expected ones.
-    pub fn ratio(&self, event: Event) -> (Name, Size) {
+    pub fn ratio(&self, (event, of): (Event, &str)) -> (Name, Size) {
         let counts = ObservedExpected::of(event, self.predictions, self.targets);
         let name = match &counts {
             Ok(ObservedExpected {
                 observed, expected, ..
-            }) => names::OBSERVED_EXPECTED.with(format_args!(
+            }) => names::OBSERVED_EXPECTED.of(of).with(format_args!(
                 "{observed} of {}",
                 numbers::expected(*expected)
             )),
-            Err(_) => names::OBSERVED_EXPECTED,
+            Err(_) => names::OBSERVED_EXPECTED.of(of),
         };
         let size = Size {
             unit: Unit::Ratio,

@@ -142,7 +142,7 @@ impl Kind for Categorical {
         let excess = Overconfidence { event };
         let mut sizes = match sizing.predictions.subject() {
             Subject::Event => vec![
-                sizing.ratio(event),
+                sizing.ratio((event, &of.event)),
                 sizing.in_points(names::OVERPREDICTION.of(&of.event), &excess),
             ],
             _ => vec![sizing.in_points(names::OVERCONFIDENCE.of(&of.event), &excess)],

@@ -178,10 +178,18 @@ impl Kind {
                 format!("class {name} is predicted {often}, by {points}")
             }
             Self::InTheLarge(expected, samples) => {
-                let side = if high { "high" } else { "low" };
                 let observed = (expected - estimate * samples as f64).round().max(0.0);
                 let counts = ObservedExpected::new(observed as usize, expected, samples);
-                format!("risks are too {side}: {counts}")
+                let what = match [0, 1].map(class_name) {
+                    [no, yes] if [no.as_str(), &yes] == ["0", "1"] => {
+                        format!("risks are too {}", if high { "high" } else { "low" })
+                    }
+                    [_, class] => {
+                        let often = if high { "often" } else { "rarely" };
+                        format!("class {class} is predicted too {often}")
+                    }
+                };
+                format!("{what}: {counts}")
             }
             Self::CumulativeRisk => format!(
                 "over the lower risks the expected and the observed frequency of the event differ by {} of all \
