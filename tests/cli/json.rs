@@ -168,10 +168,12 @@ fn a_page_as_numbers() {
     assert!(real["before"]["page"]["pit"]["counts"].is_array());
 }
 
-/// The finding about class 1.
+/// The finding about class 1, or the event.
 fn finding(omnibus: &Value) -> &str {
     let aspects = omnibus["aspects"].as_array().unwrap();
-    let aspect = aspects.iter().find(|aspect| aspect["name"] == "class_1");
+    let aspect = aspects
+        .iter()
+        .find(|aspect| aspect["name"] == "class_1" || aspect["name"] == "in_the_large");
     aspect.unwrap()["finding"].as_str().unwrap()
 }
 

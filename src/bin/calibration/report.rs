@@ -133,7 +133,7 @@ impl Numbers {
             return Err("the numbers of the page are no object".into());
         };
         let is_event = data.predictions.subject() == Subject::Event;
-        if let (true, Some(excess)) = (is_event, page.remove("overconfidence")) {
+        if is_event && let Some(excess) = page.remove("overconfidence") {
             page.insert(names::OVERPREDICTION.key.into(), excess);
         }
         let intervals = [
