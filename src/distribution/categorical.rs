@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    host::{check_classes, check_probabilities, checked_labels, checked_rows, to_vec},
+    host::{check_classes, check_probabilities, checked_labels, checked_rows, int_tensor, to_vec},
     radial::Distance,
 };
 
@@ -218,6 +218,17 @@ impl Predictive for Categorical {
     fn expected_errors(&self) -> Option<f64> {
         let largest = to_vec(self.probabilities().detach().max_dim(1)); // [n, 1]
         Some(largest.iter().map(|p| (1.0 - p).max(0.0)).sum())
+    }
+
+    fn seldom(&self) -> (Tensor<1, Int>, Vec<f64>) {
+        let rows = self.rows();
+        let second = |sample: usize| {
+            let (p, top) = (rows.row(sample), rows.top[sample] as usize);
+            let others = (0..p.len()).filter(|&class| class != top && p[class] > 0.0);
+            others.max_by(|&a, &b| p[a].total_cmp(&p[b])).unwrap_or(top)
+        };
+        let labels = int_tensor((0..rows.samples()).map(second), &self.device());
+        (labels, rows.doubt.clone())
     }
 
     fn sampler(&self) -> Sampler<Self> {

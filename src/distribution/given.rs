@@ -216,6 +216,10 @@ impl<P: Predictive> Predictive for Given<P> {
         self.predictions.expected_errors()
     }
 
+    fn seldom(&self) -> (P::Targets, Vec<f64>) {
+        self.predictions.seldom()
+    }
+
     fn sampler(&self) -> Sampler<Self> {
         self.predictions.sampler()
     }

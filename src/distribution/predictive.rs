@@ -1,7 +1,7 @@
 use std::{cell::RefCell, fmt::Debug, ops::Range};
 
 use burn::tensor::{DType, Device, Tensor};
-use rand::Rng;
+use rand::{Rng, SeedableRng, rngs::StdRng};
 
 use super::{Redrawer, Redrawn, RedrawnBy, Targets};
 use crate::{error::Result, host::int_tensor};
@@ -143,6 +143,14 @@ pub trait Predictive: Clone + Debug {
     /// classes. None for other kinds.
     fn expected_errors(&self) -> Option<f64> {
         None
+    }
+
+    /// Targets that a calibrated model seldom sees, one for each prediction, with a weight each: what data can
+    /// miss. Of classes the second most likely one, by the probability that the label is not the most likely.
+    /// Of others a draw, with weight 1.
+    fn seldom(&self) -> (Self::Targets, Vec<f64>) {
+        let targets = self.sample(&mut StdRng::seed_from_u64(0));
+        (targets, vec![1.0; self.len()])
     }
 
     /// Draws targets, on the host.

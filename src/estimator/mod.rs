@@ -84,9 +84,9 @@ pub use kde::KdeTce;
 pub use kolmogorov_smirnov::KolmogorovSmirnov;
 pub use mce::Mce;
 pub use mean::MeanEstimate;
-pub(crate) use mean::check_level;
 #[cfg(feature = "report")]
 pub(crate) use mean::power_of_two;
+pub(crate) use mean::{ASYMPTOTIC_FLOOR, check_level};
 pub use mmce::{Mmce, MmceForm};
 pub use pair::ClassPairs;
 pub use pair_matrix::PairMatrix;

@@ -39,8 +39,8 @@ impl SkceImprovement {
     }
 
     /// The two-sided p-value of no difference, see [`MeanEstimate::p_value`].
-    pub fn p_value(&self) -> f64 {
-        self.difference.p_value()
+    pub fn p_value(&self) -> Result<f64> {
+        Ok(self.difference.p_value())
     }
 }
 
