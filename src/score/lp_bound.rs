@@ -143,15 +143,15 @@ impl LpBound {
         }
     }
 
-    /// The bound of the error, the `p`-th root of that of its power (0 where that is negative), with its
-    /// interval.
+    /// The bound of the error, the `p`-th root of that of its power (0 where that is negative). Its interval has
+    /// no upper end: the error is at least so large.
     pub fn size(&self) -> ErrorSize {
-        ErrorSize::of_power(self.power, self.order)
+        ErrorSize::at_least(self.power, self.order)
     }
 
     /// The same of the parts of an event, over and under; none of vectors.
     pub fn parts(&self) -> Option<[ErrorSize; 2]> {
-        let size = |part| ErrorSize::of_power(part, self.order);
+        let size = |part| ErrorSize::at_least(part, self.order);
         Some([size(self.over?), size(self.under?)])
     }
 }

@@ -8,8 +8,8 @@ use crate::{
     distribution::{Categorical, Marginals, Predictive},
     error::{Result, check_parameter, check_samples, serialize_or_infinite},
     estimator::{
-        Event, JointKernel, PairMatrix, Skce, SkceForm, Tce, TceForm, check_level,
-        regression::IntervalCoverage, student,
+        Binning, Event, JointKernel, PairMatrix, Skce, SkceForm, Tce, TceForm, check_level,
+        regression::IntervalCoverage, student, sum_of_squares,
     },
 };
 
@@ -57,8 +57,21 @@ enum Law {
     Mean {
         mean: MeanEstimate,
         order: f64,
+        shape: Shape,
     },
     Count(Count),
+}
+
+/// What is known of the law of an estimate beside its standard error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Shape {
+    /// A mean of values, of an error whose power is at most so much.
+    AtMost(f64),
+    /// A lower bound of the error: there is no upper end.
+    Bound,
+    /// A quadratic form of the residuals, with this variance if the model is calibrated. It is larger elsewhere:
+    /// at an error `θ` by `s θ`, where `s` is taken from the jackknife, but at most `4 √(v/2)`.
+    Quadratic(f64),
 }
 
 /// A promised frequency, and the number of `trials` in which it came true.
@@ -90,30 +103,49 @@ pub struct Interval {
 
 impl ErrorSize {
     /// The error of whose power of this order there is an unbiased estimate.
-    pub(crate) fn of_power(mean: MeanEstimate, order: f64) -> Self {
+    fn of_power(mean: MeanEstimate, order: f64, shape: Shape) -> Self {
         Self {
-            law: Law::Mean { mean, order },
+            law: Law::Mean { mean, order, shape },
         }
+    }
+
+    /// The lower bound of an error by that of its power.
+    pub(crate) fn at_least(mean: MeanEstimate, order: f64) -> Self {
+        Self::of_power(mean, order, Shape::Bound)
     }
 
     /// The estimate: of an error that is never negative, an unbiased estimate, which can be (its root is
     /// 0 then).
     pub fn estimate(&self) -> f64 {
         match self.law {
-            Law::Mean { mean, order } => rooted(mean.estimate, order),
+            Law::Mean { mean, order, .. } => rooted(mean.estimate, order),
             Law::Count(count) => count.promised - count.successes / count.trials,
         }
     }
 
-    /// The confidence interval of the error. Its ends are at least 0 where the error is never negative.
+    /// The confidence interval of the error. Its ends are at least 0 where the error is never negative, and at most
+    /// what it can be. The upper end of a lower bound, [`LpBound`](super::LpBound), is infinite.
     ///
     /// # Errors
     ///
     /// A level that is not between 0 and 1.
     pub fn interval(&self, level: f64) -> Result<Interval> {
         let (lower, upper) = match self.law {
-            Law::Mean { mean, order } => {
+            Law::Mean { mean, order, shape } => {
                 let (lower, upper) = mean.confidence_interval(level)?;
+                let (lower, upper) = match shape {
+                    Shape::AtMost(most) => (lower.min(most), upper.min(most)),
+                    Shape::Bound => (lower, f64::INFINITY),
+                    Shape::Quadratic(variance) => {
+                        let outside = 0.5 * (1.0 - level);
+                        let t = student::upper_quantile(outside, mean.samples as f64 - 1.0);
+                        // the errors θ with (estimate − θ)² ≤ t² (variance + slope θ)
+                        let middle = mean.estimate + 0.5 * t * t * slope(mean, variance);
+                        let product = mean.estimate.powi(2) - t * t * variance;
+                        let half = (middle * middle - product).max(0.0).sqrt();
+                        (lower.min(middle - half), upper.max(middle + half))
+                    }
+                };
                 (rooted(lower.max(0.0), order), rooted(upper.max(0.0), order))
             }
             Law::Count(count) => {
@@ -150,9 +182,16 @@ impl ErrorSize {
         check_parameter(is_valid, name, tolerance, expected)?;
         Ok(match self.law {
             Law::Mean { mean, .. } if mean.samples < 2 => 1.0,
-            Law::Mean { mean, order } => {
+            Law::Mean { mean, order, shape } => {
                 let tolerance = tolerance.powf(order);
-                match mean.standard_error {
+                let error = match shape {
+                    Shape::Quadratic(variance) => {
+                        let there = variance + slope(mean, variance) * tolerance;
+                        mean.standard_error.max(there.sqrt())
+                    }
+                    _ => mean.standard_error,
+                };
+                match error {
                     0.0 => f64::from(mean.estimate <= tolerance),
                     error => {
                         let t = (mean.estimate - tolerance) / error;
@@ -168,6 +207,16 @@ impl ErrorSize {
                 (2.0 * over.min(under)).min(1.0)
             }
         })
+    }
+}
+
+/// The growth of the variance of a quadratic form with the error.
+fn slope(mean: MeanEstimate, variance: f64) -> f64 {
+    let most = 4.0 * (0.5 * variance).sqrt();
+    if mean.estimate > 0.0 {
+        (mean.standard_error.powi(2) / mean.estimate).min(most)
+    } else {
+        most
     }
 }
 
@@ -202,11 +251,13 @@ fn lower_tail(frequency: f64, successes: f64, trials: f64) -> f64 {
 }
 
 /// Unbiased: the jackknife of the U-statistic as [`Skce::improvement`], or the blocks of
-/// [`SkceForm::Block`]. In expectation the squared standard error is never below the variance; of a
-/// calibrated model it is up to twice as large, so the interval is wide there. Where few wrong labels are
-/// expected, and most data sets hardly have any, the jackknife sees no variance: there the standard
-/// error is at least the standard deviation of a calibrated model, which is known given the predictions.
-/// That of blocks is not.
+/// [`SkceForm::Block`]. In expectation the squared standard error is never below the variance. But it is small
+/// where the estimate happens to be small, and the interval of Student would end below the error. So the interval
+/// is the hull of that and of all `θ` with `(estimate − θ)² ≤ t² (v + s θ)`: the variance is `v` of a calibrated
+/// model and grows with the error. Here `v` is `2 Σ_{i≠j} h_ij² / (n(n−1))²`, and where few wrong labels are
+/// expected at least the variance of a calibrated model, which is known given the predictions; `s` is the ratio of
+/// the squared standard error and the estimate, at most the bound `4 √(v/2)`. The upper end is above 0. Blocks
+/// have the interval of Student alone. Simulated coverage is in `docs/levels.md`.
 ///
 /// The draws of [`Samples`](crate::distribution::Samples) of one dimension are taken for draws of a
 /// distribution that is not known, as by tests ([`JointKernel::with_fair_pairs`]): of a calibrated model the
@@ -221,17 +272,25 @@ impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
             let what = "a jackknife standard error of the SKCE";
             check_samples(what, 3, predictions.len())?;
         }
+        let n = predictions.len() as f64;
         let values = |pairs: &dyn PairMatrix| match self.form {
-            SkceForm::Block(size) => pairs.block_estimates(size),
-            _ => pseudo_values(&pairs.row_sums()),
+            SkceForm::Block(size) => (pairs.block_estimates(size), None),
+            _ => {
+                let squares = sum_of_squares(pairs);
+                let variance = 2.0 * squares.max(0.0) / (n * (n - 1.0)).powi(2);
+                (pseudo_values(&pairs.row_sums()), Some(variance))
+            }
         };
-        let values = (self.kernel).with_fair_pairs(predictions, targets, values)?;
-        let mut mean = MeanEstimate::of(&values);
-        if !matches!(self.form, SkceForm::Block(_)) {
-            let least = least_error(&self.kernel, predictions)?;
-            mean.standard_error = mean.standard_error.max(least);
-        }
-        Ok(ErrorSize::of_power(mean, 1.0))
+        let (values, variance) = (self.kernel).with_fair_pairs(predictions, targets, values)?;
+        let mean = MeanEstimate::of(&values);
+        let shape = match variance {
+            None => Shape::AtMost(f64::INFINITY),
+            Some(variance) => {
+                let least = least_error(&self.kernel, predictions)?.powi(2);
+                Shape::Quadratic(variance.max(least))
+            }
+        };
+        Ok(ErrorSize::of_power(mean, 1.0, shape))
     }
 }
 
@@ -249,6 +308,9 @@ fn least_error<P: Predictive, K: JointKernel<P>>(kernel: &K, predictions: &P) ->
     }
 }
 
+/// The samples of a bin from which on its variance is known well enough.
+const LEAST_BIN: usize = 10;
+
 /// The number of expected wrong labels up to which a variance taken from the labels can miss those that
 /// have not happened yet.
 const FEW_ERRORS: f64 = 100.0;
@@ -261,7 +323,10 @@ const FEW_ERRORS: f64 = 100.0;
 /// sample nothing is known, and it adds nothing. `v_b` is at least `c̃(1 − c̃)` with the frequency
 /// `c̃ = (s + 1)/(n_b + 2)` of `s` events and one more of each outcome: that no label is wrong is no proof
 /// that none can be. The width of the bins is a bias, downward, which the
-/// interval does not know of.
+/// interval does not know of. No end is above what the error can be, given the predictions.
+///
+/// Of fewer than 150 samples there are fewer than 15 bins of equal mass: each has ten samples or more. In bins of
+/// one or two nothing is known of the variance. So the estimate is that of these bins.
 ///
 /// A plug-in form is an error: its bias is as large as its standard error.
 impl Quantify for Tce {
@@ -272,8 +337,14 @@ impl Quantify for Tce {
             self.form.order(),
             "the unbiased form, whose size can be told",
         )?;
-        let estimate = self.power(predictions, labels)?;
         let outcomes = self.event.outcomes(predictions, labels)?;
+        let binning = match self.binning {
+            Binning::EqualMass { bins } => Binning::EqualMass {
+                bins: bins.min((outcomes.samples() / LEAST_BIN).max(1)),
+            },
+            binning => binning,
+        };
+        let estimate = self.with_binning(binning).power(predictions, labels)?;
         let pairs: Vec<(f64, f64)> = outcomes.pairs().collect();
         let n = pairs.len() as f64;
         let variance_of = |bin: &Vec<usize>| {
@@ -289,14 +360,20 @@ impl Quantify for Tce {
             let v = (square / (size - 1.0)).max(smooth * (1.0 - smooth)) / size;
             (size / n).powi(2) * (4.0 * (gap * gap - v).max(0.0) * v + 2.0 * v * v)
         };
-        let partition = self.binning.partition_rows(&outcomes.probability, 1)?;
+        let partition = binning.partition_rows(&outcomes.probability, 1)?;
         let variance: f64 = partition.iter().map(variance_of).sum();
+        let most_of = |bin: &Vec<usize>| {
+            let size = bin.len() as f64;
+            let probability = bin.iter().map(|&i| pairs[i].0).sum::<f64>() / size;
+            size / n * probability.max(1.0 - probability).powi(2)
+        };
+        let most = partition.iter().map(most_of).sum();
         let mean = MeanEstimate {
             estimate,
             standard_error: variance.sqrt(),
             samples: pairs.len(),
         };
-        Ok(ErrorSize::of_power(mean, 2.0))
+        Ok(ErrorSize::of_power(mean, 2.0, Shape::AtMost(most)))
     }
 }
 

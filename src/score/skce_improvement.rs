@@ -5,7 +5,7 @@ use burn::tensor::{Int, Tensor};
 use super::MeanEstimate;
 use crate::{
     distribution::{Categorical, Predictive},
-    error::{Result, check_samples},
+    error::{Error, Result, check_samples},
     estimator::{ClassPairs, PairMatrix, Skce, SkceForm},
     kernel::{ClassKernel, Kernel},
 };
@@ -26,20 +26,44 @@ pub struct SkceImprovement {
     pub difference: MeanEstimate,
     /// The scalar kernel of both, its bandwidth fixed.
     pub kernel: Kernel,
+    /// The labels that are not the most likely class, of the predictions that have fewer of them.
+    pub errors: usize,
 }
 
+/// The wrong labels from which on the jackknife is a measure of the variance of the difference.
+const FEWEST_ERRORS: usize = 20;
+
 impl SkceImprovement {
-    /// The confidence interval of the difference, see [`MeanEstimate::confidence_interval`].
+    fn check_errors(&self) -> Result<()> {
+        match self.errors {
+            got if got < FEWEST_ERRORS => Err(Error::TooFewErrors {
+                what: "an interval of the difference of two SKCE",
+                needed: FEWEST_ERRORS,
+                got,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The confidence interval of the difference, see [`MeanEstimate::confidence_interval`]. There is none where
+    /// fewer than 20 labels are wrong: the jackknife knows nothing of errors that did not happen, and would be
+    /// sure of a difference that is chance.
     ///
     /// # Errors
     ///
-    /// A level that is not between 0 and 1.
+    /// A level that is not between 0 and 1; [`Error::TooFewErrors`].
     pub fn confidence_interval(&self, level: f64) -> Result<(f64, f64)> {
+        self.check_errors()?;
         self.difference.confidence_interval(level)
     }
 
-    /// The two-sided p-value of no difference, see [`MeanEstimate::p_value`].
+    /// The two-sided p-value of no difference, see [`MeanEstimate::p_value`]: at least 0.001.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooFewErrors`], as of the interval.
     pub fn p_value(&self) -> Result<f64> {
+        self.check_errors()?;
         Ok(self.difference.p_value())
     }
 }
@@ -83,8 +107,8 @@ impl<K: ClassKernel> Skce<K> {
     ///
     /// # fn main() -> burn_calibration::error::Result<()> {
     /// let device = Device::default();
-    /// let logits = Tensor::<2>::from_floats([[3.0, 0.0]; 40], &device); // right half of the time
-    /// let labels = Tensor::<1, Int>::arange(0..40, &device).remainder_scalar(2);
+    /// let logits = Tensor::<2>::from_floats([[3.0, 0.0]; 60], &device); // right half of the time
+    /// let labels = Tensor::<1, Int>::arange(0..60, &device).remainder_scalar(2);
     /// let before = Categorical::from_logits(logits.clone())?;
     /// let after = Categorical::from_logits(logits / 10.0)?;
     /// let gain = Skce::unbiased(Kernel::exponential()).improvement(&before, &after, &labels)?;
@@ -122,6 +146,14 @@ impl<K: ClassKernel> Skce<K> {
             SkceForm::Block(_) => self.form.check_size(before.len())?,
             _ => check_samples("a jackknife standard error of the SKCE", 3, before.len())?,
         }
+        let classes = before.check_labels(labels)?;
+        let wrong = |set: &Categorical| {
+            let rows = set.rows();
+            (rows.top.iter().zip(&classes))
+                .filter(|&(&top, &y)| top as usize != y)
+                .count()
+        };
+        let errors = wrong(before).min(wrong(after));
         let before = ClassPairs::new(&self.kernel, before, labels)?;
         let after = before.with_predictions(&self.kernel, after);
         let kernel = *before.kernel();
@@ -135,6 +167,7 @@ impl<K: ClassKernel> Skce<K> {
             after,
             difference,
             kernel,
+            errors,
         })
     }
 }
