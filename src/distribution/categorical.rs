@@ -220,15 +220,23 @@ impl Predictive for Categorical {
         Some(largest.iter().map(|p| (1.0 - p).max(0.0)).sum())
     }
 
-    fn seldom(&self) -> (Tensor<1, Int>, Vec<f64>) {
+    fn errors(&self, labels: &Tensor<1, Int>) -> Option<usize> {
+        let (rows, labels) = (self.rows(), self.check_labels(labels).ok()?);
+        let pairs = rows.top.iter().zip(labels);
+        Some(pairs.filter(|&(&top, y)| top as usize != y).count())
+    }
+
+    fn expected_targets(&self) -> Vec<(Tensor<1, Int>, Vec<f64>)> {
         let rows = self.rows();
         let second = |sample: usize| {
             let (p, top) = (rows.row(sample), rows.top[sample] as usize);
             let others = (0..p.len()).filter(|&class| class != top && p[class] > 0.0);
             others.max_by(|&a, &b| p[a].total_cmp(&p[b])).unwrap_or(top)
         };
-        let labels = int_tensor((0..rows.samples()).map(second), &self.device());
-        (labels, rows.doubt.clone())
+        let top = int_tensor(rows.top.iter().map(|&top| top as usize), &self.device());
+        let second = int_tensor((0..rows.samples()).map(second), &self.device());
+        let sure = rows.doubt.iter().map(|doubt| 1.0 - doubt).collect();
+        vec![(top, sure), (second, rows.doubt.clone())]
     }
 
     fn sampler(&self) -> Sampler<Self> {

@@ -145,12 +145,18 @@ pub trait Predictive: Clone + Debug {
         None
     }
 
-    /// Targets that a calibrated model seldom sees, one for each prediction, with a weight each: what data can
-    /// miss. Of classes the second most likely one, by the probability that the label is not the most likely.
-    /// Of others a draw, with weight 1.
-    fn seldom(&self) -> (Self::Targets, Vec<f64>) {
+    /// The number of targets that are not the most likely one: of classes the wrong labels. None if there is no
+    /// most likely one. The targets are taken as valid.
+    fn errors(&self, _targets: &Self::Targets) -> Option<usize> {
+        None
+    }
+
+    /// Targets that can be expected of a calibrated model, one for each prediction, with their probabilities: what
+    /// data can miss. Of classes the most likely one, and the second with the probability that it is not that. Of
+    /// others a draw, with probability 1.
+    fn expected_targets(&self) -> Vec<(Self::Targets, Vec<f64>)> {
         let targets = self.sample(&mut StdRng::seed_from_u64(0));
-        (targets, vec![1.0; self.len()])
+        vec![(targets, vec![1.0; self.len()])]
     }
 
     /// Draws targets, on the host.

@@ -16,7 +16,7 @@ use crate::{
 /// 1934. For many terms they are the normal ones.
 ///
 /// The probabilities of `Σ_i D_i x_i` are saddlepoint approximations (Lugannani and Rice 1980; Barndorff-Nielsen
-/// 1986), within 1 % of the exact ones. `O(n)` each, nothing is drawn.
+/// 1986). `O(n)` each, nothing is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundedMean {
     terms: Vec<f64>,
@@ -40,21 +40,52 @@ impl BoundedMean {
         }
     }
 
+    /// The mean of terms of which data can have missed some: lists of values with their probabilities. The bounds are
+    /// the most extreme value of a list that has a probability of 5 % or more among all samples, or the most extreme
+    /// of all where even these are rarer together.
+    pub(crate) fn with_missed(
+        terms: Vec<f64>,
+        lists: impl IntoIterator<Item = Vec<(f64, f64)>>,
+    ) -> Self {
+        let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
+        for mut missed in lists {
+            missed.retain(|(value, probability)| !value.is_nan() && *probability > 0.0);
+            missed.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+            least = first_of(missed.iter()).map_or(least, |value| least.min(value));
+            greatest = first_of(missed.iter().rev()).map_or(greatest, |value| greatest.max(value));
+        }
+        Self::new(terms, least, greatest)
+    }
+
+    /// The terms.
+    pub(crate) fn terms(&self) -> &[f64] {
+        &self.terms
+    }
+
     /// The two-sided confidence interval of the expectation of the mean. From one term all numbers.
     ///
     /// # Errors
     ///
     /// A level that is not between 0 and 1.
     pub fn confidence_interval(&self, level: f64) -> Result<(f64, f64)> {
+        let lower = self.lower_limit(level)?;
+        let upper = self.quantile(self.greatest, normal_quantile(level));
+        Ok((lower, upper))
+    }
+
+    /// The lower end of the [two-sided interval](Self::confidence_interval).
+    pub(crate) fn lower_limit(&self, level: f64) -> Result<f64> {
         check_level(level)?;
+        Ok(self.quantile(self.least, -normal_quantile(level)))
+    }
+
+    /// The one-sided p-value of the hypothesis that the expectation is at most `mean`. At least 0.001.
+    pub(crate) fn p_value_above(&self, mean: f64) -> f64 {
         if self.terms.len() < 2 {
-            return Ok((f64::NEG_INFINITY, f64::INFINITY));
+            return 1.0;
         }
-        let z = Normal::standard().inverse_cdf(0.5 * (1.0 + level));
-        Ok((
-            self.quantile(self.least, -z),
-            self.quantile(self.greatest, z),
-        ))
+        let below = Normal::standard().cdf(self.root(self.least, mean));
+        below.max(ASYMPTOTIC_FLOOR)
     }
 
     /// The two-sided p-value of the hypothesis that the expectation is `mean`: below `1 − level` if and only if
@@ -64,29 +95,49 @@ impl BoundedMean {
             return 1.0;
         }
         let normal = Normal::standard();
-        let below = normal.cdf(self.root(self.least, mean)); // P(lower > mean) is near 1 if this is small
+        let below = normal.cdf(self.root(self.least, mean));
         let above = normal.cdf(-self.root(self.greatest, mean));
         (2.0 * below.min(above)).clamp(ASYMPTOTIC_FLOOR, 1.0)
     }
 
-    /// The value with `P(Σ D x ≤ value) = Φ(z)`, with one more term.
+    /// The value with `P(Σ D x ≤ value) = Φ(z)`, with one more term: by the Illinois method.
     fn quantile(&self, added: f64, z: f64) -> f64 {
+        if self.terms.len() < 2 {
+            return f64::INFINITY.copysign(z);
+        }
         if added.is_infinite() {
             return added;
         }
-        let least = self.terms.iter().copied().fold(added, f64::min);
-        let greatest = self.terms.iter().copied().fold(added, f64::max);
-        let (mut low, mut high) = (least, greatest);
-        while high - low > PRECISION * (greatest - least) {
-            let middle = 0.5 * (low + high);
-            if middle <= low || middle >= high {
+        let mut low = self.terms.iter().copied().fold(added, f64::min);
+        let mut high = self.terms.iter().copied().fold(added, f64::max);
+        let least_width = PRECISION * (high - low);
+        let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
+        let mut rose = None;
+        while high - low > least_width {
+            let secant = low + (high - low) * (below / (below - above)); // NaN beside an infinite end
+            let next = if low < secant && secant < high {
+                secant
+            } else {
+                0.5 * low + 0.5 * high
+            };
+            if next <= low || next >= high {
                 break;
             }
-            if self.root(added, middle) < z {
-                low = middle;
-            } else {
-                high = middle;
+            let distance = self.root(added, next) - z;
+            if distance.abs() < PRECISION {
+                return next;
             }
+            let rises = distance < 0.0;
+            if rises {
+                (low, below) = (next, distance);
+            } else {
+                (high, above) = (next, distance);
+            }
+            if rose == Some(rises) {
+                let stale = if rises { &mut above } else { &mut below };
+                *stale *= 0.5;
+            }
+            rose = Some(rises);
         }
         // outwards
         if z < 0.0 { low } else { high }
@@ -155,8 +206,27 @@ impl BoundedMean {
     }
 }
 
-/// The width of what is left by bisection, as a share of the range of the terms.
+/// The width at which the search ends, as a share of the range of the terms, and the distance of the root.
 const PRECISION: f64 = 1e-10;
+
+/// The probability of a term, among all samples, from which on it counts as one that data can have missed.
+const SELDOM: f64 = 0.05;
+
+/// The first value up to which the probabilities add up to [`SELDOM`], or the first of all if they never do.
+fn first_of<'a>(mut values: impl Iterator<Item = &'a (f64, f64)> + Clone) -> Option<f64> {
+    let first = values.clone().next();
+    let mut sum = 0.0;
+    let seldom = values.find(|(_, probability)| {
+        sum += probability;
+        sum >= SELDOM
+    });
+    seldom.or(first).map(|(value, _)| *value)
+}
+
+/// The quantile of the two-sided level.
+fn normal_quantile(level: f64) -> f64 {
+    Normal::standard().inverse_cdf(0.5 * (1.0 + level))
+}
 
 #[cfg(test)]
 mod tests {

@@ -27,7 +27,7 @@ use crate::{
 /// **Interval and p-value.** They know of what did not happen in these samples: errors of either model, by
 /// [`BoundedMean`]. The term that is added is the most extreme difference that has a probability of 5 % or more
 /// among `n` samples, if labels come from the predictions before or from those after: of classes the label is
-/// the second most likely class, of real targets it is drawn. So neither of two models is refuted by samples
+/// the most likely class or the second, real targets are drawn. So neither of two models is refuted by samples
 /// without an error that both deem unlikely. Simulated coverage at 8 to 2,000 samples is in `docs/levels.md`.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
@@ -43,9 +43,6 @@ pub struct Improvement {
     #[serde(skip)]
     law: BoundedMean,
 }
-
-/// The probability of a difference, among all samples, from which on it counts as one that data may have missed.
-const SELDOM: f64 = 0.05;
 
 impl Improvement {
     /// Compares the scores of the same samples before and after, as [`Score::improvement`] does.
@@ -94,20 +91,15 @@ impl Improvement {
             return Err(P::Targets::mismatch(got, expected).of("after"));
         }
         let after_each = finite("after", score_after(targets))?;
-        let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
-        for (seldom, weights) in [before.seldom(), after.seldom()] {
-            let pairs = score_after(&seldom)?
+        let mut missed = Vec::new();
+        let expected = before.expected_targets().into_iter();
+        for (targets, probabilities) in expected.chain(after.expected_targets()) {
+            let pairs = score_after(&targets)?
                 .into_iter()
-                .zip(score_before(&seldom)?);
-            // ∞ − ∞ is of no sample that either model deems possible
-            let mut differences: Vec<(f64, f64)> = (pairs.map(|(after, before)| after - before))
-                .zip(weights)
-                .filter(|(difference, weight)| !difference.is_nan() && *weight > 0.0)
-                .collect();
-            differences.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-            least = first_of_weight(differences.iter()).map_or(least, |x| least.min(x));
-            greatest =
-                first_of_weight(differences.iter().rev()).map_or(greatest, |x| greatest.max(x));
+                .zip(score_before(&targets)?);
+            // ∞ − ∞, NaN, is of no sample that either model deems possible
+            let differences = pairs.map(|(after, before)| after - before);
+            missed.push(differences.zip(probabilities).collect());
         }
         let [before, after, difference] = MeanEstimate::paired(&before_each, &after_each);
         let differences = before_each
@@ -119,7 +111,7 @@ impl Improvement {
             after,
             difference,
             injective: None,
-            law: BoundedMean::new(differences.collect(), least, greatest),
+            law: BoundedMean::with_missed(differences.collect(), missed),
         })
     }
 
@@ -162,17 +154,6 @@ impl Improvement {
 
 /// The scores of predictions for some targets, which may be infinite.
 pub type Scores<'a, T> = dyn Fn(&T) -> Result<Vec<f64>> + 'a;
-
-/// The first value up to which the weights add up to [`SELDOM`], or the first of all if they never do.
-fn first_of_weight<'a>(mut values: impl Iterator<Item = &'a (f64, f64)> + Clone) -> Option<f64> {
-    let first = values.clone().next();
-    let mut sum = 0.0;
-    let seldom = values.find(|(_, weight)| {
-        sum += weight;
-        sum >= SELDOM
-    });
-    seldom.or(first).map(|(value, _)| *value)
-}
 
 impl fmt::Display for Improvement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

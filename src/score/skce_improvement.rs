@@ -2,10 +2,10 @@ use std::fmt;
 
 use burn::tensor::{Int, Tensor};
 
-use super::MeanEstimate;
+use super::{MeanEstimate, size::check_errors};
 use crate::{
     distribution::{Categorical, Predictive},
-    error::{Error, Result, check_samples},
+    error::{Result, check_samples},
     estimator::{ClassPairs, PairMatrix, Skce, SkceForm},
     kernel::{ClassKernel, Kernel},
 };
@@ -30,19 +30,9 @@ pub struct SkceImprovement {
     pub errors: usize,
 }
 
-/// The wrong labels from which on the jackknife is a measure of the variance of the difference.
-const FEWEST_ERRORS: usize = 20;
-
 impl SkceImprovement {
     fn check_errors(&self) -> Result<()> {
-        match self.errors {
-            got if got < FEWEST_ERRORS => Err(Error::TooFewErrors {
-                what: "an interval of the difference of two SKCE",
-                needed: FEWEST_ERRORS,
-                got,
-            }),
-            _ => Ok(()),
-        }
+        check_errors("the difference of two SKCE", self.errors)
     }
 
     /// The confidence interval of the difference, see [`MeanEstimate::confidence_interval`]. There is none where
@@ -51,7 +41,7 @@ impl SkceImprovement {
     ///
     /// # Errors
     ///
-    /// A level that is not between 0 and 1; [`Error::TooFewErrors`].
+    /// A level that is not between 0 and 1; [`Error::TooFewErrors`](crate::error::Error::TooFewErrors).
     pub fn confidence_interval(&self, level: f64) -> Result<(f64, f64)> {
         self.check_errors()?;
         self.difference.confidence_interval(level)
@@ -61,7 +51,7 @@ impl SkceImprovement {
     ///
     /// # Errors
     ///
-    /// [`Error::TooFewErrors`], as of the interval.
+    /// [`Error::TooFewErrors`](crate::error::Error::TooFewErrors), as of the interval.
     pub fn p_value(&self) -> Result<f64> {
         self.check_errors()?;
         Ok(self.difference.p_value())
@@ -146,14 +136,8 @@ impl<K: ClassKernel> Skce<K> {
             SkceForm::Block(_) => self.form.check_size(before.len())?,
             _ => check_samples("a jackknife standard error of the SKCE", 3, before.len())?,
         }
-        let classes = before.check_labels(labels)?;
-        let wrong = |set: &Categorical| {
-            let rows = set.rows();
-            (rows.top.iter().zip(&classes))
-                .filter(|&(&top, &y)| top as usize != y)
-                .count()
-        };
-        let errors = wrong(before).min(wrong(after));
+        let errors = [before, after].map(|set| set.errors(labels).unwrap_or(0));
+        let errors = errors[0].min(errors[1]);
         let before = ClassPairs::new(&self.kernel, before, labels)?;
         let after = before.with_predictions(&self.kernel, after);
         let kernel = *before.kernel();

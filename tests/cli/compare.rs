@@ -113,7 +113,7 @@ fn no_evidence_from_no_errors() {
         assert!(low < 0.0 && high > 0.0, "{name}: {change}");
     }
     let skce = &found["changes"]["skce_unbiased"];
-    let reason = "an interval of the difference of two SKCE needs at least 20 wrong labels, got 0";
+    let reason = "the difference of two SKCE needs at least 20 wrong labels, got 0";
     assert_eq!(skce["interval"]["error"], reason);
     assert_eq!(skce["p_value"]["error"], reason);
     assert!(skce["difference"].is_number());
