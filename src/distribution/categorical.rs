@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    host::{check_classes, check_probabilities, checked_labels, checked_rows, to_vec},
+    host::{check_classes, check_probabilities, checked_labels, checked_rows, int_tensor, to_vec},
     radial::Distance,
 };
 
@@ -233,6 +233,25 @@ impl Predictive for Categorical {
     fn expected_errors(&self) -> Option<f64> {
         let largest = to_vec(self.probabilities().detach().max_dim(1)); // [n, 1]
         Some(largest.iter().map(|p| (1.0 - p).max(0.0)).sum())
+    }
+
+    fn errors(&self, labels: &Tensor<1, Int>) -> Option<usize> {
+        let (rows, labels) = (self.rows(), self.check_labels(labels).ok()?);
+        let pairs = rows.top.iter().zip(labels);
+        Some(pairs.filter(|&(&top, y)| top as usize != y).count())
+    }
+
+    fn expected_targets(&self) -> Vec<(Tensor<1, Int>, Vec<f64>)> {
+        let rows = self.rows();
+        let second = |sample: usize| {
+            let (p, top) = (rows.row(sample), rows.top[sample] as usize);
+            let others = (0..p.len()).filter(|&class| class != top && p[class] > 0.0);
+            others.max_by(|&a, &b| p[a].total_cmp(&p[b])).unwrap_or(top)
+        };
+        let top = int_tensor(rows.top.iter().map(|&top| top as usize), &self.device());
+        let second = int_tensor((0..rows.samples()).map(second), &self.device());
+        let sure = rows.doubt.iter().map(|doubt| 1.0 - doubt).collect();
+        vec![(top, sure), (second, rows.doubt.clone())]
     }
 
     fn sampler(&self) -> Sampler<Self> {

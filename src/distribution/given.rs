@@ -216,6 +216,14 @@ impl<P: Predictive> Predictive for Given<P> {
         self.predictions.expected_errors()
     }
 
+    fn errors(&self, targets: &P::Targets) -> Option<usize> {
+        self.predictions.errors(targets)
+    }
+
+    fn expected_targets(&self) -> Vec<(P::Targets, Vec<f64>)> {
+        self.predictions.expected_targets()
+    }
+
     fn sampler(&self) -> Sampler<Self> {
         self.predictions.sampler()
     }

@@ -1,7 +1,7 @@
 use std::{cell::RefCell, fmt::Debug, ops::Range};
 
 use burn::tensor::{DType, Device, Tensor};
-use rand::Rng;
+use rand::{Rng, SeedableRng, rngs::StdRng};
 
 use super::{Redrawer, Redrawn, RedrawnBy, Targets};
 use crate::{error::Result, host::int_tensor};
@@ -143,6 +143,20 @@ pub trait Predictive: Clone + Debug {
     /// classes. None for other kinds.
     fn expected_errors(&self) -> Option<f64> {
         None
+    }
+
+    /// The number of targets that are not the most likely one: of classes the wrong labels. None if there is no
+    /// most likely one. The targets are taken as valid.
+    fn errors(&self, _targets: &Self::Targets) -> Option<usize> {
+        None
+    }
+
+    /// Targets that can be expected of a calibrated model, one for each prediction, with their probabilities: what
+    /// data can miss. Of classes the most likely one, and the second with the probability that it is not that. Of
+    /// others a draw, with probability 1.
+    fn expected_targets(&self) -> Vec<(Self::Targets, Vec<f64>)> {
+        let targets = self.sample(&mut StdRng::seed_from_u64(0));
+        vec![(targets, vec![1.0; self.len()])]
     }
 
     /// Draws targets, on the host.

@@ -144,6 +144,17 @@ pub enum Error {
         got: usize,
     },
 
+    /// The quantity needs more wrong labels than there are.
+    #[error("{what} needs at least {needed} wrong labels, got {got}")]
+    TooFewErrors {
+        /// The quantity.
+        what: &'static str,
+        /// The smallest number of wrong labels from which on it is given.
+        needed: usize,
+        /// The number of labels that are not the most likely class.
+        got: usize,
+    },
+
     /// A prediction must distinguish at least two classes.
     #[error(
         "the predictions have {got} columns, expected at least 2 classes; of two classes with log-odds z the logits are (0, z)"

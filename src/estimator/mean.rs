@@ -87,13 +87,14 @@ impl MeanEstimate {
     /// [`confidence_interval`](Self::confidence_interval) belongs to: below `1 − level` if and only
     /// if the interval excludes 0.
     ///
-    /// 1 from one value, and where all values are 0; 0 where all are equal to another number.
+    /// 1 from one value, and where all values are 0. At least 0.001: far out in a tail an approximation says no
+    /// more.
     pub fn p_value(&self) -> f64 {
         match self.standard_error {
             _ if self.samples < 2 || self.estimate == 0.0 => 1.0,
             error => {
                 let t = (self.estimate / error).abs();
-                2.0 * student::upper_tail(t, self.freedom())
+                (2.0 * student::upper_tail(t, self.freedom())).max(ASYMPTOTIC_FLOOR)
             }
         }
     }
@@ -102,6 +103,9 @@ impl MeanEstimate {
         self.samples as f64 - 1.0
     }
 }
+
+/// The least p-value of an approximation: its tails are not those of the data.
+pub(crate) const ASYMPTOTIC_FLOOR: f64 = 1e-3;
 
 /// A unit in which sums of squares of numbers are of f64: a power of two, which rounds nothing; 1 unless
 /// the largest is above `10^140`.

@@ -84,10 +84,11 @@ pub use kde::KdeTce;
 pub use kolmogorov_smirnov::KolmogorovSmirnov;
 pub use mce::Mce;
 pub use mean::MeanEstimate;
-pub(crate) use mean::check_level;
 #[cfg(feature = "report")]
 pub(crate) use mean::power_of_two;
+pub(crate) use mean::{ASYMPTOTIC_FLOOR, check_level};
 pub use mmce::{Mmce, MmceForm};
+pub(crate) use null_variance::sum_of_squares;
 pub use pair::ClassPairs;
 pub use pair_matrix::PairMatrix;
 pub(crate) use pool::{Block, pool};

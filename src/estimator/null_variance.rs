@@ -35,7 +35,7 @@ pub(super) fn by_redrawing<P: Predictive, K: JointKernel<P>>(
 const PAIRS: usize = 1 << 18;
 
 /// `Σ_{i≠j} h_ij²`.
-fn sum_of_squares(pairs: &impl PairMatrix) -> f64 {
+pub(crate) fn sum_of_squares(pairs: &(impl PairMatrix + ?Sized)) -> f64 {
     let all: f64 = upper_tiles(pairs.samples(), SIDE)
         .map(|tile| {
             let h = pairs.tile(tile.rows.clone(), tile.columns.clone());

@@ -3,7 +3,7 @@ use std::fmt;
 use burn::tensor::{Int, Tensor};
 use serde::Serialize;
 
-use super::{ErrorSize, MeanEstimate};
+use super::{BoundedMean, ErrorSize, MeanEstimate};
 use crate::{
     distribution::{Categorical, Predictive, Targets},
     error::{Result, check_length},
@@ -34,10 +34,13 @@ use crate::{
 /// of order 1 and of norms, and at most 0 else. Downward by what `g` misses. A negative value says that `g` does
 /// harm. The standard errors take `g` as given.
 ///
+/// **Interval**, [`size`](Self::size). It knows of labels that did not happen, by [`BoundedMean`], as the interval
+/// of an [`Improvement`](super::Improvement): a `g` that lowers a risk is a sure gain where no event happened.
+///
 /// `C` is conditional on what `g` is a function of. A `g` that looks at more than the probability of an event,
 /// as at the whole vector, bounds an error that is larger than that of the event.
 /// [`LpCalibrationError`](crate::recalibration::LpCalibrationError) finds `g` by cross-fitting.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct LpBound {
     /// The order `p ≥ 1`.
@@ -50,6 +53,9 @@ pub struct LpBound {
     pub over: Option<MeanEstimate>,
     /// The part where it is too low; the parts add up to the power.
     pub under: Option<MeanEstimate>,
+    /// The power and its two parts.
+    #[serde(skip)]
+    laws: (BoundedMean, Option<[BoundedMean; 2]>),
 }
 
 impl LpBound {
@@ -114,46 +120,85 @@ impl LpBound {
         labels: &[usize],
     ) -> Self {
         let m = p.len() / labels.len();
-        let (mut powers, mut norms, mut too_high) = (vec![], vec![], vec![]);
-        for ((p, g), &y) in p.chunks(m).zip(g.chunks(m)).zip(labels) {
-            let classes = match aspect {
-                Aspect::Vector => 0..m,
-                Aspect::Event(event) => {
-                    let class = event.class(p);
-                    class..class + 1
+        let class_of = |at: usize| match aspect {
+            Aspect::Vector => None,
+            Aspect::Event(event) => Some(event.class(&p[at * m..][..m])),
+        };
+        // power and norm of a sample if this is its label
+        let terms = |at: usize, label: usize| {
+            let (p, g) = (&p[at * m..][..m], &g[at * m..][..m]);
+            let classes = class_of(at).map_or(0..m, |class| class..class + 1);
+            let pair = |c: usize| (g[c] - p[c], f64::from(u8::from(c == label)) - p[c]);
+            tangent(order, classes.map(pair))
+        };
+        let is_high = |at: usize| class_of(at).is_some_and(|c| g[at * m + c] < p[at * m + c]);
+        let law = |part: Option<bool>| {
+            let power = |at: usize, label: usize| {
+                if part.is_none_or(|high| high == is_high(at)) {
+                    terms(at, label).0
+                } else {
+                    0.0
                 }
             };
-            let pair = |c: usize| (g[c] - p[c], f64::from(u8::from(c == y)) - p[c]);
-            let (power, norm) = tangent(order, classes.clone().map(pair));
-            powers.push(power);
-            norms.push(norm);
-            too_high.push(g[classes.start] < p[classes.start]);
-        }
-        let part = |high: bool| {
-            let of = |(&power, &of_high): (&f64, &bool)| if of_high == high { power } else { 0.0 };
-            let values: Vec<f64> = powers.iter().zip(&too_high).map(of).collect();
-            matches!(aspect, Aspect::Event(_)).then(|| MeanEstimate::of(&values))
+            let missed = |rows: &[f64], place: usize| {
+                let of_sample = |at: usize| {
+                    let labels = expected_labels(&rows[at * m..][..m], class_of(at));
+                    let (label, probability) = labels[place];
+                    (power(at, label), probability)
+                };
+                (0..labels.len()).map(of_sample).collect()
+            };
+            let lists = [(p, 0), (p, 1), (g, 0), (g, 1)];
+            let seen = labels.iter().enumerate().map(|(at, &y)| power(at, y));
+            BoundedMean::with_missed(
+                seen.collect(),
+                lists.map(|(rows, place)| missed(rows, place)),
+            )
         };
+        let norms = labels.iter().enumerate().map(|(at, &y)| terms(at, y).1);
+        let norms: Vec<f64> = norms.collect();
+        let parts =
+            matches!(aspect, Aspect::Event(_)).then(|| [true, false].map(|high| law(Some(high))));
+        let laws = (law(None), parts);
+        let mean = |law: &BoundedMean| MeanEstimate::of(law.terms());
+        let part = |part: usize| laws.1.as_ref().map(|parts| mean(&parts[part]));
         Self {
             order,
-            power: MeanEstimate::of(&powers),
+            power: mean(&laws.0),
             norm: MeanEstimate::of(&norms),
-            over: part(true),
-            under: part(false),
+            over: part(0),
+            under: part(1),
+            laws,
         }
     }
 
-    /// The bound of the error, the `p`-th root of that of its power (0 where that is negative), with its
-    /// interval.
+    /// The bound of the error, the `p`-th root of that of its power (0 where that is negative). Its interval has
+    /// no upper end: the error is at least so large.
     pub fn size(&self) -> ErrorSize {
-        ErrorSize::of_power(self.power, self.order)
+        ErrorSize::at_least(self.laws.0.clone(), self.order)
     }
 
     /// The same of the parts of an event, over and under; none of vectors.
     pub fn parts(&self) -> Option<[ErrorSize; 2]> {
-        let size = |part| ErrorSize::of_power(part, self.order);
-        Some([size(self.over?), size(self.under?)])
+        let parts = self.laws.1.clone()?;
+        Some(parts.map(|part| ErrorSize::at_least(part, self.order)))
     }
+}
+
+/// The most likely label and the second, or an event and another class, with their probabilities.
+fn expected_labels(probabilities: &[f64], event: Option<usize>) -> [(usize, f64); 2] {
+    let largest = |without: Option<usize>| {
+        let others = (0..probabilities.len()).filter(|&class| Some(class) != without);
+        others
+            .max_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b]))
+            .expect("two classes or more")
+    };
+    let first = event.unwrap_or_else(|| largest(None));
+    let probability = probabilities[first];
+    [
+        (first, probability),
+        (largest(Some(first)), 1.0 - probability),
+    ]
 }
 
 /// The tangents at `u = g − p` of `‖p − C‖_p^p` and `‖p − C‖_p`, where `C` is the label: pairs of `u_c` and

@@ -39,6 +39,7 @@
 //! # }
 //! ```
 
+mod bounded_mean;
 mod classes;
 mod corp;
 mod cross_fit;
@@ -56,6 +57,7 @@ mod size;
 mod skce_improvement;
 
 pub use crate::estimator::MeanEstimate;
+pub use bounded_mean::BoundedMean;
 pub use classes::{Brier, Divergence, Spherical};
 pub use corp::Corp;
 pub(crate) use cross_fit::{all_but, cross_fitted};

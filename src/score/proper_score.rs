@@ -71,6 +71,16 @@ pub trait Score<P: Predictive>: Debug {
     /// Parameters or targets that are not valid, other numbers or dimensions of one than of the other,
     /// or a score that is not finite: which row holds what.
     fn each(&self, predictions: &P, targets: &P::Targets) -> Result<Vec<f64>> {
+        let values = self.each_or_infinite(predictions, targets)?;
+        check_scores(self.name(), values, targets)
+    }
+
+    /// The score of each prediction on the host, which may be infinite: that of a class of probability 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`each`](Self::each), but for scores that are not finite.
+    fn each_or_infinite(&self, predictions: &P, targets: &P::Targets) -> Result<Vec<f64>> {
         predictions.check()?;
         predictions.check_targets(targets)?;
         self.validate_for(predictions)?;
@@ -84,15 +94,7 @@ pub trait Score<P: Predictive>: Debug {
             );
             values.extend(to_vec(self.values_of_data(&block, &targets)));
         }
-        match values.iter().position(|value| !value.is_finite()) {
-            Some(row) => Err(Error::Score {
-                score: self.name(),
-                row,
-                target: targets.text(row),
-                value: values[row],
-            }),
-            None => Ok(values),
-        }
+        Ok(values)
     }
 
     /// The mean score from data, with its standard error.
@@ -152,6 +154,23 @@ pub trait Score<P: Predictive>: Debug {
         Self: Score<Q> + Sized,
     {
         Improvement::of(self, before, after, targets)
+    }
+}
+
+/// Checks that scores are finite.
+pub(super) fn check_scores(
+    score: &'static str,
+    values: Vec<f64>,
+    targets: &impl Targets,
+) -> Result<Vec<f64>> {
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(row) => Err(Error::Score {
+            score,
+            row,
+            target: targets.text(row),
+            value: values[row],
+        }),
+        None => Ok(values),
     }
 }
 

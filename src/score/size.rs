@@ -1,15 +1,14 @@
 use burn::tensor::{Int, Tensor};
-use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
 
-use super::{MeanEstimate, skce_improvement::pseudo_values};
+use super::{BoundedMean, MeanEstimate, skce_improvement::pseudo_values};
 use crate::{
     distribution::{Categorical, Marginals, Predictive},
-    error::{Result, check_parameter, check_samples, serialize_or_infinite},
+    error::{Error, Result, check_parameter, check_samples, serialize_or_infinite},
     estimator::{
-        Event, JointKernel, PairMatrix, Skce, SkceForm, Tce, TceForm, check_level,
-        regression::IntervalCoverage, student,
+        ASYMPTOTIC_FLOOR, Binning, Event, JointKernel, PairMatrix, Skce, SkceForm, Tce, TceForm,
+        check_level, regression::IntervalCoverage, student, sum_of_squares,
     },
 };
 
@@ -45,20 +44,59 @@ pub trait Quantify<P: Predictive = Categorical> {
 }
 
 /// An estimate of a calibration error and its sampling error.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ErrorSize {
     law: Law,
+    /// The number of wrong labels, where the law holds only from [`FEWEST_ERRORS`] on.
+    errors: Option<usize>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Law {
-    /// An unbiased estimate of an error that is never negative, by Student's distribution; the error is
-    /// the root of it of this order.
-    Mean {
-        mean: MeanEstimate,
+    /// An unbiased estimate, by Student's distribution.
+    Mean(MeanEstimate),
+    Quadratic(Quadratic),
+    /// A lower bound of the power of this order of the error: there is no upper end.
+    AtLeast {
+        power: BoundedMean,
         order: f64,
     },
     Count(Count),
+}
+
+/// An unbiased estimate of the power of this order of an error that is at most `most`: quadratic in the residuals.
+/// Its variance is `variance` if the model is calibrated. At an error of power `θ` it is larger by `slope·θ`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Quadratic {
+    power: MeanEstimate,
+    order: f64,
+    variance: f64,
+    slope: f64,
+    most: f64,
+}
+
+impl Quadratic {
+    /// The hull of Student's interval and of all `θ` with `(estimate − θ)² ≤ t² (variance + slope θ)`.
+    fn interval(&self, level: f64) -> Result<(f64, f64)> {
+        let (lower, upper) = self.power.confidence_interval(level)?;
+        if self.power.samples < 2 {
+            return Ok((0.0, rooted(self.most, self.order)));
+        }
+        let freedom = self.power.samples as f64 - 1.0;
+        let t = student::upper_quantile(0.5 * (1.0 - level), freedom);
+        let estimate = self.power.estimate;
+        let middle = estimate + 0.5 * t * t * self.slope;
+        let half = (middle * middle - estimate * estimate + t * t * self.variance).sqrt();
+        let ends = [lower.min(middle - half), upper.max(middle + half)];
+        let [lower, upper] = ends.map(|end| rooted(end.clamp(0.0, self.most), self.order));
+        Ok((lower, upper))
+    }
+
+    /// The standard error at an error.
+    fn standard_error(&self, power: f64) -> f64 {
+        let there = self.variance + self.slope * power;
+        self.power.standard_error.max(there.sqrt())
+    }
 }
 
 /// A promised frequency, and the number of `trials` in which it came true.
@@ -89,32 +127,50 @@ pub struct Interval {
 }
 
 impl ErrorSize {
-    /// The error of whose power of this order there is an unbiased estimate.
-    pub(crate) fn of_power(mean: MeanEstimate, order: f64) -> Self {
-        Self {
-            law: Law::Mean { mean, order },
-        }
+    fn of(law: Law) -> Self {
+        Self { law, errors: None }
+    }
+
+    /// The lower bound of an error by that of its power.
+    pub(crate) fn at_least(power: BoundedMean, order: f64) -> Self {
+        Self::of(Law::AtLeast { power, order })
+    }
+
+    fn check_errors(&self) -> Result<()> {
+        let errors = self.errors.unwrap_or(usize::MAX);
+        check_errors("the size of the SKCE", errors)
     }
 
     /// The estimate: of an error that is never negative, an unbiased estimate, which can be (its root is
     /// 0 then).
     pub fn estimate(&self) -> f64 {
-        match self.law {
-            Law::Mean { mean, order } => rooted(mean.estimate, order),
+        match &self.law {
+            Law::Mean(mean) => mean.estimate,
+            Law::Quadratic(form) => rooted(form.power.estimate, form.order),
+            Law::AtLeast { power, order } => {
+                rooted(MeanEstimate::of(power.terms()).estimate, *order)
+            }
             Law::Count(count) => count.promised - count.successes / count.trials,
         }
     }
 
-    /// The confidence interval of the error. Its ends are at least 0 where the error is never negative.
+    /// The confidence interval of the error. Its ends are at least 0 where the error is never negative, and at most
+    /// what it can be. The upper end of a lower bound, [`LpBound`](super::LpBound), is infinite.
     ///
     /// # Errors
     ///
-    /// A level that is not between 0 and 1.
+    /// A level that is not between 0 and 1; fewer than 20 wrong labels, of the SKCE of classes.
     pub fn interval(&self, level: f64) -> Result<Interval> {
-        let (lower, upper) = match self.law {
-            Law::Mean { mean, order } => {
+        self.check_errors()?;
+        let (lower, upper) = match &self.law {
+            Law::Mean(mean) => {
                 let (lower, upper) = mean.confidence_interval(level)?;
-                (rooted(lower.max(0.0), order), rooted(upper.max(0.0), order))
+                (lower.max(0.0), upper.max(upper - mean.estimate))
+            }
+            Law::Quadratic(form) => form.interval(level)?,
+            Law::AtLeast { power, order } => {
+                let lower = power.lower_limit(level)?.max(0.0);
+                (rooted(lower, *order), f64::INFINITY)
             }
             Law::Count(count) => {
                 check_level(level)?;
@@ -143,23 +199,29 @@ impl ErrorSize {
     ///
     /// # Errors
     ///
-    /// A tolerance that is negative or not finite.
+    /// A tolerance that is negative or not finite; fewer than 20 wrong labels, of the SKCE of classes.
     pub fn p_value_above(&self, tolerance: f64) -> Result<f64> {
         let (name, expected) = ("the tolerance", "a finite number of at least 0");
         let is_valid = tolerance.is_finite() && tolerance >= 0.0;
         check_parameter(is_valid, name, tolerance, expected)?;
-        Ok(match self.law {
-            Law::Mean { mean, .. } if mean.samples < 2 => 1.0,
-            Law::Mean { mean, order } => {
-                let tolerance = tolerance.powf(order);
-                match mean.standard_error {
-                    0.0 => f64::from(mean.estimate <= tolerance),
-                    error => {
-                        let t = (mean.estimate - tolerance) / error;
-                        student::tail(t, mean.samples as f64 - 1.0)
-                    }
+        self.check_errors()?;
+        let of_mean = |mean: &MeanEstimate, tolerance: f64, error: f64| {
+            let p = match (mean.samples, error) {
+                (..2, _) => 1.0,
+                (_, 0.0) => f64::from(mean.estimate <= tolerance),
+                (samples, _) => {
+                    student::tail((mean.estimate - tolerance) / error, samples as f64 - 1.0)
                 }
+            };
+            p.max(ASYMPTOTIC_FLOOR)
+        };
+        Ok(match &self.law {
+            Law::Mean(mean) => of_mean(mean, tolerance, mean.standard_error),
+            Law::Quadratic(form) => {
+                let tolerance = tolerance.powf(form.order);
+                of_mean(&form.power, tolerance, form.standard_error(tolerance))
             }
+            Law::AtLeast { power, order } => power.p_value_above(tolerance.powf(*order)),
             Law::Count(count) => {
                 let below = |frequency, times| lower_tail(frequency, times, count.trials);
                 let over = below(count.promised - tolerance, count.successes);
@@ -169,6 +231,21 @@ impl ErrorSize {
             }
         })
     }
+}
+
+/// The wrong labels from which on the residuals tell the variance of a quadratic form of them.
+const FEWEST_ERRORS: usize = 20;
+
+/// Checks that enough labels are wrong for the variance of the quantity.
+pub(super) fn check_errors(what: &'static str, got: usize) -> Result<()> {
+    if got < FEWEST_ERRORS {
+        return Err(Error::TooFewErrors {
+            what,
+            needed: FEWEST_ERRORS,
+            got,
+        });
+    }
+    Ok(())
 }
 
 /// The root of an order; 0 of what is negative, but for order 1.
@@ -202,11 +279,15 @@ fn lower_tail(frequency: f64, successes: f64, trials: f64) -> f64 {
 }
 
 /// Unbiased: the jackknife of the U-statistic as [`Skce::improvement`], or the blocks of
-/// [`SkceForm::Block`]. In expectation the squared standard error is never below the variance; of a
-/// calibrated model it is up to twice as large, so the interval is wide there. Where few wrong labels are
-/// expected, and most data sets hardly have any, the jackknife sees no variance: there the standard
-/// error is at least the standard deviation of a calibrated model, which is known given the predictions.
-/// That of blocks is not.
+/// [`SkceForm::Block`]. In expectation the squared standard error is never below the variance. But it is small
+/// where the estimate happens to be small, and the interval of Student would end below the error. So the interval
+/// is the hull of that and of all `θ` with `(estimate − θ)² ≤ t² (v + s θ)`: the variance is `v` of a calibrated
+/// model and grows with the error. Here `v` is `2 Σ_{i≠j} h_ij² / (n(n−1))²`, and `s` is the ratio of the squared
+/// standard error and the estimate, at most the bound `4 √(v/2)`. Blocks have the interval of Student; its upper
+/// end is above 0 where the estimate is negative.
+///
+/// Of classes there is no interval where fewer than 20 labels are wrong ([`Error::TooFewErrors`]): such residuals
+/// do not tell the variance. Simulated coverage is in `docs/levels.md`.
 ///
 /// The draws of [`Samples`](crate::distribution::Samples) of one dimension are taken for draws of a
 /// distribution that is not known, as by tests ([`JointKernel::with_fair_pairs`]): of a calibrated model the
@@ -221,37 +302,40 @@ impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
             let what = "a jackknife standard error of the SKCE";
             check_samples(what, 3, predictions.len())?;
         }
+        let n = predictions.len() as f64;
         let values = |pairs: &dyn PairMatrix| match self.form {
-            SkceForm::Block(size) => pairs.block_estimates(size),
-            _ => pseudo_values(&pairs.row_sums()),
+            SkceForm::Block(size) => (pairs.block_estimates(size), None),
+            _ => {
+                let squares = sum_of_squares(pairs);
+                let variance = 2.0 * squares.max(0.0) / (n * (n - 1.0)).powi(2);
+                (pseudo_values(&pairs.row_sums()), Some(variance))
+            }
         };
-        let values = (self.kernel).with_fair_pairs(predictions, targets, values)?;
-        let mut mean = MeanEstimate::of(&values);
-        if !matches!(self.form, SkceForm::Block(_)) {
-            let least = least_error(&self.kernel, predictions)?;
-            mean.standard_error = mean.standard_error.max(least);
-        }
-        Ok(ErrorSize::of_power(mean, 1.0))
+        let (values, variance) = (self.kernel).with_fair_pairs(predictions, targets, values)?;
+        let power = MeanEstimate::of(&values);
+        let law = match variance {
+            None => Law::Mean(power),
+            Some(variance) => {
+                let most = 4.0 * (0.5 * variance).sqrt();
+                let slope = power.standard_error.powi(2) / power.estimate;
+                Law::Quadratic(Quadratic {
+                    power,
+                    order: 1.0,
+                    variance,
+                    slope: if slope >= 0.0 { slope.min(most) } else { most },
+                    most: f64::INFINITY,
+                })
+            }
+        };
+        Ok(ErrorSize {
+            law,
+            errors: predictions.errors(targets),
+        })
     }
 }
 
-/// The standard deviation of the unbiased SKCE if the model is calibrated, where few errors are expected;
-/// 0 elsewhere.
-fn least_error<P: Predictive, K: JointKernel<P>>(kernel: &K, predictions: &P) -> Result<f64> {
-    match predictions.expected_errors() {
-        Some(errors) if errors <= FEW_ERRORS => {
-            let kernel = kernel.fixed(predictions)?;
-            let mut rng = StdRng::seed_from_u64(0); // for kernels without a closed form
-            let variance = kernel.null_variance(predictions, &mut rng)?;
-            Ok(variance.sqrt() / predictions.len() as f64)
-        }
-        _ => Ok(0.0),
-    }
-}
-
-/// The number of expected wrong labels up to which a variance taken from the labels can miss those that
-/// have not happened yet.
-const FEW_ERRORS: f64 = 100.0;
+/// The samples of a bin from which on its variance is known well enough.
+const LEAST_BIN: usize = 10;
 
 /// The unbiased error of order 2, `Σ_b (n_b/n) [(r̄_b − c̄_b)² − s_b²/n_b]`, or the debiased one of
 /// [`TceForm::Debiased`], and its root.
@@ -261,7 +345,10 @@ const FEW_ERRORS: f64 = 100.0;
 /// sample nothing is known, and it adds nothing. `v_b` is at least `c̃(1 − c̃)` with the frequency
 /// `c̃ = (s + 1)/(n_b + 2)` of `s` events and one more of each outcome: that no label is wrong is no proof
 /// that none can be. The width of the bins is a bias, downward, which the
-/// interval does not know of.
+/// interval does not know of. No end is above what the error can be, given the predictions.
+///
+/// Of fewer than 150 samples there are fewer than 15 bins of equal mass: each has ten samples or more. In bins of
+/// one or two nothing is known of the variance. So the estimate is that of these bins.
 ///
 /// A plug-in form is an error: its bias is as large as its standard error.
 impl Quantify for Tce {
@@ -272,31 +359,52 @@ impl Quantify for Tce {
             self.form.order(),
             "the unbiased form, whose size can be told",
         )?;
-        let estimate = self.power(predictions, labels)?;
         let outcomes = self.event.outcomes(predictions, labels)?;
+        let binning = match self.binning {
+            Binning::EqualMass { bins } => Binning::EqualMass {
+                bins: bins.min((outcomes.samples() / LEAST_BIN).max(1)),
+            },
+            binning => binning,
+        };
+        let estimate = self.with_binning(binning).power(predictions, labels)?;
         let pairs: Vec<(f64, f64)> = outcomes.pairs().collect();
         let n = pairs.len() as f64;
-        let variance_of = |bin: &Vec<usize>| {
+        // the gap, its share of the samples, and the variance of the gap
+        let of_bin = |bin: &Vec<usize>| {
             let size = bin.len() as f64;
-            if size < 2.0 {
-                return 0.0;
-            }
             let gaps = || bin.iter().map(|&i| pairs[i].0 - pairs[i].1);
             let gap = gaps().sum::<f64>() / size;
             let square: f64 = gaps().map(|d| (d - gap) * (d - gap)).sum();
             let events: f64 = bin.iter().map(|&i| pairs[i].1).sum();
             let smooth = (events + 1.0) / (size + 2.0);
             let v = (square / (size - 1.0)).max(smooth * (1.0 - smooth)) / size;
-            (size / n).powi(2) * (4.0 * (gap * gap - v).max(0.0) * v + 2.0 * v * v)
+            (gap, size / n, v)
         };
-        let partition = self.binning.partition_rows(&outcomes.probability, 1)?;
-        let variance: f64 = partition.iter().map(variance_of).sum();
-        let mean = MeanEstimate {
+        let partition = binning.partition_rows(&outcomes.probability, 1)?;
+        let (mut calibrated, mut of_gaps, mut slope) = (0.0, 0.0, 0.0);
+        for (gap, share, v) in partition.iter().filter(|bin| bin.len() > 1).map(of_bin) {
+            calibrated += 2.0 * (share * v).powi(2);
+            of_gaps += 4.0 * share * share * (gap * gap - v).max(0.0) * v;
+            slope += 4.0 * share * share * v;
+        }
+        let most_of = |bin: &Vec<usize>| {
+            let size = bin.len() as f64;
+            let probability = bin.iter().map(|&i| pairs[i].0).sum::<f64>() / size;
+            size / n * probability.max(1.0 - probability).powi(2)
+        };
+        let most = partition.iter().map(most_of).sum();
+        let power = MeanEstimate {
             estimate,
-            standard_error: variance.sqrt(),
+            standard_error: (calibrated + of_gaps).sqrt(),
             samples: pairs.len(),
         };
-        Ok(ErrorSize::of_power(mean, 2.0))
+        Ok(ErrorSize::of(Law::Quadratic(Quadratic {
+            power,
+            order: 2.0,
+            variance: calibrated,
+            slope,
+            most,
+        })))
     }
 }
 
@@ -316,14 +424,12 @@ impl Quantify for Overconfidence {
     fn size(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<ErrorSize> {
         let outcomes = self.event.outcomes(predictions, labels)?;
         let trials = outcomes.samples() as f64;
-        Ok(ErrorSize {
-            law: Law::Count(Count {
-                promised: outcomes.probability.iter().sum::<f64>() / trials,
-                successes: outcomes.occurred.iter().sum::<i64>() as f64,
-                trials,
-                of_events: true,
-            }),
-        })
+        Ok(ErrorSize::of(Law::Count(Count {
+            promised: outcomes.probability.iter().sum::<f64>() / trials,
+            successes: outcomes.occurred.iter().sum::<i64>() as f64,
+            trials,
+            of_events: true,
+        })))
     }
 }
 
@@ -351,13 +457,11 @@ impl<P: Marginals> Quantify<P> for IntervalOverconfidence {
     fn size(&self, predictions: &P, targets: &Tensor<2>) -> Result<ErrorSize> {
         let covered = IntervalCoverage::each(predictions, targets, self.coverage)?;
         let is_event = |&share: &f64| share == 0.0 || share == 1.0;
-        Ok(ErrorSize {
-            law: Law::Count(Count {
-                promised: self.coverage,
-                successes: covered.iter().sum(),
-                trials: predictions.len() as f64,
-                of_events: predictions.dimensions() == 1 && covered.iter().all(is_event),
-            }),
-        })
+        Ok(ErrorSize::of(Law::Count(Count {
+            promised: self.coverage,
+            successes: covered.iter().sum(),
+            trials: predictions.len() as f64,
+            of_events: predictions.dimensions() == 1 && covered.iter().all(is_event),
+        })))
     }
 }

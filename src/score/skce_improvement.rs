@@ -2,7 +2,7 @@ use std::fmt;
 
 use burn::tensor::{Int, Tensor};
 
-use super::MeanEstimate;
+use super::{MeanEstimate, size::check_errors};
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Result, check_samples},
@@ -26,21 +26,35 @@ pub struct SkceImprovement {
     pub difference: MeanEstimate,
     /// The scalar kernel of both, its bandwidth fixed.
     pub kernel: Kernel,
+    /// The labels that are not the most likely class, of the predictions that have fewer of them.
+    pub errors: usize,
 }
 
 impl SkceImprovement {
-    /// The confidence interval of the difference, see [`MeanEstimate::confidence_interval`].
+    fn check_errors(&self) -> Result<()> {
+        check_errors("the difference of two SKCE", self.errors)
+    }
+
+    /// The confidence interval of the difference, see [`MeanEstimate::confidence_interval`]. There is none where
+    /// fewer than 20 labels are wrong: the jackknife knows nothing of errors that did not happen, and would be
+    /// sure of a difference that is chance.
     ///
     /// # Errors
     ///
-    /// A level that is not between 0 and 1.
+    /// A level that is not between 0 and 1; [`Error::TooFewErrors`](crate::error::Error::TooFewErrors).
     pub fn confidence_interval(&self, level: f64) -> Result<(f64, f64)> {
+        self.check_errors()?;
         self.difference.confidence_interval(level)
     }
 
-    /// The two-sided p-value of no difference, see [`MeanEstimate::p_value`].
-    pub fn p_value(&self) -> f64 {
-        self.difference.p_value()
+    /// The two-sided p-value of no difference, see [`MeanEstimate::p_value`]: at least 0.001.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooFewErrors`](crate::error::Error::TooFewErrors), as of the interval.
+    pub fn p_value(&self) -> Result<f64> {
+        self.check_errors()?;
+        Ok(self.difference.p_value())
     }
 }
 
@@ -83,8 +97,8 @@ impl<K: ClassKernel> Skce<K> {
     ///
     /// # fn main() -> burn_calibration::error::Result<()> {
     /// let device = Device::default();
-    /// let logits = Tensor::<2>::from_floats([[3.0, 0.0]; 40], &device); // right half of the time
-    /// let labels = Tensor::<1, Int>::arange(0..40, &device).remainder_scalar(2);
+    /// let logits = Tensor::<2>::from_floats([[3.0, 0.0]; 60], &device); // right half of the time
+    /// let labels = Tensor::<1, Int>::arange(0..60, &device).remainder_scalar(2);
     /// let before = Categorical::from_logits(logits.clone())?;
     /// let after = Categorical::from_logits(logits / 10.0)?;
     /// let gain = Skce::unbiased(Kernel::exponential()).improvement(&before, &after, &labels)?;
@@ -122,6 +136,8 @@ impl<K: ClassKernel> Skce<K> {
             SkceForm::Block(_) => self.form.check_size(before.len())?,
             _ => check_samples("a jackknife standard error of the SKCE", 3, before.len())?,
         }
+        let errors = [before, after].map(|set| set.errors(labels).unwrap_or(0));
+        let errors = errors[0].min(errors[1]);
         let before = ClassPairs::new(&self.kernel, before, labels)?;
         let after = before.with_predictions(&self.kernel, after);
         let kernel = *before.kernel();
@@ -135,6 +151,7 @@ impl<K: ClassKernel> Skce<K> {
             after,
             difference,
             kernel,
+            errors,
         })
     }
 }

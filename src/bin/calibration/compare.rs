@@ -7,9 +7,9 @@ use burn_calibration::{
     distribution::{Categorical, Predictive, Subject},
     error::{self, serialize_or_infinite},
     estimator::{Accuracy, Estimator, Event, Skce},
-    hypothesis::OmnibusOutcome,
+    hypothesis::{OmnibusOutcome, TestOutcome},
     names::{self, Name},
-    score::{Crps, Improvement, MeanEstimate, ObservedExpected, Score},
+    score::{Crps, Improvement, MeanEstimate, ObservedExpected, Score, SkceImprovement},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
@@ -28,7 +28,7 @@ use crate::{
     progress::{Costs, Progress},
     quantities::{SCORES, ece_name, ece_of_event},
     rows::Wanted,
-    words::{KernelWords, Known, Named, Pair, as_member, p_value, show, title_width, verdict},
+    words::{KernelWords, Known, Named, Pair, as_member, probability, show, title_width, verdict},
 };
 
 #[derive(Serialize)]
@@ -63,8 +63,8 @@ struct Paired {
     difference: f64,
     #[serde(serialize_with = "serialize_or_infinite")]
     standard_error: f64,
-    interval: (End, End),
-    p_value: f64,
+    interval: Known<(End, End)>,
+    p_value: Known<f64>,
 }
 
 /// An end of an interval, which may be infinite.
@@ -99,24 +99,44 @@ pub fn run(args: &Compare) -> Result<()> {
     show("compare", &comparison?, args.json)
 }
 
-/// A paired change with its interval.
-fn change(
+/// A paired change, with its interval and p-value where there are some.
+fn change<G>(
     args: &Compare,
     name: Name,
-    gain: error::Result<[MeanEstimate; 3]>,
+    gain: error::Result<G>,
+    means: impl Fn(&G) -> [MeanEstimate; 3],
+    interval: impl Fn(&G, f64) -> error::Result<(f64, f64)>,
+    p_value: impl Fn(&G) -> error::Result<f64>,
 ) -> (Name, Known<Paired>) {
-    let paired = |[before, after, difference]: [MeanEstimate; 3]| {
-        let (low, high) = difference.confidence_interval(args.sizes.level)?;
-        Ok(Paired {
+    let paired = |gain: G| {
+        let [before, after, difference] = means(&gain);
+        let interval = interval(&gain, args.sizes.level);
+        Paired {
             before: before.estimate,
             after: after.estimate,
             difference: difference.estimate,
             standard_error: difference.standard_error,
-            interval: (End(low), End(high)),
-            p_value: difference.p_value(),
-        })
+            interval: Known::of(interval.map(|(low, high)| (End(low), End(high)))),
+            p_value: Known::of(p_value(&gain)),
+        }
     };
-    (name, Known::of(gain.and_then(paired)))
+    (name, Known::of(gain.map(paired)))
+}
+
+/// The change of a score.
+fn score_change(
+    args: &Compare,
+    name: Name,
+    gain: error::Result<Improvement>,
+) -> (Name, Known<Paired>) {
+    change(
+        args,
+        name,
+        gain,
+        |gain| [gain.before, gain.after, gain.difference],
+        Improvement::confidence_interval,
+        |gain| Ok(gain.p_value()),
+    )
 }
 
 /// Compares predictions of real numbers, which may be of two families.
@@ -142,12 +162,15 @@ where
     let mut rng = StdRng::seed_from_u64(args.source.seed);
     let kernel = fixed(&args.kernel, before, &mut rng)?;
     let crps = Improvement::of(&Crps, before, after, &targets);
-    let crps = crps.map(|g| [g.before, g.after, g.difference]);
-    let mut changes = vec![change(args, names::CRPS, crps)];
+    let mut changes = vec![score_change(args, names::CRPS, crps)];
     if let (Some(of_before), Some(of_after)) = (B::LOG_SCORE, A::LOG_SCORE) {
-        let log = of_before(before, &targets)
-            .and_then(|before| Ok(MeanEstimate::paired(&before, &of_after(after, &targets)?)));
-        changes.push(change(args, names::LOG, log));
+        let log = Improvement::by(
+            (before, &|targets| of_before(before, targets)),
+            (after, &|targets| of_after(after, targets)),
+            &targets,
+            "log score",
+        );
+        changes.push(score_change(args, names::LOG, log));
     }
     let omnibus = [
         omnibus(kernel, (count, most), before, (&targets, &[]), &mut rng),
@@ -202,15 +225,12 @@ fn of_classes(args: &Compare, loaded: Loaded<Categorical>) -> Result<Comparison>
     let kernel = fixed(&args.kernel, before, &mut rng)?;
     let score = |(name, score): (Name, &dyn Score<Categorical>)| {
         let gain = Improvement::of(score, before, after, labels);
-        let of_score = match name == names::BRIER {
-            true => Of::WholeOfBoth,
-            false => Of::Whole,
+        let of_score = if name == names::BRIER {
+            Of::WholeOfBoth
+        } else {
+            Of::Whole
         };
-        change(
-            args,
-            name.of(&of.of(of_score)),
-            gain.map(|g| [g.before, g.after, g.difference]),
-        )
+        score_change(args, name.of(&of.of(of_score)), gain)
     };
     progress.step("scores", scores);
     let mut changes: Vec<_> = SCORES.map(score).into();
@@ -223,8 +243,14 @@ fn of_classes(args: &Compare, loaded: Loaded<Categorical>) -> Result<Comparison>
     };
     progress.step(&name.title, 2 * all_pairs);
     let gain = skce.improvement(before, after, labels);
-    let gain = gain.map(|g| [g.before, g.after, g.difference]);
-    changes.push(change(args, name.of(&of.whole), gain));
+    changes.push(change(
+        args,
+        name.of(&of.whole),
+        gain,
+        |gain| [gain.before, gain.after, gain.difference],
+        SkceImprovement::confidence_interval,
+        SkceImprovement::p_value,
+    ));
 
     let frequency = ObservedExpected::of(Event::one_of(before), before, labels);
     let frequency = frequency.map_err(|e| e.to_string())?;
@@ -333,11 +359,23 @@ impl fmt::Display for Paired {
             before,
             after,
             difference,
-            interval: (End(low), End(high)),
+            interval,
+            p_value: p,
             ..
         } = self;
-        let interval = format!("[{low:.4e}, {high:.4e}]");
-        let p_value = p_value(self.p_value);
+        let interval = match &interval.0 {
+            Ok((End(low), End(high))) => format!("[{low:.4e}, {high:.4e}]"),
+            Err(reason) => {
+                return write!(
+                    f,
+                    "{before:>14.6e} {after:>14.6e} {difference:>14.6e}  no interval: {reason}"
+                );
+            }
+        };
+        let p_value = match &p.0 {
+            Ok(p) => probability(*p, *p <= TestOutcome::ASYMPTOTIC_FLOOR),
+            Err(_) => "-".into(),
+        };
         write!(
             f,
             "{before:>14.6e} {after:>14.6e} {difference:>14.6e} {interval:>28} {p_value:>11}"

@@ -229,7 +229,7 @@ fn lp_errors(sizing: &Sizing<Categorical>, event: Event, order: f64) -> Vec<(Nam
     let part = |part: usize| {
         of_event
             .clone()
-            .map(|bound| bound.parts().expect("of an event")[part])
+            .map(|bound| bound.parts().expect("of an event")[part].clone())
     };
     let mut sizes = vec![
         (names::LP_ERROR, of_event.clone().map(|bound| bound.size())),

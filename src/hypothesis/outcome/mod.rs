@@ -5,7 +5,7 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::asymptotic_block::few_blocks;
-use crate::estimator::student;
+use crate::estimator::{self, student};
 
 /// The outcome of a calibration test.
 ///
@@ -46,7 +46,7 @@ pub struct TestOutcome {
 impl TestOutcome {
     /// The least p-value that an asymptotic approximation reports: `docs/levels.md` verifies the
     /// levels of asymptotic tests down to 0.1 %, and nothing is known of them below.
-    pub const ASYMPTOTIC_FLOOR: f64 = 1e-3;
+    pub const ASYMPTOTIC_FLOOR: f64 = estimator::ASYMPTOTIC_FLOOR;
 
     /// The number of [expected errors](Self::expected_errors) below which the outcome of an
     /// asymptotic test has a [`caveat`](Self::caveat).

@@ -176,7 +176,7 @@ fn degenerate(rows: &[Vec<f64>], y: &[usize]) -> [LpBound; 2] {
 #[test]
 fn of_degenerate_predictions() {
     let bounded = |found: [LpBound; 2]| {
-        for bound in found {
+        for bound in &found {
             let is_bounded = |part: MeanEstimate| part.estimate.abs() <= 2.0;
             assert!(is_bounded(bound.power) && is_bounded(bound.norm), "{bound}");
         }

@@ -41,12 +41,10 @@ fn two_samples_by_hand() {
     // differences 0.06 and −0.56: mean −0.25, standard error half of their distance
     assert_relative_eq!(gain.difference.estimate, -0.25, max_relative = 1e-13);
     assert_relative_eq!(gain.difference.standard_error, 0.31, max_relative = 1e-13);
-    // one degree of freedom: t = tan(π·level/2), P(|T| > t) = 1 − 2 atan(t)/π
-    let (low, high) = gain.confidence_interval(0.5).unwrap();
-    assert_relative_eq!(low, -0.56, max_relative = 1e-9);
-    assert_relative_eq!(high, 0.06, max_relative = 1e-9);
-    let p = 1.0 - (0.25f64 / 0.31).atan() * std::f64::consts::FRAC_2_PI;
-    assert_relative_eq!(gain.p_value(), p, max_relative = 1e-9);
+    // two samples prove nothing
+    let (low, high) = gain.confidence_interval(0.95).unwrap();
+    assert!(low < -0.5 && high > 0.05, "{low} {high}");
+    assert!(gain.p_value() > 0.2);
 }
 
 /// Each score against a loop over the samples.
@@ -111,8 +109,8 @@ fn of_an_injective_map_it_is_the_change_of_the_calibration_error() {
     }
 }
 
-/// 1000 samples of 100: the interval covers the exact difference as often as it says, within four
-/// binomial standard deviations; so does the p-value reject.
+/// 1000 samples of 100: the interval covers the exact difference as often as it says, less four binomial standard
+/// deviations; the p-value rejects where the interval excludes 0.
 #[test]
 fn intervals_cover() {
     let population = Population::overconfident(304);
@@ -134,7 +132,8 @@ fn intervals_cover() {
     for covered in covered {
         let share = covered as f64 / runs as f64;
         println!("covered {share}");
-        assert!((share - level).abs() < 4.0 * deviation, "{share}");
+        assert!(share > level - 4.0 * deviation, "{share}");
+        assert!(share < level + 0.06, "as narrow as can be: {share}");
     }
 }
 
@@ -156,11 +155,13 @@ fn degenerate_data() {
         assert_eq!((one.p_value(), one.difference.samples), (1.0, 1));
         assert!(one.difference.estimate.is_finite());
 
-        // every sample gains the same
+        // every sample gains the same: others need not
         let (before, after) = (vec![rows[0].clone(); 5], vec![rows[1].clone(); 5]);
         let constant = improvement(score, &before, &after, &[1; 5]).unwrap();
         assert_eq!(constant.difference.standard_error, 0.0);
-        assert_eq!(constant.p_value(), 0.0);
+        assert!((1e-3..=1.0).contains(&constant.p_value()));
+        let (low, high) = constant.confidence_interval(0.95).unwrap();
+        assert!(low < high, "{low} {high}");
     }
 }
 
@@ -184,7 +185,7 @@ fn injectivity_is_what_the_caller_says() {
             .unwrap()
             .ends_with("only if the map is injective")
     );
-    let injective = gain.with_injective(true);
+    let injective = gain.clone().with_injective(true);
     assert_eq!(injective.warning(), None);
     assert_eq!(injective.to_string().lines().count(), 3);
     let merging = gain.with_injective(false);

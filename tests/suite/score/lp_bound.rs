@@ -149,7 +149,8 @@ fn of_degenerate_predictions() {
     let [(p, g, y), _] = example();
     let same = bound(3.0, TOP_LABEL, &p, &p, &y);
     assert_eq!((same.power.estimate, same.norm.estimate), (0.0, 0.0));
-    assert_eq!(same.size().interval(0.95).unwrap().upper, 0.0);
+    let interval = same.size().interval(0.95).unwrap();
+    assert_eq!((interval.lower, interval.upper), (0.0, f64::INFINITY));
     let one = bound(1.0, Aspect::Vector, &p[..1], &g[..1], &y[..1]);
     assert_eq!(
         (one.power.samples, one.power.standard_error),

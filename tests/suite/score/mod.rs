@@ -2,6 +2,7 @@
 
 mod corp;
 mod decomposition;
+mod few_errors;
 mod improvement;
 mod lp_bound;
 mod observed_expected;

@@ -1,0 +1,467 @@
+//! Coverage of the intervals: how often each holds the error given the predictions, of calibrated models and of
+//! others, from 8 to 2,000 samples.
+//!
+//! ```console
+//! cargo run --release --example intervals
+//! ```
+//!
+//! prints the Markdown tables of `docs/levels.md`.
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn_calibration::{
+    distribution::{Categorical, Normal},
+    error::Result,
+    estimator::{Aspect, Event, Skce, Tce},
+    kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
+    score::{
+        Brier, Crps, Improvement, IntervalOverconfidence, LogScore, LpBound, Overconfidence,
+        Quantify, Score,
+    },
+};
+use clap::Parser;
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+use rand_distr::{Distribution, StandardNormal, StudentT};
+use rayon::prelude::*;
+
+/// Coverage of intervals.
+#[derive(Parser)]
+struct Options {
+    /// Data sets of a setting.
+    #[arg(long, default_value_t = 500)]
+    datasets: u64,
+    /// Data sets of a setting with more than 1,000 samples.
+    #[arg(long, default_value_t = 200)]
+    large: u64,
+    /// Seed of the first data set.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Numbers of samples.
+    #[arg(long, default_values_t = [8, 20, 50, 200, 2000])]
+    samples: Vec<usize>,
+}
+
+/// Predicted probabilities of an event, and how they are off.
+#[derive(Clone, Copy)]
+struct Setting {
+    name: &'static str,
+    predicted: fn(&mut StdRng) -> f64,
+    truth: fn(f64) -> f64,
+    /// The predictions that are compared with these.
+    other: fn(f64) -> f64,
+}
+
+fn odds(p: f64, factor: f64) -> f64 {
+    let odds = factor * p / (1.0 - p);
+    odds / (1.0 + odds)
+}
+
+/// The odds to a power.
+fn power(p: f64, exponent: f64) -> f64 {
+    let odds = (p / (1.0 - p)).powf(exponent);
+    if odds.is_finite() {
+        odds / (1.0 + odds)
+    } else {
+        1.0
+    }
+}
+
+fn rare(rng: &mut StdRng) -> f64 {
+    (1e-4 - 0.01 * rng.random::<f64>().ln()).min(0.3)
+}
+
+fn moderate(rng: &mut StdRng) -> f64 {
+    0.001 + 0.998 * rng.random::<f64>()
+}
+
+/// Log-odds of a standard deviation of 6.
+fn confident(rng: &mut StdRng) -> f64 {
+    let normal: f64 = StandardNormal.sample(rng);
+    1.0 / (1.0 + (-6.0 * normal).clamp(-27.0, 27.0).exp())
+}
+
+fn alike(rng: &mut StdRng) -> f64 {
+    0.88 + 0.04 * rng.random::<f64>()
+}
+
+fn tied(rng: &mut StdRng) -> f64 {
+    if rng.random() { 0.7 } else { 0.9 }
+}
+
+const SETTINGS: [Setting; 13] = [
+    Setting {
+        name: "rare events, calibrated",
+        predicted: rare,
+        truth: |p| p,
+        other: |p| odds(p, 1.5),
+    },
+    Setting {
+        name: "rare events, odds × 1.5",
+        predicted: rare,
+        truth: |p| odds(p, 1.5),
+        other: |p| odds(p, 1.5),
+    },
+    Setting {
+        name: "rare events, odds × 4",
+        predicted: rare,
+        truth: |p| odds(p, 4.0),
+        other: |p| odds(p, 1.5),
+    },
+    Setting {
+        name: "rare events, odds / 4",
+        predicted: rare,
+        truth: |p| odds(p, 0.25),
+        other: |p| odds(p, 1.5),
+    },
+    Setting {
+        name: "confident, calibrated",
+        predicted: confident,
+        truth: |p| p,
+        other: |p| power(p, 0.7),
+    },
+    Setting {
+        name: "confident, T = 1.3",
+        predicted: confident,
+        truth: |p| power(p, 1.0 / 1.3),
+        other: |p| power(p, 1.0 / 1.3),
+    },
+    Setting {
+        name: "confident, T = 2.5",
+        predicted: confident,
+        truth: |p| power(p, 0.4),
+        other: |p| power(p, 0.7),
+    },
+    Setting {
+        name: "uniform, calibrated",
+        predicted: moderate,
+        truth: |p| p,
+        other: |p| power(p, 1.5),
+    },
+    Setting {
+        name: "uniform, T = 4",
+        predicted: moderate,
+        truth: |p| power(p, 0.25),
+        other: |p| power(p, 0.5),
+    },
+    Setting {
+        name: "88 to 92 %, 10 points off",
+        predicted: alike,
+        truth: |p| p - 0.1,
+        other: |p| p - 0.1,
+    },
+    Setting {
+        name: "88 to 92 %, 70 points off",
+        predicted: alike,
+        truth: |p| p - 0.7,
+        other: |p| p - 0.2,
+    },
+    Setting {
+        name: "70 or 90 %, calibrated",
+        predicted: tied,
+        truth: |p| p,
+        other: |p| odds(p, 1.5),
+    },
+    Setting {
+        name: "70 or 90 %, 5 points off",
+        predicted: tied,
+        truth: |p| p - 0.05,
+        other: |p| odds(p, 1.5),
+    },
+];
+
+const COLUMNS: [&str; 8] = [
+    "overconfidence",
+    "ECE of order 2",
+    "SKCE",
+    "SKCE, pairs",
+    "order 2, at least",
+    "Brier score, difference",
+    "log score, difference",
+    "SKCE, difference",
+];
+
+/// Whether an interval covers; none where there is no interval.
+type Covers = Option<bool>;
+
+fn within((low, high): (f64, f64), value: f64) -> Covers {
+    let rounding = 1e-9 * value.abs().max(1e-9);
+    Some(low <= value + rounding && value <= high + rounding)
+}
+
+fn of<P: burn_calibration::distribution::Predictive>(
+    error: &impl Quantify<P>,
+    (predictions, targets): (&P, &P::Targets),
+) -> Result<Option<(f64, f64)>> {
+    let interval = error.size(predictions, targets)?.interval(0.95).ok();
+    Ok(interval.map(|interval| (interval.lower, interval.upper)))
+}
+
+fn classes(setting: Setting, n: usize, seed: u64) -> Result<[Covers; COLUMNS.len()]> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let p: Vec<f64> = (0..n).map(|_| (setting.predicted)(&mut rng)).collect();
+    let truth: Vec<f64> = p.iter().map(|&p| (setting.truth)(p)).collect();
+    let other: Vec<f64> = p.iter().map(|&p| (setting.other)(p)).collect();
+    let labels: Vec<i64> = (truth.iter())
+        .map(|&q| i64::from(rng.random::<f64>() < q))
+        .collect();
+    let labels = Tensor::<1, Int>::from_data(TensorData::new(labels, [n]), &Device::default());
+    let predictions = |events: &[f64]| {
+        let rows: Vec<f64> = events.iter().flat_map(|&p| [1.0 - p, p]).collect();
+        let rows = TensorData::new(rows, [n, 2]);
+        Categorical::from_probabilities(Tensor::from_data(rows, (&Device::default(), DType::F64)))
+    };
+    let (before, after) = (predictions(&p)?, predictions(&other)?);
+    let data = (&before, &labels);
+    // of the more likely outcome
+    let top = |p: f64, q: f64| if p > 0.5 { p - q } else { q - p };
+    let gaps: Vec<f64> = p.iter().zip(&truth).map(|(&p, &q)| top(p, q)).collect();
+    let overconfidence = gaps.iter().sum::<f64>() / n as f64;
+    let size = (gaps.iter().map(|gap| gap * gap).sum::<f64>() / n as f64).sqrt();
+    // as if the bandwidth had been chosen before
+    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.2));
+    let skce = |p: &[f64], pairs: &mut dyn Iterator<Item = (usize, usize)>| {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for (i, j) in pairs {
+            let k = 2.0 * (-(p[i] - p[j]).abs() / 0.2).exp();
+            sum += k * (p[i] - truth[i]) * (p[j] - truth[j]);
+            count += 1.0;
+        }
+        sum / count
+    };
+    let all = || (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let expected = |score: fn(f64, bool) -> f64| {
+        let of = |p: f64, q: f64| q * score(p, true) + (1.0 - q) * score(p, false);
+        let rows = p.iter().zip(&other).zip(&truth);
+        rows.map(|((&p, &o), &q)| of(o, q) - of(p, q)).sum::<f64>() / n as f64
+    };
+    let brier = |p: f64, event: bool| 2.0 * (if event { 1.0 - p } else { p }).powi(2);
+    let log = |p: f64, event: bool| -(if event { p } else { 1.0 - p }).ln();
+    let gain = |score: &dyn Score<Categorical>, value: f64| -> Result<Covers> {
+        let gain = Improvement::of(score, &before, &after, &labels)?;
+        Ok(within(gain.confidence_interval(0.95)?, value))
+    };
+    let estimator = Skce::unbiased(kernel);
+    let of_skce = estimator.improvement(&before, &after, &labels)?;
+    let of_skce = of_skce.confidence_interval(0.95).ok();
+    // a recalibration that lowers the risk
+    let lower: Vec<f64> = p.iter().map(|&p| odds(p, 0.5)).collect();
+    let event = Aspect::Event(Event::Class(1));
+    let at_least = LpBound::of(2.0, event, &before, &predictions(&lower)?, &labels)?;
+    let at_least = at_least.size().interval(0.95)?;
+    let covers = |interval: Option<(f64, f64)>, value| interval.and_then(|i| within(i, value));
+    Ok([
+        covers(of(&Overconfidence::default(), data)?, overconfidence),
+        covers(of(&Tce::default(), data)?, binned(&p, &gaps)),
+        covers(of(&estimator, data)?, skce(&p, &mut all()).max(0.0)),
+        covers(
+            of(&Skce::block(kernel, 2), data)?,
+            skce(&p, &mut (0..n / 2).map(|block| (2 * block, 2 * block + 1))).max(0.0),
+        ),
+        within((at_least.lower, at_least.upper), size),
+        gain(&Brier, expected(brier))?,
+        gain(&LogScore, expected(log))?,
+        of_skce
+            .and_then(|interval| within(interval, skce(&other, &mut all()) - skce(&p, &mut all()))),
+    ])
+}
+
+/// The root of the mean square of the mean errors of the bins.
+fn binned(p: &[f64], gaps: &[f64]) -> f64 {
+    let n = p.len();
+    let bins = 15.min((n / 10).max(1));
+    let confidence: Vec<f64> = p.iter().map(|&p| p.max(1.0 - p)).collect();
+    let mut sorted = confidence.clone();
+    sorted.sort_by(f64::total_cmp);
+    let edges: Vec<f64> = (1..bins)
+        .map(|b| sorted[(b * n).div_ceil(bins) - 1])
+        .collect();
+    let mut sums = vec![(0.0, 0.0); bins];
+    for (c, gap) in confidence.iter().zip(gaps) {
+        let sum = &mut sums[edges.partition_point(|edge| edge < c)];
+        *sum = (sum.0 + 1.0, sum.1 + gap);
+    }
+    let occupied = sums.iter().filter(|(size, _)| *size > 0.0);
+    let square: f64 = occupied.map(|(size, sum)| sum * sum / size).sum();
+    (square / n as f64).sqrt()
+}
+
+/// Targets, in predicted standard deviations from the predicted mean, and the mean of their squares.
+struct RealSetting {
+    name: &'static str,
+    target: fn(&mut StdRng) -> f64,
+    square: f64,
+}
+
+fn standard(rng: &mut StdRng) -> f64 {
+    StandardNormal.sample(rng)
+}
+
+const REAL: [RealSetting; 8] = [
+    RealSetting {
+        name: "calibrated",
+        target: standard,
+        square: 1.0,
+    },
+    RealSetting {
+        name: "targets 1.1 times as wide",
+        target: |rng| 1.1 * standard(rng),
+        square: 1.21,
+    },
+    RealSetting {
+        name: "2 times as wide",
+        target: |rng| 2.0 * standard(rng),
+        square: 4.0,
+    },
+    RealSetting {
+        name: "4 times as wide",
+        target: |rng| 4.0 * standard(rng),
+        square: 16.0,
+    },
+    RealSetting {
+        name: "half as wide",
+        target: |rng| 0.5 * standard(rng),
+        square: 0.25,
+    },
+    RealSetting {
+        name: "too high by a deviation",
+        target: |rng| 1.0 + standard(rng),
+        square: 2.0,
+    },
+    RealSetting {
+        name: "Student's, 5 degrees of freedom",
+        target: |rng| StudentT::new(5.0).expect("a number above 0").sample(rng),
+        square: 5.0 / 3.0,
+    },
+    RealSetting {
+        name: "1 % at 9 deviations",
+        target: |rng| {
+            if rng.random::<f64>() < 0.01 {
+                9.0
+            } else {
+                standard(rng)
+            }
+        },
+        square: 0.99 + 0.81,
+    },
+];
+
+const REAL_COLUMNS: [&str; 4] = [
+    "coverage of 90 % intervals",
+    "SKCE",
+    "CRPS, difference",
+    "log score, difference",
+];
+
+/// Estimates and intervals of one data set. The predictions that are compared are 1.5 times as wide. Predictions are
+/// those of the number of samples, so that the mean of the estimates is the truth.
+fn real(setting: &RealSetting, n: usize, seed: u64) -> Result<[(f64, f64, f64); 4]> {
+    let mut rng = StdRng::seed_from_u64(n as u64);
+    let options = (&Device::default(), DType::F64);
+    let column =
+        |values: &[f64]| Tensor::<2>::from_data(TensorData::new(values.to_vec(), [n, 1]), options);
+    let means: Vec<f64> = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();
+    let deviations: Vec<f64> = (0..n).map(|_| rng.random_range(0.5..1.5)).collect();
+    let mut rng = StdRng::seed_from_u64(seed);
+    let targets: Vec<f64> = (means.iter().zip(&deviations))
+        .map(|(mean, deviation)| mean + deviation * (setting.target)(&mut rng))
+        .collect();
+    let targets = column(&targets);
+    let before = Normal::new(column(&means), column(&deviations));
+    let after = Normal::new(column(&means), column(&deviations) * 1.5);
+    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1.0));
+    let skce = Skce::unbiased(TensorKernel::new(kernel, RealKernel::gaussian(1.0)));
+    let coverage = IntervalOverconfidence::default().size(&before, &targets)?;
+    let (coverage, skce) = (
+        coverage.interval(0.95)?,
+        skce.size(&before, &targets)?.interval(0.95)?,
+    );
+    let gain = |score: &dyn Score<Normal>| -> Result<(f64, f64, f64)> {
+        let gain = Improvement::of(score, &before, &after, &targets)?;
+        let (low, high) = gain.confidence_interval(0.95)?;
+        Ok((gain.difference.estimate, low, high))
+    };
+    Ok([
+        (coverage.estimate, coverage.lower, coverage.upper),
+        (skce.estimate, skce.lower, skce.upper),
+        gain(&Crps)?,
+        gain(&LogScore)?,
+    ])
+}
+
+/// The share of data sets, in per cent, whose interval does not exclude the truth, and that of those without one.
+fn cell(covers: &[Covers]) -> String {
+    let count = |wanted: Covers| covers.iter().filter(|&&covers| covers == wanted).count();
+    let percent = |count: usize| 100.0 * count as f64 / covers.len() as f64;
+    match (count(None), percent(covers.len() - count(Some(false)))) {
+        (0, covered) => format!("{covered:.1}"),
+        (none, _) if none == covers.len() => "none".into(),
+        (none, covered) => format!("{covered:.1}, none {:.0}", percent(none)),
+    }
+}
+
+fn table<const N: usize>(
+    columns: [&str; N],
+    rows: impl IntoIterator<Item = Result<(String, Vec<[Covers; N]>)>>,
+) -> Result<()> {
+    println!(
+        "\n| | {} |\n| --- |{}",
+        columns.join(" | "),
+        " ---: |".repeat(N)
+    );
+    for row in rows {
+        let (name, sets) = row?;
+        let cells = (0..N).map(|at| cell(&sets.iter().map(|set| set[at]).collect::<Vec<_>>()));
+        println!("| {name} | {} |", cells.collect::<Vec<_>>().join(" | "));
+    }
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let options = Options::parse();
+    let sets = |n: usize| {
+        let count = if n > 1000 {
+            options.large
+        } else {
+            options.datasets
+        };
+        (options.seed..options.seed + count).into_par_iter()
+    };
+    let sizes = || options.samples.iter().copied();
+    let of_classes = SETTINGS
+        .into_iter()
+        .flat_map(|setting| sizes().map(move |n| (setting, n)));
+    table(
+        COLUMNS,
+        of_classes.map(|(setting, n)| {
+            let found = sets(n).map(|seed| classes(setting, n, seed));
+            Ok((
+                format!("{}, n = {n}", setting.name),
+                found.collect::<Result<_>>()?,
+            ))
+        }),
+    )?;
+    let of_real = REAL
+        .iter()
+        .flat_map(|setting| sizes().map(move |n| (setting, n)));
+    table(
+        REAL_COLUMNS,
+        of_real.map(|(setting, n)| {
+            let found = sets(n).map(|seed| real(setting, n, seed));
+            let found = found.collect::<Result<Vec<_>>>()?;
+            let mut truth = [0.0; 4];
+            for set in &found {
+                for (truth, (estimate, ..)) in truth.iter_mut().zip(set) {
+                    *truth += estimate / found.len() as f64;
+                }
+            }
+            // log 1.5 + (1/1.5² − 1) z²/2
+            truth[3] = 1.5f64.ln() - (1.0 - 1.5f64.powi(-2)) * setting.square / 2.0;
+            let covers = |set: &[(f64, f64, f64); 4]| {
+                [0, 1, 2, 3].map(|at| within((set[at].1, set[at].2), truth[at]))
+            };
+            Ok((
+                format!("{}, n = {n}", setting.name),
+                found.iter().map(covers).collect(),
+            ))
+        }),
+    )
+}

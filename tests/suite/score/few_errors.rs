@@ -1,0 +1,219 @@
+//! Intervals and p-values where few errors happen, or none.
+
+use burn_calibration::{
+    distribution::Categorical,
+    error::Error,
+    estimator::{Aspect, Event, Skce, Tce},
+    kernel::{Bandwidth, Kernel},
+    score::{Brier, Improvement, LogScore, LpBound, Quantify, Score},
+};
+use rand::{RngExt, rngs::StdRng};
+
+use crate::data::*;
+
+fn shifted(p: f64, factor: f64) -> f64 {
+    let odds = factor * p / (1.0 - p);
+    odds / (1.0 + odds)
+}
+
+/// Probabilities of an event of about 1 %.
+fn rare(n: usize, rng: &mut StdRng) -> Vec<f64> {
+    (0..n)
+        .map(|_| 1e-4 - 0.01 * rng.random::<f64>().ln())
+        .map(|p| p.min(0.3))
+        .collect()
+}
+
+fn drawn(truth: &[f64], rng: &mut StdRng) -> Vec<usize> {
+    truth
+        .iter()
+        .map(|&p| usize::from(rng.random::<f64>() < p))
+        .collect()
+}
+
+fn predictions(events: &[f64]) -> Categorical {
+    categorical(&events.iter().map(|&p| vec![1.0 - p, p]).collect::<Vec<_>>())
+}
+
+/// A share that must be at least so much, but for four binomial standard deviations.
+fn at_least(count: usize, runs: usize, share: f64, what: &str) {
+    let deviation = (share * (1.0 - share) / runs as f64).sqrt();
+    let found = count as f64 / runs as f64;
+    println!("{what}: {found}");
+    assert!(found > share - 4.0 * deviation, "{what}: {found}");
+}
+
+/// The second model has the true probabilities and the first has two thirds of the odds, or the other way round.
+/// Student's interval covers the difference in 40 % of these data sets.
+#[test]
+fn differences_of_scores_are_covered() {
+    let runs = 400;
+    for n in [8, 20, 50, 200] {
+        for factor in [1.5, 1.0 / 1.5] {
+            let mut rng = rng(901);
+            let mut covered = [0; 2];
+            let mut not_wrong = [0; 2];
+            for _ in 0..runs {
+                let truth = rare(n, &mut rng);
+                let other: Vec<f64> = truth.iter().map(|&p| shifted(p, factor)).collect();
+                let y = drawn(&truth, &mut rng);
+                let pair = (predictions(&other), predictions(&truth));
+                let brier = |p: f64, event: bool| 2.0 * (if event { 1.0 - p } else { p }).powi(2);
+                let log = |p: f64, event: bool| -(if event { p } else { 1.0 - p }).ln();
+                type OfEvent<'a> = &'a dyn Fn(f64, bool) -> f64;
+                let gains = [
+                    (
+                        Brier.improvement(&pair.0, &pair.1, &labels(&y)),
+                        &brier as OfEvent,
+                    ),
+                    (LogScore.improvement(&pair.0, &pair.1, &labels(&y)), &log),
+                ];
+                for (k, (gain, score)) in gains.into_iter().enumerate() {
+                    let gain: Improvement = gain.unwrap();
+                    let of = |p: f64, q: f64| q * score(p, true) + (1.0 - q) * score(p, false);
+                    let terms = truth.iter().zip(&other).map(|(&q, &p)| of(q, q) - of(p, q));
+                    let expected = terms.sum::<f64>() / n as f64;
+                    let (low, high) = gain.confidence_interval(0.95).unwrap();
+                    covered[k] += usize::from(low <= expected && expected <= high);
+                    not_wrong[k] += usize::from(low <= 0.0); // the truth is never worse
+                }
+            }
+            for k in 0..2 {
+                at_least(
+                    covered[k],
+                    runs,
+                    0.95,
+                    &format!("covered, {n} at odds × {factor:.2}"),
+                );
+                at_least(not_wrong[k], runs, 0.975, "the truth is not worse");
+            }
+        }
+    }
+}
+
+/// Fifty rows without an error: the jackknife would be sure of a difference.
+#[test]
+fn no_difference_of_the_skce_without_errors() {
+    let truth = rare(50, &mut rng(902));
+    let before: Vec<f64> = truth.iter().map(|&p| shifted(p, 1.0 / 1.5)).collect();
+    let gain = Skce::unbiased(Kernel::exponential()).improvement(
+        &predictions(&before),
+        &predictions(&truth),
+        &labels(&[0; 50]),
+    );
+    let gain = gain.unwrap();
+    let expected = Error::TooFewErrors {
+        what: "the difference of two SKCE",
+        needed: 20,
+        got: 0,
+    };
+    assert_eq!(gain.confidence_interval(0.95).unwrap_err(), expected);
+    assert_eq!(gain.p_value().unwrap_err(), expected);
+}
+
+/// Of a kernel that is 1 everywhere the SKCE is twice the squared mean error of an event, less a term of the
+/// diagonal. Confident predictions of an event at a temperature of 2.5, and 70 points too high.
+#[test]
+fn skce_of_wrong_models_is_covered() {
+    let skce = Skce::unbiased(Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1e6)));
+    let runs = 300;
+    type Draw = fn(&mut StdRng) -> (f64, f64);
+    let confident: Draw = |rng| {
+        let z = 6.0 * rng.random::<f64>();
+        (1.0 / (1.0 + (-z).exp()), 1.0 / (1.0 + (-z / 2.5).exp()))
+    };
+    let high: Draw = |rng| {
+        let p = 0.88 + 0.04 * rng.random::<f64>();
+        (p, p - 0.7)
+    };
+    for (what, draw, n) in [("confident", confident, 100), ("high", high, 30)] {
+        let mut rng = rng(903);
+        let (mut covered, mut given) = (0, 0);
+        for _ in 0..runs {
+            let (p, truth): (Vec<f64>, Vec<f64>) = (0..n).map(|_| draw(&mut rng)).unzip();
+            let y = drawn(&truth, &mut rng);
+            let errors = || p.iter().zip(&truth).map(|(p, q)| p - q);
+            let (sum, squares) = (errors().sum::<f64>(), errors().map(|e| e * e).sum::<f64>());
+            let expected = 2.0 * (sum * sum - squares) / (n * (n - 1)) as f64;
+            let size = skce.size(&predictions(&p), &labels(&y)).unwrap();
+            let Ok(interval) = size.interval(0.95) else {
+                continue;
+            };
+            assert!(interval.upper > 0.0, "{interval:?}");
+            given += 1;
+            covered += usize::from(interval.lower <= expected && expected <= interval.upper);
+        }
+        assert!(given > runs / 2, "{what}: {given}");
+        at_least(covered, given, 0.95, &format!("SKCE, {what}"));
+    }
+}
+
+/// Eight of eight wrong at 98 to 99 %.
+#[test]
+fn all_wrong_is_an_error_of_nearly_one() {
+    let p = [0.010, 0.012, 0.014, 0.016, 0.018, 0.02, 0.022, 0.024];
+    let size = Tce::default()
+        .size(&predictions(&p), &labels(&[1; 8]))
+        .unwrap();
+    let interval = size.interval(0.95).unwrap();
+    assert!((interval.estimate - 0.983).abs() < 0.01, "{interval:?}");
+    assert!(
+        interval.lower > 0.5 && interval.lower < 0.98,
+        "{interval:?}"
+    );
+    assert!(
+        interval.upper >= 0.983 && interval.upper <= 1.0,
+        "{interval:?}"
+    );
+}
+
+/// One prediction, off by 10 or by 70 points or not at all: of 8, 20 and 50 samples.
+#[test]
+fn ece_of_few_samples_is_covered() {
+    let runs = 300;
+    for n in [8, 20, 50] {
+        for off in [0.0, 0.1, 0.7] {
+            let mut rng = rng(904);
+            let mut covered = 0;
+            for _ in 0..runs {
+                let p: Vec<f64> = (0..n).map(|_| 0.88 + 0.04 * rng.random::<f64>()).collect();
+                let truth: Vec<f64> = p.iter().map(|p| p - off).collect();
+                let y = drawn(&truth, &mut rng);
+                let size = Tce::default().size(&predictions(&p), &labels(&y)).unwrap();
+                let interval = size.interval(0.95).unwrap();
+                assert!(interval.upper <= 1.0);
+                covered +=
+                    usize::from(interval.lower <= off + 1e-9 && off <= interval.upper + 1e-9);
+            }
+            at_least(covered, runs, 0.95, &format!("{n} samples off by {off}"));
+        }
+    }
+}
+
+/// Of a calibrated model no lower bound is above 0, though a recalibration that lowers a rare risk is a sure gain
+/// where no event happens, as in six of ten of the data sets of 50. Nor is there an upper end.
+#[test]
+fn lower_bounds_are_below_the_error() {
+    let runs = 300;
+    for (order, n) in [(1.0, 50), (2.0, 8), (2.0, 50)] {
+        let mut rng = rng(905);
+        let mut below = 0;
+        for _ in 0..runs {
+            let truth = rare(n, &mut rng);
+            let lower: Vec<f64> = truth.iter().map(|&p| shifted(p, 0.25)).collect();
+            let y = drawn(&truth, &mut rng);
+            let (p, g) = (predictions(&truth), predictions(&lower));
+            let event = Aspect::Event(Event::Class(1));
+            let bound = LpBound::of(order, event, &p, &g, &labels(&y)).unwrap();
+            let parts = bound.parts().unwrap();
+            for size in [&bound.size(), &parts[0], &parts[1]] {
+                assert_eq!(size.interval(0.95).unwrap().upper, f64::INFINITY);
+            }
+            let interval = bound.size().interval(0.95).unwrap();
+            below += usize::from(interval.lower == 0.0);
+            let is_above = bound.size().p_value_above(0.0).unwrap() < 0.025;
+            assert_eq!(is_above, interval.lower > 0.0);
+        }
+        at_least(below, runs, 0.975, &format!("order {order}, {n}"));
+    }
+}
