@@ -109,7 +109,7 @@ fn no_event() {
     let text = run(&folder, &fit.replace("--method platt ", ""));
     begins(
         &text,
-        "no map, the predictions stay as they are: 20 predictions of 2 classes, saved as e.map",
+        "no map, the predictions stay as they are: 20 predictions of one event, class 1, saved as e.map",
     );
     contains(
         &text,

@@ -24,13 +24,14 @@ fn one_column_of_two_classes() {
             ("named.csv", "ill\nwell\nill\nill\nwell\n"),
         ],
     );
-    let expected = found(&folder, "evaluate --predictions two.csv --labels y.csv");
+    let two = found(&folder, "evaluate --predictions two.csv --labels y.csv");
+    let words = "evaluate --predictions two.csv --labels words.csv";
+    assert_eq!(found(&folder, words), two);
+    let risks = "evaluate --predictions one.csv --positive --labels y.csv";
+    let expected = found(&folder, risks);
     for arguments in [
-        "--predictions one.csv --positive --labels y.csv",
         "--predictions headed.csv --positive --labels y.csv",
         "--predictions one.csv --positive --labels words.csv",
-        "--predictions two.csv --labels words.csv",
-        "--predictions one.csv --positive --labels named.csv --classes well,ill",
     ] {
         assert_eq!(
             found(&folder, &format!("evaluate {arguments}")),
@@ -38,6 +39,9 @@ fn one_column_of_two_classes() {
             "{arguments}"
         );
     }
+    let named = "--predictions one.csv --positive --labels named.csv --classes well,ill";
+    let named = found(&folder, &format!("evaluate {named}"));
+    assert_eq!(named["estimates"], expected["estimates"]);
     let logits = "evaluate --predictions odds.csv --positive --logits --labels y.csv";
     let brier = |value: &Value| value["estimates"]["brier"].as_f64().unwrap();
     assert_relative_eq!(
