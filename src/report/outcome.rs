@@ -107,8 +107,9 @@ impl<S: Section> Report<S> {
         ];
         sections.extend(parts.diagrams);
         sections.push(format!(
-            "<h2>How it was computed</h2>\n<p class=\"method\">{}{ANSWER}Intervals, of {} %: of the \
-             overconfidence at least of that level given the predictions (Clopper and Pearson 1934), \
+            "<h2>How it was computed</h2>\n<p class=\"method\">{}{ANSWER}Intervals, of {} %: of a \
+             predicted less an observed frequency at least of that level given the predictions \
+             (Clopper and Pearson 1934), \
              {} {}{}{}; the omnibus test takes a quarter and four times this bandwidth too. Seed {}. \
              burn-calibration {}.</p>\n",
             fitted_elsewhere(paired),

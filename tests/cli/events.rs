@@ -68,8 +68,10 @@ fn a_low_confidence_is_no_confidence_in_another_class() {
         &text,
         &["underconfident", "top label", "class 0", "class 1"],
     );
-    let refused = complaint(&folder, &format!("{base} --lens class-wise"));
-    contains(&refused, "there are no classes beside confidences");
+    let refused = calibration(&folder, &format!("{base} --lens class-wise"));
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    contains(&said, "there are no classes beside confidences");
 }
 
 /// 8.9 points too sure in words, as in numbers.

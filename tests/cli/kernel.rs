@@ -38,6 +38,9 @@ fn one_rule_for_the_median() {
 #[test]
 fn evaluate_and_report_agree() {
     let folder = written("kernel-agree");
+    // 20 wrong labels, from which on there is an interval
+    fs::write(folder.join("p.csv"), ROWS.repeat(10)).unwrap();
+    fs::write(folder.join("y.csv"), LABELS.repeat(10)).unwrap();
     let report = "report --predictions p.csv --labels y.csv -o page.html";
     assert!(calibration(&folder, report).status.success());
     let page = fs::read_to_string(folder.join("page.html")).unwrap();

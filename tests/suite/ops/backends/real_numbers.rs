@@ -3,6 +3,7 @@
 use burn::tensor::{DType, Device, Tensor};
 use burn_calibration::{
     distribution::{Geometry, Laplace, Mixture, Normal, Samples},
+    error::Error,
     estimator::Skce,
     hypothesis::*,
     kernel::{RealKernel, TargetKernel, TensorKernel},
@@ -38,8 +39,12 @@ where
         let data = predictions(tensor_on(&outputs, device, dtype));
         let test = AsymptoticSkceTest::new(loss.skce.kernel).with_null(NullDistribution::Bootstrap);
         let outcome = test.evaluate(&data, &tensor_on(&targets, device, dtype), &mut rng(68));
-        let outcome = outcome.unwrap();
-        let values = vec![1.0, scalar(value), outcome.estimate(), outcome.p_value()];
+        let mut values = vec![1.0, scalar(value)];
+        match outcome {
+            Ok(outcome) => values.extend([outcome.estimate(), outcome.p_value()]),
+            // few draws are not the distribution
+            Err(error) => assert!(matches!(error, Error::Unsupported { .. }), "{error}"),
+        }
         [
             (format!("{kind}, {kernel:?}"), values),
             (format!("{kind}, {kernel:?}, gradient"), gradient),
