@@ -28,7 +28,8 @@ use crate::{
 /// [`BoundedMean`]. The term that is added is the most extreme difference that has a probability of 5 % or more
 /// among `n` samples, if labels come from the predictions before or from those after: of classes the label is
 /// the most likely class or the second, real targets are drawn. So neither of two models is refuted by samples
-/// without an error that both deem unlikely. Simulated coverage at 8 to 2,000 samples is in `docs/levels.md`.
+/// without an error that both deem unlikely. Simulated coverage for classes at 8 to
+/// 200 samples is in `docs/levels.md`; that for real targets is not measured.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Improvement {
