@@ -64,8 +64,10 @@ fn check(what: &str, sets: usize, continuous: bool, rejected: BTreeMap<String, [
                 found <= expected + deviation,
                 "{what}, {name}: {count} of {sets} at {level}"
             );
-            // the furthest of draws has ties: those of the ranks are broken once for all sets; the least
-            // likely label has ties where classes have equal probabilities
+            // the furthest of draws has ties: those of the ranks are broken once for all sets. So has the least
+            // likely label: where the rarest class of all samples has a probability above the level, as of
+            // uncertain predictions, it is the label of more data sets than that. Its p-value is checked
+            // against its exact law in `least_likely_label_by_its_law`
             let has_ties = ["furthest_target", "least_likely_label"].contains(&name.as_str());
             if continuous && !has_ties && level == 0.05 {
                 assert!(
@@ -117,6 +119,36 @@ fn classes() {
         calibrated(&rows, rng)
     });
     check("binary", sets, true, rejected);
+}
+
+/// Labels are independent: `P(min_i p_{i,y_i} ≤ t) = 1 − Π_i Σ_{c: p_ic > t} p_ic`.
+#[test]
+fn least_likely_label_by_its_law() {
+    let mut rng = rng(622);
+    let redraws = 1999;
+    for (n, scale) in [(5, 1.0), (30, 2.0), (60, 4.0)] {
+        let logits = random_rows(n, 4, scale, &mut rng);
+        let rows: Vec<Vec<f64>> = logits.iter().map(|row| softmax(row)).collect();
+        for _ in 0..5 {
+            let (predictions, targets) = calibrated(&rows, &mut rng);
+            let classes = targets.clone().try_into_vec_as::<i64>().unwrap();
+            let of_label = rows.iter().zip(classes).map(|(p, y)| p[y as usize]);
+            let least = of_label.fold(1.0, f64::min);
+            let rarer_than_none = |p: &Vec<f64>| -> f64 {
+                let likelier = p.iter().filter(|p| **p > least * (1.0 + 1e-9));
+                likelier.sum()
+            };
+            let exact = 1.0 - rows.iter().map(rarer_than_none).product::<f64>();
+            let test = OmnibusTest::new().with_redraws(redraws);
+            let outcome = test.outcome(&predictions, &targets, &mut rng).unwrap();
+            let aspect = outcome.aspects.iter();
+            let mut aspect = aspect.filter(|aspect| aspect.name == "least_likely_label");
+            let found = aspect.next().unwrap().p_value;
+            let deviation = (exact * (1.0 - exact) / redraws as f64).sqrt();
+            let tolerance = 4.0 * deviation + 1.0 / redraws as f64;
+            assert!((found - exact).abs() <= tolerance, "{found}, {exact}");
+        }
+    }
 }
 
 /// Half an error is expected: most data sets have none.
