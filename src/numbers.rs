@@ -57,9 +57,10 @@ pub fn expected(x: f64) -> String {
 
 fn of_whole(x: f64, whole: f64, least: usize) -> String {
     let left = whole - x;
-    match x > 0.0 && left > 0.0 && left < x && places(left, 2) <= MOST + 4 {
-        true => format!("{x:.*}", (least as i32).max(places(left, 2)) as usize),
-        false => decimals(x, least, 2),
+    if x > 0.0 && left > 0.0 && left < x && places(left, 2) <= MOST + 4 {
+        format!("{x:.*}", (least as i32).max(places(left, 2)) as usize)
+    } else {
+        decimals(x, least, 2)
     }
 }
 

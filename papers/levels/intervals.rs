@@ -20,8 +20,11 @@ use burn_calibration::{
 };
 use clap::Parser;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
-use rand_distr::{Distribution, StandardNormal, StudentT};
 use rayon::prelude::*;
+
+mod coverage;
+
+use coverage::{REAL, RealSetting, SETTINGS, Setting, odds};
 
 /// Coverage of intervals.
 #[derive(Parser)]
@@ -39,134 +42,6 @@ struct Options {
     #[arg(long, default_values_t = [8, 20, 50, 200, 2000])]
     samples: Vec<usize>,
 }
-
-/// Predicted probabilities of an event, and how they are off.
-#[derive(Clone, Copy)]
-struct Setting {
-    name: &'static str,
-    predicted: fn(&mut StdRng) -> f64,
-    truth: fn(f64) -> f64,
-    /// The predictions that are compared with these.
-    other: fn(f64) -> f64,
-}
-
-fn odds(p: f64, factor: f64) -> f64 {
-    let odds = factor * p / (1.0 - p);
-    odds / (1.0 + odds)
-}
-
-/// The odds to a power.
-fn power(p: f64, exponent: f64) -> f64 {
-    let odds = (p / (1.0 - p)).powf(exponent);
-    if odds.is_finite() {
-        odds / (1.0 + odds)
-    } else {
-        1.0
-    }
-}
-
-fn rare(rng: &mut StdRng) -> f64 {
-    (1e-4 - 0.01 * rng.random::<f64>().ln()).min(0.3)
-}
-
-fn moderate(rng: &mut StdRng) -> f64 {
-    0.001 + 0.998 * rng.random::<f64>()
-}
-
-/// Log-odds of a standard deviation of 6.
-fn confident(rng: &mut StdRng) -> f64 {
-    let normal: f64 = StandardNormal.sample(rng);
-    1.0 / (1.0 + (-6.0 * normal).clamp(-27.0, 27.0).exp())
-}
-
-fn alike(rng: &mut StdRng) -> f64 {
-    0.88 + 0.04 * rng.random::<f64>()
-}
-
-fn tied(rng: &mut StdRng) -> f64 {
-    if rng.random() { 0.7 } else { 0.9 }
-}
-
-const SETTINGS: [Setting; 13] = [
-    Setting {
-        name: "rare events, calibrated",
-        predicted: rare,
-        truth: |p| p,
-        other: |p| odds(p, 1.5),
-    },
-    Setting {
-        name: "rare events, odds × 1.5",
-        predicted: rare,
-        truth: |p| odds(p, 1.5),
-        other: |p| odds(p, 1.5),
-    },
-    Setting {
-        name: "rare events, odds × 4",
-        predicted: rare,
-        truth: |p| odds(p, 4.0),
-        other: |p| odds(p, 1.5),
-    },
-    Setting {
-        name: "rare events, odds / 4",
-        predicted: rare,
-        truth: |p| odds(p, 0.25),
-        other: |p| odds(p, 1.5),
-    },
-    Setting {
-        name: "confident, calibrated",
-        predicted: confident,
-        truth: |p| p,
-        other: |p| power(p, 0.7),
-    },
-    Setting {
-        name: "confident, T = 1.3",
-        predicted: confident,
-        truth: |p| power(p, 1.0 / 1.3),
-        other: |p| power(p, 1.0 / 1.3),
-    },
-    Setting {
-        name: "confident, T = 2.5",
-        predicted: confident,
-        truth: |p| power(p, 0.4),
-        other: |p| power(p, 0.7),
-    },
-    Setting {
-        name: "uniform, calibrated",
-        predicted: moderate,
-        truth: |p| p,
-        other: |p| power(p, 1.5),
-    },
-    Setting {
-        name: "uniform, T = 4",
-        predicted: moderate,
-        truth: |p| power(p, 0.25),
-        other: |p| power(p, 0.5),
-    },
-    Setting {
-        name: "88 to 92 %, 10 points off",
-        predicted: alike,
-        truth: |p| p - 0.1,
-        other: |p| p - 0.1,
-    },
-    Setting {
-        name: "88 to 92 %, 70 points off",
-        predicted: alike,
-        truth: |p| p - 0.7,
-        other: |p| p - 0.2,
-    },
-    Setting {
-        name: "70 or 90 %, calibrated",
-        predicted: tied,
-        truth: |p| p,
-        other: |p| odds(p, 1.5),
-    },
-    Setting {
-        name: "70 or 90 %, 5 points off",
-        predicted: tied,
-        truth: |p| p - 0.05,
-        other: |p| odds(p, 1.5),
-    },
-];
 
 const COLUMNS: [&str; 8] = [
     "overconfidence",
@@ -283,66 +158,6 @@ fn binned(p: &[f64], gaps: &[f64]) -> f64 {
     let square: f64 = occupied.map(|(size, sum)| sum * sum / size).sum();
     (square / n as f64).sqrt()
 }
-
-/// Targets, in predicted standard deviations from the predicted mean, and the mean of their squares.
-struct RealSetting {
-    name: &'static str,
-    target: fn(&mut StdRng) -> f64,
-    square: f64,
-}
-
-fn standard(rng: &mut StdRng) -> f64 {
-    StandardNormal.sample(rng)
-}
-
-const REAL: [RealSetting; 8] = [
-    RealSetting {
-        name: "calibrated",
-        target: standard,
-        square: 1.0,
-    },
-    RealSetting {
-        name: "targets 1.1 times as wide",
-        target: |rng| 1.1 * standard(rng),
-        square: 1.21,
-    },
-    RealSetting {
-        name: "2 times as wide",
-        target: |rng| 2.0 * standard(rng),
-        square: 4.0,
-    },
-    RealSetting {
-        name: "4 times as wide",
-        target: |rng| 4.0 * standard(rng),
-        square: 16.0,
-    },
-    RealSetting {
-        name: "half as wide",
-        target: |rng| 0.5 * standard(rng),
-        square: 0.25,
-    },
-    RealSetting {
-        name: "too high by a deviation",
-        target: |rng| 1.0 + standard(rng),
-        square: 2.0,
-    },
-    RealSetting {
-        name: "Student's, 5 degrees of freedom",
-        target: |rng| StudentT::new(5.0).expect("a number above 0").sample(rng),
-        square: 5.0 / 3.0,
-    },
-    RealSetting {
-        name: "1 % at 9 deviations",
-        target: |rng| {
-            if rng.random::<f64>() < 0.01 {
-                9.0
-            } else {
-                standard(rng)
-            }
-        },
-        square: 0.99 + 0.81,
-    },
-];
 
 const REAL_COLUMNS: [&str; 4] = [
     "coverage of 90 % intervals",

@@ -56,9 +56,10 @@ impl Partial {
         let says = |top: usize, (confidence, accuracy): (f64, f64), rng: &mut StdRng| {
             let mut row = vec![(1.0 - confidence) / (m - 1) as f64; m];
             row[top] = confidence;
-            let label = match rng.random_bool(accuracy) {
-                true => top,
-                false => (top + rng.random_range(1..m)) % m,
+            let label = if rng.random_bool(accuracy) {
+                top
+            } else {
+                (top + rng.random_range(1..m)) % m
             };
             (row, label)
         };

@@ -93,9 +93,10 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkc
         })?;
         let blocks = values.len();
         let estimate = values.as_slice().mean();
-        let deviation = match values.iter().all(|&value| value == values[0]) {
-            true => 0.0,
-            false => values.as_slice().std_dev(),
+        let deviation = if values.iter().all(|&value| value == values[0]) {
+            0.0
+        } else {
+            values.as_slice().std_dev()
         };
         let outcome = outcome(estimate, deviation, blocks, predictions.len())?;
         Ok(outcome.with_expected_errors(predictions.expected_errors()))

@@ -46,12 +46,11 @@ impl Line {
     pub fn of(probability: &[f64]) -> Self {
         let (mut rows, mut x, mut certain) = (Vec::new(), Vec::new(), Vec::new());
         for (row, &r) in probability.iter().enumerate() {
-            match r > 0.0 && r < 1.0 {
-                true => {
-                    rows.push(row);
-                    x.push(r.ln() - (-r).ln_1p());
-                }
-                false => certain.push((row, r >= 1.0)),
+            if r > 0.0 && r < 1.0 {
+                rows.push(row);
+                x.push(r.ln() - (-r).ln_1p());
+            } else {
+                certain.push((row, r >= 1.0))
             }
         }
         let n = x.len().max(1) as f64;
@@ -59,9 +58,10 @@ impl Line {
         let varies = x.windows(2).any(|pair| pair[0] != pair[1]);
         let variance = x.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
         let scale = if varies { variance.sqrt() } else { 0.0 };
-        let u = match varies {
-            true => x.iter().map(|x| (x - mean) / scale).collect(),
-            false => vec![0.0; x.len()],
+        let u = if varies {
+            x.iter().map(|x| (x - mean) / scale).collect()
+        } else {
+            vec![0.0; x.len()]
         };
         Self {
             rows,
@@ -137,18 +137,20 @@ impl Line {
         let (mut a, mut here) = (0.0, at(0.0));
         for _ in 0..STEPS {
             let (gradient, information) = (here.gradient[0], here.information[0]);
-            match gradient > 0.0 {
-                true => low = a,
-                false => high = a,
+            if gradient > 0.0 {
+                low = a
+            } else {
+                high = a
             }
             if gradient * gradient <= CONVERGED * information {
                 break;
             }
             let step = (gradient / information).clamp(-LONGEST, LONGEST);
             let newton = a + step;
-            let next = match newton > low && newton < high {
-                true => newton,
-                false => 0.5 * (low + high),
+            let next = if newton > low && newton < high {
+                newton
+            } else {
+                0.5 * (low + high)
             };
             if next == a {
                 break;
@@ -257,9 +259,10 @@ impl Likelihood {
         let small = (-t.abs()).exp();
         let less_likely = small / (1.0 + small);
         // whether the outcome is the less likely one
-        let (surprise, residual) = match (t < 0.0) == occurred {
-            true => (t.abs(), 1.0 - less_likely),
-            false => (0.0, less_likely),
+        let (surprise, residual) = if (t < 0.0) == occurred {
+            (t.abs(), 1.0 - less_likely)
+        } else {
+            (0.0, less_likely)
         };
         let residual = if occurred { residual } else { -residual };
         self.value -= surprise + small.ln_1p();

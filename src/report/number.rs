@@ -32,9 +32,10 @@ pub(super) fn short(number: usize) -> String {
 /// Writes a number with at most so many decimals, without zeros at the end.
 pub(super) fn decimals(x: f64, places: usize) -> String {
     let text = format!("{x:.places$}");
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
     };
     match text {
         "-0" => "0".into(),
@@ -74,9 +75,10 @@ pub(super) fn ratio(x: f64) -> String {
 /// Writes the edge of a bin: three decimals, more where it is near 0 or 1, without zeros at the end.
 pub(super) fn edge(x: f64) -> String {
     let text = share(x);
-    match text.contains('×') {
-        true => text,
-        false => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+    if text.contains('×') {
+        text
+    } else {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
 }
 
@@ -87,9 +89,10 @@ pub(super) fn percent(x: f64) -> String {
 
 /// `6.07 × 10⁻⁴`.
 pub(super) fn scientific(x: f64) -> String {
-    match x.is_finite() && x != 0.0 {
-        true => typeset(&format!("{x:.2e}")),
-        false => ratio(x),
+    if x.is_finite() && x != 0.0 {
+        typeset(&format!("{x:.2e}"))
+    } else {
+        ratio(x)
     }
 }
 

@@ -2,7 +2,7 @@ use std::fmt;
 
 use burn::tensor::{Int, Tensor};
 
-use super::{Interval, size::least_frequency};
+use super::{Interval, error_size::least_frequency};
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Error, Result},

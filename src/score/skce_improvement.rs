@@ -2,7 +2,7 @@ use std::fmt;
 
 use burn::tensor::{Int, Tensor};
 
-use super::{MeanEstimate, size::check_errors};
+use super::{MeanEstimate, error_size::check_errors};
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Result, check_samples},

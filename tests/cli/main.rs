@@ -3,6 +3,7 @@
 #[cfg(feature = "parquet")]
 mod columnar;
 mod compare;
+mod confidences;
 mod distributions;
 mod evaluate;
 mod events;

@@ -129,3 +129,36 @@ pub fn found(folder: &Path, arguments: &str) -> Value {
     assert!(output.status.success(), "{complaint}");
     unnamed(serde_json::from_slice(&output.stdout).unwrap())
 }
+
+/// What the command prints.
+#[track_caller]
+pub fn printed(folder: &Path, arguments: &str) -> String {
+    let output = calibration(folder, arguments);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{arguments}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[track_caller]
+pub fn lacks(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(!text.contains(part), "{part} in\n{text}");
+    }
+}
+
+/// The line that begins with a title.
+#[track_caller]
+pub fn line<'a>(text: &'a str, title: &str) -> &'a str {
+    let mut lines = text.lines().map(str::trim_start);
+    let found = lines.find(|line| line.starts_with(title));
+    found.unwrap_or_else(|| panic!("{title} in\n{text}"))
+}
+
+/// Risks with as many events as are said of each.
+pub fn risks(cells: &[(&str, usize, usize)]) -> String {
+    let rows = |&(risk, samples, events): &(&str, usize, usize)| {
+        let row = move |i| format!("{risk},{}\n", usize::from(i < events));
+        (0..samples).map(row).collect::<String>()
+    };
+    "p,y\n".to_owned() + &cells.iter().map(rows).collect::<String>()
+}

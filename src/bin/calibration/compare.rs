@@ -22,12 +22,13 @@ use crate::{
     evaluate::sizes,
     input::Result,
     kind::{Data, Kind, Loaded, Of, Vectors, Words, with_vectors},
-    kinds::{read_like, words},
+    kinds::words,
     limits::{BLOCK, QUADRATIC_LIMIT, redraws},
     output::{is_classes, predictions_of},
     progress::{Costs, Progress},
     quantities::{SCORES, ece_name, ece_of_event},
     rows::Wanted,
+    vectors::read_like,
     words::{KernelWords, Known, Named, Pair, as_member, probability, show, title_width, verdict},
 };
 

@@ -101,9 +101,10 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
                 true => Known(Err(too_many(n))),
                 false => Known::of((estimate.run)(&data)),
             };
-            let name = match estimate.name.key == names::ECE_TOP_LABEL.key {
-                true => ece_name(view.predictions.subject(), view.class),
-                false => estimate.name.clone(),
+            let name = if estimate.name.key == names::ECE_TOP_LABEL.key {
+                ece_name(view.predictions.subject(), view.class)
+            } else {
+                estimate.name.clone()
             };
             (name, Told::new(view.of.of(estimate.of), value))
         };

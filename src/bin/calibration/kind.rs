@@ -179,6 +179,7 @@ pub trait Kind: Omnibus + Geometry + 'static {
     }
 
     /// The event that is looked at where there can be one only.
+    #[cfg(feature = "report")]
     fn event(&self) -> Event {
         Event::TopLabel
     }

@@ -27,6 +27,7 @@ mod merge;
 mod methods;
 mod output;
 mod piece;
+mod probabilities;
 mod progress;
 mod quantities;
 #[cfg(feature = "report")]
@@ -36,6 +37,7 @@ mod show;
 mod source;
 mod summarise;
 mod targets;
+mod vectors;
 mod words;
 mod writer;
 

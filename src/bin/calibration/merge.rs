@@ -180,16 +180,17 @@ fn estimates(all: &Evaluation) -> Vec<(Name, Known<Estimate>)> {
         mean(names::LOG, all.log().mean()),
         mean(names::SPHERICAL, all.spherical().mean()),
     ];
-    match is_classes(&all.subject()) {
-        true => estimates.extend([
+    if is_classes(&all.subject()) {
+        estimates.extend([
             number(binned(names::ECE_TOP_LABEL), top.ece()),
             number(binned(names::MCE_TOP_LABEL), top.mce()),
             number(binned(names::ECE_CLASS_WISE), all.class_wise().cwce()),
-        ]),
-        false => estimates.extend([
+        ])
+    } else {
+        estimates.extend([
             number(binned(names::ECE_EVENT.of(of)), top.ece()),
             number(binned(names::MCE_EVENT.of(of)), top.mce()),
-        ]),
+        ])
     }
     let skce = all
         .skce()

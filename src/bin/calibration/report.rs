@@ -148,9 +148,12 @@ impl Numbers {
         let mut estimates = estimates::<P>();
         estimates.retain(|estimate| !estimate.is_quadratic);
         let estimates = estimates.into_iter();
-        let name = |e: &Estimate<P>| match e.name.key == names::ECE_TOP_LABEL.key {
-            true => ece_name(data.predictions.subject(), None),
-            false => e.name.clone(),
+        let name = |e: &Estimate<P>| {
+            if e.name.key == names::ECE_TOP_LABEL.key {
+                ece_name(data.predictions.subject(), None)
+            } else {
+                e.name.clone()
+            }
         };
         let estimates = estimates.map(|e| (name(&e), Known::of((e.run)(data))));
         Ok(Self {

@@ -253,10 +253,7 @@ pub fn title_width<'a>(names: impl Iterator<Item = &'a Name>) -> usize {
 /// A p-value, or that it is at most so much.
 pub fn probability(p: f64, is_bound: bool) -> String {
     let p = decimals(p, 4, 1);
-    match is_bound {
-        true => format!("≤ {p}"),
-        false => p,
-    }
+    if is_bound { format!("≤ {p}") } else { p }
 }
 
 /// A number, or its sign where it is infinite.

@@ -169,9 +169,10 @@ impl BinnedCounts {
 
     /// What a label that is not the most likely class changes in the count of the event.
     fn change(rows: &ClassRows, sample: usize) -> f64 {
-        match rows.classes == 2 && rows.top[sample] == 0 {
-            true => 1.0,
-            false => -1.0,
+        if rows.classes == 2 && rows.top[sample] == 0 {
+            1.0
+        } else {
+            -1.0
         }
     }
 
@@ -182,9 +183,12 @@ impl BinnedCounts {
             gaps[self.bin[i] as usize] += Self::change(&self.rows, i);
         }
         let bins = gaps.iter().zip(&self.bins);
-        let term = |(gap, [_, variance]): (&f64, &[f64; 2])| match *gap == 0.0 {
-            true => 0.0,
-            false => gap * gap / variance,
+        let term = |(gap, [_, variance]): (&f64, &[f64; 2])| {
+            if *gap == 0.0 {
+                0.0
+            } else {
+                gap * gap / variance
+            }
         };
         bins.map(term).sum()
     }

@@ -50,14 +50,8 @@ impl Sums {
             base[LOG] += mean - ln[top];
             variance[LOG] += spread;
             for (c, &p) in p.iter().enumerate() {
-                base[CLASSES + c] += match c == top {
-                    true => -doubt,
-                    false => p,
-                };
-                variance[CLASSES + c] += match c == top {
-                    true => r * doubt,
-                    false => p * (1.0 - p),
-                };
+                base[CLASSES + c] += if c == top { -doubt } else { p };
+                variance[CLASSES + c] += if c == top { r * doubt } else { p * (1.0 - p) };
             }
         });
         Self {
@@ -98,11 +92,12 @@ impl Sums {
         if (errors - expected).abs() < 1.0 {
             return 1.0;
         }
-        let law = Binomial::new((expected / n as f64).min(1.0), n as u64);
+        let law = Binomial::new((expected / n as f64).clamp(0.0, 1.0), n as u64);
         let (law, errors) = (law.expect("a probability"), errors as u64);
-        let tail = match errors as f64 > expected {
-            true => law.sf(errors - 1),
-            false => law.cdf(errors),
+        let tail = if errors as f64 > expected {
+            law.sf(errors - 1)
+        } else {
+            law.cdf(errors)
         };
         (CAUTION * 2.0 * tail).min(1.0)
     }

@@ -69,9 +69,10 @@ pub(super) fn about<'a>(
         });
         let (kept, own): (Vec<usize>, Vec<Aspect>) = own.into_iter().unzip();
         found.aspects.extend(own);
-        found.evaluators.push(match is_cumulative {
-            true => Along.of_sets(predictions)?,
-            false => Box::new(Selected { evaluator, kept }),
+        found.evaluators.push(if is_cumulative {
+            Along.of_sets(predictions)?
+        } else {
+            Box::new(Selected { evaluator, kept })
         });
     }
     Ok(found)

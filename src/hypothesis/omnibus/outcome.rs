@@ -213,9 +213,10 @@ impl Kind {
                 } else {
                     "the accuracy does not follow the confidence".into()
                 };
-                let is = match estimate.is_infinite() {
-                    true => "is infinite".into(),
-                    false => format!("= {}", short(estimate)),
+                let is = if estimate.is_infinite() {
+                    "is infinite".into()
+                } else {
+                    format!("= {}", short(estimate))
                 };
                 format!("{follows}: χ² {is} in {bins} bins")
             }

@@ -5,6 +5,7 @@ mod cells;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod element;
+mod header;
 mod limits;
 mod open;
 mod records;

@@ -30,9 +30,12 @@ fn one_confidence(
             .map(|c| if c == i % m { confidence } else { rest })
             .collect()
     };
-    let label = |i: usize| match rng.random_bool(accuracy) {
-        true => i % m,
-        false => (i + rng.random_range(1..m)) % m,
+    let label = |i: usize| {
+        if rng.random_bool(accuracy) {
+            i % m
+        } else {
+            (i + rng.random_range(1..m)) % m
+        }
     };
     ((0..n).map(row).collect(), (0..n).map(label).collect())
 }

@@ -12,9 +12,10 @@ use super::{
     Matrix, Options, Result, Table,
     cells::{Cells, Ids, Lines},
     element::Element,
+    header::Header,
     limits::{check_numbers, check_unpacked},
     resolution::Resolution,
-    table::{Columns, Header, Index, PANDAS},
+    table::{Columns, Index, PANDAS},
 };
 
 /// A column of a file.

@@ -1,0 +1,247 @@
+//! What the numbers of a file are: probabilities, percentages, logarithms or logits; and probabilities that
+//! sum to 1.
+
+use rayon::prelude::*;
+
+use crate::{
+    args::RowsArgs,
+    input::{Matrix, Resolution, Result},
+};
+
+/// Sums of rows that nobody takes for those of logits are as near to 1.
+const NEAR: f64 = 1e-3;
+/// The distance from 1 of a sum that is taken as it is.
+const EXACT: f64 = 1e-5;
+/// The logarithm of a probability that is far from underflow.
+const LEAST_LOG: f64 = -600.0;
+
+/// What the numbers of a file look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    Probabilities,
+    Percentages,
+    /// Logarithms of probabilities, without doubt where there are several columns.
+    Logarithms,
+    Other,
+}
+
+impl Look {
+    fn of(matrix: &Matrix, resolution: &Resolution) -> Self {
+        let is_sum = |row: &[f64], whole: f64| {
+            let tolerance = NEAR.max(resolution.tolerance(row));
+            row.len() == 1 || (row.iter().sum::<f64>() / whole - 1.0).abs() < tolerance
+        };
+        let rows = || matrix.values.chunks(matrix.columns);
+        let within = |row: &[f64], most: f64| row.iter().all(|p| (0.0..=most).contains(p));
+        if rows().all(|row| within(row, 1.0) && is_sum(row, 1.0)) {
+            return Self::Probabilities;
+        }
+        if rows().all(|row| within(row, 100.0) && is_sum(row, 100.0)) {
+            return Self::Percentages;
+        }
+        let is_logarithm = |row: &[f64]| {
+            let exponentials: Vec<f64> = row.iter().map(|z| z.exp()).collect();
+            row.iter().all(|z| *z <= 0.0)
+                && (row.len() == 1 || (exponentials.iter().sum::<f64>() - 1.0).abs() < 0.01)
+        };
+        match rows().all(is_logarithm) {
+            true => Self::Logarithms,
+            false => Self::Other,
+        }
+    }
+
+    /// What is said of numbers that are no probabilities.
+    fn advice(self, (columns, is_confidence): (usize, bool), largest: f64) -> &'static str {
+        match self {
+            // log-odds of several units are rare, percentages below that as well
+            Self::Percentages if columns > 1 || is_confidence || largest > 20.0 => {
+                "; these are percentages: --percent divides them by 100"
+            }
+            Self::Percentages => {
+                "; --percent takes percentages, which are divided by 100, and --logits log-odds"
+            }
+            Self::Logarithms if columns > 1 || is_confidence => {
+                "; these are logarithms of probabilities: --log-probabilities takes them"
+            }
+            Self::Logarithms => {
+                "; --log-probabilities takes logarithms of probabilities, and --logits log-odds"
+            }
+            Self::Probabilities | Self::Other => "; did you mean --logits?",
+        }
+    }
+}
+
+/// Refuses as logits what looks like something else.
+pub fn check_logits(matrix: &Matrix, resolution: &Resolution, is_confidence: bool) -> Result<()> {
+    let is_one = matrix.columns == 1;
+    let largest = matrix
+        .values
+        .iter()
+        .copied()
+        .fold(f64::NEG_INFINITY, f64::max);
+    let (what, instead) = match Look::of(matrix, resolution) {
+        Look::Probabilities if is_one => (
+            "the column holds probabilities, each in [0, 1]",
+            "leave --logits out",
+        ),
+        Look::Probabilities => (
+            "the rows are probabilities, each in [0, 1] and of sum 1",
+            "leave --logits out",
+        ),
+        // log-odds above 40 are those of certainty
+        Look::Percentages if !is_one || largest > 40.0 => (
+            "these are percentages",
+            "--percent in its place divides them by 100",
+        ),
+        Look::Logarithms if is_confidence => (
+            "these are logarithms of probabilities, each at most 0",
+            "--log-probabilities in its place takes them",
+        ),
+        _ => return Ok(()),
+    };
+    Err(format!(
+        "{what}: {instead}, or add --force if they are logits"
+    ))
+}
+
+/// Checks that numbers are logarithms of probabilities, whose sum is 1 in each row of several.
+pub fn check_logarithms(matrix: &Matrix, resolution: &Resolution) -> Result<()> {
+    const MOST: f64 = 0.01;
+    for (row, values) in matrix.values.chunks(matrix.columns).enumerate() {
+        let most = resolution.tolerance(values);
+        if let Some(class) = values.iter().position(|z| z.is_nan() || *z > most) {
+            return Err(format!(
+                "row {row}, column {class}: the logarithm is {}, expected at most 0, that of a probability",
+                values[class]
+            ));
+        }
+        let sum: f64 = values.iter().map(|z| z.exp()).sum();
+        if values.len() > 1 && (sum - 1.0).abs() > MOST {
+            return Err(format!(
+                "row {row}: the probabilities of these logarithms sum to {sum}, expected 1 within {MOST}; did \
+                 you mean --logits?"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Makes probabilities of logits in their place. Leaves them as they are where one is not finite, or a
+/// probability is so small that its logarithm might be lost.
+pub fn became_probabilities(logits: &mut Matrix) -> bool {
+    let greatest = |row: &[f64]| row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let is_plain = |row: &[f64]| {
+        let least = greatest(row) + LEAST_LOG;
+        row.iter().all(|z| z.is_finite() && *z >= least)
+    };
+    let is_plain = logits.values.par_chunks(logits.columns).all(is_plain);
+    if is_plain {
+        let rows = logits.values.par_chunks_mut(logits.columns);
+        rows.for_each(|row| {
+            let greatest = greatest(row);
+            row.iter_mut().for_each(|z| *z = (*z - greatest).exp());
+            let sum: f64 = row.iter().sum();
+            row.iter_mut().for_each(|p| *p /= sum);
+        });
+    }
+    is_plain
+}
+
+/// Does to probabilities what `--clip` and `--normalise` say. Divides them by their sums too where these are
+/// 1 but for rounding, which it says in a note. A single column is that of an event, without sums.
+pub fn settle(
+    matrix: &mut Matrix,
+    args: &RowsArgs,
+    resolution: &Resolution,
+    is_confidence: bool,
+) -> Result<Option<String>> {
+    let columns = matrix.columns;
+    let (mut worst, mut beyond) = (0.0f64, 0.0f64);
+    let most = if args.normalise && columns > 1 {
+        f64::MAX
+    } else {
+        1.0
+    };
+    for (row, values) in matrix.values.chunks(columns).enumerate() {
+        let tolerance = resolution.tolerance(values);
+        // of a single number, whose rounding is less than that of a sum
+        let is_within = |value: &f64| {
+            let rounding = || resolution.tolerance(&[*value]);
+            (0.0..=most).contains(value) || (-rounding()..=most + rounding()).contains(value)
+        };
+        if let Some(class) = values.iter().position(|value| !is_within(value)) {
+            let value = values[class];
+            let expected = match most {
+                _ if !value.is_finite() => "a finite number",
+                1.0 => "a number in [0, 1]",
+                _ => "a number of at least 0",
+            };
+            let advice = if value.is_finite() {
+                let largest = matrix.values.iter().copied().fold(0.0, f64::max);
+                Look::of(matrix, resolution).advice((columns, is_confidence), largest)
+            } else {
+                ""
+            };
+            // of an event it is that of class 1
+            let class = class + usize::from(columns == 1);
+            return Err(format!(
+                "row {row}, class {class}: the probability is {value}, expected {expected}{advice}"
+            ));
+        }
+        let outside = |value: &f64| (-value).max(if most == 1.0 { value - 1.0 } else { 0.0 });
+        beyond = values.iter().map(outside).fold(beyond, f64::max);
+        if columns == 1 {
+            continue;
+        }
+        let sum: f64 = values.iter().sum();
+        if args.normalise {
+            if !(sum > 0.0 && sum.is_finite()) {
+                return Err(format!(
+                    "row {row}: the sum is {sum}, expected a positive number"
+                ));
+            }
+            continue;
+        }
+        let distance = (sum - 1.0).abs();
+        if distance <= EXACT {
+            continue;
+        }
+        if distance > tolerance {
+            let advice = match distance > 0.5 {
+                true => "did you mean --logits? (--normalise divides each row by its sum)",
+                false => "--normalise divides each row by its sum",
+            };
+            return Err(format!(
+                "row {row}: the probabilities sum to {sum}, expected 1 within {tolerance:.0e}; {advice}"
+            ));
+        }
+        worst = worst.max(distance);
+    }
+    // 1.0000001 is 1 in f32
+    if beyond > 0.0 {
+        let least = |value: &mut f64| *value = value.clamp(0.0, most);
+        matrix.values.iter_mut().for_each(least);
+    }
+    if columns == 1 {
+        if let Some(least) = args.clip {
+            let raised = |p: f64| p.max(least) / (p.max(least) + (1.0 - p).max(least));
+            matrix.values.iter_mut().for_each(|p| *p = raised(*p));
+        }
+        return Ok(None);
+    }
+    if args.normalise || args.clip.is_some() || worst > 0.0 || beyond > 0.0 {
+        for values in matrix.values.chunks_mut(columns) {
+            let least = args.clip.unwrap_or(0.0);
+            let sum: f64 = values.iter().sum();
+            values
+                .iter_mut()
+                .for_each(|value| *value = (*value / sum).max(least));
+            let sum: f64 = values.iter().sum();
+            values.iter_mut().for_each(|value| *value /= sum);
+        }
+    }
+    Ok((worst > 0.0).then(|| {
+        let words = resolution.words();
+        format!("the rows sum to 1 within {worst:.0e}, as {words}: each is divided by its sum")
+    }))
+}

@@ -1,0 +1,243 @@
+use serde::Serialize;
+use statrs::distribution::{Beta, ContinuousCDF};
+
+use super::{BoundedMean, MeanEstimate};
+use crate::{
+    error::{Error, Result, check_parameter, serialize_or_infinite},
+    estimator::{ASYMPTOTIC_FLOOR, check_level, student},
+};
+
+/// An estimate of a calibration error and its sampling error.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ErrorSize {
+    pub(super) law: Law,
+    /// The number of wrong labels, where the law holds only from [`FEWEST_ERRORS`] on.
+    pub(super) errors: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Law {
+    /// An unbiased estimate, by Student's distribution.
+    Mean(MeanEstimate),
+    Quadratic(Quadratic),
+    /// A lower bound of the power of this order of the error: there is no upper end.
+    AtLeast {
+        power: BoundedMean,
+        order: f64,
+    },
+    Count(Count),
+}
+
+/// An unbiased estimate of the power of this order of an error that is at most `most`: quadratic in the residuals.
+/// Its variance is `variance` if the model is calibrated. At an error of power `θ` it is larger by `slope·θ`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Quadratic {
+    pub power: MeanEstimate,
+    pub order: f64,
+    pub variance: f64,
+    pub slope: f64,
+    pub most: f64,
+}
+
+impl Quadratic {
+    /// The hull of Student's interval and of all `θ` with `(estimate − θ)² ≤ t² (variance + slope θ)`.
+    fn interval(&self, level: f64) -> Result<(f64, f64)> {
+        let (lower, upper) = self.power.confidence_interval(level)?;
+        if self.power.samples < 2 {
+            return Ok((0.0, rooted(self.most, self.order)));
+        }
+        let freedom = self.power.samples as f64 - 1.0;
+        let t = student::upper_quantile(0.5 * (1.0 - level), freedom);
+        let estimate = self.power.estimate;
+        let middle = estimate + 0.5 * t * t * self.slope;
+        let half = (middle * middle - estimate * estimate + t * t * self.variance).sqrt();
+        let ends = [lower.min(middle - half), upper.max(middle + half)];
+        let [lower, upper] = ends.map(|end| rooted(end.clamp(0.0, self.most), self.order));
+        Ok((lower, upper))
+    }
+
+    /// The standard error at an error.
+    fn standard_error(&self, power: f64) -> f64 {
+        let there = self.variance + self.slope * power;
+        self.power.standard_error.max(there.sqrt())
+    }
+}
+
+/// A promised frequency, and the number of `trials` in which it came true.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Count {
+    pub promised: f64,
+    pub successes: f64,
+    pub trials: f64,
+    /// Whether each trial came true or not: none in part.
+    pub of_events: bool,
+}
+
+/// A two-sided confidence interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Interval {
+    /// The estimate.
+    #[serde(serialize_with = "serialize_or_infinite")]
+    pub estimate: f64,
+    /// The lower end.
+    #[serde(serialize_with = "serialize_or_infinite")]
+    pub lower: f64,
+    /// The upper end.
+    #[serde(serialize_with = "serialize_or_infinite")]
+    pub upper: f64,
+    /// The probability that the interval covers the error, at least or about.
+    pub level: f64,
+}
+
+impl ErrorSize {
+    pub(super) fn of(law: Law) -> Self {
+        Self { law, errors: None }
+    }
+
+    /// The lower bound of an error by that of its power.
+    pub(crate) fn at_least(power: BoundedMean, order: f64) -> Self {
+        Self::of(Law::AtLeast { power, order })
+    }
+
+    fn check_errors(&self) -> Result<()> {
+        let errors = self.errors.unwrap_or(usize::MAX);
+        check_errors("the size of the SKCE", errors)
+    }
+
+    /// The estimate: of an error that is never negative, an unbiased estimate, which can be (its root is
+    /// 0 then).
+    pub fn estimate(&self) -> f64 {
+        match &self.law {
+            Law::Mean(mean) => mean.estimate,
+            Law::Quadratic(form) => rooted(form.power.estimate, form.order),
+            Law::AtLeast { power, order } => {
+                rooted(MeanEstimate::of(power.terms()).estimate, *order)
+            }
+            Law::Count(count) => count.promised - count.successes / count.trials,
+        }
+    }
+
+    /// The confidence interval of the error. Its ends are at least 0 where the error is never negative, and at most
+    /// what it can be. The upper end of a lower bound, [`LpBound`](super::LpBound), is infinite.
+    ///
+    /// # Errors
+    ///
+    /// A level that is not between 0 and 1; fewer than 20 wrong labels, of the SKCE of classes.
+    pub fn interval(&self, level: f64) -> Result<Interval> {
+        self.check_errors()?;
+        let (lower, upper) = match &self.law {
+            Law::Mean(mean) => {
+                let (lower, upper) = mean.confidence_interval(level)?;
+                (lower.max(0.0), upper.max(upper - mean.estimate))
+            }
+            Law::Quadratic(form) => form.interval(level)?,
+            Law::AtLeast { power, order } => {
+                let lower = power.lower_limit(level)?.max(0.0);
+                (rooted(lower, *order), f64::INFINITY)
+            }
+            Law::Count(count) => {
+                check_level(level)?;
+                let outside = 0.5 * (1.0 - level);
+                let least = least_frequency(count.successes, count.trials, outside);
+                let failures = count.trials - count.successes;
+                let most = 1.0 - least_frequency(failures, count.trials, outside);
+                (count.promised - most, count.promised - least)
+            }
+        };
+        Ok(Interval {
+            estimate: self.estimate(),
+            lower,
+            upper,
+            level,
+        })
+    }
+
+    /// Tells whether the interval is proved to be at least of its level at every sample size.
+    pub(crate) fn is_exact(&self) -> bool {
+        matches!(self.law, Law::Count(count) if count.of_events)
+    }
+
+    /// The p-value of the hypothesis that the error is at most `tolerance` in size: small if it is
+    /// larger. Of over- and underconfidence both are asked for, by twice the smaller p-value.
+    ///
+    /// # Errors
+    ///
+    /// A tolerance that is negative or not finite; fewer than 20 wrong labels, of the SKCE of classes.
+    pub fn p_value_above(&self, tolerance: f64) -> Result<f64> {
+        let (name, expected) = ("the tolerance", "a finite number of at least 0");
+        let is_valid = tolerance.is_finite() && tolerance >= 0.0;
+        check_parameter(is_valid, name, tolerance, expected)?;
+        self.check_errors()?;
+        let of_mean = |mean: &MeanEstimate, tolerance: f64, error: f64| {
+            let p = match (mean.samples, error) {
+                (..2, _) => 1.0,
+                (_, 0.0) => f64::from(mean.estimate <= tolerance),
+                (samples, _) => {
+                    student::tail((mean.estimate - tolerance) / error, samples as f64 - 1.0)
+                }
+            };
+            p.max(ASYMPTOTIC_FLOOR)
+        };
+        Ok(match &self.law {
+            Law::Mean(mean) => of_mean(mean, tolerance, mean.standard_error),
+            Law::Quadratic(form) => {
+                let tolerance = tolerance.powf(form.order);
+                of_mean(&form.power, tolerance, form.standard_error(tolerance))
+            }
+            Law::AtLeast { power, order } => power.p_value_above(tolerance.powf(*order)),
+            Law::Count(count) => {
+                let below = |frequency, times| lower_tail(frequency, times, count.trials);
+                let over = below(count.promised - tolerance, count.successes);
+                let failures = count.trials - count.successes;
+                let under = below(1.0 - count.promised - tolerance, failures);
+                (2.0 * over.min(under)).min(1.0)
+            }
+        })
+    }
+}
+
+/// The wrong labels from which on the residuals tell the variance of a quadratic form of them.
+const FEWEST_ERRORS: usize = 20;
+
+/// Checks that enough labels are wrong for the variance of the quantity.
+pub(super) fn check_errors(what: &'static str, got: usize) -> Result<()> {
+    if got < FEWEST_ERRORS {
+        return Err(Error::TooFewErrors {
+            what,
+            needed: FEWEST_ERRORS,
+            got,
+        });
+    }
+    Ok(())
+}
+
+/// The root of an order; 0 of what is negative, but for order 1.
+fn rooted(value: f64, order: f64) -> f64 {
+    match order {
+        1.0 => value,
+        2.0 => value.max(0.0).sqrt(),
+        order => value.max(0.0).powf(order.recip()),
+    }
+}
+
+/// The least frequency of which so many successes or more have at least the probability `outside`:
+/// Clopper and Pearson 1934.
+pub(super) fn least_frequency(successes: f64, trials: f64, outside: f64) -> f64 {
+    match successes {
+        0.0 => 0.0,
+        successes => Beta::new(successes, trials - successes + 1.0)
+            .expect("positive shapes")
+            .inverse_cdf(outside),
+    }
+}
+
+/// `P(at most so many successes)` at a frequency; 1 at a negative one, which has none.
+fn lower_tail(frequency: f64, successes: f64, trials: f64) -> f64 {
+    match frequency {
+        frequency if frequency <= 0.0 || successes >= trials => 1.0,
+        frequency => Beta::new(successes + 1.0, trials - successes)
+            .expect("positive shapes")
+            .sf(frequency),
+    }
+}
