@@ -7,7 +7,7 @@ use super::{Geometry, Predictive, Sampler, predictive::in_batches};
 use crate::{
     error::{Error, Result},
     host::to_vec,
-    ops::{is_on_host, transport_cost, transport_distances},
+    ops::transport_distances,
     radial::Distance,
 };
 
@@ -211,30 +211,19 @@ impl<C: Component> Geometry for Mixture<C> {
     /// dual potentials for that of the weights.
     fn distances(&self, other: &Self, distance: Distance, batches: usize) -> Tensor<3> {
         let (k, l) = (self.components(), other.components());
-        let points = |mixture: &Self| {
-            let points = mixture.components.coordinates()?;
-            let weights = mixture.weights_in_batches(batches);
-            is_on_host(&points).then(|| (weights, in_batches(points, batches)))
-        };
-        if let (true, Some(p), Some(q)) = (k * l > 1, points(self), points(other)) {
-            return transport_distances(p, q, distance);
-        }
-        let components = self
-            .components
-            .distances(&other.components, distance, batches); // [b, n·K, k·L]
         if (k, l) == (1, 1) {
-            return components;
+            let others = &other.components;
+            return self.components.distances(others, distance, batches);
         }
-        let [b, rows, columns] = components.dims();
-        let costs = components
-            .square()
-            .reshape([b, rows / k, k, columns / l, l])
-            .swap_dims(2, 3); // [b, n, k, K, L]
-        let (p, q) = (
-            self.weights_in_batches(batches),
-            other.weights_in_batches(batches),
-        );
-        root(transport_cost(p, q, costs))
+        let side = |mixture: &Self| {
+            let points = mixture.components.coordinates();
+            let points = points.expect("components have coordinates");
+            (
+                mixture.weights_in_batches(batches),
+                in_batches(points, batches),
+            )
+        };
+        transport_distances(side(self), side(other), distance)
     }
 }
 
@@ -258,11 +247,4 @@ fn choose(weights: &[f64], u: f64) -> usize {
         }
     }
     last
-}
-
-/// `√x`, with gradient 0 where `x ≤ 0`.
-pub(super) fn root(x: Tensor<3>) -> Tensor<3> {
-    let least = x.dtype().finfo().expect("a float tensor").min_positive;
-    let zero = x.clone().lower_scalar(least);
-    x.mask_fill(zero.clone(), 1.0).sqrt().mask_fill(zero, 0.0)
 }

@@ -6,13 +6,12 @@ use rand::{Rng, RngExt};
 use super::{
     Geometry, HostMarginals, Marginals, Predictive, Sampler,
     location_scale::{assert_targets, check_real},
-    mixture::root,
     predictive::in_batches,
 };
 use crate::{
     error::{Error, Result},
     host::to_vec,
-    ops::{is_on_host, transport_cost, transport_distances},
+    ops::transport_distances,
     radial::Distance,
 };
 
@@ -204,19 +203,16 @@ impl Geometry for Samples {
         if let (true, Some(x), Some(y)) = (s == t, self.coordinates(), other.coordinates()) {
             return distance.between(in_batches(x, batches), in_batches(y, batches));
         }
-        let points = |samples: &Self| in_batches(samples.flat(), batches);
         let options = (&self.device(), self.dtype());
-        let weights = |n, s| Tensor::full([batches, n, s], (s as f64).recip(), options);
-        if is_on_host(&self.flat()) {
-            let weighted =
-                |samples: &Self, s| (weights(samples.len() / batches, s), points(samples));
-            return transport_distances(weighted(self, s), weighted(other, t), distance);
-        }
-        let costs = distance.between(points(self), points(other)).square(); // [b, n·S, k·T]
-        let [_, rows, columns] = costs.dims();
-        let (n, k) = (rows / s, columns / t);
-        let costs = costs.reshape([batches, n, s, k, t]).swap_dims(2, 3); // [b, n, k, S, T]
-        root(transport_cost(weights(n, s), weights(k, t), costs))
+        let side = |samples: &Self, s: usize| {
+            let weights = Tensor::full(
+                [batches, samples.len() / batches, s],
+                (s as f64).recip(),
+                options,
+            );
+            (weights, in_batches(samples.flat(), batches))
+        };
+        transport_distances(side(self, s), side(other, t), distance)
     }
 }
 

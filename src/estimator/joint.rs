@@ -10,7 +10,7 @@ use super::{
     null_skewness, null_variance,
     pair::{self, ClassPairs},
     pair_matrix::PairMatrix,
-    skce::{in_blocks, mean},
+    skce::mean,
     tensor_pairs::TensorPairs,
 };
 use crate::{
@@ -301,9 +301,7 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
     }
 
     /// Takes features of the residuals where there are some; else
-    /// [`location_scale_statistic`](crate::ops::location_scale_statistic) for location-scale predictions on the
-    /// host, or a kernel matrix and the [products of the residuals](TargetKernel::residual_products), where
-    /// these are faster than expectations.
+    /// [`normal_statistic`](crate::ops::normal_statistic) for normal predictions on the host.
     fn fused_value(
         &self,
         predictions: &P,
@@ -326,14 +324,7 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
         }
         fused.or_else(|| {
             let size = form.block_size(n)?;
-            let h = match features {
-                Some(features) => features.within_blocks(0..n / size, size),
-                None => {
-                    let (predictions, targets, blocks) = in_blocks(predictions, targets, size);
-                    self.h_by_products(&predictions, &targets, blocks)?
-                }
-            };
-            Some(mean(h, form))
+            Some(mean(features?.within_blocks(0..n / size, size), form))
         })
     }
 

@@ -78,12 +78,11 @@ impl<K> Skce<K> {
     /// Cost: `n²·m` operations for `m` classes or dimensions, `n·B·m` for blocks. Of classes memory
     /// `O(n·m)` by the fused [`pair_statistic`](crate::ops::pair_statistic), in f32 and f64 (with a
     /// matrix [`residual_statistic`](crate::ops::residual_statistic), on the processor); of normal
-    /// and Laplace predictions of `d` coordinates `O(n·d)` by
-    /// [`location_scale_statistic`](crate::ops::location_scale_statistic), for `κ(W₂/ν)`, on the
-    /// processor, or `O(n·r)` for the `r` [features](crate::kernel::TargetKernel::residual_features) of many
-    /// Laplace predictions; else a few `n × n` matrices, `n × B` for blocks, to which mixtures and draws come on the
-    /// processor by [`residual_products`](crate::kernel::TargetKernel::residual_products). A median bandwidth
-    /// is detached. Mixtures solve a linear program for each pair on the host.
+    /// predictions of `d` coordinates `O(n·d)` by [`normal_statistic`](crate::ops::normal_statistic), for
+    /// `κ(W₂/ν)` and a Gaussian kernel on targets, on the processor; of Laplace predictions on the line
+    /// `O(n·r)` for `r` [features](crate::kernel::TargetKernel::residual_features); else some `n × n` matrices,
+    /// `n × B` for blocks, and of mixtures without features some of their components. A median bandwidth is
+    /// detached. Mixtures solve a linear program for each pair on the host.
     ///
     /// # Panics
     ///
@@ -189,7 +188,7 @@ impl<P: Predictive, K: JointKernel<P>> Estimator<P> for Skce<K> {
 }
 
 /// The samples that are in blocks of a size, and the number of blocks.
-pub(super) fn in_blocks<P: Predictive>(
+fn in_blocks<P: Predictive>(
     predictions: &P,
     targets: &P::Targets,
     size: usize,

@@ -5,8 +5,8 @@ use crate::{
     distribution::Geometry,
     error::Result,
     ops::{
-        Computation, LocationScaleKernel, LocationScaleSamples, Pairing, location_scale_blocks,
-        location_scale_diagonal, location_scale_matrix, location_scale_statistic,
+        Computation, NormalKernel, NormalSamples, Pairing, normal_blocks, normal_diagonal,
+        normal_matrix, normal_statistic,
     },
 };
 
@@ -65,21 +65,19 @@ impl<T> TensorKernel<T> {
     }
 
     /// Predictions and targets as the fused pass takes them, if it has them and this kernel.
-    fn location_scale<P: Geometry>(
+    fn as_normal<P: Geometry>(
         &self,
         predictions: &P,
         targets: &P::Targets,
-    ) -> Option<(LocationScaleSamples, LocationScaleKernel)>
+    ) -> Option<(NormalSamples, NormalKernel)>
     where
         T: TargetKernel<P>,
     {
-        let (samples, expectations, length_scale) =
-            self.targets.location_scale(predictions, targets)?;
+        let (samples, length_scale) = self.targets.as_normal(predictions, targets)?;
         let is_valid =
             self.predictions.distance == Distance::Euclidean && self.predictions.validate().is_ok();
-        let kernel = LocationScaleKernel {
+        let kernel = NormalKernel {
             profile: self.predictions.profile,
-            expectations,
             length_scale,
         };
         (is_valid && samples.have_fused_pass()).then_some((samples, kernel))
@@ -105,7 +103,7 @@ impl<T> TensorKernel<T> {
     where
         T: TargetKernel<P>,
     {
-        let (samples, kernel) = self.location_scale(predictions, targets)?;
+        let (samples, kernel) = self.as_normal(predictions, targets)?;
         let points = match self.predictions.bandwidth {
             Bandwidth::Fixed(_) => samples.locations.clone(),
             _ => predictions.coordinates()?,
@@ -114,9 +112,7 @@ impl<T> TensorKernel<T> {
         let bandwidth = self
             .predictions
             .bandwidth_of_pairs(points, size, || predictions.spread());
-        Some(location_scale_statistic(
-            samples, bandwidth, kernel, pairing,
-        ))
+        Some(normal_statistic(samples, bandwidth, kernel, pairing))
     }
 
     /// The mean of `h` over the pairs of each block of `size` consecutive samples by the fused pass, where
@@ -130,9 +126,9 @@ impl<T> TensorKernel<T> {
     where
         T: TargetKernel<P>,
     {
-        let (samples, kernel) = self.location_scale(predictions, targets)?;
+        let (samples, kernel) = self.as_normal(predictions, targets)?;
         let bandwidth = self.predictions.fixed_bandwidth();
-        Some(location_scale_blocks(&samples, bandwidth, kernel, size))
+        Some(normal_blocks(&samples, bandwidth, kernel, size))
     }
 
     /// `h_ii`, `[n]`, detached.
@@ -145,9 +141,9 @@ impl<T> TensorKernel<T> {
     where
         T: TargetKernel<P>,
     {
-        match self.location_scale(predictions, targets) {
+        match self.as_normal(predictions, targets) {
             Some((samples, kernel)) if computation != Computation::Composed => {
-                location_scale_diagonal(&samples, kernel)
+                normal_diagonal(&samples, kernel)
             }
             _ => {
                 let n = predictions.len(); // k_P(P, P) = 1
@@ -169,22 +165,6 @@ impl<T> TensorKernel<T> {
     {
         let gram = self.predictions.gram_of(predictions, batches);
         gram * self.residual_product_within(predictions, targets, batches)
-    }
-
-    /// The same by the [products of the residuals](TargetKernel::residual_products), where there are these.
-    pub(crate) fn h_by_products<P: Geometry>(
-        &self,
-        predictions: &P,
-        targets: &P::Targets,
-        batches: usize,
-    ) -> Option<Tensor<3>>
-    where
-        T: TargetKernel<P>,
-    {
-        let products = self
-            .targets
-            .residual_products(predictions, targets, batches)?;
-        Some(self.predictions.gram_of(predictions, batches) * products)
     }
 
     /// `h` of a batch of detached predictions, `[n, n]`: fused where there is a fused pass and the bandwidth
@@ -219,8 +199,8 @@ impl<T> TensorKernel<T> {
             + kernel.double_expectation(predictions, predictions, batches)
     }
 
-    /// `h` between the rows and the columns of a tile, `[rows, columns]`, detached; unless the computation is
-    /// composed fused where there is a fused pass, and by the products of the residuals where there are these.
+    /// `h` between the rows and the columns of a tile, `[rows, columns]`, detached; fused where there
+    /// is a fused pass, unless the computation is composed.
     pub(crate) fn h_between<P: Geometry>(
         &self,
         computation: Computation,
@@ -231,26 +211,17 @@ impl<T> TensorKernel<T> {
         T: TargetKernel<P>,
     {
         if computation != Computation::Composed
-            && let Some((samples, kernel)) = self.location_scale(p, y)
-            && let Some((others, _)) = self.location_scale(q, z)
+            && let Some((samples, kernel)) = self.as_normal(p, y)
+            && let Some((others, _)) = self.as_normal(q, z)
         {
             let bandwidth = self.predictions.fixed_bandwidth();
-            return location_scale_matrix(&samples, &others, bandwidth, kernel);
+            return normal_matrix(&samples, &others, bandwidth, kernel);
         }
         let kernel = &self.targets;
-        let product = match computation {
-            Computation::Composed => None,
-            _ => kernel.residual_products_between((p, y), (q, z)),
-        };
-        let product = product.map_or_else(
-            || {
-                kernel.between(y, z, p, 1)
-                    - kernel.expectation(p, z, 1)
-                    - kernel.expectation(q, y, 1).transpose()
-                    + kernel.double_expectation(p, q, 1)
-            },
-            Tensor::unsqueeze,
-        );
+        let product = kernel.between(y, z, p, 1)
+            - kernel.expectation(p, z, 1)
+            - kernel.expectation(q, y, 1).transpose()
+            + kernel.double_expectation(p, q, 1);
         let gram = self.predictions.between_of_by(computation, p, q);
         (gram * product).squeeze_dim(0)
     }

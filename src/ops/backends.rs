@@ -1,13 +1,9 @@
 //! The backends that operations run on, in one list: a new backend is added here and in Cargo.toml.
 
-use std::{
-    future::Future,
-    pin::pin,
-    task::{Context, Poll, Waker},
-};
+use std::future::Future;
 
 use burn::{
-    backend::{Backend, DispatchDevice, TensorMetadata, tensor::FloatTensor},
+    backend::{Backend, DispatchDevice, TensorMetadata, read_sync, tensor::FloatTensor},
     tensor::{DType, Shape, Tensor, TensorData},
 };
 
@@ -67,24 +63,18 @@ pub(crate) fn is_on_host(points: &Tensor<2>) -> bool {
     on_host && matches!(points.dtype(), DType::F32 | DType::F64)
 }
 
-/// The result of a read from a backend on the host, which is there at once.
-#[cfg_attr(not(any(feature = "flex", feature = "ndarray")), allow(dead_code))]
+/// The result of a read from a backend.
 pub(super) fn ready<T, E: std::fmt::Debug>(read: impl Future<Output = Result<T, E>>) -> T {
-    match pin!(read).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(data) => data.expect("a tensor on the host can be read"),
-        Poll::Pending => panic!("a tensor on the host is there at once"),
-    }
+    read_sync(read).expect("a tensor can be read")
 }
 
-/// The elements of a tensor on the host, in row-major order, in f64 whatever the dtype.
-#[cfg_attr(not(any(feature = "flex", feature = "ndarray")), allow(dead_code))]
+/// The elements of a tensor in row-major order, in f64 whatever the dtype.
 pub(super) fn numbers<B: Backend>(tensor: FloatTensor<B>) -> Vec<f64> {
     let data = ready(B::float_into_data(tensor)).convert_dtype(DType::F64);
     data.try_into_vec().expect("of this dtype")
 }
 
 /// A tensor of numbers, with the dtype and device of another.
-#[cfg_attr(not(any(feature = "flex", feature = "ndarray")), allow(dead_code))]
 pub(super) fn with_numbers<B: Backend>(
     numbers: Vec<f64>,
     shape: impl Into<Shape>,

@@ -4,10 +4,9 @@ use burn::tensor::{Element, Tensor, TensorData};
 
 use super::{
     PairKernel, host_kernel_matrix,
-    laplacian::Groups,
     simd::real::{Real, with_real},
 };
-use crate::{parallel::for_each_chunk, radial::Profile};
+use crate::parallel::for_each_chunk;
 
 /// `(ST)⁻¹ Σ_st k(x_{iS+s}, y_{jT+t})` for all groups `i` of `S` consecutive points and `j` of `T` others,
 /// within each batch, detached. Computed on the host, in f32 or f64, on all threads.
@@ -18,8 +17,7 @@ use crate::{parallel::for_each_chunk, radial::Profile};
 /// - y: `[batch, k·T, d]`, and `T`
 /// - output: `[batch, n, k]`
 ///
-/// Cost: `n·S·k·T·d` operations in vectors; of the exponential kernel on the line
-/// `O((n·S + k·T) log(n·S + k·T) + n·k·T)`. Memory `O(n·k)`.
+/// Cost: `n·S·k·T·d` operations in vectors; memory `O(n·k)`.
 pub(crate) fn mean_kernel_matrix(
     (x, s): (Tensor<3>, usize),
     (y, t): (Tensor<3>, usize),
@@ -52,14 +50,6 @@ fn means<T: Real + Element>(
     kernel: PairKernel,
     bandwidth: f64,
 ) -> Vec<T> {
-    if d == 1 && kernel.profile() == Profile::Exponential && s * t > 1 {
-        let line = |points: &[T]| -> Vec<f64> { points.iter().map(|x| x.to_f64()).collect() };
-        let (x, bandwidth) = (line(x), bandwidth / kernel.distance().scale());
-        let groups = Groups::new(&line(y), t, bandwidth);
-        if let Some(groups) = groups.filter(|_| x.iter().all(|x| x.is_finite())) {
-            return groups.means(&x, s).into_iter().map(T::new).collect();
-        }
-    }
     let (n, k) = (x.len() / (s * d), y.len() / (t * d));
     let mut out = vec![T::new(0.0); n * k];
     let width = (TILE / (s * t)).clamp(1, k.max(1));

@@ -24,8 +24,8 @@
 //! assert!((slope - 2.0 * skce).abs() < 1e-5); // its derivative is 2/ν³ of it
 //! ```
 //!
-//! [`location_scale_statistic`] is the SKCE of normal and Laplace predictions, on the host, in the same way:
-//! with a Gaussian or Laplacian kernel on targets, whose expectations are known.
+//! [`normal_statistic`] is the SKCE of normal predictions with a Gaussian kernel on targets, on the host, in
+//! the same way.
 //!
 //! [`laplacian_sum`] is the matrix of a Laplacian kernel on the line times a vector, which is what the
 //! MMCE is made of: one sort and two sweeps on the host.
@@ -66,11 +66,12 @@
 mod backends;
 mod computation;
 mod covariances;
+mod laplace_gaussian;
 mod laplacian;
-mod location_scale;
 mod mean_kernel;
 mod median;
 mod non_finite;
+mod normal;
 mod pairs;
 mod pairwise_distance;
 mod simd;
@@ -79,19 +80,15 @@ mod transport;
 pub(crate) use backends::is_on_host;
 pub use computation::Computation;
 pub(crate) use covariances::covariance_sum;
+pub(crate) use laplace_gaussian::{ERFCX_F32, ERFCX_F64, laplace_gaussian_at};
 pub(crate) use laplacian::Line;
 pub use laplacian::laplacian_sum;
-pub(crate) use location_scale::{
-    ERFCX_F32, ERFCX_F64, Mixtures, OnTargets, expectations_at, location_scale_blocks,
-    location_scale_diagonal, location_scale_matrix, mixture_matrix, mixture_residuals,
-};
-pub use location_scale::{
-    Expectations, LocationScaleKernel, LocationScaleSamples, location_scale_statistic,
-};
 pub(crate) use mean_kernel::mean_kernel_matrix;
 #[doc(hidden)]
 pub use median::{has_fused_median, median_of_blocks};
 pub(crate) use median::{mean_or_one, median_of_pairs, median_of_tiles, order_statistics};
+pub use normal::{NormalKernel, NormalSamples, normal_statistic};
+pub(crate) use normal::{normal_blocks, normal_diagonal, normal_matrix};
 pub use pairs::{PairKernel, Pairing, pair_statistic, residual_statistic};
 pub(crate) use pairs::{
     Residuals, Samples, block_sums, block_values, has_fused_pass, host_kernel_matrix, kernel_matrix,
@@ -102,4 +99,4 @@ pub(crate) use simd::{
     product::{Matrix, add_product, product},
     real::Real,
 };
-pub(crate) use transport::{transport_cost, transport_distances};
+pub(crate) use transport::transport_distances;

@@ -65,5 +65,5 @@ mod loss {
 mod ops {
     mod backends;
     mod fused;
-    mod location_scale;
+    mod normal;
 }

@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        distribution::Laplace,
+        distribution::{Laplace, Normal},
         kernel::{Bandwidth, RealKernel},
     };
 
@@ -226,11 +226,14 @@ mod tests {
             for form in [SkceForm::Unbiased, SkceForm::Biased] {
                 let quadratic = TensorQuadratic::new(kernel, form, &predictions);
                 let features = quadratic.by_features(&sets).expect("features");
-                let fused = quadratic.fused(&sets).expect("a fused pass");
-                let composed = quadratic.composed(&sets);
-                for ((a, b), c) in features.iter().zip(&fused).zip(&composed) {
-                    let apart = (a - c).abs().max((b - c).abs());
-                    assert!(apart < tolerance, "{dtype:?}, {form:?}: {a}, {b}, {c}");
+                let normal = Normal::new(predictions.location(), predictions.scale());
+                let of_normal = TensorQuadratic::new(kernel, form, &normal);
+                let fused = of_normal.fused(&sets).expect("a fused pass");
+                let composed = [quadratic.composed(&sets), of_normal.composed(&sets)];
+                for (found, expected) in [features, fused].iter().zip(&composed) {
+                    for (a, b) in found.iter().zip(expected) {
+                        assert!((a - b).abs() < tolerance, "{dtype:?}, {form:?}: {a}, {b}");
+                    }
                 }
             }
         }

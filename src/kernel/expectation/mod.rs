@@ -28,6 +28,7 @@ mod tests;
 
 pub(crate) use gaussian::{gaussian_laplace, gaussian_laplace_pair, gaussian_normal};
 pub(crate) use laplacian::{laplacian_laplace, laplacian_laplace_pair, laplacian_normal};
+pub(crate) use slope::with_slopes;
 
 use burn::tensor::Tensor;
 

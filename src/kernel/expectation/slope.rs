@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 /// linear function `f + Σ_i f_i·(x_i − x̂_i)`, where `x̂` has the value of `x` and gradient 0.
 ///
 /// The slopes are computed only if a gradient may be asked for.
-pub(super) fn with_slopes<const D: usize, const N: usize>(
+pub(crate) fn with_slopes<const D: usize, const N: usize>(
     value: Tensor<D>,
     arguments: [&Tensor<D>; N],
     slopes: impl FnOnce() -> [Tensor<D>; N],

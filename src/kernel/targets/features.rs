@@ -8,15 +8,11 @@
 
 use burn::tensor::{DType, Tensor, TensorData};
 
-use super::{RealKernel, RealProfile, TargetKernel};
-use crate::{
-    distribution::{Geometry, Predictive},
-    host::to_vec,
-    ops::{LocationScaleSamples, OnTargets, expectations_at, is_on_host},
-};
+use super::{RealKernel, RealProfile};
+use crate::{distribution::Predictive, host::to_vec, ops::is_on_host};
 
-/// More features than this are worth less than the pairs of draws or components.
-pub(super) const MOST: usize = 1024;
+/// More features than this are worth less than the pairs of predictions.
+const MOST: usize = 1024;
 /// So many may have a gap.
 const FEW: f64 = 128.0;
 /// Numbers further from 0 than so many length scales have nodes that are numbers of the dtype.
@@ -26,14 +22,12 @@ impl RealKernel {
     /// [`TargetKernel::residual_features`]. None but for a Gaussian kernel on the line, on the host, where
     /// numbers are finite and do not spread over many more length scales than there are features.
     ///
-    /// - most: more features are not wanted
     /// - reach: intervals outside which the densities of the predictions are below the square root of rounding
     /// - expected: the expectations of a narrower kernel at nodes, `[r, 1]` to `[n, r]`
     pub(super) fn on_grid<P: Predictive>(
         &self,
         predictions: &P,
         sets: &[Tensor<2>],
-        most: usize,
         reach: impl FnOnce() -> Option<Vec<[f64; 2]>>,
         expected: impl FnOnce(&Self, &Tensor<2>) -> Tensor<2>,
     ) -> Option<Vec<Tensor<2>>> {
@@ -49,7 +43,6 @@ impl RealKernel {
             intervals.into_iter().chain(points).collect(),
             self.length_scale,
             options.1,
-            most,
         )?;
         let r = grid.nodes.len();
         let nodes = Tensor::<2>::from_data(TensorData::new(grid.nodes, [r, 1]), options);
@@ -66,33 +59,6 @@ impl RealKernel {
         };
         Some(sets.iter().map(residuals).collect())
     }
-
-    /// The expectations at points on the line under predictions of one coordinate on the host,
-    /// `[r, 1]` to `[n, r]`: by one operation where there is one.
-    pub(super) fn at_points<P: Geometry<Targets = Tensor<2>>>(
-        &self,
-        predictions: &P,
-        points: &Tensor<2>,
-    ) -> Tensor<2>
-    where
-        Self: TargetKernel<P>,
-    {
-        match self.location_scale(predictions, points) {
-            None => self.expectation(predictions, points, 1).squeeze_dim(0),
-            Some((samples, expectations, length_scale)) => {
-                let on_targets = OnTargets {
-                    expectations,
-                    length_scale,
-                };
-                let LocationScaleSamples {
-                    locations,
-                    scales,
-                    targets,
-                } = samples;
-                expectations_at(locations, scales, targets, on_targets)
-            }
-        }
-    }
 }
 
 /// The nodes `t = ψ(u)` of the trapezoidal rule in `u`, and the factors `c √(h ψ'(u))` of `φ_t`.
@@ -103,13 +69,8 @@ struct Grid {
 
 impl Grid {
     /// For numbers in the middles of intervals, outside which densities are small. None if an end is not
-    /// finite, or there are more than `most` nodes.
-    fn over(
-        mut intervals: Vec<[f64; 2]>,
-        length_scale: f64,
-        dtype: DType,
-        most: usize,
-    ) -> Option<Self> {
+    /// finite, or there are more than [`MOST`] nodes.
+    fn over(mut intervals: Vec<[f64; 2]>, length_scale: f64, dtype: DType) -> Option<Self> {
         // rounding to some 10⁻¹⁵, or to 10⁻⁸: of the rule, of what is cut off at the ends, and of the stretch
         let (step, margin, inner, growth) = match dtype {
             DType::F64 => (0.36, 4.4, 5.0, 2.0),
@@ -157,7 +118,7 @@ impl Grid {
         let (mut places, mut next) = (Vec::new(), f64::NEG_INFINITY);
         for [first, last] in parts {
             next = next.max(first);
-            if last - next >= (most - places.len()) as f64 {
+            if last - next >= (MOST - places.len()) as f64 {
                 return None;
             }
             while next <= last {
@@ -285,7 +246,7 @@ mod tests {
                     let numbers: Vec<[f64; 2]> = numbers.collect();
                     let reach = |&[x, s]: &[f64; 2]| [x - 6.3 * s, x + 6.3 * s];
                     let reach = numbers.iter().map(reach).collect();
-                    let grid = Grid::over(reach, length_scale, dtype, MOST).unwrap();
+                    let grid = Grid::over(reach, length_scale, dtype).unwrap();
                     assert!(grid.nodes.len() < 160, "{}", grid.nodes.len());
                     for &x in &numbers {
                         for &y in &numbers {
@@ -298,10 +259,10 @@ mod tests {
             }
         }
         let far: Vec<[f64; 2]> = (0..100).map(|k| [1e4 * f64::from(k); 2]).collect();
-        assert!(Grid::over(far, 1.0, DType::F64, MOST).is_none());
-        assert!(Grid::over(vec![[0.0, f64::INFINITY]], 1.0, DType::F64, MOST).is_none());
-        assert!(Grid::over(vec![[f64::NAN, 0.0]], 1.0, DType::F32, MOST).is_none());
-        let two = Grid::over(vec![[0.0, 0.0], [1e6, 1e6]], 1.0, DType::F64, MOST).unwrap();
+        assert!(Grid::over(far, 1.0, DType::F64).is_none());
+        assert!(Grid::over(vec![[0.0, f64::INFINITY]], 1.0, DType::F64).is_none());
+        assert!(Grid::over(vec![[f64::NAN, 0.0]], 1.0, DType::F32).is_none());
+        let two = Grid::over(vec![[0.0, 0.0], [1e6, 1e6]], 1.0, DType::F64).unwrap();
         assert!(two.nodes.len() < 60, "{}", two.nodes.len());
     }
 }

@@ -1,6 +1,6 @@
 use burn::tensor::Tensor;
 
-use super::{TargetKernel, products_of};
+use super::TargetKernel;
 use crate::{
     distribution::{Geometry, Given},
     error::Result,
@@ -30,28 +30,6 @@ impl<P: Geometry, T: TargetKernel<P>> TargetKernel<Given<P>> for T {
 
     fn residual_features(&self, given: &Given<P>, sets: &[P::Targets]) -> Option<Vec<Tensor<2>>> {
         TargetKernel::<P>::features_given(self, given.predictions(), sets)
-    }
-
-    fn residual_products(
-        &self,
-        given: &Given<P>,
-        targets: &P::Targets,
-        batches: usize,
-    ) -> Option<Tensor<3>> {
-        let set = std::slice::from_ref(targets);
-        let features = TargetKernel::<Given<P>>::residual_features(self, given, set);
-        products_of(features, batches).or_else(|| {
-            TargetKernel::<P>::residual_products(self, given.predictions(), targets, batches)
-        })
-    }
-
-    fn residual_products_between(
-        &self,
-        (p, y): (&Given<P>, &P::Targets),
-        (q, z): (&Given<P>, &P::Targets),
-    ) -> Option<Tensor<2>> {
-        let (rows, columns) = ((p.predictions(), y), (q.predictions(), z));
-        TargetKernel::<P>::residual_products_between(self, rows, columns)
     }
 
     fn half_bound(&self) -> f64 {

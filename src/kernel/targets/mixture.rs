@@ -1,10 +1,6 @@
 use burn::tensor::Tensor;
 
-use super::{
-    RealKernel, TargetKernel,
-    features::MOST,
-    real::{on_real_targets, products_between_mixtures, products_of_mixtures},
-};
+use super::{RealKernel, TargetKernel, real::on_real_targets};
 use crate::{
     distribution::{Component, Mixture, Predictive, in_batches},
     error::Result,
@@ -36,23 +32,15 @@ where
     ) -> Option<Vec<Tensor<2>>> {
         let components = predictions.all_components();
         let expected = |narrow: &Self, nodes: &Tensor<2>| {
-            let of_components = narrow.at_points(components, nodes).unsqueeze(); // [1, n·K, r]
+            let of_components = narrow.expectation_on_line(components, nodes).unsqueeze(); // [1, n·K, r]
             sum_over_rows(of_components, predictions.weights_in_batches(1)).squeeze_dim(0)
         };
-        self.on_grid(predictions, sets, MOST, || components.reach(), expected)
+        self.on_grid(predictions, sets, || components.reach(), expected)
     }
-
-    products_of_mixtures!(Mixture<C>, parts);
-    products_between_mixtures!(Mixture<C>, parts);
 
     fn validate_for(&self, predictions: &Mixture<C>) -> Result<()> {
         self.validate_in(predictions.dtype())
     }
-}
-
-/// Components and weights.
-fn parts<C: Component>(mixture: &Mixture<C>) -> (C, Tensor<2>) {
-    (mixture.all_components().clone(), mixture.weights())
 }
 
 /// `Σ_k w_ik x_{iK+k, j}`, `[b, n·K, k]` by `[b, n, K]` to `[b, n, k]`.

@@ -14,11 +14,7 @@ use burn::tensor::Tensor;
 pub use class::{ClassMatrix, White};
 pub use real::{RealKernel, RealProfile};
 
-use crate::{
-    distribution::{Geometry, in_batches},
-    error::Result,
-    ops::{Expectations, LocationScaleSamples},
-};
+use crate::{distribution::Geometry, error::Result, ops::NormalSamples};
 
 /// A kernel `k_Y` on targets whose expectations under predictions `P` are known.
 ///
@@ -44,45 +40,21 @@ pub trait TargetKernel<P: Geometry>: Clone + Debug {
     }
 
     /// The same where the kernel compares another variable than the predictions, see
-    /// [`Given`](crate::distribution::Given): of location-scale predictions too, whose fused pass is of
-    /// their own distances.
+    /// [`Given`](crate::distribution::Given): of normal predictions too, whose fused pass is of their own
+    /// distances.
     fn features_given(&self, predictions: &P, sets: &[P::Targets]) -> Option<Vec<Tensor<2>>> {
         self.residual_features(predictions, sets)
     }
 
-    /// The inner products of the residuals of the samples within batches of consecutive rows, to rounding,
-    /// `[batches, n, n]`, differentiable with respect to the predictions, where they are had at less cost than
-    /// by the expectations, from which others make them. Of mixtures the gradient with respect to weights is
-    /// that for weights whose sum is 1.
-    ///
-    /// By default products of the [features](Self::residual_features), and None where there are none.
-    fn residual_products(
-        &self,
-        predictions: &P,
-        targets: &P::Targets,
-        batches: usize,
-    ) -> Option<Tensor<3>> {
-        let features = self.residual_features(predictions, std::slice::from_ref(targets));
-        products_of(features, batches)
+    /// The expectations at points of the line under predictions of one coordinate, `[r, 1]` to `[n, r]`, of
+    /// which features are made; by [`expectation`](Self::expectation) as by default, or at less cost.
+    fn expectation_on_line(&self, predictions: &P, points: &P::Targets) -> Tensor<2> {
+        self.expectation(predictions, points, 1).squeeze_dim(0)
     }
 
-    /// The same between the samples of rows and those of columns, detached: `[n, k]`. None by default.
-    fn residual_products_between(
-        &self,
-        _rows: (&P, &P::Targets),
-        _columns: (&P, &P::Targets),
-    ) -> Option<Tensor<2>> {
-        None
-    }
-
-    /// Predictions and targets as the [fused pass](crate::ops::location_scale_statistic) takes them, with
-    /// the expectations and the length scale of the kernel; None, as by default, where it has no such
-    /// expectations.
-    fn location_scale(
-        &self,
-        _predictions: &P,
-        _targets: &P::Targets,
-    ) -> Option<(LocationScaleSamples, Expectations, f64)> {
+    /// Predictions and targets as the [fused pass](crate::ops::normal_statistic) takes them, with the length
+    /// scale of the kernel; None, as by default, where there is none.
+    fn as_normal(&self, _predictions: &P, _targets: &P::Targets) -> Option<(NormalSamples, f64)> {
         None
     }
 
@@ -96,10 +68,4 @@ pub trait TargetKernel<P: Geometry>: Clone + Debug {
     ///
     /// The parameter that is not, or another number of classes.
     fn validate_for(&self, predictions: &P) -> Result<()>;
-}
-
-/// The inner products of the features of one set within batches, `[batches, n, n]`.
-fn products_of(features: Option<Vec<Tensor<2>>>, batches: usize) -> Option<Tensor<3>> {
-    let features = in_batches(features?.into_iter().next()?, batches);
-    Some(features.clone().matmul(features.transpose()))
 }

@@ -1,26 +1,20 @@
 use burn::tensor::{DType, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{TargetKernel, features::MOST};
+use super::TargetKernel;
 use crate::{
-    distribution::{Component, Geometry, Laplace, Normal, Predictive, in_batches},
+    distribution::{Component, Laplace, Normal, Predictive, in_batches},
     error::{Result, check_scale, check_scale_of},
     kernel::{
         Bandwidth, Distance, Kernel, Profile,
         bandwidth::median_distance,
         expectation::{
             gaussian_laplace, gaussian_laplace_pair, gaussian_normal, laplacian_laplace,
-            laplacian_laplace_pair, laplacian_normal,
+            laplacian_laplace_pair, laplacian_normal, with_slopes,
         },
     },
-    ops::{Expectations, LocationScaleSamples, Mixtures, OnTargets},
+    ops::{NormalSamples, is_on_host, laplace_gaussian_at},
 };
-
-/// The number of Laplace predictions from which on features are faster than the terms of pairs, and the most
-/// features of each, of one set of targets and of several, which share the kernel between predictions.
-const FEATURES_FROM: usize = 384;
-const FEWER_THAN_PAIRS: usize = 96;
-const FEWER_THAN_PAIRS_OF_SETS: usize = 256;
 
 const LENGTH_SCALE: &str = "the length scale of the target kernel";
 
@@ -160,80 +154,6 @@ impl RealKernel {
     }
 }
 
-impl RealKernel {
-    /// Mixtures of components, `K` of each in sequence, as [`mixture_residuals`](crate::ops::mixture_residuals) takes them; None where there is
-    /// no such operation.
-    ///
-    /// - weights: `[n, K]`
-    pub(super) fn mixtures<C: Geometry<Targets = Tensor<2>>>(
-        &self,
-        components: &C,
-        weights: Tensor<2>,
-        targets: &Tensor<2>,
-    ) -> Option<(Mixtures, OnTargets)>
-    where
-        Self: TargetKernel<C>,
-    {
-        let (components, expectations, length_scale) = self.location_scale(components, targets)?;
-        let mixtures = Mixtures {
-            components,
-            weights,
-        };
-        let on_targets = OnTargets {
-            expectations,
-            length_scale,
-        };
-        mixtures.are_on_host().then_some((mixtures, on_targets))
-    }
-}
-
-/// The products of residuals of predictions that are mixtures, given their components and weights.
-macro_rules! products_of_mixtures {
-    ($predictions:ty, $parts:expr) => {
-        fn residual_products(
-            &self,
-            predictions: &$predictions,
-            targets: &Tensor<2>,
-            batches: usize,
-        ) -> Option<Tensor<3>> {
-            let set = std::slice::from_ref(targets);
-            let features = TargetKernel::<$predictions>::residual_features(self, predictions, set);
-            $crate::kernel::targets::products_of(features, batches).or_else(|| {
-                let (components, weights) = $parts(predictions);
-                let (mixtures, on_targets) = self.mixtures(&components, weights, targets)?;
-                Some($crate::ops::mixture_residuals(
-                    mixtures, on_targets, batches,
-                ))
-            })
-        }
-    };
-}
-pub(super) use products_of_mixtures;
-
-/// The same between two sets of predictions.
-macro_rules! products_between_mixtures {
-    ($predictions:ty, $parts:expr) => {
-        fn residual_products_between(
-            &self,
-            (p, y): (&$predictions, &Tensor<2>),
-            (q, z): (&$predictions, &Tensor<2>),
-        ) -> Option<Tensor<2>> {
-            let ((p, weights_p), (q, weights_q)) = ($parts(p), $parts(q));
-            let (rows, on_targets) = self.mixtures(&p, weights_p, y)?;
-            let (columns, _) = self.mixtures(&q, weights_q, z)?;
-            Some($crate::ops::mixture_matrix(&rows, &columns, on_targets))
-        }
-    };
-}
-pub(super) use products_between_mixtures;
-
-/// A mixture of one component.
-fn of_one<P: Predictive>(predictions: &P) -> (P, Tensor<2>) {
-    let options = (&predictions.device(), predictions.dtype());
-    let weights = Tensor::ones([predictions.len(), 1], options);
-    (predictions.clone(), weights)
-}
-
 /// `Π_c f(c)`.
 fn product(dimensions: usize, f: impl Fn(usize) -> Tensor<3>) -> Tensor<3> {
     (0..dimensions)
@@ -303,29 +223,22 @@ impl TargetKernel<Normal> for RealKernel {
         })
     }
 
-    fn location_scale(
-        &self,
-        predictions: &Normal,
-        targets: &Tensor<2>,
-    ) -> Option<(LocationScaleSamples, Expectations, f64)> {
-        let expectations = match self.profile {
-            RealProfile::Gaussian => Expectations::NormalGaussian,
-            RealProfile::Laplacian => Expectations::NormalLaplacian,
-        };
-        let samples = LocationScaleSamples {
+    fn as_normal(&self, predictions: &Normal, targets: &Tensor<2>) -> Option<(NormalSamples, f64)> {
+        let samples = || NormalSamples {
             locations: predictions.mean(),
             scales: predictions.standard_deviation(),
             targets: targets.clone(),
         };
-        Some((samples, expectations, self.length_scale))
+        match self.profile {
+            RealProfile::Gaussian => Some((samples(), self.length_scale)),
+            RealProfile::Laplacian => None,
+        }
     }
 
-    products_of_mixtures!(Normal, of_one);
-    products_between_mixtures!(Normal, of_one);
-
     fn features_given(&self, predictions: &Normal, sets: &[Tensor<2>]) -> Option<Vec<Tensor<2>>> {
-        let expected = |narrow: &Self, nodes: &Tensor<2>| narrow.at_points(predictions, nodes);
-        self.on_grid(predictions, sets, MOST, || predictions.reach(), expected)
+        let expected =
+            |narrow: &Self, nodes: &Tensor<2>| narrow.expectation_on_line(predictions, nodes);
+        self.on_grid(predictions, sets, || predictions.reach(), expected)
     }
 
     fn validate_for(&self, predictions: &Normal) -> Result<()> {
@@ -354,57 +267,29 @@ impl TargetKernel<Laplace> for RealKernel {
         self.double(parameters(p), parameters(q), batches, coordinate)
     }
 
-    fn location_scale(
-        &self,
-        predictions: &Laplace,
-        targets: &Tensor<2>,
-    ) -> Option<(LocationScaleSamples, Expectations, f64)> {
-        let expectations = match self.profile {
-            RealProfile::Gaussian => Expectations::LaplaceGaussian,
-            RealProfile::Laplacian => Expectations::LaplaceLaplacian,
-        };
-        let samples = LocationScaleSamples {
-            locations: predictions.location(),
-            scales: predictions.scale(),
-            targets: targets.clone(),
-        };
-        Some((samples, expectations, self.length_scale))
-    }
-
-    products_of_mixtures!(Laplace, of_one);
-    products_between_mixtures!(Laplace, of_one);
-
-    /// Of many predictions, instead of the fused pass, whose terms are long.
     fn residual_features(
         &self,
         predictions: &Laplace,
         sets: &[Tensor<2>],
     ) -> Option<Vec<Tensor<2>>> {
-        let most = match sets.len() {
-            1 => FEWER_THAN_PAIRS,
-            _ => FEWER_THAN_PAIRS_OF_SETS,
-        };
-        let are_many = predictions.len() >= FEATURES_FROM;
-        are_many.then(|| self.features_of_laplace(predictions, sets, most))?
+        let expected =
+            |narrow: &Self, nodes: &Tensor<2>| narrow.expectation_on_line(predictions, nodes);
+        self.on_grid(predictions, sets, || predictions.reach(), expected)
     }
 
-    fn features_given(&self, predictions: &Laplace, sets: &[Tensor<2>]) -> Option<Vec<Tensor<2>>> {
-        self.features_of_laplace(predictions, sets, MOST)
+    /// In vectors, for the Gaussian profile on the host.
+    fn expectation_on_line(&self, predictions: &Laplace, points: &Tensor<2>) -> Tensor<2> {
+        let (location, scale) = (predictions.location(), predictions.scale());
+        if self.profile != RealProfile::Gaussian || !is_on_host(&location) {
+            return self.expectation(predictions, points, 1).squeeze_dim(0);
+        }
+        let points = points.clone();
+        let [value, to_location, to_scale] =
+            laplace_gaussian_at(location.clone(), scale.clone(), points, self.length_scale);
+        with_slopes(value, [&location, &scale], || [to_location, to_scale])
     }
 
     fn validate_for(&self, predictions: &Laplace) -> Result<()> {
         self.validate_in(predictions.dtype())
-    }
-}
-
-impl RealKernel {
-    fn features_of_laplace(
-        &self,
-        predictions: &Laplace,
-        sets: &[Tensor<2>],
-        most: usize,
-    ) -> Option<Vec<Tensor<2>>> {
-        let expected = |narrow: &Self, nodes: &Tensor<2>| narrow.at_points(predictions, nodes);
-        self.on_grid(predictions, sets, most, || predictions.reach(), expected)
     }
 }

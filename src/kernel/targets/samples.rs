@@ -1,12 +1,8 @@
 use burn::tensor::Tensor;
 
-use super::{
-    RealKernel, TargetKernel,
-    features::MOST,
-    real::{on_real_targets, products_of_mixtures},
-};
+use super::{RealKernel, TargetKernel, real::on_real_targets};
 use crate::{
-    distribution::{Normal, Predictive, Samples, in_batches},
+    distribution::{Predictive, Samples, in_batches},
     error::Result,
     host::to_vec,
     kernel::ClassKernel,
@@ -53,28 +49,14 @@ impl TargetKernel<Samples> for RealKernel {
         self.on_grid(
             predictions,
             sets,
-            MOST,
             || Some(points().into_iter().map(|x| [x, x]).collect()),
             |narrow, nodes| narrow.expectation(predictions, nodes, 1).squeeze_dim(0),
         )
     }
 
-    products_of_mixtures!(Samples, points);
-
     fn validate_for(&self, predictions: &Samples) -> Result<()> {
         self.validate_in(predictions.dtype())
     }
-}
-
-/// Draws as normal predictions without a scale, and their weights.
-fn points(samples: &Samples) -> (Normal, Tensor<2>) {
-    let (draws, each) = (samples.flat(), samples.draws_each());
-    let options = (&draws.device(), draws.dtype());
-    let weights = Tensor::full([samples.len(), each], (each as f64).recip(), options);
-    (
-        Normal::new(draws.clone(), draws.detach().zeros_like()),
-        weights,
-    )
 }
 
 impl RealKernel {

@@ -1,10 +1,8 @@
 mod composed;
-mod groups;
 #[cfg(any(feature = "flex", feature = "ndarray"))]
 mod host;
 mod line;
 
-pub(crate) use groups::Groups;
 pub(crate) use line::Line;
 
 use burn::backend::{

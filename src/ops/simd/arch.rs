@@ -14,11 +14,9 @@ mod tests {
 
     use crate::{
         ops::{
-            Expectations, LocationScaleKernel, LocationScaleSamples, Mixtures, OnTargets,
-            PairKernel, Pairing, block_values, expectations_at, kernel_matrix, laplacian::Groups,
-            location_scale_blocks, location_scale_diagonal, location_scale_matrix,
-            location_scale_statistic, mixture_residuals, order_statistics, pair_statistic,
-            transport_distances,
+            NormalKernel, NormalSamples, PairKernel, Pairing, block_values, kernel_matrix,
+            laplace_gaussian_at, normal_blocks, normal_diagonal, normal_matrix, normal_statistic,
+            order_statistics, pair_statistic,
         },
         radial::{Distance, Profile},
     };
@@ -77,13 +75,6 @@ mod tests {
         Tensor::from_data(data, (&Device::flex(), dtype))
     }
 
-    const EXPECTATIONS: [Expectations; 4] = [
-        Expectations::NormalGaussian,
-        Expectations::NormalLaplacian,
-        Expectations::LaplaceGaussian,
-        Expectations::LaplaceLaplacian,
-    ];
-
     /// What was computed, and its numbers.
     type Found = Vec<(String, Vec<Vec<f64>>)>;
 
@@ -112,93 +103,41 @@ mod tests {
                     });
                     all.push((format!("{n} × {d} {kernel:?} {bandwidth}"), found));
                 }
-                for expectations in EXPECTATIONS {
-                    let kernel = LocationScaleKernel {
-                        profile,
-                        expectations,
-                        length_scale: 0.8,
+                let kernel = NormalKernel {
+                    profile,
+                    length_scale: 0.8,
+                };
+                let rows = [x.clone(), p.clone() + 0.5];
+                let found = with_gradients(rows, bandwidth, |[locations, scales], bandwidth| {
+                    let samples = NormalSamples {
+                        targets: Tensor::from_data(y.clone(), (&locations.device(), dtype)),
+                        locations,
+                        scales,
                     };
-                    let rows = [x.clone(), p.clone() + 0.5];
-                    let found =
-                        with_gradients(rows, bandwidth, |[locations, scales], bandwidth| {
-                            let samples = LocationScaleSamples {
-                                targets: Tensor::from_data(y.clone(), (&locations.device(), dtype)),
-                                locations,
-                                scales,
-                            };
-                            location_scale_statistic(samples, bandwidth, kernel, pairing)
-                        });
-                    all.push((format!("{n} × {d} {kernel:?} {bandwidth}"), found));
-                }
+                    normal_statistic(samples, bandwidth, kernel, pairing)
+                });
+                all.push((format!("{n} × {d} {kernel:?} {bandwidth}"), found));
             }
         }
         all
     }
 
-    /// Expectations at points, and products of residuals of mixtures, with their gradients.
-    fn on_targets(dtype: DType) -> Found {
-        let mut all = Vec::new();
-        for (expectations, length_scale) in EXPECTATIONS.into_iter().zip([0.8, 0.05, 3.0, 0.4]) {
-            let on_targets = OnTargets {
-                expectations,
-                length_scale,
-            };
-            let [x, y] = [uneven(60, 1, dtype), uneven(37, 1, dtype).sin()];
-            let found = with_gradients([x.clone(), x + 0.01], 1.0, |[locations, scales], one| {
-                let points = Tensor::from_data(y.to_data(), (&locations.device(), dtype));
-                let found = expectations_at(locations, scales, points, on_targets);
-                found.square().sum() * one
-            });
-            all.push((format!("{on_targets:?} at points"), found));
-            let [n, k, d] = [20, 3, 2];
-            let [x, y] = [uneven(n * k, d, dtype), uneven(n, d, dtype).sin()];
-            let weights = uneven(n, k, dtype);
-            let weights = weights.clone() / weights.sum_dim(1);
-            let rows = [x.clone(), x + 0.01, weights];
-            let found = with_gradients(rows, 1.0, |[locations, scales, weights], one| {
-                let targets = Tensor::from_data(y.to_data(), (&locations.device(), dtype));
-                let components = LocationScaleSamples {
-                    locations,
-                    scales,
-                    targets,
-                };
-                let mixtures = Mixtures {
-                    components,
-                    weights,
-                };
-                mixture_residuals(mixtures, on_targets, 2).square().sum() * one
-            });
-            all.push((format!("{on_targets:?} of mixtures"), found));
-        }
-        all
-    }
-
-    /// Sorted distances, optimal transport, and means of a Laplacian kernel over groups of points.
+    /// Expectations at points and their derivatives, and sorted distances.
     fn others(dtype: DType) -> Found {
         let mut all = Vec::new();
+        for length_scale in [0.8, 0.05, 3.0] {
+            let [x, y] = [uneven(60, 1, dtype), uneven(37, 1, dtype).sin()];
+            let found = laplace_gaussian_at(x.clone(), x + 0.01, y, length_scale);
+            let found = found.map(|x| numbers(x.flatten(0, 1))).to_vec();
+            all.push((format!("{length_scale} at points"), found));
+        }
         for distance in Distance::ALL {
             for (n, d) in [(150, 3), (70, 60), (5, 2)] {
                 let ranks: Vec<u64> = (0..n as u64 * (n as u64 - 1) / 2).step_by(7).collect();
                 let found = order_statistics(&uneven(n, d, dtype), distance, &ranks);
                 all.push((format!("distances of {n} × {d}, {distance:?}"), vec![found]));
             }
-            let [n, m, k, l, d] = [6, 7, 5, 4, 3];
-            let weights = |n, k| {
-                let x = uneven(n, k, dtype);
-                (x.clone() / x.sum_dim(1)).reshape([1, n, k])
-            };
-            let points = |n: usize| uneven(n, d, dtype).reshape([1, n, d]);
-            let p = (weights(n, k), points(n * k));
-            let q = (weights(m, l), points(m * l).sin());
-            let found = numbers(transport_distances(p, q, distance).flatten(0, 2));
-            all.push((format!("transport, {distance:?}"), vec![found]));
         }
-        let points = |n, rate: f64| -> Vec<f64> {
-            let points = uneven(n, 1, DType::F64) * rate;
-            points.into_data().iter::<f64>().collect()
-        };
-        let groups = Groups::new(&points(9 * 4, 3.0), 4, 0.3).expect("finite points");
-        all.push(("groups".into(), vec![groups.means(&points(11 * 6, 2.0), 6)]));
         all
     }
 
@@ -229,10 +168,9 @@ mod tests {
                 }
             }
         }
-        for (expectations, profile) in EXPECTATIONS.into_iter().zip(Profile::all()) {
-            let kernel = LocationScaleKernel {
+        for profile in Profile::all() {
+            let kernel = NormalKernel {
                 profile,
-                expectations,
                 length_scale: 0.8,
             };
             for part in 0..3 {
@@ -244,7 +182,7 @@ mod tests {
                         at += 1;
                         if at == part + 1 { spoiled(x, row) } else { x }
                     });
-                    LocationScaleSamples {
+                    NormalSamples {
                         locations,
                         scales,
                         targets,
@@ -252,34 +190,29 @@ mod tests {
                 };
                 let (rows, columns) = (samples(n, 5), samples(m, 3));
                 let what = format!("{kernel:?}, {part}");
-                let found = matrix(location_scale_matrix(&rows, &columns, 0.3, kernel));
+                let found = matrix(normal_matrix(&rows, &columns, 0.3, kernel));
                 all.push((what.clone(), found, [m, 5, 3]));
-                let diagonal = numbers(location_scale_diagonal(&rows, kernel));
+                let diagonal = numbers(normal_diagonal(&rows, kernel));
                 all.push((format!("diagonal, {what}"), diagonal, [1, 5, none]));
                 for size in [size, n] {
-                    let blocks = location_scale_blocks(&rows, 0.3, kernel, size);
+                    let blocks = normal_blocks(&rows, 0.3, kernel, size);
                     all.push((format!("blocks, {what}"), blocks, [1, 5 / size, none]));
                 }
             }
         }
-        for expectations in EXPECTATIONS {
-            let on_targets = OnTargets {
-                expectations,
-                length_scale: 0.8,
-            };
-            let column = |n| uneven(n, 2, dtype).slice([0..n, 1..2]);
-            let y = column(m);
-            for part in 0..2 {
-                let mut at = 0;
-                let [locations, scales] = [column(n), column(n) + 0.5].map(|x| {
-                    at += 1;
-                    match bad {
-                        Some(bad) if at == part + 1 => x.slice_fill([5..6, 0..1], bad),
-                        _ => x,
-                    }
-                });
-                let found = matrix(expectations_at(locations, scales, y.clone(), on_targets));
-                all.push((format!("{on_targets:?}, {part}"), found, [m, 5, none]));
+        let column = |n| uneven(n, 2, dtype).slice([0..n, 1..2]);
+        let points = column(m);
+        for part in 0..2 {
+            let mut at = 0;
+            let [locations, scales] = [column(n), column(n) + 0.5].map(|x| {
+                at += 1;
+                match bad {
+                    Some(bad) if at == part + 1 => x.slice_fill([5..6, 0..1], bad),
+                    _ => x,
+                }
+            });
+            for found in laplace_gaussian_at(locations, scales, points.clone(), 0.8) {
+                all.push((format!("at points, {part}"), matrix(found), [m, 5, none]));
             }
         }
         all
@@ -346,12 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn instruction_sets_agree_on_points_and_mixtures() {
-        agree(on_targets);
-    }
-
-    #[test]
-    fn instruction_sets_agree_on_medians_transport_and_groups() {
+    fn instruction_sets_agree_on_points_and_medians() {
         agree(others);
     }
 }

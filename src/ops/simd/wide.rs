@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use pulp::{Simd, WithSimd};
+use pulp::Simd;
 
 use super::real::Real;
 
@@ -56,23 +56,6 @@ impl<S: Simd, T: Real> Wide<S, T> {
         Self::new(simd, T::splat(simd, x))
     }
 
-    /// Computes in a function of its own, for the same processor: what is large and has many places is
-    /// compiled once.
-    #[inline(never)]
-    pub fn apart<R>(self, compute: impl FnOnce() -> R) -> R {
-        struct Once<F>(F);
-
-        impl<R, F: FnOnce() -> R> WithSimd for Once<F> {
-            type Output = R;
-
-            #[inline(always)]
-            fn with_simd<S: Simd>(self, _: S) -> R {
-                (self.0)()
-            }
-        }
-        self.simd.vectorize(Once(compute))
-    }
-
     /// A number in each lane.
     #[inline(always)]
     pub fn constant(self, x: f64) -> Self {
@@ -101,11 +84,6 @@ impl<S: Simd, T: Real> Wide<S, T> {
     #[inline(always)]
     pub fn min(self, other: Self) -> Self {
         Self::new(self.simd, T::min(self.simd, self.lanes, other.lanes))
-    }
-
-    #[inline(always)]
-    pub fn max(self, other: Self) -> Self {
-        Self::new(self.simd, T::max(self.simd, self.lanes, other.lanes))
     }
 
     /// `2^x` for `x ≤ 0`, see [`exp2`](super::exp2).

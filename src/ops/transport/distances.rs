@@ -22,19 +22,21 @@ use crate::{
 /// The roots of the least costs of transport between weighted points, whose costs are the squares of their
 /// distances: `[batch, n, m]`, differentiable, where two distributions coincide with the subgradient 0.
 ///
-/// On the host, pair by pair in f64 on all threads. The backward pass solves the programs again: its gradient
-/// is exact where the best plan is unique, see [`transport_cost`](super::transport_cost).
+/// Pair by pair in f64 on all threads of the host, to which weights and points of other devices are read back.
+/// The backward pass solves the programs again. The gradient of a cost with respect to the costs of single
+/// points is an optimal plan, and with respect to the weights optimal potentials `f` and `g` (the envelope
+/// theorem); where these are not unique, it has a kink, and they are a subgradient. Potentials are defined up
+/// to a constant, which is of no consequence for weights that sum to 1, such as a softmax: it is chosen so that
+/// `Σ_k a_k f_k = Σ_l b_l g_l`, half of the cost. There are no second derivatives.
 ///
 /// # Shapes
 ///
 /// - weights and points of `p`: `[batch, n, K]` and `[batch, n·K, d]`
 /// - weights and points of `q`: `[batch, m, L]` and `[batch, m·L, d]`
 ///
+/// - output: `[batch, n, m]`; NaN where a weight or point is not finite or a weight negative
+///
 /// Memory: `O(batch·n·m)`.
-///
-/// # Panics
-///
-/// If the tensors are not on the host, see [`is_on_host`](crate::ops::is_on_host).
 pub(crate) fn transport_distances(
     p: (Tensor<3>, Tensor<3>),
     q: (Tensor<3>, Tensor<3>),
@@ -58,56 +60,35 @@ pub(super) type OfAll<B> = (
 );
 
 on_every_backend! {
-    /// The operation, on the backends of the host.
+    /// The operation, on any backend.
     pub(crate) trait TransportDistances: Backend {
         fn transport_distances(
-            _weights_p: FloatTensor<Self>,
-            _points_p: FloatTensor<Self>,
-            _weights_q: FloatTensor<Self>,
-            _points_q: FloatTensor<Self>,
-            _distance: Distance,
+            weights_p: FloatTensor<Self>,
+            points_p: FloatTensor<Self>,
+            weights_q: FloatTensor<Self>,
+            points_q: FloatTensor<Self>,
+            distance: Distance,
         ) -> FloatTensor<Self> {
-            unreachable!("an operation of the host, which is checked before")
+            super::host::distances::<Self>([weights_p, points_p], [weights_q, points_q], distance)
         }
 
         fn transport_distances_gradient(
-            _weights_p: FloatTensor<Self>,
-            _points_p: FloatTensor<Self>,
-            _weights_q: FloatTensor<Self>,
-            _points_q: FloatTensor<Self>,
-            _upstream: FloatTensor<Self>,
-            _distance: Distance,
+            weights_p: FloatTensor<Self>,
+            points_p: FloatTensor<Self>,
+            weights_q: FloatTensor<Self>,
+            points_q: FloatTensor<Self>,
+            upstream: FloatTensor<Self>,
+            distance: Distance,
         ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-            unreachable!("an operation of the host, which is checked before")
+            let (p, q) = ([weights_p, points_p], [weights_q, points_q]);
+            super::host::gradient::<Self>(p, q, upstream, distance)
         }
     }
 }
 
 composed_elsewhere!(TransportDistances);
 
-on_host!(TransportDistances {
-    fn transport_distances(
-        weights_p: FloatTensor<Self>,
-        points_p: FloatTensor<Self>,
-        weights_q: FloatTensor<Self>,
-        points_q: FloatTensor<Self>,
-        distance: Distance,
-    ) -> FloatTensor<Self> {
-        super::host::distances::<Self>([weights_p, points_p], [weights_q, points_q], distance)
-    }
-
-    fn transport_distances_gradient(
-        weights_p: FloatTensor<Self>,
-        points_p: FloatTensor<Self>,
-        weights_q: FloatTensor<Self>,
-        points_q: FloatTensor<Self>,
-        upstream: FloatTensor<Self>,
-        distance: Distance,
-    ) -> OfAll<Self> {
-        let (p, q) = ([weights_p, points_p], [weights_q, points_q]);
-        super::host::gradient::<Self>(p, q, upstream, distance)
-    }
-});
+on_host!(TransportDistances {});
 
 #[derive(Debug)]
 struct TransportDistancesBackward;

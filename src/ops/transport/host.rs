@@ -4,19 +4,16 @@ use burn::{
     backend::{Backend, TensorMetadata, tensor::FloatTensor},
     tensor::DType,
 };
-use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::{
-    all_units,
-    distances::OfAll,
-    paths::{Solver, UNITS},
+    OfAll,
+    paths::{Solver, UNITS, units},
 };
 use crate::{
     ops::{
         backends::{numbers, with_numbers},
         pairs::simd::deal::{deal, threads},
-        simd::arch::Arch,
     },
     radial::Distance,
 };
@@ -56,71 +53,80 @@ pub(super) fn gradient<B: Backend>(
     )
 }
 
-/// Weights and points of distributions, or the slopes of a sum with respect to them.
+/// Distributions of `K` weighted points each.
 struct Clouds {
-    /// Points of a distribution.
     each: usize,
-    d: usize,
-    weights: Vec<f64>, // [batch·n, K]
-    points: Vec<f64>,  // [batch·n, d, K]
+    weights: Vec<f64>, // [batch·n, K], in units
+    points: Vec<f64>,  // [batch·n, K, d]
+    /// The points of each in the order of a coordinate, `[batch·n, K]`.
+    order: Vec<usize>,
 }
 
 impl Clouds {
+    fn new([weights, points]: [Vec<f64>; 2], each: usize, [d, along]: [usize; 2]) -> Self {
+        let order = points.chunks_exact(each * d).flat_map(|cloud| {
+            let mut order: Vec<usize> = (0..each).collect();
+            order.sort_by(|i, j| cloud[i * d + along].total_cmp(&cloud[j * d + along]));
+            order
+        });
+        Self {
+            each,
+            order: order.collect(),
+            weights: weights.chunks(each).flat_map(units).collect(),
+            points,
+        }
+    }
+
     fn count(&self) -> usize {
         self.weights.len() / self.each
     }
 
-    fn of(&self, row: usize) -> Cloud<'_> {
-        let (each, size) = (self.each, self.each * self.d);
-        Cloud {
-            weights: &self.weights[row * each..][..each],
-            points: &self.points[row * size..][..size],
-        }
+    fn weights(&self, row: usize) -> &[f64] {
+        &self.weights[row * self.each..][..self.each]
     }
 
-    fn zeros(like: &Self) -> Self {
+    fn order(&self, row: usize) -> &[usize] {
+        &self.order[row * self.each..][..self.each]
+    }
+
+    /// The points of one, `[K, d]`.
+    fn points(&self, row: usize) -> &[f64] {
+        let size = self.points.len() / self.count();
+        &self.points[row * size..][..size]
+    }
+}
+
+/// The slopes of a sum with respect to weights and points.
+struct Slopes {
+    weights: Vec<f64>, // [batch·n, K]
+    points: Vec<f64>,  // [batch·n, K, d]
+}
+
+impl Slopes {
+    fn zeros(like: &Clouds) -> Self {
         Self {
             weights: vec![0.0; like.weights.len()],
             points: vec![0.0; like.points.len()],
-            ..*like
         }
     }
 
-    fn add(&mut self, other: &Self) {
-        let numbers = self.weights.iter_mut().chain(&mut self.points);
-        let others = other.weights.iter().chain(&other.points);
-        numbers.zip(others).for_each(|(x, y)| *x += y);
-    }
-
-    /// Adds multiples of slopes with respect to the weights and to the points of one distribution.
-    fn add_to(&mut self, row: usize, weights: (f64, &[f64]), points: (f64, &[f64])) {
-        let (each, size) = (self.each, self.each * self.d);
-        let sums = [
-            (&mut self.weights[row * each..][..each], weights),
-            (&mut self.points[row * size..][..size], points),
-        ];
-        for (sums, (factor, slopes)) in sums {
-            let terms = sums.iter_mut().zip(slopes);
-            terms.for_each(|(sum, slope)| *sum += factor * slope);
+    /// Adds multiples of slopes with respect to weights and points, from a row on.
+    fn add(&mut self, row: usize, weights: (f64, &[f64]), points: (f64, &[f64])) {
+        for (sums, (factor, slopes)) in [(&mut self.weights, weights), (&mut self.points, points)] {
+            let sums = sums[row * slopes.len()..].iter_mut();
+            sums.zip(slopes)
+                .for_each(|(sum, slope)| *sum += factor * slope);
         }
     }
 }
 
-/// One distribution.
-#[derive(Clone, Copy)]
-struct Cloud<'a> {
-    weights: &'a [f64], // [K], in units
-    points: &'a [f64],  // [d, K]
-}
-
-/// Distributions of two sides, the points of each in the order of a coordinate.
+/// Distributions of two sides.
 struct Pairs {
     n: usize,
     m: usize,
+    d: usize,
     p: Clouds,
     q: Clouds,
-    /// Where the points of both were.
-    places: [Vec<usize>; 2],
     /// Whether both sides are the same: then the pairs `i ≤ j` are enough.
     own: bool,
     distance: Distance,
@@ -136,34 +142,13 @@ impl Pairs {
         let [p, q] = [p, q].map(|side| side.map(numbers::<B>));
         let own = p == q;
         let along = widest(&p[1], k, d);
-        let in_order = |[weights, points]: [Vec<f64>; 2], each: usize| {
-            let (weights, mut places) = (all_units(&weights, each), Vec::new());
-            places.extend(0..weights.len());
-            for cloud in places.chunks_exact_mut(each) {
-                cloud.sort_by(|&i, &j| points[i * d + along].total_cmp(&points[j * d + along]));
-            }
-            let mut coordinates = Vec::with_capacity(points.len());
-            for cloud in places.chunks_exact(each) {
-                for c in 0..d {
-                    coordinates.extend(cloud.iter().map(|i| points[i * d + c]));
-                }
-            }
-            let clouds = Clouds {
-                each,
-                d,
-                weights: places.iter().map(|&i| weights[i]).collect(),
-                points: coordinates,
-            };
-            (clouds, places)
-        };
-        let ((p, of_p), (q, of_q)) = (in_order(p, k), in_order(q, l));
         let finfo = dtype.finfo().expect("a float dtype");
         Self {
             n,
             m,
-            p,
-            q,
-            places: [of_p, of_q],
+            d,
+            p: Clouds::new(p, k, [d, along]),
+            q: Clouds::new(q, l, [d, along]),
             own,
             distance,
             least: finfo.min_positive,
@@ -175,14 +160,29 @@ impl Pairs {
         if self.own { row % self.n } else { 0 }
     }
 
-    /// The distributions of the other side that a row is paired with.
-    fn others(&self, row: usize) -> impl Iterator<Item = Cloud<'_>> {
-        let batch = row / self.n * self.m;
-        (batch + self.first(row)..batch + self.m).map(|other| self.q.of(other))
-    }
-
     fn solver(&self) -> Solver {
         Solver::new(self.p.each, self.q.each)
+    }
+
+    /// The distance of a row of one side and one of the other.
+    fn solve(&self, solver: &mut Solver, row: usize, other: usize) -> f64 {
+        let (x, y) = (self.p.points(row), self.q.points(other));
+        let pairs = x
+            .chunks_exact(self.d)
+            .flat_map(|x| y.chunks_exact(self.d).map(move |y| (x, y)));
+        for (cost, (x, y)) in solver.costs.iter_mut().zip(pairs) {
+            let differences = x.iter().zip(y).map(|(x, y)| x - y);
+            *cost = match self.distance {
+                Distance::Euclidean => differences.map(|difference| difference * difference).sum(),
+                Distance::TotalVariation | Distance::L1 => {
+                    let sum: f64 = differences.map(f64::abs).sum();
+                    (self.distance.scale() * sum).powi(2)
+                }
+            };
+        }
+        let orders = [self.p.order(row), self.q.order(other)];
+        let cost = solver.solve(self.p.weights(row), self.q.weights(other), orders);
+        if cost < self.least { 0.0 } else { cost.sqrt() }
     }
 
     /// `[batch, n, m]`
@@ -193,13 +193,9 @@ impl Pairs {
         rows.with_min_len(64usize.div_ceil(m.max(1))).for_each_init(
             || self.solver(),
             |solver, (row, out)| {
-                let out = &mut out[self.first(row)..];
-                Arch::new().dispatch(Row {
-                    pairs: self,
-                    solver,
-                    row,
-                    solved: |j: usize, cost, _: &mut Solver| out[j] = self.root(cost),
-                });
+                for j in self.first(row)..m {
+                    out[j] = self.solve(solver, row, row / n * m + j);
+                }
             },
         );
         if self.own {
@@ -212,124 +208,81 @@ impl Pairs {
         all
     }
 
-    fn root(&self, cost: f64) -> f64 {
-        if cost < self.least { 0.0 } else { cost.sqrt() }
-    }
-
-    /// With respect to weights and points, `[batch, n, K]` and `[batch, n, K, d]`, and those of the other
-    /// side, given the slopes of a sum with respect to the distances.
-    fn gradient(&self, upstream: &[f64]) -> [Clouds; 2] {
+    /// With respect to both sides, given the slopes of a sum with respect to the distances.
+    fn gradient(&self, upstream: &[f64]) -> [Slopes; 2] {
         let (n, m, rows) = (self.n, self.m, self.p.count());
-        let size = self.p.each * self.p.d;
-        let start = || {
-            let slopes = [Clouds::zeros(&self.p), Clouds::zeros(&self.q)];
-            (
-                self.solver(),
-                slopes,
-                [&self.p, &self.q].map(|side| vec![0.0; side.each * side.d]),
-            )
-        };
-        let (_, slopes, _) = deal(
+        let start = || (self.solver(), [&self.p, &self.q].map(Slopes::zeros));
+        let (_, slopes) = deal(
             rows,
-            threads(rows.max(m), COST * size, rows),
+            threads(rows.max(m), COST * self.p.each * self.d, rows),
             start,
-            |(solver, [to_p, to_q], of_pair), row| {
-                let batch = row / n;
-                Arch::new().dispatch(Row {
-                    pairs: self,
-                    solver,
-                    row,
-                    solved: |j: usize, cost: f64, solver: &mut Solver| {
-                        let (i, j) = (row % n, self.first(row) + j);
-                        let other = batch * m + j;
-                        let (above, below) = (row * m + j, batch * n * m + j * m + i);
-                        let slope = upstream[above];
-                        let mirrored = if self.own && i != j {
-                            upstream[below]
-                        } else {
-                            0.0
-                        };
-                        let root = self.root(cost);
-                        if root == 0.0 || (slope == 0.0 && mirrored == 0.0) {
-                            return;
-                        }
-                        let (x, y) = (self.p.of(row), self.q.of(other));
-                        self.points_slopes(x, y, root, solver.plan(), of_pair);
-                        let [f, g] = solver.potentials(x.weights, y.weights);
-                        let [of_x, of_y] = of_pair;
-                        let add = |to: &mut Clouds, row, slope: f64, potentials, of_points| {
-                            let halved = 0.5 * slope / root;
-                            to.add_to(row, (halved, potentials), (slope, of_points));
-                        };
-                        add(to_p, row, slope, f, of_x);
-                        add(to_q, other, slope, g, of_y);
-                        if mirrored != 0.0 {
-                            add(to_q, row, mirrored, f, of_x);
-                            add(to_p, other, mirrored, g, of_y);
-                        }
-                    },
-                });
+            |(solver, [to_p, to_q]), row| {
+                let (batch, i) = (row / n, row % n);
+                for j in self.first(row)..m {
+                    let other = batch * m + j;
+                    let slope = upstream[row * m + j];
+                    let mirrored = if self.own && i != j {
+                        upstream[other * m + i]
+                    } else {
+                        0.0
+                    };
+                    if slope == 0.0 && mirrored == 0.0 {
+                        continue;
+                    }
+                    let root = self.solve(solver, row, other);
+                    if root == 0.0 {
+                        continue;
+                    }
+                    let [of_x, of_y] = self.points_slopes(solver.plan(), row, other, root);
+                    let [f, g] = solver.potentials(self.p.weights(row), self.q.weights(other));
+                    let add = |to: &mut Slopes, row, slope: f64, potentials, points: &[f64]| {
+                        to.add(row, (0.5 * slope / root, potentials), (slope, points));
+                    };
+                    add(to_p, row, slope, f, &of_x);
+                    add(to_q, other, slope, g, &of_y);
+                    if mirrored != 0.0 {
+                        add(to_q, row, mirrored, f, &of_x);
+                        add(to_p, other, mirrored, g, &of_y);
+                    }
+                }
             },
-            |(_, slopes, _), (_, others, _)| {
-                slopes.iter_mut().zip(&others).for_each(|(x, y)| x.add(y));
+            |(_, slopes), (_, others)| {
+                for (slopes, others) in slopes.iter_mut().zip(&others) {
+                    slopes.add(0, (1.0, &others.weights), (1.0, &others.points));
+                }
             },
         );
-        let [p, q] = slopes;
-        [p.in_places(&self.places[0]), q.in_places(&self.places[1])]
+        slopes
     }
 
-    /// The slopes of a distance with respect to the points of both distributions, `[d, K]` and `[d, L]`, given
+    /// The slopes of a distance with respect to the points of both distributions, `[K, d]` and `[L, d]`, given
     /// the plan in units.
-    fn points_slopes(
-        &self,
-        x: Cloud,
-        y: Cloud,
-        root: f64,
-        plan: &[f64],
-        slopes: &mut [Vec<f64>; 2],
-    ) {
-        let (k, l, d) = (self.p.each, self.q.each, self.p.d);
-        let scale = self.distance.scale();
-        let [of_x, of_y] = slopes;
-        of_x.fill(0.0);
-        of_y.fill(0.0);
+    fn points_slopes(&self, plan: &[f64], row: usize, other: usize, root: f64) -> [Vec<f64>; 2] {
+        let (l, d) = (self.q.each, self.d);
+        let (x, y) = (self.p.points(row), self.q.points(other));
+        let (mut of_x, mut of_y) = (vec![0.0; x.len()], vec![0.0; y.len()]);
         for (pair, mass) in plan.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
-            let (from, to) = (pair / l, pair % l);
-            let difference = |c: usize| x.points[c * k + from] - y.points[c * l + to];
+            let (from, to) = (pair / l * d, pair % l * d);
+            let difference = |c: usize| x[from + c] - y[to + c];
             let mass = mass / UNITS / root;
-            // half of the slope of the cost with respect to a difference
-            let taxicab = || (0..d).map(|c| difference(c).abs()).sum::<f64>();
-            let slope_of = match self.distance.is_euclidean() {
-                true => mass,
-                false => mass * scale * scale * taxicab(),
-            };
+            let (scale, taxicab) = (
+                self.distance.scale(),
+                (0..d).map(|c| difference(c).abs()).sum::<f64>(),
+            );
             for c in 0..d {
-                let slope = slope_of
-                    * match (self.distance.is_euclidean(), difference(c)) {
-                        (true, difference) => difference,
-                        (false, 0.0) => 0.0,
-                        (false, difference) => difference.signum(),
-                    };
-                of_x[c * k + from] += slope;
-                of_y[c * l + to] -= slope;
+                // half of the slope of the cost with respect to a difference
+                let slope = match self.distance {
+                    Distance::Euclidean => mass * difference(c),
+                    Distance::TotalVariation | Distance::L1 if difference(c) == 0.0 => 0.0,
+                    Distance::TotalVariation | Distance::L1 => {
+                        mass * scale * scale * taxicab * difference(c).signum()
+                    }
+                };
+                of_x[from + c] += slope;
+                of_y[to + c] -= slope;
             }
         }
-    }
-}
-
-impl Clouds {
-    /// In the places that the points had, `[batch, n, K]` and `[batch, n, K, d]`.
-    fn in_places(self, places: &[usize]) -> Self {
-        let (each, d) = (self.each, self.d);
-        let mut all = Self::zeros(&self);
-        for (at, &place) in places.iter().enumerate() {
-            all.weights[place] = self.weights[at];
-            for c in 0..d {
-                let at = at / each * d * each + c * each + at % each;
-                all.points[place * d + c] = self.points[at];
-            }
-        }
-        all
+        [of_x, of_y]
     }
 }
 
@@ -345,53 +298,4 @@ fn widest(points: &[f64], each: usize, d: usize) -> usize {
     }
     let wider = |a: usize, b: usize| if widths[b] > widths[a] { b } else { a };
     (0..d).fold(0, wider)
-}
-
-/// Solves the programs of a distribution with others, and calls `solved` with the number of each, its cost and
-/// the solver.
-struct Row<'a, F> {
-    pairs: &'a Pairs,
-    solver: &'a mut Solver,
-    row: usize,
-    solved: F,
-}
-
-impl<F: FnMut(usize, f64, &mut Solver)> WithSimd for Row<'_, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) {
-        let Self {
-            solver,
-            pairs,
-            row,
-            mut solved,
-        } = self;
-        let (k, l) = (pairs.p.each, pairs.q.each);
-        let (euclidean, scale) = (pairs.distance.is_euclidean(), pairs.distance.scale());
-        let own = pairs.p.of(row);
-        for (j, other) in pairs.others(row).enumerate() {
-            for from in 0..k {
-                let costs = solver.costs_from(from);
-                costs.fill(0.0);
-                let x = own.points[from..].iter().step_by(k);
-                for (x, y) in x.zip(other.points.chunks_exact(l)) {
-                    for (cost, y) in costs.iter_mut().zip(y) {
-                        *cost += if euclidean {
-                            (x - y) * (x - y)
-                        } else {
-                            (x - y).abs()
-                        };
-                    }
-                }
-                if !euclidean {
-                    costs
-                        .iter_mut()
-                        .for_each(|cost| *cost *= *cost * scale * scale);
-                }
-            }
-            let cost = solver.solve_in_order(own.weights, other.weights);
-            solved(j, cost, solver);
-        }
-    }
 }

@@ -1,7 +1,10 @@
 use burn::tensor::{DType, Device, Tensor, TensorData, activation::softmax};
 use proptest::{prelude::*, test_runner::RngSeed};
 
-use super::{Sizes, transport_cost, transport_distances};
+use super::{
+    paths::{Solver, UNITS, units},
+    transport_distances,
+};
 use crate::{
     host::{to_scalar, to_vec},
     radial::Distance,
@@ -16,15 +19,14 @@ struct Solution {
 }
 
 fn solve(a: &[f64], b: &[f64], costs: &[f64]) -> Solution {
-    let (k, l) = (a.len(), b.len());
-    let super::Solutions { plans, f, g } = super::solve(a, b, costs, Sizes { n: 1, m: 1, k, l });
-    let cost = dot(&plans, costs);
-    Solution {
-        plan: plans,
-        f,
-        g,
-        cost,
-    }
+    let orders = [a, b].map(|weights| (0..weights.len()).collect::<Vec<_>>());
+    let mut solver = Solver::new(a.len(), b.len());
+    solver.costs.copy_from_slice(costs);
+    let (a, b) = (units(a), units(b));
+    let cost = solver.solve(&a, &b, [&orders[0], &orders[1]]);
+    let plan = solver.plan().iter().map(|mass| mass / UNITS).collect();
+    let [f, g] = solver.potentials(&a, &b).map(<[f64]>::to_vec);
+    Solution { plan, f, g, cost }
 }
 
 fn dot(x: &[f64], y: &[f64]) -> f64 {
@@ -201,30 +203,8 @@ fn tensor<const D: usize>(shape: [usize; D], seed: f64, dtype: DType) -> Tensor<
     Tensor::from_data(TensorData::new(values, shape), (&device, dtype))
 }
 
-/// Every pair of every batch has its own program, in both dtypes.
-#[test]
-fn batches() {
-    let [batch, n, m, k, l] = [2, 3, 2, 4, 3];
-    for (dtype, tolerance) in [(DType::F64, 1e-14), (DType::F32, 1e-6)] {
-        let a = softmax(tensor([batch, n, k], 0.1, dtype), 2);
-        let b = softmax(tensor([batch, m, l], 0.2, dtype), 2);
-        let costs = tensor([batch, n, m, k, l], 0.3, dtype);
-        let found = transport_cost(a.clone(), b.clone(), costs.clone());
-        assert_eq!((found.dims(), found.dtype()), ([batch, n, m], dtype));
-        let [a, b, found] = [a, b, found].map(to_vec);
-        for (pair, (found, costs)) in found.iter().zip(to_vec(costs).chunks(k * l)).enumerate() {
-            let (p, q) = (pair / m, pair / (n * m) * m + pair % m);
-            let expected = solve(&a[p * k..][..k], &b[q * l..][..l], costs).cost;
-            assert!(
-                (found - expected).abs() < tolerance,
-                "{found}, not {expected}"
-            );
-        }
-    }
-}
-
-/// Distances of weighted points are the roots of the costs of all pairs, of few points and of more than
-/// vectors have numbers; coincident ones are 0 apart, and what is not finite is NaN for its own pairs.
+/// Distances of weighted points are the roots of the costs of all pairs, of few points and of more, in both
+/// dtypes; coincident ones are 0 apart, and what is not finite is NaN for its own pairs.
 #[test]
 fn distances() {
     for [k, l, d] in [[2, 3, 1], [5, 5, 2], [11, 9, 3], [8, 16, 2]] {
@@ -240,10 +220,23 @@ fn distances() {
         for distance in Distance::ALL {
             let costs = distance.between(p.1.clone(), q.1.clone()).square();
             let costs = costs.reshape([batch, n, k, m, l]).swap_dims(2, 3);
-            let expected = to_vec(transport_cost(p.0.clone(), q.0.clone(), costs).sqrt());
-            let found = to_vec(transport_distances(p.clone(), q.clone(), distance));
-            for (found, expected) in found.into_iter().zip(expected) {
+            let [a, b, costs] = [to_vec(p.0.clone()), to_vec(q.0.clone()), to_vec(costs)];
+            let found = transport_distances(p.clone(), q.clone(), distance);
+            assert_eq!((found.dims(), found.dtype()), ([batch, n, m], DType::F64));
+            let single = |(weights, points): &(Tensor<3>, Tensor<3>)| {
+                (
+                    weights.clone().cast(DType::F32),
+                    points.clone().cast(DType::F32),
+                )
+            };
+            let in_f32 = transport_distances(single(&p), single(&q), distance);
+            assert_eq!(in_f32.dtype(), DType::F32);
+            let found = to_vec(found).into_iter().zip(to_vec(in_f32));
+            for (pair, ((found, in_f32), costs)) in found.zip(costs.chunks(k * l)).enumerate() {
+                let (i, j) = (pair / m, pair / (n * m) * m + pair % m);
+                let expected = solve(&a[i * k..][..k], &b[j * l..][..l], costs).cost.sqrt();
                 assert_close(found, expected);
+                assert!((in_f32 - expected).abs() < 1e-5, "{in_f32}, not {expected}");
             }
         }
         let own = to_vec(transport_distances(
@@ -261,32 +254,6 @@ fn distances() {
                 .enumerate()
                 .all(|(at, x)| x.is_nan() == (at < m))
         );
-    }
-}
-
-/// Gradients with respect to costs and to the logits of both weights, against central differences,
-/// for programs with one, few and many points.
-#[test]
-fn gradients() {
-    for [k, l] in [[3, 4], [1, 3], [3, 1], [1, 1], [2, 2]] {
-        let [batch, n, m] = [2, 2, 3];
-        let p = tensor([batch, n, k], 0.1, DType::F64).require_grad();
-        let q = tensor([batch, m, l], 0.2, DType::F64).require_grad();
-        let costs = tensor([batch, n, m, k, l], 0.3, DType::F64).require_grad();
-        let loss = |p: Tensor<3>, q: Tensor<3>, costs: Tensor<5>| {
-            let cost = transport_cost(softmax(p * 2.0, 2), softmax(q * 2.0, 2), costs);
-            (cost * tensor([batch, n, m], 0.4, DType::F64)).sum()
-        };
-        let gradients = loss(p.clone(), q.clone(), costs.clone()).backward();
-        differences(&p, &p.grad(&gradients).unwrap(), |p| {
-            loss(p, q.clone(), costs.clone())
-        });
-        differences(&q, &q.grad(&gradients).unwrap(), |q| {
-            loss(p.clone(), q, costs.clone())
-        });
-        differences(&costs, &costs.grad(&gradients).unwrap(), |costs| {
-            loss(p.clone(), q.clone(), costs)
-        });
     }
 }
 

@@ -119,7 +119,11 @@ fn kernels() {
     ));
     let fused = Skce::unbiased(gaussian(1.0, 1.0)).with_computation(Computation::Fused);
     assert!(fused.estimate(&predictions, &targets).is_ok());
-    assert!(fused.estimate(&rows.laplace(), &targets).is_ok());
+    let of_several_coordinates = fused.estimate(&rows.laplace(), &targets);
+    assert!(matches!(
+        of_several_coordinates,
+        Err(Error::NoFusedPath { .. })
+    ));
     let draws = Samples::new(predictions.means().unsqueeze_dim(1)); // [n, 1, d]
     assert!(matches!(
         fused.estimate(&draws, &targets),

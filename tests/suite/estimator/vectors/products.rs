@@ -1,10 +1,10 @@
-//! Products of residuals in vectors of the processor, of mixtures, draws and predictions given another
-//! variable, against the composition from expectations: values and all gradients.
+//! Mixtures, draws and predictions given another variable as losses and estimates take them, by features
+//! where there are some, against the composition from expectations: values and all gradients.
 
 use approx::assert_relative_eq;
 use burn::tensor::{DType, Tensor};
 use burn_calibration::{
-    distribution::{Geometry, Given, Laplace, Mixture, Normal, Predictive, Samples},
+    distribution::{Geometry, Given, Laplace, Mixture, Normal, Samples},
     estimator::{Estimator, JointKernel, Skce, SkceForm},
     kernel::{RealKernel, TargetKernel, TensorKernel},
     ops::Computation,
@@ -252,33 +252,7 @@ fn many_and_equal() {
     }
 }
 
-/// The operation is the one that is tested here: in the memory of the host, and where features are not.
-#[test]
-fn there_are_products() {
-    let device = device();
-    let random =
-        |n, d, seed| tensor_on(&random_rows(n, d, 1.0, &mut rng(seed)), &device, DType::F64);
-    let normal = Normal::new(random(6, 2, 84), random(6, 2, 85).exp());
-    let targets = random(3, 2, 86);
-    let mixture = Mixture::from_logits(random(3, 2, 87), normal);
-    let draws = Samples::new(random(6, 2, 88).reshape([3, 2, 2]));
-    for kernel in [RealKernel::gaussian(0.7), RealKernel::laplacian(0.7)] {
-        let of_mixture = kernel.residual_products(&mixture, &targets, 1).unwrap();
-        assert_eq!(of_mixture.dims(), [1, 3, 3]);
-        assert!(
-            kernel
-                .residual_products(&draws, &targets, 3)
-                .unwrap()
-                .dims()
-                == [3, 1, 1]
-        );
-        let tracked = targets.clone().autodiff().require_grad();
-        let on_graph = mixture.map(&|x| x.autodiff());
-        assert!(kernel.residual_products(&on_graph, &tracked, 1).is_none());
-    }
-}
-
-/// What is not finite spoils the products of its own prediction alone, infinite numbers too.
+/// What is not finite makes the pairs of its own prediction NaN alone, infinite numbers too.
 #[test]
 fn not_finite() {
     let device = device();
@@ -292,26 +266,18 @@ fn not_finite() {
             let targets = tensor_on(&random_rows(20, 2, 1.0, &mut rng(90)), &device, dtype);
             let mixture = Mixture::new(weights, components);
             for kernel in [gaussian(1.0, 1.0), laplacian(1.0, 1.0)] {
-                let products = kernel.targets.residual_products(&mixture, &targets, 1);
-                for (at, x) in vector(products.unwrap()).iter().enumerate() {
+                let h = JointKernel::h(&kernel, &mixture, &targets, 1);
+                for (at, x) in vector(h).iter().enumerate() {
                     assert_eq!(x.is_nan(), at / 20 == 2 || at % 20 == 2, "{at}: {x}");
                 }
                 let value = Skce::unbiased(kernel).value(&mixture, &targets);
                 assert!(scalar(value).is_nan());
-                let h = JointKernel::h(
-                    &kernel,
-                    &mixture.slice_rows(3..20),
-                    &targets.clone().slice(3..20),
-                    1,
-                );
-                assert!(vector(h).iter().all(|x| x.is_finite()));
             }
         }
     }
 }
 
-/// Estimates take the products between the rows and columns of tiles; the deviation of the z-score too, with
-/// gradients about.
+/// Estimates take tiles; the deviation of the z-score is the same with gradients about.
 #[test]
 fn of_tiles() {
     let (n, k, d) = (70, 3, 2);
@@ -334,13 +300,6 @@ where
     P: Geometry<Targets = Tensor<2>>,
     RealKernel: TargetKernel<P>,
 {
-    let rows = (predictions, targets);
-    assert!(
-        kernel
-            .targets
-            .residual_products_between(rows, rows)
-            .is_some()
-    );
     let skce = Skce::unbiased(kernel);
     let composed = skce.with_computation(Computation::Composed);
     let of = |skce: Skce<_>| skce.estimate(predictions, targets).unwrap();

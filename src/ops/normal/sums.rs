@@ -3,32 +3,16 @@
 use std::ops::Range;
 
 use super::{
-    Expectations, Rows,
+    Rows,
     packs::{Packs, pack},
-    term::Expectation,
+    pair::Gaussian,
     tile::DERIVATIVES,
     weigh::Radial,
 };
-use crate::{
-    ops::{
-        non_finite::{poison, poison_blocks},
-        simd::wide::Select,
-    },
-    radial::Profile,
-};
+use crate::ops::{non_finite::poison_blocks, simd::wide::Select};
 
 /// Smaller blocks are summed side by side.
 const SIDE_BY_SIDE: usize = 128;
-
-/// A kernel on predictions and targets, in units of the rows.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Setting {
-    pub expectations: Expectations,
-    /// The length scale of the kernel on targets.
-    pub length: f64,
-    pub profile: Profile,
-    pub bandwidth: f64,
-}
 
 /// Sums over the pairs `i < j` within blocks.
 pub(super) struct PairSums<T> {
@@ -41,47 +25,14 @@ pub(super) struct PairSums<T> {
     pub gradient: [Vec<T>; DERIVATIVES],
 }
 
-/// A pass with expectations that the compiler knows.
-#[derive(Clone, Copy)]
-pub(super) struct Pass<E> {
-    pub expectation: E,
+/// A kernel on predictions and one on targets, in units of the rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pass {
+    pub gaussian: Gaussian,
     pub radial: Radial,
 }
 
-/// `$body` with `$pass` the pass of a setting.
-macro_rules! with_pass {
-    ($setting:expr, $pass:ident => $body:expr) => {{
-        use $crate::ops::{
-            Expectations,
-            location_scale::{
-                laplace_gaussian::LaplaceGaussian, laplace_laplacian::LaplaceLaplacian,
-                normal_gaussian::NormalGaussian, normal_laplacian::NormalLaplacian, sums::Pass,
-            },
-        };
-        let length = $setting.length;
-        match $setting.expectations {
-            Expectations::NormalGaussian => {
-                let $pass = Pass::new(NormalGaussian { length }, $setting);
-                $body
-            }
-            Expectations::NormalLaplacian => {
-                let $pass = Pass::new(NormalLaplacian { length }, $setting);
-                $body
-            }
-            Expectations::LaplaceGaussian => {
-                let $pass = Pass::new(LaplaceGaussian { length }, $setting);
-                $body
-            }
-            Expectations::LaplaceLaplacian => {
-                let $pass = Pass::new(LaplaceLaplacian { length }, $setting);
-                $body
-            }
-        }
-    }};
-}
-pub(super) use with_pass;
-
-impl Setting {
+impl Pass {
     /// Over the first `⌊n/size⌋` blocks of consecutive samples; with half of the diagonal if wanted. A sample that
     /// is not finite makes the sum of its block and the gradient of that NaN.
     pub fn pair_sums<T: Select>(
@@ -91,53 +42,25 @@ impl Setting {
         with_diagonal: bool,
         gradient: bool,
     ) -> PairSums<T> {
-        let mut sums = with_pass!(self, pass => match gradient {
-            true => pass.pair_sums::<T, true>(rows, size, with_diagonal),
-            false => pass.pair_sums::<T, false>(rows, size, with_diagonal),
-        });
+        let mut sums = if gradient {
+            self.sums::<T, true>(rows, size, with_diagonal)
+        } else {
+            self.sums::<T, false>(rows, size, with_diagonal)
+        };
         let gradients = sums.gradient.each_mut().map(|g| (&mut g[..], rows.d));
         let totals = (&mut sums.values[..], &mut sums.stretch);
-        poison_blocks(rows.non_finite(1), size, totals, gradients);
+        poison_blocks(rows.non_finite(), size, totals, gradients);
         sums
-    }
-
-    /// `h_ij` between samples and others, `[n, k]`; NaN for those that are not finite.
-    pub fn matrix<T: Select>(self, rows: Rows<T>, columns: Rows<T>) -> Vec<T> {
-        let mut matrix = with_pass!(self, pass => pass.matrix(rows, columns));
-        let k = columns.count();
-        poison(&mut matrix, k, rows.non_finite(1), columns.non_finite(1));
-        matrix
-    }
-
-    /// `h_ii`; NaN for samples that are not finite.
-    pub fn diagonal<T: Select>(self, rows: Rows<T>) -> Vec<T> {
-        let mut diagonal = with_pass!(self, pass => pass.diagonal(rows));
-        poison(&mut diagonal, 1, rows.non_finite(1), std::iter::empty());
-        diagonal
-    }
-}
-
-impl<E: Expectation> Pass<E> {
-    pub fn new(expectation: E, setting: Setting) -> Self {
-        let radial = Radial {
-            profile: setting.profile,
-            bandwidth: setting.bandwidth,
-            scale_factor: E::SCALE_FACTOR,
-        };
-        Self {
-            expectation,
-            radial,
-        }
     }
 
     /// The samples of a range, and copies of the last one.
     pub fn packs<T: Select>(self, rows: Rows<T>, samples: Range<usize>) -> Packs<T> {
         let sample = |place: usize| (samples.start + place).min(samples.end - 1);
         let count = samples.len().div_ceil(pack::<T>());
-        Packs::new(count, rows, self.expectation, sample)
+        Packs::new(count, rows, self.gaussian, sample)
     }
 
-    fn pair_sums<T: Select, const GRADIENT: bool>(
+    fn sums<T: Select, const GRADIENT: bool>(
         self,
         rows: Rows<T>,
         size: usize,

@@ -6,9 +6,12 @@ use burn::{
 };
 
 use super::{
-    LocationScaleKernel, LocationScaleSamples, Rows,
+    NormalKernel, NormalSamples, Rows,
     backend::WithGradients,
-    sums::{PairSums, Setting},
+    pair::Gaussian,
+    sums::{PairSums, Pass},
+    unit,
+    weigh::Radial,
 };
 use crate::ops::{
     Pairing,
@@ -23,7 +26,7 @@ use crate::ops::{
 pub(super) fn run<B: Backend>(
     samples: [FloatTensor<B>; 3],
     bandwidth: FloatTensor<B>,
-    kernel: LocationScaleKernel,
+    kernel: NormalKernel,
     pairing: Pairing,
     gradient: bool,
 ) -> WithGradients<B> {
@@ -37,21 +40,12 @@ pub(super) fn run<B: Backend>(
     (value, locations, scales, bandwidth)
 }
 
-/// A power of 2 near the reciprocal of the length scale, in which lengths are measured without rounding.
-pub(super) fn unit(length_scale: f64) -> f64 {
-    assert!(
-        length_scale.is_finite() && length_scale > 0.0,
-        "the length scale of the target kernel is {length_scale}, expected a positive finite number"
-    );
-    (-length_scale.log2().round()).clamp(-120.0, 120.0).exp2()
-}
-
 /// Samples and kernel, in units of the length scale.
 fn scaled<T: Real + Element>(
     data: &[TensorData; 3],
-    kernel: LocationScaleKernel,
+    kernel: NormalKernel,
     bandwidth: f64,
-) -> (Rows<'_, T>, Setting) {
+) -> (Rows<'_, T>, Pass) {
     let unit = unit(kernel.length_scale);
     let [locations, scales, targets] = data.each_ref().map(slice::<T>);
     let rows = Rows {
@@ -61,13 +55,16 @@ fn scaled<T: Real + Element>(
         d: data[0].shape()[1],
         unit: T::new(unit),
     };
-    let setting = Setting {
-        expectations: kernel.expectations,
-        length: kernel.length_scale * unit,
-        profile: kernel.profile,
-        bandwidth: bandwidth * unit,
+    let pass = Pass {
+        gaussian: Gaussian {
+            length: kernel.length_scale * unit,
+        },
+        radial: Radial {
+            profile: kernel.profile,
+            bandwidth: bandwidth * unit,
+        },
     };
-    (rows, setting)
+    (rows, pass)
 }
 
 /// The mean, and its gradients with respect to locations, scales and bandwidth: without rows if not
@@ -75,18 +72,18 @@ fn scaled<T: Real + Element>(
 fn means<T: Select + Element>(
     data: &[TensorData; 3],
     bandwidth: f64,
-    kernel: LocationScaleKernel,
+    kernel: NormalKernel,
     pairing: Pairing,
     gradient: bool,
 ) -> [TensorData; 4] {
-    let (rows, setting) = scaled::<T>(data, kernel, bandwidth);
+    let (rows, pass) = scaled::<T>(data, kernel, bandwidth);
     let n = rows.count();
     let (of_pairs, of_diagonal) = normalisation(pairing, n);
     let PairSums {
         values,
         stretch,
         gradient,
-    } = setting.pair_sums(rows, pairing.size(n), of_diagonal > 0.0, gradient);
+    } = pass.pair_sums(rows, pairing.size(n), of_diagonal > 0.0, gradient);
     let one = |x: f64| TensorData::new(vec![T::new(x)], [1]);
     let [locations, scales] = gradient.map(|mut gradient| {
         let factor = T::new(of_pairs);
@@ -103,8 +100,8 @@ fn means<T: Select + Element>(
     ]
 }
 
-fn data(samples: &LocationScaleSamples) -> [TensorData; 3] {
-    let LocationScaleSamples {
+fn data(samples: &NormalSamples) -> [TensorData; 3] {
+    let NormalSamples {
         locations,
         scales,
         targets,
@@ -114,45 +111,45 @@ fn data(samples: &LocationScaleSamples) -> [TensorData; 3] {
 
 /// `h` between samples and others, `[n, k]`.
 pub(super) fn matrix(
-    samples: &LocationScaleSamples,
-    others: &LocationScaleSamples,
+    samples: &NormalSamples,
+    others: &NormalSamples,
     bandwidth: f64,
-    kernel: LocationScaleKernel,
+    kernel: NormalKernel,
 ) -> Tensor<2> {
     let (dtype, device) = (samples.locations.dtype(), samples.locations.device());
     let [rows, columns] = [samples, others].map(data);
     let shape = [rows[0].shape()[0], columns[0].shape()[0]];
     let matrix = with_real!(dtype, T => {
-        let (rows, setting) = scaled::<T>(&rows, kernel, bandwidth);
+        let (rows, pass) = scaled::<T>(&rows, kernel, bandwidth);
         let (columns, _) = scaled::<T>(&columns, kernel, bandwidth);
-        TensorData::new(setting.matrix(rows, columns), shape)
+        TensorData::new(pass.matrix(rows, columns), shape)
     });
     Tensor::from_data(matrix, (&device.without_autodiff(), dtype))
 }
 
 /// `h_ii`, `[n]`.
-pub(super) fn diagonal(samples: &LocationScaleSamples, kernel: LocationScaleKernel) -> Tensor<1> {
+pub(super) fn diagonal(samples: &NormalSamples, kernel: NormalKernel) -> Tensor<1> {
     let (dtype, device) = (samples.locations.dtype(), samples.locations.device());
     let data = data(samples);
     let n = data[0].shape()[0];
     let diagonal = with_real!(dtype, T => {
-        let (rows, setting) = scaled::<T>(&data, kernel, 1.0);
-        TensorData::new(setting.diagonal(rows), [n])
+        let (rows, pass) = scaled::<T>(&data, kernel, 1.0);
+        TensorData::new(pass.diagonal(rows), [n])
     });
     Tensor::from_data(diagonal, (&device.without_autodiff(), dtype))
 }
 
 /// The mean of `h` over the pairs of each block.
 pub(super) fn blocks(
-    samples: &LocationScaleSamples,
+    samples: &NormalSamples,
     bandwidth: f64,
-    kernel: LocationScaleKernel,
+    kernel: NormalKernel,
     size: usize,
 ) -> Vec<f64> {
     let data = data(samples);
     let sums = with_real!(samples.locations.dtype(), T => {
-        let (rows, setting) = scaled::<T>(&data, kernel, bandwidth);
-        setting.pair_sums(rows, size, false, false).values
+        let (rows, pass) = scaled::<T>(&data, kernel, bandwidth);
+        pass.pair_sums(rows, size, false, false).values
     });
     let pairs = (size * (size - 1) / 2) as f64;
     sums.iter().map(|sum| sum / pairs).collect()

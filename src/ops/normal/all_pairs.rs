@@ -4,12 +4,12 @@ use super::{
     Rows,
     packs::{Packs, pack},
     sums::Pass,
-    term::Expectation,
     tile::{DERIVATIVES, Tile, Totals},
     weigh::{PACKS, Weigh, Weights},
 };
 use crate::{
     ops::{
+        non_finite::poison,
         pairs::simd::deal::{deal, threads},
         simd::{aligned::Aligned, arch::Arch, wide::Select},
     },
@@ -25,7 +25,7 @@ pub(super) fn zeros<T: Select, const GRADIENT: bool>(packs: &Packs<T>) -> Aligne
     Aligned::zeros(if GRADIENT { size } else { 0 })
 }
 
-impl<E: Expectation> Pass<E> {
+impl Pass {
     /// The sums over the pairs `i < j` of `n` samples, and their gradient: the same result for the same
     /// number of threads.
     pub fn all_pairs<T: Select, const GRADIENT: bool>(
@@ -72,13 +72,14 @@ impl<E: Expectation> Pass<E> {
         (totals, gradient)
     }
 
-    /// `h_ij` between samples and others, `[n, k]`.
+    /// `h_ij` between samples and others, `[n, k]`; NaN for those that are not finite.
     pub fn matrix<T: Select>(self, rows: Rows<T>, columns: Rows<T>) -> Vec<T> {
         let (n, k) = (rows.count(), columns.count());
         let mut matrix = vec![T::new(0.0); n * k];
         if matrix.is_empty() {
             return matrix;
         }
+        let lost = [rows, columns];
         let [rows, columns] = [self.packs(rows, 0..n), self.packs(columns, 0..k)];
         let size = pack::<T>() * k;
         for_each_chunk(&mut matrix, size, COST * rows.d, |(row, matrix)| {
@@ -96,6 +97,8 @@ impl<E: Expectation> Pass<E> {
                 }
             }
         });
+        let [rows, columns] = lost.map(|samples| samples.non_finite());
+        poison(&mut matrix, k, rows, columns);
         matrix
     }
 
@@ -115,7 +118,7 @@ impl<E: Expectation> Pass<E> {
     }
 
     /// Sums over at most `count` rows.
-    pub fn tile<T: Select, const GRADIENT: bool>(
+    fn tile<T: Select, const GRADIENT: bool>(
         self,
         rows: (&Packs<T>, usize),
         count: usize,
@@ -126,8 +129,8 @@ impl<E: Expectation> Pass<E> {
         /// A tile for a number of coordinates.
         macro_rules! of {
             ($d:literal) => {
-                Arch::new().dispatch(Tile::<T, E, $d, GRADIENT> {
-                    expectation: self.expectation,
+                Arch::new().dispatch(Tile::<T, $d, GRADIENT> {
+                    gaussian: self.gaussian,
                     rows,
                     count: count.min(pack::<T>()),
                     columns,

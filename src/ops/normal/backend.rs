@@ -9,7 +9,7 @@ use burn::backend::{
     tensor::FloatTensor,
 };
 
-use super::LocationScaleKernel;
+use super::NormalKernel;
 use crate::ops::{
     Pairing,
     backends::{composed_elsewhere, on_every_backend, on_host},
@@ -27,13 +27,13 @@ pub(super) type WithGradients<B> = (
 on_every_backend! {
     /// The operation, on the backends of the host. Where no gradients are asked for, the tensors in their
     /// place mean nothing.
-    pub(crate) trait LocationScaleStatistic: Backend {
-        fn location_scale_statistic(
+    pub(crate) trait NormalStatistic: Backend {
+        fn normal_statistic(
             _locations: FloatTensor<Self>,
             _scales: FloatTensor<Self>,
             _targets: FloatTensor<Self>,
             _bandwidth: FloatTensor<Self>,
-            _kernel: LocationScaleKernel,
+            _kernel: NormalKernel,
             _pairing: Pairing,
             _gradient: bool,
         ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
@@ -42,15 +42,15 @@ on_every_backend! {
     }
 }
 
-composed_elsewhere!(LocationScaleStatistic);
+composed_elsewhere!(NormalStatistic);
 
-on_host!(LocationScaleStatistic {
-    fn location_scale_statistic(
+on_host!(NormalStatistic {
+    fn normal_statistic(
         locations: FloatTensor<Self>,
         scales: FloatTensor<Self>,
         targets: FloatTensor<Self>,
         bandwidth: FloatTensor<Self>,
-        kernel: LocationScaleKernel,
+        kernel: NormalKernel,
         pairing: Pairing,
         gradient: bool,
     ) -> WithGradients<Self> {
@@ -59,13 +59,13 @@ on_host!(LocationScaleStatistic {
     }
 });
 
-impl<B: LocationScaleStatistic, C: CheckpointStrategy> LocationScaleStatistic for Autodiff<B, C> {
-    fn location_scale_statistic(
+impl<B: NormalStatistic, C: CheckpointStrategy> NormalStatistic for Autodiff<B, C> {
+    fn normal_statistic(
         locations: FloatTensor<Self>,
         scales: FloatTensor<Self>,
         targets: FloatTensor<Self>,
         bandwidth: FloatTensor<Self>,
-        kernel: LocationScaleKernel,
+        kernel: NormalKernel,
         pairing: Pairing,
         _gradient: bool,
     ) -> WithGradients<Self> {
@@ -76,7 +76,7 @@ impl<B: LocationScaleStatistic, C: CheckpointStrategy> LocationScaleStatistic fo
         let [locations, scales, targets, bandwidth] =
             [locations, scales, targets, bandwidth].map(|x| x.into_primitive());
         let run = |gradient| {
-            B::location_scale_statistic(
+            B::normal_statistic(
                 locations, scales, targets, bandwidth, kernel, pairing, gradient,
             )
         };

@@ -4,15 +4,17 @@ use super::{
     lanewise::Lanewise,
     packs::{Packs, pack},
     sums::{PairSums, Pass},
-    term::Expectation,
     weigh::{Weigh, Weights},
 };
 use crate::{
-    ops::simd::{aligned::Aligned, arch::Arch, wide::Select},
+    ops::{
+        non_finite::poison,
+        simd::{aligned::Aligned, arch::Arch, wide::Select},
+    },
     parallel,
 };
 
-impl<E: Expectation> Pass<E> {
+impl Pass {
     /// Many small blocks, one in each lane: linear in the number of samples.
     pub fn side_by_side<T: Select, const GRADIENT: bool>(
         self,
@@ -28,7 +30,7 @@ impl<E: Expectation> Pass<E> {
                 let (at, lane) = (place / pack::<T>(), place % pack::<T>());
                 (first + lane.min(used - 1)) * size + at
             };
-            let packs = Packs::new(size, rows, self.expectation, sample);
+            let packs = Packs::new(size, rows, self.gaussian, sample);
             let mut gradient = zeros::<T, GRADIENT>(&packs);
             let mut weights = Weights::zeros();
             let (mut values, mut stretch) = (vec![0.0; used], 0.0);
@@ -83,15 +85,16 @@ impl<E: Expectation> Pass<E> {
         diagonal
     }
 
-    /// `h_ii`
+    /// `h_ii`; NaN for samples that are not finite.
     pub fn diagonal<T: Select>(self, rows: Rows<T>) -> Vec<T> {
-        match rows.count() {
-            0 => Vec::new(),
-            n => {
-                let packs = self.packs(rows, 0..n);
-                self.itself::<T, false>(&packs, n, 1.0, &mut Aligned::zeros(0))
-            }
+        let n = rows.count();
+        if n == 0 {
+            return Vec::new();
         }
+        let packs = self.packs(rows, 0..n);
+        let mut diagonal = self.itself::<T, false>(&packs, n, 1.0, &mut Aligned::zeros(0));
+        poison(&mut diagonal, 1, rows.non_finite(), std::iter::empty());
+        diagonal
     }
 
     fn lanewise<T: Select, const GRADIENT: bool>(
@@ -101,8 +104,8 @@ impl<E: Expectation> Pass<E> {
         weights: &mut Weights<T>,
         sums: &mut Aligned<T>,
     ) -> f64 {
-        Arch::new().dispatch(Lanewise::<T, E, GRADIENT> {
-            expectation: self.expectation,
+        Arch::new().dispatch(Lanewise::<T, GRADIENT> {
+            gaussian: self.gaussian,
             packs,
             pair,
             weights,

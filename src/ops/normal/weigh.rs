@@ -4,7 +4,7 @@ use pulp::{Simd, WithSimd};
 
 use super::{
     packs::{Packs, pack},
-    term::NUMBERS,
+    pair::NUMBERS,
 };
 use crate::{
     ops::simd::{aligned::Aligned, lanes::Lanes, wide::Select},
@@ -56,8 +56,6 @@ impl<T: Select> Weights<T> {
 pub(super) struct Radial {
     pub profile: Profile,
     pub bandwidth: f64,
-    /// The factor of the scales in the distance, squared.
-    pub scale_factor: f64,
 }
 
 /// Writes the weights of a pack of rows with some packs of columns; in lanes, of each row with the column
@@ -78,7 +76,6 @@ impl<T: Select> WithSimd for Weigh<'_, T> {
         let line = pack::<T>() / T::width::<S>();
         let (rows, row) = (self.rows.0, self.rows.0.pack(self.rows.1));
         let lanes_of_row = T::lanes::<S>(row);
-        let factor = T::splat(simd, T::new(self.radial.scale_factor));
         let squares = T::lanes_mut::<S>(&mut self.weights.squares);
         let count = if self.in_lanes { 1 } else { pack::<T>() };
         for r in 0..count {
@@ -94,8 +91,7 @@ impl<T: Select> WithSimd for Weigh<'_, T> {
                         let location = T::sub(simd, of_row(c), column[c * line + v]);
                         let scale = T::sub(simd, of_row(c + 1), column[(c + 1) * line + v]);
                         sum = T::mul_add(simd, location, location, sum);
-                        let scale = T::mul(simd, scale, scale);
-                        sum = T::mul_add(simd, scale, factor, sum);
+                        sum = T::mul_add(simd, scale, scale, sum);
                     }
                     squares[(r * PACKS + k) * line + v] = sum;
                 }

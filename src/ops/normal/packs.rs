@@ -1,6 +1,6 @@
 use super::{
     Rows,
-    term::{Expectation, NUMBERS},
+    pair::{Gaussian, NUMBERS},
 };
 use crate::{
     ops::simd::{aligned::Aligned, wide::Select},
@@ -23,7 +23,7 @@ impl<T: Select> Packs<T> {
     pub fn new(
         count: usize,
         rows: Rows<T>,
-        expectation: impl Expectation,
+        gaussian: Gaussian,
         sample: impl Fn(usize) -> usize + Sync,
     ) -> Self {
         let d = rows.d;
@@ -34,7 +34,7 @@ impl<T: Select> Packs<T> {
                 let row = sample(index * pack::<T>() + lane);
                 for c in 0..d {
                     let [location, scale, target] = rows.at(row, c);
-                    let prepared = expectation.prepare::<T>(scale.to_f64());
+                    let prepared = gaussian.prepare(scale.to_f64());
                     let all = [location, scale, target]
                         .into_iter()
                         .chain(prepared.map(T::new));

@@ -4,8 +4,7 @@ use pulp::{Simd, WithSimd};
 
 use super::{
     packs::{Packs, pack},
-    pair::{Kept, Weight, own, pair},
-    term::{Expectation, NUMBERS},
+    pair::{Gaussian, Kept, NUMBERS, Weight, own, pair},
     weigh::{PACKS, Weights},
 };
 use crate::ops::simd::wide::{Select, Wide};
@@ -32,8 +31,8 @@ impl std::ops::AddAssign for Totals {
 /// The sums over the pairs of some rows of a pack with some packs of columns, for a given number `D` of
 /// coordinates or for any (0). Adds to the gradient, `[pack][coordinate][derivative][lane]`, of rows and
 /// columns alike; without one, it writes `h` in the place of the kernel.
-pub(super) struct Tile<'a, T, E, const D: usize, const GRADIENT: bool> {
-    pub expectation: E,
+pub(super) struct Tile<'a, T, const D: usize, const GRADIENT: bool> {
+    pub gaussian: Gaussian,
     pub rows: (&'a Packs<T>, usize),
     /// Rows of the pack.
     pub count: usize,
@@ -42,9 +41,7 @@ pub(super) struct Tile<'a, T, E, const D: usize, const GRADIENT: bool> {
     pub sums: &'a mut [T],
 }
 
-impl<T: Select, E: Expectation, const D: usize, const GRADIENT: bool> WithSimd
-    for Tile<'_, T, E, D, GRADIENT>
-{
+impl<T: Select, const D: usize, const GRADIENT: bool> WithSimd for Tile<'_, T, D, GRADIENT> {
     type Output = Totals;
 
     #[inline(always)]
@@ -88,8 +85,8 @@ impl<T: Select, E: Expectation, const D: usize, const GRADIENT: bool> WithSimd
                         kernel: Wide::new(simd, kernels[at]),
                         slope: Wide::new(simd, slopes[at]),
                     };
-                    let residual = pair::<S, T, E, GRADIENT>(
-                        self.expectation,
+                    let residual = pair::<S, T, GRADIENT>(
+                        self.gaussian,
                         weight,
                         d,
                         #[inline(always)]

@@ -1,85 +1,52 @@
-//! The SKCE of location-scale predictions as one operation on the host: a pass over pairs in vectors of
-//! the processor, and its backward pass ([`backend`]).
+//! The SKCE of normal predictions with a Gaussian kernel on targets as one operation on the host: a pass over
+//! pairs in vectors of the processor, and its backward pass ([`backend`]).
 //!
 //! A tile of a pack of rows (16 in f32, 8 in f64) and up to four packs of columns goes through two stages
 //! while it is in the cache: the kernel on predictions with its slope ([`weigh`]), and the residuals with
 //! their gradient ([`tile`]), both members of a pair at once ([`pair`]). What depends on one sample alone
 //! is computed once ([`packs`]). The expectations are those of
-//! [`kernel::expectation`](crate::kernel::expectation) ([`term`]); [`at_points`] has those at given points, of
-//! which features are made.
+//! [`kernel::expectation`](crate::kernel::expectation).
 
 mod all_pairs;
-mod at_points;
 mod backend;
-mod erfcx;
-mod exponential;
 #[cfg_attr(not(any(feature = "flex", feature = "ndarray")), allow(dead_code))]
 mod host;
 mod lanewise;
-mod laplace_gaussian;
-mod laplace_laplacian;
-mod mixtures;
-mod normal_gaussian;
-mod normal_laplacian;
 mod packs;
 mod pair;
 mod side_by_side;
 mod sums;
-mod term;
-#[cfg(test)]
-mod tests;
 mod tile;
 mod weigh;
 
 use burn::{backend::Dispatch, tensor::Tensor};
 
-pub(crate) use at_points::expectations_at;
-use backend::LocationScaleStatistic;
-pub(crate) use erfcx::{F32 as ERFCX_F32, F64 as ERFCX_F64};
-pub(crate) use mixtures::{Mixtures, OnTargets, mixture_matrix, mixture_residuals};
+use backend::NormalStatistic;
 
 use super::{Pairing, is_on_host, non_finite::non_finite_rows, simd::real::Real};
 use crate::radial::Profile;
 
-/// The expectations of a kernel on targets that the fused pass knows: the family of the predictions, and
-/// the profile of the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Expectations {
-    /// Normal predictions, whose scales are standard deviations, and `exp(−‖y − y'‖₂²/2ℓ²)`.
-    NormalGaussian,
-    /// Normal predictions and `exp(−‖y − y'‖₁/ℓ)`.
-    NormalLaplacian,
-    /// Laplace predictions, whose scales are those of the density `exp(−|x − μ|/β)/2β`, and
-    /// `exp(−‖y − y'‖₂²/2ℓ²)`.
-    LaplaceGaussian,
-    /// Laplace predictions and `exp(−‖y − y'‖₁/ℓ)`.
-    LaplaceLaplacian,
-}
-
-/// A kernel `κ(W₂(P, P')/ν) · k_Y(y, y')` that the fused pass has, without its bandwidth `ν`.
+/// A kernel `κ(W₂(P, P')/ν) · exp(−‖y − y'‖₂²/2ℓ²)`, without its bandwidth `ν`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LocationScaleKernel {
+pub struct NormalKernel {
     /// The profile `κ` of the kernel on predictions, over their 2-Wasserstein distance.
     pub profile: Profile,
-    /// The family of the predictions and the profile of the kernel `k_Y` on targets.
-    pub expectations: Expectations,
     /// The length scale `ℓ` of the kernel on targets.
     pub length_scale: f64,
 }
 
-/// Location-scale predictions and targets, `[n, d]` each.
+/// Normal predictions and targets, `[n, d]` each.
 #[derive(Debug, Clone)]
-pub struct LocationScaleSamples {
-    /// The locations.
+pub struct NormalSamples {
+    /// The means.
     pub locations: Tensor<2>,
-    /// The scales.
+    /// The standard deviations.
     pub scales: Tensor<2>,
     /// The targets.
     pub targets: Tensor<2>,
 }
 
-impl LocationScaleSamples {
+impl NormalSamples {
     /// Whether there is a fused pass: in f32 and f64 in the memory of the host, where no gradient is asked
     /// for with respect to the targets.
     pub(crate) fn have_fused_pass(&self) -> bool {
@@ -121,10 +88,10 @@ impl LocationScaleSamples {
 ///
 /// Numbers that are not finite make the result NaN, and the gradient of all samples in their block; those in no
 /// block change nothing.
-pub fn location_scale_statistic(
-    samples: LocationScaleSamples,
+pub fn normal_statistic(
+    samples: NormalSamples,
     bandwidth: Tensor<1>,
-    kernel: LocationScaleKernel,
+    kernel: NormalKernel,
     pairing: Pairing,
 ) -> Tensor<1> {
     assert!(
@@ -133,12 +100,12 @@ pub fn location_scale_statistic(
          a gradient of the targets"
     );
     super::pairs::check(&samples.locations, &bandwidth, pairing);
-    let LocationScaleSamples {
+    let NormalSamples {
         locations,
         scales,
         targets,
     } = samples;
-    let (value, ..) = <Dispatch as LocationScaleStatistic>::location_scale_statistic(
+    let (value, ..) = <Dispatch as NormalStatistic>::normal_statistic(
         locations.into_dispatch(),
         scales.into_dispatch(),
         targets.into_dispatch(),
@@ -155,11 +122,11 @@ pub fn location_scale_statistic(
 /// # Panics
 ///
 /// If there is no fused pass for both.
-pub(crate) fn location_scale_matrix(
-    samples: &LocationScaleSamples,
-    others: &LocationScaleSamples,
+pub(crate) fn normal_matrix(
+    samples: &NormalSamples,
+    others: &NormalSamples,
     bandwidth: f64,
-    kernel: LocationScaleKernel,
+    kernel: NormalKernel,
 ) -> Tensor<2> {
     host::matrix(samples, others, bandwidth, kernel)
 }
@@ -169,10 +136,7 @@ pub(crate) fn location_scale_matrix(
 /// # Panics
 ///
 /// If there is no fused pass.
-pub(crate) fn location_scale_diagonal(
-    samples: &LocationScaleSamples,
-    kernel: LocationScaleKernel,
-) -> Tensor<1> {
+pub(crate) fn normal_diagonal(samples: &NormalSamples, kernel: NormalKernel) -> Tensor<1> {
     host::diagonal(samples, kernel)
 }
 
@@ -181,13 +145,28 @@ pub(crate) fn location_scale_diagonal(
 /// # Panics
 ///
 /// If there is no fused pass.
-pub(crate) fn location_scale_blocks(
-    samples: &LocationScaleSamples,
+pub(crate) fn normal_blocks(
+    samples: &NormalSamples,
     bandwidth: f64,
-    kernel: LocationScaleKernel,
+    kernel: NormalKernel,
     size: usize,
 ) -> Vec<f64> {
     host::blocks(samples, bandwidth, kernel, size)
+}
+
+/// A power of 2 near the reciprocal of the length scale, in which lengths are measured without rounding.
+pub(super) fn unit(length_scale: f64) -> f64 {
+    assert!(
+        length_scale.is_finite() && length_scale > 0.0,
+        "the length scale of the target kernel is {length_scale}, expected a positive finite number"
+    );
+    (-length_scale.log2().round()).clamp(-120.0, 120.0).exp2()
+}
+
+/// A number in units of `1/unit`, so bounded that its square is finite.
+pub(super) fn in_units<T: Real>(x: T, unit: T) -> T {
+    let most = T::MAX.to_f64().sqrt() * 1e-3;
+    T::new(x.times(unit).to_f64().clamp(-most, most))
 }
 
 /// Locations, scales and targets on the host, row by row, in units of `1/unit`.
@@ -209,18 +188,13 @@ impl<'a, T: Real> Rows<'a, T> {
     /// Location, scale and target of a coordinate, so bounded that their squares are finite.
     fn at(&self, row: usize, c: usize) -> [T; 3] {
         let at = row * self.d + c;
-        let most = T::MAX.to_f64().sqrt() * 1e-3;
-        [self.locations, self.scales, self.targets].map(|numbers| {
-            let x = numbers[at].times(self.unit).to_f64();
-            T::new(x.clamp(-most, most))
-        })
+        [self.locations, self.scales, self.targets].map(|numbers| in_units(numbers[at], self.unit))
     }
 
-    /// The samples, of so many rows each, that hold a number that is not finite.
-    fn non_finite(self, rows: usize) -> impl Iterator<Item = usize> + 'a {
-        let width = rows * self.d;
+    /// The samples that hold a number that is not finite.
+    fn non_finite(self) -> impl Iterator<Item = usize> + 'a {
         let all = [self.locations, self.scales, self.targets];
         all.into_iter()
-            .flat_map(move |numbers| non_finite_rows(numbers, width))
+            .flat_map(move |numbers| non_finite_rows(numbers, self.d))
     }
 }

@@ -2,8 +2,7 @@ use pulp::{Simd, WithSimd};
 
 use super::{
     packs::{Packs, pack},
-    pair::{Kept, Weight, own, pair},
-    term::Expectation,
+    pair::{Gaussian, Kept, Weight, own, pair},
     tile::DERIVATIVES,
     weigh::Weights,
 };
@@ -15,8 +14,8 @@ use crate::ops::simd::{
 /// The pairs of each sample of a pack with that in the same lane of another, or with itself. Adds to the
 /// gradient as a [`Tile`](super::tile::Tile) does, writes `h` in the place of the kernel, and returns the sum
 /// over `ν ∂h/∂ν`.
-pub(super) struct Lanewise<'a, T, E, const GRADIENT: bool> {
-    pub expectation: E,
+pub(super) struct Lanewise<'a, T, const GRADIENT: bool> {
+    pub gaussian: Gaussian,
     pub packs: &'a Packs<T>,
     pub pair: [usize; 2],
     /// The weights of one row and one pack.
@@ -25,7 +24,7 @@ pub(super) struct Lanewise<'a, T, E, const GRADIENT: bool> {
     pub sums: &'a mut Aligned<T>,
 }
 
-impl<T: Select, E: Expectation, const GRADIENT: bool> WithSimd for Lanewise<'_, T, E, GRADIENT> {
+impl<T: Select, const GRADIENT: bool> WithSimd for Lanewise<'_, T, GRADIENT> {
     type Output = f64;
 
     #[inline(always)]
@@ -45,8 +44,8 @@ impl<T: Select, E: Expectation, const GRADIENT: bool> WithSimd for Lanewise<'_, 
                 kernel: Wide::new(simd, kernels[v]),
                 slope: Wide::new(simd, slopes[v]),
             };
-            let residual = pair::<S, T, E, GRADIENT>(
-                self.expectation,
+            let residual = pair::<S, T, GRADIENT>(
+                self.gaussian,
                 weight,
                 d,
                 #[inline(always)]

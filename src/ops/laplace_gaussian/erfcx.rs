@@ -56,10 +56,7 @@ pub(crate) const F32: [f64; 15] = [
 ];
 
 fn coefficients<T>() -> &'static [f64] {
-    match size_of::<T>() {
-        8 => &F64,
-        _ => &F32,
-    }
+    if size_of::<T>() == 8 { &F64 } else { &F32 }
 }
 
 /// `1/(z + 4)` and `1/(z + 1)`, by one division.
@@ -88,56 +85,4 @@ pub(super) fn erfcx<S: Simd, T: Select>(z: Wide<S, T>) -> [Wide<S, T>; 3] {
         decrease,
         value.mul_add(w, slope * (slope.constant(1.0) - w)),
     ]
-}
-
-/// `X = erfcx` and `Y = zX(z)` at two points `z` and `z'`.
-#[derive(Clone, Copy)]
-pub(super) struct ErfcxPair<W> {
-    /// `X(z)` and `X(z')`
-    pub values: [W; 2],
-    /// `−X'(z)` and `−X'(z')`
-    pub decreases: [W; 2],
-    /// The divided differences `X[z, z']`, `X[z, z, z']` and `X[z, z', z']`
-    pub x: [W; 3],
-    /// Those of `Y`.
-    pub y: [W; 3],
-}
-
-impl<S: Simd, T: Select> ErfcxPair<Wide<S, T>> {
-    /// By Horner's scheme for the divided differences of `p`, for `z, z' ≥ −½`: the points may coincide. With
-    /// `w = 1/(1 + z)`, `X = pw` and `Y = p − X`.
-    #[inline(always)]
-    pub fn new(z: Wide<S, T>, other: Wide<S, T>) -> Self {
-        let (zero, one) = (z.constant(0.0), z.constant(1.0));
-        let ([step, w], [step2, w2]) = (reciprocals(z), reciprocals(other));
-        let (x, x2) = (one - step * 7.0, one - step2 * 7.0);
-        let (mut p, mut first, mut second, mut second2) = (zero, zero, zero, zero);
-        for &coefficient in coefficients::<T>().iter().rev() {
-            second = second.mul_add(x, first); // p[x, x', x]
-            second2 = second2.mul_add(x2, first); // p[x, x', x']
-            first = first.mul_add(x2, p); // p[x, x']
-            p = p.mul_add(x, z.constant(coefficient));
-        }
-        let gap = x2 - x;
-        let p2 = first.mul_add(gap, p); // p(x')
-        let (dx, dx2) = (step * step * 7.0, step2 * step2 * 7.0); // x'(z), x'(z')
-        let to_z = dx * (first - gap * second);
-        let to_z2 = dx2 * gap.mul_add(second2, first);
-        // p[z, z'], p[z, z, z'] and p[z, z', z']
-        let of_z = step * step2 * first * 7.0;
-        let of_zz = dx * step2 * (step * second * 7.0 - first);
-        let of_z2 = dx2 * step * (step2 * second2 * 7.0 - first);
-        let (values, both) = ([p * w, p2 * w2], w * w2);
-        let x = [
-            of_z * w2 - p * both,
-            of_zz.mul_add(w2, both * (values[0] - to_z)),
-            of_z2.mul_add(w, both * (values[1] - to_z2)),
-        ];
-        Self {
-            values,
-            decreases: [(values[0] - to_z) * w, (values[1] - to_z2) * w2],
-            x,
-            y: [of_z - x[0], of_zz - x[1], of_z2 - x[2]],
-        }
-    }
 }
