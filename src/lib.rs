@@ -132,8 +132,7 @@ pub mod prelude {
     pub use crate::report::{Reliability, ReliabilityDiagram, Report, ReportBuilder};
     pub use crate::{
         distribution::{
-            Categorical, Dirichlet, Given, Laplace, Mixture, Normal, PowerExponential, Predictive,
-            Samples, Subject,
+            Categorical, Given, Laplace, Mixture, Normal, Predictive, Samples, Subject,
         },
         estimator::{
             Accuracy, Binning, Cwce, Ece, Estimator, Event, KolmogorovSmirnov, Mce, MeanEstimate,

@@ -11,6 +11,7 @@
 
 mod arguments;
 mod cifar10;
+mod dirichlet_model;
 mod figure1;
 mod figure2;
 mod models;
@@ -34,7 +35,7 @@ fn main() -> Result<()> {
     let folder = Folder::create(&arguments.output)?;
 
     // Each data set goes through every test; a test gives an estimate and a p-value.
-    let results = models::all()?
+    let results = models::all()
         .into_iter()
         .map(|model| simulate(model, &arguments))
         .collect::<Result<Vec<_>>>()?;

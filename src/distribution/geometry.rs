@@ -8,9 +8,8 @@ use crate::{
 
 /// Predictions with distances between them, which kernels on predictions need.
 ///
-/// [`Beta`](super::Beta) and [`Dirichlet`](super::Dirichlet) predictions and those of a
-/// [`QuantileRecalibration`](crate::recalibration::QuantileRecalibration) have none in closed form: take
-/// [`Samples::drawn_from`](super::Samples::drawn_from) them.
+/// Predictions of a [`QuantileRecalibration`](crate::recalibration::QuantileRecalibration) have none in
+/// closed form: take [`Samples::drawn_from`](super::Samples::drawn_from) them.
 pub trait Geometry: Predictive {
     /// Checks that predictions have this distance.
     ///

@@ -10,14 +10,10 @@
 //! or Monte Carlo [`Samples`] of any distribution. All are [`Predictive`], and go through the same
 //! estimators, losses and tests.
 //!
-//! [`PowerExponential`] predictions have tails between and beyond those two; [`Beta`] predictions are of
-//! numbers in the unit interval, [`Dirichlet`] predictions of points of the simplex. They have densities
-//! and can be recalibrated; kernels take [`Samples`] [drawn from](Samples::drawn_from) them.
+//! Of other families kernels take [`Samples`].
 //!
 //! Any predictions can be [`Given`] a variable: a feature, an embedding or a group, given which they are to
 //! be calibrated.
-//!
-//! A [`DirichletModel`] draws predictions and labels whose calibration error is known.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
@@ -39,13 +35,9 @@
 //! ```
 
 mod absolute_moments;
-mod beta;
 mod categorical;
 mod class_rows;
 mod density;
-mod dirichlet;
-mod dirichlet_model;
-mod gamma;
 mod geometry;
 mod given;
 mod label_sampler;
@@ -55,7 +47,6 @@ mod location_scale;
 mod mixture;
 mod mixture_marginals;
 mod normal;
-mod power_exponential;
 mod predictive;
 mod redrawn;
 mod samples;
@@ -64,16 +55,11 @@ mod subject;
 mod targets;
 
 pub use absolute_moments::AbsoluteMoments;
-pub use beta::Beta;
 pub use categorical::{Categorical, residuals};
 pub(crate) use categorical::{hits, observed};
 pub(crate) use class_rows::{ClassRows, most_likely, most_likely_on_device};
 pub(crate) use density::central;
 pub use density::{Density, HostMarginals, Marginals};
-pub use dirichlet::Dirichlet;
-pub(crate) use dirichlet::check_unit_interval;
-pub use dirichlet_model::DirichletModel;
-pub(crate) use gamma::stirling;
 pub use geometry::Geometry;
 pub use given::Given;
 pub(crate) use given::group_codes;
@@ -81,7 +67,6 @@ pub use laplace::Laplace;
 pub(crate) use lens::{check_column, check_ranks};
 pub use mixture::{Component, Mixture};
 pub use normal::Normal;
-pub use power_exponential::PowerExponential;
 pub(crate) use predictive::in_batches;
 pub use predictive::{DrawnBy, Predictive, Sampler};
 pub(crate) use redrawn::Flip;

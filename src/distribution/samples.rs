@@ -75,12 +75,12 @@ impl Samples {
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};
-    /// use burn_calibration::distribution::{Beta, Predictive, Samples};
+    /// use burn_calibration::distribution::{Laplace, Predictive, Samples};
     /// use rand::{SeedableRng, rngs::StdRng};
     ///
     /// let device = Device::default();
-    /// let shape = |value: f32| Tensor::<2>::full([10, 1], value, &device);
-    /// let predictions = Beta::new(shape(2.0), shape(5.0));
+    /// let column = |value: f32| Tensor::<2>::full([10, 1], value, &device);
+    /// let predictions = Laplace::new(column(2.0), column(5.0));
     /// let samples = Samples::drawn_from(&predictions, 100, &mut StdRng::seed_from_u64(0));
     /// assert_eq!((samples.len(), samples.draws_each()), (10, 100));
     /// ```

@@ -24,19 +24,18 @@ use crate::{
 /// appendix C; after the mean embedding tests of Chwialkowski et al. 2015.
 ///
 /// ```
-/// use burn::tensor::Device;
-/// use burn_calibration::{distribution::DirichletModel, estimator::{Estimator, Ucme}, kernel::Kernel};
-/// use rand::{SeedableRng, rngs::StdRng};
+/// use burn::tensor::{Device, Distribution, Int, Tensor};
+/// use burn_calibration::{distribution::Categorical, estimator::{Estimator, Ucme}, kernel::Kernel};
 ///
 /// # fn main() -> burn_calibration::error::Result<()> {
-/// let (device, mut rng) = (Device::default(), StdRng::seed_from_u64(0));
-/// // locations that are uniform over the simplex, with uniform classes
-/// let uniform = DirichletModel::new(vec![1.0; 3], 1.0, vec![1.0 / 3.0; 3])?;
-/// let (predictions, classes) = uniform.sample(10, &device, &mut rng);
-/// let ucme = Ucme::new(Kernel::gaussian(), &predictions, &classes)?;
+/// let device = Device::default();
+/// let normal = |rows| Tensor::<2>::random([rows, 3], Distribution::Normal(0.0, 1.0), &device);
+/// // ten locations, with each class in turn
+/// let classes = Tensor::<1, Int>::arange(0..10, &device) % 3;
+/// let ucme = Ucme::new(Kernel::gaussian(), &Categorical::from_logits(normal(10))?, &classes)?;
 ///
-/// let model = DirichletModel::new(vec![0.5; 3], 0.8, vec![1.0, 0.0, 0.0])?; // not calibrated
-/// let (predictions, labels) = model.sample(200, &device, &mut rng);
+/// let predictions = Categorical::from_logits(normal(200))?;
+/// let labels = Tensor::<1, Int>::zeros([200], &device); // not calibrated: always the first class
 /// assert!(ucme.estimate(&predictions, &labels)? > 1e-3);
 /// # Ok(())
 /// # }

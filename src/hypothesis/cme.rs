@@ -36,23 +36,24 @@ use crate::{
 /// [`Statistic`]:
 ///
 /// ```
-/// use burn::tensor::Device;
+/// use burn::tensor::{Device, Distribution, Int, Tensor};
 /// use burn_calibration::{
-///     distribution::DirichletModel, estimator::Ucme, kernel::Kernel,
+///     distribution::{Categorical, Predictive}, estimator::Ucme, kernel::Kernel,
 ///     hypothesis::{CalibrationTest, ExactTest},
 /// };
 /// use rand::{SeedableRng, rngs::StdRng};
 ///
 /// # fn main() -> burn_calibration::error::Result<()> {
 /// let (device, mut rng) = (Device::default(), StdRng::seed_from_u64(0));
-/// let uniform = DirichletModel::new(vec![1.0; 3], 1.0, vec![1.0 / 3.0; 3])?;
-/// let (locations, classes) = uniform.sample(10, &device, &mut rng);
+/// let normal = |rows| Tensor::<2>::random([rows, 3], Distribution::Normal(0.0, 1.0), &device);
+/// let classes = Tensor::<1, Int>::arange(0..10, &device) % 3;
+/// let locations = Categorical::from_logits(normal(10))?;
 /// let test = ExactTest::new(Ucme::new(Kernel::gaussian(), &locations, &classes)?);
 ///
-/// let calibrated = DirichletModel::new(vec![0.5; 3], 1.0, vec![1.0 / 3.0; 3])?;
-/// let (predictions, labels) = calibrated.sample(50, &device, &mut rng);
+/// let predictions = Categorical::from_logits(normal(50))?;
+/// let labels = Tensor::<1, Int>::zeros([50], &device); // not calibrated: always the first class
 /// let outcome = test.evaluate(&predictions, &labels, &mut rng)?;
-/// assert!(outcome.p_value() > 0.01);
+/// assert!(outcome.p_value() < 0.01);
 /// # Ok(())
 /// # }
 /// ```

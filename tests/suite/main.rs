@@ -4,6 +4,9 @@ mod accumulator;
 mod bad_input;
 mod cifar10;
 mod data;
+/// Predictions and labels with a known calibration error.
+#[path = "../../papers/paper_widmann2019/dirichlet_model.rs"]
+mod dirichlet_model;
 #[cfg(feature = "train")]
 mod metric;
 mod models;
@@ -15,6 +18,7 @@ mod score;
 
 mod distribution {
     mod dirichlet;
+    mod draws;
     mod kinds;
     mod lens;
 }

@@ -1,6 +1,5 @@
 //! Temperature scaling of logits and of predictive distributions.
 
-mod exponential;
 mod log_loss;
 mod tempered;
 
@@ -16,8 +15,8 @@ use super::{
 ///
 /// To the mean log loss of logits and labels, or the mean log score `mean(−ln f_i(y_i))` of predictive
 /// distributions and targets. Both are convex in `1/T`; the unique minimum is found in f64 on the host:
-/// in closed form for normal predictions, `T = mean(z²)`, Laplace, `T = mean(|z|)`, and power exponential
-/// ones, `T = κ/d · mean(q^κ)`, over samples and coordinates; else by safeguarded Newton steps on `log T`,
+/// in closed form for normal predictions, `T = mean(z²)`, and Laplace ones, `T = mean(|z|)`, over samples
+/// and coordinates; else by safeguarded Newton steps on `log T`,
 /// of logits about ten times `n·m` exponentials.
 ///
 /// Another criterion is fitted at the minimum that lies downhill from that one by Brent's method, about
@@ -52,8 +51,8 @@ pub struct TemperatureScalingConfig {
 /// normalised, of predictive densities within their family (Widmann et al. 2021, Definition F.1), see
 /// [`Tempered`].
 ///
-/// Keeps the order of the classes, hence the accuracy; of distributions the means, hence squared and
-/// (but for Beta and Dirichlet predictions) absolute errors. It is injective. Fitted by
+/// Keeps the order of the classes, hence the accuracy; of distributions the means, hence squared
+/// and absolute errors. It is injective. Fitted by
 /// [`TemperatureScalingConfig`].
 pub type TemperatureScaling = Fitted<Temperature>;
 

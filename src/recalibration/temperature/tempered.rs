@@ -3,7 +3,7 @@ use std::{fmt, sync::Arc};
 use burn::tensor::Tensor;
 
 use crate::{
-    distribution::{Density, PowerExponential, Predictive},
+    distribution::Density,
     error::Result,
     host::to_vec,
     recalibration::{
@@ -19,9 +19,6 @@ use crate::{
 /// | --- | --- | --- |
 /// | normal | Lebesgue | `σ² ↦ Tσ²` |
 /// | Laplace | Lebesgue | `β ↦ Tβ` |
-/// | power exponential | Lebesgue | `σ ↦ T^{1/2κ} σ`, as `½ q^κ/T = ½ (q T^{−1/κ})^κ`: `Σ ↦ T^{1/κ} Σ` |
-/// | Beta | `dy/(y(1 − y))` | `α, β ↦ α/T, β/T` |
-/// | Dirichlet | `dy/Π_c y_c` | `α ↦ α/T` |
 ///
 /// Mixtures are not among them: a power of a sum is none.
 pub trait Tempered: Density {
@@ -117,26 +114,5 @@ impl fmt::Debug for TemperedLogScore {
         f.debug_struct("TemperedLogScore")
             .field("minimum", &self.minimum)
             .finish_non_exhaustive()
-    }
-}
-
-impl Tempered for PowerExponential {
-    /// `σ ↦ T^{1/2κ} σ`.
-    fn tempered(&self, temperature: Tensor<1>) -> Self {
-        let factor = temperature.powf_scalar(0.5 / self.kurtosis());
-        let scale = self.scale() * factor.cast(self.scale().dtype()).reshape([1, 1]);
-        Self::new(self.location(), scale, self.kurtosis())
-    }
-
-    /// The log score is least at `T = κ/d · mean(q^κ)`.
-    fn log_score(&self, targets: &Tensor<2>) -> Result<TemperedLogScore> {
-        let k = self.dimensions() as f64 / (2.0 * self.kurtosis());
-        let energies = to_vec(self.powers(targets)).into_iter();
-        let powers = energies.map(|power| 0.5 * power / k).collect();
-        Ok(TemperedLogScore::of_scale(
-            self.log_density(targets),
-            powers,
-            k,
-        ))
     }
 }

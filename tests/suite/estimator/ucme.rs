@@ -3,12 +3,12 @@
 use approx::assert_relative_eq;
 use burn::tensor::{DType, activation};
 use burn_calibration::{
-    distribution::DirichletModel,
     estimator::{Estimator, Ucme},
     kernel::{Bandwidth, Distance, Kernel, MatrixKernel},
 };
 use rand::rngs::StdRng;
 
+use crate::dirichlet_model::DirichletModel;
 use crate::{
     data::*,
     kernel::{kernel_value, kernels},
@@ -189,11 +189,11 @@ fn gradients() {
 fn bias_by_simulation() {
     let mut rng = rng(705);
     let options = (&device(), DType::F64);
-    let uniform = DirichletModel::new(vec![1.0; 3], 1.0, vec![1.0 / 3.0; 3]).unwrap();
+    let uniform = DirichletModel::new(vec![1.0; 3], 1.0, vec![1.0 / 3.0; 3]);
     let (locations, targets) = uniform.sample(4, options, &mut rng);
     let kernel = Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(0.5));
     let ucme = Ucme::new(kernel, &locations, &targets).unwrap();
-    let calibrated = DirichletModel::new(vec![1.0; 3], 0.0, vec![1.0, 0.0, 0.0]).unwrap();
+    let calibrated = DirichletModel::new(vec![1.0; 3], 0.0, vec![1.0, 0.0, 0.0]);
     let (p, y) = calibrated.sample(20_000, options, &mut rng);
     let z = vector(ucme.embeddings(&of_probabilities(p.probabilities()), &y)); // mean 0
     let variance = z.iter().map(|z| z * z).sum::<f64>() / z.len() as f64;
@@ -207,7 +207,7 @@ fn bias_by_simulation() {
     };
     let expected = variance / n as f64;
     assert_relative_eq!(mean(&calibrated, &mut rng), expected, max_relative = 0.2);
-    let miscalibrated = DirichletModel::new(vec![1.0; 3], 0.8, vec![1.0, 0.0, 0.0]).unwrap();
+    let miscalibrated = DirichletModel::new(vec![1.0; 3], 0.8, vec![1.0, 0.0, 0.0]);
     assert!(mean(&miscalibrated, &mut rng) > 5.0 * expected);
 }
 

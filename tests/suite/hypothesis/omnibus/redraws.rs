@@ -1,13 +1,13 @@
 //! Exact tests whose redraws stop by themselves, and any statistic as one of them.
 
 use burn_calibration::{
-    distribution::DirichletModel,
     estimator::{Ece, Mmce, Skce, Ucme},
     hypothesis::*,
     kernel::Kernel,
 };
 use rand::rngs::StdRng;
 
+use crate::dirichlet_model::DirichletModel;
 use crate::{
     data::*,
     models::{Model, draw},
@@ -25,7 +25,7 @@ const UNTIL_DECIDED: Redraws = Redraws::UntilDecided {
 
 /// The UCME at ten locations that do not depend on the data.
 fn ucme(m: usize, rng: &mut StdRng) -> Ucme {
-    let uniform = DirichletModel::new(vec![1.0; m], 1.0, vec![1.0 / m as f64; m]).unwrap();
+    let uniform = DirichletModel::new(vec![1.0; m], 1.0, vec![1.0 / m as f64; m]);
     let (locations, classes) = uniform.sample(10, &device(), rng);
     Ucme::new(Kernel::gaussian(), &locations, &classes).unwrap()
 }

@@ -3,7 +3,7 @@
 use approx::assert_relative_eq;
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
-    distribution::{Categorical, DirichletModel, Normal, Predictive},
+    distribution::{Categorical, Normal, Predictive},
     error::Error,
     estimator::{Event, Skce, Tce, TceForm},
     hypothesis::{CalibrationTest, ToleranceTest},
@@ -15,6 +15,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::levels::normal;
 use crate::data::*;
+use crate::dirichlet_model::DirichletModel;
 
 type Data = (Categorical, Tensor<1, Int>);
 
@@ -148,7 +149,7 @@ fn skce_coverage(
 }
 
 fn dirichlet(pi: f64, alpha: f64, n: usize) -> impl FnMut(&mut StdRng) -> Data {
-    let model = DirichletModel::new(vec![alpha; 4], pi, vec![1.0, 0.0, 0.0, 0.0]).unwrap();
+    let model = DirichletModel::new(vec![alpha; 4], pi, vec![1.0, 0.0, 0.0, 0.0]);
     move |rng| model.sample(n, (&device(), burn::tensor::DType::F64), rng)
 }
 

@@ -1,10 +1,8 @@
-//! Predictions of other families, and maps of predictive distributions.
+//! Maps of predictive distributions.
 
 use burn::tensor::{DType, Tensor, TensorData};
 use burn_calibration::{
-    distribution::{
-        Beta, Density, Dirichlet, Laplace, Marginals, Normal, PowerExponential, Predictive, Samples,
-    },
+    distribution::{Density, Laplace, Marginals, Normal, Predictive, Samples},
     error::Error,
     recalibration::{
         Fit, FitStatus, FitWarning, LocalRecalibration, LocalRecalibrationConfig,
@@ -17,7 +15,6 @@ use burn_calibration::{
 use crate::data::*;
 
 mod auto;
-mod families;
 mod files;
 mod local;
 mod location_scale;

@@ -21,7 +21,7 @@ proptest! {
 
     /// No other temperature has a lower log score.
     #[test]
-    fn the_temperature_is_best(rows in data(), other in -1.0..1.0f64, kappa in 0.3..4.0f64) {
+    fn the_temperature_is_best(rows in data(), other in -1.0..1.0f64) {
         let [location, scale, y] = columns(&rows);
         let config = TemperatureScalingConfig::new();
         macro_rules! check {
@@ -36,17 +36,14 @@ proptest! {
             };
         }
         check!(Normal::new(location.clone(), scale.clone()), y.clone());
-        check!(Laplace::new(location.clone(), scale.clone()), y.clone());
-        let power = PowerExponential::new(location.clone(), scale.clone(), kappa);
-        check!(power, y.clone());
-        check!(Beta::new(location.exp(), scale), y * 0.09 + 0.5);
+        check!(Laplace::new(location, scale), y);
     }
 
     /// A map of a map: temperatures multiply.
     #[test]
-    fn temperatures_compose(s in 0.1..10.0f64, t in 0.1..10.0f64, kappa in 0.3..4.0f64) {
+    fn temperatures_compose(s in 0.1..10.0f64, t in 0.1..10.0f64) {
         let map = |t| TemperatureScaling::from_temperature(t, &device()).unwrap();
-        let p = PowerExponential::new(column([0.5]), column([1.5]), kappa);
+        let p = Laplace::new(column([0.5]), column([1.5]));
         let twice = vector(map(t).forward(map(s).forward(p.clone())).scale())[0];
         let once = vector(map(s * t).forward(p.clone()).scale())[0];
         prop_assert!((twice / once - 1.0).abs() < 1e-13);

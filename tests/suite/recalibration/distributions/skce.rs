@@ -86,11 +86,11 @@ fn of_samples_before_and_after() {
     assert!(before > 0.05 && after.abs() < 0.02, "{before} {after}");
 }
 
-/// Calibrated Beta predictions, through samples.
+/// Calibrated predictions, through samples.
 #[test]
-fn of_beta_predictions() {
+fn of_draws() {
     let (n, mut rng) = (40, rng(16));
-    let p = Beta::new(column(u(n)), column(v(n)));
+    let p = Laplace::new(column(u(n)), column(v(n)));
     let y = p.sample(&mut rng);
     let kernel = TensorKernel::wasserstein(RealKernel::laplacian(0.5));
     let samples = Samples::drawn_from(&p, 50, &mut rng);

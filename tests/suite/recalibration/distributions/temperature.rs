@@ -30,48 +30,6 @@ fn closed_forms() {
         .fit(Laplace::new(zero(), scale()), y.clone())
         .unwrap();
     close(map.temperature(), 6.5 / 4.0, 1e-14);
-    // κ/d · mean(q^κ) with q = 1 + 9 and 4 + ¼
-    let power = PowerExponential::new(zero(), scale(), 2.0);
-    let map = config().fit(power.clone(), y.clone()).unwrap();
-    close(map.temperature(), (100.0 + 4.25 * 4.25) / 2.0, 1e-14);
-}
-
-/// scipy.optimize.brentq on the derivative with digamma functions (Beta and Dirichlet),
-/// minimize_scalar on gennorm (power exponential, to 1e-7).
-#[test]
-fn agrees_with_scipy() {
-    let (u, v) = (u(40), v(40));
-    let pairs = || u.iter().zip(&v);
-    let beta = Beta::new(
-        column(v.iter().map(|v| 1.0 + 3.0 * v)),
-        column(u.iter().map(|u| 2.0 + u)),
-    );
-    let y = column(u.iter().map(|u| 0.05 + 0.9 * u));
-    let map = config().fit(beta.clone(), y.clone()).unwrap();
-    close(map.temperature(), 2.0174988079915517, 1e-11);
-    close(map.report().unwrap().objective, 0.14342744556046316, 1e-13);
-
-    let alpha: Vec<f64> = pairs()
-        .flat_map(|(u, v)| [1.0 + 3.0 * v, 2.0 + u, 0.5 + v * u])
-        .collect();
-    let y: Vec<f64> = pairs()
-        .flat_map(|(u, v)| {
-            let point = [u + 0.1, v + 0.1, (1.0 - u) * v + 0.1];
-            point.map(|y| y / point.iter().sum::<f64>())
-        })
-        .collect();
-    let map = config()
-        .fit(Dirichlet::new(matrix(&alpha, 3)), matrix(&y, 3))
-        .unwrap();
-    close(map.temperature(), 1.10074159845632, 1e-11);
-    close(map.report().unwrap().objective, -0.2411181247755841, 1e-13);
-
-    let scale = column(v.iter().map(|v| 0.3 + v));
-    let power = PowerExponential::new(column(u.clone()), scale, 1.7);
-    let y = column(v.iter().map(|v| 3.0 * v - 1.0));
-    let map = config().fit(power.clone(), y.clone()).unwrap();
-    close(map.temperature(), 33.72668972753316, 1e-6);
-    close(map.report().unwrap().objective, 1.7817507950127205, 1e-13);
 }
 
 /// The objective is the mean log score of the recalibrated predictions.
@@ -91,7 +49,7 @@ fn reports_the_log_score() {
         map.report().unwrap().objective,
         map.forward(p.clone()).log_density(&y),
     );
-    let p = Beta::new(column(v(20)), column(u(20)));
+    let p = Laplace::new(column(v(20)), column(u(20)));
     let y = column(spread(20, 0.38));
     let map = config().fit(p.clone(), y.clone()).unwrap();
     check(
@@ -118,16 +76,7 @@ fn recovers_the_temperature_of_simulated_data() {
     }
     let (mu, scale) = (column(u.clone()), column(v.iter().map(|v| v + 0.1)));
     fitted(&Normal::new(mu.clone(), scale.clone()), &truth, &mut rng);
-    fitted(&Laplace::new(mu.clone(), scale.clone()), &truth, &mut rng);
-    fitted(&PowerExponential::new(mu, scale, 2.2), &truth, &mut rng);
-    let parameter = |x: &[f64]| column(x.iter().map(|x| 4.0 + 8.0 * x));
-    fitted(&Beta::new(parameter(&u), parameter(&v)), &truth, &mut rng);
-    let alpha: Vec<f64> = u
-        .iter()
-        .zip(&v)
-        .flat_map(|(u, v)| [4.0 + u, 9.0 * v + 3.0, 5.0])
-        .collect();
-    fitted(&Dirichlet::new(matrix(&alpha, 3)), &truth, &mut rng);
+    fitted(&Laplace::new(mu, scale), &truth, &mut rng);
 }
 
 /// The CRPS by scipy.optimize.minimize_scalar, in closed form; its temperature is not that of the log
@@ -166,17 +115,6 @@ fn ends_at_a_bound_and_says_so() {
     let map = config().fit(one, column([1e20])).unwrap();
     assert_eq!(map.report().unwrap().status, FitStatus::UpperBound);
     close(map.temperature().ln(), 80.0, 1e-12);
-    // at the means of Beta and Dirichlet predictions, up to rounding
-    let p = Beta::new(column([0.1, 3.0]), column([0.7, 1.3]));
-    let map = config()
-        .fit(p.clone(), column([0.1 / 0.8, 3.0 / 4.3]))
-        .unwrap();
-    assert_eq!(map.report().unwrap().status, FitStatus::LowerBound);
-    let p = Dirichlet::new(matrix(&[1.0, 2.0, 1.0], 3));
-    let map = config()
-        .fit(p.clone(), matrix(&[0.25, 0.5, 0.25], 3))
-        .unwrap();
-    assert_eq!(map.report().unwrap().status, FitStatus::LowerBound);
     // one sample is enough otherwise
     let p = Laplace::new(column([0.0]), column([2.0]));
     close(
@@ -236,20 +174,6 @@ fn bad_data_are_named() {
             .unwrap_err(),
         Error::TooFewSamples { .. }
     ));
-    let p = Beta::new(column([1.0, 2.0]), column([1.0, 3.0]));
-    for end in [0.0, 1.0] {
-        let error = config().fit(p.clone(), column([0.5, end])).unwrap_err();
-        assert!(
-            matches!(error, Error::Value { row: 1, at: 0, .. }),
-            "{error}"
-        );
-    }
-    let p = Dirichlet::new(matrix(&[1.0, 2.0], 2));
-    let error = config().fit(p.clone(), matrix(&[0.0, 1.0], 2)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "row 0, coordinate 0: the target is 0, expected a positive number"
-    );
     for t in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(TemperatureScaling::from_temperature(t, &device()).is_err());
     }
@@ -267,12 +191,6 @@ fn keeps_the_dtype_and_is_the_identity_at_one() {
         vector(same.standard_deviation()),
         vector(p.standard_deviation())
     );
-    let p = PowerExponential::new(single(0.3), single(0.7), 0.9);
-    assert_eq!(vector(map.forward(p.clone()).scale()), vector(p.scale()));
-    let p = Dirichlet::new(matrix(&[0.1, 0.7], 2));
-    assert_eq!(vector(map.forward(p.clone()).concentration()), [0.1, 0.7]);
-    let p = Beta::new(single(0.3), single(0.7));
-    assert_eq!(vector(map.forward(p.clone()).alpha()), vector(p.alpha()));
 }
 
 /// Predictions of a network in training: the fit leaves their gradients alone, the map passes them on.
