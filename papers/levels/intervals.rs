@@ -14,8 +14,8 @@ use burn_calibration::{
     estimator::{Aspect, Event, Skce, Tce},
     kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
     score::{
-        Brier, Crps, Improvement, IntervalOverconfidence, LogScore, LpBound, Overconfidence,
-        Quantify, Score,
+        Brier, Crps, ErrorSize, Improvement, IntervalOverconfidence, LogScore, LpBound,
+        Overconfidence, Quantify, Score,
     },
 };
 use clap::Parser;
@@ -166,9 +166,12 @@ const REAL_COLUMNS: [&str; 4] = [
     "log score, difference",
 ];
 
+/// An estimate, and its interval if there is one.
+type Sized = (f64, Option<(f64, f64)>);
+
 /// Estimates and intervals of one data set. The predictions that are compared are 1.5 times as wide. Predictions are
 /// those of the number of samples, so that the mean of the estimates is the truth.
-fn real(setting: &RealSetting, n: usize, seed: u64) -> Result<[(f64, f64, f64); 4]> {
+fn real(setting: &RealSetting, n: usize, seed: u64) -> Result<[Sized; 4]> {
     let mut rng = StdRng::seed_from_u64(n as u64);
     let options = (&Device::default(), DType::F64);
     let column =
@@ -182,21 +185,22 @@ fn real(setting: &RealSetting, n: usize, seed: u64) -> Result<[(f64, f64, f64); 
     let targets = column(&targets);
     let before = Normal::new(column(&means), column(&deviations));
     let after = Normal::new(column(&means), column(&deviations) * 1.5);
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1.0));
+    let kernel = Kernel::wasserstein().with_bandwidth(Bandwidth::Fixed(1.0));
     let skce = Skce::unbiased(TensorKernel::new(kernel, RealKernel::gaussian(1.0)));
-    let coverage = IntervalOverconfidence::default().size(&before, &targets)?;
-    let (coverage, skce) = (
-        coverage.interval(0.95)?,
-        skce.size(&before, &targets)?.interval(0.95)?,
-    );
-    let gain = |score: &dyn Score<Normal>| -> Result<(f64, f64, f64)> {
+    let sized = |size: ErrorSize| -> Sized {
+        let interval = size.interval(0.95).ok();
+        (size.estimate(), interval.map(|of| (of.lower, of.upper)))
+    };
+    let gain = |score: &dyn Score<Normal>| -> Result<Sized> {
         let gain = Improvement::of(score, &before, &after, &targets)?;
-        let (low, high) = gain.confidence_interval(0.95)?;
-        Ok((gain.difference.estimate, low, high))
+        Ok((
+            gain.difference.estimate,
+            gain.confidence_interval(0.95).ok(),
+        ))
     };
     Ok([
-        (coverage.estimate, coverage.lower, coverage.upper),
-        (skce.estimate, skce.lower, skce.upper),
+        sized(IntervalOverconfidence::default().size(&before, &targets)?),
+        sized(skce.size(&before, &targets)?),
         gain(&Crps)?,
         gain(&LogScore)?,
     ])
@@ -268,10 +272,12 @@ fn main() -> Result<()> {
                     *truth += estimate / found.len() as f64;
                 }
             }
+            // an error is not negative
+            truth[1] = truth[1].max(0.0);
             // log 1.5 + (1/1.5² − 1) z²/2
             truth[3] = 1.5f64.ln() - (1.0 - 1.5f64.powi(-2)) * setting.square / 2.0;
-            let covers = |set: &[(f64, f64, f64); 4]| {
-                [0, 1, 2, 3].map(|at| within((set[at].1, set[at].2), truth[at]))
+            let covers = |set: &[Sized; 4]| {
+                [0, 1, 2, 3].map(|at| set[at].1.and_then(|interval| within(interval, truth[at])))
             };
             Ok((
                 format!("{}, n = {n}", setting.name),
