@@ -146,7 +146,13 @@ fn levels_of_quantiles_are_names() {
         let arguments = format!(
             "evaluate --family samples --predictions q.csv --columns {columns} --label-column observed"
         );
-        assert_eq!(found(&folder, &arguments)["n"], 12);
+        let output = calibration(&folder, &format!("{arguments} --json"));
+        let object: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(object["n"], 12);
+        contains(
+            &String::from_utf8(output.stderr).unwrap(),
+            "the columns 0.1, 0.5, 0.9 look like levels of quantiles: they are taken as draws",
+        );
     }
     // a value that is missing is no name, nor is a digit that is none
     write(

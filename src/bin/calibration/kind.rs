@@ -258,6 +258,8 @@ pub type LogScoreOf<P> = fn(&P, &Tensor<2>) -> error::Result<Vec<f64>>;
 pub trait Vectors: Geometry + AbsoluteMoments + 'static {
     /// Whether the columns are locations and then scales.
     const HALVES: bool = false;
+    /// Whether the columns are draws, each as likely as the others.
+    const DRAWS: bool = false;
 
     /// The log score, where there is a density.
     const LOG_SCORE: Option<LogScoreOf<Self>> = None;

@@ -121,6 +121,14 @@ const SCALES: [&str; 11] = [
     "stds",
 ];
 
+/// Whether the names are increasing numbers between 0 and 1, as of quantiles.
+pub fn are_levels(names: &[String]) -> bool {
+    let levels: Vec<f64> = names.iter().filter_map(|name| name.parse().ok()).collect();
+    let rise = levels.windows(2).all(|pair| pair[0] < pair[1]);
+    let inside = levels.iter().all(|level| 0.0 < *level && *level < 1.0);
+    levels.len() > 1 && levels.len() == names.len() && rise && inside
+}
+
 /// Checks that locations come before scales where the names of all columns tell which they are.
 pub fn check_halves(names: &[String]) -> Result<()> {
     // Some(true) of a scale

@@ -22,13 +22,13 @@ use crate::{
     answer::{Size, Sizing},
     args::{Evaluate, LengthScale, Lens, SourceArgs, TargetKernelName},
     bandwidth::{fixed, some},
-    input::Result,
+    input::{Result, clipped, say},
     kind::{Estimate, Kind, Loaded, LogScoreOf, Test, Vectors, View, Words},
     limits::QUADRATIC_LIMIT,
     quantities::{estimates_of_vectors, tests_of_vectors},
     rows::Wanted,
     source::device,
-    targets::{Numbers, check_halves, read_vectors},
+    targets::{Numbers, are_levels, check_halves, read_vectors},
     words::TargetWords,
 };
 
@@ -76,6 +76,8 @@ where
 }
 
 impl Vectors for Samples {
+    const DRAWS: bool = true;
+
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         one_dimension(dimensions)?;
         let [n, columns] = rows.dims();
@@ -169,6 +171,14 @@ where
         let wrong = |e: String| rows.wrong(e);
         if P::HALVES && !args.rows.by_position {
             check_halves(&rows.names).map_err(wrong)?;
+        }
+        if P::DRAWS && are_levels(&rows.names) {
+            let names = rows.names.join(", ");
+            let note = format!(
+                "the columns {} look like levels of quantiles: they are taken as draws, each as likely as the others",
+                clipped(&names)
+            );
+            say(&rows.path, &note);
         }
         let set = P::parse(rows.rows.clone(), dimensions).map_err(wrong)?;
         set.check().map_err(|e| wrong(e.to_string()))?;
