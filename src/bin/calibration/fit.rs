@@ -9,8 +9,8 @@ use burn_calibration::{
     kernel::Kernel,
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
     recalibration::{
-        AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, FittedTo, Guarantees,
-        Keep, MapKind, NamedParameter, Objective, Recalibration,
+        AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, FitWarning, FittedTo,
+        Guarantees, Keep, MapKind, NamedParameter, Objective, Recalibration,
     },
     score::{Brier, LogScore},
 };
@@ -76,8 +76,14 @@ pub fn warnings(
         None if is_event && class == 1 => "class 1 (the event)".into(),
         None => format!("class {class}"),
     };
-    let all = of_fit.chain(of_choice);
-    all.map(|warning| warning.words(name)).collect()
+    let words = |warning: &FitWarning| match warning {
+        // "right" would be of the more likely outcome
+        FitWarning::AllRight { samples } if is_event => format!(
+            "all {samples} probabilities are on the right side of 1/2, which does not tell how sharp they may be"
+        ),
+        warning => warning.words(name),
+    };
+    of_fit.chain(of_choice).map(words).collect()
 }
 
 /// The method of predictions that stay as they are.
@@ -119,7 +125,7 @@ fn of_classes(args: &Fit) -> Result<()> {
              {QUADRATIC_LIMIT}"
         ));
     }
-    let (mut map, choice) = fit((args, method), &logits, &labels)?;
+    let (mut map, choice) = fit((args, method), subject, &logits, &labels)?;
     let log_loss = |logits: Tensor<2>| {
         let loss = ScoreLoss::new(LogScore).forward(logits, labels.clone());
         loss.into_scalar::<f64>()
@@ -201,6 +207,7 @@ type Map = (Box<dyn Recalibration>, Option<Choice>);
 
 fn fit(
     (args, method): (&Fit, Option<&MapKind>),
+    subject: Subject,
     logits: &Tensor<2>,
     labels: &Tensor<1, Int>,
 ) -> Result<Map> {
@@ -221,6 +228,7 @@ fn fit(
             None => {
                 let config = AutoRecalibrationConfig::new()
                     .with_keep(keep)
+                    .with_subject(subject)
                     .with_seed(args.source.seed);
                 let map = config.fit_observed(criterion, logits, labels, &mut observe);
                 map.map(|map| {

@@ -6,14 +6,17 @@ use super::{
     super::registry::MapKind, AutoRecalibrationConfig, PassedOver, Weight, choice::Tried,
     left_out::Predictions,
 };
-use crate::recalibration::{
-    BetaCalibrationConfig, DiagonalScalingConfig, EnsembleTemperatureScalingConfig,
-    MatrixScalingConfig, OrderInvariantConfig, PlattScalingConfig, QuadraticScalingConfig,
-    Recalibration, StructuredMatrixScalingConfig, StructuredVectorScalingConfig,
-    TemperatureScaling, VennAbersConfig,
-    common::*,
-    fit::{LeftOut, LogitFit},
-    regularisation::{Split, in_order},
+use crate::{
+    distribution::Subject,
+    recalibration::{
+        BetaCalibrationConfig, DiagonalScalingConfig, EnsembleTemperatureScalingConfig,
+        MatrixScalingConfig, OrderInvariantConfig, PlattScalingConfig, QuadraticScalingConfig,
+        Recalibration, StructuredMatrixScalingConfig, StructuredVectorScalingConfig,
+        TemperatureScaling, VennAbersConfig,
+        common::*,
+        fit::{LeftOut, LogitFit},
+        regularisation::{Split, in_order},
+    },
 };
 
 /// A kind of map, and the data that it is tried on.
@@ -125,14 +128,14 @@ pub struct Trial {
 
 impl Trial {
     /// The predictions as they are.
-    pub fn none(data: &FitData, splits: &[Split]) -> Self {
+    pub fn none(data: &FitData, splits: &[Split], subject: Subject) -> Self {
         let map = TemperatureScaling::from_temperature(1.0, &data.device);
         let of_split = |split: &Split| data.select(&split.left_out).logits;
         let logits = in_order(splits, splits.iter().map(of_split).collect());
         Self {
             name: "none",
             map: Box::new(map.expect("1 is a temperature")),
-            left_out: Predictions::new(logits, &labels(data, splits)),
+            left_out: Predictions::new(logits, &labels(data, splits), subject),
             score: None,
             refit: None,
             weights: vec![],
@@ -237,7 +240,7 @@ impl Candidate {
             Some(logits) => logits,
             None => self.logits(seed, weight, data, splits)?,
         };
-        let left_out = Predictions::new(logits, &labels(data, splits));
+        let left_out = Predictions::new(logits, &labels(data, splits), config.subject);
         if !left_out.losses.iter().all(|loss| loss.is_finite()) {
             let reason = "its log loss on samples that it was not fitted to is infinite";
             return Ok(Err(self.passed_over(reason.into(), None)));

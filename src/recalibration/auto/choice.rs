@@ -4,7 +4,9 @@ use serde::Serialize;
 
 use super::stack::{MIXTURE, Weight};
 use crate::{
+    distribution::Subject,
     estimator::MeanEstimate,
+    numbers,
     recalibration::{FitWarning, Guarantees, Keep},
 };
 
@@ -14,6 +16,9 @@ use crate::{
 pub struct Choice {
     /// The name of the chosen candidate: "order-invariant", or "none".
     pub chosen: &'static str,
+    /// What the predictions are about.
+    #[serde(skip)]
+    pub subject: Subject,
     /// The change of the mean log loss by the chosen map, on samples that it was not fitted to; negative
     /// where it gains. Its standard error allows for the fits, which vary too: it is that of the differences times
     /// `√(1 + K/(K−1)) (1 + 30/n)` for `K` folds (Nadeau, Bengio: *Inference for the generalization error*, 2003;
@@ -48,13 +53,14 @@ pub struct Candidate {
     pub log_loss: MeanEstimate,
     /// Its difference from that of the predictions as they are, with the standard error of [`Choice::change`].
     pub change: MeanEstimate,
-    /// Whether its gain is established: at least ten predictions are wrong and ten right, no sample is more than half
-    /// of the variance, and all of the 95 % interval of the change is below 0, also if no sample gains more than 5.
+    /// Whether its gain is established: at least ten predictions are wrong and ten right (of an event: ten samples
+    /// are with it and ten without), no sample is more than half of the variance, and all of the 95 % interval of the change is below 0, also if no sample gains more than 5.
     /// Of a temperature and variance scaling also if it gains and the score test of its parameter rejects that the
     /// predictions are calibrated, at 2.5 %.
     pub established: bool,
     /// The mean of the confidence, less that of what is right, on samples that it was not fitted to: positive where
-    /// it is overconfident. None for distributions.
+    /// it is overconfident. Of an event the mean of its probability, less the frequency of the event. None for
+    /// distributions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overconfidence: Option<MeanEstimate>,
     /// What the map keeps that was fitted to all samples.
@@ -90,7 +96,7 @@ pub struct PassedOver {
 pub(super) struct Tried<'a> {
     pub name: &'static str,
     pub losses: &'a [f64],
-    /// The confidence of each, less 1 where it is right; nothing of distributions.
+    /// As of [`Predictions::excess`](super::left_out::Predictions::excess); nothing of distributions.
     pub excess: &'a [f64],
     /// Of a map of one parameter: the derivative of the log loss of the predictions as they are with respect to it,
     /// about standard normal if they are calibrated.
@@ -109,6 +115,7 @@ pub(super) struct Validation {
     pub folds: usize,
     /// Whether a gain has to be established for a map to be chosen.
     pub only_established: bool,
+    pub subject: Subject,
 }
 
 /// Samples, and wrong predictions and right ones, without which no interval is given: of fewer errors intervals
@@ -141,8 +148,29 @@ impl Validation {
     /// Why the change from one trial to another has no interval.
     fn reason_against_interval(self, from: &Tried, to: &Tried) -> Option<String> {
         let one = || dominant(&differences(from, to));
-        few_samples(from, FEWEST)
+        self.few_samples(from, FEWEST)
             .or_else(|| one().map(|_| "one sample is more than half of its variance".into()))
+    }
+
+    /// Why there are too few samples for an interval, with at least so many of wrong and of right predictions, or
+    /// with the event and without it.
+    fn few_samples(self, of: &Tried, least: usize) -> Option<String> {
+        let n = of.losses.len();
+        if n < FEWEST {
+            return Some(format!("there are {n} samples, fewer than {FEWEST}"));
+        }
+        let wrong = of.excess.iter().filter(|excess| **excess > 0.0).count();
+        let right = of.excess.len() - wrong;
+        let words = match self.subject {
+            Subject::Classes | Subject::Correctness => {
+                ["predictions are wrong", "predictions are right"]
+            }
+            Subject::Event => ["samples are without the event", "samples have the event"],
+        };
+        let kinds = [(wrong, words[0]), (right, words[1])];
+        let few = kinds.iter().find(|(count, _)| *count < least);
+        let (count, kind) = few.filter(|_| !of.excess.is_empty())?;
+        Some(format!("{count} {kind}, fewer than {least}"))
     }
 
     /// Whether a trial is better than the predictions as they are: by the interval of the gain, where no sample
@@ -153,7 +181,7 @@ impl Validation {
         let mut differences = differences(none, trial);
         let gains = MeanEstimate::of(&differences).estimate < 0.0;
         differences.iter_mut().for_each(|x| *x = x.max(-LARGEST));
-        let enough = few_samples(none, FEWEST_FOR_A_GAIN).is_none();
+        let enough = self.few_samples(none, FEWEST_FOR_A_GAIN).is_none();
         let (_, high) = interval(self.estimate(&differences));
         let clear = enough && dominant(&differences).is_none() && high < 0.0;
         let refuted = trial.score.is_some_and(|score| score.abs() > REFUTED);
@@ -164,22 +192,6 @@ impl Validation {
 fn differences(from: &Tried, to: &Tried) -> Vec<f64> {
     let pairs = from.losses.iter().zip(to.losses);
     pairs.map(|(from, to)| to - from).collect()
-}
-
-/// Why there are too few samples for an interval, with at least so many of wrong and of right predictions.
-fn few_samples(of: &Tried, least: usize) -> Option<String> {
-    let n = of.losses.len();
-    if n < FEWEST {
-        return Some(format!("there are {n} samples, fewer than {FEWEST}"));
-    }
-    let wrong = of.excess.iter().filter(|excess| **excess > 0.0).count();
-    let right = of.excess.len() - wrong;
-    let kinds = [(wrong, "wrong"), (right, "right")];
-    let few = kinds.iter().find(|(count, _)| *count < least);
-    let (count, kind) = few.filter(|_| !of.excess.is_empty())?;
-    Some(format!(
-        "{count} predictions are {kind}, fewer than {least}"
-    ))
 }
 
 /// Whether there are enough wrong predictions, and right ones, or would be if they were calibrated.
@@ -222,12 +234,17 @@ impl Trials<'_> {
         self.validation.change(&self.all[from], &self.all[to])
     }
 
-    /// Whether a trial may be chosen.
+    fn is_established(&self, at: usize) -> bool {
+        self.validation.established(&self.all[0], &self.all[at])
+    }
+
+    /// Whether a trial may be chosen: its gain is established, or it is better by more than one standard error than
+    /// a trial whose gain is: it is known then that the predictions can be improved.
     fn is_open(&self, at: usize) -> bool {
-        let Validation {
-            only_established, ..
-        } = self.validation;
-        !only_established || self.validation.established(&self.all[0], &self.all[at])
+        let better =
+            |than: usize| self.is_established(than) && worse(&self.all[at], &self.all[than]);
+        let any = !self.validation.only_established;
+        any || self.is_established(at) || at > 0 && (1..self.all.len()).any(better)
     }
 
     /// The simplest trial within one standard error of the best, of those that are open and for which `allowed`;
@@ -293,7 +310,7 @@ impl Choice {
             guarantees: trial.guarantees,
         };
         let no_interval = if at == 0 {
-            few_samples(chosen, FEWEST_FOR_A_GAIN)
+            validation.few_samples(chosen, FEWEST_FOR_A_GAIN)
         } else {
             validation.reason_against_interval(&trials[0], chosen)
         };
@@ -305,6 +322,7 @@ impl Choice {
         }
         let choice = Self {
             chosen: chosen.name,
+            subject: validation.subject,
             change: of.change(0, at),
             no_interval,
             weights: vec![],
@@ -323,6 +341,17 @@ impl Choice {
         let given = self.chosen != "none" && self.no_interval.is_none();
         given.then(|| interval(self.change))
     }
+}
+
+/// "overconfident by 2.0 ± 0.5 points", or of an event "risks too high by 0.20 ± 0.05 points".
+fn bias_in_words(bias: MeanEstimate, subject: Subject) -> String {
+    let (high, low) = match subject {
+        Subject::Classes | Subject::Correctness => ("overconfident", "underconfident"),
+        Subject::Event => ("risks too high", "risks too low"),
+    };
+    let word = if bias.estimate < 0.0 { low } else { high };
+    let [size, error] = [bias.estimate.abs(), bias.standard_error].map(|x| numbers::points(x, 1));
+    format!("{word} by {size} ± {error} points")
 }
 
 impl fmt::Display for Choice {
@@ -374,13 +403,7 @@ impl fmt::Display for Choice {
                 }
             }
             if let Some(bias) = candidate.overconfidence {
-                let word = if bias.estimate < 0.0 { "under" } else { "over" };
-                write!(
-                    f,
-                    ", {word}confident by {:.1} ± {:.1} points",
-                    100.0 * bias.estimate.abs(),
-                    100.0 * bias.standard_error
-                )?;
+                write!(f, ", {}", bias_in_words(bias, self.subject))?;
             }
             writeln!(f)?;
         }

@@ -2,7 +2,7 @@
 
 use super::choice::{Choice, PassedOver, Tried, Validation};
 use crate::{
-    distribution::{Component, Density, Marginals},
+    distribution::{Component, Density, Marginals, Subject},
     recalibration::{
         DistributionMap, DistributionMethod, Guarantees, Keep, Recalibrated, ScaleFamily,
         Tempered as _, VarianceScaling, VarianceScalingConfig, common::*, regularisation::folds,
@@ -161,6 +161,7 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
             splits: folds.len(),
             folds: folds.len(),
             only_established: self.only_established,
+            subject: Subject::Classes,
         };
         let (chosen, choice) = Choice::among(&tried, &keeps, passed_over, validation, warnings);
         let map = trials.swap_remove(chosen).map;

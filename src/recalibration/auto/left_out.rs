@@ -1,20 +1,21 @@
 //! Predictions of samples that a map was not fitted to.
 
-use crate::recalibration::family::log_losses;
+use crate::{distribution::Subject, recalibration::family::log_losses};
 
-/// The probabilities of samples, their log losses, and how far their confidences are above what is right.
+/// The probabilities of samples, their log losses, and how far these are above what happens.
 #[derive(Debug, Clone)]
 pub struct Predictions {
     /// `[n, m]`, row after row.
     pub probabilities: Vec<f64>,
     pub losses: Vec<f64>,
-    /// The largest probability of each row, less 1 where its class is the label: its mean is the overconfidence.
+    /// Of classes the largest probability of each row, less 1 where its class is the label: its mean is the
+    /// overconfidence. Of an event its probability, less 1 where it happens.
     pub excess: Vec<f64>,
 }
 
 impl Predictions {
     /// From logits, `[n, m]`.
-    pub fn new(logits: Vec<f64>, labels: &[usize]) -> Self {
+    pub fn new(logits: Vec<f64>, labels: &[usize], subject: Subject) -> Self {
         let m = logits.len() / labels.len();
         let mut probabilities = logits.clone();
         for row in probabilities.chunks_mut(m) {
@@ -26,15 +27,21 @@ impl Predictions {
         let rows = probabilities.chunks(m).zip(labels);
         Self {
             losses: log_losses(logits, labels),
-            excess: rows.map(|(row, &label)| excess(row, label)).collect(),
+            excess: rows
+                .map(|(row, &label)| excess(row, label, subject))
+                .collect(),
             probabilities,
         }
     }
 }
 
-/// The largest probability, less 1 where its class is the label.
-pub fn excess(row: &[f64], label: usize) -> f64 {
-    let largest = row.iter().copied().fold(0.0, f64::max);
-    let likely = row.iter().position(|p| *p == largest);
-    largest - f64::from(u8::from(likely == Some(label)))
+/// The probability of the most likely class, or of the event, less 1 where the label is of it: above 0 where it
+/// is not.
+pub fn excess(row: &[f64], label: usize, subject: Subject) -> f64 {
+    let class = match subject {
+        Subject::Classes => (1..row.len()).fold(0, |k, c| if row[c] > row[k] { c } else { k }),
+        Subject::Event | Subject::Correctness => 1,
+    };
+    let happens = f64::from(u8::from(class == label));
+    row[class].max(f64::MIN_POSITIVE) - happens
 }

@@ -19,6 +19,7 @@ use super::{
     regularisation::{folds, splits},
     warning::all_right,
 };
+use crate::distribution::Subject;
 
 pub use self::{
     choice::{Candidate, Choice, Cost, PassedOver},
@@ -42,14 +43,19 @@ pub struct AutoRecalibrationConfig {
     /// other, and the simplest one within one standard error of the best is taken.
     #[config(default = true)]
     pub only_established: bool,
+    /// What the predictions are about. Of an event, class 1 of two, the choice looks at the event and not at the
+    /// most likely class. Default: the classes.
+    #[config(default = "Subject::Classes")]
+    pub subject: Subject,
 }
 
 /// The recalibration map that the data favour, and what was learnt about the others.
 ///
 /// Each candidate is fitted to all folds but one and evaluated by the log loss on the one left out. Only a gain
 /// that is established counts, see [`Candidate::established`]: the 95 % interval of the change of the log loss is
-/// below 0, or a score test rejects that the temperature of the predictions is 1.
-/// Of the candidates with such a gain the simplest is chosen whose mean log loss is within one standard error, of
+/// below 0, or a score test rejects that the temperature of the predictions is 1. A candidate that is better than
+/// an established one, by more than one standard error, is as good as established.
+/// Of these candidates the simplest is chosen whose mean log loss is within one standard error, of
 /// paired differences, of the least (Breiman, Friedman, Olshen, Stone: *Classification and Regression Trees*,
 /// 1984, section 3.4.3). Without one the predictions stay as they are, by a temperature of 1.
 ///
@@ -114,6 +120,7 @@ impl Fit for AutoRecalibrationConfig {
     ) -> Result<AutoRecalibration> {
         at_least(2, "the number of folds", self.folds, "at least 2")?;
         let data = FitData::new(&logits, &labels)?;
+        self.subject.check(data.classes)?;
         let (data, warnings) = without_ruling_rows(data)?;
         let data = &data;
         let (n, m, seed) = (data.samples(), data.classes, self.seed);
@@ -121,7 +128,7 @@ impl Fit for AutoRecalibrationConfig {
         if n >= ONE_SPLIT && m > 2 {
             splits.truncate(1);
         }
-        let mut trials = vec![Trial::none(data, &splits)];
+        let mut trials = vec![Trial::none(data, &splits, self.subject)];
         let mut passed_over = Vec::new();
         let (all_right, by_criterion) = (all_right(data), criterion.is_some());
         let mut candidates = Vec::new();
@@ -161,6 +168,7 @@ impl Fit for AutoRecalibrationConfig {
             splits: splits.len(),
             folds: self.folds.min(n),
             only_established: self.only_established,
+            subject: self.subject,
         };
         let (chosen, mut choice) = Choice::among(&tried, &keeps, passed_over, validation, warnings);
         let chosen = trials.swap_remove(chosen);

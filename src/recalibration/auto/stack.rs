@@ -172,7 +172,9 @@ pub fn mixture(
     }
     let rows = mixed.chunks(m).zip(labels);
     let left_out = Predictions {
-        excess: rows.map(|(row, &label)| excess(row, label)).collect(),
+        excess: rows
+            .map(|(row, &label)| excess(row, label, config.subject))
+            .collect(),
         losses: probabilities.losses(&without),
         probabilities: mixed,
     };

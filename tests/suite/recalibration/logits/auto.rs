@@ -387,6 +387,43 @@ fn confidence_is_told() {
     assert!(text.contains("none                  log loss") && text.contains(", overconfident by"));
 }
 
+/// Labels that are random in 12 of 100 cases: a temperature cannot correct that, and the chosen map is neither
+/// over- nor underconfident.
+#[test]
+fn noisy_labels() {
+    let sharp = |row: &[f64]| row.iter().map(|z| 3.0 * z).collect::<Vec<f64>>();
+    let sample = |n, seed| {
+        let (rows, classes) = drawn(n, 6, seed, |row| {
+            let noisy = softmax(&sharp(row)).into_iter().map(|p| 0.88 * p + 0.02);
+            noisy.map(f64::ln).collect()
+        });
+        let rows: Vec<_> = rows.iter().map(|row| sharp(row)).collect();
+        (rows, classes)
+    };
+    let others = sample(4000, 311);
+    let overconfidence = |map: &dyn Recalibration| {
+        let out = vector(map.forward(tensor(&others.0)));
+        let excess = |(z, &y): (&[f64], &usize)| {
+            let p = softmax(z);
+            let likely = (1..6).fold(0, |k, c| if p[c] > p[k] { c } else { k });
+            p[likely] - f64::from(u8::from(likely == y))
+        };
+        out.chunks(6).zip(&others.1).map(excess).sum::<f64>() / 4000.0
+    };
+    for (n, seed) in [(800, 312), (2000, 310)] {
+        let (rows, classes) = sample(n, seed);
+        let map = auto(&rows, &classes);
+        let temperature = TemperatureScalingConfig::new()
+            .fit(tensor(&rows), labels(&classes))
+            .unwrap();
+        assert_ne!(map.choice().chosen, "temperature");
+        let gain = held_out(&temperature, &others) - held_out(&map, &others);
+        assert!(gain > 0.02, "{gain} {}", map.choice());
+        let found = overconfidence(&map);
+        assert!(found.abs() < 0.025, "{found} {}", map.choice());
+    }
+}
+
 /// The interval of the gain holds the true gain of the map that is given, at least as often as it says.
 #[test]
 fn the_interval_of_the_gain_covers() {
