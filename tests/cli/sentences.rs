@@ -230,6 +230,29 @@ fn of_groups() {
     );
 }
 
+/// Along the confidence of ten classes: right on the whole, wrong in parts.
+#[test]
+fn of_parts_of_a_confidence() {
+    let folder = folder("sentences-confidence");
+    let low = "0.55,0.225,0.225";
+    let high = "0.85,0.075,0.075";
+    let data = |right: [usize; 2]| {
+        let of = |row: &str, right: usize| {
+            let others = (200 - right) / 2;
+            [(0, right), (1, others), (2, 200 - right - others)]
+                .map(|(label, n)| format!("{row},{label}\n").repeat(n))
+                .concat()
+        };
+        "a,b,c,y\n".to_owned() + &of(low, right[0]) + &of(high, right[1])
+    };
+    let said = "confidence and accuracy differ by 10.0 points over the less confident samples";
+    let accused = ["confident by", "is predicted too"];
+    let wrong = [WRONG, said];
+    check(&folder, &data([150, 130]), "", (&wrong, &accused));
+    let fine = ["confidence and accuracy differ", "confident by"];
+    check(&folder, &data([110, 170]), "", (&[CALIBRATED], &fine));
+}
+
 /// Real targets: location, spread, tails, each to its own side.
 #[test]
 fn of_real_targets() {
@@ -266,4 +289,133 @@ fn of_real_targets() {
     }
     let fine = [location, spread].concat();
     check(&folder, &data(&normal), normals, (&[CALIBRATED], &fine));
+}
+
+/// Real targets whose location and spread are right, and that lie elsewhere than predicted.
+#[test]
+fn of_parts_of_real_targets() {
+    let folder = folder("sentences-real-parts");
+    let standard = Normal::standard();
+    let level = |i: usize| ((i * 163 % 400) as f64 + 0.5) / 400.0;
+    let data = |row: &dyn Fn(usize) -> (f64, f64)| {
+        let row = |i: usize| {
+            let (mean, target) = row(i);
+            format!("{mean:.6},1,{target:.6}\n")
+        };
+        "mean,sd,y\n".to_owned() + &(0..400).map(row).collect::<String>()
+    };
+    let normals = "--family normal --columns mean,sd";
+    let location = ["targets are too high", "targets are too low"];
+    let middle = ["closer to the middle", "further from the middle"];
+    let trend = [
+        "further outside where predictions are high",
+        "further outside where predictions are low",
+    ];
+    // most targets near their mean, and a tenth at three standard deviations: a variance of one
+    let peaked = |u: f64| match (u - 0.5).abs() {
+        side if side > 0.45 => 3.0 * (u - 0.5).signum(),
+        _ => 0.352 * standard.inverse_cdf((u - 0.05) / 0.9),
+    };
+    let there = [WRONG, middle[0]];
+    let not = [&location[..], &[middle[1], trend[0], trend[1]]].concat();
+    check(
+        &folder,
+        &data(&|i| (0.0, peaked(level(i)))),
+        normals,
+        (&there, &not),
+    );
+    // none near its mean
+    let hollow = |u: f64| 0.98 * (u - 0.5).signum() + 0.1 * (u - 0.5);
+    let there = [
+        WRONG,
+        middle[1],
+        "shares of targets between levels of the predictions differ from those predicted",
+    ];
+    let not = [&location[..], &[middle[0], trend[0], trend[1]]].concat();
+    check(
+        &folder,
+        &data(&|i| (0.0, hollow(level(i)))),
+        normals,
+        (&there, &not),
+    );
+    // errors that grow, or shrink, with the mean
+    for (widths, at) in [([0.5, 1.3], 0), ([1.3, 0.5], 1)] {
+        let row = |i: usize| {
+            let mean = f64::from(u8::from(i % 2 == 1));
+            (mean, mean + widths[i % 2] * standard.inverse_cdf(level(i)))
+        };
+        let there = [WRONG, trend[at]];
+        let not = [&location[..], &[trend[1 - at]]].concat();
+        check(&folder, &data(&row), normals, (&there, &not));
+    }
+    let row = |i: usize| {
+        let mean = f64::from(u8::from(i % 2 == 1));
+        (mean, mean + standard.inverse_cdf(level(i)))
+    };
+    let fine = [&location[..], &middle, &trend, &["shares of targets"]].concat();
+    check(&folder, &data(&row), normals, (&[CALIBRATED], &fine));
+}
+
+/// Targets that cannot be drawn: a reason, and no verdict.
+#[test]
+fn of_no_test() {
+    let folder = folder("sentences-no-test");
+    let data = "mean,sd,y\n".to_owned() + &rows(&[("0,1e308,1e300", 10), ("0,1.7e308,-1e300", 10)]);
+    write(&folder, &[("p.csv", &data)]);
+    let arguments =
+        "evaluate --family normal --predictions p.csv --columns mean,sd --label-column y";
+    let text = printed(&folder, arguments);
+    contains(
+        &text,
+        "There is no test of calibration: a target drawn from the predictions",
+    );
+    lacks(
+        &text,
+        &[
+            "The model is not calibrated",
+            "no evidence against calibration",
+            "aspects of the omnibus test",
+        ],
+    );
+}
+
+/// What `fit` says of an event is of the event, and of confidences of the confidence.
+#[test]
+fn of_fits_to_an_event() {
+    let folder = folder("sentences-fits");
+    let fit = |cells: &[(&str, usize)], header: &str, arguments: &str| {
+        write(&folder, &[("p.csv", &(header.to_owned() + &rows(cells)))]);
+        printed(
+            &folder,
+            &format!("fit --predictions p.csv -o map {arguments}"),
+        )
+    };
+    // half of the events that are predicted
+    let cells = [("0.2,1", 40), ("0.2,0", 360), ("0.4,1", 80), ("0.4,0", 320)];
+    let event = "--positive --label-column y";
+    let text = fit(&cells, "p,y\n", event);
+    let none = line(&text, "none ");
+    contains(none, ", risks too high by 15.0 ± ");
+    lacks(&text, &["confident by", "predictions are wrong"]);
+    // a risk of one in a hundred, and three events
+    let cells = [("0.01,1", 3), ("0.01,0", 297), ("0.02,0", 100)];
+    let text = fit(&cells, "p,y\n", event);
+    contains(
+        &text,
+        "no gain is established: 3 samples have the event, fewer than 10",
+    );
+    lacks(&text, &["confident by", "predictions are"]);
+    // no event at all
+    let text = fit(&[("0.01,0", 300)], "p,y\n", event);
+    contains(
+        &text,
+        "all 300 probabilities are on the right side of 1/2, which does not tell how sharp they may be",
+    );
+    lacks(&text, &["confident by", "predictions are right"]);
+    // a confidence of 0.40 that is right in one of ten cases is not 60 % sure
+    let cells = [("0.4,1", 40), ("0.4,0", 360), ("0.3,1", 40), ("0.3,0", 160)];
+    let text = fit(&cells, "confidence,correct\n", "");
+    let none = line(&text, "none ");
+    contains(none, ", overconfident by 23.3 ± ");
+    lacks(&text, &["underconfident", "risks"]);
 }
