@@ -11,8 +11,8 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub struct ErrorSize {
     pub(super) law: Law,
-    /// The number of wrong labels, where the law holds only from [`FEWEST_ERRORS`] on.
-    pub(super) errors: Option<usize>,
+    /// The number of wrong labels, and that from which on the law holds.
+    pub(super) errors: Option<[usize; 2]>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -101,8 +101,10 @@ impl ErrorSize {
     }
 
     fn check_errors(&self) -> Result<()> {
-        let errors = self.errors.unwrap_or(usize::MAX);
-        check_errors("the size of the SKCE", errors)
+        match self.errors {
+            Some([got, needed]) => check_errors("the size of the SKCE", got, needed),
+            None => Ok(()),
+        }
     }
 
     /// The estimate: of an error that is never negative, an unbiased estimate, which can be (its root is
@@ -123,7 +125,7 @@ impl ErrorSize {
     ///
     /// # Errors
     ///
-    /// A level that is not between 0 and 1; fewer than 20 wrong labels, of the SKCE of classes.
+    /// A level that is not between 0 and 1; too few wrong labels, of the SKCE of classes.
     pub fn interval(&self, level: f64) -> Result<Interval> {
         self.check_errors()?;
         let (lower, upper) = match &self.law {
@@ -163,7 +165,7 @@ impl ErrorSize {
     ///
     /// # Errors
     ///
-    /// A tolerance that is negative or not finite; fewer than 20 wrong labels, of the SKCE of classes.
+    /// A tolerance that is negative or not finite; too few wrong labels, of the SKCE of classes.
     pub fn p_value_above(&self, tolerance: f64) -> Result<f64> {
         let (name, expected) = ("the tolerance", "a finite number of at least 0");
         let is_valid = tolerance.is_finite() && tolerance >= 0.0;
@@ -198,16 +200,12 @@ impl ErrorSize {
 }
 
 /// The wrong labels from which on the residuals tell the variance of a quadratic form of them.
-const FEWEST_ERRORS: usize = 20;
+pub(super) const FEWEST_ERRORS: usize = 20;
 
 /// Checks that enough labels are wrong for the variance of the quantity.
-pub(super) fn check_errors(what: &'static str, got: usize) -> Result<()> {
-    if got < FEWEST_ERRORS {
-        return Err(Error::TooFewErrors {
-            what,
-            needed: FEWEST_ERRORS,
-            got,
-        });
+pub(super) fn check_errors(what: &'static str, got: usize, needed: usize) -> Result<()> {
+    if got < needed {
+        return Err(Error::TooFewErrors { what, needed, got });
     }
     Ok(())
 }

@@ -2,7 +2,7 @@ use burn::tensor::{Int, Tensor};
 
 use super::{
     ErrorSize, MeanEstimate,
-    error_size::{Count, Law, Quadratic},
+    error_size::{Count, FEWEST_ERRORS, Law, Quadratic},
     skce_improvement::pseudo_values,
 };
 use crate::{
@@ -54,7 +54,8 @@ pub trait Quantify<P: Predictive = Categorical> {
 /// end is above 0 where the estimate is negative.
 ///
 /// Of classes there is no interval where fewer than 20 labels are wrong ([`Error::TooFewErrors`]): such residuals
-/// do not tell the variance. Simulated coverage is in `docs/levels.md`.
+/// do not tell the variance. Blocks of `B` need more, so that 20 pairs of wrong labels can be expected within
+/// blocks: `√(40 n/(B − 1))`. Simulated coverage is in `docs/levels.md`.
 ///
 /// The draws of [`Samples`](crate::distribution::Samples) of one dimension are taken for draws of a
 /// distribution that is not known, as by tests ([`JointKernel::with_fair_pairs`]): of a calibrated model the
@@ -70,6 +71,15 @@ impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
             check_samples(what, 3, predictions.len())?;
         }
         let n = predictions.len() as f64;
+        let needed = match self.form {
+            // e² (B − 1)/(2 n) pairs of e wrong labels are in one block
+            SkceForm::Block(size) => {
+                let pairs = FEWEST_ERRORS as f64;
+                let errors = (2.0 * n * pairs / (size as f64 - 1.0)).sqrt();
+                FEWEST_ERRORS.max(errors.ceil() as usize)
+            }
+            _ => FEWEST_ERRORS,
+        };
         let values = |pairs: &dyn PairMatrix| match self.form {
             SkceForm::Block(size) => (pairs.block_estimates(size), None),
             _ => {
@@ -96,7 +106,7 @@ impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
         };
         Ok(ErrorSize {
             law,
-            errors: predictions.errors(targets),
+            errors: predictions.errors(targets).map(|errors| [errors, needed]),
         })
     }
 }

@@ -2,7 +2,10 @@ use std::fmt;
 
 use burn::tensor::{Int, Tensor};
 
-use super::{MeanEstimate, error_size::check_errors};
+use super::{
+    MeanEstimate,
+    error_size::{FEWEST_ERRORS, check_errors},
+};
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Result, check_samples},
@@ -32,7 +35,7 @@ pub struct SkceImprovement {
 
 impl SkceImprovement {
     fn check_errors(&self) -> Result<()> {
-        check_errors("the difference of two SKCE", self.errors)
+        check_errors("the difference of two SKCE", self.errors, FEWEST_ERRORS)
     }
 
     /// The confidence interval of the difference, see [`MeanEstimate::confidence_interval`]. There is none where
