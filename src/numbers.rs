@@ -47,6 +47,14 @@ pub fn points(x: f64, least: usize) -> String {
     decimals(100.0 * x, least, 2)
 }
 
+/// Writes a difference of frequencies in points with its standard error, `5.46 ± 0.34`, both with the decimals that
+/// show two significant digits of the error.
+pub fn points_with_error(x: f64, error: f64) -> String {
+    let [x, error] = [x, error].map(|x| 100.0 * x);
+    let places = places(error, 2).clamp(1, MOST) as usize;
+    format!("{x:.places$} ± {error:.places$}")
+}
+
 /// Writes a number of events that is expected.
 pub fn expected(x: f64) -> String {
     match x {
@@ -110,6 +118,22 @@ mod tests {
         assert_eq!(
             [percent(0.971, 1), percent(0.000_31, 1), percent(0.9999, 1)],
             ["97.1 %", "0.031 %", "99.990 %"]
+        );
+        let written = [
+            (0.0546, 0.0034),
+            (-0.0007, 0.0034),
+            (2e-5, 3.1e-6),
+            (0.1, 0.0),
+        ]
+        .map(|(x, error)| points_with_error(x, error));
+        assert_eq!(
+            written,
+            [
+                "5.46 ± 0.34",
+                "-0.07 ± 0.34",
+                "0.00200 ± 0.00031",
+                "10.0 ± 0.0"
+            ]
         );
         assert_eq!([percent(1.0, 1), percent(0.0, 1)], ["100 %", "0 %"]);
         let written =

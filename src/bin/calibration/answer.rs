@@ -178,7 +178,7 @@ impl fmt::Display for Answer {
             writeln!(
                 f,
                 "\nnext: `calibration fit` learns a map from predictions that were held out, `calibration apply` \
-                 mends others"
+                 corrects others"
             )?;
         }
         writeln!(

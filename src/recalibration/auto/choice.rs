@@ -343,15 +343,15 @@ impl Choice {
     }
 }
 
-/// "overconfident by 2.0 ± 0.5 points", or of an event "risks too high by 0.20 ± 0.05 points".
+/// "overconfident by 2.02 ± 0.51 points", or of an event "risks too high by 0.200 ± 0.051 points".
 fn bias_in_words(bias: MeanEstimate, subject: Subject) -> String {
     let (high, low) = match subject {
         Subject::Classes | Subject::Correctness => ("overconfident", "underconfident"),
         Subject::Event => ("risks too high", "risks too low"),
     };
     let word = if bias.estimate < 0.0 { low } else { high };
-    let [size, error] = [bias.estimate.abs(), bias.standard_error].map(|x| numbers::points(x, 1));
-    format!("{word} by {size} ± {error} points")
+    let size = numbers::points_with_error(bias.estimate.abs(), bias.standard_error);
+    format!("{word} by {size} points")
 }
 
 impl fmt::Display for Choice {
