@@ -53,9 +53,9 @@ impl BoundedMean {
 
     /// The mean of terms without bounds of which data can have missed some, see [`with_missed`](Self::with_missed).
     ///
-    /// Where a term is more than twice as far from the mean as the lists expect, they do not tell how far terms go:
-    /// the bound is three times as far as the most extreme term. (Of squares of normal numbers, 8 of them, limits of
-    /// 95 % with the most extreme term as the bound hold in 83 of 100 cases, with this one in 95.)
+    /// Where a term is further from the mean than the lists expect, they do not tell how far terms go: the bound is
+    /// three times as far as the most extreme term. (Of squares of normal numbers, 8 of them, limits of 95 % with the
+    /// most extreme term as the bound hold in 83 of 100 cases, with this one in 95.)
     pub(crate) fn without_bounds(
         terms: Vec<f64>,
         lists: impl IntoIterator<Item = Vec<(f64, f64)>>,
@@ -64,7 +64,7 @@ impl BoundedMean {
         let (least, greatest) = extremes(lists);
         let bound = |expected: f64, extreme: f64| {
             let beyond = (extreme - mean) / (expected - mean);
-            let told = (0.0..=2.0).contains(&beyond);
+            let told = (0.0..=1.0).contains(&beyond);
             if told {
                 expected
             } else {
