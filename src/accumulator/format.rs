@@ -47,11 +47,12 @@ pub trait Saved: Serialize + DeserializeOwned {
         let (content, found) = text
             .split_at_checked(text.len().saturating_sub(length))
             .unwrap_or_default();
-        match found == checksum(content) {
-            true => Ok(loaded),
-            false => Err(reject(
+        if found == checksum(content) {
+            Ok(loaded)
+        } else {
+            Err(reject(
                 "it was changed after it was saved: its checksum is another".into(),
-            )),
+            ))
         }
     }
 }

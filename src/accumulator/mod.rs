@@ -142,13 +142,14 @@ pub trait Accumulator: Saved + Clone + Debug + PartialEq {
 
 /// Checks that two accumulators are made alike.
 fn check_equal<T: PartialEq + Debug>(what: &'static str, own: T, other: T) -> Result<()> {
-    match own == other {
-        true => Ok(()),
-        false => Err(Error::Merge {
+    if own == other {
+        Ok(())
+    } else {
+        Err(Error::Merge {
             what,
             own: format!("{own:?}"),
             other: format!("{other:?}"),
-        }),
+        })
     }
 }
 

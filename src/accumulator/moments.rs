@@ -61,9 +61,10 @@ impl Moments {
             0 => *self == Self::default(),
             _ => self.squared_deviations() >= 0.0,
         };
-        match possible {
-            true => Ok(()),
-            false => Err("no numbers have its sums".into()),
+        if possible {
+            Ok(())
+        } else {
+            Err("no numbers have its sums".into())
         }
     }
 

@@ -13,13 +13,14 @@ pub(crate) fn check_parameter(
     value: f64,
     expected: &'static str,
 ) -> Result<()> {
-    match is_valid {
-        true => Ok(()),
-        false => Err(Error::Parameter {
+    if is_valid {
+        Ok(())
+    } else {
+        Err(Error::Parameter {
             name,
             value,
             expected,
-        }),
+        })
     }
 }
 
@@ -83,21 +84,23 @@ pub(crate) fn assert_scale_of(name: &'static str, value: f64, dtype: DType) {
 
 /// Checks that there are enough samples for a quantity.
 pub(crate) fn check_samples(what: &'static str, needed: usize, got: usize) -> Result<()> {
-    match got >= needed {
-        true => Ok(()),
-        false => Err(Error::TooFewSamples { what, needed, got }),
+    if got >= needed {
+        Ok(())
+    } else {
+        Err(Error::TooFewSamples { what, needed, got })
     }
 }
 
 /// Checks that there are as many labels or targets as predictions.
 pub(crate) fn check_length(predictions: usize, got: usize, what: &'static str) -> Result<()> {
-    match got == predictions {
-        true => Ok(()),
-        false => Err(Error::Length {
+    if got == predictions {
+        Ok(())
+    } else {
+        Err(Error::Length {
             predictions,
             got,
             what,
-        }),
+        })
     }
 }
 

@@ -48,9 +48,10 @@ pub fn serialize_or_infinite<S: Serializer>(
     number: &f64,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    match number.is_infinite() {
-        true => serialize_or_reason(&Err::<f64, _>("infinite"), serializer),
-        false => number.serialize(serializer),
+    if number.is_infinite() {
+        serialize_or_reason(&Err::<f64, _>("infinite"), serializer)
+    } else {
+        number.serialize(serializer)
     }
 }
 

@@ -137,9 +137,10 @@ impl Module for StepCounter {
     fn map<M: ModuleMapper>(self, mapper: &mut M) -> Self {
         let param = mapper.map_int(self.param());
         // an optimiser passes it by, a record puts its own in place
-        let steps = match param.is_initialized() {
-            true => int(param.val()),
-            false => self.steps,
+        let steps = if param.is_initialized() {
+            int(param.val())
+        } else {
+            self.steps
         };
         Self {
             id: param.id,

@@ -127,18 +127,20 @@ pub(super) fn distances<B: Backend>(
 ) -> FloatTensor<B> {
     let of_coordinate = |c| {
         let difference = difference::<B>(x, y, c); // [b, n, k]
-        match form.of_squares() {
-            false => B::float_abs(difference),
-            true => B::float_mul(difference.clone(), difference),
+        if form.of_squares() {
+            B::float_mul(difference.clone(), difference)
+        } else {
+            B::float_abs(difference)
         }
     };
     let sum = (0..x.shape()[2])
         .map(of_coordinate)
         .reduce(B::float_add)
         .expect("points have at least one coordinate");
-    match form.is_euclidean() {
-        true => B::float_sqrt(sum),
-        false => scaled::<B>(sum, form.scale()),
+    if form.is_euclidean() {
+        B::float_sqrt(sum)
+    } else {
+        scaled::<B>(sum, form.scale())
     }
 }
 
@@ -162,9 +164,10 @@ pub(super) fn pull_back<B: Backend>(
     let (mut columns_x, mut columns_y) = (Vec::new(), Vec::new());
     for c in 0..x.shape()[2] {
         let difference = difference::<B>(x, y, c);
-        let slope = match form.of_squares() {
-            false => B::float_sign(difference),
-            true => difference,
+        let slope = if form.of_squares() {
+            difference
+        } else {
+            B::float_sign(difference)
         };
         let term = B::float_mul(weight.clone(), slope); // G_ij s_ijc
         if wanted[1] {

@@ -68,9 +68,10 @@ pub(super) fn binomial_band(samples: usize, probability: f64, level: f64) -> (us
         let (mut below, mut at) = (0, samples); // the least count is in below..=at
         while below < at {
             let middle = below + (at - below) / 2;
-            match reached(count.cdf(middle as u64)) {
-                true => at = middle,
-                false => below = middle + 1,
+            if reached(count.cdf(middle as u64)) {
+                at = middle
+            } else {
+                below = middle + 1
             }
         }
         at

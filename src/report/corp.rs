@@ -135,11 +135,12 @@ const POINTS: usize = 101;
 
 /// Some of so many places, evenly, with the first and the last.
 fn places(count: usize) -> Vec<usize> {
-    match count <= POINTS {
-        true => (0..count).collect(),
-        false => (0..POINTS)
+    if count <= POINTS {
+        (0..count).collect()
+    } else {
+        (0..POINTS)
             .map(|k| k * (count - 1) / (POINTS - 1))
-            .collect(),
+            .collect()
     }
 }
 

@@ -135,9 +135,10 @@ fn flat(step: &CorpStep, frame: &Frame) -> Shape {
 }
 
 fn line([from, to]: [(f64, f64); 2], is_inside: bool, frame: &Frame) -> Shape {
-    let (paint, width) = match is_inside {
-        true => (Paint::Ink, 0.12),
-        false => (Paint::Alarm, 0.22),
+    let (paint, width) = if is_inside {
+        (Paint::Ink, 0.12)
+    } else {
+        (Paint::Alarm, 0.22)
     };
     Shape::Line {
         from: frame.at(from.0, from.1),

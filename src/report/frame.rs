@@ -154,17 +154,18 @@ pub(super) fn upright(name: &str, at: Point, size: f64) -> Shape {
 pub(super) fn mark(centre: Point, radius: f64, is_inside: bool, font: f64) -> Shape {
     let paper = Pen::solid(Paint::Paper, 0.08 * font);
     let (x, y, r) = (centre.0, centre.1, 1.25 * radius);
-    match is_inside {
-        true => Shape::Disc {
+    if is_inside {
+        Shape::Disc {
             centre,
             radius,
             fill: Paint::Ink,
             outline: paper,
-        },
-        false => Shape::Area {
+        }
+    } else {
+        Shape::Area {
             corners: vec![(x, y - r), (x + r, y), (x, y + r), (x - r, y)],
             fill: Paint::Alarm,
             outline: Some(paper),
-        },
+        }
     }
 }

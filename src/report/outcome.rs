@@ -90,15 +90,17 @@ impl<S: Section> Report<S> {
             whole(self.samples),
             if self.samples == 1 { "" } else { "s" },
             parts.of,
-            match paired {
-                true => ", before and after recalibration",
-                false => "",
+            if paired {
+                ", before and after recalibration"
+            } else {
+                ""
             }
         );
         for ((name, _), sentence) in named.iter().zip(&parts.sentences) {
-            overview += &match paired {
-                true => format!("<li>{}: {sentence}.</li>\n", capital(name)),
-                false => format!("<li>{}.</li>\n", capital(sentence)),
+            overview += &if paired {
+                format!("<li>{}: {sentence}.</li>\n", capital(name))
+            } else {
+                format!("<li>{}.</li>\n", capital(sentence))
             };
         }
         let mut sections = vec![
@@ -116,10 +118,7 @@ impl<S: Section> Report<S> {
             decimals(100.0 * self.level, 2),
             parts.method,
             parts.kernel,
-            match paired {
-                true => ", the same before and after",
-                false => "",
-            },
+            if paired { ", the same before and after" } else { "" },
             drawn_at_random(self.skce_samples, self.samples),
             self.seed,
             env!("CARGO_PKG_VERSION")

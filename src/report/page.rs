@@ -40,21 +40,21 @@ const DIAMOND: &str = "<path class=\"fill-alarm\" fill=\"#b02018\" d=\"M12 0L20 
 
 /// The caveat of numbers after recalibration.
 pub(super) fn fitted_elsewhere(is_recalibrated: bool) -> &'static str {
-    match is_recalibrated {
-        true => {
-            "The numbers after recalibration hold for new data only if the map was fitted on other \
+    if is_recalibrated {
+        "The numbers after recalibration hold for new data only if the map was fitted on other \
              samples than these. "
-        }
-        false => "",
+    } else {
+        ""
     }
 }
 
 /// The profile of a kernel, with its article.
 pub(super) fn profile(kernel: &Kernel) -> String {
     let name = kernel.profile.to_string();
-    let article = match name.starts_with(['a', 'e', 'i', 'o', 'u']) {
-        true => "an",
-        false => "a",
+    let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
     };
     format!("{article} {name}")
 }
@@ -74,9 +74,10 @@ pub(super) const ANSWER: &str = "Verdict: the omnibus test, of all samples. Its 
 
 /// The number of samples of the SKCE, where it is not of all.
 pub(super) fn drawn_at_random(skce_samples: usize, samples: usize) -> String {
-    match skce_samples < samples {
-        true => format!(", on {} samples drawn at random", whole(skce_samples)),
-        false => String::new(),
+    if skce_samples < samples {
+        format!(", on {} samples drawn at random", whole(skce_samples))
+    } else {
+        String::new()
     }
 }
 

@@ -97,13 +97,14 @@ impl Canvas {
             } => {
                 let foot = FOOT * size * SCALE;
                 let (x, y) = scaled((*x, *y));
-                match upright {
-                    false => self.text(text, size * SCALE, *anchor, |(along, down)| {
-                        (x + along, y + foot + down)
-                    }),
-                    true => self.text(text, size * SCALE, *anchor, |(along, down)| {
+                if *upright {
+                    self.text(text, size * SCALE, *anchor, |(along, down)| {
                         (x + foot + down, y - along)
-                    }),
+                    })
+                } else {
+                    self.text(text, size * SCALE, *anchor, |(along, down)| {
+                        (x + along, y + foot + down)
+                    })
                 }
             }
         }

@@ -114,13 +114,14 @@ impl Report<ReliabilitySection> {
             return String::new();
         }
         let (shown, all) = (classes.len(), self.classes());
-        let which = match shown < all {
-            true => format!(
+        let which = if shown < all {
+            format!(
                 "{} of the {} classes: those with most labels",
                 whole(shown),
                 whole(all)
-            ),
-            false => "All classes".into(),
+            )
+        } else {
+            "All classes".into()
         };
         let named = self.named();
         let mut html = format!(

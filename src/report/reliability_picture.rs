@@ -184,9 +184,10 @@ fn band(bin: &ReliabilityBin, frame: &Frame) -> Shape {
 fn bin_mark(bin: &ReliabilityBin, share: f64, frame: &Frame) -> [Shape; 2] {
     let centre = frame.at(bin.confidence, bin.frequency);
     let radius = frame.font * (0.24 + 0.2 * share.sqrt());
-    let paint = match bin.is_inside() {
-        true => Paint::Ink,
-        false => Paint::Alarm,
+    let paint = if bin.is_inside() {
+        Paint::Ink
+    } else {
+        Paint::Alarm
     };
     let gap = Shape::Line {
         from: centre,

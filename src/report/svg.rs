@@ -95,13 +95,14 @@ fn tag(shape: &Shape) -> String {
                 Anchor::End => "end",
             };
             let foot = number(FOOT * size);
-            let place = match upright {
-                false => format!("x=\"{}\" y=\"{}\"", number(*x), number(y + FOOT * size)),
-                true => format!(
+            let place = if *upright {
+                format!(
                     "transform=\"translate({} {}) rotate(-90)\" y=\"{foot}\"",
                     number(*x),
                     number(*y)
-                ),
+                )
+            } else {
+                format!("x=\"{}\" y=\"{}\"", number(*x), number(y + FOOT * size))
             };
             format!(
                 "<text {place} font-size=\"{}\" text-anchor=\"{anchor}\"{}>{}</text>",

@@ -51,9 +51,10 @@ impl RealKernel {
         let expected = expected(&narrow, &nodes);
         let residuals = |y: &Tensor<2>| {
             let (y, nodes) = (y.clone().unsqueeze(), nodes.clone().unsqueeze());
-            let kernel = match y.is_tracked() {
-                true => narrow.of_points(y, nodes),
-                false => narrow.kernel().between(y, nodes),
+            let kernel = if y.is_tracked() {
+                narrow.of_points(y, nodes)
+            } else {
+                narrow.kernel().between(y, nodes)
             };
             (kernel.squeeze_dim::<2>(0) - expected.clone()) * scales.clone()
         };
@@ -80,16 +81,15 @@ impl Grid {
             [step, margin, inner, growth].map(|x: f64| x * length_scale);
         let middles = intervals.iter().map(|[low, high]| 0.5 * (low + high));
         let [lowest, highest] = hull(middles.map(|x| [x, x]));
-        let (step, stretch) = match lowest.abs().max(highest.abs()) < FAR * length_scale {
-            true => (
+        let (step, stretch) = if lowest.abs().max(highest.abs()) < FAR * length_scale {
+            (
                 step,
                 Some(Stretch::new([lowest - inner, highest + inner], growth)),
-            ),
-            false => {
-                // of four binary digits, so that nodes are not rounded
-                let unit = (step.log2().floor() - 3.0).exp2();
-                ((step / unit).floor() * unit, None)
-            }
+            )
+        } else {
+            // of four binary digits, so that nodes are not rounded
+            let unit = (step.log2().floor() - 3.0).exp2();
+            ((step / unit).floor() * unit, None)
         };
         let [first, last] = hull(intervals.iter().copied());
         let is_possible = |end: f64| (end / step).abs() < 1e15;
@@ -105,15 +105,14 @@ impl Grid {
         };
         // a few more nodes are sooner had than intervals that are sorted
         let whole = nodes_of([first, last]);
-        let parts = match whole[1] - whole[0] < FEW {
-            true => vec![whole],
-            false => {
-                intervals.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]));
-                joined(&intervals, 2.0 * margin)
-                    .into_iter()
-                    .map(nodes_of)
-                    .collect()
-            }
+        let parts = if whole[1] - whole[0] < FEW {
+            vec![whole]
+        } else {
+            intervals.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]));
+            joined(&intervals, 2.0 * margin)
+                .into_iter()
+                .map(nodes_of)
+                .collect()
         };
         let (mut places, mut next) = (Vec::new(), f64::NEG_INFINITY);
         for [first, last] in parts {
@@ -191,9 +190,10 @@ impl Stretch {
         let (mut low, mut high) = (t.min(a) - self.growth, t.max(b) + self.growth);
         for _ in 0..60 {
             let middle = 0.5 * (low + high);
-            match self.of(middle) < t {
-                true => low = middle,
-                false => high = middle,
+            if self.of(middle) < t {
+                low = middle
+            } else {
+                high = middle
             }
         }
         high

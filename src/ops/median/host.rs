@@ -37,9 +37,12 @@ pub(super) fn order_statistics<T: Real>(
     distance: Distance,
     ranks: &[u64],
 ) -> Vec<f64> {
-    let of_sum = |sum: f64| match distance.is_euclidean() {
-        false => distance.scale() * sum,
-        true => sum.sqrt(),
+    let of_sum = |sum: f64| {
+        if distance.is_euclidean() {
+            sum.sqrt()
+        } else {
+            distance.scale() * sum
+        }
     };
     let sums = match distance {
         Distance::TotalVariation | Distance::L1 => of_blocks(points, d, size, L1, ranks),
@@ -158,16 +161,13 @@ impl<T: Real, C: Coordinate<T>> Blocks<'_, T, C> {
         let places: Vec<_> = (pairs.iter())
             .flat_map(|&pair| pair[0].strips().map(move |first| (pair, first)))
             .collect();
-        match work < WORTH_THREADS {
-            true => {
-                let each = places.iter().map(|&(pair, first)| of_rows(pair, first));
-                each.reduce(merge).unwrap_or_default()
-            }
-            false => {
-                let each = places.par_iter();
-                let each = each.map(|&(pair, first)| of_rows(pair, first));
-                each.reduce(|| (0, Vec::new()), merge)
-            }
+        if work < WORTH_THREADS {
+            let each = places.iter().map(|&(pair, first)| of_rows(pair, first));
+            each.reduce(merge).unwrap_or_default()
+        } else {
+            let each = places.par_iter();
+            let each = each.map(|&(pair, first)| of_rows(pair, first));
+            each.reduce(|| (0, Vec::new()), merge)
         }
     }
 }
@@ -210,27 +210,24 @@ impl<T: Real, C: Coordinate<T>> Distances<T> for Blocks<'_, T, C> {
 
     /// Of large blocks some columns at a time: the points are copied.
     fn between(&self, interval: [T; 2]) -> select::Between<T> {
-        let (below, inside) = match self.size <= self.panel {
-            true => {
-                let panels: Vec<_> = self.blocks().map(|b| self.panel(b, 0, true)).collect();
-                let pairs: Vec<_> = panels.iter().map(|panel| [panel, panel]).collect();
-                self.within(&pairs, interval)
-            }
-            false => {
-                let firsts = (0..self.size).step_by(self.panel);
-                let places = self
-                    .blocks()
-                    .flat_map(|block| firsts.clone().map(move |first| (block, first)));
-                places.fold((0, Vec::new()), |found, (block, first)| {
-                    let columns = self.panel(block, first, true);
-                    let own = self.within(&[[&columns, &columns]], interval);
-                    let before = firsts.clone().take_while(|&before| before < first);
-                    before.fold(merge(found, own), |found, before| {
-                        let rows = self.panel(block, before, false);
-                        merge(found, self.within(&[[&rows, &columns]], interval))
-                    })
+        let (below, inside) = if self.size <= self.panel {
+            let panels: Vec<_> = self.blocks().map(|b| self.panel(b, 0, true)).collect();
+            let pairs: Vec<_> = panels.iter().map(|panel| [panel, panel]).collect();
+            self.within(&pairs, interval)
+        } else {
+            let firsts = (0..self.size).step_by(self.panel);
+            let places = self
+                .blocks()
+                .flat_map(|block| firsts.clone().map(move |first| (block, first)));
+            places.fold((0, Vec::new()), |found, (block, first)| {
+                let columns = self.panel(block, first, true);
+                let own = self.within(&[[&columns, &columns]], interval);
+                let before = firsts.clone().take_while(|&before| before < first);
+                before.fold(merge(found, own), |found, before| {
+                    let rows = self.panel(block, before, false);
+                    merge(found, self.within(&[[&rows, &columns]], interval))
                 })
-            }
+            })
         };
         select::Between {
             below,

@@ -72,9 +72,10 @@ impl<T: Real> Between<T> {
         for equal in self.inside.chunk_by(|a, b| a == b) {
             let (number, mut count) = (equal[0], equal.len() as u64);
             while let Some(other) = known.next_if(|(other, _)| *other <= number) {
-                match other.0 == number {
-                    true => count += other.1,
-                    false => self.repeated.push(other),
+                if other.0 == number {
+                    count += other.1
+                } else {
+                    self.repeated.push(other)
                 }
             }
             self.repeated.push((number, count));

@@ -75,9 +75,10 @@ impl<T: Select, const D: usize, const GRADIENT: bool> WithSimd for Tile<'_, T, D
             for (k, index) in self.columns.1.clone().enumerate() {
                 let columns = T::lanes::<S>(self.columns.0.pack(index));
                 let size = d * DERIVATIVES * lanes;
-                let sums = match GRADIENT {
-                    true => T::lanes_mut::<S>(&mut self.sums[index * size..][..size]),
-                    false => &mut [],
+                let sums = if GRADIENT {
+                    T::lanes_mut::<S>(&mut self.sums[index * size..][..size])
+                } else {
+                    &mut []
                 };
                 for v in 0..line {
                     let at = (r * PACKS + k) * line + v;

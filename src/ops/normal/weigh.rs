@@ -82,9 +82,12 @@ impl<T: Select> WithSimd for Weigh<'_, T> {
             for (k, index) in self.columns.1.clone().enumerate() {
                 let column = T::lanes::<S>(self.columns.0.pack(index));
                 for v in 0..line {
-                    let of_row = |number: usize| match self.in_lanes {
-                        true => lanes_of_row[number * line + v],
-                        false => T::splat(simd, row[number * pack::<T>() + r]),
+                    let of_row = |number: usize| {
+                        if self.in_lanes {
+                            lanes_of_row[number * line + v]
+                        } else {
+                            T::splat(simd, row[number * pack::<T>() + r])
+                        }
                     };
                     let mut sum = T::splat(simd, T::new(0.0));
                     for c in (0..rows.d).map(|c| c * NUMBERS) {

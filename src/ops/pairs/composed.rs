@@ -126,9 +126,10 @@ pub(super) fn composed_rows<B: Backend>(
     let in_rows = |gradient: FloatTensor<B>| {
         let d = gradient.shape()[2];
         let gradient = B::float_reshape(gradient, [used, d].into());
-        match used < n {
-            true => B::float_cat(vec![gradient, zeros(vec![n - used, d])], 0),
-            false => gradient,
+        if used < n {
+            B::float_cat(vec![gradient, zeros(vec![n - used, d])], 0)
+        } else {
+            gradient
         }
     };
     let through_diagonal = B::float_mul_scalar(delta, scalar(2.0 * of_diagonal));

@@ -36,10 +36,7 @@ pub(super) fn curve<F: Float>(
 ) -> (F, F) {
     intrinsic!(|scope| {
         let n = Recorded::<F>(scope, PhantomData);
-        let Value { kernel, slope } = with_curve!(profile.0, 1.0, curve => match squared {
-            true => curve.of_square(n, separation),
-            false => curve.of_distance(n, separation),
-        });
+        let Value { kernel, slope } = with_curve!(profile.0, 1.0, curve => if squared { curve.of_square(n, separation) } else { curve.of_distance(n, separation) });
         (kernel, slope)
     })
 }

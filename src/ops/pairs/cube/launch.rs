@@ -65,9 +65,10 @@ pub(super) fn pair_sums(
         Shape::new([2, plan.cubes]),
         dtype,
     );
-    let shape = match request.form.gradient {
-        true => Shape::new([plan.parts, plan.samples, plan.m]),
-        false => Shape::new([1, 1, 1]),
+    let shape = if request.form.gradient {
+        Shape::new([plan.parts, plan.samples, plan.m])
+    } else {
+        Shape::new([1, 1, 1])
     };
     let gradient = zeros_client(client.clone(), device, shape, dtype);
     let tensors = [&points, &labels, &bandwidth, &sums, &gradient];

@@ -7,9 +7,10 @@ const WORTH_THREADS: usize = 1 << 18;
 
 /// Threads for `n` vectors of `d` coordinates in so many tiles of rows.
 pub(crate) fn threads(n: usize, d: usize, tiles: usize) -> usize {
-    match n * n * d < WORTH_THREADS {
-        true => 1,
-        false => rayon::current_num_threads().min(tiles),
+    if n * n * d < WORTH_THREADS {
+        1
+    } else {
+        rayon::current_num_threads().min(tiles)
     }
 }
 

@@ -62,9 +62,10 @@ fn pairs<T: Real>(
             let mut separation = 0.0;
             for (p, q) in p.iter().zip(q) {
                 let (p, q) = (p.to_f64(), q.to_f64());
-                separation += match is_euclidean {
-                    false => (p - q).abs(),
-                    true => (p - q) * (p - q),
+                separation += if is_euclidean {
+                    (p - q) * (p - q)
+                } else {
+                    (p - q).abs()
                 };
             }
             let mut product = 0.0;

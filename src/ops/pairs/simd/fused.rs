@@ -43,9 +43,10 @@ impl<C> Fused<C> {
     {
         let by_label = self.slopes == Slopes::Merged && gradient.is_some();
         let sorted = &Sorted::new(samples, by_label);
-        match samples.d.max(samples.residual_size()) > LONG {
-            true => self.long(sorted, gradient),
-            false => self.short(sorted, gradient),
+        if samples.d.max(samples.residual_size()) > LONG {
+            self.long(sorted, gradient)
+        } else {
+            self.short(sorted, gradient)
         }
     }
 

@@ -78,14 +78,13 @@ impl<T: Real, C: Coordinate<T>> Pass<'_, T, C> {
                 row,
                 strips: first..strips.end.min(first + STRIPS),
             };
-            match G::WANTED {
-                false => totals += self.weigh::<false>(tile, scratch),
-                true => {
-                    totals += self.weigh::<true>(tile, scratch);
-                    let slope = &scratch.first[..tile.len::<T>()];
-                    let residual = &scratch.second[..tile.len::<T>()];
-                    gradient.add(tile, Weights { slope, residual });
-                }
+            if G::WANTED {
+                totals += self.weigh::<true>(tile, scratch);
+                let slope = &scratch.first[..tile.len::<T>()];
+                let residual = &scratch.second[..tile.len::<T>()];
+                gradient.add(tile, Weights { slope, residual });
+            } else {
+                totals += self.weigh::<false>(tile, scratch)
             }
         }
         gradient.finish_rows(row);

@@ -68,9 +68,10 @@ impl Radial {
         Self {
             profile: kernel.profile(),
             rate: kernel.distance().scale() / bandwidth,
-            separation: match kernel.distance().is_euclidean() {
-                false => Separation::Magnitudes,
-                true => Separation::Squares,
+            separation: if kernel.distance().is_euclidean() {
+                Separation::Squares
+            } else {
+                Separation::Magnitudes
             },
         }
     }
