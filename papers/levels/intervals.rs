@@ -41,6 +41,15 @@ struct Options {
     /// Numbers of samples.
     #[arg(long, default_values_t = [8, 20, 50, 200, 2000])]
     samples: Vec<usize>,
+    /// Only the table of `classes`, or of `real` targets.
+    #[arg(long)]
+    only: Option<Table>,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Table {
+    Classes,
+    Real,
 }
 
 const COLUMNS: [&str; 8] = [
@@ -245,8 +254,9 @@ fn main() -> Result<()> {
         (options.seed..options.seed + count).into_par_iter()
     };
     let sizes = || options.samples.iter().copied();
-    let of_classes = SETTINGS
-        .into_iter()
+    let is_wanted = |table: Table| options.only.is_none_or(|only| only == table);
+    let of_classes = (SETTINGS.into_iter())
+        .filter(|_| is_wanted(Table::Classes))
         .flat_map(|setting| sizes().map(move |n| (setting, n)));
     table(
         COLUMNS,
@@ -258,8 +268,8 @@ fn main() -> Result<()> {
             ))
         }),
     )?;
-    let of_real = REAL
-        .iter()
+    let of_real = (REAL.iter())
+        .filter(|_| is_wanted(Table::Real))
         .flat_map(|setting| sizes().map(move |n| (setting, n)));
     table(
         REAL_COLUMNS,
