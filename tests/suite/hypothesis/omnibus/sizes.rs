@@ -376,6 +376,14 @@ fn intervals_of_normal_predictions() {
         outcome.unwrap().p_value()
     };
     assert!(p(1.0, 0.0) > 0.01 && p(0.5, 0.1) <= 0.001 && p(0.5, 0.45) > 0.5);
+    // of one coordinate the p-value is proved; of several, each sample counts in part, and it is not
+    for (d, is_proved) in [(1, true), (2, false)] {
+        let truth = normal(300, d, &mut rng);
+        let targets = truth.sample(&mut rng);
+        let test = ToleranceTest::new(size, 0.0);
+        let outcome = test.evaluate(&truth, &targets, &mut rng).unwrap();
+        assert_eq!(outcome.is_bound(), is_proved, "{d}");
+    }
 }
 
 #[test]
