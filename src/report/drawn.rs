@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::{picture::Picture, png, svg};
+use super::{picture::Picture, svg};
 use crate::{error::Result, file};
 
 /// A picture with its name and, in words, all that it shows.
@@ -21,18 +21,14 @@ impl Drawn {
         svg::element(&self.picture, &self.title, &self.description)
     }
 
-    /// Saves the picture, in the format of the extension: `svg` or `png`.
+    /// Saves a file of SVG, with its extension.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let extension = path.extension().unwrap_or_default();
-        let bytes = match extension.to_string_lossy().to_lowercase().as_str() {
-            "svg" => self.to_svg().into_bytes(),
-            "png" => png::encode(&self.picture).map_err(|error| file::error(path, error))?,
-            other => {
-                let reason = format!("the extension is \"{other}\", expected svg or png");
-                return Err(file::error(path, reason));
-            }
-        };
-        file::write(path, &bytes)
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        if !extension.eq_ignore_ascii_case("svg") {
+            let reason = format!("the extension is \"{extension}\", expected svg");
+            return Err(file::error(path, reason));
+        }
+        file::write(path, self.to_svg().as_bytes())
     }
 }
 
@@ -47,8 +43,7 @@ macro_rules! pictured {
                 self.$drawn().to_svg()
             }
 
-            /// Saves the picture, in the format of the extension: `svg` or `png` (960 pixels wide, with an
-            /// embedded font). Written aside and renamed.
+            /// Saves the picture as `svg`. Written aside and renamed.
             ///
             /// # Errors
             ///

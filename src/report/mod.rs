@@ -53,7 +53,6 @@ mod page;
 mod picture;
 mod pit;
 mod pit_picture;
-mod png;
 mod quantile;
 mod quantile_picture;
 mod quantile_section;

@@ -51,14 +51,13 @@ impl<S: Section> Report<S> {
         file::write(path.as_ref(), self.to_html().as_bytes())
     }
 
-    /// Saves each diagram of the page under a name of its own, as `svg` or `png`, into a folder, which
-    /// is made if need be. Returns the names of the files.
+    /// Saves each diagram of the page as `svg` under a name of its own into a folder, which is made if need
+    /// be. Returns the names of the files.
     ///
     /// # Errors
     ///
-    /// [`Error::File`](crate::error::Error::File) for any other extension, or if a file cannot be
-    /// written.
-    pub fn save_diagrams(&self, folder: impl AsRef<Path>, extension: &str) -> Result<Vec<PathBuf>> {
+    /// [`Error::File`](crate::error::Error::File) if a file cannot be written.
+    pub fn save_diagrams(&self, folder: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
         let folder = folder.as_ref();
         fs::create_dir_all(folder).map_err(|reason| file::error(folder, reason))?;
         let mut paths = Vec::new();
@@ -68,7 +67,7 @@ impl<S: Section> Report<S> {
                 None => String::new(),
             };
             for (name, drawn) in section.drawings(&self.subject) {
-                let path = folder.join(format!("{prefix}{name}.{extension}"));
+                let path = folder.join(format!("{prefix}{name}.svg"));
                 drawn.save(&path)?;
                 paths.push(path);
             }

@@ -1,4 +1,4 @@
-//! A picture as a list of shapes, which [`svg`](super::svg) and [`png`](super::png) write.
+//! A picture as a list of shapes, which [`svg`](super::svg) writes.
 
 /// A place in pixels, from the upper left corner.
 pub(super) type Point = (f64, f64);

@@ -42,13 +42,13 @@ fn page_and_pictures() {
     assert!(read("alone/class-2.svg").starts_with(b"<svg "));
 
     let both = "--predictions p.csv --after q.csv --labels z.csv --one-based --title A&B --seed 3 \
-                --output both.html --pictures both --format png";
+                --output both.html --pictures both";
     let names = written(&folder, both);
     assert_eq!(names.len(), 11);
-    assert_eq!(names[1], "both/before-top-label.png");
-    assert_eq!(names[10], "both/after-class-3.png");
+    assert_eq!(names[1], "both/before-top-label.svg");
+    assert_eq!(names[10], "both/after-class-3.svg");
     for name in &names[1..] {
-        assert!(read(name).starts_with(b"\x89PNG\r\n"), "{name}");
+        assert!(read(name).starts_with(b"<svg "), "{name}");
     }
     let page = String::from_utf8(read("both.html")).unwrap();
     assert!(page.contains("<h1>A&amp;B</h1>") && page.contains("Seed 3."));
@@ -92,6 +92,4 @@ fn bad_input_is_one_line_and_exit_code_2() {
     );
     begins(&none, "none/x.html: No such file");
     assert!(!folder.join("x.html").exists());
-    let usage = "report --predictions p.csv --labels y.csv -o x.html --format png";
-    assert_eq!(calibration(&folder, usage).status.code(), Some(2)); // --format without --pictures
 }

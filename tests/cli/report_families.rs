@@ -34,17 +34,17 @@ fn page_and_pictures() {
     };
     let read = |name: &str| fs::read(folder.join(name)).unwrap();
     let normal = "--family normal --predictions p.csv --targets y.csv";
-    let both = format!("{normal} --after q.csv -o both.html --pictures both --format png");
+    let both = format!("{normal} --after q.csv -o both.html --pictures both");
     let names = written(&both);
     let expected = [
         "both.html",
-        "both/before-pit.png",
-        "both/before-quantiles.png",
-        "both/after-pit.png",
-        "both/after-quantiles.png",
+        "both/before-pit.svg",
+        "both/before-quantiles.svg",
+        "both/after-pit.svg",
+        "both/after-quantiles.svg",
     ];
     assert_eq!(names, expected);
-    assert!(read("both/after-pit.png").starts_with(b"\x89PNG"));
+    assert!(read("both/after-pit.svg").starts_with(b"<svg "));
     let page = String::from_utf8(read("both.html")).unwrap();
     assert!(page.contains("60 predictions of a real number, before and after"));
     let (head, _) = page.split_once("<h2>").unwrap();

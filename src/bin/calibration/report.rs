@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    args::{Family, PictureFormat, Report},
+    args::{Family, Report},
     finite,
     input::Result,
     kind::{Data, Estimate, Kind, Words, with_family},
@@ -84,11 +84,7 @@ where
     report.save(&args.output).map_err(|e| e.to_string())?;
     let mut files = vec![args.output.display().to_string()];
     if let Some(folder) = &args.pictures {
-        let extension = match args.format {
-            PictureFormat::Svg => "svg",
-            PictureFormat::Png => "png",
-        };
-        let paths = report.save_diagrams(folder, extension);
+        let paths = report.save_diagrams(folder);
         let paths = paths.map_err(|e| e.to_string())?.into_iter();
         files.extend(paths.map(|path| path.display().to_string()));
     }

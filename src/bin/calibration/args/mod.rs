@@ -12,9 +12,9 @@ pub use kernel::{
 };
 pub use maps::{Apply, Fit, KeepName, LossName};
 pub use parts::{Merge, Summarise};
-pub use predictions::{Compare, Evaluate};
 #[cfg(feature = "report")]
-pub use predictions::{PictureFormat, Report};
+pub use predictions::Report;
+pub use predictions::{Compare, Evaluate};
 pub use show::{ExportFormat, Show};
 pub use source::{DeviceName, LabelsArgs, RowsArgs, SourceArgs, YesNo};
 

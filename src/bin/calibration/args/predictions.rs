@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
 #[cfg(feature = "report")]
-use clap::ValueEnum;
-
 use super::{Family, KernelArgs, Lens, SizeArgs, SourceArgs, TargetKernelArgs};
 use crate::limits::{REDRAWS, USUAL_REDRAWS};
+use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(
@@ -130,18 +128,7 @@ pub struct Report {
     #[arg(long, value_name = "DIR")]
     pub pictures: Option<PathBuf>,
 
-    /// Format of these files
-    #[arg(long, value_enum, default_value_t = PictureFormat::Svg, requires = "pictures")]
-    pub format: PictureFormat,
-
     /// Print the numbers of the page as one JSON object instead of the names of files
     #[arg(long)]
     pub json: bool,
-}
-
-#[cfg(feature = "report")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PictureFormat {
-    Svg,
-    Png,
 }
