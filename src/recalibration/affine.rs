@@ -1,61 +1,47 @@
 use burn::tensor::activation::log_softmax;
 use nalgebra::{DMatrix, DVector};
 
-use super::{common::*, linear};
+use super::{common::*, linear::AffineFamily};
 
-/// Configuration of [`VectorScaling`], which it fits.
-#[derive(Config, Debug)]
-pub struct VectorScalingConfig {
+regularised_map! {
+    /// Configuration of [`VectorScaling`], which it fits.
+    VectorScalingConfig for Affine<1, false>, "vector", "A scale and an intercept for each class";
     /// The weight of the mean square of the intercepts. Default: 0.
-    #[config(default = "Regularisation::Fixed(0.0)")]
-    pub regularisation: Regularisation,
+    regularisation = "Regularisation::Fixed(0.0)",
     /// The largest derivative at which the fit has converged, of logits over their root mean square.
     /// Default: 10⁻⁷.
-    #[config(default = 1e-7)]
-    pub tolerance: f64,
-    /// The most iterations. Default: 1000.
-    #[config(default = 1000)]
-    pub max_iterations: usize,
+    tolerance = 1e-7,
+    max_iterations = 1000,
     /// The seed of the folds of a cross-validation. Default: 0.
-    #[config(default = 0)]
-    pub seed: u64,
+    seed,
 }
 
-/// Configuration of [`MatrixScaling`], which it fits.
-#[derive(Config, Debug)]
-pub struct MatrixScalingConfig {
+regularised_map! {
+    /// Configuration of [`MatrixScaling`], which it fits.
+    MatrixScalingConfig for Affine<2, false>, "matrix", "A matrix and intercepts, regularised";
     /// The weight of the mean square of the off-diagonal entries of `W` (for logits over their root
     /// mean square) and of that of the intercepts. Default: by cross-validation in 5 folds.
-    #[config(default = "Regularisation::CrossValidated { folds: 5 }")]
-    pub regularisation: Regularisation,
+    regularisation = "Regularisation::CrossValidated { folds: 5 }",
     /// The largest derivative at which the fit has converged, of logits over their root mean square.
     /// Default: 10⁻⁷.
-    #[config(default = 1e-7)]
-    pub tolerance: f64,
-    /// The most iterations. Default: 1000.
-    #[config(default = 1000)]
-    pub max_iterations: usize,
+    tolerance = 1e-7,
+    max_iterations = 1000,
     /// The seed of the folds of a cross-validation. Default: 0.
-    #[config(default = 0)]
-    pub seed: u64,
+    seed,
 }
 
-/// Configuration of [`DirichletCalibration`], which it fits.
-#[derive(Config, Debug)]
-pub struct DirichletCalibrationConfig {
-    /// The weight of the regularisation of [`MatrixScalingConfig`], for log-probabilities over their root mean square. Default: by
-    /// cross-validation in 5 folds.
-    #[config(default = "Regularisation::CrossValidated { folds: 5 }")]
-    pub regularisation: Regularisation,
+regularised_map! {
+    /// Configuration of [`DirichletCalibration`], which it fits.
+    DirichletCalibrationConfig for Affine<2, true>,
+    "dirichlet", "A matrix and intercepts of log-probabilities, regularised";
+    /// The weight of the regularisation of [`MatrixScalingConfig`], for log-probabilities over their root mean
+    /// square. Default: by cross-validation in 5 folds.
+    regularisation = "Regularisation::CrossValidated { folds: 5 }",
     /// The largest derivative at which the fit has converged. Default: 10⁻⁷.
-    #[config(default = 1e-7)]
-    pub tolerance: f64,
-    /// The most iterations. Default: 1000.
-    #[config(default = 1000)]
-    pub max_iterations: usize,
+    tolerance = 1e-7,
+    max_iterations = 1000,
     /// The seed of the folds of a cross-validation. Default: 0.
-    #[config(default = 0)]
-    pub seed: u64,
+    seed,
 }
 
 /// Vector scaling: `z_c ↦ a_c z_c + b_c` (Guo, Pleiss, Sun, Weinberger 2017).
@@ -104,11 +90,22 @@ impl<const D: usize, const NORMALISES: bool> Affine<D, NORMALISES> {
             data.logits = to_vec(Self::features(data.tensor(data.logits.clone())).inner());
         }
         task.data = task.data.with_pseudo_observations();
-        let ([weight, bias], report) = linear::fit(D == 1, settings, &mut task)?;
+        let family = AffineFamily::new(&task.data, D == 1);
+        Self::fit_family(&family, settings, task)
+    }
+
+    /// Fits the weights and the intercepts of a family.
+    pub(super) fn fit_family(
+        family: &AffineFamily,
+        settings: Settings,
+        mut task: Task,
+    ) -> Result<(Self, FitReport)> {
+        let (theta, report) = fit_family(family, settings, &mut task)?;
+        let [weight, bias] = family.split(theta);
         Ok((Self::new(weight, bias, &task.data.device), report))
     }
 
-    pub(super) fn new(weight: Vec<f64>, bias: Vec<f64>, device: &Device) -> Self {
+    fn new(weight: Vec<f64>, bias: Vec<f64>, device: &Device) -> Self {
         let m = bias.len();
         Self {
             weight: Parameter::new(weight, [m; D], device),
@@ -126,9 +123,10 @@ impl<const D: usize, const NORMALISES: bool> Affine<D, NORMALISES> {
 
     /// The numbers that the weights multiply.
     fn features(logits: Tensor<2>) -> Tensor<2> {
-        match NORMALISES {
-            true => log_softmax(logits, 1),
-            false => logits,
+        if NORMALISES {
+            log_softmax(logits, 1)
+        } else {
+            logits
         }
     }
 }
@@ -196,16 +194,13 @@ impl<const D: usize, const NORMALISES: bool> Form for Affine<D, NORMALISES> {
 
     fn keeps(&self) -> Guarantees {
         let (weight, m) = (self.weight.to_vec(), self.bias.dims()[0]);
-        let (injective, injective_on_log_probabilities) = match D {
-            1 => {
-                let one_sign = weight.iter().all(|a| *a > 0.0) || weight.iter().all(|a| *a < 0.0);
-                let equal = weight.windows(2).all(|pair| pair[0] == pair[1]);
-                (one_sign && equal, one_sign)
-            }
-            _ => {
-                let keeps = keeps_simplex(&weight, m);
-                (keeps && (NORMALISES || sums_are_equal(&weight, m)), keeps)
-            }
+        let (injective, injective_on_log_probabilities) = if D == 1 {
+            let one_sign = weight.iter().all(|a| *a > 0.0) || weight.iter().all(|a| *a < 0.0);
+            let equal = weight.windows(2).all(|pair| pair[0] == pair[1]);
+            (one_sign && equal, one_sign)
+        } else {
+            let keeps = keeps_simplex(&weight, m);
+            (keeps && (NORMALISES || sums_are_equal(&weight, m)), keeps)
         };
         Guarantees {
             injective,
@@ -219,60 +214,13 @@ impl<const D: usize, const NORMALISES: bool> Apply<Tensor<2>> for Affine<D, NORM
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         expect_classes(&logits, self);
         let (m, dtype) = (self.bias.dims()[0], logits.dtype());
-        let weight = self.weight.cast(dtype).reshape([m.pow(D as u32)]);
-        linear::forward(
-            D == 1,
-            Self::features(logits),
-            weight,
-            self.bias.cast(dtype),
-        )
-    }
-}
-
-impl LogitFit for VectorScalingConfig {
-    type Form = Affine<1, false>;
-    const NAME: &'static str = "vector";
-    const ABOUT: &'static str = "A scale and an intercept for each class";
-    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
-
-    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
-        let limits = Limits::new(self.tolerance, self.max_iterations);
-        let settings = Settings::new(self.regularisation, limits, self.seed);
-        Affine::fit(settings, task)
-    }
-}
-
-impl LogitFit for MatrixScalingConfig {
-    type Form = Affine<2, false>;
-    const NAME: &'static str = "matrix";
-    const ABOUT: &'static str = "A matrix and intercepts, regularised";
-    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
-
-    fn with_weight(self, weight: f64) -> Self {
-        self.with_regularisation(Regularisation::Fixed(weight))
-    }
-
-    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
-        let limits = Limits::new(self.tolerance, self.max_iterations);
-        let settings = Settings::new(self.regularisation, limits, self.seed);
-        Affine::fit(settings, task)
-    }
-}
-
-impl LogitFit for DirichletCalibrationConfig {
-    type Form = Affine<2, true>;
-    const NAME: &'static str = "dirichlet";
-    const ABOUT: &'static str = "A matrix and intercepts of log-probabilities, regularised";
-    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
-
-    fn with_weight(self, weight: f64) -> Self {
-        self.with_regularisation(Regularisation::Fixed(weight))
-    }
-
-    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
-        let limits = Limits::new(self.tolerance, self.max_iterations);
-        let settings = Settings::new(self.regularisation, limits, self.seed);
-        Affine::fit(settings, task)
+        let (weight, features) = (self.weight.cast(dtype), Self::features(logits));
+        let scaled = if D == 1 {
+            features * weight.reshape([1, m])
+        } else {
+            features.matmul(weight.reshape([m, m]).transpose())
+        };
+        scaled + self.bias.cast(dtype).reshape([1, m])
     }
 }
 

@@ -8,6 +8,7 @@ pub(super) use burn::{
 
 pub(super) use super::{
     FitReport, FitStatus, Guarantees, Objective, Regularisation, at_least,
+    configuration::regularised_map,
     data::FitData,
     descent::{Evaluated, Limits, Metric, minimise, of_tensor},
     ensure,

@@ -225,9 +225,10 @@ pub(super) fn minimise(
         }
         let direction = direction(&here.gradient, &pairs, &metric);
         let free = pairs.is_empty() && !metric.knows_scale();
-        let first = match free {
-            true => f64::min(1.0, direction.iter().map(|d| d.abs()).sum::<f64>().recip()),
-            false => 1.0,
+        let first = if free {
+            f64::min(1.0, direction.iter().map(|d| d.abs()).sum::<f64>().recip())
+        } else {
+            1.0
         };
         let next = search(&here, &direction, first, |theta| {
             evaluate(&mut descent, theta)
@@ -314,9 +315,10 @@ fn search(
             step = start + width * inside.unwrap_or(0.0).clamp(0.1, 0.9);
         } else if end < WOLFE[1] * slope {
             low = (step, there.value, end);
-            step = match high.is_finite() {
-                true => 0.5 * (step + high),
-                false => 4.0 * step,
+            step = if high.is_finite() {
+                0.5 * (step + high)
+            } else {
+                4.0 * step
             };
         } else {
             return Some(there);

@@ -6,28 +6,22 @@ use super::{
     network::{Sizes, squared_distance},
 };
 
-/// Configuration of [`DiagonalScaling`], which it fits.
-#[derive(Config, Debug)]
-pub struct DiagonalScalingConfig {
-    /// Hidden units of the network that gives the slope. Default: 16.
-    #[config(default = 16)]
-    pub hidden: usize,
-    /// Knots, at quantiles of the logits of the fit. Default: 33.
-    #[config(default = 33)]
-    pub knots: usize,
+regularised_map! {
+    /// Configuration of [`DiagonalScaling`], which it fits.
+    DiagonalScalingConfig for Diagonal, "diagonal", "One increasing function of each logit (DIAG)" {
+        /// Hidden units of the network that gives the slope. Default: 16.
+        hidden: usize = 16,
+        /// Knots, at quantiles of the logits of the fit. Default: 33.
+        knots: usize = 33,
+    };
     /// The weight of the squared distance of the network's weights from their start, where the map is the
     /// temperature. Default: by cross-validation in 5 folds.
-    #[config(default = "Regularisation::CrossValidated { folds: 5 }")]
-    pub regularisation: Regularisation,
+    regularisation = "Regularisation::CrossValidated { folds: 5 }",
     /// The largest derivative at which the fit has converged. Default: 10⁻⁵.
-    #[config(default = 1e-5)]
-    pub tolerance: f64,
-    /// The most iterations. Default: 200.
-    #[config(default = 200)]
-    pub max_iterations: usize,
+    tolerance = 1e-5,
+    max_iterations = 200,
     /// The seed of the hidden units and of the folds. Default: 0.
-    #[config(default = 0)]
-    pub seed: u64,
+    seed,
 }
 
 /// The diagonal order-preserving map DIAG: `z_c ↦ w(z_c)` with one increasing function `w` for all
@@ -225,35 +219,6 @@ fn quantiles(mut numbers: Vec<f64>, count: usize) -> Vec<f64> {
     knots
 }
 
-impl LogitFit for DiagonalScalingConfig {
-    type Form = Diagonal;
-    const NAME: &'static str = "diagonal";
-    const ABOUT: &'static str = "One increasing function of each logit (DIAG)";
-    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
-
-    fn with_weight(self, weight: f64) -> Self {
-        self.with_regularisation(Regularisation::Fixed(weight))
-    }
-
-    fn find(&self, mut task: Task) -> Result<(Diagonal, FitReport)> {
-        at_least(1, "the number of hidden units", self.hidden, "at least 1")?;
-        at_least(3, "the number of knots", self.knots, "at least 3")?;
-        let family = DiagonalFamily::new(&task.data, self.hidden, self.knots, self.seed);
-        let limits = Limits::new(self.tolerance, self.max_iterations);
-        let settings = Settings::new(self.regularisation, limits, self.seed);
-        let (theta, report) = fit_family(&family, settings, &mut task)?;
-        let [values, slopes] = family.function(&theta);
-        let [knots, values, slopes] = [family.knots, values, slopes]
-            .map(|numbers| Parameter::new(numbers.clone(), [numbers.len()], &task.data.device));
-        let form = Diagonal {
-            knots,
-            values,
-            slopes,
-        };
-        Ok((form, report))
-    }
-}
-
 /// The mean and the standard deviation, 1 if that is 0.
 pub(super) fn centre(numbers: &[f64]) -> (f64, f64) {
     let n = numbers.len() as f64;
@@ -266,6 +231,27 @@ pub(super) fn centre(numbers: &[f64]) -> (f64, f64) {
 }
 
 impl Diagonal {
+    fn fit(
+        hidden: usize,
+        knots: usize,
+        settings: Settings,
+        mut task: Task,
+    ) -> Result<(Self, FitReport)> {
+        at_least(1, "the number of hidden units", hidden, "at least 1")?;
+        at_least(3, "the number of knots", knots, "at least 3")?;
+        let family = DiagonalFamily::new(&task.data, hidden, knots, settings.seed);
+        let (theta, report) = fit_family(&family, settings, &mut task)?;
+        let [values, slopes] = family.function(&theta);
+        let [knots, values, slopes] = [family.knots, values, slopes]
+            .map(|numbers| Parameter::new(numbers.clone(), [numbers.len()], &task.data.device));
+        let form = Self {
+            knots,
+            values,
+            slopes,
+        };
+        Ok((form, report))
+    }
+
     /// `w` in the dtype of a tensor.
     fn function(&self, like: &Tensor<2>) -> Monotone {
         Monotone {
@@ -322,9 +308,10 @@ impl Form for Diagonal {
             numbers.len() >= 3 && numbers.windows(2).all(|pair| pair[0] < pair[1])
         };
         let positive = self.slopes.to_vec().iter().all(|slope| *slope > 0.0);
-        match increases(&self.knots) && increases(&self.values) && positive {
-            true => Ok(()),
-            false => Err("the function does not increase".into()),
+        if increases(&self.knots) && increases(&self.values) && positive {
+            Ok(())
+        } else {
+            Err("the function does not increase".into())
         }
     }
 

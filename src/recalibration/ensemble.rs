@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::{
     common::*,
+    fit::Purpose,
     temperature::{check_prior, check_temperature, log_temperature_prior},
 };
 use crate::ops::exp;
@@ -53,8 +54,6 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
     const NAME: &'static str = "ensemble-temperature";
     const ABOUT: &'static str = "A temperature mixed with the original and the uniform prediction";
     const DEFAULT: fn(u64) -> Self = |_| Self::new();
-    /// A weight of 0 is approached slowly: the steps far from it are enough to compare maps.
-    const ROBUST: fn(u64) -> Self = |_| Self::new().with_tolerance(1e-5).with_max_iterations(100);
 
     fn find(&self, task: Task) -> Result<(Ensemble, FitReport)> {
         check_prior(self.prior)?;
@@ -63,7 +62,11 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
         // separable data have no temperature: the start stays moderate, the descent goes on
         let beta = TemperatureScalingConfig::inverse_temperature(&data);
         let beta = (beta * spread).clamp(1e-4, 1e4) / spread;
-        let limits = Limits::new(self.tolerance, self.max_iterations);
+        // a weight of 0 is approached slowly: the steps far from it are enough to compare maps
+        let limits = match task.purpose {
+            Purpose::Map => Limits::new(self.tolerance, self.max_iterations),
+            Purpose::Candidate | Purpose::Fold => Limits::new(1e-5, 100),
+        };
         let fits = STARTS.len() + usize::from(criterion.is_some());
         let log_loss = LogLoss::new(&data);
         let mut best: Option<(Vec<f64>, FitReport)> = None;

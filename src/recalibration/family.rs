@@ -9,7 +9,7 @@ use super::{
     FitProgress, FitReport, Regularisation,
     data::FitData,
     descent::{Descent, Evaluated, Limits, Metric, minimise, of_tensor},
-    fit::{Task, observer},
+    fit::{Purpose, Task, observer},
     regularisation::{WEIGHTS, folds, splits},
     validation::{PROGRESS, cross_validated},
 };
@@ -194,12 +194,11 @@ impl<'a, F: Family> Prepared<'a, F> {
             sum
         };
         let blocks = 0..n.div_ceil(rows);
-        let sum = match self.parallel && blocks.len() > 1 {
-            true => {
-                let sums = parallel::map(blocks.len(), &of_block);
-                sums.into_iter().reduce(add)
-            }
-            false => blocks.map(of_block).reduce(add),
+        let sum = if self.parallel && blocks.len() > 1 {
+            let sums = parallel::map(blocks.len(), &of_block);
+            sums.into_iter().reduce(add)
+        } else {
+            blocks.map(of_block).reduce(add)
         };
         let (value, gradient) = sum.expect("data have rows");
         (value, self.family.chain(theta, gradient))
@@ -280,7 +279,9 @@ pub(super) fn fit_family<F: Family>(
 ) -> Result<(Vec<f64>, FitReport)> {
     let (data, limits) = (&task.data, settings.limits);
     let n = data.samples();
-    let splits = match settings.regularisation.validate()? {
+    let known = task.weight.map(Regularisation::Fixed);
+    let regularisation = known.unwrap_or(settings.regularisation);
+    let splits = match regularisation.validate()? {
         Regularisation::CrossValidated { folds: count } if n >= 2 * count => {
             let given = task
                 .left_out
@@ -293,7 +294,7 @@ pub(super) fn fit_family<F: Family>(
     let validating = splits.len() * WEIGHTS.len();
     let fits = validating + 1 + usize::from(task.criterion.is_some());
     let mut observe = |at: FitProgress| (task.progress)(FitProgress { fits, ..at });
-    let weight = match settings.regularisation {
+    let weight = match regularisation {
         Regularisation::Fixed(weight) => weight,
         _ if splits.is_empty() => WEIGHTS[0],
         _ => {
@@ -307,7 +308,7 @@ pub(super) fn fit_family<F: Family>(
     let prepared = &Prepared::new(family, data, true);
     let mut of_fit = observer(&mut observe, validating + 1, fits);
     let regularised = Regularised { prepared, weight };
-    let progress = if task.rough {
+    let progress = if task.purpose == Purpose::Fold {
         PROGRESS
     } else {
         limits.progress

@@ -130,9 +130,10 @@ pub(super) fn save<F: Form>(map: &Fitted<F>, path: &Path) -> Result<()> {
 pub(super) fn load<F: Form>(path: &Path, device: &Device) -> Result<Fitted<F>> {
     let reject = |reason: String| failure(path, format!("not a saved {}: {reason}", F::KIND));
     let (kind, parts) = read(path, device).map_err(reject)?;
-    match kind == F::KIND {
-        true => restore(parts).map_err(reject),
-        false => Err(reject(format!("the file holds a {kind}"))),
+    if kind == F::KIND {
+        restore(parts).map_err(reject)
+    } else {
+        Err(reject(format!("the file holds a {kind}")))
     }
 }
 
@@ -174,9 +175,10 @@ fn check(mut bytes: Vec<u8>, checksum: Option<&String>) -> Result<(), String> {
     {
         bytes[place..][..BLANK.len()].copy_from_slice(BLANK.as_bytes());
     }
-    match Digest::of(&bytes).to_string() == *checksum {
-        true => Ok(()),
-        false => Err("it was changed after it was saved: its checksum is another".into()),
+    if Digest::of(&bytes).to_string() == *checksum {
+        Ok(())
+    } else {
+        Err("it was changed after it was saved: its checksum is another".into())
     }
 }
 

@@ -128,15 +128,41 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     ) -> Result<Self::Map>;
 }
 
+/// What a fit is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A map that is asked for.
+    Map,
+    /// A candidate of a choice among maps.
+    Candidate,
+    /// A candidate without the samples of a fold, for which a point near the minimum will do.
+    Fold,
+}
+
 /// The data of a fit, the criterion, the log loss if it is none, and who is told of the progress.
 pub struct Task<'a> {
     pub data: FitData,
     pub criterion: Option<&'a dyn Objective>,
     pub progress: Progress<'a>,
+    pub purpose: Purpose,
+    /// The weight of the regularisation, if it is known before.
+    pub weight: Option<f64>,
     /// What a cross-validation takes and tells, if somebody asks.
     pub left_out: Option<&'a mut LeftOut>,
-    /// Whether a point near the minimum will do.
-    pub rough: bool,
+}
+
+impl<'a> Task<'a> {
+    /// The fit of a map to the log loss.
+    pub fn new(data: FitData, progress: Progress<'a>) -> Self {
+        Self {
+            data,
+            criterion: None,
+            progress,
+            purpose: Purpose::Map,
+            weight: None,
+            left_out: None,
+        }
+    }
 }
 
 /// The logits of samples that are left out of fits.
@@ -159,18 +185,6 @@ pub trait LogitFit {
 
     /// The configuration by default, with a seed if it has one.
     const DEFAULT: fn(u64) -> Self;
-
-    /// The configuration that a choice among maps takes: that by default, unless data of which no member
-    /// is best need another.
-    const ROBUST: fn(u64) -> Self = Self::DEFAULT;
-
-    /// Fixes the weight of the regularisation, if there is one.
-    fn with_weight(self, _weight: f64) -> Self
-    where
-        Self: Sized,
-    {
-        self
-    }
 
     /// Finds the parameters, and tells how that went.
     fn find(&self, task: Task) -> Result<(Self::Form, FitReport)>;
@@ -195,13 +209,7 @@ pub fn fit_with_warnings<C: LogitFit<Form: Apply<Tensor<2>>>>(
         } else {
             data.select(rows)
         };
-        let (form, report) = config.find(Task {
-            data: part.clone(),
-            criterion: None,
-            progress: &mut *progress,
-            left_out: None,
-            rough: false,
-        })?;
+        let (form, report) = config.find(Task::new(part.clone(), &mut *progress))?;
         let map = Fitted::checked(form, report)?;
         let labels = part.labels.clone();
         let logits = part.tensor(part.logits.clone()).inner();
@@ -254,13 +262,8 @@ impl<C: LogitFit<Form: Apply<Tensor<2>>>> Fit for C {
         labels: Tensor<1, Int>,
         progress: Progress<'_>,
     ) -> Result<Self::Map> {
-        let task = Task {
-            data: FitData::new(&logits, &labels)?,
-            criterion,
-            progress,
-            left_out: None,
-            rough: false,
-        };
-        fit_with_warnings(self, task)
+        let data = FitData::new(&logits, &labels)?;
+        let task = Task::new(data, progress);
+        fit_with_warnings(self, Task { criterion, ..task })
     }
 }

@@ -30,7 +30,7 @@ const SAMPLED: usize = 4096;
 const ROWS: usize = 256;
 
 impl AffineFamily {
-    fn new(data: &FitData, diagonal: bool) -> Self {
+    pub fn new(data: &FitData, diagonal: bool) -> Self {
         let spread = data.spread();
         // separable data have no temperature: the start stays moderate, the descent goes on
         let beta = TemperatureScalingConfig::inverse_temperature(data);
@@ -47,7 +47,7 @@ impl AffineFamily {
 
     /// Towards the identity, with the sum of squares of diagonal weights and intercepts times `m/n` and that
     /// of the off-diagonal weights times `m(m−1)/n` (Berta et al. 2025).
-    fn structured(data: &FitData, diagonal: bool) -> Self {
+    pub fn structured(data: &FitData, diagonal: bool) -> Self {
         let n = data.samples() as f64;
         Self {
             classes: data.classes,
@@ -64,20 +64,32 @@ impl AffineFamily {
     fn with_penalties(mut self, of: impl Fn(f64) -> [f64; 3]) -> Self {
         let (m, weights) = (self.classes, self.weights());
         let [on_diagonal, off_diagonal, intercepts] = of(m as f64);
-        let penalty = |k: usize| match k < weights {
-            true if self.diagonal || k.is_multiple_of(m + 1) => on_diagonal,
-            true => off_diagonal,
-            false => intercepts,
+        let penalty = |k: usize| {
+            if k >= weights {
+                intercepts
+            } else if self.diagonal || k.is_multiple_of(m + 1) {
+                on_diagonal
+            } else {
+                off_diagonal
+            }
         };
         self.penalties = (0..weights + m).map(penalty).collect();
         self
     }
 
     fn weights(&self) -> usize {
-        match self.diagonal {
-            true => self.classes,
-            false => self.classes * self.classes,
+        if self.diagonal {
+            self.classes
+        } else {
+            self.classes * self.classes
         }
+    }
+
+    /// The weights of the logits, `[m]` of a diagonal map, else `[m, m]`, the row of a new logit after the other,
+    /// and the intercepts, `[m]`.
+    pub fn split(&self, mut theta: Vec<f64>) -> [Vec<f64>; 2] {
+        let bias = theta.split_off(self.weights());
+        [theta.into_iter().map(|w| w / self.spread).collect(), bias]
     }
 
     /// The new logits of some rows: `[r, m]`.
@@ -120,9 +132,10 @@ impl AffineFamily {
             let mut jacobian = Vec::with_capacity(rows.len() * p);
             for (x, fractions) in x.chunks_exact(m).zip(fractions.chunks_exact(m)) {
                 for (p, own) in fractions.iter().zip(x) {
-                    match self.diagonal {
-                        true => jacobian.push(p * own),
-                        false => jacobian.extend(x.iter().map(|x| p * x)),
+                    if self.diagonal {
+                        jacobian.push(p * own);
+                    } else {
+                        jacobian.extend(x.iter().map(|x| p * x));
                     }
                 }
                 jacobian.extend_from_slice(fractions);
@@ -221,9 +234,10 @@ impl Family for AffineFamily {
     type Inputs = Vec<f64>;
 
     fn of(&self, data: &FitData) -> Self {
-        match self.towards_start {
-            true => Self::structured(data, self.diagonal),
-            false => Self::new(data, self.diagonal),
+        if self.towards_start {
+            Self::structured(data, self.diagonal)
+        } else {
+            Self::new(data, self.diagonal)
         }
     }
 
@@ -302,53 +316,6 @@ impl Family for AffineFamily {
         }
         Metric::Diagonal(curvatures)
     }
-}
-
-/// The affine map of rows, `[n, m]`, with weights `[m]` or `[m²]` and intercepts `[m]`.
-pub(super) fn forward(
-    diagonal: bool,
-    rows: Tensor<2>,
-    weight: Tensor<1>,
-    bias: Tensor<1>,
-) -> Tensor<2> {
-    let [_, m] = rows.dims();
-    let scaled = match diagonal {
-        true => rows * weight.reshape([1, m]),
-        false => rows.matmul(weight.reshape([m, m]).transpose()),
-    };
-    scaled + bias.reshape([1, m])
-}
-
-/// Fits the weights of the logits, `[m]` of a diagonal map, else `[m, m]`, the row of a new logit after the
-/// other, and the intercepts, `[m]`.
-pub(super) fn fit(
-    diagonal: bool,
-    settings: Settings,
-    task: &mut Task,
-) -> Result<([Vec<f64>; 2], FitReport)> {
-    let family = AffineFamily::new(&task.data, diagonal);
-    fit_to(&family, settings, task)
-}
-
-/// Fits weights and intercepts as [`fit`], towards the identity.
-pub(super) fn fit_structured(
-    diagonal: bool,
-    settings: Settings,
-    task: &mut Task,
-) -> Result<([Vec<f64>; 2], FitReport)> {
-    let family = AffineFamily::structured(&task.data, diagonal);
-    fit_to(&family, settings, task)
-}
-
-fn fit_to(
-    family: &AffineFamily,
-    settings: Settings,
-    task: &mut Task,
-) -> Result<([Vec<f64>; 2], FitReport)> {
-    let (mut theta, report) = fit_family(family, settings, task)?;
-    let bias = theta.split_off(family.weights());
-    let weight = theta.into_iter().map(|w| w / family.spread).collect();
-    Ok(([weight, bias], report))
 }
 
 #[cfg(test)]

@@ -307,9 +307,10 @@ impl Form for Residuals {
         self.features.check_shape("features", [n, 2])?;
         self.units.check_shape("units", [2])?;
         self.bandwidth.check_shape("bandwidth", [1])?;
-        match self.bandwidth.to_vec()[0] > 0.0 && self.residuals.to_vec().is_sorted() {
-            true => Ok(()),
-            false => Err("residuals that increase and a positive bandwidth are expected".into()),
+        if self.bandwidth.to_vec()[0] > 0.0 && self.residuals.to_vec().is_sorted() {
+            Ok(())
+        } else {
+            Err("residuals that increase and a positive bandwidth are expected".into())
         }
     }
 

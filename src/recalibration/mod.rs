@@ -93,6 +93,7 @@
 mod affine;
 mod auto;
 mod common;
+mod configuration;
 mod data;
 mod descent;
 mod diagonal;
@@ -130,7 +131,7 @@ mod validation;
 mod variance;
 mod warning;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 pub use affine::{
     DirichletCalibration, DirichletCalibrationConfig, MatrixScaling, MatrixScalingConfig,
@@ -173,20 +174,13 @@ pub use structured::{
     StructuredMatrixScaling, StructuredMatrixScalingConfig, StructuredVectorScaling,
     StructuredVectorScalingConfig,
 };
-pub use temperature::{TemperatureScaling, TemperatureScalingConfig, Tempered, TemperedLogScore};
+pub use temperature::{TemperatureScaling, TemperatureScalingConfig};
 pub use variance::{VarianceScaling, VarianceScalingConfig};
 pub use warning::FitWarning;
 
 /// An error unless a number is in its domain.
 fn ensure(inside: bool, name: &'static str, value: f64, expected: &'static str) -> Result<()> {
-    match inside {
-        true => Ok(()),
-        false => Err(Error::Parameter {
-            name,
-            value,
-            expected,
-        }),
-    }
+    crate::error::check_parameter(inside, name, value, expected)
 }
 
 /// An error unless there are as many as are needed.

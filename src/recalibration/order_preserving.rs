@@ -6,46 +6,37 @@ use super::{
     network::{Network, Sizes, squared_distance},
 };
 
-/// Configuration of [`OrderPreserving`], which it fits.
-#[derive(Config, Debug)]
-pub struct OrderPreservingConfig {
-    /// Hidden units of the network. Default: 16.
-    #[config(default = 16)]
-    pub hidden: usize,
+regularised_map! {
+    /// Configuration of [`OrderPreserving`], which it fits.
+    OrderPreservingConfig for Order<false>, "order-preserving", "Order-preserving network (OP)" {
+        /// Hidden units of the network. Default: 16.
+        hidden: usize = 16,
+    };
     /// The weight of the squared distance of the network's weights from their start, where the map is the
     /// temperature. Default: by cross-validation in 5 folds.
-    #[config(default = "Regularisation::CrossValidated { folds: 5 }")]
-    pub regularisation: Regularisation,
+    regularisation = "Regularisation::CrossValidated { folds: 5 }",
     /// The largest derivative at which the fit has converged. Default: 10⁻⁵.
-    #[config(default = 1e-5)]
-    pub tolerance: f64,
-    /// The most iterations. Default: 200.
-    #[config(default = 200)]
-    pub max_iterations: usize,
+    tolerance = 1e-5,
+    max_iterations = 200,
     /// The seed of the hidden units and of the folds. Default: 0.
-    #[config(default = 0)]
-    pub seed: u64,
+    seed,
 }
 
-/// Configuration of [`OrderInvariant`], which it fits.
-#[derive(Config, Debug)]
-pub struct OrderInvariantConfig {
-    /// Hidden units of the network. Default: 16.
-    #[config(default = 16)]
-    pub hidden: usize,
+regularised_map! {
+    /// Configuration of [`OrderInvariant`], which it fits.
+    OrderInvariantConfig for Order<true>,
+    "order-invariant", "Order-preserving network that treats classes alike (OI)" {
+        /// Hidden units of the network. Default: 16.
+        hidden: usize = 16,
+    };
     /// The weight of the squared distance of the network's weights from their start, where the map is the
     /// temperature. Default: by cross-validation in 5 folds.
-    #[config(default = "Regularisation::CrossValidated { folds: 5 }")]
-    pub regularisation: Regularisation,
+    regularisation = "Regularisation::CrossValidated { folds: 5 }",
     /// The largest derivative at which the fit has converged. Default: 10⁻⁵.
-    #[config(default = 1e-5)]
-    pub tolerance: f64,
-    /// The most iterations. Default: 200.
-    #[config(default = 200)]
-    pub max_iterations: usize,
+    tolerance = 1e-5,
+    max_iterations = 200,
     /// The seed of the hidden units and of the folds. Default: 0.
-    #[config(default = 0)]
-    pub seed: u64,
+    seed,
 }
 
 /// The intra order-preserving map OP (Rahimi, Shaban, Cheng, Hartley, Boots: *Intra order-preserving
@@ -200,9 +191,10 @@ impl Family for OrderFamily {
                 .map(|(z, below)| self.beta * (z - below));
             rows.gaps.extend(gaps);
             let standardised = |z: f64| (z - self.mean) / self.spread;
-            match self.sorted {
-                true => rows.features.extend(sorted.map(standardised)),
-                false => rows.features.extend(row.iter().copied().map(standardised)),
+            if self.sorted {
+                rows.features.extend(sorted.map(standardised));
+            } else {
+                rows.features.extend(row.iter().copied().map(standardised));
             }
         }
         rows
@@ -272,9 +264,10 @@ impl<const SORTED: bool> Order<SORTED> {
 }
 
 impl<const SORTED: bool> Form for Order<SORTED> {
-    const KIND: &'static str = match SORTED {
-        false => "order-preserving map",
-        true => "order-invariant map",
+    const KIND: &'static str = if SORTED {
+        "order-invariant map"
+    } else {
+        "order-preserving map"
     };
 
     fn template(device: &Device) -> Self {
@@ -287,10 +280,10 @@ impl<const SORTED: bool> Form for Order<SORTED> {
     fn check(&self) -> Result<(), String> {
         self.scales.check_shape("scales", [3])?;
         let values = self.scales.to_vec();
-        match values[0] > 0.0 && values[2] > 0.0 {
-            true => self.network.check(),
-            false => Err(format!("the scales are {values:?}, expected positive ones")),
+        if values[0] > 0.0 && values[2] > 0.0 {
+            return self.network.check();
         }
+        Err(format!("the scales are {values:?}, expected positive ones"))
     }
 
     fn width(&self) -> Option<usize> {
@@ -317,40 +310,6 @@ impl<const SORTED: bool> Apply<Tensor<2>> for Order<SORTED> {
         let features = (sorted.features(logits, SORTED) - mean) / spread;
         let features = features.clamp(-FAR, FAR);
         sorted.map(weights.factors(features), beta)
-    }
-}
-
-impl LogitFit for OrderPreservingConfig {
-    type Form = Order<false>;
-    const NAME: &'static str = "order-preserving";
-    const ABOUT: &'static str = "Order-preserving network (OP)";
-    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
-
-    fn with_weight(self, weight: f64) -> Self {
-        self.with_regularisation(Regularisation::Fixed(weight))
-    }
-
-    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
-        let limits = Limits::new(self.tolerance, self.max_iterations);
-        let settings = Settings::new(self.regularisation, limits, self.seed);
-        Order::fit(self.hidden, settings, task)
-    }
-}
-
-impl LogitFit for OrderInvariantConfig {
-    type Form = Order<true>;
-    const NAME: &'static str = "order-invariant";
-    const ABOUT: &'static str = "Order-preserving network that treats classes alike (OI)";
-    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
-
-    fn with_weight(self, weight: f64) -> Self {
-        self.with_regularisation(Regularisation::Fixed(weight))
-    }
-
-    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
-        let limits = Limits::new(self.tolerance, self.max_iterations);
-        let settings = Settings::new(self.regularisation, limits, self.seed);
-        Order::fit(self.hidden, settings, task)
     }
 }
 

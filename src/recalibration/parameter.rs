@@ -48,12 +48,13 @@ impl<const D: usize> Parameter<D> {
 
     /// Tells what is wrong with the shape of a parameter that was loaded.
     pub fn check_shape(&self, name: &str, expected: [usize; D]) -> Result<(), String> {
-        match self.dims() == expected {
-            true => Ok(()),
-            false => Err(format!(
-                "{name} has the shape {:?}, expected {expected:?}",
-                self.dims()
-            )),
+        let dims = self.dims();
+        if dims == expected {
+            Ok(())
+        } else {
+            Err(format!(
+                "{name} has the shape {dims:?}, expected {expected:?}"
+            ))
         }
     }
 

@@ -1,15 +1,15 @@
 use burn::tensor::{Int, Tensor};
 use serde::Serialize;
 
-use super::{Fit, TemperatureScaling, TemperatureScalingConfig, Tempered};
+use super::{Fit, ScaleFamily, TemperatureScaling, TemperatureScalingConfig};
 use crate::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Predictive as _},
     error::Result,
     estimator::Estimator,
 };
 
 /// The refinement error of the log loss by a temperature: the mean log loss after the best temperature for
-/// the same samples, of classes or of any [`Tempered`] predictions.
+/// the same samples, of classes or of normal and Laplace predictions.
 ///
 /// That is the part of the log loss that recalibration leaves, the rest being a calibration error. It does
 /// not depend on how confident the predictions are: a number to stop a training by, or to choose weights
@@ -65,8 +65,8 @@ impl Estimator for RefinementError {
     }
 }
 
-impl<P: Tempered> Estimator<P> for RefinementError {
-    fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
+impl<P: ScaleFamily> Estimator<P> for RefinementError {
+    fn estimate(&self, predictions: &P, targets: &Tensor<2>) -> Result<f64> {
         let map = TemperatureScalingConfig::new().fit(predictions.clone(), targets.clone())?;
         Ok(Self::of(map))
     }

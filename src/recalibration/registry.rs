@@ -23,7 +23,7 @@ pub struct MapKind {
     about: &'static str,
     kind: &'static str,
     fit: fn(u64, Task) -> Result<AnyMap>,
-    robust: fn(u64, Option<f64>, Task) -> Result<AnyMap>,
+    candidate: fn(u64, Task) -> Result<AnyMap>,
     restore: fn(Parts) -> Result<Box<dyn Recalibration>, String>,
 }
 
@@ -66,13 +66,8 @@ impl MapKind {
             about: C::ABOUT,
             kind: C::Form::KIND,
             fit: |seed, task| Ok(Box::new(fit_with_warnings(&(C::DEFAULT)(seed), task)?)),
-            robust: |seed, weight, task| {
-                let config = (C::ROBUST)(seed);
-                let config = match weight {
-                    Some(weight) => config.with_weight(weight),
-                    None => config,
-                };
-                let (form, report) = config.find(task)?;
+            candidate: |seed, task| {
+                let (form, report) = (C::DEFAULT)(seed).find(task)?;
                 Ok(Box::new(Fitted::checked(form, report)?))
             },
             restore: |parts| Ok(Box::new(file::restore::<C::Form>(parts)?)),
@@ -112,24 +107,13 @@ impl MapKind {
         labels: Tensor<1, Int>,
         progress: Progress<'_>,
     ) -> Result<Box<dyn Recalibration>> {
-        let task = Task {
-            data: FitData::new(&logits, &labels)?,
-            criterion,
-            progress,
-            left_out: None,
-            rough: false,
-        };
-        (self.fit)(seed, task)
+        let task = Task::new(FitData::new(&logits, &labels)?, progress);
+        (self.fit)(seed, Task { criterion, ..task })
     }
 
-    /// Fits a map for a choice among maps, with a weight of the regularisation that was found before.
-    pub(super) fn fit_robustly(
-        &self,
-        seed: u64,
-        weight: Option<f64>,
-        task: Task,
-    ) -> Result<Box<dyn Recalibration>> {
-        (self.robust)(seed, weight, task)
+    /// Fits a map to all rows, for a choice among maps.
+    pub(super) fn fit_candidate(&self, seed: u64, task: Task) -> Result<AnyMap> {
+        (self.candidate)(seed, task)
     }
 }
 

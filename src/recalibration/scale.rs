@@ -1,9 +1,11 @@
 use burn::tensor::Tensor;
 
-use super::{Tempered, TemperedLogScore};
+use super::{
+    FitWarning,
+    influence::{self, mean_power},
+};
 use crate::{
     distribution::{Density, Laplace, Normal},
-    error::Result,
     host::to_vec,
 };
 
@@ -18,6 +20,20 @@ pub trait ScaleFamily: Density<Targets = Tensor<2>> {
 
     /// Makes predictions with these locations and scales, `[n, d]` each.
     fn with_location_and_scale(location: Tensor<2>, scale: Tensor<2>) -> Self;
+
+    /// Gives the predictions with the densities `f_i^{1/T}`, normalised (Widmann et al. 2021, Definition F.1), which
+    /// keep their means. Their scales are `T^{1/r} s`: `σ² ↦ Tσ²` of normal and `β ↦ Tβ` of Laplace predictions.
+    /// Differentiable, also in `T`.
+    ///
+    /// # Shapes
+    ///
+    /// - temperature: `[1]`, positive
+    fn tempered(&self, temperature: Tensor<1>) -> Self {
+        let [location, scale] = self.location_and_scale();
+        let factor = temperature.powf_scalar(1.0 / Self::POWER);
+        let factor = factor.cast(scale.dtype()).reshape([1, 1]);
+        Self::with_location_and_scale(location, scale * factor)
+    }
 }
 
 impl ScaleFamily for Normal {
@@ -65,22 +81,47 @@ pub(super) fn mean_over_coordinates(powers: &[Vec<f64>]) -> Vec<f64> {
     (0..powers[0].len()).map(mean).collect()
 }
 
-impl<P: ScaleFamily> Tempered for P {
-    /// `s ↦ T^{1/r} s`: `σ² ↦ Tσ²` of normal and `β ↦ Tβ` of Laplace predictions.
-    fn tempered(&self, temperature: Tensor<1>) -> Self {
-        let [location, scale] = self.location_and_scale();
-        let factor = temperature.powf_scalar(1.0 / P::POWER).cast(scale.dtype());
-        P::with_location_and_scale(location, scale * factor.reshape([1, 1]))
+/// The mean log score `mean(−ln f_i(y_i))` of tempered predictions as a function of `β = 1/T`, of the rows that would
+/// not rule its minimum: `c + aβ − k ln β`, least at `β = k/a`.
+pub(super) struct TemperedLogScore {
+    /// `c`.
+    constant: f64,
+    /// `a/k`.
+    power: f64,
+    /// `d/r`.
+    k: f64,
+    /// What there is to say about the rows.
+    pub warnings: Vec<FitWarning>,
+}
+
+impl TemperedLogScore {
+    /// Of parameters and targets that were checked.
+    pub fn new<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>) -> Self {
+        let powers = mean_over_coordinates(&powers(predictions, targets));
+        let k = predictions.dimensions() as f64 / P::POWER;
+        let (power, found) = mean_power(&powers);
+        let log_density = to_vec(predictions.log_density(targets));
+        let kept = (0..powers.len()).filter(|i| !found.set_aside.contains(i));
+        let constants: Vec<f64> = kept.map(|i| -log_density[i] - k * powers[i]).collect();
+        Self {
+            constant: constants.iter().sum::<f64>() / constants.len() as f64,
+            power,
+            k,
+            warnings: influence::warning(found.set_aside, found.map.is_some()),
+        }
     }
 
-    /// The log score is least at `T = mean(|z|^r)`.
-    fn log_score(&self, targets: &Tensor<2>) -> Result<TemperedLogScore> {
-        let powers = mean_over_coordinates(&powers(self, targets));
-        let k = self.dimensions() as f64 / P::POWER;
-        Ok(TemperedLogScore::of_scale(
-            self.log_density(targets),
-            powers,
-            k,
-        ))
+    /// The `β` of the minimum, which is infinite where all targets are the locations.
+    pub fn minimum(&self) -> f64 {
+        self.power.recip()
+    }
+
+    /// The value and the first two derivatives at `β > 0`.
+    pub fn at(&self, beta: f64) -> [f64; 3] {
+        let Self {
+            constant, power, k, ..
+        } = self;
+        let value = constant + k * power * beta - k * beta.ln();
+        [value, k * power - k / beta, k / (beta * beta)]
     }
 }

@@ -6,17 +6,12 @@ use std::ops::RangeInclusive;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Solution {
     pub x: f64,
-    pub evaluations: usize,
     pub converged: bool,
 }
 
 impl Solution {
-    fn at(x: f64, evaluations: usize, converged: bool) -> Self {
-        Self {
-            x,
-            evaluations,
-            converged,
-        }
+    fn at(x: f64, converged: bool) -> Self {
+        Self { x, converged }
     }
 }
 
@@ -34,7 +29,7 @@ pub(super) fn increasing_root(
     let (mut low, mut high) = bracket.into_inner();
     let mut x = start.clamp(low, high);
     let mut last_step = high - low;
-    for evaluations in 1..=limit {
+    for _ in 0..limit {
         let (value, slope) = f(x);
         if value < 0.0 {
             low = x
@@ -51,11 +46,11 @@ pub(super) fn increasing_root(
         last_step = (next - x).abs();
         if value == 0.0 || last_step <= tolerance {
             let x = if value == 0.0 { x } else { next };
-            return Solution::at(x, evaluations, true);
+            return Solution::at(x, true);
         }
         x = next;
     }
-    Solution::at(x, limit, false)
+    Solution::at(x, false)
 }
 
 /// The minimum of a continuous function that lies downhill from a start in a bracket: steps that
@@ -78,13 +73,11 @@ pub(super) fn minimum(
             .unwrap_or(f64::INFINITY)
     };
     let mut at = |x: f64| (x.clamp(low, high), f(x.clamp(low, high)));
-    let mut evaluations = 3;
     let mut step = 0.125f64.min(0.5 * (high - low));
     let (mut left, mut middle, mut right) = (at(start - step), at(start), at(start + step));
     // walk until the middle is no higher than both of its neighbours
     while left.1 < middle.1 || right.1 < middle.1 {
         step *= 2.0;
-        evaluations += 1;
         if left.1 <= right.1 {
             (left, middle, right) = (at(left.0 - step), left, middle);
         } else {
@@ -92,11 +85,9 @@ pub(super) fn minimum(
         }
     }
     if middle.0 == low || middle.0 == high {
-        return Solution::at(middle.0, evaluations, true);
+        return Solution::at(middle.0, true);
     }
-    let mut solution = brent(f, (left.0, right.0), middle, tolerance, limit);
-    solution.evaluations += evaluations;
-    solution
+    brent(f, (left.0, right.0), middle, tolerance, limit)
 }
 
 /// Brent's method from a bracket and its best known point with the value there.
@@ -110,10 +101,10 @@ fn brent(
     let golden = 0.5 * (3.0 - 5f64.sqrt());
     let (mut w, mut fw, mut v, mut fv) = (x, fx, x, fx); // second best, and the one before
     let (mut step, mut previous) = (0.0f64, 0.0f64);
-    for evaluations in 0..limit {
+    for _ in 0..limit {
         let middle = 0.5 * (a + b);
         if (x - middle).abs() + 0.5 * (b - a) <= 2.0 * tolerance {
-            return Solution::at(x, evaluations, true);
+            return Solution::at(x, true);
         }
         let parabola = parabolic_step((x, fx), (w, fw), (v, fv));
         let inside = |s: f64| x + s > a + tolerance && x + s < b - tolerance;
@@ -152,7 +143,7 @@ fn brent(
             }
         }
     }
-    Solution::at(x, limit, false)
+    Solution::at(x, false)
 }
 
 /// The step from `x` to the vertex of the parabola through three points, if there is one.

@@ -1,39 +1,31 @@
 use burn::tensor::activation::softmax;
 
-use super::{affine::Affine, common::*, linear};
+use super::{affine::Affine, common::*, linear::AffineFamily};
 
-/// Configuration of [`StructuredVectorScaling`], which it fits.
-#[derive(Config, Debug)]
-pub struct StructuredVectorScalingConfig {
+regularised_map! {
+    /// Configuration of [`StructuredVectorScaling`], which it fits.
+    StructuredVectorScalingConfig for Structured<1>,
+    "structured-vector", "Vector scaling after a temperature, shrunk towards it (SVS)";
     /// What the penalties are multiplied by. Default: 1.
-    #[config(default = "Regularisation::Fixed(1.0)")]
-    pub regularisation: Regularisation,
+    regularisation = "Regularisation::Fixed(1.0)",
     /// The largest derivative at which the fit has converged. Default: 10⁻⁷.
-    #[config(default = 1e-7)]
-    pub tolerance: f64,
-    /// The most iterations. Default: 1000.
-    #[config(default = 1000)]
-    pub max_iterations: usize,
+    tolerance = 1e-7,
+    max_iterations = 1000,
     /// The seed of the folds of a cross-validation. Default: 0.
-    #[config(default = 0)]
-    pub seed: u64,
+    seed,
 }
 
-/// Configuration of [`StructuredMatrixScaling`], which it fits.
-#[derive(Config, Debug)]
-pub struct StructuredMatrixScalingConfig {
+regularised_map! {
+    /// Configuration of [`StructuredMatrixScaling`], which it fits.
+    StructuredMatrixScalingConfig for Structured<2>,
+    "structured-matrix", "Matrix scaling after a temperature, shrunk towards it (SMS)";
     /// What the penalties are multiplied by. Default: 1.
-    #[config(default = "Regularisation::Fixed(1.0)")]
-    pub regularisation: Regularisation,
+    regularisation = "Regularisation::Fixed(1.0)",
     /// The largest derivative at which the fit has converged. Default: 10⁻⁷.
-    #[config(default = 1e-7)]
-    pub tolerance: f64,
-    /// The most iterations. Default: 1000.
-    #[config(default = 1000)]
-    pub max_iterations: usize,
+    tolerance = 1e-7,
+    max_iterations = 1000,
     /// The seed of the folds of a cross-validation. Default: 0.
-    #[config(default = 0)]
-    pub seed: u64,
+    seed,
 }
 
 /// Structured vector scaling: `a_c x_c + b_c` of log-probabilities `x` after a temperature (Berta,
@@ -81,8 +73,8 @@ impl<const D: usize> Structured<D> {
         let logits = data.tensor(data.logits.clone()).inner();
         let of_fit = base.cast(logits.dtype());
         data.logits = to_vec(smoothed(logits, of_fit));
-        let ([weight, bias], report) = linear::fit_structured(D == 1, settings, &mut task)?;
-        let affine = Affine::new(weight, bias, &task.data.device);
+        let family = AffineFamily::structured(&task.data, D == 1);
+        let (affine, report) = Affine::fit_family(&family, settings, task)?;
         Ok((Self { base, affine }, report))
     }
 }
@@ -125,13 +117,13 @@ impl<const D: usize> Form for Structured<D> {
     fn check(&self) -> Result<(), String> {
         self.base.check_shape("base", [2])?;
         let base = self.base.to_vec();
-        match base[0] > 0.0 && base[1] > 0.0 && base[1] < 1.0 {
-            true => self.affine.check(),
-            false => Err(format!(
-                "the inverse temperature and the smoothing are {base:?}, expected a positive number and \
-                 one between 0 and 1"
-            )),
+        if base[0] > 0.0 && base[1] > 0.0 && base[1] < 1.0 {
+            return self.affine.check();
         }
+        Err(format!(
+            "the inverse temperature and the smoothing are {base:?}, expected a positive number and one \
+             between 0 and 1"
+        ))
     }
 
     fn width(&self) -> Option<usize> {
@@ -152,31 +144,5 @@ impl<const D: usize> Apply<Tensor<2>> for Structured<D> {
         expect_classes(&logits, self);
         let base = self.base.cast(logits.dtype());
         self.affine.apply(smoothed(logits, base))
-    }
-}
-
-impl LogitFit for StructuredVectorScalingConfig {
-    type Form = Structured<1>;
-    const NAME: &'static str = "structured-vector";
-    const ABOUT: &'static str = "Vector scaling after a temperature, shrunk towards it (SVS)";
-    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
-
-    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
-        let limits = Limits::new(self.tolerance, self.max_iterations);
-        let settings = Settings::new(self.regularisation, limits, self.seed);
-        Structured::fit(settings, task)
-    }
-}
-
-impl LogitFit for StructuredMatrixScalingConfig {
-    type Form = Structured<2>;
-    const NAME: &'static str = "structured-matrix";
-    const ABOUT: &'static str = "Matrix scaling after a temperature, shrunk towards it (SMS)";
-    const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
-
-    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
-        let limits = Limits::new(self.tolerance, self.max_iterations);
-        let settings = Settings::new(self.regularisation, limits, self.seed);
-        Structured::fit(settings, task)
     }
 }

@@ -14,7 +14,7 @@ use crate::{
         Recalibration, StructuredMatrixScalingConfig, StructuredVectorScalingConfig,
         TemperatureScaling, VennAbersConfig,
         common::*,
-        fit::{LeftOut, LogitFit},
+        fit::{LeftOut, LogitFit, Purpose},
         regularisation::{Split, in_order},
     },
 };
@@ -223,13 +223,11 @@ impl Candidate {
             logits: None,
         };
         let whole = Task {
-            data: data.clone(),
-            criterion: None,
-            progress,
+            purpose: Purpose::Candidate,
             left_out: Some(&mut left_out),
-            rough: false,
+            ..Task::new(data.clone(), progress)
         };
-        let map = self.kind.fit_robustly(seed, None, whole)?;
+        let map = self.kind.fit_candidate(seed, whole)?;
         if let Some(keep) = config.keep.filter(|keep| !map.guarantees().keeps(*keep)) {
             return Ok(Err(
                 self.passed_over(format!("it does not keep {keep}"), None)
@@ -252,7 +250,13 @@ impl Candidate {
             score: (self.name() == TemperatureScalingConfig::NAME)
                 .then(|| TemperatureScalingConfig::score_statistic(data)),
             refit: Some(Box::new(move |task| {
-                self.kind.fit_robustly(seed, weight, task)
+                let purpose = Purpose::Candidate;
+                let task = Task {
+                    purpose,
+                    weight,
+                    ..task
+                };
+                self.kind.fit_candidate(seed, task)
             })),
             weights: vec![],
         }))
@@ -285,14 +289,13 @@ impl Candidate {
         let left_out = data.select(&split.left_out);
         let mut logits = left_out.logits.clone();
         if !split.rest.is_empty() {
+            let mut silent = |_| {};
             let task = Task {
-                data: data.select(&split.rest),
-                criterion: None,
-                progress: &mut |_| {},
-                left_out: None,
-                rough: true,
+                purpose: Purpose::Fold,
+                weight,
+                ..Task::new(data.select(&split.rest), &mut silent)
             };
-            let map = self.kind.fit_robustly(seed, weight, task)?;
+            let map = self.kind.fit_candidate(seed, task)?;
             logits = to_vec(map.forward(left_out.tensor(logits).inner()));
         }
         Ok(logits)

@@ -5,8 +5,8 @@ use crate::{
     distribution::{Component, Density, Marginals, Subject},
     recalibration::{
         DistributionMap, DistributionMethod, Guarantees, Keep, Recalibrated, ScaleFamily,
-        Tempered as _, VarianceScaling, VarianceScalingConfig, common::*, regularisation::folds,
-        temperature::standardised, warning::FitWarning,
+        VarianceScaling, VarianceScalingConfig, common::*, regularisation::folds,
+        scale::TemperedLogScore, temperature::standardised, warning::FitWarning,
     },
 };
 
@@ -115,7 +115,7 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
             losses: log_scores(predictions.log_density(&targets)),
             score: None,
         }];
-        let score = standardised(predictions.log_score(&targets)?.at(1.0), n);
+        let score = standardised(TemperedLogScore::new(&predictions, &targets).at(1.0), n);
         let mut passed_over = Vec::new();
         let tried = |(_, least): &&(DistributionMethod, usize)| n >= *least;
         let fits = CANDIDATES.iter().filter(tried).count();

@@ -182,13 +182,8 @@ impl Fit for AutoRecalibrationConfig {
                         ..seen
                     })
                 };
-                refit(Task {
-                    data: data.clone(),
-                    criterion,
-                    progress: &mut observe,
-                    left_out: None,
-                    rough: false,
-                })?
+                let task = Task::new(data.clone(), &mut observe);
+                refit(Task { criterion, ..task })?
             }
             _ => chosen.map,
         };
@@ -198,16 +193,9 @@ impl Fit for AutoRecalibrationConfig {
 
 /// The data without rows that would rule the fit of a temperature, and what there is to say about them.
 fn without_ruling_rows(data: FitData) -> Result<(FitData, Vec<FitWarning>)> {
-    let temperature = fit_with_warnings(
-        &TemperatureScalingConfig::new(),
-        Task {
-            data: data.clone(),
-            criterion: None,
-            progress: &mut |_| {},
-            left_out: None,
-            rough: false,
-        },
-    )?;
+    let mut silent = |_| {};
+    let task = Task::new(data.clone(), &mut silent);
+    let temperature = fit_with_warnings(&TemperatureScalingConfig::new(), task)?;
     let report = temperature.report().expect("a map that was fitted");
     let warnings = report.warnings.clone();
     let aside = warnings.iter().find_map(|warning| match warning {

@@ -15,8 +15,8 @@ pub struct BetaCalibrationConfig {
     /// ends stalled.
     #[config(default = 1e-10)]
     pub tolerance: f64,
-    /// The most evaluations of the log loss of a class, for each set of slopes that are 0; iterations of
-    /// a fit by another criterion. Default: 200.
+    /// The most iterations of the fit of a class, for each set of slopes that are 0, or of a fit by another
+    /// criterion. Default: 200.
     #[config(default = 200)]
     pub max_iterations: usize,
 }

@@ -65,7 +65,7 @@ impl<C: Curve<P>, const P: usize> Scalar<C, P> {
         let mut minima = Vec::new();
         for (fit, problem) in (1..).zip(&problems) {
             let minimum = least::<C, P>(problem, limits);
-            observer(progress, fit, fits)(minimum.evaluations, minimum.value);
+            observer(progress, fit, fits)(minimum.report.evaluations, minimum.report.objective);
             minima.push(minimum);
         }
         let mut report = summary(&minima);
@@ -146,9 +146,10 @@ fn check<C: Curve<P>, const P: usize>(parameters: &[[f64; P]]) -> Result<()> {
         "1 for two classes, else one for each class",
     )?;
     for (j, &value) in parameters.iter().flat_map(|row| row.iter().enumerate()) {
-        let (least, expected) = match C::INCREASING && j + 1 < P {
-            true => (0.0, "a finite number of at least 0"),
-            false => (f64::MIN, "a finite number"),
+        let (least, expected) = if C::INCREASING && j + 1 < P {
+            (0.0, "a finite number of at least 0")
+        } else {
+            (f64::MIN, "a finite number")
         };
         let inside = value.is_finite() && value >= least;
         ensure(inside, "a parameter", value, expected)?;
@@ -183,34 +184,33 @@ fn least<C: Curve<P>, const P: usize>(problem: &Logistic, limits: Limits) -> Min
         return free;
     }
     let mut best = problem.minimum(&[], limits);
-    let mut evaluations = free.evaluations + best.evaluations;
+    let mut evaluations = free.report.evaluations + best.report.evaluations;
     for set in 1..(1 << slopes) - 1 {
         let features: Vec<usize> = all.iter().copied().filter(|j| set >> j & 1 == 1).collect();
         let minimum = problem.minimum(&features, limits);
-        evaluations += minimum.evaluations;
-        if inside(&minimum) && minimum.value < best.value {
+        evaluations += minimum.report.evaluations;
+        if inside(&minimum) && minimum.report.objective < best.report.objective {
             best = minimum;
         }
     }
-    Minimum {
-        evaluations,
-        ..best
-    }
+    best.report.evaluations = evaluations;
+    best
 }
 
 /// The report of all events: the mean value, the largest derivative, and the status of the first that has not
 /// converged.
 fn summary(minima: &[Minimum]) -> FitReport {
-    let mut statuses = minima.iter().map(|minimum| minimum.status);
-    let values = minima.iter().map(|minimum| minimum.value);
-    let gradients = minima.iter().map(|minimum| minimum.gradient);
+    let reports = minima.iter().map(|minimum| &minimum.report);
+    let mut statuses = reports.clone().map(|report| report.status);
+    let values = reports.clone().map(|report| report.objective);
+    let gradients = reports.clone().filter_map(|report| report.gradient);
     FitReport::new(
         statuses
             .find(|status| *status != FitStatus::Converged)
             .unwrap_or(FitStatus::Converged),
         values.sum::<f64>() / minima.len() as f64,
         Some(gradients.fold(0.0, f64::max)),
-        minima.iter().map(|minimum| minimum.evaluations).sum(),
+        reports.map(|report| report.evaluations).sum(),
     )
 }
 

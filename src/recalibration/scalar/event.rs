@@ -103,9 +103,12 @@ fn log_odds(row: &[f64]) -> Vec<f64> {
     let second = greatest(&others);
     let below: f64 = others.iter().map(|z| (z - second).exp()).sum();
     let sum: f64 = row.iter().map(|z| (z - largest).exp()).sum();
-    let of_class = |(class, z): (usize, &f64)| match class == top {
-        true => largest - second - below.ln(),
-        false => z - largest - (sum - (z - largest).exp()).ln(),
+    let of_class = |(class, z): (usize, &f64)| {
+        if class == top {
+            largest - second - below.ln()
+        } else {
+            z - largest - (sum - (z - largest).exp()).ln()
+        }
     };
     row.iter().enumerate().map(of_class).collect()
 }

@@ -2,8 +2,11 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::event::{Outcomes, log_sigmoid, sigmoid};
-use crate::recalibration::{FitStatus, descent::Limits};
+use super::event::{Group, Outcomes, log_sigmoid, sigmoid};
+use crate::recalibration::{
+    FitReport,
+    descent::{Descent, Evaluated, Limits, Metric, minimise},
+};
 
 /// Features whose spread is below this times their size are constant, up to rounding.
 const CONSTANT: f64 = 1e-12;
@@ -32,18 +35,13 @@ pub(super) struct Logistic {
 pub(super) struct Minimum {
     /// `α`, 0 of features that were left out, and `β`.
     pub weights: Vec<f64>,
-    pub value: f64,
-    /// The largest derivative in absolute value.
-    pub gradient: f64,
-    pub evaluations: usize,
-    pub status: FitStatus,
+    pub report: FitReport,
 }
 
-/// The log loss with its derivatives.
-struct At {
-    value: f64,
-    gradient: DVector<f64>,
-    curvature: DMatrix<f64>,
+/// The log loss as a function of the weights of some features and of the intercept.
+struct Selection<'a> {
+    problem: &'a Logistic,
+    features: &'a [usize],
 }
 
 impl Column {
@@ -77,7 +75,7 @@ impl Logistic {
     pub fn new(event: &Outcomes, features: impl Fn(f64) -> Vec<f64>) -> Self {
         let (hit, miss) = event.targets();
         let n = event.samples as f64;
-        let of_group = |group: &super::event::Group| {
+        let of_group = |group: &Group| {
             let (samples, hits) = (group.samples as f64, group.hits as f64);
             (
                 samples / n,
@@ -96,84 +94,30 @@ impl Logistic {
         }
     }
 
-    /// The minimum over the weights of the given features and the intercept, by Newton steps that are
-    /// damped where the loss would rise (Levenberg–Marquardt). The loss is convex; where the data do
-    /// not determine a weight it stays near its start, 1 for the feature as it was (less, if that
-    /// would be more than 1 standardised); 0 where the targets are all alike.
+    /// The minimum over the weights of the given features and the intercept. The loss is convex; where the data
+    /// do not determine a weight it stays near its start, 1 for the feature as it was (less, if that would be
+    /// more than 1 standardised); 0 where the targets are all alike.
     pub fn minimum(&self, features: &[usize], limits: Limits) -> Minimum {
-        let d = features.len() + 1;
         let start = features.iter().map(|&j| self.start(&self.columns[j]));
-        let mut theta = DVector::from_iterator(d, start.chain([self.base]));
-        let mut here = self.at(features, &theta);
-        let (mut damping, mut evaluations) = (1e-3, 1);
-        let status = loop {
-            if here.gradient.amax() <= limits.tolerance {
-                break FitStatus::Converged;
-            }
-            if evaluations >= limits.iterations {
-                break FitStatus::IterationLimit;
-            }
-            if damping > 1e9 {
-                break FitStatus::Stalled;
-            }
-            let damped = &here.curvature + DMatrix::identity(d, d) * damping;
-            let Some(factors) = damped.cholesky() else {
-                damping *= 10.0;
-                continue;
-            };
-            let next = &theta - factors.solve(&here.gradient);
-            let there = self.at(features, &next);
-            evaluations += 1;
-            // near the minimum values differ by rounding alone
-            let level = there.value <= here.value * (1.0 + 1e-14);
-            let flatter = there.gradient.amax() < here.gradient.amax();
-            if there.value < here.value || level && flatter {
-                (theta, here) = (next, there);
-                damping = f64::max(0.1 * damping, 1e-12);
-            } else {
-                damping *= 10.0;
-            }
-        };
+        let start: Vec<f64> = start.chain([self.base]).collect();
+        let problem = self;
+        let selection = Selection { problem, features };
+        let (theta, report) = minimise(selection, &start, limits, &mut |_, _| {});
         let mut weights = vec![0.0; self.columns.len()];
         (features.iter().zip(&theta)).for_each(|(&j, alpha)| weights[j] = *alpha);
-        weights.push(theta[d - 1]);
-        Minimum {
-            weights,
-            value: here.value,
-            gradient: here.gradient.amax(),
-            evaluations,
-            status,
-        }
+        weights.push(theta[features.len()]);
+        Minimum { weights, report }
     }
 
     /// Targets that are all alike leave no slope: 0 exactly, not up to rounding.
     fn start(&self, column: &Column) -> f64 {
         let alike = self.groups.windows(2).all(|pair| pair[0].1 == pair[1].1);
         let constant = column.values.iter().all(|x| *x == 0.0);
-        match alike && !constant {
-            true => 0.0,
-            false => column.spread.min(1.0),
+        if alike && !constant {
+            0.0
+        } else {
+            column.spread.min(1.0)
         }
-    }
-
-    fn at(&self, features: &[usize], theta: &DVector<f64>) -> At {
-        let d = theta.len();
-        let mut at = At {
-            value: 0.0,
-            gradient: DVector::zeros(d),
-            curvature: DMatrix::zeros(d, d),
-        };
-        let mut x = DVector::from_element(d, 1.0);
-        for (group, &(fraction, target)) in self.groups.iter().enumerate() {
-            (features.iter().enumerate())
-                .for_each(|(row, &j)| x[row] = self.columns[j].values[group]);
-            let u = theta.dot(&x);
-            let p = sigmoid(u);
-            at.value -= fraction * (log_sigmoid(-u) + target * u);
-            at.gradient.axpy(fraction * (p - target), &x, 1.0);
-            at.curvature.ger(fraction * p * sigmoid(-u), &x, &x, 1.0);
-        }
-        at
     }
 
     /// The weights of the features as they were, and their intercept.
@@ -186,5 +130,39 @@ impl Logistic {
         }
         original.push(intercept);
         original
+    }
+}
+
+impl Selection<'_> {
+    /// Calls for each group with its fraction and target, its features with a 1 for the intercept, and its
+    /// log-odds.
+    fn for_each(&self, theta: &[f64], mut call: impl FnMut(f64, f64, &DVector<f64>, f64)) {
+        let theta = DVector::from_column_slice(theta);
+        let mut x = DVector::from_element(theta.len(), 1.0);
+        for (group, &(fraction, target)) in self.problem.groups.iter().enumerate() {
+            let columns = self.features.iter().map(|&j| &self.problem.columns[j]);
+            (x.iter_mut().zip(columns)).for_each(|(x, column)| *x = column.values[group]);
+            call(fraction, target, &x, theta.dot(&x));
+        }
+    }
+}
+
+impl Descent for Selection<'_> {
+    fn at(&mut self, theta: &[f64]) -> Evaluated {
+        let (mut value, mut gradient) = (0.0, DVector::zeros(theta.len()));
+        self.for_each(theta, |fraction, target, x, u| {
+            value -= fraction * (log_sigmoid(-u) + target * u);
+            gradient.axpy(fraction * (sigmoid(u) - target), x, 1.0);
+        });
+        (value, gradient.data.into())
+    }
+
+    fn metric(&mut self, theta: &[f64]) -> Metric {
+        let d = theta.len();
+        let mut curvature = DMatrix::zeros(d, d);
+        self.for_each(theta, |fraction, _, x, u| {
+            curvature.ger(fraction * sigmoid(u) * sigmoid(-u), x, x, 1.0);
+        });
+        Metric::hessian(curvature)
     }
 }

@@ -15,8 +15,7 @@ pub struct PlattScalingConfig {
     /// ends stalled.
     #[config(default = 1e-10)]
     pub tolerance: f64,
-    /// The most evaluations of the log loss of a class; iterations of a fit by another criterion.
-    /// Default: 200.
+    /// The most iterations of the fit of a class, or of a fit by another criterion. Default: 200.
     #[config(default = 200)]
     pub max_iterations: usize,
 }
@@ -26,10 +25,10 @@ pub struct PlattScalingConfig {
 ///
 /// Fitted to smoothed targets, `(N₊+1)/(N₊+2)` where the event occurs and `1/(N₋+2)` where not, as there
 /// and in scikit-learn: a class that is never seen, or separable data, have a finite fit. The log loss
-/// is convex; Newton steps, each `n` exponentials an event, with the solver of Lin, Lin and Weng: *A
-/// note on Platt's probabilistic outputs for support vector machines*, 2007, as the model: they
-/// cannot rise. Equal log-odds throughout determine `b` alone and leave `a = 1`. The report has the
-/// mean over events of the log loss against smoothed targets.
+/// is convex. Newton steps with a line search cannot raise it, as in the solver of Lin, Lin and Weng: *A note
+/// on Platt's probabilistic outputs for support vector machines*, 2007. A step takes `n` exponentials an event.
+/// Equal log-odds throughout determine `b` alone and leave `a = 1`. The report has the mean over events of the
+/// log loss against smoothed targets.
 ///
 /// For two classes injective if `a ≠ 0` (in floating point: `|a| > 10⁻⁹`). A shift moves the decision: order and accuracy are kept for
 /// `a > 0` and `b = 0` only, which a fit gives by chance. For more classes nothing is kept for certain:

@@ -11,8 +11,7 @@ pub struct QuadraticScalingConfig {
     /// ends stalled.
     #[config(default = 1e-10)]
     pub tolerance: f64,
-    /// The most evaluations of the log loss of a class; iterations of a fit by another criterion.
-    /// Default: 200.
+    /// The most iterations of the fit of a class, or of a fit by another criterion. Default: 200.
     #[config(default = 200)]
     pub max_iterations: usize,
 }

@@ -190,9 +190,10 @@ impl<T: Tabulate> Form for Table<T> {
             return Err(format!("no map has {k} events with {length} knots"));
         }
         let increase = |row: &[f64]| row.windows(2).all(|pair| pair[0] <= pair[1]);
-        match self.knots.to_vec().chunks(length).all(increase) {
-            true => Ok(()),
-            false => Err("the knots decrease".into()),
+        if self.knots.to_vec().chunks(length).all(increase) {
+            Ok(())
+        } else {
+            Err("the knots decrease".into())
         }
     }
 

@@ -106,9 +106,10 @@ fn regressions(groups: &[Group], of_ends: bool) -> Vec<Block> {
             next,
         };
         while let Some(beside) = block.next.and_then(|next| blocks[next]) {
-            let pooled = match of_ends {
-                true => block.reaches(&beside),
-                false => beside.reaches(&block),
+            let pooled = if of_ends {
+                block.reaches(&beside)
+            } else {
+                beside.reaches(&block)
             };
             if !pooled {
                 break;
@@ -288,9 +289,10 @@ impl Form for VennAbersTable {
         }
         let ends = self.lower.to_vec().into_iter().zip(self.upper.to_vec());
         let inside = |(lower, upper): (f64, f64)| 0.0 <= lower && lower < upper && upper <= 1.0;
-        match ends.into_iter().all(inside) {
-            true => Ok(()),
-            false => Err("an interval is empty or reaches beyond 0 and 1".into()),
+        if ends.into_iter().all(inside) {
+            Ok(())
+        } else {
+            Err("an interval is empty or reaches beyond 0 and 1".into())
         }
     }
 

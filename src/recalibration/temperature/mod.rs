@@ -1,13 +1,12 @@
 //! Temperature scaling of logits and of predictive distributions.
 
 mod log_loss;
-mod tempered;
-
-pub use self::tempered::{Tempered, TemperedLogScore};
 
 use self::log_loss::LogLoss;
 use super::{
+    ScaleFamily,
     common::*,
+    scale::TemperedLogScore,
     solver::{Solution, increasing_root, minimum},
 };
 
@@ -16,8 +15,7 @@ use super::{
 /// To the mean log loss of logits and labels, or the mean log score `mean(−ln f_i(y_i))` of predictive
 /// distributions and targets. Both are convex in `1/T`; the unique minimum is found in f64 on the host:
 /// in closed form for normal predictions, `T = mean(z²)`, and Laplace ones, `T = mean(|z|)`, over samples
-/// and coordinates; else by safeguarded Newton steps on `log T`,
-/// of logits about ten times `n·m` exponentials.
+/// and coordinates; of logits by safeguarded Newton steps on `log T`, about ten times `n·m` exponentials.
 ///
 /// Another criterion is fitted at the minimum that lies downhill from that one by Brent's method, about
 /// 30 evaluations: of logits in f64 where the device computes in it, of distributions in their own dtype.
@@ -49,7 +47,7 @@ pub struct TemperatureScalingConfig {
 
 /// Temperature scaling: `z ↦ z/T` of logits (Guo, Pleiss, Sun, Weinberger 2017), and `f ↦ f^{1/T}`,
 /// normalised, of predictive densities within their family (Widmann et al. 2021, Definition F.1), see
-/// [`Tempered`].
+/// [`ScaleFamily::tempered`].
 ///
 /// Keeps the order of the classes, hence the accuracy; of distributions the means, hence squared
 /// and absolute errors. It is injective. Fitted by
@@ -65,16 +63,6 @@ pub struct Temperature {
 
 /// The largest logarithm of a temperature of distributions in absolute value: `T` is a number of f32.
 const BOUND: f64 = 80.0;
-
-/// A mean log loss as a convex function of `β = 1/T`.
-struct Convex<'a> {
-    /// The value and the first two derivatives.
-    at: &'a dyn Fn(f64) -> [f64; 3],
-    /// The bounds of `β`.
-    bounds: (f64, f64),
-    /// Where the minimum is, if it is known in closed form.
-    minimum: Option<f64>,
-}
 
 impl TemperatureScalingConfig {
     /// `β = 1/T` of the log loss, without a prior.
@@ -94,30 +82,16 @@ impl TemperatureScalingConfig {
         let Some(bounds) = loss.bounds() else {
             return (1.0, indifferent(loss.at(1.0)[0]));
         };
-        let function = Convex {
-            at: &|beta| loss.at(beta),
-            bounds,
-            minimum: None,
-        };
-        self.least(&function, progress)
-    }
-
-    /// The minimum of a convex function.
-    fn least(&self, function: &Convex, progress: Progress<'_>) -> (f64, FitReport) {
-        let (low, high) = function.bounds;
+        let (low, high) = bounds;
         let mut observe = observer(progress, 1, 1);
         let (mut last, mut evaluations) = ([0.0; 3], 0);
         let mut at = |beta: f64| {
-            last = (function.at)(beta);
+            last = loss.at(beta);
             evaluations += 1;
             observe(evaluations, last[0]);
             last
         };
-        let (beta, converged) = if let Some(beta) = function.minimum {
-            let beta = beta.clamp(low, high);
-            at(beta);
-            (beta, true)
-        } else if at(low)[1] >= 0.0 {
+        let (beta, converged) = if at(low)[1] >= 0.0 {
             (low, true)
         } else if at(high)[1] <= 0.0 {
             (high, true)
@@ -128,15 +102,12 @@ impl TemperatureScalingConfig {
                 (slope, curvature * x.exp())
             };
             let (bracket, limit) = (low.ln()..=high.ln(), self.max_iterations);
-            let Solution { x, converged, .. } =
-                increasing_root(f, bracket, 0.0, self.tolerance, limit);
+            let Solution { x, converged } = increasing_root(f, bracket, 0.0, self.tolerance, limit);
             (x.exp(), converged)
         };
-        let [value, slope, _] = last; // at a bound or within the tolerance of the minimum
-        let gradient = (slope * beta).abs(); // d/d log T = −β d/dβ
-        let status = status(beta, function.bounds, converged);
-        let report = FitReport::new(status, value, Some(gradient), evaluations);
-        (beta, report)
+        // at a bound or within the tolerance of the minimum
+        let status = status(beta, bounds, converged);
+        (beta, report(status, beta, last, evaluations))
     }
 
     /// The minimum of any function of `β` that lies downhill from a start.
@@ -157,8 +128,7 @@ impl TemperatureScalingConfig {
         };
         let (low, high) = (low.ln(), high.ln());
         let (tolerance, limit) = (self.tolerance.max(1e-7), self.max_iterations);
-        let Solution { x, converged, .. } =
-            minimum(&mut at, low..=high, start.ln(), tolerance, limit);
+        let Solution { x, converged } = minimum(&mut at, low..=high, start.ln(), tolerance, limit);
         let status = status(x, (low, high), converged);
         let value = at(x);
         (x.exp(), FitReport::new(status, value, None, evaluations))
@@ -191,12 +161,26 @@ pub(super) fn log_temperature_prior(x: f64, scale: f64) -> [f64; 2] {
 
 /// The status of a fit that ended at `β` within bounds.
 fn status(beta: f64, (low, high): (f64, f64), converged: bool) -> FitStatus {
-    match converged {
-        _ if beta <= low => FitStatus::UpperBound,
-        _ if beta >= high => FitStatus::LowerBound,
-        true => FitStatus::Converged,
-        false => FitStatus::IterationLimit,
+    if beta <= low {
+        FitStatus::UpperBound
+    } else if beta >= high {
+        FitStatus::LowerBound
+    } else if converged {
+        FitStatus::Converged
+    } else {
+        FitStatus::IterationLimit
     }
+}
+
+/// The report of a fit that ended at `β`, with the value and the derivatives there.
+fn report(
+    status: FitStatus,
+    beta: f64,
+    [value, slope, _]: [f64; 3],
+    evaluations: usize,
+) -> FitReport {
+    let gradient = (slope * beta).abs(); // d/d log T = −β d/dβ
+    FitReport::new(status, value, Some(gradient), evaluations)
 }
 
 /// The report of logits that are equal within each row.
@@ -231,39 +215,38 @@ impl LogitFit for TemperatureScalingConfig {
     }
 }
 
-impl<P: Tempered> Fit<P, P::Targets> for TemperatureScalingConfig {
+impl<P: ScaleFamily> Fit<P, Tensor<2>> for TemperatureScalingConfig {
     type Map = TemperatureScaling;
 
     fn fit_observed(
         &self,
-        criterion: Option<&dyn Objective<P, P::Targets>>,
+        criterion: Option<&dyn Objective<P, Tensor<2>>>,
         predictions: P,
-        targets: P::Targets,
+        targets: Tensor<2>,
         progress: Progress<'_>,
     ) -> Result<TemperatureScaling> {
         predictions.check()?;
         predictions.check_targets(&targets)?;
         let (predictions, device) = (predictions.detach(), predictions.device());
-        let log_score = predictions.log_score(&targets)?;
-        let function = Convex {
-            at: &|beta| log_score.at(beta),
-            bounds: ((-BOUND).exp(), BOUND.exp()),
-            minimum: log_score.minimum(),
-        };
+        let log_score = TemperedLogScore::new(&predictions, &targets);
+        let bounds = ((-BOUND).exp(), BOUND.exp());
+        let start = log_score.minimum().clamp(bounds.0, bounds.1);
         let (beta, report) = match criterion {
-            None => self.least(&function, progress),
+            None => {
+                let last = log_score.at(start);
+                observer(progress, 1, 1)(1, last[0]);
+                (start, report(status(start, bounds, true), start, last, 1))
+            }
             Some(criterion) => {
-                let (start, _) = self.least(&function, &mut |_| {});
                 let objective = |beta: f64| {
                     let tempered = Temperature::new(1.0 / beta, &device).apply(predictions.clone());
                     to_scalar(criterion.objective(&tempered, &targets))
                 };
-                self.downhill(objective, start, function.bounds, progress)
+                self.downhill(objective, start, bounds, progress)
             }
         };
-        let form = Temperature::new(1.0 / beta, &device);
-        let map = Fitted::checked(form, report)?;
-        Ok(map.with_warnings(log_score.warnings().to_vec()))
+        let map = Fitted::checked(Temperature::new(1.0 / beta, &device), report)?;
+        Ok(map.with_warnings(log_score.warnings))
     }
 }
 
@@ -319,11 +302,13 @@ impl Form for Temperature {
 /// Tells what is wrong with a temperature that was loaded.
 pub(super) fn check_temperature(temperature: &Parameter<1>) -> Result<(), String> {
     temperature.check_shape("the temperature", [1])?;
-    match to_scalar(temperature.val()) {
-        t if t > 0.0 => Ok(()),
-        t => Err(format!(
+    let t = to_scalar(temperature.val());
+    if t > 0.0 {
+        Ok(())
+    } else {
+        Err(format!(
             "the temperature is {t}, expected a positive number"
-        )),
+        ))
     }
 }
 
@@ -334,7 +319,7 @@ impl Apply<Tensor<2>> for Temperature {
     }
 }
 
-impl<P: Tempered> Apply<P> for Temperature {
+impl<P: ScaleFamily> Apply<P> for Temperature {
     fn apply(&self, predictions: P) -> P {
         predictions.tempered(self.temperature.val())
     }

@@ -7,8 +7,8 @@ use burn_calibration::{
     recalibration::{
         Fit, FitStatus, FitWarning, LocalRecalibration, LocalRecalibrationConfig,
         LocationScaleRecalibration, LocationScaleRecalibrationConfig, QuantileRecalibration,
-        QuantileRecalibrationConfig, Recalibration, TemperatureScaling, TemperatureScalingConfig,
-        Tempered, VarianceScaling, VarianceScalingConfig,
+        QuantileRecalibrationConfig, Recalibration, ScaleFamily, TemperatureScaling,
+        TemperatureScalingConfig, VarianceScaling, VarianceScalingConfig,
     },
 };
 

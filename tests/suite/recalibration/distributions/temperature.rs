@@ -64,7 +64,7 @@ fn recovers_the_temperature_of_simulated_data() {
     let (n, mut rng) = (20_000, rng(6));
     let (u, v) = (u(n), v(n));
     let truth = TemperatureScaling::from_temperature(2.5, &device()).unwrap();
-    fn fitted<P: Tempered>(p: &P, truth: &TemperatureScaling, rng: &mut rand::rngs::StdRng) {
+    fn fitted<P: ScaleFamily>(p: &P, truth: &TemperatureScaling, rng: &mut rand::rngs::StdRng) {
         let y = truth.forward(p.clone()).sample(rng);
         let map = config().fit(p.clone(), y.clone()).unwrap();
         assert!(

@@ -8,7 +8,7 @@ fn temperature(t: f64) -> Tensor<1> {
 
 /// The logarithms of the densities before and after, with respect to the reference measure, whose log
 /// density is `reference`: `ln f_T − ln(f)/T` does not depend on the target.
-fn proportional<P: Tempered<Targets = Tensor<2>>>(p: &P, y: &Tensor<2>, t: f64, reference: &[f64]) {
+fn proportional<P: ScaleFamily>(p: &P, y: &Tensor<2>, t: f64, reference: &[f64]) {
     let before = vector(p.log_density(y));
     let after = vector(p.tempered(temperature(t)).log_density(y));
     let difference = |i: usize| (after[i] - reference[i]) - (before[i] - reference[i]) / t;
