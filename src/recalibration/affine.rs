@@ -147,16 +147,16 @@ impl<const D: usize, const NORMALISES: bool> Fitted<Affine<D, NORMALISES>> {
             "at least 2, one for each class",
         )?;
         let (found, expected) = (weight.len(), m.pow(D as u32));
-        ensure(
+        check_parameter(
             found == expected,
             "the number of weights",
             found as f64,
             "that of the intercepts for a vector, its square for a matrix",
         )?;
         let numbers = weight.iter().chain(&bias);
-        numbers
-            .copied()
-            .try_for_each(|x| ensure(x.is_finite(), "a parameter", x, "a finite number"))?;
+        numbers.copied().try_for_each(|x| {
+            check_parameter(x.is_finite(), "a parameter", x, "a finite number")
+        })?;
         Ok(Self::new(Affine::new(weight, bias, device), None))
     }
 

@@ -7,18 +7,17 @@ pub(super) use burn::{
 };
 
 pub(super) use super::{
-    FitReport, FitStatus, Guarantees, Objective, Regularisation, at_least,
+    FitReport, FitStatus, FittedMap, Guarantees, Objective, Regularisation, at_least,
     configuration::regularised_map,
     data::FitData,
     descent::{Evaluated, Limits, Metric, minimise, of_tensor},
-    ensure,
     family::{Family, Settings, fit_family},
-    fit::{Fit, LogitFit, Progress, Task, observer},
+    fit::{Fit, LogitFit, Progress, Task, no_criterion, observer},
     fitted::{Apply, Fitted, Form, expect_classes},
     parameter::Parameter,
     temperature::TemperatureScalingConfig,
 };
 pub(super) use crate::{
-    error::{Error, Result},
+    error::{Error, Result, check_parameter, check_positive},
     host::{to_scalar, to_vec},
 };

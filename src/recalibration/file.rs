@@ -9,7 +9,7 @@ use burn::{
 use burn_pack::{Bytes, Reader, Writer};
 
 use super::{
-    FitReport, FittedTo,
+    FitReport, FittedMap, FittedTo, NamedParameter,
     fitted::{Fitted, Form},
 };
 use crate::{
@@ -51,10 +51,47 @@ impl Parts {
         }
     }
 
-    /// A parameter: finite floats.
+    /// The first part of the names of parameters, up to a point, that come after a prefix.
+    pub fn names_after(&self, prefix: &str) -> Vec<String> {
+        let rests = self
+            .tensors
+            .keys()
+            .filter_map(|name| name.strip_prefix(prefix));
+        let mut names: Vec<String> = rests
+            .filter_map(|rest| rest.split('.').next())
+            .map(String::from)
+            .collect();
+        names.dedup();
+        names
+    }
+
+    /// Takes the parameters whose names begin with a prefix, as those of a map of their own.
+    pub fn split_off(&mut self, prefix: &str) -> Self {
+        let (taken, left) = std::mem::take(&mut self.tensors)
+            .into_iter()
+            .partition(|(name, _)| name.starts_with(prefix));
+        self.tensors = left;
+        let own = |(name, data): (String, _)| (format!("form.{}", &name[prefix.len()..]), data);
+        let taken: BTreeMap<_, _> = taken;
+        Self::new(taken.into_iter().map(own).collect(), &self.device)
+    }
+
+    /// What a saved map says of its fit, where all parameters were taken.
+    pub fn into_said(self) -> Result<(Option<FitReport>, FittedTo), String> {
+        match self.tensors.keys().next() {
+            Some(name) => Err(format!("the file holds {name}, which no such map has")),
+            None => Ok((self.report, self.fitted_to)),
+        }
+    }
+
+    /// A parameter at the path of the mapper.
     fn take<const D: usize>(&mut self) -> Result<Tensor<D>, String> {
-        let name = self.path.join(".");
-        let data = self.tensors.remove(&name);
+        self.take_named(&self.path.join("."))
+    }
+
+    /// A parameter: finite floats.
+    pub fn take_named<const D: usize>(&mut self, name: &str) -> Result<Tensor<D>, String> {
+        let data = self.tensors.remove(name);
         let data = data.ok_or_else(|| format!("the parameter {name} is missing"))?;
         let dimensions = data.shape().num_dims();
         if dimensions != D {
@@ -103,21 +140,41 @@ impl ModuleMapper for Parts {
 }
 
 pub(super) fn save<F: Form>(map: &Fitted<F>, path: &Path) -> Result<()> {
-    let error = |reason: &dyn Display| failure(path, format!("cannot save: {reason}"));
-    let record = map.clone().into_record();
-    let bytes = record.into_bytes().map_err(|e| error(&e))?;
-    let tensors = Reader::from_bytes(bytes)
-        .and_then(Reader::into_tensors)
-        .map_err(|e| error(&e))?;
+    let bytes = map.clone().into_record().into_bytes();
+    let tensors = bytes.map_err(|e| cannot_save(path, &e)).and_then(|bytes| {
+        let tensors = Reader::from_bytes(bytes).and_then(Reader::into_tensors);
+        tensors.map_err(|e| cannot_save(path, &e))
+    })?;
+    write(map, tensors, path)
+}
+
+fn cannot_save(path: &Path, reason: &dyn Display) -> Error {
+    failure(path, format!("cannot save: {reason}"))
+}
+
+/// A parameter for a file.
+pub(super) fn saved(parameter: NamedParameter) -> burn_pack::Tensor {
+    let bytes = parameter.values.iter().flat_map(|x| x.to_le_bytes());
+    let bytes = Bytes::from_bytes_vec(bytes.collect());
+    burn_pack::Tensor::new(parameter.name, DType::F64, parameter.shape, None, bytes)
+}
+
+/// Writes the parameters of a map with what it tells of itself.
+pub(super) fn write(
+    map: &dyn FittedMap,
+    tensors: Vec<burn_pack::Tensor>,
+    path: &Path,
+) -> Result<()> {
+    let error = |reason: &dyn Display| cannot_save(path, reason);
     let mut writer = Writer::new(tensors)
-        .with_metadata(KEY, F::KIND)
+        .with_metadata(KEY, map.kind())
         .with_metadata(CHECKSUM, BLANK);
-    if let Some(report) = &map.report {
+    if let Some(report) = map.report() {
         let report = serde_json::to_string(report).map_err(|e| error(&e))?;
         writer = writer.with_metadata(REPORT, &report);
     }
-    if map.fitted_to != FittedTo::default() {
-        let to = serde_json::to_string(&map.fitted_to).map_err(|e| error(&e))?;
+    if *map.fitted_to() != FittedTo::default() {
+        let to = serde_json::to_string(map.fitted_to()).map_err(|e| error(&e))?;
         writer = writer.with_metadata(FITTED_TO, &to);
     }
     let mut bytes = writer.into_bytes().map_err(|e| error(&e))?.to_vec();

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     distribution::{Categorical, Predictive},
-    error::Result,
+    error::{Error, Result},
     host::to_vec,
     loss::Criterion,
 };
@@ -188,6 +188,17 @@ pub trait LogitFit {
 
     /// Finds the parameters, and tells how that went.
     fn find(&self, task: Task) -> Result<(Self::Form, FitReport)>;
+}
+
+/// An error if a criterion is asked for that a map cannot descend, with a reason after a colon or none.
+pub fn no_criterion(asked: bool, map: &str, reason: &str) -> Result<()> {
+    if asked {
+        return Err(Error::Unsupported {
+            what: format!("{map} cannot be fitted by a criterion{reason}"),
+            expected: "a fit without one",
+        });
+    }
+    Ok(())
 }
 
 /// Fits a map to all rows but those that would rule the fit, and says what there is to know about the data.

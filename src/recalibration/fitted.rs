@@ -6,7 +6,8 @@ use burn::{
 };
 
 use super::{
-    FitReport, FitWarning, FittedTo, Guarantees, NamedParameter, Recalibration, file, parameter,
+    FitReport, FitWarning, FittedMap, FittedTo, Guarantees, NamedParameter, Recalibration, file,
+    parameter,
 };
 use crate::error::{Error, Result};
 
@@ -89,6 +90,9 @@ pub struct Fitted<F: Module> {
 }
 
 impl<F: Form> Fitted<F> {
+    /// The kind of the map, in words.
+    pub(super) const KIND: &str = F::KIND;
+
     pub(super) fn new(form: F, report: impl Into<Option<FitReport>>) -> Self {
         let report = report.into();
         Self {
@@ -129,52 +133,7 @@ impl<F: Form> Fitted<F> {
         Self::new(F::template(device), None)
     }
 
-    /// Names the kind of the map, as in a saved file: "temperature scaling".
-    pub fn kind(&self) -> &'static str {
-        F::KIND
-    }
-
-    /// Gives the number of classes or coordinates that the map was fitted to; none if it takes any.
-    pub fn width(&self) -> Option<usize> {
-        self.form.width()
-    }
-
-    /// Tells what the map keeps.
-    pub fn guarantees(&self) -> Guarantees {
-        self.form.keeps()
-    }
-
-    /// Tells how the fit went; none for a map that was built from its parameters, or restored from the
-    /// record of a model.
-    pub fn report(&self) -> Option<&FitReport> {
-        self.report.as_ref()
-    }
-
-    /// Tells what the map was fitted to; empty unless [`set_fitted_to`](Self::set_fitted_to) said it.
-    pub fn fitted_to(&self) -> &FittedTo {
-        &self.fitted_to
-    }
-
-    /// Says what the map was fitted to, which a saved file keeps.
-    pub fn set_fitted_to(&mut self, to: FittedTo) {
-        self.fitted_to = to;
-    }
-
-    /// Gives the parameters by their names.
-    pub fn named_parameters(&self) -> Vec<NamedParameter> {
-        parameter::named(&self.form)
-    }
-
-    /// Saves the map with its kind to a Burn record file, written aside and renamed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        file::save(self, path.as_ref())
-    }
-
-    /// Loads a map that [`save`](Self::save) wrote; see [`load_map`](super::load_map) for files of any
+    /// Loads a map that [`save`](FittedMap::save) wrote; see [`load_map`](super::load_map) for files of any
     /// kind.
     ///
     /// # Errors
@@ -186,13 +145,9 @@ impl<F: Form> Fitted<F> {
     }
 }
 
-impl<F: Apply<P, Q>, P, Q> Recalibration<P, Q> for Fitted<F> {
+impl<F: Form> FittedMap for Fitted<F> {
     fn kind(&self) -> &'static str {
         F::KIND
-    }
-
-    fn forward(&self, predictions: P) -> Q {
-        self.form.apply(predictions)
     }
 
     fn width(&self) -> Option<usize> {
@@ -207,8 +162,8 @@ impl<F: Apply<P, Q>, P, Q> Recalibration<P, Q> for Fitted<F> {
         self.report.as_ref()
     }
 
-    fn fitted_to(&self) -> FittedTo {
-        self.fitted_to.clone()
+    fn fitted_to(&self) -> &FittedTo {
+        &self.fitted_to
     }
 
     fn set_fitted_to(&mut self, to: FittedTo) {
@@ -221,6 +176,18 @@ impl<F: Apply<P, Q>, P, Q> Recalibration<P, Q> for Fitted<F> {
 
     fn save_to(&self, path: &Path) -> Result<()> {
         file::save(self, path)
+    }
+}
+
+impl<F: Apply<P, Q>, P, Q> Recalibration<P, Q> for Fitted<F> {
+    fn forward(&self, predictions: P) -> Q {
+        self.form.apply(predictions)
+    }
+}
+
+impl<F: Apply<Tensor<2>> + 'static> From<Fitted<F>> for Box<dyn Recalibration> {
+    fn from(map: Fitted<F>) -> Self {
+        Box::new(map)
     }
 }
 

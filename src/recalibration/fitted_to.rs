@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use burn::tensor::Device;
-/// use burn_calibration::recalibration::{FittedTo, TemperatureScaling};
+/// use burn_calibration::recalibration::{FittedMap, FittedTo, TemperatureScaling};
 ///
 /// let columns = ["cat", "dog"].map(String::from).to_vec();
 /// let mut map = TemperatureScaling::template(&Device::default());

@@ -5,7 +5,7 @@ use burn::tensor::TensorData;
 use super::{
     ScaleFamily,
     common::*,
-    location_scale::{LocationScaleRecalibrationConfig, LocationScales, no_criterion},
+    location_scale::{LocationScaleRecalibrationConfig, LocationScales},
 };
 use crate::distribution::{Component, Mixture};
 
@@ -94,7 +94,7 @@ impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig 
         targets: Tensor<2>,
         progress: Progress<'_>,
     ) -> Result<LocalRecalibration> {
-        no_criterion::<Residuals>(criterion.is_some())?;
+        no_criterion(criterion.is_some(), Residuals::KIND, "")?;
         let device = predictions.device();
         let mut silent = |_| {};
         let before = LocationScaleRecalibrationConfig::new().fit_observed(
@@ -104,7 +104,7 @@ impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig 
             &mut silent,
         )?;
         let [n, d] = targets.dims();
-        ensure(d == 1, "the number of coordinates", d as f64, "1")?;
+        check_parameter(d == 1, "the number of coordinates", d as f64, "1")?;
         at_least(2, "the number of samples", n, "at least 2")?;
         let [location, scale] = before
             .form

@@ -84,7 +84,7 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
     ) -> Result<LocationScaleRecalibration> {
         predictions.check()?;
         predictions.check_targets(&targets)?;
-        no_criterion::<LocationScales>(criterion.is_some())?;
+        no_criterion(criterion.is_some(), LocationScales::KIND, "")?;
         let [n, d] = targets.dims();
         let [location, scale] = predictions.location_and_scale().map(to_vec);
         let targets_on_host = to_vec(targets.clone());
@@ -120,17 +120,6 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
             }
         }
         Fitted::checked(form, report)
-    }
-}
-
-/// An error if a map that is not fitted by descent is to lower a criterion.
-pub(super) fn no_criterion<F: Form>(there_is_one: bool) -> Result<()> {
-    match there_is_one {
-        true => Err(Error::Unsupported {
-            what: format!("{} cannot be fitted by a criterion", F::KIND),
-            expected: "a fit without one",
-        }),
-        false => Ok(()),
     }
 }
 
@@ -279,10 +268,9 @@ impl LocationScaleRecalibration {
             "at least 1",
         )?;
         let coordinate = |&[shift, factor, power]: &[f64; 3]| {
-            ensure(shift.is_finite(), "a shift", shift, "a finite number")?;
-            let inside = factor.is_finite() && factor > 0.0;
-            ensure(inside, "a factor", factor, "a positive finite number")?;
-            ensure(power.is_finite(), "a power", power, "a finite number")?;
+            check_parameter(shift.is_finite(), "a shift", shift, "a finite number")?;
+            check_positive("a factor", factor)?;
+            check_parameter(power.is_finite(), "a power", power, "a finite number")?;
             Ok(Coordinate {
                 shift,
                 logarithm: factor.ln(),

@@ -1,6 +1,6 @@
 use burn::tensor::{Int, Tensor, TensorData, activation::softmax};
 
-use super::{AutoRecalibrationConfig, Recalibration, common::*, regularisation::folds};
+use super::{AutoRecalibrationConfig, common::*, registry::AnyMap, regularisation::folds};
 use crate::{
     distribution::{Categorical, Predictive},
     error::check_parameter,
@@ -100,7 +100,7 @@ impl<F> LpCalibrationError<F> {
     }
 }
 
-impl<F: Fit<Map: Recalibration>> LpCalibrationError<F> {
+impl<F: Fit<Map: Into<AnyMap>>> LpCalibrationError<F> {
     /// Bounds the error, and of an event its two parts.
     ///
     /// Predictions that are given as logits are recalibrated as these, others as the logarithms of their
@@ -136,7 +136,7 @@ impl<F: Fit<Map: Recalibration>> LpCalibrationError<F> {
         let targets = int_tensor(labels.iter().copied(), &device);
         let folds = folds(n, self.folds, self.seed);
         let recalibrated = cross_fitted((&logits, &targets), &folds, |logits, labels| {
-            let map = self.map.fit(logits, labels)?;
+            let map: AnyMap = self.map.fit(logits, labels)?.into();
             Ok(move |logits| map.forward(logits))
         })?;
         let [p, g] = [softmax(logits, 1), recalibrated.probabilities()].map(to_vec);
@@ -144,7 +144,7 @@ impl<F: Fit<Map: Recalibration>> LpCalibrationError<F> {
     }
 }
 
-impl<F: Fit<Map: Recalibration>> Estimator for LpCalibrationError<F> {
+impl<F: Fit<Map: Into<AnyMap>>> Estimator for LpCalibrationError<F> {
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let bound = self.bound(predictions, labels)?;
         Ok(bound.size().estimate().max(0.0))
@@ -152,7 +152,7 @@ impl<F: Fit<Map: Recalibration>> Estimator for LpCalibrationError<F> {
 }
 
 /// The bound of the error; the interval does not know of what the map misses.
-impl<F: Fit<Map: Recalibration>> Quantify for LpCalibrationError<F> {
+impl<F: Fit<Map: Into<AnyMap>>> Quantify for LpCalibrationError<F> {
     fn size(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<ErrorSize> {
         Ok(self.bound(predictions, labels)?.size())
     }

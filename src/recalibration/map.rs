@@ -96,27 +96,10 @@ impl fmt::Display for Keep {
     }
 }
 
-/// A fitted map from predictions `P` to recalibrated predictions `Q`: from logits to logits, or from
-/// predictive distributions to predictive distributions.
-///
-/// The maps of this library are all [`Fitted`](super::Fitted), which has the functions other than
-/// `forward` as its own; the trait serves maps of a type that is chosen at run time,
-/// `Box<dyn Recalibration>`, and maps of others.
-pub trait Recalibration<P = Tensor<2>, Q = P>: fmt::Debug + Send {
+/// What a fitted map tells of itself, whatever predictions it takes: its kind, what it keeps, how its fit went.
+pub trait FittedMap: fmt::Debug + Send {
     /// Names the kind of the map, as in a saved file: "temperature scaling".
     fn kind(&self) -> &'static str;
-
-    /// Recalibrates predictions.
-    ///
-    /// # Shapes
-    ///
-    /// - logits: `[n, m]`
-    /// - output: `[n, m]`, in the dtype of the logits
-    ///
-    /// # Panics
-    ///
-    /// If the map was fitted to another number of classes or coordinates.
-    fn forward(&self, predictions: P) -> Q;
 
     /// Gives the number of classes or coordinates that the map was fitted to; none if it takes any.
     fn width(&self) -> Option<usize>;
@@ -124,15 +107,16 @@ pub trait Recalibration<P = Tensor<2>, Q = P>: fmt::Debug + Send {
     /// Tells what the map keeps.
     fn guarantees(&self) -> Guarantees;
 
-    /// Tells how the fit went; none for a map that was built from its parameters.
+    /// Tells how the fit went; none for a map that was built from its parameters, or restored from the
+    /// record of a model.
     fn report(&self) -> Option<&FitReport>;
 
-    /// Tells what the map was fitted to; nothing by default.
-    fn fitted_to(&self) -> FittedTo {
-        FittedTo::default()
+    /// Tells what the map was fitted to; empty unless [`set_fitted_to`](Self::set_fitted_to) said it.
+    fn fitted_to(&self) -> &FittedTo {
+        &NOT_SAID
     }
 
-    /// Says what the map was fitted to; a map of others may leave it.
+    /// Says what the map was fitted to, which a saved file keeps; a map of others may leave it.
     fn set_fitted_to(&mut self, _to: FittedTo) {}
 
     /// Gives the parameters by their names; those of maps of this library, none by default.
@@ -147,14 +131,63 @@ pub trait Recalibration<P = Tensor<2>, Q = P>: fmt::Debug + Send {
     ///
     /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
     fn save_to(&self, path: &Path) -> Result<()>;
-}
 
-impl<P, Q> dyn Recalibration<P, Q> + '_ {
-    /// Saves the map with its kind to a Burn record file, written aside and renamed.
+    /// Saves the map to any path, see [`save_to`](Self::save_to).
     ///
     /// # Errors
     ///
-    /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
+    /// As of [`save_to`](Self::save_to).
+    fn save(&self, path: impl AsRef<Path>) -> Result<()>
+    where
+        Self: Sized,
+    {
+        self.save_to(path.as_ref())
+    }
+}
+
+impl dyn FittedMap + '_ {
+    /// Saves the map to any path, see [`save_to`](FittedMap::save_to).
+    ///
+    /// # Errors
+    ///
+    /// As of [`save_to`](FittedMap::save_to).
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_to(path.as_ref())
+    }
+}
+
+/// Where nobody said what a map was fitted to.
+static NOT_SAID: FittedTo = FittedTo {
+    family: None,
+    logits: None,
+    columns: Vec::new(),
+};
+
+/// A fitted map from predictions `P` to recalibrated predictions `Q`: from logits to logits, or from
+/// predictive distributions to predictive distributions.
+///
+/// The maps of this library are [`Fitted`](super::Fitted). A map of a type that is chosen at run time is a
+/// `Box<dyn Recalibration>`. Maps of others implement both traits.
+pub trait Recalibration<P = Tensor<2>, Q = P>: FittedMap {
+    /// Recalibrates predictions.
+    ///
+    /// # Shapes
+    ///
+    /// - logits: `[n, m]`
+    /// - output: `[n, m]`, in the dtype of the logits
+    ///
+    /// # Panics
+    ///
+    /// If the map was fitted to another number of classes or coordinates.
+    fn forward(&self, predictions: P) -> Q;
+}
+
+impl<P, Q> dyn Recalibration<P, Q> + '_ {
+    /// Saves the map to any path, see [`save_to`](FittedMap::save_to).
+    ///
+    /// # Errors
+    ///
+    /// As of [`save_to`](FittedMap::save_to).
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.save_to(path.as_ref())
     }

@@ -1,76 +1,8 @@
-use std::collections::BTreeMap;
+use std::path::Path;
 
-use burn::tensor::{TensorData, activation::log_softmax};
+use burn::tensor::activation::log_softmax;
 
-use super::{common::*, ensemble::log_sum, file, *};
-
-/// A map as a part of a mixture.
-trait Part {
-    fn apply(&self, logits: Tensor<2>) -> Tensor<2>;
-    fn check(&self) -> Result<(), String>;
-    fn width(&self) -> Option<usize>;
-}
-
-impl<F: Apply<Tensor<2>>> Part for F {
-    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-        Apply::apply(self, logits)
-    }
-
-    fn check(&self) -> Result<(), String> {
-        Form::check(self)
-    }
-
-    fn width(&self) -> Option<usize> {
-        Form::width(self)
-    }
-}
-
-macro_rules! mixed {
-    ($($name:ident: $config:ty),* $(,)?) => {
-        /// The parameters of a [`MapMixture`]: those of each map, any of a map that is no part, and the
-        /// weights.
-        #[derive(Module, Debug)]
-        pub struct Mixed {
-            /// One for each map, 0 if it is no part.
-            weights: Parameter<1>,
-            $($name: <$config as LogitFit>::Form,)*
-        }
-
-        /// The short names of the maps.
-        const NAMES: &[&str] = &[$(<$config as LogitFit>::NAME),*];
-
-        impl Mixed {
-            fn fields() -> Vec<&'static str> {
-                vec![$(stringify!($name)),*]
-            }
-
-            fn parts(&self) -> Vec<&dyn Part> {
-                vec![$(&self.$name),*]
-            }
-
-            fn identity(device: &Device) -> Self {
-                Self {
-                    weights: Parameter::new(vec![0.0; NAMES.len()], [NAMES.len()], device),
-                    $($name: Form::template(device),)*
-                }
-            }
-        }
-    };
-}
-
-mixed! {
-    temperature: TemperatureScalingConfig,
-    ensemble_temperature: EnsembleTemperatureScalingConfig,
-    platt: PlattScalingConfig,
-    beta: BetaCalibrationConfig,
-    quadratic: QuadraticScalingConfig,
-    structured_vector: StructuredVectorScalingConfig,
-    diagonal: DiagonalScalingConfig,
-    structured_matrix: StructuredMatrixScalingConfig,
-    matrix: MatrixScalingConfig,
-    order_invariant: OrderInvariantConfig,
-    venn_abers: VennAbersConfig,
-}
+use super::{common::*, ensemble::log_sum, file, registry::AnyMap, *};
 
 /// A mixture of maps: `p' = Σ_k w_k p_k` with the probabilities `p_k` after each map and weights on the simplex;
 /// the new logits are `log p'` (a linear opinion pool; of weights that a cross-validation chose, stacking:
@@ -80,131 +12,148 @@ mixed! {
 /// wrong, beyond the data that it was fitted to, the others bound the loss.
 ///
 /// Promises to keep nothing: the most likely class is that of all parts only if they agree.
-/// [`AutoRecalibrationConfig`] makes it.
-pub type MapMixture = Fitted<Mixed>;
+/// [`AutoRecalibrationConfig`] makes it, and [`load_map`] loads it.
+#[derive(Debug)]
+pub struct MapMixture {
+    parts: Vec<Part>,
+    report: Option<FitReport>,
+    fitted_to: FittedTo,
+}
+
+/// A map and its weight.
+#[derive(Debug)]
+struct Part {
+    /// The short name.
+    name: &'static str,
+    weight: f64,
+    map: AnyMap,
+}
+
+/// The beginnings of the names of weights and of parameters.
+const WEIGHTS: &str = "weights.";
+const PARTS: &str = "parts.";
 
 impl MapMixture {
-    /// Gives the weights of the maps that are parts, by their short names.
-    pub fn weights(&self) -> Vec<(&'static str, f64)> {
-        let weights = self.form.weights.to_vec();
-        let named = NAMES.iter().copied().zip(weights);
-        named.filter(|(_, weight)| *weight > 0.0).collect()
-    }
+    pub(super) const KIND: &str = "mixture of maps";
 
-    /// Tells whether a map of this short name can be a part.
-    #[cfg(test)]
-    pub(super) fn has(name: &str) -> bool {
-        NAMES.contains(&name)
-    }
-
-    /// Mixes maps of the given short names, with weights that sum to 1.
-    pub(super) fn of(parts: &[(&str, f64, &dyn Recalibration)], device: &Device) -> Result<Self> {
-        let mut weights = vec![0.0; NAMES.len()];
-        let mut tensors = BTreeMap::new();
-        let mut put = |name: String, parameter: NamedParameter| {
-            let data = TensorData::new(parameter.values, parameter.shape);
-            tensors.insert(format!("form.{name}"), data);
-        };
-        for parameter in Self::template(device).named_parameters() {
-            put(parameter.name.clone(), parameter);
-        }
-        for (name, weight, map) in parts {
-            let at = NAMES.iter().position(|known| known == name);
-            let at = at.expect("a candidate is a possible part");
-            weights[at] = *weight;
-            for parameter in map.named_parameters() {
-                put(
-                    format!("{}.{}", Mixed::fields()[at], parameter.name),
-                    parameter,
-                );
-            }
-        }
-        let (name, shape) = ("weights".to_owned(), vec![NAMES.len()]);
-        put(
-            name.clone(),
-            NamedParameter {
-                name,
-                shape,
-                values: weights,
-            },
-        );
-        let failed = |reason| Error::Unsupported {
-            what: format!("the {} failed: {reason}", Mixed::KIND),
-            expected: "maps with finite parameters",
-        };
-        file::restore(file::Parts::new(tensors, device)).map_err(failed)
-    }
-}
-
-impl Mixed {
-    /// The parts with their weights.
-    fn weighted(&self) -> impl Iterator<Item = (f64, &dyn Part)> {
-        let weights = self.weights.to_vec().into_iter();
-        weights
-            .zip(self.parts())
-            .filter(|(weight, _)| *weight > 0.0)
-    }
-}
-
-impl Form for Mixed {
-    const KIND: &'static str = "mixture of maps";
-
-    fn template(device: &Device) -> Self {
-        let mut weights = vec![0.0; NAMES.len()];
-        weights[0] = 1.0;
-        Self {
-            weights: Parameter::new(weights, [NAMES.len()], device),
-            ..Self::identity(device)
-        }
-    }
-
-    fn check(&self) -> Result<(), String> {
-        self.weights.check_shape("weights", [NAMES.len()])?;
-        let weights = self.weights.to_vec();
+    /// Mixes maps of the given short names, with weights that sum to 1; or tells what is wrong with them.
+    pub(super) fn new(
+        parts: impl IntoIterator<Item = (&'static str, f64, AnyMap)>,
+    ) -> Result<Self, String> {
+        let part = |(name, weight, map)| Part { name, weight, map };
+        let parts: Vec<Part> = parts.into_iter().map(part).collect();
+        let weights: Vec<f64> = parts.iter().map(|part| part.weight).collect();
         let sum: f64 = weights.iter().sum();
-        let are_weights = weights.iter().all(|weight| *weight >= 0.0);
-        if !(are_weights && (1.0 - 1e-5..=1.0 + 1e-5).contains(&sum)) {
+        let positive = weights.iter().all(|weight| *weight > 0.0);
+        if !(positive && (1.0 - 1e-5..=1.0 + 1e-5).contains(&sum)) {
             return Err(format!(
-                "the weights are {weights:?}, expected numbers of at least 0 with the sum 1"
+                "the weights are {weights:?}, expected positive numbers with the sum 1"
             ));
         }
-        let mut widths = Vec::new();
-        for (_, part) in self.weighted() {
-            part.check()?;
-            widths.extend(part.width());
-        }
+        let mut widths: Vec<usize> = parts.iter().filter_map(|part| part.map.width()).collect();
         widths.dedup();
-        match widths.len() {
-            0 | 1 => Ok(()),
-            _ => Err(format!(
+        if widths.len() > 1 {
+            return Err(format!(
                 "the maps are of {widths:?} classes, expected one number"
-            )),
+            ));
         }
+        Ok(Self {
+            parts,
+            report: None,
+            fitted_to: FittedTo::default(),
+        })
+    }
+
+    /// The mixture of saved parameters, or what is wrong with them.
+    pub(super) fn restore(mut saved: file::Parts) -> Result<Self, String> {
+        let names = saved.names_after(WEIGHTS);
+        if names.is_empty() {
+            return Err("it was saved by a version before 0.1: fit it again".into());
+        }
+        let mut parts = Vec::new();
+        for name in names {
+            let kind = MapKind::all().iter().find(|kind| kind.name() == name);
+            let kind = kind.ok_or_else(|| format!("no map is called {name}"))?;
+            let weight = saved.take_named::<1>(&format!("{WEIGHTS}{name}"))?;
+            let map = kind.restore(saved.split_off(&format!("{PARTS}{name}.")))?;
+            parts.push((kind.name(), to_scalar(weight), map));
+        }
+        let (report, fitted_to) = saved.into_said()?;
+        Ok(Self {
+            report,
+            fitted_to,
+            ..Self::new(parts)?
+        })
+    }
+
+    /// Gives the weights of the maps that are parts, by their short names.
+    pub fn weights(&self) -> Vec<(&'static str, f64)> {
+        let named = |part: &Part| (part.name, part.weight);
+        self.parts.iter().map(named).collect()
+    }
+}
+
+impl FittedMap for MapMixture {
+    fn kind(&self) -> &'static str {
+        Self::KIND
     }
 
     fn width(&self) -> Option<usize> {
-        self.weighted().find_map(|(_, part)| part.width())
+        self.parts.iter().find_map(|part| part.map.width())
     }
 
-    fn keeps(&self) -> Guarantees {
+    fn guarantees(&self) -> Guarantees {
         Guarantees::NONE
+    }
+
+    fn report(&self) -> Option<&FitReport> {
+        self.report.as_ref()
+    }
+
+    fn fitted_to(&self) -> &FittedTo {
+        &self.fitted_to
+    }
+
+    fn set_fitted_to(&mut self, to: FittedTo) {
+        self.fitted_to = to;
+    }
+
+    /// The weights, then the parameters of each part after its name.
+    fn named_parameters(&self) -> Vec<NamedParameter> {
+        let weight = |part: &Part| NamedParameter {
+            name: format!("{WEIGHTS}{}", part.name),
+            shape: vec![1],
+            values: vec![part.weight],
+        };
+        let own = |part: &Part| {
+            let mut parameters = part.map.named_parameters();
+            for parameter in &mut parameters {
+                parameter.name = format!("{PARTS}{}.{}", part.name, parameter.name);
+            }
+            parameters
+        };
+        let weights = self.parts.iter().map(weight);
+        weights.chain(self.parts.iter().flat_map(own)).collect()
+    }
+
+    fn save_to(&self, path: &Path) -> Result<()> {
+        let tensors = self.named_parameters().into_iter().map(file::saved);
+        file::write(self, tensors.collect(), path)
     }
 }
 
-impl Apply<Tensor<2>> for Mixed {
-    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-        expect_classes(&logits, self);
-        let term = |(weight, part): (f64, &dyn Part)| {
-            log_softmax(part.apply(logits.clone()), 1) + weight.ln()
-        };
-        log_sum(self.weighted().map(term).collect())
+impl Recalibration for MapMixture {
+    fn forward(&self, logits: Tensor<2>) -> Tensor<2> {
+        let term =
+            |part: &Part| log_softmax(part.map.forward(logits.clone()), 1) + part.weight.ln();
+        log_sum(self.parts.iter().map(term).collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use approx::assert_relative_eq;
-    use burn::tensor::{DType, activation::softmax};
+    use burn::tensor::{DType, TensorData, activation::softmax};
 
     use super::*;
 
@@ -215,11 +164,11 @@ mod tests {
 
     fn mixture(device: &Device) -> MapMixture {
         let cool = TemperatureScaling::from_temperature(2.0, device).unwrap();
-        let parts: [(_, _, &dyn Recalibration); 2] = [
-            ("matrix", 0.75, &matrix(device)),
-            ("temperature", 0.25, &cool),
+        let parts: [(_, _, AnyMap); 2] = [
+            ("matrix", 0.75, matrix(device).into()),
+            ("temperature", 0.25, cool.into()),
         ];
-        MapMixture::of(&parts, device).unwrap()
+        MapMixture::new(parts).unwrap()
     }
 
     /// The mean of the probabilities, also where one of them is 0 but for the other, in f64 and f32.
@@ -227,7 +176,7 @@ mod tests {
     fn by_the_definition() {
         let device = Device::flex();
         let map = mixture(&device);
-        assert_eq!(map.weights(), [("temperature", 0.25), ("matrix", 0.75)]);
+        assert_eq!(map.weights(), [("matrix", 0.75), ("temperature", 0.25)]);
         assert_eq!((map.width(), map.guarantees()), (Some(3), Guarantees::NONE));
         for (dtype, tolerance) in [(DType::F64, 1e-14), (DType::F32, 1e-6)] {
             for scale in [1e-6, 1.0, 1e3, 1e6] {
@@ -244,30 +193,59 @@ mod tests {
         }
     }
 
-    /// A record and a file restore it, whatever the map before.
+    /// A file holds the parts in use, and restores them.
     #[test]
     fn saved_and_loaded() {
         let device = Device::flex();
-        let map = mixture(&device);
+        let mut map = mixture(&device);
+        let columns = vec!["a".into(), "b".into(), "c".into()];
+        let family = Some("categorical".into());
+        map.set_fitted_to(FittedTo {
+            family,
+            logits: None,
+            columns,
+        });
         let path = std::env::temp_dir().join(format!("mixture-{}.map", std::process::id()));
         map.save(&path).unwrap();
-        let [loaded, any] = [
-            Box::new(MapMixture::load(&path, &device).unwrap()) as Box<dyn Recalibration>,
-            load_map(&path, &device).unwrap(),
-        ];
+        let loaded = load_map(&path, &device).unwrap();
         std::fs::remove_file(path).unwrap();
-        let restored = MapMixture::template(&device).load_record(map.clone().into_record());
         let z = Tensor::<2>::from_data([[1.0, -2.0, 0.5]], (&device, DType::F64));
-        let out = to_vec(map.forward(z.clone()));
-        for other in [loaded.as_ref(), any.as_ref(), &restored] {
-            assert_eq!(other.kind(), "mixture of maps");
-            assert_eq!(to_vec(other.forward(z.clone())), out);
-        }
-        let same = MapMixture::template(&device).forward(z.clone());
-        let pairs = to_vec(softmax(same, 1))
-            .into_iter()
-            .zip(to_vec(softmax(z, 1)));
-        pairs.for_each(|(p, q)| assert_relative_eq!(p, q, epsilon = 1e-15));
+        assert_eq!(loaded.kind(), "mixture of maps");
+        assert_eq!(loaded.fitted_to(), map.fitted_to());
+        assert_eq!(to_vec(loaded.forward(z.clone())), to_vec(map.forward(z)));
+        let names = |map: &dyn FittedMap| -> Vec<String> {
+            let parameters = map.named_parameters().into_iter();
+            parameters.map(|parameter| parameter.name).collect()
+        };
+        let mut saved = names(&map);
+        saved.sort_unstable();
+        let mut restored = names(loaded.as_ref());
+        restored.sort_unstable();
+        assert_eq!(saved, restored);
+        assert_eq!(saved.len(), 5, "{saved:?}");
+    }
+
+    /// Parameters as an earlier version saved them, and of a map that there is not.
+    #[test]
+    fn files_of_other_versions() {
+        let device = Device::flex();
+        let error = |names: &[&str]| {
+            let tensors = names
+                .iter()
+                .map(|&name| (name.into(), TensorData::from([1.0])));
+            let parts = file::Parts::new(tensors.collect(), &device);
+            MapMixture::restore(parts).unwrap_err()
+        };
+        let before = error(&["form.weights", "form.temperature.temperature"]);
+        assert!(before.contains("before 0.1"), "{before}");
+        let unknown = error(&["weights.sharpness", "parts.sharpness.temperature"]);
+        assert!(unknown.contains("no map is called sharpness"), "{unknown}");
+        let left = [
+            "weights.temperature",
+            "parts.temperature.temperature",
+            "parts.beta.x",
+        ];
+        assert!(error(&left).contains("parts.beta.x"), "{}", error(&left));
     }
 
     #[test]
@@ -280,15 +258,13 @@ mod tests {
             .fit(z.clone(), labels.clone())
             .unwrap();
         let diagonal = config.fit(z, labels).unwrap(); // of any number of classes
-        let with = |map: &dyn Recalibration, name, weight| {
-            let parts: [(_, _, &dyn Recalibration); 2] =
-                [("matrix", 0.5, &matrix(&device)), (name, weight, map)];
-            MapMixture::of(&parts, &device).map_err(|e| e.to_string())
+        let with = |map: AnyMap, name, weight| {
+            MapMixture::new([("matrix", 0.5, matrix(&device).into()), (name, weight, map)])
         };
-        assert!(with(&diagonal, "diagonal", 0.5).is_ok());
-        let error = with(&of_two, "structured-vector", 0.5).unwrap_err();
-        assert!(error.contains("[2, 3] classes"), "{error}");
-        let error = with(&diagonal, "diagonal", 0.4).unwrap_err();
+        assert!(with(diagonal.clone().into(), "diagonal", 0.5).is_ok());
+        let error = with(of_two.into(), "structured-vector", 0.5).unwrap_err();
+        assert!(error.contains("[3, 2] classes"), "{error}");
+        let error = with(diagonal.into(), "diagonal", 0.4).unwrap_err();
         assert!(error.contains("the sum 1"), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! An unfitted configuration fits a map, [`Fit::fit`]. The fitted map takes logits and gives logits, or
 //! takes distributions and gives distributions, [`Recalibration::forward`]; it says what it keeps of the
-//! predictions, [`Fitted::guarantees`], and is saved and loaded. It is a Burn module, which can be a part
+//! predictions, [`FittedMap::guarantees`], and is saved and loaded. It is a Burn module, which can be a part
 //! of a model and is not trained with it, see [`Fitted`].
 //!
 //! | map | | order | injective | freedom |
@@ -51,7 +51,7 @@
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
-//! use burn_calibration::recalibration::{Fit, FitStatus, Recalibration, TemperatureScalingConfig};
+//! use burn_calibration::recalibration::{Fit, FitStatus, FittedMap, Recalibration, TemperatureScalingConfig};
 //!
 //! # fn main() -> burn_calibration::error::Result<()> {
 //! let device = Device::default();
@@ -131,7 +131,7 @@ mod validation;
 mod variance;
 mod warning;
 
-use crate::error::Result;
+use crate::error::{Result, check_parameter};
 
 pub use affine::{
     DirichletCalibration, DirichletCalibrationConfig, MatrixScaling, MatrixScalingConfig,
@@ -150,7 +150,7 @@ pub use fitted_to::FittedTo;
 pub use local::{LocalRecalibration, LocalRecalibrationConfig};
 pub use location_scale::{LocationScaleRecalibration, LocationScaleRecalibrationConfig};
 pub use lp_error::LpCalibrationError;
-pub use map::{Guarantees, Keep, Recalibration};
+pub use map::{FittedMap, Guarantees, Keep, Recalibration};
 pub use mixture::MapMixture;
 pub use order_preserving::{
     OrderInvariant, OrderInvariantConfig, OrderPreserving, OrderPreservingConfig,
@@ -178,12 +178,7 @@ pub use temperature::{TemperatureScaling, TemperatureScalingConfig};
 pub use variance::{VarianceScaling, VarianceScalingConfig};
 pub use warning::FitWarning;
 
-/// An error unless a number is in its domain.
-fn ensure(inside: bool, name: &'static str, value: f64, expected: &'static str) -> Result<()> {
-    crate::error::check_parameter(inside, name, value, expected)
-}
-
 /// An error unless there are as many as are needed.
 fn at_least(least: usize, name: &'static str, count: usize, expected: &'static str) -> Result<()> {
-    ensure(count >= least, name, count as f64, expected)
+    check_parameter(count >= least, name, count as f64, expected)
 }

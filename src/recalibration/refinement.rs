@@ -1,7 +1,7 @@
 use burn::tensor::{Int, Tensor};
 use serde::Serialize;
 
-use super::{Fit, ScaleFamily, TemperatureScaling, TemperatureScalingConfig};
+use super::{Fit, FittedMap as _, ScaleFamily, TemperatureScaling, TemperatureScalingConfig};
 use crate::{
     distribution::{Categorical, Predictive as _},
     error::Result,

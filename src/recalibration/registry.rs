@@ -24,7 +24,7 @@ pub struct MapKind {
     kind: &'static str,
     fit: fn(u64, Task) -> Result<AnyMap>,
     candidate: fn(u64, Task) -> Result<AnyMap>,
-    restore: fn(Parts) -> Result<Box<dyn Recalibration>, String>,
+    restore: fn(Parts) -> Result<AnyMap, String>,
 }
 
 /// All kinds: a new one is added here.
@@ -46,14 +46,6 @@ static KINDS: [MapKind; 17] = [
     MapKind::of::<VennAbersConfig>(),
     MapKind::of::<HistogramBinningConfig>(),
     MapKind::of::<SplineCalibrationConfig>(),
-];
-
-/// The kinds of maps that take predictive distributions alone.
-const OF_DISTRIBUTIONS: [&str; 4] = [
-    <variance::Factors as Form>::KIND,
-    <location_scale::LocationScales as Form>::KIND,
-    <local::Residuals as Form>::KIND,
-    <quantile::Quantiles as Form>::KIND,
 ];
 
 impl MapKind {
@@ -111,6 +103,11 @@ impl MapKind {
         (self.fit)(seed, Task { criterion, ..task })
     }
 
+    /// The map of saved parameters, or what is wrong with them.
+    pub(super) fn restore(&self, parts: Parts) -> Result<AnyMap, String> {
+        (self.restore)(parts)
+    }
+
     /// Fits a map to all rows, for a choice among maps.
     pub(super) fn fit_candidate(&self, seed: u64, task: Task) -> Result<AnyMap> {
         (self.candidate)(seed, task)
@@ -132,18 +129,21 @@ pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<Box<dyn Recal
     }
     let reject = |reason: String| failure(path, format!("not a saved map: {reason}"));
     let (kind, parts) = read(path, device).map_err(reject)?;
-    if OF_DISTRIBUTIONS.contains(&kind.as_str()) {
+    let known = KINDS.iter().find(|known| known.kind == kind);
+    if known.is_none()
+        && DistributionMethod::ALL
+            .iter()
+            .any(|method| method.kind() == kind)
+    {
         let reason = format!(
             "a {kind} is a map of normal or Laplace predictions (DistributionMap), expected one of classes: \
              apply it with --family normal or laplace"
         );
         return Err(failure(path, reason));
     }
-    if kind == <mixture::Mixed as Form>::KIND {
-        let map = file::restore::<mixture::Mixed>(parts).map_err(reject)?;
-        return Ok(Box::new(map));
+    if kind == MapMixture::KIND {
+        return Ok(Box::new(MapMixture::restore(parts).map_err(reject)?));
     }
-    let found = KINDS.iter().find(|known| known.kind == kind);
-    let found = found.ok_or_else(|| reject(format!("no kind of map is called {kind}")))?;
-    (found.restore)(parts).map_err(reject)
+    let known = known.ok_or_else(|| reject(format!("no kind of map is called {kind}")))?;
+    known.restore(parts).map_err(reject)
 }

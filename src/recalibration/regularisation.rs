@@ -1,8 +1,11 @@
 use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 use serde::{Deserialize, Serialize};
 
-use super::{at_least, ensure};
-use crate::{error::Result, score::all_but};
+use super::at_least;
+use crate::{
+    error::{Result, check_parameter},
+    score::all_but,
+};
 
 /// The strength of the regularisation of a map that could overfit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -27,7 +30,7 @@ pub(super) const WEIGHTS: [f64; 6] = [10.0, 1.0, 1e-1, 1e-2, 1e-3, 1e-4];
 impl Regularisation {
     pub(super) fn validate(self) -> Result<Self> {
         match self {
-            Self::Fixed(weight) => ensure(
+            Self::Fixed(weight) => check_parameter(
                 weight.is_finite() && weight >= 0.0,
                 "the weight of the regularisation",
                 weight,

@@ -166,8 +166,7 @@ impl VarianceScaling {
 
 fn check(factors: &[f64]) -> Result<()> {
     at_least(1, "the number of factors", factors.len(), "at least 1")?;
-    let inside = |s: f64| s.is_finite() && s > 0.0;
-    (factors.iter()).try_for_each(|&s| ensure(inside(s), "a factor", s, "a positive finite number"))
+    (factors.iter()).try_for_each(|&s| check_positive("a factor", s))
 }
 
 impl Factors {

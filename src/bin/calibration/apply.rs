@@ -81,7 +81,7 @@ pub fn run(args: &Apply) -> Result<()> {
     let map = load_map(&args.map, &device).map_err(|e| e.to_string())?;
     let fitted_to = map.fitted_to();
     if fitted_to.family.as_deref() != Some(CORRECTNESS) {
-        check_family(args, map.kind(), (&fitted_to, &key(args.family)))?;
+        check_family(args, map.kind(), (fitted_to, &key(args.family)))?;
     }
     if let Some(logits) = fitted_to
         .logits
@@ -109,7 +109,7 @@ pub fn run(args: &Apply) -> Result<()> {
     };
     let rows = read_rows(&args.predictions, &args.rows, wanted, like, &device)?;
     let family = family(args.family, rows.predictions.subject());
-    check_family(args, map.kind(), (&fitted_to, &family))?;
+    check_family(args, map.kind(), (fitted_to, &family))?;
     let classes = rows.predictions.classes();
     if let Some(expected) = map.width()
         && expected != classes

@@ -17,7 +17,7 @@ pub struct Method {
 static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
     let of_classes = MapKind::all().iter();
     let of_classes = of_classes.map(|kind| (kind.name(), kind.about()));
-    let of_distributions = DistributionMethod::ALL.into_iter();
+    let of_distributions = DistributionMethod::ALL.iter();
     let of_distributions = of_distributions.map(|method| (method.name(), method.about()));
     let named = |(name, _): &(&str, &str)| MapKind::all().iter().all(|kind| kind.name() != *name);
     let all = of_classes.chain(of_distributions.filter(named));
@@ -33,11 +33,10 @@ impl Method {
 
     /// The kind of map of distributions.
     pub fn of_distributions(self) -> Result<DistributionMethod> {
-        let names = DistributionMethod::ALL
-            .map(DistributionMethod::name)
-            .join(", ");
         let found = self.name.parse();
         found.map_err(|_| {
+            let names = DistributionMethod::ALL.iter().map(|method| method.name());
+            let names = names.collect::<Vec<_>>().join(", ");
             format!(
                 "--method {}: of classes, expected one of {names}",
                 self.name

@@ -64,7 +64,7 @@ pub fn run(args: &Show) -> Result<()> {
                 number: map.width(),
                 guarantees: map.guarantees(),
                 fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
-                fitted_to: map.fitted_to(),
+                fitted_to: map.fitted_to().clone(),
                 parameters: map.named_parameters(),
             };
             (shown, Some(map))

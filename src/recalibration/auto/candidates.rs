@@ -3,7 +3,9 @@
 use rayon::prelude::*;
 
 use super::{
-    super::registry::MapKind, AutoRecalibrationConfig, PassedOver, Weight, choice::Tried,
+    super::registry::{AnyMap, MapKind},
+    AutoRecalibrationConfig, PassedOver, Weight,
+    choice::Tried,
     left_out::Predictions,
 };
 use crate::{
@@ -11,8 +13,8 @@ use crate::{
     recalibration::{
         BetaCalibrationConfig, DiagonalScalingConfig, EnsembleTemperatureScalingConfig,
         MatrixScalingConfig, OrderInvariantConfig, PlattScalingConfig, QuadraticScalingConfig,
-        Recalibration, StructuredMatrixScalingConfig, StructuredVectorScalingConfig,
-        TemperatureScaling, VennAbersConfig,
+        StructuredMatrixScalingConfig, StructuredVectorScalingConfig, TemperatureScaling,
+        VennAbersConfig,
         common::*,
         fit::{LeftOut, LogitFit, Purpose},
         regularisation::{Split, in_order},
@@ -30,74 +32,24 @@ pub struct Candidate {
     work: fn(f64, f64) -> f64,
 }
 
+/// Of two classes, and of more.
+const ANY: [bool; 2] = [true, true];
+const TWO: [bool; 2] = [true, false];
+const MORE: [bool; 2] = [false, true];
+
 /// Simple ones first. The first one is tried on all data.
 pub static CANDIDATES: [Candidate; 11] = [
-    Candidate::new(
-        MapKind::of::<TemperatureScalingConfig>(),
-        [true, true],
-        1,
-        |_, _| 0.0,
-    ),
-    Candidate::new(
-        MapKind::of::<EnsembleTemperatureScalingConfig>(),
-        [true, true],
-        FEW,
-        |n, m| 5e-6 * n * m,
-    ),
-    Candidate::new(
-        MapKind::of::<PlattScalingConfig>(),
-        [true, false],
-        FEW,
-        |_, _| 0.0,
-    ),
-    Candidate::new(
-        MapKind::of::<BetaCalibrationConfig>(),
-        [true, false],
-        FEW,
-        |_, _| 0.0,
-    ),
-    Candidate::new(
-        MapKind::of::<QuadraticScalingConfig>(),
-        [true, false],
-        FEW,
-        |_, _| 0.0,
-    ),
-    Candidate::new(
-        MapKind::of::<StructuredVectorScalingConfig>(),
-        [false, true],
-        FEW,
-        |n, m| 4e-6 * n * m,
-    ),
-    Candidate::new(
-        MapKind::of::<DiagonalScalingConfig>(),
-        [true, true],
-        MANY,
-        |n, m| 1e-5 * n * m,
-    ),
-    Candidate::new(
-        MapKind::of::<StructuredMatrixScalingConfig>(),
-        [false, true],
-        FEW,
-        |n, m| 2e-6 * n * m * m,
-    ),
-    Candidate::new(
-        MapKind::of::<MatrixScalingConfig>(),
-        [false, true],
-        MANY,
-        |n, m| 5e-6 * n * m * m,
-    ),
-    Candidate::new(
-        MapKind::of::<OrderInvariantConfig>(),
-        [false, true],
-        MANY,
-        |n, m| 2.5e-4 * n * m,
-    ),
-    Candidate::new(
-        MapKind::of::<VennAbersConfig>(),
-        [true, false],
-        MANY,
-        |_, _| 0.0,
-    ),
+    Candidate::of::<TemperatureScalingConfig>(ANY, 1, |_, _| 0.0),
+    Candidate::of::<EnsembleTemperatureScalingConfig>(ANY, FEW, |n, m| 5e-6 * n * m),
+    Candidate::of::<PlattScalingConfig>(TWO, FEW, |_, _| 0.0),
+    Candidate::of::<BetaCalibrationConfig>(TWO, FEW, |_, _| 0.0),
+    Candidate::of::<QuadraticScalingConfig>(TWO, FEW, |_, _| 0.0),
+    Candidate::of::<StructuredVectorScalingConfig>(MORE, FEW, |n, m| 4e-6 * n * m),
+    Candidate::of::<DiagonalScalingConfig>(ANY, MANY, |n, m| 1e-5 * n * m),
+    Candidate::of::<StructuredMatrixScalingConfig>(MORE, FEW, |n, m| 2e-6 * n * m * m),
+    Candidate::of::<MatrixScalingConfig>(MORE, MANY, |n, m| 5e-6 * n * m * m),
+    Candidate::of::<OrderInvariantConfig>(MORE, MANY, |n, m| 2.5e-4 * n * m),
+    Candidate::of::<VennAbersConfig>(TWO, MANY, |_, _| 0.0),
 ];
 
 /// Samples without which a temperature alone is tried: of 20, 50 and 100 predictions of 16 models no other map was
@@ -110,13 +62,14 @@ const MANY: usize = 1000;
 const MOST: f64 = 2400.0;
 
 /// Fits a map to a criterion.
-type Refit = Box<dyn Fn(Task) -> Result<Box<dyn Recalibration>>>;
+type Refit = Box<dyn Fn(Task) -> Result<AnyMap>>;
 
 /// A map and what it predicts of samples that it was not fitted to.
 pub struct Trial {
     pub name: &'static str,
-    /// Fitted to all data.
-    pub map: Box<dyn Recalibration>,
+    /// Fitted to all data; none of a mixture, which is made if it is chosen.
+    pub map: Option<AnyMap>,
+    pub guarantees: Guarantees,
     pub left_out: Predictions,
     /// As of [`Tried::score`].
     pub score: Option<f64>,
@@ -132,9 +85,11 @@ impl Trial {
         let map = TemperatureScaling::from_temperature(1.0, &data.device);
         let of_split = |split: &Split| data.select(&split.left_out).logits;
         let logits = in_order(splits, splits.iter().map(of_split).collect());
+        let map = map.expect("1 is a temperature");
         Self {
             name: "none",
-            map: Box::new(map.expect("1 is a temperature")),
+            guarantees: map.guarantees(),
+            map: Some(map.into()),
             left_out: Predictions::new(logits, &labels(data, splits), subject),
             score: None,
             refit: None,
@@ -148,20 +103,18 @@ impl Trial {
             losses: &self.left_out.losses,
             excess: &self.left_out.excess,
             score: self.score,
-            guarantees: self.map.guarantees(),
+            guarantees: self.guarantees,
         }
     }
 }
 
 impl Candidate {
-    const fn new(
-        kind: MapKind,
-        classes: [bool; 2],
-        least: usize,
-        work: fn(f64, f64) -> f64,
-    ) -> Self {
+    const fn of<C>(classes: [bool; 2], least: usize, work: fn(f64, f64) -> f64) -> Self
+    where
+        C: LogitFit<Form: Apply<Tensor<2>> + 'static>,
+    {
         Self {
-            kind,
+            kind: MapKind::of::<C>(),
             classes,
             least,
             work,
@@ -245,7 +198,8 @@ impl Candidate {
         }
         Ok(Ok(Trial {
             name: self.name(),
-            map,
+            guarantees: map.guarantees(),
+            map: Some(map),
             left_out,
             score: (self.name() == TemperatureScalingConfig::NAME)
                 .then(|| TemperatureScalingConfig::score_statistic(data)),

@@ -1,10 +1,12 @@
 //! A choice among maps of normal and Laplace predictions.
 
+use std::ops::Deref;
+
 use super::choice::{Choice, PassedOver, Tried, Validation};
 use crate::{
     distribution::{Component, Density, Marginals, Subject},
     recalibration::{
-        DistributionMap, DistributionMethod, Guarantees, Keep, Recalibrated, ScaleFamily,
+        DistributionMap, DistributionMethod, FittedMap as _, Keep, Recalibrated, ScaleFamily,
         VarianceScaling, VarianceScalingConfig, common::*, regularisation::folds,
         scale::TemperedLogScore, temperature::standardised, warning::FitWarning,
     },
@@ -62,7 +64,7 @@ pub struct AutoDistributionRecalibrationConfig {
 /// let map = AutoDistributionRecalibrationConfig::new().fit(standard.clone(), targets)?;
 /// println!("{}", map.choice());
 /// assert_eq!(map.choice().chosen, "variance"); // the targets are three times as wide
-/// let Recalibrated::Family(wider) = map.map().forward(standard) else {
+/// let Recalibrated::Family(wider) = map.forward(standard) else {
 ///     unreachable!("variance scaling stays within the family")
 /// };
 /// # Ok(())
@@ -96,12 +98,11 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
         targets: Tensor<2>,
         progress: Progress<'_>,
     ) -> Result<AutoDistributionRecalibration> {
-        if criterion.is_some() {
-            return Err(Error::Unsupported {
-                what: "a choice among maps of distributions by a criterion".into(),
-                expected: "a fit without one, by the log score",
-            });
-        }
+        no_criterion(
+            criterion.is_some(),
+            "a choice among maps of distributions",
+            "",
+        )?;
         at_least(2, "the number of folds", self.folds, "at least 2")?;
         predictions.check()?;
         predictions.check_targets(&targets)?;
@@ -109,9 +110,10 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
         let [n, d] = targets.dims();
         let folds = folds(n, self.folds.min(n), self.seed);
         let device = predictions.device().without_autodiff();
+        let same = VarianceScaling::from_factors(vec![1.0], &device)?;
         let mut trials = vec![Trial {
             name: "none",
-            map: DistributionMap::Variance(VarianceScaling::from_factors(vec![1.0], &device)?),
+            map: DistributionMap::Variance(Box::new(same)),
             losses: log_scores(predictions.log_density(&targets)),
             score: None,
         }];
@@ -243,18 +245,16 @@ impl AutoDistributionRecalibration {
         &self.choice
     }
 
-    /// The chosen map.
-    pub fn map(&self) -> &DistributionMap {
-        &self.map
-    }
-
     /// Gives the chosen map.
     pub fn into_map(self) -> DistributionMap {
         self.map
     }
+}
 
-    /// Tells what the chosen map keeps.
-    pub fn guarantees(&self) -> Guarantees {
-        self.map.guarantees()
+impl Deref for AutoDistributionRecalibration {
+    type Target = DistributionMap;
+
+    fn deref(&self) -> &Self::Target {
+        &self.map
     }
 }

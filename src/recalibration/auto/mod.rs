@@ -6,16 +6,17 @@ mod distributions;
 mod left_out;
 mod stack;
 
-use std::path::Path;
+use std::ops::Deref;
 
 use self::{
     candidates::{CANDIDATES, Trial, labels as labels_of},
     choice::{Tried, Validation},
 };
 use super::{
-    FitProgress, FitWarning, FittedTo, Keep, NamedParameter, Recalibration,
+    FitProgress, FitWarning, Keep, Recalibration,
     common::*,
     fit::fit_with_warnings,
+    registry::AnyMap,
     regularisation::{folds, splits},
     warning::all_right,
 };
@@ -75,7 +76,8 @@ pub struct AutoRecalibrationConfig {
 /// single map (a linear pool of calibrated maps is underconfident), not where something is to be kept, and not for
 /// another criterion.
 ///
-/// Recalibrates, promises and is saved as the map that was chosen. Cost: six fits of each candidate,
+/// It is the map that was chosen, by [`Deref`](std::ops::Deref): it recalibrates, promises and is saved as that.
+/// Cost: six fits of each candidate,
 /// or the cross-validation of its own regularisation, whose log losses are taken; two fits from 20,000 samples of
 /// more than two classes, of which one fold alone is left out. Two seconds of one core for 5,000 samples of ten
 /// classes, 14 for 50,000 of a hundred.
@@ -100,7 +102,7 @@ pub struct AutoRecalibrationConfig {
 /// ```
 #[derive(Debug)]
 pub struct AutoRecalibration {
-    map: Box<dyn Recalibration>,
+    map: AnyMap,
     choice: Choice,
 }
 
@@ -151,7 +153,7 @@ impl Fit for AutoRecalibrationConfig {
         }
         let labels = labels_of(data, &splits);
         if trials.len() > 2 {
-            match stack::mixture(&trials[1..], &labels, self, by_criterion, &data.device)? {
+            match stack::mixture(&trials[1..], &labels, self, by_criterion)? {
                 Ok(trial) => trials.push(trial),
                 Err(reason) => passed_over.push(reason),
             }
@@ -172,9 +174,9 @@ impl Fit for AutoRecalibrationConfig {
         };
         let (chosen, mut choice) = Choice::among(&tried, &keeps, passed_over, validation, warnings);
         let chosen = trials.swap_remove(chosen);
-        choice.weights = chosen.weights;
-        let map = match (criterion, chosen.refit) {
-            (Some(_), Some(refit)) => {
+        choice.weights = chosen.weights.clone();
+        let map = match (criterion, chosen.refit, chosen.map) {
+            (Some(_), Some(refit), _) => {
                 let mut observe = |seen| {
                     progress(FitProgress {
                         fit: fits,
@@ -185,7 +187,8 @@ impl Fit for AutoRecalibrationConfig {
                 let task = Task::new(data.clone(), &mut observe);
                 refit(Task { criterion, ..task })?
             }
-            _ => chosen.map,
+            (_, _, Some(map)) => map,
+            (_, _, None) => Box::new(stack::mix(trials, &chosen.weights)?),
         };
         Ok(AutoRecalibration { map, choice })
     }
@@ -221,51 +224,18 @@ impl AutoRecalibration {
     pub fn into_map(self) -> Box<dyn Recalibration> {
         self.map
     }
+}
 
-    /// Saves the chosen map with its kind, see [`load_map`](super::load_map).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`] if the file cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.map.save(path)
+impl Deref for AutoRecalibration {
+    type Target = dyn Recalibration;
+
+    fn deref(&self) -> &Self::Target {
+        self.map.as_ref()
     }
 }
 
-impl Recalibration for AutoRecalibration {
-    fn kind(&self) -> &'static str {
-        self.map.kind()
-    }
-
-    fn forward(&self, logits: Tensor<2>) -> Tensor<2> {
-        self.map.forward(logits)
-    }
-
-    fn width(&self) -> Option<usize> {
-        self.map.width()
-    }
-
-    fn guarantees(&self) -> Guarantees {
-        self.map.guarantees()
-    }
-
-    fn report(&self) -> Option<&FitReport> {
-        self.map.report()
-    }
-
-    fn fitted_to(&self) -> FittedTo {
-        self.map.fitted_to()
-    }
-
-    fn set_fitted_to(&mut self, to: FittedTo) {
-        self.map.set_fitted_to(to);
-    }
-
-    fn named_parameters(&self) -> Vec<NamedParameter> {
-        self.map.named_parameters()
-    }
-
-    fn save_to(&self, path: &Path) -> Result<()> {
-        self.map.save_to(path)
+impl From<AutoRecalibration> for Box<dyn Recalibration> {
+    fn from(chosen: AutoRecalibration) -> Self {
+        chosen.map
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{
-    super::{MapMixture, PassedOver, Recalibration, common::*, regularisation::folds},
+    super::{MapMixture, PassedOver, common::*, regularisation::folds},
     AutoRecalibrationConfig,
     candidates::Trial,
     left_out::{Predictions, excess},
@@ -129,7 +129,6 @@ pub fn mixture(
     labels: &[usize],
     config: &AutoRecalibrationConfig,
     by_criterion: bool,
-    device: &Device,
 ) -> Result<std::result::Result<Trial, PassedOver>> {
     let over = |reason: String| PassedOver {
         name: MIXTURE,
@@ -148,11 +147,14 @@ pub fn mixture(
         .collect();
     let probabilities = Probabilities::of(&losses, config.seed);
     let weights = probabilities.weights(|_| true);
-    let parts: Vec<(&'static str, f64, &dyn Recalibration)> = (trials.iter().zip(weights))
+    let weights: Vec<Weight> = (trials.iter().zip(weights))
         .filter(|(_, weight)| *weight > 0.0)
-        .map(|(trial, weight)| (trial.name, weight, trial.map.as_ref()))
+        .map(|(trial, weight)| Weight {
+            name: trial.name,
+            weight,
+        })
         .collect();
-    if let [(name, ..)] = parts[..] {
+    if let [Weight { name, .. }] = weights[..] {
         return Ok(Err(over(format!("all of it would be {name}"))));
     }
     let without = probabilities.without();
@@ -178,15 +180,27 @@ pub fn mixture(
         losses: probabilities.losses(&without),
         probabilities: mixed,
     };
-    let of_part = |&(name, weight, _): &(_, _, _)| Weight { name, weight };
     Ok(Ok(Trial {
         name: MIXTURE,
-        map: Box::new(MapMixture::of(&parts, device)?),
+        map: None,
+        guarantees: Guarantees::NONE,
         left_out,
         score: None,
         refit: None,
-        weights: parts.iter().map(of_part).collect(),
+        weights,
     }))
+}
+
+/// Mixes the maps that were tried with the weights of some of them.
+pub fn mix(trials: Vec<Trial>, weights: &[Weight]) -> Result<MapMixture> {
+    let part = |trial: Trial| {
+        let weight = weights.iter().find(|weight| weight.name == trial.name)?;
+        Some((trial.name, weight.weight, trial.map?))
+    };
+    MapMixture::new(trials.into_iter().filter_map(part)).map_err(|reason| Error::Unsupported {
+        what: format!("the {} failed: {reason}", MapMixture::KIND),
+        expected: "maps with finite parameters",
+    })
 }
 
 #[cfg(test)]
@@ -208,15 +222,6 @@ mod tests {
         for loss in of.losses(&of.without()) {
             assert!((loss - 0.1 + 0.5f64.ln()).abs() < 0.2, "{loss}");
         }
-    }
-
-    #[test]
-    fn every_candidate_is_a_possible_part() {
-        let all = &super::super::candidates::CANDIDATES;
-        assert!(
-            all.iter()
-                .all(|candidate| MapMixture::has(candidate.name()))
-        );
     }
 
     /// A map that is worse on each sample is no part.

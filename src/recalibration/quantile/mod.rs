@@ -70,15 +70,8 @@ impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
     ) -> Result<QuantileRecalibration> {
         predictions.check()?;
         predictions.check_targets(&targets)?;
-        if criterion.is_some() {
-            return Err(Error::Unsupported {
-                what: format!(
-                    "{} cannot be fitted by a criterion: the ranks make the levels uniform already",
-                    Quantiles::KIND
-                ),
-                expected: "a fit without one",
-            });
-        }
+        let reason = ": the ranks make the levels uniform already";
+        no_criterion(criterion.is_some(), Quantiles::KIND, reason)?;
         let [n, d] = targets.dims();
         let transforms = recalibrated::levels(&predictions, &targets); // [n, d]
         let mut squares = 0.0;
@@ -86,7 +79,7 @@ impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
         for c in 0..d {
             let mut levels: Vec<f64> = transforms.iter().skip(c).step_by(d).copied().collect();
             levels.sort_by(f64::total_cmp);
-            ensure(
+            check_parameter(
                 levels.iter().any(|level| *level > 0.0 && *level < 1.0),
                 "the number of targets of a coordinate with a level between 0 and 1",
                 0.0,

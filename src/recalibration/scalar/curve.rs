@@ -139,7 +139,7 @@ impl<C: Curve<P>, const P: usize> Apply<Tensor<2>> for Scalar<C, P> {
 /// Parameters of one event, or of three or more, in their domain.
 fn check<C: Curve<P>, const P: usize>(parameters: &[[f64; P]]) -> Result<()> {
     let events = parameters.len();
-    ensure(
+    check_parameter(
         events != 0 && events != 2,
         "the number of events with parameters",
         events as f64,
@@ -152,7 +152,7 @@ fn check<C: Curve<P>, const P: usize>(parameters: &[[f64; P]]) -> Result<()> {
             (f64::MIN, "a finite number")
         };
         let inside = value.is_finite() && value >= least;
-        ensure(inside, "a parameter", value, expected)?;
+        check_parameter(inside, "a parameter", value, expected)?;
     }
     Ok(())
 }

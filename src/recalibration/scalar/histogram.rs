@@ -93,7 +93,7 @@ impl Tabulate for HistogramBinningConfig {
 
     fn validate(&self) -> Result<()> {
         at_least(1, "the number of bins", self.bins, "at least 1")?;
-        ensure(
+        check_parameter(
             (1e-30..f64::INFINITY).contains(&self.smoothing),
             "the smoothing of a bin",
             self.smoothing,

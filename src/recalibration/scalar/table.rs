@@ -37,13 +37,11 @@ const LEAST: f64 = 1e-30;
 /// A margin in its domain.
 pub(super) fn check_margin(margin: Option<f64>) -> Result<()> {
     let margin = margin.unwrap_or(LEAST);
-    let expected = "a number of at least 1e-30 and below 1/2";
-    ensure(
+    let (inside, expected) = (
         (LEAST..0.5).contains(&margin),
-        "the margin",
-        margin,
-        expected,
-    )
+        "a number of at least 1e-30 and below 1/2",
+    );
+    check_parameter(inside, "the margin", margin, expected)
 }
 
 /// The log-odds of a probability that is kept in `[ε, 1−ε]`; without a margin `ε = 1/(2(n+1))` of `n`
@@ -135,16 +133,8 @@ impl<T: Tabulate> LogitFit for T {
     fn find(&self, task: Task) -> Result<(Table<T>, FitReport)> {
         let data = &task.data;
         self.validate()?;
-        if task.criterion.is_some() {
-            return Err(Error::Unsupported {
-                what: format!(
-                    "{} cannot be fitted by a criterion: {}",
-                    T::KIND,
-                    T::CLOSED_FORM
-                ),
-                expected: "a fit without one",
-            });
-        }
+        let reason = format!(": {}", T::CLOSED_FORM);
+        no_criterion(task.criterion.is_some(), T::KIND, &reason)?;
         let events = Outcomes::all(data);
         let knots = events.iter().map(|event| self.knots(event)).collect();
         let table = Table::new(knots, &data.device);

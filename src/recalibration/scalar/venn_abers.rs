@@ -251,13 +251,8 @@ impl LogitFit for VennAbersConfig {
 
     fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
         let data = &task.data;
-        if task.criterion.is_some() {
-            return Err(Error::Unsupported {
-                what: "a Venn–Abers predictor cannot be fitted by a criterion: it has nothing to descend"
-                    .into(),
-                expected: "a fit without one",
-            });
-        }
+        let (asked, reason) = (task.criterion.is_some(), ": it has nothing to descend");
+        no_criterion(asked, "a Venn–Abers predictor", reason)?;
         let table = VennAbersTable::new(&Outcomes::all(data), &data.device);
         let logits = table.apply(data.tensor(data.logits.clone()).inner());
         let losses = log_losses(to_vec(logits), &data.labels);

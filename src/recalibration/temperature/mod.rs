@@ -143,14 +143,9 @@ pub(super) fn standardised([_, slope, curvature]: [f64; 3], n: usize) -> f64 {
 
 /// An error unless the scale of a prior is valid.
 pub(super) fn check_prior(scale: Option<f64>) -> Result<()> {
-    let valid = scale.is_none_or(|scale| scale.is_finite() && scale > 0.0);
-    let scale = scale.unwrap_or_default();
-    ensure(
-        valid,
-        "the scale of the prior",
-        scale,
-        "a positive finite number",
-    )
+    scale.map_or(Ok(()), |scale| {
+        check_positive("the scale of the prior", scale)
+    })
 }
 
 /// The negative logarithm of the prior of `log T` of a scale, up to a constant, and its derivative, at `log β`.
@@ -257,12 +252,7 @@ impl TemperatureScaling {
     ///
     /// If the temperature is not a positive finite number.
     pub fn from_temperature(temperature: f64, device: &Device) -> Result<Self> {
-        ensure(
-            temperature.is_finite() && temperature > 0.0,
-            "the temperature",
-            temperature,
-            "a positive finite number",
-        )?;
+        check_positive("the temperature", temperature)?;
         Ok(Self::new(Temperature::new(temperature, device), None))
     }
 

@@ -8,7 +8,9 @@ use burn_calibration::{
     kernel::{Bandwidth, Distance, Kernel, Profile},
     loss::*,
     ops::Computation,
-    recalibration::{Fit, Recalibration, TemperatureScaling, TemperatureScalingConfig, load_map},
+    recalibration::{
+        Fit, FittedMap, Recalibration, TemperatureScaling, TemperatureScalingConfig, load_map,
+    },
     score::{Brier, ErrorSize, LogScore, Overconfidence, Quantify, Score, Spherical},
 };
 

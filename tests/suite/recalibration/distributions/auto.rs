@@ -34,7 +34,7 @@ fn the_simplest_sufficient_map_is_chosen() {
     );
     assert_eq!(map.choice().chosen, "local", "{}", map.choice());
     assert!(map.choice().change.estimate < 0.0 && !map.guarantees().injective);
-    assert!(matches!(map.map(), DistributionMap::Local(_)));
+    assert!(matches!(*map, DistributionMap::Local(_)));
     assert!(
         map.choice()
             .costs
@@ -113,7 +113,7 @@ fn methods_have_names_and_files() {
     let [m, s, y] = biased().map(column);
     let p = Normal::new(m, s);
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("any_distribution.bpk");
-    for method in DistributionMethod::ALL {
+    for &method in DistributionMethod::ALL {
         assert_eq!(method.name().parse::<DistributionMethod>().unwrap(), method);
         let map = method.fit(p.clone(), y.clone()).unwrap();
         map.save(&path).unwrap();

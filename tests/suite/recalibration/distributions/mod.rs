@@ -5,7 +5,7 @@ use burn_calibration::{
     distribution::{Density, Laplace, Marginals, Normal, Predictive, Samples},
     error::Error,
     recalibration::{
-        Fit, FitStatus, FitWarning, LocalRecalibration, LocalRecalibrationConfig,
+        Fit, FitStatus, FitWarning, FittedMap, LocalRecalibration, LocalRecalibrationConfig,
         LocationScaleRecalibration, LocationScaleRecalibrationConfig, QuantileRecalibration,
         QuantileRecalibrationConfig, Recalibration, ScaleFamily, TemperatureScaling,
         TemperatureScalingConfig, VarianceScaling, VarianceScalingConfig,
