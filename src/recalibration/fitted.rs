@@ -91,7 +91,7 @@ pub struct Fitted<F: Module> {
 
 impl<F: Form> Fitted<F> {
     /// The kind of the map, in words.
-    pub(super) const KIND: &str = F::KIND;
+    pub(super) const KIND: &'static str = F::KIND;
 
     pub(super) fn new(form: F, report: impl Into<Option<FitReport>>) -> Self {
         let report = report.into();

@@ -34,7 +34,7 @@ const WEIGHTS: &str = "weights.";
 const PARTS: &str = "parts.";
 
 impl MapMixture {
-    pub(super) const KIND: &str = "mixture of maps";
+    pub(super) const KIND: &'static str = "mixture of maps";
 
     /// Mixes maps of the given short names, with weights that sum to 1; or tells what is wrong with them.
     pub(super) fn new(

@@ -88,7 +88,7 @@
 //!
 //! To add a map of logits: its parameters as a `Form` that is `Apply<Tensor<2>>`, and its configuration as
 //! a `LogitFit`, in a file of its own; the file and the names here; the configuration in the list of
-//! `registry.rs`, which files and the command line read; in `auto/candidates.rs` if it is to be chosen.
+//! `registry.rs`, which files, mixtures and the command line read; in `auto/candidates.rs` if it is to be chosen.
 
 mod affine;
 mod auto;

@@ -4,9 +4,10 @@ use rayon::prelude::*;
 
 use super::{
     super::registry::{AnyMap, MapKind},
-    AutoRecalibrationConfig, PassedOver, Weight,
+    Weight,
     choice::Tried,
     left_out::Predictions,
+    selection::{Selection, cross_validate},
 };
 use crate::{
     distribution::Subject,
@@ -61,50 +62,75 @@ const MANY: usize = 1000;
 /// The largest work: about half a minute on one core.
 const MOST: f64 = 2400.0;
 
-/// Fits a map to a criterion.
-type Refit = Box<dyn Fn(Task) -> Result<AnyMap>>;
+/// The samples that a choice among maps is made on.
+pub struct Samples<'a> {
+    pub data: &'a FitData,
+    pub splits: &'a [Split],
+    /// The labels of all that is left out, in the order of the rows.
+    pub labels: Vec<usize>,
+    pub subject: Subject,
+}
 
-/// A map and what it predicts of samples that it was not fitted to.
+/// A map that was tried.
 pub struct Trial {
-    pub name: &'static str,
     /// Fitted to all data; none of a mixture, which is made if it is chosen.
     pub map: Option<AnyMap>,
-    pub guarantees: Guarantees,
-    pub left_out: Predictions,
-    /// As of [`Tried::score`].
-    pub score: Option<f64>,
+    /// Of the samples left out, `[n, m]`.
+    pub probabilities: Vec<f64>,
     /// Fits it to a criterion.
     pub refit: Option<Refit>,
     /// Of the parts of a mixture.
     pub weights: Vec<Weight>,
 }
 
-impl Trial {
-    /// The predictions as they are.
-    pub fn none(data: &FitData, splits: &[Split], subject: Subject) -> Self {
-        let map = TemperatureScaling::from_temperature(1.0, &data.device);
-        let of_split = |split: &Split| data.select(&split.left_out).logits;
-        let logits = in_order(splits, splits.iter().map(of_split).collect());
-        let map = map.expect("1 is a temperature");
+/// Fits a map to a criterion.
+type Refit = Box<dyn Fn(Task) -> Result<AnyMap>>;
+
+impl<'a> Samples<'a> {
+    pub fn new(data: &'a FitData, splits: &'a [Split], subject: Subject) -> Self {
+        let left_out = splits.iter().flat_map(|split| &split.left_out);
+        let mut rows: Vec<usize> = left_out.copied().collect();
+        rows.sort_unstable();
         Self {
-            name: "none",
-            guarantees: map.guarantees(),
-            map: Some(map.into()),
-            left_out: Predictions::new(logits, &labels(data, splits), subject),
-            score: None,
-            refit: None,
-            weights: vec![],
+            data,
+            splits,
+            labels: rows.iter().map(|&row| data.labels[row]).collect(),
+            subject,
         }
     }
 
-    pub fn tried(&self) -> Tried<'_> {
-        Tried {
-            name: self.name,
-            losses: &self.left_out.losses,
-            excess: &self.left_out.excess,
-            score: self.score,
-            guarantees: self.guarantees,
-        }
+    /// A map with the logits that it gives to what is left out.
+    fn trial(
+        &self,
+        name: &'static str,
+        map: AnyMap,
+        logits: Vec<f64>,
+        refit: Option<Refit>,
+    ) -> (Tried, Trial) {
+        let left_out = Predictions::new(logits, &self.labels, self.subject);
+        let tried = Tried {
+            name,
+            losses: left_out.losses,
+            excess: left_out.excess,
+            score: (name == TemperatureScalingConfig::NAME)
+                .then(|| TemperatureScalingConfig::score_statistic(self.data)),
+            guarantees: map.guarantees(),
+        };
+        let trial = Trial {
+            map: Some(map),
+            probabilities: left_out.probabilities,
+            refit,
+            weights: vec![],
+        };
+        (tried, trial)
+    }
+
+    /// The predictions as they are.
+    pub fn none(&self) -> Result<(Tried, Trial)> {
+        let map = TemperatureScaling::from_temperature(1.0, &self.data.device)?;
+        let as_they_are = |split: &Split| Ok(self.data.select(&split.left_out).logits);
+        let logits = cross_validate(self.splits, as_they_are)?;
+        Ok(self.trial("none", map.into(), logits, None))
     }
 }
 
@@ -129,139 +155,90 @@ impl Candidate {
         self.classes[usize::from(classes > 2)]
     }
 
-    /// Why it is not tried on such data.
+    /// Why it is not tried on such data, and the fewest samples if there are fewer.
     pub fn reason_against(
         &self,
-        [n, m]: [usize; 2],
-        splits: usize,
+        samples: &Samples,
         all_right: bool,
         by_criterion: bool,
-    ) -> Option<PassedOver> {
+    ) -> Option<(String, Option<usize>)> {
+        let (n, m) = (samples.data.samples(), samples.data.classes);
+        let fits = (samples.splits.len() + 1) as f64;
         let simplest = self.name() == CANDIDATES[0].name();
-        let least = Some(self.least).filter(|least| n < *least);
-        let reason = match least {
-            Some(least) => format!("there are {n} samples, fewer than {least}"),
-            None if all_right && !simplest => "every prediction is right".into(),
-            None if by_criterion && self.name() == VennAbersConfig::NAME => {
-                "it is fitted by the log loss alone".into()
-            }
-            None if (self.work)(n as f64, m as f64) * (splits + 1) as f64 > MOST => {
-                format!("its fits to {n} samples of {m} classes would take too long")
-            }
-            None => return None,
+        let reason = if n < self.least {
+            format!("there are {n} samples, fewer than {}", self.least)
+        } else if all_right && !simplest {
+            "every prediction is right".into()
+        } else if by_criterion && self.name() == VennAbersConfig::NAME {
+            "it is fitted by the log loss alone".into()
+        } else if (self.work)(n as f64, m as f64) * fits > MOST {
+            format!("its fits to {n} samples of {m} classes would take too long")
+        } else {
+            return None;
         };
-        Some(self.passed_over(reason, least))
+        Some((reason, Some(self.least).filter(|least| n < *least)))
     }
 
-    fn passed_over(&self, reason: String, least: Option<usize>) -> PassedOver {
-        let name = self.name();
-        PassedOver {
-            name,
-            reason,
-            least,
-        }
-    }
-
-    /// Fits the map to all data and to all folds but one; or tells why it is passed over.
-    pub fn trial(
+    /// Fits the map to all data and to all folds but one.
+    pub fn try_on(
         &'static self,
-        config: &AutoRecalibrationConfig,
-        data: &FitData,
-        splits: &[Split],
+        samples: &Samples,
+        seed: u64,
         progress: Progress<'_>,
-    ) -> Result<std::result::Result<Trial, PassedOver>> {
-        let seed = config.seed;
+        selection: &mut Selection<Trial>,
+    ) -> Result<()> {
         let mut left_out = LeftOut {
-            splits: splits.to_vec(),
+            splits: samples.splits.to_vec(),
             logits: None,
         };
         let whole = Task {
             purpose: Purpose::Candidate,
             left_out: Some(&mut left_out),
-            ..Task::new(data.clone(), progress)
+            ..Task::new(samples.data.clone(), progress)
         };
         let map = self.kind.fit_candidate(seed, whole)?;
-        if let Some(keep) = config.keep.filter(|keep| !map.guarantees().keeps(*keep)) {
-            return Ok(Err(
-                self.passed_over(format!("it does not keep {keep}"), None)
-            ));
+        if !selection.admits(self.name(), map.guarantees()) {
+            return Ok(());
         }
         let weight = map.report().and_then(|report| report.regularisation);
         let logits = match left_out.logits {
             Some(logits) => logits,
-            None => self.logits(seed, weight, data, splits)?,
+            None => self.logits(samples, seed, weight)?,
         };
-        let left_out = Predictions::new(logits, &labels(data, splits), config.subject);
-        if !left_out.losses.iter().all(|loss| loss.is_finite()) {
-            let reason = "its log loss on samples that it was not fitted to is infinite";
-            return Ok(Err(self.passed_over(reason.into(), None)));
-        }
-        Ok(Ok(Trial {
-            name: self.name(),
-            guarantees: map.guarantees(),
-            map: Some(map),
-            left_out,
-            score: (self.name() == TemperatureScalingConfig::NAME)
-                .then(|| TemperatureScalingConfig::score_statistic(data)),
-            refit: Some(Box::new(move |task| {
-                let purpose = Purpose::Candidate;
-                let task = Task {
-                    purpose,
-                    weight,
-                    ..task
-                };
-                self.kind.fit_candidate(seed, task)
-            })),
-            weights: vec![],
-        }))
-    }
-
-    /// The logits of what is left out of each fit.
-    fn logits(
-        &self,
-        seed: u64,
-        weight: Option<f64>,
-        data: &FitData,
-        splits: &[Split],
-    ) -> Result<Vec<f64>> {
-        // the fits find no weight, which would start threads of its own
-        let of_splits: Result<Vec<Vec<f64>>> = splits
-            .par_iter()
-            .map(|split| self.logits_of(seed, weight, data, split))
-            .collect();
-        Ok(in_order(splits, of_splits?))
+        let refit: Refit = Box::new(move |task| {
+            let purpose = Purpose::Candidate;
+            let task = Task {
+                purpose,
+                weight,
+                ..task
+            };
+            self.kind.fit_candidate(seed, task)
+        });
+        let (tried, trial) = samples.trial(self.name(), map, logits, Some(refit));
+        selection.add(tried, trial);
+        Ok(())
     }
 
     /// The logits of what is left out of the fit to the others, or as they are if there are no others.
-    fn logits_of(
-        &self,
-        seed: u64,
-        weight: Option<f64>,
-        data: &FitData,
-        split: &Split,
-    ) -> Result<Vec<f64>> {
-        let left_out = data.select(&split.left_out);
-        let mut logits = left_out.logits.clone();
-        if !split.rest.is_empty() {
-            let mut silent = |_| {};
-            let task = Task {
-                purpose: Purpose::Fold,
-                weight,
-                ..Task::new(data.select(&split.rest), &mut silent)
-            };
-            let map = self.kind.fit_candidate(seed, task)?;
-            logits = to_vec(map.forward(left_out.tensor(logits).inner()));
-        }
-        Ok(logits)
+    fn logits(&self, samples: &Samples, seed: u64, weight: Option<f64>) -> Result<Vec<f64>> {
+        let data = samples.data;
+        let of_split = |split: &Split| {
+            let left_out = data.select(&split.left_out);
+            let mut logits = left_out.logits.clone();
+            if !split.rest.is_empty() {
+                let mut silent = |_| {};
+                let task = Task {
+                    purpose: Purpose::Fold,
+                    weight,
+                    ..Task::new(data.select(&split.rest), &mut silent)
+                };
+                let map = self.kind.fit_candidate(seed, task)?;
+                logits = to_vec(map.forward(left_out.tensor(logits).inner()));
+            }
+            Ok(logits)
+        };
+        // the fits find no weight, which would start threads of its own
+        let numbers: Result<Vec<_>> = samples.splits.par_iter().map(of_split).collect();
+        Ok(in_order(samples.splits, numbers?))
     }
-}
-
-/// The labels of all that is left out, in the order of the rows.
-pub fn labels(data: &FitData, splits: &[Split]) -> Vec<usize> {
-    let mut rows: Vec<usize> = splits
-        .iter()
-        .flat_map(|split| split.left_out.clone())
-        .collect();
-    rows.sort_unstable();
-    rows.iter().map(|&row| data.labels[row]).collect()
 }

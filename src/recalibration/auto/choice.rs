@@ -93,11 +93,11 @@ pub struct PassedOver {
 }
 
 /// A map that was tried, and its log losses on samples that it was not fitted to.
-pub(super) struct Tried<'a> {
+pub(super) struct Tried {
     pub name: &'static str,
-    pub losses: &'a [f64],
+    pub losses: Vec<f64>,
     /// As of [`Predictions::excess`](super::left_out::Predictions::excess); nothing of distributions.
-    pub excess: &'a [f64],
+    pub excess: Vec<f64>,
     /// Of a map of one parameter: the derivative of the log loss of the predictions as they are with respect to it,
     /// about standard normal if they are calibrated.
     pub score: Option<f64>,
@@ -190,13 +190,13 @@ impl Validation {
 }
 
 fn differences(from: &Tried, to: &Tried) -> Vec<f64> {
-    let pairs = from.losses.iter().zip(to.losses);
+    let pairs = from.losses.iter().zip(&to.losses);
     pairs.map(|(from, to)| to - from).collect()
 }
 
 /// Whether there are enough wrong predictions, and right ones, or would be if they were calibrated.
 fn enough_expected(none: &Tried) -> bool {
-    let (n, excess) = (none.losses.len(), none.excess);
+    let (n, excess) = (none.losses.len(), &none.excess);
     let wrong = excess.iter().filter(|excess| **excess > 0.0).count() as f64;
     let expected = wrong - excess.iter().sum::<f64>();
     let (least, all) = (FEWEST_FOR_A_GAIN as f64, excess.len() as f64);
@@ -225,7 +225,7 @@ fn worse(from: &Tried, to: &Tried) -> bool {
 
 /// The trials, of which the first is of no map, and how their samples were left out.
 struct Trials<'a> {
-    all: &'a [Tried<'a>],
+    all: &'a [Tried],
     validation: Validation,
 }
 
@@ -253,7 +253,7 @@ impl Trials<'_> {
         let trials = self.all;
         let pays = |&at: &usize| allowed(&trials[at]) && self.is_open(at);
         let among: Vec<usize> = (0..trials.len()).filter(pays).collect();
-        let mean = |at: usize| MeanEstimate::of(trials[at].losses).estimate;
+        let mean = |at: usize| MeanEstimate::of(&trials[at].losses).estimate;
         let best = (among.iter().copied()).min_by(|&a, &b| mean(a).total_cmp(&mean(b)));
         let near = |&at: &usize| {
             Some(at) == best || best.is_some_and(|best| !worse(&trials[best], &trials[at]))
@@ -265,7 +265,7 @@ impl Trials<'_> {
     fn chosen(&self) -> usize {
         let trials = self.all;
         let single = self.simplest(|trial| trial.name != MIXTURE);
-        let bias = |at: usize| MeanEstimate::of(trials[at].excess);
+        let bias = |at: usize| MeanEstimate::of(&trials[at].excess);
         let pays = |&at: &usize| {
             let (low, high) = interval(bias(at));
             let unbiased = low <= 0.0 && 0.0 <= high;
@@ -303,10 +303,10 @@ impl Choice {
         };
         let of_trial = |(at, trial): (usize, &Tried)| Candidate {
             name: trial.name,
-            log_loss: MeanEstimate::of(trial.losses),
+            log_loss: MeanEstimate::of(&trial.losses),
             change: of.change(0, at),
             established: at > 0 && validation.established(&trials[0], trial),
-            overconfidence: (!trial.excess.is_empty()).then(|| MeanEstimate::of(trial.excess)),
+            overconfidence: (!trial.excess.is_empty()).then(|| MeanEstimate::of(&trial.excess)),
             guarantees: trial.guarantees,
         };
         let no_interval = if at == 0 {

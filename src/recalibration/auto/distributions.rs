@@ -2,13 +2,20 @@
 
 use std::ops::Deref;
 
-use super::choice::{Choice, PassedOver, Tried, Validation};
+use super::{
+    choice::{Choice, Tried, Validation},
+    selection::{Selection, cross_validate},
+};
 use crate::{
     distribution::{Component, Density, Marginals, Subject},
     recalibration::{
-        DistributionMap, DistributionMethod, FittedMap as _, Keep, Recalibrated, ScaleFamily,
-        VarianceScaling, VarianceScalingConfig, common::*, regularisation::folds,
-        scale::TemperedLogScore, temperature::standardised, warning::FitWarning,
+        DistributionMap, DistributionMethod, Keep, Recalibrated, ScaleFamily, VarianceScaling,
+        VarianceScalingConfig,
+        common::*,
+        regularisation::{folds, splits},
+        scale::TemperedLogScore,
+        temperature::standardised,
+        warning::FitWarning,
     },
 };
 
@@ -76,15 +83,6 @@ pub struct AutoDistributionRecalibration {
     choice: Choice,
 }
 
-/// A map and its log scores on samples that it was not fitted to.
-struct Trial {
-    name: &'static str,
-    map: DistributionMap,
-    losses: Vec<f64>,
-    /// As of [`Tried::score`].
-    score: Option<f64>,
-}
-
 impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
     for AutoDistributionRecalibrationConfig
 {
@@ -108,78 +106,65 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>>
         predictions.check_targets(&targets)?;
         let (predictions, targets, warnings) = without_ruling_rows(predictions, targets)?;
         let [n, d] = targets.dims();
-        let folds = folds(n, self.folds.min(n), self.seed);
+        let splits = splits(&folds(n, self.folds.min(n), self.seed));
         let device = predictions.device().without_autodiff();
         let same = VarianceScaling::from_factors(vec![1.0], &device)?;
-        let mut trials = vec![Trial {
-            name: "none",
-            map: DistributionMap::Variance(Box::new(same)),
-            losses: log_scores(predictions.log_density(&targets)),
-            score: None,
-        }];
+        let tried = |name, losses, score, guarantees| Tried {
+            name,
+            losses,
+            excess: vec![],
+            score,
+            guarantees,
+        };
+        let losses = log_scores(predictions.log_density(&targets));
+        let none = tried("none", losses, None, same.guarantees());
+        let none = (none, DistributionMap::Variance(Box::new(same)));
+        let mut selection = Selection::new(none, self.keep, "log score");
         let score = standardised(TemperedLogScore::new(&predictions, &targets).at(1.0), n);
-        let mut passed_over = Vec::new();
-        let tried = |(_, least): &&(DistributionMethod, usize)| n >= *least;
-        let fits = CANDIDATES.iter().filter(tried).count();
+        let fits = CANDIDATES.iter().filter(|(_, least)| n >= *least).count();
         for (at, (method, least)) in CANDIDATES.into_iter().enumerate() {
-            let few = Some(least).filter(|least| n < *least);
-            let over = |reason: String| PassedOver {
-                name: method.name(),
-                reason,
-                least: few,
-            };
-            if few.is_some() {
-                passed_over.push(over(format!("there are {n} samples, fewer than {least}")));
+            let name = method.name();
+            if n < least {
+                let reason = format!("there are {n} samples, fewer than {least}");
+                selection.pass_over(name, reason, Some(least));
                 continue;
             }
             if method == DistributionMethod::Local && d > 1 {
-                passed_over.push(over(format!("the targets have {d} coordinates")));
+                let reason = format!("the targets have {d} coordinates");
+                selection.pass_over(name, reason, None);
                 continue;
             }
             let map = method.fit(predictions.clone(), targets.clone())?;
-            if let Some(keep) = self.keep.filter(|keep| !map.guarantees().keeps(*keep)) {
-                passed_over.push(over(format!("it does not keep {keep}")));
+            if !selection.admits(name, map.guarantees()) {
                 continue;
             }
-            let losses = left_out(method, &predictions, &targets, &folds)?;
+            let losses = cross_validate(&splits, |split| {
+                let (fitted, known) = select(&predictions, &targets, &split.rest);
+                let (new, unknown) = select(&predictions, &targets, &split.left_out);
+                Ok(log_scores(match method.fit(fitted, known)?.forward(new) {
+                    Recalibrated::Family(family) => family.log_density(&unknown),
+                    Recalibrated::Mixture(mixture) => mixture.log_density(&unknown),
+                    Recalibrated::Quantiles(_) => {
+                        unreachable!("it has no density and is no candidate")
+                    }
+                }))
+            })?;
             let mean = losses.iter().sum::<f64>() / n as f64;
-            observer(&mut *progress, at + 1, fits)(folds.len() + 1, mean);
-            match losses.iter().all(|loss| loss.is_finite()) {
-                true => trials.push(Trial {
-                    name: method.name(),
-                    map,
-                    losses,
-                    score: (method == DistributionMethod::Variance).then_some(score),
-                }),
-                false => passed_over.push(over(
-                    "its log score on samples that it was not fitted to is infinite".into(),
-                )),
-            }
+            observer(&mut *progress, at + 1, fits)(splits.len() + 1, mean);
+            let score = (method == DistributionMethod::Variance).then_some(score);
+            selection.add(tried(name, losses, score, map.guarantees()), map);
         }
-        let tried: Vec<Tried> = trials.iter().map(Trial::tried).collect();
-        let keeps = [Keep::Mean, Keep::Information];
         let validation = Validation {
             samples: n,
-            splits: folds.len(),
-            folds: folds.len(),
+            splits: splits.len(),
+            folds: splits.len(),
             only_established: self.only_established,
             subject: Subject::Classes,
         };
-        let (chosen, choice) = Choice::among(&tried, &keeps, passed_over, validation, warnings);
-        let map = trials.swap_remove(chosen).map;
+        let keeps = [Keep::Mean, Keep::Information];
+        let (mut maps, at, choice) = selection.choose(&keeps, validation, warnings);
+        let map = maps.swap_remove(at);
         Ok(AutoDistributionRecalibration { map, choice })
-    }
-}
-
-impl Trial {
-    fn tried(&self) -> Tried<'_> {
-        Tried {
-            name: self.name,
-            losses: &self.losses,
-            excess: &[],
-            score: self.score,
-            guarantees: self.map.guarantees(),
-        }
     }
 }
 
@@ -213,30 +198,6 @@ fn select<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>, rows: &[usize]) 
 
 fn log_scores(log_density: Tensor<1>) -> Vec<f64> {
     to_vec(log_density.neg())
-}
-
-/// The log scores on each fold of the fit to the others, in the order of the samples.
-fn left_out<P: ScaleFamily + Component + Marginals>(
-    method: DistributionMethod,
-    predictions: &P,
-    targets: &Tensor<2>,
-    folds: &[Vec<usize>],
-) -> Result<Vec<f64>> {
-    let mut losses = vec![0.0; targets.dims()[0]];
-    for (fold, rows) in folds.iter().enumerate() {
-        let others = (0..folds.len()).filter(|other| *other != fold);
-        let rest: Vec<usize> = others.flat_map(|other| folds[other].clone()).collect();
-        let (fitted, known) = select(predictions, targets, &rest);
-        let (new, unknown) = select(predictions, targets, rows);
-        let scores = match method.fit(fitted, known)?.forward(new) {
-            Recalibrated::Family(family) => family.log_density(&unknown),
-            Recalibrated::Mixture(mixture) => mixture.log_density(&unknown),
-            Recalibrated::Quantiles(_) => unreachable!("it has no density and is no candidate"),
-        };
-        let scores = log_scores(scores);
-        (rows.iter().zip(scores)).for_each(|(&row, score)| losses[row] = score);
-    }
-    Ok(losses)
 }
 
 impl AutoDistributionRecalibration {

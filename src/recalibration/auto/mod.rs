@@ -4,13 +4,15 @@ mod candidates;
 mod choice;
 mod distributions;
 mod left_out;
+mod selection;
 mod stack;
 
 use std::ops::Deref;
 
 use self::{
-    candidates::{CANDIDATES, Trial, labels as labels_of},
-    choice::{Tried, Validation},
+    candidates::{CANDIDATES, Samples},
+    choice::Validation,
+    selection::Selection,
 };
 use super::{
     FitProgress, FitWarning, Keep, Recalibration,
@@ -130,13 +132,13 @@ impl Fit for AutoRecalibrationConfig {
         if n >= ONE_SPLIT && m > 2 {
             splits.truncate(1);
         }
-        let mut trials = vec![Trial::none(data, &splits, self.subject)];
-        let mut passed_over = Vec::new();
+        let samples = Samples::new(data, &splits, self.subject);
+        let mut selection = Selection::new(samples.none()?, self.keep, "log loss");
         let (all_right, by_criterion) = (all_right(data), criterion.is_some());
         let mut candidates = Vec::new();
         for candidate in CANDIDATES.iter().filter(|candidate| candidate.takes(m)) {
-            match candidate.reason_against([n, m], splits.len(), all_right, by_criterion) {
-                Some(reason) => passed_over.push(reason),
+            match candidate.reason_against(&samples, all_right, by_criterion) {
+                Some((reason, least)) => selection.pass_over(candidate.name(), reason, least),
                 None => candidates.push(candidate),
             }
         }
@@ -146,19 +148,11 @@ impl Fit for AutoRecalibrationConfig {
                 let fit = at + 1;
                 progress(FitProgress { fit, fits, ..seen });
             };
-            match candidate.trial(self, data, &splits, &mut observe)? {
-                Ok(trial) => trials.push(trial),
-                Err(reason) => passed_over.push(reason),
-            }
+            candidate.try_on(&samples, seed, &mut observe, &mut selection)?;
         }
-        let labels = labels_of(data, &splits);
-        if trials.len() > 2 {
-            match stack::mixture(&trials[1..], &labels, self, by_criterion)? {
-                Ok(trial) => trials.push(trial),
-                Err(reason) => passed_over.push(reason),
-            }
+        if selection.tried.len() > 2 {
+            stack::add_mixture(&mut selection, &samples, seed, by_criterion);
         }
-        let tried: Vec<Tried> = trials.iter().map(Trial::tried).collect();
         let keeps = [
             Keep::Accuracy,
             Keep::Order,
@@ -172,10 +166,11 @@ impl Fit for AutoRecalibrationConfig {
             only_established: self.only_established,
             subject: self.subject,
         };
-        let (chosen, mut choice) = Choice::among(&tried, &keeps, passed_over, validation, warnings);
-        let chosen = trials.swap_remove(chosen);
+        let names: Vec<&str> = selection.tried.iter().map(|tried| tried.name).collect();
+        let (mut trials, at, mut choice) = selection.choose(&keeps, validation, warnings);
+        let chosen = trials.swap_remove(at);
         choice.weights = chosen.weights.clone();
-        let map = match (criterion, chosen.refit, chosen.map) {
+        let map: AnyMap = match (criterion, chosen.refit, chosen.map) {
             (Some(_), Some(refit), _) => {
                 let mut observe = |seen| {
                     progress(FitProgress {
@@ -188,7 +183,11 @@ impl Fit for AutoRecalibrationConfig {
                 refit(Task { criterion, ..task })?
             }
             (_, _, Some(map)) => map,
-            (_, _, None) => Box::new(stack::mix(trials, &chosen.weights)?),
+            (_, _, None) => {
+                let maps = trials.into_iter().map(|trial| trial.map);
+                let maps = names.into_iter().zip(maps).collect();
+                Box::new(stack::mix(maps, &chosen.weights)?)
+            }
         };
         Ok(AutoRecalibration { map, choice })
     }

@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::{
-    super::{MapMixture, PassedOver, common::*, regularisation::folds},
-    AutoRecalibrationConfig,
-    candidates::Trial,
-    left_out::{Predictions, excess},
+    super::{MapMixture, common::*, registry::AnyMap, regularisation::folds},
+    candidates::{Samples, Trial},
+    choice::Tried,
+    left_out::excess,
+    selection::Selection,
 };
 
 /// The name of the mixture among the candidates.
@@ -123,81 +124,70 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-/// The mixture of the maps that were tried, of which there are two at least; or why it is passed over.
-pub fn mixture(
-    trials: &[Trial],
-    labels: &[usize],
-    config: &AutoRecalibrationConfig,
+/// Adds the mixture of the maps that were tried, of which there are two at least, or passes it over.
+pub fn add_mixture(
+    selection: &mut Selection<Trial>,
+    samples: &Samples,
+    seed: u64,
     by_criterion: bool,
-) -> Result<std::result::Result<Trial, PassedOver>> {
-    let over = |reason: String| PassedOver {
-        name: MIXTURE,
-        reason,
-        least: None,
-    };
-    if let Some(keep) = config.keep {
-        return Ok(Err(over(format!("it does not keep {keep}"))));
+) {
+    if !selection.admits(MIXTURE, Guarantees::NONE) {
+        return;
     }
     if by_criterion {
-        return Ok(Err(over("it is fitted by the log loss alone".into())));
+        let reason = "it is fitted by the log loss alone".into();
+        return selection.pass_over(MIXTURE, reason, None);
     }
-    let losses: Vec<&[f64]> = trials
-        .iter()
-        .map(|trial| &trial.left_out.losses[..])
-        .collect();
-    let probabilities = Probabilities::of(&losses, config.seed);
+    let tried = &selection.tried[1..];
+    let losses: Vec<&[f64]> = tried.iter().map(|tried| &tried.losses[..]).collect();
+    let probabilities = Probabilities::of(&losses, seed);
     let weights = probabilities.weights(|_| true);
-    let weights: Vec<Weight> = (trials.iter().zip(weights))
+    let weights: Vec<Weight> = (tried.iter().zip(weights))
         .filter(|(_, weight)| *weight > 0.0)
-        .map(|(trial, weight)| Weight {
-            name: trial.name,
+        .map(|(tried, weight)| Weight {
+            name: tried.name,
             weight,
         })
         .collect();
     if let [Weight { name, .. }] = weights[..] {
-        return Ok(Err(over(format!("all of it would be {name}"))));
+        return selection.pass_over(MIXTURE, format!("all of it would be {name}"), None);
     }
     let without = probabilities.without();
-    let m = trials[0].left_out.probabilities.len() / labels.len();
+    let (labels, m) = (&samples.labels, samples.data.classes);
     let mut mixed = vec![0.0; labels.len() * m];
-    for (k, trial) in trials.iter().enumerate() {
-        let rows = mixed
-            .chunks_mut(m)
-            .zip(trial.left_out.probabilities.chunks(m));
+    for (k, trial) in selection.maps[1..].iter().enumerate() {
+        let rows = mixed.chunks_mut(m).zip(trial.probabilities.chunks(m));
         for ((mixed, row), &part) in rows.zip(&probabilities.parts) {
             let weight = without[part][k];
-            mixed
-                .iter_mut()
-                .zip(row)
-                .for_each(|(sum, p)| *sum += weight * p);
+            (mixed.iter_mut().zip(row)).for_each(|(sum, p)| *sum += weight * p);
         }
     }
     let rows = mixed.chunks(m).zip(labels);
-    let left_out = Predictions {
-        excess: rows
-            .map(|(row, &label)| excess(row, label, config.subject))
-            .collect(),
-        losses: probabilities.losses(&without),
-        probabilities: mixed,
-    };
-    Ok(Ok(Trial {
+    let tried = Tried {
         name: MIXTURE,
-        map: None,
-        guarantees: Guarantees::NONE,
-        left_out,
+        losses: probabilities.losses(&without),
+        excess: rows
+            .map(|(row, &label)| excess(row, label, samples.subject))
+            .collect(),
         score: None,
+        guarantees: Guarantees::NONE,
+    };
+    let trial = Trial {
+        map: None,
+        probabilities: mixed,
         refit: None,
         weights,
-    }))
+    };
+    selection.add(tried, trial);
 }
 
-/// Mixes the maps that were tried with the weights of some of them.
-pub fn mix(trials: Vec<Trial>, weights: &[Weight]) -> Result<MapMixture> {
-    let part = |trial: Trial| {
-        let weight = weights.iter().find(|weight| weight.name == trial.name)?;
-        Some((trial.name, weight.weight, trial.map?))
+/// Mixes maps of the given names with the weights of some of them.
+pub fn mix(maps: Vec<(&'static str, Option<AnyMap>)>, weights: &[Weight]) -> Result<MapMixture> {
+    let part = |(name, map): (_, Option<AnyMap>)| {
+        let weight = weights.iter().find(|weight| weight.name == name)?;
+        Some((name, weight.weight, map?))
     };
-    MapMixture::new(trials.into_iter().filter_map(part)).map_err(|reason| Error::Unsupported {
+    MapMixture::new(maps.into_iter().filter_map(part)).map_err(|reason| Error::Unsupported {
         what: format!("the {} failed: {reason}", MapMixture::KIND),
         expected: "maps with finite parameters",
     })
