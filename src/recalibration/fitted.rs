@@ -174,7 +174,7 @@ impl<F: Form> FittedMap for Fitted<F> {
         parameter::named(&self.form)
     }
 
-    fn save_to(&self, path: &Path) -> Result<()> {
+    fn save(&self, path: &Path) -> Result<()> {
         file::save(self, path)
     }
 }

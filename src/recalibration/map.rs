@@ -124,36 +124,12 @@ pub trait FittedMap: fmt::Debug + Send {
         Vec::new()
     }
 
-    /// Saves the map with its kind to a Burn record file, written aside and renamed; `save` takes any
-    /// path.
+    /// Saves the map with its kind to a Burn record file, written aside and renamed.
     ///
     /// # Errors
     ///
     /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
-    fn save_to(&self, path: &Path) -> Result<()>;
-
-    /// Saves the map to any path, see [`save_to`](Self::save_to).
-    ///
-    /// # Errors
-    ///
-    /// As of [`save_to`](Self::save_to).
-    fn save(&self, path: impl AsRef<Path>) -> Result<()>
-    where
-        Self: Sized,
-    {
-        self.save_to(path.as_ref())
-    }
-}
-
-impl dyn FittedMap + '_ {
-    /// Saves the map to any path, see [`save_to`](FittedMap::save_to).
-    ///
-    /// # Errors
-    ///
-    /// As of [`save_to`](FittedMap::save_to).
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.save_to(path.as_ref())
-    }
+    fn save(&self, path: &Path) -> Result<()>;
 }
 
 /// Where nobody said what a map was fitted to.
@@ -180,15 +156,4 @@ pub trait Recalibration<P = Tensor<2>, Q = P>: FittedMap {
     ///
     /// If the map was fitted to another number of classes or coordinates.
     fn forward(&self, predictions: P) -> Q;
-}
-
-impl<P, Q> dyn Recalibration<P, Q> + '_ {
-    /// Saves the map to any path, see [`save_to`](FittedMap::save_to).
-    ///
-    /// # Errors
-    ///
-    /// As of [`save_to`](FittedMap::save_to).
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.save_to(path.as_ref())
-    }
 }

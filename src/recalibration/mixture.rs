@@ -136,7 +136,7 @@ impl FittedMap for MapMixture {
         weights.chain(self.parts.iter().flat_map(own)).collect()
     }
 
-    fn save_to(&self, path: &Path) -> Result<()> {
+    fn save(&self, path: &Path) -> Result<()> {
         let tensors = self.named_parameters().into_iter().map(file::saved);
         file::write(self, tensors.collect(), path)
     }

@@ -18,7 +18,7 @@ use burn_calibration::{
     estimator::{Estimator, Skce},
     hypothesis::{AsymptoticBlockSkceTest, CalibrationTest, DistributionFreeSkceTest},
     kernel::{Bandwidth, Distance, Kernel, median_distance_with_diagonal},
-    recalibration::{Fit, TemperatureScalingConfig},
+    recalibration::{Fit, FittedMap, TemperatureScalingConfig},
 };
 use flate2::read::GzDecoder;
 use statrs::distribution::{ContinuousCDF, Normal};
