@@ -84,7 +84,7 @@ pub struct Affine<const D: usize, const NORMALISES: bool> {
 }
 
 impl<const D: usize, const NORMALISES: bool> Affine<D, NORMALISES> {
-    fn fit(settings: Settings, mut task: Task) -> Result<(Self, FitReport)> {
+    fn fit(settings: Settings, mut task: Task) -> Result<FitOutcome<Self>> {
         let data = &mut task.data;
         if NORMALISES {
             data.logits = to_vec(Self::features(data.tensor(data.logits.clone())).inner());
@@ -99,10 +99,12 @@ impl<const D: usize, const NORMALISES: bool> Affine<D, NORMALISES> {
         family: &AffineFamily,
         settings: Settings,
         mut task: Task,
-    ) -> Result<(Self, FitReport)> {
-        let (theta, report) = fit_family(family, settings, &mut task)?;
-        let [weight, bias] = family.split(theta);
-        Ok((Self::new(weight, bias, &task.data.device), report))
+    ) -> Result<FitOutcome<Self>> {
+        let found = fit_family(family, settings, &mut task)?;
+        Ok(found.map(|theta| {
+            let [weight, bias] = family.split(theta);
+            Self::new(weight, bias, &task.data.device)
+        }))
     }
 
     fn new(weight: Vec<f64>, bias: Vec<f64>, device: &Device) -> Self {

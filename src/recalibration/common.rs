@@ -12,7 +12,7 @@ pub(super) use super::{
     data::FitData,
     descent::{Evaluated, Limits, Metric, minimise, of_tensor},
     family::{Family, Settings, fit_family},
-    fit::{Fit, LogitFit, Progress, Task, no_criterion, observer},
+    fit::{Fit, FitOutcome, LogitFit, Progress, Task, no_criterion, observer},
     fitted::{Apply, Fitted, Form, expect_classes},
     parameter::Parameter,
     temperature::TemperatureScalingConfig,

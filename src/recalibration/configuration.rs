@@ -36,7 +36,7 @@ macro_rules! regularised_map {
             const ABOUT: &'static str = $about;
             const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
 
-            fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
+            fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
                 let limits = Limits::new(self.tolerance, self.max_iterations);
                 let settings = Settings::new(self.regularisation, limits, self.seed);
                 Self::Form::fit($($(self.$own,)*)? settings, task)

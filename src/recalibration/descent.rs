@@ -149,14 +149,14 @@ const ROUNDING: f64 = 1e-14;
 const TRIALS: usize = 40;
 
 /// A point that was evaluated.
-struct Point {
+struct Iterate {
     theta: Vec<f64>,
     value: f64,
     gradient: Vec<f64>,
 }
 
 /// A step `s` and the change of the gradient `y` along it.
-struct Pair {
+struct CurvaturePair {
     s: Vec<f64>,
     y: Vec<f64>,
     product: f64,
@@ -191,7 +191,7 @@ pub(super) fn minimise(
         let (value, gradient) = descent.at(&theta);
         evaluations += 1;
         observe(evaluations, value);
-        Point {
+        Iterate {
             theta,
             value,
             gradient,
@@ -199,7 +199,7 @@ pub(super) fn minimise(
     };
     let mut here = evaluate(&mut descent, start.to_vec());
     let mut metric = Metric::Identity;
-    let mut pairs: VecDeque<Pair> = VecDeque::new();
+    let mut pairs: VecDeque<CurvaturePair> = VecDeque::new();
     let mut age = 0;
     let (mut iterations, mut before) = (0, f64::INFINITY);
     let status = loop {
@@ -240,7 +240,7 @@ pub(super) fn minimise(
                 let y = difference(&next.gradient, &here.gradient);
                 let product = dot(&s, &y);
                 if product > 0.0 {
-                    pairs.push_back(Pair { s, y, product });
+                    pairs.push_back(CurvaturePair { s, y, product });
                 }
                 if pairs.len() > history(start.len()) {
                     pairs.pop_front();
@@ -258,7 +258,7 @@ pub(super) fn minimise(
 }
 
 /// `−H⁻¹g` with the `H` of the metric and of the pairs, by the recursion of two loops.
-fn direction(gradient: &[f64], pairs: &VecDeque<Pair>, metric: &Metric) -> Vec<f64> {
+fn direction(gradient: &[f64], pairs: &VecDeque<CurvaturePair>, metric: &Metric) -> Vec<f64> {
     let mut d: Vec<f64> = gradient.iter().map(|g| -g).collect();
     let mut alphas = Vec::with_capacity(pairs.len());
     for pair in pairs.iter().rev() {
@@ -283,11 +283,11 @@ fn direction(gradient: &[f64], pairs: &VecDeque<Pair>, metric: &Metric) -> Vec<f
 /// A point along a direction that is lower and where the slope is flatter; none if there is none of which
 /// rounding lets one say so.
 fn search(
-    here: &Point,
+    here: &Iterate,
     direction: &[f64],
     first: f64,
-    mut evaluate: impl FnMut(Vec<f64>) -> Point,
-) -> Option<Point> {
+    mut evaluate: impl FnMut(Vec<f64>) -> Iterate,
+) -> Option<Iterate> {
     let slope = dot(&here.gradient, direction);
     if slope.is_nan() || slope >= 0.0 {
         return None;
@@ -377,9 +377,9 @@ mod tests {
     }
 
     /// `½θᵀAθ − 1ᵀθ` with eigenvalues from 10⁻³ to 10³.
-    struct Quadratic(Metric);
+    struct QuadraticForm(Metric);
 
-    impl Descent for Quadratic {
+    impl Descent for QuadraticForm {
         fn at(&mut self, theta: &[f64]) -> Evaluated {
             let scales = [1e-3, 1.0, 1e3];
             let gradient = theta.iter().zip(scales).map(|(x, a)| a * x - 1.0);
@@ -403,7 +403,7 @@ mod tests {
         for (metric, most) in metrics.into_iter().zip([3, 10]) {
             let start = [0.0; 3];
             let limits = LIMITS;
-            let (theta, report) = minimise(Quadratic(metric), &start, limits, &mut |_, _| {});
+            let (theta, report) = minimise(QuadraticForm(metric), &start, limits, &mut |_, _| {});
             assert_eq!(report.status, FitStatus::Converged, "{report}");
             assert!(report.evaluations <= most, "{report}");
             for (x, a) in theta.iter().zip(scales) {

@@ -236,20 +236,21 @@ impl Diagonal {
         knots: usize,
         settings: Settings,
         mut task: Task,
-    ) -> Result<(Self, FitReport)> {
+    ) -> Result<FitOutcome<Self>> {
         at_least(1, "the number of hidden units", hidden, "at least 1")?;
         at_least(3, "the number of knots", knots, "at least 3")?;
         let family = DiagonalFamily::new(&task.data, hidden, knots, settings.seed);
-        let (theta, report) = fit_family(&family, settings, &mut task)?;
-        let [values, slopes] = family.function(&theta);
-        let [knots, values, slopes] = [family.knots, values, slopes]
-            .map(|numbers| Parameter::new(numbers.clone(), [numbers.len()], &task.data.device));
-        let form = Self {
-            knots,
-            values,
-            slopes,
-        };
-        Ok((form, report))
+        let found = fit_family(&family, settings, &mut task)?;
+        Ok(found.map(|theta| {
+            let [values, slopes] = family.function(&theta);
+            let [knots, values, slopes] = [family.knots, values, slopes]
+                .map(|numbers| Parameter::new(numbers.clone(), [numbers.len()], &task.data.device));
+            Self {
+                knots,
+                values,
+                slopes,
+            }
+        }))
     }
 
     /// `w` in the dtype of a tensor.

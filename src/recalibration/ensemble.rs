@@ -55,7 +55,7 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
     const ABOUT: &'static str = "A temperature mixed with the original and the uniform prediction";
     const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
-    fn find(&self, task: Task) -> Result<(Ensemble, FitReport)> {
+    fn find(&self, task: Task) -> Result<FitOutcome<Ensemble>> {
         check_prior(self.prior)?;
         let (data, criterion) = (task.data, task.criterion);
         let (spread, n) = (data.spread(), data.samples() as f64);
@@ -68,7 +68,7 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
             Purpose::Candidate | Purpose::Fold => Limits::new(1e-5, 100),
         };
         let fits = STARTS.len() + usize::from(criterion.is_some());
-        let log_loss = LogLoss::new(&data);
+        let log_loss = EnsembleLogLoss::new(&data);
         let mut best: Option<(Vec<f64>, FitReport)> = None;
         for (fit, weights) in (1..).zip(STARTS) {
             let start: Vec<f64> = [beta].iter().chain(&weights).map(|x| x.ln()).collect();
@@ -105,12 +105,12 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
             temperature: Parameter::new(vec![(-theta[0]).exp()], [1], &data.device),
             log_weights: Parameter::from(log_softmax(weights, 0)),
         };
-        Ok((form, report))
+        Ok((form, report).into())
     }
 }
 
 /// The mean log loss as a function of `log β` and the logarithms of the weights, up to a shift.
-struct LogLoss<'a> {
+struct EnsembleLogLoss<'a> {
     classes: usize,
     /// Less the largest of their row.
     logits: Vec<f64>,
@@ -122,7 +122,7 @@ struct LogLoss<'a> {
 /// Rows whose exponentials are taken together.
 const ROWS: usize = 256;
 
-impl<'a> LogLoss<'a> {
+impl<'a> EnsembleLogLoss<'a> {
     fn new(data: &'a FitData) -> Self {
         let mut logits = data.logits.clone();
         let of_row = |(row, &y): (&mut [f64], &usize)| {

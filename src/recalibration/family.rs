@@ -9,8 +9,8 @@ use super::{
     FitProgress, FitReport, Regularisation,
     data::FitData,
     descent::{Descent, Evaluated, Limits, Metric, minimise, of_tensor},
-    fit::{Purpose, Task, observer},
-    regularisation::{WEIGHTS, folds, splits},
+    fit::{FitOutcome, Purpose, Task, observer},
+    regularisation::{Split, WEIGHTS, folds, splits},
     validation::{PROGRESS, cross_validated},
 };
 use crate::{error::Result, ops::exp, parallel};
@@ -276,17 +276,14 @@ pub(super) fn fit_family<F: Family>(
     family: &F,
     settings: Settings,
     task: &mut Task,
-) -> Result<(Vec<f64>, FitReport)> {
+) -> Result<FitOutcome<Vec<f64>>> {
     let (data, limits) = (&task.data, settings.limits);
     let n = data.samples();
     let known = task.weight.map(Regularisation::Fixed);
     let regularisation = known.unwrap_or(settings.regularisation);
     let splits = match regularisation.validate()? {
         Regularisation::CrossValidated { folds: count } if n >= 2 * count => {
-            let given = task
-                .left_out
-                .as_ref()
-                .map(|left_out| left_out.splits.clone());
+            let given = task.splits.map(<[Split]>::to_vec);
             given.unwrap_or_else(|| splits(&folds(n, count, settings.seed)))
         }
         _ => vec![],
@@ -294,14 +291,13 @@ pub(super) fn fit_family<F: Family>(
     let validating = splits.len() * WEIGHTS.len();
     let fits = validating + 1 + usize::from(task.criterion.is_some());
     let mut observe = |at: FitProgress| (task.progress)(FitProgress { fits, ..at });
+    let mut left_out = None;
     let weight = match regularisation {
         Regularisation::Fixed(weight) => weight,
         _ if splits.is_empty() => WEIGHTS[0],
         _ => {
             let (weight, logits) = cross_validated(family, data, &splits, limits, &mut observe);
-            if let Some(left_out) = &mut task.left_out {
-                left_out.logits = Some(logits);
-            }
+            left_out = Some(logits);
             weight
         }
     };
@@ -325,15 +321,16 @@ pub(super) fn fit_family<F: Family>(
         let mut of_fit = observer(&mut observe, fits, fits);
         found = minimise(regularised, &found.0, limits, &mut of_fit);
     }
-    let (theta, report) = found;
+    let (form, report) = found;
     let regularisation = Some(weight);
-    Ok((
-        theta,
-        FitReport {
+    Ok(FitOutcome {
+        form,
+        report: FitReport {
             regularisation,
             ..report
         },
-    ))
+        left_out,
+    })
 }
 
 #[cfg(test)]

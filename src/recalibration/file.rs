@@ -29,7 +29,7 @@ const CHECKSUM: &str = "checksum";
 const BLANK: &str = "checksum-checksum-checksum-check";
 
 /// The parameters of a saved map that were not taken yet: they replace those of a template, checked.
-pub struct Parts {
+pub struct SavedParameters {
     tensors: BTreeMap<String, TensorData>,
     report: Option<FitReport>,
     fitted_to: FittedTo,
@@ -38,7 +38,7 @@ pub struct Parts {
     error: Option<String>,
 }
 
-impl Parts {
+impl SavedParameters {
     /// The parameters of a map by their names.
     pub fn new(tensors: BTreeMap<String, TensorData>, device: &Device) -> Self {
         Self {
@@ -113,7 +113,7 @@ impl Parts {
     }
 }
 
-impl ModuleMapper for Parts {
+impl ModuleMapper for SavedParameters {
     fn enter_module(&mut self, name: &str, _: &str) {
         self.path.push(name.into());
     }
@@ -195,7 +195,7 @@ pub(super) fn load<F: Form>(path: &Path, device: &Device) -> Result<Fitted<F>> {
 }
 
 /// The kind of the map in a file, and its parameters.
-pub(super) fn read(path: &Path, device: &Device) -> Result<(String, Parts), String> {
+pub(super) fn read(path: &Path, device: &Device) -> Result<(String, SavedParameters), String> {
     let bytes = file::read(path).map_err(|e| e.to_string())?;
     let reader = Reader::from_bytes(Bytes::from_bytes_vec(bytes.clone()));
     let reader = reader.map_err(|e| e.to_string())?;
@@ -213,10 +213,10 @@ pub(super) fn read(path: &Path, device: &Device) -> Result<(String, Parts), Stri
         let (name, dtype, shape, _, bytes) = tensor.into_parts().map_err(|e| e.to_string())?;
         tensors.insert(name, TensorData::from_bytes(bytes, shape, dtype));
     }
-    let parts = Parts::new(tensors, device);
+    let parts = SavedParameters::new(tensors, device);
     Ok((
         kind,
-        Parts {
+        SavedParameters {
             report,
             fitted_to,
             ..parts
@@ -246,7 +246,7 @@ fn place_of(text: &str, bytes: &[u8]) -> Option<usize> {
 }
 
 /// The map of saved parameters, or what is wrong with them.
-pub(super) fn restore<F: Form>(mut parts: Parts) -> Result<Fitted<F>, String> {
+pub(super) fn restore<F: Form>(mut parts: SavedParameters) -> Result<Fitted<F>, String> {
     let map = Fitted::<F>::template(&parts.device).map(&mut parts);
     if let Some(reason) = parts.error {
         return Err(reason);

@@ -147,8 +147,8 @@ pub struct Task<'a> {
     pub purpose: Purpose,
     /// The weight of the regularisation, if it is known before.
     pub weight: Option<f64>,
-    /// What a cross-validation takes and tells, if somebody asks.
-    pub left_out: Option<&'a mut LeftOut>,
+    /// What a cross-validation leaves out, if it is given.
+    pub splits: Option<&'a [Split]>,
 }
 
 impl<'a> Task<'a> {
@@ -160,16 +160,39 @@ impl<'a> Task<'a> {
             progress,
             purpose: Purpose::Map,
             weight: None,
-            left_out: None,
+            splits: None,
         }
     }
 }
 
-/// The logits of samples that are left out of fits.
-pub struct LeftOut {
-    pub splits: Vec<Split>,
-    /// Those of all samples, in their order, after a fit that found its weight by a cross-validation.
-    pub logits: Option<Vec<f64>>,
+/// What a fit found.
+pub struct FitOutcome<F> {
+    pub form: F,
+    pub report: FitReport,
+    /// The logits of what the splits leave out, in the order of the rows, if a cross-validation found the weight.
+    pub left_out: Option<Vec<f64>>,
+}
+
+impl<F> FitOutcome<F> {
+    /// Makes something else of the parameters.
+    pub fn map<G>(self, make: impl FnOnce(F) -> G) -> FitOutcome<G> {
+        FitOutcome {
+            form: make(self.form),
+            report: self.report,
+            left_out: self.left_out,
+        }
+    }
+}
+
+impl<F> From<(F, FitReport)> for FitOutcome<F> {
+    fn from((form, report): (F, FitReport)) -> Self {
+        let left_out = None;
+        Self {
+            form,
+            report,
+            left_out,
+        }
+    }
 }
 
 /// A configuration that fits a map of logits.
@@ -187,7 +210,7 @@ pub trait LogitFit {
     const DEFAULT: fn(u64) -> Self;
 
     /// Finds the parameters, and tells how that went.
-    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)>;
+    fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>>;
 }
 
 /// An error if a criterion is asked for that a map cannot descend, with a reason after a colon or none.
@@ -208,7 +231,7 @@ pub fn fit_with_warnings<C: LogitFit<Form: Apply<Tensor<2>>>>(
 ) -> Result<Fitted<C::Form>> {
     let mut warnings = FitWarning::of_data(&task.data);
     if task.criterion.is_some() {
-        let (form, report) = config.find(task)?;
+        let FitOutcome { form, report, .. } = config.find(task)?;
         return Ok(Fitted::checked(form, report)?.with_warnings(warnings));
     }
     let (data, progress) = (task.data, task.progress);
@@ -220,8 +243,8 @@ pub fn fit_with_warnings<C: LogitFit<Form: Apply<Tensor<2>>>>(
         } else {
             data.select(rows)
         };
-        let (form, report) = config.find(Task::new(part.clone(), &mut *progress))?;
-        let map = Fitted::checked(form, report)?;
+        let found = config.find(Task::new(part.clone(), &mut *progress))?;
+        let map = Fitted::checked(found.form, found.report)?;
         let labels = part.labels.clone();
         let logits = part.tensor(part.logits.clone()).inner();
         let after = log_losses(to_vec(map.forward(logits)), &labels);

@@ -67,11 +67,11 @@ pub struct LocalRecalibrationConfig {}
 /// # Ok(())
 /// # }
 /// ```
-pub type LocalRecalibration = Fitted<Residuals>;
+pub type LocalRecalibration = Fitted<LocalResiduals>;
 
 /// The parameters of [`LocalRecalibration`].
 #[derive(Module, Debug)]
-pub struct Residuals {
+pub struct LocalResiduals {
     /// The map that comes first.
     before: LocationScales,
     /// `z`, increasing, `[n]`.
@@ -94,7 +94,7 @@ impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig 
         targets: Tensor<2>,
         progress: Progress<'_>,
     ) -> Result<LocalRecalibration> {
-        no_criterion(criterion.is_some(), Residuals::KIND, "")?;
+        no_criterion(criterion.is_some(), LocalResiduals::KIND, "")?;
         let device = predictions.device();
         let mut silent = |_| {};
         let before = LocationScaleRecalibrationConfig::new().fit_observed(
@@ -144,7 +144,7 @@ impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig 
         // in units of the targets
         score += scale.iter().map(|s| s.ln()).sum::<f64>() / n as f64;
         observer(progress, 1, 1)(BANDWIDTHS.len(), score);
-        let form = Residuals {
+        let form = LocalResiduals {
             before: before.form,
             residuals: Parameter::new(errors.residuals, [n], &device),
             features: Parameter::new(errors.features.concat(), [n, 2], &device),
@@ -178,7 +178,7 @@ struct Errors {
 }
 
 /// The residuals of predictions like one.
-struct Like {
+struct Neighbours {
     /// The weight of each residual; their sum is 1.
     weights: Vec<f64>,
     /// The weight of the location-scale map.
@@ -189,7 +189,7 @@ struct Like {
 
 impl Errors {
     /// The weights of the residuals for a prediction with features; but for one residual.
-    fn like(&self, features: [f64; 2], but: Option<usize>) -> Like {
+    fn like(&self, features: [f64; 2], but: Option<usize>) -> Neighbours {
         let squared = |f: &[f64; 2]| {
             let distance = (f[0] - features[0]).powi(2) + (f[1] - features[1]).powi(2);
             0.5 * distance / self.bandwidth / self.bandwidth
@@ -207,7 +207,7 @@ impl Errors {
         let effective = 1.0 / weights.iter().map(|w| w * w).sum::<f64>();
         let mean: f64 = self.sum(&weights, |z| z);
         let variance = self.sum(&weights, |z| (z - mean).powi(2));
-        Like {
+        Neighbours {
             weights,
             rest: 1.0 / (1.0 + effective),
             width: (1.06 * variance.sqrt() * effective.powf(-0.2)).max(NARROWEST),
@@ -288,7 +288,7 @@ impl LocalRecalibration {
     }
 }
 
-impl Form for Residuals {
+impl Form for LocalResiduals {
     const KIND: &'static str = "local recalibration";
 
     fn template(device: &Device) -> Self {
@@ -323,7 +323,7 @@ impl Form for Residuals {
     }
 }
 
-impl<P: ScaleFamily + Component> Apply<P, Mixture<P>> for Residuals {
+impl<P: ScaleFamily + Component> Apply<P, Mixture<P>> for LocalResiduals {
     fn apply(&self, predictions: P) -> Mixture<P> {
         let before: P = self.before.apply(predictions);
         let [location, scale] = before.location_and_scale();

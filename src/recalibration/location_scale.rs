@@ -93,14 +93,14 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
             let z = |i| (targets_on_host[at(i)] - location[at(i)]) / scale[at(i)];
             let z: Vec<f64> = (0..n).map(z).collect();
             let logarithms: Vec<f64> = (0..n).map(|i| scale[at(i)].ln()).collect();
-            Coordinate::robust(&z, &logarithms, P::POWER, self.keep_mean)
+            CoordinateFit::robust(&z, &logarithms, P::POWER, self.keep_mean)
         };
-        let found: Vec<Robust<Coordinate>> = (0..d).map(coordinate).collect::<Result<_>>()?;
+        let found: Vec<Robust<CoordinateFit>> = (0..d).map(coordinate).collect::<Result<_>>()?;
         let fitted = found.iter().all(|robust| robust.map.is_some());
         let set_aside = found.iter().flat_map(|robust| robust.set_aside.clone());
         let warnings = influence::warning(set_aside.collect(), fitted);
         let coordinates = found.into_iter().map(|one| one.map.unwrap_or(IDENTITY));
-        let coordinates: Vec<Coordinate> = coordinates.collect();
+        let coordinates: Vec<CoordinateFit> = coordinates.collect();
         let form = LocationScales::new(&coordinates, &predictions.device());
         let log_density = to_vec(form.apply(predictions).log_density(&targets));
         let mean = log_density.iter().sum::<f64>() / log_density.len() as f64;
@@ -125,7 +125,7 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
 
 /// The parameters of one coordinate.
 #[derive(Debug, Clone, Copy)]
-struct Coordinate {
+struct CoordinateFit {
     shift: f64,
     logarithm: f64,
     power: f64,
@@ -133,14 +133,14 @@ struct Coordinate {
 }
 
 /// Leaves a coordinate as it is.
-const IDENTITY: Coordinate = Coordinate {
+const IDENTITY: CoordinateFit = CoordinateFit {
     shift: 0.0,
     logarithm: 0.0,
     power: 1.0,
     status: FitStatus::Converged,
 };
 
-impl Coordinate {
+impl CoordinateFit {
     /// Fits to all rows but those that would rule the fit.
     fn robust(z: &[f64], logarithms: &[f64], r: f64, keep_mean: bool) -> Result<Robust<Self>> {
         robust(z.len(), allowance, |rows| {
@@ -271,7 +271,7 @@ impl LocationScaleRecalibration {
             check_parameter(shift.is_finite(), "a shift", shift, "a finite number")?;
             check_positive("a factor", factor)?;
             check_parameter(power.is_finite(), "a power", power, "a finite number")?;
-            Ok(Coordinate {
+            Ok(CoordinateFit {
                 shift,
                 logarithm: factor.ln(),
                 power,
@@ -299,8 +299,8 @@ impl LocationScaleRecalibration {
 }
 
 impl LocationScales {
-    fn new(coordinates: &[Coordinate], device: &Device) -> Self {
-        let parameter = |of: fn(&Coordinate) -> f64| {
+    fn new(coordinates: &[CoordinateFit], device: &Device) -> Self {
+        let parameter = |of: fn(&CoordinateFit) -> f64| {
             let values: Vec<f64> = coordinates.iter().map(of).collect();
             let shape = [values.len()];
             Parameter::new(values, shape, device)

@@ -15,14 +15,14 @@ use super::{common::*, ensemble::log_sum, file, registry::AnyMap, *};
 /// [`AutoRecalibrationConfig`] makes it, and [`load_map`] loads it.
 #[derive(Debug)]
 pub struct MapMixture {
-    parts: Vec<Part>,
+    parts: Vec<MixturePart>,
     report: Option<FitReport>,
     fitted_to: FittedTo,
 }
 
 /// A map and its weight.
 #[derive(Debug)]
-struct Part {
+struct MixturePart {
     /// The short name.
     name: &'static str,
     weight: f64,
@@ -40,8 +40,8 @@ impl MapMixture {
     pub(super) fn new(
         parts: impl IntoIterator<Item = (&'static str, f64, AnyMap)>,
     ) -> Result<Self, String> {
-        let part = |(name, weight, map)| Part { name, weight, map };
-        let parts: Vec<Part> = parts.into_iter().map(part).collect();
+        let part = |(name, weight, map)| MixturePart { name, weight, map };
+        let parts: Vec<MixturePart> = parts.into_iter().map(part).collect();
         let weights: Vec<f64> = parts.iter().map(|part| part.weight).collect();
         let sum: f64 = weights.iter().sum();
         let positive = weights.iter().all(|weight| *weight > 0.0);
@@ -65,7 +65,7 @@ impl MapMixture {
     }
 
     /// The mixture of saved parameters, or what is wrong with them.
-    pub(super) fn restore(mut saved: file::Parts) -> Result<Self, String> {
+    pub(super) fn restore(mut saved: file::SavedParameters) -> Result<Self, String> {
         let names = saved.names_after(WEIGHTS);
         if names.is_empty() {
             return Err("it was saved by a version before 0.1: fit it again".into());
@@ -88,7 +88,7 @@ impl MapMixture {
 
     /// Gives the weights of the maps that are parts, by their short names.
     pub fn weights(&self) -> Vec<(&'static str, f64)> {
-        let named = |part: &Part| (part.name, part.weight);
+        let named = |part: &MixturePart| (part.name, part.weight);
         self.parts.iter().map(named).collect()
     }
 }
@@ -120,12 +120,12 @@ impl FittedMap for MapMixture {
 
     /// The weights, then the parameters of each part after its name.
     fn named_parameters(&self) -> Vec<NamedParameter> {
-        let weight = |part: &Part| NamedParameter {
+        let weight = |part: &MixturePart| NamedParameter {
             name: format!("{WEIGHTS}{}", part.name),
             shape: vec![1],
             values: vec![part.weight],
         };
-        let own = |part: &Part| {
+        let own = |part: &MixturePart| {
             let mut parameters = part.map.named_parameters();
             for parameter in &mut parameters {
                 parameter.name = format!("{PARTS}{}.{}", part.name, parameter.name);
@@ -144,8 +144,9 @@ impl FittedMap for MapMixture {
 
 impl Recalibration for MapMixture {
     fn forward(&self, logits: Tensor<2>) -> Tensor<2> {
-        let term =
-            |part: &Part| log_softmax(part.map.forward(logits.clone()), 1) + part.weight.ln();
+        let term = |part: &MixturePart| {
+            log_softmax(part.map.forward(logits.clone()), 1) + part.weight.ln()
+        };
         log_sum(self.parts.iter().map(term).collect())
     }
 }
@@ -233,7 +234,7 @@ mod tests {
             let tensors = names
                 .iter()
                 .map(|&name| (name.into(), TensorData::from([1.0])));
-            let parts = file::Parts::new(tensors.collect(), &device);
+            let parts = file::SavedParameters::new(tensors.collect(), &device);
             MapMixture::restore(parts).unwrap_err()
         };
         let before = error(&["form.weights", "form.temperature.temperature"]);

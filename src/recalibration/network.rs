@@ -19,7 +19,7 @@ pub(super) struct Sizes {
 
 /// Its weights: `W₁ [inputs, hidden]`, `b₁ [1, hidden]`, `W₂ [hidden, outputs]`, `b₂ [1, outputs]`.
 #[derive(Debug)]
-pub(super) struct Weights([Tensor<2>; 4]);
+pub(super) struct NetworkTensors([Tensor<2>; 4]);
 
 /// The largest logarithm of a factor.
 const BOUND: f64 = 10.0;
@@ -58,7 +58,7 @@ impl Sizes {
     }
 
     /// The factors of rows, `[r, inputs]`.
-    pub fn forward(self, theta: &[f64], rows: &[f64]) -> Pass {
+    pub fn forward(self, theta: &[f64], rows: &[f64]) -> ForwardPass {
         let r = rows.len() / self.inputs;
         let layer = |rows: &[f64], (w, [inputs, outputs]): (&[f64], [usize; 2]), b: &[f64]| {
             let mut sums = b.repeat(r);
@@ -79,7 +79,7 @@ impl Sizes {
         exp(&mut factors);
         let largest = BOUND.exp();
         factors.iter_mut().for_each(|factor| *factor *= largest);
-        Pass {
+        ForwardPass {
             hidden,
             bounded,
             factors,
@@ -91,7 +91,7 @@ impl Sizes {
         self,
         theta: &[f64],
         rows: &[f64],
-        pass: &Pass,
+        pass: &ForwardPass,
         mut slopes: Vec<f64>,
         gradient: &mut [f64],
     ) {
@@ -139,7 +139,7 @@ impl Sizes {
 
 /// What a network computed of rows.
 #[derive(Debug)]
-pub(super) struct Pass {
+pub(super) struct ForwardPass {
     /// `[r, hidden]`.
     hidden: Vec<f64>,
     /// The logarithms of the factors over their bound: `[r, outputs]`.
@@ -174,7 +174,7 @@ fn hyperbolic_tangent(numbers: &mut [f64]) {
     });
 }
 
-impl Weights {
+impl NetworkTensors {
     /// The factors of each row: `[n, inputs] → [n, outputs]`.
     pub fn factors(&self, rows: Tensor<2>) -> Tensor<2> {
         let [w1, b1, w2, b2] = self.0.clone();
@@ -186,14 +186,14 @@ impl Weights {
 
 /// The weights of a fitted map.
 #[derive(Module, Debug)]
-pub struct Network {
+pub struct FactorNetwork {
     w1: Parameter<2>,
     b1: Parameter<2>,
     w2: Parameter<2>,
     b2: Parameter<2>,
 }
 
-impl Network {
+impl FactorNetwork {
     pub(super) fn new(sizes: Sizes, theta: &[f64], device: &Device) -> Self {
         let [w1, b1, w2, b2] = (sizes.parts(theta))
             .map(|(weights, shape)| Parameter::new(weights.to_vec(), shape, device));
@@ -219,8 +219,8 @@ impl Network {
     }
 
     /// The weights in the dtype of a tensor.
-    pub(super) fn weights(&self, like: &Tensor<2>) -> Weights {
-        Weights([&self.w1, &self.b1, &self.w2, &self.b2].map(|p| p.cast(like.dtype())))
+    pub(super) fn weights(&self, like: &Tensor<2>) -> NetworkTensors {
+        NetworkTensors([&self.w1, &self.b1, &self.w2, &self.b2].map(|p| p.cast(like.dtype())))
     }
 
     /// Tells what is wrong with a network that was loaded: it has one output less than inputs.

@@ -3,7 +3,7 @@ use std::ops::Range;
 use super::{
     common::*,
     diagonal::centre,
-    network::{Network, Sizes, squared_distance},
+    network::{FactorNetwork, Sizes, squared_distance},
 };
 
 regularised_map! {
@@ -63,7 +63,7 @@ pub type OrderInvariant = Fitted<Order<true>>;
 #[derive(Module, Debug)]
 pub struct Order<const SORTED: bool> {
     /// The network of `log g`.
-    network: Network,
+    network: FactorNetwork,
     /// `1/T`, and the mean and standard deviation of the logits of the fit: `[3]`.
     scales: Parameter<1>,
 }
@@ -75,14 +75,14 @@ const FARTHEST: f64 = 1e30;
 
 /// Logits in descending order.
 #[derive(Debug, Clone)]
-struct Sorted {
+struct SortedLogits {
     /// `z₍₁₎ ≥ … ≥ z₍ₘ₎`: `[n, m]`.
     logits: Tensor<2>,
     /// Which of them each logit is: `[n, m]`.
     rank: Tensor<2, Int>,
 }
 
-impl Sorted {
+impl SortedLogits {
     fn new(logits: Tensor<2>) -> Self {
         let (logits, order) = logits.sort_descending_with_indices(1);
         Self {
@@ -125,7 +125,7 @@ struct OrderFamily {
 }
 
 /// The sorted logits of a fit.
-struct Rows {
+struct SortedRows {
     /// `(z₍ₖ₎ − z₍ₖ₊₁₎)/T`: `[n, m − 1]`.
     gaps: Vec<f64>,
     /// Which of them each logit is: `[n, m]`.
@@ -154,7 +154,7 @@ impl OrderFamily {
 }
 
 impl Family for OrderFamily {
-    type Inputs = Rows;
+    type Inputs = SortedRows;
 
     fn of(&self, data: &FitData) -> Self {
         let start = self.start.clone();
@@ -168,9 +168,9 @@ impl Family for OrderFamily {
         self.start.clone()
     }
 
-    fn inputs(&self, data: &FitData) -> Rows {
+    fn inputs(&self, data: &FitData) -> SortedRows {
         let (n, m) = (data.samples(), data.classes);
-        let mut rows = Rows {
+        let mut rows = SortedRows {
             gaps: Vec::with_capacity(n * (m - 1)),
             ranks: vec![0; n * m],
             features: Vec::with_capacity(n * m),
@@ -203,7 +203,7 @@ impl Family for OrderFamily {
     fn pull(
         &self,
         theta: &[f64],
-        inputs: &Rows,
+        inputs: &SortedRows,
         rows: Range<usize>,
         slopes: &mut dyn FnMut(&mut [f64]),
         gradient: &mut [f64],
@@ -249,17 +249,16 @@ impl Family for OrderFamily {
 }
 
 impl<const SORTED: bool> Order<SORTED> {
-    fn fit(hidden: usize, settings: Settings, mut task: Task) -> Result<(Self, FitReport)> {
+    fn fit(hidden: usize, settings: Settings, mut task: Task) -> Result<FitOutcome<Self>> {
         at_least(1, "the number of hidden units", hidden, "at least 1")?;
         let family = OrderFamily::new(&task.data, hidden, settings.seed, SORTED);
-        let (theta, report) = fit_family(&family, settings, &mut task)?;
+        let found = fit_family(&family, settings, &mut task)?;
         let device = &task.data.device;
         let scales = vec![family.beta, family.mean, family.spread];
-        let form = Self {
-            network: Network::new(family.network, &theta, device),
+        Ok(found.map(|theta| Self {
+            network: FactorNetwork::new(family.network, &theta, device),
             scales: Parameter::new(scales, [3], device),
-        };
-        Ok((form, report))
+        }))
     }
 }
 
@@ -272,7 +271,7 @@ impl<const SORTED: bool> Form for Order<SORTED> {
 
     fn template(device: &Device) -> Self {
         Self {
-            network: Network::template(device),
+            network: FactorNetwork::template(device),
             scales: Parameter::new(vec![1.0, 0.0, 1.0], [3], device),
         }
     }
@@ -306,7 +305,7 @@ impl<const SORTED: bool> Apply<Tensor<2>> for Order<SORTED> {
         let [beta, mean, spread] =
             [0, 1, 2].map(|k| scales.clone().slice(k..k + 1).reshape([1, 1]));
         let weights = self.network.weights(&logits);
-        let sorted = Sorted::new(logits.clone());
+        let sorted = SortedLogits::new(logits.clone());
         let features = (sorted.features(logits, SORTED) - mean) / spread;
         let features = features.clamp(-FAR, FAR);
         sorted.map(weights.factors(features), beta)

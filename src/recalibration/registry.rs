@@ -6,8 +6,8 @@ use burn::tensor::{Device, Int, Tensor};
 
 use super::{
     data::FitData,
-    file::{self, Parts, failure, read},
-    fit::{LogitFit, Task, fit_with_warnings},
+    file::{self, SavedParameters, failure, read},
+    fit::{FitOutcome, LogitFit, Task, fit_with_warnings},
     fitted::{Apply, Form},
     *,
 };
@@ -23,8 +23,8 @@ pub struct MapKind {
     about: &'static str,
     kind: &'static str,
     fit: fn(u64, Task) -> Result<AnyMap>,
-    candidate: fn(u64, Task) -> Result<AnyMap>,
-    restore: fn(Parts) -> Result<AnyMap, String>,
+    candidate: fn(u64, Task) -> Result<FitOutcome<AnyMap>>,
+    restore: fn(SavedParameters) -> Result<AnyMap, String>,
 }
 
 /// All kinds: a new one is added here.
@@ -59,8 +59,13 @@ impl MapKind {
             kind: C::Form::KIND,
             fit: |seed, task| Ok(Box::new(fit_with_warnings(&(C::DEFAULT)(seed), task)?)),
             candidate: |seed, task| {
-                let (form, report) = (C::DEFAULT)(seed).find(task)?;
-                Ok(Box::new(Fitted::checked(form, report)?))
+                let found = (C::DEFAULT)(seed).find(task)?;
+                let map = Fitted::checked(found.form, found.report.clone())?;
+                Ok(FitOutcome {
+                    form: Box::new(map),
+                    report: found.report,
+                    left_out: found.left_out,
+                })
             },
             restore: |parts| Ok(Box::new(file::restore::<C::Form>(parts)?)),
         }
@@ -104,12 +109,12 @@ impl MapKind {
     }
 
     /// The map of saved parameters, or what is wrong with them.
-    pub(super) fn restore(&self, parts: Parts) -> Result<AnyMap, String> {
+    pub(super) fn restore(&self, parts: SavedParameters) -> Result<AnyMap, String> {
         (self.restore)(parts)
     }
 
     /// Fits a map to all rows, for a choice among maps.
-    pub(super) fn fit_candidate(&self, seed: u64, task: Task) -> Result<AnyMap> {
+    pub(super) fn fit_candidate(&self, seed: u64, task: Task) -> Result<FitOutcome<AnyMap>> {
         (self.candidate)(seed, task)
     }
 }

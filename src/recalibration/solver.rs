@@ -4,12 +4,12 @@ use std::ops::RangeInclusive;
 
 /// Where a solver ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Solution {
+pub(super) struct SolverEnd {
     pub x: f64,
     pub converged: bool,
 }
 
-impl Solution {
+impl SolverEnd {
     fn at(x: f64, converged: bool) -> Self {
         Self { x, converged }
     }
@@ -25,7 +25,7 @@ pub(super) fn increasing_root(
     start: f64,
     tolerance: f64,
     limit: usize,
-) -> Solution {
+) -> SolverEnd {
     let (mut low, mut high) = bracket.into_inner();
     let mut x = start.clamp(low, high);
     let mut last_step = high - low;
@@ -46,11 +46,11 @@ pub(super) fn increasing_root(
         last_step = (next - x).abs();
         if value == 0.0 || last_step <= tolerance {
             let x = if value == 0.0 { x } else { next };
-            return Solution::at(x, true);
+            return SolverEnd::at(x, true);
         }
         x = next;
     }
-    Solution::at(x, false)
+    SolverEnd::at(x, false)
 }
 
 /// The minimum of a continuous function that lies downhill from a start in a bracket: steps that
@@ -65,7 +65,7 @@ pub(super) fn minimum(
     start: f64,
     tolerance: f64,
     limit: usize,
-) -> Solution {
+) -> SolverEnd {
     let (low, high) = bracket.into_inner();
     let mut f = |x| {
         Some(f(x))
@@ -85,7 +85,7 @@ pub(super) fn minimum(
         }
     }
     if middle.0 == low || middle.0 == high {
-        return Solution::at(middle.0, true);
+        return SolverEnd::at(middle.0, true);
     }
     brent(f, (left.0, right.0), middle, tolerance, limit)
 }
@@ -97,14 +97,14 @@ fn brent(
     (mut x, mut fx): (f64, f64),
     tolerance: f64,
     limit: usize,
-) -> Solution {
+) -> SolverEnd {
     let golden = 0.5 * (3.0 - 5f64.sqrt());
     let (mut w, mut fw, mut v, mut fv) = (x, fx, x, fx); // second best, and the one before
     let (mut step, mut previous) = (0.0f64, 0.0f64);
     for _ in 0..limit {
         let middle = 0.5 * (a + b);
         if (x - middle).abs() + 0.5 * (b - a) <= 2.0 * tolerance {
-            return Solution::at(x, true);
+            return SolverEnd::at(x, true);
         }
         let parabola = parabolic_step((x, fx), (w, fw), (v, fv));
         let inside = |s: f64| x + s > a + tolerance && x + s < b - tolerance;
@@ -143,7 +143,7 @@ fn brent(
             }
         }
     }
-    Solution::at(x, false)
+    SolverEnd::at(x, false)
 }
 
 /// The step from `x` to the vertex of the parabola through three points, if there is one.

@@ -65,7 +65,7 @@ fn smoothed(logits: Tensor<2>, base: Tensor<1>) -> Tensor<2> {
 }
 
 impl<const D: usize> Structured<D> {
-    fn fit(settings: Settings, mut task: Task) -> Result<(Self, FitReport)> {
+    fn fit(settings: Settings, mut task: Task) -> Result<FitOutcome<Self>> {
         let data = &mut task.data;
         let beta = TemperatureScalingConfig::inverse_temperature(data);
         let base = vec![beta, (data.samples() as f64 + 1.0).recip()];
@@ -74,8 +74,8 @@ impl<const D: usize> Structured<D> {
         let of_fit = base.cast(logits.dtype());
         data.logits = to_vec(smoothed(logits, of_fit));
         let family = AffineFamily::structured(&task.data, D == 1);
-        let (affine, report) = Affine::fit_family(&family, settings, task)?;
-        Ok((Self { base, affine }, report))
+        let found = Affine::fit_family(&family, settings, task)?;
+        Ok(found.map(|affine| Self { base, affine }))
     }
 }
 

@@ -43,11 +43,11 @@ pub struct VarianceScalingConfig {
 /// Keeps the means and is injective. One factor for all is [temperature
 /// scaling](super::TemperatureScaling), `T = s²` for normal and `T = s` for Laplace predictions.
 /// Fitted by [`VarianceScalingConfig`].
-pub type VarianceScaling = Fitted<Factors>;
+pub type VarianceScaling = Fitted<ScaleFactors>;
 
 /// The parameters of [`VarianceScaling`].
 #[derive(Module, Debug)]
-pub struct Factors {
+pub struct ScaleFactors {
     /// `[d]`, or `[1]` for all coordinates; f64 where the device computes in it.
     factors: Parameter<1>,
 }
@@ -69,7 +69,7 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for VarianceScalingConfig {
         let (factors, warnings) = self.closed_form(&predictions, &targets);
         let (form, report) = match criterion {
             None => {
-                let form = Factors::new(factors, &device);
+                let form = ScaleFactors::new(factors, &device);
                 let log_density = to_vec(form.apply(predictions).log_density(&targets));
                 let mean = log_density.iter().sum::<f64>() / log_density.len() as f64;
                 observe(1, -mean);
@@ -90,7 +90,7 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for VarianceScalingConfig {
                 let (logarithms, report) =
                     minimise(of_tensor(objective, &device), &start, limits, &mut observe);
                 let factors = logarithms.into_iter().map(bounded).collect();
-                (Factors::new(factors, &device), report)
+                (ScaleFactors::new(factors, &device), report)
             }
         };
         let status = status(&form.factors.to_vec(), report.status);
@@ -155,7 +155,7 @@ impl VarianceScaling {
     /// If there is none, or one is not a positive finite number.
     pub fn from_factors(factors: Vec<f64>, device: &Device) -> Result<Self> {
         check(&factors)?;
-        Ok(Self::new(Factors::new(factors, device), None))
+        Ok(Self::new(ScaleFactors::new(factors, device), None))
     }
 
     /// Gives the factors `s`: one for each coordinate, or one for all.
@@ -169,7 +169,7 @@ fn check(factors: &[f64]) -> Result<()> {
     (factors.iter()).try_for_each(|&s| check_positive("a factor", s))
 }
 
-impl Factors {
+impl ScaleFactors {
     fn new(factors: Vec<f64>, device: &Device) -> Self {
         let shape = [factors.len()];
         Self {
@@ -178,7 +178,7 @@ impl Factors {
     }
 }
 
-impl Form for Factors {
+impl Form for ScaleFactors {
     const KIND: &'static str = "variance scaling";
 
     fn template(device: &Device) -> Self {
@@ -203,7 +203,7 @@ impl Form for Factors {
     }
 }
 
-impl<P: ScaleFamily> Apply<P> for Factors {
+impl<P: ScaleFamily> Apply<P> for ScaleFactors {
     fn apply(&self, predictions: P) -> P {
         let [location, scale] = predictions.location_and_scale();
         let ([k], [_, d]) = (self.factors.dims(), scale.dims());

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{data::FitData, scalar::event::Outcomes};
+use super::{data::FitData, scalar::event::EventOutcomes};
 
 /// A reason for care with a fitted map.
 ///
@@ -190,13 +190,13 @@ impl FitWarning {
         if samples * m > MOST {
             return warnings;
         }
-        let events = Outcomes::all(data);
+        let events = EventOutcomes::all(data);
         let class = |event: usize| if m == 2 { 1 } else { event };
-        let of = |holds: fn(&Outcomes) -> bool| -> Vec<usize> {
+        let of = |holds: fn(&EventOutcomes) -> bool| -> Vec<usize> {
             let found = events.iter().enumerate().filter(|(_, event)| holds(event));
             found.map(|(event, _)| class(event)).collect()
         };
-        let classes = of(Outcomes::is_separated);
+        let classes = of(EventOutcomes::is_separated);
         if !classes.is_empty() {
             warnings.push(Self::Separated { classes });
         }

@@ -6,7 +6,7 @@ use super::{
     super::registry::{AnyMap, MapKind},
     Weight,
     choice::Tried,
-    left_out::Predictions,
+    left_out::LeftOutPredictions,
     selection::{Selection, cross_validate},
 };
 use crate::{
@@ -17,13 +17,13 @@ use crate::{
         StructuredMatrixScalingConfig, StructuredVectorScalingConfig, TemperatureScaling,
         VennAbersConfig,
         common::*,
-        fit::{LeftOut, LogitFit, Purpose},
+        fit::Purpose,
         regularisation::{Split, in_order},
     },
 };
 
 /// A kind of map, and the data that it is tried on.
-pub struct Candidate {
+pub struct CandidateMap {
     kind: MapKind,
     /// Whether it is tried on two classes, and on more.
     classes: [bool; 2],
@@ -39,18 +39,18 @@ const TWO: [bool; 2] = [true, false];
 const MORE: [bool; 2] = [false, true];
 
 /// Simple ones first. The first one is tried on all data.
-pub static CANDIDATES: [Candidate; 11] = [
-    Candidate::of::<TemperatureScalingConfig>(ANY, 1, |_, _| 0.0),
-    Candidate::of::<EnsembleTemperatureScalingConfig>(ANY, FEW, |n, m| 5e-6 * n * m),
-    Candidate::of::<PlattScalingConfig>(TWO, FEW, |_, _| 0.0),
-    Candidate::of::<BetaCalibrationConfig>(TWO, FEW, |_, _| 0.0),
-    Candidate::of::<QuadraticScalingConfig>(TWO, FEW, |_, _| 0.0),
-    Candidate::of::<StructuredVectorScalingConfig>(MORE, FEW, |n, m| 4e-6 * n * m),
-    Candidate::of::<DiagonalScalingConfig>(ANY, MANY, |n, m| 1e-5 * n * m),
-    Candidate::of::<StructuredMatrixScalingConfig>(MORE, FEW, |n, m| 2e-6 * n * m * m),
-    Candidate::of::<MatrixScalingConfig>(MORE, MANY, |n, m| 5e-6 * n * m * m),
-    Candidate::of::<OrderInvariantConfig>(MORE, MANY, |n, m| 2.5e-4 * n * m),
-    Candidate::of::<VennAbersConfig>(TWO, MANY, |_, _| 0.0),
+pub static CANDIDATES: [CandidateMap; 11] = [
+    CandidateMap::of::<TemperatureScalingConfig>(ANY, 1, |_, _| 0.0),
+    CandidateMap::of::<EnsembleTemperatureScalingConfig>(ANY, FEW, |n, m| 5e-6 * n * m),
+    CandidateMap::of::<PlattScalingConfig>(TWO, FEW, |_, _| 0.0),
+    CandidateMap::of::<BetaCalibrationConfig>(TWO, FEW, |_, _| 0.0),
+    CandidateMap::of::<QuadraticScalingConfig>(TWO, FEW, |_, _| 0.0),
+    CandidateMap::of::<StructuredVectorScalingConfig>(MORE, FEW, |n, m| 4e-6 * n * m),
+    CandidateMap::of::<DiagonalScalingConfig>(ANY, MANY, |n, m| 1e-5 * n * m),
+    CandidateMap::of::<StructuredMatrixScalingConfig>(MORE, FEW, |n, m| 2e-6 * n * m * m),
+    CandidateMap::of::<MatrixScalingConfig>(MORE, MANY, |n, m| 5e-6 * n * m * m),
+    CandidateMap::of::<OrderInvariantConfig>(MORE, MANY, |n, m| 2.5e-4 * n * m),
+    CandidateMap::of::<VennAbersConfig>(TWO, MANY, |_, _| 0.0),
 ];
 
 /// Samples without which a temperature alone is tried: of 20, 50 and 100 predictions of 16 models no other map was
@@ -63,7 +63,7 @@ const MANY: usize = 1000;
 const MOST: f64 = 2400.0;
 
 /// The samples that a choice among maps is made on.
-pub struct Samples<'a> {
+pub struct LeftOutSamples<'a> {
     pub data: &'a FitData,
     pub splits: &'a [Split],
     /// The labels of all that is left out, in the order of the rows.
@@ -86,7 +86,7 @@ pub struct Trial {
 /// Fits a map to a criterion.
 type Refit = Box<dyn Fn(Task) -> Result<AnyMap>>;
 
-impl<'a> Samples<'a> {
+impl<'a> LeftOutSamples<'a> {
     pub fn new(data: &'a FitData, splits: &'a [Split], subject: Subject) -> Self {
         let left_out = splits.iter().flat_map(|split| &split.left_out);
         let mut rows: Vec<usize> = left_out.copied().collect();
@@ -107,7 +107,7 @@ impl<'a> Samples<'a> {
         logits: Vec<f64>,
         refit: Option<Refit>,
     ) -> (Tried, Trial) {
-        let left_out = Predictions::new(logits, &self.labels, self.subject);
+        let left_out = LeftOutPredictions::new(logits, &self.labels, self.subject);
         let tried = Tried {
             name,
             losses: left_out.losses,
@@ -134,7 +134,7 @@ impl<'a> Samples<'a> {
     }
 }
 
-impl Candidate {
+impl CandidateMap {
     const fn of<C>(classes: [bool; 2], least: usize, work: fn(f64, f64) -> f64) -> Self
     where
         C: LogitFit<Form: Apply<Tensor<2>> + 'static>,
@@ -158,7 +158,7 @@ impl Candidate {
     /// Why it is not tried on such data, and the fewest samples if there are fewer.
     pub fn reason_against(
         &self,
-        samples: &Samples,
+        samples: &LeftOutSamples,
         all_right: bool,
         by_criterion: bool,
     ) -> Option<(String, Option<usize>)> {
@@ -182,26 +182,22 @@ impl Candidate {
     /// Fits the map to all data and to all folds but one.
     pub fn try_on(
         &'static self,
-        samples: &Samples,
+        samples: &LeftOutSamples,
         seed: u64,
         progress: Progress<'_>,
         selection: &mut Selection<Trial>,
     ) -> Result<()> {
-        let mut left_out = LeftOut {
-            splits: samples.splits.to_vec(),
-            logits: None,
-        };
         let whole = Task {
             purpose: Purpose::Candidate,
-            left_out: Some(&mut left_out),
+            splits: Some(samples.splits),
             ..Task::new(samples.data.clone(), progress)
         };
-        let map = self.kind.fit_candidate(seed, whole)?;
+        let found = self.kind.fit_candidate(seed, whole)?;
+        let (map, weight) = (found.form, found.report.regularisation);
         if !selection.admits(self.name(), map.guarantees()) {
             return Ok(());
         }
-        let weight = map.report().and_then(|report| report.regularisation);
-        let logits = match left_out.logits {
+        let logits = match found.left_out {
             Some(logits) => logits,
             None => self.logits(samples, seed, weight)?,
         };
@@ -212,7 +208,7 @@ impl Candidate {
                 weight,
                 ..task
             };
-            self.kind.fit_candidate(seed, task)
+            Ok(self.kind.fit_candidate(seed, task)?.form)
         });
         let (tried, trial) = samples.trial(self.name(), map, logits, Some(refit));
         selection.add(tried, trial);
@@ -220,7 +216,7 @@ impl Candidate {
     }
 
     /// The logits of what is left out of the fit to the others, or as they are if there are no others.
-    fn logits(&self, samples: &Samples, seed: u64, weight: Option<f64>) -> Result<Vec<f64>> {
+    fn logits(&self, samples: &LeftOutSamples, seed: u64, weight: Option<f64>) -> Result<Vec<f64>> {
         let data = samples.data;
         let of_split = |split: &Split| {
             let left_out = data.select(&split.left_out);
@@ -232,7 +228,7 @@ impl Candidate {
                     weight,
                     ..Task::new(data.select(&split.rest), &mut silent)
                 };
-                let map = self.kind.fit_candidate(seed, task)?;
+                let map = self.kind.fit_candidate(seed, task)?.form;
                 logits = to_vec(map.forward(left_out.tensor(logits).inner()));
             }
             Ok(logits)

@@ -96,7 +96,7 @@ pub struct PassedOver {
 pub(super) struct Tried {
     pub name: &'static str,
     pub losses: Vec<f64>,
-    /// As of [`Predictions::excess`](super::left_out::Predictions::excess); nothing of distributions.
+    /// As of [`LeftOutPredictions::excess`](super::left_out::LeftOutPredictions::excess); nothing of distributions.
     pub excess: Vec<f64>,
     /// Of a map of one parameter: the derivative of the log loss of the predictions as they are with respect to it,
     /// about standard normal if they are calibrated.

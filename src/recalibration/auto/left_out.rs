@@ -4,7 +4,7 @@ use crate::{distribution::Subject, recalibration::family::log_losses};
 
 /// The probabilities of samples, their log losses, and how far these are above what happens.
 #[derive(Debug, Clone)]
-pub struct Predictions {
+pub struct LeftOutPredictions {
     /// `[n, m]`, row after row.
     pub probabilities: Vec<f64>,
     pub losses: Vec<f64>,
@@ -13,7 +13,7 @@ pub struct Predictions {
     pub excess: Vec<f64>,
 }
 
-impl Predictions {
+impl LeftOutPredictions {
     /// From logits, `[n, m]`.
     pub fn new(logits: Vec<f64>, labels: &[usize], subject: Subject) -> Self {
         let m = logits.len() / labels.len();

@@ -10,7 +10,7 @@ mod stack;
 use std::ops::Deref;
 
 use self::{
-    candidates::{CANDIDATES, Samples},
+    candidates::{CANDIDATES, LeftOutSamples},
     choice::Validation,
     selection::Selection,
 };
@@ -132,7 +132,7 @@ impl Fit for AutoRecalibrationConfig {
         if n >= ONE_SPLIT && m > 2 {
             splits.truncate(1);
         }
-        let samples = Samples::new(data, &splits, self.subject);
+        let samples = LeftOutSamples::new(data, &splits, self.subject);
         let mut selection = Selection::new(samples.none()?, self.keep, "log loss");
         let (all_right, by_criterion) = (all_right(data), criterion.is_some());
         let mut candidates = Vec::new();

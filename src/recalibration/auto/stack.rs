@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{
     super::{MapMixture, common::*, registry::AnyMap, regularisation::folds},
-    candidates::{Samples, Trial},
+    candidates::{LeftOutSamples, Trial},
     choice::Tried,
     left_out::excess,
     selection::Selection,
@@ -29,7 +29,7 @@ pub struct Weight {
 
 /// What the maps give to the label of each sample: `[n, k]`, row after row, over the largest of each row; and the
 /// log loss of that.
-struct Probabilities {
+struct LabelProbabilities {
     relative: Vec<f64>,
     least: Vec<f64>,
     maps: usize,
@@ -37,7 +37,7 @@ struct Probabilities {
     parts: Vec<usize>,
 }
 
-impl Probabilities {
+impl LabelProbabilities {
     fn of(losses: &[&[f64]], seed: u64) -> Self {
         let (n, maps) = (losses[0].len(), losses.len());
         let least = |i: usize| losses.iter().map(|of| of[i]).fold(f64::INFINITY, f64::min);
@@ -127,7 +127,7 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 /// Adds the mixture of the maps that were tried, of which there are two at least, or passes it over.
 pub fn add_mixture(
     selection: &mut Selection<Trial>,
-    samples: &Samples,
+    samples: &LeftOutSamples,
     seed: u64,
     by_criterion: bool,
 ) {
@@ -140,7 +140,7 @@ pub fn add_mixture(
     }
     let tried = &selection.tried[1..];
     let losses: Vec<&[f64]> = tried.iter().map(|tried| &tried.losses[..]).collect();
-    let probabilities = Probabilities::of(&losses, seed);
+    let probabilities = LabelProbabilities::of(&losses, seed);
     let weights = probabilities.weights(|_| true);
     let weights: Vec<Weight> = (tried.iter().zip(weights))
         .filter(|(_, weight)| *weight > 0.0)
@@ -203,7 +203,7 @@ mod tests {
     fn weights_by_hand() {
         let loss = |i: usize, own: usize| if i % 2 == own { 0.1 } else { 690.0 };
         let losses = [0, 1].map(|own| (0..60).map(|i| loss(i, own)).collect::<Vec<_>>());
-        let of = Probabilities::of(&[&losses[0], &losses[1]], 0);
+        let of = LabelProbabilities::of(&[&losses[0], &losses[1]], 0);
         for (taken, expected) in [(6, 0.5), (2, 31.0 / 42.0)] {
             let weights = of.weights(|i| i % 2 == 0 || i % 6 < taken);
             assert!((weights[0] - expected).abs() < 1e-5, "{weights:?}");
@@ -219,7 +219,7 @@ mod tests {
     fn dominated() {
         let good: Vec<f64> = (1..500).map(|i| 0.01 * f64::from(i)).collect();
         let bad: Vec<f64> = good.iter().map(|loss| loss + 0.5).collect();
-        let of = Probabilities::of(&[&bad, &good], 0);
+        let of = LabelProbabilities::of(&[&bad, &good], 0);
         assert_eq!(of.weights(|_| true), [0.0, 1.0]);
         assert_eq!(of.losses(&of.without()), good);
     }

@@ -2,12 +2,12 @@
 
 /// A non-decreasing function of `[0, 1]` onto itself, linear between knots.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Curve {
+pub(super) struct LevelCurve {
     /// The knots from `(0, 0)` to `(1, 1)`.
     knots: Vec<(f64, f64)>,
 }
 
-impl Curve {
+impl LevelCurve {
     /// Creates the map from knots, repeated ones of which are dropped; or what is wrong with them.
     pub fn new(mut knots: Vec<(f64, f64)>) -> Result<Self, String> {
         knots.dedup();

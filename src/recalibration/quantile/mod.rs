@@ -5,7 +5,7 @@ mod recalibrated;
 
 pub use self::recalibrated::QuantileRecalibrated;
 
-use self::curve::Curve;
+use self::curve::LevelCurve;
 use super::common::*;
 use crate::distribution::Marginals;
 
@@ -85,7 +85,7 @@ impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
                 0.0,
                 "at least 1",
             )?;
-            let curve = Curve::of_ranks(&levels);
+            let curve = LevelCurve::of_ranks(&levels);
             let rank = |k: usize| (k + 1) as f64 / (n + 1) as f64;
             let residual = |(k, level): (usize, &f64)| (curve.at(*level) - rank(k)).powi(2);
             squares += levels.iter().enumerate().map(residual).sum::<f64>();
@@ -106,7 +106,8 @@ impl QuantileRecalibration {
     /// No coordinates, or knots that do not lead from `(0, 0)` to `(1, 1)` without decreasing.
     pub fn from_knots(knots: Vec<Vec<(f64, f64)>>, device: &Device) -> Result<Self> {
         let dimensions = knots.len();
-        let curves: Result<Vec<Curve>, String> = knots.into_iter().map(Curve::new).collect();
+        let curves: Result<Vec<LevelCurve>, String> =
+            knots.into_iter().map(LevelCurve::new).collect();
         match curves {
             Ok(curves) if dimensions > 0 => Ok(Self::new(Quantiles::new(&curves, device), None)),
             _ => Err(Error::Parameter {
@@ -126,10 +127,10 @@ impl QuantileRecalibration {
 }
 
 impl Quantiles {
-    fn new(curves: &[Curve], device: &Device) -> Self {
+    fn new(curves: &[LevelCurve], device: &Device) -> Self {
         let lengths = curves.iter().map(|curve| curve.knots().len());
         let shape = [curves.len(), lengths.max().unwrap_or(0)];
-        let padded = |curve: &Curve| {
+        let padded = |curve: &LevelCurve| {
             let last = std::iter::repeat((1.0, 1.0));
             let knots = curve.knots().to_vec().into_iter().chain(last);
             knots.take(shape[1]).collect::<Vec<_>>()
@@ -141,16 +142,16 @@ impl Quantiles {
         }
     }
 
-    fn curves(&self) -> Vec<Curve> {
+    fn curves(&self) -> Vec<LevelCurve> {
         self.try_curves().expect("knots that were checked")
     }
 
-    fn try_curves(&self) -> Result<Vec<Curve>, String> {
+    fn try_curves(&self) -> Result<Vec<LevelCurve>, String> {
         let length = self.levels.dims()[1];
         let (levels, values) = (self.levels.to_vec(), self.values.to_vec());
         let rows = levels.chunks(length).zip(values.chunks(length));
         let knots = |(levels, values): (&[f64], &[f64])| {
-            Curve::new(levels.iter().copied().zip(values.iter().copied()).collect())
+            LevelCurve::new(levels.iter().copied().zip(values.iter().copied()).collect())
         };
         rows.map(knots).collect()
     }
@@ -160,7 +161,7 @@ impl Form for Quantiles {
     const KIND: &'static str = "quantile recalibration";
 
     fn template(device: &Device) -> Self {
-        let identity = Curve::of_ranks(&[]);
+        let identity = LevelCurve::of_ranks(&[]);
         Self::new(&[identity], device)
     }
 
@@ -176,7 +177,7 @@ impl Form for Quantiles {
     /// It is injective if all maps of levels increase strictly. A fitted one does, but for rounding to
     /// f32 on devices that do not compute in f64.
     fn keeps(&self) -> Guarantees {
-        let injective = self.curves().iter().all(Curve::is_strict);
+        let injective = self.curves().iter().all(LevelCurve::is_strict);
         Guarantees {
             injective,
             injective_on_log_probabilities: injective,

@@ -3,7 +3,7 @@ use std::f64::consts::PI;
 use burn::tensor::{Tensor, TensorData};
 use rand::{Rng, RngExt, seq::SliceRandom};
 
-use super::curve::Curve;
+use super::curve::LevelCurve;
 use crate::{
     distribution::{HostMarginals, Marginals, Predictive, Sampler, Samples},
     error::Result,
@@ -19,11 +19,11 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct QuantileRecalibrated<P> {
     predictions: P,
-    curves: Vec<Curve>,
+    curves: Vec<LevelCurve>,
 }
 
 impl<P: Marginals> QuantileRecalibrated<P> {
-    pub(super) fn new(predictions: P, curves: Vec<Curve>) -> Self {
+    pub(super) fn new(predictions: P, curves: Vec<LevelCurve>) -> Self {
         let ([_, d], k) = (predictions.means().dims(), curves.len());
         assert_eq!(d, k, "predictions of dimension {d}, expected {k}");
         Self {
@@ -169,7 +169,7 @@ impl<P: Marginals> Marginals for QuantileRecalibrated<P> {
     fn on_host(&self) -> Box<dyn HostMarginals> {
         Box::new(OnHost {
             marginals: self.predictions.on_host(),
-            complements: self.curves.iter().map(Curve::complement).collect(),
+            complements: self.curves.iter().map(LevelCurve::complement).collect(),
             curves: self.curves.clone(),
         })
     }
@@ -178,9 +178,9 @@ impl<P: Marginals> Marginals for QuantileRecalibrated<P> {
 /// Distribution functions and the maps of their levels, one for each coordinate.
 struct OnHost {
     marginals: Box<dyn HostMarginals>,
-    curves: Vec<Curve>,
+    curves: Vec<LevelCurve>,
     /// `1 − R(1 − ·)`.
-    complements: Vec<Curve>,
+    complements: Vec<LevelCurve>,
 }
 
 impl HostMarginals for OnHost {

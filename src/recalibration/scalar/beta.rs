@@ -1,5 +1,5 @@
 use super::{
-    curve::{Curve, FLAT, Scalar},
+    curve::{FLAT, OddsCurve, Scalar},
     event::log_sigmoid,
     odds,
 };
@@ -42,7 +42,7 @@ pub type BetaCalibration = Fitted<Scalar<Beta, 3>>;
 #[derive(Debug, Clone)]
 pub struct Beta;
 
-impl Curve<3> for Beta {
+impl OddsCurve<3> for Beta {
     const KIND: &'static str = "beta calibration";
     const INCREASING: bool = true;
     const IDENTITY: [f64; 3] = [1.0, 1.0, 0.0];
@@ -71,8 +71,8 @@ impl LogitFit for BetaCalibrationConfig {
     const ABOUT: &'static str = "Beta calibration of each class";
     const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
-    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
+    fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
         let limits = Limits::new(self.tolerance, self.max_iterations);
-        Ok(Scalar::fit(limits, task))
+        Ok(Scalar::fit(limits, task).into())
     }
 }

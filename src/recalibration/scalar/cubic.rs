@@ -14,13 +14,13 @@ pub(super) struct NaturalSpline {
 }
 
 /// Where a point lies: in the interval that starts with a knot, at `u ∈ [0, 1]` of its width `h`.
-struct At {
+struct KnotInterval {
     knot: usize,
     u: f64,
     h: f64,
 }
 
-impl At {
+impl KnotInterval {
     fn new(t: f64, knots: usize) -> Self {
         let h = 1.0 / (knots as f64 - 1.0);
         let knot = ((t / h) as usize).min(knots - 2);
@@ -42,7 +42,7 @@ impl NaturalSpline {
         let mut gram = DMatrix::zeros(knots, knots);
         let mut moment = DVector::zeros(knots);
         for &(t, y, weight) in points {
-            let at = At::new(t, knots);
+            let at = KnotInterval::new(t, knots);
             let [left, right] = at.bend();
             let mut basis: DVector<f64> =
                 (bends.row(at.knot) * left + bends.row(at.knot + 1) * right).transpose();
@@ -62,7 +62,7 @@ impl NaturalSpline {
 
     /// `S'(t)`.
     pub fn derivative(&self, t: f64) -> f64 {
-        let At { knot, u, h } = At::new(t, self.values.len());
+        let KnotInterval { knot, u, h } = KnotInterval::new(t, self.values.len());
         let rise = (self.values[knot + 1] - self.values[knot]) / h;
         let [left, right] = [1.0 - u, u].map(|x| h / 6.0 * (3.0 * x * x - 1.0));
         rise + right * self.bends[knot + 1] - left * self.bends[knot]

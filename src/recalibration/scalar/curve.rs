@@ -3,7 +3,7 @@
 use std::{array, fmt, marker::PhantomData};
 
 use super::{
-    event::Outcomes,
+    event::EventOutcomes,
     logistic::{Logistic, Minimum},
     odds,
 };
@@ -11,7 +11,7 @@ use crate::recalibration::common::*;
 
 /// A family of scalar maps `σ(Σ_j a_j φ_j(s) + b)` of the log-odds `s`, with `P` parameters of an
 /// event: a slope for each feature, and the intercept.
-pub trait Curve<const P: usize>: Clone + fmt::Debug + Send + 'static {
+pub trait OddsCurve<const P: usize>: Clone + fmt::Debug + Send + 'static {
     /// The kind of the map, in words.
     const KIND: &'static str;
     /// Whether the slopes are at least 0.
@@ -38,7 +38,7 @@ pub struct Scalar<C: Clone + fmt::Debug + Send, const P: usize> {
     curve: PhantomData<C>,
 }
 
-impl<C: Curve<P>, const P: usize> Scalar<C, P> {
+impl<C: OddsCurve<P>, const P: usize> Scalar<C, P> {
     fn new(parameters: &[[f64; P]], device: &Device) -> Self {
         let rows = (0..P).flat_map(|j| parameters.iter().map(move |row| row[j]));
         Self {
@@ -57,7 +57,7 @@ impl<C: Curve<P>, const P: usize> Scalar<C, P> {
     /// Fits the parameters of each event.
     pub(super) fn fit(limits: Limits, task: Task) -> (Self, FitReport) {
         let (data, criterion, progress) = (&task.data, task.criterion, task.progress);
-        let events = Outcomes::all(data);
+        let events = EventOutcomes::all(data);
         let fits = events.len() + usize::from(criterion.is_some());
         let problems: Vec<_> = (events.iter())
             .map(|event| Logistic::new(event, C::features))
@@ -84,7 +84,7 @@ impl<C: Curve<P>, const P: usize> Scalar<C, P> {
     }
 }
 
-impl<C: Curve<P>, const P: usize> Fitted<Scalar<C, P>> {
+impl<C: OddsCurve<P>, const P: usize> Fitted<Scalar<C, P>> {
     /// Makes a map with the given parameters: of class 1 alone for two classes, else of each class.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl<C: Curve<P>, const P: usize> Fitted<Scalar<C, P>> {
     }
 }
 
-impl<C: Curve<P>, const P: usize> Form for Scalar<C, P> {
+impl<C: OddsCurve<P>, const P: usize> Form for Scalar<C, P> {
     const KIND: &'static str = C::KIND;
 
     fn template(device: &Device) -> Self {
@@ -128,7 +128,7 @@ impl<C: Curve<P>, const P: usize> Form for Scalar<C, P> {
     }
 }
 
-impl<C: Curve<P>, const P: usize> Apply<Tensor<2>> for Scalar<C, P> {
+impl<C: OddsCurve<P>, const P: usize> Apply<Tensor<2>> for Scalar<C, P> {
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         expect_classes(&logits, self);
         let parameters = self.parameters.cast(logits.dtype());
@@ -137,7 +137,7 @@ impl<C: Curve<P>, const P: usize> Apply<Tensor<2>> for Scalar<C, P> {
 }
 
 /// Parameters of one event, or of three or more, in their domain.
-fn check<C: Curve<P>, const P: usize>(parameters: &[[f64; P]]) -> Result<()> {
+fn check<C: OddsCurve<P>, const P: usize>(parameters: &[[f64; P]]) -> Result<()> {
     let events = parameters.len();
     check_parameter(
         events != 0 && events != 2,
@@ -175,7 +175,7 @@ fn combine(features: Vec<Tensor<2>>, weights: Tensor<2>) -> Tensor<2> {
 
 /// The minimum within the bounds: of the free ones if it is there, else the lowest of those with some
 /// slopes 0 that are.
-fn least<C: Curve<P>, const P: usize>(problem: &Logistic, limits: Limits) -> Minimum {
+fn least<C: OddsCurve<P>, const P: usize>(problem: &Logistic, limits: Limits) -> Minimum {
     let slopes = P - 1;
     let all: Vec<usize> = (0..slopes).collect();
     let inside = |minimum: &Minimum| minimum.weights[..slopes].iter().all(|a| *a >= 0.0);
@@ -215,7 +215,7 @@ fn summary(minima: &[Minimum]) -> FitReport {
 }
 
 /// Descends a criterion in the weights of the standardised features, bounded slopes as squares.
-fn descend<C: Curve<P>, const P: usize>(
+fn descend<C: OddsCurve<P>, const P: usize>(
     data: &FitData,
     problems: &[Logistic],
     start: &[Vec<f64>],
@@ -226,7 +226,7 @@ fn descend<C: Curve<P>, const P: usize>(
     let (p, k) = (P, problems.len());
     let scores = odds::log_odds(data.tensor(data.logits.clone()));
     let standardised = |(j, feature): (usize, Tensor<2>)| {
-        let row = |value: fn(&super::logistic::Column) -> f64| {
+        let row = |value: fn(&super::logistic::StandardisedFeature) -> f64| {
             let values = problems.iter().map(|problem| value(&problem.columns[j]));
             data.parameters(values.collect()).reshape([1, k])
         };

@@ -6,7 +6,7 @@ use super::odds;
 
 /// Rows of equal log-odds.
 #[derive(Debug, Clone, Copy)]
-pub struct Group {
+pub struct TiedRows {
     /// The log-odds `s`.
     pub score: f64,
     pub samples: usize,
@@ -16,13 +16,13 @@ pub struct Group {
 
 /// The outcomes of an event: its rows by increasing log-odds, those of equal log-odds together.
 #[derive(Debug, Clone)]
-pub struct Outcomes {
-    pub groups: Vec<Group>,
+pub struct EventOutcomes {
+    pub groups: Vec<TiedRows>,
     pub samples: usize,
     pub hits: usize,
 }
 
-impl Outcomes {
+impl EventOutcomes {
     /// Class 1 of two classes, else each class.
     pub fn all(data: &FitData) -> Vec<Self> {
         let k = odds::events(data.classes);
@@ -38,7 +38,7 @@ impl Outcomes {
     fn new(rows: impl Iterator<Item = (f64, bool)>) -> Self {
         let mut rows: Vec<_> = rows.collect();
         rows.sort_by(|(s, _), (t, _)| s.total_cmp(t));
-        let group = |rows: &[(f64, bool)]| Group {
+        let group = |rows: &[(f64, bool)]| TiedRows {
             score: rows[0].0,
             samples: rows.len(),
             hits: rows.iter().filter(|(_, hit)| *hit).count(),

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    event::{Group, Outcomes},
-    table::{Table, Tabulate},
+    event::{EventOutcomes, TiedRows},
+    table::{KnotTable, Tabulate},
 };
 use crate::recalibration::common::*;
 
@@ -48,11 +48,11 @@ pub struct HistogramBinningConfig {
 ///
 /// Nothing is kept: predictions in the same bin become ties, neighbouring bins need not increase,
 /// and the decision changes where a bin crosses ½.
-pub type HistogramBinning = Fitted<Table<HistogramBinningConfig>>;
+pub type HistogramBinning = Fitted<KnotTable<HistogramBinningConfig>>;
 
 impl HistogramBinningConfig {
     /// The log-odds at which one bin ends and the next begins.
-    fn edges(&self, event: &Outcomes) -> Vec<f64> {
+    fn edges(&self, event: &EventOutcomes) -> Vec<f64> {
         match self.edges {
             BinEdges::EqualWidth => (1..self.bins).map(|b| self.logit(b as f64)).collect(),
             BinEdges::EqualMass => {
@@ -73,7 +73,7 @@ impl HistogramBinningConfig {
     }
 
     /// How many samples lie in the first bins.
-    fn rank(&self, bins: usize, event: &Outcomes) -> usize {
+    fn rank(&self, bins: usize, event: &EventOutcomes) -> usize {
         (bins as u128 * event.samples as u128).div_ceil(self.bins as u128) as usize
     }
 
@@ -101,11 +101,11 @@ impl Tabulate for HistogramBinningConfig {
         )
     }
 
-    fn knots(&self, event: &Outcomes) -> Vec<(f64, f64)> {
+    fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
         let edges = self.edges(event);
         let mut groups = &event.groups[..];
         let mut value = |bin: usize| {
-            let inside = |group: &Group| edges.get(bin).is_none_or(|&edge| group.score <= edge);
+            let inside = |group: &TiedRows| edges.get(bin).is_none_or(|&edge| group.score <= edge);
             let (here, rest) = groups.split_at(groups.partition_point(inside));
             groups = rest;
             let samples: usize = here.iter().map(|group| group.samples).sum();

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    event::{Group, Outcomes},
-    table::{Table, Tabulate, bounded, check_margin},
+    event::{EventOutcomes, TiedRows},
+    table::{KnotTable, Tabulate, bounded, check_margin},
 };
 use crate::{
     estimator::{Block, pool},
@@ -53,11 +53,11 @@ pub struct IsotonicRegressionConfig {
 ///
 /// Nothing is kept: constant within blocks, it makes ties of different predictions, and where it
 /// passes ½ elsewhere than the original it changes the decision.
-pub type IsotonicRegression = Fitted<Table<IsotonicRegressionConfig>>;
+pub type IsotonicRegression = Fitted<KnotTable<IsotonicRegressionConfig>>;
 
 /// Pools adjacent violators among the groups of equal log-odds.
-fn pooled(event: &Outcomes) -> Vec<Block> {
-    let block = |group: &Group| Block::of_ties(group.score, group.samples, group.hits);
+fn pooled(event: &EventOutcomes) -> Vec<Block> {
+    let block = |group: &TiedRows| Block::of_ties(group.score, group.samples, group.hits);
     pool(event.groups.iter().map(block))
 }
 
@@ -73,7 +73,7 @@ impl Tabulate for IsotonicRegressionConfig {
         check_margin(self.margin)
     }
 
-    fn knots(&self, event: &Outcomes) -> Vec<(f64, f64)> {
+    fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
         let blocks = pooled(event);
         let value = |block: &Block| bounded(block.frequency(), self.margin, event.samples);
         let last = blocks.len() - 1;

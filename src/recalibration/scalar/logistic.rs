@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::event::{Group, Outcomes, log_sigmoid, sigmoid};
+use super::event::{EventOutcomes, TiedRows, log_sigmoid, sigmoid};
 use crate::recalibration::{
     FitReport,
     descent::{Descent, Evaluated, Limits, Metric, minimise},
@@ -13,7 +13,7 @@ const CONSTANT: f64 = 1e-12;
 
 /// A feature in each group, to mean 0 and variance 1.
 #[derive(Debug)]
-pub(super) struct Column {
+pub(super) struct StandardisedFeature {
     values: Vec<f64>,
     pub mean: f64,
     /// The standard deviation; 1 of a constant.
@@ -25,7 +25,7 @@ pub(super) struct Column {
 pub(super) struct Logistic {
     /// The fraction of the samples in each group, and the mean of their targets.
     groups: Vec<(f64, f64)>,
-    pub columns: Vec<Column>,
+    pub columns: Vec<StandardisedFeature>,
     /// The log-odds of the event, whatever the features.
     base: f64,
 }
@@ -39,12 +39,12 @@ pub(super) struct Minimum {
 }
 
 /// The log loss as a function of the weights of some features and of the intercept.
-struct Selection<'a> {
+struct LogisticLoss<'a> {
     problem: &'a Logistic,
     features: &'a [usize],
 }
 
-impl Column {
+impl StandardisedFeature {
     fn new(mut values: Vec<f64>, groups: &[(f64, f64)]) -> Self {
         let mean_of = |values: &[f64]| {
             let terms = groups.iter().zip(values);
@@ -72,10 +72,10 @@ impl Column {
 
 impl Logistic {
     /// Creates the map with features of the log-odds, each a function.
-    pub fn new(event: &Outcomes, features: impl Fn(f64) -> Vec<f64>) -> Self {
+    pub fn new(event: &EventOutcomes, features: impl Fn(f64) -> Vec<f64>) -> Self {
         let (hit, miss) = event.targets();
         let n = event.samples as f64;
-        let of_group = |group: &Group| {
+        let of_group = |group: &TiedRows| {
             let (samples, hits) = (group.samples as f64, group.hits as f64);
             (
                 samples / n,
@@ -85,7 +85,8 @@ impl Logistic {
         let groups: Vec<_> = event.groups.iter().map(of_group).collect();
         let rows: Vec<_> = event.groups.iter().map(|g| features(g.score)).collect();
         let count = rows.first().map_or(0, Vec::len);
-        let column = |j: usize| Column::new(rows.iter().map(|row| row[j]).collect(), &groups);
+        let column =
+            |j: usize| StandardisedFeature::new(rows.iter().map(|row| row[j]).collect(), &groups);
         let misses = event.samples - event.hits;
         Self {
             columns: (0..count).map(column).collect(),
@@ -101,7 +102,7 @@ impl Logistic {
         let start = features.iter().map(|&j| self.start(&self.columns[j]));
         let start: Vec<f64> = start.chain([self.base]).collect();
         let problem = self;
-        let selection = Selection { problem, features };
+        let selection = LogisticLoss { problem, features };
         let (theta, report) = minimise(selection, &start, limits, &mut |_, _| {});
         let mut weights = vec![0.0; self.columns.len()];
         (features.iter().zip(&theta)).for_each(|(&j, alpha)| weights[j] = *alpha);
@@ -110,7 +111,7 @@ impl Logistic {
     }
 
     /// Targets that are all alike leave no slope: 0 exactly, not up to rounding.
-    fn start(&self, column: &Column) -> f64 {
+    fn start(&self, column: &StandardisedFeature) -> f64 {
         let alike = self.groups.windows(2).all(|pair| pair[0].1 == pair[1].1);
         let constant = column.values.iter().all(|x| *x == 0.0);
         if alike && !constant {
@@ -133,7 +134,7 @@ impl Logistic {
     }
 }
 
-impl Selection<'_> {
+impl LogisticLoss<'_> {
     /// Calls for each group with its fraction and target, its features with a 1 for the intercept, and its
     /// log-odds.
     fn for_each(&self, theta: &[f64], mut call: impl FnMut(f64, f64, &DVector<f64>, f64)) {
@@ -147,7 +148,7 @@ impl Selection<'_> {
     }
 }
 
-impl Descent for Selection<'_> {
+impl Descent for LogisticLoss<'_> {
     fn at(&mut self, theta: &[f64]) -> Evaluated {
         let (mut value, mut gradient) = (0.0, DVector::zeros(theta.len()));
         self.for_each(theta, |fraction, target, x, u| {

@@ -6,7 +6,7 @@
 //! `s_c = log p_c − log(1−p_c)`, and the map gives `log(g_c / Σ_d g_d)`. Such a class-wise map keeps
 //! neither the order of the classes nor the accuracy, and nothing is known of its injectivity.
 //!
-//! A new family of few parameters is a [`Curve`](curve::Curve), any other function a
+//! A new family of few parameters is a [`OddsCurve`](curve::OddsCurve), any other function a
 //! [`Tabulate`](table::Tabulate).
 
 mod beta;

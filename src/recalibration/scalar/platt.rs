@@ -1,6 +1,6 @@
 use super::{
-    curve::{Curve, FLAT, Scalar},
-    event::Outcomes,
+    curve::{FLAT, OddsCurve, Scalar},
+    event::EventOutcomes,
     logistic::Logistic,
 };
 use crate::recalibration::common::*;
@@ -40,7 +40,7 @@ pub type PlattScaling = Fitted<Scalar<Platt, 2>>;
 #[derive(Debug, Clone)]
 pub struct Platt;
 
-impl Curve<2> for Platt {
+impl OddsCurve<2> for Platt {
     const KIND: &'static str = "Platt scaling";
     const INCREASING: bool = false;
     const IDENTITY: [f64; 2] = [1.0, 0.0];
@@ -59,7 +59,7 @@ impl Curve<2> for Platt {
 }
 
 /// `(a, b)` of an event.
-pub(super) fn scale(event: &Outcomes) -> (f64, f64) {
+pub(super) fn scale(event: &EventOutcomes) -> (f64, f64) {
     let problem = Logistic::new(event, Platt::features);
     let minimum = problem.minimum(&[0], Limits::new(1e-10, 200));
     let parameters = problem.original(&minimum.weights);
@@ -72,8 +72,8 @@ impl LogitFit for PlattScalingConfig {
     const ABOUT: &'static str = "Platt scaling of each class";
     const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
-    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
+    fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
         let limits = Limits::new(self.tolerance, self.max_iterations);
-        Ok(Scalar::fit(limits, task))
+        Ok(Scalar::fit(limits, task).into())
     }
 }

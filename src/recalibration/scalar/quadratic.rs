@@ -1,4 +1,4 @@
-use super::curve::{Curve, FLAT, Scalar};
+use super::curve::{FLAT, OddsCurve, Scalar};
 use crate::recalibration::common::*;
 
 /// Configuration of [`QuadraticScaling`], which it fits.
@@ -30,7 +30,7 @@ pub type QuadraticScaling = Fitted<Scalar<Quadratic, 3>>;
 #[derive(Debug, Clone)]
 pub struct Quadratic;
 
-impl Curve<3> for Quadratic {
+impl OddsCurve<3> for Quadratic {
     const KIND: &'static str = "quadratic scaling";
     const INCREASING: bool = false;
     const IDENTITY: [f64; 3] = [1.0, 0.0, 0.0];
@@ -55,8 +55,8 @@ impl LogitFit for QuadraticScalingConfig {
     const ABOUT: &'static str = "Quadratic scaling of each class";
     const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
-    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
+    fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
         let limits = Limits::new(self.tolerance, self.max_iterations);
-        Ok(Scalar::fit(limits, task))
+        Ok(Scalar::fit(limits, task).into())
     }
 }

@@ -2,9 +2,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     cubic::NaturalSpline,
-    event::{Outcomes, sigmoid},
+    event::{EventOutcomes, sigmoid},
     platt,
-    table::{Table, Tabulate, bounded, check_margin},
+    table::{KnotTable, Tabulate, bounded, check_margin},
 };
 use crate::recalibration::common::*;
 
@@ -64,14 +64,14 @@ pub struct SplineCalibrationConfig {
 /// the log loss of the map.
 ///
 /// Nothing is kept: the map need not increase, and is constant beyond the log-odds of the fit.
-pub type SplineCalibration = Fitted<Table<SplineCalibrationConfig>>;
+pub type SplineCalibration = Fitted<KnotTable<SplineCalibrationConfig>>;
 
 /// The least weight of a sample.
 const LEAST: f64 = 1e-12;
 
 impl SplineBase {
     /// `q` and `w` of each group.
-    fn of(self, event: &Outcomes) -> Vec<(f64, f64)> {
+    fn of(self, event: &EventOutcomes) -> Vec<(f64, f64)> {
         let scores = event.groups.iter().map(|group| group.score);
         match self {
             Self::Model => scores.map(|s| (sigmoid(s), 1.0)).collect(),
@@ -102,7 +102,7 @@ impl Tabulate for SplineCalibrationConfig {
         check_margin(self.margin)
     }
 
-    fn knots(&self, event: &Outcomes) -> Vec<(f64, f64)> {
+    fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
         let groups = &event.groups;
         let base = self.base.of(event);
         let masses: Vec<f64> = (groups.iter().zip(&base))

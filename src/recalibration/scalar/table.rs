@@ -3,7 +3,7 @@
 use std::{fmt, marker::PhantomData};
 
 use super::{
-    event::{self, Outcomes},
+    event::{self, EventOutcomes},
     odds,
 };
 use crate::recalibration::common::*;
@@ -28,7 +28,7 @@ pub trait Tabulate: Clone + fmt::Debug + Send + Sync + 'static {
 
     /// The log-odds of an event by increasing value, at least one, and the recalibrated log-odds there,
     /// finite. Two that are equal are a jump.
-    fn knots(&self, event: &Outcomes) -> Vec<(f64, f64)>;
+    fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)>;
 }
 
 /// The least margin: what f32 tells from 0.
@@ -58,7 +58,7 @@ pub(super) fn bounded(probability: f64, margin: Option<f64>, samples: usize) -> 
 /// The parameters of a map without a formula: for each event a function of its log-odds, linear between
 /// knots, constant beyond them.
 #[derive(Module, Debug)]
-pub struct Table<T: Tabulate> {
+pub struct KnotTable<T: Tabulate> {
     /// `[k, l]`, non-decreasing in each row; `l` is a power of two, and the last knot of an event is
     /// repeated up to it.
     knots: Parameter<2>,
@@ -68,7 +68,7 @@ pub struct Table<T: Tabulate> {
     found_by: PhantomData<T>,
 }
 
-impl<T: Tabulate> Table<T> {
+impl<T: Tabulate> KnotTable<T> {
     fn new(events: Vec<Vec<(f64, f64)>>, device: &Device) -> Self {
         let longest = events.iter().map(Vec::len).max().unwrap_or(0);
         let shape = [events.len(), longest.next_power_of_two()];
@@ -123,35 +123,35 @@ impl<T: Tabulate> Table<T> {
 }
 
 impl<T: Tabulate> LogitFit for T {
-    type Form = Table<T>;
+    type Form = KnotTable<T>;
     const NAME: &'static str = T::NAME;
     const ABOUT: &'static str = T::ABOUT;
 
     const DEFAULT: fn(u64) -> Self = T::DEFAULT;
 
     /// Fits the knots of each event, and reports the log loss of the map.
-    fn find(&self, task: Task) -> Result<(Table<T>, FitReport)> {
+    fn find(&self, task: Task) -> Result<FitOutcome<KnotTable<T>>> {
         let data = &task.data;
         self.validate()?;
         let reason = format!(": {}", T::CLOSED_FORM);
         no_criterion(task.criterion.is_some(), T::KIND, &reason)?;
-        let events = Outcomes::all(data);
+        let events = EventOutcomes::all(data);
         let knots = events.iter().map(|event| self.knots(event)).collect();
-        let table = Table::new(knots, &data.device);
+        let table = KnotTable::new(knots, &data.device);
         let logits = table.forward(data.tensor(data.logits.clone()).inner());
         let labels = data.labels_tensor().inner();
         let objective = to_scalar(ScoreLoss::new(LogScore).forward(logits, labels));
         observer(task.progress, 1, 1)(1, objective);
-        Ok((table, FitReport::closed_form(objective)))
+        Ok((table, FitReport::closed_form(objective)).into())
     }
 }
 
-impl<T: Tabulate> Fitted<Table<T>> {
+impl<T: Tabulate> Fitted<KnotTable<T>> {
     /// Gives the knots of each event, by increasing log-odds, with the probabilities there: of class 1
     /// for two classes, else of each class. The map is linear between them and constant beyond; two
     /// knots at the same log-odds are a jump.
     pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
-        let Table { knots, values, .. } = &self.form;
+        let KnotTable { knots, values, .. } = &self.form;
         let length = knots.dims()[1];
         let (knots, values) = (knots.to_vec(), values.to_vec());
         let rows = knots.chunks(length).zip(values.chunks(length));
@@ -165,7 +165,7 @@ impl<T: Tabulate> Fitted<Table<T>> {
     }
 }
 
-impl<T: Tabulate> Form for Table<T> {
+impl<T: Tabulate> Form for KnotTable<T> {
     const KIND: &'static str = T::KIND;
 
     /// Every probability of two classes is one half.
@@ -196,7 +196,7 @@ impl<T: Tabulate> Form for Table<T> {
     }
 }
 
-impl<T: Tabulate> Apply<Tensor<2>> for Table<T> {
+impl<T: Tabulate> Apply<Tensor<2>> for KnotTable<T> {
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         expect_classes(&logits, self);
         self.forward(logits)

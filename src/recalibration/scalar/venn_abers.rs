@@ -1,5 +1,5 @@
 use super::{
-    event::{Group, Outcomes},
+    event::{EventOutcomes, TiedRows},
     odds,
 };
 use crate::recalibration::{common::*, family::log_losses};
@@ -69,14 +69,14 @@ impl VennAbersInterval {
 
 /// Pooled neighbours, at one end of the groups.
 #[derive(Debug, Clone, Copy)]
-struct Block {
+struct PooledGroups {
     samples: usize,
     hits: usize,
     /// The group at whose block the next one begins.
     next: Option<usize>,
 }
 
-impl Block {
+impl PooledGroups {
     /// Whether the mean is at least that of another, in whole numbers.
     fn reaches(&self, other: &Self) -> bool {
         self.hits as u128 * other.samples as u128 >= other.hits as u128 * self.samples as u128
@@ -91,8 +91,8 @@ impl Block {
 
 /// The isotonic regressions of all beginnings, or of all ends, of the groups: of each its last block, or its
 /// first, from which the others follow.
-fn regressions(groups: &[Group], of_ends: bool) -> Vec<Block> {
-    let mut blocks: Vec<Option<Block>> = vec![None; groups.len()];
+fn regressions(groups: &[TiedRows], of_ends: bool) -> Vec<PooledGroups> {
+    let mut blocks: Vec<Option<PooledGroups>> = vec![None; groups.len()];
     let mut next = None;
     for step in 0..groups.len() {
         let at = if of_ends {
@@ -100,7 +100,7 @@ fn regressions(groups: &[Group], of_ends: bool) -> Vec<Block> {
         } else {
             step
         };
-        let mut block = Block {
+        let mut block = PooledGroups {
             samples: groups[at].samples,
             hits: groups[at].hits,
             next,
@@ -124,13 +124,13 @@ fn regressions(groups: &[Group], of_ends: bool) -> Vec<Block> {
 
 /// The isotonic regressions of an event with one sample more.
 struct Augmented<'a> {
-    groups: &'a [Group],
-    beginnings: Vec<Block>,
-    ends: Vec<Block>,
+    groups: &'a [TiedRows],
+    beginnings: Vec<PooledGroups>,
+    ends: Vec<PooledGroups>,
 }
 
 impl<'a> Augmented<'a> {
-    fn new(event: &'a Outcomes) -> Self {
+    fn new(event: &'a EventOutcomes) -> Self {
         let groups = &event.groups;
         Self {
             groups,
@@ -142,7 +142,7 @@ impl<'a> Augmented<'a> {
     /// The value at the sample, which is among the samples of a group, or below it, and above all groups
     /// if there is none.
     fn value(&self, group: usize, among: bool, hit: bool) -> f64 {
-        let mut block = Block {
+        let mut block = PooledGroups {
             samples: 1,
             hits: usize::from(hit),
             next: None,
@@ -154,7 +154,7 @@ impl<'a> Augmented<'a> {
         let mut left = group.checked_sub(1);
         let mut right = Some(group + usize::from(among)).filter(|at| *at < self.groups.len());
         loop {
-            let of = |blocks: &[Block], at: Option<usize>| at.map(|at| blocks[at]);
+            let of = |blocks: &[PooledGroups], at: Option<usize>| at.map(|at| blocks[at]);
             if let Some(beside) = of(&self.beginnings, left).filter(|left| left.reaches(&block)) {
                 left = block.absorb(beside);
             } else if let Some(beside) = of(&self.ends, right).filter(|right| block.reaches(right))
@@ -180,7 +180,7 @@ impl<'a> Augmented<'a> {
 const BEYOND: f64 = 3e38;
 
 impl VennAbersTable {
-    fn new(events: &[Outcomes], device: &Device) -> Self {
+    fn new(events: &[EventOutcomes], device: &Device) -> Self {
         let longest = events.iter().map(|event| event.groups.len()).max();
         let length = (longest.unwrap_or(0) + 1).next_power_of_two();
         let [mut knots, mut lower, mut upper] = [const { Vec::new() }; 3];
@@ -249,16 +249,16 @@ impl LogitFit for VennAbersConfig {
     const ABOUT: &'static str = "Venn–Abers predictor of each class (by the log loss alone)";
     const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
-    fn find(&self, task: Task) -> Result<(Self::Form, FitReport)> {
+    fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
         let data = &task.data;
         let (asked, reason) = (task.criterion.is_some(), ": it has nothing to descend");
         no_criterion(asked, "a Venn–Abers predictor", reason)?;
-        let table = VennAbersTable::new(&Outcomes::all(data), &data.device);
+        let table = VennAbersTable::new(&EventOutcomes::all(data), &data.device);
         let logits = table.apply(data.tensor(data.logits.clone()).inner());
         let losses = log_losses(to_vec(logits), &data.labels);
         let objective = losses.iter().sum::<f64>() / losses.len() as f64;
         observer(task.progress, 1, 1)(1, objective);
-        Ok((table, FitReport::closed_form(objective)))
+        Ok((table, FitReport::closed_form(objective)).into())
     }
 }
 

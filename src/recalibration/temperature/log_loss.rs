@@ -9,7 +9,7 @@ use crate::{ops::exp, recalibration::data::FitData};
 const BLOCK: usize = 2048;
 
 /// The mean log loss as a function of `β = 1/T`, with the prior of `log T` if there is one.
-pub(super) struct LogLoss<'a> {
+pub(super) struct TemperatureLogLoss<'a> {
     classes: usize,
     /// Less the largest of their row: `softmax(βz)` does not change.
     logits: Vec<f64>,
@@ -18,7 +18,7 @@ pub(super) struct LogLoss<'a> {
     prior: Option<f64>,
 }
 
-impl<'a> LogLoss<'a> {
+impl<'a> TemperatureLogLoss<'a> {
     /// Builds the log loss with a prior of `log T` of a scale.
     pub fn new(data: &'a FitData, prior: Option<f64>) -> Self {
         let mut logits = data.logits.clone();

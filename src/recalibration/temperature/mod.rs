@@ -2,12 +2,12 @@
 
 mod log_loss;
 
-use self::log_loss::LogLoss;
+use self::log_loss::TemperatureLogLoss;
 use super::{
     ScaleFamily,
     common::*,
     scale::TemperedLogScore,
-    solver::{Solution, increasing_root, minimum},
+    solver::{SolverEnd, increasing_root, minimum},
 };
 
 /// Configuration of [`TemperatureScaling`], which it fits.
@@ -74,11 +74,11 @@ impl TemperatureScalingConfig {
     /// The derivative of the log loss at a temperature of 1, standardised: about standard normal if the predictions
     /// are calibrated, negative if they are underconfident. NaN of logits that are equal within each row.
     pub(super) fn score_statistic(data: &FitData) -> f64 {
-        standardised(LogLoss::new(data, None).at(1.0), data.samples())
+        standardised(TemperatureLogLoss::new(data, None).at(1.0), data.samples())
     }
 
     fn fit_log_loss(&self, data: &FitData, progress: Progress<'_>) -> (f64, FitReport) {
-        let loss = LogLoss::new(data, self.prior);
+        let loss = TemperatureLogLoss::new(data, self.prior);
         let Some(bounds) = loss.bounds() else {
             return (1.0, indifferent(loss.at(1.0)[0]));
         };
@@ -102,7 +102,8 @@ impl TemperatureScalingConfig {
                 (slope, curvature * x.exp())
             };
             let (bracket, limit) = (low.ln()..=high.ln(), self.max_iterations);
-            let Solution { x, converged } = increasing_root(f, bracket, 0.0, self.tolerance, limit);
+            let SolverEnd { x, converged } =
+                increasing_root(f, bracket, 0.0, self.tolerance, limit);
             (x.exp(), converged)
         };
         // at a bound or within the tolerance of the minimum
@@ -128,7 +129,7 @@ impl TemperatureScalingConfig {
         };
         let (low, high) = (low.ln(), high.ln());
         let (tolerance, limit) = (self.tolerance.max(1e-7), self.max_iterations);
-        let Solution { x, converged } = minimum(&mut at, low..=high, start.ln(), tolerance, limit);
+        let SolverEnd { x, converged } = minimum(&mut at, low..=high, start.ln(), tolerance, limit);
         let status = status(x, (low, high), converged);
         let value = at(x);
         (x.exp(), FitReport::new(status, value, None, evaluations))
@@ -189,7 +190,7 @@ impl LogitFit for TemperatureScalingConfig {
     const ABOUT: &'static str = "One temperature";
     const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
-    fn find(&self, task: Task) -> Result<(Temperature, FitReport)> {
+    fn find(&self, task: Task) -> Result<FitOutcome<Temperature>> {
         check_prior(self.prior)?;
         let (data, progress) = (task.data, task.progress);
         let (beta, report) = match task.criterion {
@@ -200,13 +201,13 @@ impl LogitFit for TemperatureScalingConfig {
                 let labels = data.labels_tensor().inner();
                 let objective =
                     |beta: f64| to_scalar(criterion.objective(&(logits.clone() * beta), &labels));
-                match LogLoss::new(&data, None).bounds() {
+                match TemperatureLogLoss::new(&data, None).bounds() {
                     None => (1.0, indifferent(objective(1.0))),
                     Some(bounds) => self.downhill(objective, start, bounds, progress),
                 }
             }
         };
-        Ok((Temperature::new(1.0 / beta, &data.device), report))
+        Ok((Temperature::new(1.0 / beta, &data.device), report).into())
     }
 }
 
