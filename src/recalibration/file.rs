@@ -7,6 +7,7 @@ use burn::{
     tensor::{DType, Device, Int, Tensor, TensorData},
 };
 use burn_pack::{Bytes, Reader, Writer};
+use serde::de::DeserializeOwned;
 
 use super::{
     FitReport, FittedMap, FittedTo, NamedParameter,
@@ -51,18 +52,11 @@ impl SavedParameters {
         }
     }
 
-    /// The first part of the names of parameters, up to a point, that come after a prefix.
+    /// The rests of the names of parameters that begin with a prefix.
     pub fn names_after(&self, prefix: &str) -> Vec<String> {
-        let rests = self
-            .tensors
-            .keys()
-            .filter_map(|name| name.strip_prefix(prefix));
-        let mut names: Vec<String> = rests
-            .filter_map(|rest| rest.split('.').next())
-            .map(String::from)
-            .collect();
-        names.dedup();
-        names
+        let names = self.tensors.keys();
+        let rests = names.filter_map(|name| name.strip_prefix(prefix));
+        rests.map(String::from).collect()
     }
 
     /// Takes the parameters whose names begin with a prefix, as those of a map of their own.
@@ -202,26 +196,26 @@ pub(super) fn read(path: &Path, device: &Device) -> Result<(String, SavedParamet
     check(bytes, reader.metadata().get(CHECKSUM))?;
     let kind = reader.metadata().get(KEY).cloned();
     let kind = kind.ok_or("the file does not say that it holds a map of burn-calibration")?;
-    let report = reader.metadata().get(REPORT);
-    let report = report.map(|report| serde_json::from_str(report).map_err(|e| e.to_string()));
-    let report = report.transpose()?;
-    let fitted_to = reader.metadata().get(FITTED_TO);
-    let fitted_to = fitted_to.map(|to| serde_json::from_str(to).map_err(|e| e.to_string()));
-    let fitted_to = fitted_to.transpose()?.unwrap_or_default();
+    let report = said(&reader, REPORT)?;
+    let fitted_to = said(&reader, FITTED_TO)?.unwrap_or_default();
     let mut tensors = BTreeMap::new();
     for tensor in reader.into_tensors().map_err(|e| e.to_string())? {
         let (name, dtype, shape, _, bytes) = tensor.into_parts().map_err(|e| e.to_string())?;
         tensors.insert(name, TensorData::from_bytes(bytes, shape, dtype));
     }
-    let parts = SavedParameters::new(tensors, device);
-    Ok((
-        kind,
-        SavedParameters {
-            report,
-            fitted_to,
-            ..parts
-        },
-    ))
+    let parts = SavedParameters {
+        report,
+        fitted_to,
+        ..SavedParameters::new(tensors, device)
+    };
+    Ok((kind, parts))
+}
+
+/// What the metadata say under a key.
+fn said<T: DeserializeOwned>(reader: &Reader, key: &str) -> Result<Option<T>, String> {
+    let text = reader.metadata().get(key);
+    let value = text.map(|text| serde_json::from_str(text).map_err(|e| e.to_string()));
+    value.transpose()
 }
 
 /// Tells whether a file is as it was saved: the digest of all of it, with a blank in place of the digest.

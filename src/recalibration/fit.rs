@@ -248,21 +248,12 @@ pub fn fit_with_warnings<C: LogitFit<Form: Apply<Tensor<2>>>>(
         let labels = part.labels.clone();
         let logits = part.tensor(part.logits.clone()).inner();
         let after = log_losses(to_vec(map.forward(logits)), &labels);
-        let changes = rows
-            .iter()
-            .zip(after)
-            .map(|(&row, after)| after - before[row]);
-        Ok((map, changes.collect::<Vec<f64>>()))
+        let change = |(&row, after): (&usize, f64)| after - before[row];
+        let changes: Vec<f64> = rows.iter().zip(after).map(change).collect();
+        let mean = changes.iter().sum::<f64>() / changes.len() as f64;
+        Ok(((map, mean), changes))
     };
-    let found = robust(
-        n,
-        |n| 0.5 * allowance(n),
-        |rows| {
-            let (map, changes) = fit(rows)?;
-            let mean = changes.iter().sum::<f64>() / changes.len() as f64;
-            Ok(((map, mean), changes))
-        },
-    )?;
+    let found = robust(n, |n| 0.5 * allowance(n), &mut fit)?;
     let rows = found.set_aside;
     let (map, change) = match found.map {
         Some(found) => {
@@ -274,7 +265,7 @@ pub fn fit_with_warnings<C: LogitFit<Form: Apply<Tensor<2>>>>(
         None => {
             warnings.push(FitWarning::Ruled { rows });
             let all: Vec<usize> = (0..n).collect();
-            (fit(&all)?.0, 0.0)
+            (fit(&all)?.0.0, 0.0)
         }
     };
     if change > WORSE {
