@@ -1,11 +1,11 @@
-use burn::tensor::activation::log_softmax;
+use burn::tensor::activation::{log_softmax, softmax};
 use nalgebra::{DMatrix, DVector};
 
 use super::{common::*, linear::AffineFamily};
 
 regularised_map! {
     /// Configuration of [`VectorScaling`], which it fits.
-    VectorScalingConfig for Affine<1, false>, "vector", "A scale and an intercept for each class";
+    VectorScalingConfig for Affine<1, LOGITS>, "vector", "A scale and an intercept for each class";
     /// The weight of the mean square of the intercepts. Default: 0.
     regularisation = "Regularisation::Fixed(0.0)",
     /// The largest derivative at which the fit has converged, of logits over their root mean square.
@@ -18,7 +18,7 @@ regularised_map! {
 
 regularised_map! {
     /// Configuration of [`MatrixScaling`], which it fits.
-    MatrixScalingConfig for Affine<2, false>, "matrix", "A matrix and intercepts, regularised";
+    MatrixScalingConfig for Affine<2, LOGITS>, "matrix", "A matrix and intercepts, regularised";
     /// The weight of the mean square of the off-diagonal entries of `W` (for logits over their root
     /// mean square) and of that of the intercepts. Default: by cross-validation in 5 folds.
     regularisation = "Regularisation::CrossValidated { folds: 5 }",
@@ -32,7 +32,7 @@ regularised_map! {
 
 regularised_map! {
     /// Configuration of [`DirichletCalibration`], which it fits.
-    DirichletCalibrationConfig for Affine<2, true>,
+    DirichletCalibrationConfig for Affine<2, LOG_PROBABILITIES>,
     "dirichlet", "A matrix and intercepts of log-probabilities, regularised";
     /// The weight of the regularisation of [`MatrixScalingConfig`], for log-probabilities over their root mean
     /// square. Default: by cross-validation in 5 folds.
@@ -51,7 +51,7 @@ regularised_map! {
 /// if they have the same sign. The log loss is convex in
 /// `(a, b)`; on separable data it has no minimum, and the fit ends where its slope is below the
 /// tolerance.
-pub type VectorScaling = Fitted<Affine<1, false>>;
+pub type VectorScaling = Fitted<Affine<1, LOGITS>>;
 
 /// Matrix scaling: `z ↦ Wz + b` (Guo, Pleiss, Sun, Weinberger 2017), with off-diagonal and intercept
 /// regularisation (ODIR: Kull, Perello-Nieto, Kängsepp, Silva Filho, Song, Flach 2019).
@@ -62,7 +62,7 @@ pub type VectorScaling = Fitted<Affine<1, false>>;
 /// injective on log-probabilities if all entries of `v` have the same sign, and on all logits if they
 /// are equal, which is to say that all rows of `W` have the same sum. For invertible `W`, `v = W⁻¹1`.
 /// The regularised log loss is convex.
-pub type MatrixScaling = Fitted<Affine<2, false>>;
+pub type MatrixScaling = Fitted<Affine<2, LOGITS>>;
 
 /// Dirichlet calibration: `z ↦ W log softmax(z) + b` (Kull, Perello-Nieto, Kängsepp, Silva Filho,
 /// Song, Flach 2019), with their off-diagonal and intercept regularisation.
@@ -71,70 +71,96 @@ pub type MatrixScaling = Fitted<Affine<2, false>>;
 /// prediction where there is none: else parameters would move without end. May change the accuracy.
 /// Injective as [`MatrixScaling`] on log-probabilities, whatever the logits.
 /// The regularised log loss is convex.
-pub type DirichletCalibration = Fitted<Affine<2, true>>;
+pub type DirichletCalibration = Fitted<Affine<2, LOG_PROBABILITIES>>;
 
-/// The parameters of an affine map of logits, or of log-probabilities if it `NORMALISES` them. Its weights
-/// are of rank `D`: 1 of a diagonal, 2 of a matrix.
+/// What an affine map multiplies: logits, their log-probabilities, or log-probabilities after a temperature, smoothed.
+const LOGITS: u8 = 0;
+const LOG_PROBABILITIES: u8 = 1;
+pub(super) const SMOOTHED: u8 = 2;
+
+/// The parameters of an affine map of logits, or of other `FEATURES` of them. Its weights are of rank `D`: 1 of a
+/// diagonal, 2 of a matrix.
 #[derive(Module, Debug)]
-pub struct Affine<const D: usize, const NORMALISES: bool> {
+pub struct Affine<const D: usize, const FEATURES: u8> {
+    /// `1/T` and `ε` of features that are smoothed, `[2]`.
+    base: Option<Parameter<1>>,
     /// `a`, of shape `[m]`, or `W`, of shape `[m, m]`.
     weight: Parameter<D>,
     /// `b`, of shape `[m]`.
     bias: Parameter<1>,
 }
 
-impl<const D: usize, const NORMALISES: bool> Affine<D, NORMALISES> {
-    fn fit(settings: Settings, mut task: Task) -> Result<FitOutcome<Self>> {
+impl<const D: usize, const FEATURES: u8> Affine<D, FEATURES> {
+    pub(super) fn fit(settings: Settings, mut task: Task) -> Result<FitOutcome<Self>> {
+        let device = task.data.device.clone();
         let data = &mut task.data;
-        if NORMALISES {
-            data.logits = to_vec(Self::features(data.tensor(data.logits.clone())).inner());
+        let (n, m) = (data.samples() as f64, data.classes);
+        // of no weights yet: it gives the features
+        let mut map = Self::new(vec![0.0; m.pow(D as u32)], vec![0.0; m], &device);
+        if FEATURES == SMOOTHED {
+            let base = vec![
+                TemperatureScalingConfig::inverse_temperature(data),
+                (n + 1.0).recip(),
+            ];
+            map.base = Some(Parameter::new(base, [2], &device));
         }
-        task.data = task.data.with_pseudo_observations();
-        let family = AffineFamily::new(&task.data, D == 1);
-        Self::fit_family(&family, settings, task)
-    }
-
-    /// Fits the weights and the intercepts of a family.
-    pub(super) fn fit_family(
-        family: &AffineFamily,
-        settings: Settings,
-        mut task: Task,
-    ) -> Result<FitOutcome<Self>> {
-        let found = fit_family(family, settings, &mut task)?;
+        if FEATURES != LOGITS {
+            data.logits = to_vec(map.features(data.tensor(data.logits.clone()).inner()));
+        }
+        let family = if FEATURES == SMOOTHED {
+            AffineFamily::structured(&task.data, D == 1)
+        } else {
+            task.data = task.data.with_pseudo_observations();
+            AffineFamily::new(&task.data, D == 1)
+        };
+        let found = fit_family(&family, settings, &mut task)?;
         Ok(found.map(|theta| {
             let [weight, bias] = family.split(theta);
-            Self::new(weight, bias, &task.data.device)
+            Self {
+                base: map.base,
+                ..Self::new(weight, bias, &device)
+            }
         }))
     }
 
     fn new(weight: Vec<f64>, bias: Vec<f64>, device: &Device) -> Self {
         let m = bias.len();
+        let base = || Parameter::new(vec![1.0, 1e-6], [2], device);
         Self {
+            base: (FEATURES == SMOOTHED).then(base),
             weight: Parameter::new(weight, [m; D], device),
             bias: Parameter::new(bias, [m], device),
         }
     }
 
-    pub(super) fn weight(&self) -> Vec<f64> {
-        self.weight.to_vec()
+    /// `[1/T, ε]` of features that are smoothed.
+    pub(super) fn base(&self) -> Vec<f64> {
+        self.base
+            .as_ref()
+            .map(Parameter::to_vec)
+            .unwrap_or_default()
     }
 
-    pub(super) fn bias(&self) -> Vec<f64> {
-        self.bias.to_vec()
-    }
-
-    /// The numbers that the weights multiply.
-    fn features(logits: Tensor<2>) -> Tensor<2> {
-        if NORMALISES {
-            log_softmax(logits, 1)
-        } else {
-            logits
-        }
+    /// The numbers that the weights multiply: `z`, `log softmax(z)`, or `log((1−ε) softmax(z/T) + ε/m)`.
+    fn features(&self, logits: Tensor<2>) -> Tensor<2> {
+        let ([_, m], dtype) = (logits.dims(), logits.dtype());
+        let Some(base) = &self.base else {
+            return if FEATURES == LOG_PROBABILITIES {
+                log_softmax(logits, 1)
+            } else {
+                logits
+            };
+        };
+        let base = base.cast(dtype);
+        let [beta, part] = [0, 1].map(|k| base.clone().slice(k..k + 1).reshape([1, 1]));
+        let probabilities = softmax(logits * beta, 1);
+        (probabilities * (-part.clone() + 1.0) + part / m as f64).log()
     }
 }
 
-impl<const D: usize, const NORMALISES: bool> Fitted<Affine<D, NORMALISES>> {
-    /// Makes a map with the given weights, `a` or the rows of `W` after one another, and intercepts.
+impl<const D: usize, const FEATURES: u8> Fitted<Affine<D, FEATURES>> {
+    /// Makes a map with the given weights, `a` or the rows of `W` after one another, and intercepts; of a structured
+    /// one with `T = 1` and `ε = 10⁻⁶`.
     ///
     /// # Errors
     ///
@@ -164,20 +190,22 @@ impl<const D: usize, const NORMALISES: bool> Fitted<Affine<D, NORMALISES>> {
 
     /// Gives the weights: `a`, one for each class, or `W`, a row for each new logit, row after row.
     pub fn weight(&self) -> Vec<f64> {
-        self.form.weight()
+        self.form.weight.to_vec()
     }
 
     /// Gives `b`, one for each class.
     pub fn bias(&self) -> Vec<f64> {
-        self.form.bias()
+        self.form.bias.to_vec()
     }
 }
 
-impl<const D: usize, const NORMALISES: bool> Form for Affine<D, NORMALISES> {
-    const KIND: &'static str = match (D, NORMALISES) {
+impl<const D: usize, const FEATURES: u8> Form for Affine<D, FEATURES> {
+    const KIND: &'static str = match (D, FEATURES) {
+        (1, SMOOTHED) => "structured vector scaling",
+        (_, SMOOTHED) => "structured matrix scaling",
         (1, _) => "vector scaling",
-        (_, false) => "matrix scaling",
-        (_, true) => "Dirichlet calibration",
+        (_, LOG_PROBABILITIES) => "Dirichlet calibration",
+        _ => "matrix scaling",
     };
 
     fn template(device: &Device) -> Self {
@@ -187,7 +215,19 @@ impl<const D: usize, const NORMALISES: bool> Form for Affine<D, NORMALISES> {
 
     fn check(&self) -> Result<(), String> {
         let [m] = self.bias.dims();
-        self.weight.check_shape("weight", [m; D])
+        self.weight.check_shape("weight", [m; D])?;
+        let Some(base) = &self.base else {
+            return Ok(());
+        };
+        base.check_shape("base", [2])?;
+        let base = base.to_vec();
+        if base[0] > 0.0 && base[1] > 0.0 && base[1] < 1.0 {
+            return Ok(());
+        }
+        Err(format!(
+            "the inverse temperature and the smoothing are {base:?}, expected a positive number and one \
+             between 0 and 1"
+        ))
     }
 
     fn width(&self) -> Option<usize> {
@@ -199,10 +239,13 @@ impl<const D: usize, const NORMALISES: bool> Form for Affine<D, NORMALISES> {
         let (injective, injective_on_log_probabilities) = if D == 1 {
             let one_sign = weight.iter().all(|a| *a > 0.0) || weight.iter().all(|a| *a < 0.0);
             let equal = weight.windows(2).all(|pair| pair[0] == pair[1]);
-            (one_sign && equal, one_sign)
+            (one_sign && (FEATURES == SMOOTHED || equal), one_sign)
         } else {
             let keeps = keeps_simplex(&weight, m);
-            (keeps && (NORMALISES || sums_are_equal(&weight, m)), keeps)
+            (
+                keeps && (FEATURES != LOGITS || sums_are_equal(&weight, m)),
+                keeps,
+            )
         };
         Guarantees {
             injective,
@@ -212,11 +255,11 @@ impl<const D: usize, const NORMALISES: bool> Form for Affine<D, NORMALISES> {
     }
 }
 
-impl<const D: usize, const NORMALISES: bool> Apply<Tensor<2>> for Affine<D, NORMALISES> {
+impl<const D: usize, const FEATURES: u8> Apply<Tensor<2>> for Affine<D, FEATURES> {
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         expect_classes(&logits, self);
         let (m, dtype) = (self.bias.dims()[0], logits.dtype());
-        let (weight, features) = (self.weight.cast(dtype), Self::features(logits));
+        let (weight, features) = (self.weight.cast(dtype), self.features(logits));
         let scaled = if D == 1 {
             features * weight.reshape([1, m])
         } else {

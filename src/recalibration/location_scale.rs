@@ -2,6 +2,7 @@ use super::{
     ScaleFamily,
     common::*,
     influence::{self, Robust, allowance, robust},
+    scale::mean_log_score,
     solver::increasing_root,
 };
 
@@ -102,13 +103,12 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
         let coordinates = found.into_iter().map(|one| one.map.unwrap_or(IDENTITY));
         let coordinates: Vec<CoordinateFit> = coordinates.collect();
         let form = LocationScales::new(&coordinates, &predictions.device());
-        let log_density = to_vec(form.apply(predictions).log_density(&targets));
-        let mean = log_density.iter().sum::<f64>() / log_density.len() as f64;
-        observer(progress, 1, 1)(1, -mean);
+        let mean = mean_log_score(&form.apply(predictions), &targets);
+        observer(progress, 1, 1)(1, mean);
         let of_status = |status| coordinates.iter().any(|one| one.status == status);
         let mut report = FitReport {
             warnings,
-            ..FitReport::closed_form(-mean)
+            ..FitReport::closed_form(mean)
         };
         for status in [
             FitStatus::IterationLimit,

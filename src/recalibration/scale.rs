@@ -81,6 +81,12 @@ pub(super) fn mean_over_coordinates(powers: &[Vec<f64>]) -> Vec<f64> {
     (0..powers[0].len()).map(mean).collect()
 }
 
+/// `mean(−ln f_i(y_i))`, in f64.
+pub(super) fn mean_log_score<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>) -> f64 {
+    let log_density = to_vec(predictions.log_density(targets));
+    -log_density.iter().sum::<f64>() / log_density.len() as f64
+}
+
 /// The mean log score `mean(−ln f_i(y_i))` of tempered predictions as a function of `β = 1/T`, of the rows that would
 /// not rule its minimum: `c + aβ − k ln β`, least at `β = k/a`.
 pub(super) struct TemperedLogScore {

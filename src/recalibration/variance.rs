@@ -2,7 +2,7 @@ use super::{
     FitWarning, ScaleFamily,
     common::*,
     influence::{self, mean_power},
-    scale::{mean_over_coordinates, powers},
+    scale::{mean_log_score, mean_over_coordinates, powers},
 };
 use crate::host::finest;
 
@@ -70,10 +70,9 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for VarianceScalingConfig {
         let (form, report) = match criterion {
             None => {
                 let form = ScaleFactors::new(factors, &device);
-                let log_density = to_vec(form.apply(predictions).log_density(&targets));
-                let mean = log_density.iter().sum::<f64>() / log_density.len() as f64;
-                observe(1, -mean);
-                (form, FitReport::closed_form(-mean))
+                let mean = mean_log_score(&form.apply(predictions), &targets);
+                observe(1, mean);
+                (form, FitReport::closed_form(mean))
             }
             Some(criterion) => {
                 let start: Vec<f64> = factors.iter().map(|factor| factor.ln()).collect();

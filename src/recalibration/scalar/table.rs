@@ -6,8 +6,7 @@ use super::{
     event::{self, EventOutcomes},
     odds,
 };
-use crate::recalibration::common::*;
-use crate::{loss::ScoreLoss, score::LogScore};
+use crate::recalibration::{common::*, fit::closed_form};
 
 /// A configuration that finds the knots of a map.
 pub trait Tabulate: Clone + fmt::Debug + Send + Sync + 'static {
@@ -138,11 +137,7 @@ impl<T: Tabulate> LogitFit for T {
         let events = EventOutcomes::all(data);
         let knots = events.iter().map(|event| self.knots(event)).collect();
         let table = KnotTable::new(knots, &data.device);
-        let logits = table.forward(data.tensor(data.logits.clone()).inner());
-        let labels = data.labels_tensor().inner();
-        let objective = to_scalar(ScoreLoss::new(LogScore).forward(logits, labels));
-        observer(task.progress, 1, 1)(1, objective);
-        Ok((table, FitReport::closed_form(objective)).into())
+        Ok(closed_form(table, task))
     }
 }
 

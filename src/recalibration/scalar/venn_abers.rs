@@ -2,7 +2,7 @@ use super::{
     event::{EventOutcomes, TiedRows},
     odds,
 };
-use crate::recalibration::{common::*, family::log_losses};
+use crate::recalibration::{common::*, fit::closed_form};
 
 /// Configuration of [`VennAbers`], which it fits.
 #[derive(Config, Debug)]
@@ -254,11 +254,7 @@ impl LogitFit for VennAbersConfig {
         let (asked, reason) = (task.criterion.is_some(), ": it has nothing to descend");
         no_criterion(asked, "a Venn–Abers predictor", reason)?;
         let table = VennAbersTable::new(&EventOutcomes::all(data), &data.device);
-        let logits = table.apply(data.tensor(data.logits.clone()).inner());
-        let losses = log_losses(to_vec(logits), &data.labels);
-        let objective = losses.iter().sum::<f64>() / losses.len() as f64;
-        observer(task.progress, 1, 1)(1, objective);
-        Ok((table, FitReport::closed_form(objective)).into())
+        Ok(closed_form(table, task))
     }
 }
 
