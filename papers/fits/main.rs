@@ -11,7 +11,7 @@
 use std::sync::Mutex;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burn_calibration::recalibration::{AutoRecalibrationConfig, Fit, FitWarning, Recalibration};
+use burn_calibration::recalibration::{AutoRecalibrationConfig, Fit, FitWarning};
 use clap::Parser;
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::StandardNormal;

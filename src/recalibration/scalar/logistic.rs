@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::event::{EventOutcomes, TiedRows, log_sigmoid, sigmoid};
+use super::event::{EventOutcomes, TiedRows};
 use crate::recalibration::{
     FitReport,
     descent::{Descent, Evaluated, Limits, Metric, minimise},
@@ -152,8 +152,11 @@ impl Descent for LogisticLoss<'_> {
     fn at(&mut self, theta: &[f64]) -> Evaluated {
         let (mut value, mut gradient) = (0.0, DVector::zeros(theta.len()));
         self.for_each(theta, |fraction, target, x, u| {
-            value -= fraction * (log_sigmoid(-u) + target * u);
-            gradient.axpy(fraction * (sigmoid(u) - target), x, 1.0);
+            let small = (-u.abs()).exp();
+            let likely = (1.0 + small).recip();
+            let p = if u < 0.0 { small * likely } else { likely };
+            value += fraction * (u.max(0.0) + small.ln_1p() - target * u);
+            gradient.axpy(fraction * (p - target), x, 1.0);
         });
         (value, gradient.data.into())
     }
@@ -162,7 +165,9 @@ impl Descent for LogisticLoss<'_> {
         let d = theta.len();
         let mut curvature = DMatrix::zeros(d, d);
         self.for_each(theta, |fraction, _, x, u| {
-            curvature.ger(fraction * sigmoid(u) * sigmoid(-u), x, x, 1.0);
+            let small = (-u.abs()).exp();
+            let variance = small / ((1.0 + small) * (1.0 + small));
+            curvature.ger(fraction * variance, x, x, 1.0);
         });
         Metric::hessian(curvature)
     }
