@@ -88,7 +88,7 @@ impl<F> LpCalibrationError<F> {
         Self { seed, ..self }
     }
 
-    /// Sets what recalibrates.
+    /// Sets what recalibrates. Its map converts into a `Box<dyn Recalibration>`, as those of this library do.
     pub fn with_map<G>(self, map: G) -> LpCalibrationError<G> {
         LpCalibrationError {
             order: self.order,
