@@ -55,7 +55,7 @@
 //! | [`kernel`] | kernels on predictions (distance, profile, bandwidth), on targets, and their tensor products |
 //! | [`estimator`] | calibration errors: SKCE, MMCE, UCME, the classical ones (ECE and its kin), those of regression |
 //! | [`accumulator`] | estimates of predictions in pieces: sums that are saved and merged exactly |
-//! | [`score`] | proper scores: upper bounds, what a recalibration gains, decompositions; how large an error is, with confidence intervals |
+//! | [`score`] | proper scores: upper bounds, what a recalibration gains, the CORP decomposition; how large an error is, with confidence intervals |
 //! | [`loss`] | Burn modules for training: penalties, proper scores, the penalised loss |
 //! | [`recalibration`] | fitted maps of logits and of predictive distributions |
 //! | [`hypothesis`] | is a model calibrated: the omnibus test, and every other calibration test with p-values |
@@ -143,10 +143,9 @@ pub mod prelude {
         },
         hypothesis::{
             AspectOutcome, AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, CmeTest,
-            ConsistencyTest, Cox, DistributionFreeSkceTest, ExactTest, FeatureTest, GivenTest,
-            Group, GroupOutcome, GroupTest, GroupsOutcome, HosmerLemeshow, LandmarkSkceTest,
-            NullDistribution, OmnibusOutcome, OmnibusTest, Redraws, Spiegelhalter, TestOutcome,
-            ToleranceTest,
+            ConsistencyTest, Cox, DistributionFreeSkceTest, ExactTest, GivenTest, Group,
+            GroupOutcome, GroupTest, GroupsOutcome, HosmerLemeshow, OmnibusOutcome, OmnibusTest,
+            Redraws, Spiegelhalter, TestOutcome, ToleranceTest,
         },
         kernel::{Bandwidth, Distance, Kernel, Profile, RealKernel, TensorKernel},
         loss::{
@@ -174,7 +173,7 @@ pub mod prelude {
         },
         score::{
             Brier, Corp, Crps, Improvement, IntervalOverconfidence, LogScore, LpBound,
-            ObservedExpected, Overconfidence, Quantify, Refinement, Score, Spherical,
+            ObservedExpected, Overconfidence, Quantify, Score, Spherical,
         },
     };
 }

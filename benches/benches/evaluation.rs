@@ -1,9 +1,7 @@
 //! Estimates, tests and fits from data, on Burn's default device in f32:
 //! `cargo bench -p burn-calibration-benches --bench evaluation`.
 
-use burn_calibration::{
-    estimator::Estimator, hypothesis::NullDistribution, prelude::*, recalibration::MapKind,
-};
+use burn_calibration::{estimator::Estimator, prelude::*, recalibration::MapKind};
 use burn_calibration_benches::data;
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{SeedableRng, rngs::StdRng};
@@ -33,34 +31,6 @@ fn gamma_test(criterion: &mut Criterion) {
         let test = AsymptoticSkceTest::new(kernel());
         b.iter(|| test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
     });
-}
-
-/// 1,000 replicates.
-fn bootstrap(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("bootstrap");
-    group.sample_size(10);
-    let test = |kernel| AsymptoticSkceTest::new(kernel).with_null(NullDistribution::Bootstrap);
-    for n in [2000, 10_000] {
-        let (logits, labels) = data(n, 10, &Default::default());
-        let predictions = Categorical::from_logits(logits).expect("finite logits");
-        group.bench_function(format!("n{n}_m10"), |b| {
-            let test = test(kernel());
-            b.iter(|| test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
-        });
-        group.bench_function(format!("n{n}_m10_with_median_and_estimate"), |b| {
-            b.iter(|| {
-                let kernel = Kernel::exponential()
-                    .with_bandwidth_of(&predictions.probabilities())
-                    .expect("a valid kernel");
-                let estimate = Skce::unbiased(kernel).estimate(&predictions, &labels);
-                let mut rng = StdRng::seed_from_u64(0);
-                (
-                    estimate,
-                    test(kernel).evaluate(&predictions, &labels, &mut rng),
-                )
-            })
-        });
-    }
 }
 
 /// 999 redraws: of uniform points of the simplex, where most labels are not the most likely class, and of
@@ -104,12 +74,5 @@ fn fits(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(
-    evaluation,
-    skce_estimate,
-    gamma_test,
-    bootstrap,
-    redraws,
-    fits
-);
+criterion_group!(evaluation, skce_estimate, gamma_test, redraws, fits);
 criterion_main!(evaluation);

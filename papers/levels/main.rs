@@ -8,6 +8,8 @@
 //! prints the Markdown tables of `docs/levels.md`; `--data` names the folder that holds
 //! `cifar10-predictions`, without which the tables of real networks are left out.
 
+#[path = "../bootstrap.rs"]
+mod bootstrap;
 mod models;
 mod partial;
 mod regression;

@@ -6,13 +6,15 @@ use burn_calibration::{
     error::{Error, Result},
     estimator::{Ece, KolmogorovSmirnov, Mmce, Skce, Tce, regression::Pit},
     hypothesis::{
-        AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, CmeTest, ExactTest,
-        FeatureTest, NullDistribution, Omnibus, OmnibusTest, ToleranceTest,
+        AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, CmeTest, ExactTest, Omnibus,
+        OmnibusTest, ToleranceTest,
     },
     kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
     score::{Overconfidence, Quantify},
 };
 use rand::rngs::StdRng;
+
+use crate::bootstrap::Bootstrap;
 
 /// The p-values of each column of a table.
 pub type PValues = Vec<Vec<f64>>;
@@ -70,7 +72,6 @@ pub fn levels(redraws: usize) -> Vec<Test<Categorical>> {
     let kernel = Kernel::exponential();
     vec![
         aspects(redraws),
-        test("feature", FeatureTest::new(kernel)),
         test("block, B = 5", AsymptoticBlockSkceTest::new(kernel, 5)),
         test("CME", CmeTest::new(kernel, 10)),
     ]
@@ -79,13 +80,11 @@ pub fn levels(redraws: usize) -> Vec<Test<Categorical>> {
 /// Whose powers are compared; the asymptotic tests of the SKCE take long for many samples.
 pub fn powers(redraws: usize, asymptotic: bool) -> Vec<Test<Categorical>> {
     let kernel = Kernel::exponential();
-    let quadratic = |null| AsymptoticSkceTest::new(kernel).with_null(null);
     fn exact<S>(statistic: S, redraws: usize) -> ExactTest<S> {
         ExactTest::new(statistic).with_replicates(redraws)
     }
     let mut tests = vec![
         test("omnibus", OmnibusTest::new().with_redraws(redraws)),
-        test("feature", FeatureTest::new(kernel)),
         test(
             "exact, SKCE unbiased",
             exact(Skce::unbiased(kernel), redraws),
@@ -98,11 +97,14 @@ pub fn powers(redraws: usize, asymptotic: bool) -> Vec<Test<Categorical>> {
     ];
     if asymptotic {
         tests.extend([
+            test("gamma, the default before", AsymptoticSkceTest::new(kernel)),
             test(
-                "gamma, the default before",
-                quadratic(NullDistribution::Gamma),
+                "bootstrap",
+                Bootstrap {
+                    kernel,
+                    replicates: 1000,
+                },
             ),
-            test("bootstrap", quadratic(NullDistribution::Bootstrap)),
         ]);
     }
     tests

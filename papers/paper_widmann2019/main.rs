@@ -10,6 +10,8 @@
 //! err. What came out, beside the published numbers, is in `docs/paper_widmann2019.md`.
 
 mod arguments;
+#[path = "../bootstrap.rs"]
+mod bootstrap;
 mod cifar10;
 mod dirichlet_model;
 mod figure1;

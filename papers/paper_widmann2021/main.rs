@@ -8,6 +8,8 @@
 //! What came out, beside the published numbers, is in `docs/paper_widmann2021.md`.
 
 mod arguments;
+#[path = "../bootstrap.rs"]
+mod bootstrap;
 mod friedman;
 mod kernel;
 mod ols;

@@ -7,7 +7,7 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_calibration::{
     distribution::{Marginals, Normal},
     estimator::Skce,
-    hypothesis::{AsymptoticSkceTest, CalibrationTest, ExactTest, NullDistribution},
+    hypothesis::{AsymptoticSkceTest, CalibrationTest, ExactTest},
 };
 use plotters::prelude::*;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -16,6 +16,7 @@ use rand_distr::{Distribution, StandardNormal};
 use crate::{
     Result,
     arguments::Arguments,
+    bootstrap::Bootstrap,
     kernel::kernel,
     output::{Folder, csv},
     panels::{self, Area},
@@ -53,11 +54,14 @@ pub fn run(arguments: &Arguments, folder: &Folder) -> Result<()> {
     folder.write("ols.svg", draw(&training, &model, &levels)?)?;
 
     // Is it calibrated? The bootstrap as in the paper, and two more.
-    let bootstrap = AsymptoticSkceTest::new(kernel()).with_null(NullDistribution::Bootstrap);
+    let bootstrap = Bootstrap {
+        kernel: kernel(),
+        replicates: REPLICATES,
+    };
     let gamma = AsymptoticSkceTest::new(kernel());
     let exact = ExactTest::new(Skce::biased(kernel())).with_replicates(REDRAWN);
     let tests: [(&str, &dyn CalibrationTest<Normal>); 3] = [
-        ("bootstrap", &bootstrap.with_replicates(REPLICATES)),
+        ("bootstrap", &bootstrap),
         ("gamma", &gamma),
         ("exact", &exact),
     ];

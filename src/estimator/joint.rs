@@ -235,14 +235,14 @@ impl<K: ClassKernel> JointKernel<Categorical> for K {
         self.scalar().is_positive_definite_on(predictions)
     }
 
-    /// Exactly, see [`NullDistribution::Gamma`](crate::hypothesis::NullDistribution::Gamma).
+    /// Exactly, see [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest).
     fn null_variance(&self, predictions: &Categorical, _rng: &mut dyn Rng) -> Result<f64> {
         let points = predictions.probabilities();
         Ok(null_variance::of_classes(self, predictions, points))
     }
 
     /// Exactly for `M = I`, where there are not too many samples, see
-    /// [`NullDistribution::Gamma`](crate::hypothesis::NullDistribution::Gamma).
+    /// [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest).
     fn null_skewness(&self, predictions: &Categorical, rng: &mut dyn Rng) -> Result<f64> {
         match self.matrix() {
             None => {

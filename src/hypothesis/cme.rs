@@ -27,8 +27,7 @@ use crate::{
 /// is the squared UCME, `J⁻¹ Σ_j z̄_j²`: at least 0, biased upward. Widmann et al. 2021, appendix C.
 ///
 /// Cost: `n·J·(m + J)` operations, memory `O(n·(m + J))`; a median bandwidth is over all pairs,
-/// `O(n²)`: fix it for large `n`. [`FeatureTest`](super::FeatureTest) has the same cost and, since
-/// it knows the covariance, more power and no need of `n > J`.
+/// `O(n²)`: fix it for large `n`.
 ///
 /// **Its level.** Neither null holds where the residuals at a location are far from normal, see
 /// [`CmeNull`]; the outcome always has a [`caveat`](TestOutcome::caveat). Predictions by draws are an error. The

@@ -7,11 +7,9 @@
 //! | [`GivenTest`] | SKCE [given](crate::distribution::Given) a variable | redrawn targets, at every `n` | as the omnibus test |
 //! | [`ExactTest`] | any estimator or function | redrawn targets, exact at every `n` | see there |
 //! | [`ToleranceTest`] | the size of an error above a tolerance | Clopper–Pearson, or asymptotic | that of the error |
-//! | [`AsymptoticSkceTest`] | unbiased SKCE | one of four, see [`NullDistribution`] | `n²·m`, or `n²(m + R)` |
+//! | [`AsymptoticSkceTest`] | unbiased SKCE | a gamma distribution by three moments | `n²·m` |
 //! | [`AsymptoticBlockSkceTest`] | block or linear SKCE | normal, as `n/B → ∞`; Student's of few blocks | `n·B·m` |
 //! | [`DistributionFreeSkceTest`] | any SKCE; biased for positive definite kernels | a bound, valid at every `n`, loose | that of the estimate |
-//! | [`FeatureTest`] | `r` features of the predictions | `χ²` with the exact covariance, or redrawn labels | `n·m·r²` |
-//! | [`LandmarkSkceTest`] | unbiased SKCE of a kernel of rank `J` | redrawn targets, exact at every `n` | `n·J²` a redraw |
 //! | [`CmeTest`] | `J` test locations | `F` or `χ²`, which do not keep the level of confident predictions | `n·J·(m + J)` |
 //! | [`Spiegelhalter`] | Brier score of an event above its expectation | normal, or redrawn labels | `n` |
 //! | [`HosmerLemeshow`] | counts of an event in groups | `χ²`, or redrawn labels | `n log n` |
@@ -20,9 +18,8 @@
 //!
 //! Each test is a small value. Its `evaluate(&predictions, &targets, &mut rng)`, of the trait
 //! [`CalibrationTest`], gives a [`TestOutcome`]. Most tests take any kind of predictions, by a kernel for
-//! them: see [`TensorKernel`](crate::kernel::TensorKernel). [`FeatureTest`] and the three tests of an event
-//! are for classes, [`LandmarkSkceTest`] is for vectors. A small p-value is evidence against calibration. A
-//! large one is not evidence for it.
+//! them: see [`TensorKernel`](crate::kernel::TensorKernel). The three tests of an event are for classes. A small
+//! p-value is evidence against calibration. A large one is not evidence for it.
 //!
 //! An asymptotic approximation reports no p-value below 0.001, and says if too few errors are expected
 //! for it: [`TestOutcome::is_bound`], [`TestOutcome::caveat`].
@@ -45,7 +42,6 @@
 
 pub(crate) mod asymptotic_block;
 mod asymptotic_quadratic;
-mod bootstrap;
 mod by_group;
 mod cme;
 mod consistency;
@@ -53,10 +49,8 @@ mod cox;
 mod distribution_free;
 mod engine;
 mod exact;
-mod feature;
 mod given;
 mod hosmer_lemeshow;
-mod landmark;
 mod logistic_line;
 mod moments;
 mod multiple;
@@ -67,9 +61,7 @@ mod p_value;
 mod quadratic_form;
 mod redraw;
 mod redraws;
-mod sample_matrix;
 mod skce_replicates;
-mod spectrum;
 mod spiegelhalter;
 mod statistic;
 mod sums;
@@ -84,12 +76,9 @@ pub use cox::{Coefficient, Cox, CoxFit};
 pub use distribution_free::DistributionFreeSkceTest;
 pub use engine::{Detail, Evaluator};
 pub use exact::ExactTest;
-pub use feature::FeatureTest;
 pub use given::GivenTest;
 pub use hosmer_lemeshow::HosmerLemeshow;
-pub use landmark::LandmarkSkceTest;
 pub use multiple::{ClassWiseOutcome, benjamini_hochberg, class_wise, holm};
-pub use null::NullDistribution;
 pub use omnibus::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest};
 pub use outcome::TestOutcome;
 #[cfg(any(feature = "report", test))]

@@ -120,7 +120,8 @@ impl ClassWiseOutcome {
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
 /// use burn_calibration::{
-///     distribution::Categorical, hypothesis::{FeatureTest, class_wise}, kernel::Kernel,
+///     distribution::Categorical, estimator::Skce, hypothesis::{ExactTest, class_wise},
+///     kernel::Kernel,
 /// };
 /// use rand::{SeedableRng, rngs::StdRng};
 ///
@@ -130,7 +131,7 @@ impl ClassWiseOutcome {
 /// let rows = Tensor::from_floats([[0.5, 0.4, 0.1]; 100], &device);
 /// let labels: Vec<i32> = (0..100).map(|i| [0, 2, 0, 2, 0, 2, 0, 2, 0, 1][i % 10]).collect();
 /// let labels = Tensor::<1, Int>::from_ints(labels.as_slice(), &device);
-/// let test = FeatureTest::new(Kernel::exponential());
+/// let test = ExactTest::new(Skce::biased(Kernel::exponential()));
 /// let predictions = Categorical::from_probabilities(rows)?;
 /// let classes = class_wise(&test, &predictions, &labels, &mut StdRng::seed_from_u64(0))?;
 /// let p = classes.holm();

@@ -20,8 +20,7 @@ use crate::{
 ///
 /// Every epoch draws from the same seed. Cost: that of the test. The omnibus test redraws the labels at
 /// least 999 times; for large validation data take fewer redraws
-/// ([`with_redraws`](OmnibusTest::with_redraws)), or
-/// [`FeatureTest`](crate::hypothesis::FeatureTest), which costs `n·m·r²`.
+/// ([`with_redraws`](OmnibusTest::with_redraws)).
 ///
 /// ```
 /// use burn_calibration::{hypothesis::OmnibusTest, metric::{EpochMetric, PValue}};

@@ -19,9 +19,7 @@ use crate::{
 /// **Bias.** The temperature is fitted to the samples that it is scored on, as its authors do. For `n` of
 /// them that is in expectation about `1/2n` less than of the best temperature for the population, and
 /// `1/n` less than of the fitted one for other samples (0.0001 and 0.0002 for 5,000); it is of the same
-/// size in every epoch, so that comparisons stand. Another map has more to fit:
-/// [`score::Refinement`](crate::score::Refinement) scores any map, by any score, on samples that it was not
-/// fitted to. Where every prediction is right the error is 0, however sure they are.
+/// size in every epoch, so that comparisons stand. Where every prediction is right the error is 0, however sure they are.
 ///
 /// Cost: that of a temperature, about ten times `n·m` exponentials.
 ///

@@ -46,12 +46,7 @@ pub trait Divergence: Score<Categorical> {
     /// The score of one prediction `p` with label `y`, `log_p = log p_y`.
     fn of(&self, p: &[f64], y: usize, log_p: f64) -> f64;
 
-    /// The coordinates of predictions that the divergence takes, `[n, m]`: by default the probabilities.
-    fn coordinates(&self, predictions: &Categorical) -> Tensor<2> {
-        predictions.probabilities()
-    }
-
-    /// The coordinates of one prediction: see [`coordinates`](Self::coordinates).
+    /// The coordinates of a prediction that the divergence takes: by default the probabilities.
     fn coordinates_of(&self, p: &[f64]) -> Vec<f64> {
         p.to_vec()
     }
@@ -85,11 +80,7 @@ impl Divergence for LogScore {
         -log_p
     }
 
-    /// `log p`, which differs where probabilities underflow.
-    fn coordinates(&self, predictions: &Categorical) -> Tensor<2> {
-        predictions.log_probabilities()
-    }
-
+    /// `log p`.
     fn coordinates_of(&self, p: &[f64]) -> Vec<f64> {
         p.iter().map(|p| p.ln()).collect()
     }

@@ -29,12 +29,10 @@ use crate::{
 /// texts on two classes. Of predictions over two classes they are the scores of the predictions.
 ///
 /// MCB is biased upward as an estimate of the model's miscalibration, of a calibrated model by about
-/// `O(n^{−2/3})`, DSC likewise; the bias is far smaller than that of the [`Decomposition`] by equal
-/// predictions, which it agrees with where frequencies increase with the predictions. A model whose
-/// frequencies do not increase with its probabilities has a part of its miscalibration counted as missing
-/// discrimination.
-///
-/// [`Decomposition`]: super::Decomposition
+/// `O(n^{−2/3})`, DSC likewise; the bias is far smaller than that of the decomposition by groups of equal
+/// predictions (Murphy 1973), which it agrees with where frequencies increase with the predictions. A model
+/// whose frequencies do not increase with its probabilities has a part of its miscalibration counted as
+/// missing discrimination.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Corp {

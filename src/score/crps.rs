@@ -59,7 +59,7 @@ impl Score<Samples> for FairCrps {
     }
 
     fn validate_for(&self, predictions: &Samples) -> Result<()> {
-        at_least_two(predictions, "a fair CRPS")
+        check_samples("a fair CRPS", 2, predictions.draws_each())
     }
 }
 
@@ -68,9 +68,4 @@ fn crps<P: AbsoluteMoments>(predictions: &P, targets: &Tensor<2>, factor: f64) -
     let error = predictions.absolute_error(targets); // [n, d]
     let values = error - predictions.mean_difference() * factor;
     values.sum_dim(1).squeeze_dim(1)
-}
-
-/// Checks that each prediction has two draws or more.
-pub(super) fn at_least_two(predictions: &Samples, what: &'static str) -> Result<()> {
-    check_samples(what, 2, predictions.draws_each())
 }

@@ -8,21 +8,17 @@
 //! | how miscalibrated at most? | [`Score::upper_bound`] | one set of predictions |
 //! | how miscalibrated at least? | [`LpBound`] | classes or an event, and recalibrated predictions |
 //! | what did a recalibration gain? | [`Score::improvement`], [`Skce::improvement`](crate::estimator::Skce::improvement) | two, before and after |
-//! | how much of the score is miscalibration? | [`Decomposition`] | classes, predictions that repeat |
-//! | | [`Corp`] | one event, any predictions, by isotonic regression |
-//! | | [`Refinement`] | classes, any predictions, and a way to recalibrate |
+//! | how much of the score is miscalibration? | [`Corp`] | one event, by isotonic regression |
 //!
 //! | score | of | upper bound |
 //! | --- | --- | --- |
 //! | [`Brier`], [`Spherical`] | classes | yes |
 //! | [`LogScore`] | classes, densities | of classes; the entropy of densities is unbounded |
 //! | [`Crps`] | normal, Laplace, their mixtures, samples | yes |
-//! | [`EnergyScore`] | samples, with the dependence of coordinates | yes |
-//! | [`DawidSebastiani`] | means and variances | none |
 //!
-//! [`FairCrps`] and [`FairEnergyScore`] score the distribution that samples are from.
+//! [`FairCrps`] scores the distribution that samples are from.
 //!
-//! All but the decompositions, which are identities of the data, come with standard errors and
+//! All but the decomposition, which is an identity of the data, come with standard errors and
 //! confidence intervals ([`MeanEstimate`]).
 //!
 //! ```
@@ -44,16 +40,12 @@ mod classes;
 mod corp;
 mod cross_fit;
 mod crps;
-mod dawid_sebastiani;
-mod decomposition;
-mod energy;
 mod error_size;
 mod improvement;
 mod log_score;
 mod lp_bound;
 mod observed_expected;
 mod proper_score;
-mod refinement;
 mod size;
 mod skce_improvement;
 
@@ -63,15 +55,11 @@ pub use classes::{Brier, Divergence, Spherical};
 pub use corp::Corp;
 pub(crate) use cross_fit::{all_but, cross_fitted};
 pub use crps::{Crps, FairCrps};
-pub use dawid_sebastiani::DawidSebastiani;
-pub use decomposition::Decomposition;
-pub use energy::{EnergyScore, FairEnergyScore};
 pub use error_size::{ErrorSize, Interval};
 pub use improvement::Improvement;
 pub use log_score::LogScore;
 pub use lp_bound::LpBound;
 pub use observed_expected::ObservedExpected;
 pub use proper_score::Score;
-pub use refinement::Refinement;
 pub use size::{IntervalOverconfidence, Overconfidence, Quantify};
 pub use skce_improvement::SkceImprovement;

@@ -11,9 +11,7 @@ use crate::{
 ///
 /// The types say which score there is of which predictions: [`Brier`](super::Brier) and
 /// [`Spherical`](super::Spherical) of classes, [`LogScore`](super::LogScore) of classes and where there
-/// is a density, [`Crps`](super::Crps) where expected absolute differences are known,
-/// [`EnergyScore`](super::EnergyScore) of Monte Carlo samples,
-/// [`DawidSebastiani`](super::DawidSebastiani) where mean and variance are known.
+/// is a density, [`Crps`](super::Crps) where expected absolute differences are known.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

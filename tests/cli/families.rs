@@ -121,9 +121,9 @@ fn other_families() {
     assert!(laplace["estimates"]["crps"].as_f64().unwrap() > 0.0);
     let samples = json(
         &folder,
-        &format!("evaluate --family samples {files} {fast} --test skce_features"),
+        &format!("evaluate --family samples {files} {fast} --test skce_unbiased_exact"),
     );
-    let p_value = &samples["tests"]["skce_features"]["p_value"];
+    let p_value = &samples["tests"]["skce_unbiased_exact"]["p_value"];
     assert!(
         (0.001..=1.0).contains(&p_value.as_f64().unwrap()),
         "{p_value}"

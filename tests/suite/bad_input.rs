@@ -184,11 +184,7 @@ fn parameters() {
         "all 2 block estimates equal 0.125, the asymptotic normal test needs their variance to be positive"
     );
     assert_eq!(
-        evaluate(
-            &AsymptoticSkceTest::new(Kernel::exponential())
-                .with_null(NullDistribution::Bootstrap)
-                .with_replicates(0)
-        ),
+        evaluate(&ConsistencyTest::new(Ece::default()).with_replicates(0)),
         "the number of replicates is 0, expected at least 1"
     );
     assert_eq!(

@@ -2,6 +2,9 @@
 
 mod accumulator;
 mod bad_input;
+/// The bootstrap of the papers.
+#[path = "../../papers/bootstrap.rs"]
+mod bootstrap;
 mod cifar10;
 mod data;
 /// Predictions and labels with a known calibration error.
@@ -38,9 +41,7 @@ mod hypothesis {
     mod cme;
     mod events;
     mod exact;
-    mod feature;
     mod given;
-    mod landmark;
     mod multiple;
     mod nulls;
     mod omnibus;

@@ -2,12 +2,12 @@ use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{Density, Geometry, Marginals},
     estimator::{Estimator, Skce, regression::Pinball},
-    hypothesis::{AsymptoticSkceTest, CalibrationTest, NullDistribution},
+    hypothesis::CalibrationTest,
     kernel::{RealKernel, TargetKernel},
 };
 use rand::{SeedableRng, rngs::StdRng};
 
-use crate::{Result, kernel::kernel};
+use crate::{Result, bootstrap::Bootstrap, kernel::kernel};
 
 /// The names of the scores.
 pub const SCORES: [&str; 6] = [
@@ -29,7 +29,10 @@ where
 {
     let levels = (1..20).map(|i| 0.05 * f64::from(i)).collect();
     let number = |x: Tensor<1>| x.into_scalar::<f64>();
-    let test = AsymptoticSkceTest::new(kernel()).with_null(NullDistribution::Bootstrap);
+    let test = Bootstrap {
+        kernel: kernel(),
+        replicates: 1000,
+    };
     let outcome = test.evaluate(predictions, targets, &mut StdRng::seed_from_u64(seed))?;
     Ok([
         number((predictions.means() - targets.clone()).square().mean()),

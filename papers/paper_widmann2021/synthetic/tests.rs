@@ -5,13 +5,13 @@ use burn_calibration::{
     estimator::Skce,
     hypothesis::{
         AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, CmeNull, CmeTest,
-        DistributionFreeSkceTest, ExactTest, NullDistribution,
+        DistributionFreeSkceTest, ExactTest,
     },
 };
 use rand::rngs::StdRng;
 
 use super::models;
-use crate::kernel::kernel;
+use crate::{bootstrap::Bootstrap, kernel::kernel};
 
 /// The number of test locations of the CME.
 const LOCATIONS: usize = 10;
@@ -63,8 +63,10 @@ pub const TESTS: [Test; 8] = [
         name: "bootstrap",
         estimator: Some("unbiased"),
         test: |_| {
-            let test = AsymptoticSkceTest::new(kernel());
-            Some(Box::new(test.with_null(NullDistribution::Bootstrap)))
+            Some(Box::new(Bootstrap {
+                kernel: kernel(),
+                replicates: 1000,
+            }))
         },
     },
     Test {

@@ -12,12 +12,8 @@ use burn_calibration::{
         regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration, Sharpness},
     },
     hypothesis::*,
-    kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
     names::{self, Name},
-    score::{
-        Brier, Corp, Crps, DawidSebastiani, Divergence, LogScore, MeanEstimate, Quantify, Score,
-        Spherical,
-    },
+    score::{Brier, Corp, Crps, Divergence, LogScore, MeanEstimate, Quantify, Score, Spherical},
 };
 
 use crate::{
@@ -97,17 +93,7 @@ pub fn tests<P: Kind>() -> Vec<Test<P>> {
         test(
             "skce_unbiased_asymptotic",
             "SKCE unbiased, asymptotic",
-            |kernel: P::Joint, _, replicates| {
-                Box::new(AsymptoticSkceTest::new(kernel).with_replicates(replicates))
-            },
-        ),
-        test(
-            "skce_unbiased_bootstrap",
-            "SKCE unbiased, bootstrap",
-            |kernel, _, replicates| {
-                let test = AsymptoticSkceTest::new(kernel).with_replicates(replicates);
-                Box::new(test.with_null(NullDistribution::Bootstrap))
-            },
+            |kernel: P::Joint, _, _| Box::new(AsymptoticSkceTest::new(kernel)),
         ),
         test(
             "skce_linear_asymptotic",
@@ -282,11 +268,6 @@ fn cox(data: &Data<Categorical>) -> Result<CoxFit> {
 pub fn tests_of_classes() -> Vec<Test<Categorical>> {
     vec![
         test(
-            "skce_features",
-            "features, linear cost",
-            |kernel: Kernel, _, _| Box::new(FeatureTest::new(kernel)),
-        ),
-        test(
             "ece_top_label_exact",
             "ECE, 15 equal-width bins, exact",
             |_, view, replicates| {
@@ -348,22 +329,6 @@ fn event_of(view: &View<Categorical>) -> Event {
     Event::one_of(&view.predictions)
 }
 
-/// The tests of predictions of real numbers besides those of all kinds.
-pub fn tests_of_vectors<P>() -> Vec<Test<P>>
-where
-    P: Vectors + Kind<Joint = TensorKernel<RealKernel>, Targets = Tensor<2>>,
-    RealKernel: TargetKernel<P>,
-{
-    vec![test(
-        "skce_features",
-        "features, linear cost",
-        |kernel: P::Joint, _, replicates| {
-            let redraws = Redraws::Fixed(replicates);
-            Box::new(LandmarkSkceTest::new(kernel).with_redraws(redraws))
-        },
-    )]
-}
-
 /// The estimates of predictions of real numbers; the log score only where there is a density.
 pub fn estimates_of_vectors<P: Vectors + Kind<Targets = Tensor<2>>>() -> Vec<Estimate<P>> {
     fn mean(mean: Result<MeanEstimate>) -> Result<f64> {
@@ -385,10 +350,6 @@ pub fn estimates_of_vectors<P: Vectors + Kind<Targets = Tensor<2>>>() -> Vec<Est
         linear(names::CRPS, |data: &Data<P>| {
             mean(Crps.mean(data.predictions, data.targets))
         }),
-        linear(
-            Name::new("dawid_sebastiani", "Dawid-Sebastiani score"),
-            |data| mean(DawidSebastiani.mean(data.predictions, data.targets)),
-        ),
         linear(Name::new("pinball", "pinball loss, 19 levels"), |data| {
             mean(Pinball::default().estimate(data.predictions, data.targets))
         }),

@@ -23,9 +23,9 @@ use crate::{
     args::{Evaluate, LengthScale, Lens, SourceArgs, TargetKernelName},
     bandwidth::{fixed, some},
     input::{Result, clipped, say},
-    kind::{Estimate, Kind, Loaded, LogScoreOf, Test, Vectors, View, Words},
+    kind::{Estimate, Kind, Loaded, LogScoreOf, Vectors, View, Words},
     limits::QUADRATIC_LIMIT,
-    quantities::{estimates_of_vectors, tests_of_vectors},
+    quantities::estimates_of_vectors,
     rows::Wanted,
     source::device,
     targets::{Numbers, are_levels, check_halves, read_vectors},
@@ -284,10 +284,6 @@ where
 
     fn estimates() -> Vec<Estimate<Self>> {
         estimates_of_vectors()
-    }
-
-    fn tests() -> Vec<Test<Self>> {
-        tests_of_vectors()
     }
 
     fn sizes(sizing: &Sizing<Self>, _view: (Event, &Words)) -> Vec<(Name, Size)> {

@@ -9,7 +9,6 @@ mod transforms;
 
 pub use aspects::{Omnibus, Plan};
 pub use outcome::{AspectOutcome, OmnibusOutcome};
-pub(super) use real::Embeddings;
 
 use rand::Rng;
 

@@ -60,7 +60,7 @@ where
 /// `ψ(y) = K_ττ^{−½} k_Y(τ, y)`, whose expectation under each prediction is known. With the residuals
 /// `δ_i = ψ(y_i) − E ψ(Y_i)` and `z = Σ_i φ(P_i) δ_iᵀ` it is
 /// `(‖z‖² − Σ_i ‖φ(P_i)‖²‖δ_i‖²)/(n(n − 1))`.
-pub(in crate::hypothesis) struct Embeddings {
+struct Embeddings {
     /// The weight of a target among the draws of its prediction.
     weight: f64,
     /// `φ(P_i)` for each bandwidth, `[n, J]`.

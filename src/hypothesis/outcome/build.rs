@@ -1,4 +1,5 @@
 use super::TestOutcome;
+use crate::hypothesis::p_value::resampling_p_value;
 
 impl TestOutcome {
     /// Creates the outcome of a test whose p-value is an upper bound at every sample size. The statistic is
@@ -75,12 +76,16 @@ impl TestOutcome {
         }
     }
 
-    /// Says that the replicates are drawn from an asymptotic approximation.
-    pub(crate) fn of_an_approximation(self) -> Self {
-        Self {
-            asymptotic: true,
-            ..self
-        }
+    /// Creates the outcome of a test of your own that draws replicates `T*` of its statistic `T` under the
+    /// hypothesis: the p-value is `(1 + #{T* ≥ T})/(1 + R)`, the estimate the statistic.
+    pub fn by_replicates(
+        name: &'static str,
+        samples: usize,
+        statistic: f64,
+        replicates: &[f64],
+    ) -> Self {
+        let p_value = resampling_p_value(statistic, replicates);
+        Self::resampled(name, samples, statistic, statistic, p_value, replicates)
     }
 
     /// Sets the [standardised](Self::standardised) statistic, where it is a finite number.

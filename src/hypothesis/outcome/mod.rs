@@ -107,8 +107,7 @@ impl TestOutcome {
     }
 
     /// The number `R` of replicates, of a test that resamples: its p-value is `(1 + g)/(1 + R)`, where `g` of them
-    /// reach the statistic, and `g/R` where [`Redraws::Sequential`](super::Redraws::Sequential) stopped early. That of
-    /// an approximation is at least [`ASYMPTOTIC_FLOOR`](Self::ASYMPTOTIC_FLOOR).
+    /// reach the statistic, and `g/R` where [`Redraws::Sequential`](super::Redraws::Sequential) stopped early.
     pub fn replicates(&self) -> Option<usize> {
         self.replicates
     }
@@ -194,10 +193,8 @@ mod tests {
         );
         let outcome = resampled(1.0, 2.0 / 1001.0);
         assert!(!outcome.is_bound() && outcome.to_string().contains("p = 0.0020  ("));
-        let caveat = outcome
-            .of_an_approximation()
-            .with_expected_errors(Some(2.5));
-        assert!(caveat.caveat().is_some());
+        let by_replicates = TestOutcome::by_replicates("test", 100, 2.0, &[1.0, 2.0, 3.0]);
+        assert_eq!(by_replicates.p_value(), 0.75);
         // without deviation
         let none = TestOutcome::resampled("test", 100, 1.0, 1.0, 1.0, &[0.1; 99]);
         assert_eq!(none.standardised(), None);

@@ -132,7 +132,7 @@ fn lenses_keep_the_dtype() {
                 .estimate(&predictions, &labels)
                 .unwrap();
             Ece::uniform(3).estimate(&predictions, &labels).unwrap();
-            let test = AsymptoticSkceTest::new(Kernel::exponential()).with_replicates(9);
+            let test = AsymptoticSkceTest::new(Kernel::exponential());
             test.evaluate(&predictions, &labels, &mut rng(0)).unwrap();
         }
     }

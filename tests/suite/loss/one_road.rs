@@ -383,12 +383,11 @@ fn tests_check_unchecked_predictions() {
     ]));
     let labels = labels(&[0, 1, 0, 1]);
     let kernel = Kernel::exponential();
-    let tests: [(&str, &dyn CalibrationTest); 12] = [
+    let tests: [(&str, &dyn CalibrationTest); 11] = [
         ("omnibus", &OmnibusTest::new()),
         ("gamma", &AsymptoticSkceTest::new(kernel)),
         ("block", &AsymptoticBlockSkceTest::linear(kernel)),
         ("free", &DistributionFreeSkceTest::new(Skce::biased(kernel))),
-        ("feature", &FeatureTest::new(kernel)),
         ("cme", &CmeTest::new(kernel, 1)),
         ("exact skce", &ExactTest::new(Skce::unbiased(kernel))),
         ("exact mmce", &ExactTest::new(Mmce::default())),

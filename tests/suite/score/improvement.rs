@@ -2,7 +2,7 @@ use approx::assert_relative_eq;
 use burn_calibration::{
     distribution::Categorical,
     error::Error,
-    score::{Brier, Decomposition, Divergence, Improvement, LogScore, Score},
+    score::{Brier, Divergence, Improvement, LogScore, Score},
 };
 
 use super::population::*;
@@ -95,10 +95,7 @@ fn of_an_injective_map_it_is_the_change_of_the_calibration_error() {
     let (before, after, classes) = population.draw(300, &mut rng(303));
     let constant = vec![vec![0.5, 0.3, 0.2]; 300];
     for score in SCORES {
-        let calibration = |rows: &[Vec<f64>]| {
-            let decomposition = Decomposition::of(score, &categorical(rows), &labels(&classes));
-            decomposition.unwrap().calibration
-        };
+        let calibration = |rows: &[Vec<f64>]| by_groups(score, rows, &classes)[0];
         let change = |rows: &[Vec<f64>]| calibration(rows) - calibration(&before);
         let gain = |rows: &[Vec<f64>]| {
             let gain = improvement(score, &before, rows, &classes).unwrap();

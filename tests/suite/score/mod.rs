@@ -1,13 +1,11 @@
-//! Proper scores: values, upper bounds, what a recalibration gains, decompositions.
+//! Proper scores: values, upper bounds, what a recalibration gains, the decomposition.
 
 mod corp;
-mod decomposition;
 mod few_errors;
 mod improvement;
 mod lp_bound;
 mod observed_expected;
 mod population;
-mod refinement;
 mod skce_improvement;
 mod values;
 mod vectors;

@@ -89,6 +89,35 @@ pub fn by_loop(score: &dyn Divergence, p: &[f64], y: usize) -> f64 {
     }
 }
 
+/// Calibration, sharpness and entropy of groups of equal predictions: `Σ_g (n_g/n) d(p_g, q_g)`,
+/// `Σ_g (n_g/n) d(q̄, q_g)` and `S(q̄, q̄)`, with the frequencies `q_g` of the labels of a group, `q̄` of all, and
+/// `d(p, q) = S(p, q) − S(q, q)`.
+pub fn by_groups(score: &dyn Divergence, rows: &[Vec<f64>], classes: &[usize]) -> [f64; 3] {
+    let expected = |p: &[f64], q: &[f64]| -> f64 {
+        let possible = (0..q.len()).filter(|&y| q[y] > 0.0);
+        possible.map(|y| q[y] * by_loop(score, p, y)).sum()
+    };
+    let frequencies = |is_member: &dyn Fn(usize) -> bool| -> Vec<f64> {
+        let members: Vec<usize> = (0..rows.len()).filter(|&i| is_member(i)).collect();
+        let count = |class| members.iter().filter(|&&i| classes[i] == class).count() as f64;
+        let share = |class| count(class) / members.len() as f64;
+        (0..rows[0].len()).map(share).collect()
+    };
+    let marginal = frequencies(&|_| true);
+    let (mut calibration, mut sharpness) = (0.0, 0.0);
+    for row in rows {
+        let own = frequencies(&|i| rows[i] == *row);
+        calibration += expected(row, &own) - expected(&own, &own);
+        sharpness += expected(&marginal, &own) - expected(&own, &own);
+    }
+    let n = rows.len() as f64;
+    [
+        calibration / n,
+        sharpness / n,
+        expected(&marginal, &marginal),
+    ]
+}
+
 pub const SCORES: [&dyn Divergence; 3] = [&Brier, &LogScore, &Spherical];
 
 /// Mean and standard deviation.

@@ -94,14 +94,6 @@ fn tests_agree() {
     let (special, general) = (scalar_kernel(), TensorKernel::new(scalar_kernel(), White));
     let pairs: Vec<(Box<dyn CalibrationTest>, Box<dyn CalibrationTest>)> = vec![
         (
-            Box::new(AsymptoticSkceTest::new(special).with_null(NullDistribution::Bootstrap)),
-            Box::new(AsymptoticSkceTest::new(general).with_null(NullDistribution::Bootstrap)),
-        ),
-        (
-            Box::new(AsymptoticSkceTest::new(special).with_null(NullDistribution::Spectrum)),
-            Box::new(AsymptoticSkceTest::new(general).with_null(NullDistribution::Spectrum)),
-        ),
-        (
             Box::new(AsymptoticBlockSkceTest::linear(special)),
             Box::new(AsymptoticBlockSkceTest::linear(general)),
         ),

@@ -91,9 +91,7 @@ fn estimates_and_tests() {
                 numbers.push((format!("{skce:?}"), vec![estimate]));
             }
             let tests: [&dyn CalibrationTest; 3] = [
-                &AsymptoticSkceTest::new(kernel)
-                    .with_null(NullDistribution::Bootstrap)
-                    .with_replicates(99),
+                &AsymptoticSkceTest::new(kernel),
                 &AsymptoticBlockSkceTest::new(kernel, 4),
                 &DistributionFreeSkceTest::new(Skce::biased(kernel)),
             ];

@@ -37,7 +37,7 @@ where
         let gradient = vector(x.grad(&value.clone().backward()).unwrap());
 
         let data = predictions(tensor_on(&outputs, device, dtype));
-        let test = AsymptoticSkceTest::new(loss.skce.kernel).with_null(NullDistribution::Bootstrap);
+        let test = AsymptoticSkceTest::new(loss.skce.kernel);
         let outcome = test.evaluate(&data, &tensor_on(&targets, device, dtype), &mut rng(68));
         let mut values = vec![1.0, scalar(value)];
         match outcome {

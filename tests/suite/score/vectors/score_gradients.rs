@@ -3,7 +3,7 @@
 use burn::tensor::DType;
 use burn_calibration::{
     distribution::{Laplace, Mixture, Normal, Samples},
-    score::{Crps, DawidSebastiani, EnergyScore, FairCrps, FairEnergyScore, LogScore, Score},
+    score::{Crps, FairCrps, LogScore, Score},
 };
 
 use super::*;
@@ -25,7 +25,6 @@ fn gradients_of_mixtures() {
             };
             check_gradients($parameters, |p| Crps.values(&mixture(&p), &p[3]));
             check_gradients($parameters, |p| LogScore.values(&mixture(&p), &p[3]));
-            check_gradients($parameters, |p| DawidSebastiani.values(&mixture(&p), &p[3]));
         }};
     }
     check!(Normal, &parameters);
@@ -44,12 +43,6 @@ fn gradients_of_samples() {
     let predictions = |x: &Tensor<2>| Samples::new(x.clone().reshape([n, s, d]));
     check_gradients(&parameters, |p| Crps.values(&predictions(&p[0]), &p[1]));
     check_gradients(&parameters, |p| FairCrps.values(&predictions(&p[0]), &p[1]));
-    check_gradients(&parameters, |p| {
-        EnergyScore.values(&predictions(&p[0]), &p[1])
-    });
-    check_gradients(&parameters, |p| {
-        FairEnergyScore.values(&predictions(&p[0]), &p[1])
-    });
 }
 
 /// Draws that coincide with each other and with the target leave the gradient finite.
@@ -60,7 +53,7 @@ fn gradients_at_ties() {
         let draws = Tensor::<3>::ones([2, 4, d], (&device, DType::F64)).require_grad();
         let targets = Tensor::<2>::ones([2, d], (&device, DType::F64));
         let predictions = Samples::new(draws.clone());
-        let loss = Crps.values(&predictions, &targets) + EnergyScore.values(&predictions, &targets);
+        let loss = Crps.values(&predictions, &targets);
         assert_eq!(vector(loss.clone()), [0.0, 0.0]);
         let gradient = vector(draws.grad(&loss.sum().backward()).unwrap());
         assert!(gradient.iter().all(|g| g.is_finite()));
