@@ -27,7 +27,7 @@ use burn::{
         metric::store::{Aggregate, Direction, Split},
     },
 };
-use burn_calibration::prelude::*;
+use burn_calibration::{metric::PValue, prelude::*};
 use data::{Batch, PIXELS, digits, loader};
 use quiet::Quiet;
 

@@ -123,57 +123,43 @@ mod report {
 pub mod score;
 mod tiles;
 
-/// Everything that the [`guide`] uses: predictions, kernels, estimates, scores, losses, maps, tests and
-/// what they give. With the feature `train` also the metrics of the trainer, with `report` the pictures.
+/// The names that the [`guide`] takes: predictions, kernels, estimates, scores, losses, configurations of maps,
+/// tests, and the traits whose methods these have. What they give, such as a fitted map or an outcome, is in the
+/// modules. With the feature `train` also the metrics of the trainer, with `report` the page.
 pub mod prelude {
     #[cfg(feature = "train")]
-    pub use crate::metric::{EpochMetric, PValue};
+    pub use crate::metric::EpochMetric;
     #[cfg(feature = "report")]
-    pub use crate::report::{Reliability, ReliabilityDiagram, Report, ReportBuilder};
+    pub use crate::report::{Reliability, ReportBuilder};
     pub use crate::{
         distribution::{
             Categorical, Given, Laplace, Mixture, Normal, Predictive, Samples, Subject,
         },
         estimator::{
-            Accuracy, Binning, Cwce, Ece, Estimator, Event, KolmogorovSmirnov, Mce, MeanEstimate,
-            Mmce, MmceForm, Skce, SkceForm, SmoothEce, Tce, TceForm, Ucme,
-            regression::{
-                Ence, IntervalCoverage, Pinball, Pit, QuantileCalibration, Sharpness, ZScores,
-            },
+            Accuracy, Cwce, Ece, Estimator, Event, Mmce, Skce, SmoothEce, Tce,
+            regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration, Sharpness},
         },
         hypothesis::{
-            AspectOutcome, AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, CmeTest,
-            ConsistencyTest, Cox, DistributionFreeSkceTest, ExactTest, GivenTest, Group,
-            GroupOutcome, GroupTest, GroupsOutcome, HosmerLemeshow, OmnibusOutcome, OmnibusTest,
-            Redraws, Spiegelhalter, TestOutcome, ToleranceTest,
+            CalibrationTest, Cox, ExactTest, GivenTest, Group, GroupTest, HosmerLemeshow,
+            OmnibusTest, Spiegelhalter, ToleranceTest,
         },
-        kernel::{Bandwidth, Distance, Kernel, Profile, RealKernel, TensorKernel},
+        kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
         loss::{
-            BatchDealer, Criterion, FocalLoss, FocalLossConfig, HoldOut, Lens, LensLoss, MmceLoss,
-            MmceLossConfig, OfPredictions, PenalisedLoss, PinballLoss, PinballLossConfig,
-            Probabilities, ScoreLoss, SkceLoss, SkceLossConfig, SkceScale, StepCounter,
-            WeightSchedule,
+            Criterion, FocalLossConfig, Lens, LensLoss, MmceLossConfig, OfPredictions,
+            PenalisedLoss, PinballLossConfig, Probabilities, ScoreLoss, SkceLoss, SkceLossConfig,
+            StepCounter, WeightSchedule,
         },
         recalibration::{
-            AutoDistributionRecalibration, AutoDistributionRecalibrationConfig, AutoRecalibration,
-            AutoRecalibrationConfig, BetaCalibration, BetaCalibrationConfig, DiagonalScaling,
-            DiagonalScalingConfig, DirichletCalibration, DirichletCalibrationConfig,
-            EnsembleTemperatureScaling, EnsembleTemperatureScalingConfig, Fit, FittedMap,
-            HistogramBinning, HistogramBinningConfig, IsotonicRegression, IsotonicRegressionConfig,
-            Keep, LocalRecalibration, LocalRecalibrationConfig, LocationScaleRecalibration,
-            LocationScaleRecalibrationConfig, LpCalibrationError, MatrixScaling,
-            MatrixScalingConfig, OrderInvariant, OrderInvariantConfig, OrderPreserving,
-            OrderPreservingConfig, PlattScaling, PlattScalingConfig, QuadraticScaling,
-            QuadraticScalingConfig, QuantileRecalibration, QuantileRecalibrationConfig,
-            Recalibrated, Recalibration, RefinementError, SplineCalibration,
-            SplineCalibrationConfig, StructuredMatrixScaling, StructuredMatrixScalingConfig,
-            StructuredVectorScaling, StructuredVectorScalingConfig, TemperatureScaling,
-            TemperatureScalingConfig, VarianceScaling, VarianceScalingConfig, VectorScaling,
-            VectorScalingConfig, VennAbers, VennAbersConfig, load_map,
+            AutoDistributionRecalibrationConfig, AutoRecalibrationConfig, BetaCalibrationConfig,
+            DiagonalScalingConfig, DirichletCalibrationConfig, EnsembleTemperatureScalingConfig,
+            Fit, FittedMap, HistogramBinningConfig, IsotonicRegressionConfig, Keep,
+            LocalRecalibrationConfig, LocationScaleRecalibrationConfig, LpCalibrationError,
+            MatrixScalingConfig, OrderInvariantConfig, PlattScalingConfig, QuadraticScalingConfig,
+            QuantileRecalibrationConfig, Recalibration, RefinementError, SplineCalibrationConfig,
+            StructuredMatrixScalingConfig, StructuredVectorScalingConfig, TemperatureScaling,
+            TemperatureScalingConfig, VarianceScalingConfig, VectorScalingConfig, VennAbersConfig,
+            load_map,
         },
-        score::{
-            Brier, Corp, Crps, Improvement, IntervalOverconfidence, LogScore, LpBound,
-            ObservedExpected, Overconfidence, Quantify, Score, Spherical,
-        },
+        score::{Brier, Corp, Crps, LogScore, ObservedExpected, Overconfidence, Quantify, Score},
     };
 }

@@ -1,7 +1,9 @@
 //! Estimates, tests and fits from data, on Burn's default device in f32:
 //! `cargo bench -p burn-calibration-benches --bench evaluation`.
 
-use burn_calibration::{estimator::Estimator, prelude::*, recalibration::MapKind};
+use burn_calibration::{
+    estimator::Estimator, hypothesis::AsymptoticSkceTest, prelude::*, recalibration::MapKind,
+};
 use burn_calibration_benches::data;
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{SeedableRng, rngs::StdRng};

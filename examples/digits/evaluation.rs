@@ -1,5 +1,7 @@
 use burn::tensor::{Int, Tensor};
-use burn_calibration::{error::Result, estimator::Estimator, prelude::*};
+use burn_calibration::{
+    error::Result, estimator::Estimator, hypothesis::OmnibusOutcome, prelude::*,
+};
 use rand::{SeedableRng, rngs::StdRng};
 
 /// What the table says of a network on held-out digits.

@@ -1,6 +1,6 @@
 //! Means over the seeds with their standard errors, and what they say.
 
-use burn_calibration::prelude::OmnibusOutcome;
+use burn_calibration::hypothesis::OmnibusOutcome;
 use statrs::statistics::{Data, OrderStatistics, Statistics};
 
 use crate::evaluation::Evaluation;

@@ -4,7 +4,7 @@ use burn::{
     optim::{AdamWConfig, GradientsParams},
     tensor::{Device, Int, Tensor},
 };
-use burn_calibration::prelude::*;
+use burn_calibration::{estimator::MmceForm, prelude::*};
 use indicatif::ProgressBar;
 use rand::{SeedableRng, rngs::StdRng};
 

@@ -26,7 +26,7 @@ use burn::{
         checkpoint::KeepLastNCheckpoints,
     },
 };
-use burn_calibration::{metric::EpochMetric, prelude::*};
+use burn_calibration::{estimator::SkceForm, metric::EpochMetric, prelude::*};
 use data::{Digit, digits, loader};
 use network::Network;
 use quiet::Quiet;

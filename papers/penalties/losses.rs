@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::Given,
-    estimator::JointKernel,
-    kernel::median_distance,
+    estimator::{JointKernel, MmceForm},
+    kernel::{Distance, median_distance},
     loss::{Lens, LensLoss},
     prelude::*,
 };

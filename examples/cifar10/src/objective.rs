@@ -8,6 +8,7 @@ use burn::{
     tensor::{Int, Tensor},
 };
 use burn_calibration::{
+    estimator::MmceForm,
     loss::{Criterion, FocalLoss, MmceLoss, SkceLoss},
     prelude::*,
 };

@@ -4,7 +4,7 @@ use burn::{
     tensor::Device,
     train::{ExecutionStrategy, MultiDeviceOptim},
 };
-use burn_calibration::prelude::*;
+use burn_calibration::{estimator::SkceForm, prelude::*};
 
 use super::model::{Digit, Model, digits, learner, loader, training};
 use crate::data::vector;

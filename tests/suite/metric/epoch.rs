@@ -5,10 +5,12 @@ use burn::{
     train::metric::{Metric, MetricAttributes, Numeric},
 };
 use burn_calibration::{
-    estimator::{Cwce, Estimator, Event, KdeTce, KolmogorovSmirnov, Mce, SmoothEce, Tce},
+    estimator::{Cwce, Estimator, Event, KdeTce, KolmogorovSmirnov, Mce, MmceForm, SmoothEce, Tce},
+    hypothesis::AsymptoticSkceTest,
     metric::{EpochMetric, PValue, Quantity},
     prelude::*,
     recalibration::RefinementError,
+    score::Spherical,
 };
 
 use super::{end_epoch, feed};

@@ -4,11 +4,13 @@ use std::collections::HashSet;
 
 use burn::train::metric::Metric;
 use burn_calibration::{
-    estimator::Cwce,
+    estimator::{Cwce, MmceForm},
+    hypothesis::AsymptoticSkceTest,
     kernel::MatrixKernel,
     metric::{EpochMetric, PValue, Quantity},
     prelude::*,
     recalibration::RefinementError,
+    score::Spherical,
 };
 
 #[test]

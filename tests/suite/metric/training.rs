@@ -12,6 +12,7 @@ use burn::{
 };
 use burn_calibration::{
     estimator::{Cwce, Estimator},
+    hypothesis::AsymptoticSkceTest,
     metric::{EpochMetric, PValue},
     prelude::*,
 };

@@ -2,6 +2,7 @@
 
 use burn::train::metric::{Metric, Numeric};
 use burn_calibration::{
+    hypothesis::AsymptoticSkceTest,
     metric::{CalibrationInput, EpochMetric, PValue, Quantity},
     prelude::*,
 };
