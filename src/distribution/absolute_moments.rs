@@ -128,9 +128,10 @@ impl<C: Component + AbsoluteMoments> AbsoluteMoments for Mixture<C> {
         let pairs: Vec<_> = (0..self.components())
             .flat_map(|l| (0..l).map(move |k| (k, l)))
             .collect();
-        match pairs.is_empty() {
-            true => own,
-            false => own + over_pairs(self, self, pairs) * 2.0,
+        if pairs.is_empty() {
+            own
+        } else {
+            own + over_pairs(self, self, pairs) * 2.0
         }
     }
 }

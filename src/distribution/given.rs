@@ -267,7 +267,7 @@ impl<P: Predictive> Predictive for Given<P> {
     }
 }
 
-/// That of the conditioning variable.
+/// The geometry of the conditioning variable.
 impl<P: Predictive> Geometry for Given<P> {
     fn check_distance(&self, _distance: Distance) -> Result<()> {
         Ok(())

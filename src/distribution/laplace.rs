@@ -144,17 +144,19 @@ impl Component for Laplace {
 /// `F(z)` and `1 − F(z)`.
 fn tails(z: f64) -> (f64, f64) {
     let tail = 0.5 * (-z.abs()).exp();
-    match z > 0.0 {
-        true => (1.0 - tail, tail),
-        false => (tail, 1.0 - tail),
+    if z > 0.0 {
+        (1.0 - tail, tail)
+    } else {
+        (tail, 1.0 - tail)
     }
 }
 
 /// `F⁻¹(level)`.
 fn quantile(level: f64) -> f64 {
-    match level < 0.5 {
-        true => (2.0 * level).ln(),
-        false => -(2.0 * (1.0 - level)).ln(),
+    if level < 0.5 {
+        (2.0 * level).ln()
+    } else {
+        -(2.0 * (1.0 - level)).ln()
     }
 }
 

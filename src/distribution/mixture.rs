@@ -201,7 +201,7 @@ impl<C: Component> Geometry for Mixture<C> {
         }
     }
 
-    /// That of the components, each counting as much.
+    /// The spread of the components, each counting as much.
     fn spread(&self) -> Option<Tensor<1>> {
         self.components.spread()
     }

@@ -127,14 +127,12 @@ impl HostMarginals for HostMixture {
                 break;
             }
             let (below, above) = self.tails(at, middle);
-            let enough = match level < 0.5 {
-                true => below >= level,
-                false => above <= 1.0 - level,
+            let enough = if level < 0.5 {
+                below >= level
+            } else {
+                above <= 1.0 - level
             };
-            match enough {
-                true => high = middle,
-                false => low = middle,
-            }
+            if enough { high = middle } else { low = middle }
         }
         high
     }

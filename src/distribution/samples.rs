@@ -190,7 +190,7 @@ impl Geometry for Samples {
         (d == 1).then(|| sorted() * (s as f64).sqrt().recip())
     }
 
-    /// That of the draws about their mean.
+    /// The standard deviation of the draws about their mean, a mean over the predictions.
     fn spread(&self) -> Option<Tensor<1>> {
         let draws = self.draws.clone().detach(); // [n, S, d]
         let centred = draws.clone() - draws.mean_dim(1);
@@ -244,7 +244,7 @@ impl Marginals for Samples {
         sorted
             .chunks_mut(s)
             .for_each(|draws| draws.sort_by(f64::total_cmp));
-        Box::new(Sorted {
+        Box::new(SortedDraws {
             draws: sorted,
             each: s,
         })
@@ -258,13 +258,13 @@ pub(super) fn mean_over_draws(x: Tensor<3>) -> Tensor<2> {
 }
 
 /// The draws of each coordinate in increasing order.
-struct Sorted {
+struct SortedDraws {
     draws: Vec<f64>,
     /// The number `S` of draws.
     each: usize,
 }
 
-impl Sorted {
+impl SortedDraws {
     fn of(&self, at: usize) -> &[f64] {
         &self.draws[at * self.each..][..self.each]
     }
@@ -281,7 +281,7 @@ impl Sorted {
     }
 }
 
-impl HostMarginals for Sorted {
+impl HostMarginals for SortedDraws {
     fn tails(&self, at: usize, x: f64) -> (f64, f64) {
         let below = self.of(at).partition_point(|&draw| draw <= x);
         let share = |count| count as f64 / self.each as f64;

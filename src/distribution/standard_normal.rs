@@ -63,9 +63,10 @@ fn mills_ratio_of(a: f64) -> f64 {
 pub(crate) fn tails(z: f64) -> (f64, f64) {
     let a = z.abs();
     let tail = mills_ratio_of(a) * (-0.5 * a * a).exp() / (2.0 * PI).sqrt();
-    match z > 0.0 {
-        true => (1.0 - tail, tail),
-        false => (tail, 1.0 - tail),
+    if z > 0.0 {
+        (1.0 - tail, tail)
+    } else {
+        (tail, 1.0 - tail)
     }
 }
 
@@ -108,9 +109,10 @@ impl WithSimd for Cdfs<'_> {
 
 /// `Φ⁻¹(level)`, for a level in `(0, 1)`.
 pub(crate) fn quantile(level: f64) -> f64 {
-    match level < 0.5 {
-        true => -upper_quantile(level),
-        false => upper_quantile(1.0 - level),
+    if level < 0.5 {
+        -upper_quantile(level)
+    } else {
+        upper_quantile(1.0 - level)
     }
 }
 

@@ -92,9 +92,10 @@ impl Targets for Tensor<1, Int> {
 
     fn check_shape(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()> {
         check_length(samples, self.len(), "labels")?;
-        match is_host(&self.device()) {
-            true => self.check(samples, dimensions, dtype),
-            false => Ok(()),
+        if is_host(&self.device()) {
+            self.check(samples, dimensions, dtype)
+        } else {
+            Ok(())
         }
     }
 

@@ -19,8 +19,6 @@ use crate::{
 pub(super) struct FeaturePairs<P> {
     kernel: Kernel,
     predictions: P,
-    /// What distances of predictions are between, if they are.
-    points: Option<Tensor<2>>,
     /// `Φ`, `[n, r]`.
     residuals: Tensor<2>,
 }
@@ -36,7 +34,6 @@ impl<P: Geometry> FeaturePairs<P> {
         let residuals = kernel.targets.residual_features(predictions, sets)?;
         Some(Self {
             kernel: kernel.predictions,
-            points: predictions.coordinates(),
             predictions: predictions.clone(),
             residuals: residuals.into_iter().next()?,
         })
@@ -45,20 +42,10 @@ impl<P: Geometry> FeaturePairs<P> {
     /// Does what [`PairMatrix::tile`](super::PairMatrix::tile) does; the bandwidth must be fixed.
     pub fn tile(&self, rows: Range<usize>, columns: Range<usize>) -> Tensor<2> {
         let ranges = [rows, columns];
-        let gram = match &self.points {
-            Some(points) => {
-                let [x, y] = ranges
-                    .clone()
-                    .map(|rows| points.clone().slice(rows).unsqueeze());
-                self.kernel.between(x, y)
-            }
-            None => {
-                let [p, q] = ranges.clone().map(|rows| self.predictions.slice_rows(rows));
-                self.kernel.between_of(&p, &q)
-            }
-        };
-        let [rows, columns] = ranges.map(|rows| self.residuals.clone().slice(rows));
-        gram.squeeze_dim::<2>(0) * rows.matmul(columns.transpose())
+        let [p, q] = ranges.clone().map(|at| self.predictions.slice_rows(at));
+        let gram = self.kernel.between_of(&p, &q).squeeze_dim::<2>(0);
+        let [rows, columns] = ranges.map(|at| self.residuals.clone().slice(at));
+        gram * rows.matmul(columns.transpose())
     }
 
     /// `h_ii`, `[n]`.
@@ -71,16 +58,8 @@ impl<P: Geometry> FeaturePairs<P> {
     pub fn within_blocks(&self, blocks: Range<usize>, size: usize) -> Tensor<3> {
         let rows = blocks.start * size..blocks.end * size;
         let residuals = in_batches(self.residuals.clone().slice(rows.clone()), blocks.len());
-        let gram = match &self.points {
-            Some(points) => {
-                let points = points.clone().slice(rows);
-                self.kernel.gram(in_batches(points, blocks.len()))
-            }
-            None => {
-                let predictions = self.predictions.slice_rows(rows);
-                self.kernel.gram_of(&predictions, blocks.len())
-            }
-        };
+        let predictions = self.predictions.slice_rows(rows);
+        let gram = self.kernel.gram_of(&predictions, blocks.len());
         gram * residuals.clone().matmul(residuals.transpose())
     }
 
@@ -94,7 +73,7 @@ impl<P: Geometry> FeaturePairs<P> {
             computation,
         };
         pass.value(
-            self.points.as_ref()?,
+            &self.predictions.coordinates()?,
             Residuals::Rows(self.residuals.clone()),
         )
     }

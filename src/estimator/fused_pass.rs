@@ -18,7 +18,7 @@ pub(crate) fn residuals(
     kernel.fold(distribution::residuals(probabilities, labels))
 }
 
-/// What the inner products are of.
+/// The residuals whose inner products are taken.
 pub(super) enum Residuals {
     /// `e_y − p`.
     OfLabels(Tensor<1, Int>),
@@ -64,9 +64,10 @@ impl FusedPass {
         if folded && computation == Computation::Auto && !is_on_host(&points) {
             return None;
         }
-        let residuals = match folded {
-            false => Residuals::OfLabels(labels.clone()),
-            true => Residuals::Rows(residuals(kernel, points.clone(), labels.clone())),
+        let residuals = if folded {
+            Residuals::Rows(residuals(kernel, points.clone(), labels.clone()))
+        } else {
+            Residuals::OfLabels(labels.clone())
         };
         pass.value(&points, residuals)
     }

@@ -361,9 +361,9 @@ impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
         null_variance::deviation(h.square(), kept, JointKernel::<P>::half_bound(self))
     }
 
-    /// That of `k_P` times that of `k_Y`: `h = k_P ⟨φ(y) − μ_P, φ(y') − μ_P'⟩` in the Hilbert space of
+    /// The bound of `k_P` times that of `k_Y`: `h = k_P ⟨φ(y) − μ_P, φ(y') − μ_P'⟩` in the Hilbert space of
     /// `k_Y`, and for `k_Y ≥ 0`, `‖φ(y) − μ_P‖² = k_Y(y, y) − 2 E k_Y(y, Z) + E k_Y(Z, Z') ≤ 2 sup k_Y`.
-    /// That `k_P` is positive definite is not used.
+    /// It holds also where `k_P` is not positive definite.
     fn half_bound(&self) -> f64 {
         self.predictions.supremum() * self.targets.half_bound()
     }

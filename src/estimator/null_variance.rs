@@ -45,7 +45,7 @@ pub(crate) fn sum_of_squares(pairs: &(impl PairMatrix + ?Sized)) -> f64 {
     all - to_scalar(pairs.diagonal().square().sum())
 }
 
-/// Exactly `2 (n−1)⁻² Σ_{i≠j} E h_ij²`, see [`Factors`].
+/// Exactly `2 (n−1)⁻² Σ_{i≠j} E h_ij²`, see [`VarianceFactors`].
 ///
 /// - kernel: with a fixed bandwidth
 /// - points: what it compares, the probabilities or the variable that they are given, `[n, w]`
@@ -79,7 +79,7 @@ fn covariances_on_host(
 /// `Σ_{i≠j} E h_ij²` by tensor operations, in tiles.
 fn covariances(kernel: &impl ClassKernel, p: Tensor<2>, points: Tensor<2>) -> f64 {
     let (scalar, n) = (kernel.scalar(), p.dims()[0]);
-    let factors = Factors::new(kernel, p);
+    let factors = VarianceFactors::new(kernel, p);
     let points = |rows: &Range<usize>| points.clone().slice(rows.clone()).unsqueeze();
     let total: f64 = upper_tiles(n, SIDE)
         .map(|tile| {
@@ -115,7 +115,7 @@ pub(super) fn deviation_of_classes(
         }
         None => {
             let gram = kernel.scalar().gram(points.unsqueeze());
-            let factors = Factors::new(kernel, p);
+            let factors = VarianceFactors::new(kernel, p);
             let squares = gram.squeeze_dim::<2>(0).square() * factors.traces(&factors);
             deviation(squares, kept, bound)
         }
@@ -149,7 +149,7 @@ pub(super) fn deviation(
 /// residuals, which are known given the predictions, so that no label is needed. With the elementwise
 /// square `M∘M`, the trace is
 /// `p_iᵀ(M∘M)p_j − p_i·(Mp_j)² − (Mp_i)²·p_j + (p_iᵀMp_j)²`, squares of vectors by coordinate.
-struct Factors {
+struct VarianceFactors {
     /// `p`, `[n, m]`
     p: Tensor<2>,
     /// `Mp`
@@ -158,7 +158,7 @@ struct Factors {
     weighted: Tensor<2>,
 }
 
-impl Factors {
+impl VarianceFactors {
     fn new(kernel: &impl ClassKernel, p: Tensor<2>) -> Self {
         let (mp, weighted) = match kernel.matrix() {
             None => (p.clone(), p.clone()),

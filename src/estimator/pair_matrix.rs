@@ -124,7 +124,7 @@ fn total<M: PairMatrix + ?Sized>(pairs: &M, start: usize, size: usize) -> f64 {
         .sum()
 }
 
-/// That there is no fused pass.
+/// Returns `None`: there is no fused pass.
 ///
 /// # Errors
 ///
@@ -140,9 +140,10 @@ pub(super) fn without_fused_pass(computation: Computation, kernel: String) -> Re
 fn sums_of_tile(h: Tensor<2>, of_columns: bool) -> [Vec<f64>; 2] {
     if !is_host(&h.device()) {
         let of_rows = to_vec(h.clone().sum_dim(1));
-        return match of_columns {
-            true => [of_rows, to_vec(h.sum_dim(0))],
-            false => [of_rows, vec![]],
+        return if of_columns {
+            [of_rows, to_vec(h.sum_dim(0))]
+        } else {
+            [of_rows, vec![]]
         };
     }
     let [_, width] = h.dims();

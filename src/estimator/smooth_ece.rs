@@ -53,34 +53,37 @@ impl SmoothEce {
             bandwidth,
             "a finite number of at least 0.001",
         )?;
-        Ok(Residuals::new(self.event.outcomes(predictions, labels)?).smoothed(bandwidth))
+        Ok(SortedResiduals::new(self.event.outcomes(predictions, labels)?).smoothed(bandwidth))
     }
 }
 
 impl Estimator for SmoothEce {
     /// The fixed point, to 10⁻⁹. Cost: `O(n/σ + 1/σ²)` for the result `σ`.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        let mut residuals = Residuals::new(self.event.outcomes(predictions, labels)?);
+        let mut residuals = SortedResiduals::new(self.event.outcomes(predictions, labels)?);
         let mut high = 1.0; // smECE_high ≤ high
         let mut low = loop {
             let half = 0.5 * high;
             if half < LEAST {
                 let least = residuals.smoothed(LEAST);
-                match least > LEAST {
-                    true => break LEAST,
-                    false => return Ok(least),
+                if least > LEAST {
+                    break LEAST;
+                } else {
+                    return Ok(least);
                 }
             }
-            match residuals.smoothed(half) > half {
-                true => break half,
-                false => high = half,
+            if residuals.smoothed(half) > half {
+                break half;
+            } else {
+                high = half
             }
         }; // low < smECE_low
         while high - low > 1e-9 {
             let middle = 0.5 * (low + high);
-            match residuals.smoothed(middle) > middle {
-                true => low = middle,
-                false => high = middle,
+            if residuals.smoothed(middle) > middle {
+                low = middle
+            } else {
+                high = middle
             }
         }
         Ok(0.5 * (low + high))
@@ -96,12 +99,12 @@ const NODES: usize = 4;
 
 /// The residuals of an event, and their cosine coefficients `C_k = n⁻¹ Σ_i (c_i − r_i) cos(πk r_i)` as
 /// far as they were needed.
-struct Residuals {
+struct SortedResiduals {
     outcomes: Outcomes,
     coefficients: Vec<f64>,
 }
 
-impl Residuals {
+impl SortedResiduals {
     fn new(outcomes: Outcomes) -> Self {
         Self {
             outcomes,

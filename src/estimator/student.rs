@@ -11,9 +11,10 @@ pub(crate) fn upper_tail(t: f64, freedom: f64) -> f64 {
 
 /// The upper tail for a `t` of either sign.
 pub(crate) fn tail(t: f64, freedom: f64) -> f64 {
-    match t < 0.0 {
-        true => 1.0 - upper_tail(-t, freedom),
-        false => upper_tail(t, freedom),
+    if t < 0.0 {
+        1.0 - upper_tail(-t, freedom)
+    } else {
+        upper_tail(t, freedom)
     }
 }
 
@@ -32,9 +33,10 @@ pub(crate) fn upper_quantile(tail: f64, freedom: f64) -> f64 {
         if middle <= low || middle >= high {
             return high;
         }
-        match student.sf(middle) > tail {
-            true => low = middle,
-            false => high = middle,
+        if student.sf(middle) > tail {
+            low = middle
+        } else {
+            high = middle
         }
     }
 }

@@ -32,7 +32,7 @@ pub enum TceForm {
     Debiased,
 }
 
-/// What is known of the samples of a bin.
+/// Statistics of the samples of a bin.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventBin {
     /// Their number `n_b`.

@@ -34,9 +34,10 @@ pub(crate) fn cross_fitted<M: Fn(Tensor<2>) -> Tensor<2>>(
         let after = map(select(&folds[fold])).detach();
         let [rows, classes] = after.dims();
         check_length(rows, folds[fold].len(), "labels")?;
-        match classes == m {
-            true => Ok(after),
-            false => Err(Tensor::<1, Int>::mismatch(classes, m)),
+        if classes == m {
+            Ok(after)
+        } else {
+            Err(Tensor::<1, Int>::mismatch(classes, m))
         }
     });
     let recalibrated = Tensor::cat(recalibrated.collect::<Result<Vec<_>>>()?, 0);

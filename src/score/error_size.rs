@@ -10,16 +10,16 @@ use crate::{
 /// An estimate of a calibration error and its sampling error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ErrorSize {
-    pub(super) law: Law,
+    pub(super) law: SizeLaw,
     /// The number of wrong labels, and that from which on the law holds.
     pub(super) errors: Option<[usize; 2]>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Law {
+pub(super) enum SizeLaw {
     /// An unbiased estimate, by Student's distribution.
     Mean(MeanEstimate),
-    Quadratic(Quadratic),
+    Quadratic(QuadraticSize),
     /// A lower bound of the power of this order of the error: there is no upper end.
     AtLeast {
         power: BoundedMean,
@@ -31,7 +31,7 @@ pub(super) enum Law {
 /// An unbiased estimate of the power of this order of an error that is at most `most`: quadratic in the residuals.
 /// Its variance is `variance` if the model is calibrated. At an error of power `θ` it is larger by `slope·θ`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Quadratic {
+pub(super) struct QuadraticSize {
     pub power: MeanEstimate,
     pub order: f64,
     pub variance: f64,
@@ -39,7 +39,7 @@ pub(super) struct Quadratic {
     pub most: f64,
 }
 
-impl Quadratic {
+impl QuadraticSize {
     /// The hull of Student's interval and of all `θ` with `(estimate − θ)² ≤ t² (variance + slope θ)`.
     fn interval(&self, level: f64) -> Result<(f64, f64)> {
         let (lower, upper) = self.power.confidence_interval(level)?;
@@ -91,13 +91,13 @@ pub struct Interval {
 }
 
 impl ErrorSize {
-    pub(super) fn of(law: Law) -> Self {
+    pub(super) fn of(law: SizeLaw) -> Self {
         Self { law, errors: None }
     }
 
     /// The lower bound of an error by that of its power.
     pub(crate) fn at_least(power: BoundedMean, order: f64) -> Self {
-        Self::of(Law::AtLeast { power, order })
+        Self::of(SizeLaw::AtLeast { power, order })
     }
 
     fn check_errors(&self) -> Result<()> {
@@ -111,12 +111,12 @@ impl ErrorSize {
     /// 0 then).
     pub fn estimate(&self) -> f64 {
         match &self.law {
-            Law::Mean(mean) => mean.estimate,
-            Law::Quadratic(form) => rooted(form.power.estimate, form.order),
-            Law::AtLeast { power, order } => {
+            SizeLaw::Mean(mean) => mean.estimate,
+            SizeLaw::Quadratic(form) => rooted(form.power.estimate, form.order),
+            SizeLaw::AtLeast { power, order } => {
                 rooted(MeanEstimate::of(power.terms()).estimate, *order)
             }
-            Law::Count(count) => count.promised - count.successes / count.trials,
+            SizeLaw::Count(count) => count.promised - count.successes / count.trials,
         }
     }
 
@@ -129,16 +129,16 @@ impl ErrorSize {
     pub fn interval(&self, level: f64) -> Result<Interval> {
         self.check_errors()?;
         let (lower, upper) = match &self.law {
-            Law::Mean(mean) => {
+            SizeLaw::Mean(mean) => {
                 let (lower, upper) = mean.confidence_interval(level)?;
                 (lower.max(0.0), upper.max(upper - mean.estimate))
             }
-            Law::Quadratic(form) => form.interval(level)?,
-            Law::AtLeast { power, order } => {
+            SizeLaw::Quadratic(form) => form.interval(level)?,
+            SizeLaw::AtLeast { power, order } => {
                 let lower = power.lower_limit(level)?.max(0.0);
                 (rooted(lower, *order), f64::INFINITY)
             }
-            Law::Count(count) => {
+            SizeLaw::Count(count) => {
                 check_level(level)?;
                 let outside = 0.5 * (1.0 - level);
                 let least = least_frequency(count.successes, count.trials, outside);
@@ -157,7 +157,7 @@ impl ErrorSize {
 
     /// Tells whether the interval is proved to be at least of its level at every sample size.
     pub(crate) fn is_exact(&self) -> bool {
-        matches!(self.law, Law::Count(count) if count.of_events)
+        matches!(self.law, SizeLaw::Count(count) if count.of_events)
     }
 
     /// The p-value of the hypothesis that the error is at most `tolerance` in size: small if it is
@@ -182,13 +182,13 @@ impl ErrorSize {
             p.max(ASYMPTOTIC_FLOOR)
         };
         Ok(match &self.law {
-            Law::Mean(mean) => of_mean(mean, tolerance, mean.standard_error),
-            Law::Quadratic(form) => {
+            SizeLaw::Mean(mean) => of_mean(mean, tolerance, mean.standard_error),
+            SizeLaw::Quadratic(form) => {
                 let tolerance = tolerance.powf(form.order);
                 of_mean(&form.power, tolerance, form.standard_error(tolerance))
             }
-            Law::AtLeast { power, order } => power.p_value_above(tolerance.powf(*order)),
-            Law::Count(count) => {
+            SizeLaw::AtLeast { power, order } => power.p_value_above(tolerance.powf(*order)),
+            SizeLaw::Count(count) => {
                 let below = |frequency, times| lower_tail(frequency, times, count.trials);
                 let over = below(count.promised - tolerance, count.successes);
                 let failures = count.trials - count.successes;

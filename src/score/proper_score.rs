@@ -108,15 +108,16 @@ pub trait Score<P: Predictive>: Debug {
     ///
     /// [`Error::Unsupported`] where the infimum is −∞, and as [`each`](Self::each).
     fn upper_bound(&self, predictions: &P, targets: &P::Targets) -> Result<MeanEstimate> {
-        match self.is_bounded() {
-            true => self.mean(predictions, targets),
-            false => Err(Error::Unsupported {
+        if self.is_bounded() {
+            self.mean(predictions, targets)
+        } else {
+            Err(Error::Unsupported {
                 what: format!(
                     "the {} gives no upper bound of a calibration error: the infimum of its entropy is −∞",
                     self.name()
                 ),
                 expected: "a score whose entropy is bounded, such as the CRPS",
-            }),
+            })
         }
     }
 

@@ -2,7 +2,7 @@ use burn::tensor::{Int, Tensor};
 
 use super::{
     ErrorSize, MeanEstimate,
-    error_size::{Count, FEWEST_ERRORS, Law, Quadratic},
+    error_size::{Count, FEWEST_ERRORS, QuadraticSize, SizeLaw},
     skce_improvement::pseudo_values,
 };
 use crate::{
@@ -91,11 +91,11 @@ impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
         let (values, variance) = (self.kernel).with_fair_pairs(predictions, targets, values)?;
         let power = MeanEstimate::of(&values);
         let law = match variance {
-            None => Law::Mean(power),
+            None => SizeLaw::Mean(power),
             Some(variance) => {
                 let most = 4.0 * (0.5 * variance).sqrt();
                 let slope = power.standard_error.powi(2) / power.estimate;
-                Law::Quadratic(Quadratic {
+                SizeLaw::Quadratic(QuadraticSize {
                     power,
                     order: 1.0,
                     variance,
@@ -175,7 +175,7 @@ impl Quantify for Tce {
             standard_error: (calibrated + of_gaps).sqrt(),
             samples: pairs.len(),
         };
-        Ok(ErrorSize::of(Law::Quadratic(Quadratic {
+        Ok(ErrorSize::of(SizeLaw::Quadratic(QuadraticSize {
             power,
             order: 2.0,
             variance: calibrated,
@@ -201,7 +201,7 @@ impl Quantify for Overconfidence {
     fn size(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<ErrorSize> {
         let outcomes = self.event.outcomes(predictions, labels)?;
         let trials = outcomes.samples() as f64;
-        Ok(ErrorSize::of(Law::Count(Count {
+        Ok(ErrorSize::of(SizeLaw::Count(Count {
             promised: outcomes.probability.iter().sum::<f64>() / trials,
             successes: outcomes.occurred.iter().sum::<i64>() as f64,
             trials,
@@ -234,7 +234,7 @@ impl<P: Marginals> Quantify<P> for IntervalOverconfidence {
     fn size(&self, predictions: &P, targets: &Tensor<2>) -> Result<ErrorSize> {
         let covered = IntervalCoverage::each(predictions, targets, self.coverage)?;
         let is_event = |&share: &f64| share == 0.0 || share == 1.0;
-        Ok(ErrorSize::of(Law::Count(Count {
+        Ok(ErrorSize::of(SizeLaw::Count(Count {
             promised: self.coverage,
             successes: covered.iter().sum(),
             trials: predictions.len() as f64,

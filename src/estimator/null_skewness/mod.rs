@@ -38,9 +38,10 @@ impl Sample {
     /// All samples up to 512, else so many, drawn without replacement.
     pub fn of_equals(n: usize, rng: &mut dyn Rng) -> Self {
         let s = n.min(LARGEST);
-        let rows = match n > LARGEST {
-            true => index::sample(rng, n, LARGEST).into_vec(),
-            false => (0..n).collect(),
+        let rows = if n > LARGEST {
+            index::sample(rng, n, LARGEST).into_vec()
+        } else {
+            (0..n).collect()
         };
         let ratio =
             |less: usize| n.saturating_sub(less) as f64 / (s.saturating_sub(less)).max(1) as f64;
@@ -89,9 +90,10 @@ fn inclusion_probabilities(weights: &[f64], size: usize) -> Vec<f64> {
     loop {
         let (mut certain, mut rest) = (0, 0.0);
         for &w in &weights {
-            match scale * w >= 1.0 {
-                true => certain += 1,
-                false => rest += w,
+            if scale * w >= 1.0 {
+                certain += 1
+            } else {
+                rest += w
             }
         }
         let next = (size - certain.min(size)) as f64 / rest;
@@ -105,17 +107,18 @@ fn inclusion_probabilities(weights: &[f64], size: usize) -> Vec<f64> {
 
 /// `E[S²]` and `E[S³]`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Moments {
+struct NullMoments {
     second: f64,
     third: f64,
 }
 
-impl Moments {
+impl NullMoments {
     fn skewness(self) -> f64 {
         let skewness = self.third / self.second.powf(1.5);
-        match self.second > 0.0 && skewness.is_finite() {
-            true => skewness,
-            false => 0.0, // no variance
+        if self.second > 0.0 && skewness.is_finite() {
+            skewness
+        } else {
+            0.0 // no variance
         }
     }
 }
@@ -134,7 +137,7 @@ pub(super) fn by_redrawing<P: Predictive, K: JointKernel<P>>(
     }
     let predictions = predictions.select_rows(&sample.rows);
     let sets = (PAIRS / (s * s)).clamp(4, 64);
-    let mut moments = Moments::default();
+    let mut moments = NullMoments::default();
     for _ in 0..sets {
         let pairs = kernel.pairs(&predictions, &predictions.sample(rng))?;
         let h = without_diagonal(widened(pairs.tile(0..s, 0..s)));
@@ -193,10 +196,10 @@ fn moments_of_classes(
     predictions: &Categorical,
     points: Tensor<2>,
     sample: &Sample,
-) -> Moments {
+) -> NullMoments {
     let s = sample.rows.len();
     if s < 2 {
-        return Moments::default();
+        return NullMoments::default();
     }
     let [p, points] = [predictions.probabilities(), points].map(|x| {
         let rows = int_tensor(sample.rows.iter().copied(), &x.device());
@@ -208,7 +211,7 @@ fn moments_of_classes(
     let triples = Triples::new(&to_vec(gram), &p, &sample.weights);
     let parts = parallel::map(s, &|i| triples.starting_at(i));
     let sum = |at: usize| parts.iter().map(|part| part[at]).sum::<f64>();
-    Moments {
+    NullMoments {
         second: 4.0 * sum(0),                // each pair twice
         third: 48.0 * sum(2) + 8.0 * sum(1), // each triple six times
     }

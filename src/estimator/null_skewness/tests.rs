@@ -28,10 +28,10 @@ fn predictions(n: usize, m: usize, range: f64, seed: u64) -> Categorical {
 }
 
 /// `E[S²]` and `E[S³]` over all labellings.
-fn enumerated(predictions: &Categorical) -> Moments {
+fn enumerated(predictions: &Categorical) -> NullMoments {
     let (n, m) = (predictions.len(), predictions.classes());
     let p = to_vec(predictions.probabilities());
-    let mut moments = Moments::default();
+    let mut moments = NullMoments::default();
     let mut first = 0.0;
     for code in 0..m.pow(n as u32) {
         let classes: Vec<usize> = (0..n).map(|i| code / m.pow(i as u32) % m).collect();

@@ -51,15 +51,12 @@ fn kolmogorov_tail(x: f64) -> f64 {
     if x <= 0.0 {
         return 1.0;
     }
-    match x < 1.0 {
-        true => {
-            let term = |k: i32| (-(f64::from(2 * k - 1) * PI / x).powi(2) / 8.0).exp();
-            1.0 - (2.0 * PI).sqrt() / x * (1..=5).map(term).sum::<f64>()
-        }
-        false => {
-            let sign = |k: i32| if k % 2 == 1 { 2.0 } else { -2.0 };
-            let term = |k: i32| sign(k) * (-2.0 * (f64::from(k) * x).powi(2)).exp();
-            (1..=5).map(term).sum::<f64>()
-        }
+    if x < 1.0 {
+        let term = |k: i32| (-(f64::from(2 * k - 1) * PI / x).powi(2) / 8.0).exp();
+        1.0 - (2.0 * PI).sqrt() / x * (1..=5).map(term).sum::<f64>()
+    } else {
+        let sign = |k: i32| if k % 2 == 1 { 2.0 } else { -2.0 };
+        let term = |k: i32| sign(k) * (-2.0 * (f64::from(k) * x).powi(2)).exp();
+        (1..=5).map(term).sum::<f64>()
     }
 }
