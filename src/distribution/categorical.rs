@@ -250,8 +250,12 @@ impl Predictive for Categorical {
         };
         let top = int_tensor(rows.top.iter().map(|&top| top as usize), &self.device());
         let second = int_tensor((0..rows.samples()).map(second), &self.device());
-        let sure = rows.doubt.iter().map(|doubt| 1.0 - doubt).collect();
-        vec![(top, sure), (second, rows.doubt.clone())]
+        let sure = rows
+            .error_probability
+            .iter()
+            .map(|error_probability| 1.0 - error_probability)
+            .collect();
+        vec![(top, sure), (second, rows.error_probability.clone())]
     }
 
     fn sampler(&self) -> Sampler<Self> {

@@ -17,7 +17,7 @@ pub(crate) struct ClassRows {
     pub top: Arc<[u32]>,
     /// The probability that each label is another class, as a sum of theirs: `1 − max_c p_ic` with all
     /// of its digits.
-    pub doubt: Vec<f64>,
+    pub error_probability: Vec<f64>,
 }
 
 /// Flips whose probabilities are read at once.
@@ -53,12 +53,12 @@ impl ClassRows {
             let others: f64 = p[..top].iter().chain(&p[top + 1..]).sum();
             others / (others + p[top])
         };
-        let doubt = values.chunks(classes).zip(top.iter()).map(others).collect();
+        let error_probability = values.chunks(classes).zip(top.iter()).map(others).collect();
         Self {
             values,
             classes,
             top,
-            doubt,
+            error_probability,
         }
     }
 
@@ -82,6 +82,12 @@ impl ClassRows {
         self.probability(sample, self.top[sample])
     }
 
+    /// `‖e_top − p_i‖²`, with the unit vector of the most likely class.
+    pub fn residual_square(&self, sample: usize) -> f64 {
+        let squares: f64 = self.row(sample).iter().map(|p| p * p).sum();
+        1.0 - 2.0 * self.confidence(sample) + squares
+    }
+
     /// Calls `f` with each flip and the probabilities of the most likely class and of the label. They are far
     /// apart in memory, so that some are read before the first is needed.
     #[inline(always)]
@@ -99,7 +105,7 @@ impl ClassRows {
 
     /// `Σ_i (1 − max_c p_ic)`: how many of the most likely classes a calibrated model has wrong.
     pub fn expected_errors(&self) -> f64 {
-        self.doubt.iter().sum()
+        self.error_probability.iter().sum()
     }
 }
 

@@ -151,7 +151,7 @@ impl LabelSets {
         &self.flips[self.starts[set]..self.starts[set + 1]]
     }
 
-    /// What adding up over the samples of each set comes to, on all threads: `add` gets the flips of some
+    /// The sums over the samples of each set, on all threads: `add` gets the flips of some
     /// consecutive samples at a time.
     ///
     /// The sets of a group go through the samples together, so that what belongs to the samples is read
@@ -213,8 +213,8 @@ fn flips_of(
     rng: &mut StdRng,
     (flips, others): (&mut Vec<(u32, Flip)>, &mut Vec<f64>),
 ) {
-    let doubt = rows.doubt[sample];
-    if doubt <= 0.0 {
+    let wrong = rows.error_probability[sample];
+    if wrong <= 0.0 {
         return;
     }
     let top = rows.top[sample] as usize;
@@ -235,21 +235,21 @@ fn flips_of(
         };
         flips.push((set as u32, flip));
     };
-    if doubt > RARE {
+    if wrong > RARE {
         for set in 0..sets {
             let u: f64 = rng.random();
-            if u < doubt {
-                flip(set, u / doubt);
+            if u < wrong {
+                flip(set, u / wrong);
             }
         }
         return;
     }
     let mut u = 1.0 - rng.random::<f64>(); // in (0, 1]
-    // (1 − doubt)^sets ≥ 1 − sets·doubt: most samples of confident predictions need no logarithms
-    if u < 1.0 - 1e-9 - sets as f64 * doubt {
+    // (1 − wrong)^sets ≥ 1 − sets·wrong: most samples of confident predictions need no logarithms
+    if u < 1.0 - 1e-9 - sets as f64 * wrong {
         return;
     }
-    let rate = (-doubt).ln_1p().recip();
+    let rate = (-wrong).ln_1p().recip();
     let mut set = 0.0; // counted in f64: a gap can be beyond any integer
     loop {
         set += (u.ln() * rate).floor();

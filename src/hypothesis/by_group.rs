@@ -68,9 +68,10 @@ impl Group {
             let members = || rows.iter().map(|&row| values[row]);
             let least = members().fold(f64::INFINITY, f64::min);
             let most = members().fold(f64::NEG_INFINITY, f64::max);
-            let name = match least == most {
-                true => format!("{variable} = {least}"),
-                false => format!("{variable} in {least}..={most}"),
+            let name = if least == most {
+                format!("{variable} = {least}")
+            } else {
+                format!("{variable} in {least}..={most}")
             };
             Self { name, rows }
         };
@@ -110,12 +111,12 @@ impl Group {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct GroupTest {
     omnibus: OmnibusTest,
-    redraws: Option<Limits>,
+    redraws: Option<RedrawLimits>,
 }
 
-/// How many redraws there are of each group.
+/// The number of redraws of each group.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Limits {
+enum RedrawLimits {
     Exactly(usize),
     AtMost(usize),
 }
@@ -161,13 +162,13 @@ impl GroupTest {
 
     /// Returns the same with so many redraws of each group, neither less nor more.
     pub fn with_redraws(self, redraws: usize) -> Self {
-        let redraws = Some(Limits::Exactly(redraws));
+        let redraws = Some(RedrawLimits::Exactly(redraws));
         Self { redraws, ..self }
     }
 
     /// Returns the same with at most so many redraws of each group.
     pub fn with_most(self, most: usize) -> Self {
-        let redraws = Some(Limits::AtMost(most));
+        let redraws = Some(RedrawLimits::AtMost(most));
         Self { redraws, ..self }
     }
 
@@ -189,8 +190,8 @@ impl GroupTest {
         predictions.check_targets(targets)?;
         let test = self.omnibus.as_one_of(groups.len());
         let test = match self.redraws {
-            Some(Limits::Exactly(redraws)) => test.with_redraws(redraws),
-            Some(Limits::AtMost(most)) => test.with_most(most),
+            Some(RedrawLimits::Exactly(redraws)) => test.with_redraws(redraws),
+            Some(RedrawLimits::AtMost(most)) => test.with_most(most),
             None => test.with_most(999.max(100 * groups.len() - 1)),
         };
         let of_group = |group: &Group| {
@@ -258,17 +259,21 @@ impl fmt::Display for GroupsOutcome {
         let redraws = self.groups.iter().map(|group| group.outcome.redraws).max();
         let least = 1.0 / (1 + redraws.unwrap_or(0)) as f64;
         let failing = self.failing(0.05);
-        let shown = |p: f64| match p <= 1.5 * least * self.groups.len() as f64 {
-            true => Probability::AtMost(p),
-            false => Probability::Equal(p),
+        let shown = |p: f64| {
+            if p <= 1.5 * least * self.groups.len() as f64 {
+                Probability::AtMost(p)
+            } else {
+                Probability::Equal(p)
+            }
         };
         let p = shown(self.p_value);
-        match failing.is_empty() {
-            true => write!(
+        if failing.is_empty() {
+            write!(
                 f,
                 "There is no evidence against calibration in any group: {p}."
-            )?,
-            false => write!(f, "The model is not calibrated in every group: {p}.")?,
+            )?
+        } else {
+            write!(f, "The model is not calibrated in every group: {p}.")?
         }
         for group in failing {
             let finding = group

@@ -7,13 +7,13 @@ use statrs::{
 };
 
 use super::{
-    CalibrationTest, Resample, Statistic, TestOutcome, null::check_known,
-    quadratic_form::QuadraticForm, statistic::one_by_one,
+    CalibrationTest, Statistic, StatisticFunction, TestOutcome, null::check_known,
+    quadratic_form::QuadraticForm,
 };
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Error, Result, check_count, check_samples},
-    estimator::{JointKernel, Ucme},
+    estimator::{Estimator, JointKernel, Ucme},
     host::to_vec,
     kernel::Kernel,
 };
@@ -213,15 +213,11 @@ const CAVEAT: &str = "the approximation does not keep its level of confident pre
 
 /// The squared UCME at its test locations, which must not depend on the labels.
 impl<P: Predictive, K: JointKernel<P>> Statistic<P> for Ucme<K, P> {
-    /// Goes one by one, `n·J·m` operations each. A median bandwidth is that of the given predictions for
-    /// every replicate.
-    fn replicates(
-        &self,
-        predictions: &P,
-        count: usize,
-        draw: &mut dyn FnMut() -> Resample<P>,
-    ) -> Result<Vec<f64>> {
-        one_by_one(&self.fixed(predictions)?, predictions, count, draw)
+    fn frozen<'a>(&'a self, predictions: &P) -> Result<StatisticFunction<'a, P>> {
+        let fixed = self.fixed(predictions)?;
+        Ok(Box::new(move |predictions, targets| {
+            fixed.estimate(predictions, targets)
+        }))
     }
 }
 
@@ -232,9 +228,10 @@ const SINGULAR: f64 = 1e-14;
 fn f_standardised(f: f64, a: f64, b: f64) -> f64 {
     let mean = b / (b - 2.0);
     let variance = 2.0 * mean * mean * (a + b - 2.0) / (a * (b - 4.0));
-    match b > 4.0 {
-        true => (f - mean) / variance.sqrt(),
-        false => f64::NAN,
+    if b > 4.0 {
+        (f - mean) / variance.sqrt()
+    } else {
+        f64::NAN
     }
 }
 

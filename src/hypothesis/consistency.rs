@@ -1,6 +1,9 @@
 use rand::{Rng, RngExt};
 
-use super::{CalibrationTest, Resample, Statistic, TestOutcome, redraw};
+use super::{
+    CalibrationTest, Statistic, TestOutcome,
+    p_value::{check_replicates, check_statistics, discrete_p_value},
+};
 use crate::{distribution::Predictive, error::Result};
 
 /// Consistency resampling of any [`Statistic`]: resamples the predictions with replacement, and
@@ -18,7 +21,7 @@ use crate::{distribution::Predictive, error::Result};
 /// bandwidth, bins of equal mass) differs for that reason as well; the quadratic SKCE keeps the
 /// bandwidth of the data.
 ///
-/// Cost: as [`ExactTest`](super::ExactTest).
+/// Cost: an estimate of each replicate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConsistencyTest<S> {
     /// The statistic.
@@ -50,22 +53,23 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ConsistencyTest<S> {
         targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
+        check_replicates(self.replicates)?;
         predictions.check()?;
+        predictions.check_targets(targets)?;
+        let statistic = self.statistic.frozen(predictions)?;
+        let observed = statistic(predictions, targets)?;
         let (n, sampler) = (predictions.len(), predictions.sampler());
-        let redraw = || {
+        let replicate = |_| {
             let rows: Vec<usize> = (0..n).map(|_| rng.random_range(0..n)).collect();
-            Resample {
-                targets: sampler(&rows, rng),
-                rows: Some(rows),
-            }
+            let targets = predictions.observed(&sampler(&rows, rng));
+            statistic(&predictions.select_rows(&rows), &targets)
         };
-        redraw::evaluate(
-            "consistency resampling",
-            &self.statistic,
-            predictions,
-            targets,
-            self.replicates,
-            redraw,
-        )
+        let drawn: Vec<f64> = (0..self.replicates).map(replicate).collect::<Result<_>>()?;
+        check_statistics(&[observed])?;
+        check_statistics(&drawn)?;
+        let p_value = discrete_p_value(observed, &drawn, predictions.dtype());
+        let name = "consistency resampling";
+        let outcome = TestOutcome::resampled(name, n, observed, observed, p_value, &drawn);
+        Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }

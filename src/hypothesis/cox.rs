@@ -7,7 +7,7 @@ use super::{
     CalibrationTest, TestOutcome,
     engine::{OfEvent, OfOutcomes, expected_errors, statistic_of_event},
     hosmer_lemeshow::chi_squared,
-    logistic_line::{Line, Supremum},
+    logistic_line::{LogisticLine, Supremum},
 };
 use crate::{
     distribution::Categorical,
@@ -116,7 +116,7 @@ impl Cox {
     /// are all equal, and one of 0 or 1 that does not come true, for which there are no estimates.
     pub fn fit(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<CoxFit> {
         let (probability, occurred) = self.data(predictions, labels)?;
-        match Line::of(&probability).supremum(&occurred) {
+        match LogisticLine::of(&probability).supremum(&occurred) {
             Supremum::At(fit) => Ok(fit),
             Supremum::Nowhere(what) => Err(Error::Unsupported {
                 what: format!("there are no intercept and slope of Cox: {what}"),
@@ -147,7 +147,7 @@ impl Cox {
         labels: &Tensor<1, Int>,
     ) -> Result<Coefficient> {
         let (probability, occurred) = self.data(predictions, labels)?;
-        let intercept = Line::of(&probability).intercept(&occurred);
+        let intercept = LogisticLine::of(&probability).intercept(&occurred);
         intercept.map_err(|reason| Error::Unsupported {
             what: format!("there is no intercept of Cox: {reason}"),
             expected: "outcomes of both kinds",
@@ -161,7 +161,7 @@ impl OfEvent for Cox {
     }
 
     fn prepare(&self, probability: &[f64]) -> Result<OfOutcomes> {
-        let line = Line::of(probability);
+        let line = LogisticLine::of(probability);
         Ok(Box::new(move |occurred| line.ratio(occurred)))
     }
 }
@@ -178,7 +178,7 @@ impl CalibrationTest for Cox {
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
         let (probability, occurred) = self.data(predictions, labels)?;
-        let line = Line::of(&probability);
+        let line = LogisticLine::of(&probability);
         let (statistic, n) = (line.ratio(&occurred), probability.len());
         let gain = 0.5 * statistic / n as f64;
         let outcome = chi_squared("Cox's test", n, gain, statistic, line.freedom());

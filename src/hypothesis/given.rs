@@ -1,13 +1,15 @@
 use rand::Rng;
 
 use super::{
-    CalibrationTest, Evaluator, Omnibus, OmnibusOutcome, OmnibusTest, Statistic, TestOutcome,
-    engine::{ClassPoints, OfGiven, OneByOne, Quadratic},
+    CalibrationTest, Evaluator, Omnibus, OmnibusOutcome, OmnibusTest, Statistic, StatisticFunction,
+    TestOutcome,
+    engine::{ClassPoints, ClassSkce, OfGiven, OneByOne},
+    statistic::with_fixed_kernel,
 };
 use crate::{
     distribution::{Categorical, Given, Predictive},
     error::Result,
-    estimator::{Estimator, JointKernel, Skce, SkceForm},
+    estimator::{JointKernel, Skce, SkceForm},
     kernel::Kernel,
 };
 
@@ -107,29 +109,27 @@ where
 }
 
 impl Statistic<Given<Categorical>> for Skce {
+    fn frozen<'a>(
+        &'a self,
+        given: &Given<Categorical>,
+    ) -> Result<StatisticFunction<'a, Given<Categorical>>> {
+        with_fixed_kernel(self, given)
+    }
+
     /// The evaluator is that of the predictions alone.
     fn evaluator<'a>(
         &'a self,
         given: &'a Given<Categorical>,
     ) -> Result<Box<dyn Evaluator<Given<Categorical>> + 'a>> {
         self.form.check_size(given.len())?;
+        if let SkceForm::Block(_) = self.form {
+            let estimate = self.frozen(given)?;
+            return Ok(Box::new(OneByOne::new(given, estimate)));
+        }
         given.check()?;
         let kernel = JointKernel::<Given<Categorical>>::fixed(&self.kernel, given)?;
-        Ok(match self.form {
-            SkceForm::Block(_) => {
-                let fixed = Self { kernel, ..*self };
-                let estimate = move |given: &_, labels: &_| fixed.estimate(given, labels);
-                Box::new(OneByOne::new(given, estimate))
-            }
-            form => {
-                let points: ClassPoints = given.into();
-                Box::new(OfGiven(Box::new(Quadratic::new(
-                    kernel,
-                    &[1.0],
-                    form,
-                    points,
-                ))))
-            }
-        })
+        let points: ClassPoints = given.into();
+        let quadratic = ClassSkce::new(kernel, &[1.0], self.form, points);
+        Ok(Box::new(OfGiven(Box::new(quadratic))))
     }
 }

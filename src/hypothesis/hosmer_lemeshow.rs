@@ -89,7 +89,7 @@ impl HosmerLemeshow {
     }
 }
 
-/// What depends on the probabilities alone.
+/// The groups and the moments of their counts, which depend on the probabilities alone.
 struct Groups {
     /// The group of each sample.
     group: Vec<usize>,

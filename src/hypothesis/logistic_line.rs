@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use super::cox::{Coefficient, CoxFit};
 
-/// What depends on the probabilities alone.
-pub(super) struct Line {
+/// The logits of the event, and what depends on them alone.
+pub(super) struct LogisticLine {
     /// The rows with probabilities other than 0 and 1.
     rows: Vec<usize>,
     /// Their log-odds, less the mean and in units of the scale: well conditioned.
@@ -42,7 +42,7 @@ const ROUNDING: f64 = 1e-13;
 /// Samples of a sum of its own: the parts are the same, in the same order, whatever the number of threads.
 const PART: usize = 1024;
 
-impl Line {
+impl LogisticLine {
     pub fn of(probability: &[f64]) -> Self {
         let (mut rows, mut x, mut certain) = (Vec::new(), Vec::new(), Vec::new());
         for (row, &r) in probability.iter().enumerate() {

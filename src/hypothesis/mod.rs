@@ -59,12 +59,9 @@ mod omnibus;
 mod outcome;
 mod p_value;
 mod quadratic_form;
-mod redraw;
 mod redraws;
-mod skce_replicates;
 mod spiegelhalter;
 mod statistic;
-mod sums;
 mod tolerance;
 
 pub use asymptotic_block::AsymptoticBlockSkceTest;
@@ -85,7 +82,7 @@ pub use outcome::TestOutcome;
 pub(crate) use p_value::Probability;
 pub use redraws::Redraws;
 pub use spiegelhalter::Spiegelhalter;
-pub use statistic::{Resample, Statistic};
+pub use statistic::{Statistic, StatisticFunction};
 pub use tolerance::ToleranceTest;
 
 use rand::Rng;

@@ -34,9 +34,10 @@ impl Ties {
             _ => 1e-5,
         };
         Self {
-            least: match statistic.is_finite() {
-                true => statistic - rounding * largest,
-                false => statistic,
+            least: if statistic.is_finite() {
+                statistic - rounding * largest
+            } else {
+                statistic
             },
         }
     }
@@ -67,9 +68,10 @@ pub(crate) enum Probability {
 impl Probability {
     /// A p-value from redraws: the least that these can give is only an upper bound.
     pub fn resampled(p: f64, redraws: usize) -> Self {
-        match p <= 1.5 / (redraws + 1) as f64 {
-            true => Self::AtMost(p),
-            false => Self::Equal(p),
+        if p <= 1.5 / (redraws + 1) as f64 {
+            Self::AtMost(p)
+        } else {
+            Self::Equal(p)
         }
     }
 

@@ -44,14 +44,14 @@ impl Default for Redraws {
 
 /// The result of the redraws.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Found {
+pub(super) struct RedrawResult {
     pub redraws: usize,
     /// Redraws whose statistic is at least that of the data.
     pub exceedances: usize,
     pub p_value: f64,
 }
 
-impl Found {
+impl RedrawResult {
     /// The interval that holds the p-value of endless redraws with at least the given probability
     /// (Clopper and Pearson 1934).
     pub fn interval(self, level: f64) -> (f64, f64) {
@@ -102,11 +102,11 @@ impl Redraws {
         self,
         rng: &mut dyn Rng,
         mut extend: impl FnMut(usize, &mut dyn Rng) -> Result<Vec<bool>>,
-    ) -> Result<Found> {
+    ) -> Result<RedrawResult> {
         self.validate()?;
         let resampled = |reached: &[bool]| {
             let exceedances = reached.iter().filter(|reached| **reached).count();
-            Found {
+            RedrawResult {
                 redraws: reached.len(),
                 exceedances,
                 p_value: (1 + exceedances) as f64 / (1 + reached.len()) as f64,
@@ -122,7 +122,7 @@ impl Redraws {
                         .filter(|(_, reached)| **reached)
                         .nth(exceedances - 1);
                     if let Some((last, _)) = last {
-                        return Ok(Found {
+                        return Ok(RedrawResult {
                             redraws: last + 1,
                             exceedances,
                             p_value: exceedances as f64 / (last + 1) as f64,
@@ -149,7 +149,7 @@ impl Redraws {
 }
 
 /// Tells whether the p-value is on one side of the level, but for a risk over all numbers of redraws.
-pub(super) fn decided(found: Found, level: f64, risk: f64) -> bool {
+pub(super) fn decided(found: RedrawResult, level: f64, risk: f64) -> bool {
     let redraws = found.redraws as u64;
     let binomial = Binomial::new(level, redraws).expect("a level between 0 and 1");
     let probability = binomial.pmf(found.exceedances as u64);
@@ -164,7 +164,7 @@ mod tests {
     use crate::error::Error;
 
     /// Redraws that reach the data with a given probability.
-    fn found(redraws: Redraws, p: f64, rng: &mut StdRng) -> Found {
+    fn found(redraws: Redraws, p: f64, rng: &mut StdRng) -> RedrawResult {
         let mut reached = Vec::new();
         let extend = |count: usize, rng: &mut dyn Rng| {
             reached.extend((0..count).map(|_| rng.random_bool(p)));
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn resampling_intervals() {
         let interval = |exceedances| {
-            let found = Found {
+            let found = RedrawResult {
                 redraws: 999,
                 exceedances,
                 p_value: 0.5,

@@ -1,12 +1,8 @@
-use super::{
-    engine::{
-        BinnedEvent, ConfidenceKernel, CumulativeGap, Evaluator, OneByOne, Quadratic,
-        TensorQuadratic,
-    },
-    skce_replicates,
+use super::engine::{
+    BinnedEvent, ClassSkce, ConfidenceKernel, CumulativeGap, Evaluator, OneByOne, VectorSkce,
 };
 use crate::{
-    distribution::{Categorical, DrawnBy, Geometry, Predictive},
+    distribution::{Categorical, Geometry, Predictive},
     error::Result,
     estimator::{
         Aspect, Bin, Cwce, Ece, Estimator, Event, EventBin, JointKernel, KdeTce, KolmogorovSmirnov,
@@ -18,26 +14,9 @@ use crate::{
 
 type Boxed<'a, P = Categorical> = Box<dyn Evaluator<P> + 'a>;
 
-/// A data set whose statistic is computed, in terms of another: the prediction of sample `i` is
-/// row `rows[i]` of the other's, its target the `i`-th.
-#[derive(Debug, Clone)]
-pub struct Resample<P: Predictive = Categorical> {
-    /// The row of each sample; `None` for all rows in their order.
-    pub rows: Option<Vec<usize>>,
-    /// The targets, on the host.
-    pub targets: DrawnBy<P>,
-}
-
-impl<P: Predictive> Resample<P> {
-    /// The data set: predictions and targets.
-    pub fn of(&self, predictions: &P) -> (P, P::Targets) {
-        let targets = predictions.observed(&self.targets);
-        match &self.rows {
-            Some(rows) => (predictions.select_rows(rows), targets),
-            None => (predictions.clone(), targets),
-        }
-    }
-}
+/// A function of predictions and targets.
+pub type StatisticFunction<'a, P> =
+    Box<dyn Fn(&P, &<P as Predictive>::Targets) -> Result<f64> + 'a>;
 
 /// An [`Estimator`] that is large where the model is not calibrated, which
 /// [`ExactTest`](super::ExactTest) and [`ConsistencyTest`](super::ConsistencyTest) turn into a test.
@@ -45,16 +24,13 @@ impl<P: Predictive> Resample<P> {
 /// The estimators are, and so is any function of predictions and targets. A type of your own needs
 /// `impl Statistic for MyEstimator {}`.
 pub trait Statistic<P: Predictive = Categorical>: Estimator<P> {
-    /// The statistic of `count` data sets that `draw` gives one after another, all in terms of the
-    /// same predictions. By default an [`estimate`](Estimator::estimate) of each.
+    /// The statistic for resamples of the predictions: what depends on all of them, as a median bandwidth, is
+    /// that of the given ones. By default the [`estimate`](Estimator::estimate).
     /// The errors are those of [`estimate`](Estimator::estimate).
-    fn replicates(
-        &self,
-        predictions: &P,
-        count: usize,
-        draw: &mut dyn FnMut() -> Resample<P>,
-    ) -> Result<Vec<f64>> {
-        one_by_one(self, predictions, count, draw)
+    fn frozen<'a>(&'a self, _predictions: &P) -> Result<StatisticFunction<'a, P>> {
+        Ok(Box::new(|predictions: &P, targets: &P::Targets| {
+            self.estimate(predictions, targets)
+        }))
     }
 
     /// The estimate that an outcome reports: by default the [`estimate`](Estimator::estimate), of the SKCE of
@@ -64,64 +40,44 @@ pub trait Statistic<P: Predictive = Categorical>: Estimator<P> {
         self.estimate(predictions, targets)
     }
 
-    /// Prepares the statistic for many sets of targets of the same predictions. By default it
-    /// [`estimate`](Estimator::estimate)s each.
+    /// Prepares the statistic for many sets of targets of the same predictions. By default it is computed
+    /// for one set after another, [`frozen`](Self::frozen).
     /// The errors are those of [`estimate`](Estimator::estimate).
     fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Boxed<'a, P>> {
-        let estimate = |predictions: &P, targets: &P::Targets| self.estimate(predictions, targets);
+        let estimate = self.frozen(predictions)?;
         Ok(Box::new(OneByOne::new(predictions, estimate)))
     }
 }
 
 impl Statistic for Skce {
-    /// Many replicates share one matrix product with the Gram matrix of the predictions, streamed
-    /// over tiles: `n²·m` operations a replicate, memory `O(n·m)`. A median bandwidth is that of
-    /// the given predictions for every replicate. The block estimator goes one by one, `n·B·m`
-    /// operations each.
-    fn replicates(
-        &self,
+    fn frozen<'a>(
+        &'a self,
         predictions: &Categorical,
-        count: usize,
-        draw: &mut dyn FnMut() -> Resample,
-    ) -> Result<Vec<f64>> {
-        let points = predictions.probabilities().detach();
-        let fixed = Self {
-            kernel: self.kernel.with_bandwidth_of(&points)?,
-            ..*self
-        };
-        match self.form {
-            SkceForm::Block(_) => one_by_one(&fixed, predictions, count, draw),
-            _ => skce_replicates::replicates(&fixed, &points, count, draw),
-        }
+    ) -> Result<StatisticFunction<'a, Categorical>> {
+        with_fixed_kernel(self, predictions)
     }
 
     /// The biased and unbiased forms compute what the labels of a set change; see
     /// [`ExactTest`](super::ExactTest). A median bandwidth is that of the given predictions.
     fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
         self.form.check_size(predictions.len())?;
+        if let SkceForm::Block(_) = self.form {
+            let estimate = self.frozen(predictions)?;
+            return Ok(Box::new(OneByOne::new(predictions, estimate)));
+        }
         let kernel = JointKernel::fixed(&self.kernel, predictions)?;
-        Ok(match self.form {
-            SkceForm::Block(_) => {
-                let fixed = Self { kernel, ..*self };
-                Box::new(OneByOne::new(
-                    predictions,
-                    move |predictions: &_, labels: &_| fixed.estimate(predictions, labels),
-                ))
-            }
-            form => Box::new(Quadratic::new(kernel, &[1.0], form, predictions)),
-        })
+        Ok(Box::new(ClassSkce::new(
+            kernel,
+            &[1.0],
+            self.form,
+            predictions,
+        )))
     }
 }
 
 impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
-    /// Goes one by one. A median bandwidth is that of the given predictions for every replicate.
-    fn replicates(
-        &self,
-        predictions: &P,
-        count: usize,
-        draw: &mut dyn FnMut() -> Resample<P>,
-    ) -> Result<Vec<f64>> {
-        one_by_one(&fixed(self, predictions)?, predictions, count, draw)
+    fn frozen<'a>(&'a self, predictions: &P) -> Result<StatisticFunction<'a, P>> {
+        with_fixed_kernel(self, predictions)
     }
 
     fn reported(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
@@ -135,38 +91,30 @@ impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
     /// one. A median bandwidth is that of the given predictions.
     fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Boxed<'a, P>> {
         self.form.check_size(predictions.len())?;
-        let fixed = fixed(self, predictions)?;
-        if !matches!(self.form, SkceForm::Block(_)) && self.computation == Computation::Auto {
-            let quadratic = TensorQuadratic::new(fixed.kernel, self.form, predictions);
-            return Ok(Box::new(quadratic));
+        if matches!(self.form, SkceForm::Block(_)) || self.computation != Computation::Auto {
+            let estimate = self.frozen(predictions)?;
+            return Ok(Box::new(OneByOne::new(predictions, estimate)));
         }
-        let estimate =
-            move |predictions: &P, targets: &P::Targets| fixed.estimate(predictions, targets);
-        Ok(Box::new(OneByOne::new(predictions, estimate)))
+        predictions.check()?;
+        let kernel = JointKernel::fixed(&self.kernel, predictions)?;
+        let quadratic = VectorSkce::new(kernel, self.form, predictions);
+        Ok(Box::new(quadratic))
     }
 }
 
-/// Fixes a median bandwidth at that of the predictions.
-fn fixed<P: Predictive, K: JointKernel<P>>(skce: &Skce<K>, predictions: &P) -> Result<Skce<K>> {
+/// The estimate with a median bandwidth fixed at that of the predictions.
+pub(super) fn with_fixed_kernel<'a, P: Predictive, K: JointKernel<P> + 'a>(
+    skce: &Skce<K>,
+    predictions: &P,
+) -> Result<StatisticFunction<'a, P>> {
     predictions.check()?;
-    Ok(Skce {
+    let fixed = Skce {
         kernel: skce.kernel.fixed(predictions)?,
         ..skce.clone()
-    })
-}
-
-/// The estimates of data sets, one after another.
-pub(super) fn one_by_one<P: Predictive>(
-    estimator: &(impl Estimator<P> + ?Sized),
-    predictions: &P,
-    count: usize,
-    draw: &mut dyn FnMut() -> Resample<P>,
-) -> Result<Vec<f64>> {
-    let estimate = |_| {
-        let (predictions, targets) = draw().of(predictions);
-        estimator.estimate(&predictions, &targets)
     };
-    (0..count).map(estimate).collect()
+    Ok(Box::new(move |predictions, targets| {
+        fixed.estimate(predictions, targets)
+    }))
 }
 
 /// Costs `O(n)` operations for each set: the confidences are sorted once.

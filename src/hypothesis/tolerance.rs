@@ -66,12 +66,11 @@ impl<P: Predictive, Q: Quantify<P>> CalibrationTest<P> for ToleranceTest<Q> {
         let size = self.error.size(predictions, targets)?;
         let (name, n) = ("tolerance test", predictions.len());
         let (estimate, p_value) = (size.estimate(), size.p_value_above(self.tolerance)?);
-        Ok(match size.is_exact() {
-            true => TestOutcome::bounded(name, n, estimate, p_value),
-            false => {
-                let above = estimate - self.tolerance;
-                TestOutcome::asymptotic(name, n, estimate, above, p_value)
-            }
+        Ok(if size.is_exact() {
+            TestOutcome::bounded(name, n, estimate, p_value)
+        } else {
+            let above = estimate - self.tolerance;
+            TestOutcome::asymptotic(name, n, estimate, above, p_value)
         })
     }
 }

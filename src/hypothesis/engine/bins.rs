@@ -152,9 +152,9 @@ impl BinnedCounts {
             let mut sums = [0.0; 2];
             for &i in members {
                 bin[i] = number as u32;
-                let doubt = rows.doubt[i];
-                sums[0] -= Self::change(&rows, i) * doubt;
-                sums[1] += doubt * (1.0 - doubt);
+                let wrong = rows.error_probability[i];
+                sums[0] -= Self::change(&rows, i) * wrong;
+                sums[1] += wrong * (1.0 - wrong);
             }
             sums
         };
@@ -167,7 +167,7 @@ impl BinnedCounts {
         self.bins.len()
     }
 
-    /// What a label that is not the most likely class changes in the count of the event.
+    /// The change in the count of the event by a label that is not the most likely class.
     fn change(rows: &ClassRows, sample: usize) -> f64 {
         if rows.classes == 2 && rows.top[sample] == 0 {
             1.0

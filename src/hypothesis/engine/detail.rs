@@ -1,6 +1,6 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// What is known of a number of the data beside its value.
+/// Knowledge of a number of the data beside its value.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Detail {
     /// The p-value of the hypothesis that the expectation of the number is what a calibrated model has,

@@ -9,41 +9,38 @@
 //! | `sums` | sums over samples: confidence, Brier score, log score, classes | `f` |
 //! | `bins` | ECE, MCE, TCE of the top label, Kolmogorov–Smirnov, counts in bins | `n`; of counts `f` |
 //! | `line` | MMCE | `n` |
-//! | `quadratic` | SKCE, biased and unbiased | `f²/2`, or `n²/2` where that is less |
-//! | `tensor_quadratic` | SKCE of predictions over vectors | `n²·r` with `r` features of the residuals |
-//! | `landmarks` | SKCE of a kernel of low rank `J` | `f·J` |
+//! | `skce/classes` | SKCE, biased and unbiased | `f²/2`, or `n²/2` where that is less |
+//! | `skce/low_rank_classes` | SKCE of a kernel of low rank `J` | `f·J` |
+//! | `skce/vectors` | SKCE of predictions over vectors | `n²·r` with `r` features of the residuals |
+//! | `skce/low_rank_vectors` | the same of kernels of low rank `J` on predictions and targets | `n·J²` |
 //! | `least` | the least likely label | `f` |
 //! | `outcomes` | of an event: Spiegelhalter, Hosmer–Lemeshow, Cox | `n` times a constant |
 //! | `one_by_one` | any | an estimate |
 
 mod bins;
 mod detail;
-mod host_kernel;
-mod landmarks;
 mod least;
 mod line;
 mod one_by_one;
 mod outcomes;
 mod points;
-mod quadratic;
+mod skce;
 mod sums;
-mod tensor_quadratic;
 
 use rand::Rng;
 
 pub(super) use bins::{BinnedCounts, BinnedEvent, CumulativeGap};
 pub use detail::Detail;
 pub(super) use detail::{CAUTION, p_value_of_sum};
-pub(super) use host_kernel::HostKernel;
-pub(super) use landmarks::{Landmarks, inverse_root, with_bandwidth_of_some};
 pub(super) use least::LeastLikelyLabel;
 pub(super) use line::ConfidenceKernel;
 pub(super) use one_by_one::OneByOne;
 pub(super) use outcomes::{OfEvent, OfOutcomes, expected_errors, statistic_of_event};
 pub(super) use points::{ClassPoints, OfGiven};
-pub(super) use quadratic::Quadratic;
-pub(super) use sums::{BRIER, CLASSES, CONFIDENCE, LOG, Sums};
-pub(super) use tensor_quadratic::TensorQuadratic;
+pub(super) use skce::{
+    ClassSkce, LowRankClassSkce, LowRankVectorSkce, VectorSkce, with_bandwidth_of_some,
+};
+pub(super) use sums::{BRIER, CLASSES, CONFIDENCE, LOG, SampleSums};
 
 use crate::{
     distribution::{DrawnBy, Predictive, Redrawer, RedrawnBy},
@@ -61,7 +58,7 @@ fn add_all(a: &mut [f64], b: &[f64]) {
 
 /// Computes a statistic of sets of targets for the same predictions.
 pub trait Evaluator<P: Predictive> {
-    /// How many numbers are computed of each set, 1 by default.
+    /// The number of numbers of each set, 1 by default.
     fn width(&self) -> usize {
         1
     }
@@ -70,14 +67,14 @@ pub trait Evaluator<P: Predictive> {
     ///
     /// # Errors
     ///
-    /// What the data violate.
+    /// An error says which condition the data violate.
     fn values(&self, sets: &RedrawnBy<P>) -> Result<Vec<f64>>;
 
-    /// What is known of each number of the data, which are one set: by default nothing.
+    /// The details of each number of the data, which are one set: by default none are known.
     ///
     /// # Errors
     ///
-    /// What the data violate.
+    /// An error says which condition the data violate.
     fn details(&self, _data: &RedrawnBy<P>) -> Result<Vec<Detail>> {
         Ok(vec![Detail::default(); self.width()])
     }
@@ -89,7 +86,7 @@ pub(super) struct Engine<'a, P: Predictive> {
     evaluators: &'a [Box<dyn Evaluator<P> + 'a>],
     /// The numbers of the data, of every evaluator in turn.
     pub data: Vec<f64>,
-    /// What is known of these.
+    /// Their details.
     pub details: Vec<Detail>,
     /// The numbers of each redraw, for every number of `data`.
     pub drawn: Vec<Vec<f64>>,

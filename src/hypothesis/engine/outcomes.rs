@@ -47,7 +47,7 @@ pub trait OfEvent {
             Event::Class(class) => rows.row(i)[class],
         };
         let probability: Vec<f64> = (0..rows.samples()).map(probability).collect();
-        Ok(Box::new(Outcomes {
+        Ok(Box::new(EventOutcomes {
             event,
             statistic: self.prepare(&probability)?,
             rows,
@@ -56,13 +56,13 @@ pub trait OfEvent {
 }
 
 /// Each set on its own: its outcomes from the most likely classes and the labels that differ.
-struct Outcomes {
+struct EventOutcomes {
     rows: Arc<ClassRows>,
     event: Event,
     statistic: OfOutcomes,
 }
 
-impl Evaluator<Categorical> for Outcomes {
+impl Evaluator<Categorical> for EventOutcomes {
     fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
         let occurs = |class: u32, top: u32| match self.event {
             Event::TopLabel => class == top,

@@ -15,9 +15,9 @@ use crate::{
 ///
 /// For a value `v_i(y)` of sample `i` with label `y`, the sum `Σ_i v_i(y_i) − E[v_i(Y_i)]` changes by
 /// `v_i(y) − v_i(top_i)` for each label that is not the most likely class.
-pub struct Sums {
+pub struct SampleSums {
     rows: Arc<ClassRows>,
-    /// Where all labels are the most likely class: mean deviations from the expectations.
+    /// Mean deviations from the expectations where all labels are the most likely class.
     base: Vec<f64>,
     /// The standard deviations of the means, given the predictions.
     pub deviations: Vec<f64>,
@@ -32,16 +32,20 @@ pub const LOG: usize = 2;
 /// The mean probability of class 0 less its frequency; those of the others follow.
 pub const CLASSES: usize = 3;
 
-impl Sums {
+impl SampleSums {
     pub fn new(predictions: &Categorical) -> Self {
         let rows = predictions.rows();
         let (n, width) = (rows.samples(), CLASSES + rows.classes);
         let [base, variance] = sums_over(n, width, |i, [base, variance]| {
             let p = rows.row(i);
             let ln: Vec<f64> = p.iter().map(|p| p.ln()).collect();
-            let (top, r, doubt) = (rows.top[i] as usize, rows.confidence(i), rows.doubt[i]);
-            base[CONFIDENCE] -= doubt;
-            variance[CONFIDENCE] += r * doubt;
+            let (top, r, wrong) = (
+                rows.top[i] as usize,
+                rows.confidence(i),
+                rows.error_probability[i],
+            );
+            base[CONFIDENCE] -= wrong;
+            variance[CONFIDENCE] += r * wrong;
             // S = 1 − 2 p_y + ‖p‖²
             let (mean, spread) = moments(p, p);
             base[BRIER] += 2.0 * (mean - p[top]);
@@ -50,8 +54,8 @@ impl Sums {
             base[LOG] += mean - ln[top];
             variance[LOG] += spread;
             for (c, &p) in p.iter().enumerate() {
-                base[CLASSES + c] += if c == top { -doubt } else { p };
-                variance[CLASSES + c] += if c == top { r * doubt } else { p * (1.0 - p) };
+                base[CLASSES + c] += if c == top { -wrong } else { p };
+                variance[CLASSES + c] += if c == top { r * wrong } else { p * (1.0 - p) };
             }
         });
         Self {
@@ -67,9 +71,9 @@ impl Sums {
         let [squares] = sums_over(rows.samples(), self.width(), |i, [squares]| {
             let (p, y) = (rows.row(i), labels[i]);
             let ln: Vec<f64> = p.iter().map(|p| p.ln()).collect();
-            let (top, doubt) = (rows.top[i] as usize, rows.doubt[i]);
+            let (top, wrong) = (rows.top[i] as usize, rows.error_probability[i]);
             let gap = |c: usize| match (c == top, c == y) {
-                (true, true) => doubt,
+                (true, true) => wrong,
                 (false, true) => 1.0 - p[c],
                 _ => p[c],
             };
@@ -162,7 +166,7 @@ fn moments(p: &[f64], v: &[f64]) -> (f64, f64) {
     (mean, variance)
 }
 
-impl Evaluator<Categorical> for Sums {
+impl Evaluator<Categorical> for SampleSums {
     fn width(&self) -> usize {
         self.base.len()
     }
@@ -242,14 +246,14 @@ mod tests {
     /// Squares by the definition, of each sample alone.
     #[test]
     fn squares_are_those_of_the_terms() {
-        let sums = Sums::new(&predictions());
+        let sums = SampleSums::new(&predictions());
         for labels in [[0, 1, 2, 2], [1, 1, 0, 2], [2, 2, 2, 2]] {
             let mut expected = vec![0.0; 6];
             for i in 0..4 {
                 let rows = TensorData::new(ROWS[i].to_vec(), [1, 3]);
                 let row = Tensor::<2>::from_data(rows, (&Device::default(), DType::F64));
                 let one = Categorical::from_probabilities(row).unwrap();
-                let values = Sums::new(&one).values(&one.as_redrawn(&vec![labels[i]]));
+                let values = SampleSums::new(&one).values(&one.as_redrawn(&vec![labels[i]]));
                 let terms = values.unwrap();
                 expected
                     .iter_mut()
@@ -270,7 +274,7 @@ mod tests {
         let predictions = Categorical::from_probabilities(rows).unwrap();
         let p = |wrong: usize| {
             let labels: Vec<usize> = (0..8).map(|i| usize::from(i < wrong)).collect();
-            let details = Sums::new(&predictions).details(&predictions.as_redrawn(&labels));
+            let details = SampleSums::new(&predictions).details(&predictions.as_redrawn(&labels));
             details.unwrap()[CONFIDENCE].least_p_value
         };
         assert_eq!(p(0), 1.0);
@@ -292,7 +296,7 @@ mod tests {
             let predictions = Categorical::from_probabilities(rows).unwrap();
             for wrong in [1, 2, 50] {
                 let labels: Vec<usize> = (0..50).map(|i| usize::from(i >= wrong)).collect();
-                let sums = Sums::new(&predictions);
+                let sums = SampleSums::new(&predictions);
                 let values = sums.values(&predictions.as_redrawn(&labels)).unwrap();
                 let expected = -tiny.ln() * wrong as f64 / 50.0;
                 let error = (values[LOG] - expected).abs();
@@ -305,7 +309,7 @@ mod tests {
     #[test]
     fn agrees_with_the_definitions() {
         let predictions = predictions();
-        let sums = Sums::new(&predictions);
+        let sums = SampleSums::new(&predictions);
         let (mut mean, mut square) = (vec![0.0; 6], vec![0.0; 6]);
         for code in 0..81 {
             let labels: Vec<usize> = (0..4).map(|i| code / 3usize.pow(i) % 3).collect();

@@ -7,8 +7,8 @@ use crate::{
     error::{Result, check_samples},
     estimator::SkceForm,
     hypothesis::engine::{
-        BRIER, BinnedCounts, CLASSES, CONFIDENCE, ClassPoints, CumulativeGap, Evaluator, LOG,
-        Landmarks, LeastLikelyLabel, OfGiven, Quadratic, Sums, with_bandwidth_of_some,
+        BRIER, BinnedCounts, CLASSES, CONFIDENCE, ClassPoints, ClassSkce, CumulativeGap, Evaluator,
+        LOG, LeastLikelyLabel, LowRankClassSkce, OfGiven, SampleSums, with_bandwidth_of_some,
     },
     kernel::{Bandwidth, Kernel},
 };
@@ -28,20 +28,20 @@ pub trait Omnibus: Predictive {
         weight: f64,
         kernel: Kernel,
         rng: &mut dyn Rng,
-    ) -> Result<Plan<'a, Self>>;
+    ) -> Result<OmnibusPlan<'a, Self>>;
 
     /// The kernel on predictions of the SKCE.
     fn default_kernel() -> Kernel;
 }
 
 /// The computations of an omnibus test.
-pub struct Plan<'a, P: Predictive> {
+pub struct OmnibusPlan<'a, P: Predictive> {
     pub(super) evaluators: Vec<Box<dyn Evaluator<P> + 'a>>,
     /// The aspects of the numbers of the evaluators in turn.
-    pub(super) aspects: Vec<Aspect>,
+    pub(super) aspects: Vec<TestedAspect>,
 }
 
-impl<P: Predictive> Plan<'_, P> {
+impl<P: Predictive> OmnibusPlan<'_, P> {
     /// The aspects of the kernel alone, which are those of the last evaluator, given a variable.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl<P: Predictive> Plan<'_, P> {
     /// Fewer than two samples, which have no pairs.
     pub(in crate::hypothesis) fn of_kernel(self, samples: usize) -> Result<Self> {
         check_samples("a test given a variable", 2, samples)?;
-        let is_of_kernel = |aspect: &Aspect| matches!(aspect.kind, Kind::Skce(..));
+        let is_of_kernel = |aspect: &TestedAspect| matches!(aspect.kind, AspectKind::Skce(..));
         Ok(Self {
             evaluators: self.evaluators.into_iter().last().into_iter().collect(),
             aspects: self.aspects.into_iter().filter(is_of_kernel).collect(),
@@ -58,8 +58,8 @@ impl<P: Predictive> Plan<'_, P> {
 }
 
 /// A number that is 0, or small, for a calibrated model.
-pub(super) struct Aspect {
-    pub kind: Kind,
+pub(super) struct TestedAspect {
+    pub kind: AspectKind,
     /// The name in JSON and tables.
     pub name: String,
     pub deviation: Deviation,
@@ -67,8 +67,8 @@ pub(super) struct Aspect {
     pub details: usize,
 }
 
-impl Aspect {
-    /// How many numbers of its evaluator are of the aspect.
+impl TestedAspect {
+    /// The number of numbers of its evaluator that belong to the aspect.
     pub fn width(&self) -> usize {
         1 + usize::from(self.deviation == Deviation::OfSet) + self.details
     }
@@ -79,7 +79,7 @@ impl Aspect {
 pub(super) enum Deviation {
     /// The number is large where the model is not calibrated.
     None,
-    /// That given the predictions.
+    /// The standard deviation given the predictions.
     Known(f64),
     /// The next number of the evaluator, of the same set of targets.
     OfSet,
@@ -87,7 +87,7 @@ pub(super) enum Deviation {
 
 /// The kinds of aspects.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum AspectKind {
     Confidence,
     /// Summed over the classes, which may be two.
     Brier {
@@ -127,12 +127,12 @@ const GAPS: usize = 4096;
 const LANDMARKS: usize = 16;
 
 /// The aspects of an SKCE at all bandwidths, and where it looks.
-pub(super) fn of_kernel(kernel: Kernel, at: &'static str) -> impl Iterator<Item = Aspect> {
+pub(super) fn of_kernel(kernel: Kernel, at: &'static str) -> impl Iterator<Item = TestedAspect> {
     let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
         panic!("a fixed bandwidth");
     };
-    let aspect = move |factor| Aspect {
-        kind: Kind::Skce(factor * bandwidth, at),
+    let aspect = move |factor| TestedAspect {
+        kind: AspectKind::Skce(factor * bandwidth, at),
         name: format!(
             "skce_bandwidth_{}",
             super::outcome::short(factor * bandwidth)
@@ -153,7 +153,7 @@ impl Omnibus for Categorical {
         _weight: f64,
         kernel: Kernel,
         rng: &mut dyn Rng,
-    ) -> Result<Plan<'a, Self>> {
+    ) -> Result<OmnibusPlan<'a, Self>> {
         let points = || self.probabilities().detach();
         of_classes(self, (self, self.into(), &points), kernel, rng)
     }
@@ -170,7 +170,7 @@ impl Omnibus for Given<Categorical> {
         _weight: f64,
         kernel: Kernel,
         rng: &mut dyn Rng,
-    ) -> Result<Plan<'a, Self>> {
+    ) -> Result<OmnibusPlan<'a, Self>> {
         let points = || self.conditioning().detach();
         let plan = of_classes(
             self.predictions(),
@@ -179,7 +179,7 @@ impl Omnibus for Given<Categorical> {
             rng,
         )?;
         let given = |evaluator| -> Box<dyn Evaluator<Self> + 'a> { Box::new(OfGiven(evaluator)) };
-        Ok(Plan {
+        Ok(OmnibusPlan {
             evaluators: plan.evaluators.into_iter().map(given).collect(),
             aspects: plan.aspects,
         })
@@ -192,7 +192,7 @@ fn of_classes<'a>(
     compared: (&impl Geometry, ClassPoints, &dyn Fn() -> Tensor<2>),
     kernel: Kernel,
     rng: &mut dyn Rng,
-) -> Result<Plan<'a, Categorical>> {
+) -> Result<OmnibusPlan<'a, Categorical>> {
     about(
         of_each_class(predictions, compared, kernel, rng)?,
         predictions,
@@ -204,30 +204,30 @@ fn of_each_class<'a>(
     (geometry, compared, points): (&impl Geometry, ClassPoints, &dyn Fn() -> Tensor<2>),
     kernel: Kernel,
     rng: &mut dyn Rng,
-) -> Result<Plan<'a, Categorical>> {
+) -> Result<OmnibusPlan<'a, Categorical>> {
     let (n, m) = (predictions.len(), predictions.classes());
-    let sums = Sums::new(predictions);
-    let mean = |kind, name: &str, number: usize| Aspect {
+    let sums = SampleSums::new(predictions);
+    let mean = |kind, name: &str, number: usize| TestedAspect {
         kind,
         name: name.into(),
         deviation: Deviation::Known(sums.deviations[number]),
         details: 0,
     };
     let mut aspects = vec![
-        mean(Kind::Confidence, "confidence", CONFIDENCE),
-        mean(Kind::Brier { two: m == 2 }, "brier_score", BRIER),
-        mean(Kind::Log, "log_score", LOG),
+        mean(AspectKind::Confidence, "confidence", CONFIDENCE),
+        mean(AspectKind::Brier { two: m == 2 }, "brier_score", BRIER),
+        mean(AspectKind::Log, "log_score", LOG),
     ];
-    let class = |c| mean(Kind::Class(c), &format!("class_{c}"), CLASSES + c);
+    let class = |c| mean(AspectKind::Class(c), &format!("class_{c}"), CLASSES + c);
     aspects.extend((0..m).map(class));
     let counts = BinnedCounts::new(predictions, BINS)?;
     let (bins, two) = (counts.count(), m == 2);
     let others = [
-        (Kind::Cumulative, "cumulative_confidence"),
-        (Kind::Binned { bins, two }, "binned_frequencies"),
-        (Kind::LeastLikely, "least_likely_label"),
+        (AspectKind::Cumulative, "cumulative_confidence"),
+        (AspectKind::Binned { bins, two }, "binned_frequencies"),
+        (AspectKind::LeastLikely, "least_likely_label"),
     ];
-    aspects.extend(others.map(|(kind, name)| Aspect {
+    aspects.extend(others.map(|(kind, name)| TestedAspect {
         kind,
         name: name.into(),
         deviation: Deviation::None,
@@ -241,32 +241,34 @@ fn of_each_class<'a>(
     ];
     if n < 2 {
         kernel.validate()?; // there are no pairs
-        return Ok(Plan {
+        return Ok(OmnibusPlan {
             evaluators,
             aspects,
         });
     }
-    let kernel = match n <= QUADRATIC {
-        true => kernel.with_bandwidth_of(&points())?,
-        false => with_bandwidth_of_some(kernel, &points(), rng)?,
+    let kernel = if n <= QUADRATIC {
+        kernel.with_bandwidth_of(&points())?
+    } else {
+        with_bandwidth_of_some(kernel, &points(), rng)?
     };
-    evaluators.push(match n <= QUADRATIC {
-        true => Box::new(Quadratic::new(
+    evaluators.push(if n <= QUADRATIC {
+        Box::new(ClassSkce::new(
             kernel,
             &BANDWIDTHS,
             SkceForm::Unbiased,
             compared,
-        )),
-        false => Box::new(Landmarks::new(
+        ))
+    } else {
+        Box::new(LowRankClassSkce::new(
             kernel,
             &BANDWIDTHS,
             compared,
             LANDMARKS,
             rng,
-        )),
+        ))
     });
     aspects.extend(of_kernel(kernel, geometry.compared()));
-    Ok(Plan {
+    Ok(OmnibusPlan {
         evaluators,
         aspects,
     })

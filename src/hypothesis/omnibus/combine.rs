@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 /// A statistic of the data and of each redraw, large where the model is not calibrated.
-pub struct Column {
+pub struct AspectStatistics {
     pub data: f64,
     pub drawn: Vec<f64>,
     /// Columns of one family count as the largest of them.
     pub family: Option<usize>,
 }
 
-impl Column {
+impl AspectStatistics {
     /// The values of each set, the data first.
     fn values(&self) -> impl Iterator<Item = f64> {
         std::iter::once(self.data).chain(self.drawn.iter().copied())
@@ -36,7 +36,7 @@ pub struct Combined {
 /// largest of the family. Where several have the same, the one further out in standard deviations of
 /// all `R + 1` counts as less. These functions treat the data and the redraws alike; so under the
 /// hypothesis the data's minimum is equally likely to have any rank among them, and its p-value is exact.
-pub fn combine(columns: &[Column]) -> Combined {
+pub fn combine(columns: &[AspectStatistics]) -> Combined {
     let sets = columns[0].drawn.len() + 1;
     let scores = scores(columns, sets);
     // from the least to the most significant of the data: the largest score so far of each set
@@ -60,7 +60,8 @@ pub fn combine(columns: &[Column]) -> Combined {
         least = least.max(adjusted[column]);
         adjusted[column] = least;
     }
-    let alone = |column: &Column| Ranks::of(column.values().collect()).p_value(column.data);
+    let alone =
+        |column: &AspectStatistics| Ranks::of(column.values().collect()).p_value(column.data);
     Combined {
         p_value,
         exceedances,
@@ -71,7 +72,7 @@ pub fn combine(columns: &[Column]) -> Combined {
 
 /// `−ln p` of each set of each column, the data first, with differences below those of different p-values
 /// by how far out it is.
-fn scores(columns: &[Column], sets: usize) -> Vec<Vec<f64>> {
+fn scores(columns: &[AspectStatistics], sets: usize) -> Vec<Vec<f64>> {
     // the largest of each family of each set
     let mut families: HashMap<usize, Vec<f64>> = HashMap::new();
     for column in columns {
@@ -85,7 +86,7 @@ fn scores(columns: &[Column], sets: usize) -> Vec<Vec<f64>> {
     }
     let of_families = |(family, largest): (usize, Vec<f64>)| (family, Ranks::of(largest));
     let families: HashMap<usize, Ranks> = families.into_iter().map(of_families).collect();
-    let of_column = |column: &Column| {
+    let of_column = |column: &AspectStatistics| {
         let own;
         let ranks = match column.family {
             Some(family) => &families[&family],
@@ -143,9 +144,10 @@ impl Ranks {
     /// The count of numbers that are less than the value by more than rounding, and than those that
     /// equal it.
     fn below(&self, value: f64) -> usize {
-        let least = match value.is_finite() {
-            true => value - self.rounding,
-            false => value,
+        let least = if value.is_finite() {
+            value - self.rounding
+        } else {
+            value
         };
         let first = self.sorted.partition_point(|&other| other < least);
         self.starts.get(first).copied().unwrap_or(first)
@@ -180,8 +182,8 @@ mod tests {
 
     use super::*;
 
-    fn column(data: f64, drawn: &[f64]) -> Column {
-        Column {
+    fn column(data: f64, drawn: &[f64]) -> AspectStatistics {
+        AspectStatistics {
             data,
             drawn: drawn.to_vec(),
             family: None,
@@ -229,8 +231,8 @@ mod tests {
             };
             let data = draw();
             let drawn: Vec<[f64; 5]> = (0..redraws).map(|_| draw()).collect();
-            let mut columns: Vec<Column> = (0..5)
-                .map(|c| Column {
+            let mut columns: Vec<AspectStatistics> = (0..5)
+                .map(|c| AspectStatistics {
                     data: data[c],
                     drawn: drawn.iter().map(|set| set[c]).collect(),
                     family: (c > 2).then_some(0),

@@ -1,6 +1,6 @@
 //! The aspects of predictions that are about one event.
 
-use super::aspects::{Aspect, Kind, Plan};
+use super::aspects::{AspectKind, OmnibusPlan, TestedAspect};
 use crate::{
     distribution::{Categorical, LabelSets, Predictive, Subject},
     error::Result,
@@ -12,9 +12,9 @@ use crate::{
 /// the place of both classes, and the gap summed up along its probability in the place of that along the
 /// confidence.
 pub(super) fn about<'a>(
-    plan: Plan<'a, Categorical>,
+    plan: OmnibusPlan<'a, Categorical>,
     predictions: &Categorical,
-) -> Result<Plan<'a, Categorical>> {
+) -> Result<OmnibusPlan<'a, Categorical>> {
     let subject = predictions.subject();
     if subject == Subject::Classes {
         return Ok(plan);
@@ -24,50 +24,55 @@ pub(super) fn about<'a>(
         let rows = predictions.rows();
         (0..n).map(|i| rows.row(i)[1]).sum()
     };
-    let of_event = |aspect: Aspect| match (aspect.kind, subject) {
-        (Kind::Confidence | Kind::Class(0), _) => None,
-        (Kind::Class(_), Subject::Correctness) => Some(Aspect {
-            kind: Kind::Confidence,
+    let of_event = |aspect: TestedAspect| match (aspect.kind, subject) {
+        (AspectKind::Confidence | AspectKind::Class(0), _) => None,
+        (AspectKind::Class(_), Subject::Correctness) => Some(TestedAspect {
+            kind: AspectKind::Confidence,
             name: "confidence".into(),
             ..aspect
         }),
-        (Kind::Class(_), _) => Some(Aspect {
-            kind: Kind::InTheLarge(expected, n),
+        (AspectKind::Class(_), _) => Some(TestedAspect {
+            kind: AspectKind::InTheLarge(expected, n),
             name: "in_the_large".into(),
             ..aspect
         }),
-        (Kind::Cumulative, Subject::Event) => Some(Aspect {
-            kind: Kind::CumulativeRisk,
+        (AspectKind::Cumulative, Subject::Event) => Some(TestedAspect {
+            kind: AspectKind::CumulativeRisk,
             name: "cumulative_risk".into(),
             ..aspect
         }),
-        (Kind::Binned { bins, .. }, Subject::Event) => Some(Aspect {
-            kind: Kind::BinnedRisk { bins },
+        (AspectKind::Binned { bins, .. }, Subject::Event) => Some(TestedAspect {
+            kind: AspectKind::BinnedRisk { bins },
             ..aspect
         }),
-        (Kind::Binned { bins, .. }, _) => Some(Aspect {
-            kind: Kind::Binned { bins, two: false },
+        (AspectKind::Binned { bins, .. }, _) => Some(TestedAspect {
+            kind: AspectKind::Binned { bins, two: false },
             ..aspect
         }),
         _ => Some(aspect),
     };
-    let mut found = Plan {
+    let mut found = OmnibusPlan {
         evaluators: Vec::new(),
         aspects: Vec::new(),
     };
     let mut aspects = plan.aspects.into_iter();
     for evaluator in plan.evaluators {
-        let own: Vec<Aspect> = aspects.by_ref().take(evaluator.width()).collect();
-        let is_cumulative = own.iter().any(|aspect| aspect.kind == Kind::Cumulative);
+        let own: Vec<TestedAspect> = aspects.by_ref().take(evaluator.width()).collect();
+        let is_cumulative = own
+            .iter()
+            .any(|aspect| aspect.kind == AspectKind::Cumulative);
         let own = own.into_iter().enumerate();
-        let mut own: Vec<(usize, Aspect)> = own
+        let mut own: Vec<(usize, TestedAspect)> = own
             .filter_map(|(k, aspect)| Some((k, of_event(aspect)?)))
             .collect();
         // what is asked comes first: stable
         own.sort_by_key(|(_, aspect)| {
-            !matches!(aspect.kind, Kind::InTheLarge(..) | Kind::Confidence)
+            !matches!(
+                aspect.kind,
+                AspectKind::InTheLarge(..) | AspectKind::Confidence
+            )
         });
-        let (kept, own): (Vec<usize>, Vec<Aspect>) = own.into_iter().unzip();
+        let (kept, own): (Vec<usize>, Vec<TestedAspect>) = own.into_iter().unzip();
         found.aspects.extend(own);
         found.evaluators.push(if is_cumulative {
             Along.of_sets(predictions)?

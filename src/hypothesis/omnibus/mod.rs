@@ -7,18 +7,18 @@ mod outcome;
 mod real;
 mod transforms;
 
-pub use aspects::{Omnibus, Plan};
+pub use aspects::{Omnibus, OmnibusPlan};
 pub use outcome::{AspectOutcome, OmnibusOutcome};
 
 use rand::Rng;
 
-use aspects::{Aspect, Deviation, Kind};
-use combine::{Column, Combined, combine};
+use aspects::{AspectKind, Deviation, TestedAspect};
+use combine::{AspectStatistics, Combined, combine};
 
 use super::{
     CalibrationTest, TestOutcome,
     engine::Engine,
-    redraws::{Found, decided},
+    redraws::{RedrawResult, decided},
 };
 use crate::{
     error::{Result, check_count},
@@ -182,7 +182,7 @@ impl OmnibusTest {
         predictions: &P,
         targets: &P::Targets,
         rng: &mut dyn Rng,
-        part: impl for<'a> Fn(Plan<'a, P>) -> Result<Plan<'a, P>>,
+        part: impl for<'a> Fn(OmnibusPlan<'a, P>) -> Result<OmnibusPlan<'a, P>>,
     ) -> Result<OmnibusOutcome> {
         check_count("the number of redraws", self.redraws)?;
         predictions.check()?;
@@ -190,7 +190,7 @@ impl OmnibusTest {
         let kernel = self.kernel.unwrap_or_else(P::default_kernel);
         let pooled = predictions.pooled(targets);
         let (predictions, weight) = pooled.as_ref().map_or((predictions, 0.0), |(p, w)| (p, *w));
-        let Plan {
+        let OmnibusPlan {
             evaluators,
             aspects,
         } = part(predictions.aspects(weight, kernel, rng)?)?;
@@ -199,11 +199,11 @@ impl OmnibusTest {
         engine.extend(self.redraws, rng)?;
         loop {
             let redraws = engine.len();
-            let columns: Vec<Column> = (numbered(&aspects))
+            let columns: Vec<AspectStatistics> = (numbered(&aspects))
                 .map(|(at, aspect)| aspect.column(&engine.data[at..], &engine.drawn[at..]))
                 .collect();
             let combined = combine(&columns);
-            let found = Found {
+            let found = RedrawResult {
                 redraws,
                 exceedances: combined.exceedances,
                 p_value: combined.p_value,
@@ -219,23 +219,26 @@ impl OmnibusTest {
 }
 
 /// The aspects, each with the number of its estimate among those of the evaluators.
-fn numbered(aspects: &[Aspect]) -> impl Iterator<Item = (usize, &Aspect)> {
+fn numbered(aspects: &[TestedAspect]) -> impl Iterator<Item = (usize, &TestedAspect)> {
     let of = |next: &mut usize, aspect| {
         let at = *next;
-        *next += Aspect::width(aspect);
+        *next += TestedAspect::width(aspect);
         Some((at, aspect))
     };
     aspects.iter().scan(0, of)
 }
 
-impl Aspect {
+impl TestedAspect {
     /// The statistic that is large where the model is not calibrated.
     ///
     /// - data, drawn: the numbers from the estimate on
-    fn column(&self, data: &[f64], drawn: &[Vec<f64>]) -> Column {
-        let over = |value: f64, deviation: f64| match value == 0.0 {
-            true => 0.0,
-            false => (value / deviation).abs(),
+    fn column(&self, data: &[f64], drawn: &[Vec<f64>]) -> AspectStatistics {
+        let over = |value: f64, deviation: f64| {
+            if value == 0.0 {
+                0.0
+            } else {
+                (value / deviation).abs()
+            }
         };
         let statistic = |value: f64, next: f64| match self.deviation {
             Deviation::None => value,
@@ -243,25 +246,25 @@ impl Aspect {
             Deviation::OfSet => over(value, next),
         };
         let next = |numbers: &[Vec<f64>], set: usize| numbers.get(1).map_or(1.0, |next| next[set]);
-        Column {
+        AspectStatistics {
             data: statistic(data[0], data.get(1).copied().unwrap_or(1.0)),
             drawn: (drawn[0].iter().enumerate())
                 .map(|(set, &value)| statistic(value, next(drawn, set)))
                 .collect(),
-            family: matches!(self.kind, Kind::Class(_)).then_some(0),
+            family: matches!(self.kind, AspectKind::Class(_)).then_some(0),
         }
     }
 }
 
 fn outcomes<P: Omnibus>(
-    aspects: &[Aspect],
+    aspects: &[TestedAspect],
     engine: &Engine<P>,
     combined: &Combined,
 ) -> Vec<AspectOutcome> {
-    let is_of_class = |aspect: &Aspect| matches!(aspect.kind, Kind::Class(_));
+    let is_of_class = |aspect: &TestedAspect| matches!(aspect.kind, AspectKind::Class(_));
     // gaps of all classes add up to 0: of two classes there is one
     let classes = aspects.iter().filter(|aspect| is_of_class(aspect)).count();
-    let outcome = |(k, (at, aspect)): (usize, (usize, &Aspect))| {
+    let outcome = |(k, (at, aspect)): (usize, (usize, &TestedAspect))| {
         let numbers = engine.data[at..at + aspect.width()].to_vec();
         let (estimate, detail) = (numbers[0], engine.details[at]);
         let alike = if is_of_class(aspect) { classes - 1 } else { 1 };
@@ -289,9 +292,10 @@ fn outcomes<P: Omnibus>(
 fn standardised(value: f64, drawn: &[f64]) -> f64 {
     use statrs::statistics::Statistics;
     let deviation = drawn.population_std_dev();
-    match deviation > 0.0 {
-        true => (value - drawn.mean()) / deviation,
-        false => 0.0,
+    if deviation > 0.0 {
+        (value - drawn.mean()) / deviation
+    } else {
+        0.0
     }
 }
 

@@ -2,10 +2,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::aspects::Kind;
+use super::aspects::AspectKind;
 use crate::{
     error::serialize_or_infinite,
-    hypothesis::{TestOutcome, p_value::Probability, redraws::Found},
+    hypothesis::{TestOutcome, p_value::Probability, redraws::RedrawResult},
     numbers,
     score::ObservedExpected,
 };
@@ -37,7 +37,7 @@ pub struct AspectOutcome {
     /// about other aspects. Rows are counted from 0.
     pub finding: String,
     #[serde(skip)]
-    pub(super) kind: Kind,
+    pub(super) kind: AspectKind,
     /// The numbers of the data that the finding names, the estimate first.
     #[serde(skip)]
     pub(super) numbers: Vec<f64>,
@@ -76,7 +76,7 @@ pub struct AspectOutcome {
 }
 
 impl OmnibusOutcome {
-    pub(super) fn new(found: Found, samples: usize, aspects: Vec<AspectOutcome>) -> Self {
+    pub(super) fn new(found: RedrawResult, samples: usize, aspects: Vec<AspectOutcome>) -> Self {
         Self {
             p_value: found.p_value,
             redraws: found.redraws,
@@ -137,13 +137,13 @@ impl AspectOutcome {
     /// The number of the class that this is an aspect of, if it is of one.
     pub fn class(&self) -> Option<usize> {
         match self.kind {
-            Kind::Class(class) => Some(class),
+            AspectKind::Class(class) => Some(class),
             _ => None,
         }
     }
 }
 
-impl Kind {
+impl AspectKind {
     /// The row that the numbers of the data are of, if they are of one.
     pub fn row(self, numbers: &[f64]) -> Option<usize> {
         match self {

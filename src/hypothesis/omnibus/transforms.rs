@@ -3,7 +3,7 @@
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
-use super::aspects::{Aspect, Deviation, Kind};
+use super::aspects::{AspectKind, Deviation, TestedAspect};
 use crate::{
     distribution::{HostMarginals, Marginals, upper_normal_quantile},
     error::Result,
@@ -49,9 +49,9 @@ pub(super) enum RealKind {
 
 impl RealKind {
     /// Those of `d` coordinates, in the order of the numbers of [`Transforms`].
-    pub fn aspects(d: usize) -> Vec<Aspect> {
-        let aspect = |kind, name: &str, c: Option<usize>, deviation, details| Aspect {
-            kind: Kind::Real(kind),
+    pub fn aspects(d: usize) -> Vec<TestedAspect> {
+        let aspect = |kind, name: &str, c: Option<usize>, deviation, details| TestedAspect {
+            kind: AspectKind::Real(kind),
             name: c.map_or(name.into(), |c| format!("{name}_{c}")),
             deviation,
             details,
@@ -66,7 +66,7 @@ impl RealKind {
                 studentised(Self::Trend(c), "trend"),
             ]
         };
-        let mut aspects: Vec<Aspect> = (0..d).flat_map(of_coordinate).collect();
+        let mut aspects: Vec<TestedAspect> = (0..d).flat_map(of_coordinate).collect();
         let furthest = Self::Furthest { dimensions: d };
         aspects.push(aspect(Self::Tails, "tails", None, Deviation::None, 0));
         aspects.push(aspect(
@@ -344,9 +344,10 @@ fn correlation(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> [f64; 2] {
         square += deviation * deviation;
         weighted += weight * weight * deviation * deviation;
     }
-    match weighted > 0.0 {
-        true => [product / square.sqrt(), (weighted / square).sqrt()],
-        false => [0.0, 1.0],
+    if weighted > 0.0 {
+        [product / square.sqrt(), (weighted / square).sqrt()]
+    } else {
+        [0.0, 1.0]
     }
 }
 

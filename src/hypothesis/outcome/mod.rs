@@ -84,7 +84,7 @@ impl TestOutcome {
     /// The probability, if the model is calibrated, of a statistic at least as large: exactly,
     /// asymptotically, or as an upper bound, as the test and [`is_bound`](Self::is_bound) say.
     ///
-    /// That of an asymptotic approximation is at least [`ASYMPTOTIC_FLOOR`](Self::ASYMPTOTIC_FLOOR),
+    /// The p-value of an asymptotic approximation is at least [`ASYMPTOTIC_FLOOR`](Self::ASYMPTOTIC_FLOOR),
     /// that of a test that resamples at least `1/(replicates + 1)`.
     pub fn p_value(&self) -> f64 {
         self.p_value

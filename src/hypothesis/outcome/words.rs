@@ -15,8 +15,8 @@ impl fmt::Display for TestOutcome {
         }
         write!(f, "    p-value       ")?;
         match (self.is_bound, self.strict) {
-            (true, true) => write!(f, "p < {}", Short(self.p_value))?,
-            (true, false) => write!(f, "p <= {}", Short(rounded_up(self.p_value)))?,
+            (true, true) => write!(f, "p < {}", ShortNumber(self.p_value))?,
+            (true, false) => write!(f, "p <= {}", ShortNumber(rounded_up(self.p_value)))?,
             (false, _) => write!(f, "p = {}", Digits(self.p_value))?,
         }
         write!(f, "  (n = {}", self.samples)?;
@@ -44,9 +44,9 @@ impl fmt::Display for Digits {
 }
 
 /// A number with as few digits as it has.
-struct Short(f64);
+struct ShortNumber(f64);
 
-impl fmt::Display for Short {
+impl fmt::Display for ShortNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             p if p >= 1e-4 || p == 0.0 => write!(f, "{p}"),
@@ -99,7 +99,7 @@ mod tests {
             (3.71e-6, "3.8e-6"),
             (1.0, "1"),
         ] {
-            assert_eq!(Short(rounded_up(p)).to_string(), up);
+            assert_eq!(ShortNumber(rounded_up(p)).to_string(), up);
         }
     }
 }

@@ -32,7 +32,7 @@ impl HostKernel {
         }
     }
 
-    /// How many bandwidths there are.
+    /// The number of bandwidths.
     pub fn bandwidths(&self) -> usize {
         self.factors.len()
     }

@@ -3,13 +3,13 @@ use std::cell::OnceCell;
 use burn::tensor::{DType, Tensor, TensorData};
 use nalgebra::DMatrix;
 
-use super::Evaluator;
+use super::estimate;
 use crate::{
     distribution::{Geometry, Predictive, Redrawn, RedrawnBy, Targets},
     error::Result,
     estimator::SkceForm,
     host::{to_scalar, to_vec},
-    hypothesis::sums::{add, quadratic_forms},
+    hypothesis::engine::Evaluator,
     kernel::{TargetKernel, TensorKernel},
     tiles::{SIDE, Tile, upper_tiles},
 };
@@ -18,12 +18,11 @@ use crate::{
 /// once for a batch of sets, and what holds no target once for all of them. Where residuals have
 /// [features](TargetKernel::residual_features), `r` numbers of each sample, a set costs a product of
 /// matrices with it, `n²·r`; else a fused pass, or the kernel on targets for all pairs and its expectations.
-pub struct TensorQuadratic<P: Predictive, T> {
+pub struct VectorSkce<P: Predictive, T> {
     /// Its bandwidth is fixed.
     kernel: TensorKernel<T>,
     form: SkceForm,
     predictions: P,
-    points: Option<Tensor<2>>,
     /// `Σ_ij k_P(P_i, P_j) E k_Y(Z_i, Z_j)`, and the same over `i = j`, where there are no features.
     constant: OnceCell<[f64; 2]>,
 }
@@ -34,14 +33,13 @@ const FEATURES: usize = 64;
 /// Features are narrowed where the products are so many times as many as the entries of their eigenvectors.
 const WORTH: usize = 1024;
 
-impl<P: Geometry, T: TargetKernel<P>> TensorQuadratic<P, T> {
+impl<P: Geometry, T: TargetKernel<P>> VectorSkce<P, T> {
     /// Takes a kernel with a fixed bandwidth.
     pub fn new(kernel: TensorKernel<T>, form: SkceForm, predictions: &P) -> Self {
         let predictions = predictions.detach();
         Self {
             kernel,
             form,
-            points: predictions.coordinates(),
             predictions,
             constant: OnceCell::new(),
         }
@@ -53,21 +51,8 @@ impl<P: Geometry, T: TargetKernel<P>> TensorQuadratic<P, T> {
 
     /// The kernel between predictions of a tile.
     fn gram(&self, tile: &Tile) -> Tensor<2> {
-        let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
-        let kernel = self.kernel.predictions;
-        let gram = match &self.points {
-            Some(points) => {
-                let [x, y] = [rows, columns].map(|rows| points.clone().slice(rows).unsqueeze());
-                kernel.between(x, y)
-            }
-            None => {
-                let predictions = &self.predictions;
-                kernel.between_of(
-                    &predictions.slice_rows(rows),
-                    &predictions.slice_rows(columns),
-                )
-            }
-        };
+        let [p, q] = [&tile.rows, &tile.columns].map(|at| self.predictions.slice_rows(at.clone()));
+        let gram = self.kernel.predictions.between_of(&p, &q);
         gram.squeeze_dim(0)
     }
 
@@ -125,16 +110,13 @@ impl<P: Geometry, T: TargetKernel<P>> TensorQuadratic<P, T> {
 
     /// From `Σ_ij h_ij` and `Σ_i h_ii` of each set.
     fn estimates(&self, [totals, diagonals]: [Vec<f64>; 2]) -> Vec<f64> {
-        let n = self.predictions.len() as f64;
-        let estimate = |(total, diagonal): (f64, f64)| match self.form {
-            SkceForm::Biased => total / (n * n),
-            _ => (total - diagonal) / (n * (n - 1.0)),
-        };
+        let n = self.predictions.len();
+        let estimate = |(total, diagonal)| estimate(self.form, n, total, diagonal);
         totals.into_iter().zip(diagonals).map(estimate).collect()
     }
 }
 
-impl<P: Geometry, T: TargetKernel<P>> Evaluator<P> for TensorQuadratic<P, T> {
+impl<P: Geometry, T: TargetKernel<P>> Evaluator<P> for VectorSkce<P, T> {
     fn values(&self, sets: &RedrawnBy<P>) -> Result<Vec<f64>> {
         let n = self.predictions.len();
         let targets: Vec<P::Targets> = (0..sets.len())
@@ -148,6 +130,31 @@ impl<P: Geometry, T: TargetKernel<P>> Evaluator<P> for TensorQuadratic<P, T> {
         });
         Ok(values.collect())
     }
+}
+
+/// `Σ_ij k_ij v_i·v_j` of each of `R` sets of vectors `v`, by one matrix product with each tile of `k`.
+///
+/// - vectors: `[n, R·m]`, those of a set side by side
+/// - tile: `k` between the rows and the columns
+fn quadratic_forms(
+    vectors: &Tensor<2>,
+    sets: usize,
+    tile: impl Fn(&Tile) -> Tensor<2>,
+) -> Vec<f64> {
+    let [n, width] = vectors.dims();
+    let mut forms = vec![0.0; sets];
+    for at in upper_tiles(n, SIDE) {
+        let [rows, columns] = [&at.rows, &at.columns].map(|at| vectors.clone().slice(at.clone()));
+        let terms = (rows * tile(&at).matmul(columns)).sum_dim(0); // [1, R·m]
+        let of_sets = terms.reshape([sets, width / sets]).sum_dim(1);
+        add(&mut forms, at.multiplicity(), &to_vec(of_sets));
+    }
+    forms
+}
+
+/// `a += factor · b`.
+fn add(a: &mut [f64], factor: f64, b: &[f64]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += factor * b);
 }
 
 /// Fewer features of the same inner products, where rows are nearly in a subspace: their coordinates along
@@ -224,10 +231,10 @@ mod tests {
         for (dtype, tolerance) in [(DType::F64, 1e-13), (DType::F32, 1e-6)] {
             let (predictions, sets, kernel) = many(3, dtype);
             for form in [SkceForm::Unbiased, SkceForm::Biased] {
-                let quadratic = TensorQuadratic::new(kernel, form, &predictions);
+                let quadratic = VectorSkce::new(kernel, form, &predictions);
                 let features = quadratic.by_features(&sets).expect("features");
                 let normal = Normal::new(predictions.location(), predictions.scale());
-                let of_normal = TensorQuadratic::new(kernel, form, &normal);
+                let of_normal = VectorSkce::new(kernel, form, &normal);
                 let fused = of_normal.fused(&sets).expect("a fused pass");
                 let composed = [quadratic.composed(&sets), of_normal.composed(&sets)];
                 for (found, expected) in [features, fused].iter().zip(&composed) {
@@ -244,7 +251,7 @@ mod tests {
     fn fewer_features_have_the_same_sums() {
         for (dtype, tolerance) in [(DType::F64, 1e-14), (DType::F32, 1e-6)] {
             let (predictions, sets, kernel) = many(64, dtype);
-            let quadratic = TensorQuadratic::new(kernel, SkceForm::Biased, &predictions);
+            let quadratic = VectorSkce::new(kernel, SkceForm::Biased, &predictions);
             let wide = kernel.targets.residual_features(&predictions, &sets);
             let wide = wide.expect("features");
             let narrow = narrowed(wide.clone());

@@ -1,10 +1,11 @@
 use pulp::{Arch, Simd, WithSimd};
 
-use super::{ClassPoints, Evaluator, HostKernel};
+use super::{HostKernel, estimate};
 use crate::{
     distribution::{Categorical, ClassRows, Flip, LabelSets, Redrawn},
     error::Result,
     estimator::SkceForm,
+    hypothesis::engine::{ClassPoints, Evaluator},
     kernel::Kernel,
     ops::{Matrix, Real, add_product},
     parallel,
@@ -21,10 +22,10 @@ use crate::{
 /// `K d` is computed once, the last sum is over the few labels that differ. Where many do, it is
 /// `Σ_ij k_ij 1[y_i = y_j] − 2 Σ_i (K p)_{i, y_i} + Σ_ij k_ij p_iᵀp_j`, the first term for many sets at
 /// once: a kernel value is computed once, and added in each lane of a vector whose labels are equal.
-pub struct Quadratic {
+pub struct ClassSkce {
     points: ClassPoints,
     kernel: HostKernel,
-    unbiased: bool,
+    form: SkceForm,
     few: bool,
     /// For each bandwidth `(K d)_ic` where few labels differ, else `−(K p)_ic`.
     linear: Vec<Vec<f64>>,
@@ -37,8 +38,8 @@ const FEW: f64 = 0.15;
 /// Above so many samples, single precision: sums of so many terms are rounded more than a term.
 const SINGLE: usize = 4096;
 
-impl Quadratic {
-    /// Creates the test with a fixed bandwidth times each factor, for at least two samples where it is unbiased.
+impl ClassSkce {
+    /// Takes a fixed bandwidth times each factor, for at least two samples where it is unbiased.
     pub fn new(
         kernel: Kernel,
         factors: &[f64],
@@ -51,15 +52,17 @@ impl Quadratic {
         let few = rows.expected_errors() <= FEW * n as f64;
         let mut vectors: Vec<f64> = rows.values.iter().map(|p| -p).collect();
         if few {
-            for (i, (&top, doubt)) in rows.top.iter().zip(&rows.doubt).enumerate() {
-                vectors[i * m + top as usize] = *doubt; // 1 − p, with all of its digits
+            for (i, (&top, error_probability)) in
+                rows.top.iter().zip(&rows.error_probability).enumerate()
+            {
+                vectors[i * m + top as usize] = *error_probability; // 1 − p, with all of its digits
             }
         }
         let kernel = HostKernel::new(kernel, factors, points.d);
         let linear = products(&kernel, &points, &vectors);
         let dot = |linear: &Vec<f64>| linear.iter().zip(&vectors).map(|(a, b)| a * b).sum();
         Self {
-            unbiased: form == SkceForm::Unbiased,
+            form,
             base: linear.iter().map(dot).collect(),
             points,
             kernel,
@@ -72,25 +75,13 @@ impl Quadratic {
         &self.points.rows
     }
 
-    /// The estimate from `Σ_ij k_ij δ_iᵀδ_j`; the diagonal is `‖δ_i‖² = 1 − 2 p[y] + ‖p‖²`.
-    fn estimate(&self, total: f64, diagonal: f64) -> f64 {
-        let n = self.rows().samples() as f64;
-        match self.unbiased {
-            true => (total - diagonal) / (n * (n - 1.0)),
-            false => total / (n * n),
-        }
-    }
-
-    /// `Σ_i ‖δ_i‖²` where all labels are the most likely class.
+    /// `Σ_i ‖δ_i‖²`, which is the diagonal, where all labels are the most likely class.
     fn diagonal(&self) -> f64 {
-        let square = |i: usize| {
-            let p = self.rows().row(i);
-            1.0 - 2.0 * self.rows().confidence(i) + p.iter().map(|p| p * p).sum::<f64>()
-        };
-        (0..self.rows().samples()).map(square).sum()
+        let rows = self.rows();
+        (0..rows.samples()).map(|i| rows.residual_square(i)).sum()
     }
 
-    /// What the labels that differ change in `Σ_i ‖δ_i‖²`.
+    /// The change in `Σ_i ‖δ_i‖²` by the labels that differ.
     fn diagonal_change(&self, flips: &[Flip]) -> f64 {
         let rows = self.rows();
         let change = |flip: &Flip| {
@@ -100,7 +91,7 @@ impl Quadratic {
         flips.iter().map(change).sum()
     }
 
-    /// Where in `linear` the number of a sample and a class is.
+    /// The index in `linear` of a sample and a class.
     fn at(&self, sample: usize, class: u32) -> usize {
         sample * self.rows().classes + class as usize
     }
@@ -149,7 +140,7 @@ impl Quadratic {
             .collect()
     }
 
-    /// What a label that differs changes in the sum of a linear term.
+    /// The change in the sum of a linear term by a label that differs.
     fn change(&self, linear: &[f64], flip: &Flip) -> f64 {
         let sample = flip.sample as usize;
         linear[self.at(sample, flip.class)] - linear[self.at(sample, self.rows().top[sample])]
@@ -207,7 +198,7 @@ impl Quadratic {
     }
 }
 
-impl Evaluator<Categorical> for Quadratic {
+impl Evaluator<Categorical> for ClassSkce {
     fn width(&self) -> usize {
         self.kernel.bandwidths()
     }
@@ -221,7 +212,8 @@ impl Evaluator<Categorical> for Quadratic {
         let diagonal = self.diagonal();
         let estimates = |(set, totals): (usize, &Vec<f64>)| {
             let diagonal = diagonal + self.diagonal_change(sets.flips(set));
-            let estimate = |&total: &f64| self.estimate(total, diagonal);
+            let samples = self.rows().samples();
+            let estimate = |&total: &f64| estimate(self.form, samples, total, diagonal);
             totals.iter().map(estimate).collect::<Vec<f64>>()
         };
         Ok(totals.iter().enumerate().flat_map(estimates).collect())
@@ -372,11 +364,11 @@ mod tests {
             ] {
                 let at = |bandwidth| kernel.with_bandwidth(Bandwidth::Fixed(bandwidth));
                 for form in [SkceForm::Biased, SkceForm::Unbiased] {
-                    let all = Quadratic::new(at(0.4), &factors, form, &predictions);
+                    let all = ClassSkce::new(at(0.4), &factors, form, &predictions);
                     assert_eq!((all.few, all.width()), (few, 3));
                     let together = all.values(&sets).unwrap();
                     for (b, factor) in factors.iter().enumerate() {
-                        let alone = Quadratic::new(at(0.4 * factor), &[1.0], form, &predictions);
+                        let alone = ClassSkce::new(at(0.4 * factor), &[1.0], form, &predictions);
                         let alone = alone.values(&sets).unwrap();
                         for (values, alone) in together.chunks(3).zip(alone) {
                             assert!((values[b] - alone).abs() < 1e-13, "{kernel:?}, {factor}");

@@ -1,0 +1,31 @@
+//! The SKCE of many sets of targets. The kernel on predictions is exact or of low rank, the targets are labels,
+//! as differences from the most likely classes, or vectors:
+//!
+//! | kernel | labels | vectors |
+//! | --- | --- | --- |
+//! | exact | `classes` | `vectors` |
+//! | of [low rank](low_rank::LowRank) | `low_rank_classes` | `low_rank_vectors` |
+
+mod classes;
+mod host_kernel;
+mod low_rank;
+mod low_rank_classes;
+mod low_rank_vectors;
+mod vectors;
+
+pub use classes::ClassSkce;
+use host_kernel::HostKernel;
+pub use low_rank_classes::{LowRankClassSkce, with_bandwidth_of_some};
+pub use low_rank_vectors::LowRankVectorSkce;
+pub use vectors::VectorSkce;
+
+use crate::estimator::SkceForm;
+
+/// The biased or unbiased estimate from `Σ_ij h_ij` and `Σ_i h_ii` of so many samples.
+fn estimate(form: SkceForm, samples: usize, total: f64, diagonal: f64) -> f64 {
+    let n = samples as f64;
+    match form {
+        SkceForm::Biased => total / (n * n),
+        _ => (total - diagonal) / (n * (n - 1.0)),
+    }
+}
