@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Block, pool};
 use crate::{
-    distribution::{Categorical, Predictive, Subject, check_column, most_likely},
+    distribution::{Categorical, ClassRows, Predictive, Subject, check_column, most_likely},
     error::Result,
     host::to_vec,
 };
@@ -77,6 +77,23 @@ impl Event {
         match self {
             Self::TopLabel => Ok(()),
             Self::Class(class) => check_column("the class of an event", class, classes),
+        }
+    }
+
+    /// The probabilities on the host.
+    pub(crate) fn probabilities(self, rows: &ClassRows) -> Vec<f64> {
+        let probability = |i: usize| match self {
+            Self::TopLabel => rows.confidence(i),
+            Self::Class(class) => rows.row(i)[class],
+        };
+        (0..rows.samples()).map(probability).collect()
+    }
+
+    /// Tells whether it occurs where this class is the label and `top` the most likely one.
+    pub(crate) fn occurs(self, class: u32, top: u32) -> bool {
+        match self {
+            Self::TopLabel => class == top,
+            Self::Class(event) => class as usize == event,
         }
     }
 

@@ -190,15 +190,11 @@ impl Statistic for Tce {
     }
 }
 
-/// Costs `O(n)` operations for each set, for the top label: the confidences are sorted once.
+/// Costs `O(n)` operations for each set: the probabilities are sorted once.
 impl Statistic for KolmogorovSmirnov {
     fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
-        Ok(match self.event {
-            Event::TopLabel => Box::new(CumulativeGap::new(predictions, usize::MAX)),
-            _ => Box::new(OneByOne::new(predictions, |predictions: &_, labels: &_| {
-                KolmogorovSmirnov::estimate(self, predictions, labels)
-            })),
-        })
+        let gap = CumulativeGap::new(predictions, self.event, usize::MAX)?;
+        Ok(Box::new(gap))
     }
 }
 

@@ -4,7 +4,7 @@ use super::Evaluator;
 use crate::{
     distribution::{Categorical, ClassRows, Flip, LabelSets},
     error::Result,
-    estimator::{Binning, EventBin},
+    estimator::{Binning, Event, EventBin},
 };
 
 /// A binned error of the top label: the bins are those of the confidences, whatever the labels.
@@ -21,7 +21,7 @@ pub struct BinnedEvent<F> {
 impl<F: Fn(&[EventBin]) -> f64 + Sync> BinnedEvent<F> {
     pub fn new(predictions: &Categorical, binning: Binning, error: F) -> Result<Self> {
         let rows = predictions.rows();
-        let confidences = confidences(&rows);
+        let confidences = Event::TopLabel.probabilities(&rows);
         let partition = binning.partition_rows(&confidences, 1)?;
         let mut bin = vec![0; confidences.len()];
         for (number, members) in partition.iter().enumerate() {
@@ -73,46 +73,62 @@ impl<F: Fn(&[EventBin]) -> f64 + Sync> Evaluator<Categorical> for BinnedEvent<F>
     }
 }
 
-/// The Kolmogorov–Smirnov error of the top label: the largest gap between the sums of confidences and
-/// of right predictions over the samples up to some confidence.
+/// The Kolmogorov–Smirnov error of an event: the largest gap between the sums of its probabilities and of
+/// its occurrences over the samples up to some probability.
 pub struct CumulativeGap {
-    /// The rank of each sample's confidence among those at which the gap is taken.
+    event: Event,
+    top: Arc<[u32]>,
+    /// The rank of each sample's probability among those at which the gap is taken.
     rank: Vec<u32>,
-    /// `Σ (1 − r)` over the samples of each rank.
-    slack: Vec<f64>,
+    /// `Σ (c − r)` over the samples of each rank where all labels are the most likely class.
+    gaps: Vec<f64>,
 }
 
 impl CumulativeGap {
-    /// The gap is taken at every distinct confidence, or at about `most` of them, of equal mass.
-    pub fn new(predictions: &Categorical, most: usize) -> Self {
+    /// Takes the gap at every distinct probability, or at about `most` of them, of equal mass.
+    /// The errors are those of an event that is not a class.
+    pub fn new(predictions: &Categorical, event: Event, most: usize) -> Result<Self> {
+        event.check(predictions.classes())?;
         let rows = predictions.rows();
-        let confidences = confidences(&rows);
-        let mut order: Vec<usize> = (0..confidences.len()).collect();
-        order.sort_by(|&i, &j| confidences[i].total_cmp(&confidences[j]));
-        let (mut rank, mut slack) = (vec![0; order.len()], Vec::new());
+        let probabilities = event.probabilities(&rows);
+        let mut order: Vec<usize> = (0..probabilities.len()).collect();
+        order.sort_by(|&i, &j| probabilities[i].total_cmp(&probabilities[j]));
+        let (mut rank, mut gaps) = (vec![0; order.len()], Vec::new());
         let size = order.len().div_ceil(most);
         let mut members = 0; // of the last rank
-        for ties in order.chunk_by(|&i, &j| confidences[i] == confidences[j]) {
+        for ties in order.chunk_by(|&i, &j| probabilities[i] == probabilities[j]) {
             if members == 0 || members >= size {
-                slack.push(0.0);
+                gaps.push(0.0);
                 members = 0;
             }
             members += ties.len();
-            let last = slack.len() - 1;
+            let last = gaps.len() - 1;
             ties.iter().for_each(|&i| rank[i] = last as u32);
-            slack[last] += ties.iter().map(|&i| 1.0 - confidences[i]).sum::<f64>();
+            let gap = |&i: &usize| {
+                let top = rows.top[i];
+                f64::from(event.occurs(top, top)) - probabilities[i]
+            };
+            gaps[last] += ties.iter().map(gap).sum::<f64>();
         }
-        Self { rank, slack }
+        Ok(Self {
+            event,
+            top: rows.top.clone(),
+            rank,
+            gaps,
+        })
     }
 
     fn of(&self, flips: &[Flip]) -> f64 {
-        let mut wrong = vec![0.0; self.slack.len()];
+        let mut changes = vec![0.0; self.gaps.len()];
         for flip in flips {
-            wrong[self.rank[flip.sample as usize] as usize] += 1.0;
+            let sample = flip.sample as usize;
+            let top = self.top[sample];
+            let [before, after] = [top, flip.class].map(|class| self.event.occurs(class, top));
+            changes[self.rank[sample] as usize] += f64::from(after) - f64::from(before);
         }
         let (mut sum, mut largest) = (0.0, 0.0f64);
-        for (slack, wrong) in self.slack.iter().zip(wrong) {
-            sum += slack - wrong; // Σ (c − r)
+        for (gap, change) in self.gaps.iter().zip(changes) {
+            sum += gap + change;
             largest = largest.max(f64::abs(sum));
         }
         largest / self.rank.len() as f64
@@ -200,10 +216,6 @@ impl Evaluator<Categorical> for BinnedCounts {
     }
 }
 
-fn confidences(rows: &Arc<ClassRows>) -> Vec<f64> {
-    (0..rows.samples()).map(|i| rows.confidence(i)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use crate::estimator::Estimator;
@@ -259,7 +271,7 @@ mod tests {
         }
     }
 
-    /// At fewer confidences the gap is at most the largest, and misses no more than a group of samples
+    /// At fewer probabilities the gap is at most the largest, and misses no more than a group of samples
     /// can add; ties are not split.
     #[test]
     fn gaps_at_some_confidences() {
@@ -274,30 +286,37 @@ mod tests {
         let rows = Tensor::<2>::from_data(rows, (&Device::default(), DType::F64));
         let predictions = Categorical::from_probabilities(rows).unwrap();
         let sets = (predictions.redrawer().draw)(50, &mut rng);
-        let exact: Vec<f64> = (0..50)
+        for event in [Event::TopLabel, Event::Class(1)] {
+            gaps_of(event, &predictions, &sets);
+        }
+    }
+
+    fn gaps_of(event: Event, predictions: &Categorical, sets: &LabelSets) {
+        let n = predictions.len();
+        let exact: Vec<f64> = (0..sets.len())
             .map(|set| {
                 let labels = predictions.observed(&sets.set(set));
-                let estimate = KolmogorovSmirnov::default().estimate(&predictions, &labels);
+                let estimate = KolmogorovSmirnov::new(event).estimate(predictions, &labels);
                 estimate.unwrap()
             })
             .collect();
         for most in [1, 3, 10, 200, 4096] {
-            let gaps = CumulativeGap::new(&predictions, most);
-            let ranks = gaps.slack.len();
+            let gaps = CumulativeGap::new(predictions, event, most).unwrap();
+            let ranks = gaps.gaps.len();
             assert!(ranks <= most, "{ranks}, {most}");
             let mut members = vec![0; ranks];
             gaps.rank
                 .iter()
                 .for_each(|&rank| members[rank as usize] += 1);
             let largest = *members.iter().max().unwrap() as f64 / n as f64;
-            let confidences = confidences(&predictions.rows());
-            for (i, r) in confidences.iter().enumerate() {
-                for (j, s) in confidences.iter().enumerate() {
+            let probabilities = event.probabilities(&predictions.rows());
+            for (i, r) in probabilities.iter().enumerate() {
+                for (j, s) in probabilities.iter().enumerate() {
                     assert!(r != s || gaps.rank[i] == gaps.rank[j]);
                     assert!(r >= s || gaps.rank[i] <= gaps.rank[j]);
                 }
             }
-            for (value, exact) in gaps.values(&sets).unwrap().iter().zip(&exact) {
+            for (value, exact) in gaps.values(sets).unwrap().iter().zip(&exact) {
                 assert!(*value <= exact + 1e-12 && *value >= exact - largest);
                 assert!(most < n || (value - exact).abs() < 1e-12);
             }

@@ -42,11 +42,8 @@ pub trait OfEvent {
     fn of_sets(&self, predictions: &Categorical) -> Result<Box<dyn Evaluator<Categorical>>> {
         predictions.check()?;
         let (rows, event) = (predictions.rows(), self.event());
-        let probability = |i: usize| match event {
-            Event::TopLabel => rows.confidence(i),
-            Event::Class(class) => rows.row(i)[class],
-        };
-        let probability: Vec<f64> = (0..rows.samples()).map(probability).collect();
+        event.check(predictions.classes())?;
+        let probability = event.probabilities(&rows);
         Ok(Box::new(EventOutcomes {
             event,
             statistic: self.prepare(&probability)?,
@@ -64,17 +61,15 @@ struct EventOutcomes {
 
 impl Evaluator<Categorical> for EventOutcomes {
     fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
-        let occurs = |class: u32, top: u32| match self.event {
-            Event::TopLabel => class == top,
-            Event::Class(event) => class as usize == event,
-        };
-        let top = &self.rows.top;
-        let likely: Vec<bool> = top.iter().map(|&class| occurs(class, class)).collect();
+        let (event, top) = (self.event, &self.rows.top);
+        let likely: Vec<bool> = (top.iter())
+            .map(|&class| event.occurs(class, class))
+            .collect();
         Ok(sets.map(|flips| {
             let mut occurred = likely.clone();
             for flip in flips {
                 let sample = flip.sample as usize;
-                occurred[sample] = occurs(flip.class, top[sample]);
+                occurred[sample] = event.occurs(flip.class, top[sample]);
             }
             (self.statistic)(&occurred)
         }))

@@ -1,11 +1,11 @@
 use burn::tensor::Tensor;
 use rand::Rng;
 
-use super::{event::about, transforms::RealKind};
+use super::{event::about, real_kind::RealKind};
 use crate::{
     distribution::{Categorical, Geometry, Given, Predictive},
     error::{Result, check_samples},
-    estimator::SkceForm,
+    estimator::{Event, SkceForm},
     hypothesis::engine::{
         BRIER, BinnedCounts, CLASSES, CONFIDENCE, ClassPoints, ClassSkce, CumulativeGap, Evaluator,
         LOG, LeastLikelyLabel, LowRankClassSkce, OfGiven, SampleSums, with_bandwidth_of_some,
@@ -235,7 +235,7 @@ fn of_each_class<'a>(
     }));
     let mut evaluators: Vec<Box<dyn Evaluator<Categorical> + 'a>> = vec![
         Box::new(sums),
-        Box::new(CumulativeGap::new(predictions, GAPS)),
+        Box::new(CumulativeGap::new(predictions, Event::TopLabel, GAPS)?),
         Box::new(counts),
         Box::new(LeastLikelyLabel::new(predictions)),
     ];

@@ -5,7 +5,7 @@ use crate::{
     distribution::{Categorical, LabelSets, Predictive, Subject},
     error::Result,
     estimator::Event,
-    hypothesis::engine::{Detail, Evaluator, OfEvent, OfOutcomes},
+    hypothesis::engine::{CumulativeGap, Detail, Evaluator},
 };
 
 /// The aspects of predictions as what they are about: of an event, the number of events that are expected in
@@ -75,7 +75,11 @@ pub(super) fn about<'a>(
         let (kept, own): (Vec<usize>, Vec<TestedAspect>) = own.into_iter().unzip();
         found.aspects.extend(own);
         found.evaluators.push(if is_cumulative {
-            Along.of_sets(predictions)?
+            Box::new(CumulativeGap::new(
+                predictions,
+                Event::Class(1),
+                usize::MAX,
+            )?)
         } else {
             Box::new(Selected { evaluator, kept })
         });
@@ -105,36 +109,5 @@ impl Evaluator<Categorical> for Selected<'_> {
     fn details(&self, data: &LabelSets) -> Result<Vec<Detail>> {
         let details = self.evaluator.details(data)?;
         Ok(self.kept.iter().map(|&k| details[k]).collect())
-    }
-}
-
-/// The Kolmogorov–Smirnov error of class 1: the largest gap between the sums of its probabilities and of its
-/// occurrences over the samples up to some probability.
-struct Along;
-
-impl OfEvent for Along {
-    fn event(&self) -> Event {
-        Event::Class(1)
-    }
-
-    fn prepare(&self, probability: &[f64]) -> Result<OfOutcomes> {
-        let mut order: Vec<usize> = (0..probability.len()).collect();
-        order.sort_by(|&i, &j| probability[i].total_cmp(&probability[j]));
-        // each sample with its probability, and whether the next has another
-        let ends = |(k, &i): (usize, &usize)| {
-            let next = order.get(k + 1).map(|&j| probability[j]);
-            (i, probability[i], next != Some(probability[i]))
-        };
-        let ordered: Vec<(usize, f64, bool)> = order.iter().enumerate().map(ends).collect();
-        Ok(Box::new(move |occurred| {
-            let (mut sum, mut largest) = (0.0f64, 0.0f64);
-            for &(i, r, is_last) in &ordered {
-                sum += f64::from(occurred[i]) - r;
-                if is_last {
-                    largest = largest.max(sum.abs());
-                }
-            }
-            largest / ordered.len() as f64
-        }))
     }
 }

@@ -5,6 +5,7 @@ mod combine;
 mod event;
 mod outcome;
 mod real;
+mod real_kind;
 mod transforms;
 
 pub use aspects::{Omnibus, OmnibusPlan};

@@ -2,7 +2,8 @@ use rand::{Rng, seq::index};
 
 use super::{
     aspects::{BANDWIDTHS, Omnibus, OmnibusPlan, of_kernel},
-    transforms::{RealKind, Transforms},
+    real_kind::RealKind,
+    transforms::Transforms,
 };
 use crate::{
     distribution::{Geometry, Marginals},
