@@ -130,11 +130,32 @@ fn formats_by_content() {
         (&packed(&packed(b"1")), "data: gzip within gzip"),
         (&packed(ROWS.as_bytes())[..30], "data: "),
         (b"", "data: holds no rows"),
+        (
+            b"<!DOCTYPE html>\n<p>1,2</p>",
+            "data: holds HTML or XML, expected a table such as CSV",
+        ),
+        (
+            b"\n {\"p\": [[0.5, 0.5]]}",
+            "data: holds JSON or the like, expected a table such as CSV",
+        ),
+        (
+            b"[[0.5, 0.5]]",
+            "data: holds JSON or the like, expected a table such as CSV",
+        ),
     ] {
         fs::write(folder.join("data"), bytes).unwrap();
         let found = complaint(&folder, "evaluate --predictions data --labels y.csv");
         begins(&found, expected);
     }
+    fs::create_dir_all(folder.join("data.d")).unwrap();
+    assert_eq!(
+        complaint(&folder, "evaluate --predictions data.d --labels y.csv"),
+        "data.d: is a folder, expected a file"
+    );
+    // words in brackets are labels
+    write(&folder, &[("w.csv", "[CLS]\n<unk>\n[CLS]\n{sep}\n")]);
+    let words = "evaluate --predictions p.csv --labels w.csv --classes [CLS],<unk>,{sep}";
+    assert_eq!(found(&folder, words), expected);
     let twice = complaint(&folder, "evaluate --predictions - --labels -");
     contains(&twice, "standard input can be read once");
 }

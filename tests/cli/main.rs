@@ -2,6 +2,8 @@
 
 #[cfg(feature = "parquet")]
 mod columnar;
+#[cfg(feature = "parquet")]
+mod columnar_faults;
 mod compare;
 mod confidences;
 mod distributions;

@@ -17,6 +17,12 @@ impl Cells {
         self.ends.len()
     }
 
+    /// Bytes of text, without the place of each row.
+    #[cfg(feature = "parquet")]
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
     /// The text of a row.
     pub fn get(&self, row: usize) -> &str {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);

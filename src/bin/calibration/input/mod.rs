@@ -122,9 +122,9 @@ pub fn read_table(path: &Path, options: &Options) -> Result<Table> {
             array_table(array::safetensors(&bytes, array.as_deref())?, options)
         }
         #[cfg(feature = "parquet")]
-        Content::Parquet(bytes) => columnar::read(&columnar::ParquetFile::new(bytes)?, options),
+        Content::Parquet(bytes) => columnar::read_parquet(bytes, options),
         #[cfg(feature = "parquet")]
-        Content::Arrow(bytes) => columnar::read(&columnar::ArrowFile::new(bytes)?, options),
+        Content::Arrow(bytes) => columnar::read_arrow(bytes, options),
     });
     let table = table.map_err(|reason| format!("{}: {reason}", path.display()))?;
     if table.numbers.columns == 0 && matches!(options.label, WhichLabel::Named(_)) {

@@ -49,7 +49,7 @@ const OTHERS: [(&[u8], &str); 11] = [
 ];
 
 /// First bytes of columnar files, which are read with the feature `parquet`.
-const PARQUET: &[u8] = b"PAR1";
+const PARQUET: [&[u8]; 2] = [b"PAR1", b"PARE"];
 const ARROW: [&[u8]; 2] = [b"ARROW1", b"\xff\xff\xff\xff"];
 
 /// Opens a file, or standard input for `-`.
@@ -59,7 +59,11 @@ pub fn open(path: &Path) -> Result<Content> {
         return content(Box::new(io::stdin()), false);
     }
     let mut file = File::open(path).map_err(wrong)?;
-    if file.metadata().map_err(wrong)?.is_file() {
+    let metadata = file.metadata().map_err(wrong)?;
+    if metadata.is_dir() {
+        return Err("is a folder, expected a file".into());
+    }
+    if metadata.is_file() {
         let head = head(&mut file)?;
         file.seek(SeekFrom::Start(0)).map_err(wrong)?;
         if is_archive(&head) {
@@ -91,7 +95,7 @@ fn content(mut reader: Box<dyn Read>, is_unpacked: bool) -> Result<Content> {
         let unpacked = Unpacked::new(MultiGzDecoder::new(packed), count);
         return content(Box::new(BufReader::new(unpacked)), true);
     }
-    let is_parquet = head.starts_with(PARQUET);
+    let is_parquet = PARQUET.iter().any(|first| head.starts_with(first));
     if is_parquet || ARROW.iter().any(|first| head.starts_with(first)) {
         #[cfg(feature = "parquet")]
         return Ok(match is_parquet {
@@ -119,7 +123,33 @@ fn content(mut reader: Box<dyn Read>, is_unpacked: bool) -> Result<Content> {
     if head.len() > 8 && head[4..9] == *b"\0\0\0\0{" {
         return Ok(Content::Safetensors(whole(reader)?));
     }
-    Ok(Content::Text(Box::new(reader)))
+    match markup(&head) {
+        Some(format) => Err(format!("holds {format}, expected a table such as CSV")),
+        None => Ok(Content::Text(Box::new(reader))),
+    }
+}
+
+/// What a text is that is no table, by its beginning. Labels may be words such as `<unk>` and `[CLS]`.
+fn markup(head: &[u8]) -> Option<&'static str> {
+    let head = head
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(head)
+        .trim_ascii_start();
+    let lower = head.to_ascii_lowercase();
+    if [&b"<!doctype"[..], b"<html", b"<?xml", b"<!--"]
+        .iter()
+        .any(|tag| lower.starts_with(tag))
+    {
+        return Some("HTML or XML");
+    }
+    let (first, rest) = head.split_first()?;
+    let next = rest.trim_ascii_start().first()?;
+    let is_json = match first {
+        b'{' => *next == b'"',
+        b'[' => b"[{\"-".contains(next) || next.is_ascii_digit(),
+        _ => false,
+    };
+    is_json.then_some("JSON or the like")
 }
 
 /// What is said of a columnar file, and the name of it in pandas.

@@ -148,12 +148,11 @@ impl Columns {
             let name = name.to_lowercase();
             let is_nameless = column == 0 && (name.is_empty() || name == "unnamed: 0");
             let index = match name {
-                _ if is_taken(column) => return None,
                 _ if is_nameless || name == PANDAS => Index::Yes,
                 name if IDS.contains(&&*name) => Index::Named,
                 _ => return None,
             };
-            Some((column, index))
+            (!is_taken(column)).then_some((column, index))
         };
         let is_open = chosen.is_none() && !is_only;
         let (id, index) = match names.iter().enumerate().find_map(known) {

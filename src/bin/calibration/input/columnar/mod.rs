@@ -1,33 +1,59 @@
-//! Columnar files: Parquet and Arrow IPC.
+//! Columnar files: Parquet and Arrow IPC, read as record batches.
 
 mod arrow;
-mod batch;
-mod pages;
+mod footer;
 mod parquet;
+mod rows;
 
-pub use arrow::ArrowFile;
-pub use parquet::ParquetFile;
+use std::panic::{self, AssertUnwindSafe};
+
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, SchemaRef};
 
 use super::{
-    Matrix, Options, Result, Table,
-    cells::{Cells, Ids, Lines},
+    Options, Result, Table,
+    cells::{Ids, Lines},
     element::Element,
     header::Header,
-    limits::{check_numbers, check_unpacked},
     resolution::Resolution,
     table::{Columns, Index, PANDAS},
 };
+use rows::Rows;
 
-/// A column of a file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Field {
-    pub name: String,
-    pub kind: Kind,
+/// The batches of a file, one after the other.
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch>>>;
+
+/// A file whose schema is known, and whose columns are not read yet.
+struct Source {
+    schema: SchemaRef,
+    /// Bytes of the file.
+    size: u64,
+    /// Reads the columns with these places in the schema, which rise.
+    open: Box<dyn FnOnce(&[usize]) -> Result<Batches>>,
+}
+
+/// Reads the columns of Parquet that are asked for.
+pub fn read_parquet(bytes: Vec<u8>, options: &Options) -> Result<Table> {
+    caught("Parquet", || read(parquet::open(bytes)?, options))
+}
+
+/// Reads the columns of Arrow IPC that are asked for, a file or a stream.
+pub fn read_arrow(bytes: Vec<u8>, options: &Options) -> Result<Table> {
+    caught("Arrow IPC", || read(arrow::open(bytes)?, options))
+}
+
+/// Turns a panic of a reader into an error: readers take some of what a file says for granted.
+fn caught(format: &str, read: impl FnOnce() -> Result<Table>) -> Result<Table> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let table = panic::catch_unwind(AssertUnwindSafe(read));
+    panic::set_hook(hook);
+    table.unwrap_or_else(|_| Err(format!("{format} that is broken")))
 }
 
 /// What a column holds.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+enum Kind {
     Numbers(Element),
     /// Numbers with so many decimals.
     Decimals(i32),
@@ -38,107 +64,103 @@ pub enum Kind {
     Other(String),
 }
 
-/// Some consecutive rows of a column.
-#[derive(Debug, PartialEq)]
-pub enum Values {
-    /// So many numbers in each row.
-    Numbers(Vec<f64>, usize),
-    Text(Vec<String>),
-}
-
-impl Values {
-    fn rows(&self) -> usize {
-        match self {
-            Self::Numbers(numbers, width) => numbers.len() / width.max(&1),
-            Self::Text(text) => text.len(),
+impl Kind {
+    fn of(data_type: &DataType) -> Self {
+        use DataType as D;
+        let found = match data_type {
+            D::Boolean => Self::Numbers(Element::Bool),
+            D::Int8 => Self::Numbers(Element::I8),
+            D::Int16 => Self::Numbers(Element::I16),
+            D::Int32 => Self::Numbers(Element::I32),
+            D::Int64 => Self::Numbers(Element::I64),
+            D::UInt8 => Self::Numbers(Element::U8),
+            D::UInt16 => Self::Numbers(Element::U16),
+            D::UInt32 => Self::Numbers(Element::U32),
+            D::UInt64 => Self::Numbers(Element::U64),
+            D::Float16 => Self::Numbers(Element::F16),
+            D::Float32 => Self::Numbers(Element::F32),
+            D::Float64 => Self::Numbers(Element::F64),
+            D::Decimal32(_, scale)
+            | D::Decimal64(_, scale)
+            | D::Decimal128(_, scale)
+            | D::Decimal256(_, scale) => Self::Decimals((*scale).into()),
+            D::Utf8 | D::LargeUtf8 | D::Utf8View => Self::Text,
+            D::Dictionary(_, value) => Self::of(value),
+            D::List(item) | D::LargeList(item) | D::FixedSizeList(item, _) => {
+                match Self::of(item.data_type()) {
+                    Self::Numbers(element) => Self::Lists(element),
+                    _ => Self::Other(String::new()),
+                }
+            }
+            _ => Self::Other(String::new()),
+        };
+        match (found, data_type) {
+            (Self::Lists(_), D::Dictionary(..)) | (Self::Other(_), _) => {
+                let name = format!("{data_type:?}");
+                let end = name.find(|c: char| !c.is_alphabetic());
+                Self::Other(format!(
+                    "of the type {}",
+                    &name[..end.unwrap_or(name.len())]
+                ))
+            }
+            (found, _) => found,
         }
     }
-}
-
-/// A row that is wrong, and what is wrong with it; without a row it is the column.
-#[derive(Debug, PartialEq)]
-pub struct Wrong(pub Option<usize>, pub String);
-
-impl<E: ToString> From<E> for Wrong {
-    fn from(reason: E) -> Self {
-        Self(None, reason.to_string())
-    }
-}
-
-/// A file whose columns are read one by one, some rows at a time.
-pub trait Columnar {
-    fn fields(&self) -> &[Field];
-
-    /// The rows of each part.
-    fn parts(&self) -> &[usize];
-
-    /// The bytes of the file.
-    fn size(&self) -> usize;
-
-    /// The values of a column in a part.
-    fn read(&self, part: usize, column: usize) -> Result<Values, Wrong>;
 }
 
 /// Reads the columns that are asked for.
-pub fn read(file: &dyn Columnar, options: &Options) -> Result<Table> {
-    let fields = file.fields();
-    let names = || fields.iter().map(|field| field.name.clone());
-    let header = Header::Names(names().collect(), true);
-    let mut columns = Columns::new(&header, fields.len(), options)?;
-    let notes = match options.columns {
-        None => choose(&mut columns, fields),
-        Some(_) => Vec::new(),
+fn read(source: Source, options: &Options) -> Result<Table> {
+    let names: Vec<String> = (source.schema.fields().iter())
+        .map(|field| field.name().clone())
+        .collect();
+    let kinds: Vec<Kind> = (source.schema.fields().iter())
+        .map(|field| Kind::of(field.data_type()))
+        .collect();
+    let header = Header::Names(names.clone(), true);
+    let mut columns = Columns::new(&header, names.len(), options)?;
+    let notes = if options.columns.is_none() {
+        choose(&mut columns, &names, &kinds)
+    } else {
+        Vec::new()
     };
     if let Some(label) = columns.label {
-        check_labels(&columns, label, fields)?;
+        check_labels(&columns, label, &kinds)?;
     }
-    let resolution = coarsest(&columns, fields)?;
-    let (mut numbers, mut labels) = (Matrix::default(), Cells::default());
-    let is_id = fields.get(columns.id).is_some_and(|field| {
-        matches!(
-            field.kind,
-            Kind::Numbers(_) | Kind::Decimals(_) | Kind::Text
-        )
-    });
+    let resolution = coarsest(&columns, &kinds)?;
+    let is_id = matches!(
+        kinds.get(columns.id),
+        Some(Kind::Numbers(_) | Kind::Decimals(_) | Kind::Text)
+    );
     let has_ids = is_id && matches!(columns.index, Index::Yes | Index::Named);
-    let mut ids = Cells::default();
-    let mut first = 0; // row of the part
-    for (at, &rows) in file.parts().iter().enumerate() {
-        let part = Part {
-            file,
-            columns: &columns,
-            at,
-            rows,
-            first,
-        };
-        if let Some(label) = columns.label {
-            part.read_labels(label, &mut labels)?;
-        }
-        if has_ids {
-            part.read_labels(columns.id, &mut ids)?;
-        }
-        match columns.numbers[..] {
-            [] => {}
-            [only] => part.read_lists(only, &mut numbers)?,
-            ref many => part.read_columns(many, &mut numbers)?,
-        }
-        first += rows;
+    let id = has_ids.then_some(columns.id);
+    let mut wanted: Vec<usize> = (columns.numbers.iter().copied())
+        .chain(columns.label)
+        .chain(id)
+        .collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut rows = Rows::new(&columns, wanted, source.size);
+    for batch in (source.open)(&rows.wanted)? {
+        rows.push(&batch?, &kinds, id)?;
     }
-    if first == 0 {
+    if rows.count == 0 {
         return Err("holds no rows".into());
     }
-    let name = |&column: &usize| fields[column].name.clone();
+    let (numbers, labels, ids) = (rows.numbers, rows.labels, rows.ids);
+    let name = |column: usize| names[column].clone();
+    let are_lists = matches!(columns.numbers[..], [only] if matches!(kinds[only], Kind::Lists(_)));
     Ok(Table {
-        names: match columns.numbers[..] {
-            [list] if matches!(fields[list].kind, Kind::Lists(_)) => Vec::new(),
-            _ => columns.numbers.iter().map(name).collect(),
+        names: if are_lists {
+            Vec::new()
+        } else {
+            columns.numbers.iter().copied().map(name).collect()
         },
         numbers,
-        label_name: columns.label.as_ref().map(name),
+        label_name: columns.label.map(name),
         label_at: columns.label,
         labels: columns.label.map(|_| labels),
-        ids: has_ids.then(|| Ids {
-            name: name(&columns.id),
+        ids: id.map(|id| Ids {
+            name: name(id),
             cells: ids,
         }),
         lines: Lines::default(),
@@ -150,62 +172,54 @@ pub fn read(file: &dyn Columnar, options: &Options) -> Result<Table> {
 }
 
 /// Leaves an index out, and takes a single column of lists for the rows; what was taken for what.
-fn choose(columns: &mut Columns, fields: &[Field]) -> Vec<String> {
+fn choose(columns: &mut Columns, names: &[String], kinds: &[Kind]) -> Vec<String> {
     // a class may be named as an index is: Indonesian is "id"
-    let Some(id) = fields.get(columns.id) else {
+    let Some(id) = kinds.get(columns.id) else {
         return Vec::new();
     };
-    let is_float = matches!(id.kind, Kind::Numbers(element) if element.epsilon() > 0.0);
+    let is_float = matches!(id, Kind::Numbers(element) if element.epsilon() > 0.0);
     if columns.index == Index::Counting || columns.index == Index::Named && is_float {
         columns.take_back();
     }
     let mut notes = Vec::new();
-    if columns.index != Index::No && id.name != PANDAS {
-        notes.push(format!(
-            "{} is an index and is left out",
-            columns.title(columns.id)
-        ));
+    if columns.index != Index::No && names[columns.id] != PANDAS {
+        let title = columns.title(columns.id);
+        notes.push(format!("{title} is an index and is left out"));
     }
-    columns
-        .numbers
-        .retain(|&column| fields[column].name != PANDAS);
-    let is_list = |column: &&usize| matches!(fields[**column].kind, Kind::Lists(_));
+    columns.numbers.retain(|&column| names[column] != PANDAS);
+    let is_list = |column: &&usize| matches!(kinds[**column], Kind::Lists(_));
     let lists: Vec<usize> = columns.numbers.iter().filter(is_list).copied().collect();
     if let ([list], true) = (&lists[..], columns.numbers.len() > 1) {
-        notes.push(format!(
-            "the rows are the lists of {}",
-            columns.title(*list)
-        ));
+        let title = columns.title(*list);
+        notes.push(format!("the rows are the lists of {title}"));
         columns.numbers = lists;
     }
     notes
 }
 
 /// Checks that labels are numbers or text.
-fn check_labels(columns: &Columns, label: usize, fields: &[Field]) -> Result<()> {
-    let name = match &fields[label].kind {
+fn check_labels(columns: &Columns, label: usize, kinds: &[Kind]) -> Result<()> {
+    let name = match &kinds[label] {
         Kind::Numbers(_) | Kind::Decimals(_) | Kind::Text => return Ok(()),
         Kind::Lists(_) => "lists",
         Kind::Other(name) => name,
     };
+    let title = columns.title(label);
     Err(format!(
-        "{}: {name}, expected labels as numbers or text",
-        columns.title(label)
+        "{title}: {name}, expected labels as numbers or text"
     ))
 }
 
 /// The numbers with the fewest digits among those that are asked for.
-fn coarsest(columns: &Columns, fields: &[Field]) -> Result<Resolution> {
+fn coarsest(columns: &Columns, kinds: &[Kind]) -> Result<Resolution> {
     let mut coarsest: Option<Element> = None;
     let mut fewest: Option<i32> = None;
     for &column in &columns.numbers {
         let wrong = |what: &str| {
-            Err(format!(
-                "{}: {what}; --columns chooses columns",
-                columns.title(column)
-            ))
+            let title = columns.title(column);
+            Err(format!("{title}: {what}; --columns chooses columns"))
         };
-        let element = match &fields[column].kind {
+        let element = match &kinds[column] {
             Kind::Numbers(element) => *element,
             Kind::Decimals(decimals) => {
                 fewest = Some(fewest.map_or(*decimals, |known| known.min(*decimals)));
@@ -223,96 +237,4 @@ fn coarsest(columns: &Columns, fields: &[Field]) -> Result<Resolution> {
         Some(decimals) => Resolution::of_decimals(decimals),
         None => Resolution::Binary(coarsest.unwrap_or(Element::F64)),
     })
-}
-
-/// Some rows of all columns.
-struct Part<'a> {
-    file: &'a dyn Columnar,
-    columns: &'a Columns,
-    at: usize,
-    rows: usize,
-    /// The place of its first row in the file.
-    first: usize,
-}
-
-impl Part<'_> {
-    fn column(&self, column: usize) -> Result<Values> {
-        let title = || self.columns.title(column);
-        let found = self.file.read(self.at, column);
-        let found = found.map_err(|Wrong(row, reason)| match row {
-            Some(row) => format!("row {}, {}: {reason}", self.first + row, title()),
-            None => format!("{}: {reason}", title()),
-        })?;
-        match found.rows() == self.rows {
-            true => Ok(found),
-            false => Err(format!(
-                "{}: {} rows in part {}, expected {}",
-                title(),
-                found.rows(),
-                self.at,
-                self.rows
-            )),
-        }
-    }
-
-    fn wrong<T>(&self, column: usize, reason: &str) -> Result<T> {
-        Err(format!("{}: {reason}", self.columns.title(column)))
-    }
-
-    fn read_labels(&self, column: usize, labels: &mut Cells) -> Result<()> {
-        match self.column(column)? {
-            Values::Numbers(numbers, 1) => {
-                (numbers.iter()).for_each(|number| labels.push(&number.to_string()));
-            }
-            Values::Numbers(..) => return self.wrong(column, "lists, expected labels"),
-            Values::Text(text) => text.iter().for_each(|label| labels.push(label)),
-        }
-        Ok(())
-    }
-
-    /// Rows that are the lists of a column, or its numbers.
-    fn read_lists(&self, column: usize, to: &mut Matrix) -> Result<()> {
-        let Values::Numbers(mut numbers, width) = self.column(column)? else {
-            return self.wrong(column, "text, expected numbers");
-        };
-        if self.at > 0 && width != to.columns {
-            return Err(format!(
-                "row {}, {}: a list of {width} numbers, expected {} as in the rows before",
-                self.first,
-                self.columns.title(column),
-                to.columns
-            ));
-        }
-        to.columns = width;
-        check_numbers((self.first + self.rows) as u64, width as u64)?;
-        match to.values.is_empty() {
-            true => to.values = numbers,
-            false => to.values.append(&mut numbers),
-        }
-        Ok(())
-    }
-
-    /// Rows of a number of each column.
-    fn read_columns(&self, columns: &[usize], to: &mut Matrix) -> Result<()> {
-        to.columns = columns.len();
-        let count = check_numbers((self.first + self.rows) as u64, to.columns as u64)?;
-        check_unpacked(count as u64 * 8, self.file.size() as u64)?;
-        let start = to.values.len();
-        for (at, &column) in columns.iter().enumerate() {
-            let Values::Numbers(numbers, 1) = self.column(column)? else {
-                return self.wrong(column, "expected numbers");
-            };
-            // not before a column is known to have so many rows
-            to.values.resize(count, 0.0);
-            let rows = to.values.get_mut(start + at..).unwrap_or_default();
-            let places = rows.iter_mut().step_by(to.columns);
-            places.zip(numbers).for_each(|(to, number)| *to = number);
-        }
-        Ok(())
-    }
-}
-
-/// The error of a row without a value.
-fn null(row: usize) -> Wrong {
-    Wrong(Some(row), "is null, expected a value".into())
 }

@@ -1,0 +1,237 @@
+//! Columnar files that were made to break a reader, and some that were refused though they are right.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float64Array, Int8Array, Int64Array, RecordBatch, StringArray,
+    types::Int8Type,
+};
+use arrow_buffer::{Buffer, OffsetBuffer};
+use arrow_ipc::{
+    CompressionType,
+    writer::{IpcWriteOptions, StreamWriter},
+};
+use parquet::{
+    arrow::ArrowWriter,
+    basic::{Compression as Packed, Encoding},
+    data_type::{ByteArray, ByteArrayType, DoubleType},
+    file::{properties::WriterProperties, writer::SerializedFileWriter},
+    schema::parser::parse_message_type,
+};
+
+use super::*;
+
+const EVALUATE: &str = "evaluate --predictions p --labels y.csv";
+
+fn prepared(name: &str) -> (PathBuf, Value) {
+    let folder = folder(name);
+    fs::write(folder.join("y.csv"), LABELS).unwrap();
+    fs::write(folder.join("p"), ROWS).unwrap();
+    let expected = found(&folder, EVALUATE);
+    (folder, expected)
+}
+
+/// The columns of the rows.
+fn columns() -> [Float64Array; 3] {
+    [0, 1, 2].map(|column| rows().into_iter().skip(column).step_by(3).collect())
+}
+
+fn stream(batch: &RecordBatch, packed: Option<CompressionType>) -> Vec<u8> {
+    let options = IpcWriteOptions::default().try_with_compression(packed);
+    let (schema, options) = (batch.schema(), options.unwrap());
+    let mut writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options).unwrap();
+    writer.write(batch).unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// Runs with at most 1 GiB of memory: what is said of an error.
+fn complaint_of_limited(folder: &Path, arguments: &str) -> String {
+    let limited = "ulimit -d 1048576; exec \"$0\" \"$@\"";
+    let output = Command::new("sh")
+        .args(["-c", limited, env!("CARGO_BIN_EXE_calibration")])
+        .args(arguments.split(' '))
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{complaint}");
+    assert_eq!(complaint.lines().count(), 1, "{complaint}");
+    complaint
+}
+
+/// A footer whose schema is a group within a group, so many times; Thrift's compact protocol.
+fn nested(levels: u32) -> Vec<u8> {
+    let mut footer = vec![0x15, 2, 0x19, 0xfc];
+    let mut count = levels + 2;
+    while count >= 0x80 {
+        footer.push(count as u8 | 0x80);
+        count >>= 7;
+    }
+    footer.push(count as u8);
+    footer.extend([0x48, 1, b'r', 0x15, 2, 0]);
+    for _ in 0..levels {
+        footer.extend([0x35, 0, 0x18, 1, b'a', 0x15, 2, 0]);
+    }
+    footer.extend([0x15, 2, 0x25, 0, 0x18, 1, b'a', 0]);
+    footer.extend([0x16, 0, 0x19, 0x0c, 0]);
+    let length = (footer.len() as u32).to_le_bytes();
+    [b"PAR1", &footer[..], &length, b"PAR1"].concat()
+}
+
+#[test]
+fn parquet_that_is_not_read() {
+    let (folder, _) = prepared("parquet-not-read");
+    let refused = |bytes: &[u8], expected: &str| {
+        fs::write(folder.join("p"), bytes).unwrap();
+        let found = complaint(&folder, EVALUATE);
+        begins(&found, &format!("p: {expected}"));
+    };
+    for levels in [200, 10_000, 1_000_000] {
+        refused(
+            &nested(levels),
+            "a schema of more than 100 levels, expected columns",
+        );
+    }
+    refused(
+        &nested(50),
+        "column 0 (a): of the type Struct, expected numbers",
+    );
+    // the last bytes alone tell it, where columns are encrypted and the footer as well
+    refused(
+        b"PARE1234\x04\0\0\0PARE",
+        "encrypted Parquet, expected a file that is not encrypted",
+    );
+    refused(b"PAR1", "not Parquet: no footer at its end");
+    // the path of a column, and by what it is packed
+    let mut packed = wide(1);
+    let path = b"\x19\x18\x02c0\x15\0";
+    let at = packed.windows(path.len()).position(|bytes| bytes == path);
+    packed[at.unwrap() + path.len() - 1] = 8;
+    refused(
+        &packed,
+        "column c0: is packed by BROTLI, expected Snappy, gzip, LZ4 or",
+    );
+    refused(
+        b"PAR1\x15\x02\x19\xfc\x03\0\0\0PAR1",
+        "not Parquet: a footer that is broken",
+    );
+}
+
+/// Dictionaries of words without letters are small when packed, and large in memory.
+#[test]
+fn arrow_dictionaries_need_bounded_memory() {
+    let (folder, _) = prepared("arrow-dictionaries");
+    let count = 15_000_000;
+    let offsets = OffsetBuffer::<i32>::new_zeroed(count);
+    let words: ArrayRef = Arc::new(StringArray::new(offsets, Buffer::default(), None));
+    let column = |name: usize| {
+        let keys = Int8Array::from(vec![0; 4]);
+        let array = DictionaryArray::<Int8Type>::new(keys, words.clone());
+        (name.to_string(), Arc::new(array) as ArrayRef)
+    };
+    let batch = RecordBatch::try_from_iter((0..4).map(column)).unwrap();
+    let packed = stream(&batch, Some(CompressionType::ZSTD));
+    assert!(packed.len() < 1 << 20);
+    fs::write(folder.join("p"), packed).unwrap();
+    contains(
+        &complaint_of_limited(&folder, EVALUATE),
+        "p: column 0 (0): text, expected numbers",
+    );
+    // the dictionaries of labels are read
+    fs::rename(folder.join("p"), folder.join("words")).unwrap();
+    fs::write(folder.join("p"), ROWS).unwrap();
+    let of_words = "evaluate --predictions p --labels words --label-column 0";
+    contains(
+        &complaint_of_limited(&folder, of_words),
+        "unpacks to more than 64 MiB and to more than 200 times its size",
+    );
+}
+
+/// Numbers by their place in a dictionary, words of an enumeration, and deltas.
+#[test]
+fn columns_of_more_types() {
+    let (folder, expected) = prepared("more-types");
+    let column = |(at, numbers): (usize, Float64Array)| {
+        let keys = Int8Array::from(vec![0, 1, 2, 3]);
+        let array = DictionaryArray::<Int8Type>::new(keys, Arc::new(numbers));
+        (["cat", "dog", "emu"][at], Arc::new(array) as ArrayRef)
+    };
+    let named = columns().into_iter().enumerate().map(column);
+    let batch = RecordBatch::try_from_iter(named).unwrap();
+    fs::write(folder.join("p"), stream(&batch, None)).unwrap();
+    assert_eq!(found(&folder, EVALUATE), expected);
+
+    let delta = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_encoding(Encoding::DELTA_BINARY_PACKED);
+    let labels: ArrayRef = Arc::new(Int64Array::from(vec![0, 1, 0, 2]));
+    let batch = RecordBatch::try_from_iter([("label", labels)]).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(delta.build())).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    fs::write(folder.join("y.csv"), bytes).unwrap();
+    assert_eq!(found(&folder, EVALUATE), expected);
+
+    let schema = "message m { required binary label (ENUM); }";
+    let mut bytes = Vec::new();
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    let words = ["cat", "dog", "cat", "emu"].map(ByteArray::from);
+    column
+        .typed::<ByteArrayType>()
+        .write_batch(&words, None, None)
+        .unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    fs::write(folder.join("y.csv"), bytes).unwrap();
+    assert_eq!(
+        found(&folder, &format!("{EVALUATE} --classes cat,dog,emu")),
+        expected
+    );
+}
+
+/// Parquet of so many columns, each with one value.
+fn wide(columns: usize) -> Vec<u8> {
+    let fields: String = (0..columns)
+        .map(|k| format!("required double c{k};\n"))
+        .collect();
+    let schema = Arc::new(parse_message_type(&format!("message m {{ {fields} }}")).unwrap());
+    let properties = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_compression(Packed::UNCOMPRESSED);
+    let mut bytes = Vec::new();
+    let mut writer =
+        SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties.build())).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    while let Some(mut column) = group.next_column().unwrap() {
+        column
+            .typed::<DoubleType>()
+            .write_batch(&[0.5], None, None)
+            .unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+/// The time grows with the number of columns, not with its square.
+#[test]
+fn many_columns_take_seconds() {
+    let (folder, _) = prepared("many-columns");
+    let least = |columns: usize| {
+        fs::write(folder.join("p"), wide(columns)).unwrap();
+        let time = |_| {
+            let began = std::time::Instant::now();
+            complaint(&folder, EVALUATE);
+            began.elapsed().as_secs_f64()
+        };
+        (0..3).map(time).fold(f64::INFINITY, f64::min)
+    };
+    let (few, many) = (least(5_000), least(40_000));
+    assert!(many < 24.0 * few.max(0.02), "{few} s, {many} s");
+}
