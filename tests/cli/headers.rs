@@ -68,6 +68,9 @@ fn tables_of_other_programs() {
         ("line ends of Windows", format!("cat,dog,emu\n{ROWS}").replace('\n', "\r\n"), String::new()),
         ("quotes", format!("\"cat\", \"a \"\"dog\"\", or so\" ,\"e\nm\nu\"\n{ROWS}"), String::new()),
         ("lines at the end", format!("{ROWS}\n\n \n"), String::new()),
+        ("lines between rows", ROWS.replace('\n', "\n\n \n"), String::new()),
+        ("line ends of old", format!("cat,dog,emu\n{ROWS}").replace('\n', "\r"), String::new()),
+        ("a separator for Excel", format!("sep=;\ncat;dog;emu\n{}", ROWS.replace(',', ";")), String::new()),
     ] {
         fs::write(folder.join("p.csv"), text).unwrap();
         let (words, found) = said(&folder, EVALUATE);
@@ -128,8 +131,8 @@ fn what_is_wrong_is_named() {
             "row 1 (line 3), column 1 (dog): is empty, expected a number",
         ),
         (
-            "0.5,0.5\n\n0.5,0.5\n",
-            "line 2 is empty, expected a row on each line",
+            "0.5,0.5\n\n0.5,x\n",
+            "row 1 (line 3), column 1: \"x\", expected a number",
         ),
         (
             "0.5,0.5\n0.5,0.5,0\n0.5,0.5\n",

@@ -44,7 +44,9 @@ impl Record {
     }
 }
 
-/// The rows of a text whose delimiter is found in its first two lines.
+/// The rows of a text whose delimiter is found in its first two lines. Quotes are read here, and not by the
+/// crate `csv`: that has no delimiter of any number of spaces, takes a quote after a space for text, and
+/// does not say on which line the row after a blank line is.
 pub struct Records<R> {
     reader: BufReader<R>,
     delimiter: Delimiter,
@@ -65,12 +67,17 @@ impl<R: Read> Records<R> {
             has_begun: false,
         };
         let (mut ahead, mut rows, mut row) = (VecDeque::new(), Vec::new(), String::new());
+        let mut said = None;
         while rows.len() < 2
             && row.len() <= LONGEST_CELL
             && let Some((line, mut text)) = records.read_line()?
         {
             if line == 1 {
                 text = text.trim_start_matches('\u{feff}').to_owned();
+                said = Delimiter::said_by_excel(&text);
+                if said.is_some() {
+                    continue;
+                }
             }
             // numpy.savetxt writes a header as a comment
             if row.is_empty() && text.starts_with('#') {
@@ -85,7 +92,8 @@ impl<R: Read> Records<R> {
         if !row.trim().is_empty() {
             rows.push(row);
         }
-        records.delimiter = Delimiter::of(&rows);
+        records.delimiter = said.unwrap_or_else(|| Delimiter::of(&rows));
+        ahead.append(&mut records.ahead);
         records.ahead = ahead;
         Ok(records)
     }
@@ -102,20 +110,28 @@ impl<R: Read> Records<R> {
         if read.map_err(|e| e.to_string())? == 0 {
             return Ok(None);
         }
-        self.line = line;
+        if bytes.len() > LONGEST_ROW {
+            let most = LONGEST_ROW >> 20;
+            return Err(format!("line {line} is longer than {most} MiB"));
+        }
         while matches!(bytes.last(), Some(b'\n' | b'\r')) {
             bytes.pop();
         }
-        match bytes.len() > LONGEST_ROW {
-            true => Err(format!(
-                "line {line} is longer than {} MiB",
-                LONGEST_ROW >> 20
-            )),
-            false => match String::from_utf8(bytes) {
-                Ok(text) => Ok(Some((line, text))),
-                Err(_) => Err(format!("line {line}: no text in UTF-8")),
-            },
+        self.line = line;
+        let text =
+            String::from_utf8(bytes).map_err(|_| format!("line {line}: no text in UTF-8"))?;
+        if !text.contains('\r') {
+            return Ok(Some((line, text)));
         }
+        // lines that end with CR alone
+        self.ahead = text
+            .split('\r')
+            .map(str::to_owned)
+            .zip(line..)
+            .map(|(text, line)| (line, text))
+            .collect();
+        self.line += self.ahead.len() as u64 - 1;
+        Ok(self.ahead.pop_front())
     }
 
     /// Reads the next row into a record; tells whether there is one.
@@ -130,7 +146,9 @@ impl<R: Read> Records<R> {
                 Some(found) => break found,
             }
         };
-        if let Some(empty) = empty.filter(|_| self.has_begun) {
+        // in a single column a blank line may be a value that is missing
+        let is_doubtful = self.has_begun && self.delimiter == Delimiter::None;
+        if let Some(empty) = empty.filter(|_| is_doubtful) {
             return Err(format!(
                 "line {empty} is empty, expected a row on each line"
             ));
@@ -139,7 +157,8 @@ impl<R: Read> Records<R> {
         record.line = line;
         record.cells.clear();
         if text.contains('"') {
-            return self.split_quoted(text, record).map(|()| true);
+            self.split_quoted(text, record)?;
+            return check_columns(record).map(|()| true);
         }
         record.text = text;
         let (text, cells) = (&record.text, &mut record.cells);
@@ -162,86 +181,92 @@ impl<R: Read> Records<R> {
 
     /// Splits a row with quotes, whose cells may go over several lines.
     fn split_quoted(&mut self, mut text: String, record: &mut Record) -> Result<()> {
-        let wrong = |line: u64, what: &str| format!("line {line}: {what}");
+        let wrong = |what: &str| Err(format!("line {}: {what}", record.line));
+        let delimiter = self.delimiter;
+        let is_delimiter = |c: char| match delimiter {
+            Delimiter::Char(delimiter) => c == char::from(delimiter),
+            Delimiter::Spaces => c == ' ' || c == '\t',
+            Delimiter::None => false,
+        };
+        let is_spaced = delimiter == Delimiter::Spaces;
         record.text.clear();
-        let mut at = 0;
+        let (mut start, mut at) = (0, 0);
+        let (mut is_quoted, mut was_quoted) = (false, false);
         loop {
-            let is_space = |c| c == ' ' || c == '\t' && self.delimiter == Delimiter::Spaces;
-            at = text.len() - text[at..].trim_start_matches(is_space).len();
-            let start = record.text.len();
-            if text[at..].starts_with('"') {
-                at += 1;
-                loop {
-                    match text[at..].find('"') {
-                        Some(end) => {
-                            record.text.push_str(&text[at..at + end]);
-                            at += end + 1;
-                            if !text[at..].starts_with('"') {
-                                break;
-                            }
-                            record.text.push('"');
-                            at += 1;
-                        }
-                        None => {
-                            record.text.push_str(&text[at..]);
-                            record.text.push('\n');
-                            let next = self
-                                .read_line()?
-                                .filter(|_| record.text.len() - start <= LONGEST_CELL);
-                            (_, text) = next
-                                .ok_or_else(|| wrong(record.line, "a quote that nothing closes"))?;
-                            at = 0;
-                        }
+            let next = text[at..].chars().next();
+            at += next.map_or(0, char::len_utf8);
+            match next {
+                None if is_quoted => {
+                    let is_long = record.text.len() - start > LONGEST_CELL;
+                    let line = self.read_line()?.filter(|_| !is_long);
+                    let Some((_, line)) = line else {
+                        return wrong("a quote that nothing closes");
+                    };
+                    record.text.push('\n');
+                    (text, at) = (line, 0);
+                }
+                Some('"') if is_quoted => {
+                    is_quoted = text[at..].starts_with('"');
+                    if is_quoted {
+                        record.text.push('"');
+                        at += 1;
                     }
                 }
-                record.cells.push(start..record.text.len());
-            } else {
-                let rest = &text[at..];
-                let end = match self.delimiter {
-                    Delimiter::Char(delimiter) => rest.find(char::from(delimiter)),
-                    Delimiter::Spaces => rest.find([' ', '\t']),
-                    Delimiter::None => None,
-                };
-                let cell = &rest[..end.unwrap_or(rest.len())];
-                record.text.push_str(cell.trim_end());
-                at += cell.len();
-                record.cells.push(start..record.text.len());
-            }
-            let rest = text[at..].trim_start_matches(' ');
-            match (self.delimiter, rest.chars().next()) {
-                (Delimiter::Spaces, _) if rest.trim().is_empty() => return check_columns(record),
-                (_, None) => return check_columns(record),
-                (Delimiter::Spaces, _)
-                    if rest.len() < text.len() - at || rest.starts_with('\t') => {}
-                (Delimiter::Char(delimiter), Some(found)) if found == char::from(delimiter) => {
-                    at = text.len() - rest.len() + 1;
+                Some(c) if is_quoted => record.text.push(c),
+                Some('"') if !was_quoted && record.text.len() == start => {
+                    (is_quoted, was_quoted) = (true, true);
                 }
-                _ => {
-                    return Err(wrong(
-                        record.line,
-                        &format!("after a quote {:?}", clipped(rest)),
-                    ));
+                Some(c) if !is_delimiter(c) => {
+                    if was_quoted && c != ' ' {
+                        let rest = &text[at - c.len_utf8()..];
+                        return wrong(&format!("after a quote {:?}", clipped(rest)));
+                    }
+                    if !was_quoted && (record.text.len() > start || !c.is_whitespace()) {
+                        record.text.push(c);
+                    }
+                }
+                end => {
+                    if !was_quoted {
+                        let length = record.text.trim_end().len().max(start);
+                        record.text.truncate(length);
+                    }
+                    let place = start..record.text.len();
+                    if was_quoted || !is_spaced || !place.is_empty() {
+                        record.cells.push(place);
+                    }
+                    if end.is_none() {
+                        return Ok(());
+                    }
+                    check_columns(record)?;
+                    (start, was_quoted) = (record.text.len(), false);
                 }
             }
-            if record.text.len() > LONGEST_ROW {
-                return Err(wrong(record.line, "a row that is too long"));
-            }
-            check_columns(record)?;
         }
     }
 }
 
 fn check_columns(record: &Record) -> Result<()> {
-    match record.len() > MOST_COLUMNS {
-        true => Err(format!(
-            "line {}: expected at most {MOST_COLUMNS} columns",
-            record.line
-        )),
-        false => Ok(()),
+    let line = record.line;
+    if record.len() > MOST_COLUMNS {
+        return Err(format!(
+            "line {line}: expected at most {MOST_COLUMNS} columns"
+        ));
     }
+    if record.text.len() > LONGEST_ROW {
+        return Err(format!("line {line}: a row that is too long"));
+    }
+    Ok(())
 }
 
 impl Delimiter {
+    /// That of a first line `sep=;`, which is for Excel.
+    fn said_by_excel(line: &str) -> Option<Self> {
+        match line.strip_prefix("sep=")?.as_bytes() {
+            [delimiter] if delimiter.is_ascii() => Some(Self::Char(*delimiter)),
+            _ => None,
+        }
+    }
+
     /// The delimiter of the first rows: a tab, a semicolon, a comma, or spaces between numbers, rather in
     /// all rows than in the last alone, since a header may say anything.
     fn of(rows: &[String]) -> Self {
