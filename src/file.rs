@@ -9,8 +9,9 @@ use std::{
 
 use crate::error::{Error, Result};
 
-/// Writes a file aside in the same folder and then puts it in place: nobody finds half of one, and those
-/// who write the same file at the same time do not meet. What is not a file, such as a device or a pipe, is
+/// Writes a file aside in the same folder, waits until it is on the disk, and then puts it in place: nobody
+/// finds half of one, also after a power loss, and those who write the same file at the same time do not
+/// meet. A file that is replaced keeps its permissions. What is not a file, such as a device or a pipe, is
 /// written through; a symbolic link is followed.
 ///
 /// On Linux the file has no name until it is whole, where the file system has such files (ext4, XFS, Btrfs,
@@ -40,10 +41,13 @@ pub fn write_with(
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
+    let permissions = fs::metadata(path).map(|found| found.permissions()).ok();
     #[cfg(target_os = "linux")]
     if let Some(file) = nameless::create_in(folder) {
-        write_to(&file, write)?;
-        return nameless::link(&file, folder, path);
+        write_to(&file, permissions, write)?;
+        nameless::link(&file, folder, path)?;
+        sync_folder(folder);
+        return Ok(());
     }
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
@@ -53,15 +57,31 @@ pub fn write_with(
         builder.permissions(Permissions::from_mode(0o666)); // less the mask of the process
     }
     let aside = builder.tempfile_in(folder)?;
-    write_to(aside.as_file(), write)?;
+    write_to(aside.as_file(), permissions, write)?;
     aside.persist(path)?;
+    sync_folder(folder);
     Ok(())
 }
 
-fn write_to(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+/// Writes a file with the permissions of the one that it replaces, if there is one, to the disk.
+fn write_to(
+    file: &File,
+    permissions: Option<fs::Permissions>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions)?;
+    }
     let mut writer = BufWriter::new(file);
     write(&mut writer)?;
-    writer.flush()
+    writer.flush()?;
+    drop(writer);
+    file.sync_all()
+}
+
+/// Waits until the names of a folder are on the disk, where a folder can be opened: the file is whole anyway.
+fn sync_folder(folder: &Path) {
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
 }
 
 /// Files without a name, of which nothing is left once nobody has them open.
@@ -182,6 +202,21 @@ mod tests {
         assert_eq!(failed.unwrap_err().to_string(), "no more");
         assert_eq!(read(&path).unwrap(), b"two");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    /// What others may not read stays so.
+    #[cfg(unix)]
+    #[test]
+    fn permissions_stay() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        write(&path, b"one").unwrap();
+        assert_ne!(mode(), 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        write(&path, b"two").unwrap();
+        assert_eq!((mode(), read(&path).unwrap()), (0o600, b"two".to_vec()));
     }
 
     #[test]
