@@ -136,7 +136,7 @@ pub mod prelude {
             Categorical, Given, Laplace, Mixture, Normal, Predictive, Samples, Subject,
         },
         estimator::{
-            Accuracy, Cwce, Ece, Estimator, Event, Mmce, Skce, SmoothEce, Tce,
+            Accuracy, Cwce, Ece, Estimator, Event, Mmce, Skce, Tce,
             regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration, Sharpness},
         },
         hypothesis::{
