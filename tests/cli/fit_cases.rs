@@ -113,7 +113,7 @@ fn no_event() {
     );
     contains(
         &text,
-        "none, no gain is established: 0 predictions are wrong, fewer than 10",
+        "none, no gain is established: 0 samples have the event, fewer than 10",
     );
 }
 
