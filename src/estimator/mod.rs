@@ -86,7 +86,7 @@ pub use mce::Mce;
 pub use mean::MeanEstimate;
 #[cfg(feature = "report")]
 pub(crate) use mean::power_of_two;
-pub(crate) use mean::{ASYMPTOTIC_FLOOR, check_level};
+pub(crate) use mean::{ASYMPTOTIC_FLOOR, check_level, differences};
 pub use mmce::{Mmce, MmceForm};
 pub(crate) use null_variance::sum_of_squares;
 pub use pair::ClassPairs;

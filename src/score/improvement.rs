@@ -4,6 +4,7 @@ use super::{BoundedMean, MeanEstimate, Score, proper_score::check_scores};
 use crate::{
     distribution::{Predictive, Targets},
     error::Result,
+    estimator::differences,
 };
 
 /// The gain of a recalibration `h` of a model `f` in a proper score, from the same samples before and
@@ -97,22 +98,16 @@ impl Improvement {
         let mut missed = Vec::new();
         let expected = before.expected_targets().into_iter();
         for (targets, probabilities) in expected.chain(after.expected_targets()) {
-            let pairs = score_after(&targets)?
-                .into_iter()
-                .zip(score_before(&targets)?);
             // ∞ − ∞, NaN, is of no sample that either model deems possible
-            let differences = pairs.map(|(after, before)| after - before);
-            missed.push(differences.zip(probabilities).collect());
+            let differences = differences(&score_before(&targets)?, &score_after(&targets)?);
+            missed.push(differences.into_iter().zip(probabilities).collect());
         }
         let [before, after, difference] = MeanEstimate::paired(&before_each, &after_each);
-        let differences = before_each
-            .iter()
-            .zip(&after_each)
-            .map(|(before, after)| after - before);
+        let differences = differences(&before_each, &after_each);
         let law = if is_of_classes {
-            BoundedMean::with_missed(differences.collect(), missed)
+            BoundedMean::with_missed(differences, missed)
         } else {
-            BoundedMean::without_bounds(differences.collect(), missed)
+            BoundedMean::without_bounds(differences, missed)
         };
         Ok(Self {
             before,

@@ -143,6 +143,21 @@ fn one_column() {
         "compare --before onecol.csv --after after.csv --label-column y",
     );
     contains(&two, "--positive");
+    // predictions that stay as they are differ by rounding alone, which is no difference
+    run(&folder, &format!("fit {data} --label-column y -o none.map"));
+    run(
+        &folder,
+        &format!("apply none.map {data} --label-column y -o same.csv"),
+    );
+    let object = json(
+        &folder,
+        "compare --positive --before onecol.csv --after same.csv --label-column y",
+    );
+    for score in ["brier", "log", "spherical"] {
+        let change = &object["changes"][score];
+        assert_eq!(number(&change["difference"]), 0.0, "{score}");
+        assert_eq!(number(&change["p_value"]), 1.0, "{score}");
+    }
     #[cfg(feature = "report")]
     {
         let report = format!("report {data} --after after.csv --label-column y -o page.html");
