@@ -352,7 +352,8 @@ fn real(study: &Study) -> crate::Result<()> {
         "partial nulls: location wrong, spread and trend right",
         "partial nulls: errors skewed, spread right",
     ];
-    let settings: [&dyn Fn(&[usize]) -> Settings<Normal>; 3] = [&spreads, &shifts, &skewed];
+    type OfSizes<'a> = &'a dyn Fn(&[usize]) -> Settings<Normal>;
+    let settings: [OfSizes; 3] = [&spreads, &shifts, &skewed];
     for ((title, is_right), settings) in titles.into_iter().zip(is_right).zip(settings) {
         let tests = [accusations(redraws, is_right)];
         let small = [20, 50, 200, 1000];

@@ -7,7 +7,7 @@ use super::{
     redrawn::{LabelSets, Redrawn},
 };
 use crate::{
-    error::{Error, Result, check_length},
+    error::{Error, Result, check_length, shown},
     host::{checked_labels, int_tensor, is_host, to_vec},
 };
 
@@ -171,7 +171,7 @@ impl Targets for Tensor<2> {
 
     fn text(&self, row: usize) -> String {
         match self.slice_rows(row..row + 1).drawn()[..] {
-            [number] => format!("the target {number}"),
+            [number] => format!("the target {}", shown(number)),
             ref vector => format!("the target {vector:?}"),
         }
     }

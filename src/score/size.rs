@@ -53,7 +53,7 @@ pub trait Quantify<P: Predictive = Categorical> {
 /// standard error and the estimate, at most the bound `4 √(v/2)`. Blocks have the interval of Student; its upper
 /// end is above 0 where the estimate is negative.
 ///
-/// Of classes there is no interval where fewer than 20 labels are wrong ([`Error::TooFewErrors`]): such residuals
+/// Of classes there is no interval where fewer than 20 labels are wrong ([`TooFewErrors`](crate::error::Error::TooFewErrors)): such residuals
 /// do not tell the variance. Blocks of `B` need more, so that 20 pairs of wrong labels can be expected within
 /// blocks: `√(40 n/(B − 1))`. Simulated coverage is in `docs/levels.md`.
 ///

@@ -64,7 +64,7 @@ fn an_overconfident_model_is_overconfident() {
 #[test]
 fn maps_of_confidences_are_of_their_own() {
     let folder = folder("confidence-maps");
-    let rows = |i: usize| format!("0.{},{}\n", 50 + i % 45, usize::from(i % 3 > 0));
+    let rows = |i: usize| format!("0.{},{}\n", 50 + i % 45, usize::from(!i.is_multiple_of(3)));
     let text = "confidence,correct\n".to_owned() + &(0..90).map(rows).collect::<String>();
     write(&folder, &[("cc.csv", &text)]);
     let run = |arguments: &str| printed(&folder, arguments);

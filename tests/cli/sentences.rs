@@ -369,12 +369,14 @@ fn of_no_test() {
         &text,
         "There is no test of calibration: a target drawn from the predictions",
     );
+    contains(&text, "the CRPS of the target 1e300 is infinite");
     lacks(
         &text,
         &[
             "The model is not calibrated",
             "no evidence against calibration",
             "aspects of the omnibus test",
+            "00000000000000",
         ],
     );
 }

@@ -193,8 +193,8 @@ impl Pairs {
         rows.with_min_len(64usize.div_ceil(m.max(1))).for_each_init(
             || self.solver(),
             |solver, (row, out)| {
-                for j in self.first(row)..m {
-                    out[j] = self.solve(solver, row, row / n * m + j);
+                for (j, distance) in out.iter_mut().enumerate().skip(self.first(row)) {
+                    *distance = self.solve(solver, row, row / n * m + j);
                 }
             },
         );

@@ -70,7 +70,8 @@ fn the_interval_covers() {
                 let same = |_: usize| (risk, factor * risk);
                 // a few have most of the risk
                 let skewed = |i: usize| {
-                    let r: f64 = if i % 8 == 0 { 2.0 * risk } else { 0.1 * risk };
+                    let is_high = i.is_multiple_of(8);
+                    let r: f64 = if is_high { 2.0 * risk } else { 0.1 * risk };
                     (r, factor * r.min(0.5))
                 };
                 for (name, chance) in [("same", &same as &dyn Fn(usize) -> _), ("skewed", &skewed)]

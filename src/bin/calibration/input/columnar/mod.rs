@@ -23,13 +23,15 @@ use rows::Rows;
 /// The batches of a file, one after the other.
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch>>>;
 
+/// Reads the columns with these places in the schema, which rise.
+type Open = Box<dyn FnOnce(&[usize]) -> Result<Batches>>;
+
 /// A file whose schema is known, and whose columns are not read yet.
 struct Source {
     schema: SchemaRef,
     /// Bytes of the file.
     size: u64,
-    /// Reads the columns with these places in the schema, which rise.
-    open: Box<dyn FnOnce(&[usize]) -> Result<Batches>>,
+    open: Open,
 }
 
 /// Reads the columns of Parquet that are asked for.
