@@ -369,7 +369,7 @@ fn of_no_test() {
         &text,
         "There is no test of calibration: a target drawn from the predictions",
     );
-    contains(&text, "the CRPS of the target 1e300 is infinite");
+    contains(&text, "the CRPS of the target -1e300 is infinite");
     lacks(
         &text,
         &[
