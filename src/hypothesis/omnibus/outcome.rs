@@ -197,8 +197,9 @@ impl AspectKind {
                 points(estimate)
             ),
             Self::BinnedRisk { bins } => format!(
-                "the frequency of the event does not follow its risk: χ² = {} in {bins} bins",
-                short(estimate)
+                "the frequency of the event does not follow its risk: χ² = {} in {}",
+                short(estimate),
+                counted(bins)
             ),
             Self::Cumulative => format!(
                 "confidence and accuracy differ by {} over the less confident samples",
@@ -218,7 +219,7 @@ impl AspectKind {
                 } else {
                     format!("= {}", short(estimate))
                 };
-                format!("{follows}: χ² {is} in {bins} bins")
+                format!("{follows}: χ² {is} in {}", counted(bins))
             }
             Self::LeastLikely => {
                 let row = row.map_or(String::new(), |row| format!(" (row {row})"));
@@ -231,6 +232,12 @@ impl AspectKind {
             Self::Real(kind) => kind.finding(numbers, row),
         }
     }
+}
+
+/// "1 bin", "10 bins".
+fn counted(bins: usize) -> String {
+    let noun = if bins == 1 { "bin" } else { "bins" };
+    format!("{bins} {noun}")
 }
 
 fn against(score: &str, estimate: f64) -> String {
