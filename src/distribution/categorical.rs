@@ -10,6 +10,7 @@ use super::{
 use crate::{
     error::Result,
     host::{check_classes, check_probabilities, checked_labels, checked_rows, int_tensor, to_vec},
+    ops::softmax,
     radial::Distance,
 };
 
@@ -164,7 +165,11 @@ impl Categorical {
     pub fn probabilities(&self) -> Tensor<2> {
         let of_logits = || {
             let logits = self.logits().expect("logits or probabilities");
-            activation::softmax(logits, 1)
+            if self.checked {
+                activation::softmax(logits, 1)
+            } else {
+                softmax(logits) // in one step, for training
+            }
         };
         self.probabilities.get_or_init(of_logits).clone()
     }

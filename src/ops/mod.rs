@@ -75,6 +75,7 @@ mod normal;
 mod pairs;
 mod pairwise_distance;
 mod simd;
+mod softmax;
 mod transport;
 
 pub(crate) use backends::is_on_host;
@@ -99,4 +100,5 @@ pub(crate) use simd::{
     product::{Matrix, add_product, product},
     real::Real,
 };
+pub(crate) use softmax::softmax;
 pub(crate) use transport::transport_distances;

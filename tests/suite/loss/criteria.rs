@@ -348,7 +348,7 @@ fn schedules() {
     );
 }
 
-/// Extreme, masked (−∞) and invalid logits, any dtype: losses of logits are those of their softmax.
+/// The losses' own softmax beside Burn's: extreme, masked (−∞) and invalid logits, any dtype.
 #[test]
 fn losses_take_any_logits() {
     let infinity = f64::INFINITY;
