@@ -20,15 +20,15 @@ pub struct MeanEstimate {
     pub samples: usize,
 }
 
-/// The largest difference that is taken for rounding, of numbers up to 1; of larger ones relative to them.
+/// The largest difference that is taken for rounding, of numbers of size 1.
 const ROUNDING: f64 = 1e-14;
 
-/// `second − first` of each sample; 0 where the two are equal but for rounding: a test of many samples would find its
-/// sign.
-pub(crate) fn differences(first: &[f64], second: &[f64]) -> Vec<f64> {
+/// `second − first` of each sample; 0 where the two are equal but for the rounding of numbers of a size: a test of many
+/// samples would find its sign.
+pub(crate) fn differences(first: &[f64], second: &[f64], size: f64) -> Vec<f64> {
     let difference = |(first, second): (&f64, &f64)| {
         let difference = second - first;
-        let is_rounding = difference.abs() <= ROUNDING * first.abs().max(1.0);
+        let is_rounding = difference.abs() <= ROUNDING * size;
         if is_rounding { 0.0 } else { difference }
     };
     first.iter().zip(second).map(difference).collect()
@@ -65,8 +65,7 @@ impl MeanEstimate {
         }
     }
 
-    /// Gives the means of two values of each sample, and that of the second minus the first. Differences of at most
-    /// `1e-14 · max(1, |first|)` are rounding, and count as 0.
+    /// Gives the means of two values of each sample, and that of the second minus the first.
     ///
     /// # Panics
     ///
@@ -74,7 +73,7 @@ impl MeanEstimate {
     pub fn paired(first: &[f64], second: &[f64]) -> [Self; 3] {
         assert!(!first.is_empty(), "expected at least one value");
         assert_eq!(first.len(), second.len(), "two values of each sample");
-        let differences = differences(first, second);
+        let differences = differences(first, second, 0.0);
         [first, second, &differences].map(Self::of)
     }
 

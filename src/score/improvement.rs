@@ -22,6 +22,8 @@ use crate::{
 /// error falls by more than the score does. Temperature scaling is injective; data cannot tell whether
 /// a map is, [`with_injective`](Self::with_injective) does.
 ///
+/// Differences that are rounding, up to `1e-14` of the largest score (of classes, or of 1), count as 0.
+///
 /// Each sample is compared with itself, which makes the standard error far smaller than those of
 /// both scores where they vary together. Use samples that the map was not fitted to.
 ///
@@ -95,15 +97,20 @@ impl Improvement {
         }
         let after_each = finite("after", score_after(targets))?;
         let is_of_classes = before.errors(targets).is_some();
+        // probabilities are of size 1, and other scores have the units of the targets
+        let least = if is_of_classes { 1.0 } else { 0.0 };
+        let scores = before_each.iter().chain(&after_each);
+        let size = scores.fold(least, |size: f64, score| size.max(score.abs()));
         let mut missed = Vec::new();
         let expected = before.expected_targets().into_iter();
         for (targets, probabilities) in expected.chain(after.expected_targets()) {
             // ∞ − ∞, NaN, is of no sample that either model deems possible
-            let differences = differences(&score_before(&targets)?, &score_after(&targets)?);
+            let differences = differences(&score_before(&targets)?, &score_after(&targets)?, size);
             missed.push(differences.into_iter().zip(probabilities).collect());
         }
-        let [before, after, difference] = MeanEstimate::paired(&before_each, &after_each);
-        let differences = differences(&before_each, &after_each);
+        let differences = differences(&before_each, &after_each, size);
+        let [before, after, difference] =
+            [&before_each, &after_each, &differences].map(|values| MeanEstimate::of(values));
         let law = if is_of_classes {
             BoundedMean::with_missed(differences, missed)
         } else {

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Result, check_samples},
-    estimator::{ClassPairs, PairMatrix, Skce, SkceForm},
+    estimator::{ClassPairs, PairMatrix, Skce, SkceForm, differences},
     kernel::{ClassKernel, Kernel},
 };
 
@@ -148,7 +148,10 @@ impl<K: ClassKernel> Skce<K> {
             SkceForm::Block(size) => pairs.block_estimates(size),
             _ => pseudo_values(&pairs.row_sums()),
         };
-        let [before, after, difference] = MeanEstimate::paired(&values(&before), &values(&after));
+        let [before, after] = [values(&before), values(&after)];
+        let differences = differences(&before, &after, 1.0);
+        let [before, after, difference] =
+            [&before, &after, &differences].map(|values| MeanEstimate::of(values));
         Ok(SkceImprovement {
             before,
             after,

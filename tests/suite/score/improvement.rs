@@ -1,9 +1,10 @@
 use approx::assert_relative_eq;
 use burn_calibration::{
-    distribution::Categorical,
+    distribution::{Categorical, Normal},
     error::Error,
-    score::{Brier, Divergence, Improvement, LogScore, Score},
+    score::{Brier, Crps, Divergence, Improvement, LogScore, Score},
 };
+use rand::{RngExt, rngs::StdRng};
 
 use super::population::*;
 use crate::data::*;
@@ -232,5 +233,46 @@ fn errors_say_of_which_predictions() {
                 "the confidence level is {level}, expected a number between 0 and 1, both excluded"
             )
         );
+    }
+}
+
+/// A label that the predictions before exclude and those after do not has an infinite loss before: the gain can be
+/// without bound, whether it happened or not.
+#[test]
+fn an_excluded_label_is_missed() {
+    let before = categorical(&vec![vec![1.0, 0.0]; 30]);
+    let after = categorical(&vec![vec![0.7, 0.3]; 30]);
+    let gain = LogScore.improvement(&before, &after, &labels(&[0; 30]));
+    let (low, high) = gain.unwrap().confidence_interval(0.95).unwrap();
+    assert_eq!(low, f64::NEG_INFINITY);
+    assert!(high.is_finite(), "{high}");
+}
+
+/// Differences have the units of the scores, however small these are; rounding alone is none.
+#[test]
+fn units_do_not_matter() {
+    let mut rng: StdRng = rng(371);
+    let numbers: Vec<[f64; 2]> = (0..50).map(|_| [rng.random(), rng.random()]).collect();
+    let gain = |unit: f64, factor: f64| {
+        let column = |of: &dyn Fn(&[f64; 2]) -> f64| {
+            tensor(
+                &numbers
+                    .iter()
+                    .map(|row| vec![unit * of(row)])
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let normal = |width: f64| Normal::new(column(&|row| row[0]), column(&|_| width));
+        let targets = column(&|row| row[1]);
+        let gain = Crps.improvement(&normal(1.0), &normal(factor), &targets);
+        let gain = gain.unwrap();
+        (gain.difference.estimate / unit, gain.p_value())
+    };
+    let (expected, p_value) = gain(1.0, 2.0);
+    for unit in [1e-20, 1e20] {
+        let (found, p) = gain(unit, 2.0);
+        assert_relative_eq!(found, expected, max_relative = 1e-9);
+        assert_relative_eq!(p, p_value, max_relative = 1e-6);
+        assert_eq!(gain(unit, 1.0 + f64::EPSILON), (0.0, 1.0));
     }
 }
