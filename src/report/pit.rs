@@ -29,6 +29,7 @@ use crate::{error::Result, estimator::regression::Pit};
 /// # }
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SavedPit")]
 #[non_exhaustive]
 pub struct PitDiagram {
     /// The coordinate of the targets, or none if all are counted together.
@@ -44,6 +45,30 @@ pub struct PitDiagram {
     /// It holds for each bin on its own: of 10 bins of a calibrated model, one outside a band of 95 %
     /// is no surprise.
     pub band: (usize, usize),
+}
+
+/// What a saved diagram is made of: the band follows from it.
+#[derive(Deserialize)]
+struct SavedPit {
+    coordinate: Option<usize>,
+    counts: Vec<usize>,
+    level: f64,
+}
+
+impl TryFrom<SavedPit> for PitDiagram {
+    type Error = String;
+
+    fn try_from(saved: SavedPit) -> Result<Self, String> {
+        let values = (saved.counts.iter()).try_fold(0usize, |sum, &count| sum.checked_add(count));
+        if saved.counts.len() < 2 || values.is_none_or(|values| values == 0) {
+            return Err(format!(
+                "the counts of a histogram are {:?}, expected two bins or more with a value",
+                saved.counts
+            ));
+        }
+        let diagram = Self::of(saved.counts, saved.coordinate, saved.level);
+        diagram.map_err(|error| error.to_string())
+    }
 }
 
 impl PitDiagram {

@@ -2,7 +2,8 @@ use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{Normal, Samples},
     error::Error,
-    report::{QuantileSection, Report, ReportBuilder},
+    estimator::regression::Pit,
+    report::{PitDiagram, QuantileSection, Report, ReportBuilder},
 };
 
 use super::data::parsed;
@@ -106,4 +107,34 @@ fn draws_have_no_log_score() {
             .estimate,
         0.0
     );
+}
+
+/// A saved diagram comes back as it was; one without values is an error, and no panic when it is drawn.
+#[test]
+fn saved_histograms() {
+    let pit = Pit::new(&normal(&[0.0; 20], 1.0), &column(&[0.3; 20])).unwrap();
+    let diagram = PitDiagram::new(&pit, 10, 0.95).unwrap();
+    let saved = serde_json::to_value(&diagram).unwrap();
+    let loaded: PitDiagram = serde_json::from_value(saved.clone()).unwrap();
+    assert_eq!(loaded, diagram);
+    let with = |name: &str, value: serde_json::Value| {
+        let mut saved = saved.clone();
+        saved[name] = value;
+        serde_json::from_value::<PitDiagram>(saved)
+            .unwrap_err()
+            .to_string()
+    };
+    for counts in [
+        serde_json::json!([]),
+        serde_json::json!([3]),
+        serde_json::json!([0, 0]),
+        serde_json::json!([usize::MAX, 1]),
+    ] {
+        let said = with("counts", counts);
+        assert!(
+            said.contains("expected two bins or more with a value"),
+            "{said}"
+        );
+    }
+    assert!(with("level", 1.5.into()).contains("level"));
 }
