@@ -8,12 +8,8 @@ regularised_map! {
     VectorScalingConfig for Affine<1, LOGITS>, "vector", "A scale and an intercept for each class";
     /// The weight of the mean square of the intercepts. Default: 0.
     regularisation = "Regularisation::Fixed(0.0)",
-    /// The largest derivative at which the fit has converged, of logits over their root mean square.
-    /// Default: 10⁻⁷.
-    tolerance = 1e-7,
-    max_iterations = 1000,
-    /// The seed of the folds of a cross-validation. Default: 0.
-    seed,
+    /// Of logits over their root mean square.
+    convex
 }
 
 regularised_map! {
@@ -22,12 +18,8 @@ regularised_map! {
     /// The weight of the mean square of the off-diagonal entries of `W` (for logits over their root
     /// mean square) and of that of the intercepts. Default: by cross-validation in 5 folds.
     regularisation = "Regularisation::CrossValidated { folds: 5 }",
-    /// The largest derivative at which the fit has converged, of logits over their root mean square.
-    /// Default: 10⁻⁷.
-    tolerance = 1e-7,
-    max_iterations = 1000,
-    /// The seed of the folds of a cross-validation. Default: 0.
-    seed,
+    /// Of logits over their root mean square.
+    convex
 }
 
 regularised_map! {
@@ -37,28 +29,27 @@ regularised_map! {
     /// The weight of the regularisation of [`MatrixScalingConfig`], for log-probabilities over their root mean
     /// square. Default: by cross-validation in 5 folds.
     regularisation = "Regularisation::CrossValidated { folds: 5 }",
-    /// The largest derivative at which the fit has converged. Default: 10⁻⁷.
-    tolerance = 1e-7,
-    max_iterations = 1000,
-    /// The seed of the folds of a cross-validation. Default: 0.
-    seed,
+    /// Of log-probabilities over their root mean square.
+    convex
 }
 
 /// Vector scaling: `z_c ↦ a_c z_c + b_c` (Guo, Pleiss, Sun, Weinberger 2017).
 ///
 /// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
-/// prediction where there is none: else parameters would move without end. May change the accuracy. Injective if all `a_c` are the same number and not 0; on log-probabilities,
-/// if they have the same sign. The log loss is convex in
-/// `(a, b)`; on separable data it has no minimum, and the fit ends where its slope is below the
-/// tolerance.
+/// prediction where there is none: else parameters would move without end. The log loss is convex in `(a, b)`; on
+/// separable data it has no minimum, and the fit ends where its slope is below the tolerance.
+///
+/// May change the accuracy. Injective if all `a_c` are the same number and not 0; on log-probabilities, if they have
+/// the same sign.
 pub type VectorScaling = Fitted<Affine<1, LOGITS>>;
 
 /// Matrix scaling: `z ↦ Wz + b` (Guo, Pleiss, Sun, Weinberger 2017), with off-diagonal and intercept
 /// regularisation (ODIR: Kull, Perello-Nieto, Kängsepp, Silva Filho, Song, Flach 2019).
 ///
 /// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
-/// prediction where there is none: else parameters would move without end. May change the accuracy. Logits that `W` takes to multiples of 1 do not change the prediction: they
-/// are the multiples of one vector `v`, at least, and of no other where the map is injective. It is
+/// prediction where there is none: else parameters would move without end.
+///
+/// May change the accuracy. Logits that `W` takes to multiples of 1 do not change the prediction: they are the multiples of one vector `v`, at least, and of no other where the map is injective. It is
 /// injective on log-probabilities if all entries of `v` have the same sign, and on all logits if they
 /// are equal, which is to say that all rows of `W` have the same sum. For invertible `W`, `v = W⁻¹1`.
 /// The regularised log loss is convex.

@@ -1,8 +1,45 @@
 //! The configurations of maps that descend a criterion: they differ in defaults and words alone.
 
 /// Makes a configuration with a regularisation, the limits of a descent and a seed, after fields of its own, and
-/// the [`LogitFit`](super::fit::LogitFit) by the function `fit` of the parameters.
+/// the [`LogitFit`](super::fit::LogitFit) by the function `fit` of the parameters. The limits and the seed are those
+/// of a `convex` criterion, with the units of its derivatives, or those of a `network`.
 macro_rules! regularised_map {
+    (
+        $(#[$doc:meta])*
+        $config:ident for $form:ty, $name:literal, $about:literal;
+        $(#[$strength:meta])* regularisation = $strength_value:tt,
+        $(#[$units:meta])* convex
+    ) => {
+        regularised_map! {
+            $(#[$doc])*
+            $config for $form, $name, $about;
+            $(#[$strength])* regularisation = $strength_value,
+            /// The largest derivative at which the fit has converged. Default: 10⁻⁷.
+            $(#[$units])*
+            tolerance = 1e-7,
+            max_iterations = 1000,
+            /// The seed of the folds of a cross-validation. Default: 0.
+            seed,
+        }
+    };
+    (
+        $(#[$doc:meta])*
+        $config:ident for $form:ty, $name:literal, $about:literal { $($own:tt)* };
+        network
+    ) => {
+        regularised_map! {
+            $(#[$doc])*
+            $config for $form, $name, $about { $($own)* };
+            /// The weight of the squared distance of the network's weights from their start, where the map is the
+            /// temperature. Default: by cross-validation in 5 folds.
+            regularisation = "Regularisation::CrossValidated { folds: 5 }",
+            /// The largest derivative at which the fit has converged. Default: 10⁻⁵.
+            tolerance = 1e-5,
+            max_iterations = 200,
+            /// The seed of the hidden units and of the folds. Default: 0.
+            seed,
+        }
+    };
     (
         $(#[$doc:meta])*
         $config:ident for $form:ty, $name:literal, $about:literal

@@ -14,14 +14,7 @@ regularised_map! {
         /// Knots, at quantiles of the logits of the fit. Default: 33.
         knots: usize = 33,
     };
-    /// The weight of the squared distance of the network's weights from their start, where the map is the
-    /// temperature. Default: by cross-validation in 5 folds.
-    regularisation = "Regularisation::CrossValidated { folds: 5 }",
-    /// The largest derivative at which the fit has converged. Default: 10⁻⁵.
-    tolerance = 1e-5,
-    max_iterations = 200,
-    /// The seed of the hidden units and of the folds. Default: 0.
-    seed,
+    network
 }
 
 /// The diagonal order-preserving map DIAG: `z_c ↦ w(z_c)` with one increasing function `w` for all

@@ -12,14 +12,7 @@ regularised_map! {
         /// Hidden units of the network. Default: 16.
         hidden: usize = 16,
     };
-    /// The weight of the squared distance of the network's weights from their start, where the map is the
-    /// temperature. Default: by cross-validation in 5 folds.
-    regularisation = "Regularisation::CrossValidated { folds: 5 }",
-    /// The largest derivative at which the fit has converged. Default: 10⁻⁵.
-    tolerance = 1e-5,
-    max_iterations = 200,
-    /// The seed of the hidden units and of the folds. Default: 0.
-    seed,
+    network
 }
 
 regularised_map! {
@@ -29,14 +22,7 @@ regularised_map! {
         /// Hidden units of the network. Default: 16.
         hidden: usize = 16,
     };
-    /// The weight of the squared distance of the network's weights from their start, where the map is the
-    /// temperature. Default: by cross-validation in 5 folds.
-    regularisation = "Regularisation::CrossValidated { folds: 5 }",
-    /// The largest derivative at which the fit has converged. Default: 10⁻⁵.
-    tolerance = 1e-5,
-    max_iterations = 200,
-    /// The seed of the hidden units and of the folds. Default: 0.
-    seed,
+    network
 }
 
 /// The intra order-preserving map OP (Rahimi, Shaban, Cheng, Hartley, Boots: *Intra order-preserving

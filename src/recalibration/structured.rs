@@ -9,11 +9,7 @@ regularised_map! {
     "structured-vector", "Vector scaling after a temperature, shrunk towards it (SVS)";
     /// What the penalties are multiplied by. Default: 1.
     regularisation = "Regularisation::Fixed(1.0)",
-    /// The largest derivative at which the fit has converged. Default: 10⁻⁷.
-    tolerance = 1e-7,
-    max_iterations = 1000,
-    /// The seed of the folds of a cross-validation. Default: 0.
-    seed,
+    convex
 }
 
 regularised_map! {
@@ -22,11 +18,7 @@ regularised_map! {
     "structured-matrix", "Matrix scaling after a temperature, shrunk towards it (SMS)";
     /// What the penalties are multiplied by. Default: 1.
     regularisation = "Regularisation::Fixed(1.0)",
-    /// The largest derivative at which the fit has converged. Default: 10⁻⁷.
-    tolerance = 1e-7,
-    max_iterations = 1000,
-    /// The seed of the folds of a cross-validation. Default: 0.
-    seed,
+    convex
 }
 
 /// Structured vector scaling: `a_c x_c + b_c` of log-probabilities `x` after a temperature (Berta,

@@ -32,6 +32,7 @@ mod recalibrate;
 mod report;
 #[cfg(feature = "report")]
 mod report_families;
+mod row_ids;
 mod sentences;
 mod show;
 mod soft;

@@ -30,6 +30,7 @@ mod estimator {
     mod block;
     mod ece;
     mod given;
+    mod given_groups;
     mod mmce;
     mod skce;
     mod ucme;

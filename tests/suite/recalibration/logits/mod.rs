@@ -2,6 +2,7 @@
 //! map promises.
 
 mod auto;
+mod auto_promises;
 mod degenerate;
 mod files;
 mod fits;

@@ -1,0 +1,152 @@
+//! Calibration given groups, and within groups.
+
+use approx::assert_relative_eq;
+use burn::tensor::{DType, Int, Tensor, TensorData};
+use burn_calibration::{distribution::*, estimator::*, kernel::*, ops::Computation};
+use rand::RngExt;
+
+use super::given::by_loops;
+use crate::{data::*, kernel::kernels};
+
+/// Given nothing, a constant: `(‖Σδ‖² − Σ‖δ‖²)/(n(n − 1))`; given groups, the sums of each.
+#[test]
+fn groups_in_closed_form() {
+    let mut rng = rng(7);
+    let (n, m) = (23, 4);
+    let rows = random_probabilities(n, m, &mut rng);
+    let classes = random_labels(n, m, &mut rng);
+    let groups: Vec<usize> = (0..n).map(|_| rng.random_range(0..5) * 1000).collect();
+    let delta = |i: usize, c: usize| f64::from(u8::from(classes[i] == c)) - rows[i][c];
+    let closed = |groups: &[usize]| {
+        let mut distinct = groups.to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let of_group = |g: usize| {
+            let members: Vec<usize> = (0..n).filter(|&i| groups[i] == g).collect();
+            let of_class = |c: usize| {
+                let sum: f64 = members.iter().map(|&i| delta(i, c)).sum();
+                let squares: f64 = members.iter().map(|&i| delta(i, c).powi(2)).sum();
+                sum * sum - squares
+            };
+            (0..m).map(of_class).sum::<f64>()
+        };
+        distinct.into_iter().map(of_group).sum::<f64>() / (n * (n - 1)) as f64
+    };
+    let y = labels(&classes);
+    for dtype in [DType::F64, DType::F32] {
+        let predictions = of_probabilities(tensor_on(&rows, &device(), dtype));
+        let epsilon = if dtype == DType::F64 { 1e-15 } else { 1e-7 };
+        for computation in [Computation::Fused, Computation::Composed] {
+            for groups in [vec![3; n], groups.clone(), (0..n).collect()] {
+                let skce = Skce::unbiased(Kernel::of_groups()).with_computation(computation);
+                let given = Given::groups(predictions.clone(), labels(&groups));
+                let estimate = scalar(skce.value(&given, &y));
+                assert_relative_eq!(estimate, closed(&groups), epsilon = epsilon);
+                assert_relative_eq!(
+                    skce.estimate(&given, &y).unwrap(),
+                    closed(&groups),
+                    epsilon = epsilon
+                );
+            }
+        }
+    }
+}
+
+/// `k(p, p')·1[g = g']`, for every kernel: medians and fixed bandwidths, of any scale, f64 and f32.
+#[test]
+fn within_groups() {
+    let mut rng = rng(8);
+    let (n, m) = (20, 3);
+    let rows = random_probabilities(n, m, &mut rng);
+    let classes = random_labels(n, m, &mut rng);
+    let groups: Vec<usize> = (0..n).map(|i| i % 3).collect();
+    let y = labels(&classes);
+    let mut all = kernels();
+    all.extend([Kernel::exponential(), Kernel::gaussian()]);
+    for kernel in all {
+        for scale in [1e-6, 1.0, 1e6] {
+            let points: Vec<Vec<f64>> = (rows.iter())
+                .map(|row| row.iter().map(|p| p * scale).collect())
+                .collect();
+            let kernel = match kernel.bandwidth {
+                Bandwidth::Fixed(value) => kernel.with_bandwidth(Bandwidth::Fixed(value * scale)),
+                _ => kernel,
+            };
+            let fixed = kernel.with_bandwidth_of(&tensor(&points)).unwrap();
+            let mut h = by_loops(&points, &rows, &classes, &fixed);
+            for (i, row) in h.iter_mut().enumerate() {
+                for (j, h) in row.iter_mut().enumerate() {
+                    *h *= f64::from(u8::from(groups[i] == groups[j]));
+                }
+            }
+            let expected = unbiased(&h);
+            for dtype in [DType::F64, DType::F32] {
+                let predictions = of_probabilities(tensor_on(&rows, &device(), dtype));
+                let points = tensor_on(&points, &device(), dtype);
+                let points = kernel.within_groups(points, labels(&groups));
+                let given = Given::new(predictions, points);
+                let unit = kernel.with_bandwidth(Bandwidth::Fixed(1.0));
+                let polynomial = matches!(kernel.profile, Profile::RationalQuadratic { .. });
+                let epsilon = match dtype {
+                    _ if polynomial => 1e-6, // far apart, but not beyond all digits
+                    DType::F64 => 1e-14,
+                    _ => 1e-6,
+                };
+                for computation in [Computation::Fused, Computation::Composed] {
+                    let skce = Skce::unbiased(unit).with_computation(computation);
+                    let value = scalar(skce.value(&given, &y));
+                    assert!(
+                        (value - expected).abs() < epsilon,
+                        "{kernel:?}: {value}, {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Numbers of groups of any size are told apart in every dtype of predictions: neighbours beyond its digits, and
+/// the ends of integers.
+#[test]
+fn groups_with_large_numbers() {
+    let y = labels(&[0, 0]); // h = ½ in one group, 0 in two
+    let wide = |a: i64, b: i64| (DType::I64, [a, b]);
+    let narrow = |a: i32, b: i32| (DType::I32, [a.into(), b.into()]);
+    for (ints, [a, b]) in [
+        wide(2048, 2049),
+        wide(1 << 24, (1 << 24) + 1),
+        wide(1 << 53, (1 << 53) + 1),
+        wide(0, 1 << 32),
+        wide(-1, 0),
+        wide(i64::MIN, i64::MAX),
+        wide(i64::MAX - 1, i64::MAX),
+        narrow(2048, 2049),
+        narrow(1 << 24, (1 << 24) + 1),
+        narrow(-1, i32::MAX),
+        narrow(i32::MIN, 0),
+        narrow(i32::MIN, i32::MAX),
+    ] {
+        for dtype in [DType::F64, DType::F32, DType::F16] {
+            let value = |groups: [i64; 2]| {
+                let data = TensorData::new(groups.to_vec(), [2]);
+                let groups = Tensor::<1, Int>::from_data(data, (&device(), ints));
+                let rows = tensor_on(&vec![vec![0.5, 0.5]; 2], &device(), dtype);
+                let skce = Skce::unbiased(Kernel::of_groups());
+                let given = Given::groups(of_probabilities(rows.clone()), groups.clone());
+                let of_groups = scalar(skce.value(&given, &y));
+                let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1.0));
+                let points = kernel.within_groups(rows.clone(), groups);
+                let given = Given::new(of_probabilities(rows), points);
+                let within = scalar(Skce::unbiased(kernel).value(&given, &y));
+                [of_groups, within]
+            };
+            assert_eq!(value([a, a]), [0.5; 2], "{a}, {dtype:?}, {ints:?}");
+            assert_eq!(value([b, b]), [0.5; 2], "{b}, {dtype:?}, {ints:?}");
+            let between = value([a, b]); // 0 to rounding
+            assert!(
+                between.iter().all(|k| *k < 1e-30),
+                "{a}, {b}, {dtype:?}, {ints:?}: {between:?}"
+            );
+        }
+    }
+}
