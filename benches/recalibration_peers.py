@@ -1,6 +1,6 @@
 """Recalibration maps of this library beside those of probmetrics, on the same predictions in one run.
 
-    cargo build --release --features cli
+    cargo build --release -p burn-calibration-cli
     pip install probmetrics numpy
     python benches/recalibration_peers.py --calibration target/release/calibration \\
         --networks DIR --models DIR

@@ -1,4 +1,16 @@
-//! Files that are written whole, and what tells whether they still are.
+//! Files that are written whole, and digests that tell whether they changed.
+//!
+//! ```
+//! use burn_calibration::file;
+//!
+//! # fn main() -> burn_calibration::error::Result<()> {
+//! let path = std::env::temp_dir().join(format!("burn-calibration-{}.txt", std::process::id()));
+//! file::write(&path, b"whole")?; // aside, to the disk, and then in place
+//! assert_eq!(file::read(&path).unwrap(), b"whole");
+//! # std::fs::remove_file(&path).unwrap();
+//! # Ok(())
+//! # }
+//! ```
 
 use std::{
     fmt::Display,
@@ -120,13 +132,17 @@ mod nameless {
     }
 }
 
-/// Writes a file whole, with what it holds.
-pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
+/// Writes a file whole, with what it holds, as [`write_with`].
+pub fn write(path: &Path, content: &[u8]) -> Result<()> {
     write_with(path, |file| file.write_all(content)).map_err(|reason| error(path, reason))
 }
 
 /// Reads a whole file of at most 1 GiB.
-pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+///
+/// # Errors
+///
+/// A file that cannot be read, or is larger.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(LIMIT + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 <= LIMIT {
@@ -140,13 +156,19 @@ const LIMIT: u64 = 1 << 30;
 /// A digest of 128 bits, that of Fowler, Noll and Vo over words of 8 bytes: a change of one word always
 /// changes it. It guards against accidents, not against forgers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Digest(u128);
+pub struct Digest(u128);
 
 impl Digest {
+    /// The digest of nothing.
+    #[expect(
+        clippy::new_without_default,
+        reason = "a digest of nothing is no default"
+    )]
     pub fn new() -> Self {
         Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
     }
 
+    /// Adds words.
     pub fn with(self, words: impl IntoIterator<Item = u64>) -> Self {
         let fold = |state: u128, word| {
             let mixed = (state ^ u128::from(word)).wrapping_mul((1 << 88) + 0x13b);
@@ -174,8 +196,8 @@ impl Display for Digest {
     }
 }
 
-/// An error of a file.
-pub(crate) fn error(path: &Path, reason: impl Display) -> Error {
+/// The error of a file, with its path and the reason.
+pub fn error(path: &Path, reason: impl Display) -> Error {
     Error::File {
         path: path.display().to_string(),
         reason: reason.to_string(),

@@ -14,7 +14,7 @@ use burn::{
 };
 use pulp::bytemuck::Pod;
 
-use crate::error::{Error, Result, check_length, check_samples, check_values};
+use crate::error::{Result, check_classes, check_finite, check_labels, check_samples};
 
 /// The elements in row-major order, in f64 whatever the dtype.
 ///
@@ -175,24 +175,6 @@ pub(crate) fn checked_labels(
     check_labels(&labels, predictions, classes)
 }
 
-/// Checks labels that are on the host as [`checked_labels`] does.
-pub(crate) fn check_labels(
-    labels: &[i64],
-    predictions: usize,
-    classes: usize,
-) -> Result<Vec<usize>> {
-    check_length(predictions, labels.len(), "labels")?;
-    let check = |(row, &label): (usize, &i64)| match usize::try_from(label) {
-        Ok(class) if class < classes => Ok(class),
-        _ => Err(Error::Label {
-            row,
-            label,
-            classes,
-        }),
-    };
-    labels.iter().enumerate().map(check).collect()
-}
-
 /// The rows of a tensor of shape `[n, m]` on the host, all finite, `n ≥ 1` and `m ≥ 2`.
 pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Numbers> {
     let [rows, classes] = tensor.dims();
@@ -201,54 +183,6 @@ pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Num
     let values = Numbers::of(tensor.clone());
     check_finite(&values, classes, what)?;
     Ok(values)
-}
-
-/// Checks that there are two columns or more.
-pub(crate) fn check_classes(classes: usize) -> Result<()> {
-    match classes < 2 {
-        true => Err(Error::TooFewClasses { got: classes }),
-        false => Ok(()),
-    }
-}
-
-/// Checks that the numbers in rows of `classes` are finite.
-pub(crate) fn check_finite(values: &[f64], classes: usize, what: &'static str) -> Result<()> {
-    let finite = (f64::is_finite, "a finite number");
-    check_values(values, (classes, "class"), what, finite)
-}
-
-/// Checks that finite numbers in rows of `classes` are probabilities, each row of sum 1.
-pub(crate) fn check_probabilities(values: &[f64], classes: usize, dtype: DType) -> Result<()> {
-    let tolerance = row_sum_tolerance(classes, dtype);
-    for (row, values) in values.chunks(classes).enumerate() {
-        if let Some(class) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
-            return Err(Error::Value {
-                row,
-                column: "class",
-                at: class,
-                what: "the probability",
-                value: values[class],
-                expected: "a number in [0, 1]",
-            });
-        }
-        let sum: f64 = values.iter().sum();
-        if (sum - 1.0).abs() > tolerance {
-            return Err(Error::Sum {
-                row,
-                what: "the probabilities",
-                sum,
-                tolerance,
-            });
-        }
-    }
-    Ok(())
-}
-
-/// The distance from 1 that the sum of a row of `m` probabilities may have: `10⁻⁵`, or what rounding
-/// takes from a softmax in this dtype if that is more, `ε (8 + 2√m)`.
-fn row_sum_tolerance(classes: usize, dtype: DType) -> f64 {
-    let epsilon = dtype.finfo().map_or(0.0, |float| float.epsilon);
-    (epsilon * (8.0 + 2.0 * (classes as f64).sqrt())).max(1e-5)
 }
 
 /// f64 where the device computes in it, else f32; each device is asked once.

@@ -54,13 +54,13 @@
 //! | [`distribution`] | what a model predicts: classes with lenses on them, normal, Laplace, mixtures, samples; models with known errors |
 //! | [`kernel`] | kernels on predictions (distance, profile, bandwidth), on targets, and their tensor products |
 //! | [`estimator`] | calibration errors: SKCE, MMCE, UCME, the classical ones (ECE and its kin), those of regression |
-//! | [`accumulator`] | estimates of predictions in pieces: sums that are saved and merged exactly |
 //! | [`score`] | proper scores: upper bounds, what a recalibration gains, the CORP decomposition; how large an error is, with confidence intervals |
 //! | [`loss`] | Burn modules for training: penalties, proper scores, the penalised loss |
 //! | [`recalibration`] | fitted maps of logits and of predictive distributions |
 //! | [`hypothesis`] | is a model calibrated: the omnibus test, and every other calibration test with p-values |
 //! | `metric` | values of whole epochs as metrics of Burn's trainer (feature `train`) |
-//! | `report` | reliability diagrams and a page of HTML (feature `report`) |
+//! | [`diagram`] | reliability, PIT and quantile diagrams, as numbers |
+//! | [`names`], [`numbers`], [`file`] | names of quantities, digits of numbers, files that are written whole |
 //! | [`ops`] | operations with their own backward pass |
 //! | [`error`] | what data can get wrong |
 //!
@@ -80,21 +80,26 @@
 //!
 //! # Features
 //!
-//! `cli` builds the command `calibration`. `report` adds the module of that name, and with `cli` the
-//! command `calibration report`. `train` adds `metric` and Burn's trainer, without its dashboard
-//! (feature `tui` of Burn). `remote` lets the operations here run on devices of other machines, and
-//! `remote-server` adds what serves and reaches them by WebSocket. `flex` (default), `ndarray`,
-//! `wgpu`, `cuda` and `cubecl-cpu` compile this library and Burn for a backend; which one runs is
-//! chosen at run time through Burn's `Device`. A backend that is enabled in Burn alone panics in
-//! [`ops::pairwise_distance`].
+//! `train` adds `metric` and Burn's trainer, without its dashboard (feature `tui` of Burn). `remote` lets
+//! the operations here run on devices of other machines, and `remote-server` adds what serves and reaches
+//! them by WebSocket. `flex` (default), `ndarray`, `wgpu`, `cuda` and `cubecl-cpu` compile this library and
+//! Burn for a backend; which one runs is chosen at run time through Burn's `Device`. A backend that is
+//! enabled in Burn alone panics in [`ops::pairwise_distance`].
+//!
+//! # Beside it
+//!
+//! | crate | what is in it |
+//! | --- | --- |
+//! | `burn-calibration-report` | pictures of the diagrams, and a page of HTML |
+//! | `burn-calibration-accumulator` | estimates of predictions in pieces: sums that are saved and merged exactly |
+//! | `burn-calibration-cli` | the command `calibration` |
 
 #![warn(missing_docs)]
 
-pub mod accumulator;
+pub mod diagram;
 pub mod distribution;
 pub mod error;
 pub mod estimator;
-#[doc(hidden)]
 pub mod file;
 pub mod guide;
 mod host;
@@ -103,35 +108,23 @@ pub mod kernel;
 pub mod loss;
 #[cfg(feature = "train")]
 pub mod metric;
-#[doc(hidden)]
 pub mod names;
-#[doc(hidden)]
 pub mod numbers;
 pub mod ops;
 mod parallel;
 mod radial;
 pub mod recalibration;
-#[cfg(feature = "report")]
-pub mod report;
-/// What is tested without the feature: all tests of private functions are one build.
-#[cfg(all(test, not(feature = "report")))]
-#[allow(dead_code)]
-mod report {
-    mod band;
-    mod number;
-}
 pub mod score;
 mod tiles;
 
 /// The names that the [`guide`] takes: predictions, kernels, estimates, scores, losses, configurations of maps,
 /// tests, and the traits whose methods these have. What they give, such as a fitted map or an outcome, is in the
-/// modules. With the feature `train` also the metrics of the trainer, with `report` the page.
+/// modules. With the feature `train` also the metrics of the trainer.
 pub mod prelude {
     #[cfg(feature = "train")]
     pub use crate::metric::EpochMetric;
-    #[cfg(feature = "report")]
-    pub use crate::report::{Reliability, ReportBuilder};
     pub use crate::{
+        diagram::Reliability,
         distribution::{
             Categorical, Given, Laplace, Mixture, Normal, Predictive, Samples, Subject,
         },

@@ -1,4 +1,11 @@
 //! The names of quantities that are printed: the command line, its JSON and the report share them.
+//!
+//! ```
+//! use burn_calibration::names;
+//!
+//! let name = names::BRIER.with("two classes");
+//! assert_eq!((name.key, name.title.as_ref()), ("brier", "Brier score, two classes"));
+//! ```
 
 use std::{borrow::Cow, fmt};
 

@@ -1,5 +1,13 @@
 //! Numbers as the command line, the report and findings print them: with significant digits where they are
 //! small, so that none but 0 is printed as 0, and none but 1 as 1.
+//!
+//! ```
+//! use burn_calibration::numbers::{percent, points_with_error, share};
+//!
+//! assert_eq!(share(0.999_97, 3), "0.999970");
+//! assert_eq!(percent(0.000_31, 1), "0.031 %");
+//! assert_eq!(points_with_error(0.0546, 0.0034), "5.46 ± 0.34");
+//! ```
 
 /// The most decimals: smaller numbers have an exponent.
 const MOST: i32 = 8;

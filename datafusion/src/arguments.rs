@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use burn_calibration::accumulator::Rows;
+use burn_calibration_accumulator::Rows;
 use datafusion::{
     arrow::{
         array::{Array, ArrayRef, AsArray, RecordBatch},

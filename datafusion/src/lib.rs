@@ -20,7 +20,7 @@
 //! | `block_skce_standard_error(p, y, bandwidth, size)` | its standard error; NULL for one block |
 //! | `block_skce_p_value(p, y, bandwidth, size)` | the asymptotic test of calibration; NULL for fewer than two blocks, or if all are equal |
 //!
-//! Behind each is an accumulator of [`burn_calibration::accumulator`]. The engine runs one for each
+//! Behind each is an accumulator of [`burn_calibration_accumulator`]. The engine runs one for each
 //! partition and group, sends their states, a column of bytes, wherever it merges them, and so does
 //! Ballista between machines.
 //!

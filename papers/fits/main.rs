@@ -2,7 +2,7 @@
 //! often the interval of its gain holds the true gain of the map that it gives.
 //!
 //! ```console
-//! cargo run --release --example fits -- --seed 0
+//! cargo run --release -p burn-calibration-papers --example fits -- --seed 0
 //! ```
 //!
 //! prints the table of `docs/levels.md`. Labels are drawn from known probabilities, so that the true gain of a

@@ -2,7 +2,7 @@
 //! others, from 8 to 2,000 samples.
 //!
 //! ```console
-//! cargo run --release --example intervals
+//! cargo run --release -p burn-calibration-papers --example intervals
 //! ```
 //!
 //! prints the Markdown tables of `docs/levels.md`.

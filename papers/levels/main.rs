@@ -2,7 +2,7 @@
 //! miscalibrated ones (its power), over many data sets.
 //!
 //! ```console
-//! cargo run --release --example levels -- --data ../shared/data
+//! cargo run --release -p burn-calibration-papers --example levels -- --data ../shared/data
 //! ```
 //!
 //! prints the Markdown tables of `docs/levels.md`; `--data` names the folder that holds

@@ -3,7 +3,7 @@
 //! published.
 //!
 //! ```sh
-//! cargo run --release --example paper_gruber2022 -- --predictions DIR
+//! cargo run --release -p burn-calibration-papers --example paper_gruber2022 -- --predictions DIR
 //! ```
 //!
 //! Temperature scaling, its ensemble and DIAG are fitted to the first half of the predictions. Test sets

@@ -2,7 +2,7 @@
 //! *Calibration tests in multi-class classification: a unifying framework*, 2019, rerun.
 //!
 //! ```sh
-//! cargo run --release --example paper_widmann2019
+//! cargo run --release -p burn-calibration-papers --example paper_widmann2019
 //! ```
 //!
 //! Three models of which the truth is known give many small data sets. Figure 1 shows how far

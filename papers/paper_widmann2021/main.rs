@@ -2,7 +2,7 @@
 //! classification*, 2021, rerun.
 //!
 //! ```sh
-//! cargo run --release --example paper_widmann2021
+//! cargo run --release -p burn-calibration-papers --example paper_widmann2021
 //! ```
 //!
 //! What came out, beside the published numbers, is in `docs/paper_widmann2021.md`.

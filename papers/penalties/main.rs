@@ -2,7 +2,7 @@
 //! yours.
 //!
 //! ```sh
-//! cargo run --release --example penalties -- --data FILE.csv.gz --label COLUMN
+//! cargo run --release -p burn-calibration-papers --example penalties -- --data FILE.csv.gz --label COLUMN
 //! ```
 
 mod arguments;

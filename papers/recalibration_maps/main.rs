@@ -1,7 +1,7 @@
 //! Recalibrate a trained model from a file of its predictions, start to end.
 //!
 //! ```sh
-//! cargo run --release --example recalibration_maps -- --predictions DIR
+//! cargo run --release -p burn-calibration-papers --example recalibration_maps -- --predictions DIR
 //! ```
 //!
 //! `DIR` holds predictions on one test set, `NAME.csv.gz` for each network with a row a sample and a

@@ -8,8 +8,11 @@ use super::{
     label_sampler::LabelSampler, redrawn,
 };
 use crate::{
-    error::Result,
-    host::{check_classes, check_probabilities, checked_labels, checked_rows, int_tensor, to_vec},
+    error::{
+        Result,
+        checks::{check_classes, check_probabilities},
+    },
+    host::{checked_labels, checked_rows, int_tensor, to_vec},
     ops::softmax,
     radial::Distance,
 };
@@ -186,7 +189,11 @@ impl Categorical {
     }
 
     /// The labels on the host, once checked against these predictions, which are checked too.
-    pub(crate) fn check_labels(&self, labels: &Tensor<1, Int>) -> Result<Vec<usize>> {
+    ///
+    /// # Errors
+    ///
+    /// A label that is not a class, or another number of labels than of predictions.
+    pub fn check_labels(&self, labels: &Tensor<1, Int>) -> Result<Vec<usize>> {
         self.check()?;
         checked_labels(labels, self.len(), self.classes())
     }

@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 /// 0.1 % is not a confidence of 99.9 %. Tests, reports and the command line then speak of the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
 pub enum Subject {
     /// The classes, none before the others.
     #[default]
@@ -24,7 +23,11 @@ pub enum Subject {
 
 impl Subject {
     /// Checks that there are two classes, if these are an event and its complement.
-    pub(crate) fn check(self, classes: usize) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// Another number of classes.
+    pub fn check(self, classes: usize) -> Result<()> {
         if self != Self::Classes && classes != 2 {
             return Err(Error::Unsupported {
                 what: format!("predictions of an event with {classes} classes"),

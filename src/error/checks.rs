@@ -1,4 +1,11 @@
-//! Checks of parameters, sample sizes and numbers in rows.
+//! Checks of parameters, sample sizes and numbers in rows, with the errors of this library.
+//!
+//! ```
+//! use burn_calibration::error::checks::check_labels;
+//!
+//! let error = check_labels(&[0, 3], 2, 3).unwrap_err();
+//! assert_eq!(error.to_string(), "row 1: the label is 3, expected a class in 0..3");
+//! ```
 
 use std::ops::RangeInclusive;
 
@@ -7,7 +14,7 @@ use burn::tensor::DType;
 use super::{Error, Result};
 
 /// Checks a parameter, with its name and the condition that is expected of it.
-pub(crate) fn check_parameter(
+pub fn check_parameter(
     is_valid: bool,
     name: &'static str,
     value: f64,
@@ -25,19 +32,19 @@ pub(crate) fn check_parameter(
 }
 
 /// Checks that a number of things is at least 1.
-pub(crate) fn check_count(name: &'static str, count: usize) -> Result<()> {
+pub fn check_count(name: &'static str, count: usize) -> Result<()> {
     check_parameter(count > 0, name, count as f64, "at least 1")
 }
 
 /// Checks that a parameter is between 0 and 1.
-pub(crate) fn check_inside(name: &'static str, value: f64) -> Result<()> {
+pub fn check_inside(name: &'static str, value: f64) -> Result<()> {
     let is_valid = value > 0.0 && value < 1.0;
     let expected = "a number between 0 and 1, both excluded";
     check_parameter(is_valid, name, value, expected)
 }
 
 /// Checks that a parameter is positive and finite.
-pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
+pub fn check_positive(name: &'static str, value: f64) -> Result<()> {
     let is_valid = value.is_finite() && value > 0.0;
     check_parameter(is_valid, name, value, "a positive finite number")
 }
@@ -83,7 +90,7 @@ pub(crate) fn assert_scale_of(name: &'static str, value: f64, dtype: DType) {
 }
 
 /// Checks that there are enough samples for a quantity.
-pub(crate) fn check_samples(what: &'static str, needed: usize, got: usize) -> Result<()> {
+pub fn check_samples(what: &'static str, needed: usize, got: usize) -> Result<()> {
     if got >= needed {
         Ok(())
     } else {
@@ -122,4 +129,66 @@ pub(crate) fn check_values(
         }),
         None => Ok(()),
     }
+}
+
+/// Checks labels that are on the host .
+pub fn check_labels(labels: &[i64], predictions: usize, classes: usize) -> Result<Vec<usize>> {
+    check_length(predictions, labels.len(), "labels")?;
+    let check = |(row, &label): (usize, &i64)| match usize::try_from(label) {
+        Ok(class) if class < classes => Ok(class),
+        _ => Err(Error::Label {
+            row,
+            label,
+            classes,
+        }),
+    };
+    labels.iter().enumerate().map(check).collect()
+}
+
+/// Checks that there are two columns or more.
+pub fn check_classes(classes: usize) -> Result<()> {
+    match classes < 2 {
+        true => Err(Error::TooFewClasses { got: classes }),
+        false => Ok(()),
+    }
+}
+
+/// Checks that the numbers in rows of `classes` are finite.
+pub fn check_finite(values: &[f64], classes: usize, what: &'static str) -> Result<()> {
+    let finite = (f64::is_finite, "a finite number");
+    check_values(values, (classes, "class"), what, finite)
+}
+
+/// Checks that finite numbers in rows of `classes` are probabilities, each row of sum 1.
+pub fn check_probabilities(values: &[f64], classes: usize, dtype: DType) -> Result<()> {
+    let tolerance = row_sum_tolerance(classes, dtype);
+    for (row, values) in values.chunks(classes).enumerate() {
+        if let Some(class) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
+            return Err(Error::Value {
+                row,
+                column: "class",
+                at: class,
+                what: "the probability",
+                value: values[class],
+                expected: "a number in [0, 1]",
+            });
+        }
+        let sum: f64 = values.iter().sum();
+        if (sum - 1.0).abs() > tolerance {
+            return Err(Error::Sum {
+                row,
+                what: "the probabilities",
+                sum,
+                tolerance,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The distance from 1 that the sum of a row of `m` probabilities may have: `10⁻⁵`, or what rounding
+/// takes from a softmax in this dtype if that is more, `ε (8 + 2√m)`.
+fn row_sum_tolerance(classes: usize, dtype: DType) -> f64 {
+    let epsilon = dtype.finfo().map_or(0.0, |float| float.epsilon);
+    (epsilon * (8.0 + 2.0 * (classes as f64).sqrt())).max(1e-5)
 }

@@ -15,7 +15,7 @@
 //! assert!(error.to_string().starts_with("row 1: the probabilities sum to 1.25"));
 //! ```
 
-mod checks;
+pub mod checks;
 
 pub(crate) use checks::*;
 

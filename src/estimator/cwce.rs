@@ -20,7 +20,7 @@ pub enum ClassWeight {
 
 impl ClassWeight {
     /// The weighted sum over so many classes, from the plain one.
-    pub(crate) fn total(self, sum: f64, classes: usize) -> f64 {
+    pub fn total(self, sum: f64, classes: usize) -> f64 {
         match self {
             Self::Mean => sum / classes as f64,
             Self::Sum => sum,

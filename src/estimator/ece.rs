@@ -44,14 +44,14 @@ impl Discrepancy {
     }
 
     /// `Σ_b (n_b/n) d_b` over the bins of `n` samples.
-    pub(crate) fn expected(self, bins: &[Bin]) -> f64 {
+    pub fn expected(self, bins: &[Bin]) -> f64 {
         let samples: usize = bins.iter().map(|bin| bin.size).sum();
         let weighted = |bin: &Bin| bin.size as f64 * self.of(bin);
         bins.iter().map(weighted).sum::<f64>() / samples as f64
     }
 
     /// `max_b d_b` over bins.
-    pub(crate) fn greatest(self, bins: &[Bin]) -> f64 {
+    pub fn greatest(self, bins: &[Bin]) -> f64 {
         bins.iter().map(|bin| self.of(bin)).fold(0.0, f64::max)
     }
 }

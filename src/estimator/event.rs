@@ -10,7 +10,6 @@ use crate::{
 
 /// The event whose predicted probability is compared with how often it occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum Event {
     /// The most likely class is the right one: probability `r_i = max_c p_ic`, outcome
     /// `c_i = 1[argmax p_i = y_i]`; see [`Categorical::top_label`].
@@ -29,7 +28,7 @@ impl Event {
     }
 
     /// The event of predictions about something.
-    pub(crate) fn about(subject: Subject) -> Self {
+    pub fn about(subject: Subject) -> Self {
         match subject {
             Subject::Classes => Self::TopLabel,
             Subject::Event | Subject::Correctness => Self::Class(1),
@@ -57,12 +56,12 @@ impl Event {
         }
     }
 
-    /// The probabilities and outcomes of checked data, on the host.
-    pub(crate) fn outcomes(
-        self,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
-    ) -> Result<Outcomes> {
+    /// The probabilities and outcomes of data, on the host.
+    ///
+    /// # Errors
+    ///
+    /// A label that is not a class, another number of labels than of predictions, an event that is not a class.
+    pub fn outcomes(self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Outcomes> {
         let (binary, occurred) = self.lens(predictions, labels)?;
         let n = binary.len();
         Ok(Outcomes {
@@ -106,14 +105,16 @@ impl Event {
     }
 
     /// The probability and the outcome of one prediction `p` with label `y`, on the host.
-    pub(crate) fn outcome(self, p: &[f64], y: usize) -> (f64, bool) {
+    pub fn outcome(self, p: &[f64], y: usize) -> (f64, bool) {
         let class = self.class(p);
         (p[class], class == y)
     }
 }
 
 /// Predicted probabilities of an event and whether it occurred.
-pub(crate) struct Outcomes {
+#[derive(Debug, Clone)]
+pub struct Outcomes {
+    /// The probability of the event.
     pub probability: Vec<f64>,
     /// 1 or 0.
     pub occurred: Vec<i64>,
@@ -142,7 +143,7 @@ impl Outcomes {
 
     /// Samples of equal probability by increasing probability. Probabilities are equal that differ by rounding
     /// alone, as 0.3 and 0.1 + 0.2 do: they say the same.
-    pub fn ties(&self) -> Vec<Block> {
+    pub(crate) fn ties(&self) -> Vec<Block> {
         let sorted = self.sorted();
         let ties = sorted.chunk_by(|(r, _), (s, _)| s - r <= self.rounding * s);
         let block = |ties: &[(f64, f64)]| {
@@ -157,7 +158,7 @@ impl Outcomes {
 
     /// The isotonic regression of the outcomes on the probabilities: blocks of increasing probability
     /// and frequency, in each of which the frequency is the regression. [Ties](Self::ties) share one.
-    pub fn isotonic(&self) -> Vec<Block> {
+    pub(crate) fn isotonic(&self) -> Vec<Block> {
         pool(self.ties())
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn differences(first: &[f64], second: &[f64], size: f64) -> Vec<f64> 
 
 impl MeanEstimate {
     /// The mean of at least one value.
-    pub(crate) fn of(values: &[f64]) -> Self {
+    pub fn of(values: &[f64]) -> Self {
         let samples = values.len();
         let unit = power_of_two(values);
         let scaled = || values.iter().map(|value| value / unit);
@@ -52,7 +52,7 @@ impl MeanEstimate {
     }
 
     /// The mean of at least one value, from `Σ (x − x̄)²`.
-    pub(crate) fn of_moments(samples: usize, estimate: f64, squared_deviations: f64) -> Self {
+    pub fn of_moments(samples: usize, estimate: f64, squared_deviations: f64) -> Self {
         let n = samples as f64;
         let standard_error = match samples {
             1 => f64::INFINITY,

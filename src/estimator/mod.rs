@@ -44,6 +44,7 @@
 
 mod accuracy;
 mod binning;
+mod block_values;
 mod cwce;
 mod ece;
 mod estimate;
@@ -72,20 +73,18 @@ mod tensor_pairs;
 mod ucme;
 
 pub use accuracy::Accuracy;
-pub(crate) use binning::equal_width_bin;
-pub use binning::{Bin, Binning};
+pub use binning::{Bin, Binning, equal_width_bin};
+pub use block_values::block_values;
 pub use cwce::{ClassWeight, Cwce};
 pub use ece::{Aspect, Discrepancy, Ece};
 pub use estimate::Estimator;
-pub use event::Event;
+pub use event::{Event, Outcomes};
 pub use form::SkceForm;
 pub use joint::JointKernel;
 pub use kde::KdeTce;
 pub use kolmogorov_smirnov::KolmogorovSmirnov;
 pub use mce::Mce;
 pub use mean::MeanEstimate;
-#[cfg(feature = "report")]
-pub(crate) use mean::power_of_two;
 pub(crate) use mean::{ASYMPTOTIC_FLOOR, check_level, differences};
 pub use mmce::{Mmce, MmceForm};
 pub(crate) use null_variance::sum_of_squares;
@@ -94,7 +93,7 @@ pub use pair_matrix::PairMatrix;
 pub(crate) use pool::{Block, pool};
 pub use skce::Skce;
 pub use smooth_ece::SmoothEce;
-pub(crate) use tce::{EventBin, check_order};
-pub use tce::{Tce, TceForm};
+pub(crate) use tce::check_order;
+pub use tce::{EventBin, Tce, TceForm};
 pub use tensor_pairs::TensorPairs;
 pub use ucme::Ucme;

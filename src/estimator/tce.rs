@@ -32,9 +32,9 @@ pub enum TceForm {
     Debiased,
 }
 
-/// Statistics of the samples of a bin.
+/// Statistics of the samples of a bin, of which [`TceForm::expected`] makes an estimate.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct EventBin {
+pub struct EventBin {
     /// Their number `n_b`.
     pub size: f64,
     /// Their mean probability `r̄_b`.
@@ -46,14 +46,16 @@ pub(crate) struct EventBin {
 }
 
 impl TceForm {
-    pub(crate) fn order(self) -> f64 {
+    /// The order `p`.
+    pub fn order(self) -> f64 {
         match self {
             Self::PlugIn { order } => order,
             Self::Unbiased | Self::Debiased => 2.0,
         }
     }
 
-    pub(crate) fn validate(self) -> Result<()> {
+    /// Checks that the order is finite and at least 1.
+    pub fn validate(self) -> Result<()> {
         check_order(self.order())
     }
 
@@ -69,7 +71,7 @@ impl TceForm {
     }
 
     /// The weighted sum over the bins of one event.
-    pub(crate) fn expected(self, bins: impl Iterator<Item = EventBin>) -> f64 {
+    pub fn expected(self, bins: impl Iterator<Item = EventBin>) -> f64 {
         let (sum, samples) = bins.fold((0.0, 0.0), |(sum, samples), bin| {
             (sum + bin.size * self.of(bin), samples + bin.size)
         });

@@ -41,7 +41,7 @@ pub mod recalibrate {}
 
 #[doc = include_str!("test_and_report.md")]
 #[doc = include_str!("diagram.html")]
-#[cfg_attr(feature = "report", doc = include_str!("report.md"))]
+#[doc = include_str!("report.md")]
 pub mod test_and_report {}
 
 #[doc = include_str!("regression.md")]

@@ -54,6 +54,23 @@ impl<K> AsymptoticBlockSkceTest<K> {
         Self::new(kernel, 2)
     }
 
+    /// The outcome of block estimates that are known by their mean and their standard deviation, with divisor
+    /// `N − 1`, as of sums that were merged.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two blocks, or [`Error::ZeroVariance`] if the deviation is 0.
+    pub fn of_moments(
+        &self,
+        mean: f64,
+        deviation: f64,
+        blocks: usize,
+        samples: usize,
+    ) -> Result<TestOutcome> {
+        check_blocks(blocks, self.size, samples)?;
+        outcome(mean, deviation, blocks, samples)
+    }
+
     fn check_size(&self, samples: usize) -> Result<()> {
         SkceForm::Block(self.size).check_size(samples)?;
         check_blocks(samples / self.size, self.size, samples)
@@ -61,7 +78,7 @@ impl<K> AsymptoticBlockSkceTest<K> {
 }
 
 /// Checks that there are two blocks.
-pub(crate) fn check_blocks(blocks: usize, size: usize, samples: usize) -> Result<()> {
+fn check_blocks(blocks: usize, size: usize, samples: usize) -> Result<()> {
     match blocks {
         0 | 1 => Err(Error::TooFewSamples {
             what: "the asymptotic test of two blocks",
@@ -98,7 +115,7 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkc
         } else {
             values.as_slice().std_dev()
         };
-        let outcome = outcome(estimate, deviation, blocks, predictions.len())?;
+        let outcome = self.of_moments(estimate, deviation, blocks, predictions.len())?;
         Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }
@@ -110,12 +127,7 @@ const NAME: &str = "asymptotic test of the block SKCE";
 /// # Errors
 ///
 /// [`Error::ZeroVariance`].
-pub(crate) fn outcome(
-    estimate: f64,
-    deviation: f64,
-    blocks: usize,
-    samples: usize,
-) -> Result<TestOutcome> {
+fn outcome(estimate: f64, deviation: f64, blocks: usize, samples: usize) -> Result<TestOutcome> {
     if deviation == 0.0 {
         return Err(Error::ZeroVariance {
             blocks,

@@ -40,7 +40,7 @@
 //!   and [`Cox`], whose intercept and slope say in which way a model fails.
 //! - To reproduce published results: one of the other tests, by its name.
 
-pub(crate) mod asymptotic_block;
+mod asymptotic_block;
 mod asymptotic_quadratic;
 mod by_group;
 mod cme;
@@ -78,8 +78,7 @@ pub use hosmer_lemeshow::HosmerLemeshow;
 pub use multiple::{ClassWiseOutcome, benjamini_hochberg, class_wise, holm};
 pub use omnibus::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest};
 pub use outcome::TestOutcome;
-#[cfg(any(feature = "report", test))]
-pub(crate) use p_value::Probability;
+pub use p_value::Probability;
 pub use redraws::Redraws;
 pub use spiegelhalter::Spiegelhalter;
 pub use statistic::{Statistic, StatisticFunction};

@@ -60,8 +60,11 @@ pub(crate) fn check_statistics(values: &[f64]) -> Result<()> {
 }
 
 /// A p-value as it is printed: equal to what is known, or at most that.
-pub(crate) enum Probability {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Probability {
+    /// The p-value.
     Equal(f64),
+    /// An upper bound of the p-value.
     AtMost(f64),
 }
 

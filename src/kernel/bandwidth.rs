@@ -47,7 +47,7 @@ impl Bandwidth {
     }
 
     /// Tells whether the bandwidth is the median of the data.
-    pub(crate) fn is_median(self) -> bool {
+    pub fn is_median(self) -> bool {
         !matches!(self, Self::Fixed(_))
     }
 

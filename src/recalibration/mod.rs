@@ -120,7 +120,6 @@ mod refinement;
 mod registry;
 mod regularisation;
 mod report;
-#[cfg(feature = "safetensors")]
 mod safetensors;
 mod scalar;
 mod scale;
@@ -161,7 +160,6 @@ pub use refinement::RefinementError;
 pub use registry::{MapKind, load_map};
 pub use regularisation::Regularisation;
 pub use report::{FitReport, FitStatus};
-#[cfg(feature = "safetensors")]
 pub use safetensors::{load_safetensors, save_safetensors};
 pub use scalar::{
     BetaCalibration, BetaCalibrationConfig, BinEdges, HistogramBinning, HistogramBinningConfig,

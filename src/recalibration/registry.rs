@@ -128,7 +128,6 @@ impl MapKind {
 /// library, is truncated, or holds parameters that no map of its kind has.
 pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<Box<dyn Recalibration>> {
     let path = path.as_ref();
-    #[cfg(feature = "safetensors")]
     if path.extension().is_some_and(|end| end == "safetensors") {
         return load_safetensors(path, device);
     }

@@ -1,6 +1,5 @@
 //! One binary, a folder for each room of the library.
 
-mod accumulator;
 mod bad_input;
 /// The bootstrap of the papers.
 #[path = "../../papers/bootstrap.rs"]
@@ -15,8 +14,6 @@ mod metric;
 mod models;
 mod properties;
 mod recalibration;
-#[cfg(feature = "report")]
-mod report;
 mod score;
 
 mod distribution {

@@ -3,7 +3,8 @@
 use std::{fs, path::Path};
 
 use burn::tensor::{Int, Tensor};
-use burn_calibration::{estimator::Estimator, prelude::*, report::ReportBuilder};
+use burn_calibration::{estimator::Estimator, prelude::*};
+use burn_calibration_report::ReportBuilder;
 use rand::{SeedableRng, rngs::StdRng};
 use serde::{Deserialize, Serialize};
 

@@ -22,7 +22,7 @@ mod median_variance;
 mod uniform;
 
 pub use bin::Bin;
-pub(crate) use uniform::bin as equal_width_bin;
+pub use uniform::bin as equal_width_bin;
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,6 @@ use crate::{
 
 /// The rule that divides samples into bins by their predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum Binning {
     /// Each coordinate in `B` bins of equal width, right-closed, `((b−1)/B, b/B]`, with 0 in the
     /// first; a bin of a vector is the tuple of the bins of its coordinates (Guo et al. 2017,

@@ -32,6 +32,6 @@ pub(super) fn partition(points: &[f64], dimension: usize, bins: usize) -> Vec<Ve
 }
 
 /// The bin `b` (0-based) with `b/B < p ≤ (b+1)/B`; 0 lies in the first.
-pub(crate) fn bin(p: f64, bins: usize) -> usize {
+pub fn bin(p: f64, bins: usize) -> usize {
     ((p * bins as f64).ceil() as usize).clamp(1, bins) - 1
 }

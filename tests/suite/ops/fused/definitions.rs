@@ -26,7 +26,6 @@ fn residual_statistics_of_other_lengths() {
                             Distance::Euclidean => {
                                 pairs().map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt()
                             }
-                            other => panic!("{other}"),
                         } / bandwidth;
                         let k = kappa(kernel.profile(), r);
                         let product = residuals[i].iter().zip(&residuals[j]);

@@ -1,0 +1,119 @@
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Accumulator, Rows, Saved,
+    bin::{Bins, check_form},
+    check_equal, check_samples, check_total,
+    format::{Format, saved},
+};
+use burn_calibration::{
+    error::{Result, checks::check_classes},
+    estimator::{ClassWeight, Event, TceForm},
+};
+
+/// The class-wise calibration error: the sums of a [`BinAccumulator`](super::BinAccumulator) for each
+/// class against the rest.
+///
+/// It is [`Cwce`](burn_calibration::estimator::Cwce) of all predictions together, with bins of equal width. An
+/// estimate from no samples is an error.
+///
+/// Memory: `m·B` bins of 56 bytes, and some 60 more for each that is occupied: 16 KB for 10 classes in 15
+/// bins, 1.6 MB for 1000. Cost: one operation for each class and sample.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+pub struct ClassBinAccumulator {
+    format: Format<Self>,
+    /// The bins of each class, as many everywhere.
+    classes: Vec<Bins>,
+}
+
+impl ClassBinAccumulator {
+    /// Starts sums of predictions over `classes` classes, in `bins` bins for each.
+    ///
+    /// # Errors
+    ///
+    /// No bins, or fewer than two classes.
+    pub fn new(bins: usize, classes: usize) -> Result<Self> {
+        check_classes(classes)?;
+        Ok(Self {
+            format: Format::default(),
+            classes: vec![Bins::new(bins)?; classes],
+        })
+    }
+
+    /// The mean over classes of order 1, the "static" or class-wise ECE.
+    pub fn cwce(&self) -> Result<f64> {
+        self.power(TceForm::PlugIn { order: 1.0 }, ClassWeight::Mean)
+    }
+
+    /// The power `CWCE_p^p`, as [`Cwce::power`](burn_calibration::estimator::Cwce::power).
+    ///
+    /// # Errors
+    ///
+    /// No samples, an order below 1, or [`TceForm::Unbiased`], which needs the squares of each sample.
+    pub fn power(&self, form: TceForm, weight: ClassWeight) -> Result<f64> {
+        check_form(form)?;
+        check_samples(self)?;
+        let sum = self.classes.iter().map(|bins| bins.power(form)).sum();
+        Ok(weight.total(sum, self.classes.len()))
+    }
+
+    /// Takes the classes in another order, each once.
+    pub(super) fn reorder(&mut self, order: &[usize]) {
+        self.classes = order
+            .iter()
+            .map(|&class| self.classes[class].clone())
+            .collect();
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let first = self.classes.first().ok_or("it has no classes")?;
+        for bins in &self.classes {
+            bins.check()?;
+            if (bins.len(), bins.samples()) != (first.len(), first.samples()) {
+                return Err("its classes differ in the numbers of bins or samples".into());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Accumulator for ClassBinAccumulator {
+    fn update_rows(&mut self, rows: &Rows) -> Result<()> {
+        rows.check_classes(self.classes.len())?;
+        for row in rows.iter() {
+            for (class, bins) in self.classes.iter_mut().enumerate() {
+                bins.add(Event::Class(class).outcome(row.p, row.y));
+            }
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        check_equal(
+            "the number of classes",
+            self.classes.len(),
+            other.classes.len(),
+        )?;
+        check_total(self.samples(), other.samples())?;
+        let bins = |own: &Self| own.classes.first().map_or(0, Bins::len);
+        check_equal("the number of bins", bins(self), bins(other))?;
+        let mut pairs = self.classes.iter_mut().zip(&other.classes);
+        pairs.try_for_each(|(bins, other)| bins.merge(other))
+    }
+
+    fn samples(&self) -> u64 {
+        self.classes[0].samples() // there are at least two
+    }
+
+    fn classes(&self) -> usize {
+        self.classes.len()
+    }
+
+    fn bytes(&self) -> usize {
+        let bins = |bins: &Bins| size_of::<Bins>() + bins.held();
+        size_of::<Self>() + self.classes.iter().map(bins).sum::<usize>()
+    }
+}
+
+saved!(ClassBinAccumulator, "accumulator of bins of each class");

@@ -1,0 +1,180 @@
+use burn::tensor::{DType, Int, Tensor};
+
+use burn_calibration::{
+    distribution::{Categorical, Targets},
+    error::{
+        Result,
+        checks::{check_classes, check_finite, check_labels, check_parameter, check_probabilities},
+    },
+    file::Digest,
+};
+
+/// Checked predictions over classes with their labels, on the host in f64, which accumulators take.
+///
+/// The numbers of a row depend on that row alone, not on the rows beside it. So logits become
+/// probabilities here, row by row, also those of a [`Categorical`] that was made from logits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rows {
+    classes: usize,
+    /// `[n, m]`
+    probabilities: Vec<f64>,
+    labels: Vec<usize>,
+    /// `log p_y` of each row.
+    logarithms: Vec<f64>,
+}
+
+/// A prediction with its label.
+pub(super) struct Row<'a> {
+    pub p: &'a [f64],
+    pub y: usize,
+    /// `log p_y`
+    pub logarithm: f64,
+}
+
+impl Rows {
+    /// Takes predictions in tensors.
+    ///
+    /// # Shapes
+    ///
+    /// - predictions: `n × m`
+    /// - labels: `[n]`
+    ///
+    /// # Errors
+    ///
+    /// A label that is not a class, or another number of labels than of predictions.
+    pub fn new(predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Self> {
+        let classes = predictions.classes();
+        let labels = predictions.check_labels(labels)?;
+        Ok(match predictions.logits() {
+            Some(logits) => Self::of_logits(to_f64(logits), classes, labels),
+            None => {
+                let probabilities = to_f64(predictions.probabilities());
+                Self::of_probabilities(probabilities, classes, labels)
+            }
+        })
+    }
+
+    /// Takes probabilities in row-major order, `m` in a row; there may be no rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Categorical::from_probabilities`] and [`new`](Self::new); numbers that do not fill a row.
+    pub fn from_probabilities(
+        probabilities: Vec<f64>,
+        classes: usize,
+        labels: &[i64],
+    ) -> Result<Self> {
+        let labels = check(&probabilities, classes, labels, "the probability")?;
+        // the numbers may come from f32
+        check_probabilities(&probabilities, classes, DType::F32)?;
+        Ok(Self::of_probabilities(probabilities, classes, labels))
+    }
+
+    /// Takes logits in row-major order, `m` in a row; there may be no rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Categorical::from_logits`] and [`new`](Self::new); numbers that do not fill a row.
+    pub fn from_logits(logits: Vec<f64>, classes: usize, labels: &[i64]) -> Result<Self> {
+        let labels = check(&logits, classes, labels, "the logit")?;
+        Ok(Self::of_logits(logits, classes, labels))
+    }
+
+    /// The number `n` of rows.
+    pub fn samples(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The number `m` of classes.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// A digest of all rows, as 32 hexadecimal digits: other predictions, labels or orders have another.
+    pub fn digest(&self) -> String {
+        let sizes = [self.classes, self.samples()].map(|size| size as u64);
+        let numbers = self.probabilities.iter().chain(&self.logarithms);
+        let digest = Digest::new()
+            .with(sizes)
+            .with(self.labels.iter().map(|&label| label as u64))
+            .with(numbers.map(|number| number.to_bits()));
+        digest.to_string()
+    }
+
+    /// The probabilities, row by row.
+    pub(super) fn probabilities(&self) -> &[f64] {
+        &self.probabilities
+    }
+
+    pub(super) fn labels(&self) -> &[usize] {
+        &self.labels
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+        let p = self.probabilities.chunks_exact(self.classes);
+        let others = self.labels.iter().zip(&self.logarithms);
+        p.zip(others)
+            .map(|(p, (&y, &logarithm))| Row { p, y, logarithm })
+    }
+
+    /// Checks the number of classes.
+    pub(super) fn check_classes(&self, expected: usize) -> Result<()> {
+        match self.classes {
+            got if got == expected => Ok(()),
+            got => Err(Tensor::<1, Int>::mismatch(got, expected)),
+        }
+    }
+
+    fn of_probabilities(probabilities: Vec<f64>, classes: usize, labels: Vec<usize>) -> Self {
+        let rows = probabilities.chunks_exact(classes).zip(&labels);
+        Self {
+            logarithms: rows.map(|(p, &y)| p[y].ln()).collect(),
+            classes,
+            probabilities,
+            labels,
+        }
+    }
+
+    /// `p = exp(z − max z) / s`, `log p_y = z_y − max z − log s`.
+    fn of_logits(mut logits: Vec<f64>, classes: usize, labels: Vec<usize>) -> Self {
+        let softmax = |(z, &y): (&mut [f64], &usize)| {
+            let greatest = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let shifted = z[y] - greatest;
+            z.iter_mut().for_each(|z| *z = (*z - greatest).exp());
+            let sum: f64 = z.iter().sum();
+            z.iter_mut().for_each(|z| *z /= sum);
+            shifted - sum.ln()
+        };
+        let rows = logits.chunks_exact_mut(classes).zip(&labels);
+        Self {
+            logarithms: rows.map(softmax).collect(),
+            classes,
+            probabilities: logits,
+            labels,
+        }
+    }
+}
+
+/// The numbers of a tensor, row by row.
+fn to_f64(rows: Tensor<2>) -> Vec<f64> {
+    let numbers = rows.detach().try_into_vec_as();
+    numbers.expect("a float tensor that can be read back")
+}
+
+/// The labels, once numbers in rows are finite and as many.
+fn check(
+    numbers: &[f64],
+    classes: usize,
+    labels: &[i64],
+    what: &'static str,
+) -> Result<Vec<usize>> {
+    check_classes(classes)?;
+    check_parameter(
+        numbers.len().is_multiple_of(classes),
+        "the number of predicted numbers",
+        numbers.len() as f64,
+        "a multiple of the number of classes",
+    )?;
+    check_finite(numbers, classes, what)?;
+    check_labels(labels, numbers.len() / classes, classes)
+}

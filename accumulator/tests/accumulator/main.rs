@@ -1,0 +1,88 @@
+//! Evaluation in pieces: the estimators on all predictions, merging, files, bad input.
+
+mod bad_input;
+/// Tensors, random data and references of the library's suite.
+#[allow(dead_code)] // other suites use the rest
+#[path = "../../../tests/suite/data.rs"]
+mod data;
+mod estimates;
+mod files;
+mod means;
+mod merging;
+/// Generative models with a known calibration error.
+#[allow(dead_code)] // other suites use the rest
+#[path = "../../../tests/suite/models.rs"]
+mod models;
+
+use burn_calibration::{
+    estimator::Event,
+    kernel::{Bandwidth, Kernel},
+    score::{Brier, LogScore},
+};
+use burn_calibration_accumulator::*;
+
+use crate::data::*;
+
+/// A number that `serde_json` reads back with an error in the last place.
+pub const BANDWIDTH: f64 = 0.437_204_018_551_364_1;
+
+pub fn fixed(kernel: Kernel) -> Kernel {
+    kernel.with_bandwidth(Bandwidth::Fixed(BANDWIDTH))
+}
+
+/// With all parts, 7 bins and blocks of `size`.
+pub fn evaluation(classes: usize, size: usize) -> Evaluation {
+    let evaluation = Evaluation::new(7, classes).unwrap();
+    evaluation
+        .with_skce(fixed(Kernel::exponential()), size)
+        .unwrap()
+}
+
+pub fn rows(probabilities: &[Vec<f64>], classes: &[usize]) -> Rows {
+    let labels: Vec<i64> = classes.iter().map(|&label| label as i64).collect();
+    let m = probabilities.first().map_or(2, Vec::len);
+    Rows::from_probabilities(probabilities.concat(), m, &labels).unwrap()
+}
+
+/// The same after it took rows.
+pub fn having<A: Accumulator>(empty: &A, probabilities: &[Vec<f64>], classes: &[usize]) -> A {
+    let mut accumulator = empty.clone();
+    if !probabilities.is_empty() {
+        accumulator
+            .update_rows(&rows(probabilities, classes))
+            .unwrap();
+    }
+    accumulator
+}
+
+pub fn text(accumulator: &impl Accumulator) -> String {
+    serde_json::to_string(accumulator).unwrap()
+}
+
+/// Calls a function with an empty accumulator of each kind.
+macro_rules! each_kind {
+    ($classes:expr, |$empty:ident| $call:expr) => {{
+        let m = $classes;
+        {
+            let $empty = ScoreAccumulator::new(LogScore, m);
+            $call;
+        }
+        {
+            let $empty = BinAccumulator::new(Event::Class(1), 4, m).unwrap();
+            $call;
+        }
+        {
+            let $empty = ClassBinAccumulator::new(3, m).unwrap();
+            $call;
+        }
+        {
+            let $empty = BlockSkceAccumulator::linear(fixed(Kernel::gaussian()), m).unwrap();
+            $call;
+        }
+        {
+            let $empty = evaluation(m, 2);
+            $call;
+        }
+    }};
+}
+use each_kind;

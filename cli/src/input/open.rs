@@ -1,0 +1,172 @@
+//! Files by what they hold, whatever their names.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, Cursor, Read, Seek, SeekFrom},
+    path::Path,
+};
+
+use flate2::read::MultiGzDecoder;
+
+use super::{
+    Result,
+    limits::{Counted, MOST_WHOLE, Unpacked},
+};
+
+/// Bytes that have a place.
+pub trait ReadSeek: Read + Seek {}
+
+impl<R: Read + Seek> ReadSeek for R {}
+
+/// What a file holds.
+pub enum Content {
+    Text(Box<dyn Read>),
+    Npy(Box<dyn Read>),
+    Archive(Box<dyn ReadSeek>),
+    Safetensors(Vec<u8>),
+    #[cfg(feature = "parquet")]
+    Parquet(Vec<u8>),
+    #[cfg(feature = "parquet")]
+    Arrow(Vec<u8>),
+}
+
+/// Bytes by which a file is known.
+const HEAD: usize = 16;
+
+/// First bytes of what is not read here.
+const OTHERS: [(&[u8], &str); 11] = [
+    (b"\x89HDF", "HDF5"),
+    (b"\x80\x02", "Python's pickle"),
+    (b"\x80\x03", "Python's pickle"),
+    (b"\x80\x04", "Python's pickle"),
+    (b"\x80\x05", "Python's pickle"),
+    (b"\xd0\xcf\x11\xe0", "Excel"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ", "xz"),
+    (b"\x28\xb5\x2f\xfd", "Zstandard"),
+    (b"\xff\xfe", "text as UTF-16, not UTF-8"),
+    (b"\xfe\xff", "text as UTF-16, not UTF-8"),
+];
+
+/// First bytes of columnar files, which are read with the feature `parquet`.
+const PARQUET: [&[u8]; 2] = [b"PAR1", b"PARE"];
+const ARROW: [&[u8]; 2] = [b"ARROW1", b"\xff\xff\xff\xff"];
+
+/// Opens a file, or standard input for `-`.
+pub fn open(path: &Path) -> Result<Content> {
+    let wrong = |e: io::Error| e.to_string();
+    if path.as_os_str() == "-" {
+        return content(Box::new(io::stdin()), false);
+    }
+    let mut file = File::open(path).map_err(wrong)?;
+    let metadata = file.metadata().map_err(wrong)?;
+    if metadata.is_dir() {
+        return Err("is a folder, expected a file".into());
+    }
+    if metadata.is_file() {
+        let head = head(&mut file)?;
+        file.seek(SeekFrom::Start(0)).map_err(wrong)?;
+        if is_archive(&head) {
+            return Ok(Content::Archive(Box::new(BufReader::new(file))));
+        }
+    }
+    content(Box::new(BufReader::new(file)), false)
+}
+
+fn head(reader: &mut impl Read) -> Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let read = reader.take(HEAD as u64).read_to_end(&mut head);
+    read.map_err(|e| e.to_string())?;
+    Ok(head)
+}
+
+fn is_archive(head: &[u8]) -> bool {
+    head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
+}
+
+fn content(mut reader: Box<dyn Read>, is_unpacked: bool) -> Result<Content> {
+    let head = head(&mut reader)?;
+    let reader = Cursor::new(head.clone()).chain(reader);
+    if head.starts_with(b"\x1f\x8b") {
+        if is_unpacked {
+            return Err("gzip within gzip, expected it once".into());
+        }
+        let (packed, count) = Counted::new(reader);
+        let unpacked = Unpacked::new(MultiGzDecoder::new(packed), count);
+        return content(Box::new(BufReader::new(unpacked)), true);
+    }
+    let is_parquet = PARQUET.iter().any(|first| head.starts_with(first));
+    if is_parquet || ARROW.iter().any(|first| head.starts_with(first)) {
+        #[cfg(feature = "parquet")]
+        return Ok(match is_parquet {
+            true => Content::Parquet(whole(reader)?),
+            false => Content::Arrow(whole(reader)?),
+        });
+        #[cfg(not(feature = "parquet"))]
+        return Err(match is_parquet {
+            true => columnar("Parquet", "parquet"),
+            false => columnar("Arrow IPC", "feather"),
+        });
+    }
+    if let Some((_, format)) = OTHERS.iter().find(|(first, _)| head.starts_with(first)) {
+        return Err(format!(
+            "holds {format}, expected text such as CSV, NPY, NPZ or safetensors"
+        ));
+    }
+    if head.starts_with(b"\x93NUMPY") {
+        return Ok(Content::Npy(Box::new(reader)));
+    }
+    if is_archive(&head) {
+        return Ok(Content::Archive(Box::new(Cursor::new(whole(reader)?))));
+    }
+    // the length of a header of JSON in eight bytes, of which those of large numbers are 0
+    if head.len() > 8 && head[4..9] == *b"\0\0\0\0{" {
+        return Ok(Content::Safetensors(whole(reader)?));
+    }
+    match markup(&head) {
+        Some(format) => Err(format!("holds {format}, expected a table such as CSV")),
+        None => Ok(Content::Text(Box::new(reader))),
+    }
+}
+
+/// What a text is that is no table, by its beginning. Labels may be words such as `<unk>` and `[CLS]`.
+fn markup(head: &[u8]) -> Option<&'static str> {
+    let head = head
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(head)
+        .trim_ascii_start();
+    let lower = head.to_ascii_lowercase();
+    if [&b"<!doctype"[..], b"<html", b"<?xml", b"<!--"]
+        .iter()
+        .any(|tag| lower.starts_with(tag))
+    {
+        return Some("HTML or XML");
+    }
+    let (first, rest) = head.split_first()?;
+    let next = rest.trim_ascii_start().first()?;
+    let is_json = match first {
+        b'{' => *next == b'"',
+        b'[' => b"[{\"-".contains(next) || next.is_ascii_digit(),
+        _ => false,
+    };
+    is_json.then_some("JSON or the like")
+}
+
+/// What is said of a columnar file, and the name of it in pandas.
+#[cfg(not(feature = "parquet"))]
+fn columnar(format: &str, name: &str) -> String {
+    format!(
+        "holds {format}: expected a build with --features parquet, or text by \
+         pandas.read_{name}(…).to_csv(…, index=False)"
+    )
+}
+
+fn whole(reader: impl Read) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = reader.take(MOST_WHOLE + 1).read_to_end(&mut bytes);
+    read.map_err(|e| e.to_string())?;
+    match bytes.len() as u64 > MOST_WHOLE {
+        true => Err(format!("expected at most {} GiB", MOST_WHOLE >> 30)),
+        false => Ok(bytes),
+    }
+}

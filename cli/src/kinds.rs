@@ -1,0 +1,238 @@
+//! The kinds of predictions: classes, and the families over real vectors.
+
+use std::path::Path;
+
+use burn::tensor::{Int, Tensor};
+use burn_calibration::{
+    distribution::{Categorical, Given, Predictive, Subject},
+    error,
+    estimator::{Aspect, Event, Skce, Tce},
+    hypothesis::{CalibrationTest, ExactTest, GivenTest, OmnibusOutcome},
+    kernel::Kernel,
+    names::{self, Name},
+    recalibration::LpCalibrationError,
+    score::{ErrorSize, ObservedExpected, Overconfidence},
+};
+use burn_calibration_report::ReportBuilder;
+use rand::rngs::StdRng;
+
+use crate::{
+    answer::{Size, Sizing, Unit},
+    args::{Evaluate, Lens, SourceArgs},
+    bandwidth::fixed,
+    input::Result,
+    kind::{Estimate, Kind, Loaded, Summary, Test, View, Words},
+    quantities::{estimates_of_classes, tests_of_classes},
+    rows::{Wanted, read_classes},
+};
+
+impl Kind for Categorical {
+    type Joint = Kernel;
+
+    fn read(paths: &[&Path], args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>> {
+        read_classes(paths, args, wanted)
+    }
+
+    fn views(
+        self,
+        labels: Tensor<1, Int>,
+        (lens, names): (Lens, &[String]),
+    ) -> Result<Vec<View<Self>>> {
+        let wrong = |e: error::Error| e.to_string();
+        let view = |class, (predictions, targets): (Self, _)| View {
+            class,
+            event: Event::of(&predictions),
+            of: words(&predictions, class, names),
+            predictions,
+            targets,
+        };
+        match (lens, self.subject()) {
+            (Lens::ClassWise, Subject::Correctness) => Err(
+                "--lens class-wise: there are no classes beside confidences and correctness".into(),
+            ),
+            (Lens::Canonical, _) | (Lens::TopLabel, Subject::Correctness) => {
+                Ok(vec![view(None, (self, labels))])
+            }
+            (Lens::TopLabel, _) => Ok(vec![view(None, self.top_label(&labels).map_err(wrong)?)]),
+            (Lens::ClassWise, _) => (0..self.classes())
+                .map(|class| {
+                    let lens = self.class_wise(class, &labels).map_err(wrong)?;
+                    Ok(view(Some(class), lens))
+                })
+                .collect(),
+        }
+    }
+
+    fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Kernel> {
+        fixed(&args.kernel, &view.predictions, rng)
+    }
+
+    fn exact(skce: Skce<Self::Joint>, replicates: usize) -> Box<dyn CalibrationTest<Self>> {
+        Box::new(ExactTest::new(skce).with_replicates(replicates))
+    }
+
+    fn given(
+        given: &Given<Self>,
+        targets: &Tensor<1, Int>,
+        redraws: usize,
+        rng: &mut StdRng,
+    ) -> error::Result<OmnibusOutcome> {
+        let test = GivenTest::new().with_redraws(redraws);
+        test.outcome(given, targets, rng)
+    }
+
+    fn on_predictions(kernel: &Kernel) -> Kernel {
+        *kernel
+    }
+
+    fn outcomes(&self) -> (&'static str, usize) {
+        ("classes", self.classes())
+    }
+
+    fn summary(&self, labels: &Tensor<1, Int>) -> Option<Summary> {
+        let counts = ObservedExpected::of(Event::of(self), self, labels).ok()?;
+        let n = self.len() as f64;
+        let (frequency, mean) = (counts.observed as f64 / n, counts.expected / n);
+        Some(match self.subject() {
+            Subject::Event => Summary::Event {
+                event_frequency: frequency,
+                mean_risk: mean,
+            },
+            _ => Summary::Classes {
+                accuracy: frequency,
+                mean_confidence: mean,
+            },
+        })
+    }
+
+    fn subject(&self) -> Subject {
+        self.subject()
+    }
+
+    fn event(&self) -> Event {
+        Event::of(self)
+    }
+
+    fn estimates() -> Vec<Estimate<Self>> {
+        estimates_of_classes()
+    }
+
+    fn tests() -> Vec<Test<Self>> {
+        tests_of_classes()
+    }
+
+    fn named<'a>(builder: ReportBuilder<'a, Self>, names: &[String]) -> ReportBuilder<'a, Self> {
+        match names {
+            [] => builder,
+            names => builder.with_class_names(names),
+        }
+    }
+
+    fn sizes(sizing: &Sizing<Self>, (event, of): (Event, &Words)) -> Vec<(Name, Size)> {
+        let excess = Overconfidence { event };
+        let mut sizes = match sizing.predictions.subject() {
+            Subject::Event => vec![
+                sizing.ratio((event, &of.event)),
+                sizing.in_points(names::OVERPREDICTION.of(&of.event), &excess),
+            ],
+            _ => vec![sizing.in_points(names::OVERCONFIDENCE.of(&of.event), &excess)],
+        };
+        let ece = Tce::default().with_event(event);
+        sizes.push(sizing.in_points(names::ECE_DEBIASED.of(&of.event), &ece));
+        if let Some(order) = sizing.args.lp_error {
+            sizes.extend(lp_errors(sizing, event, order));
+        }
+        sizes
+    }
+}
+
+/// What numbers of predictions are of, in words.
+pub fn words(predictions: &Categorical, class: Option<usize>, names: &[String]) -> Words {
+    let name = |class: usize| {
+        names
+            .get(class)
+            .cloned()
+            .unwrap_or_else(|| class.to_string())
+    };
+    let classes = predictions.classes();
+    let (whole, event, one) = match (predictions.subject(), class) {
+        (Subject::Classes, _) if classes == 2 => (
+            "of both classes".into(),
+            "of the top label".into(),
+            format!("of class {}", name(1)),
+        ),
+        (Subject::Classes, _) => (
+            "of the whole vector".into(),
+            "of the top label".to_owned(),
+            "of the top label".into(),
+        ),
+        (Subject::Event, None) => same("of the event".into()),
+        (Subject::Event, Some(class)) => same(format!("of class {}", name(class))),
+        _ => same("of the confidence".into()),
+    };
+    Words {
+        whole,
+        event,
+        one,
+        is_of_two: classes == 2,
+    }
+}
+
+fn same(words: String) -> (String, String, String) {
+    (words.clone(), words.clone(), words)
+}
+
+/// Checks that the predictions of two files are about the same.
+pub fn check_subjects(
+    (path, predictions): (&Path, &Categorical),
+    (expected_path, expected): (&Path, &Categorical),
+) -> Result<()> {
+    let is_confidence = |set: &Categorical| set.subject() == Subject::Correctness;
+    let words = |set| {
+        if is_confidence(set) {
+            "confidence and correctness"
+        } else {
+            "probabilities"
+        }
+    };
+    if is_confidence(predictions) == is_confidence(expected) {
+        Ok(())
+    } else {
+        Err(format!(
+            "{}: {}, expected {}, as {} has; --confidence-correctness says it of both",
+            path.display(),
+            words(predictions),
+            words(expected),
+            expected_path.display()
+        ))
+    }
+}
+
+/// The bounds of the error of an event, of its parts, and of the whole vector where that is another.
+fn lp_errors(sizing: &Sizing<Categorical>, event: Event, order: f64) -> Vec<(Name, Size)> {
+    let error = LpCalibrationError::new(order);
+    let bound = |aspect| {
+        let error = error.clone().with_aspect(aspect);
+        error.bound(sizing.predictions, sizing.targets)
+    };
+    let entry = |(name, size): (Name, error::Result<ErrorSize>)| {
+        let name = name.with(format!("order {order}, at least, points"));
+        (name, sizing.known(Unit::Points, size))
+    };
+    let of_event = bound(Aspect::Event(event));
+    let part = |part: usize| {
+        of_event
+            .clone()
+            .map(|bound| bound.parts().expect("of an event")[part].clone())
+    };
+    let mut sizes = vec![
+        (names::LP_ERROR, of_event.clone().map(|bound| bound.size())),
+        (names::LP_OVER, part(0)),
+        (names::LP_UNDER, part(1)),
+    ];
+    if event == Event::TopLabel {
+        let of_vector = bound(Aspect::Vector).map(|bound| bound.size());
+        sizes.push((names::LP_VECTOR, of_vector));
+    }
+    sizes.into_iter().map(entry).collect()
+}

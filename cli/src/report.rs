@@ -1,0 +1,159 @@
+//! `calibration report`.
+
+use std::path::{Path, PathBuf};
+
+use burn_calibration::{distribution::Subject, names};
+use burn_calibration_report::{ReportBuilder, Reportable, Section};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::{
+    args::{Family, Report},
+    finite,
+    input::Result,
+    kind::{Data, Estimate, Kind, Words, with_family},
+    progress::Progress,
+    quantities::{ece_name, estimates},
+    rows::Wanted,
+    words::{KernelWords, Known, Named, TargetWords, as_key, as_member, object, say},
+};
+
+/// The numbers of a page.
+#[derive(Serialize)]
+struct Written {
+    /// The page, and the diagrams.
+    files: Vec<String>,
+    n: usize,
+    /// The number of classes or coordinates.
+    #[serde(serialize_with = "as_member", flatten)]
+    outcomes: (&'static str, usize),
+    /// Names of classes, where these are not numbers from 0.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    class_names: Vec<String>,
+    #[serde(serialize_with = "as_key")]
+    family: Family,
+    level: f64,
+    seed: u64,
+    kernel: KernelWords,
+    #[serde(rename = "target_kernel", skip_serializing_if = "Option::is_none")]
+    on_targets: Option<TargetWords>,
+    /// The number of samples of the SKCE.
+    skce_samples: usize,
+    before: Numbers,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<Numbers>,
+}
+
+/// The numbers of one set of predictions.
+#[derive(Serialize)]
+struct Numbers {
+    omnibus: Value,
+    intervals: Map<String, Value>,
+    /// The estimates of `evaluate` of linear cost.
+    estimates: Named<Known<f64>>,
+    /// The other numbers of the page, with standard errors and diagrams.
+    page: Map<String, Value>,
+}
+
+pub fn run(args: &Report) -> Result<()> {
+    with_family!(args.family, P => report::<P>(args))
+}
+
+fn report<P>(args: &Report) -> Result<()>
+where
+    P: Kind + Reportable<Kernel = <P as Kind>::Joint>,
+{
+    let paths = [&args.predictions].into_iter().chain(&args.after);
+    let paths: Vec<&Path> = paths.map(PathBuf::as_path).collect();
+    let loaded = P::read(&paths, &args.source, Wanted::Probabilities)?;
+    let (sets, targets) = (&loaded.sets, &loaded.targets);
+    let builder = ReportBuilder::new(&sets[0], targets)
+        .with_title(&args.title)
+        .with_seed(args.source.seed);
+    let mut builder = P::named(builder, &loaded.class_names);
+    if let Some(after) = sets.get(1) {
+        builder = builder.with_after(after);
+    }
+    let progress = Progress::new(0);
+    progress.step("numbers and diagrams", 0);
+    let report = builder.build().map_err(|e| e.to_string())?;
+    drop(progress);
+    report.save(&args.output).map_err(|e| e.to_string())?;
+    let mut files = vec![args.output.display().to_string()];
+    if let Some(folder) = &args.pictures {
+        let paths = report.save_diagrams(folder);
+        let paths = paths.map_err(|e| e.to_string())?.into_iter();
+        files.extend(paths.map(|path| path.display().to_string()));
+    }
+    if !args.json {
+        files.iter().for_each(|file| say(format_args!("{file}\n")));
+        return Ok(());
+    }
+    let numbers = |section: &P::Section, predictions: &P| {
+        let data = Data {
+            predictions,
+            targets,
+            kernel: report.kernel,
+            event: predictions.event(),
+            of: &Words::default(),
+            unbiased: None,
+        };
+        Numbers::new(section, &data)
+    };
+    let after = report.after.as_ref().zip(sets.get(1));
+    let written = Written {
+        files,
+        n: report.samples,
+        outcomes: sets[0].outcomes(),
+        class_names: loaded.class_names,
+        family: args.family,
+        level: report.level,
+        seed: report.seed,
+        kernel: KernelWords::from(&P::on_predictions(&report.kernel)),
+        on_targets: P::on_targets(&report.kernel),
+        skce_samples: report.skce_samples,
+        before: numbers(&report.before, &sets[0])?,
+        after: after.map(|(after, set)| numbers(after, set)).transpose()?,
+    };
+    say(object("report", &written)?);
+    Ok(())
+}
+
+impl Numbers {
+    fn new<P: Kind>(section: &impl Section, data: &Data<P>) -> Result<Self> {
+        finite::check(section)?;
+        let Ok(Value::Object(mut page)) = serde_json::to_value(section) else {
+            return Err("the numbers of the page are no object".into());
+        };
+        let is_event = data.predictions.subject() == Subject::Event;
+        if is_event && let Some(excess) = page.remove("overconfidence") {
+            page.insert(names::OVERPREDICTION.key.into(), excess);
+        }
+        let intervals = [
+            names::OBSERVED_EXPECTED,
+            names::OVERCONFIDENCE,
+            names::OVERPREDICTION,
+            names::ECE_DEBIASED,
+            names::SKCE,
+        ];
+        let intervals = intervals.iter().map(|name| name.key);
+        let intervals = intervals.filter_map(|name| page.remove_entry(name));
+        let mut estimates = estimates::<P>();
+        estimates.retain(|estimate| !estimate.is_quadratic);
+        let estimates = estimates.into_iter();
+        let name = |e: &Estimate<P>| {
+            if e.name.key == names::ECE_TOP_LABEL.key {
+                ece_name(data.predictions.subject(), None)
+            } else {
+                e.name.clone()
+            }
+        };
+        let estimates = estimates.map(|e| (name(&e), Known::of((e.run)(data))));
+        Ok(Self {
+            intervals: intervals.collect(),
+            omnibus: page.remove("omnibus").unwrap_or_default(),
+            estimates: Named(estimates.collect()),
+            page,
+        })
+    }
+}

@@ -1,0 +1,180 @@
+//! `calibration summarise`.
+
+use std::fmt;
+
+use burn::tensor::Tensor;
+use burn_calibration::{
+    distribution::Categorical,
+    error,
+    estimator::{JointKernel, PairMatrix, regression::IntervalCoverage},
+    kernel::{Bandwidth, Kernel, RealKernel, TargetKernel, TensorKernel},
+    names,
+    score::{Crps, Score},
+};
+use burn_calibration_accumulator::{Accumulator, Evaluation, Means, Rows, Saved};
+use serde::Serialize;
+
+use crate::{
+    args::{Family, Summarise, TargetKernelName},
+    bandwidth::shape,
+    input::Result,
+    kind::{Kind, Loaded, Vectors, with_vectors},
+    limits::check_bins,
+    piece::{Piece, Sums},
+    rows::Wanted,
+    words::{KernelWords, TargetWords, as_member, key, show},
+};
+
+/// The settings that means of pieces share.
+pub mod setting {
+    pub const FAMILY: &str = "family";
+    pub const DIMENSIONS: &str = "dimensions";
+    pub const PROFILE: &str = "kernel";
+    pub const DISTANCE: &str = "distance";
+    pub const BANDWIDTH: &str = "bandwidth";
+    pub const TARGET_PROFILE: &str = "target_kernel";
+    pub const LENGTH_SCALE: &str = "length_scale";
+    pub const BLOCK: &str = "block";
+}
+
+pub fn run(args: &Summarise) -> Result<()> {
+    match args.family {
+        Family::Categorical => of_classes(args),
+        family => with_vectors!(family, P => of_vectors::<P>(args)),
+    }
+}
+
+fn of_classes(args: &Summarise) -> Result<()> {
+    if args.length_scale.is_some() {
+        return Err("--length-scale: of families other than categorical".into());
+    }
+    let loaded = Categorical::read(&[&args.predictions], &args.source, Wanted::Logits)?;
+    let (predictions, labels) = (&loaded.sets[0], loaded.targets);
+    check_bins(args.bins, predictions.classes())?;
+    let rows = Rows::new(predictions, &labels).map_err(|e| e.to_string())?;
+    let evaluation = || {
+        let empty = Evaluation::new(args.bins as usize, predictions.classes())?
+            .about(predictions.subject())?;
+        let mut evaluation = match kernel::<Categorical>(args) {
+            Some(kernel) => empty.with_skce(kernel, args.block as usize)?,
+            None => empty,
+        };
+        evaluation.update_rows(&rows)?;
+        Ok(evaluation)
+    };
+    let evaluation = evaluation().map_err(|e: error::Error| e.to_string())?;
+    save(
+        args,
+        predictions,
+        Piece::new(evaluation, rows.digest(), loaded.columns),
+    )
+}
+
+/// Sums up scores, coverages, and estimates of the SKCE in blocks.
+fn of_vectors<P>(args: &Summarise) -> Result<()>
+where
+    P: Kind<Targets = Tensor<2>> + Vectors,
+    RealKernel: TargetKernel<P>,
+{
+    let Loaded { sets, targets, .. } =
+        P::read(&[&args.predictions], &args.source, Wanted::Probabilities)?;
+    let predictions = &sets[0];
+    let mut settings = vec![
+        (setting::FAMILY, key(args.family)),
+        (setting::DIMENSIONS, predictions.outcomes().1.to_string()),
+    ];
+    let kernel = kernel::<P>(args)
+        .map(|kernel| on_both(args, kernel))
+        .transpose()?;
+    if let Some(kernel) = kernel {
+        let on_predictions = KernelWords::from(&kernel.predictions);
+        let on_targets = TargetWords::from(kernel.targets);
+        settings.extend([
+            (setting::PROFILE, on_predictions.profile),
+            (setting::DISTANCE, on_predictions.distance.to_owned()),
+            (
+                setting::BANDWIDTH,
+                format!("{:?}", on_predictions.bandwidth),
+            ),
+            (setting::TARGET_PROFILE, on_targets.profile),
+            (
+                setting::LENGTH_SCALE,
+                format!("{:?}", on_targets.length_scale),
+            ),
+            (setting::BLOCK, args.block.to_string()),
+        ]);
+    }
+    let columns = || {
+        let mut columns = vec![(names::CRPS, Crps.each(predictions, &targets)?)];
+        if let Some(log_score) = P::LOG_SCORE {
+            columns.push((names::LOG, log_score(predictions, &targets)?));
+        }
+        for (name, level) in [(names::COVERAGE_50, 0.5), (names::COVERAGE_90, 0.9)] {
+            columns.push((name, IntervalCoverage::each(predictions, &targets, level)?));
+        }
+        if let Some(kernel) = kernel {
+            let blocks = match predictions.len() >= args.block as usize {
+                true => kernel
+                    .pairs(predictions, &targets)?
+                    .block_estimates(args.block as usize),
+                false => Vec::new(),
+            };
+            columns.push((names::SKCE_BLOCK, blocks));
+        }
+        let mut means = Means::new(settings);
+        for (name, numbers) in &columns {
+            means.add(name.key, numbers)?;
+        }
+        Ok((means, columns))
+    };
+    let (means, columns) =
+        columns().map_err(|e: error::Error| format!("{}: {e}", args.predictions.display()))?;
+    let targets = targets.try_into_vec_as::<f64>();
+    let targets = targets.map_err(|e| e.to_string())?;
+    let numbers = columns.into_iter().flat_map(|(_, numbers)| numbers);
+    let digest = Means::digest_of(targets.into_iter().chain(numbers));
+    save(args, predictions, Piece::new(means, digest, Vec::new()))
+}
+
+/// The kernel on predictions, if a bandwidth is given.
+fn kernel<P: Kind>(args: &Summarise) -> Option<Kernel> {
+    let bandwidth = Bandwidth::Fixed(args.bandwidth?);
+    Some(shape::<P>(&args.shape).with_bandwidth(bandwidth))
+}
+
+/// The kernel on predictions times that on targets.
+fn on_both(args: &Summarise, kernel: Kernel) -> Result<TensorKernel<RealKernel>> {
+    let length_scale = args
+        .length_scale
+        .ok_or("--bandwidth: expected --length-scale NUMBER as well, the same for every piece")?;
+    let on_targets = match args.target_kernel {
+        TargetKernelName::Gaussian => RealKernel::gaussian(length_scale),
+        TargetKernelName::Laplacian => RealKernel::laplacian(length_scale),
+    };
+    Ok(TensorKernel::new(kernel, on_targets))
+}
+
+fn save<P: Kind>(args: &Summarise, predictions: &P, piece: Piece<impl Sums>) -> Result<()> {
+    piece.save(&args.output).map_err(|e| e.to_string())?;
+    let summary = Summary {
+        output: args.output.display().to_string(),
+        n: predictions.len(),
+        outcomes: predictions.outcomes(),
+    };
+    show("summarise", &summary, args.json)
+}
+
+/// The sums that were saved.
+#[derive(Serialize)]
+struct Summary {
+    output: String,
+    n: usize,
+    #[serde(serialize_with = "as_member", flatten)]
+    outcomes: (&'static str, usize),
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.output)
+    }
+}

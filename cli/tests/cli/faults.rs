@@ -1,0 +1,342 @@
+//! What people gave it that broke it: each is an error of one line, or works.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use super::{LABELS, ROWS, begins, calibration, complaint, contains, folder, json};
+
+/// The arguments that name logits.
+fn logits(file: &str) -> String {
+    format!("--logits --predictions {file} --labels y.csv")
+}
+
+/// Lines of numbers, row after row.
+fn write(folder: &Path, name: &str, columns: usize, numbers: impl Iterator<Item = f64>) {
+    let numbers: Vec<String> = numbers.map(|x| format!("{x:?}")).collect();
+    let lines: Vec<String> = numbers.chunks(columns).map(|row| row.join(",")).collect();
+    fs::write(folder.join(name), lines.join("\n") + "\n").unwrap();
+}
+
+/// Numbers between -1 and 1 that look random.
+fn noise(count: usize) -> impl Iterator<Item = f64> {
+    (1..=count).map(|i| (i as f64 * 12.9898).sin() * 43_758.545_3 % 1.0)
+}
+
+/// Forty normal predictions, targets, logits of three classes and labels.
+fn data(folder: &Path) {
+    let normal = noise(40).flat_map(|mean| [mean, 1.0]);
+    write(folder, "normal.csv", 2, normal);
+    write(folder, "t.csv", 1, noise(80).skip(40));
+    write(folder, "z.csv", 3, noise(120).map(|z| 3.0 * z));
+    write(folder, "y.csv", 1, (0..40).map(|i| f64::from(i * 7 % 3)));
+}
+
+/// Standard output has no number that is none, and JSON nulls only where there is nothing to tell.
+fn has_numbers(folder: &Path, arguments: &str) {
+    let output = calibration(folder, arguments);
+    let (text, complaint) = (
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    );
+    match output.status.code() {
+        Some(0) => (),
+        Some(2) if complaint.starts_with("error: ") => return, // of an option
+        Some(2) => return assert_eq!(complaint.lines().count(), 1, "{complaint}"),
+        other => panic!("{arguments}: exit code {other:?}: {complaint}"),
+    }
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    let found = words.find(|word| matches!(word.to_lowercase().as_str(), "nan" | "inf"));
+    assert!(found.is_none(), "{arguments}: {text}");
+}
+
+#[test]
+fn any_finite_number_is_taken_or_refused() {
+    let folder = folder("finite");
+    data(&folder);
+    for (k, target) in [1e155, -1.7e308, 1e-310].into_iter().enumerate() {
+        let targets = noise(80).skip(40).enumerate();
+        let targets = targets.map(|(i, y)| if i == 3 { target } else { y });
+        write(&folder, &format!("t{k}.csv"), 1, targets);
+        let files = format!("--family normal --predictions normal.csv --targets t{k}.csv");
+        let output = calibration(&folder, &format!("report {files} -o page.html"));
+        assert_eq!(output.status.code(), Some(0), "{target}");
+        let page = fs::read_to_string(folder.join("page.html")).unwrap();
+        assert!(
+            !page.contains("NaN") && !page.contains("undefined"),
+            "{target}"
+        );
+        has_numbers(&folder, &format!("evaluate {files}"));
+    }
+    write(&folder, "far.csv", 1, noise(80).skip(40).map(|y| 1e155 * y));
+    let far = "evaluate --family normal --predictions normal.csv --targets far.csv";
+    let far = complaint(&folder, far);
+    begins(&far, "the length scale of the target kernel is");
+    let files = "--family normal --predictions normal.csv --targets t.csv";
+    for option in [
+        "--length-scale 1e-160",
+        "--bandwidth 5e-324",
+        "--bandwidth 1e-100 --length-scale 1e-100",
+        "--bandwidth 1e100 --length-scale 1e100 --target-kernel laplacian",
+    ] {
+        has_numbers(&folder, &format!("evaluate {files} {option}"));
+    }
+    let too_small = calibration(&folder, &format!("evaluate {files} --length-scale 1e-160"));
+    let complaint = String::from_utf8(too_small.stderr).unwrap();
+    contains(&complaint, "from 1e-100 to 1e100");
+}
+
+#[test]
+fn fits_on_logits_of_any_size() {
+    let folder = folder("sizes");
+    data(&folder);
+    for size in ["1e307", "1e-300", "1e90", "1e-90"] {
+        let factor: f64 = size.parse().unwrap();
+        write(&folder, "scaled.csv", 3, noise(120).map(|z| factor * z));
+        let output = calibration(
+            &folder,
+            &format!("fit {} --method temperature -o t.map", logits("scaled.csv")),
+        );
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        match size {
+            "1e307" => assert!(
+                complaint.contains("the largest logit in absolute value"),
+                "{complaint}"
+            ),
+            "1e-300" => assert!(complaint.contains("the largest difference"), "{complaint}"),
+            _ => {
+                assert_eq!(output.status.code(), Some(0), "{complaint}");
+                let shown = json(&folder, "show t.map");
+                let t = shown["parameters"][0]["values"][0].as_f64().unwrap();
+                assert!((1e-3..1e12).contains(&(t / factor)), "{t} for {size}");
+            }
+        }
+    }
+}
+
+/// Maps of logits as large as can be: numbers, or an error.
+#[test]
+fn maps_of_logits_of_any_size() {
+    let folder = folder("huge");
+    data(&folder);
+    let huge = noise(120).map(|z| 1e308 * z.signum());
+    write(&folder, "huge.csv", 3, huge);
+    for method in [
+        "temperature",
+        "vector",
+        "matrix",
+        "platt",
+        "beta",
+        "dirichlet",
+        "isotonic",
+        "structured-vector",
+    ] {
+        let fitted = calibration(
+            &folder,
+            &format!("fit {} --method {method} -o {method}.map", logits("z.csv")),
+        );
+        let complaint = String::from_utf8(fitted.stderr).unwrap();
+        assert_eq!(fitted.status.code(), Some(0), "{complaint}");
+        for option in ["", "--to-probabilities"] {
+            let file = logits("huge.csv").replace(" --labels y.csv", "");
+            let arguments = format!("apply {method}.map {file} {option} -o out.csv");
+            let _ = fs::remove_file(folder.join("out.csv"));
+            let applied = calibration(&folder, &arguments);
+            let complaint = String::from_utf8(applied.stderr).unwrap();
+            match applied.status.code() {
+                Some(0) => {
+                    let text = fs::read_to_string(folder.join("out.csv")).unwrap();
+                    assert!(!text.contains("NaN") && !text.contains("inf"), "{method}");
+                }
+                code => {
+                    assert_eq!(
+                        (code, complaint.lines().count()),
+                        (Some(2), 1),
+                        "{complaint}"
+                    );
+                    assert!(!folder.join("out.csv").exists());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_is_an_error() {
+    let folder = folder("bits");
+    data(&folder);
+    for command in [
+        format!("fit {} --method vector -o saved", logits("z.csv")),
+        "summarise --logits --predictions z.csv --labels y.csv -o saved".to_owned(),
+    ] {
+        assert!(calibration(&folder, &command).status.success());
+        let load = if command.starts_with("fit") {
+            "show"
+        } else {
+            "merge"
+        };
+        let saved = fs::read(folder.join("saved")).unwrap();
+        assert!(
+            calibration(&folder, &format!("{load} saved"))
+                .status
+                .success()
+        );
+        for k in 0..60 {
+            let (byte, bit) = (k * saved.len() / 60, k % 8);
+            let mut flipped = saved.clone();
+            flipped[byte] ^= 1 << bit;
+            fs::write(folder.join("flipped"), flipped).unwrap();
+            let complaint = complaint(&folder, &format!("{load} flipped"));
+            assert!(
+                complaint.starts_with("flipped: not a saved "),
+                "{byte}: {complaint}"
+            );
+        }
+        let number = saved.iter().rposition(|byte| byte.is_ascii_digit());
+        if load == "merge" {
+            // a digit of a sum, before the checksum
+            let mut changed = saved.clone();
+            let at = number.unwrap() - 60;
+            let digit = changed[..at]
+                .iter()
+                .rposition(|byte| (b'1'..b'9').contains(byte))
+                .unwrap();
+            changed[digit] += 1;
+            fs::write(folder.join("flipped"), changed).unwrap();
+            complaint(&folder, "merge flipped");
+        }
+    }
+}
+
+#[test]
+fn limits_are_stated() {
+    let folder = folder("limits");
+    fs::write(folder.join("p.csv"), ROWS).unwrap();
+    fs::write(folder.join("y.csv"), LABELS).unwrap();
+    let files = "--predictions p.csv --labels y.csv";
+    for (arguments, expected) in [
+        (
+            format!("summarise {files} -o x.json --bins 4294967295"),
+            "at most 1000000",
+        ),
+        (
+            format!("evaluate {files} --replicates 4294967295"),
+            "100000",
+        ),
+        (
+            format!("evaluate {files} --bandwidth median:4294967295"),
+            "2 to 20000",
+        ),
+        (
+            "compare --before p.csv --after p.csv --labels y.csv --redraws 4294967295".to_owned(),
+            "100000",
+        ),
+    ] {
+        let output = calibration(&folder, &arguments);
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(
+            (output.status.code(), output.stdout.len()),
+            (Some(2), 0),
+            "{arguments}"
+        );
+        contains(&complaint, expected);
+    }
+}
+
+#[test]
+fn a_piece_counts_once() {
+    let folder = folder("twice");
+    fs::write(folder.join("y.csv"), LABELS).unwrap();
+    for (name, rows) in [
+        ("a", ROWS.to_owned()),
+        ("b", ROWS.replace("0.3,0.3,0.4", "0.2,0.4,0.4")),
+    ] {
+        fs::write(folder.join("p.csv"), rows).unwrap();
+        let files = "--predictions p.csv --labels y.csv";
+        assert!(
+            calibration(&folder, &format!("summarise {files} -o {name}"))
+                .status
+                .success()
+        );
+    }
+    fs::copy(folder.join("a"), folder.join("copy")).unwrap();
+    assert_eq!(json(&folder, "merge a b -o ab")["n"], 8);
+    for (parts, named) in [
+        ("a a", "a and a"),
+        ("a copy", "a and copy"),
+        ("b ab", "b and ab"),
+    ] {
+        let complaint = complaint(&folder, &format!("merge {parts}"));
+        let expected = format!(
+            "{named}: the same predictions are in both, expected each once; --allow-duplicates"
+        );
+        begins(&complaint, &expected);
+    }
+    let twice: Value = json(&folder, "merge ab a --allow-duplicates");
+    assert_eq!(twice["n"], 12);
+}
+
+/// An `apply` that is ended while it writes leaves nothing.
+#[test]
+#[cfg(target_os = "linux")]
+fn nothing_is_left_of_what_was_ended() {
+    let folder = folder("signals");
+    data(&folder);
+    let fit = format!("fit {} --method temperature -o t.map", logits("z.csv"));
+    assert!(calibration(&folder, &fit).status.success());
+    write(&folder, "large.csv", 3, noise(600_000));
+    let file = logits("large.csv").replace(" --labels y.csv", "");
+    let mut ended = 0;
+    for (signal, milliseconds) in [
+        ("INT", 10),
+        ("TERM", 100),
+        ("KILL", 200),
+        ("TERM", 400),
+        ("INT", 800),
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_calibration"))
+            .args(format!("apply t.map {file} -o out.csv").split_whitespace())
+            .current_dir(&folder)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        let mut kill = Command::new("kill");
+        kill.args([format!("-{signal}"), child.id().to_string()]);
+        let _ = kill.stderr(Stdio::null()).status();
+        ended += usize::from(!child.wait().unwrap().success());
+    }
+    assert!(ended > 0);
+    let left = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = left
+        .filter(|name| name.to_string_lossy().starts_with(".tmp"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Targets drawn at scales of 1e308 overflow, and so do coordinates: a reason, and no panic.
+#[test]
+fn scales_that_overflow() {
+    let folder = folder("scales");
+    let rows: String = (0..12).map(|k| format!("0.5,{k}5e306\n")).collect();
+    fs::write(folder.join("p.csv"), rows + "0.5,1.7e308\n").unwrap();
+    fs::write(folder.join("y.csv"), "0.5\n".repeat(13)).unwrap();
+    for family in ["normal", "laplace"] {
+        for option in ["", " --bandwidth median-with-diagonal --distance l1"] {
+            let arguments =
+                format!("evaluate --family {family} --predictions p.csv --targets y.csv{option}");
+            let output = calibration(&folder, &arguments);
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8_lossy(&said);
+            assert!(matches!(output.status.code(), Some(0 | 2)), "{said}");
+            assert!(!said.contains("panicked"), "{said}");
+        }
+    }
+}

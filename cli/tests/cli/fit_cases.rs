@@ -1,0 +1,170 @@
+//! Small files whose fits were wrong without a word.
+
+use crate::*;
+
+/// A folder with a file.
+fn with_case(name: &str, text: &str) -> PathBuf {
+    let folder = folder(name);
+    write(&folder, &[(name, text)]);
+    folder
+}
+
+fn run(folder: &Path, line: &str) -> String {
+    let done = calibration(folder, line);
+    assert!(done.status.success(), "{line}: {done:?}");
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// Rows of numbers below a header.
+fn numbers(path: &Path) -> Vec<Vec<f64>> {
+    let text = fs::read_to_string(path).unwrap();
+    let row = |line: &str| {
+        line.split(',')
+            .filter_map(|cell| cell.parse().ok())
+            .collect()
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+/// One of 300 standard deviations is 1e-6: no map makes the others worse, and the row is named.
+#[test]
+fn one_tiny_deviation() {
+    let folder = with_case("one_tiny_sd.csv", include_str!("cases/one_tiny_sd.csv"));
+    let data = "--family normal --predictions one_tiny_sd.csv --columns m,s";
+    let before = numbers(&folder.join("one_tiny_sd.csv"));
+    let score = |rows: &[Vec<f64>]| {
+        let rows = rows.iter().zip(&before).enumerate();
+        let others = rows.filter(|(i, _)| *i != 17);
+        let of_row = |(_, (row, given)): (usize, (&Vec<f64>, &Vec<f64>))| {
+            row[1].ln() + 0.5 * ((given[2] - row[0]) / row[1]).powi(2)
+        };
+        others.map(of_row).sum::<f64>() / 299.0
+    };
+    for method in [
+        "",
+        "--method variance",
+        "--method temperature",
+        "--method location-scale",
+    ] {
+        let fit = format!("fit {data} --label-column y -o d.map {method}");
+        let object = json(&folder, &fit);
+        run(&folder, &format!("apply d.map {data} -o after.csv"));
+        let after = numbers(&folder.join("after.csv"));
+        assert!(score(&after) < score(&before) + 0.01, "{method}: {object}");
+        if method.is_empty() || method.ends_with("variance") || method.ends_with("temperature") {
+            contains(&object["warnings"].to_string(), "leaves out row 17,");
+        }
+    }
+    let text = run(&folder, &format!("fit {data} --label-column y -o d.map"));
+    contains(
+        &text,
+        "variance scaling of 300 predictions of 1 dimension, saved as d.map",
+    );
+    contains(
+        &text,
+        "warning:    the fit leaves out row 17, which would make",
+    );
+}
+
+/// A class of no sample is named and counted, and stays possible.
+#[test]
+fn an_absent_class() {
+    let folder = with_case("absent_class.csv", include_str!("cases/absent_class.csv"));
+    for method in [
+        "dirichlet",
+        "vector",
+        "matrix",
+        "structured-matrix",
+        "isotonic",
+        "histogram",
+    ] {
+        let fit = format!(
+            "fit --method {method} --predictions absent_class.csv --label-column y -o c.map"
+        );
+        let text = run(&folder, &fit);
+        contains(&text, "warning:    class c has 0 labels of 60: ");
+        run(
+            &folder,
+            "apply c.map --predictions absent_class.csv --columns a,b,c -o after.csv",
+        );
+        let after = numbers(&folder.join("after.csv"));
+        // one more sample would have a likelihood of 1/61 in the mean
+        assert!(after.iter().all(|row| row[2] > 1e-3), "{method}: {after:?}");
+    }
+    contains(
+        &run(&folder, "show c.map"),
+        "warning: class c has 0 labels of 60: ",
+    );
+}
+
+/// Without an event no slope is found, and that is said.
+#[test]
+fn no_event() {
+    let folder = with_case("oneclass.csv", include_str!("cases/oneclass.csv"));
+    let fit = "fit --method platt --positive --predictions oneclass.csv --label-column y -o e.map";
+    contains(
+        &run(&folder, fit),
+        "warning:    class 1 (the event) has 0 labels of 20: labels of one class do not identify the slope",
+    );
+    let text = run(&folder, &fit.replace("--method platt ", ""));
+    begins(
+        &text,
+        "no map, the predictions stay as they are: 20 predictions of one event, class 1, saved as e.map",
+    );
+    contains(
+        &text,
+        "none, no gain is established: 0 samples have the event, fewer than 10",
+    );
+}
+
+/// A column of risks is read again with the flags that wrote it, under its name.
+#[test]
+fn one_column() {
+    let folder = with_case("onecol.csv", include_str!("cases/onecol.csv"));
+    let data = "--positive --predictions onecol.csv";
+    run(
+        &folder,
+        &format!("fit --method platt {data} --label-column y -o r.map"),
+    );
+    run(
+        &folder,
+        &format!("apply r.map {data} --label-column y -o after.csv"),
+    );
+    let after = fs::read_to_string(folder.join("after.csv")).unwrap();
+    assert!(after.starts_with("risk\n"), "{after}");
+    assert_eq!(after.lines().count(), 41);
+    let object = json(
+        &folder,
+        "compare --positive --before onecol.csv --after after.csv --label-column y",
+    );
+    assert_eq!(object["n"], 40);
+    let two = complaint(
+        &folder,
+        "compare --before onecol.csv --after after.csv --label-column y",
+    );
+    contains(&two, "--positive");
+    // predictions that stay as they are differ by rounding alone, which is no difference
+    run(&folder, &format!("fit {data} --label-column y -o none.map"));
+    run(
+        &folder,
+        &format!("apply none.map {data} --label-column y -o same.csv"),
+    );
+    let object = json(
+        &folder,
+        "compare --positive --before onecol.csv --after same.csv --label-column y",
+    );
+    for score in ["brier", "log", "spherical"] {
+        let change = &object["changes"][score];
+        assert_eq!(number(&change["difference"]), 0.0, "{score}");
+        assert_eq!(number(&change["p_value"]), 1.0, "{score}");
+    }
+    {
+        let report = format!("report {data} --after after.csv --label-column y -o page.html");
+        run(&folder, &report);
+        assert!(
+            fs::read_to_string(folder.join("page.html"))
+                .unwrap()
+                .contains("</html>")
+        );
+    }
+}

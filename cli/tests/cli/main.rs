@@ -1,0 +1,39 @@
+//! The `calibration` command as its users run it.
+
+#[cfg(feature = "parquet")]
+mod columnar;
+#[cfg(feature = "parquet")]
+mod columnar_faults;
+mod compare;
+mod confidences;
+mod distributions;
+mod evaluate;
+mod events;
+mod families;
+mod faults;
+mod fit_cases;
+mod formats;
+mod fuzz;
+mod given;
+mod headers;
+mod inputs;
+mod json;
+mod kernel;
+mod labels;
+mod limits;
+mod logits;
+mod matching;
+mod merge;
+mod output;
+mod readings;
+mod real_targets;
+mod recalibrate;
+mod report;
+mod report_families;
+mod row_ids;
+mod sentences;
+mod show;
+mod soft;
+mod support;
+
+use support::*;

@@ -1,0 +1,206 @@
+use rand::{SeedableRng, rngs::StdRng, seq::index};
+
+use super::{
+    Report, Reportable, quantile_section::QuantileOptions, reliability_section::ReliabilityOptions,
+    section::Plan,
+};
+use burn_calibration::{
+    distribution::Targets,
+    error::Result,
+    estimator::{Binning, JointKernel},
+};
+
+/// Builds a [`Report`] from predictions of any kind, their targets and, optionally, recalibrated
+/// predictions of the same samples.
+///
+/// The samples must be others than those on which the model was trained and the recalibration was
+/// fitted: on these both look better than they are.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_calibration::distribution::Normal;
+/// use burn_calibration_report::ReportBuilder;
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let targets = Tensor::<2>::from_floats([[-1.0], [0.5], [2.0]], &Device::default());
+/// let predictions = Normal::new(targets.zeros_like(), targets.ones_like());
+/// let report = ReportBuilder::new(&predictions, &targets).build()?;
+/// assert!((report.before.root_mean_squared_error - 1.75f64.sqrt()).abs() < 1e-6);
+/// assert!(report.to_html().contains("3 predictions"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct ReportBuilder<'a, P: Reportable> {
+    predictions: &'a P,
+    targets: &'a P::Targets,
+    after: Option<&'a P>,
+    title: String,
+    level: f64,
+    kernel: Option<P::Kernel>,
+    skce_samples: usize,
+    seed: u64,
+    options: P::Options,
+}
+
+impl<'a, P: Reportable> ReportBuilder<'a, P> {
+    /// Starts from predictions, as `n × m` probabilities, and targets, as labels `[n]` or vectors
+    /// `[n, d]`.
+    pub fn new(predictions: &'a P, targets: &'a P::Targets) -> Self {
+        Self {
+            predictions,
+            targets,
+            after: None,
+            title: "Calibration report".into(),
+            level: 0.95,
+            kernel: None,
+            skce_samples: P::SKCE_SAMPLES,
+            seed: 0,
+            options: P::Options::default(),
+        }
+    }
+
+    /// Returns the predictions of the model.
+    pub fn predictions(&self) -> &'a P {
+        self.predictions
+    }
+
+    /// Adds recalibrated predictions of the same samples.
+    pub fn with_after(self, after: &'a P) -> Self {
+        Self {
+            after: Some(after),
+            ..self
+        }
+    }
+
+    /// Sets the title of the page.
+    pub fn with_title(self, title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            ..self
+        }
+    }
+
+    /// Sets the probability of bands and confidence intervals, 0.95 by default.
+    pub fn with_level(self, level: f64) -> Self {
+        Self { level, ..self }
+    }
+
+    /// Sets the kernel of the SKCE. By default it is the exponential one over total variation for
+    /// classes, and `exp(−W₂/ν) ⊗ exp(−‖y − y'‖²/2ℓ²)` for others, with the medians of the predictions
+    /// before and of the targets.
+    pub fn with_kernel(self, kernel: P::Kernel) -> Self {
+        Self {
+            kernel: Some(kernel),
+            ..self
+        }
+    }
+
+    /// Sets the largest number of samples of the SKCE, by default 20,000 for classes and 2,000 for
+    /// others. They are drawn at random where there are more: the cost is the square of their number. The
+    /// page says so. The omnibus test is of all samples.
+    pub fn with_skce_samples(self, skce_samples: usize) -> Self {
+        Self {
+            skce_samples,
+            ..self
+        }
+    }
+
+    /// Sets the seed, 0 by default: of the redraws and landmarks of the omnibus test, of the samples of
+    /// the SKCE, and of transforms where the predicted distribution function has steps.
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Computes all numbers and diagrams.
+    ///
+    /// Cost: `O(s²·m)` for the `s` samples of the SKCE, for mixtures and draws times the pairs of these,
+    /// that of the [`OmnibusTest`](burn_calibration::hypothesis::OmnibusTest), and that of the diagrams.
+    ///
+    /// # Errors
+    ///
+    /// Predictions or targets that are not valid; another number of targets, or of predictions after, than
+    /// of predictions; other classes or dimensions after; another number of names than of classes; an
+    /// invalid kernel; bins that are refused; a level that is not between 0 and 1. A score that is not
+    /// finite and an SKCE of too few samples are no error: the page says why they are missing.
+    pub fn build(self) -> Result<Report<P::Section>> {
+        let (before, targets) = (self.predictions, self.targets);
+        before.check()?;
+        before.check_targets(targets)?;
+        if let Some(after) = self.after {
+            before.check_like(after)?;
+            after.check()?;
+            after.check_targets(targets)?;
+        }
+        let subject = before.subject(targets, self.options)?;
+        let samples = before.len();
+        let rows = subset(samples, self.skce_samples, self.seed);
+        let kernel = {
+            let (points, observed) = match &rows {
+                Some(rows) => (before.select_rows(rows), targets.select_rows(rows)),
+                None => (before.clone(), targets.clone()),
+            };
+            let usual = || P::default_joint_kernel(&observed);
+            self.kernel.unwrap_or_else(usual).fixed(&points)?
+        };
+        let plan = Plan {
+            targets,
+            subject: &subject,
+            level: self.level,
+            kernel,
+            rows: rows.as_deref(),
+            seed: self.seed,
+        };
+        Ok(Report {
+            before: before.section(&plan)?,
+            after: self.after.map(|after| after.section(&plan)).transpose()?,
+            title: self.title,
+            samples,
+            level: self.level,
+            kernel: plan.kernel,
+            skce_samples: rows.as_ref().map_or(samples, Vec::len),
+            seed: self.seed,
+            subject,
+        })
+    }
+}
+
+/// Settings of the diagrams of classes.
+impl<P: Reportable<Options = ReliabilityOptions>> ReportBuilder<'_, P> {
+    /// Sets a name for each class; by default they are called by number, from 0.
+    pub fn with_class_names(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.options.names = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets the largest number of classes with a diagram, 10 by default: those with most labels.
+    pub fn with_most_classes(mut self, most_classes: usize) -> Self {
+        self.options.most_classes = most_classes;
+        self
+    }
+
+    /// Sets the bins of all diagrams and of the ECE.
+    pub fn with_binning(mut self, binning: Binning) -> Self {
+        self.options.binning = binning;
+        self
+    }
+}
+
+/// Settings of the diagrams of real numbers.
+impl<P: Reportable<Options = QuantileOptions>> ReportBuilder<'_, P> {
+    /// Sets the number of bins of the histogram, 10 by default.
+    pub fn with_bins(mut self, bins: usize) -> Self {
+        self.options.bins = bins;
+        self
+    }
+}
+
+/// Rows drawn without replacement, in their order, where not all are wanted.
+fn subset(samples: usize, wanted: usize, seed: u64) -> Option<Vec<usize>> {
+    (samples > wanted).then(|| {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mut rows = index::sample(&mut rng, samples, wanted).into_vec();
+        rows.sort_unstable();
+        rows
+    })
+}

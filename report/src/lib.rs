@@ -1,0 +1,71 @@
+//! Pictures of the diagrams of `burn-calibration`, and a report of one page.
+//!
+//! [`Draw`] draws a diagram of [`burn_calibration::diagram`], such as a [`ReliabilityDiagram`].
+//!
+//! A [`Report`] puts the numbers and the pictures of a model, before and after recalibration, on one
+//! self-contained page of HTML: no scripts, no links, readable in black and white, on a phone and
+//! without the pictures. The page begins with the verdict of the
+//! [`OmnibusTest`](burn_calibration::hypothesis::OmnibusTest), and says where the model fails and by how much.
+//!
+//! One [`ReportBuilder`] takes predictions of every kind. The kind decides what the page shows: a
+//! [`ReliabilitySection`] for classes, and a [`QuantileSection`] with a [`PitDiagram`] and a
+//! [`QuantileDiagram`] for predictions over real vectors.
+//!
+//! ```
+//! use burn::tensor::{Device, Int, Tensor};
+//! use burn_calibration::{diagram::Reliability, distribution::Categorical};
+//! use burn_calibration_report::{Draw, ReportBuilder};
+//!
+//! # fn main() -> burn_calibration::error::Result<()> {
+//! let device = Device::default();
+//! // says 90 % each time, and is right half of the time
+//! let rows = Tensor::<2>::from_floats([[0.9, 0.1]; 40], &device);
+//! let predictions = Categorical::from_probabilities(rows)?;
+//! let labels = Tensor::<1, Int>::arange(0..40, &device).remainder_scalar(2);
+//!
+//! let diagram = Reliability::default().diagram(&predictions, &labels)?;
+//! let bin = &diagram.bins[0];
+//! assert_eq!((bin.count, bin.frequency), (40, 0.5));
+//! assert!(bin.frequency < bin.band.0); // a calibrated model is right more often
+//! assert!(diagram.to_svg().starts_with("<svg"));
+//!
+//! let page = ReportBuilder::new(&predictions, &labels)
+//!     .with_title("Too sure")
+//!     .build()?
+//!     .to_html();
+//! assert!(page.contains("<h1>Too sure</h1>"));
+//! assert!(page.contains("overconfident by 40.0 points (adjusted p ≤ 0.001)"));
+//! # Ok(())
+//! # }
+//! ```
+
+#![warn(missing_docs)]
+
+#[cfg(doc)]
+use burn_calibration::diagram::{PitDiagram, QuantileDiagram, ReliabilityDiagram};
+
+mod answer;
+mod builder;
+mod corp_picture;
+mod drawn;
+mod frame;
+mod number;
+mod outcome;
+mod page;
+mod picture;
+mod pit_picture;
+mod quantile_picture;
+mod quantile_section;
+mod reliability_page;
+mod reliability_picture;
+mod reliability_section;
+mod section;
+mod svg;
+mod table;
+
+pub use builder::ReportBuilder;
+pub use drawn::{Draw, Drawn};
+pub use outcome::Report;
+pub use quantile_section::{Coordinates, QuantileOptions, QuantileSection};
+pub use reliability_section::{Classes, ReliabilityOptions, ReliabilitySection};
+pub use section::{Plan, Reportable, Scored, Section};

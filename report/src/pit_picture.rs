@@ -1,0 +1,129 @@
+use super::{
+    drawn::{Draw, Drawn},
+    frame::{Frame, mark, single_plot},
+    number::{decimals, whole},
+    picture::{Paint, Pen, Picture, Shape},
+};
+use burn_calibration::diagram::PitDiagram;
+
+/// The picture as a file of SVG that scales: a bar for each bin, with its top marked, over the grey
+/// band, whose ends are lines; the dashed line is the uniform density. The mark of a bar inside the
+/// band is a disc, that of one outside a red diamond.
+impl Draw for PitDiagram {
+    fn drawn(&self) -> Drawn {
+        drawn_under(self, "PIT", title(self))
+    }
+}
+
+fn title(diagram: &PitDiagram) -> String {
+    let what = match diagram.coordinate {
+        Some(coordinate) => format!(" of coordinate {coordinate} (counted from 0)"),
+        None => String::new(),
+    };
+    format!("Histogram of the probability integral transforms{what}")
+}
+
+/// Describes the picture in words.
+fn description(diagram: &PitDiagram) -> String {
+    let mut text = format!(
+        "{} values in {} bins of equal width, as densities, 1 if the model is calibrated. The {} % \
+         band of each bin is from {} to {} values, density {} to {}; {} bins are outside.",
+        whole(diagram.values()),
+        diagram.counts.len(),
+        decimals(100.0 * diagram.level, 2),
+        whole(diagram.band.0),
+        whole(diagram.band.1),
+        decimals(diagram.density(diagram.band.0), 3),
+        decimals(diagram.density(diagram.band.1), 3),
+        diagram.outside()
+    );
+    for (bin, &count) in diagram.counts.iter().enumerate() {
+        text += &format!(
+            " From {} to {}: {} values, density {}.",
+            decimals(edge(diagram, bin), 4),
+            decimals(edge(diagram, bin + 1), 4),
+            whole(count),
+            decimals(diagram.density(count), 3)
+        );
+    }
+    text
+}
+
+/// The lower edge of a bin.
+pub(super) fn edge(diagram: &PitDiagram, bin: usize) -> f64 {
+    bin as f64 / diagram.counts.len() as f64
+}
+
+/// Under a heading of at most some 10 letters.
+pub(super) fn drawn_under(diagram: &PitDiagram, heading: &str, title: String) -> Drawn {
+    Drawn {
+        picture: picture(diagram, heading),
+        title,
+        description: description(diagram),
+    }
+}
+
+fn picture(diagram: &PitDiagram, heading: &str) -> Picture {
+    let heading = format!(
+        "{heading}, n = {}, {} of {} outside",
+        whole(diagram.values()),
+        diagram.outside(),
+        diagram.counts.len()
+    );
+    let axes = ("probability integral transform", "density");
+    single_plot(300.0, heading, axes, |frame| plot(diagram, frame))
+}
+
+fn plot(diagram: &PitDiagram, frame: &Frame) -> Vec<Shape> {
+    let densities: Vec<f64> = diagram.counts.iter().map(|&n| diagram.density(n)).collect();
+    let (low, high) = (
+        diagram.density(diagram.band.0),
+        diagram.density(diagram.band.1),
+    );
+    let top = 1.1 * densities.iter().copied().fold(high, f64::max);
+    let level = |density: f64, pen| Shape::Line {
+        from: frame.at(0.0, density / top),
+        to: frame.at(1.0, density / top),
+        pen,
+    };
+    let mut shapes = vec![frame.paper()];
+    shapes.extend(ticks(top).map(|t| level(t, Pen::solid(Paint::Grid, 0.9))));
+    shapes.push(Shape::rectangle(
+        frame.at(0.0, low / top),
+        frame.at(1.0, high / top),
+        Paint::Band,
+        None,
+    ));
+    for (bin, density) in densities.iter().enumerate() {
+        if *density > 0.0 {
+            shapes.push(Shape::rectangle(
+                frame.at(edge(diagram, bin), 0.0),
+                frame.at(edge(diagram, bin + 1), density / top),
+                Paint::Bar,
+                Some(Pen::solid(Paint::Ink, 1.0)),
+            ));
+        }
+    }
+    shapes.extend([low, high].map(|end| level(end, Pen::solid(Paint::Ink, 1.2))));
+    shapes.push(frame.dashed((0.0, 1.0 / top), (1.0, 1.0 / top)));
+    shapes.extend(frame.border());
+    let half = 0.5 / diagram.counts.len() as f64;
+    let radius = (0.7 * half * frame.width).clamp(2.5, 6.0);
+    for (bin, density) in densities.iter().enumerate() {
+        let centre = frame.at(edge(diagram, bin) + half, density / top);
+        shapes.push(mark(centre, radius, diagram.is_inside(bin), frame.font));
+    }
+    shapes.extend(ticks(top).map(|t| frame.name_left(t / top, decimals(t, 1))));
+    shapes
+}
+
+/// Ticks from 0 in steps of 1, 2 or 5 times a power of ten, at most six.
+fn ticks(top: f64) -> impl Iterator<Item = f64> {
+    let power = 10f64.powf(top.log10().floor() - 1.0);
+    let steps = [1.0, 2.0, 5.0, 10.0, 20.0].map(|step| step * power);
+    let step = steps.into_iter().find(|step| top / step < 6.0);
+    let step = step.expect("20 times the power is more than a sixth");
+    (0..6)
+        .map(move |k| f64::from(k) * step)
+        .filter(move |t| *t <= top)
+}

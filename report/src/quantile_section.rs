@@ -1,0 +1,411 @@
+use burn::tensor::Tensor;
+use rand::{SeedableRng, rngs::StdRng};
+use serde::{Serialize, Serializer};
+
+use super::{
+    Plan, Report, Reportable, Scored, Section,
+    answer::interval,
+    drawn::{Draw, Drawn},
+    number::{decimals, fixed, percent, points, significant, whole},
+    page::{self, Figure, bandwidth, profile},
+    pit_picture, quantile_picture,
+    section::Parts,
+    table::{self, Cell, Quantity},
+};
+use burn_calibration::{
+    diagram::{PitDiagram, QuantileDiagram},
+    distribution::Geometry,
+    error::{Result, serialize_or_reason},
+    estimator::regression::{IntervalCoverage, Pit, QuantileCalibration, QuantilePoint, Sharpness},
+    hypothesis::OmnibusOutcome,
+    kernel::{RealKernel, RealProfile, TargetKernel, TensorKernel},
+    names,
+    score::{Crps, Interval, IntervalOverconfidence, MeanEstimate, Score},
+};
+
+/// The numbers and diagrams of one set of predictions over `ℝ^d`. Of the coordinates of a sample all are
+/// means, but for the scores: the CRPS is summed over them, the log score is of the vector.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct QuantileSection {
+    /// The omnibus test of all samples, or why there is none.
+    #[serde(serialize_with = "serialize_or_reason")]
+    pub omnibus: Result<OmnibusOutcome>,
+    /// The 90 % of central intervals at that level less what they cover.
+    #[serde(serialize_with = "serialize_or_reason")]
+    pub overconfidence: Result<Interval>,
+    /// The unbiased SKCE, or why there is none.
+    #[serde(serialize_with = "serialize_or_reason")]
+    pub skce: Result<Interval>,
+    /// The log score, or why it is infinite; none of predictions without a density.
+    #[serde(
+        serialize_with = "serialize_log",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub log: Option<Result<MeanEstimate>>,
+    /// The continuous ranked probability score, or why it is not finite.
+    #[serde(serialize_with = "serialize_or_reason")]
+    pub crps: Result<MeanEstimate>,
+    /// The mean predicted standard deviation and variance.
+    pub sharpness: Sharpness,
+    /// The root mean squared error of the predicted means.
+    pub root_mean_squared_error: f64,
+    /// The coverage of the central intervals of 50 %, and their width.
+    pub half: IntervalCoverage,
+    /// The coverage of the central intervals of 90 %, and their width.
+    pub ninety: IntervalCoverage,
+    /// The histogram of the probability integral transforms, of all coordinates together.
+    pub pit: PitDiagram,
+    /// The frequencies of the quantiles, of all coordinates together. The quantile calibration error
+    /// is the mean absolute error of its curve.
+    pub quantiles: QuantileDiagram,
+}
+
+fn serialize_log<S: Serializer>(
+    log: &Option<Result<MeanEstimate>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match log {
+        Some(log) => serialize_or_reason(log, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// The real numbers that a page is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Coordinates {
+    /// The dimension `d` of the targets.
+    pub dimensions: usize,
+    /// The number of bins of the histogram.
+    pub bins: usize,
+}
+
+/// Settings of the diagrams of real numbers, which a [`ReportBuilder`](super::ReportBuilder) holds.
+#[derive(Debug, Clone)]
+pub struct QuantileOptions {
+    pub(super) bins: usize,
+}
+
+impl Default for QuantileOptions {
+    fn default() -> Self {
+        Self { bins: 10 }
+    }
+}
+
+impl<P: Scored + Geometry> Reportable for P
+where
+    RealKernel: TargetKernel<P>,
+{
+    type Section = QuantileSection;
+    type Subject = Coordinates;
+    type Kernel = TensorKernel<RealKernel>;
+    type Options = QuantileOptions;
+    const SKCE_SAMPLES: usize = 2_000;
+
+    fn default_joint_kernel(targets: &Tensor<2>) -> TensorKernel<RealKernel> {
+        TensorKernel::wasserstein(RealKernel::gaussian(1.0).with_median_of(targets))
+    }
+
+    fn subject(&self, targets: &Tensor<2>, options: QuantileOptions) -> Result<Coordinates> {
+        Ok(Coordinates {
+            dimensions: targets.dims()[1],
+            bins: options.bins,
+        })
+    }
+
+    fn section(&self, plan: &Plan<Self>) -> Result<QuantileSection> {
+        let y = plan.targets;
+        let coverage = |level| IntervalCoverage::estimate(self, y, level);
+        let pit = Pit::randomised(self, y, &mut StdRng::seed_from_u64(plan.seed))?;
+        let curve = QuantileCalibration::default().curve(self, y)?;
+        let [n, d] = y.dims();
+        let overconfidence = IntervalOverconfidence::default();
+        Ok(QuantileSection {
+            omnibus: plan.omnibus(plan.kernel.predictions, self),
+            overconfidence: interval(&overconfidence, (self, y), plan.level),
+            skce: plan.skce(self),
+            log: self.log_score(y),
+            crps: Crps.mean(self, y),
+            sharpness: Sharpness::estimate(self)?,
+            root_mean_squared_error: root_mean_square(self.detach().means() - y.clone()),
+            half: coverage(0.5)?,
+            ninety: coverage(0.9)?,
+            pit: PitDiagram::new(&pit, plan.subject.bins, plan.level)?,
+            quantiles: QuantileDiagram::new(curve, n * d, plan.level)?,
+        })
+    }
+}
+
+/// `√mean(e²)`, in units of the largest error where its square is no f64.
+fn root_mean_square(errors: Tensor<2>) -> f64 {
+    let errors = errors.try_into_vec_as::<f64>();
+    let errors = errors.expect("a float tensor that can be read back");
+    let unit = errors
+        .iter()
+        .fold(0.0, |unit: f64, error| unit.max(error.abs()));
+    if unit == 0.0 || !unit.is_finite() {
+        return unit;
+    }
+    let squares = errors.iter().map(|error| (error / unit).powi(2));
+    (squares.sum::<f64>() / errors.len() as f64).sqrt() * unit
+}
+
+impl Section for QuantileSection {
+    type Subject = Coordinates;
+    type Kernel = TensorKernel<RealKernel>;
+
+    fn omnibus(&self) -> &Result<OmnibusOutcome> {
+        &self.omnibus
+    }
+
+    fn skce(&self) -> &Result<Interval> {
+        &self.skce
+    }
+
+    fn drawings(&self, _coordinates: &Coordinates) -> Vec<(String, Drawn)> {
+        vec![
+            ("pit".into(), self.pit.drawn()),
+            ("quantiles".into(), self.quantiles.drawn()),
+        ]
+    }
+
+    fn page(report: &Report<Self>) -> Parts {
+        let sentence = |(_, section): &(&str, &Self)| {
+            let covered = section.ninety.coverage.estimate;
+            format!(
+                "the intervals that should hold 90&#160;% of the targets hold {}{}. The model expects a \
+                 root mean squared error of {} and has one of {}",
+                percent(covered),
+                direction(covered - 0.9),
+                significant(section.sharpness.variance.estimate.sqrt()),
+                significant(section.root_mean_squared_error)
+            )
+        };
+        let level = decimals(100.0 * report.level, 2);
+        let (kernel, quantiles) = (&report.kernel, &report.before.quantiles);
+        let target = match kernel.targets.profile {
+            RealProfile::Gaussian => "a Gaussian",
+            RealProfile::Laplacian => "a Laplacian",
+        };
+        let (of, independent) = match report.subject.dimensions {
+            1 => ("of a real number".into(), ""),
+            d => (
+                format!("of {} real numbers each", whole(d)),
+                " and coordinates",
+            ),
+        };
+        Parts {
+            of,
+            sentences: report.named().iter().map(sentence).collect(),
+            diagrams: vec![report.transforms(), report.quantiles()],
+            method: format!(
+                "of the SKCE approximate. Histogram: {} bins of equal width; where a predicted \
+                 distribution has steps, as of counts and of draws, the transform is randomised, and a \
+                 target counts as covered, or as at most a quantile, by the part of its step (Czado, \
+                 Gneiting, Held 2009). Band of a bar: exact {level} % \
+                 interval of a binomial count, bin by bin: some of many bars of a calibrated model end \
+                 outside. Quantiles: at {} levels; the band is ± {} (Dvoretzky, Kiefer, Wolfowitz; \
+                 Massart 1990), for all levels at once. Both bands are of independent \
+                 samples{independent}. SKCE (Widmann et al. 2021):",
+                report.subject.bins,
+                quantiles.curve.points.len(),
+                decimals(quantiles.half_width(), 4)
+            ),
+            kernel: format!(
+                "{} kernel over the 2-Wasserstein distance of predictions with bandwidth {}, times \
+                 {target} kernel on targets with length scale {}",
+                profile(&kernel.predictions),
+                bandwidth(&kernel.predictions),
+                significant(kernel.targets.length_scale)
+            ),
+        }
+    }
+
+    fn quantities(&self) -> Vec<Quantity<Self>> {
+        quantities()
+    }
+}
+
+/// The quantities in the order of the table.
+fn quantities() -> Vec<Quantity<QuantileSection>> {
+    vec![
+        Quantity {
+            name: names::INTERVAL_OVERCONFIDENCE.with("points"),
+            meaning: "The 90 % that central intervals promise to cover less what they cover, in hundredths \
+                  of a probability: above 0 predictions are too narrow, below 0 too wide.",
+            cell: |summary| Cell::interval(&summary.overconfidence, points),
+        },
+        Quantity {
+            name: names::LOG,
+            meaning: "Mean of −ln of the predicted density at the target; it rewards calibration and \
+                  knowledge together, depends on the units of the targets, so that only differences \
+                  mean something, and a single confident error can dominate it.",
+            cell: |summary| match &summary.log {
+                Some(Ok(mean)) => Cell::mean(mean, fixed),
+                Some(Err(reason)) => Cell::missing("–", reason),
+                None => Cell::missing("–", "these predictions have no density"),
+            },
+        },
+        Quantity {
+            name: names::CRPS,
+            meaning: "Continuous ranked probability score, in units of the targets, 0 at best: the \
+                  absolute error, made fair to predictions that admit what they do not know; it mixes \
+                  calibration and knowledge as the log score does.",
+            cell: |summary| match &summary.crps {
+                Ok(mean) => Cell::mean(mean, significant),
+                Err(reason) => Cell::missing("–", reason),
+            },
+        },
+        Quantity {
+            name: names::STANDARD_DEVIATION,
+            meaning: "How wide the predictions are, their sharpness; less is better only among calibrated \
+                  models.",
+            cell: |summary| Cell::mean(&summary.sharpness.standard_deviation, significant),
+        },
+        Quantity {
+            name: names::ROOT_MEAN_SQUARED_ERROR,
+            meaning: "The error that the predicted means have; it says nothing about the rest of the \
+                  predictions.",
+            cell: |summary| Cell::of(significant(summary.root_mean_squared_error)),
+        },
+        Quantity {
+            name: names::COVERAGE_50,
+            meaning: "The share of targets between the predicted quartiles, 50 % if the model is \
+                  calibrated; the reverse does not hold.",
+            cell: |summary| Cell::mean(&summary.half.coverage, percent),
+        },
+        Quantity {
+            name: names::COVERAGE_90,
+            meaning: "The share of targets between the predicted quantiles at 5 % and 95 %, 90 % if the \
+                  model is calibrated; less tells of predictions that are too certain.",
+            cell: |summary| Cell::mean(&summary.ninety.coverage, percent),
+        },
+        Quantity {
+            name: names::QUANTILE_CALIBRATION,
+            meaning: "Mean distance of the marks in the diagram of quantiles from the diagonal; it averages \
+                  over all predictions, and is above 0 for a calibrated model too.",
+            cell: |summary| Cell::of(fixed(summary.quantiles.curve.mean_absolute_error())),
+        },
+    ]
+}
+
+impl Report<QuantileSection> {
+    fn transforms(&self) -> String {
+        let level = decimals(100.0 * self.level, 2);
+        let band =
+            format!("where {level} % of the bars of a calibrated model would end, bin by bin");
+        let [inside, outside] =
+            ["inside", "outside"].map(|end| format!("a bar that ends {end} the band"));
+        let key = page::key(&band, &inside, &outside);
+        let figures = self.figures(("all", "All targets"), "", |summary, heading, what| {
+            let pit = &summary.pit;
+            let title = format!("Histogram of probability integral transforms: {what}");
+            let caption = format!(
+                "{what}: {} of {} bars outside the band.",
+                pit.outside(),
+                pit.counts.len()
+            );
+            Figure {
+                drawn: pit_picture::drawn_under(pit, heading, title),
+                caption,
+                numbers: bars(pit, what),
+            }
+        });
+        format!(
+            "<h2>Do targets fall where the model says?</h2>\n<p>The probability integral transform is \
+             the predicted probability of a target at most as large as the one observed. Of a \
+             calibrated model all values are equally frequent: the dashed line. A valley in the middle \
+             tells of predictions that are too certain, a hump of ones that are not certain enough, a \
+             slope of a bias.{}</p>\n{key}{figures}",
+            self.pooled()
+        )
+    }
+
+    fn quantiles(&self) -> String {
+        let level = decimals(100.0 * self.level, 2);
+        let band = format!("where the whole curve of a calibrated model lies, with {level} %");
+        let [inside, outside] =
+            ["inside", "outside"].map(|side| format!("a level whose share is {side} the band"));
+        let key = page::key(&band, &inside, &outside);
+        let figures = self.figures(("all", "All targets"), "", |summary, heading, what| {
+            let diagram = &summary.quantiles;
+            let title = format!("Calibration of quantiles: {what}");
+            let caption = format!(
+                "{what}: {} of {} levels outside the band.",
+                diagram.outside(),
+                diagram.curve.points.len()
+            );
+            Figure {
+                drawn: quantile_picture::drawn_under(diagram, heading, title),
+                caption,
+                numbers: shares(diagram, what),
+            }
+        });
+        format!(
+            "<h2>Are the quantiles right?</h2>\n<p>Each mark is a level, and the share of targets at \
+             most at the quantile that is predicted for it. On the dashed diagonal both are equal. A \
+             curve that is flatter than the diagonal in the middle tells of predictions that are too \
+             certain, a steeper one of ones that are not certain enough; one that is all below or all \
+             above tells of a bias.{}</p>\n{key}{figures}",
+            self.pooled()
+        )
+    }
+
+    fn pooled(&self) -> String {
+        match self.subject.dimensions {
+            1 => String::new(),
+            d => format!(" The {} coordinates are counted together.", whole(d)),
+        }
+    }
+}
+
+/// The difference of a coverage from its level, in words.
+fn direction(excess: f64) -> String {
+    let points = decimals(100.0 * excess.abs(), 2);
+    match excess {
+        _ if points == "0" => String::new(),
+        e if e < 0.0 => format!(", {points} percentage points fewer"),
+        _ => format!(", {points} percentage points more"),
+    }
+}
+
+/// The numbers of a histogram.
+fn bars(pit: &PitDiagram, what: &str) -> String {
+    let row = |(bin, &count): (usize, &usize)| {
+        vec![
+            format!(
+                "{}–{}",
+                decimals(pit_picture::edge(pit, bin), 3),
+                decimals(pit_picture::edge(pit, bin + 1), 3)
+            ),
+            whole(count),
+            format!("{:.3}", pit.density(count)),
+            format!("{}–{}", whole(pit.band.0), whole(pit.band.1)),
+        ]
+    };
+    table::of_picture(
+        &format!("{what}: targets, density relative to the uniform one, and band of each bar"),
+        &["bin", "targets", "density", "band"],
+        pit.counts.iter().enumerate().map(row),
+    )
+}
+
+/// The numbers of a curve.
+fn shares(diagram: &QuantileDiagram, what: &str) -> String {
+    let row = |point: &QuantilePoint| {
+        let (low, high) = diagram.band(point.level);
+        vec![
+            decimals(point.level, 3),
+            format!("{:.3}", point.frequency),
+            format!("{low:.3}–{high:.3}"),
+        ]
+    };
+    table::of_picture(
+        &format!(
+            "{what}: share of targets at most at the predicted quantile, and band of each level"
+        ),
+        &["level", "share", "band"],
+        diagram.curve.points.iter().map(row),
+    )
+}

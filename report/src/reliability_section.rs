@@ -1,0 +1,395 @@
+use std::cmp::Reverse;
+
+use burn::tensor::{Int, Tensor};
+use serde::Serialize;
+
+use super::{
+    Plan, Report, Reportable, Section,
+    answer::interval,
+    drawn::{Draw, Drawn},
+    number::{self, decimals, fixed, percent, points, whole},
+    page::{bandwidth, profile},
+    section::Parts,
+    table::{Cell, Quantity},
+};
+use burn_calibration::{
+    diagram::{CorpDiagram, CorpReliability, Reliability, ReliabilityDiagram},
+    distribution::{Categorical, Subject},
+    error::{Result, checks::check_parameter, serialize_or_reason},
+    estimator::{Binning, Estimator, Event, KolmogorovSmirnov, Tce},
+    hypothesis::OmnibusOutcome,
+    kernel::{Distance, Kernel},
+    names::{self, Name},
+    score::{Brier, Interval, LogScore, MeanEstimate, ObservedExpected, Overconfidence, Score},
+};
+
+/// The numbers and diagrams of one set of class probabilities.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct ReliabilitySection {
+    /// What the predictions are about. Of an event, numbers of the top label are numbers of the event.
+    #[serde(skip)]
+    pub subject: Subject,
+    /// The omnibus test of all samples, or why there is none.
+    #[serde(serialize_with = "serialize_or_reason")]
+    pub omnibus: Result<OmnibusOutcome>,
+    /// Observed events by expected ones, of predictions of an event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_expected: Option<Interval>,
+    /// The overconfidence of the top label.
+    #[serde(serialize_with = "serialize_or_reason")]
+    pub overconfidence: Result<Interval>,
+    /// The debiased calibration error of order 2 of the top label, that of [`Tce::default`].
+    #[serde(serialize_with = "serialize_or_reason")]
+    pub ece_debiased: Result<Interval>,
+    /// The unbiased SKCE of all probabilities, or why there is none.
+    #[serde(serialize_with = "serialize_or_reason")]
+    pub skce: Result<Interval>,
+    /// The accuracy: the frequency with which the most likely class was the right one.
+    pub accuracy: MeanEstimate,
+    /// The mean confidence in the most likely class.
+    pub confidence: MeanEstimate,
+    /// The Brier score.
+    pub brier: MeanEstimate,
+    /// The log score, or why it is infinite.
+    #[serde(serialize_with = "serialize_or_reason")]
+    pub log: Result<MeanEstimate>,
+    /// The expected calibration error of the top label, in the bins of the diagram.
+    pub ece: f64,
+    /// The Kolmogorov–Smirnov calibration error of the top label.
+    pub ks: f64,
+    /// The diagram of the top label.
+    pub top_label: ReliabilityDiagram,
+    /// The isotonic diagram: of class 1 of two classes, else of the top label.
+    pub isotonic: CorpDiagram,
+    /// The diagrams of the classes in [`Classes::shown`].
+    pub class_wise: Vec<ReliabilityDiagram>,
+}
+
+/// The classes that a page is about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Classes {
+    /// The names of the `m` classes.
+    pub names: Vec<String>,
+    /// The classes that have a diagram of their own: those with most labels.
+    pub shown: Vec<usize>,
+    /// The bins of all diagrams.
+    pub binning: Binning,
+}
+
+/// Settings of the diagrams of classes, which a [`ReportBuilder`](super::ReportBuilder) holds.
+#[derive(Debug, Clone)]
+pub struct ReliabilityOptions {
+    pub(super) names: Option<Vec<String>>,
+    pub(super) most_classes: usize,
+    pub(super) binning: Binning,
+}
+
+impl Default for ReliabilityOptions {
+    fn default() -> Self {
+        Self {
+            names: None,
+            most_classes: 10,
+            binning: Binning::Uniform { bins: 15 },
+        }
+    }
+}
+
+impl Reportable for Categorical {
+    type Section = ReliabilitySection;
+    type Subject = Classes;
+    type Kernel = Kernel;
+    type Options = ReliabilityOptions;
+    const SKCE_SAMPLES: usize = 20_000;
+
+    fn default_joint_kernel(_labels: &Tensor<1, Int>) -> Kernel {
+        Kernel::exponential()
+    }
+
+    fn subject(&self, labels: &Tensor<1, Int>, options: ReliabilityOptions) -> Result<Classes> {
+        let m = self.classes();
+        let names = match options.names {
+            Some(names) => {
+                let (name, count) = ("the number of class names", names.len());
+                check_parameter(count == m, name, count as f64, "one for each class")?;
+                names
+            }
+            None => (0..m).map(|class| class.to_string()).collect(),
+        };
+        Ok(Classes {
+            names,
+            shown: most_frequent(&self.check_labels(labels)?, m, options.most_classes),
+            binning: options.binning,
+        })
+    }
+
+    fn section(&self, plan: &Plan<Self>) -> Result<ReliabilitySection> {
+        let (labels, level) = (plan.targets, plan.level);
+        let event = Event::of(self);
+        let outcomes = event.outcomes(self, labels)?;
+        let correct: Vec<f64> = outcomes.pairs().map(|(_, correct)| correct).collect();
+        let score = |score: &dyn Score<Self>| score.upper_bound(self, labels);
+        let diagram = |event| {
+            let reliability = Reliability::new(event).with_binning(plan.subject.binning);
+            reliability.with_level(level).diagram(self, labels)
+        };
+        let classes = plan.subject.shown.iter();
+        let top_label = diagram(event)?;
+        let isotonic = CorpReliability::new(Event::one_of(self));
+        let data = (self, labels);
+        let ratio = || ObservedExpected::of(event, self, labels)?.ratio(level);
+        let is_event = self.subject() == Subject::Event;
+        Ok(ReliabilitySection {
+            subject: self.subject(),
+            observed_expected: is_event.then(ratio).and_then(Result::ok),
+            omnibus: (plan.omnibus(plan.kernel, self))
+                .map(|outcome| outcome.with_class_names(&plan.subject.names)),
+            overconfidence: interval(&Overconfidence { event }, data, level),
+            ece_debiased: interval(&Tce::default().with_event(event), data, level),
+            skce: plan.skce(self),
+            accuracy: MeanEstimate::of(&correct),
+            confidence: MeanEstimate::of(&outcomes.probability),
+            brier: score(&Brier)?,
+            log: score(&LogScore),
+            ece: top_label.ece(),
+            ks: KolmogorovSmirnov::new(event).estimate(self, labels)?,
+            isotonic: (isotonic.with_level(level).with_seed(plan.seed)).diagram(self, labels)?,
+            class_wise: classes
+                .map(|&class| diagram(Event::Class(class)))
+                .collect::<Result<_>>()?,
+            top_label,
+        })
+    }
+}
+
+/// The classes with most labels, in their order; of equally many the first.
+fn most_frequent(labels: &[usize], classes: usize, most: usize) -> Vec<usize> {
+    let mut counts = vec![0usize; classes];
+    for &label in labels {
+        counts[label] += 1;
+    }
+    let mut order: Vec<usize> = (0..classes).collect();
+    order.sort_by_key(|&class| Reverse(counts[class])); // stable
+    order.truncate(most);
+    order.sort_unstable();
+    order
+}
+
+impl Section for ReliabilitySection {
+    type Subject = Classes;
+    type Kernel = Kernel;
+
+    fn omnibus(&self) -> &Result<OmnibusOutcome> {
+        &self.omnibus
+    }
+
+    fn skce(&self) -> &Result<Interval> {
+        &self.skce
+    }
+
+    fn drawings(&self, classes: &Classes) -> Vec<(String, Drawn)> {
+        let name = |diagram: &ReliabilityDiagram| match diagram.event {
+            Event::TopLabel => "top-label".into(),
+            Event::Class(class) => format!("class-{}", classes.names[class]),
+        };
+        let first = match self.subject {
+            Subject::Classes => name(&self.top_label),
+            Subject::Event => "event".into(),
+            Subject::Correctness => "confidence".into(),
+        };
+        let mut drawings = vec![
+            (first, self.top_label.drawn()),
+            ("isotonic".into(), self.isotonic.drawn()),
+        ];
+        if self.subject == Subject::Classes {
+            drawings.extend(self.class_wise.iter().map(|d| (name(d), d.drawn())));
+        }
+        drawings
+    }
+
+    fn page(report: &Report<Self>) -> Parts {
+        let sentence = |(_, section): &(&str, &Self)| {
+            let (said, was) = (section.confidence.estimate, section.accuracy.estimate);
+            match section.subject {
+                Subject::Event => format!(
+                    "on average the event has a probability of {}, and occurs in {} of the samples",
+                    percent(said),
+                    percent(was)
+                ),
+                subject => format!(
+                    "on average the model is {} sure{}, and right {} of the time{}",
+                    percent(said),
+                    match subject {
+                        Subject::Classes => " of its most likely class",
+                        _ => "",
+                    },
+                    percent(was),
+                    direction(said - was)
+                ),
+            }
+        };
+        let bins = match report.subject.binning {
+            Binning::Uniform { bins } => format!("{} bins of equal width", whole(bins)),
+            Binning::EqualMass { bins } => format!("{} bins of equal mass", whole(bins)),
+            Binning::MedianVariance { minimum } => {
+                format!(
+                    "median-variance bins of at least {} samples",
+                    whole(minimum)
+                )
+            }
+        };
+        let distance = match report.kernel.distance {
+            Distance::TotalVariation => "total variation distance",
+            Distance::L1 => "L1 distance",
+            Distance::Euclidean => "Euclidean distance",
+        };
+        Parts {
+            of: match report.before.subject {
+                Subject::Classes => format!("over {} classes", whole(report.classes())),
+                Subject::Event => "of one event".into(),
+                Subject::Correctness => "of whether the model is right".into(),
+            },
+            sentences: report.named().iter().map(sentence).collect(),
+            diagrams: vec![report.top_label(), report.isotonic(), report.class_wise()],
+            method: format!(
+                "of the debiased ECE (Kumar et al. 2019) and of the SKCE approximate. Diagrams and ECE: \
+                 {bins}. Bands: exact {} % intervals of the frequency in each bin, given the predictions \
+                 (Poisson binomial; the idea is that of Bröcker and Smith 2007). They hold bin by bin: \
+                 some of many bins of a calibrated model lie outside theirs. Isotonic diagram and \
+                 decomposition: CORP (Dimitriadis, Gneiting, Jordan 2021), with a band by 399 redraws of the \
+                 outcomes, at one probability at a time. SKCE (Widmann et al. 2019):",
+                decimals(100.0 * report.level, 2)
+            ),
+            kernel: format!(
+                "{} kernel over {distance} with bandwidth {}",
+                profile(&report.kernel),
+                bandwidth(&report.kernel)
+            ),
+        }
+    }
+
+    fn quantities(&self) -> Vec<Quantity<Self>> {
+        quantities(self.subject)
+    }
+}
+
+/// The quantities in the order of the table, of the top label or of the event.
+fn quantities(subject: Subject) -> Vec<Quantity<ReliabilitySection>> {
+    let of = match subject {
+        Subject::Classes => "of the top label",
+        Subject::Event => "of the event",
+        Subject::Correctness => "of the confidence",
+    };
+    match subject {
+        Subject::Event => of_event(of).into_iter().chain(of_both(of)).collect(),
+        _ => of_confidence(of).into_iter().chain(of_both(of)).collect(),
+    }
+}
+
+/// The quantities of an event in the large.
+fn of_event(of: &str) -> Vec<Quantity<ReliabilitySection>> {
+    vec![
+        Quantity {
+            name: names::OBSERVED_EXPECTED.with("observed by expected events"),
+            meaning: "How often the event occurred by how often its probabilities make expect it: 1 of a \
+                  calibrated model, below 1 where probabilities are too high; too high and too low ones \
+                  cancel.",
+            cell: |summary| match summary.observed_expected {
+                Some(ratio) => Cell::interval(&Ok(ratio), number::ratio),
+                None => Cell::missing("–", "no event is expected"),
+            },
+        },
+        Quantity {
+            name: names::OVERPREDICTION.of(of).with("points"),
+            meaning: "The same as a difference, in hundredths of a probability.",
+            cell: |summary| Cell::interval(&summary.overconfidence, points),
+        },
+        Quantity {
+            name: Name::new("frequency", "frequency of the event"),
+            meaning: "How often the event occurred; it says nothing about the probabilities.",
+            cell: |summary| Cell::mean(&summary.accuracy, percent),
+        },
+        Quantity {
+            name: Name::new("mean_risk", "mean probability of the event"),
+            meaning: "How often the event would occur if the probabilities were right.",
+            cell: |summary| Cell::mean(&summary.confidence, percent),
+        },
+    ]
+}
+
+/// The quantities of confidence and accuracy.
+fn of_confidence(of: &str) -> Vec<Quantity<ReliabilitySection>> {
+    vec![
+        Quantity {
+            name: names::OVERCONFIDENCE.of(of).with("points"),
+            meaning: "Mean confidence less accuracy, in hundredths of a probability, below 0 of a model that \
+                  is underconfident; over- and underconfidence of different samples cancel.",
+            cell: |summary| Cell::interval(&summary.overconfidence, points),
+        },
+        Quantity {
+            name: names::ACCURACY,
+            meaning: "How often the most likely class was the right one; it says nothing about the \
+                  probabilities.",
+            cell: |summary| Cell::mean(&summary.accuracy, percent),
+        },
+        Quantity {
+            name: names::CONFIDENCE,
+            meaning: "The accuracy that the model claims; a calibrated model claims the one it has, but \
+                  so does one whose over- and underconfidence cancel.",
+            cell: |summary| Cell::mean(&summary.confidence, percent),
+        },
+    ]
+}
+
+/// The quantities that are the same of the top label and of an event.
+fn of_both(of: &str) -> Vec<Quantity<ReliabilitySection>> {
+    vec![
+        Quantity {
+            name: names::ECE_DEBIASED.of(of).with("points"),
+            meaning: "Root of the mean squared distance between probability and frequency in 15 bins of equal \
+                  mass, less what chance adds to it; it sees one probability of each prediction only.",
+            cell: |summary| Cell::interval(&summary.ece_debiased, points),
+        },
+        Quantity {
+            name: names::BRIER,
+            meaning: "Mean squared distance of the probabilities from the outcome, summed over all classes \
+                  (an event and its complement are two), from 0 (best) to 2; \
+                  it rewards calibration and knowledge together, and cannot say which of them is \
+                  lacking.",
+            cell: |summary| Cell::mean(&summary.brier, fixed),
+        },
+        Quantity {
+            name: names::LOG,
+            meaning: "Mean surprise at the outcome in nats, 0 at best; it mixes calibration and \
+                  knowledge as the Brier score does, and a single confident error can dominate it.",
+            cell: |summary| match &summary.log {
+                Ok(mean) => Cell::mean(mean, fixed),
+                Err(reason) => Cell::missing("∞", reason),
+            },
+        },
+        Quantity {
+            name: names::ECE_EVENT.of(of),
+            meaning: "Mean distance of the marks in the diagram from the diagonal, weighted by samples; \
+                  it depends on the bins, sees one probability of each prediction only, and is above 0 \
+                  for a calibrated model too.",
+            cell: |summary| Cell::of(fixed(summary.ece)),
+        },
+        Quantity {
+            name: names::KS.of(of),
+            meaning: "Kolmogorov–Smirnov error: the largest gap between what was promised and what came \
+                  true, summed up to some probability; it needs no bins, but sees one probability of each \
+                  prediction only and is above 0 for a calibrated model too.",
+            cell: |summary| Cell::of(fixed(summary.ks)),
+        },
+    ]
+}
+
+fn direction(excess: f64) -> String {
+    let points = points(excess.abs());
+    match excess {
+        0.0 => String::new(),
+        e if e > 0.0 => format!(": overconfident by {points} percentage points"),
+        _ => format!(": underconfident by {points} percentage points"),
+    }
+}

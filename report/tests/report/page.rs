@@ -1,0 +1,227 @@
+//! The page: its numbers are those of the estimators, its markup is well-formed and complete.
+
+use approx::assert_relative_eq;
+use burn_calibration::{
+    distribution::Categorical,
+    estimator::{Ece, Estimator, KolmogorovSmirnov, Skce, Tce},
+    hypothesis::OmnibusTest,
+    kernel::Kernel,
+    score::{Brier, LogScore, Overconfidence, Quantify, Score},
+};
+use burn_calibration_report::ReportBuilder;
+use roxmltree::Node;
+
+use crate::data::*;
+use crate::support::{all, binary, parsed, report, sample};
+
+/// The numbers of a page are those of the estimators.
+#[test]
+fn numbers_are_those_of_the_estimators() {
+    let (predictions, labels) = sample(300, 4, 5);
+    let report = ReportBuilder::new(&predictions, &labels).build().unwrap();
+    let summary = &report.before;
+    assert_eq!((report.samples, report.classes()), (300, 4));
+    let close = |found: f64, expected: f64| {
+        assert_relative_eq!(found, expected, max_relative = 1e-12);
+    };
+    close(
+        summary.ece,
+        Ece::default().estimate(&predictions, &labels).unwrap(),
+    );
+    let ks = KolmogorovSmirnov::default().estimate(&predictions, &labels);
+    close(summary.ks, ks.unwrap());
+    let score = |score: &dyn Score<Categorical>| score.upper_bound(&predictions, &labels).unwrap();
+    assert_eq!(summary.brier, score(&Brier));
+    assert_eq!(summary.log, Ok(score(&LogScore)));
+    // the test and the estimate have one kernel
+    let kernel = report.kernel;
+    let median = Kernel::exponential().with_bandwidth_of(&predictions.probabilities());
+    assert_eq!(kernel, median.unwrap());
+    let test = OmnibusTest::new().with_kernel(kernel);
+    let outcome = test.outcome(&predictions, &labels, &mut rng(0)).unwrap();
+    assert_eq!(summary.omnibus, Ok(outcome));
+    let skce = Skce::unbiased(kernel).size(&predictions, &labels).unwrap();
+    assert_eq!(summary.skce, skce.interval(0.95));
+    let over = Overconfidence::default().size(&predictions, &labels);
+    assert_eq!(summary.overconfidence, over.unwrap().interval(0.95));
+    let debiased = Tce::default().size(&predictions, &labels).unwrap();
+    assert_eq!(summary.ece_debiased, debiased.interval(0.95));
+    close(summary.accuracy.estimate, summary.top_label.frequency());
+    close(summary.confidence.estimate, summary.top_label.confidence());
+}
+
+/// The page begins with the verdict and the aspects that fail, classes by their names.
+#[test]
+fn the_answer_comes_first() {
+    // 90 % sure of the second class, which it never is
+    let (predictions, drawn) = (binary(&[0.9; 40]), labels(&[0; 40]));
+    let builder = ReportBuilder::new(&predictions, &drawn).with_class_names(["cat", "<dog>"]);
+    let page = builder.clone().build().unwrap().to_html();
+    let (head, _) = page.split_once("<h2>Numbers</h2>").unwrap();
+    let answers = [
+        "<h1>Calibration report</h1>\n<div class=\"answer\">",
+        "<strong>The model is not calibrated: p ≤ 0.001.</strong> Omnibus test with 999 redraws.",
+        "overconfident by 90.0 points (adjusted p ≤ 0.001)",
+        "class cat is predicted too rarely, by 90.0 points (adjusted p ≤ 0.001)",
+        "class &lt;dog&gt; is predicted too often, by 90.0 points",
+    ];
+    for answer in answers {
+        assert!(head.contains(answer), "{answer} in\n{head}");
+    }
+    // one verdict each, and in the table p-values, points and intervals
+    let after = binary(&[0.0; 40]);
+    let report = builder.with_after(&after).build().unwrap();
+    let page = report.to_html();
+    assert!(page.contains("Before recalibration: <strong>The model is not calibrated"));
+    assert!(page.contains("After recalibration: <strong>There is no evidence against calibration"));
+    assert!(page.contains("That does not show that the model is calibrated."));
+    assert!(page.contains("<td>p ≤ 0.001<span class=\"note\">(999 redraws)</span></td>"));
+    let over = report.before.overconfidence.unwrap();
+    let cell = format!(
+        "<td>90.00<span class=\"note\">[{:.2}, 90.00]</span></td>",
+        100.0 * over.lower
+    );
+    assert!(page.contains(&cell), "{cell}");
+    assert!(page.contains("the 95 % confidence interval"));
+}
+
+/// Of many classes that fail the page lists ten aspects.
+#[test]
+fn many_failing_aspects_are_counted() {
+    let rows: Vec<Vec<f64>> = vec![vec![1.0 / 30.0; 30]; 600];
+    let drawn: Vec<usize> = (0..600).map(|i| i % 3).collect();
+    let (predictions, labels) = (categorical(&rows), labels(&drawn));
+    let report = ReportBuilder::new(&predictions, &labels).build().unwrap();
+    let failing = report.before.omnibus.as_ref().unwrap().failing(0.05).len();
+    assert!(failing > 30, "{failing}");
+    let page = report.to_html();
+    assert!(page.contains(&format!("<li>and {} more</li>", failing - 10)));
+    assert!(page.contains("something is off in the whole prediction: SKCE "));
+}
+
+#[test]
+fn classes_with_most_labels_are_shown() {
+    let rows = vec![vec![0.25; 4]; 7];
+    let (predictions, labels) = (categorical(&rows), labels(&[3, 3, 1, 1, 2, 0, 3]));
+    let build = |most| {
+        let builder = ReportBuilder::new(&predictions, &labels).with_most_classes(most);
+        builder.build().unwrap()
+    };
+    assert_eq!(build(2).subject.shown, [1, 3]);
+    assert_eq!(build(3).subject.shown, [0, 1, 3]); // of equally many the first
+    assert!(
+        build(2)
+            .to_html()
+            .contains("2 of the 4 classes: those with most labels")
+    );
+    assert!(build(10).to_html().contains("All classes"));
+    assert!(!build(0).to_html().contains("Class by class"));
+}
+
+#[test]
+fn a_subset_is_drawn_by_the_seed_and_said() {
+    let (predictions, labels) = sample(400, 3, 6);
+    let build = |seed| {
+        let builder = ReportBuilder::new(&predictions, &labels).with_skce_samples(100);
+        builder.with_seed(seed).build().unwrap()
+    };
+    let (one, same, other) = (build(1), build(1), build(2));
+    assert_eq!(one.to_html(), same.to_html());
+    assert_ne!(one.before.skce, other.before.skce);
+    assert_eq!(one.before.brier, other.before.brier);
+    assert_eq!(one.skce_samples, 100);
+    // the test is of all samples
+    assert_eq!(one.before.omnibus.as_ref().unwrap().samples, 400);
+    assert!(one.to_html().contains("on 100 samples drawn at random"));
+}
+
+#[test]
+fn the_page_is_well_formed_and_complete() {
+    let report = report();
+    let page = report.to_html();
+    let document = parsed(&page);
+    assert_eq!(all(&document, "main").count(), 1);
+    let heading = all(&document, "h1").next().unwrap();
+    assert_eq!(heading.text(), Some("<b>\"A\" & 'B'\u{fffd}</b>"));
+    for forbidden in ["http", "<script", "<link", "<img", "url(", "@import", "<b>"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+    for attribute in document.descendants().flat_map(|node| node.attributes()) {
+        let name = attribute.name();
+        assert!(
+            !["href", "src", "id"].contains(&name) && !name.starts_with("on"),
+            "{name}"
+        );
+    }
+    // 2 × 2 diagrams of the top label, 10 of 12 classes twice, each with its text alternative
+    let pictures: Vec<Node> = all(&document, "svg")
+        .filter(|svg| svg.attribute("aria-hidden").is_none())
+        .collect();
+    assert_eq!(pictures.len(), 24);
+    for picture in &pictures {
+        assert_eq!(picture.attribute("role"), Some("img"));
+        assert!(picture.attribute("viewBox").is_some() && picture.attribute("width").is_none());
+        let child = |tag: &str| {
+            let mut children = picture.children();
+            children
+                .find(|node| node.has_tag_name(tag))
+                .unwrap()
+                .text()
+                .unwrap()
+                .to_owned()
+        };
+        let contents = match child("title") {
+            title if title.starts_with("Reliability diagram: ") => "samples, mean probability",
+            title if title.starts_with("Isotonic reliability diagram: ") => "isotonic regression",
+            title => panic!("{title}"),
+        };
+        assert!(child("desc").contains(contents));
+    }
+    for table in all(&document, "table") {
+        assert!(table.children().any(|node| node.has_tag_name("caption")));
+    }
+    for figure in all(&document, "figure") {
+        assert!(
+            figure
+                .children()
+                .any(|node| node.has_tag_name("figcaption"))
+        );
+    }
+    for summary in [&report.before, report.after.as_ref().unwrap()] {
+        let skce = summary.skce.as_ref().unwrap();
+        let debiased = summary.ece_debiased.as_ref().unwrap();
+        let points = |x: f64| format!("{:.2}", 100.0 * x).replace('-', "−");
+        let interval = format!("[{}, {}]", points(debiased.lower), points(debiased.upper));
+        let numbers = [
+            format!("{:.2}\u{a0}%", 100.0 * summary.accuracy.estimate),
+            format!("{:.2}\u{a0}%", 100.0 * summary.confidence.estimate),
+            format!("{:.4}", summary.brier.estimate),
+            format!("{:.4}", summary.brier.standard_error),
+            format!("{:.4}", summary.log.as_ref().unwrap().estimate),
+            format!("{:.4}", summary.ece),
+            format!("{:.4}", summary.ks),
+            format!(
+                "{}<span class=\"note\">{interval}",
+                points(debiased.estimate)
+            ),
+            format!("{:.2e}", skce.estimate)
+                .split('e')
+                .next()
+                .unwrap()
+                .replace('-', "−")
+                + " × 10",
+        ];
+        for number in numbers {
+            assert!(page.contains(&number), "{number}");
+        }
+        for diagram in [&summary.top_label].into_iter().chain(&summary.class_wise) {
+            for bin in &diagram.bins {
+                let number = format!(
+                    "frequency {:.4}, band {:.4} to {:.4}",
+                    bin.frequency, bin.band.0, bin.band.1
+                );
+                assert!(page.contains(&number), "{number}");
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+use approx::assert_relative_eq;
+use burn_calibration::{
+    diagram::{PitDiagram, QuantileDiagram},
+    distribution::{Normal, Predictive, Samples},
+    estimator::regression::{Pit, QuantileCalibration, QuantileCurve, QuantilePoint},
+};
+use burn_calibration_report::Draw;
+
+use crate::data::*;
+use crate::support::{all, parsed, standard};
+
+#[test]
+fn histogram_by_hand() {
+    // transforms 0.1, 0.5, 0.7 and 0.977
+    let targets = tensor(&[-1.281_551_565_5, 0.0, 0.524_400_512_7, 2.0].map(|y| vec![y]));
+    let predictions = Normal::new(targets.zeros_like(), targets.ones_like());
+    let pit = Pit::new(&predictions, &targets).unwrap();
+    let diagram = PitDiagram::new(&pit, 5, 0.95).unwrap();
+    assert_eq!(diagram.counts, [1, 0, 1, 1, 1]);
+    // binomial, 4 times 1/5: P(0) = 0.41, P(≤ 2) = 0.9728, P(≤ 3) = 0.9984
+    assert_eq!(diagram.band, (0, 3));
+    assert_eq!(PitDiagram::new(&pit, 5, 0.9).unwrap().band, (0, 2));
+    assert_eq!((diagram.values(), diagram.outside()), (4, 0));
+    assert_relative_eq!(diagram.density(3), 3.75);
+    let one = PitDiagram::of_coordinate(&pit, 0, 5, 0.95).unwrap();
+    assert_eq!((one.coordinate, &one.counts), (Some(0), &diagram.counts));
+    parsed(&one.to_svg());
+}
+
+#[test]
+fn coordinates_are_counted_together() {
+    let (predictions, targets) = standard(300, 3, 1.5, &mut rng(1));
+    let pit = Pit::new(&predictions, &targets).unwrap();
+    let pooled = PitDiagram::new(&pit, 8, 0.95).unwrap();
+    let one = |c| PitDiagram::of_coordinate(&pit, c, 8, 0.95).unwrap();
+    let coordinates = [one(0), one(1), one(2)];
+    for bin in 0..8 {
+        let sum: usize = coordinates.iter().map(|one| one.counts[bin]).sum();
+        assert_eq!(pooled.counts[bin], sum);
+    }
+    assert_eq!(pooled.values(), 900);
+    assert!(!pooled.is_inside(0) && !pooled.is_inside(7), "too certain");
+}
+
+#[test]
+fn curve_by_hand() {
+    let point = |level, frequency| QuantilePoint { level, frequency };
+    let curve = QuantileCurve {
+        points: vec![point(0.9, 1.0), point(0.5, 0.4), point(0.25, 0.3)],
+    };
+    let diagram = QuantileDiagram::new(curve, 200, 0.95).unwrap();
+    assert_relative_eq!(diagram.half_width(), (40f64.ln() / 400.0).sqrt()); // 0.096
+    assert_relative_eq!(diagram.band(0.05).0, 0.0);
+    assert_relative_eq!(diagram.band(0.95).1, 1.0);
+    let inside: Vec<bool> = diagram
+        .curve
+        .points
+        .iter()
+        .map(|p| diagram.is_inside(p))
+        .collect();
+    assert_eq!(inside, [true, false, false]); // by increasing level
+    assert_eq!(diagram.outside(), 2);
+}
+
+/// On calibrated data a bar is inside its band, and a whole curve inside its own, with the probability
+/// that is asked for or a little more.
+#[test]
+fn bands_cover_calibrated_data() {
+    let mut rng = rng(2);
+    let (sets, mut bars, mut curves) = (600, 0, 0);
+    for _ in 0..sets {
+        let (predictions, targets) = standard(200, 1, 1.0, &mut rng);
+        let pit = Pit::new(&predictions, &targets).unwrap();
+        let pit = PitDiagram::new(&pit, 10, 0.95).unwrap();
+        bars += 10 - pit.outside();
+        let curve = QuantileCalibration::default().curve(&predictions, &targets);
+        let diagram = QuantileDiagram::new(curve.unwrap(), 200, 0.95).unwrap();
+        curves += usize::from(diagram.outside() == 0);
+    }
+    let share = |inside: usize, all: usize| inside as f64 / all as f64;
+    // P(12 ≤ X ≤ 29) = 0.9669 for 200 values and 1/10; three standard errors of 6000 bars are 0.7 %
+    let bars = share(bars, 10 * sets);
+    assert!((0.960..=0.974).contains(&bars), "{bars}");
+    // at least 95 %, above since only 19 levels are looked at; three standard errors are 2.7 %
+    let curves = share(curves, sets);
+    assert!(curves >= 0.93, "{curves}");
+}
+
+#[test]
+fn pictures_are_well_formed_and_say_what_they_show() {
+    let (predictions, targets) = standard(500, 1, 2.0, &mut rng(3));
+    let pit = Pit::new(&predictions, &targets).unwrap();
+    let pit = PitDiagram::new(&pit, 10, 0.95).unwrap();
+    let curve = QuantileCalibration::default().curve(&predictions, &targets);
+    let quantiles = QuantileDiagram::new(curve.unwrap(), 500, 0.95).unwrap();
+    let check = |svg: &str, axes: [&str; 2], numbers: &[String]| {
+        let document = parsed(svg);
+        let texts: Vec<&str> = all(&document, "text").filter_map(|t| t.text()).collect();
+        for axis in axes {
+            assert!(texts.contains(&axis), "{texts:?}");
+        }
+        let words = all(&document, "desc").next().unwrap().text().unwrap();
+        for number in numbers {
+            assert!(words.contains(number), "{number} in {words}");
+        }
+    };
+    let counts = pit.counts.iter().map(|count| format!(": {count} values, "));
+    let axes = ["probability integral transform", "density"];
+    check(&pit.to_svg(), axes, &counts.collect::<Vec<_>>());
+    let points = quantiles.curve.points.iter();
+    let shares = points.map(|p| format!("frequency {:.4}.", p.frequency));
+    let axes = ["level of the predicted quantile", "share of targets below"];
+    check(&quantiles.to_svg(), axes, &shares.collect::<Vec<_>>());
+    let folder = crate::support::folder("real");
+    pit.save(folder.join("pit.svg")).unwrap();
+    quantiles.save(folder.join("quantiles.svg")).unwrap();
+    let saved = std::fs::read_to_string(folder.join("quantiles.svg")).unwrap();
+    assert_eq!(saved, quantiles.to_svg());
+    let wrong = pit.save(folder.join("pit.gif")).unwrap_err().to_string();
+    assert!(wrong.ends_with("the extension is \"gif\", expected svg"));
+}
+
+/// Calibrated counts and few draws have a curve within its band: 5 % of 100 sets and three binomial errors.
+#[test]
+fn calibrated_draws_are_within_the_band() {
+    let (n, sets) = (200, 100);
+    for (each, of_counts) in [(1, false), (5, false), (5, true), (50, true)] {
+        let mut rng = rng(737);
+        let outside = (0..sets).filter(|_| {
+            let (truth, _) = standard(n, 1, 1.0, &mut rng);
+            let mut targets = truth.sample(&mut rng);
+            let mut draws = Samples::drawn_from(&truth, each, &mut rng);
+            if of_counts {
+                (draws, targets) = (draws.map(&|x| x.round()), targets.round());
+            }
+            let curve = QuantileCalibration::default().curve(&draws, &targets);
+            let diagram = QuantileDiagram::new(curve.unwrap(), n, 0.95).unwrap();
+            diagram.outside() > 0
+        });
+        let outside = outside.count();
+        assert!(
+            outside <= 11,
+            "{each} draws, counts: {of_counts}: {outside}"
+        );
+    }
+}

@@ -1,0 +1,133 @@
+use burn_calibration::{
+    distribution::{Density, Marginals, Normal},
+    estimator::{
+        Skce,
+        regression::{IntervalCoverage, QuantileCalibration, Sharpness},
+    },
+    hypothesis::OmnibusTest,
+    kernel::{RealKernel, TensorKernel},
+    score::{Crps, IntervalOverconfidence, LogScore, Quantify, Score},
+};
+use burn_calibration_report::ReportBuilder;
+use roxmltree::Node;
+
+use crate::data::*;
+use crate::support::{all, parsed, standard};
+
+#[test]
+fn numbers_are_those_of_the_estimators() {
+    let (predictions, targets) = standard(200, 2, 1.3, &mut rng(7));
+    let report = ReportBuilder::new(&predictions, &targets).build();
+    let report = report.unwrap();
+    let summary = &report.before;
+    assert_eq!((report.samples, report.subject.dimensions), (200, 2));
+    assert_eq!(summary.log, Some(LogScore.mean(&predictions, &targets)));
+    assert_eq!(summary.crps, Crps.mean(&predictions, &targets));
+    let sharpness = Sharpness::estimate(&predictions).unwrap();
+    assert_eq!(summary.sharpness, sharpness);
+    let coverage = |level| IntervalCoverage::estimate(&predictions, &targets, level).unwrap();
+    assert_eq!([summary.half, summary.ninety], [0.5, 0.9].map(coverage));
+    let quantiles = QuantileCalibration::default();
+    assert_eq!(
+        summary.quantiles.curve,
+        quantiles.curve(&predictions, &targets).unwrap()
+    );
+    let kernel = RealKernel::gaussian(1.0).with_median_of(&targets);
+    let skce = Skce::unbiased(TensorKernel::wasserstein(kernel));
+    let skce = skce.size(&predictions, &targets).unwrap();
+    assert_eq!(summary.skce, skce.interval(0.95));
+    let over = IntervalOverconfidence::default().size(&predictions, &targets);
+    assert_eq!(summary.overconfidence, over.unwrap().interval(0.95));
+    let test = OmnibusTest::new().with_kernel(report.kernel.predictions);
+    let outcome = test.outcome(&predictions, &targets, &mut rng(0));
+    assert_eq!(summary.omnibus, outcome);
+    let errors = vector(targets.clone() - predictions.means());
+    let mean_square = errors.iter().map(|e| e * e).sum::<f64>() / 400.0;
+    assert!((summary.root_mean_squared_error - mean_square.sqrt()).abs() < 1e-12);
+    let density = vector(predictions.log_density(&targets));
+    let log = summary.log.clone().unwrap().unwrap();
+    assert!((log.estimate + density.iter().sum::<f64>() / 200.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_subset_is_drawn_by_the_seed_and_said() {
+    let (predictions, targets) = standard(400, 1, 1.0, &mut rng(8));
+    let build = |seed| {
+        let builder = ReportBuilder::new(&predictions, &targets).with_skce_samples(100);
+        builder.with_seed(seed).build().unwrap()
+    };
+    let (one, same, other) = (build(1), build(1), build(2));
+    assert_eq!(one.to_html(), same.to_html());
+    assert_ne!(one.before.skce, other.before.skce);
+    assert_eq!(one.before.crps, other.before.crps);
+    assert!(one.to_html().contains("on 100 samples drawn at random"));
+    assert_eq!(one.skce_samples, 100);
+    // the test is of all samples
+    assert_eq!(one.before.omnibus.as_ref().unwrap().samples, 400);
+}
+
+#[test]
+fn the_page_is_well_formed_and_complete() {
+    let (before, targets) = standard(600, 2, 1.4, &mut rng(9));
+    let after = Normal::new(before.mean(), before.standard_deviation() * 1.4);
+    let report = ReportBuilder::new(&before, &targets)
+        .with_after(&after)
+        .with_title("<b>\"A\" & 'B'</b>")
+        .build()
+        .unwrap();
+    let page = report.to_html();
+    let document = parsed(&page);
+    let heading = all(&document, "h1").next().unwrap();
+    assert_eq!(heading.text(), Some("<b>\"A\" & 'B'</b>"));
+    for forbidden in ["http", "<script", "<link", "<img", "url(", "@import", "<b>"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+    let pictures: Vec<Node> = all(&document, "svg")
+        .filter(|svg| svg.attribute("aria-hidden").is_none())
+        .collect();
+    assert_eq!(pictures.len(), 4);
+    for picture in &pictures {
+        assert_eq!(picture.attribute("role"), Some("img"));
+        for tag in ["title", "desc"] {
+            assert!(picture.children().any(|node| node.has_tag_name(tag)));
+        }
+    }
+    let after = report.after.as_ref().unwrap();
+    for summary in [&report.before, after] {
+        let (log, crps) = (summary.log.as_ref().unwrap(), summary.crps.as_ref());
+        let percent = |x: f64| format!("{:.2}\u{a0}%", 100.0 * x);
+        let skce = summary.skce.as_ref().unwrap().estimate;
+        let mut numbers = vec![
+            format!("<td>{:.4}<", log.as_ref().unwrap().estimate),
+            format!("<td>{:.3}<", crps.unwrap().estimate),
+            format!("{:.3}", summary.sharpness.standard_deviation.estimate),
+            format!("{:.3}", summary.root_mean_squared_error),
+            percent(summary.half.coverage.estimate),
+            percent(summary.ninety.coverage.estimate),
+            format!("{:.4}", summary.quantiles.curve.mean_absolute_error()),
+            format!("{skce:.2e}")
+                .split('e')
+                .next()
+                .unwrap()
+                .replace('-', "−"),
+        ];
+        let counts = summary.pit.counts.iter();
+        numbers.extend(counts.map(|count| format!("<td>{count}</td>")));
+        let points = summary.quantiles.curve.points.iter();
+        numbers.extend(points.map(|point| format!("<td>{:.3}</td>", point.frequency)));
+        for number in numbers {
+            assert!(page.contains(&number), "{number}");
+        }
+    }
+    let verdict =
+        page.find("Before recalibration: <strong>The model is not calibrated: p ≤ 0.001.");
+    assert!(verdict.unwrap() < page.find("<h2>").unwrap(), "first");
+    assert!(page.contains("<li>predictions of coordinate 1 are too narrow: after a common shift"));
+    let over = report.before.overconfidence.as_ref().unwrap();
+    let ends = [over.estimate, over.lower, over.upper].map(|x| format!("{:.2}", 100.0 * x));
+    let [estimate, lower, upper] = ends;
+    let cell = format!("<td>{estimate}<span class=\"note\">[{lower}, {upper}]</span></td>");
+    assert!(page.contains(&cell), "{cell}");
+    assert!(report.before.ninety.coverage.estimate < 0.85 && after.pit.outside() < 4);
+    assert!(page.contains("too certain") && page.contains("coordinates are counted together"));
+}
