@@ -15,9 +15,9 @@ use std::{
 };
 
 use burn_calibration::{
-    accumulator::{Accumulator, Evaluation, Rows},
     kernel::{Bandwidth, Kernel},
 };
+use burn_calibration_accumulator::{Accumulator, Evaluation, Rows};
 use datafusion::{
     arrow::array::{
         ArrayRef, AsArray, Float32Builder, Int64Array, ListBuilder, RecordBatch, StringArray,

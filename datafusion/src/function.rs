@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use burn_calibration::{
-    accumulator::{BinAccumulator, BlockSkceAccumulator, ClassBinAccumulator, Kept, ScoreAccumulator},
     error::{self, Error},
     kernel::{Bandwidth, Kernel},
     score::{Brier, LogScore, Spherical},
 };
+use burn_calibration_accumulator::{BinAccumulator, BlockSkceAccumulator, ClassBinAccumulator, Kept, ScoreAccumulator};
 use datafusion::{
     arrow::datatypes::{DataType, Field, FieldRef},
     common::{Result, plan_err},

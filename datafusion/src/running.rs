@@ -3,9 +3,9 @@
 use std::fmt::{self, Debug};
 
 use burn_calibration::{
-    accumulator::Accumulator,
     error::{self, Error},
 };
+use burn_calibration_accumulator::Accumulator;
 use datafusion::{
     arrow::array::{ArrayRef, AsArray},
     common::{DataFusionError, Result, ScalarValue},

@@ -4,12 +4,12 @@ use std::{path::Path, sync::Arc};
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use burn_calibration::{
-    accumulator::{Accumulator, BlockSkceAccumulator, Rows},
     distribution::Categorical,
     estimator::{Cwce, Ece, Estimator, Mce},
     kernel::{Bandwidth, Kernel},
     score::{Brier, LogScore, Score, Spherical},
 };
+use burn_calibration_accumulator::{Accumulator, BlockSkceAccumulator, Rows};
 use burn_calibration_datafusion::register_all;
 use datafusion::{
     arrow::{

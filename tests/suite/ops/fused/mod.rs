@@ -52,7 +52,6 @@ fn kappa(profile: Profile, r: f64) -> f64 {
         Profile::Matern52 => (1.0 + 5f64.sqrt() * r + 5.0 / 3.0 * r * r) * (-5f64.sqrt() * r).exp(),
         Profile::RationalQuadratic { alpha } => (-alpha * (r * r / (2.0 * alpha)).ln_1p()).exp(),
         Profile::GeneralisedExponential { exponent } => (-r.powf(exponent)).exp(),
-        other => panic!("{other}"),
     }
 }
 
