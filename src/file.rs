@@ -38,10 +38,11 @@ pub fn write_with(
 ) -> io::Result<()> {
     let expected = || io::Error::other("expected the name of a file");
     path.file_name().ok_or_else(expected)?;
-    let path = &match path.is_symlink() {
-        // the file that the link names is replaced, not the link
-        true => fs::canonicalize(path)?,
-        false => path.to_path_buf(),
+    // the file that a link names is replaced, not the link
+    let path = &if path.is_symlink() {
+        fs::canonicalize(path)?
+    } else {
+        path.to_path_buf()
     };
     if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         // a device or a pipe
@@ -53,6 +54,10 @@ pub fn write_with(
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
+    if !folder.is_dir() {
+        let reason = format!("there is no folder {}", folder.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, reason));
+    }
     let permissions = fs::metadata(path).map(|found| found.permissions()).ok();
     #[cfg(target_os = "linux")]
     if let Some(file) = nameless::create_in(folder) {
@@ -145,9 +150,10 @@ pub fn write(path: &Path, content: &[u8]) -> Result<()> {
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(LIMIT + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 <= LIMIT {
-        true => Ok(bytes),
-        false => Err(io::Error::other("is larger than 1 GiB")),
+    if bytes.len() as u64 <= LIMIT {
+        Ok(bytes)
+    } else {
+        Err(io::Error::other("is larger than 1 GiB"))
     }
 }
 
@@ -224,6 +230,9 @@ mod tests {
         assert_eq!(failed.unwrap_err().to_string(), "no more");
         assert_eq!(read(&path).unwrap(), b"two");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let absent = folder.path().join("absent");
+        let error = write(&absent.join("file"), b"one").unwrap_err().to_string();
+        assert!(error.ends_with(&format!("there is no folder {}", absent.display())));
     }
 
     /// What others may not read stays so.
