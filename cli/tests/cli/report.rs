@@ -90,6 +90,6 @@ fn bad_input_is_one_line_and_exit_code_2() {
         &folder,
         "report --predictions p.csv --labels y.csv -o none/x.html",
     );
-    begins(&none, "none/x.html: No such file");
+    begins(&none, "none/x.html: there is no folder none");
     assert!(!folder.join("x.html").exists());
 }

@@ -34,7 +34,7 @@ fn files_are_written_whole() {
         format!("{}: the extension is \"gif\", expected svg", gif.display())
     );
     assert!(complaint(folder.join("a")).ends_with("the extension is \"\", expected svg"));
-    assert!(complaint(folder.join("none/a.svg")).contains("No such file"));
+    assert!(complaint(folder.join("none/a.svg")).contains("there is no folder"));
 }
 
 #[test]
