@@ -48,8 +48,8 @@ use crate::{
     error::{Result, assert_scale_of, check_parameter, check_scale, check_scale_of},
     host::to_scalar,
     ops::{
-        Computation, has_fused_median, is_on_host, kernel_matrix, median_of_blocks,
-        median_of_pairs, squared_euclidean_distance,
+        Computation, is_on_host, kernel_matrix, median_of_blocks, median_of_pairs,
+        squared_euclidean_distance,
     },
 };
 
@@ -215,13 +215,7 @@ impl Kernel {
                 assert_scale_of("the kernel bandwidth", bandwidth, points.dtype());
                 return Tensor::from_data([bandwidth], (&points.device(), points.dtype()));
             }
-            _ if has_fused_median(&points) => median_of_blocks(points, self.distance, size),
-            _ => {
-                let [n, d] = points.dims();
-                let blocks = points.slice(0..n / size * size);
-                let blocks = blocks.reshape([n / size, size, d]);
-                median_of_pairs(self.distance.between(blocks.clone(), blocks))
-            }
+            _ => median_of_blocks(points, self.distance, size),
         };
         self.bandwidth.floored(median, spread)
     }

@@ -86,7 +86,7 @@ pub(crate) use laplacian::Line;
 pub use laplacian::laplacian_sum;
 pub(crate) use mean_kernel::mean_kernel_matrix;
 #[doc(hidden)]
-pub use median::{has_fused_median, median_of_blocks};
+pub use median::median_of_blocks;
 pub(crate) use median::{mean_or_one, median_of_pairs, median_of_tiles, order_statistics};
 pub use normal::{NormalKernel, NormalSamples, normal_statistic};
 pub(crate) use normal::{normal_blocks, normal_diagonal, normal_matrix};

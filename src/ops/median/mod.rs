@@ -1,14 +1,14 @@
 //! Medians and other order statistics of the distances between pairs: on the host without storing the
-//! distances ([`select`], [`host`], [`tiles`]), on a device without reading back ([`cube`], [`composed`]).
+//! distances ([`select`], of [`points`] or of [`tiles`]), on a device without reading back ([`composed`]).
 
 mod composed;
-#[cfg(feature = "cube")]
-mod cube;
-mod host;
+mod points;
 mod select;
+#[cfg(test)]
+mod tests;
 mod tiles;
 
-use burn::tensor::{DType, Element, Tensor, TensorData};
+use burn::tensor::{DType, Element, Tensor};
 
 pub(crate) use composed::median_of_pairs;
 pub(crate) use tiles::median_of_tiles;
@@ -19,33 +19,19 @@ use super::{
 };
 use crate::{error::scales_of, host::Memory, radial::Distance};
 
-/// Whether there is [`median_of_blocks`] for the tensor.
-#[doc(hidden)]
-pub fn has_fused_median(points: &Tensor<2>) -> bool {
-    match points.device().without_autodiff().as_dispatch() {
-        #[cfg(feature = "cube")]
-        burn::backend::DispatchDevice::Cube(device) => {
-            cube::has_median(device, points.dtype(), points.dims()[0])
-        }
-        _ => is_on_host(points),
-    }
-}
-
 /// The median of the distances between the pairs within blocks of `size` points, `[1]` and detached: the
-/// mean of the two middle ones, and 1 where that is 0 or not finite or some point is not. Only with a
-/// [fused median](has_fused_median).
+/// mean of the two middle ones, and 1 where that is 0 or not finite or some point is not. Exact on the host, else
+/// up to rounding, and nothing is read back.
 #[doc(hidden)]
 pub fn median_of_blocks(points: Tensor<2>, distance: Distance, size: usize) -> Tensor<1> {
     let points = points.detach();
-    #[cfg(feature = "cube")]
     if !is_on_host(&points) {
-        return cube::median_of_blocks(points, distance, size);
+        return composed::median_of_blocks(points, distance, size);
     }
     let (device, dtype, d) = (points.device(), points.dtype(), points.dims()[1]);
     let points = Memory::of(points);
     let median = with_real!(dtype, T => median::<T>(points.slice(), d, distance, size));
-    let median = TensorData::new(vec![median], [1]);
-    Tensor::from_data(median.convert_dtype(dtype), (&device, dtype))
+    Tensor::from_data([median], (&device, dtype))
 }
 
 fn median<T: Real + Element>(points: &[T], d: usize, distance: Distance, size: usize) -> f64 {
@@ -54,13 +40,14 @@ fn median<T: Real + Element>(points: &[T], d: usize, distance: Distance, size: u
     }
     let pairs = (points.len() / d / size * (size * (size - 1) / 2)) as u64;
     let middle = [(pairs - 1) / 2, pairs / 2];
-    let middle = host::order_statistics(points, d, size, distance, &middle);
+    let middle = points::order_statistics(points, d, size, distance, &middle);
     let median = mean_or_one(&middle, T::dtype());
+    // distances may overflow where points do not
     if median <= T::MAX.to_f64() {
         median
     } else {
         1.0
-    } // distances may overflow where points do not
+    }
 }
 
 /// The mean of two middle distances, 1 if it is 0 or so small that it is no scale of a kernel in this dtype.
@@ -78,14 +65,10 @@ pub(crate) fn mean_or_one(middle: &[f64], dtype: DType) -> f64 {
 ///
 /// If a rank is not below the number of pairs `n(n−1)/2`, or a point is not finite.
 pub(crate) fn order_statistics(points: &Tensor<2>, distance: Distance, ranks: &[u64]) -> Vec<f64> {
-    let [n, d] = points.dims();
-    let pairs = (n * n.saturating_sub(1) / 2) as u64;
-    for &rank in ranks {
-        assert!(rank < pairs, "rank {rank} of {pairs} distances");
-    }
     if ranks.is_empty() {
         return Vec::new();
     }
+    let [n, d] = points.dims();
     let points = match points.dtype() {
         DType::F64 => points.clone(),
         _ => points.clone().cast(DType::F32),
@@ -95,6 +78,6 @@ pub(crate) fn order_statistics(points: &Tensor<2>, distance: Distance, ranks: &[
         let points = memory.slice::<T>();
         let finite = points.iter().all(|x| x.to_f64().is_finite());
         assert!(finite, "distances between points that are not finite");
-        host::order_statistics(points, d, n, distance, ranks)
+        points::order_statistics(points, d, n, distance, ranks)
     })
 }

@@ -1,35 +1,151 @@
-//! Order statistics of many numbers, exactly, without storing them: a sample brackets each wanted number;
-//! one pass counts those below the bracket and keeps those in it, and selects among them. Should the sample
-//! mislead, the bracket is widened to everything.
-
-use std::cmp::Reverse;
+//! Order statistics of many numbers, exactly, without storing them: a sample brackets the wanted number; one
+//! pass counts those below the bracket and keeps those in it, and selects among them. Of too many in the bracket
+//! a part is kept, which brackets the number more closely for another pass.
 
 use crate::ops::simd::real::Real;
 
 /// The most numbers that are kept without a bracket.
 const FEW: u64 = 1 << 16;
+/// The most numbers that are selected from without a bracket.
+const FEW_STORED: usize = 1 << 11;
+/// The most numbers that are kept of a bracket.
+pub(super) const MOST: usize = if cfg!(test) { 1 << 12 } else { 1 << 22 };
+/// The most numbers that are added together.
+pub(super) const TOGETHER: usize = 32;
 
-/// The distances between pairs, which are computed again at each pass over them.
+/// The distances between pairs, which are computed again at each pass over them. NaN counts as infinity.
 pub(super) trait Distances<T> {
-    /// How many there are.
+    /// Returns how many there are.
     fn count(&self) -> u64;
 
-    /// Some of them, in any order.
+    /// Returns some of them, in any order.
     fn sample(&self) -> Vec<T>;
 
-    /// What is known of an interval after a pass.
-    fn between(&self, interval: [T; 2]) -> Between<T>;
+    /// Adds all of them.
+    fn add_to(&self, within: Within<T>) -> Within<T>;
 }
 
-/// Numbers by their place with respect to an interval.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Between<T> {
+/// Numbers by their place with respect to a closed interval.
+#[derive(Debug, Clone)]
+pub(super) struct Within<T> {
+    /// Without one, all numbers are kept.
+    interval: Option<[T; 2]>,
     /// How many are below the interval.
     pub below: u64,
-    /// Numbers in the interval, in any order.
-    pub inside: Vec<T>,
-    /// Others in it, in ascending order, and how often each occurs.
-    pub repeated: Vec<(T, u64)>,
+    /// How many are equal to its lower end, and else to its upper one.
+    at_ends: [u64; 2],
+    /// How many are strictly between its ends.
+    between: u64,
+    /// Every `step`-th number between, in any order; a power of 2.
+    pub kept: Vec<T>,
+    step: u64,
+}
+
+/// The place of a rank: its number, or a closer interval that it is in.
+enum Place<T> {
+    Number(T),
+    Bracketed([T; 2]),
+    Below,
+    Above,
+}
+
+impl<T: Real> Within<T> {
+    /// The numbers of an interval, before any is added.
+    pub fn new(interval: Option<[T; 2]>) -> Self {
+        Self {
+            interval,
+            below: 0,
+            at_ends: [0; 2],
+            between: 0,
+            kept: Vec::new(),
+            step: 1,
+        }
+    }
+
+    /// The same without numbers.
+    pub fn emptied(&self) -> Self {
+        Self::new(self.interval)
+    }
+
+    /// Adds at most [`TOGETHER`] numbers.
+    #[inline(always)]
+    pub fn add(&mut self, numbers: &[T]) {
+        let Some([low, high]) = self.interval else {
+            return self.kept.extend_from_slice(numbers);
+        };
+        let (mut below, mut not_above) = (0u32, 0u32);
+        for &x in numbers {
+            below += u32::from(x < low);
+            not_above += u32::from(x <= high);
+        }
+        self.below += u64::from(below);
+        if not_above > below {
+            // without a branch that cannot be foretold
+            let (mut inside, mut count) = ([T::new(0.0); TOGETHER + 1], 0);
+            for &x in numbers {
+                inside[count] = x;
+                count += usize::from((low <= x) & (x <= high));
+            }
+            self.keep(&inside[..count], [low, high]);
+        }
+    }
+
+    fn keep(&mut self, inside: &[T], [low, high]: [T; 2]) {
+        for &x in inside {
+            if x == low {
+                self.at_ends[0] += 1;
+            } else if x == high {
+                self.at_ends[1] += 1;
+            } else {
+                if self.between & (self.step - 1) == 0 {
+                    self.kept.push(x);
+                }
+                self.between += 1;
+            }
+        }
+        self.thin_out(1);
+    }
+
+    /// Keeps at most [`MOST`] numbers, with at least this step.
+    fn thin_out(&mut self, step: u64) {
+        while self.step < step || self.kept.len() > MOST {
+            self.kept = self.kept.iter().step_by(2).copied().collect();
+            self.step *= 2;
+        }
+    }
+
+    /// Adds what was added to another one of the same interval.
+    pub fn merge(mut self, mut other: Self) -> Self {
+        self.thin_out(other.step);
+        other.thin_out(self.step);
+        self.below += other.below;
+        self.between += other.between;
+        for (own, other) in self.at_ends.iter_mut().zip(other.at_ends) {
+            *own += other;
+        }
+        self.kept.append(&mut other.kept);
+        self.thin_out(1);
+        self
+    }
+
+    fn place(&self, rank: u64, [low, high]: [T; 2]) -> Place<T> {
+        let [first, last] = self.at_ends;
+        match rank.checked_sub(self.below) {
+            None => Place::Below,
+            Some(rank) if rank < first => Place::Number(low),
+            Some(rank) if rank - first < self.between => {
+                if self.step == 1 {
+                    return Place::Number(stored(&self.kept, rank - first));
+                }
+                let [from, to] = bracket(self.kept.clone(), self.between, rank - first);
+                let from = if from < low { low } else { from };
+                let to = if to > high { high } else { to };
+                Place::Bracketed([from, to])
+            }
+            Some(rank) if rank - first - self.between < last => Place::Number(high),
+            Some(_) => Place::Above,
+        }
+    }
 }
 
 /// For each rank (0-based) the distance of that rank; infinity where it is not finite.
@@ -39,177 +155,94 @@ pub(super) struct Between<T> {
 /// If a rank is not below the number of distances.
 pub(super) fn order_statistics<T: Real>(distances: &impl Distances<T>, ranks: &[u64]) -> Vec<f64> {
     let count = distances.count();
-    let (Some(&least), Some(&greatest)) = (ranks.iter().min(), ranks.iter().max()) else {
-        return Vec::new();
+    for &rank in ranks {
+        assert!(rank < count, "rank {rank} of {count} distances");
+    }
+    let find: &mut dyn FnMut(u64) -> T = if count <= FEW {
+        let all = distances.add_to(Within::new(None)).kept;
+        &mut move |rank| stored(&all, rank)
+    } else {
+        let (sample, mut last) = (distances.sample(), None);
+        &mut move |rank| find(distances, rank, &sample, &mut last)
     };
-    assert!(greatest < count, "rank {greatest} of {count} distances");
-    if count > FEW {
-        let interval = bracket(distances.sample(), count, [least, greatest]);
-        let found = distances.between(interval);
-        if found.below <= least && greatest < found.below + found.inside() {
-            return found.at_ranks(ranks);
-        }
-    }
-    distances.between(everything()).at_ranks(ranks)
+    ranks.iter().map(|&rank| find(rank).to_f64()).collect()
 }
 
-/// The interval of all finite numbers.
-pub(super) fn everything<T: Real>() -> [T; 2] {
-    [-1.0, 1.0].map(|side| T::new(side).times(T::MAX))
-}
-
-impl<T: Real> Between<T> {
-    /// How many are in the interval.
-    fn inside(&self) -> u64 {
-        self.inside.len() as u64 + self.repeated.iter().map(|(_, count)| count).sum::<u64>()
-    }
-
-    /// Counts equal numbers, so that each is kept once.
-    pub fn count_repeated(&mut self) {
-        self.inside.sort_unstable_by(T::total_cmp);
-        let known = std::mem::take(&mut self.repeated);
-        let mut known = known.into_iter().peekable();
-        for equal in self.inside.chunk_by(|a, b| a == b) {
-            let (number, mut count) = (equal[0], equal.len() as u64);
-            while let Some(other) = known.next_if(|(other, _)| *other <= number) {
-                if other.0 == number {
-                    count += other.1
-                } else {
-                    self.repeated.push(other)
-                }
+/// The distance of a rank, after the passes that it takes: mostly one, or none if it is in the interval of the
+/// last pass.
+fn find<T: Real>(
+    distances: &impl Distances<T>,
+    rank: u64,
+    sample: &[T],
+    last: &mut Option<([T; 2], Within<T>)>,
+) -> T {
+    let pass = |interval| (interval, distances.add_to(Within::new(Some(interval))));
+    let first = || pass(bracket(sample.to_vec(), distances.count(), rank));
+    let mut known = everything();
+    let mut current = last.take().unwrap_or_else(first);
+    loop {
+        let (interval, within) = &current;
+        let next = match within.place(rank, *interval) {
+            Place::Number(x) => {
+                *last = Some(current);
+                return x;
             }
-            self.repeated.push((number, count));
-        }
-        self.repeated.extend(known);
-        self.inside.clear();
-    }
-
-    fn at_ranks(mut self, ranks: &[u64]) -> Vec<f64> {
-        let below = self.below;
-        if self.repeated.is_empty() {
-            return at_ranks(self.inside, ranks.iter().map(|rank| rank - below).collect());
-        }
-        self.count_repeated();
-        let at_rank = |&rank: &u64| {
-            let mut end = below;
-            let found = self.repeated.iter().find(|(_, count)| {
-                end += count;
-                rank < end
-            });
-            found.map_or(f64::INFINITY, |(number, _)| number.to_f64())
+            Place::Below => {
+                known[1] = interval[0];
+                known
+            }
+            Place::Above => {
+                known[0] = interval[1];
+                known
+            }
+            Place::Bracketed(closer) => {
+                known = *interval;
+                closer
+            }
         };
-        ranks.iter().map(at_rank).collect()
+        current = pass(next);
     }
 }
 
-/// The numbers at these places once they are sorted, infinity beyond the last one.
-pub(super) fn at_ranks<T: Real>(mut numbers: Vec<T>, mut ranks: Vec<u64>) -> Vec<f64> {
-    while let Some((below, inside)) = narrowed(&numbers, &ranks) {
-        numbers = inside;
-        ranks.iter_mut().for_each(|rank| *rank -= below);
-    }
-    // from the greatest rank downwards: what is to the left of it stays there
-    let mut order: Vec<usize> = (0..ranks.len()).collect();
-    order.sort_by_key(|&k| Reverse(ranks[k]));
-    let mut found = vec![f64::INFINITY; ranks.len()];
-    let mut end = numbers.len();
-    for k in order {
-        let place = ranks[k] as usize;
-        if place < numbers.len() {
-            found[k] = select_nth(&mut numbers[..end], place);
-            end = place + 1;
-        }
-    }
-    found
+/// The interval of all numbers.
+fn everything<T: Real>() -> [T; 2] {
+    [-1.0, 2.0].map(|factor| T::new(factor).times(T::MAX))
 }
 
-/// More numbers than these are narrowed before they are selected from.
-const NARROW: usize = 2048;
-
-/// Of many numbers those that can be of these ranks, and how many are below them; `None` where they are not
-/// much fewer.
-fn narrowed<T: Real>(numbers: &[T], ranks: &[u64]) -> Option<(u64, Vec<T>)> {
-    let (least, greatest) = (*ranks.iter().min()?, *ranks.iter().max()?);
-    if numbers.len() <= NARROW || greatest >= numbers.len() as u64 {
-        return None;
+/// The number of a rank among numbers that are stored.
+pub(super) fn stored<T: Real>(numbers: &[T], rank: u64) -> T {
+    if numbers.len() <= FEW_STORED {
+        return select_nth(&mut numbers.to_vec(), rank as usize);
     }
-    let step = numbers.len() / (NARROW / 2);
+    let step = 2 * numbers.len() / FEW_STORED;
     let sample = numbers.iter().step_by(step).copied().collect();
-    let [low, high] = bracket(sample, numbers.len() as u64, [least, greatest]);
-    let (mut below, mut count) = (0, 0);
-    let mut inside = vec![T::new(0.0); numbers.len() + 1];
-    for &x in numbers {
-        inside[count] = x; // without a branch that cannot be foretold
-        count += usize::from((low <= x) & (x <= high));
-        below += u64::from(x < low);
+    let interval = bracket(sample, numbers.len() as u64, rank);
+    let mut within = Within::new(Some(interval));
+    numbers.chunks(TOGETHER).for_each(|some| within.add(some));
+    match within.place(rank, interval) {
+        Place::Number(x) => x,
+        _ => select_nth(&mut numbers.to_vec(), rank as usize),
     }
-    inside.truncate(count);
-    let holds = below <= least && greatest < below + count as u64;
-    (holds && 2 * count < numbers.len()).then_some((below, inside))
 }
 
 /// The number at a place once they are sorted; it and the smaller ones are moved before the rest.
-fn select_nth<T: Real>(numbers: &mut [T], place: usize) -> f64 {
-    let (_, found, _) = numbers.select_nth_unstable_by(place, T::total_cmp);
-    found.to_f64()
+fn select_nth<T: Real>(numbers: &mut [T], place: usize) -> T {
+    *numbers.select_nth_unstable_by(place, T::total_cmp).1
 }
 
-/// An interval that very probably holds the numbers of these ranks: five standard deviations of
-/// a rank to both sides in a sample.
-pub(super) fn bracket<T: Real>(mut sample: Vec<T>, count: u64, ranks: [u64; 2]) -> [T; 2] {
-    let size = sample.len() as f64;
-    let place = |rank: u64, side: f64| {
-        let share = rank as f64 / count as f64;
-        let margin = 5.0 * (share * (1.0 - share) * size).sqrt() + 4.0;
-        share * size + side * margin
-    };
-    // finite, as differences of an infinite end and an infinite separation are NaN
-    let mut at = |place: f64| match T::new(select_nth(&mut sample, place as usize)) {
-        overflown if overflown > T::MAX => T::MAX,
-        separation => separation,
-    };
-    let (first, last) = (place(ranks[0], -1.0), place(ranks[1], 1.0));
-    [
-        if first < 0.0 {
-            T::new(-1.0).times(T::MAX)
+/// An interval that very probably holds the number of a rank: five standard deviations of a rank to both sides
+/// in a sample.
+fn bracket<T: Real>(mut sample: Vec<T>, count: u64, rank: u64) -> [T; 2] {
+    let (size, share) = (sample.len() as f64, rank as f64 / count as f64);
+    let margin = 5.0 * (share * (1.0 - share) * size).sqrt() + 4.0;
+    let mut at = |place: f64, end: T| {
+        if (0.0..size).contains(&place) {
+            select_nth(&mut sample, place as usize)
         } else {
-            at(first)
-        },
-        if last >= size { T::MAX } else { at(last) },
-    ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Whatever their order, with ties and infinite ones: the numbers of a sort.
-    #[test]
-    fn selected_numbers_are_those_of_a_sort() {
-        let n = 20_000u32;
-        let scattered = |k: u32| f64::from(k.wrapping_mul(2_654_435_761) >> 8);
-        let numbers: [&dyn Fn(u32) -> f64; 5] = [
-            &scattered,
-            &|k| f64::from(k),
-            &|k| f64::from(n - k) * 1e-300,
-            &|k| f64::from(k % 3),
-            &|k| {
-                if k % 2 == 0 {
-                    f64::INFINITY
-                } else {
-                    scattered(k)
-                }
-            },
-        ];
-        for numbers in numbers {
-            let numbers: Vec<f64> = (0..n).map(numbers).collect();
-            let mut sorted = numbers.clone();
-            sorted.sort_by(f64::total_cmp);
-            for ranks in [vec![9_999, 10_000], vec![0], vec![19_999, 3, 700], vec![]] {
-                let expected: Vec<f64> = ranks.iter().map(|&rank| sorted[rank as usize]).collect();
-                assert_eq!(at_ranks(numbers.clone(), ranks), expected);
-            }
-            assert_eq!(at_ranks(numbers, vec![20_000]), [f64::INFINITY]);
+            end
         }
-    }
+    };
+    let [least, greatest] = everything();
+    let place = share * size;
+    [at(place - margin, least), at(place + margin, greatest)]
 }

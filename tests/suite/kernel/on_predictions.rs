@@ -280,6 +280,31 @@ fn single_order_statistics() {
     }
 }
 
+/// Distances that differ by less than the smallest normal number.
+#[test]
+fn order_statistics_of_tiny_differences() {
+    let n = 400usize;
+    // two clusters, one near the smallest normal number
+    for (dtype, unit, least) in [
+        (DType::F32, 1e-44, f64::from(f32::MIN_POSITIVE)),
+        (DType::F64, 1e-320, f64::MIN_POSITIVE),
+    ] {
+        let at = |i: usize| (i * i % 1009) as f64 * unit + (i % 2) as f64 * least;
+        let rows: Vec<_> = (0..n).map(|i| vec![at(i)]).collect();
+        let points: Tensor<2> = tensor_on(&rows, &device(), dtype);
+        let rounded = vector(points.clone());
+        let mut sorted: Vec<f64> = (0..n)
+            .flat_map(|j| (0..j).map(move |i| (i, j)))
+            .map(|(i, j)| (rounded[i] - rounded[j]).abs())
+            .collect();
+        sorted.sort_by(f64::total_cmp);
+        for rank in (0..sorted.len()).step_by(9973) {
+            let found = distance_order_statistics(&points, Distance::L1, &[rank as u64]);
+            assert_eq!(found, [sorted[rank]], "rank {rank}");
+        }
+    }
+}
+
 #[test]
 fn median_with_the_diagonal() {
     let mut rng = rng(6);
