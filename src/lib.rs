@@ -105,6 +105,7 @@ pub mod guide;
 mod host;
 pub mod hypothesis;
 pub mod kernel;
+mod logistic;
 pub mod loss;
 #[cfg(feature = "train")]
 pub mod metric;

@@ -7,7 +7,7 @@ use super::{
     CalibrationTest, TestOutcome,
     engine::{OfEvent, OfOutcomes, expected_errors, statistic_of_event},
     hosmer_lemeshow::chi_squared,
-    logistic_line::{LogisticLine, Supremum},
+    logistic_line::LogisticLine,
 };
 use crate::{
     distribution::Categorical,
@@ -116,13 +116,11 @@ impl Cox {
     /// are all equal, and one of 0 or 1 that does not come true, for which there are no estimates.
     pub fn fit(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<CoxFit> {
         let (probability, occurred) = self.data(predictions, labels)?;
-        match LogisticLine::of(&probability).supremum(&occurred) {
-            Supremum::At(fit) => Ok(fit),
-            Supremum::Nowhere(what) => Err(Error::Unsupported {
-                what: format!("there are no intercept and slope of Cox: {what}"),
-                expected: "outcomes of both kinds at overlapping probabilities",
-            }),
-        }
+        let estimates = LogisticLine::of(&probability).estimates(&occurred);
+        estimates.map_err(|reason| Error::Unsupported {
+            what: format!("there are no intercept and slope of Cox: {reason}"),
+            expected: "outcomes of both kinds at overlapping probabilities",
+        })
     }
 }
 

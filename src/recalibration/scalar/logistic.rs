@@ -1,11 +1,11 @@
 //! Logistic regression of an event on few features of its log-odds.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::Vector3;
 
 use super::event::{EventOutcomes, TiedRows};
-use crate::recalibration::{
-    FitReport,
-    descent::{Descent, Evaluated, Limits, Metric, minimise},
+use crate::{
+    logistic::{Sample, maximise},
+    recalibration::{FitReport, FitStatus, descent::Limits},
 };
 
 /// Features whose spread is below this times their size are constant, up to rounding.
@@ -36,12 +36,6 @@ pub(super) struct Minimum {
     /// `α`, 0 of features that were left out, and `β`.
     pub weights: Vec<f64>,
     pub report: FitReport,
-}
-
-/// The log loss as a function of the weights of some features and of the intercept.
-struct LogisticLoss<'a> {
-    problem: &'a Logistic,
-    features: &'a [usize],
 }
 
 impl StandardisedFeature {
@@ -99,15 +93,41 @@ impl Logistic {
     /// do not determine a weight it stays near its start, 1 for the feature as it was (less, if that would be
     /// more than 1 standardised); 0 where the targets are all alike.
     pub fn minimum(&self, features: &[usize], limits: Limits) -> Minimum {
-        let start = features.iter().map(|&j| self.start(&self.columns[j]));
-        let start: Vec<f64> = start.chain([self.base]).collect();
-        let problem = self;
-        let selection = LogisticLoss { problem, features };
-        let (theta, report) = minimise(selection, &start, limits, &mut |_, _| {});
+        // the weights of at most two features, and the intercept
+        let taken = [0, 1].map(|place| features.get(place).map(|&j| &self.columns[j]));
+        let sample = |(group, &(weight, target)): (usize, &(f64, f64))| {
+            let [first, second] = taken.map(|column| column.map_or(0.0, |of| of.values[group]));
+            Sample {
+                features: Vector3::new(first, second, 1.0),
+                weight,
+                target,
+            }
+        };
+        let samples: Vec<_> = self.groups.iter().enumerate().map(sample).collect();
+        let [first, second] = taken.map(|column| column.map_or(0.0, |of| self.start(of)));
+        let start = Vector3::new(first, second, self.base);
+        let free = [taken[0].is_some(), taken[1].is_some(), true];
+        let maximum = maximise(&samples, start, free, limits.iterations);
         let mut weights = vec![0.0; self.columns.len()];
-        (features.iter().zip(&theta)).for_each(|(&j, alpha)| weights[j] = *alpha);
-        weights.push(theta[features.len()]);
-        Minimum { weights, report }
+        (features.iter().zip(&maximum.parameters)).for_each(|(&j, alpha)| weights[j] = *alpha);
+        weights.push(maximum.parameters[2]);
+        let slopes = maximum.likelihood.gradient.iter().zip(free);
+        let slopes = slopes
+            .filter(|(_, free)| *free)
+            .map(|(slope, _)| slope.abs());
+        let largest = slopes.fold(0.0, f64::max);
+        let status = if largest <= limits.tolerance {
+            FitStatus::Converged
+        } else if maximum.out_of_steps {
+            FitStatus::IterationLimit
+        } else {
+            FitStatus::Stalled
+        };
+        let value = -maximum.likelihood.value;
+        Minimum {
+            weights,
+            report: FitReport::new(status, value, Some(largest), maximum.evaluations),
+        }
     }
 
     /// Targets that are all alike leave no slope: 0 exactly, not up to rounding.
@@ -131,44 +151,5 @@ impl Logistic {
         }
         original.push(intercept);
         original
-    }
-}
-
-impl LogisticLoss<'_> {
-    /// Calls for each group with its fraction and target, its features with a 1 for the intercept, and its
-    /// log-odds.
-    fn for_each(&self, theta: &[f64], mut call: impl FnMut(f64, f64, &DVector<f64>, f64)) {
-        let theta = DVector::from_column_slice(theta);
-        let mut x = DVector::from_element(theta.len(), 1.0);
-        for (group, &(fraction, target)) in self.problem.groups.iter().enumerate() {
-            let columns = self.features.iter().map(|&j| &self.problem.columns[j]);
-            (x.iter_mut().zip(columns)).for_each(|(x, column)| *x = column.values[group]);
-            call(fraction, target, &x, theta.dot(&x));
-        }
-    }
-}
-
-impl Descent for LogisticLoss<'_> {
-    fn at(&mut self, theta: &[f64]) -> Evaluated {
-        let (mut value, mut gradient) = (0.0, DVector::zeros(theta.len()));
-        self.for_each(theta, |fraction, target, x, u| {
-            let small = (-u.abs()).exp();
-            let likely = (1.0 + small).recip();
-            let p = if u < 0.0 { small * likely } else { likely };
-            value += fraction * (u.max(0.0) + small.ln_1p() - target * u);
-            gradient.axpy(fraction * (p - target), x, 1.0);
-        });
-        (value, gradient.data.into())
-    }
-
-    fn metric(&mut self, theta: &[f64]) -> Metric {
-        let d = theta.len();
-        let mut curvature = DMatrix::zeros(d, d);
-        self.for_each(theta, |fraction, _, x, u| {
-            let small = (-u.abs()).exp();
-            let variance = small / ((1.0 + small) * (1.0 + small));
-            curvature.ger(fraction * variance, x, x, 1.0);
-        });
-        Metric::hessian(curvature)
     }
 }
