@@ -123,9 +123,7 @@ impl FitData {
 
 /// Checks that squares of logits and of their differences are of f64, unless all of a row are equal.
 fn check_differences(logits: &[f64], classes: usize) -> Result<()> {
-    let largest = logits
-        .iter()
-        .fold(0.0, |largest: f64, z| largest.max(z.abs()));
+    let largest = logits.iter().map(|z| z.abs()).fold(0.0, f64::max);
     check_parameter(
         largest <= *SCALES.end(),
         "the largest logit in absolute value",
@@ -134,9 +132,7 @@ fn check_differences(logits: &[f64], classes: usize) -> Result<()> {
     )?;
     let range = |row: &[f64]| {
         let least = row.iter().copied().fold(f64::INFINITY, f64::min);
-        row.iter()
-            .copied()
-            .fold(0.0, |range: f64, z| range.max(z - least))
+        row.iter().map(|z| z - least).fold(0.0, f64::max)
     };
     let range = logits.chunks(classes).map(range).fold(0.0, f64::max);
     check_parameter(

@@ -9,10 +9,13 @@
 use std::collections::VecDeque;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use nalgebra::{Cholesky, DMatrix, DVector, DVectorViewMut, Dyn};
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::{FitReport, FitStatus};
-use crate::host::{finest, to_scalar, to_vec};
+use crate::{
+    host::{finest, to_scalar, to_vec},
+    logistic::cholesky,
+};
 
 /// When a descent ends.
 #[derive(Debug, Clone, Copy)]
@@ -50,27 +53,14 @@ pub(super) enum Metric {
 impl Metric {
     /// Factors a positive semi-definite matrix, after a ridge of rounding size is added.
     pub fn hessian(matrix: DMatrix<f64>) -> Self {
-        Self::factored(matrix).map_or(Self::Identity, Self::Hessian)
+        cholesky(matrix).map_or(Self::Identity, Self::Hessian)
     }
 
     /// Factors the blocks of the given parameters.
     pub fn blocks(blocks: impl Iterator<Item = (Vec<usize>, DMatrix<f64>)>) -> Self {
-        let factored = blocks.map(|(parameters, block)| Some((parameters, Self::factored(block)?)));
+        let factored = blocks.map(|(parameters, block)| Some((parameters, cholesky(block)?)));
         let factored: Option<Vec<_>> = factored.collect();
         factored.map_or(Self::Identity, Self::Blocks)
-    }
-
-    fn factored(mut matrix: DMatrix<f64>) -> Option<Cholesky<f64, Dyn>> {
-        let largest = matrix.diagonal().amax();
-        let mut ridge = 1e-13 * largest;
-        for _ in 0..6 {
-            (0..matrix.nrows()).for_each(|k| matrix[(k, k)] += ridge);
-            if let Some(factors) = matrix.clone().cholesky() {
-                return Some(factors);
-            }
-            ridge *= 100.0;
-        }
-        None
     }
 
     /// Whether a step of its length is a step of Newton's, about.
@@ -78,17 +68,14 @@ impl Metric {
         matches!(self, Self::Hessian(_) | Self::Blocks(_))
     }
 
-    fn solve(&self, vector: &mut [f64]) {
+    fn solve(&self, vector: &mut DVector<f64>) {
         match self {
             Self::Identity => {}
             Self::Diagonal(numbers) => vector.iter_mut().zip(numbers).for_each(|(x, h)| *x /= h),
-            Self::Hessian(factors) => {
-                factors.solve_mut(&mut DVectorViewMut::from_slice(vector, vector.len()))
-            }
+            Self::Hessian(factors) => factors.solve_mut(vector),
             Self::Blocks(blocks) => {
                 for (parameters, factors) in blocks {
-                    let numbers = parameters.iter().map(|&k| vector[k]);
-                    let mut part = DVector::from_iterator(parameters.len(), numbers);
+                    let mut part = vector.select_rows(parameters);
                     factors.solve_mut(&mut part);
                     (parameters.iter().zip(&part)).for_each(|(&k, x)| vector[k] = *x);
                 }
@@ -150,33 +137,16 @@ const TRIALS: usize = 40;
 
 /// A point that was evaluated.
 struct Iterate {
-    theta: Vec<f64>,
+    theta: DVector<f64>,
     value: f64,
-    gradient: Vec<f64>,
+    gradient: DVector<f64>,
 }
 
 /// A step `s` and the change of the gradient `y` along it.
 struct CurvaturePair {
-    s: Vec<f64>,
-    y: Vec<f64>,
+    s: DVector<f64>,
+    y: DVector<f64>,
     product: f64,
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
-}
-
-fn largest(x: &[f64]) -> f64 {
-    x.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()))
-}
-
-fn difference(x: &[f64], y: &[f64]) -> Vec<f64> {
-    x.iter().zip(y).map(|(x, y)| x - y).collect()
-}
-
-/// `x += a·y`.
-fn add(x: &mut [f64], a: f64, y: &[f64]) {
-    x.iter_mut().zip(y).for_each(|(x, y)| *x += a * y);
 }
 
 /// Descends from a start; calls back after each evaluation with their number and the value.
@@ -187,17 +157,17 @@ pub(super) fn minimise(
     observe: &mut dyn FnMut(usize, f64),
 ) -> (Vec<f64>, FitReport) {
     let mut evaluations = 0;
-    let mut evaluate = |descent: &mut dyn Descent, theta: Vec<f64>| {
-        let (value, gradient) = descent.at(&theta);
+    let mut evaluate = |descent: &mut dyn Descent, theta: DVector<f64>| {
+        let (value, gradient) = descent.at(theta.as_slice());
         evaluations += 1;
         observe(evaluations, value);
         Iterate {
             theta,
             value,
-            gradient,
+            gradient: gradient.into(),
         }
     };
-    let mut here = evaluate(&mut descent, start.to_vec());
+    let mut here = evaluate(&mut descent, DVector::from_column_slice(start));
     let mut metric = Metric::Identity;
     let mut pairs: VecDeque<CurvaturePair> = VecDeque::new();
     let mut age = 0;
@@ -206,7 +176,7 @@ pub(super) fn minimise(
         if !here.value.is_finite() {
             break FitStatus::Stalled;
         }
-        if largest(&here.gradient) <= limits.tolerance {
+        if here.gradient.amax() <= limits.tolerance {
             break FitStatus::Converged;
         }
         if iterations >= limits.iterations {
@@ -220,13 +190,13 @@ pub(super) fn minimise(
         }
         iterations += 1;
         if age == 0 || age == REFRESH && matches!(metric, Metric::Hessian(_)) {
-            (metric, age) = (descent.metric(&here.theta), 0);
+            (metric, age) = (descent.metric(here.theta.as_slice()), 0);
             pairs.clear();
         }
         let direction = direction(&here.gradient, &pairs, &metric);
         let free = pairs.is_empty() && !metric.knows_scale();
         let first = if free {
-            f64::min(1.0, direction.iter().map(|d| d.abs()).sum::<f64>().recip())
+            f64::min(1.0, direction.lp_norm(1).recip())
         } else {
             1.0
         };
@@ -236,9 +206,9 @@ pub(super) fn minimise(
         age += 1;
         match next {
             Some(next) => {
-                let s = difference(&next.theta, &here.theta);
-                let y = difference(&next.gradient, &here.gradient);
-                let product = dot(&s, &y);
+                let s = &next.theta - &here.theta;
+                let y = &next.gradient - &here.gradient;
+                let product = s.dot(&y);
                 if product > 0.0 {
                     pairs.push_back(CurvaturePair { s, y, product });
                 }
@@ -252,30 +222,33 @@ pub(super) fn minimise(
             None => break FitStatus::Stalled,
         }
     };
-    let gradient = largest(&here.gradient);
-    let report = FitReport::new(status, here.value, Some(gradient), evaluations);
-    (here.theta, report)
+    let gradient = Some(here.gradient.amax());
+    let report = FitReport::new(status, here.value, gradient, evaluations);
+    (here.theta.data.into(), report)
 }
 
 /// `−H⁻¹g` with the `H` of the metric and of the pairs, by the recursion of two loops.
-fn direction(gradient: &[f64], pairs: &VecDeque<CurvaturePair>, metric: &Metric) -> Vec<f64> {
-    let mut d: Vec<f64> = gradient.iter().map(|g| -g).collect();
+fn direction(
+    gradient: &DVector<f64>,
+    pairs: &VecDeque<CurvaturePair>,
+    metric: &Metric,
+) -> DVector<f64> {
+    let mut d = -gradient;
     let mut alphas = Vec::with_capacity(pairs.len());
     for pair in pairs.iter().rev() {
-        let alpha = dot(&pair.s, &d) / pair.product;
-        add(&mut d, -alpha, &pair.y);
+        let alpha = pair.s.dot(&d) / pair.product;
+        d.axpy(-alpha, &pair.y, 1.0);
         alphas.push(alpha);
     }
     metric.solve(&mut d);
     if let (Some(last), false) = (pairs.back(), matches!(metric, Metric::Hessian(_))) {
         let mut scaled = last.y.clone();
         metric.solve(&mut scaled);
-        let factor = last.product / dot(&last.y, &scaled);
-        d.iter_mut().for_each(|d| *d *= factor);
+        d *= last.product / last.y.dot(&scaled);
     }
     for (pair, alpha) in pairs.iter().zip(alphas.into_iter().rev()) {
-        let beta = dot(&pair.y, &d) / pair.product;
-        add(&mut d, alpha - beta, &pair.s);
+        let beta = pair.y.dot(&d) / pair.product;
+        d.axpy(alpha - beta, &pair.s, 1.0);
     }
     d
 }
@@ -284,23 +257,22 @@ fn direction(gradient: &[f64], pairs: &VecDeque<CurvaturePair>, metric: &Metric)
 /// rounding lets one say so.
 fn search(
     here: &Iterate,
-    direction: &[f64],
+    direction: &DVector<f64>,
     first: f64,
-    mut evaluate: impl FnMut(Vec<f64>) -> Iterate,
+    mut evaluate: impl FnMut(DVector<f64>) -> Iterate,
 ) -> Option<Iterate> {
-    let slope = dot(&here.gradient, direction);
+    let slope = here.gradient.dot(direction);
     if slope.is_nan() || slope >= 0.0 {
         return None;
     }
     let (mut low, mut high, mut step) = ((0.0, here.value, slope), f64::INFINITY, first);
     for _ in 0..TRIALS {
-        let mut theta = here.theta.clone();
-        add(&mut theta, step, direction);
+        let theta = &here.theta + direction * step;
         if theta == here.theta {
             return None;
         }
         let there = evaluate(theta);
-        let end = dot(&there.gradient, direction);
+        let end = there.gradient.dot(direction);
         let lower = there.value <= here.value + WOLFE[0] * step * slope;
         let level = there.value <= here.value + ROUNDING * here.value.abs()
             && end <= (2.0 * WOLFE[0] - 1.0) * slope;

@@ -1,31 +1,33 @@
 use std::ops::Range;
 
-use super::{
-    common::*,
-    monotone::Monotone,
-    network::{Sizes, squared_distance},
-};
+use nalgebra::{DMatrix, DVector};
+
+use super::{common::*, family::Ridge, network::Sizes};
 
 regularised_map! {
     /// Configuration of [`DiagonalScaling`], which it fits.
-    DiagonalScalingConfig for Diagonal, "diagonal", "One increasing function of each logit (DIAG)" {
+    DiagonalScalingConfig for Diagonal, "diagonal", "One increasing function of each logit (DIAG)";
+    {
         /// Hidden units of the network that gives the slope. Default: 16.
         hidden: usize = 16,
         /// Knots, at quantiles of the logits of the fit. Default: 33.
         knots: usize = 33,
-    };
-    network
+    }
+    /// The weight of the squared distance of the network's weights from their start, where the map is the
+    /// temperature. Default: by cross-validation in 5 folds.
+    regularisation = "Regularisation::CrossValidated { folds: 5 }",
+    tolerance = 1e-5, max_iterations = 200
 }
 
 /// The diagonal order-preserving map DIAG: `z_c ↦ w(z_c)` with one increasing function `w` for all
 /// logits (Rahimi, Shaban, Cheng, Hartley, Boots: *Intra order-preserving functions for calibration of
 /// multi-class neural networks*, 2020, section 3.4).
 ///
-/// Keeps the order of the classes, hence the accuracy, and has an [inverse](Self::inverse) as a map of
-/// logits. `w` is the integral of a positive network, as there, but by a quadrature that is exact: the
-/// network is evaluated at the knots and linear between them, so that `w` increases by construction.
-/// Beyond the knots it goes on with the slope at its ends. Without weights it is `z/T` with the
-/// temperature of the log loss, towards which it is regularised.
+/// Keeps the order of the classes, hence the accuracy, and has an inverse as a map of logits. `w` is the
+/// integral of a positive network, as there, but by a quadrature that is exact: the network is evaluated at the
+/// knots and linear between them, so that `w` increases by construction. Beyond the knots it goes on with the
+/// slope at its ends. Without weights it is `z/T` with the temperature of the log loss, towards which it is
+/// regularised.
 ///
 /// On log-probabilities it is injective as a map of predictions too. Proof: let
 /// `w(log p_c) = w(log q_c) + κ` for all classes. If `κ > 0`, then `p_c > q_c` for all, but both sum to 1.
@@ -48,11 +50,13 @@ pub struct Diagonal {
 
 struct DiagonalFamily {
     network: Sizes,
-    /// Random hidden units that do nothing yet.
-    start: Vec<f64>,
+    /// Towards random hidden units that do nothing yet.
+    ridge: Ridge,
     /// `1/T`.
     beta: f64,
     knots: Vec<f64>,
+    /// What coefficients of the intervals are made of slopes at the knots, `[3(k + 1), k]`.
+    linear: DMatrix<f64>,
     /// The knots to mean 0 and variance 1.
     standardised: Vec<f64>,
 }
@@ -76,39 +80,52 @@ impl DiagonalFamily {
         };
         Self {
             network,
-            start: network.start(seed),
+            ridge: network.ridge(seed),
             beta: TemperatureScalingConfig::inverse_temperature(data),
             standardised: knots.iter().map(|x| (x - mean) / spread).collect(),
+            linear: coefficients(&knots),
             knots,
         }
     }
 
-    /// The values and the slopes at the knots.
-    fn function(&self, theta: &[f64]) -> [Vec<f64>; 2] {
-        let mut slopes = self.network.forward(theta, &self.standardised).factors;
-        slopes.iter_mut().for_each(|slope| *slope *= self.beta);
-        let mut values = vec![self.beta * self.knots[0]];
-        for (knots, slopes) in self.knots.windows(2).zip(slopes.windows(2)) {
-            let area = 0.5 * (knots[1] - knots[0]) * (slopes[0] + slopes[1]);
-            values.push(values[values.len() - 1] + area);
-        }
-        [values, slopes]
+    /// The slopes at the knots.
+    fn slopes(&self, theta: &[f64]) -> DVector<f64> {
+        let pass = self.network.forward(theta, &self.standardised);
+        DVector::from_vec(pass.factors) * self.beta
     }
+}
+
+/// What makes of the slopes at the knots the coefficients `v, s, b` of each interval of
+/// `w(x) = w(x₀) + v + s d + b d²`, `d` from the knot to the left: `[3(k + 1), k]`.
+fn coefficients(knots: &[f64]) -> DMatrix<f64> {
+    let k = knots.len();
+    let mut linear = DMatrix::zeros(3 * (k + 1), k);
+    for interval in 0..=k {
+        let left = interval.saturating_sub(1);
+        for i in 0..left {
+            let half = 0.5 * (knots[i + 1] - knots[i]);
+            linear[(3 * interval, i)] += half;
+            linear[(3 * interval, i + 1)] += half;
+        }
+        linear[(3 * interval + 1, left)] = 1.0;
+        if (1..k).contains(&interval) {
+            let bend = 0.5 / (knots[interval] - knots[left]);
+            linear[(3 * interval + 2, interval)] = bend;
+            linear[(3 * interval + 2, left)] = -bend;
+        }
+    }
+    linear
 }
 
 impl Family for DiagonalFamily {
     type Inputs = Located;
 
-    fn of(&self, data: &FitData) -> Self {
-        let start = self.start.clone();
-        Self {
-            start,
-            ..Self::new(data, self.network.hidden, self.knots.len(), 0)
-        }
+    fn start(&self) -> Vec<f64> {
+        self.ridge.centre.clone()
     }
 
-    fn start(&self) -> Vec<f64> {
-        self.start.clone()
+    fn ridge(&self) -> &Ridge {
+        &self.ridge
     }
 
     fn inputs(&self, data: &FitData) -> Located {
@@ -126,13 +143,10 @@ impl Family for DiagonalFamily {
 
     /// The coefficients `v, s, b` of each interval of `w(x) = v + s d + b d²`.
     fn coefficients(&self, theta: &[f64]) -> Vec<f64> {
-        let ([values, slopes], last) = (self.function(theta), self.knots.len() - 1);
-        let bend =
-            |i: usize| 0.5 * (slopes[i + 1] - slopes[i]) / (self.knots[i + 1] - self.knots[i]);
-        let beyond = |i: usize| [values[i], slopes[i], 0.0];
-        let within = (0..last).map(|i| [values[i], slopes[i], bend(i)]);
-        let intervals = [beyond(0)].into_iter().chain(within).chain([beyond(last)]);
-        intervals.flatten().collect()
+        let mut coefficients: Vec<f64> = (&self.linear * self.slopes(theta)).data.into();
+        let values = coefficients.iter_mut().step_by(3);
+        values.for_each(|v| *v += self.beta * self.knots[0]);
+        coefficients
     }
 
     fn pull(
@@ -163,35 +177,12 @@ impl Family for DiagonalFamily {
     }
 
     fn chain(&self, theta: &[f64], gradient: Vec<f64>) -> Vec<f64> {
-        let (knots, last) = (&self.knots, self.knots.len() - 1);
-        let mut of_values = vec![0.0; last + 1];
-        let mut of_slopes = vec![0.0; last + 1];
-        for (interval, of) in gradient.as_chunks::<3>().0.iter().enumerate() {
-            let left = interval.saturating_sub(1);
-            of_values[left] += of[0];
-            of_slopes[left] += of[1];
-            if (1..=last).contains(&interval) {
-                let bend = 0.5 * of[2] / (knots[interval] - knots[left]);
-                of_slopes[interval] += bend;
-                of_slopes[left] -= bend;
-            }
-        }
-        let mut above = 0.0;
-        for i in (0..last).rev() {
-            above += of_values[i + 1];
-            let area = 0.5 * (knots[i + 1] - knots[i]) * above;
-            of_slopes[i] += area;
-            of_slopes[i + 1] += area;
-        }
-        of_slopes.iter_mut().for_each(|slope| *slope *= self.beta);
+        let of_slopes = self.linear.tr_mul(&DVector::from_vec(gradient)) * self.beta;
         let pass = self.network.forward(theta, &self.standardised);
         let mut gradient = vec![0.0; theta.len()];
-        (self.network).pull(theta, &self.standardised, &pass, of_slopes, &mut gradient);
+        let rows = &self.standardised;
+        (self.network).pull(theta, rows, &pass, of_slopes.data.into(), &mut gradient);
         gradient
-    }
-
-    fn penalty(&self, theta: &[f64], weight: f64, gradient: &mut [f64]) -> f64 {
-        squared_distance(theta, &self.start, weight, gradient)
     }
 }
 
@@ -232,10 +223,12 @@ impl Diagonal {
     ) -> Result<FitOutcome<Self>> {
         at_least(1, "the number of hidden units", hidden, "at least 1")?;
         at_least(3, "the number of knots", knots, "at least 3")?;
-        let family = DiagonalFamily::new(&task.data, hidden, knots, settings.seed);
-        let found = fit_family(&family, settings, &mut task)?;
-        Ok(found.map(|theta| {
-            let [values, slopes] = family.function(&theta);
+        let family = |data: &FitData| DiagonalFamily::new(data, hidden, knots, settings.seed);
+        let found = fit_family(family, settings, &mut task)?;
+        Ok(found.map(|(family, theta)| {
+            let coefficients = family.coefficients(&theta);
+            let of_knots = |at: usize| coefficients.iter().skip(3 + at).step_by(3).copied();
+            let [values, slopes] = [0, 1].map(|at| of_knots(at).collect::<Vec<f64>>());
             let [knots, values, slopes] = [family.knots, values, slopes]
                 .map(|numbers| Parameter::new(numbers.clone(), [numbers.len()], &task.data.device));
             Self {
@@ -244,15 +237,6 @@ impl Diagonal {
                 slopes,
             }
         }))
-    }
-
-    /// `w` in the dtype of a tensor.
-    fn function(&self, like: &Tensor<2>) -> Monotone {
-        Monotone {
-            knots: self.knots.cast(like.dtype()),
-            values: self.values.cast(like.dtype()),
-            slopes: self.slopes.cast(like.dtype()),
-        }
     }
 }
 
@@ -268,17 +252,6 @@ impl DiagonalScaling {
         (knots.to_vec().into_iter().zip(values))
             .map(|(x, (value, slope))| (x, value, slope))
             .collect()
-    }
-
-    /// Gives the logits of recalibrated logits: `w⁻¹` of each entry, to about the rounding of the dtype
-    /// times the ratio of the steepest to the flattest slope.
-    ///
-    /// # Shapes
-    ///
-    /// - recalibrated: `[n, m]`
-    /// - output: `[n, m]`, in the dtype of the input
-    pub fn inverse(&self, recalibrated: Tensor<2>) -> Tensor<2> {
-        self.form.function(&recalibrated).inverse(recalibrated)
     }
 }
 
@@ -318,9 +291,33 @@ impl Form for Diagonal {
     }
 }
 
+/// Beyond every logit, and finite in f32.
+const NO_CEILING: f64 = 1e30;
+
 impl Apply<Tensor<2>> for Diagonal {
+    /// `w(x) = v_i + s_i d + b_i d²` with `d = x − x_i` between two knots: the two-point Clenshaw–Curtis rule,
+    /// which is exact for a slope that is linear there.
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-        self.function(&logits).forward(logits)
+        let ([n, m], [k]) = (logits.dims(), self.knots.dims());
+        let [knots, values, slopes] =
+            [&self.knots, &self.values, &self.slopes].map(|p| p.cast(logits.dtype()));
+        let numbers = logits.reshape([n * m, 1]);
+        // how many knots lie at or below each number, 0..=k
+        let passed = numbers.clone().greater_equal(knots.clone().reshape([1, k]));
+        let interval = passed.int().sum_dim(1).reshape([n * m]);
+        // of the intervals, of which the first is left of all knots: [k + 1]
+        let left = |x: &Tensor<1>| Tensor::cat(vec![x.clone().slice(0..1), x.clone()], 0);
+        let steps = |x: &Tensor<1>| x.clone().slice(1..k) - x.clone().slice(0..k - 1);
+        let none = slopes.clone().slice(0..1).zeros_like();
+        let bends = steps(&slopes) / steps(&knots) * 0.5;
+        let bends = Tensor::cat(vec![none.clone(), bends, none.clone()], 0);
+        let ceilings = Tensor::cat(vec![values.clone(), none + NO_CEILING], 0);
+        let of = |coefficients: Tensor<1>| coefficients.select(0, interval.clone());
+        let distance = numbers.reshape([n * m]) - of(left(&knots));
+        let slope = of(left(&slopes)) + of(bends) * distance.clone();
+        let w = of(left(&values)) + distance * slope;
+        // rounding must not pass the value at the next knot
+        w.min_pair(of(ceilings)).reshape([n, m])
     }
 }
 

@@ -1,13 +1,11 @@
 use burn::tensor::activation::{log_softmax, softmax};
 
-use rayon::prelude::*;
-
 use super::{
     common::*,
+    family::log_losses,
     fit::Purpose,
-    temperature::{check_prior, check_temperature, log_temperature_prior},
+    temperature::{TemperedRows, check_prior, check_temperature, log_temperature_prior},
 };
-use crate::ops::exp;
 
 /// Configuration of [`EnsembleTemperatureScaling`], which it fits.
 #[derive(Config, Debug)]
@@ -111,31 +109,18 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
 
 /// The mean log loss as a function of `log β` and the logarithms of the weights, up to a shift.
 struct EnsembleLogLoss<'a> {
-    classes: usize,
-    /// Less the largest of their row.
-    logits: Vec<f64>,
-    labels: &'a [usize],
-    /// The logarithm of the original probability of each label.
+    rows: TemperedRows<'a>,
+    /// The log loss of each row as it was, and that of the uniform prediction.
     original: Vec<f64>,
+    uniform: f64,
 }
-
-/// Rows whose exponentials are taken together.
-const ROWS: usize = 256;
 
 impl<'a> EnsembleLogLoss<'a> {
     fn new(data: &'a FitData) -> Self {
-        let mut logits = data.logits.clone();
-        let of_row = |(row, &y): (&mut [f64], &usize)| {
-            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            row.iter_mut().for_each(|z| *z -= largest);
-            row[y] - row.iter().map(|z| z.exp()).sum::<f64>().ln()
-        };
-        let rows = logits.chunks_mut(data.classes).zip(&data.labels);
         Self {
-            original: rows.map(of_row).collect(),
-            classes: data.classes,
-            logits,
-            labels: &data.labels,
+            rows: TemperedRows::new(data),
+            original: log_losses(data.logits.clone(), &data.labels),
+            uniform: (data.classes as f64).ln(),
         }
     }
 
@@ -144,60 +129,32 @@ impl<'a> EnsembleLogLoss<'a> {
     /// `log β`, where `E` is over the classes under `softmax(βz)`.
     fn at(&self, theta: &[f64]) -> Evaluated {
         let beta = theta[0].exp();
-        let largest = theta[1..].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let shift = largest
-            + (theta[1..].iter())
-                .map(|w| (w - largest).exp())
-                .sum::<f64>()
-                .ln();
-        let log_weights = [1, 2, 3].map(|k| theta[k] - shift);
-        let blocks = (self.logits.par_chunks(ROWS * self.classes))
-            .zip(self.labels.par_chunks(ROWS))
-            .zip(self.original.par_chunks(ROWS));
-        let of_block = |((z, labels), original)| self.sums(beta, log_weights, z, labels, original);
-        // in the order of the blocks: the same sum on any number of threads
-        let sums: Vec<[f64; 5]> = blocks.map(of_block).collect();
-        let n = self.labels.len() as f64;
-        let mean = |k: usize| sums.iter().map(|sums| sums[k]).sum::<f64>() / n;
-        let of_weights = (0..3).map(|k| log_weights[k].exp() - mean(k + 2));
-        (mean(0), [mean(1)].into_iter().chain(of_weights).collect())
-    }
-
-    /// Over some rows: of the log loss, of its derivative with respect to `log β`, and of `r`.
-    fn sums(
-        &self,
-        beta: f64,
-        log_weights: [f64; 3],
-        logits: &[f64],
-        labels: &[usize],
-        original: &[f64],
-    ) -> [f64; 5] {
-        let m = self.classes;
-        let uniform = -(m as f64).ln();
-        let mut powers: Vec<f64> = logits.iter().map(|z| beta * z).collect();
-        exp(&mut powers);
-        let mut sums = [0.0; 5];
-        let rows = logits
-            .chunks(m)
-            .zip(powers.chunks(m))
-            .zip(labels.iter().zip(original));
-        for ((z, powers), (&y, original)) in rows {
-            let (mut s0, mut s1) = (0.0, 0.0);
-            for (power, z) in powers.iter().zip(z) {
-                s0 += power;
-                s1 += power * z;
+        let log_weights = [theta[1], theta[2], theta[3]];
+        let (shift, weights) = log_sum_exp(log_weights);
+        let means: [f64; 5] = self.rows.means(beta, |rows| {
+            let mut sums = [0.0; 5];
+            for row in rows {
+                let tempered = beta * row.of_label - row.sum.ln();
+                let terms = [tempered, -self.original[row.index], -self.uniform];
+                let (value, parts) =
+                    log_sum_exp([0, 1, 2].map(|k| log_weights[k] - shift + terms[k]));
+                sums[0] -= value;
+                sums[1] += parts[0] * beta * row.excess;
+                (0..3).for_each(|k| sums[k + 2] += parts[k]);
             }
-            let terms = [beta * z[y] - s0.ln(), *original, uniform];
-            let terms = [0, 1, 2].map(|k| log_weights[k] + terms[k]);
-            let largest = terms.into_iter().fold(f64::NEG_INFINITY, f64::max);
-            let parts = terms.map(|term| (term - largest).exp());
-            let sum: f64 = parts.iter().sum();
-            sums[0] -= largest + sum.ln();
-            sums[1] += parts[0] / sum * beta * (s1 / s0 - z[y]);
-            (0..3).for_each(|k| sums[k + 2] += parts[k] / sum);
-        }
-        sums
+            sums
+        });
+        let of_weights = [0, 1, 2].map(|k| weights[k] - means[k + 2]);
+        (means[0], [&means[1..2], &of_weights].concat())
     }
+}
+
+/// The logarithm of the sum of exponentials, and the part of each.
+fn log_sum_exp(terms: [f64; 3]) -> (f64, [f64; 3]) {
+    let largest = terms.into_iter().fold(f64::NEG_INFINITY, f64::max);
+    let parts = terms.map(|term| (term - largest).exp());
+    let sum: f64 = parts.iter().sum();
+    (largest + sum.ln(), parts.map(|part| part / sum))
 }
 
 /// `log(w₁ softmax(βz) + w₂ softmax(z) + w₃/m)`: `[n, m]`, from `[n, m]`, `[1]` and `[3]`, without

@@ -20,11 +20,11 @@ pub(super) trait Family: Sync + Sized {
     /// What the maps need of logits, computed once for a fit.
     type Inputs: Send + Sync;
 
-    /// The same family for other data: what it takes from data, such as a temperature, it takes from these.
-    fn of(&self, data: &FitData) -> Self;
-
     /// The parameters at which a descent starts.
     fn start(&self) -> Vec<f64>;
+
+    /// What is added to the criterion, for a weight of 1.
+    fn ridge(&self) -> &Ridge;
 
     fn inputs(&self, data: &FitData) -> Self::Inputs;
 
@@ -49,12 +49,29 @@ pub(super) trait Family: Sync + Sized {
         gradient: &mut [f64],
     );
 
-    /// What a weight adds to the criterion, and to its gradient.
-    fn penalty(&self, theta: &[f64], weight: f64, gradient: &mut [f64]) -> f64;
-
     /// An approximation of the Hessian of the regularised mean log loss.
     fn metric(&self, _theta: &[f64], _inputs: &Self::Inputs, _weight: f64) -> Metric {
         Metric::Identity
+    }
+}
+
+/// The weighted squares of parameters, less the centre that they are regularised towards.
+#[derive(Debug, Default)]
+pub(super) struct Ridge {
+    pub weights: Vec<f64>,
+    pub centre: Vec<f64>,
+}
+
+impl Ridge {
+    /// The value times a weight, whose derivatives are added to the gradient.
+    fn add(&self, theta: &[f64], weight: f64, gradient: &mut [f64]) -> f64 {
+        let mut value = 0.0;
+        for (k, slope) in gradient.iter_mut().enumerate() {
+            let distance = theta[k] - self.centre[k];
+            value += weight * self.weights[k] * distance * distance;
+            *slope += 2.0 * weight * self.weights[k] * distance;
+        }
+        value
     }
 }
 
@@ -78,55 +95,49 @@ impl Settings {
 
 /// The sum of the log losses of logits, `[r, m]`, which become its derivatives times a factor.
 pub(super) fn log_loss(logits: &mut [f64], labels: &[usize], factor: f64) -> f64 {
+    smoothed_log_loss(logits, labels, factor, (&[], 0.0))
+}
+
+/// As [`log_loss`], with a share of a sample of some classes in each row, beside its label.
+fn smoothed_log_loss(
+    logits: &mut [f64],
+    labels: &[usize],
+    factor: f64,
+    (classes, share): (&[usize], f64),
+) -> f64 {
     let m = logits.len() / labels.len();
+    let samples = 1.0 + share * classes.len() as f64; // of a row
     let shift = || {
         let mut value = 0.0;
         for (row, &y) in logits.chunks_exact_mut(m).zip(labels) {
             let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             row.iter_mut().for_each(|z| *z -= largest);
             value -= row[y];
+            classes.iter().for_each(|&c| value -= share * row[c]);
         }
         value
     };
-    let mut value = Arch::new().dispatch(shift);
+    let value = Arch::new().dispatch(shift);
     if !value.is_finite() {
         return f64::NAN;
     }
     exp(logits);
-    let mut product = 1.0f64; // of sums in [1, m]: one logarithm for many
+    let (mut logarithms, mut product) = (0.0, 1.0f64); // of sums in [1, m]: one logarithm for many
     Arch::new().dispatch(|| {
         for (row, &y) in logits.chunks_exact_mut(m).zip(labels) {
             let sum: f64 = row.iter().sum();
-            let scale = factor / sum;
+            let scale = factor * samples / sum;
             row.iter_mut().for_each(|p| *p *= scale);
             row[y] -= factor;
+            classes.iter().for_each(|&c| row[c] -= factor * share);
             product *= sum;
             if product > 1e200 {
-                value += product.ln();
+                logarithms += product.ln();
                 product = 1.0;
             }
         }
     });
-    value + product.ln()
-}
-
-/// As [`log_loss`] with the factor `1/n`, with `1/n` of a sample of some classes without a label in each row.
-fn smoothed_log_loss(logits: &mut [f64], labels: &[usize], classes: &[usize], n: f64) -> f64 {
-    let m = logits.len() / labels.len();
-    let of_row = |(row, &y): (&mut [f64], &usize)| {
-        let likely = (1..m).fold(0, |k, c| if row[c] > row[k] { c } else { k });
-        let (largest, sum) = (row[likely], classes.iter().map(|&c| row[c]).sum::<f64>());
-        let value = log_loss(row, &[y], n.recip());
-        row[y] += n.recip(); // the probabilities over n
-        let log_sum = largest - (row[likely] * n).ln();
-        let count = classes.len() as f64;
-        row.iter_mut().for_each(|p| *p *= 1.0 + count / n);
-        row[y] -= n.recip();
-        classes.iter().for_each(|&c| row[c] -= n.powi(-2));
-        value + (count * log_sum - sum) / n
-    };
-    let rows = logits.chunks_exact_mut(m).zip(labels);
-    rows.map(of_row).sum()
+    value + samples * (logarithms + product.ln())
 }
 
 /// The log loss of each row of logits, `[n, m]`.
@@ -211,14 +222,9 @@ impl<'a, F: Family> Prepared<'a, F> {
             let FitData {
                 labels, smoothed, ..
             } = self.data;
-            let labels = &labels[rows];
-            if smoothed.is_empty() {
-                log_loss(logits, labels, n.recip())
-            } else {
-                smoothed_log_loss(logits, labels, smoothed, n)
-            }
+            smoothed_log_loss(logits, &labels[rows], n.recip(), (smoothed, n.recip()))
         });
-        let penalty = self.family.penalty(theta, weight, &mut gradient);
+        let penalty = self.family.ridge().add(theta, weight, &mut gradient);
         (sum / n + penalty, gradient)
     }
 
@@ -249,7 +255,7 @@ impl<'a, F: Family> Prepared<'a, F> {
             logits.copy_from_slice(&slopes[rows.start * m..rows.end * m]);
             0.0
         });
-        let penalty = self.family.penalty(theta, weight, &mut gradient);
+        let penalty = self.family.ridge().add(theta, weight, &mut gradient);
         (value + penalty, gradient)
     }
 }
@@ -271,12 +277,14 @@ impl<F: Family> Descent for Regularised<'_, F> {
     }
 }
 
-/// The parameters of the member that fits best, and how the last fit went.
+/// The family of the data, the parameters of the member that fits best, and how the last fit went.
+///
+/// - `family`: makes the family of data, from which it takes what it needs, such as a temperature
 pub(super) fn fit_family<F: Family>(
-    family: &F,
+    family: impl Fn(&FitData) -> F,
     settings: Settings,
     task: &mut Task,
-) -> Result<FitOutcome<Vec<f64>>> {
+) -> Result<FitOutcome<(F, Vec<f64>)>> {
     let (data, limits) = (&task.data, settings.limits);
     let n = data.samples();
     let known = task.weight.map(Regularisation::Fixed);
@@ -296,12 +304,13 @@ pub(super) fn fit_family<F: Family>(
         Regularisation::Fixed(weight) => weight,
         _ if splits.is_empty() => WEIGHTS[0],
         _ => {
-            let (weight, logits) = cross_validated(family, data, &splits, limits, &mut observe);
+            let (weight, logits) = cross_validated(&family, data, &splits, limits, &mut observe);
             left_out = Some(logits);
             weight
         }
     };
-    let prepared = &Prepared::new(family, data, true);
+    let family = family(data);
+    let prepared = &Prepared::new(&family, data, true);
     let mut of_fit = observer(&mut observe, validating + 1, fits);
     let regularised = Regularised { prepared, weight };
     let progress = if task.purpose == Purpose::Fold {
@@ -321,10 +330,10 @@ pub(super) fn fit_family<F: Family>(
         let mut of_fit = observer(&mut observe, fits, fits);
         found = minimise(regularised, &found.0, limits, &mut of_fit);
     }
-    let (form, report) = found;
+    let (theta, report) = found;
     let regularisation = Some(weight);
     Ok(FitOutcome {
-        form,
+        form: (family, theta),
         report: FitReport {
             regularisation,
             ..report

@@ -4,7 +4,10 @@ use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{common::*, family::log_loss};
+use super::{
+    common::*,
+    family::{Ridge, log_loss},
+};
 use crate::ops::{Matrix, add_product};
 
 /// Affine maps of the logits over their spread `s`: `θ = (W·s, b)`.
@@ -14,10 +17,7 @@ pub(super) struct AffineFamily {
     spread: f64,
     /// `s/T` at the start, within bounds.
     sharpness: f64,
-    /// The weight of each squared parameter, less that at the start if it is regularised towards it, for a
-    /// weight of 1.
-    penalties: Vec<f64>,
-    towards_start: bool,
+    ridge: Ridge,
 }
 
 /// Parameters of which the Hessian is factored; of more, its blocks of one class each.
@@ -30,51 +30,51 @@ const SAMPLED: usize = 4096;
 const ROWS: usize = 256;
 
 impl AffineFamily {
+    /// With the mean squares of off-diagonal weights and of intercepts (ODIR: Kull et al. 2019).
     pub fn new(data: &FitData, diagonal: bool) -> Self {
-        let spread = data.spread();
+        let (m, spread) = (data.classes as f64, data.spread());
         // separable data have no temperature: the start stays moderate, the descent goes on
         let beta = TemperatureScalingConfig::inverse_temperature(data);
-        Self {
-            classes: data.classes,
-            diagonal,
-            spread,
-            sharpness: (beta * spread).clamp(0.01, 100.0),
-            penalties: vec![],
-            towards_start: false,
-        }
-        .with_penalties(|m| [0.0, (m * (m - 1.0)).recip(), m.recip()])
+        let scales = [spread, (beta * spread).clamp(0.01, 100.0)];
+        let penalties = [0.0, (m * (m - 1.0)).recip(), m.recip()];
+        Self::with_ridge(data.classes, diagonal, scales, penalties, 0.0)
     }
 
     /// Towards the identity, with the sum of squares of diagonal weights and intercepts times `m/n` and that
     /// of the off-diagonal weights times `m(m−1)/n` (Berta et al. 2025).
     pub fn structured(data: &FitData, diagonal: bool) -> Self {
-        let n = data.samples() as f64;
-        Self {
-            classes: data.classes,
-            diagonal,
-            spread: 1.0,
-            sharpness: 1.0,
-            penalties: vec![],
-            towards_start: true,
-        }
-        .with_penalties(|m| [m / n, m * (m - 1.0) / n, m / n])
+        let (n, m) = (data.samples() as f64, data.classes as f64);
+        let penalties = [m / n, m * (m - 1.0) / n, m / n];
+        Self::with_ridge(data.classes, diagonal, [1.0; 2], penalties, 1.0)
     }
 
-    /// Sets the penalties of diagonal and off-diagonal weights and of intercepts, of `m` classes.
-    fn with_penalties(mut self, of: impl Fn(f64) -> [f64; 3]) -> Self {
-        let (m, weights) = (self.classes, self.weights());
-        let [on_diagonal, off_diagonal, intercepts] = of(m as f64);
-        let penalty = |k: usize| {
+    /// With the penalties of diagonal and off-diagonal weights and of intercepts, and the centre of the diagonal.
+    fn with_ridge(
+        classes: usize,
+        diagonal: bool,
+        [spread, sharpness]: [f64; 2],
+        [on_diagonal, off_diagonal, intercepts]: [f64; 3],
+        centre: f64,
+    ) -> Self {
+        let mut family = Self {
+            classes,
+            diagonal,
+            spread,
+            sharpness,
+            ridge: Ridge::default(),
+        };
+        let weights = family.weights();
+        let of = |k: usize| {
             if k >= weights {
-                intercepts
-            } else if self.diagonal || k.is_multiple_of(m + 1) {
-                on_diagonal
+                (intercepts, 0.0)
+            } else if diagonal || k.is_multiple_of(classes + 1) {
+                (on_diagonal, centre)
             } else {
-                off_diagonal
+                (off_diagonal, 0.0)
             }
         };
-        self.penalties = (0..weights + m).map(penalty).collect();
-        self
+        (family.ridge.weights, family.ridge.centre) = (0..weights + classes).map(of).unzip();
+        family
     }
 
     fn weights(&self) -> usize {
@@ -163,16 +163,18 @@ impl AffineFamily {
         hessian
     }
 
+    /// Rows at equal distances, not too many.
+    fn sampled(&self, inputs: &[f64]) -> Vec<f64> {
+        let rows = inputs.chunks_exact(self.classes);
+        let step = rows.len().div_ceil(SAMPLED);
+        rows.step_by(step).flatten().copied().collect()
+    }
+
     /// The blocks of [`hessian`](Self::hessian) of the weights and the intercept of each class of a matrix,
     /// with the penalties added, of rows at equal distances.
     fn blocks(&self, theta: &[f64], inputs: &[f64], penalties: &[f64]) -> Metric {
-        let (m, weights) = (self.classes, self.weights());
-        let n = inputs.len() / m;
-        let (step, k) = (n.div_ceil(SAMPLED), m + 1);
-        let sampled: Vec<f64> = (inputs.chunks_exact(m).step_by(step).flatten())
-            .copied()
-            .collect();
-        let r = sampled.len() / m;
+        let (m, weights, sampled) = (self.classes, self.weights(), self.sampled(inputs));
+        let (k, r) = (m + 1, sampled.len() / m);
         let mut variances = self.fractions(theta, &sampled, 0..r);
         variances.iter_mut().for_each(|p| *p *= 1.0 - *p * r as f64);
         let extended = sampled.chunks_exact(m).flat_map(|x| x.iter().chain(&[1.0]));
@@ -196,36 +198,35 @@ impl AffineFamily {
         Metric::blocks((0..m).map(block))
     }
 
-    /// The diagonal of [`hessian`](Self::hessian).
+    /// The diagonal of [`hessian`](Self::hessian), as if probabilities did not depend on the logits.
     fn curvatures(&self, theta: &[f64], inputs: &[f64]) -> Vec<f64> {
-        let (m, weights) = (self.classes, self.weights());
+        let m = self.classes;
         let n = inputs.len() / m;
-        let mut sums = vec![0.0; theta.len()];
-        let (of_weights, of_intercepts) = sums.split_at_mut(weights);
-        for first in (0..n).step_by(ROWS) {
-            let rows = first..n.min(first + ROWS);
-            let mut variances = self.fractions(theta, inputs, rows.clone());
-            variances.iter_mut().for_each(|p| *p *= 1.0 - *p * n as f64);
-            let squares: Vec<f64> = (inputs[rows.start * m..rows.end * m].iter())
-                .map(|x| x * x)
-                .collect();
-            for (v, squares) in variances.chunks_exact(m).zip(squares.chunks_exact(m)) {
-                of_intercepts
-                    .iter_mut()
-                    .zip(v)
-                    .for_each(|(sum, v)| *sum += v);
-                if self.diagonal {
-                    let terms = of_weights.iter_mut().zip(v).zip(squares);
-                    terms.for_each(|((sum, v), square)| *sum += v * square);
-                }
-            }
-            if !self.diagonal {
-                let [v, squares] =
-                    [&variances, &squares].map(|x| Matrix::new(x, m, [rows.len(), m]));
-                add_product(of_weights, m, v.transposed(), squares);
-            }
+        let sampled: Vec<f64> = (inputs
+            .chunks_exact(m)
+            .step_by(n.div_ceil(SAMPLED))
+            .flatten())
+        .copied()
+        .collect();
+        let r = sampled.len() / m;
+        let (mut variances, mut squares) = (vec![0.0; m], vec![0.0; m]);
+        for p in self.fractions(theta, &sampled, 0..r).chunks_exact(m) {
+            (variances.iter_mut().zip(p)).for_each(|(v, p)| *v += p * (1.0 - p * r as f64));
         }
-        sums
+        for x in sampled.chunks_exact(m) {
+            (squares.iter_mut().zip(x)).for_each(|(sum, x)| *sum += x * x / r as f64);
+        }
+        let of = |k: usize| {
+            let (class, input) = if k >= self.weights() {
+                return variances[k - self.weights()];
+            } else if self.diagonal {
+                (k, k)
+            } else {
+                (k / m, k % m)
+            };
+            variances[class] * squares[input]
+        };
+        (0..theta.len()).map(of).collect()
     }
 }
 
@@ -233,19 +234,15 @@ impl Family for AffineFamily {
     /// The logits over their spread.
     type Inputs = Vec<f64>;
 
-    fn of(&self, data: &FitData) -> Self {
-        if self.towards_start {
-            Self::structured(data, self.diagonal)
-        } else {
-            Self::new(data, self.diagonal)
-        }
-    }
-
     fn start(&self) -> Vec<f64> {
         let m = self.classes;
         let mut theta = vec![0.0; self.weights() + m];
         (0..m).for_each(|c| theta[if self.diagonal { c } else { c * m + c }] = self.sharpness);
         theta
+    }
+
+    fn ridge(&self) -> &Ridge {
+        &self.ridge
     }
 
     fn inputs(&self, data: &FitData) -> Vec<f64> {
@@ -281,20 +278,8 @@ impl Family for AffineFamily {
         }
     }
 
-    fn penalty(&self, theta: &[f64], weight: f64, gradient: &mut [f64]) -> f64 {
-        let start = self.start();
-        let centre = |k: usize| if self.towards_start { start[k] } else { 0.0 };
-        let terms = (0..).zip(theta).zip(gradient).zip(&self.penalties);
-        let term = |(((k, theta), gradient), penalty): (((usize, &f64), &mut f64), &f64)| {
-            let distance = theta - centre(k);
-            *gradient += 2.0 * weight * penalty * distance;
-            weight * penalty * distance * distance
-        };
-        terms.map(term).sum()
-    }
-
     fn metric(&self, theta: &[f64], inputs: &Vec<f64>, weight: f64) -> Metric {
-        let penalties = self.penalties.iter().map(|penalty| 2.0 * weight * penalty);
+        let penalties = self.ridge.weights.iter().map(|w| 2.0 * weight * w);
         let penalties: Vec<f64> = penalties.collect();
         if theta.len() <= FACTORED {
             let mut hessian = self.hessian(theta, inputs);
@@ -366,20 +351,6 @@ mod tests {
                 (difference - slope).abs() < 1e-8,
                 "{k}: {difference} {slope}"
             );
-        }
-    }
-
-    #[test]
-    fn curvatures_are_the_diagonal() {
-        let data = data(60, 5);
-        for diagonal in [true, false] {
-            let family = AffineFamily::new(&data, diagonal);
-            let (theta, inputs) = (family.start(), family.inputs(&data));
-            let hessian = family.hessian(&theta, &inputs);
-            let curvatures = family.curvatures(&theta, &inputs);
-            for (curvature, entry) in curvatures.iter().zip(&hessian.diagonal()) {
-                assert!((curvature - entry).abs() < 1e-14, "{curvature} and {entry}");
-            }
         }
     }
 }

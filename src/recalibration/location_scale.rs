@@ -222,11 +222,8 @@ fn best_power(z: &[f64], x: &[f64], shift: f64, r: f64, start: f64) -> f64 {
         let mean = first / sum;
         (-mean, r * (second / sum - mean * mean))
     };
-    if slope(-MOST).0 >= 0.0 {
-        return if slope(0.0).0 == 0.0 { 0.0 } else { -MOST };
-    }
-    if slope(MOST).0 <= 0.0 {
-        return MOST;
+    if slope(0.0).0 == 0.0 {
+        return 0.0;
     }
     increasing_root(slope, -MOST..=MOST, start, 1e-14, 200).x
 }

@@ -111,7 +111,6 @@ mod location_scale;
 mod lp_error;
 mod map;
 mod mixture;
-mod monotone;
 mod network;
 mod order_preserving;
 mod parameter;
@@ -124,7 +123,6 @@ mod safetensors;
 mod scalar;
 mod scale;
 mod solver;
-mod structured;
 mod temperature;
 mod validation;
 mod variance;
@@ -134,7 +132,8 @@ use crate::error::{Result, check_parameter};
 
 pub use affine::{
     DirichletCalibration, DirichletCalibrationConfig, MatrixScaling, MatrixScalingConfig,
-    VectorScaling, VectorScalingConfig,
+    StructuredMatrixScaling, StructuredMatrixScalingConfig, StructuredVectorScaling,
+    StructuredVectorScalingConfig, VectorScaling, VectorScalingConfig,
 };
 pub use auto::{
     AutoDistributionRecalibration, AutoDistributionRecalibrationConfig, AutoRecalibration,
@@ -168,10 +167,6 @@ pub use scalar::{
     SplineCalibrationConfig, VennAbers, VennAbersConfig, VennAbersInterval,
 };
 pub use scale::ScaleFamily;
-pub use structured::{
-    StructuredMatrixScaling, StructuredMatrixScalingConfig, StructuredVectorScaling,
-    StructuredVectorScalingConfig,
-};
 pub use temperature::{TemperatureScaling, TemperatureScalingConfig};
 pub use variance::{VarianceScaling, VarianceScalingConfig};
 pub use warning::FitWarning;

@@ -5,7 +5,7 @@ use pulp::Arch;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::StandardNormal;
 
-use super::common::*;
+use super::{common::*, family::Ridge};
 use crate::ops::{Matrix, add_product, exp};
 
 /// The sizes of a network `u ↦ exp(10 tanh((W₂ᵀ tanh(W₁ᵀu + b₁) + b₂)/10))`, whose factors lie in
@@ -16,10 +16,6 @@ pub(super) struct Sizes {
     pub hidden: usize,
     pub outputs: usize,
 }
-
-/// Its weights: `W₁ [inputs, hidden]`, `b₁ [1, hidden]`, `W₂ [hidden, outputs]`, `b₂ [1, outputs]`.
-#[derive(Debug)]
-pub(super) struct NetworkTensors([Tensor<2>; 4]);
 
 /// The largest logarithm of a factor.
 const BOUND: f64 = 10.0;
@@ -34,9 +30,8 @@ impl Sizes {
         ]
     }
 
-    /// Random hidden units, and `W₂ = b₂ = 0`, where all factors are 1: the weights one after the
-    /// other.
-    pub fn start(self, seed: u64) -> Vec<f64> {
+    /// Towards random hidden units and `W₂ = b₂ = 0`, where all factors are 1: the weights one after the other.
+    pub fn ridge(self, seed: u64) -> Ridge {
         let mut rng = StdRng::seed_from_u64(seed);
         let scale = (self.inputs as f64).sqrt().recip();
         let mut theta: Vec<f64> = (0..self.inputs * self.hidden)
@@ -44,7 +39,10 @@ impl Sizes {
             .collect();
         theta.extend((0..self.hidden).map(|_| rng.random_range(-1.0..1.0)));
         theta.resize(theta.len() + (self.hidden + 1) * self.outputs, 0.0);
-        theta
+        Ridge {
+            weights: vec![1.0; theta.len()],
+            centre: theta,
+        }
     }
 
     /// The weights that lie one after the other in `θ`.
@@ -148,21 +146,6 @@ pub(super) struct ForwardPass {
     pub factors: Vec<f64>,
 }
 
-/// The weighted squared distance of weights from their start, whose derivatives are added to the gradient.
-pub(super) fn squared_distance(
-    theta: &[f64],
-    start: &[f64],
-    weight: f64,
-    gradient: &mut [f64],
-) -> f64 {
-    let mut sum = 0.0;
-    for ((theta, start), gradient) in theta.iter().zip(start).zip(gradient) {
-        sum += (theta - start).powi(2);
-        *gradient += 2.0 * weight * (theta - start);
-    }
-    weight * sum
-}
-
 /// `tanh` of each number, in its place.
 fn hyperbolic_tangent(numbers: &mut [f64]) {
     let mut powers: Vec<f64> = numbers.iter().map(|x| -2.0 * x.abs()).collect();
@@ -174,17 +157,8 @@ fn hyperbolic_tangent(numbers: &mut [f64]) {
     });
 }
 
-impl NetworkTensors {
-    /// The factors of each row: `[n, inputs] → [n, outputs]`.
-    pub fn factors(&self, rows: Tensor<2>) -> Tensor<2> {
-        let [w1, b1, w2, b2] = self.0.clone();
-        let hidden = tanh(rows.matmul(w1) + b1);
-        let exponent = hidden.matmul(w2) + b2;
-        (tanh(exponent * BOUND.recip()) * BOUND).exp()
-    }
-}
-
-/// The weights of a fitted map.
+/// The weights of a fitted map: `W₁ [inputs, hidden]`, `b₁ [1, hidden]`, `W₂ [hidden, outputs]`,
+/// `b₂ [1, outputs]`.
 #[derive(Module, Debug)]
 pub struct FactorNetwork {
     w1: Parameter<2>,
@@ -218,9 +192,13 @@ impl FactorNetwork {
         self.b2.dims()[1]
     }
 
-    /// The weights in the dtype of a tensor.
-    pub(super) fn weights(&self, like: &Tensor<2>) -> NetworkTensors {
-        NetworkTensors([&self.w1, &self.b1, &self.w2, &self.b2].map(|p| p.cast(like.dtype())))
+    /// The factors of each row: `[n, inputs] → [n, outputs]`.
+    pub fn factors(&self, rows: Tensor<2>) -> Tensor<2> {
+        let weights = [&self.w1, &self.b1, &self.w2, &self.b2];
+        let [w1, b1, w2, b2] = weights.map(|weights| weights.cast(rows.dtype()));
+        let hidden = tanh(rows.matmul(w1) + b1);
+        let exponent = hidden.matmul(w2) + b2;
+        (tanh(exponent * BOUND.recip()) * BOUND).exp()
     }
 
     /// Tells what is wrong with a network that was loaded: it has one output less than inputs.

@@ -3,26 +3,35 @@ use std::ops::Range;
 use super::{
     common::*,
     diagonal::centre,
-    network::{FactorNetwork, Sizes, squared_distance},
+    family::Ridge,
+    network::{FactorNetwork, Sizes},
 };
 
 regularised_map! {
     /// Configuration of [`OrderPreserving`], which it fits.
-    OrderPreservingConfig for Order<false>, "order-preserving", "Order-preserving network (OP)" {
+    OrderPreservingConfig for Order<false>, "order-preserving", "Order-preserving network (OP)";
+    {
         /// Hidden units of the network. Default: 16.
         hidden: usize = 16,
-    };
-    network
+    }
+    /// The weight of the squared distance of the network's weights from their start, where the map is the
+    /// temperature. Default: by cross-validation in 5 folds.
+    regularisation = "Regularisation::CrossValidated { folds: 5 }",
+    tolerance = 1e-5, max_iterations = 200
 }
 
 regularised_map! {
     /// Configuration of [`OrderInvariant`], which it fits.
     OrderInvariantConfig for Order<true>,
-    "order-invariant", "Order-preserving network that treats classes alike (OI)" {
+    "order-invariant", "Order-preserving network that treats classes alike (OI)";
+    {
         /// Hidden units of the network. Default: 16.
         hidden: usize = 16,
-    };
-    network
+    }
+    /// The weight of the squared distance of the network's weights from their start, where the map is the
+    /// temperature. Default: by cross-validation in 5 folds.
+    regularisation = "Regularisation::CrossValidated { folds: 5 }",
+    tolerance = 1e-5, max_iterations = 200
 }
 
 /// The intra order-preserving map OP (Rahimi, Shaban, Cheng, Hartley, Boots: *Intra order-preserving
@@ -59,51 +68,10 @@ const FAR: f64 = 1e20;
 /// The largest step from one logit to the next: finite in f32, and so is a sum of them.
 const FARTHEST: f64 = 1e30;
 
-/// Logits in descending order.
-#[derive(Debug, Clone)]
-struct SortedLogits {
-    /// `z₍₁₎ ≥ … ≥ z₍ₘ₎`: `[n, m]`.
-    logits: Tensor<2>,
-    /// Which of them each logit is: `[n, m]`.
-    rank: Tensor<2, Int>,
-}
-
-impl SortedLogits {
-    fn new(logits: Tensor<2>) -> Self {
-        let (logits, order) = logits.sort_descending_with_indices(1);
-        Self {
-            logits,
-            rank: order.argsort(1),
-        }
-    }
-
-    /// What the network sees, of the logits themselves.
-    fn features(&self, logits: Tensor<2>, sorted: bool) -> Tensor<2> {
-        if sorted { self.logits.clone() } else { logits }
-    }
-
-    /// `f(z)` of the factors `g_k`, `[n, m − 1]`, and `1/T`, `[1, 1]`.
-    ///
-    /// Sums from the largest logit down: no sum of positive numbers is rounded below one of them, so that
-    /// nothing but a tie becomes as large as the largest.
-    fn map(&self, factors: Tensor<2>, beta: Tensor<2>) -> Tensor<2> {
-        let [n, m] = self.logits.dims();
-        let upper = self.logits.clone().slice([0..n, 0..m - 1]);
-        let lower = self.logits.clone().slice([0..n, 1..m]);
-        let gaps = upper - lower;
-        let apart = gaps.clone().greater_elem(0.0).float().cast(gaps.dtype());
-        let steps = (gaps * (factors * beta)).max_pair(apart * f32::MIN_POSITIVE);
-        let steps = steps.clamp_max(FARTHEST);
-        let top = self.logits.zeros_like().slice([0..n, 0..1]);
-        let descending = -Tensor::cat(vec![top, steps], 1).cumsum(1);
-        descending.gather(1, self.rank.clone())
-    }
-}
-
 struct OrderFamily {
     network: Sizes,
-    /// Random hidden units that do nothing yet.
-    start: Vec<f64>,
+    /// Towards random hidden units that do nothing yet.
+    ridge: Ridge,
     beta: f64,
     mean: f64,
     spread: f64,
@@ -130,7 +98,7 @@ impl OrderFamily {
         };
         Self {
             network,
-            start: network.start(seed),
+            ridge: network.ridge(seed),
             beta: TemperatureScalingConfig::inverse_temperature(data),
             mean,
             spread,
@@ -142,16 +110,12 @@ impl OrderFamily {
 impl Family for OrderFamily {
     type Inputs = SortedRows;
 
-    fn of(&self, data: &FitData) -> Self {
-        let start = self.start.clone();
-        Self {
-            start,
-            ..Self::new(data, self.network.hidden, 0, self.sorted)
-        }
+    fn start(&self) -> Vec<f64> {
+        self.ridge.centre.clone()
     }
 
-    fn start(&self) -> Vec<f64> {
-        self.start.clone()
+    fn ridge(&self) -> &Ridge {
+        &self.ridge
     }
 
     fn inputs(&self, data: &FitData) -> SortedRows {
@@ -228,22 +192,17 @@ impl Family for OrderFamily {
         }
         self.network.pull(theta, features, &pass, gaps, gradient);
     }
-
-    fn penalty(&self, theta: &[f64], weight: f64, gradient: &mut [f64]) -> f64 {
-        squared_distance(theta, &self.start, weight, gradient)
-    }
 }
 
 impl<const SORTED: bool> Order<SORTED> {
     fn fit(hidden: usize, settings: Settings, mut task: Task) -> Result<FitOutcome<Self>> {
         at_least(1, "the number of hidden units", hidden, "at least 1")?;
-        let family = OrderFamily::new(&task.data, hidden, settings.seed, SORTED);
-        let found = fit_family(&family, settings, &mut task)?;
+        let family = |data: &FitData| OrderFamily::new(data, hidden, settings.seed, SORTED);
+        let found = fit_family(family, settings, &mut task)?;
         let device = &task.data.device;
-        let scales = vec![family.beta, family.mean, family.spread];
-        Ok(found.map(|theta| Self {
+        Ok(found.map(|(family, theta)| Self {
             network: FactorNetwork::new(family.network, &theta, device),
-            scales: Parameter::new(scales, [3], device),
+            scales: Parameter::new(vec![family.beta, family.mean, family.spread], [3], device),
         }))
     }
 }
@@ -285,16 +244,26 @@ impl<const SORTED: bool> Form for Order<SORTED> {
 }
 
 impl<const SORTED: bool> Apply<Tensor<2>> for Order<SORTED> {
+    /// Sums from the largest logit down: no sum of positive numbers is rounded below one of them, so that
+    /// nothing but a tie becomes as large as the largest.
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         expect_classes(&logits, self);
+        let [n, m] = logits.dims();
         let scales = self.scales.cast(logits.dtype());
         let [beta, mean, spread] =
             [0, 1, 2].map(|k| scales.clone().slice(k..k + 1).reshape([1, 1]));
-        let weights = self.network.weights(&logits);
-        let sorted = SortedLogits::new(logits.clone());
-        let features = (sorted.features(logits, SORTED) - mean) / spread;
-        let features = features.clamp(-FAR, FAR);
-        sorted.map(weights.factors(features), beta)
+        let (sorted, order) = logits.clone().sort_descending_with_indices(1);
+        let features = if SORTED { sorted.clone() } else { logits };
+        let features = ((features - mean) / spread).clamp(-FAR, FAR);
+        let upper = sorted.clone().slice([0..n, 0..m - 1]);
+        let gaps = upper - sorted.clone().slice([0..n, 1..m]);
+        let apart = gaps.clone().greater_elem(0.0).float().cast(gaps.dtype());
+        let steps = gaps * (self.network.factors(features) * beta);
+        let steps = steps.max_pair(apart * f32::MIN_POSITIVE);
+        let steps = steps.clamp_max(FARTHEST);
+        let top = sorted.zeros_like().slice([0..n, 0..1]);
+        let descending = -Tensor::cat(vec![top, steps], 1).cumsum(1);
+        descending.gather(1, order.argsort(1)) // by the rank of each logit
     }
 }
 

@@ -1,12 +1,14 @@
 use burn::tensor::Tensor;
 
 use super::{
-    FitWarning,
+    FitReport, FitWarning, Objective, Progress,
+    descent::{Limits, minimise, of_tensor},
+    fit::observer,
     influence::{self, mean_power},
 };
 use crate::{
     distribution::{Density, Laplace, Normal},
-    host::to_vec,
+    host::{finest, to_vec},
 };
 
 /// Predictions with independent coordinates of the densities
@@ -85,6 +87,29 @@ pub(super) fn mean_over_coordinates(powers: &[Vec<f64>]) -> Vec<f64> {
 pub(super) fn mean_log_score<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>) -> f64 {
     let log_density = to_vec(predictions.log_density(targets));
     -log_density.iter().sum::<f64>() / log_density.len() as f64
+}
+
+/// Descends a criterion in the logarithms of factors of the scales, one for each coordinate or one for all, in f64
+/// where the device computes in it.
+pub(super) fn descend_factors<P: ScaleFamily>(
+    criterion: &dyn Objective<P, Tensor<2>>,
+    (predictions, targets): (&P, &Tensor<2>),
+    start: &[f64],
+    limits: Limits,
+    progress: Progress<'_>,
+) -> (Vec<f64>, FitReport) {
+    let device = predictions.device().without_autodiff();
+    let recording = (&device.clone().autodiff(), finest(&device));
+    let moved = |x: Tensor<2>| Tensor::from_data(x.detach().into_data(), recording);
+    let [location, scale] = predictions.location_and_scale().map(moved);
+    let targets = moved(targets.clone());
+    let objective = |logarithms: &Tensor<1>| {
+        let scale = scale.clone() * logarithms.clone().exp().unsqueeze::<2>();
+        let scaled = P::with_location_and_scale(location.clone(), scale);
+        criterion.objective(&scaled, &targets)
+    };
+    let at = of_tensor(objective, &device);
+    minimise(at, start, limits, &mut observer(progress, 1, 1))
 }
 
 /// The mean log score `mean(−ln f_i(y_i))` of tempered predictions as a function of `β = 1/T`, of the rows that would

@@ -1,9 +1,8 @@
 //! The weight of a regularisation, by cross-validation.
 
-use std::{sync::mpsc, thread};
+use rayon::prelude::*;
 
 use super::{
-    FitProgress,
     data::FitData,
     descent::{Limits, minimise},
     family::{Family, Prepared, Regularised, log_losses},
@@ -25,9 +24,9 @@ struct Fold<'a, F: Family> {
 
 /// The weight whose log loss on the samples left out is least, the larger one of equals, and the
 /// logits of these samples. Weights fall until one is worse than the best by more than one standard error of the paired
-/// difference: each is a longer fit than the one before.
+/// difference: each is a longer fit than the one before. Each fit of a weight has a thread of its own.
 pub(super) fn cross_validated<F: Family>(
-    family: &F,
+    family: impl Fn(&FitData) -> F,
     data: &FitData,
     splits: &[Split],
     limits: Limits,
@@ -39,7 +38,7 @@ pub(super) fn cross_validated<F: Family>(
     };
     let of_split = |split: &Split| {
         let rest = data.select(&split.rest);
-        (family.of(&rest), rest, data.select(&split.left_out))
+        (family(&rest), rest, data.select(&split.left_out))
     };
     let parts: Vec<_> = splits.iter().map(of_split).collect();
     let parallel = rayon::current_num_threads() > splits.len();
@@ -57,8 +56,15 @@ pub(super) fn cross_validated<F: Family>(
     let labels: Vec<usize> = left_out.iter().map(|&row| data.labels[row]).collect();
     let mut best: Option<(f64, Vec<f64>, Vec<f64>)> = None;
     for (round, next) in WEIGHTS.into_iter().enumerate() {
-        let first = round * splits.len() + 1;
-        let logits = in_order(splits, all_fits(&mut fits, next, limits, first, observe));
+        let fitted = fits.par_iter_mut().map(|fit| fit.logits(next, limits));
+        let (logits, objectives): (Vec<_>, Vec<_>) = fitted.unzip();
+        for (fit, objectives) in (round * splits.len() + 1..).zip(objectives) {
+            let mut observe = observer(observe, fit, 0); // how many there are the receiver knows
+            (1..)
+                .zip(objectives)
+                .for_each(|(k, value)| observe(k, value));
+        }
+        let logits = in_order(splits, logits);
         let of_next = log_losses(logits.clone(), &labels);
         if let Some((_, least, _)) = &best {
             let [_, _, change] = MeanEstimate::paired(least, &of_next);
@@ -75,45 +81,13 @@ pub(super) fn cross_validated<F: Family>(
     (weight, logits)
 }
 
-/// The logits of the folds left out of the fits with a weight. Each fit has a thread of its own.
-fn all_fits<F: Family>(
-    fits: &mut [Fold<F>],
-    weight: f64,
-    limits: Limits,
-    first: usize,
-    observe: Progress<'_>,
-) -> Vec<Vec<f64>> {
-    let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
-        let threads: Vec<_> = (first..)
-            .zip(fits)
-            .map(|(number, fit)| {
-                let sender = sender.clone();
-                scope.spawn(move || fit.logits(weight, limits, number, &sender))
-            })
-            .collect();
-        drop(sender); // the last of them ends the loop
-        receiver.iter().for_each(observe);
-        let logits = threads.into_iter().map(|thread| thread.join());
-        logits
-            .map(|logits| logits.expect("a fit does not panic"))
-            .collect()
-    })
-}
-
 impl<F: Family> Fold<'_, F> {
-    fn logits(
-        &mut self,
-        weight: f64,
-        limits: Limits,
-        number: usize,
-        progress: &mpsc::Sender<FitProgress>,
-    ) -> Vec<f64> {
-        let mut send = |at| progress.send(at).expect("somebody listens until all end");
-        let mut observe = observer(&mut send, number, 0); // how many there are the receiver knows
-        let prepared = &self.rest;
+    /// The logits of what is left out of the fit with a weight, and the objective at each evaluation.
+    fn logits(&mut self, weight: f64, limits: Limits) -> (Vec<f64>, Vec<f64>) {
+        let (prepared, mut objectives) = (&self.rest, Vec::new());
         let regularised = Regularised { prepared, weight };
+        let mut observe = |_, objective| objectives.push(objective);
         (self.theta, _) = minimise(regularised, &self.theta, limits, &mut observe);
-        self.left_out.logits(&self.theta)
+        (self.left_out.logits(&self.theta), objectives)
     }
 }

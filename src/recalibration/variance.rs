@@ -2,9 +2,8 @@ use super::{
     FitWarning, ScaleFamily,
     common::*,
     influence::{self, mean_power},
-    scale::{mean_log_score, mean_over_coordinates, powers},
+    scale::{descend_factors, mean_log_score, mean_over_coordinates, powers},
 };
-use crate::host::finest;
 
 /// The logarithm of a factor lies in `[−40, 40]`, so that its square is a number of f32.
 const BOUND: f64 = 40.0;
@@ -65,29 +64,22 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for VarianceScalingConfig {
         predictions.check()?;
         predictions.check_targets(&targets)?;
         let device = predictions.device().without_autodiff();
-        let mut observe = observer(progress, 1, 1);
         let (factors, warnings) = self.closed_form(&predictions, &targets);
         let (form, report) = match criterion {
             None => {
                 let form = ScaleFactors::new(factors, &device);
                 let mean = mean_log_score(&form.apply(predictions), &targets);
-                observe(1, mean);
+                observer(progress, 1, 1)(1, mean);
                 (form, FitReport::closed_form(mean))
             }
             Some(criterion) => {
                 let start: Vec<f64> = factors.iter().map(|factor| factor.ln()).collect();
-                let recording = (&device.clone().autodiff(), finest(&device));
-                let moved = |x: Tensor<2>| Tensor::from_data(x.detach().into_data(), recording);
-                let [location, scale] = predictions.location_and_scale().map(moved);
-                let targets = moved(targets);
-                let objective = |logarithms: &Tensor<1>| {
-                    let scale = scale.clone() * logarithms.clone().exp().unsqueeze::<2>();
-                    let scaled = P::with_location_and_scale(location.clone(), scale);
-                    criterion.objective(&scaled, &targets)
-                };
-                let limits = Limits::new(self.tolerance, self.max_iterations);
+                let (data, limits) = (
+                    (&predictions, &targets),
+                    Limits::new(self.tolerance, self.max_iterations),
+                );
                 let (logarithms, report) =
-                    minimise(of_tensor(objective, &device), &start, limits, &mut observe);
+                    descend_factors(criterion, data, &start, limits, progress);
                 let factors = logarithms.into_iter().map(bounded).collect();
                 (ScaleFactors::new(factors, &device), report)
             }

@@ -1,4 +1,6 @@
-//! The mean log loss of logits as a function of `β = 1/T`, on the host.
+//! Log losses of logits `βz` as functions of `β = 1/T`, on the host.
+
+use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
 
@@ -8,19 +10,29 @@ use crate::{ops::exp, recalibration::data::FitData};
 /// Logits of a block, whose exponentials are taken together: they stay in the first-level cache.
 const BLOCK: usize = 2048;
 
-/// The mean log loss as a function of `β = 1/T`, with the prior of `log T` if there is one.
-pub(super) struct TemperatureLogLoss<'a> {
+/// Logits, of which `softmax(βz)` is evaluated on all cores.
+pub(in crate::recalibration) struct TemperedRows<'a> {
     classes: usize,
     /// Less the largest of their row: `softmax(βz)` does not change.
     logits: Vec<f64>,
     labels: &'a [usize],
-    /// The scale `s` of the prior of `log T`: Student's t of three degrees of freedom.
-    prior: Option<f64>,
 }
 
-impl<'a> TemperatureLogLoss<'a> {
-    /// Builds the log loss with a prior of `log T` of a scale.
-    pub fn new(data: &'a FitData, prior: Option<f64>) -> Self {
+/// A row under `softmax(βz)`, whose classes `E` and `Var` are over.
+pub(in crate::recalibration) struct TemperedRow {
+    pub index: usize,
+    /// `z_y`.
+    pub of_label: f64,
+    /// `Σ_c exp(βz_c)`, in `[1, m]`.
+    pub sum: f64,
+    /// `E z − z_y`.
+    pub excess: f64,
+    /// `Var z`.
+    pub variance: f64,
+}
+
+impl<'a> TemperedRows<'a> {
+    pub fn new(data: &'a FitData) -> Self {
         let mut logits = data.logits.clone();
         for row in logits.chunks_mut(data.classes) {
             let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -30,64 +42,78 @@ impl<'a> TemperatureLogLoss<'a> {
             classes: data.classes,
             logits,
             labels: &data.labels,
-            prior,
         }
     }
 
-    /// The bounds of `β = 1/T`: `[e⁻²⁰/s, e²⁰/s]` for the largest difference `s` between two logits
-    /// of a row; none if it is 0.
-    pub fn bounds(&self) -> Option<(f64, f64)> {
+    /// The bounds of `log β`: 20 about that of `1/s`, for the largest difference `s` between two logits of a row;
+    /// none if it is 0.
+    pub fn bounds(&self) -> Option<RangeInclusive<f64>> {
         let spread = self.logits.iter().copied().fold(0.0, f64::min).abs();
-        (spread > 0.0).then(|| ((-20f64).exp() / spread, 20f64.exp() / spread))
+        (spread > 0.0).then(|| -20.0 - spread.ln()..=20.0 - spread.ln())
     }
 
-    /// `L(β) = mean(log Σ_c exp(βz_c) − βz_y)`, `L' = mean(E z − z_y)`, `L'' = mean(Var z)`, where
-    /// `E` and `Var` are over the classes under `softmax(βz)`, each with that of the prior,
-    /// `2 log(1 + (log β)²/3s²)/n`.
-    pub fn at(&self, beta: f64) -> [f64; 3] {
-        let rows = (BLOCK / self.classes).max(1);
-        let blocks =
-            (self.logits.par_chunks(rows * self.classes)).zip(self.labels.par_chunks(rows));
-        let of_block = |(logits, labels): (&[f64], &[usize])| self.sums(beta, logits, labels);
-        // in the order of the blocks: the same sum on any number of threads
-        let sums: Vec<[f64; 3]> = blocks.map(of_block).collect();
+    /// Sums over the rows of blocks, and the means of these sums: the same on any number of threads.
+    pub fn means<const K: usize>(
+        &self,
+        beta: f64,
+        of_block: impl Fn(&mut dyn Iterator<Item = TemperedRow>) -> [f64; K] + Sync,
+    ) -> [f64; K] {
+        let (m, rows) = (self.classes, (BLOCK / self.classes).max(1));
+        let block = |(block, logits): (usize, &[f64])| {
+            let mut weights: Vec<f64> = logits.iter().map(|z| beta * z).collect();
+            exp(&mut weights);
+            let pairs = logits.chunks_exact(m).zip(weights.chunks_exact(m));
+            let mut rows = (block * rows..).zip(pairs).map(|(index, (z, weights))| {
+                let (mut s0, mut s1, mut s2) = (0.0, 0.0, 0.0);
+                for (weight, z) in weights.iter().zip(z) {
+                    s0 += weight;
+                    s1 += weight * z;
+                    s2 += weight * z * z;
+                }
+                let (mean, of_label) = (s1 / s0, z[self.labels[index]]);
+                TemperedRow {
+                    index,
+                    of_label,
+                    sum: s0,
+                    excess: mean - of_label,
+                    variance: s2 / s0 - mean * mean,
+                }
+            });
+            of_block(&mut rows)
+        };
+        let blocks = self.logits.par_chunks(rows * m).enumerate();
+        // in the order of the blocks
+        let sums: Vec<[f64; K]> = blocks.map(block).collect();
         let n = self.labels.len() as f64;
-        let mean = |k: usize| sums.iter().map(|sums| sums[k]).sum::<f64>() / n;
-        let data = [mean(0), mean(1), mean(2)];
-        let Some(scale) = self.prior else {
+        std::array::from_fn(|k| sums.iter().map(|sums| sums[k]).sum::<f64>() / n)
+    }
+
+    /// `L(β) = mean(log Σ_c exp(βz_c) − βz_y)`, `L' = mean(E z − z_y)` and `L'' = mean(Var z)`; with a scale of the
+    /// prior of `log T`, Student's t of three degrees of freedom, each with that of `2 log(1 + (log β)²/3s²)/n`.
+    pub fn log_loss(&self, beta: f64, prior: Option<f64>) -> [f64; 3] {
+        let data = self.means(beta, |rows| {
+            let [mut value, mut slope, mut curvature] = [0.0; 3];
+            let mut product = 1.0f64; // of the sums: one logarithm for many
+            for row in rows {
+                product *= row.sum;
+                if product > 1e200 {
+                    value += product.ln();
+                    product = 1.0;
+                }
+                value -= beta * row.of_label;
+                slope += row.excess;
+                curvature += row.variance;
+            }
+            [value + product.ln(), slope, curvature]
+        });
+        let Some(scale) = prior else {
             return data;
         };
         let (x, c) = (beta.ln(), 3.0 * scale * scale);
         let [value, slope] = log_temperature_prior(x, scale);
         let curvature = 4.0 * (c - x * x) / (c + x * x).powi(2) - slope;
         let prior = [value, slope / beta, curvature / (beta * beta)];
+        let n = self.labels.len() as f64;
         [0, 1, 2].map(|k| data[k] + prior[k] / n)
-    }
-
-    /// The three sums over some rows.
-    fn sums(&self, beta: f64, logits: &[f64], labels: &[usize]) -> [f64; 3] {
-        let mut weights: Vec<f64> = logits.iter().map(|z| beta * z).collect();
-        exp(&mut weights);
-        let [mut value, mut slope, mut curvature] = [0.0; 3];
-        let mut product = 1.0f64; // of s₀ in [1, m]: one logarithm for many
-        let rows = (logits.chunks(self.classes)).zip(weights.chunks(self.classes));
-        for ((z, weights), &y) in rows.zip(labels) {
-            let (mut s0, mut s1, mut s2) = (0.0, 0.0, 0.0);
-            for (weight, z) in weights.iter().zip(z) {
-                s0 += weight;
-                s1 += weight * z;
-                s2 += weight * z * z;
-            }
-            product *= s0;
-            if product > 1e200 {
-                value += product.ln();
-                product = 1.0;
-            }
-            let mean = s1 / s0;
-            value -= beta * z[y];
-            slope += mean - z[y];
-            curvature += s2 / s0 - mean * mean;
-        }
-        [value + product.ln(), slope, curvature]
     }
 }

@@ -2,12 +2,14 @@
 
 mod log_loss;
 
-use self::log_loss::TemperatureLogLoss;
+use std::ops::RangeInclusive;
+
+pub(super) use self::log_loss::TemperedRows;
 use super::{
     ScaleFamily,
     common::*,
-    scale::TemperedLogScore,
-    solver::{SolverEnd, increasing_root, minimum},
+    scale::{TemperedLogScore, descend_factors},
+    solver::increasing_root,
 };
 
 /// Configuration of [`TemperatureScaling`], which it fits.
@@ -17,8 +19,8 @@ use super::{
 /// in closed form for normal predictions, `T = mean(z²)`, and Laplace ones, `T = mean(|z|)`, over samples
 /// and coordinates; of logits by safeguarded Newton steps on `log T`, about ten times `n·m` exponentials.
 ///
-/// Another criterion is fitted at the minimum that lies downhill from that one by Brent's method, about
-/// 30 evaluations: of logits in f64 where the device computes in it, of distributions in their own dtype.
+/// Another criterion is fitted at the minimum that lies downhill from that one, by its derivative with respect
+/// to `log T`, in f64 where the device computes in it.
 ///
 /// With `s` the largest difference between two logits of a row, `T` lies in `[e⁻²⁰ s, e²⁰ s]`; of
 /// distributions in `[e⁻⁸⁰, e⁸⁰]`. A fit that ends at a bound says so in its report, and so does one on
@@ -27,8 +29,8 @@ use super::{
 pub struct TemperatureScalingConfig {
     /// The tolerance on `log T`. Default: 10⁻¹².
     ///
-    /// A criterion other than the log loss is fitted from its values alone, which determine a
-    /// minimum to half the digits: there the tolerance is at least 10⁻⁷.
+    /// Of a criterion other than the log loss the largest derivative with respect to `log T` at which the fit has
+    /// converged; at least 10⁻⁹.
     #[config(default = 1e-12)]
     pub tolerance: f64,
     /// The most iterations. Default: 200, of which bisection alone needs about 50.
@@ -67,72 +69,41 @@ const BOUND: f64 = 80.0;
 impl TemperatureScalingConfig {
     /// `β = 1/T` of the log loss, without a prior.
     pub(super) fn inverse_temperature(data: &FitData) -> f64 {
-        let config = Self::new().with_prior(None);
-        config.fit_log_loss(data, &mut |_| {}).0
+        let (config, rows) = (Self::new().with_prior(None), TemperedRows::new(data));
+        config.fit_log_loss(&rows, &mut |_| {}).0.exp()
     }
 
     /// The derivative of the log loss at a temperature of 1, standardised: about standard normal if the predictions
     /// are calibrated, negative if they are underconfident. NaN of logits that are equal within each row.
     pub(super) fn score_statistic(data: &FitData) -> f64 {
-        standardised(TemperatureLogLoss::new(data, None).at(1.0), data.samples())
+        standardised(TemperedRows::new(data).log_loss(1.0, None), data.samples())
     }
 
-    fn fit_log_loss(&self, data: &FitData, progress: Progress<'_>) -> (f64, FitReport) {
-        let loss = TemperatureLogLoss::new(data, self.prior);
-        let Some(bounds) = loss.bounds() else {
-            return (1.0, indifferent(loss.at(1.0)[0]));
-        };
-        let (low, high) = bounds;
+    /// The `log β` of the least log loss.
+    fn fit_log_loss(&self, rows: &TemperedRows, progress: Progress<'_>) -> (f64, FitReport) {
         let mut observe = observer(progress, 1, 1);
         let (mut last, mut evaluations) = ([0.0; 3], 0);
-        let mut at = |beta: f64| {
-            last = loss.at(beta);
+        // on the scale x = log β the derivative with respect to β still increases through its root
+        let mut at = |x: f64| {
+            last = rows.log_loss(x.exp(), self.prior);
             evaluations += 1;
             observe(evaluations, last[0]);
-            last
+            (last[1], last[2] * x.exp())
         };
-        let (beta, converged) = if at(low)[1] >= 0.0 {
-            (low, true)
-        } else if at(high)[1] <= 0.0 {
-            (high, true)
+        let bounds = rows.bounds();
+        let bracket = bounds.clone().unwrap_or(0.0..=0.0);
+        let end = increasing_root(&mut at, bracket, 0.0, self.tolerance, self.max_iterations);
+        let status = if end.converged {
+            FitStatus::Converged
         } else {
-            // on the scale x = log β, where the derivative still increases through its root
-            let f = |x: f64| {
-                let [_, slope, curvature] = at(x.exp());
-                (slope, curvature * x.exp())
-            };
-            let (bracket, limit) = (low.ln()..=high.ln(), self.max_iterations);
-            let SolverEnd { x, converged } =
-                increasing_root(f, bracket, 0.0, self.tolerance, limit);
-            (x.exp(), converged)
+            FitStatus::IterationLimit
         };
-        // at a bound or within the tolerance of the minimum
-        let status = status(beta, bounds, converged);
-        (beta, report(status, beta, last, evaluations))
+        ended(end.x, bounds, status, last, evaluations)
     }
 
-    /// The minimum of any function of `β` that lies downhill from a start.
-    fn downhill(
-        &self,
-        objective: impl Fn(f64) -> f64,
-        start: f64,
-        (low, high): (f64, f64),
-        progress: Progress<'_>,
-    ) -> (f64, FitReport) {
-        let mut observe = observer(progress, 1, 1);
-        let mut evaluations = 0;
-        let mut at = |x: f64| {
-            let value = objective(x.exp());
-            evaluations += 1;
-            observe(evaluations, value);
-            value
-        };
-        let (low, high) = (low.ln(), high.ln());
-        let (tolerance, limit) = (self.tolerance.max(1e-7), self.max_iterations);
-        let SolverEnd { x, converged } = minimum(&mut at, low..=high, start.ln(), tolerance, limit);
-        let status = status(x, (low, high), converged);
-        let value = at(x);
-        (x.exp(), FitReport::new(status, value, None, evaluations))
+    /// The limits of a descent by another criterion.
+    fn limits(&self) -> Limits {
+        Limits::new(self.tolerance.max(1e-9), self.max_iterations)
     }
 }
 
@@ -155,33 +126,29 @@ pub(super) fn log_temperature_prior(x: f64, scale: f64) -> [f64; 2] {
     [2.0 * (x * x / c).ln_1p(), 4.0 * x / (c + x * x)]
 }
 
-/// The status of a fit that ended at `β` within bounds.
-fn status(beta: f64, (low, high): (f64, f64), converged: bool) -> FitStatus {
-    if beta <= low {
-        FitStatus::UpperBound
-    } else if beta >= high {
-        FitStatus::LowerBound
-    } else if converged {
-        FitStatus::Converged
-    } else {
-        FitStatus::IterationLimit
-    }
-}
-
-/// The report of a fit that ended at `β`, with the value and the derivatives there.
-fn report(
+/// The report of a fit that ended at `log β`, with the value and the derivatives there.
+fn ended(
+    x: f64,
+    bounds: Option<RangeInclusive<f64>>,
     status: FitStatus,
-    beta: f64,
     [value, slope, _]: [f64; 3],
     evaluations: usize,
-) -> FitReport {
-    let gradient = (slope * beta).abs(); // d/d log T = −β d/dβ
-    FitReport::new(status, value, Some(gradient), evaluations)
+) -> (f64, FitReport) {
+    let gradient = (slope * x.exp()).abs(); // d/d log T = −β d/dβ
+    let report = FitReport::new(status, value, Some(gradient), evaluations);
+    within(x, bounds, report)
 }
 
-/// The report of logits that are equal within each row.
-fn indifferent(objective: f64) -> FitReport {
-    FitReport::new(FitStatus::Indifferent, objective, Some(0.0), 1)
+/// The result of a fit that ended at `log β`, which has no bounds where it does not matter.
+fn within(x: f64, bounds: Option<RangeInclusive<f64>>, report: FitReport) -> (f64, FitReport) {
+    let status = match &bounds {
+        None => FitStatus::Indifferent,
+        Some(bounds) if x <= *bounds.start() => FitStatus::UpperBound,
+        Some(bounds) if x >= *bounds.end() => FitStatus::LowerBound,
+        Some(_) => report.status,
+    };
+    let x = bounds.map_or(0.0, |bounds| x.clamp(*bounds.start(), *bounds.end()));
+    (x, FitReport { status, ..report })
 }
 
 impl LogitFit for TemperatureScalingConfig {
@@ -193,21 +160,25 @@ impl LogitFit for TemperatureScalingConfig {
     fn find(&self, task: Task) -> Result<FitOutcome<Temperature>> {
         check_prior(self.prior)?;
         let (data, progress) = (task.data, task.progress);
-        let (beta, report) = match task.criterion {
-            None => self.fit_log_loss(&data, progress),
+        let rows = TemperedRows::new(&data);
+        let (x, report) = match task.criterion {
+            None => self.fit_log_loss(&rows, progress),
             Some(criterion) => {
-                let (start, _) = self.fit_log_loss(&data, &mut |_| {});
-                let logits = data.tensor(data.logits.clone()).inner();
-                let labels = data.labels_tensor().inner();
-                let objective =
-                    |beta: f64| to_scalar(criterion.objective(&(logits.clone() * beta), &labels));
-                match TemperatureLogLoss::new(&data, None).bounds() {
-                    None => (1.0, indifferent(objective(1.0))),
-                    Some(bounds) => self.downhill(objective, start, bounds, progress),
-                }
+                let (start, _) = self.fit_log_loss(&rows, &mut |_| {});
+                let (logits, labels) = (data.tensor(data.logits.clone()), data.labels_tensor());
+                let (low, high) = rows.bounds().unwrap_or(0.0..=0.0).into_inner();
+                // constant beyond the bounds: a descent that gets there ends
+                let objective = |x: &Tensor<1>| {
+                    let beta = x.clone().clamp(low, high).exp().reshape([1, 1]);
+                    criterion.objective(&(logits.clone() * beta), &labels)
+                };
+                let mut observe = observer(progress, 1, 1);
+                let at = of_tensor(objective, &data.device);
+                let (x, report) = minimise(at, &[start], self.limits(), &mut observe);
+                within(x[0], rows.bounds(), report)
             }
         };
-        Ok((Temperature::new(1.0 / beta, &data.device), report).into())
+        Ok((Temperature::new((-x).exp(), &data.device), report).into())
     }
 }
 
@@ -225,23 +196,22 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for TemperatureScalingConfig {
         predictions.check_targets(&targets)?;
         let (predictions, device) = (predictions.detach(), predictions.device());
         let log_score = TemperedLogScore::new(&predictions, &targets);
-        let bounds = ((-BOUND).exp(), BOUND.exp());
-        let start = log_score.minimum().clamp(bounds.0, bounds.1);
-        let (beta, report) = match criterion {
+        let start = log_score.minimum().ln().clamp(-BOUND, BOUND);
+        let bounds = Some(-BOUND..=BOUND);
+        let (x, report) = match criterion {
             None => {
-                let last = log_score.at(start);
+                let last = log_score.at(start.exp());
                 observer(progress, 1, 1)(1, last[0]);
-                (start, report(status(start, bounds, true), start, last, 1))
+                ended(start, bounds, FitStatus::Converged, last, 1)
             }
             Some(criterion) => {
-                let objective = |beta: f64| {
-                    let tempered = Temperature::new(1.0 / beta, &device).apply(predictions.clone());
-                    to_scalar(criterion.objective(&tempered, &targets))
-                };
-                self.downhill(objective, start, bounds, progress)
+                // scales times T^{1/r}
+                let (data, start) = ((&predictions, &targets), [-start / P::POWER]);
+                let (x, report) = descend_factors(criterion, data, &start, self.limits(), progress);
+                within(-P::POWER * x[0], bounds, report)
             }
         };
-        let map = Fitted::checked(Temperature::new(1.0 / beta, &device), report)?;
+        let map = Fitted::checked(Temperature::new((-x).exp(), &device), report)?;
         Ok(map.with_warnings(log_score.warnings))
     }
 }

@@ -16,6 +16,7 @@ use crate::data::*;
 
 mod auto;
 mod files;
+mod influence;
 mod local;
 mod location_scale;
 mod properties;
