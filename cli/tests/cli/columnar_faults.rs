@@ -235,3 +235,24 @@ fn many_columns_take_seconds() {
     let (few, many) = (least(5_000), least(40_000));
     assert!(many < 24.0 * few.max(0.02), "{few} s, {many} s");
 }
+
+/// Numbers that name rows keep all their digits: neighbours beyond 2⁵³ are two rows.
+#[test]
+fn large_ids_are_told_apart() {
+    let (folder, expected) = prepared("large ids");
+    let ids: Vec<i64> = (0..4).map(|i| (1 << 53) + i).collect();
+    let [a, b, c] = columns().map(|column| Arc::new(column) as ArrayRef);
+    let batch = RecordBatch::try_from_iter([
+        ("id", Arc::new(Int64Array::from(ids.clone())) as ArrayRef),
+        ("a", a),
+        ("b", b),
+        ("c", c),
+    ]);
+    fs::write(folder.join("p"), stream(&batch.unwrap(), None)).unwrap();
+    let lines = ids.iter().zip(LABELS.lines());
+    let mut lines: Vec<_> = lines.map(|(id, label)| format!("{id},{label}\n")).collect();
+    lines.reverse();
+    let lines = lines.concat();
+    fs::write(folder.join("y.csv"), format!("id,label\n{lines}")).unwrap();
+    assert_eq!(found(&folder, EVALUATE)["accuracy"], expected["accuracy"]);
+}

@@ -147,13 +147,14 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Adds a cell of each row. Text is viewed, so that a long word of many rows is in memory once.
+/// Adds a cell of each row. Text is viewed, so that a long word of many rows is in memory once; whole
+/// numbers keep all their digits.
 fn push_cells(array: &ArrayRef, cells: &mut Cells) -> Result<()> {
     let values = match array.data_type() {
         DataType::Dictionary(_, value) => &**value,
         other => other,
     };
-    if Kind::of(values) == Kind::Text {
+    if Kind::of(values) == Kind::Text || values.is_integer() {
         let text = cast(array, &DataType::Utf8View).map_err(|e| e.to_string())?;
         text.as_string_view()
             .iter()
