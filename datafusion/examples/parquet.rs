@@ -14,9 +14,7 @@ use std::{
     sync::Arc,
 };
 
-use burn_calibration::{
-    kernel::{Bandwidth, Kernel},
-};
+use burn_calibration::kernel::{Bandwidth, Kernel};
 use burn_calibration_accumulator::{Accumulator, Evaluation, Rows};
 use datafusion::{
     arrow::array::{

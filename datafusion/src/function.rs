@@ -7,7 +7,9 @@ use burn_calibration::{
     kernel::{Bandwidth, Kernel},
     score::{Brier, LogScore, Spherical},
 };
-use burn_calibration_accumulator::{BinAccumulator, BlockSkceAccumulator, ClassBinAccumulator, Kept, ScoreAccumulator};
+use burn_calibration_accumulator::{
+    BinAccumulator, BlockSkceAccumulator, ClassBinAccumulator, Kept, ScoreAccumulator,
+};
 use datafusion::{
     arrow::datatypes::{DataType, Field, FieldRef},
     common::{Result, plan_err},

@@ -2,9 +2,7 @@
 
 use std::fmt::{self, Debug};
 
-use burn_calibration::{
-    error::{self, Error},
-};
+use burn_calibration::error::{self, Error};
 use burn_calibration_accumulator::Accumulator;
 use datafusion::{
     arrow::array::{ArrayRef, AsArray},

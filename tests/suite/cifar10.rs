@@ -2,7 +2,7 @@
 //! authors of Widmann et al. 2019 published for them.
 //!
 //! The folder that holds `cifar10-predictions` is named by the variable `BURN_CALIBRATION_DATA`;
-//! without it these tests say that they are skipped.
+//! these tests are ignored unless they are asked for.
 
 use std::{
     collections::HashMap,
@@ -27,13 +27,8 @@ use crate::data::*;
 
 const NETWORKS: [&str; 4] = ["densenet121", "googlenet", "mobilenet_v2", "resnet18"];
 
-pub fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("BURN_CALIBRATION_DATA").map(PathBuf::from);
-    match folder {
-        None => eprintln!("skipped: BURN_CALIBRATION_DATA does not name the data folder"),
-        Some(_) => eprintln!("run on real data"),
-    }
-    Some(folder?.join("cifar10-predictions"))
+pub fn folder() -> PathBuf {
+    data_folder().join("cifar10-predictions")
 }
 
 fn rows(reader: impl Read) -> Vec<Vec<f64>> {
@@ -84,8 +79,9 @@ fn evaluate(test: &dyn CalibrationTest, predictions: &Categorical, labels: &Tens
 /// All published estimates and p-values to 1e-6 in f64. Where an estimate is negative the published
 /// distribution-free p-value squares it; ours is 1.
 #[test]
+#[ignore = "needs the data folder, BURN_CALIBRATION_DATA"]
 fn published_estimates_and_p_values() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let (estimates, p_values) = (
         published(&folder, "published_estimates.csv"),
         published(&folder, "published_pvalues.csv"),
@@ -139,8 +135,9 @@ fn published_estimates_and_p_values() {
 /// Widmann et al. 2019 with the median over the pairs `i < j`, reproduced independently
 /// (mathematics.md, section 2).
 #[test]
+#[ignore = "needs the data folder, BURN_CALIBRATION_DATA"]
 fn resnet18_with_the_default_kernel() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let predictions = categorical(&predictions(&folder, "resnet18"));
     let labels = labels(&true_classes(&folder));
     let kernel = Kernel::exponential()
@@ -160,25 +157,24 @@ fn resnet18_with_the_default_kernel() {
     }
 }
 
-/// Log-probabilities of a network with their labels, if the data are there.
+/// Log-probabilities of a network with their labels.
 pub fn log_probabilities(
     network: &str,
     rows: std::ops::Range<usize>,
-) -> Option<(Tensor<2>, Tensor<1, Int>)> {
-    let folder = folder()?;
+) -> (Tensor<2>, Tensor<1, Int>) {
+    let folder = folder();
     let logits: Vec<Vec<f64>> = predictions(&folder, network)[rows.clone()]
         .iter()
         .map(|row| row.iter().map(|p| p.ln()).collect())
         .collect();
-    Some((tensor(&logits), labels(&true_classes(&folder)[rows])))
+    (tensor(&logits), labels(&true_classes(&folder)[rows]))
 }
 
 /// The temperature of the first 5,000 log-probabilities of resnet18, by an independent solver.
 #[test]
+#[ignore = "needs the data folder, BURN_CALIBRATION_DATA"]
 fn temperature_of_resnet18() {
-    let Some((logits, labels)) = log_probabilities("resnet18", 0..5000) else {
-        return;
-    };
+    let (logits, labels) = log_probabilities("resnet18", 0..5000);
     let map = TemperatureScalingConfig::new()
         .with_prior(None)
         .fit(logits, labels)

@@ -1,9 +1,19 @@
 //! Small helpers: tensors in f64 on the Flex backend, random data, brute-force references.
 
+use std::path::PathBuf;
+
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_calibration::distribution::Categorical;
 use proptest::test_runner::{Config, RngSeed};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+/// The folder of real data, named by the variable `BURN_CALIBRATION_DATA`, which the tests that are ignored need.
+pub fn data_folder() -> PathBuf {
+    let folder = std::env::var_os("BURN_CALIBRATION_DATA");
+    folder
+        .expect("BURN_CALIBRATION_DATA names the data folder")
+        .into()
+}
 
 pub fn device() -> Device {
     Device::flex()

@@ -128,15 +128,6 @@ fn rows_of(p: &[Vec<f64>], y: &[usize], classes: usize) -> Rows {
     Rows::from_probabilities(p.concat(), classes, &labels).unwrap()
 }
 
-/// Plain sums of these depend on the order: they show that the test above can fail.
-#[test]
-fn plain_sums_would_not_do() {
-    let p = random_probabilities(300, 3, &mut rng(1));
-    let forward: f64 = p.iter().map(|p| p[0]).sum();
-    let backward: f64 = p.iter().rev().map(|p| p[0]).sum();
-    assert_ne!(forward, backward);
-}
-
 /// By hand: 3 + 3 samples in blocks of 2.
 #[test]
 fn incomplete_blocks_are_left_out() {

@@ -1,8 +1,10 @@
-use std::{fs, path::Path};
+use std::fs;
 
 use approx::assert_relative_eq;
 
-use super::{LABELS, ROWS, begins, calibration, complaint, contains, folder, json, number};
+use super::{
+    LABELS, ROWS, begins, calibration, complaint, contains, data_folder, folder, json, number,
+};
 
 /// Three predictions against even ones, by hand; the exponential kernel has bandwidth 1.
 #[test]
@@ -268,12 +270,9 @@ fn bad_input_is_one_line_and_exit_code_2() {
 
 /// Two networks on CIFAR-10: the estimates are those of `evaluate`.
 #[test]
+#[ignore = "needs the data folder, BURN_CALIBRATION_DATA"]
 fn real_predictions() {
-    let Some(data) = std::env::var_os("BURN_CALIBRATION_DATA") else {
-        eprintln!("skipped: BURN_CALIBRATION_DATA does not name the data folder");
-        return;
-    };
-    let folder = Path::new(&data).join("cifar10-predictions");
+    let folder = data_folder().join("cifar10-predictions");
     let (before, after) = ("resnet18.csv.gz", "googlenet.csv.gz");
     let found = json(
         &folder,

@@ -314,12 +314,9 @@ fn bad_input_is_one_line_and_exit_code_2() {
 
 /// The published estimates and p-values of Widmann et al. 2019 for four networks, to 1e-6.
 #[test]
+#[ignore = "needs the data folder, BURN_CALIBRATION_DATA"]
 fn published_numbers() {
-    let Some(data) = std::env::var_os("BURN_CALIBRATION_DATA") else {
-        eprintln!("skipped: BURN_CALIBRATION_DATA does not name the data folder");
-        return;
-    };
-    let folder = Path::new(&data).join("cifar10-predictions");
+    let folder = data_folder().join("cifar10-predictions");
     let table = |name: &str| -> Vec<Vec<String>> {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)

@@ -3,7 +3,9 @@ use std::{fs, path::Path};
 use approx::assert_relative_eq;
 use serde_json::Value;
 
-use super::{LABELS, ROWS, begins, calibration, complaint, contains, folder, json, number};
+use super::{
+    LABELS, ROWS, begins, calibration, complaint, contains, data_folder, folder, json, number,
+};
 
 fn run(folder: &Path, arguments: &str) -> String {
     let output = calibration(folder, arguments);
@@ -206,12 +208,9 @@ fn bad_input_is_one_line_and_exit_code_2() {
 
 /// A network on CIFAR-10 in three parts: the published numbers that `evaluate` gives.
 #[test]
+#[ignore = "needs the data folder, BURN_CALIBRATION_DATA"]
 fn real_predictions() {
-    let Some(data) = std::env::var_os("BURN_CALIBRATION_DATA") else {
-        eprintln!("skipped: BURN_CALIBRATION_DATA does not name the data folder");
-        return;
-    };
-    let data = Path::new(&data).join("cifar10-predictions");
+    let data = data_folder().join("cifar10-predictions");
     let folder = folder("merge-cifar10");
     let mut rows = String::new();
     let file = fs::File::open(data.join("resnet18.csv.gz")).unwrap();

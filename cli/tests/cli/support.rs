@@ -12,6 +12,14 @@ pub use flate2::{Compression, write::GzEncoder};
 use npyz::WriterBuilder;
 pub use serde_json::Value;
 
+/// The folder of real data, named by the variable `BURN_CALIBRATION_DATA`, which the tests that are ignored need.
+pub fn data_folder() -> PathBuf {
+    let folder = std::env::var_os("BURN_CALIBRATION_DATA");
+    folder
+        .expect("BURN_CALIBRATION_DATA names the data folder")
+        .into()
+}
+
 /// A folder of its own for each test.
 pub fn folder(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))

@@ -4,7 +4,6 @@
 use burn::tensor::{DType, Tensor, TensorData};
 use burn_calibration::{
     estimator::{Estimator, Mmce, MmceForm},
-    loss::MmceLossConfig,
     ops::{Computation, laplacian_sum},
 };
 use proptest::prelude::*;
@@ -279,16 +278,6 @@ fn no_samples() {
             assert_eq!(scalar(mmce.value(&of_probabilities(p), &labels(&[]))), 0.0);
         }
     }
-}
-
-#[test]
-fn the_loss_passes_the_computation_on() {
-    let config = MmceLossConfig::new().with_computation(Computation::Composed);
-    assert_eq!(config.init().mmce.computation, Computation::Composed);
-    assert_eq!(
-        MmceLossConfig::new().init().mmce.computation,
-        Computation::Auto
-    );
 }
 
 #[test]

@@ -172,10 +172,9 @@ fn confident_classes() {
 
 /// Predictions of a network on images, as they are and sharpened.
 #[test]
+#[ignore = "needs the data folder, BURN_CALIBRATION_DATA"]
 fn real_classes() {
-    let Some(folder) = cifar10::folder() else {
-        return;
-    };
+    let folder = cifar10::folder();
     let rows = cifar10::predictions(&folder, "googlenet");
     for sharpness in [1.0, 2.0] {
         let sets = 300;
