@@ -9,7 +9,7 @@ use burn_calibration::{
     estimator::{Accuracy, Estimator, Event, Skce},
     hypothesis::{OmnibusOutcome, TestOutcome},
     names::{self, Name},
-    score::{Crps, Improvement, MeanEstimate, ObservedExpected, Score, SkceImprovement},
+    score::{Crps, Improvement, ObservedExpected, Score},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
@@ -101,43 +101,19 @@ pub fn run(args: &Compare) -> Result<()> {
 }
 
 /// A paired change, with its interval and p-value where there are some.
-fn change<G>(
-    args: &Compare,
-    name: Name,
-    gain: error::Result<G>,
-    means: impl Fn(&G) -> [MeanEstimate; 3],
-    interval: impl Fn(&G, f64) -> error::Result<(f64, f64)>,
-    p_value: impl Fn(&G) -> error::Result<f64>,
-) -> (Name, Known<Paired>) {
-    let paired = |gain: G| {
-        let [before, after, difference] = means(&gain);
-        let interval = interval(&gain, args.sizes.level);
+fn change(args: &Compare, name: Name, gain: error::Result<Improvement>) -> (Name, Known<Paired>) {
+    let paired = |gain: Improvement| {
+        let interval = gain.confidence_interval(args.sizes.level);
         Paired {
-            before: before.estimate,
-            after: after.estimate,
-            difference: difference.estimate,
-            standard_error: difference.standard_error,
+            before: gain.before.estimate,
+            after: gain.after.estimate,
+            difference: gain.difference.estimate,
+            standard_error: gain.difference.standard_error,
             interval: Known::of(interval.map(|(low, high)| (End(low), End(high)))),
-            p_value: Known::of(p_value(&gain)),
+            p_value: Known::of(gain.p_value()),
         }
     };
     (name, Known::of(gain.map(paired)))
-}
-
-/// The change of a score.
-fn score_change(
-    args: &Compare,
-    name: Name,
-    gain: error::Result<Improvement>,
-) -> (Name, Known<Paired>) {
-    change(
-        args,
-        name,
-        gain,
-        |gain| [gain.before, gain.after, gain.difference],
-        Improvement::confidence_interval,
-        |gain| Ok(gain.p_value()),
-    )
 }
 
 /// Compares predictions of real numbers, which may be of two families.
@@ -163,7 +139,7 @@ where
     let mut rng = StdRng::seed_from_u64(args.source.seed);
     let kernel = fixed(&args.kernel, before, &mut rng)?;
     let crps = Improvement::of(&Crps, before, after, &targets);
-    let mut changes = vec![score_change(args, names::CRPS, crps)];
+    let mut changes = vec![change(args, names::CRPS, crps)];
     if let (Some(of_before), Some(of_after)) = (B::LOG_SCORE, A::LOG_SCORE) {
         let log = Improvement::by(
             (before, &|targets| of_before(before, targets)),
@@ -171,7 +147,7 @@ where
             &targets,
             "log score",
         );
-        changes.push(score_change(args, names::LOG, log));
+        changes.push(change(args, names::LOG, log));
     }
     let omnibus = [
         omnibus(kernel, (count, most), before, (&targets, &[]), &mut rng),
@@ -231,7 +207,7 @@ fn of_classes(args: &Compare, loaded: Loaded<Categorical>) -> Result<Comparison>
         } else {
             Of::Whole
         };
-        score_change(args, name.of(&of.of(of_score)), gain)
+        change(args, name.of(&of.of(of_score)), gain)
     };
     progress.step("scores", scores);
     let mut changes: Vec<_> = SCORES.map(score).into();
@@ -244,14 +220,7 @@ fn of_classes(args: &Compare, loaded: Loaded<Categorical>) -> Result<Comparison>
     };
     progress.step(&name.title, 2 * all_pairs);
     let gain = skce.improvement(before, after, labels);
-    changes.push(change(
-        args,
-        name.of(&of.whole),
-        gain,
-        |gain| [gain.before, gain.after, gain.difference],
-        SkceImprovement::confidence_interval,
-        SkceImprovement::p_value,
-    ));
+    changes.push(change(args, name.of(&of.whole), gain));
 
     let frequency = ObservedExpected::of(Event::one_of(before), before, labels);
     let frequency = frequency.map_err(|e| e.to_string())?;

@@ -46,16 +46,11 @@ pub trait Divergence: Score<Categorical> {
     /// The score of one prediction `p` with label `y`, `log_p = log p_y`.
     fn of(&self, p: &[f64], y: usize, log_p: f64) -> f64;
 
-    /// The coordinates of a prediction that the divergence takes: by default the probabilities.
-    fn coordinates_of(&self, p: &[f64]) -> Vec<f64> {
-        p.to_vec()
-    }
-
     /// The generalised entropy `g(q)`.
     fn entropy(&self, q: &[f64]) -> f64;
 
-    /// The divergence `d(p, q)` of a prediction `p` with coordinates `x`.
-    fn divergence(&self, x: &[f64], q: &[f64]) -> f64;
+    /// The divergence `d(p, q)`.
+    fn divergence(&self, p: &[f64], q: &[f64]) -> f64;
 }
 
 impl Divergence for Brier {
@@ -70,8 +65,8 @@ impl Divergence for Brier {
     }
 
     /// `‖p − q‖²`.
-    fn divergence(&self, x: &[f64], q: &[f64]) -> f64 {
-        squared_distance(x, q, (1.0, 1.0))
+    fn divergence(&self, p: &[f64], q: &[f64]) -> f64 {
+        squared_distance(p, q, (1.0, 1.0))
     }
 }
 
@@ -80,19 +75,14 @@ impl Divergence for LogScore {
         -log_p
     }
 
-    /// `log p`.
-    fn coordinates_of(&self, p: &[f64]) -> Vec<f64> {
-        p.iter().map(|p| p.ln()).collect()
-    }
-
     /// `−Σ_c q_c log q_c`.
     fn entropy(&self, q: &[f64]) -> f64 {
         -positive(q).map(|(_, q)| q * q.ln()).sum::<f64>()
     }
 
     /// `Σ_c q_c log(q_c/p_c)`.
-    fn divergence(&self, x: &[f64], q: &[f64]) -> f64 {
-        positive(q).map(|(c, q)| q * (q.ln() - x[c])).sum()
+    fn divergence(&self, p: &[f64], q: &[f64]) -> f64 {
+        positive(q).map(|(c, q)| q * (q.ln() - p[c].ln())).sum()
     }
 }
 
@@ -107,9 +97,9 @@ impl Divergence for Spherical {
     }
 
     /// `‖q‖ − p·q/‖p‖ = ½ ‖q‖ ‖p/‖p‖ − q/‖q‖‖²`.
-    fn divergence(&self, x: &[f64], q: &[f64]) -> f64 {
-        let (of_x, of_q) = (squares(x).sqrt(), squares(q).sqrt());
-        0.5 * of_q * squared_distance(x, q, (of_x, of_q))
+    fn divergence(&self, p: &[f64], q: &[f64]) -> f64 {
+        let (of_p, of_q) = (squares(p).sqrt(), squares(q).sqrt());
+        0.5 * of_q * squared_distance(p, q, (of_p, of_q))
     }
 }
 

@@ -112,7 +112,6 @@ impl Corp {
         let two = |frequency: f64| [1.0 - frequency, frequency];
         let hits: usize = blocks.iter().map(|block| block.hits).sum();
         let marginal = two(hits as f64 / n);
-        let constant = score.coordinates_of(&marginal);
         let mean_of = |of: &dyn Fn(&[f64]) -> f64| {
             let term = |block: &Block| block.samples as f64 / n * of(&two(block.frequency()));
             blocks.iter().map(term).sum::<f64>()
@@ -120,7 +119,7 @@ impl Corp {
         Ok(Self {
             score: mean.estimate,
             miscalibration: mean.estimate - mean_of(&|q| score.entropy(q)),
-            discrimination: mean_of(&|q| score.divergence(&constant, q)),
+            discrimination: mean_of(&|q| score.divergence(&marginal, q)),
             uncertainty: score.entropy(&marginal),
             levels: blocks.len(),
             samples: predictions.len(),

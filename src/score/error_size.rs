@@ -140,10 +140,7 @@ impl ErrorSize {
             }
             SizeLaw::Count(count) => {
                 check_level(level)?;
-                let outside = 0.5 * (1.0 - level);
-                let least = least_frequency(count.successes, count.trials, outside);
-                let failures = count.trials - count.successes;
-                let most = 1.0 - least_frequency(failures, count.trials, outside);
+                let (least, most) = clopper_pearson(count.successes, count.trials, level);
                 (count.promised - most, count.promised - least)
             }
         };
@@ -219,15 +216,16 @@ fn rooted(value: f64, order: f64) -> f64 {
     }
 }
 
-/// The least frequency of which so many successes or more have at least the probability `outside`:
-/// Clopper and Pearson 1934.
-pub(super) fn least_frequency(successes: f64, trials: f64, outside: f64) -> f64 {
-    match successes {
+/// The confidence interval of a frequency with so many successes (Clopper and Pearson 1934).
+pub(super) fn clopper_pearson(successes: f64, trials: f64, level: f64) -> (f64, f64) {
+    // the least frequency of which so many successes or more have at least the probability outside
+    let least = |successes: f64| match successes {
         0.0 => 0.0,
         successes => Beta::new(successes, trials - successes + 1.0)
             .expect("positive shapes")
-            .inverse_cdf(outside),
-    }
+            .inverse_cdf(0.5 * (1.0 - level)),
+    };
+    (least(successes), 1.0 - least(trials - successes))
 }
 
 /// `P(at most so many successes)` at a frequency; 1 at a negative one, which has none.

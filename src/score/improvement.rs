@@ -1,16 +1,21 @@
 use std::fmt;
 
-use super::{BoundedMean, MeanEstimate, Score, proper_score::check_scores};
+use super::{
+    BoundedMean, MeanEstimate, Score,
+    error_size::{FEWEST_ERRORS, check_errors},
+    proper_score::check_scores,
+};
 use crate::{
     distribution::{Predictive, Targets},
     error::Result,
     estimator::differences,
+    kernel::Kernel,
 };
 
-/// The gain of a recalibration `h` of a model `f` in a proper score, from the same samples before and
-/// after.
+/// The gain of a recalibration `h` of a model `f` in a proper score or in the squared kernel calibration error
+/// ([`Skce::improvement`](crate::estimator::Skce::improvement)), from the same samples before and after.
 ///
-/// The difference of the mean scores estimates that of the upper bounds, without bias, and for an
+/// **Scores.** The difference of the mean scores estimates that of the upper bounds, without bias, and for an
 /// injective `h` that of the proper calibration errors as well, though neither of these can be
 /// estimated without bias (Gruber and Buettner 2022, Proposition 4.4):
 ///
@@ -27,26 +32,46 @@ use crate::{
 /// Each sample is compared with itself, which makes the standard error far smaller than those of
 /// both scores where they vary together. Use samples that the map was not fitted to.
 ///
-/// **Interval and p-value.** They know of what did not happen in these samples: errors of either model, by
+/// **The SKCE** is a calibration error and not a bound of one: the difference means the same whether or not the map
+/// is injective, and for two models too.
+///
+/// **Interval and p-value.** Of scores they know of what did not happen in these samples: errors of either model, by
 /// [`BoundedMean`]. The term that is added is the most extreme difference that has a probability of 5 % or more
 /// among `n` samples, if labels come from the predictions before or from those after: of classes the label is
 /// the most likely class or the second, real targets are drawn. So neither of two models is refuted by samples
 /// without an error that both deem unlikely. Where real targets are further out than either model expects, it lies
 /// three times as far from the mean as the most extreme difference. Simulated coverage, for classes and for real
 /// targets at 8 to 2,000 samples, is in `docs/levels.md`.
+///
+/// Those of the SKCE are Student's ([`MeanEstimate`]). There are none where fewer than 20 labels are wrong: the
+/// jackknife knows nothing of errors that did not happen, and would be sure of a difference that is chance.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Improvement {
-    /// The mean score before.
+    /// The mean score, or the SKCE, before.
     pub before: MeanEstimate,
-    /// The mean score after.
+    /// The same after.
     pub after: MeanEstimate,
     /// The paired difference after − before: negative is a gain.
     pub difference: MeanEstimate,
     /// Whether the map is injective, where that is known.
     pub injective: Option<bool>,
     #[serde(skip)]
-    law: BoundedMean,
+    pub(super) law: Law,
+}
+
+/// What the sampling error of a difference follows.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Law {
+    /// Scores, with what did not happen.
+    Bounded(BoundedMean),
+    /// Student's distribution, of an SKCE.
+    Student {
+        /// The kernel of both, its bandwidth fixed.
+        kernel: Kernel,
+        /// The labels that are not the most likely class, of the predictions that have fewer of them.
+        errors: usize,
+    },
 }
 
 impl Improvement {
@@ -121,7 +146,7 @@ impl Improvement {
             after,
             difference,
             injective: None,
-            law,
+            law: Law::Bounded(law),
         })
     }
 
@@ -133,24 +158,51 @@ impl Improvement {
         }
     }
 
-    /// The confidence interval of the difference, see [`BoundedMean::confidence_interval`].
+    /// The confidence interval of the difference, see [`BoundedMean::confidence_interval`] and
+    /// [`MeanEstimate::confidence_interval`].
     ///
     /// # Errors
     ///
-    /// A level that is not between 0 and 1.
+    /// A level that is not between 0 and 1; [`TooFewErrors`](crate::error::Error::TooFewErrors) of an SKCE.
     pub fn confidence_interval(&self, level: f64) -> Result<(f64, f64)> {
-        self.law.confidence_interval(level)
+        match &self.law {
+            Law::Bounded(mean) => mean.confidence_interval(level),
+            Law::Student { errors, .. } => {
+                check_errors(OF_SKCE, *errors, FEWEST_ERRORS)?;
+                self.difference.confidence_interval(level)
+            }
+        }
     }
 
-    /// The two-sided p-value of no difference, see [`BoundedMean::p_value`]: at least 0.001.
-    pub fn p_value(&self) -> f64 {
-        self.law.p_value(0.0)
+    /// The two-sided p-value of no difference, see [`BoundedMean::p_value`] and [`MeanEstimate::p_value`]: at least
+    /// 0.001.
+    ///
+    /// # Errors
+    ///
+    /// [`TooFewErrors`](crate::error::Error::TooFewErrors) of an SKCE.
+    pub fn p_value(&self) -> Result<f64> {
+        match &self.law {
+            Law::Bounded(mean) => Ok(mean.p_value(0.0)),
+            Law::Student { errors, .. } => {
+                check_errors(OF_SKCE, *errors, FEWEST_ERRORS)?;
+                Ok(self.difference.p_value())
+            }
+        }
+    }
+
+    /// The kernel of an SKCE, its bandwidth fixed; none of scores.
+    pub fn kernel(&self) -> Option<&Kernel> {
+        match &self.law {
+            Law::Bounded(_) => None,
+            Law::Student { kernel, .. } => Some(kernel),
+        }
     }
 
     /// The reason why the difference may not be the change of the calibration error; none for an
-    /// injective map.
+    /// injective map, and of an SKCE.
     pub fn warning(&self) -> Option<&'static str> {
         match self.injective {
+            _ if self.kernel().is_some() => None,
             Some(true) => None,
             Some(false) => Some(
                 "the map is not injective: the difference is that of the scores, not the change of the calibration error",
@@ -161,6 +213,8 @@ impl Improvement {
         }
     }
 }
+
+const OF_SKCE: &str = "the difference of two SKCE";
 
 /// The scores of predictions for some targets, which may be infinite.
 pub type Scores<'a, T> = dyn Fn(&T) -> Result<Vec<f64>> + 'a;

@@ -16,8 +16,6 @@
 //! | [`LogScore`] | classes, densities | of classes; the entropy of densities is unbounded |
 //! | [`Crps`] | normal, Laplace, their mixtures, samples | yes |
 //!
-//! [`FairCrps`] scores the distribution that samples are from.
-//!
 //! All but the decomposition, which is an identity of the data, come with standard errors and
 //! confidence intervals ([`MeanEstimate`]).
 //!
@@ -54,7 +52,7 @@ pub use bounded_mean::BoundedMean;
 pub use classes::{Brier, Divergence, Spherical};
 pub use corp::Corp;
 pub(crate) use cross_fit::{all_but, cross_fitted};
-pub use crps::{Crps, FairCrps};
+pub use crps::Crps;
 pub use error_size::{ErrorSize, Interval};
 pub use improvement::Improvement;
 pub use log_score::LogScore;
@@ -62,4 +60,3 @@ pub use lp_bound::LpBound;
 pub use observed_expected::ObservedExpected;
 pub use proper_score::Score;
 pub use size::{IntervalOverconfidence, Overconfidence, Quantify};
-pub use skce_improvement::SkceImprovement;

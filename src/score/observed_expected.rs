@@ -2,7 +2,7 @@ use std::fmt;
 
 use burn::tensor::{Int, Tensor};
 
-use super::{Interval, error_size::least_frequency};
+use super::{Interval, error_size::clopper_pearson};
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Error, Result},
@@ -77,14 +77,12 @@ impl ObservedExpected {
                 expected: "a probability above 0",
             });
         }
-        let outside = 0.5 * (1.0 - level);
         let (events, n) = (self.observed as f64, self.samples as f64);
-        let least = |successes: f64| least_frequency(successes, n, outside);
-        let of = |frequency: f64| frequency * n / self.expected;
+        let (least, most) = clopper_pearson(events, n, level);
         Ok(Interval {
             estimate: events / self.expected,
-            lower: of(least(events)),
-            upper: of(1.0 - least(n - events)),
+            lower: least * n / self.expected,
+            upper: most * n / self.expected,
             level,
         })
     }

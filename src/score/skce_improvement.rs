@@ -1,78 +1,12 @@
-use std::fmt;
-
 use burn::tensor::{Int, Tensor};
 
-use super::{
-    MeanEstimate,
-    error_size::{FEWEST_ERRORS, check_errors},
-};
+use super::{Improvement, MeanEstimate, improvement::Law};
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Result, check_samples},
     estimator::{ClassPairs, PairMatrix, Skce, SkceForm, differences},
-    kernel::{ClassKernel, Kernel},
+    kernel::ClassKernel,
 };
-
-/// The gain of a recalibration in the squared kernel calibration error, from the same samples before
-/// and after.
-///
-/// The SKCE is a calibration error and not a bound of one: the difference means the same whether or not
-/// the map is injective, and for two models too.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-#[non_exhaustive]
-pub struct SkceImprovement {
-    /// The SKCE before.
-    pub before: MeanEstimate,
-    /// The SKCE after.
-    pub after: MeanEstimate,
-    /// The paired difference after − before: negative is a gain.
-    pub difference: MeanEstimate,
-    /// The scalar kernel of both, its bandwidth fixed.
-    pub kernel: Kernel,
-    /// The labels that are not the most likely class, of the predictions that have fewer of them.
-    pub errors: usize,
-}
-
-impl SkceImprovement {
-    fn check_errors(&self) -> Result<()> {
-        check_errors("the difference of two SKCE", self.errors, FEWEST_ERRORS)
-    }
-
-    /// The confidence interval of the difference, see [`MeanEstimate::confidence_interval`]. There is none where
-    /// fewer than 20 labels are wrong: the jackknife knows nothing of errors that did not happen, and would be
-    /// sure of a difference that is chance.
-    ///
-    /// # Errors
-    ///
-    /// A level that is not between 0 and 1; [`Error::TooFewErrors`](crate::error::Error::TooFewErrors).
-    pub fn confidence_interval(&self, level: f64) -> Result<(f64, f64)> {
-        self.check_errors()?;
-        self.difference.confidence_interval(level)
-    }
-
-    /// The two-sided p-value of no difference, see [`MeanEstimate::p_value`]: at least 0.001.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooFewErrors`](crate::error::Error::TooFewErrors), as of the interval.
-    pub fn p_value(&self) -> Result<f64> {
-        self.check_errors()?;
-        Ok(self.difference.p_value())
-    }
-}
-
-impl fmt::Display for SkceImprovement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let entry = |mean: &MeanEstimate| {
-            let (estimate, error) = (mean.estimate, mean.standard_error);
-            format!("{estimate:.4e} ± {error:.1e}")
-        };
-        writeln!(f, "before      {}", entry(&self.before))?;
-        writeln!(f, "after       {}", entry(&self.after))?;
-        write!(f, "difference  {}", entry(&self.difference))?;
-        write!(f, " (n = {})", self.difference.samples)
-    }
-}
 
 impl<K: ClassKernel> Skce<K> {
     /// Compares the SKCE before and after a recalibration by the same kernel, with their paired difference,
@@ -129,7 +63,7 @@ impl<K: ClassKernel> Skce<K> {
         before: &Categorical,
         after: &Categorical,
         labels: &Tensor<1, Int>,
-    ) -> Result<SkceImprovement> {
+    ) -> Result<Improvement> {
         before.check_labels(labels)?;
         let comparable = before.check_like(after);
         comparable.map_err(|error| error.of("after"))?;
@@ -152,12 +86,12 @@ impl<K: ClassKernel> Skce<K> {
         let differences = differences(&before, &after, 1.0);
         let [before, after, difference] =
             [&before, &after, &differences].map(|values| MeanEstimate::of(values));
-        Ok(SkceImprovement {
+        Ok(Improvement {
             before,
             after,
             difference,
-            kernel,
-            errors,
+            injective: None,
+            law: Law::Student { kernel, errors },
         })
     }
 }

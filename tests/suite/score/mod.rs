@@ -1,5 +1,6 @@
 //! Proper scores: values, upper bounds, what a recalibration gains, the decomposition.
 
+mod bounded_mean;
 mod corp;
 mod few_errors;
 mod improvement;
