@@ -2,12 +2,11 @@
 
 use std::fmt::Debug;
 
-use burn::tensor::Tensor;
+use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::Given,
     estimator::{JointKernel, MmceForm},
     kernel::{Distance, median_distance},
-    loss::{Lens, LensLoss},
     prelude::*,
 };
 
@@ -95,7 +94,10 @@ impl Penalised for Categorical {
     fn penalty(name: &str, width: Width) -> Option<Penalty<Self>> {
         let kernel = Kernel::exponential().with_bandwidth(width.bandwidth());
         Some(match name {
-            "root, top label" => criterion(LensLoss::new(Lens::TopLabel, SkceLoss::root(kernel))),
+            "root, top label" => criterion(move |p: &Categorical, y: &Tensor<1, Int>| {
+                let (confidences, right) = p.top_label(y).expect("predictions with labels");
+                SkceLoss::root(kernel).value(&confidences, &right)
+            }),
             "weighted MMCE" => {
                 criterion(MmceLossConfig::new().with_form(MmceForm::Weighted).init())
             }

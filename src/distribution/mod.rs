@@ -64,7 +64,7 @@ pub use geometry::Geometry;
 pub use given::Given;
 pub(crate) use given::group_codes;
 pub use laplace::Laplace;
-pub(crate) use lens::{check_column, check_ranks};
+pub(crate) use lens::check_column;
 pub use mixture::{Component, Mixture};
 pub use normal::Normal;
 pub(crate) use predictive::in_batches;

@@ -6,7 +6,7 @@ use burn::{
     tensor::{Int, Tensor},
 };
 
-use super::{Criterion, Input, scale::root};
+use super::{Criterion, Input, skce::root};
 use crate::{
     distribution::{Categorical, Targets},
     estimator::{Mmce, MmceForm},

@@ -10,7 +10,6 @@
 //! | loss | of |
 //! | --- | --- |
 //! | [`SkceLoss`]: the square, its root or a z-score, see [`SkceScale`] | predictions of any kind |
-//! | [`LensLoss`]: a criterion of the confidence, of a class, of the top `k` | classes |
 //! | [`MmceLoss`], [`FocalLoss`] | classes |
 //! | [`ScoreLoss`] | whatever its [`Score`](crate::score::Score) is of: Brier, log, spherical, CRPS and others |
 //! | [`PinballLoss`] | predicted quantiles |
@@ -38,12 +37,10 @@ mod criterion;
 mod focal;
 mod held_out;
 mod input;
-mod lens;
 mod mmce;
 mod of_predictions;
 mod penalised;
 mod pinball;
-mod scale;
 mod schedule;
 mod score;
 mod skce;
@@ -53,13 +50,11 @@ pub use criterion::Criterion;
 pub use focal::{FocalLoss, FocalLossConfig};
 pub use held_out::{BatchDealer, DealtBatch, HoldOut};
 pub use input::{Input, Probabilities};
-pub use lens::{Lens, LensLoss};
 pub use mmce::{MmceLoss, MmceLossConfig};
 pub use of_predictions::OfPredictions;
 pub use penalised::{PenalisedLoss, PenalisedTerms};
 pub use pinball::{PinballLoss, PinballLossConfig};
-pub use scale::SkceScale;
 pub use schedule::WeightSchedule;
 pub use score::ScoreLoss;
-pub use skce::{SkceLoss, SkceLossConfig};
+pub use skce::{SkceLoss, SkceLossConfig, SkceScale};
 pub use step_counter::StepCounter;

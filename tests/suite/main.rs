@@ -43,6 +43,7 @@ mod hypothesis {
     mod multiple;
     mod nulls;
     mod omnibus;
+    mod outcomes;
 }
 
 mod kernel {
@@ -57,7 +58,6 @@ mod loss {
     mod criteria;
     mod data_parallel;
     mod held_out;
-    mod lens;
     mod one_road;
     mod rivals;
     mod scale;
