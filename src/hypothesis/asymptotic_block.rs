@@ -143,8 +143,7 @@ fn outcome(estimate: f64, deviation: f64, blocks: usize, samples: usize) -> Resu
     Ok(
         TestOutcome::asymptotic(NAME, samples, estimate, statistic, tail)
             .with_standardised(statistic)
-            .with_blocks(blocks)
-            .with_standard_error(standard_error),
+            .with_blocks(blocks, standard_error),
     )
 }
 

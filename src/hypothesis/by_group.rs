@@ -111,14 +111,8 @@ impl Group {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct GroupTest {
     omnibus: OmnibusTest,
-    redraws: Option<RedrawLimits>,
-}
-
-/// The number of redraws of each group.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum RedrawLimits {
-    Exactly(usize),
-    AtMost(usize),
+    /// The most redraws of each group, if not by the number of groups.
+    most: Option<usize>,
 }
 
 /// The outcome of a [`GroupTest`].
@@ -162,14 +156,16 @@ impl GroupTest {
 
     /// Returns the same with so many redraws of each group, neither less nor more.
     pub fn with_redraws(self, redraws: usize) -> Self {
-        let redraws = Some(RedrawLimits::Exactly(redraws));
-        Self { redraws, ..self }
+        Self {
+            omnibus: self.omnibus.with_redraws(redraws),
+            most: Some(redraws),
+        }
     }
 
     /// Returns the same with at most so many redraws of each group.
     pub fn with_most(self, most: usize) -> Self {
-        let redraws = Some(RedrawLimits::AtMost(most));
-        Self { redraws, ..self }
+        let most = Some(most);
+        Self { most, ..self }
     }
 
     /// Runs the test. The generator draws the targets of each group in turn.
@@ -188,12 +184,8 @@ impl GroupTest {
         check_count("the number of groups", groups.len())?;
         predictions.check()?;
         predictions.check_targets(targets)?;
-        let test = self.omnibus.as_one_of(groups.len());
-        let test = match self.redraws {
-            Some(RedrawLimits::Exactly(redraws)) => test.with_redraws(redraws),
-            Some(RedrawLimits::AtMost(most)) => test.with_most(most),
-            None => test.with_most(999.max(100 * groups.len() - 1)),
-        };
+        let most = (self.most).unwrap_or(999.max(100 * groups.len() - 1));
+        let test = self.omnibus.as_one_of(groups.len()).with_most(most);
         let of_group = |group: &Group| {
             group.check(predictions.len())?;
             let (predictions, targets) = (

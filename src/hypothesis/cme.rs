@@ -1,4 +1,4 @@
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 use rand::{Rng, seq::index};
 use serde::{Deserialize, Serialize};
 use statrs::{
@@ -6,10 +6,7 @@ use statrs::{
     function::beta::beta_reg,
 };
 
-use super::{
-    CalibrationTest, Statistic, StatisticFunction, TestOutcome, null::check_known,
-    quadratic_form::QuadraticForm,
-};
+use super::{CalibrationTest, Statistic, StatisticFunction, TestOutcome, null::check_known};
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Error, Result, check_count, check_samples},
@@ -172,19 +169,8 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
         let z = to_vec(ucme.embeddings(&predictions, targets)); // [J, n]
         let z = DMatrix::from_column_slice(n, j, &z);
 
+        let q = hotelling(&z)?;
         let mean = z.row_mean();
-        let centred = DMatrix::from_fn(n, j, |i, j| z[(i, j)] - mean[j]);
-        let covariance = centred.tr_mul(&centred) / (n as f64 - 1.0);
-        let columns = z.column_iter();
-        let scale: Vec<f64> = columns.map(|z| z.norm_squared() / n as f64).collect();
-        let form = QuadraticForm::new(&covariance, &scale, [SINGULAR; 2]);
-        if form.rank() < j {
-            return Err(Error::SingularCovariance {
-                locations: j,
-                rank: form.rank(),
-            });
-        }
-        let q = n as f64 * form.value(mean.as_slice());
         let (freedom, rest) = (j as f64, (n - j) as f64);
         let (statistic, tail, standardised) = match self.null {
             CmeNull::Hotelling => {
@@ -221,7 +207,47 @@ impl<P: Predictive, K: JointKernel<P>> Statistic<P> for Ucme<K, P> {
     }
 }
 
-/// An eigenvalue of the correlation matrix of `z` that counts as 0.
+/// `Q = n z̄ᵀ S⁻¹ z̄`, by the eigenvalues of the correlation matrix.
+///
+/// - z: `[n, J]`
+///
+/// # Errors
+///
+/// [`Error::SingularCovariance`]: a variance beside its mean square, or an eigenvalue, that rounding may have left.
+fn hotelling(z: &DMatrix<f64>) -> Result<f64> {
+    let (n, j) = z.shape();
+    let mean = z.row_mean();
+    let centred = DMatrix::from_fn(n, j, |i, j| z[(i, j)] - mean[j]);
+    let covariance = centred.tr_mul(&centred) / (n as f64 - 1.0);
+    let varies = |&c: &usize| {
+        let scale = z.column(c).norm_squared() / n as f64;
+        covariance[(c, c)] > SINGULAR * scale
+    };
+    let kept: Vec<usize> = (0..j).filter(varies).collect();
+    let singular = |rank| Error::SingularCovariance { locations: j, rank };
+    if kept.is_empty() {
+        return Err(singular(0));
+    }
+    let deviation = |c: usize| covariance[(c, c)].sqrt();
+    let correlation = DMatrix::from_fn(kept.len(), kept.len(), |a, b| {
+        let (a, b) = (kept[a], kept[b]);
+        covariance[(a, b)] / (deviation(a) * deviation(b))
+    });
+    let eigen = correlation.symmetric_eigen();
+    let scaled = kept.iter().map(|&c| mean[c] / deviation(c));
+    let scaled = DVector::from_iterator(kept.len(), scaled);
+    let squares: Vec<f64> = (eigen.eigenvalues.iter())
+        .zip(eigen.eigenvectors.column_iter())
+        .filter(|(eigenvalue, _)| **eigenvalue > SINGULAR)
+        .map(|(eigenvalue, vector)| vector.dot(&scaled).powi(2) / eigenvalue)
+        .collect();
+    if squares.len() < j {
+        return Err(singular(squares.len()));
+    }
+    Ok(n as f64 * squares.iter().sum::<f64>())
+}
+
+/// A share, and an eigenvalue of the correlation matrix of `z`, that counts as 0.
 const SINGULAR: f64 = 1e-14;
 
 /// `(f − mean)/deviation` of the F distribution, NaN where it has no variance, for `b ≤ 4`.

@@ -1,11 +1,10 @@
 use burn::tensor::{Int, Tensor};
-use rand::Rng;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{
-    CalibrationTest, TestOutcome,
-    engine::{OfEvent, OfOutcomes, expected_errors, statistic_of_event},
+    TestOutcome,
+    engine::{EventStatistic, OfEvent, test_of_event},
     hosmer_lemeshow::chi_squared,
     logistic_line::LogisticLine,
 };
@@ -32,7 +31,7 @@ use crate::{
 /// is no estimate. Probabilities of 0 and 1 that come true say nothing about `a` and `b > 0` and are left
 /// out; one that does not makes `G` infinite. Where all others are equal there is one degree of freedom.
 ///
-/// [`evaluate`](CalibrationTest::evaluate) takes the `χ²` distribution;
+/// [`evaluate`](super::CalibrationTest::evaluate) takes the `χ²` distribution;
 /// [`ExactTest`](super::ExactTest) with this statistic redraws the labels.
 ///
 /// ```
@@ -112,7 +111,7 @@ impl Cox {
     ///
     /// # Errors
     ///
-    /// As [`CalibrationTest::evaluate`]; and outcomes that the probabilities separate, probabilities that
+    /// As [`CalibrationTest::evaluate`](super::CalibrationTest::evaluate); and outcomes that the probabilities separate, probabilities that
     /// are all equal, and one of 0 or 1 that does not come true, for which there are no estimates.
     pub fn fit(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<CoxFit> {
         let (probability, occurred) = self.data(predictions, labels)?;
@@ -137,7 +136,7 @@ impl Cox {
     ///
     /// # Errors
     ///
-    /// As [`CalibrationTest::evaluate`]; and outcomes that are all the same, or a probability of 0 or 1 that
+    /// As [`CalibrationTest::evaluate`](super::CalibrationTest::evaluate); and outcomes that are all the same, or a probability of 0 or 1 that
     /// does not come true, for which there is no estimate.
     pub fn in_the_large(
         &self,
@@ -158,28 +157,25 @@ impl OfEvent for Cox {
         self.event
     }
 
-    fn prepare(&self, probability: &[f64]) -> Result<OfOutcomes> {
-        let line = LogisticLine::of(probability);
-        Ok(Box::new(move |occurred| line.ratio(occurred)))
+    fn prepare(&self, probability: &[f64]) -> Result<Box<dyn EventStatistic>> {
+        Ok(Box::new(LogisticLine::of(probability)))
     }
 }
 
-statistic_of_event!(Cox);
+impl EventStatistic for LogisticLine {
+    fn value(&self, occurred: &[bool]) -> f64 {
+        self.ratio(occurred)
+    }
 
-impl CalibrationTest for Cox {
+    fn outcome(&self, occurred: &[bool]) -> TestOutcome {
+        let (statistic, n) = (self.ratio(occurred), occurred.len());
+        let gain = 0.5 * statistic / n as f64;
+        chi_squared("Cox's test", n, gain, statistic, self.freedom())
+    }
+}
+
+test_of_event!(
     /// The outcome by the `χ²` distribution: the statistic is `G`, the estimate `G/2n`, the log loss that
     /// intercept and slope gain on these data, in nats. Nothing is drawn.
-    fn evaluate(
-        &self,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
-        _rng: &mut dyn Rng,
-    ) -> Result<TestOutcome> {
-        let (probability, occurred) = self.data(predictions, labels)?;
-        let line = LogisticLine::of(&probability);
-        let (statistic, n) = (line.ratio(&occurred), probability.len());
-        let gain = 0.5 * statistic / n as f64;
-        let outcome = chi_squared("Cox's test", n, gain, statistic, line.freedom());
-        Ok(outcome.with_expected_errors(Some(expected_errors(&probability))))
-    }
-}
+    Cox
+);

@@ -1,6 +1,10 @@
 use rand::Rng;
 
-use super::{CalibrationTest, Redraws, Statistic, TestOutcome, engine::Engine, p_value::Ties};
+use super::{
+    CalibrationTest, Statistic, TestOutcome,
+    engine::Engine,
+    p_value::{check_replicates, discrete_p_value},
+};
 use crate::{distribution::Predictive, error::Result};
 
 /// The exact conditional test of any [`Statistic`]: keeps the predictions and redraws the labels
@@ -50,8 +54,8 @@ use crate::{distribution::Predictive, error::Result};
 pub struct ExactTest<S> {
     /// The statistic.
     pub statistic: S,
-    /// The number of sets of targets that are drawn, 999 by default.
-    pub redraws: Redraws,
+    /// The number `R` of sets of targets that are drawn, 999 by default.
+    pub replicates: usize,
 }
 
 impl<S> ExactTest<S> {
@@ -59,31 +63,27 @@ impl<S> ExactTest<S> {
     pub fn new(statistic: S) -> Self {
         Self {
             statistic,
-            redraws: Redraws::default(),
+            replicates: 999,
         }
     }
 
     /// Returns the same with another number of redraws.
-    pub fn with_replicates(self, redraws: usize) -> Self {
-        self.with_redraws(Redraws::Fixed(redraws))
-    }
-
-    /// Returns the same with redraws that stop by themselves.
-    pub fn with_redraws(self, redraws: Redraws) -> Self {
-        Self { redraws, ..self }
+    pub fn with_replicates(self, replicates: usize) -> Self {
+        Self { replicates, ..self }
     }
 }
 
 impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
     /// The outcome; the estimate is that which the statistic [reports](Statistic::reported). The statistic is the
-    /// estimate, but of predictions by draws that of the predictions with the targets among the draws. No redraws and a statistic that is NaN are errors.
+    /// estimate, but of predictions by draws that of the predictions with the targets among the draws. No redraws
+    /// and a statistic that is NaN are errors.
     fn evaluate(
         &self,
         predictions: &P,
         targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
-        self.redraws.validate()?;
+        check_replicates(self.replicates)?;
         predictions.check()?;
         let observed = predictions.checked_targets(targets)?;
         let estimate = self.statistic.reported(predictions, targets)?;
@@ -91,19 +91,12 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
         let all = pooled.as_ref().map_or(predictions, |(pooled, _)| pooled);
         let evaluators = [self.statistic.evaluator(all)?];
         let mut engine = Engine::new(all, &observed, &evaluators)?;
-        let mut ties = None;
-        let found = self.redraws.run(rng, |count, rng| {
-            engine.extend(count, rng)?;
-            let (data, drawn) = (engine.data[0], &engine.drawn[0]);
-            let ties = ties.get_or_insert_with(|| Ties::of(data, drawn, predictions.dtype()));
-            Ok(drawn.iter().map(|&drawn| ties.reaches(drawn)).collect())
-        })?;
-        let drawn = &engine.drawn[0][..found.redraws];
-        let name = "exact conditional test";
-        let samples = predictions.len();
-        let statistic = pooled.as_ref().map_or(estimate, |_| engine.data[0]);
-        let outcome =
-            TestOutcome::resampled(name, samples, estimate, statistic, found.p_value, drawn);
+        engine.extend(self.replicates, rng)?;
+        let (data, drawn) = (engine.data[0], &engine.drawn[0]);
+        let statistic = pooled.as_ref().map_or(estimate, |_| data);
+        let p_value = discrete_p_value(data, drawn, predictions.dtype());
+        let (name, n) = ("exact conditional test", predictions.len());
+        let outcome = TestOutcome::resampled(name, n, estimate, statistic, p_value, drawn);
         Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }

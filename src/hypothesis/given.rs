@@ -1,15 +1,9 @@
 use rand::Rng;
 
-use super::{
-    CalibrationTest, Evaluator, Omnibus, OmnibusOutcome, OmnibusTest, Statistic, StatisticFunction,
-    TestOutcome,
-    engine::{ClassPoints, ClassSkce, OfGiven, OneByOne},
-    statistic::with_fixed_kernel,
-};
+use super::{CalibrationTest, Omnibus, OmnibusOutcome, OmnibusTest, TestOutcome};
 use crate::{
-    distribution::{Categorical, Given, Predictive},
+    distribution::{Given, Predictive},
     error::Result,
-    estimator::{JointKernel, Skce, SkceForm},
     kernel::Kernel,
 };
 
@@ -105,31 +99,5 @@ where
             .outcome(given, targets, rng)?
             .in_short("test given a variable");
         Ok(outcome.with_expected_errors(given.expected_errors()))
-    }
-}
-
-impl Statistic<Given<Categorical>> for Skce {
-    fn frozen<'a>(
-        &'a self,
-        given: &Given<Categorical>,
-    ) -> Result<StatisticFunction<'a, Given<Categorical>>> {
-        with_fixed_kernel(self, given)
-    }
-
-    /// The evaluator is that of the predictions alone.
-    fn evaluator<'a>(
-        &'a self,
-        given: &'a Given<Categorical>,
-    ) -> Result<Box<dyn Evaluator<Given<Categorical>> + 'a>> {
-        self.form.check_size(given.len())?;
-        if let SkceForm::Block(_) = self.form {
-            let estimate = self.frozen(given)?;
-            return Ok(Box::new(OneByOne::new(given, estimate)));
-        }
-        given.check()?;
-        let kernel = JointKernel::<Given<Categorical>>::fixed(&self.kernel, given)?;
-        let points: ClassPoints = given.into();
-        let quadratic = ClassSkce::new(kernel, &[1.0], self.form, points);
-        Ok(Box::new(OfGiven(Box::new(quadratic))))
     }
 }

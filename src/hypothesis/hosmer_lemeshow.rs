@@ -1,13 +1,10 @@
-use burn::tensor::{Int, Tensor};
-use rand::Rng;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::{
-    CalibrationTest, TestOutcome,
-    engine::{OfEvent, OfOutcomes, expected_errors, statistic_of_event},
+    TestOutcome,
+    engine::{EventStatistic, OfEvent, test_of_event},
 };
 use crate::{
-    distribution::Categorical,
     error::Result,
     estimator::{Binning, Event},
 };
@@ -28,7 +25,7 @@ use crate::{
 /// whose probabilities are all 0 or all 1 has no variance: it is left out, or makes `H` infinite if an
 /// outcome is not the one that is certain.
 ///
-/// [`evaluate`](CalibrationTest::evaluate) takes the `χ²` distribution;
+/// [`evaluate`](super::CalibrationTest::evaluate) takes the `χ²` distribution;
 /// [`ExactTest`](super::ExactTest) with this statistic redraws the labels, which is right for small counts
 /// too.
 ///
@@ -74,8 +71,14 @@ impl HosmerLemeshow {
     pub fn with_groups(self, groups: usize) -> Self {
         Self { groups, ..self }
     }
+}
 
-    fn prepared(&self, probability: &[f64]) -> Result<Groups> {
+impl OfEvent for HosmerLemeshow {
+    fn event(&self) -> Event {
+        self.event
+    }
+
+    fn prepare(&self, probability: &[f64]) -> Result<Box<dyn EventStatistic>> {
         let binning = Binning::EqualMass { bins: self.groups };
         let partition = binning.partition_rows(probability, 1)?;
         let mut group = vec![0; probability.len()];
@@ -85,7 +88,7 @@ impl HosmerLemeshow {
             (expected, expected * (1.0 - expected / members.len() as f64))
         };
         let expected = partition.iter().enumerate().map(of_group).collect();
-        Ok(Groups { group, expected })
+        Ok(Box::new(Groups { group, expected }))
     }
 }
 
@@ -97,8 +100,8 @@ struct Groups {
     expected: Vec<(f64, f64)>,
 }
 
-impl Groups {
-    fn statistic(&self, occurred: &[bool]) -> f64 {
+impl EventStatistic for Groups {
+    fn value(&self, occurred: &[bool]) -> f64 {
         let mut observed = vec![0.0; self.expected.len()];
         for (&group, &occurred) in self.group.iter().zip(occurred) {
             observed[group] += f64::from(occurred);
@@ -114,43 +117,20 @@ impl Groups {
         terms.map(term).sum()
     }
 
-    /// The groups with a variance.
-    fn freedom(&self) -> usize {
+    fn outcome(&self, occurred: &[bool]) -> TestOutcome {
         let varies = |(_, variance): &&(f64, f64)| *variance > 0.0;
-        self.expected.iter().filter(varies).count()
+        let freedom = self.expected.iter().filter(varies).count();
+        let (statistic, n) = (self.value(occurred), occurred.len());
+        let name = "test of Hosmer and Lemeshow";
+        chi_squared(name, n, statistic / n as f64, statistic, freedom)
     }
 }
 
-impl OfEvent for HosmerLemeshow {
-    fn event(&self) -> Event {
-        self.event
-    }
-
-    fn prepare(&self, probability: &[f64]) -> Result<OfOutcomes> {
-        let groups = self.prepared(probability)?;
-        Ok(Box::new(move |occurred| groups.statistic(occurred)))
-    }
-}
-
-statistic_of_event!(HosmerLemeshow);
-
-impl CalibrationTest for HosmerLemeshow {
+test_of_event!(
     /// The outcome by the `χ²` distribution: the statistic is `H`, the estimate `H/n`, the mean squared gap
     /// over groups in units of their variance. Nothing is drawn. No groups are an error.
-    fn evaluate(
-        &self,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
-        _rng: &mut dyn Rng,
-    ) -> Result<TestOutcome> {
-        let (probability, occurred) = self.data(predictions, labels)?;
-        let groups = self.prepared(&probability)?;
-        let (statistic, n) = (groups.statistic(&occurred), probability.len());
-        let name = "test of Hosmer and Lemeshow";
-        let outcome = chi_squared(name, n, statistic / n as f64, statistic, groups.freedom());
-        Ok(outcome.with_expected_errors(Some(expected_errors(&probability))))
-    }
-}
+    HosmerLemeshow
+);
 
 /// The outcome of a statistic that is `χ²` of so many degrees of freedom; of none it is 0 or infinite.
 pub(super) fn chi_squared(

@@ -35,7 +35,7 @@
 //! - To know how large the error is, and whether it is too large:
 //!   [`Quantify`](crate::score::Quantify) and [`ToleranceTest`].
 //! - To say which class is to blame: the aspects of [`OmnibusOutcome`], or [`class_wise`] with any
-//!   test, whose p-values are adjusted for the number of classes ([`holm`], [`benjamini_hochberg`]).
+//!   test, and its p-values adjusted for the number of classes ([`holm`], [`benjamini_hochberg`]).
 //! - To report what medicine and meteorology report of two classes: [`Spiegelhalter`], [`HosmerLemeshow`],
 //!   and [`Cox`], whose intercept and slope say in which way a model fails.
 //! - To reproduce published results: one of the other tests, by its name.
@@ -58,8 +58,6 @@ mod null;
 mod omnibus;
 mod outcome;
 mod p_value;
-mod quadratic_form;
-mod redraws;
 mod spiegelhalter;
 mod statistic;
 mod tolerance;
@@ -75,11 +73,10 @@ pub use engine::{Detail, Evaluator};
 pub use exact::ExactTest;
 pub use given::GivenTest;
 pub use hosmer_lemeshow::HosmerLemeshow;
-pub use multiple::{ClassWiseOutcome, benjamini_hochberg, class_wise, holm};
+pub use multiple::{benjamini_hochberg, class_wise, holm};
 pub use omnibus::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest};
 pub use outcome::TestOutcome;
 pub use p_value::Probability;
-pub use redraws::Redraws;
 pub use spiegelhalter::Spiegelhalter;
 pub use statistic::{Statistic, StatisticFunction};
 pub use tolerance::ToleranceTest;

@@ -74,39 +74,12 @@ fn increasing(p_values: &[f64]) -> Result<Vec<usize>> {
     Ok(order)
 }
 
-/// The outcomes of a test of each class against the rest.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-#[non_exhaustive]
-pub struct ClassWiseOutcome {
-    outcomes: Vec<TestOutcome>,
-}
-
-impl ClassWiseOutcome {
-    /// The outcome for each class, not adjusted.
-    pub fn outcomes(&self) -> &[TestOutcome] {
-        &self.outcomes
-    }
-
-    /// The p-value for each class, not adjusted.
-    pub fn p_values(&self) -> Vec<f64> {
-        self.outcomes.iter().map(TestOutcome::p_value).collect()
-    }
-
-    /// The p-values adjusted by [`holm`]: the classes with one of at most `α` are miscalibrated,
-    /// with a probability of at most `α` that any of them is not.
-    pub fn holm(&self) -> Vec<f64> {
-        holm(&self.p_values()).expect("p-values of tests are between 0 and 1")
-    }
-
-    /// The p-values adjusted by [`benjamini_hochberg`]: of the classes with one of at most `α`, an
-    /// expected proportion of at most `α` is calibrated. The tests of different classes may be
-    /// negatively dependent, which the guarantee does not cover: [`holm`](Self::holm) has no such gap.
-    pub fn benjamini_hochberg(&self) -> Vec<f64> {
-        benjamini_hochberg(&self.p_values()).expect("p-values of tests are between 0 and 1")
-    }
-}
-
-/// Runs a test on each class against the rest ([`Categorical::class_wise`]).
+/// Runs a test on each class against the rest ([`Categorical::class_wise`]): the outcomes are not adjusted for the
+/// number of classes.
+///
+/// Of the p-values that [`holm`] adjusts, those of at most `α` are of miscalibrated classes, with a probability of
+/// at most `α` that any of them is not. [`benjamini_hochberg`] has no such guarantee: tests of different classes may
+/// be negatively dependent.
 ///
 /// # Shapes
 ///
@@ -120,7 +93,7 @@ impl ClassWiseOutcome {
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
 /// use burn_calibration::{
-///     distribution::Categorical, estimator::Skce, hypothesis::{ExactTest, class_wise},
+///     distribution::Categorical, estimator::Skce, hypothesis::{ExactTest, TestOutcome, class_wise, holm},
 ///     kernel::Kernel,
 /// };
 /// use rand::{SeedableRng, rngs::StdRng};
@@ -134,7 +107,7 @@ impl ClassWiseOutcome {
 /// let test = ExactTest::new(Skce::biased(Kernel::exponential()));
 /// let predictions = Categorical::from_probabilities(rows)?;
 /// let classes = class_wise(&test, &predictions, &labels, &mut StdRng::seed_from_u64(0))?;
-/// let p = classes.holm();
+/// let p = holm(&classes.iter().map(TestOutcome::p_value).collect::<Vec<_>>())?;
 /// assert!(p[0] > 0.05 && p[1] < 0.01 && p[2] < 0.01);
 /// # Ok(())
 /// # }
@@ -144,12 +117,10 @@ pub fn class_wise(
     predictions: &Categorical,
     labels: &Tensor<1, Int>,
     rng: &mut dyn Rng,
-) -> Result<ClassWiseOutcome> {
-    let outcomes = (0..predictions.classes())
-        .map(|class| {
-            let (binary, labels) = predictions.class_wise(class, labels)?;
-            test.evaluate(&binary, &labels, rng)
-        })
-        .collect::<Result<_>>()?;
-    Ok(ClassWiseOutcome { outcomes })
+) -> Result<Vec<TestOutcome>> {
+    let of_class = |class| {
+        let (binary, labels) = predictions.class_wise(class, labels)?;
+        test.evaluate(&binary, &labels, rng)
+    };
+    (0..predictions.classes()).map(of_class).collect()
 }

@@ -12,39 +12,21 @@ pub(super) fn resampling_p_value(statistic: f64, replicates: &[f64]) -> f64 {
     (1 + exceeding) as f64 / (1 + replicates.len()) as f64
 }
 
-/// The p-value of a discrete statistic, see [`Ties`].
+/// The p-value of a discrete statistic: replicates that equal it count, even where rounding in the given precision
+/// made them less. The scale of the statistic is that of the replicates.
 pub(super) fn discrete_p_value(statistic: f64, replicates: &[f64], dtype: DType) -> f64 {
-    let ties = Ties::of(statistic, replicates, dtype);
-    resampling_p_value(ties.least, replicates)
-}
-
-/// The least replicate that counts as large as a discrete statistic: replicates that equal it do even where
-/// rounding in the given precision made them less.
-pub(super) struct Ties {
-    least: f64,
-}
-
-impl Ties {
-    /// Takes the scale of the statistic from the replicates.
-    pub fn of(statistic: f64, replicates: &[f64], dtype: DType) -> Self {
-        let sizes = replicates.iter().filter(|t| t.is_finite()).map(|t| t.abs());
-        let largest = sizes.fold(statistic.abs(), f64::max);
-        let rounding = match dtype {
-            DType::F64 => 1e-9,
-            _ => 1e-5,
-        };
-        Self {
-            least: if statistic.is_finite() {
-                statistic - rounding * largest
-            } else {
-                statistic
-            },
-        }
-    }
-
-    pub fn reaches(&self, replicate: f64) -> bool {
-        replicate >= self.least
-    }
+    let sizes = replicates.iter().filter(|t| t.is_finite()).map(|t| t.abs());
+    let largest = sizes.fold(statistic.abs(), f64::max);
+    let rounding = match dtype {
+        DType::F64 => 1e-9,
+        _ => 1e-5,
+    };
+    let least = if statistic.is_finite() {
+        statistic - rounding * largest
+    } else {
+        statistic
+    };
+    resampling_p_value(least, replicates)
 }
 
 /// A p-value from no replicates would always be 1.

@@ -1,12 +1,10 @@
-use burn::tensor::{Int, Tensor};
-use rand::Rng;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{
-    CalibrationTest, TestOutcome,
-    engine::{OfEvent, OfOutcomes, expected_errors, statistic_of_event},
+    TestOutcome,
+    engine::{EventStatistic, OfEvent, test_of_event},
 };
-use crate::{distribution::Categorical, error::Result, estimator::Event};
+use crate::{error::Result, estimator::Event};
 
 /// Spiegelhalter's test (1986) of the probabilities `r_i` of an event, by the Brier score: two-sided.
 ///
@@ -23,7 +21,7 @@ use crate::{distribution::Categorical, error::Result, estimator::Event};
 /// Where all probabilities are 0, ½ or 1 there is no variance: `z` is 0 if the outcomes are those that the
 /// probabilities of 0 and 1 say, and infinite otherwise.
 ///
-/// [`evaluate`](CalibrationTest::evaluate) takes the normal distribution; [`ExactTest`] with this statistic,
+/// [`evaluate`](super::CalibrationTest::evaluate) takes the normal distribution; [`ExactTest`] with this statistic,
 /// `|z|`, redraws the labels:
 ///
 /// ```
@@ -62,63 +60,56 @@ impl Spiegelhalter {
     }
 }
 
-/// The terms of `Σ_i (c_i − r_i)(1 − 2r_i)`, and the sum.
-fn excess(probability: &[f64], occurred: &[bool]) -> f64 {
-    let pairs = probability.iter().zip(occurred);
-    pairs
-        .map(|(r, &c)| (f64::from(c) - r) * (1.0 - 2.0 * r))
-        .sum()
-}
-
-/// `√(Σ_i (1 − 2r_i)² r_i(1 − r_i))`.
-fn deviation(probability: &[f64]) -> f64 {
-    let variance = probability
-        .iter()
-        .map(|r| (1.0 - 2.0 * r).powi(2) * r * (1.0 - r));
-    variance.sum::<f64>().sqrt()
-}
-
-/// `z`; 0 of no excess.
-fn ratio(excess: f64, deviation: f64) -> f64 {
-    match excess {
-        0.0 => 0.0,
-        excess => excess / deviation,
-    }
-}
-
 impl OfEvent for Spiegelhalter {
     fn event(&self) -> Event {
         self.event
     }
 
-    fn prepare(&self, probability: &[f64]) -> Result<OfOutcomes> {
-        let (probability, deviation) = (probability.to_vec(), deviation(probability));
-        Ok(Box::new(move |occurred| {
-            ratio(excess(&probability, occurred), deviation).abs()
+    fn prepare(&self, probability: &[f64]) -> Result<Box<dyn EventStatistic>> {
+        let variance = probability
+            .iter()
+            .map(|r| (1.0 - 2.0 * r).powi(2) * r * (1.0 - r));
+        Ok(Box::new(Excess {
+            probability: probability.to_vec(),
+            deviation: variance.sum::<f64>().sqrt(),
         }))
     }
 }
 
-statistic_of_event!(Spiegelhalter);
+/// The probabilities, and the deviation of `Σ_i (c_i − r_i)(1 − 2r_i)`.
+struct Excess {
+    probability: Vec<f64>,
+    deviation: f64,
+}
 
-impl CalibrationTest for Spiegelhalter {
+impl Excess {
+    /// The sum, and `z`; 0 of no excess.
+    fn of(&self, occurred: &[bool]) -> (f64, f64) {
+        let pairs = self.probability.iter().zip(occurred);
+        let terms = pairs.map(|(r, &c)| (f64::from(c) - r) * (1.0 - 2.0 * r));
+        match terms.sum() {
+            0.0 => (0.0, 0.0),
+            excess => (excess, excess / self.deviation),
+        }
+    }
+}
+
+impl EventStatistic for Excess {
+    fn value(&self, occurred: &[bool]) -> f64 {
+        self.of(occurred).1.abs()
+    }
+
+    fn outcome(&self, occurred: &[bool]) -> TestOutcome {
+        let ((excess, z), n) = (self.of(occurred), occurred.len());
+        let tail = 2.0 * Normal::standard().sf(z.abs());
+        TestOutcome::asymptotic("Spiegelhalter's test", n, excess / n as f64, z, tail)
+            .with_standardised(z)
+    }
+}
+
+test_of_event!(
     /// The outcome by the normal distribution: the statistic is `z`, the estimate the mean of
     /// `(r − c)² − r(1 − r)`, by which the squared error is above that of a calibrated model. Nothing is
     /// drawn.
-    fn evaluate(
-        &self,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
-        _rng: &mut dyn Rng,
-    ) -> Result<TestOutcome> {
-        let (probability, occurred) = self.data(predictions, labels)?;
-        let n = probability.len();
-        let excess = excess(&probability, &occurred);
-        let z = ratio(excess, deviation(&probability));
-        let tail = 2.0 * Normal::standard().sf(z.abs());
-        let outcome =
-            TestOutcome::asymptotic("Spiegelhalter's test", n, excess / n as f64, z, tail);
-        let outcome = outcome.with_standardised(z);
-        Ok(outcome.with_expected_errors(Some(expected_errors(&probability))))
-    }
-}
+    Spiegelhalter
+);

@@ -1,18 +1,19 @@
+use burn::tensor::{Int, Tensor};
+
 use super::engine::{
-    BinnedEvent, ClassSkce, ConfidenceKernel, CumulativeGap, Evaluator, OneByOne, VectorSkce,
+    ClassPoints, ClassSkce, EvaluatorOf, OneByOne, VectorSkce, binned_error, confidence_kernel,
+    cumulative_gap,
 };
 use crate::{
-    distribution::{Categorical, Geometry, Predictive},
+    distribution::{Categorical, Geometry, Given, Predictive},
     error::Result,
     estimator::{
         Aspect, Bin, Cwce, Ece, Estimator, Event, EventBin, JointKernel, KdeTce, KolmogorovSmirnov,
         Mce, Mmce, Skce, SkceForm, SmoothEce, Tce,
     },
-    kernel::{TargetKernel, TensorKernel},
+    kernel::{Kernel, TargetKernel, TensorKernel},
     ops::Computation,
 };
-
-type Boxed<'a, P = Categorical> = Box<dyn Evaluator<P> + 'a>;
 
 /// A function of predictions and targets.
 pub type StatisticFunction<'a, P> =
@@ -43,12 +44,14 @@ pub trait Statistic<P: Predictive = Categorical>: Estimator<P> {
     /// Prepares the statistic for many sets of targets of the same predictions. By default it is computed
     /// for one set after another, [`frozen`](Self::frozen).
     /// The errors are those of [`estimate`](Estimator::estimate).
-    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Boxed<'a, P>> {
+    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<EvaluatorOf<'a, P>> {
         let estimate = self.frozen(predictions)?;
         Ok(Box::new(OneByOne::new(predictions, estimate)))
     }
 }
 
+/// The biased and unbiased forms compute what the labels of a set change; see
+/// [`ExactTest`](super::ExactTest). A median bandwidth is that of the given predictions.
 impl Statistic for Skce {
     fn frozen<'a>(
         &'a self,
@@ -57,22 +60,47 @@ impl Statistic for Skce {
         with_fixed_kernel(self, predictions)
     }
 
-    /// The biased and unbiased forms compute what the labels of a set change; see
-    /// [`ExactTest`](super::ExactTest). A median bandwidth is that of the given predictions.
-    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
-        self.form.check_size(predictions.len())?;
-        if let SkceForm::Block(_) = self.form {
-            let estimate = self.frozen(predictions)?;
-            return Ok(Box::new(OneByOne::new(predictions, estimate)));
-        }
-        let kernel = JointKernel::fixed(&self.kernel, predictions)?;
-        Ok(Box::new(ClassSkce::new(
-            kernel,
-            &[1.0],
-            self.form,
-            predictions,
-        )))
+    fn evaluator<'a>(
+        &'a self,
+        predictions: &'a Categorical,
+    ) -> Result<EvaluatorOf<'a, Categorical>> {
+        of_labels(self, predictions)
     }
+}
+
+/// The kernel compares the variable. The evaluator is that of the predictions alone.
+impl Statistic<Given<Categorical>> for Skce {
+    fn frozen<'a>(
+        &'a self,
+        given: &Given<Categorical>,
+    ) -> Result<StatisticFunction<'a, Given<Categorical>>> {
+        with_fixed_kernel(self, given)
+    }
+
+    fn evaluator<'a>(
+        &'a self,
+        given: &'a Given<Categorical>,
+    ) -> Result<EvaluatorOf<'a, Given<Categorical>>> {
+        of_labels(self, given)
+    }
+}
+
+/// The SKCE of sets of labels, of blocks one set after another.
+fn of_labels<'a, P>(skce: &'a Skce, predictions: &'a P) -> Result<EvaluatorOf<'a, P>>
+where
+    P: Predictive<Targets = Tensor<1, Int>>,
+    Kernel: JointKernel<P>,
+    ClassPoints: From<&'a P>,
+{
+    skce.form.check_size(predictions.len())?;
+    if let SkceForm::Block(_) = skce.form {
+        let estimate = with_fixed_kernel(skce, predictions)?;
+        return Ok(Box::new(OneByOne::new(predictions, estimate)));
+    }
+    predictions.check()?;
+    let kernel = skce.kernel.fixed(predictions)?;
+    let quadratic = ClassSkce::new(kernel, &[1.0], skce.form, predictions);
+    Ok(Box::new(quadratic))
 }
 
 impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
@@ -89,7 +117,7 @@ impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
 
     /// Biased and unbiased, with the kernel between predictions computed once for many sets; blocks one by
     /// one. A median bandwidth is that of the given predictions.
-    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<Boxed<'a, P>> {
+    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<EvaluatorOf<'a, P>> {
         self.form.check_size(predictions.len())?;
         if matches!(self.form, SkceForm::Block(_)) || self.computation != Computation::Auto {
             let estimate = self.frozen(predictions)?;
@@ -103,7 +131,7 @@ impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
 }
 
 /// The estimate with a median bandwidth fixed at that of the predictions.
-pub(super) fn with_fixed_kernel<'a, P: Predictive, K: JointKernel<P> + 'a>(
+fn with_fixed_kernel<'a, P: Predictive, K: JointKernel<P> + 'a>(
     skce: &Skce<K>,
     predictions: &P,
 ) -> Result<StatisticFunction<'a, P>> {
@@ -119,15 +147,21 @@ pub(super) fn with_fixed_kernel<'a, P: Predictive, K: JointKernel<P> + 'a>(
 
 /// Costs `O(n)` operations for each set: the confidences are sorted once.
 impl Statistic for Mmce {
-    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
+    fn evaluator<'a>(
+        &'a self,
+        predictions: &'a Categorical,
+    ) -> Result<EvaluatorOf<'a, Categorical>> {
         self.validate(predictions.len())?;
-        Ok(Box::new(ConfidenceKernel::new(self, predictions)))
+        Ok(Box::new(confidence_kernel(self, predictions)))
     }
 }
 
 /// Updates each bin by the labels that a set changes, for the top label.
 impl Statistic for Ece {
-    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
+    fn evaluator<'a>(
+        &'a self,
+        predictions: &'a Categorical,
+    ) -> Result<EvaluatorOf<'a, Categorical>> {
         binned(self, predictions, |ece, bins| {
             ece.discrepancy.expected(bins)
         })
@@ -136,7 +170,10 @@ impl Statistic for Ece {
 
 /// Updates bins as [`Ece`] does.
 impl Statistic for Mce {
-    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
+    fn evaluator<'a>(
+        &'a self,
+        predictions: &'a Categorical,
+    ) -> Result<EvaluatorOf<'a, Categorical>> {
         binned(&self.ece, predictions, |ece, bins| {
             ece.discrepancy.greatest(bins)
         })
@@ -148,7 +185,7 @@ fn binned<'a>(
     ece: &'a Ece,
     predictions: &'a Categorical,
     error: fn(&Ece, &[Bin]) -> f64,
-) -> Result<Boxed<'a>> {
+) -> Result<EvaluatorOf<'a, Categorical>> {
     if ece.aspect != Aspect::Event(Event::TopLabel) {
         let estimate =
             move |predictions: &_, labels: &_| Ok(error(ece, &ece.bins(predictions, labels)?));
@@ -163,16 +200,15 @@ fn binned<'a>(
         };
         error(ece, &bins.iter().map(bin).collect::<Vec<_>>())
     };
-    Ok(Box::new(BinnedEvent::new(
-        predictions,
-        ece.binning,
-        of_bins,
-    )?))
+    Ok(Box::new(binned_error(predictions, ece.binning, of_bins)?))
 }
 
 /// For the top label, updates each bin by the labels that a set changes.
 impl Statistic for Tce {
-    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
+    fn evaluator<'a>(
+        &'a self,
+        predictions: &'a Categorical,
+    ) -> Result<EvaluatorOf<'a, Categorical>> {
         self.form.validate()?;
         if self.event != Event::TopLabel {
             let estimate = |predictions: &_, labels: &_| Tce::estimate(self, predictions, labels);
@@ -182,19 +218,21 @@ impl Statistic for Tce {
             let power = self.form.expected(bins.iter().copied());
             power.max(0.0).powf(self.form.order().recip())
         };
-        Ok(Box::new(BinnedEvent::new(
-            predictions,
-            self.binning,
-            of_bins,
-        )?))
+        Ok(Box::new(binned_error(predictions, self.binning, of_bins)?))
     }
 }
 
 /// Costs `O(n)` operations for each set: the probabilities are sorted once.
 impl Statistic for KolmogorovSmirnov {
-    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<Boxed<'a>> {
-        let gap = CumulativeGap::new(predictions, self.event, usize::MAX)?;
-        Ok(Box::new(gap))
+    fn evaluator<'a>(
+        &'a self,
+        predictions: &'a Categorical,
+    ) -> Result<EvaluatorOf<'a, Categorical>> {
+        Ok(Box::new(cumulative_gap(
+            predictions,
+            self.event,
+            usize::MAX,
+        )?))
     }
 }
 

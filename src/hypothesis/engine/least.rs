@@ -22,7 +22,7 @@ impl LeastLikelyLabel {
     }
 }
 
-impl Evaluator<Categorical> for LeastLikelyLabel {
+impl Evaluator<LabelSets> for LeastLikelyLabel {
     /// Where the sample of the least confidence is flipped, its label is less likely still: the minimum over
     /// the most likely classes of all samples does no harm.
     fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
@@ -44,41 +44,5 @@ impl Evaluator<Categorical> for LeastLikelyLabel {
             row,
             ..Detail::default()
         }])
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use burn::tensor::{Device, Tensor};
-    use rand::{SeedableRng, rngs::StdRng};
-
-    use super::*;
-    use crate::distribution::{Predictive, Redrawn};
-
-    #[test]
-    fn agrees_with_the_definition() {
-        let p = [
-            [0.5, 0.3, 0.2],
-            [0.1, 0.8, 0.1],
-            [0.0, 0.4, 0.6],
-            [0.36, 0.32, 0.32],
-        ];
-        let rows = Tensor::from_floats(p, &Device::default());
-        let predictions = Categorical::from_probabilities(rows).unwrap();
-        let least = LeastLikelyLabel::new(&predictions);
-        let sets = (predictions.redrawer().draw)(200, &mut StdRng::seed_from_u64(3));
-        let values = least.values(&sets).unwrap();
-        for (set, value) in values.into_iter().enumerate() {
-            let labels = sets.set(set);
-            let of_label = |(p, &y): (&[f64; 3], &usize)| p[y];
-            let expected = p.iter().zip(&labels).map(of_label).fold(1.0, f64::min);
-            assert!((value + expected.ln()).abs() < 1e-6, "{labels:?}");
-            let one = predictions.as_redrawn(&labels);
-            let row = least.details(&one).unwrap()[0].row.unwrap();
-            assert_eq!(p[row][labels[row]], expected);
-        }
-        let impossible = predictions.as_redrawn(&vec![0; 4]);
-        assert_eq!(least.values(&impossible).unwrap(), [f64::INFINITY]);
-        assert_eq!(least.details(&impossible).unwrap()[0].row, Some(2));
     }
 }

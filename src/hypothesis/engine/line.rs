@@ -1,48 +1,32 @@
-use std::sync::Arc;
-
-use super::Evaluator;
+use super::{EachSet, Evaluator};
 use crate::{
-    distribution::{Categorical, ClassRows, Flip, LabelSets},
-    error::Result,
+    distribution::{Categorical, Flip, LabelSets},
     estimator::{Mmce, MmceForm},
     ops::Line,
 };
 
-/// The MMCE: a Laplacian kernel on the confidences, which are sorted once.
-pub struct ConfidenceKernel {
-    form: MmceForm,
-    rows: Arc<ClassRows>,
-    line: Line,
-}
-
-impl ConfidenceKernel {
-    /// Builds the sums for a valid bandwidth.
-    pub fn new(mmce: &Mmce, predictions: &Categorical) -> Self {
-        let rows = predictions.rows();
-        let confidences: Vec<f64> = (0..rows.samples()).map(|i| rows.confidence(i)).collect();
-        Self {
-            form: mmce.form,
-            line: Line::new(&confidences, mmce.bandwidth).expect("finite confidences"),
-            rows,
-        }
-    }
-
-    fn of(&self, flips: &[Flip]) -> f64 {
-        let (n, wrong) = (self.rows.samples() as f64, flips.len() as f64);
-        let (of_right, of_wrong) = match self.form {
+/// The MMCE of a valid bandwidth: a Laplacian kernel on the confidences, which are sorted once.
+pub fn confidence_kernel(
+    mmce: &Mmce,
+    predictions: &Categorical,
+) -> impl Evaluator<LabelSets> + use<> {
+    let (form, rows) = (mmce.form, predictions.rows());
+    let confidences: Vec<f64> = (0..rows.samples()).map(|i| rows.confidence(i)).collect();
+    let line = Line::new(&confidences, mmce.bandwidth).expect("finite confidences");
+    EachSet::new(move |flips: &[Flip]| {
+        let (n, wrong) = (confidences.len() as f64, flips.len() as f64);
+        let (of_right, of_wrong) = match form {
             MmceForm::Weighted => ((n - wrong).recip(), wrong.recip()),
             _ => (1.0, 1.0),
         };
-        let confidence = |i: usize| self.rows.confidence(i);
-        let mut residuals: Vec<f64> = (0..self.rows.samples())
-            .map(|i| (1.0 - confidence(i)) * of_right) // c − r
-            .collect();
+        let of_right = |confidence| (1.0 - confidence) * of_right; // c − r
+        let mut residuals: Vec<f64> = confidences.iter().map(of_right).collect();
         for flip in flips {
             let i = flip.sample as usize;
-            residuals[i] = -confidence(i) * of_wrong;
+            residuals[i] = -confidences[i] * of_wrong;
         }
-        let total = self.line.form(&residuals);
-        match self.form {
+        let total = line.form(&residuals);
+        match form {
             MmceForm::Weighted => total,
             MmceForm::Unweighted => total / (n * n),
             MmceForm::Unbiased => {
@@ -50,11 +34,5 @@ impl ConfidenceKernel {
                 (total - diagonal) / (n * (n - 1.0))
             }
         }
-    }
-}
-
-impl Evaluator<Categorical> for ConfidenceKernel {
-    fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
-        Ok(sets.map(|flips| self.of(flips)))
-    }
+    })
 }

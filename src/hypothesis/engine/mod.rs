@@ -15,31 +15,27 @@
 //! | `skce/low_rank_vectors` | the same of kernels of low rank `J` on predictions and targets | `n·J²` |
 //! | `least` | the least likely label | `f` |
 //! | `outcomes` | of an event: Spiegelhalter, Hosmer–Lemeshow, Cox | `n` times a constant |
-//! | `one_by_one` | any | an estimate |
+//! | `each_set` | any | an estimate |
 
 mod bins;
 mod detail;
+mod each_set;
 mod least;
 mod line;
-mod one_by_one;
 mod outcomes;
-mod points;
 mod skce;
 mod sums;
 
 use rand::Rng;
 
-pub(super) use bins::{BinnedCounts, BinnedEvent, CumulativeGap};
+pub(super) use bins::{binned_counts, binned_error, cumulative_gap};
 pub use detail::Detail;
 pub(super) use detail::{CAUTION, p_value_of_sum};
+pub(super) use each_set::{EachSet, OneByOne};
 pub(super) use least::LeastLikelyLabel;
-pub(super) use line::ConfidenceKernel;
-pub(super) use one_by_one::OneByOne;
-pub(super) use outcomes::{OfEvent, OfOutcomes, expected_errors, statistic_of_event};
-pub(super) use points::{ClassPoints, OfGiven};
-pub(super) use skce::{
-    ClassSkce, LowRankClassSkce, LowRankVectorSkce, VectorSkce, with_bandwidth_of_some,
-};
+pub(super) use line::confidence_kernel;
+pub(super) use outcomes::{EventStatistic, OfEvent, test_of_event};
+pub(super) use skce::{ClassPoints, ClassSkce, LowRankSkce, VectorSkce, with_bandwidth_of_some};
 pub(super) use sums::{BRIER, CLASSES, CONFIDENCE, LOG, SampleSums};
 
 use crate::{
@@ -56,8 +52,9 @@ fn add_all(a: &mut [f64], b: &[f64]) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
 }
 
-/// Computes a statistic of sets of targets for the same predictions.
-pub trait Evaluator<P: Predictive> {
+/// Computes a statistic of sets `S` of targets for the same predictions: [`RedrawnBy`] says which sets a kind of
+/// prediction has.
+pub trait Evaluator<S> {
     /// The number of numbers of each set, 1 by default.
     fn width(&self) -> usize {
         1
@@ -68,22 +65,25 @@ pub trait Evaluator<P: Predictive> {
     /// # Errors
     ///
     /// An error says which condition the data violate.
-    fn values(&self, sets: &RedrawnBy<P>) -> Result<Vec<f64>>;
+    fn values(&self, sets: &S) -> Result<Vec<f64>>;
 
     /// The details of each number of the data, which are one set: by default none are known.
     ///
     /// # Errors
     ///
     /// An error says which condition the data violate.
-    fn details(&self, _data: &RedrawnBy<P>) -> Result<Vec<Detail>> {
+    fn details(&self, _data: &S) -> Result<Vec<Detail>> {
         Ok(vec![Detail::default(); self.width()])
     }
 }
 
+/// An evaluator of the targets of predictions `P`.
+pub(super) type EvaluatorOf<'a, P> = Box<dyn Evaluator<RedrawnBy<P>> + 'a>;
+
 /// The statistics of data and of redrawn targets.
 pub(super) struct Engine<'a, P: Predictive> {
     redrawer: Redrawer<P>,
-    evaluators: &'a [Box<dyn Evaluator<P> + 'a>],
+    evaluators: &'a [EvaluatorOf<'a, P>],
     /// The numbers of the data, of every evaluator in turn.
     pub data: Vec<f64>,
     /// Their details.
@@ -97,7 +97,7 @@ impl<'a, P: Predictive> Engine<'a, P> {
     pub fn new(
         predictions: &P,
         targets: &DrawnBy<P>,
-        evaluators: &'a [Box<dyn Evaluator<P> + 'a>],
+        evaluators: &'a [EvaluatorOf<'a, P>],
     ) -> Result<Self> {
         let mut engine = Self {
             redrawer: predictions.redrawer(),

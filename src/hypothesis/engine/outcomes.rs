@@ -1,25 +1,29 @@
-use std::sync::Arc;
-
 use burn::tensor::{Int, Tensor};
 
-use super::Evaluator;
+use super::{EachSet, Evaluator};
 use crate::{
-    distribution::{Categorical, ClassRows, LabelSets, Predictive},
+    distribution::{Categorical, Flip, LabelSets, Predictive},
     error::Result,
     estimator::Event,
+    hypothesis::TestOutcome,
 };
 
 /// A statistic of whether an event occurred, for probabilities that it was prepared for.
-pub type OfOutcomes = Box<dyn Fn(&[bool]) -> f64 + Send + Sync>;
+pub trait EventStatistic: Send + Sync {
+    /// The value, large where the probabilities do not agree with the outcomes.
+    fn value(&self, occurred: &[bool]) -> f64;
+
+    /// The outcome of the asymptotic test.
+    fn outcome(&self, occurred: &[bool]) -> TestOutcome;
+}
 
 /// A statistic of the probabilities of an event and its outcomes.
 pub trait OfEvent {
     /// The event.
     fn event(&self) -> Event;
 
-    /// Prepares what depends on the probabilities alone. The value is large where they do not agree with
-    /// the outcomes.
-    fn prepare(&self, probability: &[f64]) -> Result<OfOutcomes>;
+    /// Prepares what depends on the probabilities alone.
+    fn prepare(&self, probability: &[f64]) -> Result<Box<dyn EventStatistic>>;
 
     /// The probabilities and outcomes of checked data.
     fn data(
@@ -35,50 +39,52 @@ pub trait OfEvent {
     /// The statistic of data.
     fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let (probability, occurred) = self.data(predictions, labels)?;
-        Ok(self.prepare(&probability)?(&occurred))
+        Ok(self.prepare(&probability)?.value(&occurred))
+    }
+
+    /// The outcome of data, with the expected number of outcomes that are the less likely one.
+    fn outcome(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<TestOutcome> {
+        let (probability, occurred) = self.data(predictions, labels)?;
+        let outcome = self.prepare(&probability)?.outcome(&occurred);
+        let errors = probability.iter().map(|r| r.min(1.0 - r)).sum();
+        Ok(outcome.with_expected_errors(Some(errors)))
     }
 
     /// The statistic of many sets of labels.
-    fn of_sets(&self, predictions: &Categorical) -> Result<Box<dyn Evaluator<Categorical>>> {
+    fn of_sets(&self, predictions: &Categorical) -> Result<Box<dyn Evaluator<LabelSets>>> {
         predictions.check()?;
         let (rows, event) = (predictions.rows(), self.event());
         event.check(predictions.classes())?;
-        let probability = event.probabilities(&rows);
-        Ok(Box::new(EventOutcomes {
-            event,
-            statistic: self.prepare(&probability)?,
-            rows,
-        }))
-    }
-}
-
-/// Each set on its own: its outcomes from the most likely classes and the labels that differ.
-struct EventOutcomes {
-    rows: Arc<ClassRows>,
-    event: Event,
-    statistic: OfOutcomes,
-}
-
-impl Evaluator<Categorical> for EventOutcomes {
-    fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
-        let (event, top) = (self.event, &self.rows.top);
-        let likely: Vec<bool> = (top.iter())
+        let statistic = self.prepare(&event.probabilities(&rows))?;
+        let likely: Vec<bool> = (rows.top.iter())
             .map(|&class| event.occurs(class, class))
             .collect();
-        Ok(sets.map(|flips| {
+        Ok(Box::new(EachSet::new(move |flips: &[Flip]| {
             let mut occurred = likely.clone();
             for flip in flips {
                 let sample = flip.sample as usize;
-                occurred[sample] = event.occurs(flip.class, top[sample]);
+                occurred[sample] = event.occurs(flip.class, rows.top[sample]);
             }
-            (self.statistic)(&occurred)
-        }))
+            statistic.value(&occurred)
+        })))
     }
 }
 
-/// Makes an [`OfEvent`] an estimator and a statistic.
-macro_rules! statistic_of_event {
-    ($statistic:ty) => {
+/// Makes an [`OfEvent`] an estimator, a statistic, and an asymptotic test, whose outcome the comment is about.
+macro_rules! test_of_event {
+    ($(#[$doc:meta])* $statistic:ty) => {
+        impl $crate::hypothesis::CalibrationTest for $statistic {
+            $(#[$doc])*
+            fn evaluate(
+                &self,
+                predictions: &$crate::distribution::Categorical,
+                labels: &burn::tensor::Tensor<1, burn::tensor::Int>,
+                _rng: &mut dyn rand::Rng,
+            ) -> $crate::error::Result<$crate::hypothesis::TestOutcome> {
+                self.outcome(predictions, labels)
+            }
+        }
+
         impl $crate::estimator::Estimator for $statistic {
             fn estimate(
                 &self,
@@ -96,16 +102,11 @@ macro_rules! statistic_of_event {
                 &'a self,
                 predictions: &'a $crate::distribution::Categorical,
             ) -> $crate::error::Result<
-                Box<dyn $crate::hypothesis::Evaluator<$crate::distribution::Categorical> + 'a>,
+                Box<dyn $crate::hypothesis::Evaluator<$crate::distribution::LabelSets> + 'a>,
             > {
                 self.of_sets(predictions)
             }
         }
     };
 }
-pub(in crate::hypothesis) use statistic_of_event;
-
-/// The expected number of outcomes that are the less likely one, `Σ_i min(r_i, 1 − r_i)`.
-pub fn expected_errors(probability: &[f64]) -> f64 {
-    probability.iter().map(|r| r.min(1.0 - r)).sum()
-}
+pub(in crate::hypothesis) use test_of_event;

@@ -1,15 +1,13 @@
 //! Several statistics combined over the same redraws.
 
-use std::collections::HashMap;
-
 use rayon::prelude::*;
 
 /// A statistic of the data and of each redraw, large where the model is not calibrated.
 pub struct AspectStatistics {
     pub data: f64,
     pub drawn: Vec<f64>,
-    /// Columns of one family count as the largest of them.
-    pub family: Option<usize>,
+    /// The columns of classes count as the largest of them.
+    pub is_of_class: bool,
 }
 
 impl AspectStatistics {
@@ -32,13 +30,30 @@ pub struct Combined {
 
 /// The minimum of p-values, and step-down adjusted p-values (Westfall and Young 1993, algorithm 2.8).
 ///
-/// Each statistic becomes its p-value among all `R + 1`, those of a family their p-values among the
-/// largest of the family. Where several have the same, the one further out in standard deviations of
+/// Each statistic becomes its p-value among all `R + 1`, those of classes their p-values among the
+/// largest of all classes. Where several have the same, the one further out in standard deviations of
 /// all `R + 1` counts as less. These functions treat the data and the redraws alike; so under the
 /// hypothesis the data's minimum is equally likely to have any rank among them, and its p-value is exact.
 pub fn combine(columns: &[AspectStatistics]) -> Combined {
     let sets = columns[0].drawn.len() + 1;
-    let scores = scores(columns, sets);
+    // the largest of all classes of each set
+    let mut largest = vec![f64::NEG_INFINITY; sets];
+    for column in columns.iter().filter(|column| column.is_of_class) {
+        let pairs = largest.iter_mut().zip(column.values());
+        pairs.for_each(|(largest, value)| *largest = largest.max(value));
+    }
+    let of_classes = Ranks::of(largest);
+    let of_column = |column: &AspectStatistics| {
+        let own = Ranks::of(column.values().collect());
+        let ranks = if column.is_of_class {
+            &of_classes
+        } else {
+            &own
+        };
+        let scores: Vec<f64> = column.values().map(|value| ranks.score(value)).collect();
+        (scores, own.p_value(column.data))
+    };
+    let (scores, p_values): (Vec<Vec<f64>>, Vec<f64>) = columns.par_iter().map(of_column).unzip();
     // from the least to the most significant of the data: the largest score so far of each set
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_by(|&a, &b| scores[a][0].total_cmp(&scores[b][0]));
@@ -60,49 +75,12 @@ pub fn combine(columns: &[AspectStatistics]) -> Combined {
         least = least.max(adjusted[column]);
         adjusted[column] = least;
     }
-    let alone =
-        |column: &AspectStatistics| Ranks::of(column.values().collect()).p_value(column.data);
     Combined {
         p_value,
         exceedances,
-        p_values: columns.par_iter().map(alone).collect(),
+        p_values,
         adjusted,
     }
-}
-
-/// `−ln p` of each set of each column, the data first, with differences below those of different p-values
-/// by how far out it is.
-fn scores(columns: &[AspectStatistics], sets: usize) -> Vec<Vec<f64>> {
-    // the largest of each family of each set
-    let mut families: HashMap<usize, Vec<f64>> = HashMap::new();
-    for column in columns {
-        let Some(family) = column.family else {
-            continue;
-        };
-        let largest = families.entry(family);
-        let largest = largest.or_insert_with(|| vec![f64::NEG_INFINITY; sets]);
-        let pairs = largest.iter_mut().zip(column.values());
-        pairs.for_each(|(largest, value)| *largest = largest.max(value));
-    }
-    let of_families = |(family, largest): (usize, Vec<f64>)| (family, Ranks::of(largest));
-    let families: HashMap<usize, Ranks> = families.into_iter().map(of_families).collect();
-    let of_column = |column: &AspectStatistics| {
-        let own;
-        let ranks = match column.family {
-            Some(family) => &families[&family],
-            None => {
-                own = Ranks::of(column.values().collect());
-                &own
-            }
-        };
-        let score = |value| {
-            // of numbers that are equal but for rounding the same: a tie is not broken by rounding
-            let out = ranks.standardised(ranks.least_equal(value));
-            -ranks.p_value(value).ln() + 0.25 / sets as f64 * (out / (1.0 + out.abs()))
-        };
-        column.values().map(score).collect()
-    };
-    columns.par_iter().map(of_column).collect()
 }
 
 /// Numbers in increasing order.
@@ -159,6 +137,13 @@ impl Ranks {
         reaching.max(1) as f64 / self.sorted.len() as f64
     }
 
+    /// `−ln p`, with differences below those of different p-values by how far out the value is.
+    fn score(&self, value: f64) -> f64 {
+        // of numbers that are equal but for rounding the same: a tie is not broken by rounding
+        let out = self.standardised(self.least_equal(value));
+        -self.p_value(value).ln() + 0.25 / self.sorted.len() as f64 * (out / (1.0 + out.abs()))
+    }
+
     /// The least of the numbers that equal the value but for rounding; itself where none does.
     fn least_equal(&self, value: f64) -> f64 {
         match self.sorted.get(self.below(value)) {
@@ -186,7 +171,7 @@ mod tests {
         AspectStatistics {
             data,
             drawn: drawn.to_vec(),
-            family: None,
+            is_of_class: false,
         }
     }
 
@@ -235,7 +220,7 @@ mod tests {
                 .map(|c| AspectStatistics {
                     data: data[c],
                     drawn: drawn.iter().map(|set| set[c]).collect(),
-                    family: (c > 2).then_some(0),
+                    is_of_class: c > 2,
                 })
                 .collect();
             let p = combine(&columns).p_value;

@@ -1,27 +1,24 @@
 //! One answer first: a test of several aspects together, and which of them fail.
 
-mod aspects;
+mod aspect;
+mod classes;
 mod combine;
-mod event;
 mod outcome;
 mod real;
-mod real_kind;
 mod transforms;
 
-pub use aspects::{Omnibus, OmnibusPlan};
+pub use aspect::{Omnibus, OmnibusPlan};
 pub use outcome::{AspectOutcome, OmnibusOutcome};
 
 use rand::Rng;
+use statrs::distribution::{Beta, Binomial, ContinuousCDF, Discrete};
 
-use aspects::{AspectKind, Deviation, TestedAspect};
+use aspect::{Deviation, TestedAspect};
 use combine::{AspectStatistics, Combined, combine};
 
-use super::{
-    CalibrationTest, TestOutcome,
-    engine::Engine,
-    redraws::{RedrawResult, decided},
-};
+use super::{CalibrationTest, TestOutcome, engine::Engine};
 use crate::{
+    distribution::RedrawnBy,
     error::{Result, check_count},
     kernel::Kernel,
 };
@@ -183,7 +180,7 @@ impl OmnibusTest {
         predictions: &P,
         targets: &P::Targets,
         rng: &mut dyn Rng,
-        part: impl for<'a> Fn(OmnibusPlan<'a, P>) -> Result<OmnibusPlan<'a, P>>,
+        part: impl for<'a> Fn(OmnibusPlan<'a, RedrawnBy<P>>) -> Result<OmnibusPlan<'a, RedrawnBy<P>>>,
     ) -> Result<OmnibusOutcome> {
         check_count("the number of redraws", self.redraws)?;
         predictions.check()?;
@@ -194,45 +191,60 @@ impl OmnibusTest {
         let OmnibusPlan {
             evaluators,
             aspects,
+            ..
         } = part(predictions.aspects(weight, kernel, rng)?)?;
         let mut engine = Engine::new(predictions, &observed, &evaluators)?;
         drop(observed);
         engine.extend(self.redraws, rng)?;
         loop {
             let redraws = engine.len();
-            let columns: Vec<AspectStatistics> = (numbered(&aspects))
-                .map(|(at, aspect)| aspect.column(&engine.data[at..], &engine.drawn[at..]))
+            let columns: Vec<AspectStatistics> = (aspects.iter())
+                .map(|aspect| aspect.column(&engine.data, &engine.drawn))
                 .collect();
             let combined = combine(&columns);
-            let found = RedrawResult {
-                redraws,
-                exceedances: combined.exceedances,
-                p_value: combined.p_value,
-            };
-            if redraws >= self.most || decided(found, self.level, self.risk) {
-                let aspects = outcomes(&aspects, &engine, &combined);
-                let samples = predictions.len();
-                return Ok(OmnibusOutcome::new(found, samples, aspects));
+            if redraws >= self.most
+                || is_decided(combined.exceedances, redraws, self.level, self.risk)
+            {
+                return Ok(OmnibusOutcome {
+                    p_value: combined.p_value,
+                    redraws,
+                    resampling_interval: interval(combined.exceedances, redraws),
+                    samples: predictions.len(),
+                    aspects: outcomes(&aspects, &engine, &combined),
+                });
             }
             engine.extend(redraws.min(self.most - redraws), rng)?;
         }
     }
 }
 
-/// The aspects, each with the number of its estimate among those of the evaluators.
-fn numbered(aspects: &[TestedAspect]) -> impl Iterator<Item = (usize, &TestedAspect)> {
-    let of = |next: &mut usize, aspect| {
-        let at = *next;
-        *next += TestedAspect::width(aspect);
-        Some((at, aspect))
+/// Tells whether the p-value of endless redraws is on one side of a level, but for a risk over all numbers of
+/// redraws: once `(R + 1) b(R, level, g) ≤ risk`, for `g` redraws of `R` that reach the statistic and the binomial
+/// probability `b` (Robbins 1970; Ding, Gandy, Hahn 2020; Gandy 2009 for the idea).
+fn is_decided(exceedances: usize, redraws: usize, level: f64, risk: f64) -> bool {
+    let binomial = Binomial::new(level, redraws as u64).expect("a level between 0 and 1");
+    (redraws + 1) as f64 * binomial.pmf(exceedances as u64) <= risk
+}
+
+/// The interval that holds the p-value of endless redraws with a probability of 99 % (Clopper and Pearson 1934).
+fn interval(exceedances: usize, redraws: usize) -> (f64, f64) {
+    let quantile = |a: usize, b: usize, probability: f64| match (a, b) {
+        (0, _) => 0.0,
+        (_, 0) => 1.0,
+        (a, b) => Beta::new(a as f64, b as f64)
+            .expect("positive shapes")
+            .inverse_cdf(probability),
     };
-    aspects.iter().scan(0, of)
+    let rest = redraws - exceedances;
+    let outside = 0.5 * (1.0 - 0.99);
+    (
+        quantile(exceedances, rest + 1, outside),
+        quantile(exceedances + 1, rest, 1.0 - outside),
+    )
 }
 
 impl TestedAspect {
-    /// The statistic that is large where the model is not calibrated.
-    ///
-    /// - data, drawn: the numbers from the estimate on
+    /// The statistic that is large where the model is not calibrated, of the numbers of all evaluators.
     fn column(&self, data: &[f64], drawn: &[Vec<f64>]) -> AspectStatistics {
         let over = |value: f64, deviation: f64| {
             if value == 0.0 {
@@ -241,18 +253,25 @@ impl TestedAspect {
                 (value / deviation).abs()
             }
         };
-        let statistic = |value: f64, next: f64| match self.deviation {
-            Deviation::None => value,
-            Deviation::Known(deviation) => over(value, deviation),
-            Deviation::OfSet => over(value, next),
+        let at = self.at;
+        let drawn_at = drawn[at].iter();
+        let (data, drawn) = match self.deviation {
+            Deviation::None => (data[at], drawn[at].clone()),
+            Deviation::Known(deviation) => (
+                over(data[at], deviation),
+                drawn_at.map(|&value| over(value, deviation)).collect(),
+            ),
+            Deviation::OfSet => (
+                over(data[at], data[at + 1]),
+                (drawn_at.zip(&drawn[at + 1]))
+                    .map(|(&value, &deviation)| over(value, deviation))
+                    .collect(),
+            ),
         };
-        let next = |numbers: &[Vec<f64>], set: usize| numbers.get(1).map_or(1.0, |next| next[set]);
         AspectStatistics {
-            data: statistic(data[0], data.get(1).copied().unwrap_or(1.0)),
-            drawn: (drawn[0].iter().enumerate())
-                .map(|(set, &value)| statistic(value, next(drawn, set)))
-                .collect(),
-            family: matches!(self.kind, AspectKind::Class(_)).then_some(0),
+            data,
+            drawn,
+            is_of_class: self.class.is_some(),
         }
     }
 }
@@ -262,30 +281,31 @@ fn outcomes<P: Omnibus>(
     engine: &Engine<P>,
     combined: &Combined,
 ) -> Vec<AspectOutcome> {
-    let is_of_class = |aspect: &TestedAspect| matches!(aspect.kind, AspectKind::Class(_));
     // gaps of all classes add up to 0: of two classes there is one
-    let classes = aspects.iter().filter(|aspect| is_of_class(aspect)).count();
-    let outcome = |(k, (at, aspect)): (usize, (usize, &TestedAspect))| {
-        let numbers = engine.data[at..at + aspect.width()].to_vec();
-        let (estimate, detail) = (numbers[0], engine.details[at]);
-        let alike = if is_of_class(aspect) { classes - 1 } else { 1 };
-        let least = detail.least_p_value * alike.max(1) as f64;
-        let row = detail.row.or_else(|| aspect.kind.row(&numbers));
-        AspectOutcome {
+    let classes = aspects.iter().filter(|aspect| aspect.class.is_some());
+    let gaps = classes.count().saturating_sub(1).max(1);
+    let outcome = |(k, aspect): (usize, &TestedAspect)| {
+        let numbers = engine.data[aspect.at..][..aspect.width].to_vec();
+        let (estimate, detail) = (numbers[0], engine.details[aspect.at]);
+        let alike = aspect.class.map_or(1, |_| gaps);
+        let least = detail.least_p_value * alike as f64;
+        let outcome = AspectOutcome {
             name: aspect.name.clone(),
-            finding: (aspect.kind).finding(&numbers, row, &|class| class.to_string()),
-            kind: aspect.kind,
+            finding: String::new(),
+            sentence: aspect.sentence.clone(),
+            class: aspect.class,
             numbers,
-            row,
+            row: detail.row,
             estimate,
-            standardised: standardised(estimate, &engine.drawn[at]),
+            standardised: standardised(estimate, &engine.drawn[aspect.at]),
             p_value: combined.p_values[k],
             adjusted_p_value: combined.adjusted[k].max(least).min(1.0),
-        }
+        };
+        outcome.in_words(&|class| class.to_string())
     };
     // of the whole prediction, then of each class: of these there may be many
     let (classes, whole): (Vec<_>, Vec<_>) =
-        (numbered(aspects).enumerate()).partition(|(_, (_, aspect))| is_of_class(aspect));
+        (aspects.iter().enumerate()).partition(|(_, aspect)| aspect.class.is_some());
     whole.into_iter().chain(classes).map(outcome).collect()
 }
 

@@ -2,12 +2,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::aspects::AspectKind;
+use super::aspect::{Observed, Sentence};
 use crate::{
     error::serialize_or_infinite,
-    hypothesis::{TestOutcome, p_value::Probability, redraws::RedrawResult},
-    numbers,
-    score::ObservedExpected,
+    hypothesis::{TestOutcome, p_value::Probability},
 };
 
 /// The outcome of an [`OmnibusTest`](super::OmnibusTest): one answer, and where the model fails.
@@ -37,7 +35,9 @@ pub struct AspectOutcome {
     /// about other aspects. Rows are counted from 0.
     pub finding: String,
     #[serde(skip)]
-    pub(super) kind: AspectKind,
+    pub(super) sentence: Sentence,
+    #[serde(skip)]
+    pub(super) class: Option<usize>,
     /// The numbers of the data that the finding names, the estimate first.
     #[serde(skip)]
     pub(super) numbers: Vec<f64>,
@@ -76,16 +76,6 @@ pub struct AspectOutcome {
 }
 
 impl OmnibusOutcome {
-    pub(super) fn new(found: RedrawResult, samples: usize, aspects: Vec<AspectOutcome>) -> Self {
-        Self {
-            p_value: found.p_value,
-            redraws: found.redraws,
-            resampling_interval: found.interval(0.99),
-            samples,
-            aspects,
-        }
-    }
-
     /// The aspects with an adjusted p-value of at most `level`, the most significant first; of equal ones
     /// in the order of [`aspects`](Self::aspects).
     pub fn failing(&self, level: f64) -> Vec<&AspectOutcome> {
@@ -98,21 +88,20 @@ impl OmnibusOutcome {
     /// Names classes in the findings by `names` instead of by number; those without a name keep it.
     pub fn with_class_names(mut self, names: &[String]) -> Self {
         let name = |class: usize| names.get(class).cloned().unwrap_or(class.to_string());
-        for aspect in &mut self.aspects {
-            aspect.finding = aspect.kind.finding(&aspect.numbers, aspect.row, &name);
-        }
+        let aspects = self.aspects.into_iter();
+        self.aspects = aspects.map(|aspect| aspect.in_words(&name)).collect();
         self
     }
 
     /// The outcome of some rows of the data as one of so many tests: rows in findings are those of the
     /// data, and p-values of aspects are multiplied by the number of tests.
     pub(in crate::hypothesis) fn of_part(mut self, rows: &[usize], tests: usize) -> Self {
-        for aspect in &mut self.aspects {
+        let of_part = |mut aspect: AspectOutcome| {
             aspect.row = aspect.row.map(|row| rows[row]);
-            let name = |class: usize| class.to_string();
-            aspect.finding = aspect.kind.finding(&aspect.numbers, aspect.row, &name);
             aspect.adjusted_p_value = (tests as f64 * aspect.adjusted_p_value).min(1.0);
-        }
+            aspect.in_words(&|class| class.to_string())
+        };
+        self.aspects = self.aspects.into_iter().map(of_part).collect();
         self
     }
 
@@ -136,133 +125,18 @@ impl OmnibusOutcome {
 impl AspectOutcome {
     /// The number of the class that this is an aspect of, if it is of one.
     pub fn class(&self) -> Option<usize> {
-        match self.kind {
-            AspectKind::Class(class) => Some(class),
-            _ => None,
-        }
-    }
-}
-
-impl AspectKind {
-    /// The row that the numbers of the data are of, if they are of one.
-    pub fn row(self, numbers: &[f64]) -> Option<usize> {
-        match self {
-            Self::Real(kind) => kind.row(numbers),
-            _ => None,
-        }
+        self.class
     }
 
-    /// The numbers of the data, the estimate first, in words.
-    ///
-    /// - row: the sample that they are of, if they are of one
-    pub fn finding(
-        self,
-        numbers: &[f64],
-        row: Option<usize>,
-        class_name: &dyn Fn(usize) -> String,
-    ) -> String {
-        let estimate = numbers[0];
-        let points = |value: f64| format!("{} points", crate::numbers::points(value.abs(), 1));
-        let high = estimate > 0.0;
-        match self {
-            Self::Confidence if high => format!("overconfident by {}", points(estimate)),
-            Self::Confidence => format!("underconfident by {}", points(estimate)),
-            Self::Brier { two: true } => {
-                against("Brier score, summed over both outcomes,", estimate)
-            }
-            Self::Brier { two: false } => against("Brier score", estimate),
-            Self::Log => against("log score", estimate),
-            Self::Class(class) => {
-                let often = if high { "too often" } else { "too rarely" };
-                let (name, points) = (class_name(class), points(estimate));
-                format!("class {name} is predicted {often}, by {points}")
-            }
-            Self::InTheLarge(expected, samples) => {
-                let observed = (expected - estimate * samples as f64).round().max(0.0);
-                let counts = ObservedExpected::new(observed as usize, expected, samples);
-                let what = match [0, 1].map(class_name) {
-                    [no, yes] if [no.as_str(), &yes] == ["0", "1"] => {
-                        format!("risks are too {}", if high { "high" } else { "low" })
-                    }
-                    [_, class] => {
-                        let often = if high { "often" } else { "rarely" };
-                        format!("class {class} is predicted too {often}")
-                    }
-                };
-                format!("{what}: {counts}")
-            }
-            Self::CumulativeRisk => format!(
-                "over the lower risks the expected and the observed frequency of the event differ by {} of all \
-                 samples",
-                points(estimate)
-            ),
-            Self::BinnedRisk { bins } => format!(
-                "the frequency of the event does not follow its risk: χ² = {} in {}",
-                short(estimate),
-                counted(bins)
-            ),
-            Self::Cumulative => format!(
-                "confidence and accuracy differ by {} over the less confident samples",
-                points(estimate)
-            ),
-            Self::Binned { bins, two } => {
-                let follows = if two {
-                    format!(
-                        "the frequency of class {} does not follow its probability",
-                        class_name(1)
-                    )
-                } else {
-                    "the accuracy does not follow the confidence".into()
-                };
-                let is = if estimate.is_infinite() {
-                    "is infinite".into()
-                } else {
-                    format!("= {}", short(estimate))
-                };
-                format!("{follows}: χ² {is} in {}", counted(bins))
-            }
-            Self::LeastLikely => {
-                let row = row.map_or(String::new(), |row| format!(" (row {row})"));
-                format!("a label of probability {} occurred{row}", rare(estimate))
-            }
-            Self::Skce(bandwidth, at) => format!(
-                "something is off {at}: SKCE {estimate:.2e}, bandwidth {}",
-                short(bandwidth)
-            ),
-            Self::Real(kind) => kind.finding(numbers, row),
-        }
+    /// Writes the finding with names of classes.
+    pub(super) fn in_words(mut self, class_name: &dyn Fn(usize) -> String) -> Self {
+        self.finding = self.sentence.of(&Observed {
+            numbers: &self.numbers,
+            row: self.row,
+            class_name,
+        });
+        self
     }
-}
-
-/// "1 bin", "10 bins".
-fn counted(bins: usize) -> String {
-    let noun = if bins == 1 { "bin" } else { "bins" };
-    format!("{bins} {noun}")
-}
-
-fn against(score: &str, estimate: f64) -> String {
-    if estimate.is_infinite() {
-        return format!("the {score} is infinite: a label of probability 0 occurred");
-    }
-    let side = if estimate > 0.0 { "worse" } else { "better" };
-    format!(
-        "the {score} is {} {side} than the probabilities promise",
-        short(estimate.abs())
-    )
-}
-
-/// `e^{−x}` in words.
-fn rare(x: f64) -> String {
-    match (-x).exp() {
-        0.0 if x.is_finite() => format!("1e{:.0}", -x / std::f64::consts::LN_10),
-        0.0 => "0".into(),
-        p => format!("{p:.1e}"),
-    }
-}
-
-/// Three digits.
-pub(super) fn short(value: f64) -> String {
-    numbers::significant(value, 3)
 }
 
 impl fmt::Display for OmnibusOutcome {

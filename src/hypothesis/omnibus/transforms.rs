@@ -24,7 +24,7 @@ const SPREAD: usize = 2;
 const FEWEST_FOR_WIDE: f64 = 30.0;
 const MOST_SKEWNESS: f64 = 0.75;
 
-/// The numbers of the aspects of [`RealKind`](super::real_kind::RealKind).
+/// The numbers of the aspects of real targets.
 ///
 /// Sums that may be off to both sides are divided by their standard deviation, the larger of that of
 /// calibrated predictions and of that found in the same set: so that targets that vary more
@@ -218,7 +218,7 @@ fn correlation(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> [f64; 2] {
     }
 }
 
-impl<P: Marginals> Evaluator<P> for Transforms {
+impl Evaluator<Vec<Vec<f64>>> for Transforms {
     fn width(&self) -> usize {
         8 * self.dimensions + 7
     }
@@ -232,6 +232,8 @@ impl<P: Marginals> Evaluator<P> for Transforms {
     fn details(&self, data: &Vec<Vec<f64>>) -> Result<Vec<Detail>> {
         let (targets, numbers) = (&data[0], self.of(&data[0]));
         let mut details = vec![Detail::default(); numbers.len()];
+        let furthest = 8 * self.dimensions + 1;
+        details[furthest].row = Some(numbers[furthest + 1] as usize / self.dimensions);
         for c in 0..self.dimensions {
             let at = 8 * c + SPREAD;
             let errors = (c..targets.len()).step_by(self.dimensions);

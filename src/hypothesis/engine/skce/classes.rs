@@ -1,11 +1,11 @@
 use pulp::{Arch, Simd, WithSimd};
 
-use super::{HostKernel, estimate};
+use super::{ClassPoints, HostKernel, estimate};
 use crate::{
-    distribution::{Categorical, ClassRows, Flip, LabelSets, Redrawn},
+    distribution::{ClassRows, Flip, LabelSets, Redrawn},
     error::Result,
     estimator::SkceForm,
-    hypothesis::engine::{ClassPoints, Evaluator},
+    hypothesis::engine::Evaluator,
     kernel::Kernel,
     ops::{Matrix, Real, add_product},
     parallel,
@@ -198,7 +198,7 @@ impl ClassSkce {
     }
 }
 
-impl Evaluator<Categorical> for ClassSkce {
+impl Evaluator<LabelSets> for ClassSkce {
     fn width(&self) -> usize {
         self.kernel.bandwidths()
     }
@@ -333,49 +333,5 @@ impl WithSimd for Dot<'_> {
         }
         let rest = a_rest.iter().zip(b_rest).map(|(a, b)| a * b);
         sums.iter().sum::<f64>() + rest.sum::<f64>()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use burn::tensor::{DType, Device, Tensor, TensorData, activation::softmax};
-    use rand::{RngExt, SeedableRng, rngs::StdRng};
-
-    use super::*;
-    use crate::{distribution::Predictive, kernel::Bandwidth};
-
-    /// Few and many differences, several bandwidths at once and one after another.
-    #[test]
-    fn bandwidths_are_those_of_kernels_of_their_own() {
-        let mut rng = StdRng::seed_from_u64(1);
-        let factors = [0.25, 1.0, 4.0];
-        for (scale, few) in [(2.0, false), (40.0, true)] {
-            let logits: Vec<f64> = (0..90 * 3)
-                .map(|_| rng.random_range(-scale..scale))
-                .collect();
-            let logits = TensorData::new(logits, [90, 3]);
-            let logits = Tensor::<2>::from_data(logits, (&Device::default(), DType::F64));
-            let predictions = Categorical::from_probabilities(softmax(logits, 1)).unwrap();
-            let sets = (predictions.redrawer().draw)(70, &mut rng);
-            for kernel in [
-                Kernel::exponential(),
-                Kernel::gaussian(),
-                Kernel::matern52(),
-            ] {
-                let at = |bandwidth| kernel.with_bandwidth(Bandwidth::Fixed(bandwidth));
-                for form in [SkceForm::Biased, SkceForm::Unbiased] {
-                    let all = ClassSkce::new(at(0.4), &factors, form, &predictions);
-                    assert_eq!((all.few, all.width()), (few, 3));
-                    let together = all.values(&sets).unwrap();
-                    for (b, factor) in factors.iter().enumerate() {
-                        let alone = ClassSkce::new(at(0.4 * factor), &[1.0], form, &predictions);
-                        let alone = alone.values(&sets).unwrap();
-                        for (values, alone) in together.chunks(3).zip(alone) {
-                            assert!((values[b] - alone).abs() < 1e-13, "{kernel:?}, {factor}");
-                        }
-                    }
-                }
-            }
-        }
     }
 }

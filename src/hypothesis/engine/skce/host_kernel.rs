@@ -1,4 +1,8 @@
+use std::sync::Arc;
+
 use crate::{
+    distribution::{Categorical, ClassRows, Given},
+    host::to_vec,
     kernel::{Bandwidth, Kernel, Profile},
     ops::{self, PairKernel, Real},
 };
@@ -84,31 +88,44 @@ fn square<T: Real>(kernel: &mut [T]) {
     kernel.iter_mut().for_each(|k| *k = k.times(*k));
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Class predictions on the host, and the points that a kernel compares: the probabilities, or a variable
+/// that they are given.
+pub struct ClassPoints {
+    pub rows: Arc<ClassRows>,
+    given: Option<Vec<f64>>,
+    /// Coordinates of a point.
+    pub d: usize,
+}
 
-    /// Several bandwidths at once are one after another, with vectors and without.
-    #[test]
-    fn bandwidths_are_those_of_kernels_of_their_own() {
-        let x = [0.1f64, 0.9, 0.4, 0.6, 0.75, 0.25];
-        let factors = [0.25, 1.0, 3.0, 4.0];
-        for kernel in [
-            Kernel::exponential(),
-            Kernel::gaussian(),
-            Kernel::matern32(),
-            Kernel::generalised_exponential(0.5),
-        ] {
-            let at = |bandwidth| kernel.with_bandwidth(Bandwidth::Fixed(bandwidth));
-            let host =
-                |kernel, factors: &[f64]| HostKernel::new(kernel, factors, 2).matrices(&x, &x[..4]);
-            let together = host(at(0.3), &factors);
-            for (matrix, factor) in together.iter().zip(factors) {
-                let alone = &host(at(0.3 * factor), &[1.0])[0];
-                for (a, b) in matrix.iter().zip(alone) {
-                    assert!((a - b).abs() < 1e-12, "{kernel:?}, {factor}: {a}, {b}");
-                }
-            }
+impl ClassPoints {
+    /// The points, row by row.
+    pub fn values(&self) -> &[f64] {
+        self.given.as_deref().unwrap_or(&*self.rows.values)
+    }
+
+    /// The point of a sample.
+    pub fn point(&self, sample: usize) -> &[f64] {
+        &self.values()[sample * self.d..][..self.d]
+    }
+}
+
+impl From<&Categorical> for ClassPoints {
+    fn from(predictions: &Categorical) -> Self {
+        Self {
+            rows: predictions.rows(),
+            given: None,
+            d: predictions.classes(),
+        }
+    }
+}
+
+impl From<&Given<Categorical>> for ClassPoints {
+    fn from(given: &Given<Categorical>) -> Self {
+        let points = given.conditioning().detach();
+        Self {
+            rows: given.predictions().rows(),
+            d: points.dims()[1],
+            given: Some(to_vec(points)),
         }
     }
 }

@@ -1,7 +1,14 @@
 use nalgebra::DMatrix;
+use rand::{Rng, seq::index};
 use rayon::prelude::*;
 
-use crate::ops::{Matrix, Real, product};
+use crate::{
+    distribution::Geometry,
+    error::Result,
+    hypothesis::engine::Evaluator,
+    kernel::Kernel,
+    ops::{Matrix, Real, product},
+};
 
 /// A kernel of low rank between samples, `φ(p)ᵀφ(q)`, at one or several bandwidths: `φ(p) = K_TT^{−½} k_T(p)` for
 /// `J` of the predictions as locations `T` (Williams and Seeger 2001, the Nyström method).
@@ -26,6 +33,29 @@ pub struct LowRankSums {
     pub z: Vec<f64>,
     /// `Σ_i ‖φ(p_i)‖²‖δ_i‖²` of every bandwidth.
     pub diagonal: Vec<f64>,
+}
+
+/// The residuals `δ` of sets of targets `S`.
+pub trait Residuals<T, S> {
+    /// The sums of each set.
+    fn sums(&self, kernel: &LowRank<T>, sets: &S) -> Vec<LowRankSums>;
+}
+
+/// The unbiased SKCE by a kernel of low rank, of labels or of vectors.
+pub struct LowRankSkce<T, R> {
+    pub(super) kernel: LowRank<T>,
+    pub(super) residuals: R,
+}
+
+impl<T: Real, S, R: Residuals<T, S>> Evaluator<S> for LowRankSkce<T, R> {
+    fn width(&self) -> usize {
+        self.kernel.bandwidths
+    }
+
+    fn values(&self, sets: &S) -> Result<Vec<f64>> {
+        let sums = self.residuals.sums(&self.kernel, sets).into_iter();
+        Ok(sums.flat_map(|sums| self.kernel.estimates(sums)).collect())
+    }
 }
 
 /// Samples of a block of work.
@@ -77,9 +107,9 @@ impl<T: Real> LowRank<T> {
         self.squares.len() / self.bandwidths
     }
 
-    /// The number of bandwidths.
-    pub fn bandwidths(&self) -> usize {
-        self.bandwidths
+    /// `J`.
+    pub fn rank(&self) -> usize {
+        self.rank
     }
 
     /// `B·J`.
@@ -103,7 +133,7 @@ impl<T: Real> LowRank<T> {
     }
 
     /// The estimates of every bandwidth.
-    pub fn estimates(&self, LowRankSums { z, diagonal }: LowRankSums) -> Vec<f64> {
+    fn estimates(&self, LowRankSums { z, diagonal }: LowRankSums) -> Vec<f64> {
         let n = self.samples() as f64;
         let mut squares = vec![0.0; self.bandwidths]; // ‖z‖²
         for of_coordinate in z.chunks(self.width()) {
@@ -144,6 +174,20 @@ pub fn inverse_root(gram: &[f64], size: usize) -> DMatrix<f64> {
     let vectors = &eigen.eigenvectors;
     vectors * DMatrix::from_diagonal(&root) * vectors.transpose()
 }
+
+/// The same kernel with its bandwidth fixed at the median distance of at most 256 of the predictions, drawn.
+pub fn with_bandwidth_of_some<P: Geometry>(
+    kernel: Kernel,
+    predictions: &P,
+    rng: &mut dyn Rng,
+) -> Result<Kernel> {
+    let n = predictions.len();
+    let rows = index::sample(rng, n, n.min(MEDIAN_OF)).into_vec();
+    kernel.with_bandwidth_of_predictions(&predictions.select_rows(&rows))
+}
+
+/// Predictions whose median distance is taken.
+const MEDIAN_OF: usize = 256;
 
 #[cfg(test)]
 mod tests {

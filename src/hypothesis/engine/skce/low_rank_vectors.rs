@@ -4,24 +4,22 @@ use rayon::prelude::*;
 
 use super::{
     HostKernel,
-    low_rank::{LowRank, LowRankSums, inverse_root},
+    low_rank::{LowRank, LowRankSkce, LowRankSums, Residuals, inverse_root},
 };
 use crate::{
     distribution::{Geometry, Marginals},
     error::{Result, check_parameter},
     host::to_vec,
-    hypothesis::engine::Evaluator,
     kernel::{Bandwidth, Kernel, RealKernel, TargetKernel},
     ops::{Matrix, add_product},
 };
 
-/// The unbiased SKCE of predictions over vectors and kernels of low rank. That on targets is Gaussian with the
-/// median distance of drawn ones, by landmarks `τ` among them: the residuals are
+/// The residuals of vectors, by a kernel of low rank on targets. It is Gaussian with the median distance of drawn
+/// ones, by landmarks `τ` among them: the residuals are
 /// `δ_i = ψ(y_i) − E ψ(Y_i)` with `ψ(y) = K_ττ^{−½} k_Y(τ, y)`, whose expectation under each prediction is known.
-pub struct LowRankVectorSkce {
+pub struct OfTargets {
     /// The weight of a target among the draws of its prediction.
     weight: f64,
-    kernel: LowRank<f64>,
     targets: HostKernel,
     /// `τ`, `[r, d]`.
     landmarks: Vec<f64>,
@@ -35,11 +33,11 @@ pub struct LowRankVectorSkce {
 /// Predictions whose targets are drawn.
 const DRAWN: usize = 256;
 
-impl LowRankVectorSkce {
+impl LowRankSkce<f64, OfTargets> {
     /// Takes the same landmarks for all bandwidths: that of the kernel, which is fixed, times each factor.
     ///
     /// - weight: that of a target among the draws of its prediction, or 0
-    pub fn new<P: Marginals + Geometry>(
+    pub fn of_targets<P: Marginals + Geometry>(
         (predictions, weight): (&P, f64),
         kernel: Kernel,
         factors: &[f64],
@@ -72,17 +70,20 @@ impl LowRankVectorSkce {
         let whiten = inverse_root(&targets.matrices(&landmarks, &landmarks)[0], rank);
         let whiten = whiten.as_slice().to_vec();
         let expected = on_targets.expectation(&predictions, &tensor(&landmarks), 1); // [1, n, r]
-        Ok(Self {
+        let residuals = OfTargets {
             weight,
-            kernel: low_rank(&predictions, kernel, factors, &rows[..rank]),
             targets,
             landmarks,
             rank,
             expectations: product(&to_vec(expected), &whiten, rank),
             whiten,
-        })
+        };
+        let kernel = low_rank(&predictions, kernel, factors, &rows[..rank]);
+        Ok(Self { kernel, residuals })
     }
+}
 
+impl OfTargets {
     /// `ψ(y_i) − E ψ(Y_i)`, `[n, r]`; of a target among the draws of its prediction the expectation is over
     /// the others.
     fn residuals(&self, targets: &[f64]) -> Vec<f64> {
@@ -93,20 +94,25 @@ impl LowRankVectorSkce {
         expected.for_each(|(psi, expected)| *psi = (*psi - expected) * of_others);
         residuals
     }
+}
 
-    fn of(&self, targets: &[f64]) -> Vec<f64> {
-        let (n, r, width) = (self.kernel.samples(), self.rank, self.kernel.width());
-        let residuals = self.residuals(targets);
-        let mut z = vec![0.0; r * width];
-        let transposed = Matrix::new(&residuals, r, [n, r]).transposed();
-        add_product(&mut z, width, transposed, self.kernel.features());
-        let mut diagonal = vec![0.0; self.kernel.bandwidths()];
-        for (i, residual) in residuals.chunks(r).enumerate() {
-            let square = residual.iter().map(|x| x * x).sum::<f64>();
-            let terms = diagonal.iter_mut().zip(self.kernel.squares(i));
-            terms.for_each(|(sum, feature)| *sum += feature * square);
-        }
-        self.kernel.estimates(LowRankSums { z, diagonal })
+impl Residuals<f64, Vec<Vec<f64>>> for OfTargets {
+    fn sums(&self, kernel: &LowRank<f64>, sets: &Vec<Vec<f64>>) -> Vec<LowRankSums> {
+        let of_set = |targets: &Vec<f64>| {
+            let (n, r, width) = (kernel.samples(), self.rank, kernel.width());
+            let residuals = self.residuals(targets);
+            let mut z = vec![0.0; r * width];
+            let transposed = Matrix::new(&residuals, r, [n, r]).transposed();
+            add_product(&mut z, width, transposed, kernel.features());
+            let mut diagonal = vec![0.0; width / kernel.rank()];
+            for (i, residual) in residuals.chunks(r).enumerate() {
+                let square = residual.iter().map(|x| x * x).sum::<f64>();
+                let terms = diagonal.iter_mut().zip(kernel.squares(i));
+                terms.for_each(|(sum, feature)| *sum += feature * square);
+            }
+            LowRankSums { z, diagonal }
+        };
+        sets.par_iter().map(of_set).collect()
     }
 }
 
@@ -147,15 +153,4 @@ fn product(rows: &[f64], matrix: &[f64], r: usize) -> Vec<f64> {
     let rows = Matrix::new(rows, r, [rows.len() / r, r]);
     add_product(&mut products, r, rows, Matrix::new(matrix, r, [r, r]));
     products
-}
-
-impl<P: Marginals> Evaluator<P> for LowRankVectorSkce {
-    fn width(&self) -> usize {
-        self.kernel.bandwidths()
-    }
-
-    fn values(&self, sets: &Vec<Vec<f64>>) -> Result<Vec<f64>> {
-        let values: Vec<Vec<f64>> = sets.par_iter().map(|set| self.of(set)).collect();
-        Ok(values.concat())
-    }
 }

@@ -4,7 +4,7 @@
 //! | kernel | labels | vectors |
 //! | --- | --- | --- |
 //! | exact | `classes` | `vectors` |
-//! | of [low rank](low_rank::LowRank) | `low_rank_classes` | `low_rank_vectors` |
+//! | of [low rank](low_rank::LowRankSkce) | `low_rank_classes` | `low_rank_vectors` |
 
 mod classes;
 mod host_kernel;
@@ -14,9 +14,9 @@ mod low_rank_vectors;
 mod vectors;
 
 pub use classes::ClassSkce;
+pub use host_kernel::ClassPoints;
 use host_kernel::HostKernel;
-pub use low_rank_classes::{LowRankClassSkce, with_bandwidth_of_some};
-pub use low_rank_vectors::LowRankVectorSkce;
+pub use low_rank::{LowRankSkce, with_bandwidth_of_some};
 pub use vectors::VectorSkce;
 
 use crate::estimator::SkceForm;

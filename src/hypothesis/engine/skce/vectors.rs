@@ -116,7 +116,7 @@ impl<P: Geometry, T: TargetKernel<P>> VectorSkce<P, T> {
     }
 }
 
-impl<P: Geometry, T: TargetKernel<P>> Evaluator<P> for VectorSkce<P, T> {
+impl<P: Geometry, T: TargetKernel<P>> Evaluator<RedrawnBy<P>> for VectorSkce<P, T> {
     fn values(&self, sets: &RedrawnBy<P>) -> Result<Vec<f64>> {
         let n = self.predictions.len();
         let targets: Vec<P::Targets> = (0..sets.len())
@@ -199,73 +199,9 @@ fn narrowed(features: Vec<Tensor<2>>) -> Vec<Tensor<2>> {
 
 #[cfg(test)]
 mod tests {
-    use burn::tensor::{Device, Distribution};
+    use burn::tensor::Device;
 
     use super::*;
-    use crate::{
-        distribution::{Laplace, Normal},
-        kernel::{Bandwidth, RealKernel},
-    };
-
-    fn uniform(n: usize, low: f64, high: f64, dtype: DType) -> Tensor<2> {
-        let device = Device::flex();
-        device.seed(11);
-        Tensor::random([n, 1], Distribution::Uniform(low, high), (&device, dtype))
-    }
-
-    /// Many Laplace predictions, sets of targets, and a kernel.
-    fn many(sets: u8, dtype: DType) -> (Laplace, Vec<Tensor<2>>, TensorKernel<RealKernel>) {
-        let locations = uniform(400, -2.0, 2.0, dtype);
-        let targets = |k: u8| (locations.clone() * f64::from(k + 1)).sin() * 2.5;
-        let sets = (0..sets).map(targets).collect();
-        let kernel = TensorKernel::wasserstein(RealKernel::gaussian(0.8));
-        (
-            Laplace::new(locations, uniform(400, 0.2, 1.5, dtype)),
-            sets,
-            kernel.with_bandwidth(Bandwidth::Fixed(0.7)),
-        )
-    }
-
-    #[test]
-    fn all_roads_agree() {
-        for (dtype, tolerance) in [(DType::F64, 1e-13), (DType::F32, 1e-6)] {
-            let (predictions, sets, kernel) = many(3, dtype);
-            for form in [SkceForm::Unbiased, SkceForm::Biased] {
-                let quadratic = VectorSkce::new(kernel, form, &predictions);
-                let features = quadratic.by_features(&sets).expect("features");
-                let normal = Normal::new(predictions.location(), predictions.scale());
-                let of_normal = VectorSkce::new(kernel, form, &normal);
-                let fused = of_normal.fused(&sets).expect("a fused pass");
-                let composed = [quadratic.composed(&sets), of_normal.composed(&sets)];
-                for (found, expected) in [features, fused].iter().zip(&composed) {
-                    for (a, b) in found.iter().zip(expected) {
-                        assert!((a - b).abs() < tolerance, "{dtype:?}, {form:?}: {a}, {b}");
-                    }
-                }
-            }
-        }
-    }
-
-    /// Of many sets: the same sums.
-    #[test]
-    fn fewer_features_have_the_same_sums() {
-        for (dtype, tolerance) in [(DType::F64, 1e-14), (DType::F32, 1e-6)] {
-            let (predictions, sets, kernel) = many(64, dtype);
-            let quadratic = VectorSkce::new(kernel, SkceForm::Biased, &predictions);
-            let wide = kernel.targets.residual_features(&predictions, &sets);
-            let wide = wide.expect("features");
-            let narrow = narrowed(wide.clone());
-            assert!(narrow[0].dims()[1] < wide[0].dims()[1]);
-            let [wide, narrow] = [wide, narrow].map(|features| {
-                let gram = |tile: &Tile| quadratic.gram(tile);
-                quadratic_forms(&Tensor::cat(features, 1), sets.len(), gram)
-            });
-            for (wide, narrow) in wide.iter().zip(&narrow) {
-                let apart = (wide - narrow).abs() / (400.0 * 400.0);
-                assert!(apart < tolerance, "{dtype:?}: {wide}, {narrow}");
-            }
-        }
-    }
 
     /// Rows of zeros, of one direction, and one that is not finite.
     #[test]

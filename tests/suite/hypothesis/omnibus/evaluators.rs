@@ -1,14 +1,15 @@
 //! What an evaluator computes of redrawn labels is the estimate of these labels.
 
-use burn::tensor::DType;
+use burn::tensor::{DType, Tensor};
 use burn_calibration::{
-    distribution::{Categorical, Predictive, Redrawn},
+    distribution::{Categorical, Geometry, Laplace, Normal, Predictive, Redrawn},
     estimator::{
         Aspect, Binning, Discrepancy, Ece, Estimator, Event, KolmogorovSmirnov, Mce, Mmce,
-        MmceForm, Skce, Tce, TceForm,
+        MmceForm, Skce, SkceForm, Tce, TceForm,
     },
     hypothesis::Statistic,
-    kernel::{Bandwidth, Distance, Kernel},
+    kernel::{Bandwidth, Distance, Kernel, RealKernel, TargetKernel, TensorKernel},
+    ops::Computation,
 };
 use rand::rngs::StdRng;
 
@@ -298,5 +299,64 @@ fn predictions_in_single_precision() {
         check(kind, Mmce::default(), data, (1e-3, same));
         check(kind, KolmogorovSmirnov::default(), data, (1e-3, same));
         check(kind, Ece::equal_mass(5), data, (1e-3, same));
+    }
+}
+
+/// 64 sets of targets at once: of Laplace predictions, whose residuals have features (fewer for so many sets), of
+/// normal ones, which have a fused pass, and of a kernel without either; against the composed estimates of some.
+#[test]
+fn vectors() {
+    let n = 280;
+    let column = |scale: f64, shift: f64| {
+        let row = |i: usize| vec![shift + scale * (7.3 * i as f64).sin()];
+        (0..n).map(row).collect::<Vec<_>>()
+    };
+    for (dtype, tolerance, form) in [
+        (DType::F64, 1e-13, SkceForm::Unbiased),
+        (DType::F64, 1e-13, SkceForm::Biased),
+        (DType::F32, 1e-6, SkceForm::Unbiased),
+    ] {
+        let [locations, scales] = [column(2.0, 0.0), column(0.6, 0.9)];
+        let on_device = |rows: &Vec<Vec<f64>>| tensor_on(rows, &device(), dtype);
+        let (location, scale) = (on_device(&locations), on_device(&scales));
+        let targets = |k: usize| -> Vec<f64> {
+            let target = |row: &Vec<f64>| ((k + 1) as f64 * row[0]).sin() * 2.5;
+            locations.iter().map(target).collect()
+        };
+        let sets: Vec<Vec<f64>> = (0..64).map(targets).collect();
+        let laplace = Laplace::new(location.clone(), scale.clone());
+        let normal = Normal::new(location, scale);
+        let skce = |targets| {
+            let kernel = TensorKernel::wasserstein(targets);
+            Skce::new(kernel.with_bandwidth(Bandwidth::Fixed(0.7)), form)
+        };
+        let gaussian = skce(RealKernel::gaussian(0.8));
+        agrees(&gaussian, &laplace, &sets, tolerance);
+        agrees(&gaussian, &normal, &sets[..3], tolerance);
+        let laplacian = skce(RealKernel::laplacian(0.8));
+        agrees(&laplacian, &laplace, &sets[..3], tolerance);
+    }
+}
+
+fn agrees<P>(
+    skce: &Skce<TensorKernel<RealKernel>>,
+    predictions: &P,
+    sets: &[Vec<f64>],
+    tolerance: f64,
+) where
+    P: Geometry<Targets = Tensor<2>>,
+    RealKernel: TargetKernel<P>,
+{
+    let found = skce.evaluator(predictions).unwrap();
+    let found = found.values(&sets.to_vec()).unwrap();
+    let composed = skce.clone().with_computation(Computation::Composed);
+    for k in [0, sets.len() - 1] {
+        let targets = predictions.observed(&sets[k]);
+        let expected = composed.estimate(predictions, &targets).unwrap();
+        assert!(
+            (found[k] - expected).abs() < tolerance,
+            "{skce:?}, set {k}: {}, {expected}",
+            found[k]
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! The engine of redraws, the omnibus test, sizes of errors and the test of a tolerance.
 
+mod aspects;
 mod degenerate;
 mod draws;
 mod evaluators;

@@ -1,0 +1,211 @@
+use std::{
+    fmt,
+    panic::{RefUnwindSafe, UnwindSafe},
+    sync::Arc,
+};
+
+use rand::Rng;
+
+use crate::{
+    distribution::{Predictive, RedrawnBy},
+    error::{Result, check_samples},
+    hypothesis::engine::Evaluator,
+    kernel::{Bandwidth, Kernel},
+    numbers,
+};
+
+/// Kinds of predictions that have an [`OmnibusTest`](super::OmnibusTest).
+pub trait Omnibus: Predictive {
+    /// The aspects that are tested.
+    ///
+    /// - weight: that of a target among the draws of its prediction, where these are [`pooled`](Predictive::pooled);
+    ///   else 0
+    ///
+    /// # Errors
+    ///
+    /// An invalid kernel.
+    fn aspects<'a>(
+        &'a self,
+        weight: f64,
+        kernel: Kernel,
+        rng: &mut dyn Rng,
+    ) -> Result<OmnibusPlan<'a, RedrawnBy<Self>>>;
+
+    /// The kernel on predictions of the SKCE.
+    fn default_kernel() -> Kernel;
+}
+
+/// The computations of an omnibus test.
+pub struct OmnibusPlan<'a, S> {
+    pub(super) evaluators: Vec<Box<dyn Evaluator<S> + 'a>>,
+    /// The aspects of the numbers of the evaluators in turn.
+    pub(super) aspects: Vec<TestedAspect>,
+    /// The number of numbers.
+    width: usize,
+}
+
+impl<'a, S> OmnibusPlan<'a, S> {
+    pub(super) fn new() -> Self {
+        Self {
+            evaluators: Vec::new(),
+            aspects: Vec::new(),
+            width: 0,
+        }
+    }
+
+    /// Adds an evaluator, and the aspects of its numbers.
+    pub(super) fn push(
+        &mut self,
+        evaluator: impl Evaluator<S> + 'a,
+        aspects: impl IntoIterator<Item = TestedAspect>,
+    ) {
+        let first = self.width;
+        self.width += evaluator.width();
+        self.evaluators.push(Box::new(evaluator));
+        let aspects = aspects.into_iter().map(|aspect| TestedAspect {
+            at: first + aspect.at,
+            ..aspect
+        });
+        self.aspects.extend(aspects);
+    }
+
+    /// The aspects of the kernel alone, which are those of the last evaluator, given a variable.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two samples, which have no pairs.
+    pub(in crate::hypothesis) fn of_kernel(mut self, samples: usize) -> Result<Self> {
+        check_samples("a test given a variable", 2, samples)?;
+        let last = self.evaluators.pop().expect("the evaluator of the kernel");
+        let first = self.width - last.width();
+        self.aspects.retain(|aspect| aspect.at >= first);
+        self.aspects
+            .iter_mut()
+            .for_each(|aspect| aspect.at -= first);
+        Ok(Self {
+            width: last.width(),
+            evaluators: vec![last],
+            aspects: self.aspects,
+        })
+    }
+}
+
+/// A number that is 0, or small, for a calibrated model.
+pub(super) struct TestedAspect {
+    /// The name in JSON and tables.
+    pub name: String,
+    /// The class that it is of, if it is of one.
+    pub class: Option<usize>,
+    /// The place of the estimate among the numbers of the evaluators.
+    pub at: usize,
+    /// The number of numbers from there on that belong to the aspect.
+    pub width: usize,
+    pub deviation: Deviation,
+    pub sentence: Sentence,
+}
+
+impl TestedAspect {
+    /// A number at its place among those of its evaluator that is large where the model is not calibrated.
+    pub fn new(name: impl Into<String>, at: usize, sentence: Sentence) -> Self {
+        Self {
+            name: name.into(),
+            class: None,
+            at,
+            width: 1,
+            deviation: Deviation::None,
+            sentence,
+        }
+    }
+}
+
+/// The standard deviation by which a number is divided that may be off to both sides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Deviation {
+    /// The number is large where the model is not calibrated.
+    None,
+    /// The standard deviation given the predictions.
+    Known(f64),
+    /// The next number of the evaluator, of the same set of targets.
+    OfSet,
+}
+
+/// What is known of the data when a finding is written.
+pub(super) struct Observed<'a> {
+    /// The numbers of the aspect, the estimate first.
+    pub numbers: &'a [f64],
+    /// The row of the sample that they are of, if they are of one.
+    pub row: Option<usize>,
+    pub class_name: &'a dyn Fn(usize) -> String,
+}
+
+impl Observed<'_> {
+    pub fn estimate(&self) -> f64 {
+        self.numbers[0]
+    }
+
+    /// One of two words: for an estimate above 0, and for others.
+    pub fn either(&self, above: &'static str, below: &'static str) -> &'static str {
+        if self.estimate() > 0.0 { above } else { below }
+    }
+}
+
+/// Writes the finding of an aspect.
+#[derive(Clone)]
+pub(super) struct Sentence(Arc<dyn Write>);
+
+trait Write: Fn(&Observed) -> String + Send + Sync + UnwindSafe + RefUnwindSafe {}
+
+impl<F: Fn(&Observed) -> String + Send + Sync + UnwindSafe + RefUnwindSafe> Write for F {}
+
+impl Sentence {
+    pub fn new(
+        write: impl Fn(&Observed) -> String + Send + Sync + UnwindSafe + RefUnwindSafe + 'static,
+    ) -> Self {
+        Self(Arc::new(write))
+    }
+
+    /// The finding of data.
+    pub fn of(&self, observed: &Observed) -> String {
+        (self.0)(observed)
+    }
+}
+
+impl fmt::Debug for Sentence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sentence")
+    }
+}
+
+/// What they write is compared by the findings.
+impl PartialEq for Sentence {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+/// The bandwidths of the SKCE, in units of that of its kernel.
+pub(super) const BANDWIDTHS: [f64; 3] = [0.25, 1.0, 4.0];
+/// Landmarks of a kernel of low rank.
+pub(super) const LANDMARKS: usize = 16;
+
+/// The aspects of an SKCE at all bandwidths, and where it looks.
+pub(super) fn of_kernel(kernel: Kernel, at: &'static str) -> impl Iterator<Item = TestedAspect> {
+    let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
+        panic!("a fixed bandwidth");
+    };
+    let aspect = move |(number, factor)| {
+        let bandwidth = short(factor * bandwidth);
+        let name = format!("skce_bandwidth_{bandwidth}");
+        let sentence = Sentence::new(move |data| {
+            let estimate = data.estimate();
+            format!("something is off {at}: SKCE {estimate:.2e}, bandwidth {bandwidth}")
+        });
+        TestedAspect::new(name, number, sentence)
+    };
+    BANDWIDTHS.into_iter().enumerate().map(aspect)
+}
+
+/// Three digits.
+pub(super) fn short(value: f64) -> String {
+    numbers::significant(value, 3)
+}

@@ -1,0 +1,239 @@
+use rand::Rng;
+
+use super::aspect::{
+    BANDWIDTHS, Deviation, LANDMARKS, Omnibus, OmnibusPlan, Sentence, TestedAspect, of_kernel,
+    short,
+};
+use crate::{
+    distribution::{Categorical, Geometry, Given, LabelSets, Predictive, Subject},
+    error::Result,
+    estimator::{Event, SkceForm},
+    hypothesis::engine::{
+        BRIER, CLASSES, CONFIDENCE, ClassPoints, ClassSkce, LOG, LeastLikelyLabel, LowRankSkce,
+        SampleSums, binned_counts, cumulative_gap, with_bandwidth_of_some,
+    },
+    kernel::Kernel,
+    numbers,
+    score::ObservedExpected,
+};
+
+/// The number of samples up to which the SKCE is over all pairs.
+const QUADRATIC: usize = 10_000;
+/// Bins of the event of two classes, or of the most likely class.
+const BINS: usize = 10;
+/// Confidences at which the cumulative gap is taken, about.
+const GAPS: usize = 4096;
+
+impl Omnibus for Categorical {
+    fn default_kernel() -> Kernel {
+        Kernel::exponential()
+    }
+
+    fn aspects<'a>(
+        &'a self,
+        _weight: f64,
+        kernel: Kernel,
+        rng: &mut dyn Rng,
+    ) -> Result<OmnibusPlan<'a, LabelSets>> {
+        of_classes(self, self, kernel, rng)
+    }
+}
+
+/// The variable takes the place of the probabilities in the SKCE.
+impl Omnibus for Given<Categorical> {
+    fn default_kernel() -> Kernel {
+        Kernel::wasserstein()
+    }
+
+    fn aspects<'a>(
+        &'a self,
+        _weight: f64,
+        kernel: Kernel,
+        rng: &mut dyn Rng,
+    ) -> Result<OmnibusPlan<'a, LabelSets>> {
+        of_classes(self.predictions(), self, kernel, rng)
+    }
+}
+
+/// The aspects of classes, or of the event that the predictions are about: the number of events that are expected
+/// in the place of both classes, and the gap summed up along its probability in the place of that along the
+/// confidence. The SKCE compares the given points.
+fn of_classes<'a, P: Geometry>(
+    predictions: &Categorical,
+    compared: &'a P,
+    kernel: Kernel,
+    rng: &mut dyn Rng,
+) -> Result<OmnibusPlan<'a, LabelSets>>
+where
+    ClassPoints: From<&'a P>,
+{
+    let mut plan = OmnibusPlan::new();
+    let sums = SampleSums::new(predictions);
+    let aspects = of_sums(predictions, &sums);
+    plan.push(sums, aspects);
+    let (subject, m) = (predictions.subject(), predictions.classes());
+    let gap = match subject {
+        Subject::Classes => cumulative_gap(predictions, Event::TopLabel, GAPS)?,
+        _ => cumulative_gap(predictions, Event::Class(1), usize::MAX)?,
+    };
+    let aspect = match subject {
+        Subject::Event => {
+            let sentence = |points| {
+                format!(
+                    "over the lower risks the expected and the observed frequency of the event differ by \
+                     {points} of all samples"
+                )
+            };
+            along("cumulative_risk", sentence)
+        }
+        _ => along("cumulative_confidence", |points| {
+            format!("confidence and accuracy differ by {points} over the less confident samples")
+        }),
+    };
+    plan.push(gap, [aspect]);
+    let (counts, bins) = binned_counts(predictions, BINS)?;
+    let bins = match bins {
+        1 => "1 bin".into(),
+        count => format!("{count} bins"),
+    };
+    let sentence = Sentence::new(move |data| {
+        let follows = match subject {
+            Subject::Event => "the frequency of the event does not follow its risk".into(),
+            Subject::Classes if m == 2 => {
+                let class = (data.class_name)(1);
+                format!("the frequency of class {class} does not follow its probability")
+            }
+            _ => "the accuracy does not follow the confidence".into(),
+        };
+        let is = match data.estimate() {
+            f64::INFINITY => "is infinite".into(),
+            estimate => format!("= {}", short(estimate)),
+        };
+        format!("{follows}: χ² {is} in {bins}")
+    });
+    plan.push(
+        counts,
+        [TestedAspect::new("binned_frequencies", 0, sentence)],
+    );
+    let sentence = Sentence::new(|data| {
+        let row = data
+            .row
+            .map_or(String::new(), |row| format!(" (row {row})"));
+        let probability = rare(data.estimate());
+        format!("a label of probability {probability} occurred{row}")
+    });
+    plan.push(
+        LeastLikelyLabel::new(predictions),
+        [TestedAspect::new("least_likely_label", 0, sentence)],
+    );
+    match predictions.len() {
+        ..2 => kernel.validate()?, // there are no pairs
+        ..=QUADRATIC => {
+            let kernel = kernel.with_bandwidth_of_predictions(compared)?;
+            let skce = ClassSkce::new(kernel, &BANDWIDTHS, SkceForm::Unbiased, compared);
+            plan.push(skce, of_kernel(kernel, compared.compared()));
+        }
+        _ => {
+            let kernel = with_bandwidth_of_some(kernel, compared, rng)?;
+            let skce = LowRankSkce::of_labels(kernel, &BANDWIDTHS, compared, LANDMARKS, rng);
+            plan.push(skce, of_kernel(kernel, compared.compared()));
+        }
+    }
+    Ok(plan)
+}
+
+/// The aspects of sums over the samples: what is asked comes first.
+fn of_sums(predictions: &Categorical, sums: &SampleSums) -> Vec<TestedAspect> {
+    let (n, m) = (predictions.len(), predictions.classes());
+    let mean = |number, name: &str, sentence| TestedAspect {
+        deviation: Deviation::Known(sums.deviations[number]),
+        ..TestedAspect::new(name, number, sentence)
+    };
+    let confidence = Sentence::new(|data| {
+        let side = data.either("overconfident", "underconfident");
+        format!("{side} by {}", points(data.estimate()))
+    });
+    let brier = match m {
+        2 => against("Brier score, summed over both outcomes,"),
+        _ => against("Brier score"),
+    };
+    let first = match predictions.subject() {
+        Subject::Classes => mean(CONFIDENCE, "confidence", confidence),
+        Subject::Correctness => mean(CLASSES + 1, "confidence", confidence),
+        Subject::Event => {
+            let rows = predictions.rows();
+            let expected = (0..n).map(|i| rows.row(i)[1]).sum();
+            mean(CLASSES + 1, "in_the_large", in_the_large(expected, n))
+        }
+    };
+    let mut aspects = vec![
+        first,
+        mean(BRIER, "brier_score", brier),
+        mean(LOG, "log_score", against("log score")),
+    ];
+    if predictions.subject() == Subject::Classes {
+        aspects.extend((0..m).map(|class| {
+            let sentence = Sentence::new(move |data| {
+                let (name, often) = ((data.class_name)(class), data.either("often", "rarely"));
+                let points = points(data.estimate());
+                format!("class {name} is predicted too {often}, by {points}")
+            });
+            TestedAspect {
+                class: Some(class),
+                ..mean(CLASSES + class, &format!("class_{class}"), sentence)
+            }
+        }));
+    }
+    aspects
+}
+
+/// A gap that is summed up, with a sentence about its points.
+fn along(name: &str, sentence: fn(String) -> String) -> TestedAspect {
+    let sentence = Sentence::new(move |data| sentence(points(data.estimate())));
+    TestedAspect::new(name, 0, sentence)
+}
+
+/// Of so many samples so many events are expected.
+fn in_the_large(expected: f64, samples: usize) -> Sentence {
+    Sentence::new(move |data| {
+        let observed = (expected - data.estimate() * samples as f64)
+            .round()
+            .max(0.0);
+        let counts = ObservedExpected::new(observed as usize, expected, samples);
+        let what = match [0, 1].map(data.class_name) {
+            [no, yes] if [no.as_str(), &yes] == ["0", "1"] => {
+                format!("risks are too {}", data.either("high", "low"))
+            }
+            [_, class] => {
+                let often = data.either("often", "rarely");
+                format!("class {class} is predicted too {often}")
+            }
+        };
+        format!("{what}: {counts}")
+    })
+}
+
+/// A mean score against its expectation.
+fn against(score: &'static str) -> Sentence {
+    Sentence::new(move |data| {
+        let estimate = data.estimate();
+        if estimate.is_infinite() {
+            return format!("the {score} is infinite: a label of probability 0 occurred");
+        }
+        let (size, side) = (short(estimate.abs()), data.either("worse", "better"));
+        format!("the {score} is {size} {side} than the probabilities promise")
+    })
+}
+
+fn points(value: f64) -> String {
+    format!("{} points", numbers::points(value.abs(), 1))
+}
+
+/// `e^{−x}` in words.
+fn rare(x: f64) -> String {
+    match (-x).exp() {
+        0.0 if x.is_finite() => format!("1e{:.0}", -x / std::f64::consts::LN_10),
+        0.0 => "0".into(),
+        p => format!("{p:.1e}"),
+    }
+}

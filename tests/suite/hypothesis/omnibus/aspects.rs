@@ -1,0 +1,323 @@
+//! Estimates of aspects, and the bounds of their adjusted p-values, by their definitions.
+
+use burn_calibration::{
+    distribution::{Categorical, Predictive, Redrawn},
+    estimator::{Estimator, KolmogorovSmirnov, Skce},
+    hypothesis::{AspectOutcome, OmnibusOutcome, OmnibusTest},
+    kernel::{Bandwidth, Kernel},
+};
+use rand::RngExt;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use crate::data::*;
+
+const ROWS: [[f64; 3]; 4] = [
+    [0.2, 0.7, 0.1],
+    [0.0, 0.4, 0.6],
+    [0.5, 0.0, 0.5],
+    [0.0, 0.0, 1.0],
+];
+/// `1/(4 P(Z ≥ √2))`.
+const CAUTION: f64 = 3.178;
+
+fn outcome(predictions: &Categorical, classes: &[usize], test: OmnibusTest) -> OmnibusOutcome {
+    let outcome = test.outcome(predictions, &labels(classes), &mut rng(1));
+    outcome.unwrap()
+}
+
+fn aspect<'a>(outcome: &'a OmnibusOutcome, name: &str) -> &'a AspectOutcome {
+    let mut aspects = outcome.aspects.iter();
+    aspects.find(|aspect| aspect.name == name).unwrap()
+}
+
+/// The aspects of the SKCE, by bandwidth.
+fn of_kernel(outcome: &OmnibusOutcome) -> impl Iterator<Item = &AspectOutcome> {
+    let aspects = outcome.aspects.iter();
+    aspects.filter(|aspect| aspect.name.starts_with("skce"))
+}
+
+/// The values of a sample with label `y`, less their expectations: of the confidence, the Brier score, the log
+/// score and each class.
+fn terms(p: &[f64; 3], y: usize) -> [f64; 6] {
+    let top = (0..3).fold(0, |top, c| if p[c] > p[top] { c } else { top });
+    let less_expected = |value: &dyn Fn(usize) -> f64| {
+        let expected = (0..3).filter(|&c| p[c] > 0.0).map(|c| p[c] * value(c));
+        value(y) - expected.sum::<f64>()
+    };
+    let class = |c: usize| less_expected(&|y| -f64::from(c == y));
+    [
+        less_expected(&|y| f64::from(y != top)),
+        less_expected(&|y| (0..3).map(|c| (p[c] - f64::from(c == y)).powi(2)).sum()),
+        less_expected(&|y| -p[y].ln()),
+        class(0),
+        class(1),
+        class(2),
+    ]
+}
+
+/// Over all labels: estimates, that they are 0 in expectation, and the bounds of adjusted p-values by the larger
+/// of the variance of calibrated labels and the sum of squares.
+#[test]
+fn means_and_bounds_agree_with_the_definitions() {
+    let predictions = categorical(&ROWS.map(|row| row.to_vec()));
+    let names = [
+        "confidence",
+        "brier_score",
+        "log_score",
+        "class_0",
+        "class_1",
+        "class_2",
+    ];
+    let variances: [f64; 6] = std::array::from_fn(|k| {
+        let of_label = |p: &[f64; 3], y: usize| match p[y] {
+            0.0 => 0.0,
+            probability => probability * terms(p, y)[k].powi(2),
+        };
+        ROWS.iter()
+            .map(|p| (0..3).map(|y| of_label(p, y)).sum::<f64>())
+            .sum()
+    });
+    let (mut means, mut bounded) = ([0.0; 6], 0);
+    for code in 0..81 {
+        let classes: Vec<usize> = (0..4).map(|i| code / 3usize.pow(i) % 3).collect();
+        let found = outcome(&predictions, &classes, OmnibusTest::new().with_redraws(99));
+        let probability: f64 = ROWS.iter().zip(&classes).map(|(p, &y)| p[y]).product();
+        let each: Vec<[f64; 6]> = ROWS
+            .iter()
+            .zip(&classes)
+            .map(|(p, &y)| terms(p, y))
+            .collect();
+        for (k, name) in names.into_iter().enumerate() {
+            let aspect = aspect(&found, name);
+            let sum: f64 = each.iter().map(|terms| terms[k]).sum();
+            let (estimate, expected) = (aspect.estimate, 0.25 * sum);
+            assert!(
+                estimate == expected || (estimate - expected).abs() < 1e-14,
+                "{name}, {classes:?}: {estimate}, {expected}"
+            );
+            if probability > 0.0 {
+                means[k] += probability * estimate;
+            }
+            if sum.abs() < 1e-12 || sum.is_infinite() || k == 0 {
+                continue;
+            }
+            let squares: f64 = each.iter().map(|terms| terms[k] * terms[k]).sum();
+            let out = sum.abs() / variances[k].max(squares).sqrt();
+            let classes = if k > 2 { 2.0 } else { 1.0 };
+            let bound = classes * (CAUTION * 2.0 * Normal::standard().sf(out)).min(1.0);
+            let adjusted = aspect.adjusted_p_value;
+            assert!(
+                adjusted >= bound.min(1.0) - 1e-12,
+                "{name}: {adjusted}, {bound}"
+            );
+            bounded += i32::from(adjusted < 1.0 && (adjusted - bound).abs() < 1e-12);
+        }
+    }
+    assert!(means.iter().all(|mean| mean.abs() < 1e-15), "{means:?}");
+    assert!(bounded > 5, "{bounded}");
+}
+
+/// Errors that cannot be chance if the accuracy is the mean confidence.
+#[test]
+fn counts_of_errors() {
+    let predictions = categorical(&vec![vec![0.98, 0.02]; 8]);
+    let p = |wrong: usize| {
+        let classes: Vec<usize> = (0..8).map(|i| usize::from(i < wrong)).collect();
+        let found = outcome(&predictions, &classes, OmnibusTest::new().with_redraws(999));
+        aspect(&found, "confidence").adjusted_p_value
+    };
+    assert_eq!(p(0), 1.0);
+    let at_least_two = 1.0 - 0.98f64.powi(8) - 8.0 * 0.02 * 0.98f64.powi(7);
+    let bound = 2.0 * CAUTION * at_least_two;
+    assert!((p(2) - bound).abs() < 1e-12, "{}, {bound}", p(2));
+    assert!(p(1) > 0.5 && p(3) < 0.01 && p(8) < 0.005);
+}
+
+/// Ratios of probabilities whose products, or which themselves, are beyond the largest number.
+#[test]
+fn labels_that_are_hardly_possible() {
+    for tiny in [1e-140_f64, 1e-160, 5e-324] {
+        let predictions = categorical(&vec![vec![tiny, 1.0 - tiny]; 50]);
+        for wrong in [1, 2, 50] {
+            let classes: Vec<usize> = (0..50).map(|i| usize::from(i >= wrong)).collect();
+            let found = outcome(&predictions, &classes, OmnibusTest::new().with_redraws(1));
+            let estimate = aspect(&found, "log_score").estimate;
+            let expected = -tiny.ln() * wrong as f64 / 50.0;
+            let error = (estimate - expected).abs();
+            assert!(error < 1e-13 * expected, "{tiny}, {wrong}: {error}");
+        }
+    }
+}
+
+#[test]
+fn the_least_likely_label() {
+    let p = [
+        [0.5, 0.3, 0.2],
+        [0.1, 0.8, 0.1],
+        [0.0, 0.4, 0.6],
+        [0.36, 0.32, 0.32],
+    ];
+    let predictions = categorical(&p.map(|row| row.to_vec()));
+    let sets = (predictions.redrawer().draw)(60, &mut rng(3));
+    let least = |classes: &[usize]| {
+        let found = outcome(&predictions, classes, OmnibusTest::new().with_redraws(1));
+        let aspect = aspect(&found, "least_likely_label");
+        (aspect.estimate, aspect.row.unwrap())
+    };
+    for set in 0..60 {
+        let classes = sets.set(set);
+        let of_label = p.iter().zip(&classes).map(|(p, &y)| p[y]);
+        let expected = of_label.fold(1.0, f64::min);
+        let (estimate, row) = least(&classes);
+        assert!((estimate + expected.ln()).abs() < 1e-14, "{classes:?}");
+        assert_eq!(p[row][classes[row]], expected);
+    }
+    assert_eq!(least(&[0; 4]), (f64::INFINITY, 2));
+}
+
+/// The counts of bins by hand: of class 1 of two classes, of the most likely class of three.
+#[test]
+fn counts_of_bins() {
+    for m in [2, 3] {
+        let row = |i: usize| {
+            let p = 0.05 + 0.9 * i as f64 / 39.0;
+            match m {
+                2 => vec![1.0 - p, p],
+                _ => vec![0.3 * (1.0 - p), p, 0.7 * (1.0 - p)],
+            }
+        };
+        let rows: Vec<Vec<f64>> = (0..40).map(row).collect();
+        let classes: Vec<usize> = (0..40).map(|i| i * 5 % m).collect();
+        let event = |i: usize| -> (f64, bool) {
+            let top = (1..m).fold(0, |top, c| if rows[i][c] > rows[i][top] { c } else { top });
+            let class = if m == 2 { 1 } else { top };
+            (rows[i][class], classes[i] == class)
+        };
+        let mut order: Vec<usize> = (0..40).collect();
+        order.sort_by(|&i, &j| event(i).0.total_cmp(&event(j).0));
+        let of_bin = |members: &[usize]| {
+            let gaps = members.iter().map(|&i| f64::from(event(i).1) - event(i).0);
+            let variances = members.iter().map(|&i| event(i).0 * (1.0 - event(i).0));
+            gaps.sum::<f64>().powi(2) / variances.sum::<f64>()
+        };
+        let expected: f64 = order.chunks(4).map(of_bin).sum();
+        let test = OmnibusTest::new().with_redraws(1);
+        let found = outcome(&categorical(&rows), &classes, test);
+        let estimate = aspect(&found, "binned_frequencies").estimate;
+        assert!(
+            (estimate - expected).abs() < 1e-12,
+            "{m}: {estimate}, {expected}"
+        );
+    }
+}
+
+/// Of many samples the gap is taken at some confidences: it is at most the largest, and misses no more than the
+/// samples between them can add. Of few it is the largest.
+#[test]
+fn gaps_at_some_confidences() {
+    for (n, between) in [(300, 0.0), (10_500, 3.0)] {
+        let mut rng = rng(6);
+        let row = |_| {
+            let p = rng.random_range(0.02..0.98);
+            vec![p, 1.0 - p]
+        };
+        let rows: Vec<Vec<f64>> = (0..n).map(row).collect();
+        let (predictions, classes) = (categorical(&rows), random_labels(n, 2, &mut rng));
+        let exact = KolmogorovSmirnov::default();
+        let exact = exact.estimate(&predictions, &labels(&classes)).unwrap();
+        let found = outcome(&predictions, &classes, OmnibusTest::new().with_redraws(1));
+        let estimate = aspect(&found, "cumulative_confidence").estimate;
+        assert!(estimate <= exact + 1e-12, "{estimate}, {exact}");
+        assert!(
+            estimate >= exact - between / n as f64 - 1e-12,
+            "{estimate}, {exact}"
+        );
+    }
+}
+
+/// The SKCE at all bandwidths at once is that of one after another, of few and of many errors.
+#[test]
+fn bandwidths_are_those_of_kernels_of_their_own() {
+    let mut rng = rng(7);
+    for scale in [2.0, 40.0] {
+        let rows = random_rows(90, 3, scale, &mut rng);
+        let predictions = categorical(&rows.iter().map(|row| softmax(row)).collect::<Vec<_>>());
+        let classes = random_labels(90, 3, &mut rng);
+        for kernel in [
+            Kernel::exponential(),
+            Kernel::gaussian(),
+            Kernel::matern32(),
+            Kernel::matern52(),
+            Kernel::generalised_exponential(0.5),
+        ] {
+            let at = |bandwidth| kernel.with_bandwidth(Bandwidth::Fixed(bandwidth));
+            let test = OmnibusTest::new().with_redraws(1).with_kernel(at(0.4));
+            let found = outcome(&predictions, &classes, test);
+            for (together, bandwidth) in of_kernel(&found).zip([0.1, 0.4, 1.6]) {
+                let alone = Skce::unbiased(at(bandwidth));
+                let alone = alone.estimate(&predictions, &labels(&classes)).unwrap();
+                let error = (together.estimate - alone).abs();
+                assert!(error < 1e-13, "{kernel:?}, {bandwidth}: {error}");
+            }
+            assert_eq!(of_kernel(&found).count(), 3);
+        }
+    }
+}
+
+/// Of many samples the kernel is of low rank. With a landmark at each distinct prediction nothing is lost, but the
+/// digits of single precision.
+#[test]
+fn landmarks_at_all_predictions_are_the_kernel() {
+    let mut rng = rng(8);
+    let (n, distinct) = (10_200, random_probabilities(3, 4, &mut rng));
+    let rows: Vec<Vec<f64>> = (0..n).map(|i| distinct[i % 3].clone()).collect();
+    let classes = random_labels(n, 4, &mut rng);
+    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.3));
+    let test = OmnibusTest::new().with_redraws(1).with_kernel(kernel);
+    let found = outcome(&categorical(&rows), &classes, test);
+    // sums of residuals of equal predictions, and of their squares
+    let mut sums = vec![[0.0; 4]; 3];
+    let mut diagonal = 0.0;
+    for (i, &y) in classes.iter().enumerate() {
+        for c in 0..4 {
+            let residual = f64::from(c == y) - rows[i][c];
+            sums[i % 3][c] += residual;
+            diagonal += residual * residual;
+        }
+    }
+    for (aspect, bandwidth) in of_kernel(&found).zip([0.075, 0.3, 1.2]) {
+        let mut total = -diagonal;
+        for (p, a) in distinct.iter().zip(&sums) {
+            for (q, b) in distinct.iter().zip(&sums) {
+                let product: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+                total += (-0.5 * l1(p, q) / bandwidth).exp() * product; // total variation
+            }
+        }
+        let expected = total / (n * (n - 1)) as f64;
+        let error = (aspect.estimate - expected).abs();
+        assert!(
+            error < 1e-6 * expected.abs() + 1e-9,
+            "{}, {expected}",
+            aspect.estimate
+        );
+    }
+    assert_eq!(of_kernel(&found).count(), 3);
+}
+
+/// The interval of the p-value: none in closed form.
+#[test]
+fn resampling_intervals() {
+    let predictions = categorical(&vec![vec![0.9, 0.1]; 40]);
+    let wrong = outcome(&predictions, &[1; 40], OmnibusTest::new().with_redraws(999));
+    assert_eq!(wrong.p_value, 0.001);
+    let (low, high) = wrong.resampling_interval;
+    assert_eq!(low, 0.0);
+    assert!(
+        (high - (1.0 - 0.005f64.powf(1.0 / 999.0))).abs() < 1e-12,
+        "{high}"
+    );
+    let right: Vec<usize> = (0..40).map(|i| usize::from(i % 10 == 0)).collect();
+    let right = outcome(&predictions, &right, OmnibusTest::new().with_redraws(999));
+    let (low, high) = right.resampling_interval;
+    assert!(low < right.p_value && right.p_value < high && high - low < 0.1);
+}
