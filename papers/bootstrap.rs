@@ -2,9 +2,9 @@
 
 use burn::tensor::{Tensor, TensorData};
 use burn_calibration::{
-    distribution::Predictive,
+    distribution::Geometry,
     error::Result,
-    estimator::{JointKernel, PairMatrix},
+    estimator::JointKernel,
     hypothesis::{CalibrationTest, TestOutcome},
 };
 use rand::{Rng, RngExt};
@@ -27,7 +27,7 @@ pub struct Bootstrap<K> {
 /// Rows of `H` that are held at once.
 const ROWS: usize = 256;
 
-impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for Bootstrap<K> {
+impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for Bootstrap<K> {
     fn evaluate(
         &self,
         predictions: &P,

@@ -8,11 +8,12 @@ use burn_calibration::{
     distribution::{Categorical, Subject},
     error::Result,
     estimator::{
-        Aspect, Binning, Ece, Estimator, Event, JointKernel, KolmogorovSmirnov, PairMatrix, Skce,
+        Aspect, Binning, Ece, Estimator, Event, JointKernel, KolmogorovSmirnov, Skce,
         regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration, Sharpness},
     },
     hypothesis::*,
     names::{self, Name},
+    ops::Computation,
     score::{Brier, Corp, Crps, Divergence, LogScore, MeanEstimate, Quantify, Score, Spherical},
 };
 
@@ -70,8 +71,9 @@ pub fn estimates<P: Kind>() -> Vec<Estimate<P>> {
             };
             // n²·SKCE_b = Σ_i h_ii + n(n − 1)·SKCE_uq
             let n = data.predictions.len() as f64;
-            let mean = |pairs: &dyn PairMatrix| pairs.diagonal().mean().into_scalar::<f64>();
-            let mean = (data.kernel).with_fair_pairs(data.predictions, data.targets, mean)?;
+            let (computation, kernel) = (Computation::Auto, data.kernel);
+            let pairs = kernel.fair_pairs(computation, data.predictions, data.targets)?;
+            let mean = pairs.diagonal().mean().into_scalar::<f64>();
             Ok((mean + (n - 1.0) * unbiased) / n)
         }),
         quadratic(names::SKCE_UNBIASED, |data| {

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::Categorical,
     error,
-    estimator::{JointKernel, PairMatrix, regression::IntervalCoverage},
+    estimator::{JointKernel, regression::IntervalCoverage},
     kernel::{Bandwidth, Kernel, RealKernel, TargetKernel, TensorKernel},
     names,
     score::{Crps, Score},

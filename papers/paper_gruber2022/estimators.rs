@@ -2,11 +2,11 @@ use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::Categorical,
     error::Result,
-    estimator::{
-        Binning, ClassWeight, Cwce, Ece, Estimator as _, KdeTce, KolmogorovSmirnov, Tce, TceForm,
-    },
+    estimator::{Binning, ClassWeight, Cwce, Ece, Estimator as _, KolmogorovSmirnov, Tce, TceForm},
     score::{Brier, Score},
 };
+
+use crate::kde::KdeTce;
 
 /// An estimator of the paper, all on the scale of a distance of probabilities.
 pub struct Estimator {
@@ -46,7 +46,7 @@ pub const ESTIMATORS: [Estimator; 8] = [
     },
     Estimator {
         name: "TCE2, kernel density",
-        estimate: |p, y| KdeTce::new(2.0).estimate(p, y),
+        estimate: |p, y| KdeTce { order: 2.0 }.estimate(p, y),
     },
     Estimator {
         name: "ECE, 15 bins",

@@ -13,6 +13,7 @@
 mod arguments;
 mod draw;
 mod estimators;
+mod kde;
 #[path = "../paper_widmann2019/output.rs"]
 mod output;
 #[path = "../recalibration_maps/reading.rs"]

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
-    distribution::Given,
+    distribution::{Geometry, Given},
     estimator::{JointKernel, MmceForm},
     kernel::{Distance, median_distance},
     prelude::*,
@@ -125,7 +125,7 @@ impl Penalised for Normal {
 /// The forms of the SKCE.
 fn skce<P, K>(name: &str, kernel: K) -> Option<Penalty<P>>
 where
-    P: Predictive,
+    P: Geometry,
     K: JointKernel<P> + Clone + Debug + Send + 'static,
 {
     Some(criterion(match name {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Report, answer::interval, drawn::Drawn, table::Quantity};
 use burn_calibration::{
     distribution::{
-        AbsoluteMoments, Component, Density, Laplace, Mixture, Normal, Samples, Targets,
+        AbsoluteMoments, Component, Density, Geometry, Laplace, Mixture, Normal, Samples, Targets,
     },
     error::Result,
     estimator::{JointKernel, Skce},
@@ -21,7 +21,7 @@ use burn_calibration::{
 /// It is implemented for [`Categorical`](burn_calibration::distribution::Categorical), whose section is a
 /// [`ReliabilitySection`](super::ReliabilitySection), and for all that is [`Scored`], whose section is
 /// a [`QuantileSection`](super::QuantileSection).
-pub trait Reportable: Omnibus {
+pub trait Reportable: Omnibus + Geometry {
     /// The numbers and diagrams of one set of predictions.
     type Section: Section<Subject = Self::Subject, Kernel = Self::Kernel>;
     /// The description of the targets and of the diagrams.

@@ -1,10 +1,8 @@
 use burn::tensor::Tensor;
 
 use super::{
-    Component, Laplace, Marginals, Mixture, Normal, Samples, Targets,
-    location_scale::assert_targets,
+    Component, Marginals, Mixture, Samples, Targets, location_scale::assert_targets,
     samples::mean_over_draws,
-    standard_normal::{cdf, density, with_gradient},
 };
 
 /// Predictions whose expected absolute differences are known for each coordinate: what the continuous
@@ -29,80 +27,6 @@ pub trait AbsoluteMoments: Marginals {
     fn mean_difference(&self) -> Tensor<2> {
         self.absolute_difference(self)
     }
-}
-
-/// The moments of `N(δ, σ²)`: `E|X| = δ(2Φ(δ/σ) − 1) + 2σφ(δ/σ)`.
-impl AbsoluteMoments for Normal {
-    fn absolute_error(&self, targets: &Tensor<2>) -> Tensor<2> {
-        assert_targets(targets, self.mean().dims());
-        folded_normal(self.mean() - targets.clone(), self.standard_deviation())
-    }
-
-    /// The difference is `N(μ − μ', σ² + σ'²)`.
-    fn absolute_difference(&self, other: &Self) -> Tensor<2> {
-        let variance = self.variances() + other.variances();
-        folded_normal(self.mean() - other.mean(), variance.sqrt())
-    }
-
-    /// `2σ/√π`.
-    fn mean_difference(&self) -> Tensor<2> {
-        self.standard_deviation() * (2.0 / std::f64::consts::PI.sqrt())
-    }
-}
-
-/// `E|N(δ, σ²)|`, with the derivatives `2Φ(z) − 1` by `δ` and `2φ(z)` by `σ`, `z = δ/σ`.
-fn folded_normal(location: Tensor<2>, scale: Tensor<2>) -> Tensor<2> {
-    let (delta, sigma) = (location.clone().detach(), scale.clone().detach());
-    let z = delta.clone() / sigma.clone();
-    let by_location = cdf(z.clone()) * 2.0 - 1.0;
-    let by_scale = density(z) * 2.0;
-    let value = delta * by_location.clone() + sigma * by_scale.clone();
-    with_gradient(location, with_gradient(scale, value, by_scale), by_location)
-}
-
-impl AbsoluteMoments for Laplace {
-    /// `|δ| + β e^{−|δ|/β}` with `δ = y − μ`.
-    fn absolute_error(&self, targets: &Tensor<2>) -> Tensor<2> {
-        assert_targets(targets, self.location().dims());
-        let distance = (targets.clone() - self.location()).abs();
-        distance.clone() + self.scale() * (-distance / self.scale()).exp()
-    }
-
-    /// `|δ| + (b³ e^{−|δ|/b} − c³ e^{−|δ|/c})/(b² − c²)` with `δ = μ − μ'` and the scales `b ≥ c`, from
-    /// `g'' = 2f` for the density `f` of the difference; without cancellation, through `b = c`:
-    ///
-    /// `|δ| + e^{−|δ|/b} [b² + bc + c² + (c²|δ|/b)(1 − e^{−u})/u]/(b + c)`, `u = |δ|(b − c)/bc`.
-    fn absolute_difference(&self, other: &Self) -> Tensor<2> {
-        let distance = (self.location() - other.location()).abs();
-        let (scale, other) = (self.scale(), other.scale());
-        let larger = scale.clone().greater_equal(other.clone());
-        let b = other.clone().mask_where(larger.clone(), scale.clone());
-        let c = scale.mask_where(larger, other);
-        let sum = b.clone() + c.clone();
-        let u = distance.clone() * (b.clone() - c.clone()) / (b.clone() * c.clone());
-        let in_units = distance.clone() / b.clone(); // |δ|/b
-        let squares = b * sum.clone() + c.clone().square(); // b² + bc + c²
-        let rest = c.square() * in_units.clone() * mean_decay(u);
-        distance + in_units.neg().exp() * (squares + rest) / sum
-    }
-
-    /// `3β/2`.
-    fn mean_difference(&self) -> Tensor<2> {
-        self.scale() * 1.5
-    }
-}
-
-/// `∫₀¹ e^{−ut} dt = (1 − e^{−u})/u` for `u ≥ 0`, by its series below 1.
-fn mean_decay(u: Tensor<2>) -> Tensor<2> {
-    let small = u.clone().lower_elem(1.0);
-    let below = u.clone().mask_fill(small.clone().bool_not(), 0.0);
-    // 1 − u/2 (1 − u/3 (1 − u/4 (…))); 1/18! is 2·10⁻¹⁶
-    let series = (2..=18).rev().fold(u.ones_like(), |inner, k| {
-        inner * below.clone() * -f64::from(k).recip() + 1.0
-    });
-    let above = u.mask_fill(small.clone(), 1.0);
-    let quotient = (above.clone().neg().exp().neg() + 1.0) / above;
-    quotient.mask_where(small, series)
 }
 
 /// Weighted sums over components, and over pairs of them.

@@ -5,7 +5,7 @@ use rand::{Rng, RngExt};
 
 use super::{
     Density, Geometry, LabelSets, Predictive, Redrawer, Sampler, Subject, class_rows::ClassRows,
-    label_sampler::LabelSampler, redrawn,
+    redrawn,
 };
 use crate::{
     error::{
@@ -22,8 +22,8 @@ use crate::{
 pub struct Categorical {
     /// The logits, where they are known: exact where a probability underflows.
     logits: Option<Tensor<2>>,
-    /// Computed when they are first asked for.
-    probabilities: OnceLock<Tensor<2>>,
+    /// Computed when they are first asked for, and shared with copies.
+    probabilities: Arc<OnceLock<Tensor<2>>>,
     /// Whether they are known to be probabilities.
     checked: bool,
     /// Read back once.
@@ -43,13 +43,7 @@ impl Categorical {
     /// No rows, fewer than two columns, or a logit that is NaN or infinite.
     pub fn from_logits(logits: Tensor<2>) -> Result<Self> {
         checked_rows(&logits, "the logit")?;
-        Ok(Self {
-            logits: Some(logits),
-            probabilities: OnceLock::new(),
-            checked: true,
-            rows: Arc::default(),
-            subject: Subject::Classes,
-        })
+        Ok(Self::new(Some(logits), None, true))
     }
 
     /// Creates predictions from probabilities.
@@ -64,7 +58,7 @@ impl Categorical {
     /// whose sum differs from 1 by more than a softmax in its dtype does: `10⁻⁵`, or `ε (8 + 2√m)` with the
     /// machine epsilon `ε` if that is more. Rows are not renormalised.
     pub fn from_probabilities(probabilities: Tensor<2>) -> Result<Self> {
-        let mut predictions = Self::unchecked(probabilities);
+        let mut predictions = Self::new(None, Some(probabilities), false);
         predictions.check()?;
         predictions.checked = true;
         Ok(predictions)
@@ -82,13 +76,7 @@ impl Categorical {
     /// If there are fewer than two columns.
     pub fn from_logits_unchecked(logits: Tensor<2>) -> Self {
         assert_classes(&logits);
-        Self {
-            logits: Some(logits),
-            probabilities: OnceLock::new(),
-            checked: false,
-            rows: Arc::default(),
-            subject: Subject::Classes,
-        }
+        Self::new(Some(logits), None, false)
     }
 
     /// Creates predictions from the probabilities of a training batch. They are not read back; what takes
@@ -103,25 +91,19 @@ impl Categorical {
     /// If there are fewer than two columns.
     pub fn from_probabilities_unchecked(probabilities: Tensor<2>) -> Self {
         assert_classes(&probabilities);
-        Self {
-            checked: false,
-            ..Self::unchecked(probabilities)
-        }
+        Self::new(None, Some(probabilities), false)
     }
 
     /// Creates predictions from probabilities that are known to be valid.
     pub(crate) fn valid(probabilities: Tensor<2>) -> Self {
-        Self {
-            checked: true,
-            ..Self::unchecked(probabilities)
-        }
+        Self::new(None, Some(probabilities), true)
     }
 
-    fn unchecked(probabilities: Tensor<2>) -> Self {
+    fn new(logits: Option<Tensor<2>>, probabilities: Option<Tensor<2>>, checked: bool) -> Self {
         Self {
-            logits: None,
-            probabilities: probabilities.into(),
-            checked: false,
+            logits,
+            probabilities: Arc::new(probabilities.map_or_else(OnceLock::new, OnceLock::from)),
+            checked,
             rows: Arc::default(),
             subject: Subject::Classes,
         }
@@ -213,13 +195,8 @@ impl Predictive for Categorical {
 
     fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
         let probabilities = self.probabilities.get().cloned();
-        Self {
-            logits: self.logits().map(f),
-            probabilities: probabilities.map_or_else(OnceLock::new, |rows| f(rows).into()),
-            checked: self.checked,
-            rows: Arc::default(),
-            subject: self.subject,
-        }
+        Self::new(self.logits().map(f), probabilities.map(f), self.checked)
+            .about_unchecked(self.subject)
     }
 
     fn check(&self) -> Result<()> {
@@ -271,8 +248,23 @@ impl Predictive for Categorical {
     }
 
     fn sampler(&self) -> Sampler<Self> {
-        let sampler = LabelSampler::new(self);
-        Box::new(move |rows, rng| rows.iter().map(|&row| sampler.draw(row, rng)).collect())
+        let classes = self.classes();
+        let mut cumulative = to_vec(self.probabilities()); // Σ_{d ≤ c} p_id
+        for row in cumulative.chunks_mut(classes) {
+            for class in 1..classes {
+                row[class] += row[class - 1];
+            }
+        }
+        // never a label of probability 0
+        Box::new(move |rows, rng| {
+            let draw = |row: &usize| {
+                let cumulative = &cumulative[row * classes..][..classes];
+                let total = cumulative[classes - 1]; // 1 up to rounding
+                let u = (1.0 - rng.random::<f64>()) * total; // in (0, total]
+                cumulative.partition_point(|&sum| sum < u)
+            };
+            rows.iter().map(draw).collect()
+        })
     }
 
     fn redrawer(&self) -> Redrawer<Self> {

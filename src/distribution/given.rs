@@ -137,6 +137,14 @@ impl<P: Predictive> Given<P> {
         &self.predictions
     }
 
+    /// Other predictions given the same variable.
+    fn of(&self, predictions: P) -> Self {
+        Self {
+            predictions,
+            conditioning: self.conditioning(),
+        }
+    }
+
     /// The conditioning variable, `[n, d]`.
     pub fn conditioning(&self) -> Tensor<2> {
         self.conditioning.clone()
@@ -148,7 +156,7 @@ impl<P: Predictive> Given<P> {
 ///
 /// Two groups are so far apart that a kernel with a bandwidth of the order of 1 is 0 between them, to
 /// rounding.
-pub(crate) fn group_codes(groups: Tensor<1, Int>, options: (&Device, DType)) -> Tensor<2> {
+fn group_codes(groups: Tensor<1, Int>, options: (&Device, DType)) -> Tensor<2> {
     let (n, groups) = (groups.dims()[0], groups.to_device(options.0));
     // of numbers of at most 2^11, 2^8 and so on, whose multiples do not overflow
     let (bits, apart) = match options.1 {
@@ -187,10 +195,6 @@ impl<P: Predictive> Predictive for Given<P> {
         }
     }
 
-    fn len(&self) -> usize {
-        self.predictions.len()
-    }
-
     fn check(&self) -> Result<()> {
         self.predictions.check()?;
         let columns = self.conditioning.dims()[1];
@@ -198,18 +202,6 @@ impl<P: Predictive> Predictive for Given<P> {
         let values = to_vec(self.conditioning().detach());
         let what = "the conditioning variable";
         check_values(&values, (columns, "column"), what, finite)
-    }
-
-    fn check_targets(&self, targets: &P::Targets) -> Result<()> {
-        self.predictions.check_targets(targets)
-    }
-
-    fn assert_targets(&self, targets: &P::Targets) {
-        self.predictions.assert_targets(targets);
-    }
-
-    fn check_like(&self, other: &Self) -> Result<()> {
-        self.predictions.check_like(&other.predictions)
     }
 
     fn expected_errors(&self) -> Option<f64> {
@@ -228,10 +220,6 @@ impl<P: Predictive> Predictive for Given<P> {
         self.predictions.sampler()
     }
 
-    fn observed(&self, drawn: &DrawnBy<Self>) -> P::Targets {
-        self.predictions.observed(drawn)
-    }
-
     fn redrawer(&self) -> Redrawer<Self> {
         let Redrawer { batch, draw } = self.predictions.redrawer();
         Redrawer { batch, draw }
@@ -242,24 +230,13 @@ impl<P: Predictive> Predictive for Given<P> {
     }
 
     fn halves(&self) -> Option<(Self, Self)> {
-        let given = |predictions| Self {
-            predictions,
-            conditioning: self.conditioning(),
-        };
         let (first, second) = self.predictions.halves()?;
-        Some((given(first), given(second)))
+        Some((self.of(first), self.of(second)))
     }
 
     fn pooled(&self, targets: &P::Targets) -> Option<(Self, f64)> {
         let (predictions, weight) = self.predictions.pooled(targets)?;
-        let conditioning = self.conditioning();
-        Some((
-            Self {
-                predictions,
-                conditioning,
-            },
-            weight,
-        ))
+        Some((self.of(predictions), weight))
     }
 
     fn locations(&self, rows: &[usize], rng: &mut dyn Rng) -> P::Targets {

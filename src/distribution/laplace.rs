@@ -1,110 +1,44 @@
-use std::f64::consts::{LN_2, SQRT_2};
+use std::f64::consts::LN_2;
 
 use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
-use super::{
-    Component, Density, Geometry, HostMarginals, Marginals, Predictive, Sampler,
-    location_scale::{LocationScale, Standard},
-    standard_normal::with_gradient,
-};
-use crate::error::Result;
+use super::{LocationScale, location_scale::Family, standard_normal::with_gradient};
 
 /// Laplace predictions: `n` rows of `d` independent coordinates with the densities
 /// `exp(−|x − μ_c|/β_c)/2β_c`.
 ///
 /// The 2-Wasserstein distance is Euclidean, `W₂² = ‖μ − μ'‖² + 2‖β − β'‖²` (Widmann et al. 2021, D.2).
-#[derive(Debug, Clone)]
-pub struct Laplace {
-    parameters: LocationScale,
-}
+pub type Laplace = LocationScale<LaplaceFamily>;
+
+/// The family of [`Laplace`] predictions.
+#[derive(Debug, Clone, Copy)]
+pub struct LaplaceFamily;
 
 impl Laplace {
-    /// Creates predictions from locations and scales.
-    ///
-    /// # Shapes
-    ///
-    /// - location: `[n, d]`
-    /// - scale: `[n, d]`, positive (estimators and tests check that, this function does not)
-    ///
-    /// # Panics
-    ///
-    /// If the shapes differ.
-    pub fn new(location: Tensor<2>, scale: Tensor<2>) -> Self {
-        Self {
-            parameters: LocationScale::new(location, scale),
-        }
-    }
-
-    /// Creates predictions from the output of a network, `[n, 2d]`, as
-    /// [`Normal::from_raw`](super::Normal::from_raw) does: locations, then scales.
-    pub fn from_raw(raw: Tensor<2>, floor: f64) -> Self {
-        Self {
-            parameters: LocationScale::from_raw(raw, floor),
-        }
-    }
-
     /// The locations, `[n, d]`.
     pub fn location(&self) -> Tensor<2> {
-        self.parameters.location.clone()
+        self.location.clone()
     }
 
     /// The scales, `[n, d]`.
     pub fn scale(&self) -> Tensor<2> {
-        self.parameters.scale.clone()
+        self.scale.clone()
     }
 }
 
-impl Predictive for Laplace {
-    type Targets = Tensor<2>;
+impl Family for LaplaceFamily {
+    const VARIANCE: f64 = 2.0;
+    const REACH: f64 = 19.6;
+    const MEAN_DIFFERENCE: f64 = 1.5;
 
-    fn parameter(&self) -> Tensor<2> {
-        self.location()
+    /// `−|z| − ln 2`.
+    fn log_density(z: Tensor<2>) -> Tensor<2> {
+        -z.abs() - LN_2
     }
 
-    fn dimensions(&self) -> usize {
-        self.parameters.dimensions()
-    }
-
-    fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
-        Self {
-            parameters: self.parameters.map(f),
-        }
-    }
-
-    fn check(&self) -> Result<()> {
-        self.parameters.check()
-    }
-
-    fn sampler(&self) -> Sampler<Self> {
-        Box::new(self.parameters.sampler(standard))
-    }
-}
-
-impl Geometry for Laplace {
-    /// `(μ, √2 β)`, whose Euclidean distance is the 2-Wasserstein distance.
-    fn coordinates(&self) -> Option<Tensor<2>> {
-        Some(self.parameters.coordinates(SQRT_2))
-    }
-
-    fn spread(&self) -> Option<Tensor<1>> {
-        Some(self.parameters.spread(SQRT_2))
-    }
-}
-
-impl Marginals for Laplace {
-    fn means(&self) -> Tensor<2> {
-        self.location()
-    }
-
-    /// `2β²`.
-    fn variances(&self) -> Tensor<2> {
-        self.scale().square() * 2.0
-    }
-
-    /// `½ e^z` for `z = (y − μ)/β ≤ 0`, else `1 − ½ e^{−z}`.
-    fn cdf(&self, targets: &Tensor<2>) -> Tensor<2> {
-        let z = self.parameters.standardised(targets);
+    /// `½ e^z` for `z ≤ 0`, else `1 − ½ e^{−z}`.
+    fn cdf(z: Tensor<2>) -> Tensor<2> {
         let point = z.clone().detach();
         let tail = point.clone().abs().neg().exp() * 0.5; // the density as well
         let positive = point.greater_elem(0.0);
@@ -112,57 +46,62 @@ impl Marginals for Laplace {
         with_gradient(z, value, tail)
     }
 
-    fn on_host(&self) -> Box<dyn HostMarginals> {
-        self.parameters.on_host(Standard {
-            tails,
-            cdfs: |z| z.iter_mut().for_each(|z| *z = tails(*z).0),
-            quantile,
-        })
-    }
-}
-
-impl Density for Laplace {
-    /// `−Σ_c [|y_c − μ_c|/β_c + ln 2β_c]`.
-    fn log_density(&self, targets: &Tensor<2>) -> Tensor<1> {
-        let standard = |z: Tensor<2>| -z.abs() - LN_2;
-        self.parameters.log_density(targets, standard)
-    }
-}
-
-impl Component for Laplace {
-    fn interleave(sets: &[Self]) -> Self {
-        Self {
-            parameters: LocationScale::interleave(sets.iter().map(|set| &set.parameters)),
+    fn tails(z: f64) -> (f64, f64) {
+        let tail = 0.5 * (-z.abs()).exp();
+        if z > 0.0 {
+            (1.0 - tail, tail)
+        } else {
+            (tail, 1.0 - tail)
         }
     }
 
-    fn reach(&self) -> Option<Vec<[f64; 2]>> {
-        Some(self.parameters.within(19.6))
+    fn quantile(level: f64) -> f64 {
+        if level < 0.5 {
+            (2.0 * level).ln()
+        } else {
+            -(2.0 * (1.0 - level)).ln()
+        }
+    }
+
+    fn draw(rng: &mut dyn Rng) -> f64 {
+        let u = 1.0 - rng.random::<f64>(); // in (0, 1]
+        let magnitude = -u.ln();
+        if rng.random() { magnitude } else { -magnitude }
+    }
+
+    /// `|Δ| + β e^{−|Δ|/β}`.
+    fn absolute_moment(delta: Tensor<2>, scale: Tensor<2>) -> Tensor<2> {
+        let distance = delta.abs();
+        distance.clone() + scale.clone() * (-distance / scale).exp()
+    }
+
+    /// `|Δ| + (b³ e^{−|Δ|/b} − c³ e^{−|Δ|/c})/(b² − c²)` with the scales `b ≥ c`, from `g'' = 2f` for the
+    /// density `f` of the difference; without cancellation, through `b = c`:
+    ///
+    /// `|Δ| + e^{−|Δ|/b} [b² + bc + c² + (c²|Δ|/b)(1 − e^{−u})/u]/(b + c)`, `u = |Δ|(b − c)/bc`.
+    fn absolute_difference(delta: Tensor<2>, [scale, other]: [Tensor<2>; 2]) -> Tensor<2> {
+        let distance = delta.abs();
+        let larger = scale.clone().greater_equal(other.clone());
+        let b = other.clone().mask_where(larger.clone(), scale.clone());
+        let c = scale.mask_where(larger, other);
+        let sum = b.clone() + c.clone();
+        let u = distance.clone() * (b.clone() - c.clone()) / (b.clone() * c.clone());
+        let in_units = distance.clone() / b.clone(); // |Δ|/b
+        let squares = b * sum.clone() + c.clone().square(); // b² + bc + c²
+        let rest = c.square() * in_units.clone() * mean_decay(u);
+        distance + in_units.neg().exp() * (squares + rest) / sum
     }
 }
 
-/// `F(z)` and `1 − F(z)`.
-fn tails(z: f64) -> (f64, f64) {
-    let tail = 0.5 * (-z.abs()).exp();
-    if z > 0.0 {
-        (1.0 - tail, tail)
-    } else {
-        (tail, 1.0 - tail)
-    }
-}
-
-/// `F⁻¹(level)`.
-fn quantile(level: f64) -> f64 {
-    if level < 0.5 {
-        (2.0 * level).ln()
-    } else {
-        -(2.0 * (1.0 - level)).ln()
-    }
-}
-
-/// A number with the density `½ e^{−|x|}`.
-fn standard(rng: &mut dyn Rng) -> f64 {
-    let u = 1.0 - rng.random::<f64>(); // in (0, 1]
-    let magnitude = -u.ln();
-    if rng.random() { magnitude } else { -magnitude }
+/// `∫₀¹ e^{−ut} dt = (1 − e^{−u})/u` for `u ≥ 0`, by its series below 1.
+fn mean_decay(u: Tensor<2>) -> Tensor<2> {
+    let small = u.clone().lower_elem(1.0);
+    let below = u.clone().mask_fill(small.clone().bool_not(), 0.0);
+    // 1 − u/2 (1 − u/3 (1 − u/4 (…))); 1/18! is 2·10⁻¹⁶
+    let series = (2..=18).rev().fold(u.ones_like(), |inner, k| {
+        inner * below.clone() * -f64::from(k).recip() + 1.0
+    });
+    let above = u.mask_fill(small.clone(), 1.0);
+    let quotient = (above.clone().neg().exp().neg() + 1.0) / above;
+    quotient.mask_where(small, series)
 }

@@ -1,32 +1,100 @@
-//! Functions of predictions with a location and a scale for each coordinate.
+//! Predictions with a location and a scale for each coordinate, once for every family.
+
+use std::{fmt::Debug, marker::PhantomData};
 
 use burn::tensor::Tensor;
 use rand::Rng;
 
-use super::HostMarginals;
+use super::{
+    AbsoluteMoments, Component, Density, Geometry, HostMarginals, Marginals, Predictive, Sampler,
+};
 use crate::{
     error::{Result, check_samples, check_values},
     host::to_vec,
 };
 
-/// Locations and scales, `[n, d]` each.
-#[derive(Debug, Clone)]
-pub(super) struct LocationScale {
-    pub location: Tensor<2>,
-    pub scale: Tensor<2>,
+/// A distribution of location 0 and scale 1 on the line, of which predictions are made.
+pub trait Family: Debug + Clone + Copy + Send + Sync + 'static {
+    /// The variance.
+    const VARIANCE: f64;
+    /// The distance from 0 beyond which the density is below `10⁻⁸` of the largest.
+    const REACH: f64;
+    /// `E|X − X'|` for two independent draws.
+    const MEAN_DIFFERENCE: f64;
+
+    /// The logarithm of the density, differentiable.
+    fn log_density(z: Tensor<2>) -> Tensor<2>;
+
+    /// The distribution function, differentiable.
+    fn cdf(z: Tensor<2>) -> Tensor<2>;
+
+    /// `F(z)` and `1 − F(z)`, each with the digits of its own size.
+    fn tails(z: f64) -> (f64, f64);
+
+    /// `F` in place of each number.
+    fn cdfs(z: &mut [f64]) {
+        z.iter_mut().for_each(|z| *z = Self::tails(*z).0);
+    }
+
+    /// `F⁻¹(level)`, for a level in `(0, 1)`.
+    fn quantile(level: f64) -> f64;
+
+    /// Draws a number.
+    fn draw(rng: &mut dyn Rng) -> f64;
+
+    /// `E|Δ + βX|`, differentiable.
+    fn absolute_moment(delta: Tensor<2>, scale: Tensor<2>) -> Tensor<2>;
+
+    /// `E|Δ + βX − β'X'|` for independent `X` and `X'`, differentiable.
+    fn absolute_difference(delta: Tensor<2>, scales: [Tensor<2>; 2]) -> Tensor<2>;
 }
 
-impl LocationScale {
+/// Predictions of a [`Family`]: `n` rows of `d` independent coordinates, each with a location and a scale.
+///
+/// The 2-Wasserstein distance is Euclidean, `W₂² = ‖μ − μ'‖² + v ‖β − β'‖²` with the variance `v` of the
+/// family (Widmann et al. 2021, D.1 and D.2).
+#[derive(Debug, Clone)]
+pub struct LocationScale<F> {
+    pub(super) location: Tensor<2>,
+    pub(super) scale: Tensor<2>,
+    family: PhantomData<F>,
+}
+
+impl<F: Family> LocationScale<F> {
+    /// Creates predictions from locations and scales: means and standard deviations of
+    /// [`Normal`](super::Normal) predictions.
+    ///
+    /// # Shapes
+    ///
+    /// - location: `[n, d]`
+    /// - scale: `[n, d]`, positive (estimators and tests check that, this function does not)
+    ///
+    /// # Panics
+    ///
+    /// If the shapes differ.
     pub fn new(location: Tensor<2>, scale: Tensor<2>) -> Self {
         assert_eq!(
             location.dims(),
             scale.dims(),
             "shapes of the locations and the scales"
         );
-        Self { location, scale }
+        Self {
+            location,
+            scale,
+            family: PhantomData,
+        }
     }
 
-    /// Takes `[n, 2d]`: the locations, and numbers that give the scales by a softplus and a floor.
+    /// Creates predictions from the output of a network: the first half of each row are the locations, the
+    /// second half `r` gives the scales `floor + ln(1 + e^r)`.
+    ///
+    /// # Shapes
+    ///
+    /// - raw: `[n, 2d]`
+    ///
+    /// # Panics
+    ///
+    /// On an odd number of columns, or a negative floor.
     pub fn from_raw(raw: Tensor<2>, floor: f64) -> Self {
         let [n, width] = raw.dims();
         assert!(
@@ -42,21 +110,130 @@ impl LocationScale {
         Self::new(location, scale)
     }
 
-    pub fn dimensions(&self) -> usize {
+    /// The scales, `[n, d]`.
+    pub(crate) fn scales(&self) -> Tensor<2> {
+        self.scale.clone()
+    }
+
+    /// `(y − location)/scale`, `[n, d]`.
+    fn standardised(&self, targets: &Tensor<2>) -> Tensor<2> {
+        assert_targets(targets, self.location.dims());
+        (targets.clone() - self.location.clone()) / self.scale.clone()
+    }
+
+    /// Reads both back, row by row.
+    fn to_vecs(&self) -> (Vec<f64>, Vec<f64>) {
+        (to_vec(self.location.clone()), to_vec(self.scale.clone()))
+    }
+
+    /// The scales as coordinates of a Euclidean space.
+    fn deviations(&self) -> Tensor<2> {
+        match F::VARIANCE {
+            1.0 => self.scale.clone(),
+            variance => self.scale.clone() * variance.sqrt(),
+        }
+    }
+}
+
+impl<F: Family> Predictive for LocationScale<F> {
+    type Targets = Tensor<2>;
+
+    fn parameter(&self) -> Tensor<2> {
+        self.location.clone()
+    }
+
+    fn dimensions(&self) -> usize {
         self.location.dims()[1]
     }
 
-    pub fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
+    fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
         Self {
             location: f(self.location.clone()),
             scale: f(self.scale.clone()),
+            family: PhantomData,
         }
     }
 
-    /// Row `i` of each set, then row `i + 1`.
-    pub fn interleave<'a>(sets: impl Iterator<Item = &'a Self> + Clone) -> Self {
+    fn check(&self) -> Result<()> {
+        check_real(&self.location, "the location")?;
+        check_positive(&self.scale, "the scale")
+    }
+
+    fn sampler(&self) -> Sampler<Self> {
+        let ((location, scale), d) = (self.to_vecs(), self.dimensions());
+        Box::new(move |rows, rng| {
+            let coordinates = rows.iter().flat_map(|row| row * d..(row + 1) * d);
+            let draw = |at: usize| location[at] + scale[at] * F::draw(rng);
+            coordinates.map(draw).collect()
+        })
+    }
+}
+
+impl<F: Family> Geometry for LocationScale<F> {
+    /// `(μ, √v β)`, whose Euclidean distance is the 2-Wasserstein distance.
+    fn coordinates(&self) -> Option<Tensor<2>> {
+        let parts = vec![self.location.clone(), self.deviations()];
+        Some(Tensor::cat(parts, 1))
+    }
+
+    fn spread(&self) -> Option<Tensor<1>> {
+        let scale = self.scale.clone().detach();
+        Some(scale.square().sum_dim(1).sqrt().mean() * F::VARIANCE.sqrt())
+    }
+}
+
+impl<F: Family> Marginals for LocationScale<F> {
+    fn means(&self) -> Tensor<2> {
+        self.location.clone()
+    }
+
+    fn variances(&self) -> Tensor<2> {
+        self.scale.clone().square() * F::VARIANCE
+    }
+
+    /// `F((y − μ)/β)`.
+    fn cdf(&self, targets: &Tensor<2>) -> Tensor<2> {
+        F::cdf(self.standardised(targets))
+    }
+
+    fn on_host(&self) -> Box<dyn HostMarginals> {
+        let (location, scale) = self.to_vecs();
+        Box::new(OnHost::<F> {
+            location,
+            scale,
+            family: PhantomData,
+        })
+    }
+}
+
+impl<F: Family> Density for LocationScale<F> {
+    /// `Σ_c [ln f(z_c) − ln β_c]` with `z = (y − μ)/β`.
+    fn log_density(&self, targets: &Tensor<2>) -> Tensor<1> {
+        let terms = F::log_density(self.standardised(targets)) - self.scale.clone().log(); // [n, d]
+        terms.sum_dim(1).squeeze_dim(1)
+    }
+}
+
+impl<F: Family> AbsoluteMoments for LocationScale<F> {
+    fn absolute_error(&self, targets: &Tensor<2>) -> Tensor<2> {
+        assert_targets(targets, self.location.dims());
+        F::absolute_moment(self.location.clone() - targets.clone(), self.scale.clone())
+    }
+
+    fn absolute_difference(&self, other: &Self) -> Tensor<2> {
+        let scales = [self, other].map(|predictions| predictions.scale.clone());
+        F::absolute_difference(self.location.clone() - other.location.clone(), scales)
+    }
+
+    fn mean_difference(&self) -> Tensor<2> {
+        self.scale.clone() * F::MEAN_DIFFERENCE
+    }
+}
+
+impl<F: Family> Component for LocationScale<F> {
+    fn interleave(sets: &[Self]) -> Self {
         let join = |part: fn(&Self) -> &Tensor<2>| {
-            let parts = sets.clone().map(|set| part(set).clone().unsqueeze_dim(1));
+            let parts = sets.iter().map(|set| part(set).clone().unsqueeze_dim(1));
             let parts: Vec<Tensor<3>> = parts.collect();
             assert!(!parts.is_empty(), "a mixture of no components");
             let joined = Tensor::cat(parts, 1); // [n, K, d]
@@ -65,115 +242,30 @@ impl LocationScale {
         };
         Self::new(join(|set| &set.location), join(|set| &set.scale))
     }
-
-    /// The numbers within so many scales of the location, of each coordinate of each row.
-    pub fn within(&self, scales: f64) -> Vec<[f64; 2]> {
-        let (locations, deviations) = self.to_vecs();
-        let pairs = locations.into_iter().zip(deviations);
-        pairs
-            .map(|(location, scale)| [location - scales * scale, location + scales * scale])
-            .collect()
-    }
-
-    /// Checks that all numbers are finite and scales positive, in one row or more.
-    pub fn check(&self) -> Result<()> {
-        check_real(&self.location, "the location")?;
-        check_positive(&self.scale, "the scale")
-    }
-
-    /// `(locations, factor · scales)`, `[n, 2d]`: points of a Euclidean space.
-    pub fn coordinates(&self, factor: f64) -> Tensor<2> {
-        let scale = match factor {
-            1.0 => self.scale.clone(),
-            factor => self.scale.clone() * factor,
-        };
-        Tensor::cat(vec![self.location.clone(), scale], 1)
-    }
-
-    /// The mean root of the sum of squares of `factor · scales`, `[1]`, detached.
-    pub fn spread(&self, factor: f64) -> Tensor<1> {
-        let scale = self.scale.clone().detach();
-        scale.square().sum_dim(1).sqrt().mean() * factor
-    }
-
-    /// `(y − location)/scale`, `[n, d]`.
-    pub fn standardised(&self, targets: &Tensor<2>) -> Tensor<2> {
-        assert_targets(targets, self.location.dims());
-        (targets.clone() - self.location.clone()) / self.scale.clone()
-    }
-
-    /// `Σ_c ln f(z_c)/scale_c` for the logarithm of the density of location 0 and scale 1: `[n]`.
-    pub fn log_density(
-        &self,
-        targets: &Tensor<2>,
-        standard: impl Fn(Tensor<2>) -> Tensor<2>,
-    ) -> Tensor<1> {
-        let terms = standard(self.standardised(targets)) - self.scale.clone().log(); // [n, d]
-        terms.sum_dim(1).squeeze_dim(1)
-    }
-
-    /// Takes the marginals to the host, by the distribution of location 0 and scale 1.
-    pub fn on_host(&self, standard: Standard) -> Box<dyn HostMarginals> {
-        let (location, scale) = self.to_vecs();
-        Box::new(HostLocationScale {
-            location,
-            scale,
-            standard,
-        })
-    }
-
-    /// Draws from the distribution of location 0 and scale 1, independently for each coordinate.
-    pub fn sampler<S: Fn(&mut dyn Rng) -> f64>(
-        &self,
-        standard: S,
-    ) -> impl Fn(&[usize], &mut dyn Rng) -> Vec<f64> + use<S> {
-        let ((location, scale), d) = (self.to_vecs(), self.dimensions());
-        move |rows, rng| {
-            let coordinates = rows.iter().flat_map(|row| row * d..(row + 1) * d);
-            let draw = |at: usize| location[at] + scale[at] * standard(rng);
-            coordinates.map(draw).collect()
-        }
-    }
-
-    /// Reads both back, row by row.
-    pub fn to_vecs(&self) -> (Vec<f64>, Vec<f64>) {
-        (to_vec(self.location.clone()), to_vec(self.scale.clone()))
-    }
 }
 
-/// A distribution of location 0 and scale 1.
-#[derive(Clone, Copy)]
-pub(super) struct Standard {
-    /// `F(z)` and `1 − F(z)`.
-    pub tails: fn(f64) -> (f64, f64),
-    /// `F` in place of each number.
-    pub cdfs: fn(&mut [f64]),
-    /// `F⁻¹`.
-    pub quantile: fn(f64) -> f64,
-}
-
-/// Location, scale and distribution of each coordinate.
-struct HostLocationScale {
+/// Location and scale of each coordinate.
+struct OnHost<F> {
     location: Vec<f64>,
     scale: Vec<f64>,
-    standard: Standard,
+    family: PhantomData<F>,
 }
 
-impl HostMarginals for HostLocationScale {
+impl<F: Family> HostMarginals for OnHost<F> {
     fn tails(&self, at: usize, x: f64) -> (f64, f64) {
-        (self.standard.tails)((x - self.location[at]) / self.scale[at])
+        F::tails((x - self.location[at]) / self.scale[at])
     }
 
     fn cdfs(&self, x: &dyn Fn(usize) -> f64) -> Option<Vec<f64>> {
         let parameters = self.location.iter().zip(&self.scale).enumerate();
         let standardised = |(at, (location, scale)): (usize, _)| (x(at) - location) / scale;
         let mut z: Vec<f64> = parameters.map(standardised).collect();
-        (self.standard.cdfs)(&mut z);
+        F::cdfs(&mut z);
         Some(z)
     }
 
     fn quantile(&self, at: usize, level: f64) -> f64 {
-        self.location[at] + self.scale[at] * (self.standard.quantile)(level)
+        self.location[at] + self.scale[at] * F::quantile(level)
     }
 }
 
@@ -193,7 +285,7 @@ pub(super) fn check_real(tensor: &Tensor<2>, what: &'static str) -> Result<Vec<f
 }
 
 /// Checks that all numbers are finite and positive, in one row or more.
-pub(super) fn check_positive(tensor: &Tensor<2>, what: &'static str) -> Result<()> {
+fn check_positive(tensor: &Tensor<2>, what: &'static str) -> Result<()> {
     let values = check_real(tensor, what)?;
     let positive = (|value| value > 0.0, "a positive number");
     check_values(&values, (tensor.dims()[1], "coordinate"), what, positive)

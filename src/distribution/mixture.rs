@@ -5,7 +5,7 @@ use rand::RngExt;
 
 use super::{Geometry, Predictive, Sampler, predictive::in_batches};
 use crate::{
-    error::{Error, Result},
+    error::{Result, checks::check_simplex},
     host::to_vec,
     ops::transport_distances,
     radial::Distance,
@@ -19,12 +19,6 @@ pub trait Component: Geometry<Targets = Tensor<2>> {
     ///
     /// If the sets differ in size or dimension, or there is none.
     fn interleave(sets: &[Self]) -> Self;
-
-    /// For each number of each prediction an interval outside which its density is below `10⁻⁸` of the
-    /// largest, read from the device. None by default.
-    fn reach(&self) -> Option<Vec<[f64; 2]>> {
-        None
-    }
 }
 
 /// Mixtures: `n` predictions of `K` weighted components each, such as an ensemble of models.
@@ -152,30 +146,9 @@ impl<C: Component> Predictive for Mixture<C> {
 
     fn check(&self) -> Result<()> {
         self.components.check()?;
-        let k = self.components();
-        for (row, weights) in to_vec(self.weights()).chunks(k).enumerate() {
-            let invalid = |weight: &f64| !(0.0..=1.0).contains(weight);
-            if let Some(component) = weights.iter().position(invalid) {
-                return Err(Error::Value {
-                    row,
-                    column: "component",
-                    at: component,
-                    what: "the weight",
-                    value: weights[component],
-                    expected: "a number in [0, 1]",
-                });
-            }
-            let sum: f64 = weights.iter().sum();
-            if (sum - 1.0).abs() > SUM_TOLERANCE {
-                return Err(Error::Sum {
-                    row,
-                    what: "the weights",
-                    sum,
-                    tolerance: SUM_TOLERANCE,
-                });
-            }
-        }
-        Ok(())
+        let columns = (self.components(), "component");
+        let what = ["the weight", "the weights"];
+        check_simplex(&to_vec(self.weights()), columns, what, SUM_TOLERANCE)
     }
 
     fn sampler(&self) -> Sampler<Self> {

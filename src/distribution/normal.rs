@@ -1,14 +1,14 @@
 use std::f64::consts::PI;
 
 use burn::tensor::Tensor;
+use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::{
-    Component, Density, Geometry, HostMarginals, Marginals, Predictive, Sampler,
-    location_scale::{LocationScale, Standard},
-    standard_normal,
+    LocationScale,
+    location_scale::Family,
+    standard_normal::{self, with_gradient},
 };
-use crate::error::Result;
 
 /// Normal predictions: `n` rows of `d` independent coordinates `N(μ_c, σ_c²)`.
 ///
@@ -25,131 +25,67 @@ use crate::error::Result;
 /// let scales = predictions.standard_deviation().into_data().to_vec::<f32>().unwrap();
 /// assert!((scales[0] - (1e-3 + 2f32.ln())).abs() < 1e-6);
 /// ```
-#[derive(Debug, Clone)]
-pub struct Normal {
-    parameters: LocationScale,
-}
+pub type Normal = LocationScale<NormalFamily>;
+
+/// The family of [`Normal`] predictions.
+#[derive(Debug, Clone, Copy)]
+pub struct NormalFamily;
 
 impl Normal {
-    /// Creates predictions from means and standard deviations.
-    ///
-    /// # Shapes
-    ///
-    /// - mean: `[n, d]`
-    /// - standard_deviation: `[n, d]`, positive (estimators and tests check that, this function does not)
-    ///
-    /// # Panics
-    ///
-    /// If the shapes differ.
-    pub fn new(mean: Tensor<2>, standard_deviation: Tensor<2>) -> Self {
-        Self {
-            parameters: LocationScale::new(mean, standard_deviation),
-        }
-    }
-
-    /// Creates predictions from the output of a network: the first half of each row are the means, the
-    /// second half `r` gives the standard deviations `floor + ln(1 + e^r)`.
-    ///
-    /// # Shapes
-    ///
-    /// - raw: `[n, 2d]`
-    ///
-    /// # Panics
-    ///
-    /// On an odd number of columns, or a negative floor.
-    pub fn from_raw(raw: Tensor<2>, floor: f64) -> Self {
-        Self {
-            parameters: LocationScale::from_raw(raw, floor),
-        }
-    }
-
     /// The means, `[n, d]`.
     pub fn mean(&self) -> Tensor<2> {
-        self.parameters.location.clone()
+        self.location.clone()
     }
 
     /// The standard deviations, `[n, d]`.
     pub fn standard_deviation(&self) -> Tensor<2> {
-        self.parameters.scale.clone()
+        self.scale.clone()
     }
 }
 
-impl Predictive for Normal {
-    type Targets = Tensor<2>;
+impl Family for NormalFamily {
+    const VARIANCE: f64 = 1.0;
+    const REACH: f64 = 6.3;
+    /// `2/√π`.
+    const MEAN_DIFFERENCE: f64 = std::f64::consts::FRAC_2_SQRT_PI;
 
-    fn parameter(&self) -> Tensor<2> {
-        self.mean()
+    /// `−z²/2 − ½ ln 2π`.
+    fn log_density(z: Tensor<2>) -> Tensor<2> {
+        z.square() * -0.5 - 0.5 * (2.0 * PI).ln()
     }
 
-    fn dimensions(&self) -> usize {
-        self.parameters.dimensions()
+    fn cdf(z: Tensor<2>) -> Tensor<2> {
+        standard_normal::cdf(z)
     }
 
-    fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
-        Self {
-            parameters: self.parameters.map(f),
-        }
+    fn tails(z: f64) -> (f64, f64) {
+        standard_normal::tails(z)
     }
 
-    fn check(&self) -> Result<()> {
-        self.parameters.check()
+    fn cdfs(z: &mut [f64]) {
+        standard_normal::cdfs(z);
     }
 
-    fn sampler(&self) -> Sampler<Self> {
-        Box::new(self.parameters.sampler(|rng| StandardNormal.sample(rng)))
-    }
-}
-
-impl Geometry for Normal {
-    /// `(μ, σ)`, whose Euclidean distance is the 2-Wasserstein distance.
-    fn coordinates(&self) -> Option<Tensor<2>> {
-        Some(self.parameters.coordinates(1.0))
+    fn quantile(level: f64) -> f64 {
+        standard_normal::quantile(level)
     }
 
-    fn spread(&self) -> Option<Tensor<1>> {
-        Some(self.parameters.spread(1.0))
-    }
-}
-
-impl Marginals for Normal {
-    fn means(&self) -> Tensor<2> {
-        self.mean()
+    fn draw(rng: &mut dyn Rng) -> f64 {
+        StandardNormal.sample(rng)
     }
 
-    fn variances(&self) -> Tensor<2> {
-        self.standard_deviation().square()
+    /// `Δ(2Φ(z) − 1) + 2σφ(z)` with `z = Δ/σ`, with the derivatives `2Φ(z) − 1` by `Δ` and `2φ(z)` by `σ`.
+    fn absolute_moment(delta: Tensor<2>, scale: Tensor<2>) -> Tensor<2> {
+        let (at, sigma) = (delta.clone().detach(), scale.clone().detach());
+        let z = at.clone() / sigma.clone();
+        let to_delta = standard_normal::cdf(z.clone()) * 2.0 - 1.0;
+        let to_scale = standard_normal::density(z) * 2.0;
+        let value = at * to_delta.clone() + sigma * to_scale.clone();
+        with_gradient(delta, with_gradient(scale, value, to_scale), to_delta)
     }
 
-    /// `Φ((y − μ)/σ)`.
-    fn cdf(&self, targets: &Tensor<2>) -> Tensor<2> {
-        standard_normal::cdf(self.parameters.standardised(targets))
-    }
-
-    fn on_host(&self) -> Box<dyn HostMarginals> {
-        self.parameters.on_host(Standard {
-            tails: standard_normal::tails,
-            cdfs: standard_normal::cdfs,
-            quantile: standard_normal::quantile,
-        })
-    }
-}
-
-impl Density for Normal {
-    /// `−Σ_c [z_c²/2 + ln σ_c + ½ ln 2π]` with `z = (y − μ)/σ`.
-    fn log_density(&self, targets: &Tensor<2>) -> Tensor<1> {
-        let standard = |z: Tensor<2>| z.square() * -0.5 - 0.5 * (2.0 * PI).ln();
-        self.parameters.log_density(targets, standard)
-    }
-}
-
-impl Component for Normal {
-    fn interleave(sets: &[Self]) -> Self {
-        Self {
-            parameters: LocationScale::interleave(sets.iter().map(|set| &set.parameters)),
-        }
-    }
-
-    fn reach(&self) -> Option<Vec<[f64; 2]>> {
-        Some(self.parameters.within(6.3))
+    /// That of `N(Δ, σ² + σ'²)`.
+    fn absolute_difference(delta: Tensor<2>, [scale, other]: [Tensor<2>; 2]) -> Tensor<2> {
+        Self::absolute_moment(delta, (scale.square() + other.square()).sqrt())
     }
 }

@@ -293,41 +293,6 @@ mod tests {
     use super::*;
     use crate::distribution::Categorical;
 
-    /// Rare and frequent flips, a class of probability 0, and a certain one.
-    #[test]
-    fn frequencies_are_the_probabilities() {
-        let p = [
-            [0.0, 0.2, 0.0, 0.8],
-            [0.4, 0.1, 0.3, 0.2],
-            [0.0, 0.0, 1.0, 0.0],
-            [0.99, 0.002, 0.003, 0.005],
-        ];
-        let rows = Categorical::from_probabilities(Tensor::from_floats(p, &Device::default()));
-        let rows = rows.unwrap().rows();
-        let mut rng = StdRng::seed_from_u64(1);
-        let (sets, batches) = (1000, 20);
-        let mut counts = [[0usize; 4]; 4];
-        for _ in 0..batches {
-            let drawn = LabelSets::draw(&rows, sets, &mut rng);
-            assert_eq!(drawn.len(), sets);
-            for set in 0..sets {
-                for (sample, class) in drawn.set(set).into_iter().enumerate() {
-                    counts[sample][class] += 1;
-                }
-            }
-        }
-        let total = (sets * batches) as f64;
-        for (counts, p) in counts.iter().zip(p) {
-            for (&count, p) in counts.iter().zip(p) {
-                let deviation = (total * p * (1.0 - p)).sqrt();
-                assert!(
-                    (count as f64 - total * p).abs() <= 4.0 * deviation,
-                    "{count}, {p}"
-                );
-            }
-        }
-    }
-
     /// However many sets go through the samples together.
     #[test]
     fn sweeps_see_every_flip() {

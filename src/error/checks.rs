@@ -161,15 +161,28 @@ pub fn check_finite(values: &[f64], classes: usize, what: &'static str) -> Resul
 
 /// Checks that finite numbers in rows of `classes` are probabilities, each row of sum 1.
 pub fn check_probabilities(values: &[f64], classes: usize, dtype: DType) -> Result<()> {
+    let what = ["the probability", "the probabilities"];
     let tolerance = row_sum_tolerance(classes, dtype);
-    for (row, values) in values.chunks(classes).enumerate() {
-        if let Some(class) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
+    check_simplex(values, (classes, "class"), what, tolerance)
+}
+
+/// Checks that numbers in rows are in `[0, 1]`, each row of sum 1.
+///
+/// - what: a number, and all of a row
+pub(crate) fn check_simplex(
+    values: &[f64],
+    (columns, column): (usize, &'static str),
+    what: [&'static str; 2],
+    tolerance: f64,
+) -> Result<()> {
+    for (row, values) in values.chunks(columns).enumerate() {
+        if let Some(at) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
             return Err(Error::Value {
                 row,
-                column: "class",
-                at: class,
-                what: "the probability",
-                value: values[class],
+                column,
+                at,
+                what: what[0],
+                value: values[at],
                 expected: "a number in [0, 1]",
             });
         }
@@ -177,7 +190,7 @@ pub fn check_probabilities(values: &[f64], classes: usize, dtype: DType) -> Resu
         if (sum - 1.0).abs() > tolerance {
             return Err(Error::Sum {
                 row,
-                what: "the probabilities",
+                what: what[1],
                 sum,
                 tolerance,
             });

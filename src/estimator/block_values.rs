@@ -1,6 +1,6 @@
 use crate::{
     error::{Error, Result, check_parameter, checks::check_classes},
-    kernel::{Bandwidth, ClassKernel, Kernel},
+    kernel::{Bandwidth, Kernel},
     ops::{Residuals, Samples, block_sums},
 };
 
@@ -34,7 +34,7 @@ pub fn block_values(
     let name = "the number of samples of a block";
     check_parameter(size >= 2, name, size as f64, "at least 2")?;
     check_classes(classes)?;
-    let (Some(profile), Bandwidth::Fixed(bandwidth)) = (kernel.fused(), kernel.bandwidth) else {
+    let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
         return Err(Error::Unsupported {
             what: "the median bandwidth is not known from pieces of the predictions".into(),
             expected: "a fixed one, such as the median of some thousand predictions",
@@ -51,6 +51,6 @@ pub fn block_values(
         residuals: Residuals::Labels(labels),
     };
     let pairs = (size * (size - 1) / 2) as f64;
-    let sums = block_sums(samples, size, profile, bandwidth);
+    let sums = block_sums(samples, size, kernel.fused(), bandwidth);
     Ok(sums.into_iter().map(|sum| sum / pairs).collect())
 }

@@ -1,22 +1,13 @@
 use std::fmt::Debug;
 
-use burn::tensor::{Bool, Int, Tensor};
+use burn::tensor::{Bool, Tensor};
 use rand::Rng;
 
-use super::{
-    SkceForm,
-    feature_pairs::FeaturePairs,
-    fused_pass::{FusedPass, residuals},
-    null_skewness, null_variance,
-    pair::{self, ClassPairs},
-    pair_matrix::PairMatrix,
-    skce::mean,
-    tensor_pairs::TensorPairs,
-};
+use super::{PairMatrix, null_skewness, null_variance};
 use crate::{
-    distribution::{Categorical, Geometry, Given, Predictive, in_batches},
+    distribution::Geometry,
     error::{Result, check_parameter},
-    kernel::{ClassKernel, TargetKernel, TensorKernel},
+    kernel::{ClassMatrix, Kernel, MatrixKernel, TargetKernel, TensorKernel, White},
     ops::Computation,
 };
 
@@ -26,82 +17,158 @@ use crate::{
 /// `h_ij = k((P_i, y_i), (P_j, y_j)) − E_Z k((P_i, Z), (P_j, y_j)) − E_Z' k((P_i, y_i), (P_j, Z'))
 /// + E_{Z, Z'} k((P_i, Z), (P_j, Z'))`
 ///
-/// with independent `Z ∼ P_i` and `Z' ∼ P_j` (Widmann et al. 2021, section 3). On classes, every
-/// [`ClassKernel`] is one, with `h_ij = k(p_i, p_j) δ_iᵀ M δ_j`; on any predictions,
-/// [`TensorKernel`]s are.
-pub trait JointKernel<P: Predictive>: Clone + Debug {
-    /// `h` of data.
-    type Pairs: PairMatrix;
+/// with independent `Z ∼ P_i` and `Z' ∼ P_j` (Widmann et al. 2021, section 3). It is the product of a
+/// [`Kernel`] on predictions and a [`TargetKernel`]: a [`TensorKernel`] on any predictions. On classes a
+/// [`Kernel`] by itself has [`White`] on targets, `h_ij = k(p_i, p_j) δ_iᵀ δ_j`, and a [`MatrixKernel`] has
+/// `h_ij = k(p_i, p_j) δ_iᵀ M δ_j`.
+///
+/// A kernel of your own needs the first three functions; everything else follows.
+pub trait JointKernel<P: Geometry>: Clone + Debug {
+    /// The kernel on predictions.
+    fn on_predictions(&self) -> Kernel;
+
+    /// The same with another kernel on predictions.
+    fn with_kernel_on_predictions(&self, kernel: Kernel) -> Self;
+
+    /// The kernel on targets.
+    fn on_targets(&self) -> &dyn TargetKernel<P>;
 
     /// `h` of data, with the bandwidth fixed.
     ///
     /// # Errors
     ///
     /// Predictions, targets or parameters of the kernel that are not valid.
-    fn pairs(&self, predictions: &P, targets: &P::Targets) -> Result<Self::Pairs>;
+    fn pairs(&self, predictions: &P, targets: &P::Targets) -> Result<PairMatrix<'_, P>> {
+        self.pairs_by(Computation::Auto, predictions, targets)
+    }
 
-    /// Reads `h` of data, of mean 0 over the pairs `i ≠ j` if the model is calibrated, where predictions are
+    /// `h` of data as [`pairs`](Self::pairs), by a computation.
+    ///
+    /// # Errors
+    ///
+    /// As [`pairs`](Self::pairs).
+    fn pairs_by(
+        &self,
+        computation: Computation,
+        predictions: &P,
+        targets: &P::Targets,
+    ) -> Result<PairMatrix<'_, P>> {
+        predictions.check()?;
+        predictions.check_targets(targets)?;
+        let kernel = self.fixed(predictions)?.on_predictions();
+        let kernels = (kernel, self.on_targets());
+        let samples = (&predictions.detach(), targets);
+        Ok(PairMatrix::new(kernels, None, samples, computation))
+    }
+
+    /// `h` of data, of mean 0 over the pairs `i ≠ j` if the model is calibrated, where predictions are
     /// draws from distributions that are not known too: then the one half of the draws of each tells
-    /// samples apart, and the expectations are over the other ([`Predictive::halves`]), so that the target,
-    /// one more draw, is not known from either. By default, and for draws of several dimensions,
+    /// samples apart, and the expectations are over the other
+    /// ([`Predictive::halves`](crate::distribution::Predictive::halves)), so that the target,
+    /// one more draw, is not known from either. Of other predictions, and of draws of several dimensions,
     /// [`pairs`](Self::pairs), which take draws for the whole distribution.
     ///
     /// # Errors
     ///
     /// As [`pairs`](Self::pairs); one draw, which has no halves.
-    fn with_fair_pairs<R>(
+    fn fair_pairs(
         &self,
+        computation: Computation,
         predictions: &P,
         targets: &P::Targets,
-        read: impl FnOnce(&dyn PairMatrix) -> R,
-    ) -> Result<R> {
-        Ok(read(&self.pairs(predictions, targets)?))
+    ) -> Result<PairMatrix<'_, P>> {
+        predictions.check()?;
+        predictions.check_targets(targets)?;
+        let halves = predictions.halves();
+        let has_one_draw = halves.is_none() && predictions.pooled(targets).is_some();
+        let (name, expected) = ("the number of draws of each prediction", "at least 2");
+        check_parameter(!has_one_draw, name, 1.0, expected)?;
+        match halves {
+            Some((compared, expected)) if compared.coordinates().is_some() => {
+                let kernel = self.fixed(predictions)?.on_predictions();
+                let kernels = (kernel, self.on_targets());
+                let samples = (&expected.detach(), targets);
+                let compared = Some(compared.detach());
+                Ok(PairMatrix::new(kernels, compared, samples, computation))
+            }
+            _ => self.pairs_by(computation, predictions, targets),
+        }
     }
 
-    /// `h` within batches of consecutive samples, `[batches, n, n]`, differentiable with respect to
-    /// the predictions; nothing is checked or read back.
-    fn h(&self, predictions: &P, targets: &P::Targets, batches: usize) -> Tensor<3>;
-
-    /// The value of the SKCE by a fused pass over checked shapes, differentiable. None where there is no
-    /// fused pass and none is asked for.
+    /// `h` of a training batch, differentiable with respect to the predictions; nothing is checked but the
+    /// kernel on targets, or read back.
     ///
     /// # Panics
     ///
-    /// If a fused pass is asked for that does not exist.
-    fn fused_value(
+    /// If the kernel on targets is not one for such predictions.
+    fn pairs_of_batch(
         &self,
-        _predictions: &P,
-        _targets: &P::Targets,
-        _form: SkceForm,
         computation: Computation,
-    ) -> Option<Tensor<1>> {
-        match computation {
-            Computation::Fused => panic!("{self:?} has no fused path"),
-            _ => None,
-        }
+        predictions: &P,
+        targets: &P::Targets,
+    ) -> PairMatrix<'_, P> {
+        self.assert_valid_for(predictions);
+        let kernels = (self.on_predictions(), self.on_targets());
+        PairMatrix::new(kernels, None, (predictions, targets), computation)
     }
 
     /// The residuals at test locations, `[J, n]`, differentiable:
     /// `z_ji = k((T_j, τ_j), (P_i, y_i)) − E_Z k((T_j, τ_j), (P_i, Z))`.
-    fn embeddings(&self, locations: (&P, &P::Targets), data: (&P, &P::Targets)) -> Tensor<2>;
+    ///
+    /// # Panics
+    ///
+    /// As [`pairs_of_batch`](Self::pairs_of_batch).
+    fn embeddings(
+        &self,
+        (locations, at): (&P, &P::Targets),
+        (predictions, targets): (&P, &P::Targets),
+    ) -> Tensor<2> {
+        self.assert_valid_for(predictions);
+        let kernel = self.on_targets();
+        let residual = kernel.between(at, targets, predictions, 1)
+            - kernel.expectation(predictions, at, 1).transpose();
+        let gram = self
+            .on_predictions()
+            .at_locations_of(locations, predictions);
+        (gram * residual).squeeze_dim(0)
+    }
+
+    /// Panics where the kernel on targets is not one for such predictions: in training. Nothing is read back.
+    #[doc(hidden)]
+    fn assert_valid_for(&self, predictions: &P) {
+        if let Err(error) = self.on_targets().validate_for(predictions) {
+            panic!("{error}");
+        }
+    }
 
     /// The same kernel with its bandwidth fixed.
     ///
     /// # Errors
     ///
     /// Parameters of the kernel that are not valid for such predictions.
-    fn fixed(&self, predictions: &P) -> Result<Self>;
+    fn fixed(&self, predictions: &P) -> Result<Self> {
+        self.on_targets().validate_for(predictions)?;
+        let kernel = self.on_predictions();
+        let kernel = kernel.with_bandwidth_of_predictions(predictions)?;
+        Ok(self.with_kernel_on_predictions(kernel))
+    }
 
     /// The same kernel for training: a median bandwidth has a floor, see
     /// [`TRAINING_FLOOR`](crate::kernel::TRAINING_FLOOR).
     fn for_training(&self) -> Self {
-        self.clone()
+        let kernel = self.on_predictions();
+        self.with_kernel_on_predictions(kernel.with_bandwidth(kernel.bandwidth.for_training()))
     }
 
     /// The same kernel with its bandwidth fixed at that of the pairs of a batch, where it is on the host:
     /// for those that need it twice.
-    fn fixed_on_host(&self, _predictions: &P) -> Self {
-        self.clone()
+    fn fixed_on_host(&self, predictions: &P) -> Self {
+        let fixed = predictions.coordinates().map(|points| {
+            let kernel = self.on_predictions();
+            let kernel = kernel.fixed_on_host(points, || predictions.spread());
+            self.with_kernel_on_predictions(kernel)
+        });
+        fixed.unwrap_or_else(|| self.clone())
     }
 
     /// The standard deviation of the unbiased SKCE if the model is calibrated, given the predictions:
@@ -109,7 +176,7 @@ pub trait JointKernel<P: Predictive>: Clone + Debug {
     /// what one pair makes that has the largest `h`, `σ ≥ 2·half_bound/(n(n−1))`: the predictions of a
     /// confident model may have no variance.
     ///
-    /// The expectation `E h_ij²` is exact for classes. By default it is that of the data, `h_ij²`, of the same
+    /// The expectation `E h_ij²` is exact for classes. Of others it is that of the data, `h_ij²`, of the same
     /// mean if the model is calibrated.
     ///
     /// - kept: whether a sample counts, `[n]`; all where there is none
@@ -121,256 +188,102 @@ pub trait JointKernel<P: Predictive>: Clone + Debug {
         targets: &P::Targets,
         kept: Option<Tensor<1, Bool>>,
     ) -> Tensor<1> {
-        let h = self.h(&predictions.detach(), targets, 1);
-        null_variance::deviation(h.squeeze_dim::<2>(0).square(), kept, self.half_bound())
+        null_variance::deviation(self, &predictions.detach(), targets, kept)
     }
 
     /// Half of a bound of `|h|`, which the distribution-free tests need: `|h| ≤ 2·half_bound`.
-    fn half_bound(&self) -> f64;
+    ///
+    /// It is the bound of `k_P` times that of `k_Y`: `h = k_P ⟨φ(y) − μ_P, φ(y') − μ_P'⟩` in the Hilbert space
+    /// of `k_Y`, and for `k_Y ≥ 0`, `‖φ(y) − μ_P‖² = k_Y(y, y) − 2 E k_Y(y, Z) + E k_Y(Z, Z') ≤ 2 sup k_Y`.
+    /// It holds also where `k_P` is not positive definite.
+    fn half_bound(&self) -> f64 {
+        self.on_predictions().supremum() * self.on_targets().half_bound()
+    }
 
     /// Whether the kernel is known to be positive definite on such predictions, which the biased SKCE
     /// needs to be at least 0: then `h` is an inner product `⟨Φ_i, Φ_j⟩` in a Hilbert space.
-    fn is_positive_definite_on(&self, predictions: &P) -> bool;
+    ///
+    /// It is where the kernel on predictions is: those on targets always are, and a product with the Gram
+    /// matrix of the residuals stays so (Schur).
+    fn is_positive_definite_on(&self, predictions: &P) -> bool {
+        self.on_predictions().is_positive_definite_on(predictions)
+    }
 
     /// The variance of `n·SKCE_uq` if the model is calibrated, given the predictions; the bandwidth
-    /// must be fixed. By default an unbiased estimate from redrawn targets.
+    /// must be fixed. Exact for classes, see
+    /// [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest), else an unbiased estimate from redrawn
+    /// targets.
     ///
     /// # Errors
     ///
     /// As [`pairs`](Self::pairs).
     fn null_variance(&self, predictions: &P, rng: &mut dyn Rng) -> Result<f64> {
-        null_variance::by_redrawing(self, predictions, rng)
+        null_variance::variance(self, predictions, rng)
     }
 
     /// The skewness of `n·SKCE_uq` if the model is calibrated, given the predictions,
     /// `E[T³]/E[T²]^{3/2}`; the bandwidth must be fixed. It may be negative, and is 0 where there is no
-    /// variance. By default both moments are unbiased estimates from redrawn targets, of a random
-    /// subset of 512 samples where there are more.
+    /// variance.
+    ///
+    /// Exact for classes and `M = I` where there are not too many samples, see
+    /// [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest). Else both moments are unbiased estimates
+    /// from redrawn targets, of a random subset of 512 samples where there are more.
     ///
     /// # Errors
     ///
     /// As [`pairs`](Self::pairs).
     fn null_skewness(&self, predictions: &P, rng: &mut dyn Rng) -> Result<f64> {
-        let sample = null_skewness::Sample::of_equals(predictions.len(), rng);
-        null_skewness::by_redrawing(self, predictions, &sample, rng)
+        null_skewness::skewness(self, predictions, rng)
     }
 }
 
-impl<K: ClassKernel> JointKernel<Categorical> for K {
-    type Pairs = ClassPairs;
-
-    fn pairs(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<ClassPairs> {
-        ClassPairs::new(self, predictions, labels)
+impl<P: Geometry> JointKernel<P> for Kernel
+where
+    White: TargetKernel<P>,
+{
+    fn on_predictions(&self) -> Kernel {
+        *self
     }
 
-    fn h(&self, predictions: &Categorical, labels: &Tensor<1, Int>, batches: usize) -> Tensor<3> {
-        let points = predictions.probabilities();
-        let residuals = residuals(self, points.clone(), labels.clone());
-        pair::within(
-            &self.scalar(),
-            in_batches(points, batches),
-            in_batches(residuals, batches),
-        )
+    fn with_kernel_on_predictions(&self, kernel: Kernel) -> Self {
+        kernel
     }
 
-    fn fused_value(
-        &self,
-        predictions: &Categorical,
-        labels: &Tensor<1, Int>,
-        form: SkceForm,
-        computation: Computation,
-    ) -> Option<Tensor<1>> {
-        FusedPass::of(self, predictions, labels, form, computation)
-    }
-
-    fn embeddings(
-        &self,
-        (locations, at): (&Categorical, &Tensor<1, Int>),
-        (predictions, labels): (&Categorical, &Tensor<1, Int>),
-    ) -> Tensor<2> {
-        let points = predictions.probabilities();
-        let zeros = locations.probabilities().zeros_like();
-        let targets = self.fold(crate::distribution::residuals(zeros, at.clone())); // e_τ, [J, rank]
-        let residuals = residuals(self, points.clone(), labels.clone()); // [n, rank]
-        let gram = self
-            .scalar()
-            .at_locations(locations.probabilities().unsqueeze(), points.unsqueeze());
-        gram.squeeze_dim::<2>(0) * targets.matmul(residuals.transpose()) // [J, n]
-    }
-
-    fn fixed(&self, predictions: &Categorical) -> Result<Self> {
-        self.validate_for(predictions.classes())?;
-        let scalar = self
-            .scalar()
-            .with_bandwidth_of(&predictions.probabilities().detach())?;
-        Ok(self.with_scalar(scalar))
-    }
-
-    fn for_training(&self) -> Self {
-        let scalar = self.scalar();
-        self.with_scalar(scalar.with_bandwidth(scalar.bandwidth.for_training()))
-    }
-
-    fn fixed_on_host(&self, predictions: &Categorical) -> Self {
-        let points = predictions.probabilities();
-        let scalar = self.scalar().fixed_on_host(points, || None);
-        self.with_scalar(scalar)
-    }
-
-    fn null_deviation(
-        &self,
-        predictions: &Categorical,
-        _labels: &Tensor<1, Int>,
-        kept: Option<Tensor<1, Bool>>,
-    ) -> Tensor<1> {
-        null_variance::deviation_of_classes(self, predictions, predictions.probabilities(), kept)
-    }
-
-    fn half_bound(&self) -> f64 {
-        ClassKernel::half_bound(self)
-    }
-
-    /// Whether its scalar kernel is: `M` always is.
-    fn is_positive_definite_on(&self, predictions: &Categorical) -> bool {
-        self.scalar().is_positive_definite_on(predictions)
-    }
-
-    /// Exactly, see [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest).
-    fn null_variance(&self, predictions: &Categorical, _rng: &mut dyn Rng) -> Result<f64> {
-        let points = predictions.probabilities();
-        Ok(null_variance::of_classes(self, predictions, points))
-    }
-
-    /// Exactly for `M = I`, where there are not too many samples, see
-    /// [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest).
-    fn null_skewness(&self, predictions: &Categorical, rng: &mut dyn Rng) -> Result<f64> {
-        match self.matrix() {
-            None => {
-                let points = predictions.probabilities();
-                Ok(null_skewness::of_classes(
-                    &self.scalar(),
-                    predictions,
-                    points,
-                    rng,
-                ))
-            }
-            Some(_) => {
-                let sample = null_skewness::Sample::of_classes(predictions, 512, rng);
-                null_skewness::by_redrawing(self, predictions, &sample, rng)
-            }
-        }
+    fn on_targets(&self) -> &dyn TargetKernel<P> {
+        &White
     }
 }
 
-impl<P: Geometry, T: TargetKernel<P>> JointKernel<P> for TensorKernel<T> {
-    type Pairs = TensorPairs<P, T>;
-
-    fn pairs(&self, predictions: &P, targets: &P::Targets) -> Result<TensorPairs<P, T>> {
-        TensorPairs::new(self, predictions, targets)
+impl<P: Geometry> JointKernel<P> for MatrixKernel
+where
+    ClassMatrix: TargetKernel<P>,
+{
+    fn on_predictions(&self) -> Kernel {
+        self.kernel
     }
 
-    fn with_fair_pairs<R>(
-        &self,
-        predictions: &P,
-        targets: &P::Targets,
-        read: impl FnOnce(&dyn PairMatrix) -> R,
-    ) -> Result<R> {
-        predictions.check()?;
-        predictions.check_targets(targets)?;
-        let halves = predictions.halves();
-        let has_one_draw = halves.is_none() && predictions.pooled(targets).is_some();
-        let (name, expected) = ("the number of draws of each prediction", "at least 2");
-        check_parameter(!has_one_draw, name, 1.0, expected)?;
-        let given = halves.and_then(|(features, expected)| {
-            let points = features.coordinates()?;
-            Some(Given::new(expected, points))
-        });
-        match given {
-            None => Ok(read(&self.pairs(predictions, targets)?)),
-            Some(given) => {
-                let kernel = TensorKernel::fixed(self.clone(), predictions)?;
-                let pairs = TensorPairs::<Given<P>, T>::new(&kernel, &given, targets)?;
-                Ok(read(&pairs))
-            }
+    fn with_kernel_on_predictions(&self, kernel: Kernel) -> Self {
+        Self {
+            kernel,
+            ..self.clone()
         }
     }
 
-    fn h(&self, predictions: &P, targets: &P::Targets, batches: usize) -> Tensor<3> {
-        self.assert_valid_for(predictions);
-        self.h_within(predictions, targets, batches)
+    fn on_targets(&self) -> &dyn TargetKernel<P> {
+        &self.matrix
+    }
+}
+
+impl<P: Geometry, T: TargetKernel<P> + Clone> JointKernel<P> for TensorKernel<T> {
+    fn on_predictions(&self) -> Kernel {
+        self.predictions
     }
 
-    /// Takes features of the residuals where there are some; else
-    /// [`normal_statistic`](crate::ops::normal_statistic) for normal predictions on the host.
-    fn fused_value(
-        &self,
-        predictions: &P,
-        targets: &P::Targets,
-        form: SkceForm,
-        computation: Computation,
-    ) -> Option<Tensor<1>> {
-        let n = predictions.len();
-        if n < 2 {
-            return None;
-        }
-        self.assert_valid_for(predictions);
-        let features = FeaturePairs::new(self, predictions, targets);
-        let fused = match &features {
-            Some(features) => features.fused_value(form, computation),
-            None => self.fused_mean(predictions, targets, form.pairing(n)),
-        };
-        if computation == Computation::Fused {
-            return Some(fused.unwrap_or_else(|| panic!("{self:?} has no fused path")));
-        }
-        fused.or_else(|| {
-            let size = form.block_size(n)?;
-            Some(mean(features?.within_blocks(0..n / size, size), form))
-        })
+    fn with_kernel_on_predictions(&self, kernel: Kernel) -> Self {
+        Self::new(kernel, self.targets.clone())
     }
 
-    fn embeddings(&self, locations: (&P, &P::Targets), data: (&P, &P::Targets)) -> Tensor<2> {
-        self.assert_valid_for(data.0);
-        TensorKernel::embeddings(self, locations, data)
-    }
-
-    fn fixed(&self, predictions: &P) -> Result<Self> {
-        TensorKernel::fixed(self.clone(), predictions)
-    }
-
-    fn for_training(&self) -> Self {
-        let bandwidth = self.predictions.bandwidth.for_training();
-        self.clone().with_bandwidth(bandwidth)
-    }
-
-    fn fixed_on_host(&self, predictions: &P) -> Self {
-        let fixed = predictions.coordinates().map(|points| {
-            let kernel = self.predictions;
-            let kernel = kernel.fixed_on_host(points, || predictions.spread());
-            self.clone().with_bandwidth(kernel.bandwidth)
-        });
-        fixed.unwrap_or_else(|| self.clone())
-    }
-
-    fn null_deviation(
-        &self,
-        predictions: &P,
-        targets: &P::Targets,
-        kept: Option<Tensor<1, Bool>>,
-    ) -> Tensor<1> {
-        let h = self.h_of_batch(&predictions.detach(), targets);
-        null_variance::deviation(h.square(), kept, JointKernel::<P>::half_bound(self))
-    }
-
-    /// The bound of `k_P` times that of `k_Y`: `h = k_P ⟨φ(y) − μ_P, φ(y') − μ_P'⟩` in the Hilbert space of
-    /// `k_Y`, and for `k_Y ≥ 0`, `‖φ(y) − μ_P‖² = k_Y(y, y) − 2 E k_Y(y, Z) + E k_Y(Z, Z') ≤ 2 sup k_Y`.
-    /// It holds also where `k_P` is not positive definite.
-    fn half_bound(&self) -> f64 {
-        self.predictions.supremum() * self.targets.half_bound()
-    }
-
-    /// Whether `k_P` is: kernels on targets always are, and a product with the Gram matrix of the residuals
-    /// stays so (Schur).
-    fn is_positive_definite_on(&self, predictions: &P) -> bool {
-        self.predictions.is_positive_definite_on(predictions)
+    fn on_targets(&self) -> &dyn TargetKernel<P> {
+        &self.targets
     }
 }

@@ -8,7 +8,7 @@
 //! | [`Ece`], [`Mce`] | the whole prediction or one event | means within bins | upward |
 //! | [`Tce`], [`Cwce`] | one event, each class | means within bins | none, or upward |
 //! | [`KolmogorovSmirnov`] | one event | cumulative means | upward |
-//! | [`KdeTce`], [`SmoothEce`] | one event | smoothed means | upward |
+//! | [`SmoothEce`] | one event | smoothed means | upward |
 //! | [`LpCalibrationError`](crate::recalibration::LpCalibrationError) | the whole prediction or one event | cross-fitted maps | none, or downward |
 //!
 //! Predictions over `ℝ^d` have the SKCE and the UCME too. [`regression`] has the usual quantities of
@@ -49,27 +49,22 @@ mod cwce;
 mod ece;
 mod estimate;
 mod event;
-mod feature_pairs;
 mod form;
-mod fused_pass;
-mod given;
 mod joint;
-mod kde;
 mod kolmogorov_smirnov;
 mod mce;
 mod mean;
 mod mmce;
 mod null_skewness;
 mod null_variance;
-pub(crate) mod pair;
-mod pair_matrix;
+mod pairs;
 mod pool;
 pub mod regression;
+mod road;
 mod skce;
 mod smooth_ece;
 pub(crate) mod student;
 mod tce;
-mod tensor_pairs;
 mod ucme;
 
 pub use accuracy::Accuracy;
@@ -81,19 +76,15 @@ pub use estimate::Estimator;
 pub use event::{Event, Outcomes};
 pub use form::SkceForm;
 pub use joint::JointKernel;
-pub use kde::KdeTce;
 pub use kolmogorov_smirnov::KolmogorovSmirnov;
 pub use mce::Mce;
 pub use mean::MeanEstimate;
 pub(crate) use mean::{ASYMPTOTIC_FLOOR, check_level, differences};
 pub use mmce::{Mmce, MmceForm};
-pub(crate) use null_variance::sum_of_squares;
-pub use pair::ClassPairs;
-pub use pair_matrix::PairMatrix;
+pub use pairs::PairMatrix;
 pub(crate) use pool::{Block, pool};
 pub use skce::Skce;
 pub use smooth_ece::SmoothEce;
 pub(crate) use tce::check_order;
 pub use tce::{EventBin, Tce, TceForm};
-pub use tensor_pairs::TensorPairs;
 pub use ucme::Ucme;

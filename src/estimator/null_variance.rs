@@ -5,121 +5,149 @@ use std::ops::Range;
 use burn::tensor::{Bool, Tensor};
 use rand::Rng;
 
-use super::{joint::JointKernel, pair_matrix::PairMatrix};
+use super::joint::JointKernel;
 use crate::{
-    distribution::{Categorical, Predictive},
+    distribution::Geometry,
     error::Result,
-    host::{tensor_like, to_scalar, to_vec, widened, without_diagonal},
-    kernel::ClassKernel,
-    ops::{covariance_sum, is_on_host},
-    tiles::{SIDE, upper_tiles},
+    host::{to_scalar, to_vec, widened, without_diagonal},
+    kernel::{Bandwidth, ClassMatrix, Kernel, OnClasses},
+    ops::{Computation, covariance_sum, is_on_host},
+    tiles::{SIDE, Tile, upper_tiles},
 };
 
-/// An unbiased estimate: the mean of `2 (n−1)⁻² Σ_{i≠j} h_ij²` over data sets whose targets are redrawn
-/// from the predictions. Their number falls with `n²`, from 16 to 2.
-pub(super) fn by_redrawing<P: Predictive, K: JointKernel<P>>(
+/// Class predictions, a kernel on them, and the points that it compares: the probabilities, or the variable
+/// that they are given.
+pub(super) struct Compared<'a> {
+    pub kernel: Kernel,
+    pub points: Tensor<2>,
+    pub classes: OnClasses<'a>,
+}
+
+impl<'a> Compared<'a> {
+    /// None where predictions are not of classes.
+    pub fn new<P: Geometry, K: JointKernel<P>>(kernel: &'a K, predictions: &'a P) -> Option<Self> {
+        let classes = kernel.on_targets().on_classes(predictions)?;
+        Some(Self {
+            kernel: kernel.on_predictions(),
+            points: predictions.coordinates()?.detach(),
+            classes: OnClasses {
+                probabilities: classes.probabilities.detach(),
+                ..classes
+            },
+        })
+    }
+
+    /// In f64 where the device has it.
+    pub fn widened(self) -> Self {
+        Self {
+            points: widened(self.points),
+            classes: OnClasses {
+                probabilities: widened(self.classes.probabilities),
+                ..self.classes
+            },
+            ..self
+        }
+    }
+
+    /// `Σ_{i≠j} E h_ij²` in one pass over the pairs; None where there is none.
+    fn covariances_on_host(&self) -> Option<f64> {
+        let OnClasses {
+            probabilities,
+            matrix,
+        } = &self.classes;
+        if matrix.is_some() || !is_on_host(probabilities) {
+            return None;
+        }
+        let (points, p) = (self.points.clone(), probabilities.clone());
+        let n = p.dims()[0];
+        let bandwidth = to_scalar(self.kernel.bandwidth_of_pairs(points.clone(), n, || None));
+        Some(covariance_sum(points, p, self.kernel.fused(), bandwidth))
+    }
+
+    fn factors(&self) -> VarianceFactors {
+        VarianceFactors::new(self.classes.matrix, self.classes.probabilities.clone())
+    }
+
+    /// `Σ_{i≠j} E h_ij²` by tensor operations, in tiles.
+    fn covariances(&self) -> f64 {
+        let factors = self.factors();
+        let points = |rows: &Range<usize>| self.points.clone().slice(rows.clone()).unsqueeze();
+        let of_tile = |tile: Tile| {
+            let (rows, columns) = (factors.slice(&tile.rows), factors.slice(&tile.columns));
+            let gram = (self.kernel).between(points(&tile.rows), points(&tile.columns));
+            let terms = gram.squeeze_dim::<2>(0).square() * rows.traces(&columns); // [rows, columns]
+            tile.multiplicity() * to_scalar(terms.sum())
+        };
+        let total: f64 = upper_tiles(self.points.dims()[0], SIDE).map(of_tile).sum();
+        let diagonal: f64 = to_vec(factors.diagonal()).iter().sum();
+        total - diagonal
+    }
+}
+
+/// `2 (n−1)⁻² Σ_{i≠j} E h_ij²`: exactly for classes, see [`VarianceFactors`]; else the mean over data sets
+/// whose targets are redrawn from the predictions, which is unbiased. Their number falls with `n²`, from 16 to 2.
+///
+/// - kernel: with a fixed bandwidth
+pub(super) fn variance<P: Geometry, K: JointKernel<P>>(
     kernel: &K,
     predictions: &P,
     rng: &mut dyn Rng,
 ) -> Result<f64> {
     let n = predictions.len();
-    let sets = (PAIRS / (n * n)).clamp(2, 16);
-    let mut total = 0.0;
-    for _ in 0..sets {
-        total += sum_of_squares(&kernel.pairs(predictions, &predictions.sample(rng))?);
-    }
-    Ok(2.0 * total / (sets * (n - 1) * (n - 1)) as f64)
+    let mean = match Compared::new(kernel, predictions).map(Compared::widened) {
+        Some(classes) => {
+            let on_host = classes.covariances_on_host();
+            on_host.unwrap_or_else(|| classes.covariances()).max(0.0)
+        }
+        None => {
+            let sets = (PAIRS / (n * n)).clamp(2, 16);
+            let mut total = 0.0;
+            for _ in 0..sets {
+                let targets = predictions.sample(rng);
+                total += kernel.pairs(predictions, &targets)?.sum_of_squares();
+            }
+            total / sets as f64
+        }
+    };
+    Ok(2.0 * mean / ((n - 1) * (n - 1)) as f64)
 }
 
 /// Pairs of samples over all redrawn data sets.
 const PAIRS: usize = 1 << 18;
 
-/// `Σ_{i≠j} h_ij²`.
-pub(crate) fn sum_of_squares(pairs: &(impl PairMatrix + ?Sized)) -> f64 {
-    let all: f64 = upper_tiles(pairs.samples(), SIDE)
-        .map(|tile| {
-            let h = pairs.tile(tile.rows.clone(), tile.columns.clone());
-            tile.multiplicity() * to_scalar(h.square().sum())
-        })
-        .sum();
-    all - to_scalar(pairs.diagonal().square().sum())
-}
-
-/// Exactly `2 (n−1)⁻² Σ_{i≠j} E h_ij²`, see [`VarianceFactors`].
-///
-/// - kernel: with a fixed bandwidth
-/// - points: what it compares, the probabilities or the variable that they are given, `[n, w]`
-pub(super) fn of_classes(
-    kernel: &impl ClassKernel,
-    predictions: &Categorical,
-    points: Tensor<2>,
-) -> f64 {
-    let [p, points] = [predictions.probabilities(), points].map(|x| widened(x.detach()));
-    let n = predictions.len();
-    let on_host = covariances_on_host(kernel, &p, &points);
-    let total = on_host.unwrap_or_else(|| covariances(kernel, p, points));
-    2.0 * total.max(0.0) / ((n - 1) * (n - 1)) as f64
-}
-
-/// `Σ_{i≠j} E h_ij²` in one pass over the pairs; None where there is none.
-fn covariances_on_host(
-    kernel: &impl ClassKernel,
-    p: &Tensor<2>,
-    points: &Tensor<2>,
-) -> Option<f64> {
-    let fused = kernel.fused()?;
-    if kernel.matrix().is_some() || !is_on_host(p) {
-        return None;
-    }
-    let scalar = kernel.scalar();
-    let bandwidth = to_scalar(scalar.bandwidth_of_pairs(points.clone(), p.dims()[0], || None));
-    Some(covariance_sum(points.clone(), p.clone(), fused, bandwidth))
-}
-
-/// `Σ_{i≠j} E h_ij²` by tensor operations, in tiles.
-fn covariances(kernel: &impl ClassKernel, p: Tensor<2>, points: Tensor<2>) -> f64 {
-    let (scalar, n) = (kernel.scalar(), p.dims()[0]);
-    let factors = VarianceFactors::new(kernel, p);
-    let points = |rows: &Range<usize>| points.clone().slice(rows.clone()).unsqueeze();
-    let total: f64 = upper_tiles(n, SIDE)
-        .map(|tile| {
-            let (rows, columns) = (factors.slice(&tile.rows), factors.slice(&tile.columns));
-            let gram = scalar.between(points(&tile.rows), points(&tile.columns));
-            let terms = gram.squeeze_dim::<2>(0).square() * rows.traces(&columns); // [rows, columns]
-            tile.multiplicity() * to_scalar(terms.sum())
-        })
-        .sum();
-    let diagonal: f64 = to_vec(factors.diagonal()).iter().sum();
-    total - diagonal
-}
-
-/// The standard deviation of the unbiased SKCE of classes, see [`deviation`].
-pub(super) fn deviation_of_classes(
-    kernel: &impl ClassKernel,
-    predictions: &Categorical,
-    points: Tensor<2>,
+/// The standard deviation of the unbiased SKCE, see [`JointKernel::null_deviation`].
+pub(super) fn deviation<P: Geometry, K: JointKernel<P>>(
+    kernel: &K,
+    predictions: &P,
+    targets: &P::Targets,
     kept: Option<Tensor<1, Bool>>,
 ) -> Tensor<1> {
-    let (p, points) = (predictions.probabilities().detach(), points.detach());
-    let bound = kernel.half_bound();
-    let options = (&p.device(), p.dtype());
-    let on_host = match kept {
-        None => covariances_on_host(kernel, &p, &points),
-        Some(_) => None,
-    };
-    match on_host {
-        Some(sum) => {
-            let n = p.dims()[0];
-            let sum = (2.0 * sum).max(4.0 * bound * bound);
-            Tensor::from_data([sum.sqrt() / (n * (n - 1)) as f64], options)
+    let (n, bound) = (predictions.len(), kernel.half_bound());
+    let squares = match Compared::new(kernel, predictions) {
+        Some(classes) => {
+            let on_host = match kept {
+                None => classes.covariances_on_host(),
+                Some(_) => None,
+            };
+            if let Some(sum) = on_host {
+                let sum = (2.0 * sum).max(4.0 * bound * bound);
+                let options = (&predictions.device(), predictions.dtype());
+                return Tensor::from_data([sum.sqrt() / (n * (n - 1)) as f64], options);
+            }
+            let gram = classes.kernel.gram(classes.points.clone().unsqueeze());
+            let factors = classes.factors();
+            gram.squeeze_dim::<2>(0).square() * factors.traces(&factors)
         }
         None => {
-            let gram = kernel.scalar().gram(points.unsqueeze());
-            let factors = VarianceFactors::new(kernel, p);
-            let squares = gram.squeeze_dim::<2>(0).square() * factors.traces(&factors);
-            deviation(squares, kept, bound)
+            let pairs = kernel.pairs_of_batch(Computation::Auto, predictions, targets);
+            let h = match kernel.on_predictions().bandwidth {
+                Bandwidth::Fixed(_) => pairs.tile(0..n, 0..n),
+                _ => pairs.within_blocks(0..1, n).squeeze_dim(0),
+            };
+            h.square()
         }
-    }
+    };
+    deviation_of(squares, kept, bound)
 }
 
 /// The standard deviation of the unbiased SKCE, `√(2 Σ_{i≠j} E h_ij²)/(n(n−1))`, at least
@@ -127,11 +155,7 @@ pub(super) fn deviation_of_classes(
 ///
 /// - squares: `E h_ij²`, `[n, n]`
 /// - kept: whether a sample counts, `[n]`
-pub(super) fn deviation(
-    squares: Tensor<2>,
-    kept: Option<Tensor<1, Bool>>,
-    bound: f64,
-) -> Tensor<1> {
+fn deviation_of(squares: Tensor<2>, kept: Option<Tensor<1, Bool>>, bound: f64) -> Tensor<1> {
     let n = squares.dims()[0];
     let ones = Tensor::<1>::ones([n], (&squares.device(), squares.dtype()));
     let counts = match kept {
@@ -159,14 +183,10 @@ struct VarianceFactors {
 }
 
 impl VarianceFactors {
-    fn new(kernel: &impl ClassKernel, p: Tensor<2>) -> Self {
-        let (mp, weighted) = match kernel.matrix() {
+    fn new(matrix: Option<&ClassMatrix>, p: Tensor<2>) -> Self {
+        let (mp, weighted) = match matrix {
             None => (p.clone(), p.clone()),
-            Some(matrix) => {
-                let square = |row: &Vec<f64>| row.iter().map(|entry| entry * entry).collect();
-                let squares: Vec<Vec<f64>> = matrix.iter().map(square).collect();
-                (times(&p, matrix), times(&p, &squares))
-            }
+            Some(matrix) => (matrix.times(p.clone()), matrix.times_squares(p.clone())),
         };
         Self { p, mp, weighted }
     }
@@ -197,18 +217,11 @@ impl VarianceFactors {
     }
 }
 
-/// `x M`, for rows `x` and a symmetric matrix.
-fn times(x: &Tensor<2>, matrix: &[Vec<f64>]) -> Tensor<2> {
-    let m = matrix.len();
-    x.clone().matmul(tensor_like(matrix.concat(), [m, m], x))
-}
-
 #[cfg(test)]
 mod tests {
     use burn::tensor::{DType, Device, TensorData, activation::softmax};
 
     use super::*;
-    use crate::kernel::{Bandwidth, Kernel};
 
     /// In several tiles of rows and columns, as of tensor operations.
     #[test]
@@ -219,8 +232,17 @@ mod tests {
         let logits = Tensor::<2>::from_data(logits, (&Device::default(), DType::F64));
         let p = softmax(logits, 1);
         let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.3));
-        let expected = covariances(&kernel, p.clone(), p.clone());
-        if let Some(found) = covariances_on_host(&kernel, &p, &p) {
+        let classes = OnClasses {
+            probabilities: p.clone(),
+            matrix: None,
+        };
+        let compared = Compared {
+            kernel,
+            points: p,
+            classes,
+        };
+        let expected = compared.covariances();
+        if let Some(found) = compared.covariances_on_host() {
             assert!(
                 (found - expected).abs() < 1e-12 * expected,
                 "{found}, {expected}"

@@ -1,13 +1,9 @@
 use burn::tensor::{Bool, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{JointKernel, PairMatrix, SkceForm};
+use super::{JointKernel, SkceForm};
 use crate::{
-    distribution::{Predictive, Targets},
-    error::Result,
-    estimator::Estimator,
-    kernel::Kernel,
-    ops::Computation,
+    distribution::Geometry, error::Result, estimator::Estimator, kernel::Kernel, ops::Computation,
 };
 
 /// The squared kernel calibration error: `E[k(P, P') · δᵀδ']` over two independent samples, 0 if
@@ -90,36 +86,30 @@ impl<K> Skce<K> {
     /// are on the host (elsewhere nothing is read back), on a block size below 2, on a kernel matrix of
     /// another number of classes, on a bandwidth or a length scale whose square is no number of the dtype (in f32
     /// outside 1e-18 to 1e18), or if a fused computation is asked for that does not exist.
-    pub fn value<P: Predictive>(&self, predictions: &P, targets: &P::Targets) -> Tensor<1>
+    pub fn value<P: Geometry>(&self, predictions: &P, targets: &P::Targets) -> Tensor<1>
     where
         K: JointKernel<P>,
     {
         predictions.assert_targets(targets);
-        let (form, computation) = (self.form, self.computation);
-        let Some(size) = form.block_size(predictions.len()) else {
+        if self.form.block_size(predictions.len()).is_none() {
             return predictions.zero();
-        };
-        let fused = match computation {
-            Computation::Composed => None,
-            _ => self
-                .kernel
-                .fused_value(predictions, targets, form, computation),
-        };
-        fused.unwrap_or_else(|| {
-            let (predictions, targets, blocks) = in_blocks(predictions, targets, size);
-            mean(self.kernel.h(&predictions, &targets, blocks), form)
-        })
+        }
+        let pairs = self
+            .kernel
+            .pairs_of_batch(self.computation, predictions, targets);
+        let value = pairs.value(self.form);
+        value.unwrap_or_else(|| panic!("{:?} has no fused path", self.kernel))
     }
 
     /// Returns the estimate from data whose unbiased forms have mean 0 if the model is calibrated, of
     /// [`Samples`](crate::distribution::Samples) of one dimension as well: [`estimate`](Estimator::estimate) takes
     /// their draws for the whole distribution, and is the larger the fewer there are. See
-    /// [`JointKernel::with_fair_pairs`].
+    /// [`JointKernel::fair_pairs`].
     ///
     /// # Errors
     ///
     /// As [`estimate`](Estimator::estimate); one draw.
-    pub fn fair_estimate<P: Predictive>(&self, predictions: &P, targets: &P::Targets) -> Result<f64>
+    pub fn fair_estimate<P: Geometry>(&self, predictions: &P, targets: &P::Targets) -> Result<f64>
     where
         K: JointKernel<P>,
     {
@@ -128,16 +118,15 @@ impl<K> Skce<K> {
             return self.estimate(predictions, targets);
         }
         self.form.check_size(predictions.len())?;
-        (self.kernel).with_fair_pairs(predictions, targets, |pairs| {
-            pairs.estimate(self.form, self.computation)
-        })?
+        let pairs = (self.kernel).fair_pairs(self.computation, predictions, targets)?;
+        pairs.estimate(self.form)
     }
 
     /// Returns the value over the pairs of samples that count, composed of tensor operations. A median
     /// bandwidth is that of all samples.
     ///
     /// - kept: whether a sample counts, `[n]`
-    pub(crate) fn value_of_kept<P: Predictive>(
+    pub(crate) fn value_of_kept<P: Geometry>(
         &self,
         predictions: &P,
         targets: &P::Targets,
@@ -150,8 +139,9 @@ impl<K> Skce<K> {
         let Some(size) = self.form.block_size(predictions.len()) else {
             return predictions.zero();
         };
-        let (predictions, targets, blocks) = in_blocks(predictions, targets, size);
-        let h = self.kernel.h(&predictions, &targets, blocks); // [blocks, B, B]
+        let blocks = predictions.len() / size;
+        let pairs = (self.kernel).pairs_of_batch(Computation::Composed, predictions, targets);
+        let h = pairs.within_blocks(0..blocks, size); // [blocks, B, B]
         let dropped = kept
             .slice(0..blocks * size)
             .bool_not()
@@ -169,7 +159,7 @@ impl<K> Skce<K> {
     }
 }
 
-impl<P: Predictive, K: JointKernel<P>> Estimator<P> for Skce<K> {
+impl<P: Geometry, K: JointKernel<P>> Estimator<P> for Skce<K> {
     /// The estimate from data.
     ///
     /// Cost: `n²·m/2` operations for `m` classes in tiles (`n·B·m` for blocks), memory `O(n·m)`; a
@@ -181,22 +171,11 @@ impl<P: Predictive, K: JointKernel<P>> Estimator<P> for Skce<K> {
     /// `2..=n`, one sample for an unbiased form, or a fused computation that does not exist.
     fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
         self.form.check_size(predictions.len())?;
-        let pairs = self.kernel.pairs(predictions, targets)?;
-        let pairs = pairs.with_computation(self.computation);
-        pairs.estimate(self.form, self.computation)
+        let pairs = self
+            .kernel
+            .pairs_by(self.computation, predictions, targets)?;
+        pairs.estimate(self.form)
     }
-}
-
-/// The samples that are in blocks of a size, and the number of blocks.
-fn in_blocks<P: Predictive>(
-    predictions: &P,
-    targets: &P::Targets,
-    size: usize,
-) -> (P, P::Targets, usize) {
-    let blocks = predictions.len() / size;
-    let rows = 0..blocks * size;
-    let predictions = predictions.slice_rows(rows.clone());
-    (predictions, targets.slice_rows(rows), blocks)
 }
 
 /// The mean of `h_ij` over all pairs of the biased form, over the pairs `i ≠ j` within blocks of the others:

@@ -2,7 +2,7 @@ use burn::tensor::Tensor;
 
 use super::JointKernel;
 use crate::{
-    distribution::{Categorical, Predictive, Targets},
+    distribution::{Categorical, Geometry, Predictive, Targets},
     error::Result,
     estimator::Estimator,
     host::to_scalar,
@@ -49,7 +49,7 @@ pub struct Ucme<K = Kernel, P: Predictive = Categorical> {
     targets: P::Targets,
 }
 
-impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
+impl<P: Geometry, K: JointKernel<P>> Ucme<K, P> {
     /// Creates the estimator with the given test locations: predictions `T_j` and targets `τ_j`. They
     /// must not depend on the data.
     ///
@@ -121,7 +121,7 @@ impl<P: Predictive, K: JointKernel<P>> Ucme<K, P> {
     }
 }
 
-impl<P: Predictive, K: JointKernel<P>> Estimator<P> for Ucme<K, P> {
+impl<P: Geometry, K: JointKernel<P>> Estimator<P> for Ucme<K, P> {
     /// The estimate of `UCME²` from data; a median bandwidth is that of the predictions.
     ///
     /// Cost: `J·n·m` operations, and those of a

@@ -6,10 +6,11 @@ use statrs::{
 
 use super::{CalibrationTest, TestOutcome, null::check_fair};
 use crate::{
-    distribution::Predictive,
+    distribution::Geometry,
     error::{Error, Result},
     estimator::{JointKernel, SkceForm, student},
     kernel::Kernel,
+    ops::Computation,
 };
 
 /// The asymptotic test of the block estimator of the SKCE: `z = √N · mean/sd` over the `N = ⌊n/B⌋`
@@ -30,7 +31,7 @@ use crate::{
 /// dependent: `docs/levels.md` compares both.
 ///
 /// Of [`Samples`](crate::distribution::Samples) of one dimension one half of the draws is compared, the other is the
-/// prediction ([`JointKernel::with_fair_pairs`]), so that block estimates of a calibrated model have mean 0. Draws
+/// prediction ([`JointKernel::fair_pairs`]), so that block estimates of a calibrated model have mean 0. Draws
 /// of several dimensions are an error.
 ///
 /// Cost: `n·B·m` operations; memory `O(n·m)` and a fixed number of kernel values, whatever `B`.
@@ -89,7 +90,7 @@ fn check_blocks(blocks: usize, size: usize, samples: usize) -> Result<()> {
     }
 }
 
-impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkceTest<K> {
+impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkceTest<K> {
     /// The outcome; nothing is drawn from the generator. The statistic is `z`.
     ///
     /// # Errors
@@ -105,9 +106,8 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkc
         self.check_size(predictions.len())?;
         predictions.check_targets(targets)?;
         check_fair(predictions, targets, NAME)?;
-        let values = (self.kernel).with_fair_pairs(predictions, targets, |pairs| {
-            pairs.block_estimates(self.size)
-        })?;
+        let pairs = (self.kernel).fair_pairs(Computation::Auto, predictions, targets)?;
+        let values = pairs.block_estimates(self.size);
         let blocks = values.len();
         let estimate = values.as_slice().mean();
         let deviation = if values.iter().all(|&value| value == values[0]) {

@@ -2,11 +2,10 @@ use rand::Rng;
 
 use super::{CalibrationTest, TestOutcome, moments, null::check_known};
 use crate::{
-    distribution::Predictive,
+    distribution::Geometry,
     error::{Result, check_samples},
-    estimator::{JointKernel, PairMatrix, SkceForm},
+    estimator::{JointKernel, SkceForm},
     kernel::Kernel,
-    ops::Computation,
 };
 
 /// The asymptotic test of the unbiased quadratic estimator of the SKCE, with the statistic
@@ -60,7 +59,7 @@ impl<K> AsymptoticSkceTest<K> {
     }
 }
 
-impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest<K> {
+impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest<K> {
     /// The outcome; the statistic is `n·SKCE_uq`. The moments draw from the generator
     /// for many samples, and for predictions other than of classes.
     /// The errors are those of [`CalibrationTest::evaluate`]; fewer than two samples.
@@ -76,7 +75,7 @@ impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest
         check_known(predictions, targets, NAME)?;
         let kernel = self.kernel.fixed(predictions)?;
         let pairs = kernel.pairs(predictions, targets)?;
-        let estimate = pairs.estimate(SkceForm::Unbiased, Computation::Auto)?;
+        let estimate = pairs.estimate(SkceForm::Unbiased)?;
         let statistic = n as f64 * estimate;
         let deviation = kernel.null_variance(predictions, rng)?.sqrt();
         let skewness = kernel.null_skewness(predictions, rng)?;

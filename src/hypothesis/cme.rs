@@ -8,7 +8,7 @@ use statrs::{
 
 use super::{CalibrationTest, Statistic, StatisticFunction, TestOutcome, null::check_known};
 use crate::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Geometry, Predictive},
     error::{Error, Result, check_count, check_samples},
     estimator::{Estimator, JointKernel, Ucme},
     host::to_vec,
@@ -145,7 +145,7 @@ impl<K, P: Predictive> CmeTest<K, P> {
     }
 }
 
-impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
+impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
     /// The outcome. The statistic is `Q (n − J)/(J (n − 1))`, or `Q` for [`CmeNull::ChiSquared`].
     ///
     /// # Errors
@@ -198,7 +198,7 @@ const CAVEAT: &str = "the approximation does not keep its level of confident pre
      use ExactTest with Ucme, or OmnibusTest";
 
 /// The squared UCME at its test locations, which must not depend on the labels.
-impl<P: Predictive, K: JointKernel<P>> Statistic<P> for Ucme<K, P> {
+impl<P: Geometry, K: JointKernel<P>> Statistic<P> for Ucme<K, P> {
     fn frozen<'a>(&'a self, predictions: &P) -> Result<StatisticFunction<'a, P>> {
         let fixed = self.fixed(predictions)?;
         Ok(Box::new(move |predictions, targets| {

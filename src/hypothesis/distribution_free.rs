@@ -2,7 +2,7 @@ use rand::Rng;
 
 use super::{CalibrationTest, TestOutcome, null::check_fair};
 use crate::{
-    distribution::Predictive,
+    distribution::Geometry,
     error::{Error, Result},
     estimator::{JointKernel, Skce, SkceForm},
     kernel::Kernel,
@@ -44,7 +44,7 @@ impl<K> DistributionFreeSkceTest<K> {
     }
 
     /// Checks that the bound is proved for this form and kernel on such predictions.
-    fn check_kernel<P: Predictive>(&self, predictions: &P) -> Result<()>
+    fn check_kernel<P: Geometry>(&self, predictions: &P) -> Result<()>
     where
         K: JointKernel<P>,
     {
@@ -60,7 +60,7 @@ impl<K> DistributionFreeSkceTest<K> {
     }
 }
 
-impl<P: Predictive, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSkceTest<K> {
+impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSkceTest<K> {
     /// The outcome; nothing is drawn from the generator. The statistic is the estimate.
     ///
     /// # Errors

@@ -8,8 +8,8 @@ use crate::{
     distribution::{Categorical, Geometry, Given, Predictive},
     error::Result,
     estimator::{
-        Aspect, Bin, Cwce, Ece, Estimator, Event, EventBin, JointKernel, KdeTce, KolmogorovSmirnov,
-        Mce, Mmce, Skce, SkceForm, SmoothEce, Tce,
+        Aspect, Bin, Cwce, Ece, Estimator, Event, EventBin, JointKernel, KolmogorovSmirnov, Mce,
+        Mmce, Skce, SkceForm, SmoothEce, Tce,
     },
     kernel::{Kernel, TargetKernel, TensorKernel},
     ops::Computation,
@@ -88,7 +88,7 @@ impl Statistic<Given<Categorical>> for Skce {
 /// The SKCE of sets of labels, of blocks one set after another.
 fn of_labels<'a, P>(skce: &'a Skce, predictions: &'a P) -> Result<EvaluatorOf<'a, P>>
 where
-    P: Predictive<Targets = Tensor<1, Int>>,
+    P: Geometry<Targets = Tensor<1, Int>>,
     Kernel: JointKernel<P>,
     ClassPoints: From<&'a P>,
 {
@@ -103,7 +103,7 @@ where
     Ok(Box::new(quadratic))
 }
 
-impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
+impl<P: Geometry, T: TargetKernel<P> + Clone> Statistic<P> for Skce<TensorKernel<T>> {
     fn frozen<'a>(&'a self, predictions: &P) -> Result<StatisticFunction<'a, P>> {
         with_fixed_kernel(self, predictions)
     }
@@ -131,7 +131,7 @@ impl<P: Geometry, T: TargetKernel<P>> Statistic<P> for Skce<TensorKernel<T>> {
 }
 
 /// The estimate with a median bandwidth fixed at that of the predictions.
-fn with_fixed_kernel<'a, P: Predictive, K: JointKernel<P> + 'a>(
+fn with_fixed_kernel<'a, P: Geometry, K: JointKernel<P> + 'a>(
     skce: &Skce<K>,
     predictions: &P,
 ) -> Result<StatisticFunction<'a, P>> {
@@ -237,6 +237,5 @@ impl Statistic for KolmogorovSmirnov {
 }
 
 impl Statistic for Cwce {}
-impl Statistic for KdeTce {}
 impl Statistic for SmoothEce {}
 impl<P: Predictive, F: Fn(&P, &P::Targets) -> Result<f64>> Statistic<P> for F {}

@@ -22,9 +22,8 @@
 //! ```
 
 mod bandwidth;
-mod class;
 pub(crate) mod expectation;
-mod groups;
+mod factor;
 mod matrix;
 mod predictive;
 mod targets;
@@ -34,9 +33,11 @@ pub use bandwidth::{
     Bandwidth, TRAINING_FLOOR, distance_order_statistics, median_distance,
     median_distance_with_diagonal,
 };
-pub use class::ClassKernel;
 pub use matrix::MatrixKernel;
-pub use targets::{ClassMatrix, RealKernel, RealProfile, TargetKernel, White};
+pub use targets::{
+    ClassMatrix, KernelExpectations, OnClasses, RealExpectations, RealKernel, RealProfile,
+    TargetKernel, White,
+};
 pub use tensor::TensorKernel;
 
 pub use crate::radial::{Distance, Profile};
@@ -48,7 +49,7 @@ use crate::{
     error::{Result, assert_scale_of, check_parameter, check_scale, check_scale_of},
     host::to_scalar,
     ops::{
-        Computation, is_on_host, kernel_matrix, median_of_blocks, median_of_pairs,
+        Computation, PairKernel, is_on_host, kernel_matrix, median_of_blocks, median_of_pairs,
         squared_euclidean_distance,
     },
 };
@@ -94,6 +95,11 @@ impl Kernel {
     /// `exp(−‖p − q‖₂² / 2ν²)` with the median bandwidth.
     pub fn gaussian() -> Self {
         Self::wasserstein().with_profile(Profile::Gaussian)
+    }
+
+    /// `1[g = g']` on predictions [given their groups](crate::distribution::Given::groups).
+    pub fn of_groups() -> Self {
+        Self::gaussian().with_bandwidth(Bandwidth::Fixed(1.0))
     }
 
     /// `exp(−(‖p − q‖_TV / ν)^a)` with the median bandwidth, `0 < a ≤ 2`; positive definite for
@@ -245,21 +251,10 @@ impl Kernel {
         self.within(self.distances(x.clone(), x), || None)
     }
 
-    /// The kernel between test locations and data, differentiable with respect to both; a median
-    /// bandwidth is that of all pairs of data, and detached from the gradient.
-    ///
-    /// # Shapes
-    ///
-    /// - locations: `[1, J, d]`
-    /// - data: `[1, n, d]`
-    /// - output: `[1, J, n]`
-    pub(crate) fn at_locations(&self, locations: Tensor<3>, data: Tensor<3>) -> Tensor<3> {
-        let distances = self.distances(locations, data.clone());
-        self.of(distances, || {
-            let data = data.detach();
-            let median = median_of_pairs(self.distance.between(data.clone(), data));
-            self.bandwidth.floored(median, || None)
-        })
+    /// The kernel between points, `[batches, n, d]` and `[batches, k, d]` to `[batches, n, k]`, differentiable;
+    /// the bandwidth must be fixed.
+    pub(crate) fn of_points(&self, x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
+        self.at(self.distances(x, y), self.fixed_bandwidth())
     }
 
     /// The kernel between two sets of points, `[1, n, d]` and `[1, k, d]` to `[1, n, k]`, detached.
@@ -285,12 +280,16 @@ impl Kernel {
     ) -> Tensor<3> {
         let bandwidth = self.fixed_bandwidth();
         let points: Tensor<2> = x.clone().squeeze_dim(0);
-        match self.fused() {
-            Some(kernel) if computation != Computation::Composed && is_on_host(&points) => {
-                kernel_matrix(points, y.squeeze_dim(0), kernel, bandwidth).unsqueeze()
-            }
-            _ => self.at(self.distances(x, y), bandwidth),
+        if computation != Computation::Composed && is_on_host(&points) {
+            kernel_matrix(points, y.squeeze_dim(0), self.fused(), bandwidth).unsqueeze()
+        } else {
+            self.of_points(x, y)
         }
+    }
+
+    /// The kernel as the [fused pass](crate::ops::pair_statistic) takes it.
+    pub fn fused(&self) -> PairKernel {
+        PairKernel::new(self.distance, self.profile)
     }
 
     pub(crate) fn fixed_bandwidth(&self) -> f64 {

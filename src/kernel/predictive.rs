@@ -7,8 +7,8 @@ use super::{Bandwidth, Distances, Kernel, median_distance};
 use crate::{
     distribution::{Geometry, in_batches},
     error::{Result, check_parameter},
-    host::{to_scalar, to_vec},
-    ops::{Computation, median_of_pairs, median_of_tiles},
+    host::{Numbers, to_scalar, to_vec},
+    ops::{median_of_pairs, median_of_tiles},
 };
 
 impl Kernel {
@@ -54,18 +54,8 @@ impl Kernel {
 
     /// The kernel between predictions, `[1, n, k]`, detached; the bandwidth must be fixed.
     pub(crate) fn between_of<P: Geometry>(&self, p: &P, q: &P) -> Tensor<3> {
-        self.between_of_by(Computation::Auto, p, q)
-    }
-
-    /// The kernel matrix by a computation, see [`between_by`](Self::between_by).
-    pub(crate) fn between_of_by<P: Geometry>(
-        &self,
-        computation: Computation,
-        p: &P,
-        q: &P,
-    ) -> Tensor<3> {
         match (p.coordinates(), q.coordinates()) {
-            (Some(p), Some(q)) => self.between_by(computation, p.unsqueeze(), q.unsqueeze()),
+            (Some(p), Some(q)) => self.between(p.unsqueeze(), q.unsqueeze()),
             _ => {
                 let distances = p.distances(q, self.distance, 1);
                 self.at(Distances::Plain(distances), self.fixed_bandwidth())
@@ -73,22 +63,20 @@ impl Kernel {
         }
     }
 
-    /// The kernel between test locations and data, `[1, J, n]`, as
-    /// [`at_locations`](Self::at_locations).
+    /// The kernel between test locations and data, `[1, J, n]`, differentiable with respect to both; a median
+    /// bandwidth is that of all pairs of data, and detached from the gradient.
     pub(crate) fn at_locations_of<P: Geometry>(&self, locations: &P, data: &P) -> Tensor<3> {
-        match (locations.coordinates(), data.coordinates()) {
+        let distances = match (locations.coordinates(), data.coordinates()) {
             (Some(locations), Some(data)) => {
-                self.at_locations(locations.unsqueeze(), data.unsqueeze())
+                self.distances(locations.unsqueeze(), data.unsqueeze())
             }
-            _ => {
-                let distances = locations.distances(data, self.distance, 1);
-                self.of(Distances::Plain(distances), || {
-                    let distances = data.distances(data, self.distance, 1);
-                    let median = median_of_pairs(distances.detach());
-                    self.bandwidth.floored(median, || data.spread())
-                })
-            }
-        }
+            _ => Distances::Plain(locations.distances(data, self.distance, 1)),
+        };
+        self.of(distances, || {
+            let data = data.detach();
+            let median = median_of_pairs(data.distances(&data, self.distance, 1));
+            self.bandwidth.floored(median, || data.spread())
+        })
     }
 
     /// Fixes a median bandwidth at that of all pairs of predictions, as
@@ -108,7 +96,7 @@ impl Kernel {
         let p = predictions.detach();
         let median = match p.coordinates() {
             Some(points) => {
-                if let Some(&x) = to_vec(points.clone()).iter().find(|x| !x.is_finite()) {
+                if let Some(&x) = Numbers::of(points.clone()).iter().find(|x| !x.is_finite()) {
                     let name = "a coordinate of the predictions";
                     check_parameter(false, name, x, "a finite number")?;
                 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Criterion, Input};
 use crate::{
-    distribution::{Predictive, Targets},
+    distribution::{Geometry, Targets},
     estimator::{JointKernel, Skce, SkceForm},
     kernel::{Bandwidth, Kernel},
     ops::Computation,
@@ -185,13 +185,14 @@ impl<K: Clone + Debug + Send> SkceLoss<K> {
     /// As [`Skce::value`].
     pub fn forward<I: Input>(&self, input: I, targets: I::Targets) -> Tensor<1>
     where
+        I::Predictions: Geometry,
         K: JointKernel<I::Predictions>,
     {
         self.value(&input.into_predictions(), targets.borrow())
     }
 }
 
-impl<P: Predictive, K: JointKernel<P> + Send> Criterion<P> for SkceLoss<K> {
+impl<P: Geometry, K: JointKernel<P> + Send> Criterion<P> for SkceLoss<K> {
     fn value(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
         let kernel = self.skce.kernel.for_training();
         let kernel = match self.scale {

@@ -10,7 +10,7 @@
 //! | --- | --- | --- |
 //! | [`Ece`](crate::estimator::Ece), [`Mce`](crate::estimator::Mce), [`Tce`](crate::estimator::Tce) | binned errors of the top label, an event or the whole prediction | lower |
 //! | [`Cwce`](crate::estimator::Cwce) | the class-wise error | lower |
-//! | [`KolmogorovSmirnov`](crate::estimator::KolmogorovSmirnov), [`KdeTce`](crate::estimator::KdeTce), [`SmoothEce`](crate::estimator::SmoothEce) | errors without bins | lower |
+//! | [`KolmogorovSmirnov`](crate::estimator::KolmogorovSmirnov), [`SmoothEce`](crate::estimator::SmoothEce) | errors without bins | lower |
 //! | [`Skce`](crate::estimator::Skce), with any kernel | the squared kernel calibration error | lower |
 //! | [`Mmce`](crate::estimator::Mmce) | the squared maximum mean calibration error | lower |
 //! | [`Brier`](crate::score::Brier), [`LogScore`](crate::score::LogScore), [`Spherical`](crate::score::Spherical) | mean Brier score, log loss or spherical score, upper bounds of the proper calibration errors | lower |

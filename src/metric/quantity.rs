@@ -8,8 +8,8 @@ use crate::{
     distribution::Categorical,
     error::Result,
     estimator::{
-        Accuracy, Cwce, Ece, Estimator, JointKernel, KdeTce, KolmogorovSmirnov, Mce, Mmce, Skce,
-        SmoothEce, Tce,
+        Accuracy, Cwce, Ece, Estimator, JointKernel, KolmogorovSmirnov, Mce, Mmce, Skce, SmoothEce,
+        Tce,
     },
     kernel::Kernel,
     recalibration::RefinementError,
@@ -63,7 +63,6 @@ estimator!(
     "Kolmogorov-Smirnov",
     KolmogorovSmirnov::default()
 );
-estimator!(KdeTce, "KDE TCE", KdeTce::default());
 estimator!(SmoothEce, "Smooth ECE", SmoothEce::default());
 estimator!(Mmce, "MMCE", Mmce::default());
 estimator!(RefinementError, "Refinement error", RefinementError);

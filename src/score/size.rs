@@ -6,12 +6,12 @@ use super::{
     skce_improvement::pseudo_values,
 };
 use crate::{
-    distribution::{Categorical, Marginals, Predictive},
+    distribution::{Categorical, Geometry, Marginals, Predictive},
     error::{Result, check_parameter, check_samples},
     estimator::{
-        Binning, Event, JointKernel, PairMatrix, Skce, SkceForm, Tce, TceForm,
-        regression::IntervalCoverage, sum_of_squares,
+        Binning, Event, JointKernel, Skce, SkceForm, Tce, TceForm, regression::IntervalCoverage,
     },
+    ops::Computation,
 };
 
 /// A calibration error whose size is known up to its sampling error: [`Skce`], [`Tce`] (unbiased),
@@ -58,12 +58,12 @@ pub trait Quantify<P: Predictive = Categorical> {
 /// blocks: `√(40 n/(B − 1))`. Simulated coverage is in `docs/levels.md`.
 ///
 /// The draws of [`Samples`](crate::distribution::Samples) of one dimension are taken for draws of a
-/// distribution that is not known, as by tests ([`JointKernel::with_fair_pairs`]): of a calibrated model the
+/// distribution that is not known, as by tests ([`JointKernel::fair_pairs`]): of a calibrated model the
 /// estimate has mean 0, and is not that of [`Skce`] as an [`Estimator`](crate::estimator::Estimator), which
 /// takes the draws for the whole distribution.
 ///
 /// Cost: `n²·m` operations in tiles, `n·B·m` for blocks.
-impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
+impl<P: Geometry, K: JointKernel<P>> Quantify<P> for Skce<K> {
     fn size(&self, predictions: &P, targets: &P::Targets) -> Result<ErrorSize> {
         self.form.check_size(predictions.len())?;
         if !matches!(self.form, SkceForm::Block(_)) {
@@ -80,15 +80,15 @@ impl<P: Predictive, K: JointKernel<P>> Quantify<P> for Skce<K> {
             }
             _ => FEWEST_ERRORS,
         };
-        let values = |pairs: &dyn PairMatrix| match self.form {
+        let pairs = (self.kernel).fair_pairs(Computation::Auto, predictions, targets)?;
+        let (values, variance) = match self.form {
             SkceForm::Block(size) => (pairs.block_estimates(size), None),
             _ => {
-                let squares = sum_of_squares(pairs);
+                let squares = pairs.sum_of_squares();
                 let variance = 2.0 * squares.max(0.0) / (n * (n - 1.0)).powi(2);
                 (pseudo_values(&pairs.row_sums()), Some(variance))
             }
         };
-        let (values, variance) = (self.kernel).with_fair_pairs(predictions, targets, values)?;
         let power = MeanEstimate::of(&values);
         let law = match variance {
             None => SizeLaw::Mean(power),

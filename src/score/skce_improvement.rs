@@ -4,11 +4,10 @@ use super::{Improvement, MeanEstimate, improvement::Law};
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Result, check_samples},
-    estimator::{ClassPairs, PairMatrix, Skce, SkceForm, differences},
-    kernel::ClassKernel,
+    estimator::{JointKernel, PairMatrix, Skce, SkceForm, differences},
 };
 
-impl<K: ClassKernel> Skce<K> {
+impl<K: JointKernel<Categorical>> Skce<K> {
     /// Compares the SKCE before and after a recalibration by the same kernel, with their paired difference,
     /// unbiased, and its standard error.
     ///
@@ -75,10 +74,11 @@ impl<K: ClassKernel> Skce<K> {
         }
         let errors = [before, after].map(|set| set.errors(labels).unwrap_or(0));
         let errors = errors[0].min(errors[1]);
-        let before = ClassPairs::new(&self.kernel, before, labels)?;
-        let after = before.with_predictions(&self.kernel, after);
-        let kernel = *before.kernel();
-        let values = |pairs: &ClassPairs| match self.form {
+        let fixed = self.kernel.fixed(before)?;
+        let kernel = fixed.on_predictions();
+        let before = fixed.pairs(before, labels)?;
+        let after = fixed.pairs(after, labels)?;
+        let values = |pairs: &PairMatrix<'_, Categorical>| match self.form {
             SkceForm::Block(size) => pairs.block_estimates(size),
             _ => pseudo_values(&pairs.row_sums()),
         };

@@ -12,6 +12,7 @@ mod dirichlet_model;
 #[cfg(feature = "train")]
 mod metric;
 mod models;
+mod numbers;
 mod properties;
 mod recalibration;
 mod score;
@@ -20,7 +21,9 @@ mod distribution {
     mod dirichlet;
     mod draws;
     mod kinds;
+    mod labels;
     mod lens;
+    mod standard_normal;
 }
 
 mod estimator {
@@ -29,6 +32,7 @@ mod estimator {
     mod given;
     mod given_groups;
     mod mmce;
+    mod null_moments;
     mod skce;
     mod ucme;
     mod vectors;
@@ -47,6 +51,7 @@ mod hypothesis {
 }
 
 mod kernel {
+    mod expectation;
     mod matrix_kernel;
     mod on_predictions;
     mod profile;

@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 
 use crate::{
     distribution::{HostMarginals, Marginals},
-    error::{Result, check_count, check_inside, check_values},
+    error::{Result, check_count, check_inside},
     host::to_vec,
 };
 
@@ -49,28 +49,4 @@ pub(super) fn check_levels(levels: &[f64]) -> Result<()> {
 
 pub(super) fn check_level(level: f64) -> Result<()> {
     check_inside("a level", level)
-}
-
-/// Errors `y − μ` and standard deviations `σ > 0`, both `n × d`.
-pub(super) fn errors_and_deviations<P: Marginals>(
-    predictions: &P,
-    targets: &Tensor<2>,
-) -> Result<(Vec<f64>, Vec<f64>)> {
-    predictions.check()?;
-    let predictions = predictions.detach();
-    let targets = predictions.checked_targets(targets)?.into_iter();
-    let pairs = targets.zip(to_vec(predictions.means()));
-    let errors = pairs.map(|(y, mean)| y - mean).collect();
-    let deviations = checked_deviations(&predictions)?;
-    Ok((errors, deviations))
-}
-
-/// Standard deviations, all positive, `n × d`.
-fn checked_deviations<P: Marginals>(predictions: &P) -> Result<Vec<f64>> {
-    let variances = predictions.variances();
-    let d = variances.dims()[1];
-    let deviations: Vec<f64> = to_vec(variances).into_iter().map(f64::sqrt).collect();
-    let positive = (|deviation| deviation > 0.0, "a positive number");
-    check_values(&deviations, (d, "coordinate"), "the scale", positive)?;
-    Ok(deviations)
 }

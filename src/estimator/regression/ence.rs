@@ -1,11 +1,11 @@
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-use super::checks::errors_and_deviations;
 use crate::{
     distribution::Marginals,
-    error::Result,
+    error::{Result, check_values},
     estimator::{Binning, Estimator},
+    host::to_vec,
 };
 
 /// The expected normalised calibration error of predicted standard deviations,
@@ -82,4 +82,22 @@ impl<P: Marginals> Estimator<P> for Ence {
         };
         Ok(bins.iter().map(error).sum::<f64>() / bins.len() as f64)
     }
+}
+
+/// Errors `y − μ` and standard deviations `σ > 0`, both `n × d`.
+fn errors_and_deviations<P: Marginals>(
+    predictions: &P,
+    targets: &Tensor<2>,
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    predictions.check()?;
+    let predictions = predictions.detach();
+    let targets = predictions.checked_targets(targets)?.into_iter();
+    let pairs = targets.zip(to_vec(predictions.means()));
+    let errors = pairs.map(|(y, mean)| y - mean).collect();
+    let variances = predictions.variances();
+    let d = variances.dims()[1];
+    let deviations: Vec<f64> = to_vec(variances).into_iter().map(f64::sqrt).collect();
+    let positive = (|deviation| deviation > 0.0, "a positive number");
+    check_values(&deviations, (d, "coordinate"), "the scale", positive)?;
+    Ok((errors, deviations))
 }

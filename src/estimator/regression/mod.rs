@@ -7,7 +7,6 @@
 //! | [`IntervalCoverage`] | central prediction intervals | levels with coverage; and their width |
 //! | [`Pinball`] | quantiles | with the targets, a proper score |
 //! | [`Ence`] | standard deviations | with errors, among samples of similar standard deviation |
-//! | [`ZScores`] | means and standard deviations | standardised errors with mean 0 and variance 1 |
 //! | [`Sharpness`] | the predictions alone | nothing: how certain they are |
 //!
 //! All take `n` predictions of dimension `d` and targets `[n, d]`. Parameters or targets that are not
@@ -36,18 +35,12 @@ mod ence;
 mod interval;
 mod pinball;
 mod pit;
-mod pit_histogram;
 mod quantile;
 mod sharpness;
-mod uniformity;
-mod z_score;
 
 pub use ence::{Ence, VarianceBin};
 pub use interval::IntervalCoverage;
 pub use pinball::{Pinball, pinball};
-pub use pit::Pit;
-pub use pit_histogram::PitHistogram;
+pub use pit::{Pit, PitHistogram, Uniformity};
 pub use quantile::{QuantileCalibration, QuantileCurve, QuantilePoint};
 pub use sharpness::Sharpness;
-pub use uniformity::Uniformity;
-pub use z_score::ZScores;

@@ -1,10 +1,11 @@
 use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
-use super::{PitHistogram, Uniformity, checks::Observed};
+use super::checks::Observed;
 use crate::{
     distribution::{HostMarginals, Marginals},
     error::{Result, check_parameter},
+    estimator::equal_width_bin,
 };
 
 /// Probability integral transforms: the distribution function of each prediction at its target, for each
@@ -87,7 +88,11 @@ impl Pit {
     /// If there is no such coordinate.
     pub fn histogram(&self, coordinate: usize, bins: usize) -> Result<PitHistogram> {
         check_parameter(bins >= 2, "the number of bins", bins as f64, "at least 2")?;
-        Ok(PitHistogram::of(&self.values[coordinate], bins))
+        let mut counts = vec![0; bins];
+        for &value in &self.values[coordinate] {
+            counts[equal_width_bin(value, bins)] += 1;
+        }
+        Ok(PitHistogram { counts })
     }
 
     /// The Kolmogorov–Smirnov test of one coordinate, `max_u |F_n(u) − u|`. The p-value, by the correction
@@ -101,6 +106,55 @@ impl Pit {
     ///
     /// If there is no such coordinate.
     pub fn kolmogorov_smirnov(&self, coordinate: usize) -> Uniformity {
-        Uniformity::kolmogorov_smirnov(&self.values[coordinate])
+        let mut sorted = self.values[coordinate].clone();
+        sorted.sort_by(f64::total_cmp);
+        let n = sorted.len() as f64;
+        let distance = |(i, u): (usize, &f64)| ((i + 1) as f64 / n - u).max(u - i as f64 / n);
+        let statistic = sorted.iter().enumerate().map(distance).fold(0.0, f64::max);
+        let x = n.sqrt() * statistic;
+        let corrected = x + (6.0 * n.sqrt()).recip() + (x - 1.0) / (4.0 * n);
+        Uniformity {
+            statistic,
+            p_value: kolmogorov_tail(corrected),
+        }
+    }
+}
+
+/// A histogram of probability integral transforms, with bins of equal width, right-closed,
+/// `((b−1)/B, b/B]`, with 0 in the first.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct PitHistogram {
+    /// The number of samples in each bin.
+    pub counts: Vec<usize>,
+}
+
+/// A test of the hypothesis that independent numbers are uniform on `[0, 1]`.
+///
+/// Uniform probability integral transforms are what *probabilistic calibration* means; it does not imply
+/// that predictions are calibrated: errors in one part of the data can make up for those in another.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Uniformity {
+    /// The statistic of the test.
+    pub statistic: f64,
+    /// The probability of a statistic at least as large under uniformity.
+    pub p_value: f64,
+}
+
+/// `P(K > x) = 2 Σ_k (−1)^{k−1} e^{−2k²x²}` of the Kolmogorov distribution; below 1 from
+/// `P(K ≤ x) = √2π/x · Σ_k e^{−(2k−1)²π²/8x²}`. Five terms of either are exact to rounding.
+fn kolmogorov_tail(x: f64) -> f64 {
+    use std::f64::consts::PI;
+    if x <= 0.0 {
+        return 1.0;
+    }
+    if x < 1.0 {
+        let term = |k: i32| (-(f64::from(2 * k - 1) * PI / x).powi(2) / 8.0).exp();
+        1.0 - (2.0 * PI).sqrt() / x * (1..=5).map(term).sum::<f64>()
+    } else {
+        let sign = |k: i32| if k % 2 == 1 { 2.0 } else { -2.0 };
+        let term = |k: i32| sign(k) * (-2.0 * (f64::from(k) * x).powi(2)).exp();
+        (1..=5).map(term).sum::<f64>()
     }
 }

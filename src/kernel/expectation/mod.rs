@@ -23,8 +23,6 @@ mod gaussian;
 mod laplacian;
 mod slope;
 mod smoothed;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use gaussian::{gaussian_laplace, gaussian_laplace_pair, gaussian_normal};
 pub(crate) use laplacian::{laplacian_laplace, laplacian_laplace_pair, laplacian_normal};

@@ -8,8 +8,8 @@
 
 use burn::tensor::{DType, Tensor, TensorData};
 
-use super::{RealKernel, RealProfile};
-use crate::{distribution::Predictive, host::to_vec, ops::is_on_host};
+use super::{RealExpectations, RealKernel, RealProfile};
+use crate::{host::to_vec, ops::is_on_host};
 
 /// More features than this are worth less than the pairs of predictions.
 const MOST: usize = 1024;
@@ -21,21 +21,16 @@ const FAR: f64 = 32.0;
 impl RealKernel {
     /// [`TargetKernel::residual_features`]. None but for a Gaussian kernel on the line, on the host, where
     /// numbers are finite and do not spread over many more length scales than there are features.
-    ///
-    /// - reach: intervals outside which the densities of the predictions are below the square root of rounding
-    /// - expected: the expectations of a narrower kernel at nodes, `[r, 1]` to `[n, r]`
-    pub(super) fn on_grid<P: Predictive>(
+    pub(super) fn on_grid<P: RealExpectations>(
         &self,
         predictions: &P,
         sets: &[Tensor<2>],
-        reach: impl FnOnce() -> Option<Vec<[f64; 2]>>,
-        expected: impl FnOnce(&Self, &Tensor<2>) -> Tensor<2>,
     ) -> Option<Vec<Tensor<2>>> {
         let fits = |y: &Tensor<2>| y.dims()[1] == 1 && is_on_host(y);
         if self.profile != RealProfile::Gaussian || sets.is_empty() || !sets.iter().all(fits) {
             return None;
         }
-        let intervals = reach()?;
+        let intervals = predictions.reach()?;
         let targets = sets.iter().flat_map(|y| to_vec(y.clone().detach()));
         let points = targets.map(|y| [y, y]);
         let options = (&predictions.device(), predictions.dtype());
@@ -48,7 +43,7 @@ impl RealKernel {
         let nodes = Tensor::<2>::from_data(TensorData::new(grid.nodes, [r, 1]), options);
         let scales = Tensor::<2>::from_data(TensorData::new(grid.scales, [1, r]), options);
         let narrow = Self::gaussian(self.length_scale * 0.5f64.sqrt());
-        let expected = expected(&narrow, &nodes);
+        let expected = predictions.mean_kernel_on_line(&narrow, &nodes);
         let residuals = |y: &Tensor<2>| {
             let (y, nodes) = (y.clone().unsqueeze(), nodes.clone().unsqueeze());
             let kernel = if y.is_tracked() {

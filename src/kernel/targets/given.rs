@@ -1,13 +1,13 @@
 use burn::tensor::Tensor;
 
-use super::TargetKernel;
+use super::{OnClasses, TargetKernel};
 use crate::{
     distribution::{Geometry, Given},
     error::Result,
 };
 
-/// The kernel on the targets of the predictions: the kernel on predictions compares the conditioning
-/// variable in the place of these.
+/// The kernel on the targets of the predictions. The kernel on predictions compares the conditioning
+/// variable in the place of these, so that nothing is known here of passes over their own coordinates.
 impl<P: Geometry, T: TargetKernel<P>> TargetKernel<Given<P>> for T {
     fn between(
         &self,
@@ -28,15 +28,19 @@ impl<P: Geometry, T: TargetKernel<P>> TargetKernel<Given<P>> for T {
         TargetKernel::<P>::double_expectation(self, p, q, batches)
     }
 
-    fn residual_features(&self, given: &Given<P>, sets: &[P::Targets]) -> Option<Vec<Tensor<2>>> {
-        TargetKernel::<P>::features_given(self, given.predictions(), sets)
-    }
-
     fn half_bound(&self) -> f64 {
         TargetKernel::<P>::half_bound(self)
     }
 
     fn validate_for(&self, given: &Given<P>) -> Result<()> {
         TargetKernel::<P>::validate_for(self, given.predictions())
+    }
+
+    fn residual_features(&self, given: &Given<P>, sets: &[P::Targets]) -> Option<Vec<Tensor<2>>> {
+        TargetKernel::<P>::residual_features(self, given.predictions(), sets)
+    }
+
+    fn on_classes(&self, given: &Given<P>) -> Option<OnClasses<'_>> {
+        TargetKernel::<P>::on_classes(self, given.predictions())
     }
 }

@@ -3,16 +3,17 @@
 mod class;
 mod features;
 mod given;
-mod mixture;
 mod real;
+mod real_expectations;
 mod samples;
 
 use std::fmt::Debug;
 
-use burn::tensor::Tensor;
+use burn::tensor::{Int, Tensor};
 
 pub use class::{ClassMatrix, White};
 pub use real::{RealKernel, RealProfile};
+pub use real_expectations::{KernelExpectations, RealExpectations};
 
 use crate::{distribution::Geometry, error::Result, ops::NormalSamples};
 
@@ -20,7 +21,7 @@ use crate::{distribution::Geometry, error::Result, ops::NormalSamples};
 ///
 /// All of its matrices are within batches of consecutive rows, differentiable, in the dtype of the
 /// predictions, and made without reading anything back.
-pub trait TargetKernel<P: Geometry>: Clone + Debug {
+pub trait TargetKernel<P: Geometry>: Debug {
     /// `k_Y(y_i, y'_j)`, `[batches, n, k]`, for `batches · n` and `batches · k` targets.
     fn between(&self, y: &P::Targets, other: &P::Targets, like: &P, batches: usize) -> Tensor<3>;
 
@@ -29,34 +30,6 @@ pub trait TargetKernel<P: Geometry>: Clone + Debug {
 
     /// `E_{Z∼P_i, Z'∼Q_j} k_Y(Z, Z')` for independent `Z` and `Z'`, `[batches, n, k]`.
     fn double_expectation(&self, p: &P, q: &P, batches: usize) -> Tensor<3>;
-
-    /// For each of several sets of targets of the same predictions rows `Φ_i` whose inner products are
-    /// those of the residuals of the samples,
-    /// `Φ_i·Φ_j = k_Y(y_i, y_j) − E_{P_i} k_Y(Z, y_j) − E_{P_j} k_Y(Z, y_i) + E_{P_i, P_j} k_Y(Z, Z')` to
-    /// rounding, `[n, r]`, differentiable. None by default, and where there are no such features of a
-    /// moderate number `r`. On the host predictions may be read for their number.
-    fn residual_features(&self, _predictions: &P, _sets: &[P::Targets]) -> Option<Vec<Tensor<2>>> {
-        None
-    }
-
-    /// The same where the kernel compares another variable than the predictions, see
-    /// [`Given`](crate::distribution::Given): of normal predictions too, whose fused pass is of their own
-    /// distances.
-    fn features_given(&self, predictions: &P, sets: &[P::Targets]) -> Option<Vec<Tensor<2>>> {
-        self.residual_features(predictions, sets)
-    }
-
-    /// The expectations at points of the line under predictions of one coordinate, `[r, 1]` to `[n, r]`, of
-    /// which features are made; by [`expectation`](Self::expectation) as by default, or at less cost.
-    fn expectation_on_line(&self, predictions: &P, points: &P::Targets) -> Tensor<2> {
-        self.expectation(predictions, points, 1).squeeze_dim(0)
-    }
-
-    /// Predictions and targets as the [fused pass](crate::ops::normal_statistic) takes them, with the length
-    /// scale of the kernel; None, as by default, where there is none.
-    fn as_normal(&self, _predictions: &P, _targets: &P::Targets) -> Option<(NormalSamples, f64)> {
-        None
-    }
 
     /// Half of a bound of `‖φ(y) − E_{Z∼P} φ(Z)‖²` over targets and predictions, in the Hilbert space of
     /// `k_Y`: `sup k_Y(y, y)` where `k_Y ≥ 0`.
@@ -68,4 +41,61 @@ pub trait TargetKernel<P: Geometry>: Clone + Debug {
     ///
     /// The parameter that is not, or another number of classes.
     fn validate_for(&self, predictions: &P) -> Result<()>;
+
+    /// For each of several sets of targets of the same predictions rows `Φ_i` whose inner products are
+    /// those of the residuals of the samples,
+    /// `Φ_i·Φ_j = k_Y(y_i, y_j) − E_{P_i} k_Y(Z, y_j) − E_{P_j} k_Y(Z, y_i) + E_{P_i, P_j} k_Y(Z, Z')` to
+    /// rounding, `[n, r]`, differentiable. None by default, and where there are no such features of a
+    /// moderate number `r`. On the host predictions may be read for their number.
+    fn residual_features(&self, _predictions: &P, _sets: &[P::Targets]) -> Option<Vec<Tensor<2>>> {
+        None
+    }
+
+    /// Predictions and targets as the [fused pass](crate::ops::normal_statistic) takes them, with the length
+    /// scale of the kernel; None, as by default, where there is none.
+    fn as_normal(&self, _predictions: &P, _targets: &P::Targets) -> Option<(NormalSamples, f64)> {
+        None
+    }
+
+    /// The labels where residuals are `e_y − p` with the coordinates `p` of the predictions; None by default.
+    fn labels(&self, _targets: &P::Targets) -> Option<Tensor<1, Int>> {
+        None
+    }
+
+    /// The probabilities of classes and the kernel on them, from which the moments of the pair statistic
+    /// follow; None, as by default, of other predictions.
+    fn on_classes(&self, _predictions: &P) -> Option<OnClasses<'_>> {
+        None
+    }
+
+    /// The inner products of the residuals of samples and others, differentiable, `[batches, n, k]`:
+    /// `k_Y(y_i, z_j) − E_{P_i} k_Y(Z, z_j) − E_{Q_j} k_Y(Z, y_i) + E_{P_i, Q_j} k_Y(Z, Z')`.
+    fn residual_product(
+        &self,
+        (p, y): (&P, &P::Targets),
+        (q, z): (&P, &P::Targets),
+        batches: usize,
+    ) -> Tensor<3> {
+        self.between(y, z, p, batches)
+            - self.expectation(p, z, batches)
+            - self.expectation(q, y, batches).transpose()
+            + self.double_expectation(p, q, batches)
+    }
+
+    /// The inner products of the residuals of samples with each other, as
+    /// [`residual_product`](Self::residual_product).
+    fn residual_gram(&self, (p, y): (&P, &P::Targets), batches: usize) -> Tensor<3> {
+        let single = self.expectation(p, y, batches); // E_{P_i} k_Y(Z, y_j)
+        self.between(y, y, p, batches) - single.clone() - single.transpose()
+            + self.double_expectation(p, p, batches)
+    }
+}
+
+/// Predictions of classes, and the matrix `M` of a kernel on them: `k_Y(y, y') = M[y, y']`.
+#[derive(Debug)]
+pub struct OnClasses<'a> {
+    /// `p`, `[n, m]`.
+    pub probabilities: Tensor<2>,
+    /// `M`; none for `M = I`.
+    pub matrix: Option<&'a ClassMatrix>,
 }

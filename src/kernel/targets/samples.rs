@@ -1,61 +1,43 @@
 use burn::tensor::Tensor;
 
-use super::{RealKernel, TargetKernel, real::on_real_targets};
+use super::{RealExpectations, RealKernel};
 use crate::{
-    distribution::{Predictive, Samples, in_batches},
-    error::Result,
+    distribution::{Samples, in_batches},
     host::to_vec,
-    kernel::ClassKernel,
     ops::{is_on_host, mean_kernel_matrix},
 };
 
 /// Means over all (pairs of) samples: in vectors of the host where there is no gradient.
-impl TargetKernel<Samples> for RealKernel {
-    on_real_targets!(Samples);
-
-    fn expectation(&self, predictions: &Samples, y: &Tensor<2>, batches: usize) -> Tensor<3> {
-        let draws = predictions.flat();
-        let each = predictions.draws_each();
-        if let Some(means) = self.means_of_points((&draws, each), (y, 1), batches) {
+impl RealExpectations for Samples {
+    fn mean_kernel(&self, kernel: &RealKernel, y: &Tensor<2>, batches: usize) -> Tensor<3> {
+        let (draws, each) = (self.flat(), self.draws_each());
+        if let Some(means) = kernel.means_of_points((&draws, each), (y, 1), batches) {
             return means;
         }
-        let kernel = self.of_points(in_batches(draws, batches), in_batches(y.clone(), batches));
-        mean_over_rows(kernel, each)
+        let [draws, y] = [draws, y.clone()].map(|x| in_batches(x, batches));
+        mean_over_rows(kernel.of_points(draws, y), each)
     }
 
     /// One draw of each `P_i` after another against all of `Q_j`: `n · k · T` numbers at once.
-    fn double_expectation(&self, p: &Samples, q: &Samples, batches: usize) -> Tensor<3> {
-        let (x, y) = (p.flat(), q.flat());
-        let (each, others_each) = (p.draws_each(), q.draws_each());
-        if let Some(means) = self.means_of_points((&x, each), (&y, others_each), batches) {
+    fn mean_kernel_of_two(&self, other: &Self, kernel: &RealKernel, batches: usize) -> Tensor<3> {
+        let (x, y) = (self.flat(), other.flat());
+        let (each, others_each) = (self.draws_each(), other.draws_each());
+        if let Some(means) = kernel.means_of_points((&x, each), (&y, others_each), batches) {
             return means;
         }
         let others = in_batches(y, batches); // [b, k·T, d]
         let of_draw = |s: usize| {
-            let draws = in_batches(p.draw(s), batches); // [b, n, d]
-            let kernel = self.of_points(draws, others.clone()); // [b, n, k·T]
+            let draws = in_batches(self.draw(s), batches); // [b, n, d]
+            let kernel = kernel.of_points(draws, others.clone()); // [b, n, k·T]
             mean_over_rows(kernel.swap_dims(1, 2), others_each).swap_dims(1, 2)
         };
         let sum = (0..each).map(of_draw).reduce(|a, b| a + b);
         sum.expect("at least one draw") * (each as f64).recip()
     }
 
-    fn residual_features(
-        &self,
-        predictions: &Samples,
-        sets: &[Tensor<2>],
-    ) -> Option<Vec<Tensor<2>>> {
-        let points = || to_vec(predictions.flat().detach());
-        self.on_grid(
-            predictions,
-            sets,
-            || Some(points().into_iter().map(|x| [x, x]).collect()),
-            |narrow, nodes| narrow.expectation(predictions, nodes, 1).squeeze_dim(0),
-        )
-    }
-
-    fn validate_for(&self, predictions: &Samples) -> Result<()> {
-        self.validate_in(predictions.dtype())
+    fn reach(&self) -> Option<Vec<[f64; 2]>> {
+        let draws = to_vec(self.flat().detach()).into_iter();
+        Some(draws.map(|x| [x, x]).collect())
     }
 }
 
@@ -75,7 +57,7 @@ impl RealKernel {
             in_batches(x.clone(), batches),
             in_batches(y.clone(), batches),
         );
-        let kernel = self.kernel().fused()?;
+        let kernel = self.kernel().fused();
         let (x, y) = ((x, each), (y, others_each));
         Some(mean_kernel_matrix(x, y, kernel, self.length_scale))
     }

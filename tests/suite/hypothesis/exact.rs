@@ -5,7 +5,7 @@ use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::Categorical,
     error::{Error, Result},
-    estimator::{Cwce, Ece, Estimator, KdeTce, KolmogorovSmirnov, Mce, Mmce, Skce, SmoothEce, Tce},
+    estimator::{Cwce, Ece, Estimator, KolmogorovSmirnov, Mce, Mmce, Skce, SmoothEce, Tce},
     hypothesis::*,
     kernel::{Bandwidth, Kernel},
 };
@@ -272,7 +272,6 @@ fn every_estimator_is_a_statistic() {
     check(Mce::default(), &rows, &half, &tenth);
     check(Tce::default(), &rows, &half, &tenth);
     check(Cwce::default(), &rows, &half, &tenth);
-    check(KdeTce::default(), &rows, &half, &tenth);
     check(KolmogorovSmirnov::default(), &rows, &half, &tenth);
     check(SmoothEce::default(), &rows, &half, &tenth);
 }

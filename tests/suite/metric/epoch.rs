@@ -5,7 +5,7 @@ use burn::{
     train::metric::{Metric, MetricAttributes, Numeric},
 };
 use burn_calibration::{
-    estimator::{Cwce, Estimator, Event, KdeTce, KolmogorovSmirnov, Mce, MmceForm, SmoothEce, Tce},
+    estimator::{Cwce, Estimator, Event, KolmogorovSmirnov, Mce, MmceForm, SmoothEce, Tce},
     hypothesis::AsymptoticSkceTest,
     metric::{EpochMetric, PValue, Quantity},
     prelude::*,
@@ -88,7 +88,6 @@ fn equals_the_estimator_on_the_whole_epoch() {
         Cwce::default(),
         Cwce::new(2.0),
         KolmogorovSmirnov::new(Event::Class(1)),
-        KdeTce::default(),
         SmoothEce::default(),
         Mmce::default(),
         Mmce::new(MmceForm::Unbiased),

@@ -163,8 +163,8 @@ fn matrices_agree(
     let n = predictions.len();
     let kernel = kernel(which, Bandwidth::Fixed(0.8), 0.9);
     let pairs = |computation| {
-        let pairs = JointKernel::<Normal>::pairs(&kernel, &predictions, &targets).unwrap();
-        pairs.with_computation(computation)
+        let pairs = kernel.pairs_by(computation, &predictions, &targets);
+        pairs.unwrap()
     };
     let (fused, composed) = (pairs(Computation::Auto), pairs(Computation::Composed));
     let close = |a: &[f64], b: &[f64]| {
@@ -173,7 +173,7 @@ fn matrices_agree(
                 .zip(b)
                 .all(|(a, b)| (a - b).abs() < 1e-12 * n as f64)
     };
-    let tile = |pairs: &_| vector(PairMatrix::tile(pairs, 0..n, n / 3..n));
+    let tile = |pairs: &PairMatrix<'_, Normal>| vector(pairs.tile(0..n, n / 3..n));
     prop_assert!(close(&tile(&fused), &tile(&composed)));
     prop_assert!(close(
         &vector(fused.diagonal()),

@@ -1,7 +1,8 @@
 use approx::assert_relative_eq;
 use burn_calibration::{
-    estimator::{Estimator, Skce},
-    kernel::{Bandwidth, ClassKernel, Kernel, MatrixKernel, median_distance},
+    distribution::Categorical,
+    estimator::{Estimator, JointKernel, Skce},
+    kernel::{Bandwidth, Kernel, MatrixKernel, median_distance},
     score::Improvement,
 };
 
@@ -11,7 +12,10 @@ use crate::{
     kernel::{kernel_value, kernels},
 };
 
-fn improvement<K: ClassKernel>(skce: &Skce<K>, (before, after, classes): &Sample) -> Improvement {
+fn improvement<K: JointKernel<Categorical>>(
+    skce: &Skce<K>,
+    (before, after, classes): &Sample,
+) -> Improvement {
     skce.improvement(&categorical(before), &categorical(after), &labels(classes))
         .unwrap()
 }

@@ -7,10 +7,11 @@ use super::estimate;
 use crate::{
     distribution::{Geometry, Predictive, Redrawn, RedrawnBy, Targets},
     error::Result,
-    estimator::SkceForm,
+    estimator::{JointKernel, SkceForm},
     host::{to_scalar, to_vec},
     hypothesis::engine::Evaluator,
     kernel::{TargetKernel, TensorKernel},
+    ops::Computation,
     tiles::{SIDE, Tile, upper_tiles},
 };
 
@@ -33,7 +34,7 @@ const FEATURES: usize = 64;
 /// Features are narrowed where the products are so many times as many as the entries of their eigenvectors.
 const WORTH: usize = 1024;
 
-impl<P: Geometry, T: TargetKernel<P>> VectorSkce<P, T> {
+impl<P: Geometry, T: TargetKernel<P> + Clone> VectorSkce<P, T> {
     /// Takes a kernel with a fixed bandwidth.
     pub fn new(kernel: TensorKernel<T>, form: SkceForm, predictions: &P) -> Self {
         let predictions = predictions.detach();
@@ -69,9 +70,14 @@ impl<P: Geometry, T: TargetKernel<P>> VectorSkce<P, T> {
 
     /// The same by a fused pass over all pairs for each set, which is faster than what the sets have in common.
     fn fused(&self, sets: &[P::Targets]) -> Option<Vec<f64>> {
-        let pairing = self.form.pairing(self.predictions.len());
-        let mean = |y| self.kernel.fused_mean(&self.predictions, y, pairing);
-        sets.iter().map(|y| mean(y).map(to_scalar)).collect()
+        let targets = &self.kernel.targets;
+        targets.as_normal(&self.predictions, sets.first()?)?;
+        let all = &self.predictions;
+        let mean = |y| {
+            let pairs = self.kernel.pairs_of_batch(Computation::Auto, all, y);
+            pairs.fused(self.form).map(to_scalar)
+        };
+        sets.iter().map(mean).collect()
     }
 
     /// The same in any case.
@@ -116,7 +122,7 @@ impl<P: Geometry, T: TargetKernel<P>> VectorSkce<P, T> {
     }
 }
 
-impl<P: Geometry, T: TargetKernel<P>> Evaluator<RedrawnBy<P>> for VectorSkce<P, T> {
+impl<P: Geometry, T: TargetKernel<P> + Clone> Evaluator<RedrawnBy<P>> for VectorSkce<P, T> {
     fn values(&self, sets: &RedrawnBy<P>) -> Result<Vec<f64>> {
         let n = self.predictions.len();
         let targets: Vec<P::Targets> = (0..sets.len())
@@ -124,8 +130,8 @@ impl<P: Geometry, T: TargetKernel<P>> Evaluator<RedrawnBy<P>> for VectorSkce<P, 
             .collect();
         let batches = targets.chunks((BATCH / (n * FEATURES)).max(1));
         let values = batches.flat_map(|batch| {
-            self.by_features(batch)
-                .or_else(|| self.fused(batch))
+            self.fused(batch)
+                .or_else(|| self.by_features(batch))
                 .unwrap_or_else(|| self.composed(batch))
         });
         Ok(values.collect())

@@ -71,66 +71,6 @@ fn smooth_ece_by_hand() {
     assert_relative_eq!(smooth.estimate(&p, &y).unwrap(), 1e-4, max_relative = 1e-8);
 }
 
-/// Direct sums over a fine grid, reflected as often as the kernel reaches.
-#[test]
-fn kde_agrees_with_its_definition() {
-    let mut rng = rng(512);
-    let r: Vec<f64> = (0..30)
-        .map(|_| rng.random_range(0.0..1.0f64).sqrt())
-        .collect();
-    let classes: Vec<usize> = r
-        .iter()
-        .map(|r| usize::from(rng.random_bool(r * r)))
-        .collect();
-    let (p, y) = (binary(&r), labels(&classes));
-    for (bandwidth, order) in [(0.01, 1.0), (0.1, 2.0), (0.8, 1.0), (0.05, 3.5)] {
-        let h = 3.0 * bandwidth;
-        let kernel = |z: f64, r: f64| {
-            let image = |u: f64| 35.0 / 32.0 * (1.0 - (u / h).powi(2)).max(0.0).powi(3) / h;
-            let period = |k| image(z - r + 2.0 * f64::from(k)) + image(z + r + 2.0 * f64::from(k));
-            (-3..=3).map(period).sum::<f64>()
-        };
-        let nodes = 40_000;
-        let (mut sum, mut mass) = (0.0, 0.0);
-        for j in 0..nodes {
-            let z = (f64::from(j) + 0.5) / f64::from(nodes);
-            let weights: Vec<f64> = r.iter().map(|r| kernel(z, *r)).collect();
-            let density: f64 = weights.iter().sum();
-            let occurred: f64 = weights
-                .iter()
-                .zip(&classes)
-                .map(|(w, c)| w * *c as f64)
-                .sum();
-            mass += density / 30.0 / f64::from(nodes);
-            if density > 0.0 {
-                let gap: f64 = (z - occurred / density).abs();
-                sum += gap.powf(order) * density / 30.0 / f64::from(nodes);
-            }
-        }
-        assert_relative_eq!(mass, 1.0, max_relative = 1e-6); // nothing is lost at the ends
-        let kde = KdeTce::new(order)
-            .with_event(SECOND)
-            .with_bandwidth(bandwidth);
-        let estimate = kde.estimate(&p, &y).unwrap();
-        assert_relative_eq!(estimate, sum.powf(order.recip()), max_relative = 1e-4);
-    }
-    // a bandwidth far below the distance of the points: each is its own bin
-    let (p, y) = (binary(&[0.25, 0.5, 0.75]), labels(&[0, 1, 1]));
-    let kde = KdeTce::default().with_event(SECOND).with_bandwidth(1e-6);
-    assert_relative_eq!(
-        kde.estimate(&p, &y).unwrap(),
-        1.0 / 3.0,
-        max_relative = 1e-4
-    );
-    // probabilities that differ by rounding count as equal (their quadrature once had no end)
-    for r in [[0.3, 0.3 + 1e-16], [1.0 - 2e-16, 1.0], [0.3, 0.3 + 1e-12]] {
-        let (p, y) = (binary(&r), labels(&[0, 1]));
-        let kde = KdeTce::default().with_event(SECOND);
-        let gap = (r[0] - 0.5).abs();
-        assert_relative_eq!(kde.estimate(&p, &y).unwrap(), gap, max_relative = 1e-9);
-    }
-}
-
 /// The mean over data sets of a calibrated model, of one bin a prediction and of one bin for all: 0 if
 /// unbiased; if debiased, less the variance of the predictions within bins; `Σ r(1−r)/n` if plugged in.
 #[test]

@@ -45,8 +45,6 @@ pub fn estimators() -> Vec<(&'static str, Boxed)> {
             "ks",
             Box::new(|p, y| KolmogorovSmirnov::default().estimate(p, y)),
         ),
-        ("kde", Box::new(|p, y| KdeTce::default().estimate(p, y))),
-        ("kde2", Box::new(|p, y| KdeTce::new(2.0).estimate(p, y))),
         (
             "smooth",
             Box::new(|p, y| SmoothEce::default().estimate(p, y)),
@@ -87,16 +85,7 @@ fn bad_parameters() {
         let form = TceForm::PlugIn { order };
         assert!(message(Tce::default().with_form(form).estimate(&p, &y)).ends_with(expected));
         assert!(message(Cwce::new(order).estimate(&p, &y)).ends_with(expected));
-        assert!(message(KdeTce::new(order).estimate(&p, &y)).ends_with(expected));
     }
-    assert_eq!(
-        message(KdeTce::default().with_bandwidth(0.0).estimate(&p, &y)),
-        "the kernel bandwidth is 0, expected a positive finite number"
-    );
-    assert_eq!(
-        message(KdeTce::default().with_bandwidth(1e-10).estimate(&p, &y)),
-        "the bandwidth of the kernel density is 1e-10, expected at least 1e-9"
-    );
     let outside = KolmogorovSmirnov::new(Event::Class(2)).estimate(&p, &y);
     assert_eq!(
         message(outside),

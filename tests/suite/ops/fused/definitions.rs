@@ -10,7 +10,7 @@ fn residual_statistics_of_other_lengths() {
         let points = random_rows(n, d, 1.0, &mut rng(17));
         let residuals = random_rows(n, m, 1.0, &mut rng(18));
         for which in 0..KERNELS {
-            let kernel = kernel(which, Bandwidth::Fixed(1.0)).fused().unwrap();
+            let kernel = kernel(which, Bandwidth::Fixed(1.0)).fused();
             for pairing in [
                 Pairing::All,
                 Pairing::Blocks { size: n },
@@ -101,7 +101,7 @@ fn gradient_of_the_bandwidth() {
             Pairing::Blocks { size: 40 },
             Pairing::Blocks { size: 3 },
         ] {
-            let kernel = kernel(which, Bandwidth::Median).fused().unwrap();
+            let kernel = kernel(which, Bandwidth::Median).fused();
             let at = |bandwidth: f64| {
                 let device = device().autodiff();
                 let bandwidth = Tensor::<1>::from_data([bandwidth], (&device, DType::F64));

@@ -7,7 +7,7 @@ use super::*;
 fn residuals_for_each_point() {
     let [points, residuals] = [4, 3].map(|n| tensor(&predictions(n, 3, 1.0, 1)));
     let bandwidth = Tensor::<1>::ones([1], (&points.device(), points.dtype()));
-    let kernel = Kernel::gaussian().fused().unwrap();
+    let kernel = Kernel::gaussian().fused();
     residual_statistic(points, residuals, bandwidth, kernel, Pairing::All);
 }
 
@@ -188,7 +188,8 @@ fn composed_estimates_use_tensor_operations_only() {
         let auto = skce.estimate(&predictions, &classes).unwrap();
         let skce = skce.with_computation(Computation::Composed);
         let composed = skce.estimate(&predictions, &classes).unwrap();
-        let h = skce.kernel.h(&predictions, &classes, 1);
+        let pairs = (skce.kernel).pairs_of_batch(Computation::Composed, &predictions, &classes);
+        let h = pairs.within_blocks(0..1, n);
         assert_eq!(composed, scalar(h.sum()) / (n * n) as f64, "{kernel:?}");
         others += usize::from(auto != composed && estimate(Computation::Fused) != expected);
     }

@@ -13,8 +13,7 @@ use burn_calibration::{
     estimator::{Estimator, JointKernel, Skce, SkceForm},
     hypothesis::{AsymptoticBlockSkceTest, CalibrationTest},
     kernel::{
-        Bandwidth, ClassKernel, Distance, Kernel, MatrixKernel, Profile, TensorKernel, White,
-        median_distance,
+        Bandwidth, Distance, Kernel, MatrixKernel, Profile, TensorKernel, White, median_distance,
     },
     ops::{Computation, PairKernel, Pairing, pair_statistic, residual_statistic},
 };
@@ -57,7 +56,7 @@ fn kappa(profile: Profile, r: f64) -> f64 {
 
 /// Value and gradient with respect to probabilities.
 fn value_and_gradient(
-    skce: &Skce<impl ClassKernel>,
+    skce: &Skce<impl JointKernel<Categorical>>,
     rows: &[Vec<f64>],
     labels: &Tensor<1, Int>,
     dtype: DType,
@@ -72,7 +71,7 @@ fn value_and_gradient(
 /// The largest `|h_ij|`-like scale that a mean of signed numbers is relative to: the biased value,
 /// which has no cancellation.
 fn agree(
-    skce: Skce<impl ClassKernel>,
+    skce: Skce<impl JointKernel<Categorical>>,
     rows: &[Vec<f64>],
     labels: &[usize],
 ) -> Result<(), TestCaseError> {

@@ -1,0 +1,311 @@
+//! The skewness of `T = n·SKCE_uq` if the model is calibrated, given the predictions.
+//!
+//! With `S = Σ_{i≠j} h_ij = (n − 1) T` and the covariance `C_i = diag(p_i) − p_i p_iᵀ` of `δ_i`,
+//!
+//! `E[S²] = 2 Σ_{i≠j} k_ij² tr(C_i C_j)`,
+//! `E[S³] = 8 Σ_{i,j,l distinct} k_ij k_jl k_li tr(C_i C_j C_l) + 4 Σ_{i≠j} k_ij³ E[(δ_iᵀδ_j)³]`.
+//!
+//! No label enters. Of many samples both are estimated from some of them, weighted by the inverse of
+//! their inclusion probabilities (Horvitz, Thompson 1952).
+
+use burn::tensor::Tensor;
+use rand::{Rng, RngExt, seq::index};
+
+use super::{joint::JointKernel, null_variance::Compared};
+use crate::{
+    distribution::Geometry,
+    error::Result,
+    host::{int_tensor, tensor_like, to_scalar, to_vec, widened, without_diagonal},
+};
+
+/// The skewness, see [`JointKernel::null_skewness`]: of classes and `M = I` exactly for as many samples as a
+/// budget of operations allows, else from a [`Sample`] of so many. Both moments are of one sample, so that what
+/// it has too much or too little of cancels in their ratio.
+///
+/// Cost: `s³·m` operations for `s` samples.
+pub(super) fn skewness<P: Geometry, K: JointKernel<P>>(
+    kernel: &K,
+    predictions: &P,
+    rng: &mut dyn Rng,
+) -> Result<f64> {
+    let sample = match Compared::new(kernel, predictions) {
+        Some(classes) if classes.classes.matrix.is_none() => {
+            let m = classes.classes.probabilities.dims()[1] as f64;
+            let size = (TRIPLES / (m + 1.0)).cbrt().clamp(128.0, 1024.0) as usize;
+            let sample = Sample::of_classes(&classes.classes.probabilities, size, rng);
+            return Ok(moments_of_classes(&classes, &sample).skewness());
+        }
+        Some(classes) => Sample::of_classes(&classes.classes.probabilities, LARGEST, rng),
+        None => Sample::of_equals(predictions.len(), rng),
+    };
+    by_redrawing(kernel, predictions, &sample, rng)
+}
+
+/// Samples that stand for all.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sample {
+    /// The samples, in increasing order if they are drawn.
+    rows: Vec<usize>,
+    /// The number of samples that each stands for in a sum: the inverse of its inclusion probability.
+    weights: Vec<f64>,
+    /// The factors of sums over distinct pairs and triples.
+    factors: [f64; 2],
+}
+
+/// Samples whose matrix of `h` is built.
+const LARGEST: usize = 512;
+
+impl Sample {
+    /// All samples up to 512, else so many, drawn without replacement.
+    pub fn of_equals(n: usize, rng: &mut dyn Rng) -> Self {
+        let s = n.min(LARGEST);
+        let rows = if n > LARGEST {
+            index::sample(rng, n, LARGEST).into_vec()
+        } else {
+            (0..n).collect()
+        };
+        let ratio =
+            |less: usize| n.saturating_sub(less) as f64 / (s.saturating_sub(less)).max(1) as f64;
+        let pairs = ratio(0) * ratio(1);
+        Self {
+            rows,
+            weights: vec![1.0; s],
+            factors: [pairs, pairs * ratio(2)],
+        }
+    }
+
+    /// All samples if there are at most `size`, else about so many: each is drawn by itself, with a
+    /// probability in proportion to `tr C_i = Σ_c p_ic (1 − p_ic)`, on which what it adds to the moments
+    /// depends. Samples that are certain to be right add nothing and are left out.
+    ///
+    /// A tenth of the mean of `tr C` is added, so that no weight exceeds some `10 n/size`.
+    pub fn of_classes(probabilities: &Tensor<2>, size: usize, rng: &mut dyn Rng) -> Self {
+        let p = widened(probabilities.clone().detach());
+        let traces = to_vec((p.clone() * (p.neg() + 1.0)).sum_dim(1));
+        let inclusion = inclusion_probabilities(&traces, size);
+        let drawn = |&row: &usize| match inclusion[row] {
+            0.0 => false,
+            1.0 => true,
+            probability => rng.random::<f64>() < probability,
+        };
+        let rows: Vec<usize> = (0..traces.len()).filter(drawn).collect();
+        Self {
+            weights: rows.iter().map(|&row| inclusion[row].recip()).collect(),
+            rows,
+            factors: [1.0; 2],
+        }
+    }
+}
+
+/// `min(1, c (w_i + w̄/10))` with the sum `size`, and 0 where `w_i = 0`.
+fn inclusion_probabilities(weights: &[f64], size: usize) -> Vec<f64> {
+    let positive = weights.iter().filter(|&&w| w > 0.0).count();
+    if positive <= size {
+        return weights.iter().map(|&w| f64::from(w > 0.0)).collect();
+    }
+    let mean = weights.iter().map(|w| w.max(0.0)).sum::<f64>() / positive as f64;
+    let weight = |&w: &f64| if w > 0.0 { w + 0.1 * mean } else { 0.0 };
+    let weights: Vec<f64> = weights.iter().map(weight).collect();
+    // those that are certain leave the rest of the size to the others, until no more become certain
+    let mut scale = 0.0;
+    loop {
+        let (mut certain, mut rest) = (0, 0.0);
+        for &w in &weights {
+            if scale * w >= 1.0 {
+                certain += 1
+            } else {
+                rest += w
+            }
+        }
+        let next = (size - certain.min(size)) as f64 / rest;
+        if next <= scale || !next.is_finite() {
+            break;
+        }
+        scale = next;
+    }
+    weights.iter().map(|w| (scale * w).min(1.0)).collect()
+}
+
+/// `E[S²]` and `E[S³]`.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct NullMoments {
+    second: f64,
+    third: f64,
+}
+
+impl NullMoments {
+    fn skewness(self) -> f64 {
+        let skewness = self.third / self.second.powf(1.5);
+        if self.second > 0.0 && skewness.is_finite() {
+            skewness
+        } else {
+            0.0 // no variance
+        }
+    }
+}
+
+/// The skewness for a kernel whose moments have no closed form: from targets that are redrawn from the
+/// predictions, whose `h` have the same moments.
+fn by_redrawing<P: Geometry, K: JointKernel<P>>(
+    kernel: &K,
+    predictions: &P,
+    sample: &Sample,
+    rng: &mut dyn Rng,
+) -> Result<f64> {
+    let s = sample.rows.len();
+    if s < 2 {
+        return Ok(0.0);
+    }
+    let predictions = predictions.select_rows(&sample.rows);
+    let sets = (PAIRS / (s * s)).clamp(4, 64);
+    let mut moments = NullMoments::default();
+    for _ in 0..sets {
+        let pairs = kernel.pairs(&predictions, &predictions.sample(rng))?;
+        let h = without_diagonal(widened(pairs.tile(0..s, 0..s)));
+        let roots = sample.weights.iter().map(|w| w.sqrt()).collect();
+        let roots = tensor_like(roots, [s, 1], &h);
+        let scaled = h.clone() * roots.clone() * roots.clone().transpose();
+        let triangles = to_scalar((scaled.clone().matmul(scaled.clone()) * scaled.clone()).sum());
+        let second = to_scalar((scaled.clone() * h.clone()).sum());
+        let cubes = to_scalar((scaled * h.square()).sum());
+        let [pairs, triples] = sample.factors;
+        moments.second += 2.0 * pairs * second;
+        moments.third += 8.0 * triples * triangles + 4.0 * pairs * cubes;
+    }
+    moments.second /= sets as f64;
+    moments.third /= sets as f64;
+    Ok(moments.skewness())
+}
+
+/// Pairs of samples over all redrawn data sets.
+const PAIRS: usize = 1 << 20;
+
+/// Ordered triples of samples by classes: `s³ (m + 1)`, of which one in six is computed.
+const TRIPLES: f64 = 2.5e9;
+
+/// Both moments, weighted, in f64 where the device has it. With `g_ij = p_iᵀp_j`, sums over classes `c`, and
+/// `y ∼ p_i`, `y' ∼ p_j`:
+///
+/// - `tr(C_i C_j) = g − Σ p_ic² p_jc − Σ p_ic p_jc² + g²`;
+/// - `E[(δ_iᵀδ_j)³] = g + 3g² + 4g³ + 2 Σ (p_ic p_jc³ + p_ic³ p_jc) + 6 Σ p_ic² p_jc²
+///   − (3 + 6g) Σ (p_ic p_jc² + p_ic² p_jc)`, from `δ_iᵀδ_j = 1[y = y'] − p_j[y] − p_i[y'] + g`;
+/// - `tr(C_i C_j C_l) = Σ_c p_ic p_jc p_lc (1 − p_ic − p_jc − p_lc + g_ij + g_jl + g_li) − g_ij g_jl g_li`,
+///   or the mean of this and its transpose, which enter a sum over ordered triples alike.
+///
+/// In the sum over triples the three `p` count alike, and so do the three `g`. With a kernel that is 0 on the
+/// diagonal, where triples are not distinct, and `A_c = K∘(√p_c √p_cᵀ)` it is
+/// `Σ_c Σ_ij (A_c²)_ij (A_c)_ij (1 − 3 p_ic + 3 g_ij) − Σ_ij (B²)_ij B_ij` for `B = K∘g`.
+fn moments_of_classes(classes: &Compared, sample: &Sample) -> NullMoments {
+    let s = sample.rows.len();
+    if s < 2 {
+        return NullMoments::default();
+    }
+    let [p, points] = [&classes.classes.probabilities, &classes.points].map(|x| {
+        let rows = int_tensor(sample.rows.iter().copied(), &x.device());
+        widened(x.clone().detach()).select(0, rows) // [s, m], [s, w]
+    });
+    let points = points.unsqueeze();
+    let k = classes.kernel.between(points.clone(), points); // [1, s, s]
+    let k = without_diagonal(k.squeeze_dim(0));
+    let roots = sample.weights.iter().map(|w| w.sqrt()).collect();
+    let roots = tensor_like(roots, [s, 1], &k);
+    let weights = roots.clone() * roots.transpose(); // √(w_i w_j)
+
+    let product = |x: &Tensor<2>, y: &Tensor<2>| x.clone().matmul(y.clone().transpose());
+    let symmetric = |x: Tensor<2>| x.clone() + x.transpose();
+    let square = p.clone().square();
+    let g = product(&p, &p);
+    let third = symmetric(product(&square, &p));
+    let fourth = symmetric(product(&(square.clone() * p.clone()), &p));
+    let trace = g.clone() - third.clone() + g.clone().square();
+    let cube = g.clone()
+        + g.clone().square() * 3.0
+        + g.clone().powi_scalar(3) * 4.0
+        + fourth * 2.0
+        + product(&square, &square) * 6.0
+        - third * (g.clone() * 6.0 + 3.0);
+    let pairs = weights.clone().square() * k.clone().square();
+    let second = to_scalar((pairs.clone() * trace).sum());
+    let cubes = to_scalar((pairs * k.clone() * cube).sum());
+
+    let k = k * weights; // each weight is in two factors of a triple
+    let closed = |a: &Tensor<2>| a.clone().matmul(a.clone()) * a.clone();
+    let of_class = |c: usize| {
+        let p = p.clone().slice([0..s, c..c + 1]);
+        let root = p.clone().sqrt();
+        let a = k.clone() * (root.clone() * root.transpose());
+        to_scalar((closed(&a) * ((g.clone() - p) * 3.0 + 1.0)).sum())
+    };
+    let triples: f64 = (0..p.dims()[1]).map(of_class).sum();
+    let triples = triples - to_scalar(closed(&(k.clone() * g.clone())).sum());
+    NullMoments {
+        second: 2.0 * second,
+        third: 8.0 * triples + 4.0 * cubes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{DType, Device, TensorData};
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+    use crate::kernel::{Bandwidth, Kernel, OnClasses};
+
+    /// The mean over many samples is what all samples give.
+    #[test]
+    fn weighted_samples_are_unbiased() {
+        let mut rng = StdRng::seed_from_u64(5);
+        let row = |_| {
+            let weights = [(); 3].map(|()| (9.0 * rng.random::<f64>()).exp());
+            weights.map(|w| w / weights.iter().sum::<f64>())
+        };
+        let rows: Vec<f64> = (0..24).flat_map(row).collect();
+        let options = (&Device::flex(), DType::F64);
+        let p = Tensor::<2>::from_data(TensorData::new(rows, [24, 3]), options);
+        let classes = Compared {
+            kernel: Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4)),
+            points: p.clone(),
+            classes: OnClasses {
+                probabilities: p.clone(),
+                matrix: None,
+            },
+        };
+        let mut rng = StdRng::seed_from_u64(5);
+        let all = Sample::of_classes(&p, 24, &mut rng);
+        let expected = moments_of_classes(&classes, &all);
+        let sets = 1500;
+        let (mut size, mut sum, mut squares) = (0, [0.0; 2], [0.0; 2]);
+        for _ in 0..sets {
+            let sample = Sample::of_classes(&p, 12, &mut rng);
+            size += sample.rows.len();
+            let found = moments_of_classes(&classes, &sample);
+            for (at, value) in [found.second, found.third].into_iter().enumerate() {
+                sum[at] += value / sets as f64;
+                squares[at] += value * value / sets as f64;
+            }
+        }
+        assert!((size as f64 / sets as f64 - 12.0).abs() < 0.3, "{size}");
+        for (at, expected) in [expected.second, expected.third].into_iter().enumerate() {
+            let error = ((squares[at] - sum[at] * sum[at]) / sets as f64).sqrt();
+            assert!(
+                (sum[at] - expected).abs() < 4.0 * error,
+                "{sum:?}, {expected}, {error}"
+            );
+            assert!(error < 0.1 * expected.abs());
+        }
+    }
+
+    #[test]
+    fn certain_samples_are_left_out() {
+        assert_eq!(
+            inclusion_probabilities(&[0.0, 0.5, 0.0, 0.1], 2),
+            [0.0, 1.0, 0.0, 1.0]
+        );
+        let weights: Vec<f64> = (0..100).map(|i| 0.9f64.powi(i)).collect();
+        let found = inclusion_probabilities(&weights, 20);
+        assert!((found.iter().sum::<f64>() - 20.0).abs() < 2e-8);
+        assert!(found.windows(2).all(|pair| pair[0] >= pair[1]) && found[0] == 1.0);
+        assert!(found[99] > 0.05 * found[60] && found[99] < 1.0);
+    }
+}

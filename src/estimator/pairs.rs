@@ -1,0 +1,394 @@
+//! The pair statistic `h_ij = k(x_i, x_j) · ⟨r_i, r_j⟩` of points `x` and residuals `r`, its one definition
+//! for training, estimates and tests.
+//!
+//! What differs between kinds of prediction is how the inner products of residuals are computed, the
+//! [`Road`]. It is chosen once, when the statistic is made.
+
+use std::{cell::OnceCell, ops::Range};
+
+use burn::tensor::Tensor;
+
+use super::{SkceForm, road::Road, skce::mean};
+use crate::{
+    distribution::{Geometry, Targets, in_batches, residuals},
+    error::{Error, Result},
+    host::{is_host, to_scalar, to_vec},
+    kernel::{Bandwidth, Kernel, TargetKernel},
+    ops::{
+        Computation, NormalSamples, Pairing, block_values, has_fused_pass, is_on_host,
+        normal_blocks, normal_diagonal, normal_matrix, normal_statistic, pair_statistic,
+        residual_statistic,
+    },
+    tiles::{SIDE, upper_tiles},
+};
+
+/// The symmetric matrix of the pair statistic `h_ij` of predictions and targets, which is never stored as a
+/// whole.
+#[derive(Debug, Clone)]
+pub struct PairMatrix<'a, P: Geometry> {
+    kernel: Kernel,
+    on_targets: &'a dyn TargetKernel<P>,
+    /// The predictions that the kernel compares.
+    compared: P,
+    /// Their points, once they are needed; None where they have no coordinates.
+    points: OnceCell<Option<Tensor<2>>>,
+    /// The predictions whose residuals are taken.
+    predictions: P,
+    targets: P::Targets,
+    road: Road,
+    computation: Computation,
+}
+
+impl<'a, P: Geometry> PairMatrix<'a, P> {
+    /// Takes predictions and targets that fit.
+    ///
+    /// - compared: what the kernel on predictions compares in the place of the predictions
+    pub(super) fn new(
+        (kernel, on_targets): (Kernel, &'a dyn TargetKernel<P>),
+        compared: Option<P>,
+        (predictions, targets): (&P, &P::Targets),
+        computation: Computation,
+    ) -> Self {
+        let road = Road::new((kernel, on_targets), (predictions, targets), computation);
+        Self {
+            kernel,
+            on_targets,
+            compared: compared.unwrap_or_else(|| predictions.clone()),
+            points: OnceCell::new(),
+            predictions: predictions.clone(),
+            targets: targets.clone(),
+            road,
+            computation,
+        }
+    }
+
+    /// The number `n` of samples.
+    pub fn samples(&self) -> usize {
+        self.predictions.len()
+    }
+
+    /// The coordinates of what the kernel compares, `[n, d]`.
+    fn points(&self) -> Option<&Tensor<2>> {
+        let points = || self.compared.coordinates();
+        self.points.get_or_init(points).as_ref()
+    }
+
+    /// The residuals of some samples, where they are rows.
+    fn residuals(&self, rows: Range<usize>) -> Option<Tensor<2>> {
+        match &self.road {
+            Road::Labels(labels) => {
+                let probabilities = self.points()?.clone().slice(rows.clone());
+                Some(residuals(probabilities, labels.clone().slice(rows)))
+            }
+            Road::Rows(residuals) => Some(residuals.clone().slice(rows)),
+            Road::Normal(..) | Road::Dense => None,
+        }
+    }
+
+    /// The predictions and targets of consecutive samples.
+    fn part(&self, rows: Range<usize>) -> (P, P::Targets) {
+        let predictions = self.predictions.slice_rows(rows.clone());
+        (predictions, self.targets.slice_rows(rows))
+    }
+
+    /// `h` between consecutive samples and others, `[rows, columns]`, detached; the bandwidth must be fixed.
+    pub fn tile(&self, rows: Range<usize>, columns: Range<usize>) -> Tensor<2> {
+        let ranges = [rows, columns];
+        if let Road::Normal(samples, kernel) = &self.road {
+            let [samples, others] = ranges.map(|at| slice_normal(samples, at));
+            let bandwidth = self.kernel.fixed_bandwidth();
+            return normal_matrix(&samples, &others, bandwidth, *kernel);
+        }
+        let gram = match self.points() {
+            Some(points) => {
+                let [x, y] = ranges
+                    .clone()
+                    .map(|at| points.clone().slice(at).unsqueeze());
+                self.kernel.between_by(self.computation, x, y)
+            }
+            None => {
+                let [p, q] = ranges.clone().map(|at| self.compared.slice_rows(at));
+                self.kernel.between_of(&p, &q)
+            }
+        };
+        let product = match ranges.clone().map(|at| self.residuals(at)) {
+            [Some(rows), Some(columns)] => rows.matmul(columns.transpose()),
+            _ => {
+                let [(p, y), (q, z)] = ranges.map(|at| self.part(at));
+                let product = self.on_targets.residual_product((&p, &y), (&q, &z), 1);
+                product.squeeze_dim(0)
+            }
+        };
+        gram.squeeze_dim::<2>(0) * product
+    }
+
+    /// `h_ii`, `[n]`: the kernel on predictions is 1 there.
+    pub fn diagonal(&self) -> Tensor<1> {
+        let n = self.samples();
+        let width = match &self.road {
+            Road::Normal(samples, kernel) => return normal_diagonal(samples, *kernel),
+            Road::Dense => {
+                let all = (&self.predictions, &self.targets);
+                return self.on_targets.residual_gram(all, n).reshape([n]); // of [n, 1, 1]
+            }
+            Road::Rows(residuals) => residuals.dims()[1],
+            Road::Labels(_) => self.predictions.dimensions(),
+        };
+        // some samples at a time: the residuals are as large as the points
+        let step = (RESIDUALS / width.max(1)).max(1);
+        let part = |first: usize| {
+            let rows = self.residuals(first..n.min(first + step)).expect("rows");
+            rows.square().sum_dim(1).squeeze_dim(1)
+        };
+        Tensor::cat((0..n).step_by(step).map(part).collect(), 0)
+    }
+
+    /// `h` within each of the given blocks of `size` consecutive samples, `[blocks, size, size]`,
+    /// differentiable. A median bandwidth is that of the pairs within them.
+    pub fn within_blocks(&self, blocks: Range<usize>, size: usize) -> Tensor<3> {
+        let (rows, batches) = (blocks.start * size..blocks.end * size, blocks.len());
+        let product = match self.residuals(rows.clone()) {
+            Some(residuals) => {
+                let residuals = in_batches(residuals, batches);
+                residuals.clone().matmul(residuals.transpose())
+            }
+            None => {
+                let (p, y) = self.part(rows.clone());
+                self.on_targets.residual_gram((&p, &y), batches)
+            }
+        };
+        let compared = self.compared.slice_rows(rows);
+        self.kernel.gram_of(&compared, batches) * product
+    }
+
+    /// The mean of `h` over the pairs of a form in one pass, `[1]`, differentiable. None where there is no
+    /// such pass, or it is not to be taken.
+    pub(crate) fn fused(&self, form: SkceForm) -> Option<Tensor<1>> {
+        let n = self.samples();
+        if n < 2 || self.computation == Computation::Composed {
+            return None;
+        }
+        let (kernel, pairing) = (self.kernel, form.pairing(n));
+        let asked = self.computation == Computation::Fused;
+        match &self.road {
+            Road::Labels(labels) => {
+                let points = self.points().filter(|x| asked || has_fused_pass(x))?;
+                let (x, bandwidth) = (points.clone(), self.bandwidth(pairing)?);
+                let fused = kernel.fused();
+                Some(pair_statistic(x, labels.clone(), bandwidth, fused, pairing))
+            }
+            Road::Rows(rows) => {
+                let points = self.points().filter(|x| asked || is_on_host(x))?;
+                let (x, bandwidth) = (points.clone(), self.bandwidth(pairing)?);
+                let fused = kernel.fused();
+                Some(residual_statistic(
+                    x,
+                    rows.clone(),
+                    bandwidth,
+                    fused,
+                    pairing,
+                ))
+            }
+            Road::Normal(samples, on_targets) => {
+                let bandwidth = self.bandwidth(pairing)?;
+                let samples = samples.clone();
+                Some(normal_statistic(samples, bandwidth, *on_targets, pairing))
+            }
+            Road::Dense => None,
+        }
+    }
+
+    /// The bandwidth for the pairs that a fused pass takes, `[1]`.
+    fn bandwidth(&self, pairing: Pairing) -> Option<Tensor<1>> {
+        let points = match (self.kernel.bandwidth, &self.road) {
+            (Bandwidth::Fixed(_), Road::Normal(samples, _)) => &samples.locations,
+            _ => self.points()?,
+        };
+        let size = pairing.size(self.samples());
+        let spread = || self.compared.spread();
+        let bandwidth = self.kernel.bandwidth_of_pairs(points.clone(), size, spread);
+        Some(bandwidth)
+    }
+
+    /// The SKCE, `[1]`, differentiable; there must be pairs of the form. None where a fused pass is asked for
+    /// that does not exist.
+    pub(super) fn value(&self, form: SkceForm) -> Option<Tensor<1>> {
+        let fused = self.fused(form);
+        if fused.is_some() || self.lacks_fused_pass() {
+            return fused;
+        }
+        let size = form.block_size(self.samples())?;
+        let blocks = 0..self.samples() / size;
+        Some(mean(self.within_blocks(blocks, size), form))
+    }
+
+    /// Tells whether a fused pass is asked for that does not exist.
+    fn lacks_fused_pass(&self) -> bool {
+        let exists = match &self.road {
+            Road::Labels(_) | Road::Normal(..) => true,
+            Road::Rows(_) => self.points().is_some(),
+            Road::Dense => false,
+        };
+        self.computation == Computation::Fused && self.samples() > 1 && !exists
+    }
+
+    /// The SKCE, for samples that are enough for the form; in tiles where there is no fused pass.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoFusedPath`] if a fused computation is asked for that does not exist.
+    pub fn estimate(&self, form: SkceForm) -> Result<f64> {
+        if self.lacks_fused_pass() {
+            return Err(Error::NoFusedPath {
+                kernel: format!("{:?} of {:?}", self.kernel, self.on_targets),
+            });
+        }
+        let n = self.samples() as f64;
+        let fused = if self.has_fused_blocks(form) {
+            None // some blocks at a time
+        } else {
+            self.fused(form)
+        };
+        Ok(match (fused, form) {
+            (Some(estimate), _) => to_scalar(estimate),
+            (None, SkceForm::Biased) => self.total(0, self.samples()) / (n * n),
+            (None, SkceForm::Unbiased) => {
+                let total = self.total(0, self.samples());
+                (total - to_scalar(self.diagonal().sum())) / (n * (n - 1.0))
+            }
+            (None, SkceForm::Block(size)) => {
+                let blocks = self.block_estimates(size);
+                blocks.iter().sum::<f64>() / blocks.len() as f64
+            }
+        })
+    }
+
+    /// Tells whether a block estimate takes the passes over single blocks of classes.
+    fn has_fused_blocks(&self, form: SkceForm) -> bool {
+        matches!(
+            (&self.road, form, self.computation),
+            (Road::Labels(_), SkceForm::Block(_), Computation::Auto)
+        ) && self.points().is_some_and(is_on_host)
+    }
+
+    /// The U-statistics of the first `⌊n/size⌋` consecutive blocks, in memory that does not grow with
+    /// the blocks.
+    pub fn block_estimates(&self, size: usize) -> Vec<f64> {
+        if self.computation == Computation::Composed {
+            return self.composed_block_estimates(size);
+        }
+        match (&self.road, self.points(), self.kernel.bandwidth) {
+            (Road::Normal(samples, kernel), _, Bandwidth::Fixed(bandwidth)) => {
+                normal_blocks(samples, bandwidth, *kernel, size)
+            }
+            (Road::Labels(labels), Some(points), Bandwidth::Fixed(bandwidth))
+                if is_on_host(points) =>
+            {
+                // some blocks at a time: the points may be copied
+                let [n, m] = points.dims();
+                let (step, used) = ((AT_ONCE / (size * m)).max(1) * size, n / size * size);
+                let of_part = |first: usize| {
+                    let rows = first..used.min(first + step);
+                    let labels = labels.clone().slice(rows.clone());
+                    let points = points.clone().slice(rows);
+                    block_values(points, labels, self.kernel.fused(), bandwidth, size)
+                };
+                (0..used).step_by(step).flat_map(of_part).collect()
+            }
+            _ => self.composed_block_estimates(size),
+        }
+    }
+
+    fn composed_block_estimates(&self, size: usize) -> Vec<f64> {
+        let diagonal = to_vec(self.diagonal());
+        let pairs_of_block = (size * (size - 1)) as f64;
+        let blocks = self.samples() / size;
+        let totals: Vec<f64> = if size <= SIDE {
+            let batch = (BATCH / (size * size)).max(1);
+            let totals = |start: usize| {
+                let h = self.within_blocks(start..(start + batch).min(blocks), size);
+                to_vec(h.sum_dims(&[1, 2]))
+            };
+            (0..blocks).step_by(batch).flat_map(totals).collect()
+        } else {
+            let total = |block| self.total(block * size, size);
+            (0..blocks).map(total).collect()
+        };
+        let pairs = totals.iter().zip(diagonal.chunks(size));
+        let estimate = |(total, diagonal): (&f64, &[f64])| {
+            (total - diagonal.iter().sum::<f64>()) / pairs_of_block
+        };
+        pairs.map(estimate).collect()
+    }
+
+    /// `Σ h` over all pairs of `size` samples from `start` on, in tiles.
+    fn total(&self, start: usize, size: usize) -> f64 {
+        let shifted = |range: &Range<usize>| range.start + start..range.end + start;
+        let of_tile = |tile: crate::tiles::Tile| {
+            let h = self.tile(shifted(&tile.rows), shifted(&tile.columns));
+            tile.multiplicity() * to_scalar(h.sum())
+        };
+        upper_tiles(size, SIDE).map(of_tile).sum()
+    }
+
+    /// `Σ_{i≠j} h_ij²`, in tiles.
+    pub(crate) fn sum_of_squares(&self) -> f64 {
+        let of_tile = |tile: crate::tiles::Tile| {
+            let h = self.tile(tile.rows.clone(), tile.columns.clone());
+            tile.multiplicity() * to_scalar(h.square().sum())
+        };
+        let all: f64 = upper_tiles(self.samples(), SIDE).map(of_tile).sum();
+        all - to_scalar(self.diagonal().square().sum())
+    }
+
+    /// `Σ_j h_ij` for each `i` but `j = i`, in tiles.
+    pub fn row_sums(&self) -> Vec<f64> {
+        let mut sums: Vec<f64> = to_vec(self.diagonal()).iter().map(|h| -h).collect();
+        for tile in upper_tiles(self.samples(), SIDE) {
+            let h = self.tile(tile.rows.clone(), tile.columns.clone());
+            let [of_rows, of_columns] = sums_of_tile(h, !tile.is_diagonal());
+            add(&mut sums[tile.rows], &of_rows);
+            add(&mut sums[tile.columns], &of_columns); // its mirror image
+        }
+        sums
+    }
+}
+
+/// Numbers of points that are read at once.
+const AT_ONCE: usize = 1 << 22;
+/// Numbers of residuals that are computed at once.
+const RESIDUALS: usize = 1 << 19;
+/// Pairs whose `h` is held at once.
+const BATCH: usize = 1 << 18;
+
+fn slice_normal(samples: &NormalSamples, rows: Range<usize>) -> NormalSamples {
+    let part = |x: &Tensor<2>| x.clone().slice(rows.clone());
+    NormalSamples {
+        locations: part(&samples.locations),
+        scales: part(&samples.scales),
+        targets: part(&samples.targets),
+    }
+}
+
+/// The sums of the rows, and of the columns if they are wanted.
+fn sums_of_tile(h: Tensor<2>, of_columns: bool) -> [Vec<f64>; 2] {
+    if !is_host(&h.device()) {
+        let of_rows = to_vec(h.clone().sum_dim(1));
+        return if of_columns {
+            [of_rows, to_vec(h.sum_dim(0))]
+        } else {
+            [of_rows, vec![]]
+        };
+    }
+    let [_, width] = h.dims();
+    let h = to_vec(h);
+    let mut columns = vec![0.0; if of_columns { width } else { 0 }];
+    h.chunks(width).for_each(|row| add(&mut columns, row));
+    let rows = h.chunks(width).map(|row| row.iter().sum());
+    [rows.collect(), columns]
+}
+
+/// `a += b`.
+fn add(a: &mut [f64], b: &[f64]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+}

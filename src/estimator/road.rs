@@ -1,0 +1,60 @@
+use burn::tensor::{Int, Tensor};
+
+use crate::{
+    distribution::Geometry,
+    kernel::{Distance, Kernel, TargetKernel},
+    ops::{Computation, NormalKernel, NormalSamples},
+};
+
+/// The way in which the inner products of residuals are computed.
+#[derive(Debug, Clone)]
+pub(super) enum Road {
+    /// The residuals are `e_y − p` with the probabilities `p` that the kernel compares: passes over pairs take
+    /// labels, and no residual is stored.
+    Labels(Tensor<1, Int>),
+    /// The residuals are rows of numbers, `[n, r]`.
+    Rows(Tensor<2>),
+    /// Normal predictions, compared by their own distances, and a Gaussian kernel on targets: they have a pass
+    /// of their own.
+    Normal(NormalSamples, NormalKernel),
+    /// A kernel on targets and its expectations for each pair.
+    Dense,
+}
+
+impl Road {
+    /// Chooses the road of predictions and targets.
+    pub fn new<P: Geometry>(
+        (kernel, on_targets): (Kernel, &dyn TargetKernel<P>),
+        (predictions, targets): (&P, &P::Targets),
+        computation: Computation,
+    ) -> Self {
+        if let Some(labels) = on_targets.labels(targets) {
+            return Self::Labels(labels);
+        }
+        let are_classes = on_targets.on_classes(predictions).is_some();
+        if computation == Computation::Composed && !are_classes {
+            return Self::Dense;
+        }
+        let as_normal = match kernel.distance {
+            Distance::Euclidean => on_targets.as_normal(predictions, targets),
+            Distance::TotalVariation | Distance::L1 => None,
+        };
+        let as_normal = as_normal.filter(|(samples, _)| samples.have_fused_pass());
+        if let Some((samples, length_scale)) = as_normal
+            && kernel.validate().is_ok()
+        {
+            let profile = kernel.profile;
+            return Self::Normal(
+                samples,
+                NormalKernel {
+                    profile,
+                    length_scale,
+                },
+            );
+        }
+        let sets = std::slice::from_ref(targets);
+        let rows = on_targets.residual_features(predictions, sets);
+        let rows = rows.and_then(|rows| rows.into_iter().next());
+        rows.map_or(Self::Dense, Self::Rows)
+    }
+}

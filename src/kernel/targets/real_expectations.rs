@@ -1,0 +1,242 @@
+use burn::tensor::Tensor;
+
+use super::{RealKernel, RealProfile};
+use crate::{
+    distribution::{
+        Component, Family, Geometry, Laplace, LaplaceFamily, LocationScale, Marginals, Mixture,
+        Normal, NormalFamily, in_batches,
+    },
+    host::to_vec,
+    kernel::expectation::{
+        gaussian_laplace, gaussian_laplace_pair, gaussian_normal, laplacian_laplace,
+        laplacian_laplace_pair, laplacian_normal, with_slopes,
+    },
+    ops::{NormalSamples, is_on_host, laplace_gaussian_at},
+};
+
+/// Predictions of vectors of `ℝ^d` under which the expectations of a [`RealKernel`] are known.
+///
+/// All matrices are within batches of consecutive rows and differentiable, as those of
+/// [`TargetKernel`](super::TargetKernel).
+pub trait RealExpectations: Geometry<Targets = Tensor<2>> {
+    /// `E_{Z∼P_i} k(Z, y_j)`, `[batches, n, k]`.
+    fn mean_kernel(&self, kernel: &RealKernel, y: &Tensor<2>, batches: usize) -> Tensor<3>;
+
+    /// `E_{Z∼P_i, Z'∼Q_j} k(Z, Z')`, `[batches, n, k]`.
+    fn mean_kernel_of_two(&self, other: &Self, kernel: &RealKernel, batches: usize) -> Tensor<3>;
+
+    /// The expectations at points of the line under predictions of one coordinate, `[r, 1]` to `[n, r]`, of
+    /// which features are made: as [`mean_kernel`](Self::mean_kernel) by default, or at less cost.
+    fn mean_kernel_on_line(&self, kernel: &RealKernel, points: &Tensor<2>) -> Tensor<2> {
+        self.mean_kernel(kernel, points, 1).squeeze_dim(0)
+    }
+
+    /// For each number of each prediction an interval outside which its density is below `10⁻⁸` of the
+    /// largest, read from the device. None, as by default, where there are no features.
+    fn reach(&self) -> Option<Vec<[f64; 2]>> {
+        None
+    }
+
+    /// Predictions and targets for the fused pass of normal predictions and a Gaussian kernel; None, as by
+    /// default, of other predictions.
+    fn as_normal(&self, _targets: &Tensor<2>) -> Option<NormalSamples> {
+        None
+    }
+}
+
+/// A [`Family`] whose expectations of kernels on targets are known in closed form: elementwise over tensors of
+/// one shape, and differentiable.
+pub trait KernelExpectations: Family {
+    /// The parameter of a scale that the closed forms take: the variance of normal distributions.
+    fn parameter(scale: Tensor<2>) -> Tensor<2>;
+
+    /// `E k(Δ + X)` in one coordinate.
+    fn mean_kernel(kernel: &RealKernel, delta: Tensor<3>, parameter: Tensor<3>) -> Tensor<3>;
+
+    /// `E k(Δ + X − X')` in one coordinate, for independent `X` and `X'`.
+    fn mean_kernel_of_two(
+        kernel: &RealKernel,
+        delta: Tensor<3>,
+        parameters: [Tensor<3>; 2],
+    ) -> Tensor<3>;
+
+    /// [`RealExpectations::mean_kernel_on_line`] in vectors; None, as by default, where there are no such.
+    fn in_vectors(
+        _kernel: &RealKernel,
+        _predictions: &LocationScale<Self>,
+        _points: &Tensor<2>,
+    ) -> Option<Tensor<2>> {
+        None
+    }
+
+    /// [`RealExpectations::as_normal`].
+    fn as_normal(
+        _predictions: &LocationScale<Self>,
+        _targets: &Tensor<2>,
+    ) -> Option<NormalSamples> {
+        None
+    }
+}
+
+impl KernelExpectations for NormalFamily {
+    fn parameter(scale: Tensor<2>) -> Tensor<2> {
+        scale.square()
+    }
+
+    fn mean_kernel(kernel: &RealKernel, delta: Tensor<3>, variance: Tensor<3>) -> Tensor<3> {
+        match kernel.profile {
+            RealProfile::Gaussian => gaussian_normal(kernel.length_scale, delta, variance),
+            RealProfile::Laplacian => laplacian_normal(kernel.length_scale, delta, variance),
+        }
+    }
+
+    /// That of one prediction with the variance `σ² + σ'²`.
+    fn mean_kernel_of_two(
+        kernel: &RealKernel,
+        delta: Tensor<3>,
+        [variance, other]: [Tensor<3>; 2],
+    ) -> Tensor<3> {
+        Self::mean_kernel(kernel, delta, variance + other)
+    }
+
+    fn as_normal(predictions: &Normal, targets: &Tensor<2>) -> Option<NormalSamples> {
+        Some(NormalSamples {
+            locations: predictions.mean(),
+            scales: predictions.standard_deviation(),
+            targets: targets.clone(),
+        })
+    }
+}
+
+impl KernelExpectations for LaplaceFamily {
+    fn parameter(scale: Tensor<2>) -> Tensor<2> {
+        scale
+    }
+
+    fn mean_kernel(kernel: &RealKernel, delta: Tensor<3>, scale: Tensor<3>) -> Tensor<3> {
+        match kernel.profile {
+            RealProfile::Gaussian => gaussian_laplace(kernel.length_scale, delta, scale),
+            RealProfile::Laplacian => laplacian_laplace(kernel.length_scale, delta, scale),
+        }
+    }
+
+    fn mean_kernel_of_two(
+        kernel: &RealKernel,
+        delta: Tensor<3>,
+        [scale, other]: [Tensor<3>; 2],
+    ) -> Tensor<3> {
+        let coordinate = match kernel.profile {
+            RealProfile::Gaussian => gaussian_laplace_pair,
+            RealProfile::Laplacian => laplacian_laplace_pair,
+        };
+        coordinate(kernel.length_scale, delta, scale, other)
+    }
+
+    /// For the Gaussian profile on the host.
+    fn in_vectors(
+        kernel: &RealKernel,
+        predictions: &Laplace,
+        points: &Tensor<2>,
+    ) -> Option<Tensor<2>> {
+        let (location, scale) = (predictions.location(), predictions.scale());
+        if kernel.profile != RealProfile::Gaussian || !is_on_host(&location) {
+            return None;
+        }
+        let (points, length) = (points.clone(), kernel.length_scale);
+        let [value, to_location, to_scale] =
+            laplace_gaussian_at(location.clone(), scale.clone(), points, length);
+        let slopes = || [to_location, to_scale];
+        Some(with_slopes(value, [&location, &scale], slopes))
+    }
+}
+
+impl<F: KernelExpectations> RealExpectations for LocationScale<F> {
+    fn mean_kernel(&self, kernel: &RealKernel, y: &Tensor<2>, batches: usize) -> Tensor<3> {
+        let parameters = [self.means(), F::parameter(self.scales()), y.clone()];
+        let [location, parameter, y] = parameters.map(|x| in_batches(x, batches));
+        product(y.dims()[2], |c| {
+            let delta = column(&location, c) - row(&y, c); // [b, n, k]
+            let parameter = column(&parameter, c).expand(delta.dims());
+            F::mean_kernel(kernel, delta, parameter)
+        })
+    }
+
+    fn mean_kernel_of_two(&self, other: &Self, kernel: &RealKernel, batches: usize) -> Tensor<3> {
+        let [(location, parameter), (other_location, other)] = [self, other].map(|p| {
+            let parameters = [p.means(), F::parameter(p.scales())];
+            let [location, parameter] = parameters.map(|x| in_batches(x, batches));
+            (location, parameter)
+        });
+        product(location.dims()[2], |c| {
+            let delta = column(&location, c) - row(&other_location, c); // [b, n, k]
+            let shape = delta.dims();
+            let parameters = [column(&parameter, c), row(&other, c)].map(|x| x.expand(shape));
+            F::mean_kernel_of_two(kernel, delta, parameters)
+        })
+    }
+
+    fn mean_kernel_on_line(&self, kernel: &RealKernel, points: &Tensor<2>) -> Tensor<2> {
+        let in_vectors = F::in_vectors(kernel, self, points);
+        in_vectors.unwrap_or_else(|| self.mean_kernel(kernel, points, 1).squeeze_dim(0))
+    }
+
+    fn reach(&self) -> Option<Vec<[f64; 2]>> {
+        let [locations, scales] = [self.means(), self.scales()].map(to_vec);
+        let around = |(x, scale): (f64, f64)| [x - F::REACH * scale, x + F::REACH * scale];
+        Some(locations.into_iter().zip(scales).map(around).collect())
+    }
+
+    fn as_normal(&self, targets: &Tensor<2>) -> Option<NormalSamples> {
+        F::as_normal(self, targets)
+    }
+}
+
+/// Weighted sums over all (pairs of) components.
+impl<C: Component + RealExpectations> RealExpectations for Mixture<C> {
+    fn mean_kernel(&self, kernel: &RealKernel, y: &Tensor<2>, batches: usize) -> Tensor<3> {
+        let of_components = self.all_components().mean_kernel(kernel, y, batches); // [b, n·K, k]
+        sum_over_rows(of_components, self.weights_in_batches(batches))
+    }
+
+    fn mean_kernel_of_two(&self, other: &Self, kernel: &RealKernel, batches: usize) -> Tensor<3> {
+        let (p, q) = (self.all_components(), other.all_components());
+        let of_components = p.mean_kernel_of_two(q, kernel, batches); // [b, n·K, k·L]
+        let rows = sum_over_rows(of_components, self.weights_in_batches(batches)); // [b, n, k·L]
+        sum_over_rows(rows.swap_dims(1, 2), other.weights_in_batches(batches)).swap_dims(1, 2)
+    }
+
+    fn mean_kernel_on_line(&self, kernel: &RealKernel, points: &Tensor<2>) -> Tensor<2> {
+        let of_components = self.all_components().mean_kernel_on_line(kernel, points); // [n·K, r]
+        sum_over_rows(of_components.unsqueeze(), self.weights_in_batches(1)).squeeze_dim(0)
+    }
+
+    fn reach(&self) -> Option<Vec<[f64; 2]>> {
+        self.all_components().reach()
+    }
+}
+
+/// `Π_c f(c)`.
+fn product(dimensions: usize, f: impl Fn(usize) -> Tensor<3>) -> Tensor<3> {
+    (0..dimensions)
+        .map(f)
+        .reduce(|a, b| a * b)
+        .expect("at least one coordinate")
+}
+
+/// Coordinate `c` of each point, `[b, n, d] → [b, n, 1]`.
+fn column(x: &Tensor<3>, c: usize) -> Tensor<3> {
+    let [b, n, _] = x.dims();
+    x.clone().slice([0..b, 0..n, c..c + 1])
+}
+
+/// Coordinate `c` of each point, `[b, k, d] → [b, 1, k]`.
+fn row(x: &Tensor<3>, c: usize) -> Tensor<3> {
+    column(x, c).swap_dims(1, 2)
+}
+
+/// `Σ_k w_ik x_{iK+k, j}`, `[b, n·K, k]` by `[b, n, K]` to `[b, n, k]`.
+fn sum_over_rows(x: Tensor<3>, weights: Tensor<3>) -> Tensor<3> {
+    let ([b, n, k], [_, _, columns]) = (weights.dims(), x.dims());
+    let terms = x.reshape([b, n, k, columns]) * weights.reshape([b, n, k, 1]);
+    terms.sum_dim(2).reshape([b, n, columns])
+}

@@ -1,0 +1,106 @@
+//! Variance and skewness of the unbiased SKCE of calibrated models.
+
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use burn_calibration::{
+    distribution::{Categorical, Predictive},
+    estimator::{Estimator, JointKernel, Skce},
+    kernel::{Bandwidth, Kernel, MatrixKernel},
+};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+use crate::data::vector;
+
+fn kernel() -> Kernel {
+    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))
+}
+
+/// `exp` of uniform numbers of so large a range, normalised.
+fn predictions(n: usize, m: usize, range: f64, seed: u64) -> Categorical {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut row = || {
+        let weights: Vec<f64> = (0..m)
+            .map(|_| (range * rng.random::<f64>()).exp())
+            .collect();
+        let sum: f64 = weights.iter().sum();
+        weights.into_iter().map(move |w| w / sum)
+    };
+    let rows: Vec<f64> = (0..n).flat_map(|_| row().collect::<Vec<_>>()).collect();
+    let rows = Tensor::from_data(TensorData::new(rows, [n, m]), (&Device::flex(), DType::F64));
+    Categorical::from_probabilities(rows).unwrap()
+}
+
+/// `E[S²]` and `E[S³]` of `S = n(n−1)·SKCE_uq` over all labellings.
+fn enumerated(predictions: &Categorical) -> [f64; 2] {
+    let (n, m) = (predictions.len(), predictions.classes());
+    let p = vector(predictions.probabilities());
+    let (mut first, mut moments) = (0.0, [0.0; 2]);
+    for code in 0..m.pow(n as u32) {
+        let classes: Vec<usize> = (0..n).map(|i| code / m.pow(i as u32) % m).collect();
+        let probability: f64 = classes
+            .iter()
+            .enumerate()
+            .map(|(i, c)| p[i * m + c])
+            .product();
+        let labels = predictions.observed(&classes);
+        let skce = Skce::unbiased(kernel())
+            .estimate(predictions, &labels)
+            .unwrap();
+        let sum = skce * (n * (n - 1)) as f64;
+        first += probability * sum;
+        moments[0] += probability * sum.powi(2);
+        moments[1] += probability * sum.powi(3);
+    }
+    assert!(first.abs() < 1e-13, "{first}");
+    moments
+}
+
+#[test]
+fn moments_by_enumeration() {
+    for (n, m) in [
+        (2, 2),
+        (2, 3),
+        (3, 2),
+        (3, 3),
+        (3, 4),
+        (4, 2),
+        (4, 3),
+        (5, 2),
+    ] {
+        for (range, seed) in [(2.0, 1), (5.0, 2), (12.0, 3)] {
+            let predictions = predictions(n, m, range, seed);
+            let [second, third] = enumerated(&predictions);
+            let mut rng = StdRng::seed_from_u64(0);
+            let variance = kernel().null_variance(&predictions, &mut rng).unwrap();
+            let expected = second / ((n - 1) * (n - 1)) as f64;
+            assert!(
+                (variance - expected).abs() <= 1e-10 * expected,
+                "n = {n}, m = {m}, range {range}: {variance}, not {expected}"
+            );
+            let skewness = kernel().null_skewness(&predictions, &mut rng).unwrap();
+            let expected = third / second.powf(1.5);
+            assert!(
+                (skewness - expected).abs() < 1e-10 * expected.abs().max(1.0),
+                "n = {n}, m = {m}, range {range}: {skewness}, not {expected}"
+            );
+        }
+    }
+}
+
+/// With `M = I` given as a matrix the moments come from redrawn labels.
+#[test]
+fn redrawn_labels_agree() {
+    let predictions = predictions(40, 3, 4.0, 6);
+    let mut rng = StdRng::seed_from_u64(7);
+    let identity: Vec<Vec<f64>> = (0..3)
+        .map(|k| (0..3).map(|l| f64::from(k == l)).collect())
+        .collect();
+    let matrix = MatrixKernel::new(kernel(), &identity).unwrap();
+    let exact = kernel().null_skewness(&predictions, &mut rng).unwrap();
+    let mean = (0..10)
+        .map(|_| matrix.null_skewness(&predictions, &mut rng).unwrap() / 10.0)
+        .sum::<f64>();
+    assert!(
+        (mean - exact).abs() <= 0.1 * exact.abs(),
+        "{mean}, not {exact}"
+    );
+}

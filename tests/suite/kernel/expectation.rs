@@ -1,0 +1,176 @@
+//! Expectations of kernels on targets against numbers of many digits.
+
+use burn::tensor::{DType, Device, Tensor, TensorData};
+use burn_calibration::{
+    distribution::{Laplace, LocationScale, Normal},
+    kernel::{RealKernel, TargetKernel},
+};
+
+use crate::data::vector;
+
+const LENGTH: f64 = 0.75;
+
+/// Arguments, value and derivatives of a function at one point, see `reference.tsv`.
+type Row = Vec<f64>;
+
+fn reference(function: &str) -> Vec<Row> {
+    let text = include_str!("../../../src/kernel/expectation/reference.tsv");
+    let rows: Vec<Row> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix(function)?.strip_prefix('\t'))
+        .map(|row| row.split('\t').map(|x| x.parse().unwrap()).collect())
+        .collect();
+    assert!(!rows.is_empty());
+    rows
+}
+
+/// The value and derivatives of a function of `N` columns at each row.
+fn evaluate<const N: usize>(
+    f: impl Fn([Tensor<2>; N]) -> Tensor<3>,
+    rows: &[Row],
+    dtype: DType,
+) -> Vec<Row> {
+    let (device, n) = (Device::flex().autodiff(), rows.len());
+    let arguments: [Tensor<2>; N] = std::array::from_fn(|i| {
+        let column: Vec<f64> = rows.iter().map(|row| row[i]).collect();
+        let column = TensorData::new(column, [n, 1]);
+        Tensor::from_data(column, (&device, dtype)).require_grad()
+    });
+    let value = f(arguments.clone());
+    assert_eq!(value.dtype(), dtype);
+    let untracked = f(arguments.clone().map(Tensor::detach));
+    assert_eq!(vector(untracked), vector(value.clone()));
+    let gradients = value.clone().sum().backward();
+    let mut columns = vec![vector(value)];
+    columns.extend(arguments.map(|x| vector(x.grad(&gradients).unwrap())));
+    (0..n)
+        .map(|i| columns.iter().map(|column| column[i]).collect())
+        .collect()
+}
+
+/// Values agree relative to themselves. So do derivatives, or else to the value over the length scale
+/// for a location, over the parameter for a parameter. Rounding of an exponent grows with it.
+fn check<const N: usize>(function: &str, rows: Vec<Row>, f: impl Fn([Tensor<2>; N]) -> Tensor<3>) {
+    for dtype in [DType::F64, DType::F32] {
+        let info = dtype.finfo().unwrap();
+        for (row, found) in rows.iter().zip(evaluate(&f, &rows, dtype)) {
+            let value = row[N];
+            if value < info.min_positive * 1e9 {
+                continue; // derivatives underflow
+            }
+            let tolerance = info.epsilon * (16.0 + 2.0 * value.ln().abs());
+            for (k, (found, expected)) in found.iter().zip(&row[N..]).enumerate() {
+                let unit = match k {
+                    0 => 0.0,
+                    1 => value / LENGTH,
+                    _ if row[k - 1] > 0.0 => value / row[k - 1],
+                    _ => 0.0,
+                };
+                assert!(
+                    (found - expected).abs() <= tolerance * expected.abs().max(unit),
+                    "{function} in {dtype:?} at {:?}, derivative {k}: {found}, not {expected}",
+                    &row[..N]
+                );
+            }
+        }
+    }
+}
+
+/// The expectation under one prediction at the target 0, each in a batch of its own.
+fn of_one<F>(
+    kernel: RealKernel,
+    [location, scale]: [Tensor<2>; 2],
+    new: fn(Tensor<2>, Tensor<2>) -> LocationScale<F>,
+) -> Tensor<3>
+where
+    LocationScale<F>: burn_calibration::distribution::Geometry<Targets = Tensor<2>>,
+    RealKernel: TargetKernel<LocationScale<F>>,
+{
+    let zeros = location.zeros_like().detach();
+    let n = zeros.dims()[0];
+    kernel.expectation(&new(location, scale), &zeros, n)
+}
+
+fn kernels() -> [(&'static str, RealKernel); 2] {
+    [
+        ("gaussian", RealKernel::gaussian(LENGTH)),
+        ("laplacian", RealKernel::laplacian(LENGTH)),
+    ]
+}
+
+/// The reference has the variance `v` in the place of the deviation `σ`, and `∂/∂σ = 2σ ∂/∂v`.
+#[test]
+fn of_normal_predictions() {
+    for (name, kernel) in kernels() {
+        let name = format!("{name}_normal");
+        let mut rows = reference(&name);
+        for row in &mut rows {
+            row[1] = row[1].sqrt();
+            row[4] *= 2.0 * row[1];
+        }
+        check(&name, rows.clone(), |x| of_one(kernel, x, Normal::new));
+        // of two predictions, one of which is a point
+        check(&name, rows, |[location, scale]| {
+            let zeros = location.zeros_like().detach();
+            let n = zeros.dims()[0];
+            let point = Normal::new(zeros.clone(), zeros);
+            kernel.double_expectation(&Normal::new(location, scale), &point, n)
+        });
+    }
+}
+
+#[test]
+fn of_laplace_predictions() {
+    for (name, kernel) in kernels() {
+        let name = format!("{name}_laplace");
+        check(&name, reference(&name), |x| of_one(kernel, x, Laplace::new));
+    }
+}
+
+#[test]
+fn of_two_laplace_predictions() {
+    for (name, kernel) in kernels() {
+        let name = format!("{name}_laplace_pair");
+        check(&name, reference(&name), |[location, scale, other]| {
+            let zeros = location.zeros_like().detach();
+            let n = zeros.dims()[0];
+            let (p, q) = (Laplace::new(location, scale), Laplace::new(zeros, other));
+            kernel.double_expectation(&p, &q, n)
+        });
+    }
+}
+
+/// Without noise the expectation is the kernel, and gradients are finite.
+#[test]
+fn of_point_masses() {
+    let rows: Vec<Row> = [0.0, 1e-6, 0.3, -4.0, 30.0].map(|d| vec![d, 0.0]).into();
+    for (name, kernel) in kernels() {
+        let value = |u: f64| match name {
+            "gaussian" => (-0.5 * u * u).exp(),
+            _ => (-u.abs()).exp(),
+        };
+        type Expectation = fn(RealKernel, [Tensor<2>; 2]) -> Tensor<3>;
+        let expectations: [Expectation; 3] = [
+            |kernel, x| of_one(kernel, x, Normal::new),
+            |kernel, x| of_one(kernel, x, Laplace::new),
+            |kernel, [location, scale]| {
+                let zeros = location.zeros_like().detach();
+                let n = zeros.dims()[0];
+                let q = Laplace::new(zeros, scale.clone());
+                kernel.double_expectation(&Laplace::new(location, scale), &q, n)
+            },
+        ];
+        for (i, f) in expectations.into_iter().enumerate() {
+            for (dtype, tolerance) in [(DType::F64, 1e-13), (DType::F32, 1e-5)] {
+                for (row, found) in rows.iter().zip(evaluate(|x| f(kernel, x), &rows, dtype)) {
+                    let expected = value(row[0] / LENGTH);
+                    assert!(
+                        (found[0] - expected).abs() <= tolerance * expected + 1e-30
+                            && found.iter().all(|x| x.is_finite()),
+                        "{name} {i} in {dtype:?} at {row:?}: {found:?}, not {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
