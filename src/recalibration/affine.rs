@@ -149,7 +149,7 @@ impl<const D: usize, const FEATURES: u8> Affine<D, FEATURES> {
         };
         let found = fit_family(|data| family(data, D == 1), settings, &mut task)?;
         Ok(found.map(|(family, theta)| {
-            let [weight, bias] = family.split(theta);
+            let [weight, bias] = family.split(&theta);
             Self {
                 base: map.base,
                 ..Self::new(weight, bias, &device)
@@ -343,4 +343,35 @@ fn sums_are_equal(weight: &[f64], m: usize) -> bool {
     let largest = weight.iter().fold(0.0, |a: f64, w| a.max(w.abs()));
     let tolerance = m as f64 * f64::EPSILON * largest;
     (sums.iter()).all(|sum| (sum - sums[0]).abs() <= tolerance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{NamedParameter, file},
+        *,
+    };
+
+    /// An earlier version saved weights and intercepts one level deeper.
+    #[test]
+    fn files_of_earlier_versions() {
+        let device = Device::flex();
+        let (weight, bias) = (vec![0.5, 2.0, 1.5], vec![0.1, -0.3, 0.2]);
+        let map = StructuredVectorScaling::from_parameters(weight, bias, &device).unwrap();
+        let path = std::env::temp_dir().join(format!("structured-{}.map", std::process::id()));
+        let before = |parameter: NamedParameter| {
+            let within = if parameter.name == "base" {
+                ""
+            } else {
+                "affine."
+            };
+            let name = format!("form.{within}{}", parameter.name);
+            file::saved(NamedParameter { name, ..parameter })
+        };
+        let tensors = map.named_parameters().into_iter().map(before).collect();
+        file::write(&map, tensors, &path).unwrap();
+        let loaded = StructuredVectorScaling::load(&path, &device).unwrap();
+        std::fs::remove_file(path).unwrap();
+        assert_eq!(loaded.named_parameters(), map.named_parameters());
+    }
 }

@@ -44,40 +44,32 @@ pub(super) enum Metric {
     /// A multiple of 1 that the last step tells.
     Identity,
     /// A multiple, which the last step tells, of positive numbers.
-    Diagonal(Vec<f64>),
-    Hessian(Cholesky<f64, Dyn>),
-    /// The blocks on the diagonal of the Hessian: the parameters of each, and its factors.
-    Blocks(Vec<(Vec<usize>, Cholesky<f64, Dyn>)>),
+    Diagonal(DVector<f64>),
+    /// The factors of the blocks on the diagonal, of parameters one after the other; one block is the Hessian.
+    Blocks(Vec<Cholesky<f64, Dyn>>),
 }
 
 impl Metric {
-    /// Factors a positive semi-definite matrix, after a ridge of rounding size is added.
-    pub fn hessian(matrix: DMatrix<f64>) -> Self {
-        cholesky(matrix).map_or(Self::Identity, Self::Hessian)
-    }
-
-    /// Factors the blocks of the given parameters.
-    pub fn blocks(blocks: impl Iterator<Item = (Vec<usize>, DMatrix<f64>)>) -> Self {
-        let factored = blocks.map(|(parameters, block)| Some((parameters, cholesky(block)?)));
-        let factored: Option<Vec<_>> = factored.collect();
+    /// Factors positive semi-definite blocks, after a ridge of rounding size is added.
+    pub fn blocks(blocks: impl IntoIterator<Item = DMatrix<f64>>) -> Self {
+        let factored: Option<Vec<_>> = blocks.into_iter().map(cholesky).collect();
         factored.map_or(Self::Identity, Self::Blocks)
     }
 
-    /// Whether a step of its length is a step of Newton's, about.
-    fn knows_scale(&self) -> bool {
-        matches!(self, Self::Hessian(_) | Self::Blocks(_))
+    fn is_hessian(&self) -> bool {
+        matches!(self, Self::Blocks(blocks) if blocks.len() == 1)
     }
 
     fn solve(&self, vector: &mut DVector<f64>) {
         match self {
             Self::Identity => {}
-            Self::Diagonal(numbers) => vector.iter_mut().zip(numbers).for_each(|(x, h)| *x /= h),
-            Self::Hessian(factors) => factors.solve_mut(vector),
+            Self::Diagonal(numbers) => vector.component_div_assign(numbers),
             Self::Blocks(blocks) => {
-                for (parameters, factors) in blocks {
-                    let mut part = vector.select_rows(parameters);
-                    factors.solve_mut(&mut part);
-                    (parameters.iter().zip(&part)).for_each(|(&k, x)| vector[k] = *x);
+                let mut first = 0;
+                for factors in blocks {
+                    let size = factors.l_dirty().nrows();
+                    factors.solve_mut(&mut vector.rows_mut(first, size));
+                    first += size;
                 }
             }
         }
@@ -189,12 +181,13 @@ pub(super) fn minimise(
             before = here.value;
         }
         iterations += 1;
-        if age == 0 || age == REFRESH && matches!(metric, Metric::Hessian(_)) {
+        if age == 0 || age == REFRESH && metric.is_hessian() {
             (metric, age) = (descent.metric(here.theta.as_slice()), 0);
             pairs.clear();
         }
         let direction = direction(&here.gradient, &pairs, &metric);
-        let free = pairs.is_empty() && !metric.knows_scale();
+        // blocks know the length of a step, about
+        let free = pairs.is_empty() && !matches!(metric, Metric::Blocks(_));
         let first = if free {
             f64::min(1.0, direction.lp_norm(1).recip())
         } else {
@@ -241,7 +234,7 @@ fn direction(
         alphas.push(alpha);
     }
     metric.solve(&mut d);
-    if let (Some(last), false) = (pairs.back(), matches!(metric, Metric::Hessian(_))) {
+    if let (Some(last), false) = (pairs.back(), metric.is_hessian()) {
         let mut scaled = last.y.clone();
         metric.solve(&mut scaled);
         d *= last.product / last.y.dot(&scaled);
@@ -371,7 +364,8 @@ mod tests {
     fn a_metric_of_the_function_takes_few_steps() {
         let scales = [1e-3, 1.0, 1e3];
         let matrix = DMatrix::from_diagonal(&scales.to_vec().into());
-        let metrics = [Metric::hessian(matrix), Metric::Diagonal(scales.to_vec())];
+        let diagonal = Metric::Diagonal(scales.to_vec().into());
+        let metrics = [Metric::blocks([matrix]), diagonal];
         for (metric, most) in metrics.into_iter().zip([3, 10]) {
             let start = [0.0; 3];
             let limits = LIMITS;

@@ -386,17 +386,16 @@ pub(super) mod tests {
         // of the entries that the metric knows; the others are NaN
         let mut metric = DMatrix::from_element(theta.len(), theta.len(), f64::NAN);
         match family.metric(&theta, &prepared.inputs, weight) {
-            Metric::Hessian(factors) => metric = factors.l() * factors.l().transpose(),
             Metric::Blocks(blocks) => {
-                for (parameters, factors) in blocks {
+                let mut first = 0;
+                for factors in blocks {
                     let block = factors.l() * factors.l().transpose();
-                    for (i, &k) in parameters.iter().enumerate() {
-                        let row = parameters.iter().enumerate();
-                        row.for_each(|(j, &l)| metric[(k, l)] = block[(i, j)]);
-                    }
+                    let at = (first, first);
+                    metric.view_mut(at, block.shape()).copy_from(&block);
+                    first += block.nrows();
                 }
             }
-            Metric::Diagonal(numbers) => metric.set_diagonal(&numbers.into()),
+            Metric::Diagonal(numbers) => metric.set_diagonal(&numbers),
             Metric::Identity => {}
         };
         for (k, slope) in gradient.iter().enumerate() {

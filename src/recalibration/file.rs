@@ -201,6 +201,7 @@ pub(super) fn read(path: &Path, device: &Device) -> Result<(String, SavedParamet
     let mut tensors = BTreeMap::new();
     for tensor in reader.into_tensors().map_err(|e| e.to_string())? {
         let (name, dtype, shape, _, bytes) = tensor.into_parts().map_err(|e| e.to_string())?;
+        let name = name.replace("form.affine.", "form."); // of structured maps before 0.1
         tensors.insert(name, TensorData::from_bytes(bytes, shape, dtype));
     }
     let parts = SavedParameters {

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::ops::{Matrix, add_product};
 
-/// Affine maps of the logits over their spread `s`: `θ = (W·s, b)`.
+/// Affine maps of the logits over their spread `s`. The parameters of a class are together: the weight of its own
+/// logit, or those of all logits, times `s`, and the intercept.
 pub(super) struct AffineFamily {
     classes: usize,
     diagonal: bool,
@@ -63,182 +64,173 @@ impl AffineFamily {
             sharpness,
             ridge: Ridge::default(),
         };
-        let weights = family.weights();
-        let of = |k: usize| {
-            if k >= weights {
+        let of = |class: usize, column: usize| {
+            if column == classes {
                 (intercepts, 0.0)
-            } else if diagonal || k.is_multiple_of(classes + 1) {
+            } else if column == class {
                 (on_diagonal, centre)
             } else {
                 (off_diagonal, 0.0)
             }
         };
-        (family.ridge.weights, family.ridge.centre) = (0..weights + classes).map(of).unzip();
+        (family.ridge.weights, family.ridge.centre) = family.each(of).into_iter().unzip();
         family
     }
 
-    fn weights(&self) -> usize {
+    /// The columns of `(x, 1)` that the parameters of a class multiply.
+    fn columns(&self, class: usize) -> Vec<usize> {
         if self.diagonal {
-            self.classes
+            vec![class, self.classes]
         } else {
-            self.classes * self.classes
+            (0..=self.classes).collect()
         }
+    }
+
+    /// The number of parameters of a class.
+    fn size(&self) -> usize {
+        self.columns(0).len()
+    }
+
+    /// A value of each parameter, by its class and the column that it multiplies.
+    fn each<T>(&self, of: impl Fn(usize, usize) -> T) -> Vec<T> {
+        let of_class = |class| {
+            self.columns(class)
+                .into_iter()
+                .map(move |column| (class, column))
+        };
+        let places = (0..self.classes).flat_map(of_class);
+        places.map(|(class, column)| of(class, column)).collect()
     }
 
     /// The weights of the logits, `[m]` of a diagonal map, else `[m, m]`, the row of a new logit after the other,
     /// and the intercepts, `[m]`.
-    pub fn split(&self, mut theta: Vec<f64>) -> [Vec<f64>; 2] {
-        let bias = theta.split_off(self.weights());
-        [theta.into_iter().map(|w| w / self.spread).collect(), bias]
+    pub fn split(&self, theta: &[f64]) -> [Vec<f64>; 2] {
+        let classes = theta.chunks_exact(self.size());
+        let (weights, bias): (Vec<_>, Vec<_>) = classes
+            .filter_map(|class| class.split_last())
+            .map(|(b, w)| (w, *b))
+            .unzip();
+        let weights = weights.concat().into_iter().map(|w| w / self.spread);
+        [weights.collect(), bias]
     }
 
-    /// The new logits of some rows: `[r, m]`.
-    fn forward(&self, theta: &[f64], x: &[f64]) -> Vec<f64> {
-        let (m, r) = (self.classes, x.len() / self.classes);
-        let (weight, bias) = theta.split_at(self.weights());
-        let mut logits = bias.repeat(r);
+    /// The new logits of some rows `(x, 1)`: `[r, m]`.
+    fn forward(&self, theta: &[f64], rows: &[f64]) -> Vec<f64> {
+        let (m, width) = (self.classes, self.classes + 1);
+        let r = rows.len() / width;
+        let mut logits = vec![0.0; r * m];
         if self.diagonal {
-            for (row, x) in logits.chunks_exact_mut(m).zip(x.chunks_exact(m)) {
-                let terms = row.iter_mut().zip(x).zip(weight);
-                terms.for_each(|((z, x), a)| *z += a * x);
+            for (row, x) in logits.chunks_exact_mut(m).zip(rows.chunks_exact(width)) {
+                let terms = row.iter_mut().zip(x).zip(theta.as_chunks::<2>().0);
+                terms.for_each(|((z, x), [a, b])| *z = a * x + b);
             }
         } else {
-            let weight = Matrix::new(weight, m, [m, m]).transposed();
-            add_product(&mut logits, m, Matrix::new(x, m, [r, m]), weight);
+            let theta = Matrix::new(theta, width, [m, width]).transposed();
+            add_product(&mut logits, m, Matrix::new(rows, width, [r, width]), theta);
         }
         logits
     }
 
-    /// The probabilities of some rows, `[r, m]`, over the number of all.
-    fn fractions(&self, theta: &[f64], inputs: &[f64], rows: Range<usize>) -> Vec<f64> {
-        let m = self.classes;
-        let mut p = self.forward(theta, &inputs[rows.start * m..rows.end * m]);
-        let factor = m as f64 / inputs.len() as f64;
-        log_loss(&mut p, &vec![0; rows.len()], factor);
-        p.chunks_exact_mut(m).for_each(|row| row[0] += factor);
+    /// The probabilities of some rows, `[r, m]`, over a number of rows.
+    fn fractions(&self, theta: &[f64], rows: &[f64], n: usize) -> Vec<f64> {
+        let (mut p, factor) = (self.forward(theta, rows), (n as f64).recip());
+        let labels = vec![0; p.len() / self.classes];
+        log_loss(&mut p, &labels, factor);
+        let rows = p.chunks_exact_mut(self.classes);
+        rows.for_each(|row| row[0] += factor);
         p
     }
 
     /// `Σ_i J_iᵀ (diag p_i − p_i p_iᵀ) J_i / n` with the Jacobian `J_i` of the logits.
     fn hessian(&self, theta: &[f64], inputs: &[f64]) -> DMatrix<f64> {
-        let (m, weights, p) = (self.classes, self.weights(), theta.len());
-        let n = inputs.len() / m;
+        let (m, width, p) = (self.classes, self.classes + 1, theta.len());
+        let n = inputs.len() / width;
         let mut outer = vec![0.0; p * p]; // Σ_i (J_iᵀp_i)(J_iᵀp_i)ᵀ/n²
-        let mut inner = vec![0.0; p * (m + 1)]; // of the weights of one class, the intercept last
-        for first in (0..n).step_by(ROWS) {
-            let rows = first..n.min(first + ROWS);
-            let x = &inputs[rows.start * m..rows.end * m];
-            let fractions = self.fractions(theta, inputs, rows.clone());
-            let mut jacobian = Vec::with_capacity(rows.len() * p);
-            for (x, fractions) in x.chunks_exact(m).zip(fractions.chunks_exact(m)) {
-                for (p, own) in fractions.iter().zip(x) {
+        let mut inner = vec![0.0; p * width]; // Σ_i J_iᵀp_i (x_i, 1)/n
+        for rows in inputs.chunks(ROWS * width) {
+            let r = rows.len() / width;
+            let mut jacobian = Vec::with_capacity(r * p);
+            let fractions = self.fractions(theta, rows, n);
+            for (x, fractions) in rows.chunks_exact(width).zip(fractions.chunks_exact(m)) {
+                for (class, p) in fractions.iter().enumerate() {
                     if self.diagonal {
-                        jacobian.push(p * own);
+                        jacobian.extend([p * x[class], *p]);
                     } else {
                         jacobian.extend(x.iter().map(|x| p * x));
                     }
                 }
-                jacobian.extend_from_slice(fractions);
             }
-            let jacobian = Matrix::new(&jacobian, p, [rows.len(), p]).transposed();
+            let jacobian = Matrix::new(&jacobian, p, [r, p]).transposed();
             add_product(&mut outer, p, jacobian, jacobian.transposed());
-            let extended = x.chunks_exact(m).flat_map(|x| x.iter().chain(&[1.0]));
-            let extended: Vec<f64> = extended.copied().collect();
-            let extended = Matrix::new(&extended, m + 1, [rows.len(), m + 1]);
-            add_product(&mut inner, m + 1, jacobian, extended);
+            add_product(
+                &mut inner,
+                width,
+                jacobian,
+                Matrix::new(rows, width, [r, width]),
+            );
         }
-        let mut hessian = DMatrix::from_vec(p, p, outer) * -(n as f64);
-        let of_class = weights / m;
-        for (k, sums) in inner.chunks_exact(m + 1).enumerate() {
-            let class = if k < weights {
-                k / of_class
-            } else {
-                k - weights
-            };
-            hessian[(k, weights + class)] += sums[m];
-            for l in class * of_class..(class + 1) * of_class {
-                hessian[(k, l)] += sums[l % m];
+        let (mut hessian, size) = (DMatrix::from_vec(p, p, outer) * -(n as f64), self.size());
+        for (k, sums) in inner.chunks_exact(width).enumerate() {
+            let class = k / size;
+            for (l, column) in self.columns(class).into_iter().enumerate() {
+                hessian[(k, class * size + l)] += sums[column];
             }
         }
         hessian
     }
 
-    /// Rows at equal distances, not too many.
-    fn sampled(&self, inputs: &[f64]) -> Vec<f64> {
-        let rows = inputs.chunks_exact(self.classes);
+    /// Rows at equal distances, not too many, and `p(1 − p)` of their probabilities over their number.
+    fn sampled(&self, theta: &[f64], inputs: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let rows = inputs.chunks_exact(self.classes + 1);
         let step = rows.len().div_ceil(SAMPLED);
-        rows.step_by(step).flatten().copied().collect()
+        let sampled: Vec<f64> = rows.step_by(step).flatten().copied().collect();
+        let r = sampled.len() / (self.classes + 1);
+        let mut variances = self.fractions(theta, &sampled, r);
+        variances.iter_mut().for_each(|p| *p *= 1.0 - *p * r as f64);
+        (sampled, variances)
     }
 
-    /// The blocks of [`hessian`](Self::hessian) of the weights and the intercept of each class of a matrix,
-    /// with the penalties added, of rows at equal distances.
-    fn blocks(&self, theta: &[f64], inputs: &[f64], penalties: &[f64]) -> Metric {
-        let (m, weights, sampled) = (self.classes, self.weights(), self.sampled(inputs));
-        let (k, r) = (m + 1, sampled.len() / m);
-        let mut variances = self.fractions(theta, &sampled, 0..r);
-        variances.iter_mut().for_each(|p| *p *= 1.0 - *p * r as f64);
-        let extended = sampled.chunks_exact(m).flat_map(|x| x.iter().chain(&[1.0]));
-        let extended: Vec<f64> = extended.copied().collect();
-        let mut weighted = vec![0.0; extended.len()];
+    /// The blocks of [`hessian`](Self::hessian) of one class each, of sampled rows, with the penalties added.
+    fn blocks(&self, theta: &[f64], inputs: &[f64], penalties: &DVector<f64>) -> Metric {
+        let (m, size) = (self.classes, self.size());
+        let (rows, variances) = self.sampled(theta, inputs);
         let block = |class: usize| {
-            let parameters: Vec<usize> = (class * m..(class + 1) * m)
-                .chain([weights + class])
-                .collect();
-            let rows = weighted.chunks_exact_mut(k).zip(extended.chunks_exact(k));
-            for ((to, x), v) in rows.zip(variances.chunks_exact(m)) {
-                to.iter_mut().zip(x).for_each(|(to, x)| *to = v[class] * x);
+            let columns = self.columns(class);
+            let (mut x, mut weighted) = (vec![], vec![]);
+            for (row, v) in rows.chunks_exact(m + 1).zip(variances.chunks_exact(m)) {
+                x.extend(columns.iter().map(|&column| row[column]));
+                weighted.extend(columns.iter().map(|&column| v[class] * row[column]));
             }
-            let mut sums = vec![0.0; k * k];
-            let [left, x] = [&weighted, &extended].map(|x| Matrix::new(x, k, [r, k]));
-            add_product(&mut sums, k, left.transposed(), x);
-            let ridge = DVector::from_iterator(k, parameters.iter().map(|&k| penalties[k]));
-            let block = DMatrix::from_vec(k, k, sums) + DMatrix::from_diagonal(&ridge);
-            (parameters, block)
+            let mut sums = vec![0.0; size * size];
+            let [x, weighted] =
+                [&x, &weighted].map(|x| Matrix::new(x, size, [x.len() / size, size]));
+            add_product(&mut sums, size, weighted.transposed(), x);
+            let ridge = penalties.rows(class * size, size);
+            DMatrix::from_vec(size, size, sums) + DMatrix::from_diagonal(&ridge)
         };
         Metric::blocks((0..m).map(block))
     }
 
-    /// The diagonal of [`hessian`](Self::hessian), as if probabilities did not depend on the logits.
+    /// The diagonal of the Hessian of a matrix, as if probabilities did not depend on the logits.
     fn curvatures(&self, theta: &[f64], inputs: &[f64]) -> Vec<f64> {
-        let m = self.classes;
-        let n = inputs.len() / m;
-        let sampled: Vec<f64> = (inputs
-            .chunks_exact(m)
-            .step_by(n.div_ceil(SAMPLED))
-            .flatten())
-        .copied()
-        .collect();
-        let r = sampled.len() / m;
-        let (mut variances, mut squares) = (vec![0.0; m], vec![0.0; m]);
-        for p in self.fractions(theta, &sampled, 0..r).chunks_exact(m) {
-            (variances.iter_mut().zip(p)).for_each(|(v, p)| *v += p * (1.0 - p * r as f64));
-        }
-        for x in sampled.chunks_exact(m) {
-            (squares.iter_mut().zip(x)).for_each(|(sum, x)| *sum += x * x / r as f64);
-        }
-        let of = |k: usize| {
-            let (class, input) = if k >= self.weights() {
-                return variances[k - self.weights()];
-            } else if self.diagonal {
-                (k, k)
-            } else {
-                (k / m, k % m)
-            };
-            variances[class] * squares[input]
+        let (m, width) = (self.classes, self.classes + 1);
+        let (rows, variances) = self.sampled(theta, inputs);
+        let r = (rows.len() / width) as f64;
+        let sum = |numbers: &[f64], width: usize| {
+            DMatrix::from_column_slice(width, numbers.len() / width, numbers).column_sum()
         };
-        (0..theta.len()).map(of).collect()
+        let squares: Vec<f64> = rows.iter().map(|x| x * x / r).collect();
+        let (variances, squares) = (sum(&variances, m), sum(&squares, width));
+        self.each(|class, column| variances[class] * squares[column])
     }
 }
 
 impl Family for AffineFamily {
-    /// The logits over their spread.
+    /// `(x, 1)` of the logits over their spread: `[n, m + 1]`.
     type Inputs = Vec<f64>;
 
     fn start(&self) -> Vec<f64> {
-        let m = self.classes;
-        let mut theta = vec![0.0; self.weights() + m];
-        (0..m).for_each(|c| theta[if self.diagonal { c } else { c * m + c }] = self.sharpness);
-        theta
+        self.each(|class, column| if class == column { self.sharpness } else { 0.0 })
     }
 
     fn ridge(&self) -> &Ridge {
@@ -246,7 +238,11 @@ impl Family for AffineFamily {
     }
 
     fn inputs(&self, data: &FitData) -> Vec<f64> {
-        data.logits.iter().map(|z| z / self.spread).collect()
+        let extended = |row: &[f64]| -> Vec<f64> {
+            let x = row.iter().map(|z| z / self.spread);
+            x.chain([1.0]).collect()
+        };
+        data.rows().flat_map(extended).collect()
     }
 
     fn pull(
@@ -257,49 +253,42 @@ impl Family for AffineFamily {
         slopes: &mut dyn FnMut(&mut [f64]),
         gradient: &mut [f64],
     ) {
-        let m = self.classes;
-        let x = &inputs[rows.start * m..rows.end * m];
+        let (m, width, r) = (self.classes, self.classes + 1, rows.len());
+        let x = &inputs[rows.start * width..rows.end * width];
         let mut logits = self.forward(theta, x);
         slopes(&mut logits);
-        let (of_weights, of_intercepts) = gradient.split_at_mut(self.weights());
-        for (slopes, x) in logits.chunks_exact(m).zip(x.chunks_exact(m)) {
-            of_intercepts
-                .iter_mut()
-                .zip(slopes)
-                .for_each(|(sum, slope)| *sum += slope);
-            if self.diagonal {
-                let terms = of_weights.iter_mut().zip(slopes).zip(x);
-                terms.for_each(|((sum, slope), x)| *sum += slope * x);
+        if self.diagonal {
+            for (slopes, x) in logits.chunks_exact(m).zip(x.chunks_exact(width)) {
+                let terms = gradient
+                    .as_chunks_mut::<2>()
+                    .0
+                    .iter_mut()
+                    .zip(slopes)
+                    .zip(x);
+                for (([of_weight, of_intercept], slope), x) in terms {
+                    *of_weight += slope * x;
+                    *of_intercept += slope;
+                }
             }
-        }
-        if !self.diagonal {
-            let [slopes, x] = [&logits, x].map(|x| Matrix::new(x, m, [rows.len(), m]));
-            add_product(of_weights, m, slopes.transposed(), x);
+        } else {
+            let slopes = Matrix::new(&logits, m, [r, m]).transposed();
+            add_product(gradient, width, slopes, Matrix::new(x, width, [r, width]));
         }
     }
 
     fn metric(&self, theta: &[f64], inputs: &Vec<f64>, weight: f64) -> Metric {
         let penalties = self.ridge.weights.iter().map(|w| 2.0 * weight * w);
-        let penalties: Vec<f64> = penalties.collect();
+        let penalties = DVector::from_iterator(theta.len(), penalties);
         if theta.len() <= FACTORED {
-            let mut hessian = self.hessian(theta, inputs);
-            (0..)
-                .zip(penalties)
-                .for_each(|(k, penalty)| hessian[(k, k)] += penalty);
-            return Metric::hessian(hessian);
+            let hessian = self.hessian(theta, inputs);
+            return Metric::blocks([hessian + DMatrix::from_diagonal(&penalties)]);
         }
-        let m = self.classes;
-        if !self.diagonal && m * (m + 1).pow(2) <= BLOCKED {
+        if self.classes * self.size().pow(2) <= BLOCKED {
             return self.blocks(theta, inputs, &penalties);
         }
-        let mut curvatures = self.curvatures(theta, inputs);
-        let largest = curvatures.iter().copied().fold(0.0, f64::max);
-        for (curvature, penalty) in curvatures.iter_mut().zip(penalties) {
-            *curvature = (*curvature + penalty)
-                .max(1e-6 * largest)
-                .max(f64::MIN_POSITIVE);
-        }
-        Metric::Diagonal(curvatures)
+        let curvatures = penalties + DVector::from_vec(self.curvatures(theta, inputs));
+        let least = (1e-6 * curvatures.amax()).max(f64::MIN_POSITIVE);
+        Metric::Diagonal(curvatures.map(|x| x.max(least)))
     }
 }
 

@@ -124,32 +124,23 @@ impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig 
             .collect();
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (residuals, features): (Vec<f64>, Vec<[f64; 2]>) = rows.into_iter().unzip();
-        let mut errors = Errors {
+        let errors = Errors {
             residuals,
             features,
-            bandwidth: f64::MAX,
             power: P::POWER,
         };
-        let mut score = f64::INFINITY;
-        for bandwidth in BANDWIDTHS {
-            let tried = Errors {
-                bandwidth,
-                ..errors.clone()
-            };
-            let left_out = tried.left_out_score();
-            if left_out < score {
-                (score, errors) = (left_out, tried);
-            }
-        }
+        let scores = BANDWIDTHS.map(|bandwidth| errors.left_out_score(bandwidth));
+        let tried = BANDWIDTHS.into_iter().zip(scores);
+        let (bandwidth, score) = (tried.min_by(|a, b| a.1.total_cmp(&b.1))).expect("seven");
         // in units of the targets
-        score += scale.iter().map(|s| s.ln()).sum::<f64>() / n as f64;
+        let score = score + scale.iter().map(|s| s.ln()).sum::<f64>() / n as f64;
         observer(progress, 1, 1)(BANDWIDTHS.len(), score);
         let form = LocalResiduals {
             before: before.form,
             residuals: Parameter::new(errors.residuals, [n], &device),
             features: Parameter::new(errors.features.concat(), [n, 2], &device),
             units: Parameter::new(units.to_vec(), [2], &device),
-            bandwidth: Parameter::new(vec![errors.bandwidth.min(1e6)], [1], &device),
+            bandwidth: Parameter::new(vec![bandwidth.min(1e6)], [1], &device),
         };
         Fitted::checked(form, FitReport::closed_form(score))
     }
@@ -167,12 +158,10 @@ fn unit(values: &[f64]) -> f64 {
 }
 
 /// Residuals and the predictions that they were made on.
-#[derive(Debug, Clone)]
 struct Errors {
     /// Increasing.
     residuals: Vec<f64>,
     features: Vec<[f64; 2]>,
-    bandwidth: f64,
     /// 2 of normal, 1 of Laplace predictions.
     power: f64,
 }
@@ -189,10 +178,10 @@ struct Neighbours {
 
 impl Errors {
     /// The weights of the residuals for a prediction with features; but for one residual.
-    fn like(&self, features: [f64; 2], but: Option<usize>) -> Neighbours {
+    fn like(&self, features: [f64; 2], bandwidth: f64, but: Option<usize>) -> Neighbours {
         let squared = |f: &[f64; 2]| {
             let distance = (f[0] - features[0]).powi(2) + (f[1] - features[1]).powi(2);
-            0.5 * distance / self.bandwidth / self.bandwidth
+            0.5 * distance / bandwidth / bandwidth
         };
         let mut weights: Vec<f64> = self.features.iter().map(squared).collect();
         if let Some(but) = but {
@@ -220,12 +209,12 @@ impl Errors {
     }
 
     /// The mean log score of samples that are left out, of residuals with a density in place of targets.
-    fn left_out_score(&self) -> f64 {
+    fn left_out_score(&self, bandwidth: f64) -> f64 {
         let n = self.residuals.len();
         let count = n.min(LEFT_OUT);
         let scores = (0..count).into_par_iter().map(|k| {
             let row = k * n / count;
-            let like = self.like(self.features[row], Some(row));
+            let like = self.like(self.features[row], bandwidth, Some(row));
             let z = self.residuals[row];
             let kernel = |u: f64| (-u.abs().powf(self.power) / self.power).exp();
             let local = self.sum(&like.weights, |other| kernel((z - other) / like.width));
@@ -336,13 +325,13 @@ impl<P: ScaleFamily + Component> Apply<P, Mixture<P>> for LocalResiduals {
         let errors = Errors {
             residuals: self.residuals.to_vec(),
             features: features.chunks(2).map(|row| [row[0], row[1]]).collect(),
-            bandwidth: self.bandwidth.to_vec()[0],
             power: P::POWER,
         };
+        let bandwidth = self.bandwidth.to_vec()[0];
         let k = COMPONENTS + 1;
         let components = |i: usize| {
             let (mu, s) = (location[i], scale[i]);
-            let like = errors.like([mu * units[0], s.ln() * units[1]], None);
+            let like = errors.like([mu * units[0], s.ln() * units[1]], bandwidth, None);
             let share = (1.0 - like.rest) / COMPONENTS as f64;
             let local = errors.groups(&like.weights).into_iter();
             let width = move |variance: f64| s * (like.width.powi(2) + variance).sqrt();
