@@ -25,10 +25,6 @@ pub(crate) struct Likelihood<const P: usize> {
 pub(crate) struct Maximum<const P: usize> {
     pub parameters: SVector<f64, P>,
     pub likelihood: Likelihood<P>,
-    /// The number of evaluations of the likelihood.
-    pub evaluations: usize,
-    /// Whether all steps were taken.
-    pub out_of_steps: bool,
 }
 
 /// The squared length of a step, in standard errors, that is none.
@@ -111,25 +107,19 @@ pub(crate) fn maximise<const P: usize>(
     free: [bool; P],
     steps: usize,
 ) -> Maximum<P> {
-    let mut evaluations = 0;
-    let mut at = |parameters: SVector<f64, P>| {
-        evaluations += 1;
-        (parameters, Likelihood::at(samples, &parameters))
-    };
+    let at = |parameters: SVector<f64, P>| (parameters, Likelihood::at(samples, &parameters));
     let mut here = at(start);
-    let mut out_of_steps = true;
     for _ in 0..steps {
         let (from, likelihood) = here;
         let step = likelihood.step(free).unwrap_or_else(SVector::zeros);
         let length = step.dot(&likelihood.gradient);
         let rounding = ROUNDING * likelihood.value.abs();
-        out_of_steps = length.is_finite() && length > CONVERGED;
-        if out_of_steps && length <= rounding {
-            // too short for the likelihood to tell: as long as it is, the last
-            out_of_steps = false;
-            here = at(from + step);
+        if !length.is_finite() || length <= CONVERGED {
+            break;
         }
-        if !out_of_steps {
+        if length <= rounding {
+            // too short for the likelihood to tell: as long as it is, the last
+            here = at(from + step);
             break;
         }
         let mut parts = (0..HALVINGS).map(|halvings| 0.5f64.powi(halvings as i32));
@@ -138,18 +128,13 @@ pub(crate) fn maximise<const P: usize>(
             let least = likelihood.value + ARMIJO * part * length - rounding;
             (next.1.value >= least).then_some(next)
         });
-        let Some(next) = higher else {
-            out_of_steps = false;
-            break;
-        };
+        let Some(next) = higher else { break };
         here = next;
     }
     let (parameters, likelihood) = here;
     Maximum {
         parameters,
         likelihood,
-        evaluations,
-        out_of_steps,
     }
 }
 

@@ -69,7 +69,7 @@ fn fits(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("fits");
     group.sample_size(10);
     let (logits, labels) = data(5000, 10, &Default::default());
-    for kind in MapKind::all() {
+    for kind in MapKind::ALL {
         group.bench_function(format!("{}/n5000_m10", kind.name()), |b| {
             b.iter(|| kind.fit(0, None, logits.clone(), labels.clone(), &mut |_| {}))
         });

@@ -7,7 +7,7 @@ use burn::tensor::{
 };
 use burn_calibration::{
     distribution::{Laplace, Normal},
-    recalibration::{FittedTo, MapKind, load_map},
+    recalibration::{FittedTo, load_map},
 };
 use serde::Serialize;
 
@@ -120,11 +120,10 @@ pub fn run(args: &Apply) -> Result<()> {
             args.map.display()
         ));
     }
-    let kind = MapKind::all().iter().find(|kind| kind.kind() == map.kind());
     let logits = logits(
         &args.predictions,
         &rows.predictions,
-        kind.is_some_and(takes_zeros),
+        map.method().is_some_and(takes_zeros),
     )?;
     let numbers = Numbers::of(args);
     let values = numbers.values(map.forward(logits), rows.is_binary);

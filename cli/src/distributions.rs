@@ -4,8 +4,8 @@ use burn::tensor::{Device, Tensor};
 use burn_calibration::{
     distribution::{Component, Density, Marginals, Subject},
     recalibration::{
-        AutoDistributionRecalibrationConfig, DistributionMap, Fit as _, FittedTo, Keep,
-        Recalibrated, ScaleFamily,
+        AutoRecalibrationConfig, DistributionMap, Fit as _, FittedTo, Keep, Recalibrated,
+        ScaleFamily,
     },
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -65,7 +65,7 @@ where
             (map.map_err(wrong)?, None)
         }
         None => {
-            let config = AutoDistributionRecalibrationConfig::new()
+            let config = AutoRecalibrationConfig::new()
                 .with_keep(keep)
                 .with_seed(args.source.seed);
             let chosen = config.fit(predictions.clone(), targets.clone());

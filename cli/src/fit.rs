@@ -10,7 +10,7 @@ use burn_calibration::{
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
     recalibration::{
         AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, FitWarning, FittedTo,
-        Guarantees, Keep, MapKind, NamedParameter, Objective, Recalibration,
+        Guarantees, Keep, LogitMap, MapKind, NamedParameter, Objective,
     },
     score::{Brier, LogScore},
 };
@@ -203,10 +203,10 @@ pub fn few(parameters: Vec<NamedParameter>) -> Vec<NamedParameter> {
     }
 }
 
-type Map = (Box<dyn Recalibration>, Option<Choice>);
+type Map = (LogitMap, Option<Choice>);
 
 fn fit(
-    (args, method): (&Fit, Option<&MapKind>),
+    (args, method): (&Fit, Option<MapKind>),
     subject: Subject,
     logits: &Tensor<2>,
     labels: &Tensor<1, Int>,

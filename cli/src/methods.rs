@@ -15,20 +15,20 @@ pub struct Method {
 }
 
 static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
-    let of_classes = MapKind::all().iter();
+    let of_classes = MapKind::ALL.iter();
     let of_classes = of_classes.map(|kind| (kind.name(), kind.about()));
     let of_distributions = DistributionMethod::ALL.iter();
     let of_distributions = of_distributions.map(|method| (method.name(), method.about()));
-    let named = |(name, _): &(&str, &str)| MapKind::all().iter().all(|kind| kind.name() != *name);
+    let named = |(name, _): &(&str, &str)| MapKind::ALL.iter().all(|kind| kind.name() != *name);
     let all = of_classes.chain(of_distributions.filter(named));
     all.map(|(name, about)| Method { name, about }).collect()
 });
 
 impl Method {
     /// The kind of map of classes.
-    pub fn of_classes(self) -> Result<&'static MapKind> {
-        let found = MapKind::all().iter().find(|kind| kind.name() == self.name);
-        found.ok_or_else(|| format!("--method {}: of --family normal or laplace", self.name))
+    pub fn of_classes(self) -> Result<MapKind> {
+        let found = self.name.parse();
+        found.map_err(|_| format!("--method {}: of --family normal or laplace", self.name))
     }
 
     /// The kind of map of distributions.
@@ -47,8 +47,11 @@ impl Method {
 
 /// Whether a map depends on no more than the order of the log-odds of each class, so that they may be
 /// infinite.
-pub fn takes_zeros(kind: &MapKind) -> bool {
-    ["isotonic", "venn-abers", "histogram"].contains(&kind.name())
+pub fn takes_zeros(kind: MapKind) -> bool {
+    matches!(
+        kind,
+        MapKind::Isotonic | MapKind::VennAbers | MapKind::Histogram
+    )
 }
 
 impl ValueEnum for Method {

@@ -44,7 +44,7 @@ fn main() -> Result<()> {
         )?];
 
         // Every map, and last the one that cross-validation chooses.
-        for kind in MapKind::all().iter().map(Some).chain([None]) {
+        for kind in MapKind::ALL.iter().copied().map(Some).chain([None]) {
             let (method, start) = (kind.map_or("auto", MapKind::name), Instant::now());
             let (logits, labels) = (fit.logits.clone(), fit.labels.clone());
             let map = match kind {

@@ -368,7 +368,7 @@ mod tests {
             let name = format!("form.{within}{}", parameter.name);
             file::saved(NamedParameter { name, ..parameter })
         };
-        let tensors = map.named_parameters().into_iter().map(before).collect();
+        let tensors = map.named_parameters().into_iter().map(before);
         file::write(&map, tensors, &path).unwrap();
         let loaded = StructuredVectorScaling::load(&path, &device).unwrap();
         std::fs::remove_file(path).unwrap();

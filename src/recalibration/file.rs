@@ -9,10 +9,7 @@ use burn::{
 use burn_pack::{Bytes, Reader, Writer};
 use serde::de::DeserializeOwned;
 
-use super::{
-    FitReport, FittedMap, FittedTo, NamedParameter,
-    fitted::{Fitted, Form},
-};
+use super::{FitReport, Fitted, FittedMap, FittedTo, NamedParameter, fitted::Form};
 use crate::{
     error::{Error, Result},
     file::{self, Digest},
@@ -34,7 +31,7 @@ pub struct SavedParameters {
     tensors: BTreeMap<String, TensorData>,
     report: Option<FitReport>,
     fitted_to: FittedTo,
-    pub device: Device,
+    device: Device,
     path: Vec<String>,
     error: Option<String>,
 }
@@ -65,7 +62,7 @@ impl SavedParameters {
             .into_iter()
             .partition(|(name, _)| name.starts_with(prefix));
         self.tensors = left;
-        let own = |(name, data): (String, _)| (format!("form.{}", &name[prefix.len()..]), data);
+        let own = |(name, data): (String, _)| (name[prefix.len()..].to_owned(), data);
         let taken: BTreeMap<_, _> = taken;
         Self::new(taken.into_iter().map(own).collect(), &self.device)
     }
@@ -78,13 +75,19 @@ impl SavedParameters {
         }
     }
 
-    /// A parameter at the path of the mapper.
-    fn take<const D: usize>(&mut self) -> Result<Tensor<D>, String> {
-        self.take_named(&self.path.join("."))
+    /// The parameters of a form, and what the file says of its fit; or what is wrong with them.
+    pub fn into_form<F: Form>(mut self) -> Result<(F, Option<FitReport>, FittedTo), String> {
+        let form = F::template(&self.device).map(&mut self);
+        if let Some(reason) = self.error {
+            return Err(reason);
+        }
+        let (report, fitted_to) = self.into_said()?;
+        form.check()?;
+        Ok((form, report, fitted_to))
     }
 
     /// A parameter: finite floats.
-    pub fn take_named<const D: usize>(&mut self, name: &str) -> Result<Tensor<D>, String> {
+    pub fn take<const D: usize>(&mut self, name: &str) -> Result<Tensor<D>, String> {
         let data = self.tensors.remove(name);
         let data = data.ok_or_else(|| format!("the parameter {name} is missing"))?;
         let dimensions = data.shape().num_dims();
@@ -123,7 +126,7 @@ impl ModuleMapper for SavedParameters {
     }
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        match self.take() {
+        match self.take(&self.path.join(".")) {
             Ok(tensor) => param.map(|_| tensor),
             Err(reason) => {
                 self.error.get_or_insert(reason);
@@ -133,19 +136,6 @@ impl ModuleMapper for SavedParameters {
     }
 }
 
-pub(super) fn save<F: Form>(map: &Fitted<F>, path: &Path) -> Result<()> {
-    let bytes = map.clone().into_record().into_bytes();
-    let tensors = bytes.map_err(|e| cannot_save(path, &e)).and_then(|bytes| {
-        let tensors = Reader::from_bytes(bytes).and_then(Reader::into_tensors);
-        tensors.map_err(|e| cannot_save(path, &e))
-    })?;
-    write(map, tensors, path)
-}
-
-fn cannot_save(path: &Path, reason: &dyn Display) -> Error {
-    failure(path, format!("cannot save: {reason}"))
-}
-
 /// A parameter for a file.
 pub(super) fn saved(parameter: NamedParameter) -> burn_pack::Tensor {
     let bytes = parameter.values.iter().flat_map(|x| x.to_le_bytes());
@@ -153,14 +143,23 @@ pub(super) fn saved(parameter: NamedParameter) -> burn_pack::Tensor {
     burn_pack::Tensor::new(parameter.name, DType::F64, parameter.shape, None, bytes)
 }
 
-/// Writes the parameters of a map with what it tells of itself.
+/// Writes a map as the record of a module, which Burn loads as well, with what it tells of itself.
+pub(super) fn save_record<F: Form>(map: &Fitted<F>, path: &Path) -> Result<()> {
+    let error = |reason: &dyn Display| failure(path, format!("cannot save: {reason}"));
+    let bytes = map.clone().into_record().into_bytes();
+    let tensors = Reader::from_bytes(bytes.map_err(|e| error(&e))?);
+    let tensors = tensors.and_then(Reader::into_tensors);
+    write(map, tensors.map_err(|e| error(&e))?.into_iter(), path)
+}
+
+/// Writes parameters with what a map tells of itself.
 pub(super) fn write(
-    map: &dyn FittedMap,
-    tensors: Vec<burn_pack::Tensor>,
+    map: &impl FittedMap,
+    tensors: impl Iterator<Item = burn_pack::Tensor>,
     path: &Path,
 ) -> Result<()> {
-    let error = |reason: &dyn Display| cannot_save(path, reason);
-    let mut writer = Writer::new(tensors)
+    let error = |reason: &dyn Display| failure(path, format!("cannot save: {reason}"));
+    let mut writer = Writer::new(tensors.collect())
         .with_metadata(KEY, map.kind())
         .with_metadata(CHECKSUM, BLANK);
     if let Some(report) = map.report() {
@@ -178,16 +177,6 @@ pub(super) fn write(
     file::write_with(path, |file| file.write_all(&bytes)).map_err(|e| error(&e))
 }
 
-pub(super) fn load<F: Form>(path: &Path, device: &Device) -> Result<Fitted<F>> {
-    let reject = |reason: String| failure(path, format!("not a saved {}: {reason}", F::KIND));
-    let (kind, parts) = read(path, device).map_err(reject)?;
-    if kind == F::KIND {
-        restore(parts).map_err(reject)
-    } else {
-        Err(reject(format!("the file holds a {kind}")))
-    }
-}
-
 /// The kind of the map in a file, and its parameters.
 pub(super) fn read(path: &Path, device: &Device) -> Result<(String, SavedParameters), String> {
     let bytes = file::read(path).map_err(|e| e.to_string())?;
@@ -201,7 +190,9 @@ pub(super) fn read(path: &Path, device: &Device) -> Result<(String, SavedParamet
     let mut tensors = BTreeMap::new();
     for tensor in reader.into_tensors().map_err(|e| e.to_string())? {
         let (name, dtype, shape, _, bytes) = tensor.into_parts().map_err(|e| e.to_string())?;
-        let name = name.replace("form.affine.", "form."); // of structured maps before 0.1
+        let name = name.strip_prefix("form.").unwrap_or(&name); // of the record of a module
+        let name = name.strip_prefix("affine.").unwrap_or(name); // of structured maps before 0.1
+        let name = name.to_owned();
         tensors.insert(name, TensorData::from_bytes(bytes, shape, dtype));
     }
     let parts = SavedParameters {
@@ -238,23 +229,6 @@ fn place_of(text: &str, bytes: &[u8]) -> Option<usize> {
     bytes
         .windows(text.len())
         .position(|window| window == text.as_bytes())
-}
-
-/// The map of saved parameters, or what is wrong with them.
-pub(super) fn restore<F: Form>(mut parts: SavedParameters) -> Result<Fitted<F>, String> {
-    let map = Fitted::<F>::template(&parts.device).map(&mut parts);
-    if let Some(reason) = parts.error {
-        return Err(reason);
-    }
-    if let Some(name) = parts.tensors.keys().next() {
-        return Err(format!("the file holds {name}, which no {} has", F::KIND));
-    }
-    map.form.check()?;
-    Ok(Fitted {
-        report: parts.report,
-        fitted_to: parts.fitted_to,
-        ..map
-    })
 }
 
 /// Finds a parameter that is not finite.

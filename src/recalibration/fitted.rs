@@ -29,6 +29,16 @@ pub trait Form: Module + ModuleDisplay {
 
     /// What the map keeps.
     fn keeps(&self) -> Guarantees;
+
+    /// Tells what is wrong with parameters, each of which has to be finite.
+    fn checked(&self) -> Result<(), String> {
+        let mut not_finite = file::NotFinite(None);
+        self.visit(&mut not_finite);
+        match not_finite.0 {
+            Some(value) => Err(format!("a parameter is {value}")),
+            None => self.check(),
+        }
+    }
 }
 
 /// Predictions that a map takes.
@@ -104,19 +114,26 @@ impl<F: Form> Fitted<F> {
 
     /// A map that was fitted, if its parameters and its criterion are numbers.
     pub(super) fn checked(form: F, report: FitReport) -> Result<Self> {
-        let mut not_finite =
-            file::NotFinite((!report.objective.is_finite()).then_some(report.objective));
-        form.visit(&mut not_finite);
-        let checked = match not_finite.0 {
-            Some(value) => Err(format!("a parameter or the criterion is {value}")),
-            None => form.check(),
-        };
-        let failed = |reason| Error::Unsupported {
-            what: format!("the fit of the {} failed: {reason}", F::KIND),
-            expected: "predictions of a moderate size",
-        };
-        checked.map_err(failed)?;
+        let objective = report.objective;
+        let finite = objective.is_finite();
+        let checked = finite.then(|| form.checked());
+        checked
+            .unwrap_or_else(|| Err(format!("the criterion is {objective}")))
+            .map_err(|reason| Error::Unsupported {
+                what: format!("the fit of the {} failed: {reason}", F::KIND),
+                expected: "predictions of a moderate size",
+            })?;
         Ok(Self::new(form, report))
+    }
+
+    /// A map of given parameters, if there is one.
+    pub(super) fn of_parameters(form: F) -> Result<Self> {
+        let checked = form.checked();
+        checked.map_err(|reason| Error::Unsupported {
+            what: format!("no {} has such parameters: {reason}", F::KIND),
+            expected: "those that its documentation names",
+        })?;
+        Ok(Self::new(form, None))
     }
 
     /// Adds what there is to know about the data of the fit.
@@ -141,7 +158,24 @@ impl<F: Form> Fitted<F> {
     /// [`Error::File`](crate::error::Error::File) if the file cannot be read, is not a record, is
     /// truncated, holds another kind of map, or parameters that no such map has.
     pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Self> {
-        file::load(path.as_ref(), device)
+        let path = path.as_ref();
+        let reject = |reason| file::failure(path, format!("not a saved {}: {reason}", F::KIND));
+        let (kind, parts) = file::read(path, device).map_err(reject)?;
+        if kind == F::KIND {
+            Self::restore(parts).map_err(reject)
+        } else {
+            Err(reject(format!("the file holds a {kind}")))
+        }
+    }
+
+    /// The map of saved parameters, or what is wrong with them.
+    pub(super) fn restore(parts: file::SavedParameters) -> Result<Self, String> {
+        let (form, report, fitted_to) = parts.into_form()?;
+        Ok(Self {
+            form,
+            report,
+            fitted_to,
+        })
     }
 }
 
@@ -175,19 +209,13 @@ impl<F: Form> FittedMap for Fitted<F> {
     }
 
     fn save(&self, path: &Path) -> Result<()> {
-        file::save(self, path)
+        file::save_record(self, path)
     }
 }
 
 impl<F: Apply<P, Q>, P, Q> Recalibration<P, Q> for Fitted<F> {
     fn forward(&self, predictions: P) -> Q {
         self.form.apply(predictions)
-    }
-}
-
-impl<F: Apply<Tensor<2>> + 'static> From<Fitted<F>> for Box<dyn Recalibration> {
-    fn from(map: Fitted<F>) -> Self {
-        Box::new(map)
     }
 }
 

@@ -2,7 +2,7 @@ use super::{
     ScaleFamily,
     common::*,
     influence::{self, Robust, allowance, robust},
-    scale::mean_log_score,
+    scale::{mean_log_score, standardised_errors},
     solver::increasing_root,
 };
 
@@ -28,11 +28,7 @@ const STEPS: usize = 200;
 /// at the mean of `ln σ` is in `[−40, 40]`. A fit that ends at a bound says so in its report. A criterion is an
 /// error.
 #[derive(Config, Debug)]
-pub struct LocationScaleRecalibrationConfig {
-    /// Whether the locations stay as they are, `b = 0`. Default: no.
-    #[config(default = false)]
-    pub keep_mean: bool,
-}
+pub struct LocationScaleRecalibrationConfig {}
 
 /// Location-scale recalibration: `μ_c ↦ μ_c + b_c σ_c`, `σ_c ↦ s_c σ_c^{γ_c}` for each coordinate.
 ///
@@ -86,17 +82,17 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
         predictions.check()?;
         predictions.check_targets(&targets)?;
         no_criterion(criterion.is_some(), LocationScales::KIND, "")?;
-        let [n, d] = targets.dims();
-        let [location, scale] = predictions.location_and_scale().map(to_vec);
-        let targets_on_host = to_vec(targets.clone());
-        let coordinate = |c: usize| {
-            let at = |i: usize| i * d + c;
-            let z = |i| (targets_on_host[at(i)] - location[at(i)]) / scale[at(i)];
-            let z: Vec<f64> = (0..n).map(z).collect();
-            let logarithms: Vec<f64> = (0..n).map(|i| scale[at(i)].ln()).collect();
-            CoordinateFit::robust(&z, &logarithms, P::POWER, self.keep_mean)
+        let [_, scale] = predictions.location_and_scale();
+        let logarithms: Vec<f64> = to_vec(scale).into_iter().map(f64::ln).collect();
+        let errors = standardised_errors(&predictions, &targets);
+        let coordinate = |(c, z): (usize, &Vec<f64>)| {
+            let own = logarithms.iter().skip(c).step_by(errors.len());
+            let own: Vec<f64> = own.copied().collect();
+            CoordinateFit::robust(z, &own, P::POWER)
         };
-        let found: Vec<Robust<CoordinateFit>> = (0..d).map(coordinate).collect::<Result<_>>()?;
+        let found: Result<Vec<Robust<CoordinateFit>>> =
+            errors.iter().enumerate().map(coordinate).collect();
+        let found = found?;
         let fitted = found.iter().all(|robust| robust.map.is_some());
         let set_aside = found.iter().flat_map(|robust| robust.set_aside.clone());
         let warnings = influence::warning(set_aside.collect(), fitted);
@@ -105,20 +101,15 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
         let form = LocationScales::new(&coordinates, &predictions.device());
         let mean = mean_log_score(&form.apply(predictions), &targets);
         observer(progress, 1, 1)(1, mean);
-        let of_status = |status| coordinates.iter().any(|one| one.status == status);
-        let mut report = FitReport {
-            warnings,
-            ..FitReport::closed_form(mean)
-        };
-        for status in [
-            FitStatus::IterationLimit,
-            FitStatus::UpperBound,
+        let mut report = FitReport::closed_form(mean);
+        report.warnings = warnings;
+        let statuses = [
             FitStatus::LowerBound,
-        ] {
-            if of_status(status) {
-                report.status = status;
-            }
-        }
+            FitStatus::UpperBound,
+            FitStatus::IterationLimit,
+        ];
+        let ended = |status: &FitStatus| coordinates.iter().any(|one| one.status == *status);
+        report.status = statuses.into_iter().find(ended).unwrap_or(report.status);
         Fitted::checked(form, report)
     }
 }
@@ -142,11 +133,11 @@ const IDENTITY: CoordinateFit = CoordinateFit {
 
 impl CoordinateFit {
     /// Fits to all rows but those that would rule the fit.
-    fn robust(z: &[f64], logarithms: &[f64], r: f64, keep_mean: bool) -> Result<Robust<Self>> {
+    fn robust(z: &[f64], logarithms: &[f64], r: f64) -> Result<Robust<Self>> {
         robust(z.len(), allowance, |rows| {
             let of = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
             let (z, logarithms) = (of(z), of(logarithms));
-            let one = Self::fit(&z, &logarithms, r, keep_mean);
+            let one = Self::fit(&z, &logarithms, r);
             let power = |z: f64| z.abs().powf(r).min(1e300);
             let change = |(z, l): (&f64, &f64)| {
                 let factor = one.logarithm + (one.power - 1.0) * l; // of this row
@@ -159,7 +150,7 @@ impl CoordinateFit {
 
     /// - z: `(y − μ)/σ`
     /// - logarithms: `ln σ`
-    fn fit(z: &[f64], logarithms: &[f64], r: f64, keep_mean: bool) -> Self {
+    fn fit(z: &[f64], logarithms: &[f64], r: f64) -> Self {
         let n = z.len() as f64;
         let centre = logarithms.iter().sum::<f64>() / n;
         let x: Vec<f64> = logarithms.iter().map(|l| l - centre).collect();
@@ -170,10 +161,8 @@ impl CoordinateFit {
         let mut status = FitStatus::IterationLimit;
         for _ in 0..STEPS {
             let before = (shift, g);
-            if !keep_mean {
-                let weights: Vec<f64> = x.iter().map(|x| (-r * g * x).exp()).collect();
-                shift = weighted_location(z, &weights, r);
-            }
+            let weights: Vec<f64> = x.iter().map(|x| (-r * g * x).exp()).collect();
+            shift = weighted_location(z, &weights, r);
             if varies {
                 g = best_power(z, &x, shift, r, g);
             }
@@ -258,25 +247,14 @@ impl LocationScaleRecalibration {
     ///
     /// If there is no coordinate, a number is not finite, or a factor is not positive.
     pub fn from_parameters(parameters: &[[f64; 3]], device: &Device) -> Result<Self> {
-        at_least(
-            1,
-            "the number of coordinates",
-            parameters.len(),
-            "at least 1",
-        )?;
-        let coordinate = |&[shift, factor, power]: &[f64; 3]| {
-            check_parameter(shift.is_finite(), "a shift", shift, "a finite number")?;
-            check_positive("a factor", factor)?;
-            check_parameter(power.is_finite(), "a power", power, "a finite number")?;
-            Ok(CoordinateFit {
-                shift,
-                logarithm: factor.ln(),
-                power,
-                status: FitStatus::Converged,
-            })
+        let coordinate = |&[shift, factor, power]: &[f64; 3]| CoordinateFit {
+            shift,
+            logarithm: factor.ln(),
+            power,
+            status: FitStatus::Converged,
         };
-        let coordinates: Vec<_> = parameters.iter().map(coordinate).collect::<Result<_>>()?;
-        Ok(Self::new(LocationScales::new(&coordinates, device), None))
+        let coordinates: Vec<_> = parameters.iter().map(coordinate).collect();
+        Self::of_parameters(LocationScales::new(&coordinates, device))
     }
 
     /// Gives the shifts `b`, in predicted deviations.
@@ -319,6 +297,9 @@ impl Form for LocationScales {
 
     fn check(&self) -> Result<(), String> {
         let dims = self.shifts.dims();
+        if dims == [0] {
+            return Err("there is no coordinate".into());
+        }
         self.logarithms.check_shape("logarithms", dims)?;
         self.powers.check_shape("powers", dims)
     }

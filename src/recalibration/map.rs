@@ -112,17 +112,13 @@ pub trait FittedMap: fmt::Debug + Send {
     fn report(&self) -> Option<&FitReport>;
 
     /// Tells what the map was fitted to; empty unless [`set_fitted_to`](Self::set_fitted_to) said it.
-    fn fitted_to(&self) -> &FittedTo {
-        &NOT_SAID
-    }
+    fn fitted_to(&self) -> &FittedTo;
 
-    /// Says what the map was fitted to, which a saved file keeps; a map of others may leave it.
-    fn set_fitted_to(&mut self, _to: FittedTo) {}
+    /// Says what the map was fitted to, which a saved file keeps.
+    fn set_fitted_to(&mut self, to: FittedTo);
 
-    /// Gives the parameters by their names; those of maps of this library, none by default.
-    fn named_parameters(&self) -> Vec<NamedParameter> {
-        Vec::new()
-    }
+    /// Gives the parameters by their names.
+    fn named_parameters(&self) -> Vec<NamedParameter>;
 
     /// Saves the map with its kind to a Burn record file, written aside and renamed.
     ///
@@ -132,18 +128,11 @@ pub trait FittedMap: fmt::Debug + Send {
     fn save(&self, path: &Path) -> Result<()>;
 }
 
-/// Where nobody said what a map was fitted to.
-static NOT_SAID: FittedTo = FittedTo {
-    family: None,
-    logits: None,
-    columns: Vec::new(),
-};
-
 /// A fitted map from predictions `P` to recalibrated predictions `Q`: from logits to logits, or from
 /// predictive distributions to predictive distributions.
 ///
-/// The maps of this library are [`Fitted`](super::Fitted). A map of a type that is chosen at run time is a
-/// `Box<dyn Recalibration>`. Maps of others implement both traits.
+/// The maps of this library are [`Fitted`](super::Fitted). One of a kind that is chosen at run time is a
+/// [`LogitMap`](super::LogitMap) or a [`DistributionMap`](super::DistributionMap).
 pub trait Recalibration<P = Tensor<2>, Q = P>: FittedMap {
     /// Recalibrates predictions.
     ///

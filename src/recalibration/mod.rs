@@ -87,8 +87,8 @@
 //! ```
 //!
 //! To add a map of logits: its parameters as a `Form` that is `Apply<Tensor<2>>`, and its configuration as
-//! a `LogitFit`, in a file of its own; the file and the names here; the configuration in the list of
-//! `registry.rs`, which files, mixtures and the command line read; in `auto/candidates.rs` if it is to be chosen.
+//! a `LogitFit`, in a file of its own; the file and the names here; its line in the list of `registry.rs`, which
+//! files, mixtures and the command line read; in `auto/candidates.rs` if it is to be chosen.
 
 mod affine;
 mod auto;
@@ -97,7 +97,6 @@ mod configuration;
 mod data;
 mod descent;
 mod diagonal;
-mod distribution_map;
 mod ensemble;
 mod family;
 mod file;
@@ -136,11 +135,10 @@ pub use affine::{
     StructuredVectorScalingConfig, VectorScaling, VectorScalingConfig,
 };
 pub use auto::{
-    AutoDistributionRecalibration, AutoDistributionRecalibrationConfig, AutoRecalibration,
-    AutoRecalibrationConfig, Candidate, Choice, Cost, PassedOver, Weight,
+    AutoDistributionRecalibration, AutoRecalibration, AutoRecalibrationConfig, Candidate, Choice,
+    Chosen, Cost, PassedOver, Weight,
 };
 pub use diagonal::{DiagonalScaling, DiagonalScalingConfig};
-pub use distribution_map::{DistributionMap, DistributionMethod, Recalibrated};
 pub use ensemble::{EnsembleTemperatureScaling, EnsembleTemperatureScalingConfig};
 pub use fit::{Fit, FitProgress, Objective, Progress};
 pub use fitted::Fitted;
@@ -156,15 +154,17 @@ pub use order_preserving::{
 pub use parameter::NamedParameter;
 pub use quantile::{QuantileRecalibrated, QuantileRecalibration, QuantileRecalibrationConfig};
 pub use refinement::RefinementError;
-pub use registry::{MapKind, load_map};
+pub use registry::{
+    DistributionMap, DistributionMethod, LogitMap, MapKind, Recalibrated, load_map,
+};
 pub use regularisation::Regularisation;
 pub use report::{FitReport, FitStatus};
 pub use safetensors::{load_safetensors, save_safetensors};
 pub use scalar::{
-    BetaCalibration, BetaCalibrationConfig, BinEdges, HistogramBinning, HistogramBinningConfig,
-    Interpolation, IsotonicRegression, IsotonicRegressionConfig, PlattScaling, PlattScalingConfig,
-    QuadraticScaling, QuadraticScalingConfig, SplineBase, SplineCalibration,
-    SplineCalibrationConfig, VennAbers, VennAbersConfig, VennAbersInterval,
+    BetaCalibration, BetaCalibrationConfig, HistogramBinning, HistogramBinningConfig,
+    IsotonicRegression, IsotonicRegressionConfig, PlattScaling, PlattScalingConfig,
+    QuadraticScaling, QuadraticScalingConfig, SplineCalibration, SplineCalibrationConfig,
+    VennAbers, VennAbersConfig, VennAbersInterval,
 };
 pub use scale::ScaleFamily;
 pub use temperature::{TemperatureScaling, TemperatureScalingConfig};

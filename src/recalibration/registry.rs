@@ -1,122 +1,304 @@
-//! The kinds of maps of logits, in one list for files and for the command line.
+//! The kinds of maps, of logits and of distributions: one list of each for files, mixtures, choices and the
+//! command line. A new map is added to its list.
 
-use std::path::Path;
+use std::{
+    fmt,
+    ops::{Deref, DerefMut},
+    path::Path,
+    str::FromStr,
+};
 
 use burn::tensor::{Device, Int, Tensor};
 
 use super::{
     data::FitData,
-    file::{self, SavedParameters, failure, read},
-    fit::{FitOutcome, LogitFit, Task, fit_with_warnings},
-    fitted::{Apply, Form},
+    file::{SavedParameters, failure, read},
+    fit::{LogitFit, Task, fit_with_warnings},
     *,
 };
-use crate::error::Result;
+use crate::{
+    distribution::{Component, Marginals, Mixture},
+    error::{Error, Result},
+};
 
-/// A fitted map of whatever kind.
-pub(super) type AnyMap = Box<dyn Recalibration>;
+/// Makes the kinds of maps and the map of any kind from a list: each kind with its map, its name at the command line
+/// and a few words about it. A second list is of maps that are of no kind: they are not fitted by themselves.
+macro_rules! maps {
+    (
+        $(#[$kinds_doc:meta])* $Kinds:ident, unknown: $unknown:literal;
+        $(#[$maps_doc:meta])* $Maps:ident is $target:ty;
+        { $($kind:ident: $map:ident, $name:expr, $about:expr;)* }
+        { $($other:ident: $other_map:ident;)* }
+    ) => {
+        $(#[$kinds_doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $Kinds {
+            $(#[doc = concat!("[`", stringify!($map), "`].")] $kind,)*
+        }
 
-/// A kind of map of logits.
-#[derive(Debug, Clone, Copy)]
-pub struct MapKind {
-    name: &'static str,
-    about: &'static str,
-    kind: &'static str,
-    fit: fn(u64, Task) -> Result<AnyMap>,
-    candidate: fn(u64, Task) -> Result<FitOutcome<AnyMap>>,
-    restore: fn(SavedParameters) -> Result<AnyMap, String>,
+        impl $Kinds {
+            /// All of them, simple ones first.
+            pub const ALL: &[Self] = &[$(Self::$kind),*];
+
+            /// Gives a short name without spaces, as at the command line.
+            pub fn name(self) -> &'static str {
+                self.words().0
+            }
+
+            /// Describes the map in a few words.
+            pub fn about(self) -> &'static str {
+                self.words().1
+            }
+
+            /// Names the kind as in a saved file.
+            pub fn kind(self) -> &'static str {
+                self.words().2
+            }
+
+            fn words(self) -> (&'static str, &'static str, &'static str) {
+                match self {
+                    $(Self::$kind => ($name, $about, $map::KIND),)*
+                }
+            }
+        }
+
+        impl fmt::Display for $Kinds {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl FromStr for $Kinds {
+            type Err = Error;
+
+            fn from_str(name: &str) -> Result<Self> {
+                let found = Self::ALL.iter().find(|kind| kind.name() == name);
+                found.copied().ok_or_else(|| {
+                    let names: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
+                    Error::Unsupported {
+                        what: format!("{} {name}: the names are {}", $unknown, names.join(", ")),
+                        expected: "one of them",
+                    }
+                })
+            }
+        }
+
+        $(#[$maps_doc])*
+        #[derive(Debug, Clone)]
+        #[non_exhaustive]
+        pub enum $Maps {
+            $(#[doc = concat!("[`", stringify!($map), "`].")] $kind(Box<$map>),)*
+            $(#[doc = concat!("[`", stringify!($other_map), "`].")] $other(Box<$other_map>),)*
+        }
+
+        impl $Maps {
+            /// The kind of the map; none of what is not fitted by itself.
+            pub fn method(&self) -> Option<$Kinds> {
+                match self {
+                    $(Self::$kind(_) => Some($Kinds::$kind),)*
+                    #[allow(unreachable_patterns)] // where each map is of a kind
+                    _ => None,
+                }
+            }
+
+            /// The map of a kind with saved parameters; none if no map is of the kind.
+            pub(super) fn restore(
+                kind: &str,
+                parts: SavedParameters,
+            ) -> Option<Result<Self, String>> {
+                $(if kind == $map::KIND {
+                    return Some($map::restore(parts).map(Self::from));
+                })*
+                $(if kind == $other_map::KIND {
+                    return Some($other_map::restore(parts).map(Self::from));
+                })*
+                None
+            }
+        }
+
+        $(impl From<$map> for $Maps {
+            fn from(map: $map) -> Self {
+                Self::$kind(Box::new(map))
+            }
+        })*
+
+        $(impl From<$other_map> for $Maps {
+            fn from(map: $other_map) -> Self {
+                Self::$other(Box::new(map))
+            }
+        })*
+
+        impl Deref for $Maps {
+            type Target = $target;
+
+            fn deref(&self) -> &Self::Target {
+                match self {
+                    $(Self::$kind(map) => map.as_ref(),)*
+                    $(Self::$other(map) => map.as_ref(),)*
+                }
+            }
+        }
+
+        impl DerefMut for $Maps {
+            fn deref_mut(&mut self) -> &mut Self::Target {
+                match self {
+                    $(Self::$kind(map) => map.as_mut(),)*
+                    $(Self::$other(map) => map.as_mut(),)*
+                }
+            }
+        }
+    };
 }
 
-/// All kinds: a new one is added here.
-static KINDS: [MapKind; 17] = [
-    MapKind::of::<TemperatureScalingConfig>(),
-    MapKind::of::<EnsembleTemperatureScalingConfig>(),
-    MapKind::of::<DiagonalScalingConfig>(),
-    MapKind::of::<OrderPreservingConfig>(),
-    MapKind::of::<OrderInvariantConfig>(),
-    MapKind::of::<VectorScalingConfig>(),
-    MapKind::of::<MatrixScalingConfig>(),
-    MapKind::of::<DirichletCalibrationConfig>(),
-    MapKind::of::<StructuredVectorScalingConfig>(),
-    MapKind::of::<StructuredMatrixScalingConfig>(),
-    MapKind::of::<PlattScalingConfig>(),
-    MapKind::of::<BetaCalibrationConfig>(),
-    MapKind::of::<QuadraticScalingConfig>(),
-    MapKind::of::<IsotonicRegressionConfig>(),
-    MapKind::of::<VennAbersConfig>(),
-    MapKind::of::<HistogramBinningConfig>(),
-    MapKind::of::<SplineCalibrationConfig>(),
-];
-
-impl MapKind {
-    pub(super) const fn of<C>() -> Self
-    where
-        C: LogitFit<Form: Apply<Tensor<2>> + 'static>,
-    {
-        Self {
-            name: C::NAME,
-            about: C::ABOUT,
-            kind: C::Form::KIND,
-            fit: |seed, task| Ok(Box::new(fit_with_warnings(&(C::DEFAULT)(seed), task)?)),
-            candidate: |seed, task| {
-                let found = (C::DEFAULT)(seed).find(task)?;
-                let map = Fitted::checked(found.form, found.report.clone())?;
-                Ok(FitOutcome {
-                    form: Box::new(map),
-                    report: found.report,
-                    left_out: found.left_out,
-                })
-            },
-            restore: |parts| Ok(Box::new(file::restore::<C::Form>(parts)?)),
+/// Makes the maps of logits from a list of kinds with their maps and configurations.
+macro_rules! logit_maps {
+    ($($kind:ident: $map:ident by $config:ident;)*) => {
+        maps! {
+            /// A kind of map of logits.
+            MapKind, unknown: "no map of logits is called";
+            /// A fitted map of logits, of any kind: a [`Recalibration`] by [`Deref`].
+            LogitMap is dyn Recalibration;
+            { $($kind: $map, <$config as LogitFit>::NAME, <$config as LogitFit>::ABOUT;)* }
+            { Mixture: MapMixture; }
         }
-    }
 
-    /// Lists all kinds of maps of logits, simple ones first.
-    pub fn all() -> &'static [Self] {
-        &KINDS
-    }
+        impl MapKind {
+            /// Fits a map of this kind as it is by default; see [`Fit::fit_observed`].
+            ///
+            /// # Errors
+            ///
+            /// As of [`Fit::fit_by`].
+            pub fn fit(
+                self,
+                seed: u64,
+                criterion: Option<&dyn Objective>,
+                logits: Tensor<2>,
+                labels: Tensor<1, Int>,
+                progress: Progress<'_>,
+            ) -> Result<LogitMap> {
+                let task = Task::new(FitData::new(&logits, &labels)?, progress);
+                let task = Task { criterion, ..task };
+                Ok(match self {
+                    $(Self::$kind => {
+                        let config = (<$config as LogitFit>::DEFAULT)(seed);
+                        fit_with_warnings(&config, task)?.into()
+                    })*
+                })
+            }
 
-    /// Gives a short name without spaces, as at the command line: "diagonal".
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
+            /// Fits a map to all rows, for a choice among maps, with the logits of what a cross-validation left
+            /// out.
+            pub(super) fn fit_candidate(
+                self,
+                seed: u64,
+                task: Task,
+            ) -> Result<(LogitMap, Option<Vec<f64>>)> {
+                match self {
+                    $(Self::$kind => {
+                        let found = (<$config as LogitFit>::DEFAULT)(seed).find(task)?;
+                        let map = Fitted::checked(found.form, found.report)?;
+                        Ok((map.into(), found.left_out))
+                    })*
+                }
+            }
+        }
+    };
+}
 
-    /// Describes the map in a few words.
-    pub fn about(&self) -> &'static str {
-        self.about
-    }
+logit_maps! {
+    Temperature: TemperatureScaling by TemperatureScalingConfig;
+    Ensemble: EnsembleTemperatureScaling by EnsembleTemperatureScalingConfig;
+    Diagonal: DiagonalScaling by DiagonalScalingConfig;
+    OrderPreserving: OrderPreserving by OrderPreservingConfig;
+    OrderInvariant: OrderInvariant by OrderInvariantConfig;
+    Vector: VectorScaling by VectorScalingConfig;
+    Matrix: MatrixScaling by MatrixScalingConfig;
+    Dirichlet: DirichletCalibration by DirichletCalibrationConfig;
+    StructuredVector: StructuredVectorScaling by StructuredVectorScalingConfig;
+    StructuredMatrix: StructuredMatrixScaling by StructuredMatrixScalingConfig;
+    Platt: PlattScaling by PlattScalingConfig;
+    Beta: BetaCalibration by BetaCalibrationConfig;
+    Quadratic: QuadraticScaling by QuadraticScalingConfig;
+    Isotonic: IsotonicRegression by IsotonicRegressionConfig;
+    VennAbers: VennAbers by VennAbersConfig;
+    Histogram: HistogramBinning by HistogramBinningConfig;
+    Spline: SplineCalibration by SplineCalibrationConfig;
+}
 
-    /// Names the kind as in a saved file: "diagonal scaling".
-    pub fn kind(&self) -> &'static str {
-        self.kind
-    }
+/// Recalibrated normal or Laplace predictions.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+#[allow(clippy::large_enum_variant)] // one value holds all predictions
+pub enum Recalibrated<P> {
+    /// Predictions of the same family.
+    Family(P),
+    /// Mixtures of it.
+    Mixture(Mixture<P>),
+    /// Predictions with recalibrated levels.
+    Quantiles(QuantileRecalibrated<P>),
+}
 
-    /// Fits a map of this kind as it is by default; see [`Fit::fit_observed`].
-    ///
-    /// # Errors
-    ///
-    /// As of [`Fit::fit_by`].
-    pub fn fit(
-        &self,
-        seed: u64,
-        criterion: Option<&dyn Objective>,
-        logits: Tensor<2>,
-        labels: Tensor<1, Int>,
-        progress: Progress<'_>,
-    ) -> Result<Box<dyn Recalibration>> {
-        let task = Task::new(FitData::new(&logits, &labels)?, progress);
-        (self.fit)(seed, Task { criterion, ..task })
-    }
+/// Makes the maps of distributions from a list of kinds with their maps, configurations and what they give.
+macro_rules! distribution_maps {
+    ($(
+        $kind:ident: $map:ident by $config:ident gives $output:ident, $name:literal, $about:literal;
+    )*) => {
+        maps! {
+            /// A kind of map of normal and Laplace predictions.
+            DistributionMethod, unknown: "no map of distributions is called";
+            /// A fitted map of normal or Laplace predictions, of any kind: a [`FittedMap`] by [`Deref`].
+            DistributionMap is dyn FittedMap;
+            { $($kind: $map, $name, $about;)* }
+            {}
+        }
 
-    /// The map of saved parameters, or what is wrong with them.
-    pub(super) fn restore(&self, parts: SavedParameters) -> Result<AnyMap, String> {
-        (self.restore)(parts)
-    }
+        impl DistributionMethod {
+            /// Fits a map of this kind as it is by default.
+            ///
+            /// # Errors
+            ///
+            /// As of [`Fit::fit`] of the kind.
+            pub fn fit<P: ScaleFamily + Component + Marginals>(
+                self,
+                predictions: P,
+                targets: Tensor<2>,
+            ) -> Result<DistributionMap> {
+                Ok(match self {
+                    $(Self::$kind => $config::new().fit(predictions, targets)?.into(),)*
+                })
+            }
+        }
 
-    /// Fits a map to all rows, for a choice among maps.
-    pub(super) fn fit_candidate(&self, seed: u64, task: Task) -> Result<FitOutcome<AnyMap>> {
-        (self.candidate)(seed, task)
-    }
+        impl DistributionMap {
+            /// Recalibrates predictions.
+            ///
+            /// # Panics
+            ///
+            /// If the map was fitted to another number of coordinates.
+            pub fn forward<P: ScaleFamily + Component + Marginals>(
+                &self,
+                predictions: P,
+            ) -> Recalibrated<P> {
+                match self {
+                    $(Self::$kind(map) => Recalibrated::$output(map.forward(predictions)),)*
+                }
+            }
+        }
+    };
+}
+
+distribution_maps! {
+    Temperature: TemperatureScaling by TemperatureScalingConfig gives Family,
+    "temperature", "one factor of all scales";
+    Variance: VarianceScaling by VarianceScalingConfig gives Family,
+    "variance", "a factor of the scales of each coordinate";
+    LocationScale: LocationScaleRecalibration by LocationScaleRecalibrationConfig gives Family,
+    "location-scale", "a shift, a factor and a power of the scales of each coordinate";
+    Quantile: QuantileRecalibration by QuantileRecalibrationConfig gives Quantiles,
+    "quantile", "a curve of the levels of each coordinate";
+    Local: LocalRecalibration by LocalRecalibrationConfig gives Mixture,
+    "local", "the errors on predictions like it, as a mixture; one coordinate";
 }
 
 /// Loads a saved map of logits of any kind, which the file names; of a file whose name ends in
@@ -126,28 +308,46 @@ impl MapKind {
 ///
 /// [`Error::File`](crate::error::Error::File) if the file cannot be read, is not a saved map of this
 /// library, is truncated, or holds parameters that no map of its kind has.
-pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<Box<dyn Recalibration>> {
+pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<LogitMap> {
     let path = path.as_ref();
     if path.extension().is_some_and(|end| end == "safetensors") {
         return load_safetensors(path, device);
     }
     let reject = |reason: String| failure(path, format!("not a saved map: {reason}"));
     let (kind, parts) = read(path, device).map_err(reject)?;
-    let known = KINDS.iter().find(|known| known.kind == kind);
-    if known.is_none()
-        && DistributionMethod::ALL
-            .iter()
-            .any(|method| method.kind() == kind)
-    {
+    if let Some(map) = LogitMap::restore(&kind, parts) {
+        return map.map_err(reject);
+    }
+    let mut methods = DistributionMethod::ALL.iter();
+    if methods.any(|method| method.kind() == kind) {
         let reason = format!(
             "a {kind} is a map of normal or Laplace predictions (DistributionMap), expected one of classes: \
              apply it with --family normal or laplace"
         );
         return Err(failure(path, reason));
     }
-    if kind == MapMixture::KIND {
-        return Ok(Box::new(MapMixture::restore(parts).map_err(reject)?));
+    Err(reject(format!("no kind of map is called {kind}")))
+}
+
+impl DistributionMap {
+    /// Loads a saved map of any kind, which the file names.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] if the file cannot be read, is not a saved map of distributions, is truncated, or
+    /// holds parameters that no map of its kind has.
+    pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Self> {
+        let path = path.as_ref();
+        let reject = |reason: String| failure(path, format!("not a saved map: {reason}"));
+        let (kind, parts) = read(path, device).map_err(reject)?;
+        let found = Self::restore(&kind, parts);
+        let map = found.ok_or_else(|| {
+            let reason = format!(
+                "a {kind} is a map of classes, expected one of normal or Laplace predictions: apply it with \
+                 --family categorical"
+            );
+            failure(path, reason)
+        })?;
+        map.map_err(reject)
     }
-    let known = known.ok_or_else(|| reject(format!("no kind of map is called {kind}")))?;
-    known.restore(parts).map_err(reject)
 }

@@ -1,12 +1,13 @@
 //! Maps of PyTorch and scikit-learn, and those of this library for them.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use ::safetensors::{Dtype, SafeTensors, serialize, tensor::TensorView};
 use burn::tensor::{DType, Device, TensorData};
 
 use super::{
-    MatrixScaling, NamedParameter, Recalibration, TemperatureScaling, VectorScaling, file::failure,
+    LogitMap, MatrixScaling, NamedParameter, Recalibration, TemperatureScaling, VectorScaling,
+    file::failure,
 };
 use crate::{
     error::{Error, Result},
@@ -25,37 +26,35 @@ use crate::{
 /// # Errors
 ///
 /// [`Error::File`] if the file cannot be read or holds something else.
-pub fn load_safetensors(path: impl AsRef<Path>, device: &Device) -> Result<Box<dyn Recalibration>> {
+pub fn load_safetensors(path: impl AsRef<Path>, device: &Device) -> Result<LogitMap> {
     let path = path.as_ref();
     let bytes = file::read(path).map_err(|e| file::error(path, e))?;
     read(&bytes, device).map_err(|reason| failure(path, format!("no map of logits: {reason}")))
 }
 
-fn read(bytes: &[u8], device: &Device) -> Result<Box<dyn Recalibration>, String> {
+fn read(bytes: &[u8], device: &Device) -> Result<LogitMap, String> {
     let tensors = SafeTensors::deserialize(bytes).map_err(|e| e.to_string())?;
-    let (mut temperature, mut weight, mut bias) = (None, None, None);
+    let mut found = BTreeMap::new();
     for (name, view) in tensors.tensors() {
-        let place = match name.rsplit('.').next() {
-            Some("temperature") => &mut temperature,
-            Some("weight") => &mut weight,
-            Some("bias") => &mut bias,
-            _ => {
-                return Err(format!(
-                    "it holds {name}, expected temperature, or weight and bias"
-                ));
-            }
-        };
-        if place.is_some() {
+        let last = name.rsplit('.').next().unwrap_or_default().to_owned();
+        if !["temperature", "weight", "bias"].contains(&&*last) {
+            return Err(format!(
+                "it holds {name}, expected temperature, or weight and bias"
+            ));
+        }
+        let parameter = (view.shape().to_vec(), numbers(&name, &view)?);
+        if found.insert(last, parameter).is_some() {
             return Err(format!("it holds more than one {name}"));
         }
-        *place = Some((view.shape().to_vec(), numbers(&name, &view)?));
     }
+    let [temperature, weight, bias] =
+        ["temperature", "weight", "bias"].map(|name| found.remove(name));
     let wrong = |e: Error| e.to_string();
     match (temperature, weight, bias) {
         (Some((_, numbers)), None, None) => match numbers[..] {
             [temperature] => {
                 let map = TemperatureScaling::from_temperature(temperature, device);
-                Ok(Box::new(map.map_err(wrong)?))
+                Ok(map.map_err(wrong)?.into())
             }
             _ => Err(format!("{} temperatures, expected one", numbers.len())),
         },
@@ -67,11 +66,11 @@ fn read(bytes: &[u8], device: &Device) -> Result<Box<dyn Recalibration>, String>
             match shape[..] {
                 [_] => {
                     let map = VectorScaling::from_parameters(weight, bias, device);
-                    Ok(Box::new(map.map_err(wrong)?))
+                    Ok(map.map_err(wrong)?.into())
                 }
                 [rows, columns] if rows == columns => {
                     let map = MatrixScaling::from_parameters(weight, bias, device);
-                    Ok(Box::new(map.map_err(wrong)?))
+                    Ok(map.map_err(wrong)?.into())
                 }
                 _ => Err(format!(
                     "a weight of shape {shape:?}, expected [m] or [m, m]"
@@ -100,16 +99,10 @@ fn numbers(name: &str, view: &TensorView) -> Result<Vec<f64>, String> {
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] if the map gives no parameters, [`Error::File`] if the file cannot be written.
+/// [`Error::File`] if the file cannot be written.
 pub fn save_safetensors(map: &dyn Recalibration, path: impl AsRef<Path>) -> Result<()> {
     let path = path.as_ref();
     let parameters = map.named_parameters();
-    if parameters.is_empty() {
-        return Err(Error::Unsupported {
-            what: format!("{} gives no parameters", map.kind()),
-            expected: "a map of this library",
-        });
-    }
     let bytes = |parameter: &NamedParameter| -> Vec<u8> {
         let numbers = parameter.values.iter();
         numbers.flat_map(|number| number.to_le_bytes()).collect()

@@ -62,19 +62,25 @@ impl ScaleFamily for Laplace {
     }
 }
 
+/// The errors `z_ic = (y_ic − μ_ic)/s_ic` of each coordinate, `[d, n]`, in f64.
+pub(super) fn standardised_errors<P: ScaleFamily>(
+    predictions: &P,
+    targets: &Tensor<2>,
+) -> Vec<Vec<f64>> {
+    let [n, d] = targets.dims();
+    let [location, scale] = predictions.location_and_scale().map(to_vec);
+    let targets = to_vec(targets.clone());
+    let error = |at: usize| (targets[at] - location[at]) / scale[at];
+    let of_coordinate = |c: usize| (0..n).map(|i| error(i * d + c)).collect();
+    (0..d).map(of_coordinate).collect()
+}
+
 /// `|z_ic|^r` of each coordinate, `[d, n]`, in f64.
 pub(super) fn powers<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>) -> Vec<Vec<f64>> {
-    let [location, scale] = predictions.location_and_scale();
-    let [n, d] = location.dims();
-    let (location, scale) = (to_vec(location), to_vec(scale));
-    let targets = to_vec(targets.clone());
-    let power = |at: usize| {
-        ((targets[at] - location[at]) / scale[at])
-            .abs()
-            .powf(P::POWER)
-    };
-    let of_coordinate = |c: usize| (0..n).map(|i| power(i * d + c)).collect();
-    (0..d).map(of_coordinate).collect()
+    let mut powers = standardised_errors(predictions, targets);
+    let numbers = powers.iter_mut().flatten();
+    numbers.for_each(|z| *z = z.abs().powf(P::POWER));
+    powers
 }
 
 /// The mean over coordinates, `[n]`.

@@ -2,7 +2,7 @@ use super::{
     FitWarning, ScaleFamily,
     common::*,
     influence::{self, mean_power},
-    scale::{descend_factors, mean_log_score, mean_over_coordinates, powers},
+    scale::{descend_factors, mean_log_score, powers},
 };
 
 /// The logarithm of a factor lies in `[−40, 40]`, so that its square is a number of f32.
@@ -11,9 +11,9 @@ const BOUND: f64 = 40.0;
 /// Configuration of [`VarianceScaling`], which it fits.
 ///
 /// To the mean log score, in closed form in f64: with `z_ic = (y_ic − μ_ic)/σ_ic`, `s_c² = mean_i(z_ic²)`
-/// for normal and `s_c = mean_i(|z_ic|)` for Laplace predictions; one factor takes the mean over
-/// coordinates too. To any other criterion that is differentiable, such as the CRPS or the SKCE, by
-/// descent from there, in f64 where the device computes in it.
+/// for normal and `s_c = mean_i(|z_ic|)` for Laplace predictions. To any other criterion that is differentiable, such
+/// as the CRPS or the SKCE, by descent from there in at most 200 iterations, to derivatives of at most 10⁻⁶ with
+/// respect to the logarithms of the factors, in f64 where the device computes in it.
 ///
 /// A row is set aside, and named in the report, where the mean log score of the others would become worse because
 /// of it: of all rows but those, and any 1 % more (one at least), the fit raises the mean log score of a coordinate
@@ -22,24 +22,13 @@ const BOUND: f64 = 40.0;
 /// `s_c` lies in `[e⁻⁴⁰, e⁴⁰]`; a fit that ends at a bound says so in its report, as one does where
 /// all targets of a coordinate are the predicted locations.
 #[derive(Config, Debug)]
-pub struct VarianceScalingConfig {
-    /// Whether each coordinate has its own factor. Default: yes.
-    #[config(default = true)]
-    pub per_coordinate: bool,
-    /// The largest derivative with respect to the logarithm of a factor at which a descent by another
-    /// criterion than the log score has converged. Default: 10⁻⁶.
-    #[config(default = 1e-6)]
-    pub tolerance: f64,
-    /// The most iterations of that descent. Default: 200.
-    #[config(default = 200)]
-    pub max_iterations: usize,
-}
+pub struct VarianceScalingConfig {}
 
-/// Variance scaling: `σ_c ↦ s_c σ_c`, with one factor for all coordinates or one for each, which
-/// multiplies the variances by `s_c²` (Levi, Gispan, Giladi, Fetaya: *Evaluating and calibrating
-/// uncertainty prediction in regression tasks*, 2022, with one factor).
+/// Variance scaling: `σ_c ↦ s_c σ_c`, with one factor for each coordinate, which multiplies the variances by `s_c²`
+/// (Levi, Gispan, Giladi, Fetaya: *Evaluating and calibrating uncertainty prediction in regression tasks*, 2022, with
+/// one factor).
 ///
-/// Keeps the means and is injective. One factor for all is [temperature
+/// Keeps the means and is injective. One factor for all coordinates is [temperature
 /// scaling](super::TemperatureScaling), `T = s²` for normal and `T = s` for Laplace predictions.
 /// Fitted by [`VarianceScalingConfig`].
 pub type VarianceScaling = Fitted<ScaleFactors>;
@@ -64,100 +53,64 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for VarianceScalingConfig {
         predictions.check()?;
         predictions.check_targets(&targets)?;
         let device = predictions.device().without_autodiff();
-        let (factors, warnings) = self.closed_form(&predictions, &targets);
-        let (form, report) = match criterion {
-            None => {
-                let form = ScaleFactors::new(factors, &device);
-                let mean = mean_log_score(&form.apply(predictions), &targets);
-                observer(progress, 1, 1)(1, mean);
-                (form, FitReport::closed_form(mean))
-            }
-            Some(criterion) => {
-                let start: Vec<f64> = factors.iter().map(|factor| factor.ln()).collect();
-                let (data, limits) = (
-                    (&predictions, &targets),
-                    Limits::new(self.tolerance, self.max_iterations),
-                );
-                let (logarithms, report) =
-                    descend_factors(criterion, data, &start, limits, progress);
-                let factors = logarithms.into_iter().map(bounded).collect();
-                (ScaleFactors::new(factors, &device), report)
-            }
+        let (closed, warnings) = closed_form(&predictions, &targets);
+        let descended = criterion.map(|criterion| {
+            let data = (&predictions, &targets);
+            descend_factors(criterion, data, &closed, Limits::new(1e-6, 200), progress)
+        });
+        let (mut logarithms, report) = match descended {
+            Some((found, report)) => (found, Some(report)),
+            None => (closed, None),
         };
-        let status = status(&form.factors.to_vec(), report.status);
-        Fitted::checked(
-            form,
-            FitReport {
-                status,
-                warnings,
-                ..report
-            },
-        )
+        (logarithms.iter_mut()).for_each(|logarithm| *logarithm = logarithm.clamp(-BOUND, BOUND));
+        let factors = logarithms.iter().map(|logarithm| logarithm.exp()).collect();
+        let form = ScaleFactors::new(factors, &device);
+        let mut report = report.unwrap_or_else(|| {
+            let mean = mean_log_score(&form.apply(predictions), &targets);
+            observer(progress, 1, 1)(1, mean);
+            FitReport::closed_form(mean)
+        });
+        report.warnings = warnings;
+        if logarithms.contains(&-BOUND) {
+            report.status = FitStatus::LowerBound;
+        } else if logarithms.contains(&BOUND) {
+            report.status = FitStatus::UpperBound;
+        }
+        Fitted::checked(form, report)
     }
 }
 
-impl VarianceScalingConfig {
-    /// The factors, and what there is to say about the rows.
-    fn closed_form<P: ScaleFamily>(
-        &self,
-        predictions: &P,
-        targets: &Tensor<2>,
-    ) -> (Vec<f64>, Vec<FitWarning>) {
-        let powers = powers(predictions, targets);
-        let powers = if self.per_coordinate {
-            powers
-        } else {
-            vec![mean_over_coordinates(&powers)]
-        };
-        let (mut set_aside, mut fitted) = (vec![], true);
-        let factor = |powers: &Vec<f64>| {
-            let (power, found) = mean_power(powers);
-            fitted &= found.map.is_some();
-            set_aside.extend(found.set_aside);
-            bounded(power.ln() / P::POWER)
-        };
-        let factors = powers.iter().map(factor).collect();
-        (factors, influence::warning(set_aside, fitted))
-    }
-}
-
-/// The factor of a logarithm within the bounds.
-fn bounded(logarithm: f64) -> f64 {
-    logarithm.clamp(-BOUND, BOUND).exp()
-}
-
-/// The status: at a bound if a factor is.
-fn status(factors: &[f64], otherwise: FitStatus) -> FitStatus {
-    let any = |bound: f64, reached: fn(&f64, &f64) -> bool| {
-        factors.iter().any(|factor| reached(factor, &bound.exp()))
+/// The logarithms of the factors of least mean log score, and what there is to say about the rows.
+fn closed_form<P: ScaleFamily>(
+    predictions: &P,
+    targets: &Tensor<2>,
+) -> (Vec<f64>, Vec<FitWarning>) {
+    let (mut set_aside, mut fitted) = (vec![], true);
+    let logarithm = |powers: Vec<f64>| {
+        let (power, found) = mean_power(&powers);
+        fitted &= found.map.is_some();
+        set_aside.extend(found.set_aside);
+        (power.ln() / P::POWER).clamp(-BOUND, BOUND)
     };
-    match otherwise {
-        _ if any(-BOUND, f64::le) => FitStatus::LowerBound,
-        _ if any(BOUND, f64::ge) => FitStatus::UpperBound,
-        status => status,
-    }
+    let logarithms = powers(predictions, targets).into_iter().map(logarithm);
+    let logarithms = logarithms.collect();
+    (logarithms, influence::warning(set_aside, fitted))
 }
 
 impl VarianceScaling {
-    /// Makes a map with the given factors: one, or one for each coordinate.
+    /// Makes a map with the given factors: one for each coordinate, or one for all.
     ///
     /// # Errors
     ///
     /// If there is none, or one is not a positive finite number.
     pub fn from_factors(factors: Vec<f64>, device: &Device) -> Result<Self> {
-        check(&factors)?;
-        Ok(Self::new(ScaleFactors::new(factors, device), None))
+        Self::of_parameters(ScaleFactors::new(factors, device))
     }
 
     /// Gives the factors `s`: one for each coordinate, or one for all.
     pub fn factors(&self) -> Vec<f64> {
         self.form.factors.to_vec()
     }
-}
-
-fn check(factors: &[f64]) -> Result<()> {
-    at_least(1, "the number of factors", factors.len(), "at least 1")?;
-    (factors.iter()).try_for_each(|&s| check_positive("a factor", s))
 }
 
 impl ScaleFactors {
@@ -177,7 +130,13 @@ impl Form for ScaleFactors {
     }
 
     fn check(&self) -> Result<(), String> {
-        check(&self.factors.to_vec()).map_err(|error| error.to_string())
+        let factors = self.factors.to_vec();
+        if !factors.is_empty() && factors.iter().all(|factor| *factor > 0.0) {
+            return Ok(());
+        }
+        Err(format!(
+            "the factors are {factors:?}, expected positive ones"
+        ))
     }
 
     fn width(&self) -> Option<usize> {

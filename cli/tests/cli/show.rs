@@ -3,7 +3,7 @@ use std::fs;
 use approx::assert_relative_eq;
 use burn::tensor::Device;
 use burn_calibration::recalibration::{
-    MatrixScaling, Recalibration, TemperatureScaling, load_safetensors,
+    LogitMap, MatrixScaling, TemperatureScaling, load_safetensors,
 };
 use safetensors::{Dtype, SafeTensors, serialize, tensor::TensorView};
 use serde_json::Value;
@@ -136,7 +136,7 @@ fn maps_of_others() {
             .flat_map(|x| x.to_le_bytes())
             .collect::<Vec<u8>>()
     };
-    let parameters = |map: Box<dyn Recalibration>| {
+    let parameters = |map: LogitMap| {
         let named = map.named_parameters();
         (
             map.kind(),

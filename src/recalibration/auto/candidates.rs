@@ -1,37 +1,27 @@
-//! The maps that are tried, and their log losses on folds that they were not fitted to.
+//! The maps of logits that are tried.
 
 use rayon::prelude::*;
 
 use super::{
-    super::registry::{AnyMap, MapKind},
-    Weight,
-    choice::Tried,
-    left_out::LeftOutPredictions,
-    selection::{Selection, cross_validate},
+    rules::Tried,
+    selection::{Reason, Samples, Selection},
+    stack::{MIXTURE, Mixing},
 };
 use crate::{
     distribution::Subject,
     recalibration::{
-        BetaCalibrationConfig, DiagonalScalingConfig, EnsembleTemperatureScalingConfig,
-        MatrixScalingConfig, OrderInvariantConfig, PlattScalingConfig, QuadraticScalingConfig,
-        StructuredMatrixScalingConfig, StructuredVectorScalingConfig, TemperatureScaling,
-        VennAbersConfig,
+        Keep, LogitMap, MapKind, MapMixture, TemperatureScaling,
         common::*,
+        family::log_losses,
         fit::Purpose,
         regularisation::{Split, in_order},
+        warning::all_right,
     },
 };
 
-/// A kind of map, and the data that it is tried on.
-pub struct CandidateMap {
-    kind: MapKind,
-    /// Whether it is tried on two classes, and on more.
-    classes: [bool; 2],
-    /// Samples, at least.
-    least: usize,
-    /// The size of a fit to `n` samples of `m` classes: 20 of it take about six seconds.
-    work: fn(f64, f64) -> f64,
-}
+/// A kind of map, whether it is tried on two classes and on more, from how many samples, and the size of a fit to `n`
+/// samples of `m` classes: 20 of it take about six seconds.
+type CandidateMap = (MapKind, [bool; 2], usize, fn(f64, f64) -> f64);
 
 /// Of two classes, and of more.
 const ANY: [bool; 2] = [true, true];
@@ -39,18 +29,20 @@ const TWO: [bool; 2] = [true, false];
 const MORE: [bool; 2] = [false, true];
 
 /// Simple ones first. The first one is tried on all data.
-pub static CANDIDATES: [CandidateMap; 11] = [
-    CandidateMap::of::<TemperatureScalingConfig>(ANY, 1, |_, _| 0.0),
-    CandidateMap::of::<EnsembleTemperatureScalingConfig>(ANY, FEW, |n, m| 5e-6 * n * m),
-    CandidateMap::of::<PlattScalingConfig>(TWO, FEW, |_, _| 0.0),
-    CandidateMap::of::<BetaCalibrationConfig>(TWO, FEW, |_, _| 0.0),
-    CandidateMap::of::<QuadraticScalingConfig>(TWO, FEW, |_, _| 0.0),
-    CandidateMap::of::<StructuredVectorScalingConfig>(MORE, FEW, |n, m| 4e-6 * n * m),
-    CandidateMap::of::<DiagonalScalingConfig>(ANY, MANY, |n, m| 1e-5 * n * m),
-    CandidateMap::of::<StructuredMatrixScalingConfig>(MORE, FEW, |n, m| 2e-6 * n * m * m),
-    CandidateMap::of::<MatrixScalingConfig>(MORE, MANY, |n, m| 5e-6 * n * m * m),
-    CandidateMap::of::<OrderInvariantConfig>(MORE, MANY, |n, m| 2.5e-4 * n * m),
-    CandidateMap::of::<VennAbersConfig>(TWO, MANY, |_, _| 0.0),
+const CANDIDATES: [CandidateMap; 11] = [
+    (MapKind::Temperature, ANY, 1, |_, _| 0.0),
+    (MapKind::Ensemble, ANY, FEW, |n, m| 5e-6 * n * m),
+    (MapKind::Platt, TWO, FEW, |_, _| 0.0),
+    (MapKind::Beta, TWO, FEW, |_, _| 0.0),
+    (MapKind::Quadratic, TWO, FEW, |_, _| 0.0),
+    (MapKind::StructuredVector, MORE, FEW, |n, m| 4e-6 * n * m),
+    (MapKind::Diagonal, ANY, MANY, |n, m| 1e-5 * n * m),
+    (MapKind::StructuredMatrix, MORE, FEW, |n, m| {
+        2e-6 * n * m * m
+    }),
+    (MapKind::Matrix, MORE, MANY, |n, m| 5e-6 * n * m * m),
+    (MapKind::OrderInvariant, MORE, MANY, |n, m| 2.5e-4 * n * m),
+    (MapKind::VennAbers, TWO, MANY, |_, _| 0.0),
 ];
 
 /// Samples without which a temperature alone is tried: of 20, 50 and 100 predictions of 16 models no other map was
@@ -62,179 +54,205 @@ const MANY: usize = 1000;
 /// The largest work: about half a minute on one core.
 const MOST: f64 = 2400.0;
 
-/// The samples that a choice among maps is made on.
-pub struct LeftOutSamples<'a> {
-    pub data: &'a FitData,
-    pub splits: &'a [Split],
-    /// The labels of all that is left out, in the order of the rows.
-    pub labels: Vec<usize>,
-    pub subject: Subject,
+/// Logits with labels.
+pub struct LogitSamples<'a> {
+    data: &'a FitData,
+    splits: &'a [Split],
+    /// All that is left out, in the order of the rows.
+    left_out: FitData,
+    subject: Subject,
+    seed: u64,
+    /// Whether the chosen map is fitted to another criterion than the log loss.
+    by_criterion: bool,
+    all_right: bool,
 }
 
-/// A map that was tried.
-pub struct Trial {
-    /// Fitted to all data; none of a mixture, which is made if it is chosen.
-    pub map: Option<AnyMap>,
-    /// Of the samples left out, `[n, m]`.
-    pub probabilities: Vec<f64>,
-    /// Fits it to a criterion.
-    pub refit: Option<Refit>,
-    /// Of the parts of a mixture.
-    pub weights: Vec<Weight>,
-}
-
-/// Fits a map to a criterion.
-type Refit = Box<dyn Fn(Task) -> Result<AnyMap>>;
-
-impl<'a> LeftOutSamples<'a> {
-    pub fn new(data: &'a FitData, splits: &'a [Split], subject: Subject) -> Self {
+impl<'a> LogitSamples<'a> {
+    pub fn new(
+        data: &'a FitData,
+        splits: &'a [Split],
+        subject: Subject,
+        seed: u64,
+        by_criterion: bool,
+    ) -> Self {
         let left_out = splits.iter().flat_map(|split| &split.left_out);
         let mut rows: Vec<usize> = left_out.copied().collect();
         rows.sort_unstable();
         Self {
             data,
             splits,
-            labels: rows.iter().map(|&row| data.labels[row]).collect(),
+            left_out: data.select(&rows),
             subject,
+            seed,
+            by_criterion,
+            all_right: all_right(data),
         }
     }
 
-    /// A map with the logits that it gives to what is left out.
-    fn trial(
-        &self,
-        name: &'static str,
-        map: AnyMap,
-        logits: Vec<f64>,
-        refit: Option<Refit>,
-    ) -> (Tried, Trial) {
-        let left_out = LeftOutPredictions::new(logits, &self.labels, self.subject);
-        let tried = Tried {
+    /// A map by the logits that it gives to what is left out.
+    fn tried(&self, name: &'static str, guarantees: Guarantees, logits: Vec<f64>) -> Tried {
+        let FitData {
+            labels, classes, ..
+        } = &self.left_out;
+        let rows = logits.chunks(*classes).map(<[f64]>::to_vec);
+        let probabilities: Vec<f64> = rows.flat_map(softmax).collect();
+        Tried {
             name,
-            losses: left_out.losses,
-            excess: left_out.excess,
-            score: (name == TemperatureScalingConfig::NAME)
+            losses: log_losses(logits, labels),
+            excess: self.excess(&probabilities),
+            probabilities,
+            score: (name == MapKind::Temperature.name())
                 .then(|| TemperatureScalingConfig::score_statistic(self.data)),
-            guarantees: map.guarantees(),
-        };
-        let trial = Trial {
-            map: Some(map),
-            probabilities: left_out.probabilities,
-            refit,
-            weights: vec![],
-        };
-        (tried, trial)
-    }
-
-    /// The predictions as they are.
-    pub fn none(&self) -> Result<(Tried, Trial)> {
-        let map = TemperatureScaling::from_temperature(1.0, &self.data.device)?;
-        let as_they_are = |split: &Split| Ok(self.data.select(&split.left_out).logits);
-        let logits = cross_validate(self.splits, as_they_are)?;
-        Ok(self.trial("none", map.into(), logits, None))
-    }
-}
-
-impl CandidateMap {
-    const fn of<C>(classes: [bool; 2], least: usize, work: fn(f64, f64) -> f64) -> Self
-    where
-        C: LogitFit<Form: Apply<Tensor<2>> + 'static>,
-    {
-        Self {
-            kind: MapKind::of::<C>(),
-            classes,
-            least,
-            work,
+            guarantees,
         }
     }
 
-    pub fn name(&self) -> &'static str {
-        self.kind.name()
+    /// The probability of the most likely class, or of the event, less 1 where the label is of it: above 0 where
+    /// it is not. Its mean is the overconfidence.
+    fn excess(&self, probabilities: &[f64]) -> Vec<f64> {
+        let of_row = |(row, &label): (&[f64], &usize)| {
+            let class = match self.subject {
+                Subject::Classes => {
+                    (1..row.len()).fold(0, |k, c| if row[c] > row[k] { c } else { k })
+                }
+                Subject::Event | Subject::Correctness => 1,
+            };
+            let happens = f64::from(u8::from(class == label));
+            row[class].max(f64::MIN_POSITIVE) - happens
+        };
+        let rows = probabilities.chunks(self.left_out.classes);
+        rows.zip(&self.left_out.labels).map(of_row).collect()
     }
 
-    pub fn takes(&self, classes: usize) -> bool {
-        self.classes[usize::from(classes > 2)]
-    }
-
-    /// Why it is not tried on such data, and the fewest samples if there are fewer.
-    pub fn reason_against(
-        &self,
-        samples: &LeftOutSamples,
-        all_right: bool,
-        by_criterion: bool,
-    ) -> Option<(String, Option<usize>)> {
-        let (n, m) = (samples.data.samples(), samples.data.classes);
-        let fits = (samples.splits.len() + 1) as f64;
-        let simplest = self.name() == CANDIDATES[0].name();
-        let reason = if n < self.least {
-            format!("there are {n} samples, fewer than {}", self.least)
-        } else if all_right && !simplest {
+    fn reason_against(&self, (kind, _, least, work): CandidateMap) -> Option<Reason> {
+        let (n, m) = (self.data.samples(), self.data.classes);
+        let fits = (self.splits.len() + 1) as f64;
+        let reason = if n < least {
+            format!("there are {n} samples, fewer than {least}")
+        } else if kind != CANDIDATES[0].0 && self.all_right {
             "every prediction is right".into()
-        } else if by_criterion && self.name() == VennAbersConfig::NAME {
+        } else if self.by_criterion && kind == MapKind::VennAbers {
             "it is fitted by the log loss alone".into()
-        } else if (self.work)(n as f64, m as f64) * fits > MOST {
+        } else if work(n as f64, m as f64) * fits > MOST {
             format!("its fits to {n} samples of {m} classes would take too long")
         } else {
             return None;
         };
-        Some((reason, Some(self.least).filter(|least| n < *least)))
+        Some((reason, Some(least).filter(|least| n < *least)))
+    }
+}
+
+impl Samples for LogitSamples<'_> {
+    type Kind = MapKind;
+    type Map = LogitMap;
+    const LOSS: &'static str = "log loss";
+    const KEEPS: &'static [Keep] = &[
+        Keep::Accuracy,
+        Keep::Order,
+        Keep::Information,
+        Keep::InformationOfLogProbabilities,
+    ];
+
+    fn candidates(&self) -> Vec<(MapKind, &'static str, Option<Reason>)> {
+        let more = usize::from(self.data.classes > 2);
+        let candidates = CANDIDATES
+            .into_iter()
+            .filter(|(_, classes, ..)| classes[more]);
+        candidates
+            .map(|candidate| {
+                (
+                    candidate.0,
+                    candidate.0.name(),
+                    self.reason_against(candidate),
+                )
+            })
+            .collect()
     }
 
-    /// Fits the map to all data and to all folds but one.
-    pub fn try_on(
-        &'static self,
-        samples: &LeftOutSamples,
-        seed: u64,
-        progress: Progress<'_>,
-        selection: &mut Selection<Trial>,
-    ) -> Result<()> {
-        let whole = Task {
+    fn unchanged(&self) -> Result<(Tried, LogitMap)> {
+        let map = TemperatureScaling::from_temperature(1.0, &self.data.device)?;
+        let tried = self.tried("none", map.guarantees(), self.left_out.logits.clone());
+        Ok((tried, map.into()))
+    }
+
+    fn fit(&self, kind: MapKind, progress: Progress<'_>) -> Result<(LogitMap, Option<Vec<f64>>)> {
+        let task = Task {
             purpose: Purpose::Candidate,
-            splits: Some(samples.splits),
-            ..Task::new(samples.data.clone(), progress)
+            splits: Some(self.splits),
+            ..Task::new(self.data.clone(), progress)
         };
-        let found = self.kind.fit_candidate(seed, whole)?;
-        let (map, weight) = (found.form, found.report.regularisation);
-        if !selection.admits(self.name(), map.guarantees()) {
+        kind.fit_candidate(self.seed, task)
+    }
+
+    /// Takes what a cross-validation of a weight left out, or else fits the map to all but each fold.
+    fn validate(&self, kind: MapKind, map: &LogitMap, left_out: Option<Vec<f64>>) -> Result<Tried> {
+        let weight = map.report().and_then(|report| report.regularisation);
+        let of_split = |split: &Split| {
+            let left_out = self.data.select(&split.left_out);
+            if split.rest.is_empty() {
+                return Ok(left_out.logits);
+            }
+            let mut silent = |_| {};
+            let task = Task {
+                purpose: Purpose::Fold,
+                weight,
+                ..Task::new(self.data.select(&split.rest), &mut silent)
+            };
+            let (map, _) = kind.fit_candidate(self.seed, task)?;
+            let logits = left_out.tensor(left_out.logits.clone()).inner();
+            Ok(to_vec(map.forward(logits)))
+        };
+        let logits = match left_out {
+            Some(logits) => logits,
+            // the fits find no weight, which would start threads of its own
+            None => {
+                let numbers: Result<Vec<_>> = self.splits.par_iter().map(of_split).collect();
+                in_order(self.splits, numbers?)
+            }
+        };
+        Ok(self.tried(kind.name(), map.guarantees(), logits))
+    }
+
+    /// A mixture of all maps, unless something is to be kept or another criterion is asked for.
+    fn add_mixture(&self, selection: &mut Selection<LogitMap>) -> Result<()> {
+        if !selection.admits(MIXTURE, Guarantees::NONE) {
             return Ok(());
         }
-        let logits = match found.left_out {
-            Some(logits) => logits,
-            None => self.logits(samples, seed, weight)?,
+        if self.by_criterion {
+            let reason = "it is fitted by the log loss alone".into();
+            selection.pass_over(MIXTURE, (reason, None));
+            return Ok(());
+        }
+        let tried = &selection.tried[1..];
+        let mixing = Mixing::new(tried, self.seed);
+        let mut used = tried.iter().zip(&mixing.weights).filter(|(_, w)| **w > 0.0);
+        if let (Some((only, _)), None) = (used.next(), used.next()) {
+            let reason = format!("all of it would be {}", only.name);
+            selection.pass_over(MIXTURE, (reason, None));
+            return Ok(());
+        }
+        let probabilities = mixing.probabilities(tried, self.left_out.classes);
+        let tried = Tried {
+            name: MIXTURE,
+            losses: mixing.losses(),
+            excess: self.excess(&probabilities),
+            probabilities,
+            score: None,
+            guarantees: Guarantees::NONE,
         };
-        let refit: Refit = Box::new(move |task| {
-            let purpose = Purpose::Candidate;
-            let task = Task {
-                purpose,
-                weight,
-                ..task
-            };
-            Ok(self.kind.fit_candidate(seed, task)?.form)
-        });
-        let (tried, trial) = samples.trial(self.name(), map, logits, Some(refit));
-        selection.add(tried, trial);
+        let weights = mixing.weights.into_iter();
+        let parts = weights.zip(selection.maps[1..].iter().cloned());
+        let map = MapMixture::new(parts.filter(|(weight, _)| *weight > 0.0))?;
+        selection.add(tried, map.into());
         Ok(())
     }
+}
 
-    /// The logits of what is left out of the fit to the others, or as they are if there are no others.
-    fn logits(&self, samples: &LeftOutSamples, seed: u64, weight: Option<f64>) -> Result<Vec<f64>> {
-        let data = samples.data;
-        let of_split = |split: &Split| {
-            let left_out = data.select(&split.left_out);
-            let mut logits = left_out.logits.clone();
-            if !split.rest.is_empty() {
-                let mut silent = |_| {};
-                let task = Task {
-                    purpose: Purpose::Fold,
-                    weight,
-                    ..Task::new(data.select(&split.rest), &mut silent)
-                };
-                let map = self.kind.fit_candidate(seed, task)?.form;
-                logits = to_vec(map.forward(left_out.tensor(logits).inner()));
-            }
-            Ok(logits)
-        };
-        // the fits find no weight, which would start threads of its own
-        let numbers: Result<Vec<_>> = samples.splits.par_iter().map(of_split).collect();
-        Ok(in_order(samples.splits, numbers?))
-    }
+/// The softmax of numbers.
+pub fn softmax(mut numbers: Vec<f64>) -> Vec<f64> {
+    let largest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    numbers.iter_mut().for_each(|z| *z = (*z - largest).exp());
+    let sum: f64 = numbers.iter().sum();
+    numbers.iter_mut().for_each(|p| *p /= sum);
+    numbers
 }

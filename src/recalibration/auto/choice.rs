@@ -2,7 +2,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::stack::{MIXTURE, Weight};
+use super::{
+    rules::{Rules, Tried, interval},
+    stack::{MIXTURE, Weight},
+};
 use crate::{
     distribution::Subject,
     estimator::MeanEstimate,
@@ -92,227 +95,29 @@ pub struct PassedOver {
     pub least: Option<usize>,
 }
 
-/// A map that was tried, and its log losses on samples that it was not fitted to.
-pub(super) struct Tried {
-    pub name: &'static str,
-    pub losses: Vec<f64>,
-    /// As of [`LeftOutPredictions::excess`](super::left_out::LeftOutPredictions::excess); nothing of distributions.
-    pub excess: Vec<f64>,
-    /// Of a map of one parameter: the derivative of the log loss of the predictions as they are with respect to it,
-    /// about standard normal if they are calibrated.
-    pub score: Option<f64>,
-    pub guarantees: Guarantees,
-}
-
-/// How samples were left out of fits.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Validation {
-    /// The number of all samples.
-    pub samples: usize,
-    /// The number of fits without some of them.
-    pub splits: usize,
-    /// The number of folds, of which each fit is without one.
-    pub folds: usize,
-    /// Whether a gain has to be established for a map to be chosen.
-    pub only_established: bool,
-    pub subject: Subject,
-}
-
-/// Samples, and wrong predictions and right ones, without which no interval is given: of fewer errors intervals
-/// of simulated temperatures covered 85 to 94 %.
-const FEWEST: usize = 20;
-/// Wrong predictions and right ones without which no gain is established: of more, no loss was taken for a gain.
-const FEWEST_FOR_A_GAIN: usize = 10;
-/// The largest gain of one sample by which a gain is established: a probability 150 times as large.
-const LARGEST: f64 = 5.0;
-/// A standard normal number is larger in absolute value with a probability of 2.5 %.
-const REFUTED: f64 = 2.2414;
-
-impl Validation {
-    /// The change of the log loss from one trial to another.
-    fn change(self, from: &Tried, to: &Tried) -> MeanEstimate {
-        self.estimate(&differences(from, to))
-    }
-
-    /// The mean of differences, with a standard error that allows for the fits.
-    fn estimate(self, differences: &[f64]) -> MeanEstimate {
-        let change = MeanEstimate::of(differences);
-        let ratio = self.splits as f64 / (self.folds as f64 - 1.0); // infinite without a sample to fit to
-        let factor = (1.0 + ratio).sqrt() * (1.0 + 30.0 / self.samples as f64);
-        MeanEstimate {
-            standard_error: change.standard_error * factor,
-            ..change
-        }
-    }
-
-    /// Why the change from one trial to another has no interval.
-    fn reason_against_interval(self, from: &Tried, to: &Tried) -> Option<String> {
-        let one = || dominant(&differences(from, to));
-        self.few_samples(from, FEWEST)
-            .or_else(|| one().map(|_| "one sample is more than half of its variance".into()))
-    }
-
-    /// Why there are too few samples for an interval, with at least so many of wrong and of right predictions, or
-    /// with the event and without it.
-    fn few_samples(self, of: &Tried, least: usize) -> Option<String> {
-        let n = of.losses.len();
-        if n < FEWEST {
-            return Some(format!("there are {n} samples, fewer than {FEWEST}"));
-        }
-        let wrong = of.excess.iter().filter(|excess| **excess > 0.0).count();
-        let right = of.excess.len() - wrong;
-        let words = match self.subject {
-            Subject::Classes | Subject::Correctness => {
-                ["predictions are wrong", "predictions are right"]
-            }
-            Subject::Event => ["samples are without the event", "samples have the event"],
-        };
-        let kinds = [(wrong, words[0]), (right, words[1])];
-        let few = kinds.iter().find(|(count, _)| *count < least);
-        let (count, kind) = few.filter(|_| !of.excess.is_empty())?;
-        Some(format!("{count} {kind}, fewer than {least}"))
-    }
-
-    /// Whether a trial is better than the predictions as they are: by the interval of the gain, where no sample
-    /// counts as a gain of more than [`LARGEST`], lest a few hide the others; or, of a map of one parameter, if it
-    /// gains and the score test of that parameter rejects that the predictions are calibrated. The interval of a
-    /// gain of few samples is wide, and this test is not.
-    fn established(self, none: &Tried, trial: &Tried) -> bool {
-        let mut differences = differences(none, trial);
-        let gains = MeanEstimate::of(&differences).estimate < 0.0;
-        differences.iter_mut().for_each(|x| *x = x.max(-LARGEST));
-        let enough = self.few_samples(none, FEWEST_FOR_A_GAIN).is_none();
-        let (_, high) = interval(self.estimate(&differences));
-        let clear = enough && dominant(&differences).is_none() && high < 0.0;
-        let refuted = trial.score.is_some_and(|score| score.abs() > REFUTED);
-        clear || refuted && enough_expected(none) && gains
-    }
-}
-
-fn differences(from: &Tried, to: &Tried) -> Vec<f64> {
-    let pairs = from.losses.iter().zip(&to.losses);
-    pairs.map(|(from, to)| to - from).collect()
-}
-
-/// Whether there are enough wrong predictions, and right ones, or would be if they were calibrated.
-fn enough_expected(none: &Tried) -> bool {
-    let (n, excess) = (none.losses.len(), &none.excess);
-    let wrong = excess.iter().filter(|excess| **excess > 0.0).count() as f64;
-    let expected = wrong - excess.iter().sum::<f64>();
-    let (least, all) = (FEWEST_FOR_A_GAIN as f64, excess.len() as f64);
-    let both = wrong.max(expected) >= least && (all - wrong).max(all - expected) >= least;
-    n >= FEWEST && (both || excess.is_empty())
-}
-
-/// The number that is more than half of the variance, if there is one.
-fn dominant(numbers: &[f64]) -> Option<usize> {
-    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
-    let squares: Vec<f64> = numbers.iter().map(|x| (x - mean).powi(2)).collect();
-    let sum: f64 = squares.iter().sum();
-    squares.iter().position(|square| *square > 0.5 * sum)
-}
-
-fn interval(change: MeanEstimate) -> (f64, f64) {
-    let interval = change.confidence_interval(0.95);
-    interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)) // the level is valid
-}
-
-/// Whether the change from one trial to another is a loss beyond one standard error of paired differences.
-fn worse(from: &Tried, to: &Tried) -> bool {
-    let change = MeanEstimate::of(&differences(from, to));
-    change.estimate > change.standard_error
-}
-
-/// The trials, of which the first is of no map, and how their samples were left out.
-struct Trials<'a> {
-    all: &'a [Tried],
-    validation: Validation,
-}
-
-impl Trials<'_> {
-    fn change(&self, from: usize, to: usize) -> MeanEstimate {
-        self.validation.change(&self.all[from], &self.all[to])
-    }
-
-    fn is_established(&self, at: usize) -> bool {
-        self.validation.established(&self.all[0], &self.all[at])
-    }
-
-    /// Whether a trial may be chosen: its gain is established, or it is better by more than one standard error than
-    /// a trial whose gain is: it is known then that the predictions can be improved.
-    fn is_open(&self, at: usize) -> bool {
-        let better =
-            |than: usize| self.is_established(than) && worse(&self.all[at], &self.all[than]);
-        let any = !self.validation.only_established;
-        any || self.is_established(at) || at > 0 && (1..self.all.len()).any(better)
-    }
-
-    /// The simplest trial within one standard error of the best, of those that are open and for which `allowed`;
-    /// that of no map if there is none.
-    fn simplest(&self, allowed: impl Fn(&Tried) -> bool) -> usize {
-        let trials = self.all;
-        let pays = |&at: &usize| allowed(&trials[at]) && self.is_open(at);
-        let among: Vec<usize> = (0..trials.len()).filter(pays).collect();
-        let mean = |at: usize| MeanEstimate::of(&trials[at].losses).estimate;
-        let best = (among.iter().copied()).min_by(|&a, &b| mean(a).total_cmp(&mean(b)));
-        let near = |&at: &usize| {
-            Some(at) == best || best.is_some_and(|best| !worse(&trials[best], &trials[at]))
-        };
-        among.into_iter().find(near).unwrap_or(0)
-    }
-
-    /// The mixture of all maps, if it pays; else the simplest map.
-    fn chosen(&self) -> usize {
-        let trials = self.all;
-        let single = self.simplest(|trial| trial.name != MIXTURE);
-        let bias = |at: usize| MeanEstimate::of(&trials[at].excess);
-        let pays = |&at: &usize| {
-            let (low, high) = interval(bias(at));
-            let unbiased = low <= 0.0 && 0.0 <= high;
-            let nearer = bias(at).estimate.abs() <= bias(single).estimate.abs();
-            self.is_open(at)
-                && worse(&trials[at], &trials[1])
-                && self.change(single, at).estimate < 0.0
-                && (unbiased || nearer)
-        };
-        let mixture = trials.iter().position(|trial| trial.name == MIXTURE);
-        mixture.filter(pays).unwrap_or(single)
-    }
-}
-
 impl Choice {
-    /// The number of the chosen trial, and what there is to say about it. The first trial is of no map.
+    /// The number of the chosen map, and what there is to say about it.
     pub(super) fn among(
-        trials: &[Tried],
+        rules: Rules,
         keeps: &[Keep],
         passed_over: Vec<PassedOver>,
-        validation: Validation,
         mut warnings: Vec<FitWarning>,
     ) -> (usize, Self) {
-        let of = Trials {
-            all: trials,
-            validation,
-        };
-        let at = of.chosen();
-        let chosen = &trials[at];
-        let kept = chosen.guarantees;
+        let Rules { tried, validation } = rules;
+        let at = rules.chosen();
+        let kept = tried[at].guarantees;
         let cost = |keep: Keep| {
-            let other = of.simplest(|trial| trial.guarantees.keeps(keep));
-            let (name, change) = (trials[other].name, of.change(at, other));
+            let other = rules.simplest(|tried| tried.guarantees.keeps(keep));
+            let (name, change) = (tried[other].name, rules.change(at, other));
             (!kept.keeps(keep)).then_some(Cost { keep, name, change })
         };
-        let of_trial = |(at, trial): (usize, &Tried)| Candidate {
-            name: trial.name,
-            log_loss: MeanEstimate::of(&trial.losses),
-            change: of.change(0, at),
-            established: at > 0 && validation.established(&trials[0], trial),
-            overconfidence: (!trial.excess.is_empty()).then(|| MeanEstimate::of(&trial.excess)),
-            guarantees: trial.guarantees,
-        };
-        let no_interval = if at == 0 {
-            validation.few_samples(chosen, FEWEST_FOR_A_GAIN)
-        } else {
-            validation.reason_against_interval(&trials[0], chosen)
+        let candidate = |(at, tried): (usize, &Tried)| Candidate {
+            name: tried.name,
+            log_loss: MeanEstimate::of(&tried.losses),
+            change: rules.change(0, at),
+            established: rules.is_established(at),
+            overconfidence: (!tried.excess.is_empty()).then(|| MeanEstimate::of(&tried.excess)),
+            guarantees: tried.guarantees,
         };
         let few = passed_over.iter().filter(|over| over.least.is_some());
         let names: Vec<String> = few.map(|over| over.name.into()).collect();
@@ -321,13 +126,13 @@ impl Choice {
             warnings.push(FitWarning::TooFew { samples, names });
         }
         let choice = Self {
-            chosen: chosen.name,
+            chosen: tried[at].name,
             subject: validation.subject,
-            change: of.change(0, at),
-            no_interval,
+            change: rules.change(0, at),
+            no_interval: rules.reason_against_interval(at),
             weights: vec![],
             costs: keeps.iter().copied().filter_map(cost).collect(),
-            candidates: trials.iter().enumerate().map(of_trial).collect(),
+            candidates: tried.iter().enumerate().map(candidate).collect(),
             passed_over,
             folds: validation.splits,
             warnings,

@@ -3,34 +3,33 @@
 mod candidates;
 mod choice;
 mod distributions;
-mod left_out;
+mod rules;
 mod selection;
 mod stack;
 
 use std::ops::Deref;
 
 use self::{
-    candidates::{CANDIDATES, LeftOutSamples},
-    choice::Validation,
-    selection::Selection,
+    candidates::LogitSamples,
+    distributions::DistributionSamples,
+    rules::Validation,
+    selection::{Samples as _, choose, kept_rows},
 };
 use super::{
-    FitProgress, FitWarning, Keep, Recalibration,
+    DistributionMap, FitProgress, Keep, LogitMap, MapKind, ScaleFamily, VarianceScalingConfig,
     common::*,
-    fit::fit_with_warnings,
-    registry::AnyMap,
-    regularisation::{folds, splits},
-    warning::all_right,
+    fit::{Purpose, fit_with_warnings},
+    regularisation::{Split, folds, splits},
 };
-use crate::distribution::Subject;
+use crate::distribution::{Component, Marginals, Subject};
 
 pub use self::{
     choice::{Candidate, Choice, Cost, PassedOver},
-    distributions::{AutoDistributionRecalibration, AutoDistributionRecalibrationConfig},
     stack::Weight,
 };
 
-/// Configuration of [`AutoRecalibration`], which it fits.
+/// Configuration of [`AutoRecalibration`] of logits and of [`AutoDistributionRecalibration`] of normal and Laplace
+/// predictions, which it fits.
 #[derive(Config, Debug)]
 pub struct AutoRecalibrationConfig {
     /// What the map has to keep of the predictions. Default: nothing.
@@ -46,10 +45,45 @@ pub struct AutoRecalibrationConfig {
     /// other, and the simplest one within one standard error of the best is taken.
     #[config(default = true)]
     pub only_established: bool,
-    /// What the predictions are about. Of an event, class 1 of two, the choice looks at the event and not at the
-    /// most likely class. Default: the classes.
+    /// What the predictions of classes are about. Of an event, class 1 of two, the choice looks at the event and
+    /// not at the most likely class. Default: the classes.
     #[config(default = "Subject::Classes")]
     pub subject: Subject,
+}
+
+/// A map that was chosen, and why.
+///
+/// It is that map by [`Deref`]: it recalibrates, promises and is saved as that.
+#[derive(Debug)]
+pub struct Chosen<M> {
+    map: M,
+    choice: Choice,
+}
+
+impl<M> Chosen<M> {
+    /// Tells what was chosen, among what, and why.
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// Gives the chosen map.
+    pub fn into_map(self) -> M {
+        self.map
+    }
+}
+
+impl<M> Deref for Chosen<M> {
+    type Target = M;
+
+    fn deref(&self) -> &M {
+        &self.map
+    }
+}
+
+impl From<AutoRecalibration> for LogitMap {
+    fn from(chosen: AutoRecalibration) -> Self {
+        chosen.map
+    }
 }
 
 /// The recalibration map that the data favour, and what was learnt about the others.
@@ -78,7 +112,6 @@ pub struct AutoRecalibrationConfig {
 /// single map (a linear pool of calibrated maps is underconfident), not where something is to be kept, and not for
 /// another criterion.
 ///
-/// It is the map that was chosen, by [`Deref`](std::ops::Deref): it recalibrates, promises and is saved as that.
 /// Cost: six fits of each candidate,
 /// or the cross-validation of its own regularisation, whose log losses are taken; two fits from 20,000 samples of
 /// more than two classes, of which one fold alone is left out. Two seconds of one core for 5,000 samples of ten
@@ -102,14 +135,59 @@ pub struct AutoRecalibrationConfig {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
-pub struct AutoRecalibration {
-    map: AnyMap,
-    choice: Choice,
-}
+pub type AutoRecalibration = Chosen<LogitMap>;
+
+/// The map of normal or Laplace predictions that the data favour, and what was learnt about the others.
+///
+/// As [`AutoRecalibration`] of classes: each candidate is fitted to all folds but one
+/// and evaluated by the log score `−ln f(y)` on the one left out, and of those whose gain is established the
+/// simplest one within one standard error of the best is chosen; without one the predictions stay as they are. The candidates, simple ones first, are variance scaling, location-scale
+/// recalibration from 20 samples, and, for one coordinate, local recalibration from 50. Quantile recalibration
+/// is not among them: the curves of its levels have no density to score. Rows that would rule the fit of variance scaling are
+/// set aside and named, see [`FitWarning`]. Cost: six fits of each.
+///
+/// ```
+/// # use burn::tensor::{Device, Distribution, Tensor};
+/// use burn_calibration::distribution::Normal;
+/// use burn_calibration::recalibration::{AutoRecalibrationConfig, Fit, Recalibrated};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// # let device = Device::default();
+/// # device.seed(1);
+/// # let targets = Tensor::<2>::random([400, 1], Distribution::Normal(0.0, 3.0), &device);
+/// let standard = Normal::new(Tensor::zeros([400, 1], &device), Tensor::ones([400, 1], &device));
+/// let map = AutoRecalibrationConfig::new().fit(standard.clone(), targets)?;
+/// println!("{}", map.choice());
+/// assert_eq!(map.choice().chosen, "variance"); // the targets are three times as wide
+/// let Recalibrated::Family(wider) = map.forward(standard) else {
+///     unreachable!("variance scaling stays within the family")
+/// };
+/// # Ok(())
+/// # }
+/// ```
+pub type AutoDistributionRecalibration = Chosen<DistributionMap>;
 
 /// Samples from which one fold is left out of the fits, and not each in turn.
 const ONE_SPLIT: usize = 20_000;
+
+impl AutoRecalibrationConfig {
+    /// What is left out of each fit to `n` samples, and how that is told.
+    fn validation(&self, n: usize, one: bool, subject: Subject) -> (Vec<Split>, Validation) {
+        let folds_of = self.folds.min(n);
+        let mut splits = splits(&folds(n, folds_of, self.seed));
+        if one {
+            splits.truncate(1);
+        }
+        let validation = Validation {
+            samples: n,
+            splits: splits.len(),
+            folds: folds_of,
+            only_established: self.only_established,
+            subject,
+        };
+        (splits, validation)
+    }
+}
 
 impl Fit for AutoRecalibrationConfig {
     type Map = AutoRecalibration;
@@ -123,118 +201,74 @@ impl Fit for AutoRecalibrationConfig {
         progress: Progress<'_>,
     ) -> Result<AutoRecalibration> {
         at_least(2, "the number of folds", self.folds, "at least 2")?;
-        let data = FitData::new(&logits, &labels)?;
+        let mut data = FitData::new(&logits, &labels)?;
         self.subject.check(data.classes)?;
-        let (data, warnings) = without_ruling_rows(data)?;
-        let data = &data;
-        let (n, m, seed) = (data.samples(), data.classes, self.seed);
-        let mut splits = splits(&folds(n, self.folds.min(n), seed));
-        if n >= ONE_SPLIT && m > 2 {
-            splits.truncate(1);
+        // without rows that would rule the fit of a temperature
+        let mut silent = |_| {};
+        let task = Task::new(data.clone(), &mut silent);
+        let temperature = fit_with_warnings(&TemperatureScalingConfig::new(), task)?;
+        let (warnings, kept) = kept_rows(temperature.report(), data.samples());
+        if let Some(kept) = kept {
+            data = data.select(&kept);
         }
-        let samples = LeftOutSamples::new(data, &splits, self.subject);
-        let mut selection = Selection::new(samples.none()?, self.keep, "log loss");
-        let (all_right, by_criterion) = (all_right(data), criterion.is_some());
-        let mut candidates = Vec::new();
-        for candidate in CANDIDATES.iter().filter(|candidate| candidate.takes(m)) {
-            match candidate.reason_against(&samples, all_right, by_criterion) {
-                Some((reason, least)) => selection.pass_over(candidate.name(), reason, least),
-                None => candidates.push(candidate),
-            }
+        let one = data.samples() >= ONE_SPLIT && data.classes > 2;
+        let (splits, validation) = self.validation(data.samples(), one, self.subject);
+        let by_criterion = criterion.is_some();
+        let samples = LogitSamples::new(&data, &splits, self.subject, self.seed, by_criterion);
+        let about = (validation, warnings);
+        let last = usize::from(by_criterion);
+        let mut chosen = choose(&samples, self.keep, about, last, &mut *progress)?;
+        if let LogitMap::Mixture(mixture) = &chosen.map {
+            let weights = mixture.weights().into_iter();
+            chosen.choice.weights = weights
+                .map(|(name, weight)| Weight { name, weight })
+                .collect();
         }
-        let fits = candidates.len() + usize::from(by_criterion);
-        for (at, candidate) in candidates.into_iter().enumerate() {
+        // not of predictions that stay as they are
+        if let (Some(_), Ok(kind)) = (criterion, chosen.choice.chosen.parse::<MapKind>()) {
+            let fit = samples.fits() + last;
             let mut observe = |seen| {
-                let fit = at + 1;
-                progress(FitProgress { fit, fits, ..seen });
+                progress(FitProgress {
+                    fit,
+                    fits: fit,
+                    ..seen
+                })
             };
-            candidate.try_on(&samples, seed, &mut observe, &mut selection)?;
+            let task = Task {
+                criterion,
+                purpose: Purpose::Candidate,
+                weight: chosen.report().and_then(|report| report.regularisation),
+                ..Task::new(data.clone(), &mut observe)
+            };
+            (chosen.map, _) = kind.fit_candidate(self.seed, task)?;
         }
-        if selection.tried.len() > 2 {
-            stack::add_mixture(&mut selection, &samples, seed, by_criterion);
+        Ok(chosen)
+    }
+}
+
+impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>> for AutoRecalibrationConfig {
+    type Map = AutoDistributionRecalibration;
+
+    /// Chooses by the log score; another criterion is an error.
+    fn fit_observed(
+        &self,
+        criterion: Option<&dyn Objective<P, Tensor<2>>>,
+        predictions: P,
+        targets: Tensor<2>,
+        progress: Progress<'_>,
+    ) -> Result<AutoDistributionRecalibration> {
+        let what = "a choice among maps of distributions";
+        no_criterion(criterion.is_some(), what, "")?;
+        at_least(2, "the number of folds", self.folds, "at least 2")?;
+        // without rows that would rule the fit of their scales
+        let map = VarianceScalingConfig::new().fit(predictions.clone(), targets.clone())?;
+        let (warnings, kept) = kept_rows(map.report(), predictions.len());
+        let mut samples = DistributionSamples::new(predictions, targets);
+        if let Some(kept) = kept {
+            samples = samples.select(&kept);
         }
-        let keeps = [
-            Keep::Accuracy,
-            Keep::Order,
-            Keep::Information,
-            Keep::InformationOfLogProbabilities,
-        ];
-        let validation = Validation {
-            samples: n,
-            splits: splits.len(),
-            folds: self.folds.min(n),
-            only_established: self.only_established,
-            subject: self.subject,
-        };
-        let names: Vec<&str> = selection.tried.iter().map(|tried| tried.name).collect();
-        let (mut trials, at, mut choice) = selection.choose(&keeps, validation, warnings);
-        let chosen = trials.swap_remove(at);
-        choice.weights = chosen.weights.clone();
-        let map: AnyMap = match (criterion, chosen.refit, chosen.map) {
-            (Some(_), Some(refit), _) => {
-                let mut observe = |seen| {
-                    progress(FitProgress {
-                        fit: fits,
-                        fits,
-                        ..seen
-                    })
-                };
-                let task = Task::new(data.clone(), &mut observe);
-                refit(Task { criterion, ..task })?
-            }
-            (_, _, Some(map)) => map,
-            (_, _, None) => {
-                let maps = trials.into_iter().map(|trial| trial.map);
-                let maps = names.into_iter().zip(maps).collect();
-                Box::new(stack::mix(maps, &chosen.weights)?)
-            }
-        };
-        Ok(AutoRecalibration { map, choice })
-    }
-}
-
-/// The data without rows that would rule the fit of a temperature, and what there is to say about them.
-fn without_ruling_rows(data: FitData) -> Result<(FitData, Vec<FitWarning>)> {
-    let mut silent = |_| {};
-    let task = Task::new(data.clone(), &mut silent);
-    let temperature = fit_with_warnings(&TemperatureScalingConfig::new(), task)?;
-    let report = temperature.report().expect("a map that was fitted");
-    let warnings = report.warnings.clone();
-    let aside = warnings.iter().find_map(|warning| match warning {
-        FitWarning::SetAside { rows } => Some(rows),
-        _ => None,
-    });
-    let Some(aside) = aside else {
-        return Ok((data, warnings));
-    };
-    let kept: Vec<usize> = (0..data.samples())
-        .filter(|row| !aside.contains(row))
-        .collect();
-    Ok((data.select(&kept), warnings))
-}
-
-impl AutoRecalibration {
-    /// Tells what was chosen, among what, and why.
-    pub fn choice(&self) -> &Choice {
-        &self.choice
-    }
-
-    /// Gives the chosen map.
-    pub fn into_map(self) -> Box<dyn Recalibration> {
-        self.map
-    }
-}
-
-impl Deref for AutoRecalibration {
-    type Target = dyn Recalibration;
-
-    fn deref(&self) -> &Self::Target {
-        self.map.as_ref()
-    }
-}
-
-impl From<AutoRecalibration> for Box<dyn Recalibration> {
-    fn from(chosen: AutoRecalibration) -> Self {
-        chosen.map
+        let (splits, validation) = self.validation(samples.len(), false, Subject::Classes);
+        let samples = samples.with_splits(splits);
+        choose(&samples, self.keep, (validation, warnings), 0, progress)
     }
 }

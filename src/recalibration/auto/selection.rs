@@ -1,39 +1,75 @@
-//! The maps that a choice tries, of classes and of distributions.
+//! Trying maps, of classes and of distributions.
 
-use super::choice::{Choice, PassedOver, Tried, Validation};
+use std::ops::Deref;
+
+use super::{
+    Chosen,
+    choice::{Choice, PassedOver},
+    rules::{Rules, Tried, Validation},
+};
 use crate::{
     error::Result,
-    recalibration::{
-        FitWarning, Guarantees, Keep,
-        regularisation::{Split, in_order},
-    },
+    recalibration::{FitProgress, FitReport, FitWarning, FittedMap, Guarantees, Keep, Progress},
 };
+
+/// Why a map is not tried, and the fewest samples if there are fewer.
+pub type Reason = (String, Option<usize>);
+
+/// Predictions with observations, to which maps are fitted and by which one is chosen.
+pub trait Samples {
+    type Kind: Copy;
+    type Map: Deref<Target: FittedMap>;
+
+    /// What the losses are, in words.
+    const LOSS: &'static str;
+    /// What maps may keep.
+    const KEEPS: &'static [Keep];
+
+    /// The kinds of maps by their names, simple ones first, and why one is not tried.
+    fn candidates(&self) -> Vec<(Self::Kind, &'static str, Option<Reason>)>;
+
+    /// The predictions as they are.
+    fn unchanged(&self) -> Result<(Tried, Self::Map)>;
+
+    /// Fits a map to all samples, and gives what it found about those that were left out on the way.
+    fn fit(
+        &self,
+        kind: Self::Kind,
+        progress: Progress<'_>,
+    ) -> Result<(Self::Map, Option<Vec<f64>>)>;
+
+    /// Evaluates a map on samples that it was not fitted to.
+    fn validate(
+        &self,
+        kind: Self::Kind,
+        map: &Self::Map,
+        left_out: Option<Vec<f64>>,
+    ) -> Result<Tried>;
+
+    /// Adds a mixture of the maps that were tried.
+    fn add_mixture(&self, _selection: &mut Selection<Self::Map>) -> Result<()> {
+        Ok(())
+    }
+
+    /// The number of candidates that are tried.
+    fn fits(&self) -> usize {
+        let candidates = self.candidates().into_iter();
+        candidates.filter(|(.., reason)| reason.is_none()).count()
+    }
+}
 
 /// The maps that were tried, the predictions as they are first, and those that were passed over.
 pub struct Selection<M> {
     pub tried: Vec<Tried>,
-    /// Each map that was tried, with what the choice needs of it.
     pub maps: Vec<M>,
     passed_over: Vec<PassedOver>,
     keep: Option<Keep>,
-    /// What the losses are, in words.
     loss: &'static str,
 }
 
 impl<M> Selection<M> {
-    /// Begins with the predictions as they are.
-    pub fn new(none: (Tried, M), keep: Option<Keep>, loss: &'static str) -> Self {
-        Self {
-            tried: vec![none.0],
-            maps: vec![none.1],
-            passed_over: vec![],
-            keep,
-            loss,
-        }
-    }
-
     /// Passes a map over for a reason, or because there are fewer samples than it needs.
-    pub fn pass_over(&mut self, name: &'static str, reason: String, least: Option<usize>) {
+    pub fn pass_over(&mut self, name: &'static str, (reason, least): Reason) {
         self.passed_over.push(PassedOver {
             name,
             reason,
@@ -45,7 +81,7 @@ impl<M> Selection<M> {
     pub fn admits(&mut self, name: &'static str, guarantees: Guarantees) -> bool {
         let missing = self.keep.filter(|keep| !guarantees.keeps(*keep));
         if let Some(keep) = missing {
-            self.pass_over(name, format!("it does not keep {keep}"), None);
+            self.pass_over(name, (format!("it does not keep {keep}"), None));
         }
         missing.is_none()
     }
@@ -58,29 +94,59 @@ impl<M> Selection<M> {
         } else {
             let loss = self.loss;
             let reason = format!("its {loss} on samples that it was not fitted to is infinite");
-            self.pass_over(tried.name, reason, None);
+            self.pass_over(tried.name, (reason, None));
         }
-    }
-
-    /// Chooses a map: all of them, the number of the chosen one, and why. It tells what it costs to keep each
-    /// property.
-    pub fn choose(
-        self,
-        keeps: &[Keep],
-        validation: Validation,
-        warnings: Vec<FitWarning>,
-    ) -> (Vec<M>, usize, Choice) {
-        let (at, choice) =
-            Choice::among(&self.tried, keeps, self.passed_over, validation, warnings);
-        (self.maps, at, choice)
     }
 }
 
-/// Numbers of the samples that are left out of each fit, as many of each, in the order of all samples.
-pub fn cross_validate(
-    splits: &[Split],
-    left_out: impl Fn(&Split) -> Result<Vec<f64>>,
-) -> Result<Vec<f64>> {
-    let numbers: Vec<_> = splits.iter().map(left_out).collect::<Result<_>>()?;
-    Ok(in_order(splits, numbers))
+/// Tries all candidates and chooses among them. The progress counts one fit more where one is to come.
+pub fn choose<S: Samples>(
+    samples: &S,
+    keep: Option<Keep>,
+    (validation, warnings): (Validation, Vec<FitWarning>),
+    more: usize,
+    progress: Progress<'_>,
+) -> Result<Chosen<S::Map>> {
+    let (unchanged, map) = samples.unchanged()?;
+    let mut selection = Selection {
+        tried: vec![unchanged],
+        maps: vec![map],
+        passed_over: vec![],
+        keep,
+        loss: S::LOSS,
+    };
+    let mut open = Vec::new();
+    for (kind, name, reason) in samples.candidates() {
+        match reason {
+            Some(reason) => selection.pass_over(name, reason),
+            None => open.push((kind, name)),
+        }
+    }
+    let fits = open.len() + more;
+    for (fit, (kind, name)) in (1..).zip(open) {
+        let mut observe = |seen| progress(FitProgress { fit, fits, ..seen });
+        let (map, left_out) = samples.fit(kind, &mut observe)?;
+        if selection.admits(name, map.guarantees()) {
+            let tried = samples.validate(kind, &map, left_out)?;
+            selection.add(tried, map);
+        }
+    }
+    if selection.tried.len() > 2 {
+        samples.add_mixture(&mut selection)?;
+    }
+    let tried = &selection.tried;
+    let rules = Rules { tried, validation };
+    let (at, choice) = Choice::among(rules, S::KEEPS, selection.passed_over, warnings);
+    let map = selection.maps.swap_remove(at);
+    Ok(Chosen { map, choice })
+}
+
+/// The warnings of a fit to `n` rows, and the rows that are left where it set some aside.
+pub fn kept_rows(report: Option<&FitReport>, n: usize) -> (Vec<FitWarning>, Option<Vec<usize>>) {
+    let warnings = report.map_or(vec![], |report| report.warnings.clone());
+    let kept = warnings.iter().find_map(|warning| match warning {
+        FitWarning::SetAside { rows } => Some((0..n).filter(|row| !rows.contains(row)).collect()),
+        _ => None,
+    });
+    (warnings, kept)
 }

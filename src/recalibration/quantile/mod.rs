@@ -6,7 +6,10 @@ mod recalibrated;
 pub use self::recalibrated::QuantileRecalibrated;
 
 use self::curve::LevelCurve;
-use super::common::*;
+use super::{
+    common::*,
+    scalar::table::{padded, padded_rows},
+};
 use crate::distribution::Marginals;
 
 /// Configuration of [`QuantileRecalibration`], which it fits.
@@ -89,11 +92,11 @@ impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
             let rank = |k: usize| (k + 1) as f64 / (n + 1) as f64;
             let residual = |(k, level): (usize, &f64)| (curve.at(*level) - rank(k)).powi(2);
             squares += levels.iter().enumerate().map(residual).sum::<f64>();
-            curves.push(curve);
+            curves.push(curve.knots().to_vec());
         }
         let report = FitReport::closed_form(squares / (n * d) as f64);
         observer(progress, 1, 1)(1, report.objective);
-        let form = Quantiles::new(&curves, &predictions.device());
+        let form = Quantiles::new(curves, &predictions.device());
         Fitted::checked(form, report)
     }
 }
@@ -105,17 +108,7 @@ impl QuantileRecalibration {
     ///
     /// No coordinates, or knots that do not lead from `(0, 0)` to `(1, 1)` without decreasing.
     pub fn from_knots(knots: Vec<Vec<(f64, f64)>>, device: &Device) -> Result<Self> {
-        let dimensions = knots.len();
-        let curves: Result<Vec<LevelCurve>, String> =
-            knots.into_iter().map(LevelCurve::new).collect();
-        match curves {
-            Ok(curves) if dimensions > 0 => Ok(Self::new(Quantiles::new(&curves, device), None)),
-            _ => Err(Error::Parameter {
-                name: "the number of coordinates with knots from (0, 0) to (1, 1)",
-                value: curves.map_or(0, |curves| curves.len()) as f64,
-                expected: "at least 1, and that no knots decrease",
-            }),
-        }
+        Self::of_parameters(Quantiles::new(knots, device))
     }
 
     /// Gives the knots `(level, recalibrated level)` of each coordinate, by increasing level, from
@@ -127,19 +120,10 @@ impl QuantileRecalibration {
 }
 
 impl Quantiles {
-    fn new(curves: &[LevelCurve], device: &Device) -> Self {
-        let lengths = curves.iter().map(|curve| curve.knots().len());
-        let shape = [curves.len(), lengths.max().unwrap_or(0)];
-        let padded = |curve: &LevelCurve| {
-            let last = std::iter::repeat((1.0, 1.0));
-            let knots = curve.knots().to_vec().into_iter().chain(last);
-            knots.take(shape[1]).collect::<Vec<_>>()
-        };
-        let (levels, values) = curves.iter().flat_map(padded).unzip();
-        Self {
-            levels: Parameter::new(levels, shape, device),
-            values: Parameter::new(values, shape, device),
-        }
+    /// Of knots of each coordinate.
+    fn new(knots: Vec<Vec<(f64, f64)>>, device: &Device) -> Self {
+        let [levels, values] = padded(knots, device);
+        Self { levels, values }
     }
 
     fn curves(&self) -> Vec<LevelCurve> {
@@ -147,13 +131,8 @@ impl Quantiles {
     }
 
     fn try_curves(&self) -> Result<Vec<LevelCurve>, String> {
-        let length = self.levels.dims()[1];
-        let (levels, values) = (self.levels.to_vec(), self.values.to_vec());
-        let rows = levels.chunks(length).zip(values.chunks(length));
-        let knots = |(levels, values): (&[f64], &[f64])| {
-            LevelCurve::new(levels.iter().copied().zip(values.iter().copied()).collect())
-        };
-        rows.map(knots).collect()
+        let knots = padded_rows(&self.levels, &self.values).into_iter();
+        knots.map(LevelCurve::new).collect()
     }
 }
 
@@ -161,12 +140,14 @@ impl Form for Quantiles {
     const KIND: &'static str = "quantile recalibration";
 
     fn template(device: &Device) -> Self {
-        let identity = LevelCurve::of_ranks(&[]);
-        Self::new(&[identity], device)
+        Self::new(vec![vec![(0.0, 0.0), (1.0, 1.0)]], device)
     }
 
     fn check(&self) -> Result<(), String> {
         self.values.check_shape("values", self.levels.dims())?;
+        if self.levels.dims()[0] == 0 {
+            return Err("there is no coordinate".into());
+        }
         self.try_curves().map(drop)
     }
 

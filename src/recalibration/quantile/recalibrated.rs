@@ -32,11 +32,6 @@ impl<P: Marginals> QuantileRecalibrated<P> {
         }
     }
 
-    /// The predictions before recalibration.
-    pub fn predictions(&self) -> &P {
-        &self.predictions
-    }
-
     /// `S` samples of each prediction, for the kernels: each coordinate takes its quantiles of the levels
     /// `(k − ½)/S`, `k = 1, …, S`, in an order of its own (a Latin hypercube). For `d = 1` nothing is
     /// random.

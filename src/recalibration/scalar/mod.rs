@@ -6,27 +6,99 @@
 //! `s_c = log p_c − log(1−p_c)`, and the map gives `log(g_c / Σ_d g_d)`. Such a class-wise map keeps
 //! neither the order of the classes nor the accuracy, and nothing is known of its injectivity.
 //!
-//! A new family of few parameters is a [`OddsCurve`](curve::OddsCurve), any other function a
-//! [`Tabulate`](table::Tabulate).
+//! A map is an [`EventMap`]. One of few parameters has its formula in `curves.rs`, one without a formula is
+//! tabulated by the macro of `table.rs`.
 
-mod beta;
 mod cubic;
 mod curve;
+mod curves;
 pub(super) mod event;
 mod histogram;
 mod isotonic;
 mod logistic;
 mod odds;
-mod platt;
-mod quadratic;
 mod spline;
-mod table;
+pub(super) mod table;
 mod venn_abers;
 
-pub use beta::{BetaCalibration, BetaCalibrationConfig};
-pub use histogram::{BinEdges, HistogramBinning, HistogramBinningConfig};
-pub use isotonic::{Interpolation, IsotonicRegression, IsotonicRegressionConfig};
-pub use platt::{PlattScaling, PlattScalingConfig};
-pub use quadratic::{QuadraticScaling, QuadraticScalingConfig};
-pub use spline::{SplineBase, SplineCalibration, SplineCalibrationConfig};
+use self::event::EventOutcomes;
+use super::{common::*, fit::closed_form};
+
+pub use curves::{
+    BetaCalibration, BetaCalibrationConfig, PlattScaling, PlattScalingConfig, QuadraticScaling,
+    QuadraticScalingConfig,
+};
+pub use histogram::{HistogramBinning, HistogramBinningConfig};
+pub use isotonic::{IsotonicRegression, IsotonicRegressionConfig};
+pub use spline::{SplineCalibration, SplineCalibrationConfig};
 pub use venn_abers::{VennAbers, VennAbersConfig, VennAbersInterval};
+
+/// The parameters of a function of log-odds for each of `k` events.
+pub trait EventMap: Module + burn::module::ModuleDisplay {
+    /// The kind of the map, in words.
+    const KIND: &'static str;
+
+    /// The map of two classes, for a record to replace.
+    fn template(device: &Device) -> Self;
+
+    /// Tells what is wrong with parameters that were loaded.
+    fn check(&self) -> Result<(), String>;
+
+    /// The number `k` of events.
+    fn events(&self) -> usize;
+
+    /// What the map of two classes keeps.
+    fn keeps(&self) -> Guarantees {
+        Guarantees::NONE
+    }
+
+    /// `log g` and `log(1−g)` of log-odds: `[n, k]` each.
+    fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2];
+}
+
+impl<M: EventMap> Form for M {
+    const KIND: &'static str = M::KIND;
+
+    fn template(device: &Device) -> Self {
+        M::template(device)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match self.events() {
+            k @ (0 | 2) => Err(format!("no map has {k} events")),
+            _ => EventMap::check(self),
+        }
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(odds::classes(self.events()))
+    }
+
+    fn keeps(&self) -> Guarantees {
+        if self.events() == 1 {
+            EventMap::keeps(self)
+        } else {
+            Guarantees::NONE
+        }
+    }
+}
+
+impl<M: EventMap> Apply<Tensor<2>> for M {
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        expect_classes(&logits, self);
+        let [occurs, not] = self.log_probabilities(odds::log_odds(logits));
+        odds::logits(occurs, not)
+    }
+}
+
+/// Makes a map of the outcomes of each event, in closed form, and reports its log loss; no map for the given
+/// reason, if another criterion is asked for.
+fn closed_form_of_events<M: EventMap>(
+    task: Task,
+    reason: &str,
+    make: impl FnOnce(&[EventOutcomes], &Device) -> M,
+) -> Result<FitOutcome<M>> {
+    no_criterion(task.criterion.is_some(), M::KIND, &format!(": {reason}"))?;
+    let map = make(&EventOutcomes::all(&task.data), &task.data.device);
+    Ok(closed_form(map, task))
+}

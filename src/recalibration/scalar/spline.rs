@@ -1,27 +1,10 @@
-use serde::{Deserialize, Serialize};
-
 use super::{
     cubic::NaturalSpline,
-    event::{EventOutcomes, sigmoid},
-    platt,
-    table::{KnotTable, Tabulate, bounded, check_margin},
+    curves::platt,
+    event::{EventOutcomes, TiedRows, sigmoid},
+    table::{bounded, tabulated_map},
 };
 use crate::recalibration::common::*;
-
-/// The probabilities `q` that [`SplineCalibration`] corrects, with the weights `w` of its axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum SplineBase {
-    /// The probabilities of the model over their quantiles: `q = p`, `w = 1` (Gupta et al. 2021). Among several
-    /// classes most probabilities are near 0, and a smooth correction there is large beside them:
-    /// expect a lower Kolmogorov–Smirnov error, and a log loss that can be higher than without.
-    Model,
-    /// The probabilities of [`PlattScaling`](super::PlattScaling) over their variance: `q = σ(a s + b)`,
-    /// `w = q(1−q)`, at least 10⁻¹². In it the cumulative residual of calibrated probabilities is a
-    /// random walk at a constant rate, and the correction vanishes where they are certain. The map does
-    /// not depend on the scale of the logits of two classes.
-    Platt,
-}
 
 /// Configuration of [`SplineCalibration`], which it fits.
 #[derive(Config, Debug)]
@@ -30,81 +13,26 @@ pub struct SplineCalibrationConfig {
     /// log-odds, and one. Default: 6, as Gupta et al. 2021.
     #[config(default = 6)]
     pub knots: usize,
-    /// The probabilities that are corrected. Default: Platt scaling.
-    #[config(default = "SplineBase::Platt")]
-    pub base: SplineBase,
-    /// The least distance of the probabilities from 0 and 1, where the derivative of a spline can lead: at
-    /// least 10⁻³⁰, below ½. Default: `1/(2(n+1))` of `n` samples.
-    #[config(default = "None")]
-    pub margin: Option<f64>,
-    /// The most log-odds at which the map is tabulated, at least 2, evenly among those of the fit.
-    /// Default: 256.
-    #[config(default = 256)]
-    pub resolution: usize,
 }
-
-/// Spline calibration: a natural cubic spline `S` fitted by least squares to the cumulative residual of
-/// probabilities `q` of class 1 of two classes, or of each class, by increasing log-odds,
-///
-/// ```text
-/// R(t_i) = Σ_{j ≤ i} (y_j − q_j)/W,    t_i = Σ_{j ≤ i} w_j/W,    W = Σ_j w_j,    g = q + w S'(t)
-/// ```
-///
-/// (Gupta, Rahimi, Ajanthan, Mensink, Sminchisescu, Hartley: *Calibration of neural networks using
-/// splines*, 2021, with [`SplineBase::Model`]: the derivative of the cumulative accuracy is the
-/// accuracy. As in their code the spline is fitted to its difference from the cumulative probability,
-/// which is the flatter.)
-///
-/// The squares are those of `∫ (S − R)² dt` by the trapezoidal rule. Samples of equal log-odds enter
-/// together; `S'` is taken in the middle of their interval of `t`. The map has `g` at the log-odds of the
-/// fit, at most as many as its resolution, kept away from 0 and 1 by a margin, and is linear in the
-/// log-odds between and constant beyond. Cost: `O(n log n)`, and `O(nK²)` for `K` knots.
-///
-/// A criterion other than the log loss is an error: the spline is fitted by its squares. The report has
-/// the log loss of the map.
-///
-/// Nothing is kept: the map need not increase, and is constant beyond the log-odds of the fit.
-pub type SplineCalibration = Fitted<KnotTable<SplineCalibrationConfig>>;
 
 /// The least weight of a sample.
 const LEAST: f64 = 1e-12;
+/// The most log-odds at which the map is tabulated.
+const RESOLUTION: usize = 256;
 
-impl SplineBase {
-    /// `q` and `w` of each group.
-    fn of(self, event: &EventOutcomes) -> Vec<(f64, f64)> {
-        let scores = event.groups.iter().map(|group| group.score);
-        match self {
-            Self::Model => scores.map(|s| (sigmoid(s), 1.0)).collect(),
-            Self::Platt => {
-                let (a, b) = platt::scale(event);
-                let of_score = |s: f64| {
-                    let t = a * s + b;
-                    (sigmoid(t), (sigmoid(t) * sigmoid(-t)).max(LEAST))
-                };
-                scores.map(of_score).collect()
-            }
-        }
-    }
-}
-
-impl Tabulate for SplineCalibrationConfig {
-    const KIND: &'static str = "spline calibration";
-    const NAME: &'static str = "spline";
-    const ABOUT: &'static str =
-        "A spline through the cumulative frequencies of each class (by the log loss alone)";
-    const CLOSED_FORM: &'static str =
-        "the spline is fitted to the cumulative accuracy by least squares";
-    const DEFAULT: fn(u64) -> Self = |_| Self::new();
-
+impl SplineCalibrationConfig {
     fn validate(&self) -> Result<()> {
-        at_least(2, "the number of knots", self.knots, "at least 2")?;
-        at_least(2, "the resolution", self.resolution, "at least 2")?;
-        check_margin(self.margin)
+        at_least(2, "the number of knots", self.knots, "at least 2")
     }
 
-    fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
+    fn tabulated(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
         let groups = &event.groups;
-        let base = self.base.of(event);
+        let (a, b) = platt(event);
+        let base = |group: &TiedRows| {
+            let t = a * group.score + b;
+            (sigmoid(t), (sigmoid(t) * sigmoid(-t)).max(LEAST))
+        };
+        let base: Vec<(f64, f64)> = groups.iter().map(base).collect();
         let masses: Vec<f64> = (groups.iter().zip(&base))
             .map(|(group, (_, w))| group.samples as f64 * w)
             .collect();
@@ -125,11 +53,42 @@ impl Tabulate for SplineCalibrationConfig {
         let value = |i: usize| {
             let (q, w) = base[i];
             let g = q + w * spline.derivative(middles[i].min(1.0));
-            (groups[i].score, bounded(g, self.margin, event.samples))
+            (groups[i].score, bounded(g, event.samples))
         };
         let last = groups.len() - 1;
-        let count = self.resolution.min(groups.len());
+        let count = RESOLUTION.min(groups.len());
         let steps = (count - 1).max(1);
         (0..count).map(|j| value(j * last / steps)).collect()
     }
+}
+
+tabulated_map! {
+    /// Spline calibration: a natural cubic spline `S` fitted by least squares to the cumulative residual of
+    /// probabilities `q` of class 1 of two classes, or of each class, by increasing log-odds,
+    ///
+    /// ```text
+    /// R(t_i) = Σ_{j ≤ i} (y_j − q_j)/W,    t_i = Σ_{j ≤ i} w_j/W,    W = Σ_j w_j,    g = q + w S'(t)
+    /// ```
+    ///
+    /// (Gupta, Rahimi, Ajanthan, Mensink, Sminchisescu, Hartley: *Calibration of neural networks using
+    /// splines*, 2021: the derivative of the cumulative accuracy is the accuracy). They correct the probabilities of
+    /// the model over their quantiles, `w = 1`: among several classes most of these are near 0, where a smooth
+    /// correction is large. Here the probabilities are those of [`PlattScaling`](super::PlattScaling) over their
+    /// variance: `q = σ(a s + b)`, `w = q(1−q)`, at least 10⁻¹². In it the cumulative residual of calibrated
+    /// probabilities is a random walk at a constant rate, and the correction vanishes where they are certain. The map
+    /// does not depend on the scale of the logits of two classes.
+    ///
+    /// The squares are those of `∫ (S − R)² dt` by the trapezoidal rule. Samples of equal log-odds enter
+    /// together; `S'` is taken in the middle of their interval of `t`. The map has `g` at the log-odds of the
+    /// fit, at most 256 of them, evenly spread among all, at least `1/(2(n+1))` away from 0 and 1, and is linear in
+    /// the log-odds between and constant beyond. Cost: `O(n log n)`, and `O(nK²)` for `K` knots.
+    ///
+    /// A criterion other than the log loss is an error: the spline is fitted by its squares. The report has
+    /// the log loss of the map.
+    ///
+    /// Nothing is kept: the map need not increase, and is constant beyond the log-odds of the fit.
+    SplineCalibration = Spline, "spline calibration", by SplineCalibrationConfig,
+    "spline", "A spline through the cumulative frequencies of each class (by the log loss alone)";
+    knots: Self::tabulated, checked by Self::validate,
+    closed form: "the spline is fitted to the cumulative accuracy by least squares";
 }

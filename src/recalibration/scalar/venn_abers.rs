@@ -1,8 +1,10 @@
 use super::{
+    EventMap, closed_form_of_events,
     event::{EventOutcomes, TiedRows},
     odds,
+    table::{check_knots, knots_below},
 };
-use crate::recalibration::{common::*, fit::closed_form};
+use crate::recalibration::common::*;
 
 /// Configuration of [`VennAbers`], which it fits.
 #[derive(Config, Debug)]
@@ -42,31 +44,6 @@ pub struct VennAbersInterval {
     pub upper: Tensor<2>,
 }
 
-impl VennAbersInterval {
-    /// Gives the logits of the probabilities `p₁/(1−p₀+p₁)`: `[n, m]`.
-    pub fn logits(&self) -> Tensor<2> {
-        Self::cross(std::slice::from_ref(self))
-    }
-
-    /// Merges the intervals of the same samples from several models, of which each was trained without the
-    /// samples that its map was fitted to: `G(p₁)/(G(1−p₀)+G(p₁))` with geometric means `G` over models,
-    /// the cross Venn–Abers predictor. Logits, `[n, m]`.
-    ///
-    /// # Panics
-    ///
-    /// If there are none, or they differ in shape.
-    pub fn cross(intervals: &[Self]) -> Tensor<2> {
-        let mean = |of: fn(&Self) -> Tensor<2>| {
-            let sum = intervals.iter().map(|x| of(x).log()).reduce(|a, b| a + b);
-            sum.expect("an interval at least") / intervals.len() as f64
-        };
-        let occurs = mean(|interval| interval.upper.clone());
-        let not = mean(|interval| -interval.lower.clone() + 1.0);
-        let odds = occurs - not;
-        odds::logits(odds::log_sigmoid(odds.clone()), odds::log_sigmoid(-odds))
-    }
-}
-
 /// Pooled neighbours, at one end of the groups.
 #[derive(Debug, Clone, Copy)]
 struct PooledGroups {
@@ -92,20 +69,19 @@ impl PooledGroups {
 /// The isotonic regressions of all beginnings, or of all ends, of the groups: of each its last block, or its
 /// first, from which the others follow.
 fn regressions(groups: &[TiedRows], of_ends: bool) -> Vec<PooledGroups> {
-    let mut blocks: Vec<Option<PooledGroups>> = vec![None; groups.len()];
-    let mut next = None;
-    for step in 0..groups.len() {
-        let at = if of_ends {
-            groups.len() - 1 - step
-        } else {
-            step
-        };
-        let mut block = PooledGroups {
-            samples: groups[at].samples,
-            hits: groups[at].hits,
-            next,
-        };
-        while let Some(beside) = block.next.and_then(|next| blocks[next]) {
+    let block = |group: &TiedRows| PooledGroups {
+        samples: group.samples,
+        hits: group.hits,
+        next: None,
+    };
+    let mut blocks: Vec<PooledGroups> = groups.iter().map(block).collect();
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    if of_ends {
+        order.reverse();
+    }
+    for pair in order.windows(2) {
+        let (mut block, mut next) = (blocks[pair[1]], Some(pair[0]));
+        while let Some(beside) = next.map(|at| blocks[at]) {
             let pooled = if of_ends {
                 block.reaches(&beside)
             } else {
@@ -114,12 +90,11 @@ fn regressions(groups: &[TiedRows], of_ends: bool) -> Vec<PooledGroups> {
             if !pooled {
                 break;
             }
-            block.next = block.absorb(beside);
+            next = block.absorb(beside);
         }
-        blocks[at] = Some(block);
-        next = Some(at);
+        blocks[pair[1]] = PooledGroups { next, ..block };
     }
-    blocks.into_iter().flatten().collect()
+    blocks
 }
 
 /// The isotonic regressions of an event with one sample more.
@@ -204,18 +179,11 @@ impl VennAbersTable {
         }
     }
 
-    /// A binary search among the knots, `log₂ l` steps for all entries at once.
-    fn interval(&self, logits: Tensor<2>) -> VennAbersInterval {
-        let ([_, length], dtype) = (self.knots.dims(), logits.dtype());
+    fn interval(&self, scores: Tensor<2>) -> VennAbersInterval {
+        let dtype = scores.dtype();
         let knots = self.knots.cast(dtype);
-        let scores = odds::log_odds(logits).detach().transpose(); // [k, n]
-        let mut below = Tensor::<2, Int>::zeros(scores.dims(), &scores.device());
-        let mut step = length / 2;
-        while step > 0 {
-            let ahead = knots.clone().gather(1, below.clone() + (step as i64 - 1));
-            below = below + ahead.lower(scores.clone()).int() * step as i64;
-            step /= 2;
-        }
+        let scores = scores.detach().transpose(); // [k, n]
+        let below = knots_below(&knots, &scores);
         let at = knots.gather(1, below.clone()).equal(scores).int();
         let entry = below * 2 + at;
         let of = |values: &Parameter<2>| values.cast(dtype).gather(1, entry.clone()).transpose();
@@ -239,7 +207,7 @@ impl VennAbers {
     /// If the map was fitted to another number of classes.
     pub fn interval(&self, logits: Tensor<2>) -> VennAbersInterval {
         expect_classes(&logits, &self.form);
-        self.form.interval(logits)
+        self.form.interval(odds::log_odds(logits))
     }
 }
 
@@ -249,16 +217,12 @@ impl LogitFit for VennAbersConfig {
     const ABOUT: &'static str = "Venn–Abers predictor of each class (by the log loss alone)";
     const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
-    fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
-        let data = &task.data;
-        let (asked, reason) = (task.criterion.is_some(), ": it has nothing to descend");
-        no_criterion(asked, "a Venn–Abers predictor", reason)?;
-        let table = VennAbersTable::new(&EventOutcomes::all(data), &data.device);
-        Ok(closed_form(table, task))
+    fn find(&self, task: Task) -> Result<FitOutcome<VennAbersTable>> {
+        closed_form_of_events(task, "it has nothing to descend", VennAbersTable::new)
     }
 }
 
-impl Form for VennAbersTable {
+impl EventMap for VennAbersTable {
     const KIND: &'static str = "Venn-Abers predictor";
 
     /// The predictor of two classes and no samples: every probability is between 0 and 1.
@@ -275,9 +239,7 @@ impl Form for VennAbersTable {
         let [k, length] = self.knots.dims();
         self.lower.check_shape("lower", [k, 2 * length])?;
         self.upper.check_shape("upper", [k, 2 * length])?;
-        if k == 0 || k == 2 || !length.is_power_of_two() {
-            return Err(format!("no map has {k} events with {length} knots"));
-        }
+        check_knots(&self.knots)?;
         let ends = self.lower.to_vec().into_iter().zip(self.upper.to_vec());
         let inside = |(lower, upper): (f64, f64)| 0.0 <= lower && lower < upper && upper <= 1.0;
         if ends.into_iter().all(inside) {
@@ -287,18 +249,13 @@ impl Form for VennAbersTable {
         }
     }
 
-    fn width(&self) -> Option<usize> {
-        Some(odds::classes(self.knots.dims()[0]))
+    fn events(&self) -> usize {
+        self.knots.dims()[0]
     }
 
-    fn keeps(&self) -> Guarantees {
-        Guarantees::NONE
-    }
-}
-
-impl Apply<Tensor<2>> for VennAbersTable {
-    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-        expect_classes(&logits, self);
-        self.interval(logits).logits()
+    fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2] {
+        let VennAbersInterval { lower, upper } = self.interval(scores);
+        let odds = upper.log() - (-lower + 1.0).log();
+        [odds::log_sigmoid(odds.clone()), odds::log_sigmoid(-odds)]
     }
 }

@@ -4,6 +4,7 @@ mod distributions;
 mod injective;
 pub mod logits;
 mod lp_error;
+mod mixture;
 mod module;
 mod refinement;
 pub mod scalar;

@@ -1,12 +1,12 @@
 use burn_calibration::recalibration::{
-    AutoDistributionRecalibration, AutoDistributionRecalibrationConfig, DistributionMap,
-    DistributionMethod, Keep, Recalibrated,
+    AutoDistributionRecalibration, AutoRecalibrationConfig, DistributionMap, DistributionMethod,
+    Keep, Recalibrated,
 };
 
 use super::{location_scale::biased, *};
 
-fn config() -> AutoDistributionRecalibrationConfig {
-    AutoDistributionRecalibrationConfig::new()
+fn config() -> AutoRecalibrationConfig {
+    AutoRecalibrationConfig::new()
 }
 
 fn chosen(p: &Normal, y: &Tensor<2>) -> AutoDistributionRecalibration {

@@ -72,8 +72,6 @@ saved_and_loaded! {
         VarianceScaling, |p: Normal, _: &Tensor<2>| p.standard_deviation();
     variance: VarianceScalingConfig::new() => VarianceScaling, factors,
         QuantileRecalibration, |p: Normal, _: &Tensor<2>| p.standard_deviation();
-    one_variance: VarianceScalingConfig::new().with_per_coordinate(false) => VarianceScaling, factors,
-        QuantileRecalibration, |p: Normal, _: &Tensor<2>| p.standard_deviation();
     location_scale: LocationScaleRecalibrationConfig::new() => LocationScaleRecalibration, powers,
         VarianceScaling, |p: Normal, _: &Tensor<2>| p.standard_deviation();
     quantile: QuantileRecalibrationConfig::new() => QuantileRecalibration, knots,

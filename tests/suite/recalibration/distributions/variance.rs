@@ -4,10 +4,6 @@ fn config() -> VarianceScalingConfig {
     VarianceScalingConfig::new()
 }
 
-fn all() -> VarianceScalingConfig {
-    config().with_per_coordinate(false)
-}
-
 /// By hand: z = (1, −3) and (2, ½) in two coordinates.
 #[test]
 fn closed_forms() {
@@ -21,15 +17,10 @@ fn closed_forms() {
     };
     close(first, 2.5f64.sqrt(), 1e-14);
     close(second, 4.625f64.sqrt(), 1e-14);
-    let factors = all().fit(normal.clone(), y.clone()).unwrap().factors();
-    assert_eq!(factors.len(), 1);
-    close(factors[0], (14.25f64 / 4.0).sqrt(), 1e-14);
     let laplace = Laplace::new(zero(), scale());
     let factors = config().fit(laplace.clone(), y.clone()).unwrap().factors();
     close(factors[0], 1.5, 1e-14);
     close(factors[1], 1.75, 1e-14);
-    let factors = all().fit(laplace.clone(), y.clone()).unwrap().factors();
-    close(factors[0], 6.5 / 4.0, 1e-14);
 
     let scaled = map.forward(normal.clone());
     assert_eq!(vector(scaled.mean()), [0.0; 4]);
@@ -43,28 +34,6 @@ fn closed_forms() {
         1e-14,
     );
     assert_eq!(report.status, FitStatus::Converged);
-}
-
-/// One factor for all coordinates is a temperature.
-#[test]
-fn one_factor_is_temperature_scaling() {
-    let mut rng = rng(7);
-    let [location, y] = [(); 2].map(|()| tensor(&random_rows(30, 3, 2.0, &mut rng)));
-    let scale = tensor(&random_rows(30, 3, 1.0, &mut rng)).exp();
-    let p = Normal::new(location.clone(), scale.clone());
-    let s = all().fit(p.clone(), y.clone()).unwrap().factors()[0];
-    let t = TemperatureScalingConfig::new()
-        .fit(p.clone(), y.clone())
-        .unwrap()
-        .temperature();
-    close(s * s, t, 1e-13);
-    let p = Laplace::new(location, scale);
-    let s = all().fit(p.clone(), y.clone()).unwrap().factors()[0];
-    let t = TemperatureScalingConfig::new()
-        .fit(p.clone(), y.clone())
-        .unwrap()
-        .temperature();
-    close(s, t, 1e-13);
 }
 
 #[test]

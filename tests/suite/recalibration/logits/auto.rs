@@ -85,7 +85,7 @@ fn calibrated_predictions_stay_nearly_as_they_are() {
         let map = auto(&data.0, &data.1);
         let others = drawn(2000, 3, 155, |row| row.to_vec());
         let none = TemperatureScaling::from_temperature(1.0, &device()).unwrap();
-        let lost = held_out(&*map, &others) - held_out(&none, &others);
+        let lost = held_out(&**map, &others) - held_out(&none, &others);
         assert!(lost < 0.02, "{lost}\n{}", map.choice());
     }
 }
@@ -109,7 +109,7 @@ fn a_rich_map_is_found_where_it_made_the_data() {
     let temperature = TemperatureScalingConfig::new()
         .fit(tensor(&rows), labels(&classes))
         .unwrap();
-    assert!(held_out(&*map, &others) < held_out(&temperature, &others) - 0.05);
+    assert!(held_out(&**map, &others) < held_out(&temperature, &others) - 0.05);
     let cost = |keep| choice.costs.iter().find(|cost| cost.keep == keep).unwrap();
     let order = cost(Keep::Order);
     assert!(order.change.estimate > 0.05, "{choice}");
@@ -174,8 +174,8 @@ fn files_seeds_and_criteria() {
     std::fs::remove_file(path).unwrap();
     assert_eq!(loaded.kind(), map.kind());
     let out = |map: &dyn Recalibration| vector(map.forward(tensor(&rows)));
-    assert_eq!(out(loaded.as_ref()), out(&*map));
-    assert_eq!(out(&*auto(&rows, &classes)), out(&*map));
+    assert_eq!(out(&*loaded), out(&**map));
+    assert_eq!(out(&**auto(&rows, &classes)), out(&**map));
 
     let brier = ScoreLoss::new(Brier);
     let (z, y) = (tensor(&rows), labels(&classes));
@@ -192,8 +192,8 @@ fn files_seeds_and_criteria() {
     assert_ne!(by_brier.choice().chosen, "mixture");
     let value = |map: &dyn Recalibration| scalar(brier.forward(map.forward(z.clone()), y.clone()));
     // the penalties weigh more beside a score that is less steep
-    assert!(value(&*by_brier) < value(&*map) + 0.02);
-    assert_ne!(out(&*by_brier), out(&*map));
+    assert!(value(&**by_brier) < value(&**map) + 0.02);
+    assert_ne!(out(&**by_brier), out(&**map));
 }
 
 /// Two classes have Venn–Abers too, but for a criterion; a hundred classes of fewer samples a temperature alone.
@@ -215,7 +215,7 @@ fn few_and_many_classes() {
     let map = auto(&rows, &classes);
     let none = TemperatureScaling::from_temperature(1.0, &device()).unwrap();
     let others = drawn(500, 100, 177, |row| row.to_vec());
-    let lost = held_out(&*map, &others) - held_out(&none, &others);
+    let lost = held_out(&**map, &others) - held_out(&none, &others);
     assert!(lost < 0.1, "{lost}\n{}", map.choice());
     assert!(["none", "temperature"].contains(&map.choice().chosen));
 }
@@ -248,7 +248,7 @@ fn a_mixture_is_found_where_it_made_the_data() {
         .fit(tensor(&rows), labels(&classes))
         .unwrap();
     assert!(
-        held_out(&*map, &others) < held_out(&temperature, &others),
+        held_out(&**map, &others) < held_out(&temperature, &others),
         "{choice}"
     );
     let costs: Vec<_> = choice.costs.iter().map(|cost| cost.keep).collect();
@@ -293,7 +293,7 @@ fn many_samples() {
     let alone = MatrixScalingConfig::new().with_regularisation(Regularisation::Fixed(weight));
     let alone = alone.fit(tensor(&rows), labels(&classes));
     let out = |map: &dyn Recalibration| vector(map.forward(tensor(&rows)));
-    assert_eq!(out(&*map), out(&alone.unwrap()));
+    assert_eq!(out(&**map), out(&alone.unwrap()));
 }
 
 /// What is not known is said, and from twenty samples no loss on other data is far above that of a uniform
@@ -308,7 +308,7 @@ fn few_and_hard_samples() {
         let missing: Vec<usize> = classes.iter().map(|y| y % 3).collect();
         for classes in [&classes, &right, &missing, &vec![2; n]] {
             let map = auto(&rows, classes);
-            let loss = held_out(&*map, &other);
+            let loss = held_out(&**map, &other);
             let bound = match n {
                 20.. if *classes == right => 6.0,
                 20.. => 4.0,

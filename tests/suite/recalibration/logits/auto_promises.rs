@@ -37,7 +37,7 @@ fn a_wild_row_does_not_choose() {
         rows[7] = vec![1e8, 0.0, 0.0, 0.0];
         classes[7] = class;
         let map = auto(&rows, &classes);
-        let gain = held_out(&*map, &others) - held_out(&none, &others);
+        let gain = held_out(&**map, &others) - held_out(&none, &others);
         assert!(gain < -0.2, "{gain} {}", map.choice());
     }
 }
@@ -90,9 +90,9 @@ fn noisy_labels() {
             .fit(tensor(&rows), labels(&classes))
             .unwrap();
         assert_ne!(map.choice().chosen, "temperature");
-        let gain = held_out(&temperature, &others) - held_out(&*map, &others);
+        let gain = held_out(&temperature, &others) - held_out(&**map, &others);
         assert!(gain > 0.02, "{gain} {}", map.choice());
-        let found = overconfidence(&*map);
+        let found = overconfidence(&**map);
         assert!(found.abs() < 0.025, "{found} {}", map.choice());
     }
 }

@@ -25,7 +25,7 @@ fn every_kind_comes_back_bit_for_bit() {
             let out = vector(map.forward(tensor(&rows)));
             out.iter().map(|z| z.to_bits()).collect()
         };
-        assert_eq!(bits(loaded.as_ref()), bits(map.as_ref()), "{name}");
+        assert_eq!(bits(&*loaded), bits(map.as_ref()), "{name}");
         fs::remove_file(path).unwrap();
     }
 }

@@ -159,7 +159,7 @@ fn twenty_samples() {
         ("a class missing", missing),
         ("separable", right),
     ] {
-        for kind in MapKind::all() {
+        for kind in MapKind::ALL {
             let name = kind.name();
             let map = kind
                 .fit(0, None, tensor(&rows), labels(&classes), &mut |_| {})

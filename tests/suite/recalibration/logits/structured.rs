@@ -112,7 +112,7 @@ fn separable_data_leave_a_bounded_loss() {
     let (rows, _) = overconfident(20, 131);
     let likely = |row: &Vec<f64>| (0..4).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
     let classes: Vec<usize> = rows.iter().map(likely).collect();
-    for kind in MapKind::all() {
+    for kind in MapKind::ALL {
         if kind.name().starts_with("structured") {
             let fit = kind.fit(0, None, tensor(&rows), labels(&classes), &mut |_| {});
             let out = vector(fit.unwrap().forward(tensor(&rows)));

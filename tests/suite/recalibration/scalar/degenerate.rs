@@ -90,7 +90,7 @@ fn a_class_that_is_never_seen() {
     let (rows, mut classes) = overconfident(100, 3, 20);
     classes.iter_mut().for_each(|y| *y %= 2);
     let maps = every_of(&rows, &classes);
-    for (map, bound) in maps.iter().zip([0.12, 0.12, 0.12, 0.12, 0.12, 0.12, 0.2]) {
+    for (map, bound) in maps.iter().zip([0.12, 0.12, 0.12, 0.12, 0.12, 0.2]) {
         let values = vector(map.forward(tensor(&rows)));
         for row in values.chunks(3) {
             assert!(row[2] < f64::ln(bound), "{}: {row:?}", map.kind());
@@ -102,21 +102,6 @@ fn a_class_that_is_never_seen() {
     assert_eq!(map.knots()[2].len(), 2);
     let never = map.knots()[2][0].1;
     assert_relative_eq!(never, 1.0 / 202.0, max_relative = 1e-12);
-}
-
-#[test]
-fn margins() {
-    let scores = [-1.0, 1.0];
-    for margin in [1e-30, 1e-3, 0.25] {
-        let map = IsotonicRegressionConfig::new()
-            .with_margin(Some(margin))
-            .fit(tensor(&two_classes(&scores)), labels(&[0, 1]))
-            .unwrap();
-        assert_finite(&map, &two_classes(&[-9.0, 9.0]));
-        let logits = vector(map.forward(tensor(&two_classes(&[-9.0, 9.0]))));
-        assert_relative_eq!(logits[1], margin.ln(), max_relative = 1e-12);
-        assert_relative_eq!(logits[2], margin.ln(), max_relative = 1e-12);
-    }
 }
 
 #[test]
@@ -152,21 +137,9 @@ fn configurations_outside_their_domain() {
             Ok(_) => panic!("fitted"),
         }
     }
-    let margin = "the margin is 0.5, expected a number of at least 1e-30 and below 1/2";
-    let isotonic = IsotonicRegressionConfig::new();
-    assert_eq!(message(isotonic.with_margin(Some(0.5))), margin);
-    let spline = SplineCalibrationConfig::new();
-    assert_eq!(message(spline.with_margin(Some(0.5))), margin);
-    for margin in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        message(IsotonicRegressionConfig::new().with_margin(Some(margin)));
-    }
     assert_eq!(
         message(SplineCalibrationConfig::new().with_knots(1)),
         "the number of knots is 1, expected at least 2"
-    );
-    assert_eq!(
-        message(SplineCalibrationConfig::new().with_resolution(1)),
-        "the resolution is 1, expected at least 2"
     );
     assert_eq!(
         message(HistogramBinningConfig::new().with_bins(0)),

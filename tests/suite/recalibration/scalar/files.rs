@@ -57,10 +57,9 @@ saved_and_loaded! {
     platt_scaling: PlattScalingConfig::new() => PlattScaling;
     beta_calibration: BetaCalibrationConfig::new() => BetaCalibration;
     isotonic_regression: IsotonicRegressionConfig::new() => IsotonicRegression;
-    isotonic_steps: steps() => IsotonicRegression;
     histogram_binning: HistogramBinningConfig::new() => HistogramBinning;
-    histogram_of_equal_width: equal_width() => HistogramBinning;
     spline_calibration: SplineCalibrationConfig::new() => SplineCalibration;
+    venn_abers: VennAbersConfig::new() => VennAbers;
 }
 
 #[test]

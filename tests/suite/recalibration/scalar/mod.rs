@@ -46,19 +46,7 @@ fn log_loss(logits: Vec<f64>, classes: &[usize]) -> f64 {
     rows.map(|(row, &y)| -softmax(row)[y].ln()).sum::<f64>() / classes.len() as f64
 }
 
-fn steps() -> IsotonicRegressionConfig {
-    IsotonicRegressionConfig::new().with_interpolation(Interpolation::Step)
-}
-
-fn equal_width() -> HistogramBinningConfig {
-    HistogramBinningConfig::new().with_edges(BinEdges::EqualWidth)
-}
-
-fn published_spline() -> SplineCalibrationConfig {
-    SplineCalibrationConfig::new().with_base(SplineBase::Model)
-}
-
-/// Every map with its variants, fitted.
+/// Every map, fitted.
 pub fn every(logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Vec<Box<dyn Recalibration>> {
     fn fit<F: Fit<Map: Recalibration + 'static>>(
         config: F,
@@ -72,17 +60,14 @@ pub fn every(logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Vec<Box<dyn Recalib
         fit(BetaCalibrationConfig::new(), logits, labels),
         fit(IsotonicRegressionConfig::new(), logits, labels),
         fit(SplineCalibrationConfig::new(), logits, labels),
-        fit(published_spline(), logits, labels),
         fit(QuadraticScalingConfig::new(), logits, labels),
-        fit(steps(), logits, labels),
         fit(HistogramBinningConfig::new(), logits, labels),
-        fit(equal_width(), logits, labels),
         fit(VennAbersConfig::new(), logits, labels),
     ]
 }
 
 /// Of how many of [`every`] the output is continuous.
-const CONTINUOUS: usize = 6;
+const CONTINUOUS: usize = 5;
 
 fn every_of(rows: &[Vec<f64>], classes: &[usize]) -> Vec<Box<dyn Recalibration>> {
     every(&tensor(rows), &labels(classes))

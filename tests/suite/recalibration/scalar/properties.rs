@@ -37,7 +37,7 @@ proptest! {
 
     #[test]
     fn isotonic_regression_is_the_min_max_formula((scores, classes) in scored()) {
-        let config = IsotonicRegressionConfig::new().with_margin(Some(1e-9));
+        let config = IsotonicRegressionConfig::new();
         let map = config.fit(tensor(&two_classes(&scores)), labels(&classes)).unwrap();
         let mut rows: Vec<_> = scores.iter().copied().zip(classes.iter().copied()).collect();
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -53,7 +53,9 @@ proptest! {
                 ends.map(|high| mean(low, high)).fold(f64::INFINITY, f64::min)
             };
             let expected = below.map(above).fold(0.0, f64::max);
-            prop_assert!((g - expected).abs() < 1e-8, "{g} {expected}");
+            let margin = 0.5 / (scores.len() as f64 + 1.0);
+            let expected = expected.clamp(margin, 1.0 - margin);
+            prop_assert!((g - expected).abs() < 1e-13, "{g} {expected}");
         }
     }
 
@@ -62,7 +64,7 @@ proptest! {
         let maps = every_of(&two_classes(&scores), &classes);
         let grid: Vec<f64> = (-80..=80).map(|x| 0.1 * f64::from(x)).collect();
         let slope = PlattScalingConfig::new().fit(tensor(&two_classes(&scores)), labels(&classes)).unwrap().parameters()[0][0];
-        for (map, sign) in [(0, slope.signum()), (1, 1.0), (2, 1.0), (6, 1.0)] {
+        for (map, sign) in [(0, slope.signum()), (1, 1.0), (2, 1.0)] {
             let values = probabilities(&*maps[map], &grid);
             let rises = values.windows(2).all(|pair| sign * (pair[1] - pair[0]) > -1e-13);
             prop_assert!(rises, "{}: {values:?}", maps[map].kind());

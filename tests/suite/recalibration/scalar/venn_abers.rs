@@ -1,4 +1,4 @@
-//! Venn–Abers predictors and centred isotonic regression, by their definitions.
+//! Venn–Abers predictors, by their definition.
 
 use approx::assert_relative_eq;
 use burn_calibration::{error::Error, loss::ScoreLoss, score::Brier};
@@ -70,55 +70,10 @@ fn the_probability_of_what_occurs_is_calibrated() {
     assert_relative_eq!(sum, frequency, max_relative = 1e-12);
 }
 
-/// The geometric means of several models; of one model twice it is that model.
 #[test]
-fn cross_predictors() {
+fn a_criterion_is_an_error() {
     let (rows, classes) = overconfident(60, 3, 41);
-    let fit = |part: std::ops::Range<usize>| {
-        let map = VennAbersConfig::new().fit(tensor(&rows[part.clone()]), labels(&classes[part]));
-        map.unwrap()
-    };
-    let [a, b] = [fit(0..30), fit(30..60)].map(|map| map.interval(tensor(&rows[..5])));
-    let twice = VennAbersInterval::cross(&[a.clone(), a.clone()]);
-    for (x, y) in vector(twice).iter().zip(vector(a.logits())) {
-        assert_relative_eq!(*x, y, epsilon = 1e-12);
-    }
-    let merged = vector(VennAbersInterval::cross(&[a.clone(), b.clone()]));
-    let ends = [a.lower, b.lower, a.upper, b.upper].map(vector);
-    for row in 0..5 {
-        let of_class = |c: usize| {
-            let [p0, q0, p1, q1] = [0, 1, 2, 3].map(|k| ends[k][3 * row + c]);
-            let (occurs, not) = ((p1 * q1).sqrt(), ((1.0 - p0) * (1.0 - q0)).sqrt());
-            occurs / (occurs + not)
-        };
-        let values = [0, 1, 2].map(of_class);
-        let sum: f64 = values.iter().sum();
-        for (value, got) in values.iter().zip(softmax(&merged[3 * row..3 * row + 3])) {
-            assert_relative_eq!(value / sum, got, max_relative = 1e-12);
-        }
-    }
     let brier = ScoreLoss::new(Brier);
     let error = VennAbersConfig::new().fit_by(&brier, tensor(&rows), labels(&classes));
     assert!(matches!(error.unwrap_err(), Error::Unsupported { .. }));
-}
-
-/// By hand: blocks at the means of their log-odds, but those of probability 0 and 1, which keep their width.
-#[test]
-fn centred_isotonic_regression() {
-    let scores = [-4.0, -3.0, -1.0, 0.0, 2.0, 3.0, 5.0, 6.0, 7.0];
-    let classes = [0, 0, 1, 0, 0, 1, 0, 1, 1];
-    // means 0 twice; 1/3 of three at 1/3; 1/2 of two at 4; 1 twice
-    let config = IsotonicRegressionConfig::new()
-        .with_interpolation(Interpolation::Centred)
-        .with_margin(Some(1e-12));
-    let map = config
-        .fit(tensor(&two_classes(&scores)), labels(&classes))
-        .unwrap();
-    let third = 1.0 / 3.0;
-    let at = [-9.0, -4.0, -3.0, third, 2.0, 4.0, 5.0, 6.0, 9.0];
-    let between = third + (2.0 - third) / (4.0 - third) * (0.5 - third);
-    let expected = [0.0, 0.0, 0.0, third, between, 0.5, 0.75, 1.0, 1.0];
-    for (p, expected) in probabilities(&map, &at).iter().zip(expected) {
-        assert_relative_eq!(*p, expected, epsilon = 1e-11);
-    }
 }

@@ -1,0 +1,194 @@
+//! Which of the maps that were tried is chosen.
+
+use super::stack::MIXTURE;
+use crate::{distribution::Subject, estimator::MeanEstimate, recalibration::Guarantees};
+
+/// A map that was tried, and its losses on samples that it was not fitted to.
+pub struct Tried {
+    pub name: &'static str,
+    pub losses: Vec<f64>,
+    /// How far the probability of the most likely class, or of the event, is above what happens; nothing of
+    /// distributions.
+    pub excess: Vec<f64>,
+    /// `[n, m]`, row after row; nothing of distributions.
+    pub probabilities: Vec<f64>,
+    /// Of a map of one parameter: the derivative of the log loss of the predictions as they are with respect to it,
+    /// about standard normal if they are calibrated.
+    pub score: Option<f64>,
+    pub guarantees: Guarantees,
+}
+
+/// How samples were left out of fits.
+#[derive(Debug, Clone, Copy)]
+pub struct Validation {
+    /// The number of all samples.
+    pub samples: usize,
+    /// The number of fits without some of them.
+    pub splits: usize,
+    /// The number of folds, of which each fit is without one.
+    pub folds: usize,
+    /// Whether a gain has to be established for a map to be chosen.
+    pub only_established: bool,
+    pub subject: Subject,
+}
+
+/// Samples, and wrong predictions and right ones, without which no interval is given: of fewer errors intervals
+/// of simulated temperatures covered 85 to 94 %.
+const FEWEST: usize = 20;
+/// Wrong predictions and right ones without which no gain is established: of more, no loss was taken for a gain.
+const FEWEST_FOR_A_GAIN: usize = 10;
+/// The largest gain of one sample by which a gain is established: a probability 150 times as large.
+const LARGEST: f64 = 5.0;
+/// A standard normal number is larger in absolute value with a probability of 2.5 %.
+const REFUTED: f64 = 2.2414;
+
+/// The maps that were tried, the predictions as they are first, and how their samples were left out.
+#[derive(Clone, Copy)]
+pub struct Rules<'a> {
+    pub tried: &'a [Tried],
+    pub validation: Validation,
+}
+
+impl Rules<'_> {
+    /// The change of the log loss from one map to another.
+    pub fn change(self, from: usize, to: usize) -> MeanEstimate {
+        self.estimate(&differences(&self.tried[from], &self.tried[to]))
+    }
+
+    /// The mean of differences, with a standard error that allows for the fits.
+    fn estimate(self, differences: &[f64]) -> MeanEstimate {
+        let Validation {
+            samples,
+            splits,
+            folds,
+            ..
+        } = self.validation;
+        let change = MeanEstimate::of(differences);
+        let ratio = splits as f64 / (folds as f64 - 1.0); // infinite without a sample to fit to
+        let factor = (1.0 + ratio).sqrt() * (1.0 + 30.0 / samples as f64);
+        MeanEstimate {
+            standard_error: change.standard_error * factor,
+            ..change
+        }
+    }
+
+    /// Why the change from the predictions as they are to a map has no interval, or why no map has a gain.
+    pub fn reason_against_interval(self, at: usize) -> Option<String> {
+        if at == 0 {
+            return self.few_samples(FEWEST_FOR_A_GAIN);
+        }
+        let one = dominant(&differences(&self.tried[0], &self.tried[at]));
+        self.few_samples(FEWEST)
+            .or(one.map(|_| "one sample is more than half of its variance".into()))
+    }
+
+    /// Why there are too few samples for an interval, with at least so many of wrong and of right predictions, or
+    /// with the event and without it.
+    fn few_samples(self, least: usize) -> Option<String> {
+        let Tried { losses, excess, .. } = &self.tried[0];
+        let n = losses.len();
+        if n < FEWEST {
+            return Some(format!("there are {n} samples, fewer than {FEWEST}"));
+        }
+        let wrong = excess.iter().filter(|excess| **excess > 0.0).count();
+        let right = excess.len() - wrong;
+        let words = match self.validation.subject {
+            Subject::Classes | Subject::Correctness => {
+                ["predictions are wrong", "predictions are right"]
+            }
+            Subject::Event => ["samples are without the event", "samples have the event"],
+        };
+        let kinds = [(wrong, words[0]), (right, words[1])];
+        let few = kinds.iter().find(|(count, _)| *count < least);
+        let (count, kind) = few.filter(|_| !excess.is_empty())?;
+        Some(format!("{count} {kind}, fewer than {least}"))
+    }
+
+    /// Whether a map is better than the predictions as they are: by the interval of the gain, where no sample
+    /// counts as a gain of more than [`LARGEST`], lest a few hide the others; or, of a map of one parameter, if it
+    /// gains and the score test of that parameter rejects that the predictions are calibrated. The interval of a
+    /// gain of few samples is wide, and this test is not.
+    pub fn is_established(self, at: usize) -> bool {
+        let mut differences = differences(&self.tried[0], &self.tried[at]);
+        let gains = MeanEstimate::of(&differences).estimate < 0.0;
+        differences.iter_mut().for_each(|x| *x = x.max(-LARGEST));
+        let enough = self.few_samples(FEWEST_FOR_A_GAIN).is_none();
+        let (_, high) = interval(self.estimate(&differences));
+        let clear = enough && dominant(&differences).is_none() && high < 0.0;
+        let score = self.tried[at].score;
+        let refuted = score.is_some_and(|score| score.abs() > REFUTED);
+        at > 0 && (clear || refuted && enough_expected(&self.tried[0]) && gains)
+    }
+
+    /// Whether a map may be chosen: its gain is established, or it is better by more than one standard error than
+    /// one whose gain is: it is known then that the predictions can be improved.
+    fn is_open(self, at: usize) -> bool {
+        let better = |than: usize| self.is_established(than) && self.is_worse(at, than);
+        let any = !self.validation.only_established;
+        any || self.is_established(at) || at > 0 && (1..self.tried.len()).any(better)
+    }
+
+    /// Whether the change from one map to another is a loss beyond one standard error of paired differences.
+    fn is_worse(self, from: usize, to: usize) -> bool {
+        let change = MeanEstimate::of(&differences(&self.tried[from], &self.tried[to]));
+        change.estimate > change.standard_error
+    }
+
+    /// The simplest map within one standard error of the best, of those that are open and for which `allowed`;
+    /// the predictions as they are if there is none.
+    pub fn simplest(self, allowed: impl Fn(&Tried) -> bool) -> usize {
+        let pays = |&at: &usize| allowed(&self.tried[at]) && self.is_open(at);
+        let among: Vec<usize> = (0..self.tried.len()).filter(pays).collect();
+        let mean = |at: usize| MeanEstimate::of(&self.tried[at].losses).estimate;
+        let best = (among.iter().copied()).min_by(|&a, &b| mean(a).total_cmp(&mean(b)));
+        let near =
+            |&at: &usize| Some(at) == best || best.is_some_and(|best| !self.is_worse(best, at));
+        among.into_iter().find(near).unwrap_or(0)
+    }
+
+    /// The mixture of all maps, if it pays; else the simplest map.
+    pub fn chosen(self) -> usize {
+        let single = self.simplest(|tried| tried.name != MIXTURE);
+        let bias = |at: usize| MeanEstimate::of(&self.tried[at].excess);
+        let pays = |&at: &usize| {
+            let (low, high) = interval(bias(at));
+            let unbiased = low <= 0.0 && 0.0 <= high;
+            let nearer = bias(at).estimate.abs() <= bias(single).estimate.abs();
+            self.is_open(at)
+                && self.is_worse(at, 1)
+                && self.change(single, at).estimate < 0.0
+                && (unbiased || nearer)
+        };
+        let mixture = self.tried.iter().position(|tried| tried.name == MIXTURE);
+        mixture.filter(pays).unwrap_or(single)
+    }
+}
+
+fn differences(from: &Tried, to: &Tried) -> Vec<f64> {
+    let pairs = from.losses.iter().zip(&to.losses);
+    pairs.map(|(from, to)| to - from).collect()
+}
+
+/// Whether there are enough wrong predictions, and right ones, or would be if they were calibrated.
+fn enough_expected(unchanged: &Tried) -> bool {
+    let (n, excess) = (unchanged.losses.len(), &unchanged.excess);
+    let wrong = excess.iter().filter(|excess| **excess > 0.0).count() as f64;
+    let expected = wrong - excess.iter().sum::<f64>();
+    let (least, all) = (FEWEST_FOR_A_GAIN as f64, excess.len() as f64);
+    let both = wrong.max(expected) >= least && (all - wrong).max(all - expected) >= least;
+    n >= FEWEST && (both || excess.is_empty())
+}
+
+/// The number that is more than half of the variance, if there is one.
+fn dominant(numbers: &[f64]) -> Option<usize> {
+    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+    let squares: Vec<f64> = numbers.iter().map(|x| (x - mean).powi(2)).collect();
+    let sum: f64 = squares.iter().sum();
+    squares.iter().position(|square| *square > 0.5 * sum)
+}
+
+/// The 95 % interval of a change; the whole line if there is none.
+pub fn interval(change: MeanEstimate) -> (f64, f64) {
+    let interval = change.confidence_interval(0.95);
+    interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)) // the level is valid
+}

@@ -1,0 +1,105 @@
+//! Mixtures of maps.
+
+use approx::assert_relative_eq;
+use burn::tensor::{DType, Device, Int, Tensor, activation::softmax};
+use burn_calibration::recalibration::*;
+
+use crate::data::*;
+
+/// What a mixture promises.
+const NOTHING: Guarantees = Guarantees {
+    keeps_order: false,
+    keeps_accuracy: false,
+    injective: false,
+    injective_on_log_probabilities: false,
+    keeps_mean: false,
+};
+
+fn matrix(device: &Device) -> MatrixScaling {
+    let weight = vec![1.0, 0.5, 0.0, -0.2, 0.8, 0.0, 0.0, 0.1, 1.2];
+    MatrixScaling::from_parameters(weight, vec![0.3, 0.0, -0.1], device).unwrap()
+}
+
+fn mixture(device: &Device) -> MapMixture {
+    let cool = TemperatureScaling::from_temperature(2.0, device).unwrap();
+    MapMixture::new([(0.75, matrix(device).into()), (0.25, cool.into())]).unwrap()
+}
+
+/// The mean of the probabilities, also where one of them is 0 but for the other, in f64 and f32.
+#[test]
+fn by_the_definition() {
+    let device = Device::flex();
+    let map = mixture(&device);
+    assert_eq!(map.weights(), [("matrix", 0.75), ("temperature", 0.25)]);
+    assert_eq!((map.width(), map.guarantees()), (Some(3), NOTHING));
+    for (dtype, tolerance) in [(DType::F64, 1e-14), (DType::F32, 1e-6)] {
+        for scale in [1e-6, 1.0, 1e3, 1e6] {
+            let rows = [[1.0, -2.0, 0.5], [0.0, 0.0, 0.0], [-3.0, 1.0, 1.0]];
+            let z = Tensor::<2>::from_data(rows, (&device, dtype)) * scale;
+            let out = map.forward(z.clone());
+            assert_eq!(out.dtype(), dtype);
+            assert!(vector(out.clone()).iter().all(|z| z.is_finite()));
+            let expected =
+                softmax(matrix(&device).forward(z.clone()), 1) * 0.75 + softmax(z / 2.0, 1) * 0.25;
+            let pairs = vector(out.exp()).into_iter().zip(vector(expected));
+            pairs.for_each(|(p, q)| assert_relative_eq!(p, q, epsilon = tolerance));
+        }
+    }
+}
+
+/// A file holds the parts in use, and restores them.
+#[test]
+fn saved_and_loaded() {
+    let device = Device::flex();
+    let mut map = mixture(&device);
+    let columns = vec!["a".into(), "b".into(), "c".into()];
+    let family = Some("categorical".into());
+    map.set_fitted_to(FittedTo {
+        family,
+        logits: None,
+        columns,
+    });
+    let path = std::env::temp_dir().join(format!("mixture-{}.map", std::process::id()));
+    map.save(&path).unwrap();
+    let loaded = load_map(&path, &device).unwrap();
+    std::fs::remove_file(path).unwrap();
+    let z = Tensor::<2>::from_data([[1.0, -2.0, 0.5]], (&device, DType::F64));
+    assert_eq!(loaded.kind(), "mixture of maps");
+    assert_eq!(loaded.fitted_to(), map.fitted_to());
+    assert_eq!(vector(loaded.forward(z.clone())), vector(map.forward(z)));
+    let names = |map: &dyn FittedMap| -> Vec<String> {
+        let parameters = map.named_parameters().into_iter();
+        parameters.map(|parameter| parameter.name).collect()
+    };
+    let mut saved = names(&map);
+    saved.sort_unstable();
+    let mut restored = names(&*loaded);
+    restored.sort_unstable();
+    assert_eq!(saved, restored);
+    assert_eq!(saved.len(), 5, "{saved:?}");
+}
+
+#[test]
+fn maps_that_do_not_fit_together() {
+    let device = Device::flex();
+    let config = DiagonalScalingConfig::new();
+    let z = Tensor::<2>::from_data([[1.0, 0.0], [0.0, 3.0], [2.0, 0.0]], (&device, DType::F64));
+    let labels = Tensor::<1, Int>::from_data([0, 1, 1], &device);
+    let of_two = StructuredVectorScalingConfig::new()
+        .fit(z.clone(), labels.clone())
+        .unwrap();
+    let diagonal = config.fit(z, labels).unwrap(); // of any number of classes
+    let with = |weight, map: LogitMap| {
+        let mixed = MapMixture::new([(0.5, matrix(&device).into()), (weight, map)]);
+        mixed.map_err(|error| error.to_string())
+    };
+    assert!(with(0.5, diagonal.clone().into()).is_ok());
+    let error = with(0.5, of_two.into()).unwrap_err();
+    assert!(error.contains("[3, 2] classes"), "{error}");
+    let error = with(0.4, diagonal.into()).unwrap_err();
+    assert!(error.contains("the sum 1"), "{error}");
+    let error = with(0.5, matrix(&device).into()).unwrap_err();
+    assert!(error.contains("two parts are called matrix"), "{error}");
+    let error = with(0.5, mixture(&device).into()).unwrap_err();
+    assert!(error.contains("a mixture itself"), "{error}");
+}
