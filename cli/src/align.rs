@@ -2,7 +2,8 @@
 
 use std::{collections::HashMap, path::Path};
 
-use crate::input::{Ids, Result, clipped, say};
+use crate::error::{Result, bail, wrong};
+use crate::input::{Ids, clipped, say};
 
 /// Names of columns, and whose they are.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +32,7 @@ pub fn columns(expected: Names, found: &[String]) -> Result<Option<Vec<usize>>> 
         return Ok((!other.is_sorted()).then_some(other.order));
     }
     let joined = |names: &[String]| clipped(&names.join(", "));
-    Err(format!(
+    Err(wrong!(
         "the columns are named {}, expected {} as of {}",
         joined(found),
         joined(names),
@@ -48,11 +49,11 @@ pub fn check_distinct(names: &[String]) -> Result<()> {
         .filter(|(_, name)| !name.is_empty())
     {
         if let Some(first) = seen.insert(name, column) {
-            return Err(format!(
+            bail!(
                 "columns {first} and {column} are both named {}, expected a name of its own for each; \
                  --by-position takes columns in their order",
                 clipped(name)
-            ));
+            );
         }
     }
     Ok(())
@@ -123,20 +124,18 @@ pub fn rows(files: &[File]) -> Result<Vec<Option<Vec<usize>>>> {
             continue;
         }
         if let Some((bare, _)) = files.iter().find(|(_, ids)| ids.is_none()) {
-            return Err(format!(
+            bail!(
                 "{}: has no ids, and the rows of {} and {} are in different orders, expected ids in every \
                  file; --by-position takes rows in their order",
                 bare.display(),
                 path.display(),
                 other.display()
-            ));
+            );
         }
+        let path = path.display();
         say(
             other,
-            &format!(
-                "rows are matched to those of {} by their ids",
-                path.display()
-            ),
+            format_args!("rows are matched to those of {path} by their ids"),
         );
     }
     Ok(orders)
@@ -157,11 +156,11 @@ fn order((path, ids): (&Path, &Ids), (other, found): (&Path, &Ids)) -> Result<Op
             _ => false,
         };
         if !is_same {
+            let path = path.display();
             say(
                 other,
-                &format!(
-                    "its index is another than that of {}: rows are taken in their order",
-                    path.display()
+                format_args!(
+                    "its index is another than that of {path}: rows are taken in their order"
                 ),
             );
             return Ok(None);
@@ -170,7 +169,7 @@ fn order((path, ids): (&Path, &Ids), (other, found): (&Path, &Ids)) -> Result<Op
     let [own, others] = places;
     let (own, others) = (own?, others?);
     let missing = |path: &Path, id: &str, row: usize, from: &Path| {
-        format!(
+        wrong!(
             "{}: there is no row of the id {}, which is that of row {row} of {}, expected the same ids in \
              both; --by-position takes rows in their order",
             path.display(),
@@ -205,12 +204,12 @@ fn places<'a>(path: &Path, ids: &'a Ids) -> Result<HashMap<&'a str, usize>> {
     let mut places = HashMap::new();
     for (row, id) in ids.cells.iter().map(plain).enumerate() {
         if let Some(first) = places.insert(id, row) {
-            return Err(format!(
+            bail!(
                 "{}: rows {first} and {row} have the id {}, expected each id once; --by-position takes rows \
                  in their order",
                 path.display(),
                 clipped(id)
-            ));
+            );
         }
     }
     Ok(places)
@@ -242,61 +241,4 @@ fn are_nameless(own: &Ids, other: &Ids) -> bool {
         .contains(&&*name)
     };
     is_index(own) && is_index(other)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn texts(names: &[&str]) -> Vec<String> {
-        names.iter().map(|name| (*name).to_owned()).collect()
-    }
-
-    #[test]
-    fn columns_by_name() {
-        let order = |expected: &[&str], found: &[&str]| {
-            let names = texts(expected);
-            columns(
-                Names {
-                    names: &names,
-                    of: "a",
-                },
-                &texts(found),
-            )
-        };
-        assert_eq!(
-            order(&["cat", "dog"], &["dog", "cat"]),
-            Ok(Some(vec![1, 0]))
-        );
-        assert_eq!(order(&["cat", "dog"], &["cat", "dog"]), Ok(None));
-        assert_eq!(order(&["cat", "dog"], &[]), Ok(None));
-        assert_eq!(
-            order(&["p0", "p1", "p2"], &["q2", "q0", "q1"]),
-            Ok(Some(vec![1, 2, 0]))
-        );
-        for (expected, found) in [
-            (["cat", "dog"], ["cat", "emu"]),
-            (["cat", "dog"], ["p0", "p1"]),
-            (["p0", "p1"], ["p1", "p2"]),
-        ] {
-            assert!(order(&expected, &found).is_err(), "{found:?}");
-        }
-    }
-
-    #[test]
-    fn names_that_count() {
-        for (names, expected) in [
-            (&["p2", "p1", "p0"][..], Some((0, vec![2, 1, 0]))),
-            (&["1", "2"], Some((1, vec![0, 1]))),
-            (&["p01", "p00"], Some((0, vec![1, 0]))),
-            (&["p0", "q1"], None),
-            (&["p0", "p2"], None),
-            (&["p0", "p0"], None),
-            (&["cat", "dog"], None),
-        ] {
-            let names = texts(names);
-            let found = numbered(&names).map(|found| (found.first, found.order));
-            assert_eq!(found, expected, "{names:?}");
-        }
-    }
 }

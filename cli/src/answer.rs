@@ -3,9 +3,9 @@
 use std::{borrow::Cow, fmt};
 
 use burn_calibration::{
-    distribution::{Categorical, Predictive},
+    distribution::Categorical,
     error,
-    estimator::Event,
+    estimator::Skce,
     hypothesis::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest},
     kernel::Kernel,
     names::{self, Name},
@@ -17,7 +17,9 @@ use serde::Serialize;
 
 use crate::{
     args::SizeArgs,
-    input::Result,
+    error::{Result, ensure},
+    kind::{Kind, View},
+    limits::{BLOCK, QUADRATIC_LIMIT},
     words::{Known, Named, or_infinite, probability, title_width, verdict},
 };
 
@@ -60,25 +62,33 @@ pub struct Tolerance {
     pub p_value: f64,
 }
 
-/// Errors whose size is told.
-pub struct Sizing<'a, P: Predictive> {
+/// Errors of a view whose size is told.
+pub struct Sizing<'a, P: Kind> {
     pub args: &'a SizeArgs,
-    pub predictions: &'a P,
-    pub targets: &'a P::Targets,
+    pub view: &'a View<P>,
 }
 
-impl<P: Predictive> Sizing<'_, P> {
-    pub fn of(&self, name: Name, error: &impl Quantify<P>) -> (Name, Size) {
-        (name, self.size(Unit::Number, error))
-    }
+/// The sizes of the errors; that of the SKCE with its kernel.
+pub fn sizes<P: Kind>(args: &SizeArgs, view: &View<P>, kernel: Option<P::Joint>) -> Named<Size> {
+    let sizing = Sizing { args, view };
+    let mut sizes = P::sizes(&sizing);
+    sizes.extend(kernel.map(|kernel| {
+        let skce = if view.predictions.len() <= QUADRATIC_LIMIT {
+            Skce::unbiased(kernel)
+        } else {
+            Skce::block(kernel, BLOCK)
+        };
+        let size = sizing.known(Unit::Number, skce.size(&view.predictions, &view.targets));
+        (names::SKCE.of(&view.of.whole), size)
+    }));
+    Named(sizes)
+}
 
+impl<P: Kind> Sizing<'_, P> {
     /// Gives the size in points, and compares it with the tolerance.
     pub fn in_points(&self, name: Name, error: &impl Quantify<P>) -> (Name, Size) {
-        (name.with("points"), self.size(Unit::Points, error))
-    }
-
-    fn size(&self, unit: Unit, error: &impl Quantify<P>) -> Size {
-        self.known(unit, error.size(self.predictions, self.targets))
+        let size = error.size(&self.view.predictions, &self.view.targets);
+        (name.with("points"), self.known(Unit::Points, size))
     }
 
     pub fn known(&self, unit: Unit, size: error::Result<ErrorSize>) -> Size {
@@ -97,17 +107,14 @@ impl<P: Predictive> Sizing<'_, P> {
 
 impl Sizing<'_, Categorical> {
     /// The number of observed events by that of expected ones.
-    pub fn ratio(&self, (event, of): (Event, &str)) -> (Name, Size) {
-        let counts = ObservedExpected::of(event, self.predictions, self.targets);
-        let name = match &counts {
-            Ok(ObservedExpected {
-                observed, expected, ..
-            }) => names::OBSERVED_EXPECTED.of(of).with(format_args!(
-                "{observed} of {}",
-                numbers::expected(*expected)
-            )),
-            Err(_) => names::OBSERVED_EXPECTED.of(of),
-        };
+    pub fn ratio(&self) -> (Name, Size) {
+        let View { event, of, .. } = self.view;
+        let counts = ObservedExpected::of(*event, &self.view.predictions, &self.view.targets);
+        let mut name = names::OBSERVED_EXPECTED.of(&of.event);
+        if let Ok(counts) = &counts {
+            let (observed, expected) = (counts.observed, numbers::expected(counts.expected));
+            name = name.with(format_args!("{observed} of {expected}"));
+        }
         let size = Size {
             unit: Unit::Ratio,
             interval: Known::of(counts.and_then(|counts| counts.ratio(self.args.level))),
@@ -119,13 +126,12 @@ impl Sizing<'_, Categorical> {
 
 /// Checks the level of intervals.
 pub fn check_level(args: &SizeArgs) -> Result<()> {
-    match args.level > 0.0 && args.level < 1.0 {
-        true => Ok(()),
-        false => Err(format!(
-            "--level {}: expected a number between 0 and 1, both excluded",
-            args.level
-        )),
-    }
+    ensure!(
+        args.level > 0.0 && args.level < 1.0,
+        "--level {}: expected a number between 0 and 1, both excluded",
+        args.level
+    );
+    Ok(())
 }
 
 /// The omnibus test with so many redraws, and the most.

@@ -1,32 +1,35 @@
 //! `calibration apply`.
 
 use burn::tensor::{
-    Tensor,
+    Device, Tensor,
     activation::{log_softmax, softmax},
     s,
 };
 use burn_calibration::{
-    distribution::{Laplace, Normal},
-    recalibration::{FittedTo, load_map},
+    distribution::{Component, Laplace, Marginals, Normal},
+    recalibration::{DistributionMap, FittedMap, Recalibrated, ScaleFamily, load_map},
 };
+use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
     align::Names,
     args::{Apply, Family},
-    distributions,
-    fit::{CORRECTNESS, family},
-    input::{Cells, Lines, Matrix, Result, clipped},
+    error::{Context, Result, bail, ensure, wrong},
+    fit::{CORRECTNESS, UNKNOWN, family},
+    input::{Cells, Ids, Matrix, clipped, say as tell},
+    kind::Vectors,
     methods::takes_zeros,
     rows::{Like, Wanted, logits, read_rows},
-    source::{Where, device},
+    source::{Where, device, options},
+    targets::{check_halves, read_numbers},
     words::{as_member, key, object, say},
     writer::{Format, Header, write_matrix},
 };
 
 /// What was applied to what.
 #[derive(Serialize)]
-pub struct Applied {
+struct Applied {
     /// The file of the map.
     map: String,
     kind: &'static str,
@@ -41,64 +44,74 @@ pub struct Applied {
     output: String,
 }
 
-impl Applied {
-    pub fn new(
-        args: &Apply,
-        kind: &'static str,
-        (n, outcomes): (usize, (&'static str, usize)),
-        family: String,
-        numbers: &'static str,
-    ) -> Self {
-        Self {
-            map: args.map.display().to_string(),
-            kind,
-            n,
-            outcomes,
-            family,
-            numbers,
-            output: args.output.display().to_string(),
-        }
-    }
-
-    /// Prints an object, or nothing.
-    pub fn show(&self, json: bool) -> Result<()> {
-        if json {
-            say(object("apply", self)?);
-        }
-        Ok(())
-    }
+/// Recalibrated predictions as rows of a file.
+struct Made {
+    matrix: Matrix,
+    /// The names of the columns; empty if the predictions have none.
+    names: Vec<String>,
+    ids: Option<Ids>,
+    outcomes: (&'static str, usize),
+    family: String,
+    numbers: &'static str,
 }
+
+/// Samples of a prediction with recalibrated levels.
+const SAMPLES: usize = 100;
 
 pub fn run(args: &Apply) -> Result<()> {
     let format = Format::of(&args.output)?;
     let device = device(args.rows.device)?;
-    match args.family {
-        Family::Categorical => {}
-        Family::Normal => return distributions::apply::<Normal>(args, format, &device),
-        Family::Laplace => return distributions::apply::<Laplace>(args, format, &device),
-        _ => return Err(distributions::UNKNOWN.into()),
-    }
-    let map = load_map(&args.map, &device).map_err(|e| e.to_string())?;
-    let fitted_to = map.fitted_to();
-    if fitted_to.family.as_deref() != Some(CORRECTNESS) {
-        check_family(args, map.kind(), (fitted_to, &key(args.family)))?;
-    }
-    if let Some(logits) = fitted_to
-        .logits
-        .filter(|logits| *logits != args.rows.logits)
-        && !IGNORE_SHIFTS.contains(&map.kind())
-    {
-        let (was, is, advice) = match logits {
-            true => ("logits", "probabilities", "--logits if they are logits"),
-            false => ("probabilities", "logits", "no --logits, or a map of logits"),
+    let (kind, made) = match args.family {
+        Family::Categorical => of_classes(args, &device)?,
+        Family::Normal => of_distributions::<Normal>(args, &device)?,
+        Family::Laplace => of_distributions::<Laplace>(args, &device)?,
+        _ => bail!("{UNKNOWN}"),
+    };
+    let header = Header {
+        ids: made.ids.as_ref(),
+        names: &made.names,
+    };
+    // a tensor has the name of what it holds
+    let name = match args.family {
+        Family::Categorical => made.numbers,
+        _ => "predictions",
+    };
+    write_matrix(&args.output, format, name, &made.matrix, header)?;
+    if args.json {
+        let applied = Applied {
+            map: args.map.display().to_string(),
+            kind,
+            n: made.matrix.rows(),
+            outcomes: made.outcomes,
+            family: made.family,
+            numbers: made.numbers,
+            output: args.output.display().to_string(),
         };
-        return Err(format!(
-            "{}: the {} was fitted to {was}, and these are {is}, expected {advice}",
-            args.map.display(),
-            map.kind()
-        ));
+        say(object("apply", &applied)?);
+    } else if ![CORRECTNESS, &key(args.family)].contains(&made.family.as_str()) {
+        tell(&args.output, &format!("rows of --family {}", made.family));
     }
-    let wanted = (Where::NotNeeded, Wanted::Logits);
+    Ok(())
+}
+
+fn of_classes(args: &Apply, device: &Device) -> Result<(&'static str, Made)> {
+    let map = load_map(&args.map, device)?;
+    let (kind, fitted_to) = (map.kind(), map.fitted_to());
+    if fitted_to.family.as_deref() != Some(CORRECTNESS) {
+        check_family(args, &*map, &key(args.family))?;
+    }
+    let other = fitted_to
+        .logits
+        .filter(|logits| *logits != args.rows.logits);
+    if let Some(logits) = other.filter(|_| !IGNORE_SHIFTS.contains(&kind)) {
+        let (was, is, advice) = if logits {
+            ("logits", "probabilities", "--logits if they are logits")
+        } else {
+            ("probabilities", "logits", "no --logits, or a map of logits")
+        };
+        let wrong = wrong!("the {kind} was fitted to {was}, and these are {is}, expected {advice}");
+        return Err(wrong).of(&args.map);
+    }
     let of = args.map.display().to_string();
     let like = Like {
         names: Some(Names {
@@ -107,60 +120,135 @@ pub fn run(args: &Apply) -> Result<()> {
         }),
         confidence: None,
     };
-    let rows = read_rows(&args.predictions, &args.rows, wanted, like, &device)?;
+    let wanted = (Where::NotNeeded, Wanted::Logits);
+    let rows = read_rows(&args.predictions, &args.rows, wanted, like, device)?;
     let family = family(args.family, rows.predictions.subject());
-    check_family(args, map.kind(), (fitted_to, &family))?;
+    check_family(args, &*map, &family)?;
     let classes = rows.predictions.classes();
-    if let Some(expected) = map.width()
-        && expected != classes
-    {
-        return Err(format!(
-            "{}: {classes} columns, expected {expected}, the classes of {}",
-            args.predictions.display(),
-            args.map.display()
-        ));
+    let expected = map.width().unwrap_or(classes);
+    if expected != classes {
+        let wrong = wrong!("{classes} columns, expected {expected}, the classes of {of}");
+        return Err(wrong).of(&args.predictions);
     }
-    let logits = logits(
-        &args.predictions,
-        &rows.predictions,
-        map.method().is_some_and(takes_zeros),
-    )?;
+    let takes_zeros = map.method().is_some_and(takes_zeros);
+    let logits = logits(&args.predictions, &rows.predictions, takes_zeros)?;
     let numbers = Numbers::of(args);
     let values = numbers.values(map.forward(logits), rows.is_binary);
-    let values = values.try_into_vec_as::<f64>().map_err(|e| e.to_string())?;
-    let mut columns = if rows.is_binary { 1 } else { classes };
+    let values = values.try_into_vec_as::<f64>()?;
+    let columns = if rows.is_binary { 1 } else { classes };
     let is_wrong = |value: &f64| !value.is_finite() && numbers != Numbers::Logarithms;
     if let Some(at) = values.iter().position(is_wrong) {
-        return Err(format!(
-            "{}: row {}, column {}: recalibrated it is {}, expected a finite number: the logits are too large \
-             for the {}",
-            args.predictions.display(),
-            at / columns,
-            at % columns,
-            values[at],
-            map.kind()
-        ));
+        let wrong = wrong!(
+            "recalibrated it is {}, expected a finite number: the logits are too large for the {kind}",
+            values[at]
+        );
+        let wrong = wrong.at(at / columns, format_args!("column {}", at % columns));
+        return Err(wrong).of(&args.predictions);
     }
-    let n = values.len() / columns;
-    let mut matrix = Matrix { columns, values };
-    let mut names = rows.names;
+    let mut made = Made {
+        matrix: Matrix { columns, values },
+        names: rows.names,
+        ids: rows.ids,
+        outcomes: ("classes", classes),
+        family,
+        numbers: numbers.name(),
+    };
     if let (true, Some((cells, lines))) = (rows.is_confidence, &rows.labels) {
         let at = rows.label_at.unwrap_or(1);
-        matrix = beside_correctness(&matrix, cells, lines, at)
-            .map_err(|reason| format!("{}: {reason}", args.predictions.display()))?;
-        columns = 2;
-        if !names.is_empty() {
-            names.insert(at, rows.label_name.unwrap_or_default());
+        made.matrix = beside_correctness(&made.matrix, cells, at).on(&args.predictions, lines)?;
+        if !made.names.is_empty() {
+            made.names.insert(at, rows.label_name.unwrap_or_default());
         }
     }
-    debug_assert_eq!(columns, matrix.columns);
-    let header = Header {
-        ids: rows.ids.as_ref(),
-        names: &names,
+    Ok((kind, made))
+}
+
+/// Recalibrates normal or Laplace predictions.
+fn of_distributions<P>(args: &Apply, device: &Device) -> Result<(&'static str, Made)>
+where
+    P: Vectors + ScaleFamily + Component + Marginals,
+{
+    ensure!(
+        !args.to_probabilities,
+        "--to-probabilities: of --family categorical"
+    );
+    let map = DistributionMap::load(&args.map, device)?;
+    check_family(args, &*map, &key(args.family))?;
+    let made = recalibrated::<P>(args, &map, device).of(&args.predictions)?;
+    Ok((map.kind(), made))
+}
+
+fn recalibrated<P>(args: &Apply, map: &DistributionMap, device: &Device) -> Result<Made>
+where
+    P: Vectors + ScaleFamily + Component + Marginals,
+{
+    let options = options(&args.rows, Where::NotNeeded);
+    let expected = &map.fitted_to().columns;
+    let (read, _) = read_numbers(&args.predictions, &args.rows, &options, expected, device)?;
+    let mut names = read.names;
+    let dimensions = read.rows.dims()[1] / 2;
+    let of = args.map.display();
+    let width = map.width().unwrap_or(dimensions);
+    ensure!(
+        width == dimensions,
+        "predictions of dimension {dimensions}, expected {width}, that of {of}"
+    );
+    if !args.rows.by_position {
+        check_halves(&names)?;
+        let are_others = !expected.is_empty() && !names.is_empty() && *expected != names;
+        ensure!(
+            dimensions == 1 || !are_others,
+            "the columns are named {}, expected {} as of {of}; --by-position takes columns in their order",
+            clipped(&names.join(", ")),
+            clipped(&expected.join(", "))
+        );
+    }
+    let predictions = P::parse(read.rows, dimensions)?;
+    predictions.check()?;
+    let counted = |what: &'static str, count: usize| (0..count).map(move |k| format!("{what}{k}"));
+    let family = key(args.family);
+    let (family, rows, made) = match map.forward(predictions) {
+        Recalibrated::Family(same) => {
+            let rows = Tensor::cat(same.location_and_scale().into(), 1);
+            (family, rows, names.clone())
+        }
+        Recalibrated::Mixture(mixture) => {
+            let [location, scale] = mixture.all_components().location_and_scale();
+            let shape = mixture.weights().dims();
+            let parts = ["weight", "location", "scale"].into_iter();
+            let made = parts.flat_map(|part| counted(part, shape[1])).collect();
+            let parts = [location, scale].map(|part| part.reshape(shape));
+            let rows = Tensor::cat([vec![mixture.weights()], parts.into()].concat(), 1);
+            (format!("{family}-mixture"), rows, made)
+        }
+        Recalibrated::Quantiles(levels) if dimensions == 1 => {
+            let mut rng = StdRng::seed_from_u64(0); // of one dimension nothing is random
+            let samples = levels.samples(SAMPLES, &mut rng);
+            let rows = samples.draws().reshape([-1, SAMPLES as i32]);
+            ("samples".into(), rows, counted("draw", SAMPLES).collect())
+        }
+        _ => bail!("{} makes no rows of such predictions", map.kind()),
     };
-    write_matrix(&args.output, format, numbers.name(), &matrix, header)?;
-    let outcomes = (n, ("classes", classes));
-    Applied::new(args, map.kind(), outcomes, family, numbers.name()).show(args.json)
+    if !names.is_empty() {
+        names = made;
+    }
+    let columns = rows.dims()[1];
+    let values = rows.try_into_vec_as::<f64>()?;
+    if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+        let wrong = wrong!(
+            "recalibrated it has a parameter of {}, expected a finite number",
+            values[at]
+        );
+        return Err(wrong.at_row(at / columns));
+    }
+    Ok(Made {
+        matrix: Matrix { columns, values },
+        names,
+        ids: read.ids,
+        outcomes: ("dimensions", dimensions),
+        family,
+        numbers: "parameters",
+    })
 }
 
 /// The kinds of maps to which logits and log-probabilities of a prediction are the same: they do not change
@@ -168,28 +256,30 @@ pub fn run(args: &Apply) -> Result<()> {
 const IGNORE_SHIFTS: [&str; 2] = ["temperature scaling", "ensemble temperature scaling"];
 
 /// Checks that a map was fitted to predictions of the family that it is applied to, where it says so.
-pub fn check_family(args: &Apply, kind: &str, (to, family): (&FittedTo, &str)) -> Result<()> {
-    match to.family.as_deref().filter(|known| *known != family) {
-        None => Ok(()),
-        Some(known) if [known, family].contains(&CORRECTNESS) => {
-            let words = |family: &str| match family {
-                CORRECTNESS => "confidence and correctness".into(),
-                family => format!("--family {family}"),
-            };
-            Err(format!(
-                "{}: a {kind} of {}, expected one of {}, as {} holds",
-                args.map.display(),
-                words(known),
-                words(family),
-                args.predictions.display()
-            ))
-        }
-        Some(known) => Err(format!(
-            "{}: a {kind} of --family {known}, expected one of --family {family}; --family {known} applies it \
-             to such predictions, and fit --family {family} makes one of these",
-            args.map.display()
-        )),
-    }
+fn check_family(args: &Apply, map: &dyn FittedMap, family: &str) -> Result<()> {
+    let kind = map.kind();
+    let fitted_to = map.fitted_to().family.as_deref();
+    let Some(known) = fitted_to.filter(|known| *known != family) else {
+        return Ok(());
+    };
+    let wrong = if [known, family].contains(&CORRECTNESS) {
+        let words = |family: &str| match family {
+            CORRECTNESS => "confidence and correctness".into(),
+            family => format!("--family {family}"),
+        };
+        wrong!(
+            "a {kind} of {}, expected one of {}, as {} holds",
+            words(known),
+            words(family),
+            args.predictions.display()
+        )
+    } else {
+        wrong!(
+            "a {kind} of --family {known}, expected one of --family {family}; --family {known} applies it to \
+             such predictions, and fit --family {family} makes one of these"
+        )
+    };
+    Err(wrong).of(&args.map)
 }
 
 /// What is written: what was read, unless something else is asked for.
@@ -241,26 +331,15 @@ impl Numbers {
 }
 
 /// A column of confidences with that of their correctness at its place.
-fn beside_correctness(
-    confidences: &Matrix,
-    cells: &Cells,
-    lines: &Lines,
-    at: usize,
-) -> Result<Matrix> {
+fn beside_correctness(confidences: &Matrix, cells: &Cells, at: usize) -> Result<Matrix> {
     let row = |(row, (&confidence, cell)): (usize, (&f64, &str))| {
         let correct = cell.parse::<f64>().ok().filter(|c| [0.0, 1.0].contains(c));
-        let correct = correct.ok_or_else(|| {
-            let place = lines.name(row);
-            format!(
-                "{place}: the correctness is {}, expected 0 or 1",
-                clipped(cell)
-            )
-        })?;
-        Ok(if at == 0 {
-            [correct, confidence]
-        } else {
-            [confidence, correct]
-        })
+        let cell = clipped(cell);
+        let correct = correct
+            .ok_or_else(|| wrong!("the correctness is {cell}, expected 0 or 1").at_row(row))?;
+        let mut row = [confidence, correct];
+        row.rotate_right(usize::from(at == 0));
+        Ok(row)
     };
     let rows = confidences.values.iter().zip(cells.iter()).enumerate();
     let values = rows.map(row).collect::<Result<Vec<_>>>()?.concat();

@@ -9,7 +9,7 @@ use rand::{rngs::StdRng, seq::index};
 
 use crate::{
     args::{BandwidthChoice, KernelArgs, KernelShapeArgs},
-    input::Result,
+    error::{Result, bail, wrong},
     limits::QUADRATIC_LIMIT,
 };
 
@@ -39,20 +39,21 @@ pub fn fixed<P: Omnibus + Geometry>(
     let fixed = match args.bandwidth {
         BandwidthChoice::Fixed(value) => Ok(kernel.with_bandwidth(Bandwidth::Fixed(value))),
         BandwidthChoice::MedianWithDiagonal if n > QUADRATIC_LIMIT => {
-            return Err(format!(
+            bail!(
                 "--bandwidth median-with-diagonal: the median over all pairs of {n} samples takes too long, \
                  expected a number or median"
-            ));
+            );
         }
         BandwidthChoice::MedianWithDiagonal => {
-            let points = predictions.detach().coordinates().ok_or(
-                "--bandwidth median-with-diagonal: these predictions are no points, expected median",
-            )?;
+            let points = predictions.detach().coordinates().ok_or_else(|| {
+                wrong!(
+                    "--bandwidth median-with-diagonal: these predictions are no points, expected median"
+                )
+            })?;
             if !points.clone().is_finite().all().into_scalar::<bool>() {
-                return Err(
+                bail!(
                     "--bandwidth median-with-diagonal: a coordinate of the predictions is beyond the largest \
                      number, expected finite ones"
-                        .into(),
                 );
             }
             let median = median_distance_with_diagonal(&points, kernel.distance);
@@ -68,8 +69,9 @@ pub fn fixed<P: Omnibus + Geometry>(
         }
         _ => kernel.with_bandwidth_of_predictions(predictions),
     };
-    let fixed = fixed.and_then(|kernel| kernel.validate().map(|()| kernel));
-    fixed.map_err(|e| e.to_string())
+    let fixed = fixed?;
+    fixed.validate()?;
+    Ok(fixed)
 }
 
 /// Samples whose median distance is taken where there are too many for all pairs; says so on standard

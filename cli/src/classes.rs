@@ -5,7 +5,8 @@ use std::{collections::HashMap, fs};
 use crate::{
     align::numbered,
     args::LabelsArgs,
-    input::{Cells, Result, clipped},
+    error::{Result, bail, ensure, wrong},
+    input::{Cells, clipped},
 };
 
 /// The words for classes 0 and 1 of two.
@@ -104,48 +105,39 @@ impl<'a> Classes<'a> {
     ///
     /// A label that is none, named by its row; numbers that may count from 0 or from 1.
     pub fn parse(&self, cells: &Cells) -> Result<Vec<i64>> {
-        if self.names_begin_at_1 && self.run_from_1(cells) {
-            return Err(
-                "the columns count from 1, and no label is 0: expected --one-based if labels count from 1, \
-                 too, or --by-position if they count from 0"
-                    .into(),
-            );
-        }
+        ensure!(
+            !self.names_begin_at_1 || !self.run_from_1(cells),
+            "the columns count from 1, and no label is 0: expected --one-based if labels count from 1, too, or \
+             --by-position if they count from 0"
+        );
         let label = |(row, cell): (usize, &str)| {
-            let class = self.class(cell);
-            class.map_err(|expected| {
-                let advice = match self.run_from_1(cells) {
-                    true => {
-                        "; labels run from 1 to the number of classes: did you mean --one-based?"
-                    }
-                    false => "",
+            self.class(cell).map_err(|expected| {
+                let advice = if self.run_from_1(cells) {
+                    "; labels run from 1 to the number of classes: did you mean --one-based?"
+                } else {
+                    ""
                 };
-                format!(
-                    "row {row}: the label is {}, expected {expected}{advice}",
-                    clipped(cell)
-                )
+                let cell = clipped(cell);
+                wrong!("the label is {cell}, expected {expected}{advice}").at_row(row)
             })
         };
         cells.iter().enumerate().map(label).collect()
     }
 
     /// The class of a label, or what is expected.
-    fn class(&self, cell: &str) -> Result<i64> {
+    fn class(&self, cell: &str) -> Result<i64, String> {
         if let Some(&class) = self.numbers.get(cell) {
             return Ok(class);
         }
         let (first, last) = (self.first, self.count as i64 - 1 + self.first);
-        match cell.parse::<f64>() {
-            Ok(value) if self.counted => {
-                return match value {
-                    v if v.fract() != 0.0 || v < first as f64 || v.abs() > 2f64.powi(53) => {
-                        Err(format!("a whole number of at least {first}"))
-                    }
-                    v if v > last as f64 => Err(format!("a class in {first}..={last}")),
-                    v => Ok(v as i64 - first),
-                };
-            }
-            _ => {}
+        if let Some(value) = cell.parse::<f64>().ok().filter(|_| self.counted) {
+            return match value {
+                v if v.fract() != 0.0 || v < first as f64 || v.abs() > 2f64.powi(53) => {
+                    Err(format!("a whole number of at least {first}"))
+                }
+                v if v > last as f64 => Err(format!("a class in {first}..={last}")),
+                v => Ok(v as i64 - first),
+            };
         }
         let word = cell.to_lowercase();
         let binary = WORDS.iter().position(|words| words.contains(&&*word));
@@ -188,13 +180,10 @@ impl<'a> Classes<'a> {
         let class = |(column, class): (usize, &Option<&i64>)| {
             let name = clipped(&columns[column]);
             match class {
-                None => Err(format!(
-                    "column {column} ({name}): expected {}",
-                    self.one_of()
-                )),
-                Some(_) if named[..column].contains(class) => Err(format!(
+                None => bail!("column {column} ({name}): expected {}", self.one_of()),
+                Some(_) if named[..column].contains(class) => bail!(
                     "column {column} ({name}): the class has two columns, expected one for each class"
-                )),
+                ),
                 Some(class) => Ok(**class),
             }
         };

@@ -8,6 +8,7 @@ use burn_calibration::{
     error::{self, serialize_or_infinite},
     estimator::{Accuracy, Estimator, Event, Skce},
     hypothesis::{OmnibusOutcome, TestOutcome},
+    kernel::Kernel,
     names::{self, Name},
     score::{Crps, Improvement, ObservedExpected, Score},
 };
@@ -16,16 +17,14 @@ use serde::Serialize;
 
 use crate::{
     align,
-    answer::{Size, Sizing, check_level, omnibus},
+    answer::{Size, check_level, omnibus, sizes},
     args::{Compare, Family},
     bandwidth::fixed,
-    evaluate::sizes,
-    input::Result,
-    kind::{Data, Kind, Loaded, Of, Vectors, Words, with_vectors},
-    kinds::words,
+    error::Result,
+    kind::{Kind, Loaded, Vectors, View, with_vectors},
     limits::{BLOCK, QUADRATIC_LIMIT, redraws},
     output::{is_classes, predictions_of},
-    progress::{Costs, Progress},
+    progress::Progress,
     quantities::{SCORES, ece_name, ece_of_event},
     rows::Wanted,
     vectors::read_like,
@@ -116,13 +115,93 @@ fn change(args: &Compare, name: Name, gain: error::Result<Improvement>) -> (Name
     (name, Known::of(gain.map(paired)))
 }
 
+/// What is compared: the predictions before and after, and the kernel.
+struct Compared<B: Kind, A: Kind> {
+    views: (View<B>, View<A>),
+    kernel: Kernel,
+    class_names: Vec<String>,
+    rng: StdRng,
+}
+
+impl<B: Kind, A: Kind<Targets = B::Targets>> Compared<B, A>
+where
+    B::Targets: Clone,
+{
+    fn new(
+        args: &Compare,
+        (before, after): (B, A),
+        targets: B::Targets,
+        class_names: Vec<String>,
+    ) -> Result<Self> {
+        let mut rng = StdRng::seed_from_u64(args.source.seed);
+        let kernel = fixed(&args.kernel, &before, &mut rng)?;
+        let before = before.view(targets.clone(), None, &class_names);
+        let after = after.view(targets, None, &class_names);
+        Ok(Self {
+            views: (before, after),
+            kernel,
+            class_names,
+            rng,
+        })
+    }
+
+    /// The omnibus test of each, with so many redraws, and the sizes of errors.
+    fn finish(
+        mut self,
+        args: &Compare,
+        count: (u32, usize),
+        kernels: Option<(B::Joint, A::Joint)>,
+        progress: &Progress,
+        changes: Vec<(Name, Known<Paired>)>,
+    ) -> Comparison {
+        let (before, after) = (&self.views.0, &self.views.1);
+        let (kernel, names, rng) = (self.kernel, &self.class_names[..], &mut self.rng);
+        progress.step("omnibus test");
+        let omnibus = [
+            omnibus(
+                kernel,
+                count,
+                &before.predictions,
+                (&before.targets, names),
+                rng,
+            ),
+            omnibus(
+                kernel,
+                count,
+                &after.predictions,
+                (&after.targets, names),
+                rng,
+            ),
+        ];
+        progress.step("confidence intervals");
+        let (of_before, of_after) = kernels.unzip();
+        let intervals = [
+            sizes(&args.sizes, before, of_before),
+            sizes(&args.sizes, after, of_after),
+        ];
+        Comparison {
+            n: before.predictions.len(),
+            outcomes: before.predictions.outcomes(),
+            subject: before.predictions.subject(),
+            class_names: self.class_names,
+            kernel: KernelWords::from(&kernel),
+            level: args.sizes.level,
+            changes: Named(changes),
+            accuracy: None,
+            ece: Named(Vec::new()),
+            omnibus: omnibus.into(),
+            intervals: intervals.into(),
+        }
+    }
+}
+
 /// Compares predictions of real numbers, which may be of two families.
 fn of_vectors<B, A>(args: &Compare) -> Result<Comparison>
 where
     B: Kind<Targets = Tensor<2>> + Vectors,
     A: Kind<Targets = Tensor<2>> + Vectors,
 {
-    let before = read_like::<B>(&[&args.before], &args.source, &[])?;
+    let mut before = read_like::<B>(&[&args.before], &args.source, &[])?;
     let names = match args.after_family.is_none_or(|after| after == args.family) {
         true => &before.columns[..],
         false => &[],
@@ -133,152 +212,83 @@ where
     if let Some(order) = &align::rows(&files)?[1] {
         after.sets[0] = after.sets[0].select_rows(order);
     }
-    let Loaded { sets, targets, .. } = before;
-    let (before, after) = (&sets[0], &after.sets[0]);
-    let (count, most) = redraws("--redraws", args.redraws, before.outcomes().1)?;
-    let mut rng = StdRng::seed_from_u64(args.source.seed);
-    let kernel = fixed(&args.kernel, before, &mut rng)?;
-    let crps = Improvement::of(&Crps, before, after, &targets);
+    let sets = (before.sets.remove(0), after.sets.remove(0));
+    let count = redraws("--redraws", args.redraws, sets.0.outcomes().1)?;
+    let compared = Compared::new(args, sets, before.targets, Vec::new())?;
+    let (before, after) = (&compared.views.0, &compared.views.1);
+    let (targets, before, after) = (&before.targets, &before.predictions, &after.predictions);
+    let crps = Improvement::of(&Crps, before, after, targets);
     let mut changes = vec![change(args, names::CRPS, crps)];
     if let (Some(of_before), Some(of_after)) = (B::LOG_SCORE, A::LOG_SCORE) {
         let log = Improvement::by(
             (before, &|targets| of_before(before, targets)),
             (after, &|targets| of_after(after, targets)),
-            &targets,
+            targets,
             "log score",
         );
         changes.push(change(args, names::LOG, log));
     }
-    let omnibus = [
-        omnibus(kernel, (count, most), before, (&targets, &[]), &mut rng),
-        omnibus(kernel, (count, most), after, (&targets, &[]), &mut rng),
-    ];
-    Ok(Comparison {
-        n: before.len(),
-        outcomes: before.outcomes(),
-        class_names: Vec::new(),
-        subject: Subject::Classes,
-        kernel: KernelWords::from(&kernel),
-        level: args.sizes.level,
-        changes: Named(changes),
-        accuracy: None,
-        ece: Named(Vec::new()),
-        omnibus: omnibus.into(),
-        intervals: [
-            intervals(args, before, &targets),
-            intervals(args, after, &targets),
-        ]
-        .into(),
-    })
+    Ok(compared.finish(args, count, None, &Progress::new(2), changes))
 }
 
-/// The sizes of errors of predictions of real numbers.
-fn intervals<P: Kind>(args: &Compare, predictions: &P, targets: &P::Targets) -> Named<Size> {
-    let sizing = Sizing {
-        args: &args.sizes,
-        predictions,
-        targets,
-    };
-    Named(P::sizes(&sizing, (Event::TopLabel, &Words::default())))
-}
-
-fn of_classes(args: &Compare, loaded: Loaded<Categorical>) -> Result<Comparison> {
-    let (labels, class_names) = (&loaded.targets, loaded.class_names);
-    let sets = [&loaded.sets[0], &loaded.sets[1]];
-    let [before, after] = sets;
-    let (count, most) = redraws("--redraws", args.redraws, before.classes())?;
-    let (subject, event) = (before.subject(), Event::of(before));
-    let of = words(before, None, &class_names);
-    let mut rng = StdRng::seed_from_u64(args.source.seed);
-    let costs = Costs::new(before.len());
-    let all_pairs = match before.len() <= QUADRATIC_LIMIT {
-        true => costs.quadratic(),
-        false => costs.linear(),
-    };
-    let redraws = costs.redraws(count);
-    let scores = costs.linear() * SCORES.len() as u64;
-    let progress = Progress::new(5 * all_pairs + scores + 2 * redraws);
-    progress.step("bandwidth", all_pairs);
-    let kernel = fixed(&args.kernel, before, &mut rng)?;
+fn of_classes(args: &Compare, mut loaded: Loaded<Categorical>) -> Result<Comparison> {
+    let sets = (loaded.sets.remove(0), loaded.sets.remove(0));
+    let count = redraws("--redraws", args.redraws, sets.0.classes())?;
+    let progress = Progress::new(5);
+    progress.step("bandwidth");
+    let compared = Compared::new(args, sets, loaded.targets, loaded.class_names)?;
+    let (before, after, kernel) = (&compared.views.0, &compared.views.1, compared.kernel);
+    let (of, event, labels) = (before.of.clone(), before.event, before.targets.clone());
+    let (before, after) = (&before.predictions, &after.predictions);
+    let (n, subject) = (before.len(), before.subject());
+    progress.step("scores");
     let score = |(name, score): (Name, &dyn Score<Categorical>)| {
-        let gain = Improvement::of(score, before, after, labels);
-        let of_score = if name == names::BRIER {
-            Of::WholeOfBoth
+        let gain = Improvement::of(score, before, after, &labels);
+        let of = if name == names::BRIER {
+            &of.sum
         } else {
-            Of::Whole
+            &of.whole
         };
-        change(args, name.of(&of.of(of_score)), gain)
+        change(args, name.of(of), gain)
     };
-    progress.step("scores", scores);
     let mut changes: Vec<_> = SCORES.map(score).into();
-    let (name, skce) = match before.len() <= QUADRATIC_LIMIT {
+    let (name, skce) = match n <= QUADRATIC_LIMIT {
         true => (names::SKCE_UNBIASED, Skce::unbiased(kernel)),
         false => (
             names::SKCE_BLOCK.with(format_args!("{BLOCK} samples each")),
             Skce::block(kernel, BLOCK),
         ),
     };
-    progress.step(&name.title, 2 * all_pairs);
-    let gain = skce.improvement(before, after, labels);
+    progress.step(&name.title);
+    let gain = skce.improvement(before, after, &labels);
     changes.push(change(args, name.of(&of.whole), gain));
-
-    let frequency = ObservedExpected::of(Event::one_of(before), before, labels);
-    let frequency = frequency.map_err(|e| e.to_string())?;
-    let frequency = frequency.observed as f64 / before.len() as f64;
-    let accuracy = |set: &Categorical| Accuracy.estimate(set, labels).map_err(|e| e.to_string());
-    let ece = |set| ece_of_event(set, labels, event).map_err(|e| e.to_string());
-    let data = |predictions| Data {
-        predictions,
-        targets: labels,
-        kernel,
-        event,
-        of: &of,
-        unbiased: None,
+    let frequency = ObservedExpected::of(Event::one_of(before), before, &labels)?;
+    let frequency = frequency.observed as f64 / n as f64;
+    let accuracy = |set: &Categorical| Accuracy.estimate(set, &labels);
+    let accuracy = match subject {
+        Subject::Classes => Some([accuracy(before)?, accuracy(after)?].into()),
+        // of confidences it is data
+        Subject::Correctness => Some([frequency, frequency].into()),
+        _ => None,
     };
-    let omnibus = sets.map(|set| {
-        progress.step("omnibus test", redraws);
-        let targets = (labels, &class_names[..]);
-        omnibus(kernel, (count, most), set, targets, &mut rng)
-    });
-    let intervals = sets.map(|set| {
-        progress.step("confidence intervals", all_pairs);
-        sizes(&args.sizes, &data(set))
-    });
+    let ece = |set| ece_of_event(set, &labels, event);
+    let ece = Biased {
+        values: [ece(before)?, ece(after)?].into(),
+        biased: true,
+    };
+    let name = ece_name(subject, None).of(&of.event).with("biased");
+    let comparison = compared.finish(args, count, Some((kernel, kernel)), &progress, changes);
     Ok(Comparison {
-        n: before.len(),
-        outcomes: before.outcomes(),
-        class_names,
-        subject,
-        kernel: KernelWords::from(&kernel),
-        level: args.sizes.level,
-        changes: Named(changes),
-        accuracy: match subject {
-            Subject::Classes => Some([accuracy(before)?, accuracy(after)?].into()),
-            // of confidences it is data
-            Subject::Correctness => Some([frequency, frequency].into()),
-            _ => None,
-        },
-        ece: Named(vec![(
-            ece_name(subject, None).of(&of.event).with("biased"),
-            Biased {
-                values: [ece(before)?, ece(after)?].into(),
-                biased: true,
-            },
-        )]),
-        omnibus: omnibus.into(),
-        intervals: intervals.into(),
+        accuracy,
+        ece: Named(vec![(name, ece)]),
+        ..comparison
     })
 }
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (n, (name, outcomes)) = (self.n, self.outcomes);
-        let name = if outcomes == 1 { "dimension" } else { name };
-        let of = match self.subject {
-            Subject::Classes => format!("predictions of {outcomes} {name}"),
-            subject => predictions_of(subject, outcomes),
-        };
-        writeln!(f, "{n} {of}, before and after")?;
+        let of = predictions_of(self.subject, self.outcomes);
+        writeln!(f, "{} {of}, before and after", self.n)?;
         writeln!(f, "{}\n", self.kernel)?;
         let interval = format!("{} % interval", 100.0 * self.level);
         let titles = (self.changes.0.iter().map(|(name, _)| name))

@@ -4,7 +4,10 @@ use clap::Command;
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 
-use crate::{input::Result, words::say};
+use crate::{
+    error::{Result, wrong},
+    words::say,
+};
 
 /// Prints what a shell needs to complete the command.
 pub fn completions(command: &mut Command, shell: Shell) {
@@ -20,14 +23,12 @@ pub fn man(command: &mut Command, subcommand: Option<&str>) -> Result<()> {
         None => command.clone(),
         Some(name) => {
             let found = command.find_subcommand(name);
-            let found = found.ok_or_else(|| format!("{name}: no subcommand of calibration"))?;
+            let found = found.ok_or_else(|| wrong!("{name}: no subcommand of calibration"))?;
             found.clone()
         }
     };
     let mut text = Vec::new();
-    Man::new(page)
-        .render(&mut text)
-        .map_err(|e| e.to_string())?;
+    Man::new(page).render(&mut text)?;
     say(String::from_utf8_lossy(&text));
     Ok(())
 }

@@ -1,20 +1,21 @@
 //! Numbers that are not finite in what is about to be printed.
 
+use crate::error::{Result, ensure};
 use serde::Serialize;
 use serde_json::Value;
 
 /// Checks that every number of an outcome is finite: JSON has no others, and null stands for these. Nothing
 /// else of an outcome is null.
-pub fn check(outcome: &(impl Serialize + ?Sized)) -> Result<(), String> {
-    let outcome = serde_json::to_value(outcome).map_err(|e| e.to_string())?;
-    match path_to_null(&outcome) {
-        None => Ok(()),
-        Some(path) => Err(format!(
-            "{} is infinite or not a number, expected a finite number: there are too few samples, or \
-             numbers that are too large or too small",
-            path.join(".")
-        )),
-    }
+pub fn check(outcome: &(impl Serialize + ?Sized)) -> Result<()> {
+    let outcome = serde_json::to_value(outcome)?;
+    let path = path_to_null(&outcome);
+    ensure!(
+        path.is_none(),
+        "{} is infinite or not a number, expected a finite number: there are too few samples, or numbers that are \
+         too large or too small",
+        path.unwrap_or_default().join(".")
+    );
+    Ok(())
 }
 
 /// The names of the members on the way to the first null, if there is one.
@@ -59,7 +60,7 @@ mod tests {
             (-f64::INFINITY, 1.0, "inner.numbers is infinite or"),
             (0.0, f32::NAN, "inner.single is infinite or"),
         ] {
-            let reason = of(vec![1.0, number], single).unwrap_err();
+            let reason = of(vec![1.0, number], single).unwrap_err().to_string();
             assert!(reason.starts_with(expected), "{reason}");
         }
         assert!(check(&f64::NAN).is_err());

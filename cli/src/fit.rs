@@ -4,13 +4,14 @@ use std::fmt;
 
 use burn::tensor::{Int, Tensor, activation::softmax};
 use burn_calibration::{
-    distribution::{Categorical, Laplace, Normal, Subject},
+    distribution::{Categorical, Component, Density, Laplace, Marginals, Normal, Subject},
     estimator::SkceForm,
     kernel::Kernel,
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
     recalibration::{
-        AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, FitWarning, FittedTo,
-        Guarantees, Keep, LogitMap, MapKind, NamedParameter, Objective,
+        AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, FitWarning, FittedMap,
+        FittedTo, Guarantees, Keep, LogitMap, MapKind, NamedParameter, Objective, Recalibrated,
+        ScaleFamily,
     },
     score::{Brier, LogScore},
 };
@@ -18,9 +19,9 @@ use serde::Serialize;
 
 use crate::{
     args::{Family, Fit, KeepName, LossName},
-    distributions, finite,
-    input::Result,
-    kind::Kind,
+    error::{Result, bail, ensure},
+    finite,
+    kind::{Kind, Vectors},
     limits::QUADRATIC_LIMIT,
     methods::{Method, takes_zeros},
     output::{is_classes, predictions_of},
@@ -30,36 +31,57 @@ use crate::{
     words::{Known, Pair, as_member, key, show},
 };
 
+/// What is printed of a fit.
 #[derive(Serialize)]
-pub struct Fitted {
+struct Fitted {
     /// The file of the map.
-    pub map: String,
-    pub method: String,
-    pub kind: &'static str,
-    pub loss: String,
-    pub n: usize,
-    /// The number of classes or coordinates.
-    #[serde(serialize_with = "as_member", flatten)]
-    pub outcomes: (&'static str, usize),
-    /// The rows of these data whose most likely class the map changes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub changed_classes: Option<usize>,
-    /// What classes are about.
-    #[serde(skip_serializing_if = "is_classes")]
-    pub subject: Subject,
-    /// The mean log loss on these data, of a map that has one.
-    pub log_loss: Known<Pair<f64>>,
+    map: String,
+    method: String,
+    kind: &'static str,
+    loss: String,
+    #[serde(flatten)]
+    data: Data,
     /// The guarantees for logits such as were given.
     #[serde(flatten)]
-    pub guarantees: Guarantees,
-    pub fit: Known<FitReport>,
+    guarantees: Guarantees,
+    fit: Known<FitReport>,
     /// The parameters, if they are few.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub parameters: Vec<NamedParameter>,
+    parameters: Vec<NamedParameter>,
     /// Why this map, unless it was named.
-    pub choice: Known<Choice>,
+    choice: Known<Choice>,
     /// What to know before the map is used.
-    pub warnings: Vec<String>,
+    warnings: Vec<String>,
+}
+
+/// The data that a map was fitted to, and what it does to them.
+#[derive(Serialize)]
+struct Data {
+    n: usize,
+    /// The number of classes or coordinates.
+    #[serde(serialize_with = "as_member", flatten)]
+    outcomes: (&'static str, usize),
+    /// The rows whose most likely class the map changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed_classes: Option<usize>,
+    /// What classes are about.
+    #[serde(skip_serializing_if = "is_classes")]
+    subject: Subject,
+    /// The mean log loss, of a map that has one.
+    log_loss: Known<Pair<f64>>,
+    /// The names of the columns.
+    #[serde(skip)]
+    columns: Vec<String>,
+    /// The names of the classes.
+    #[serde(skip)]
+    class_names: Vec<String>,
+}
+
+/// A map as it came from its fit: why it was chosen, or the name that was given.
+struct Chosen<M> {
+    map: M,
+    choice: Option<Choice>,
+    name: &'static str,
 }
 
 /// The warnings of a fit in words, with names of classes where there are some.
@@ -89,18 +111,21 @@ pub fn warnings(
 /// The method of predictions that stay as they are.
 const NONE: &str = "none";
 
-/// Why there is no report of a fit, and no choice.
+/// Why there is no report of a fit.
 pub const NOT_KNOWN: &str = "the map does not say how it was fitted";
-pub const NAMED: &str = "the map was named by --method";
 
 pub fn run(args: &Fit) -> Result<()> {
     match args.family {
         Family::Categorical => of_classes(args),
-        Family::Normal => distributions::fit::<Normal>(args),
-        Family::Laplace => distributions::fit::<Laplace>(args),
-        _ => Err(distributions::UNKNOWN.into()),
+        Family::Normal => of_distributions::<Normal>(args),
+        Family::Laplace => of_distributions::<Laplace>(args),
+        _ => bail!("{UNKNOWN}"),
     }
 }
+
+/// What is wrong with another family.
+pub const UNKNOWN: &str =
+    "--family: there are maps of categorical, normal and laplace predictions only";
 
 fn of_classes(args: &Fit) -> Result<()> {
     let method = args.method.map(Method::of_classes).transpose()?;
@@ -110,72 +135,147 @@ fn of_classes(args: &Fit) -> Result<()> {
     if let (Some(keep @ (KeepName::Accuracy | KeepName::Order)), Subject::Correctness) =
         (args.keep, subject)
     {
-        return Err(format!(
+        bail!(
             "--keep {}: of confidences the accuracy is data, which no map changes, expected no --keep or --keep \
              information",
             key(keep)
-        ));
+        );
     }
     let takes_zeros = method.is_some_and(takes_zeros);
     let logits = logits(&args.predictions, &sets[0], takes_zeros)?;
     let [n, classes] = logits.dims();
-    if matches!(args.loss, LossName::Skce) && n > QUADRATIC_LIMIT {
-        return Err(format!(
-            "--loss skce: its cost is the square of the number of samples, {n}, expected at most \
-             {QUADRATIC_LIMIT}"
-        ));
-    }
-    let (mut map, choice) = fit((args, method), subject, &logits, &labels)?;
+    ensure!(
+        args.loss != LossName::Skce || n <= QUADRATIC_LIMIT,
+        "--loss skce: its cost is the square of the number of samples, {n}, expected at most {QUADRATIC_LIMIT}"
+    );
+    let mut chosen = fit((args, method), subject, &logits, &labels)?;
+    let calibrated = chosen.map.forward(logits.clone());
+    let likely = |logits: &Tensor<2>| logits.clone().argmax(1);
+    let changed = likely(&logits).not_equal(likely(&calibrated));
+    let changed = changed.int().sum().into_scalar::<i64>() as usize;
     let log_loss = |logits: Tensor<2>| {
         let loss = ScoreLoss::new(LogScore).forward(logits, labels.clone());
         loss.into_scalar::<f64>()
     };
-    let names = [&loaded.class_names, &loaded.columns];
-    let names = names.into_iter().find(|names| names.len() == classes);
-    let names = names.map_or(&[][..], |names| names);
-    let promises = map.guarantees();
-    let calibrated = map.forward(logits.clone());
-    let likely = |logits: &Tensor<2>| logits.clone().argmax(1);
-    let changed = likely(&logits).not_equal(likely(&calibrated));
-    let changed = changed.int().sum().into_scalar::<i64>() as usize;
-    let fitted = Fitted {
-        map: args.output.display().to_string(),
-        method: match (method, &choice) {
-            (None, Some(choice)) => choice.chosen.into(),
-            (method, _) => method.map_or("", |kind| kind.name()).into(),
-        },
-        kind: map.kind(),
-        loss: key(args.loss),
+    let names = [loaded.class_names, loaded.columns.clone()].into_iter();
+    let data = Data {
         n,
         outcomes: ("classes", classes),
         subject,
         changed_classes: (subject == Subject::Classes).then_some(changed),
         log_loss: Known(Ok([log_loss(logits), log_loss(calibrated)].into())),
-        guarantees: Guarantees {
-            injective: match args.source.rows.logits {
-                true => promises.injective,
-                false => promises.injective_on_log_probabilities,
-            },
-            ..promises
+        columns: loaded.columns,
+        class_names: (names.into_iter())
+            .find(|names| names.len() == classes)
+            .unwrap_or_default(),
+    };
+    let map: &mut dyn FittedMap = &mut *chosen.map;
+    finish(args, map, (chosen.name, chosen.choice), data)
+}
+
+/// Fits the map of normal or Laplace predictions that was named, or chooses one.
+fn of_distributions<P>(args: &Fit) -> Result<()>
+where
+    P: Vectors + ScaleFamily + Component + Marginals + Kind<Targets = Tensor<2>>,
+{
+    ensure!(
+        args.loss == LossName::Log,
+        "--loss {}: of --family categorical",
+        key(args.loss)
+    );
+    let keep = match args.keep {
+        None => None,
+        Some(KeepName::Mean) => Some(Keep::Mean),
+        Some(KeepName::Information) => Some(Keep::Information),
+        Some(keep) => bail!("--keep {}: of --family categorical", key(keep)),
+    };
+    let method = args.method.map(Method::of_distributions).transpose()?;
+    let mut loaded = P::read(&[&args.predictions], &args.source, Wanted::Logits)?;
+    let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
+    let mut chosen = match method {
+        Some(method) => Chosen {
+            map: method.fit(predictions.clone(), targets.clone())?,
+            choice: None,
+            name: method.name(),
         },
-        fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
-        parameters: few(map.named_parameters()),
-        warnings: warnings(
-            map.report(),
-            choice.as_ref(),
-            (names, args.source.rows.positive),
+        None => {
+            let config = AutoRecalibrationConfig::new()
+                .with_keep(keep)
+                .with_seed(args.source.seed);
+            let chosen = config.fit(predictions.clone(), targets.clone())?;
+            let choice = chosen.choice().clone();
+            Chosen {
+                name: choice.chosen,
+                map: chosen.into_map(),
+                choice: Some(choice),
+            }
+        }
+    };
+    let [n, dimensions] = targets.dims();
+    let log_loss = |log_density: Tensor<1>| -log_density.mean().into_scalar::<f64>();
+    let before = log_loss(predictions.log_density(&targets));
+    let after = match chosen.map.forward(predictions) {
+        Recalibrated::Family(family) => Some(log_loss(family.log_density(&targets))),
+        Recalibrated::Mixture(mixture) => Some(log_loss(mixture.log_density(&targets))),
+        _ => None,
+    };
+    let data = Data {
+        n,
+        outcomes: ("dimensions", dimensions),
+        subject: Subject::Classes,
+        changed_classes: None,
+        log_loss: Known::or_skipped(
+            after.map(|after| [before, after].into()),
+            "what the map makes has no density",
         ),
-        choice: Known::or_skipped(choice, NAMED),
+        columns: loaded.columns,
+        class_names: Vec::new(),
+    };
+    finish(args, &mut *chosen.map, (chosen.name, chosen.choice), data)
+}
+
+/// Saves a map, and tells of it.
+fn finish(
+    args: &Fit,
+    map: &mut dyn FittedMap,
+    (method, choice): (&str, Option<Choice>),
+    data: Data,
+) -> Result<()> {
+    let rows = &args.source.rows;
+    let is_of_classes = args.family == Family::Categorical;
+    let mut guarantees = map.guarantees();
+    if is_of_classes && !rows.logits {
+        guarantees.injective = guarantees.injective_on_log_probabilities;
+    }
+    let names = (&data.class_names[..], rows.positive);
+    let mut parameters = map.named_parameters();
+    if parameters.iter().map(|p| p.values.len()).sum::<usize>() > FEW {
+        parameters.clear();
+    }
+    let fitted = Fitted {
+        map: args.output.display().to_string(),
+        method: method.into(),
+        kind: map.kind(),
+        loss: key(args.loss),
+        guarantees,
+        fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
+        parameters,
+        warnings: warnings(map.report(), choice.as_ref(), names),
+        choice: Known::or_skipped(choice, "the map was named by --method"),
+        data,
     };
     finite::check(&fitted)?;
     map.set_fitted_to(FittedTo {
-        family: Some(family(args.family, subject)),
-        logits: Some(args.source.rows.logits),
-        columns: loaded.columns,
+        family: Some(family(args.family, fitted.data.subject)),
+        logits: is_of_classes.then_some(rows.logits),
+        columns: fitted.data.columns.clone(),
     });
-    map.save(&args.output).map_err(|e| e.to_string())?;
+    map.save(&args.output)?;
     show("fit", &fitted, args.json)
 }
+
+/// Parameters that a line holds.
+const FEW: usize = 6;
 
 /// The family of maps of confidences.
 pub const CORRECTNESS: &str = "correctness";
@@ -188,57 +288,43 @@ pub fn family(family: Family, subject: Subject) -> String {
     }
 }
 
-/// Parameters that a line holds.
-const FEW: usize = 6;
-
-/// The parameters, if they are few.
-pub fn few(parameters: Vec<NamedParameter>) -> Vec<NamedParameter> {
-    let count: usize = parameters
-        .iter()
-        .map(|parameter| parameter.values.len())
-        .sum();
-    match count <= FEW {
-        true => parameters,
-        false => vec![],
-    }
-}
-
-type Map = (LogitMap, Option<Choice>);
-
 fn fit(
     (args, method): (&Fit, Option<MapKind>),
     subject: Subject,
     logits: &Tensor<2>,
     labels: &Tensor<1, Int>,
-) -> Result<Map> {
+) -> Result<Chosen<LogitMap>> {
     let keep = |keep| asked(keep, args.source.rows.logits);
     let keep = args.keep.map(keep).transpose()?;
     let progress = Progress::new(1);
     let mut observe = |at: FitProgress| {
         let title = format!("evaluation {}: {:.6}", at.evaluations, at.objective);
-        progress.at(at.fit as u64 - 1, at.fits as u64, title);
+        progress.at(at.fit - 1, at.fits, title);
     };
-    let mut fit = |criterion: Option<&dyn Objective>| {
+    let mut fit = |criterion: Option<&dyn Objective>| -> Result<Chosen<LogitMap>> {
         let (logits, labels) = (logits.clone(), labels.clone());
-        let map = match method {
-            Some(kind) => {
-                let map = kind.fit(args.source.seed, criterion, logits, labels, &mut observe);
-                map.map(|map| (map, None))
-            }
+        let chosen = match method {
+            Some(kind) => Chosen {
+                map: kind.fit(args.source.seed, criterion, logits, labels, &mut observe)?,
+                choice: None,
+                name: kind.name(),
+            },
             None => {
                 let config = AutoRecalibrationConfig::new()
                     .with_keep(keep)
                     .with_subject(subject)
                     .with_seed(args.source.seed);
-                let map = config.fit_observed(criterion, logits, labels, &mut observe);
-                map.map(|map| {
-                    let choice = map.choice().clone();
-                    (map.into_map(), Some(choice))
-                })
+                let chosen = config.fit_observed(criterion, logits, labels, &mut observe)?;
+                let choice = chosen.choice().clone();
+                Chosen {
+                    name: choice.chosen,
+                    map: chosen.into_map(),
+                    choice: Some(choice),
+                }
             }
         };
         progress.at(1, 1, "done".into());
-        map.map_err(|e| e.to_string())
+        Ok(chosen)
     };
     match args.loss {
         LossName::Log => fit(None),
@@ -246,11 +332,9 @@ fn fit(
         LossName::Mmce => fit(Some(&MmceLossConfig::new().init())),
         LossName::Skce => {
             // one criterion for the whole descent
-            let points = softmax(fit(None)?.0.forward(logits.clone()), 1);
-            let kernel = Kernel::exponential().with_bandwidth_of(&points);
-            let kernel = kernel.map_err(|e| e.to_string())?;
+            let points = softmax(fit(None)?.map.forward(logits.clone()), 1);
             let loss = SkceLossConfig::new()
-                .with_kernel(kernel)
+                .with_kernel(Kernel::exponential().with_bandwidth_of(&points)?)
                 .with_form(SkceForm::Biased);
             fit(Some(&loss.init()))
         }
@@ -264,15 +348,15 @@ fn asked(keep: KeepName, logits: bool) -> Result<Keep> {
         (KeepName::Order, _) => Keep::Order,
         (KeepName::Information, true) => Keep::Information,
         (KeepName::Information, false) => Keep::InformationOfLogProbabilities,
-        (KeepName::Mean, _) => return Err("--keep mean: of --family normal or laplace".into()),
+        (KeepName::Mean, _) => bail!("--keep mean: of --family normal or laplace"),
     })
 }
 
 impl fmt::Display for Fitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, n, (name, outcomes)) = (self.kind, self.n, self.outcomes);
-        let name = if outcomes == 1 { "dimension" } else { name };
-        if let Some(changed @ 1..) = self.changed_classes {
+        let (data, kind) = (&self.data, self.kind);
+        let n = data.n;
+        if let Some(changed @ 1..) = data.changed_classes {
             writeln!(
                 f,
                 "the most likely class of {changed} of {n} predictions changes"
@@ -283,10 +367,7 @@ impl fmt::Display for Fitted {
         } else {
             format!("{kind} of")
         };
-        let of = match self.subject {
-            Subject::Classes => format!("predictions of {outcomes} {name}"),
-            subject => predictions_of(subject, outcomes),
-        };
+        let of = predictions_of(data.subject, data.outcomes);
         writeln!(f, "{what} {n} {of}, saved as {}", self.map)?;
         if let Known(Ok(report)) = &self.fit {
             writeln!(f, "fit:        {report}")?;
@@ -294,7 +375,7 @@ impl fmt::Display for Fitted {
         if let Known(Ok(choice)) = &self.choice {
             write!(f, "{choice}")?;
         }
-        if let Known(Ok(Pair { before, after })) = &self.log_loss {
+        if let Known(Ok(Pair { before, after })) = &data.log_loss {
             writeln!(
                 f,
                 "log loss:   {before:.6} before, {after:.6} after, on the data of the fit"
@@ -304,8 +385,8 @@ impl fmt::Display for Fitted {
             let values: Vec<String> = values.iter().map(|value| format!("{value:.6}")).collect();
             writeln!(f, "{:11} {}", format!("{name}:"), values.join(", "))?;
         }
-        let of = match self.subject {
-            Subject::Classes => self.outcomes.0,
+        let of = match data.subject {
+            Subject::Classes => data.outcomes.0,
             Subject::Correctness => CORRECTNESS,
             _ => "outcomes",
         };

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::{
     columns::{Column, Values},
+    error::Result,
     kind::{Kind, View},
     words::probability,
 };
@@ -86,8 +87,7 @@ pub fn test<P: Kind>(
     kernel: Kernel,
     redraws: usize,
     rng: &mut StdRng,
-) -> Result<GivenAnswer, String> {
-    let wrong = |e: burn_calibration::error::Error| e.to_string();
+) -> Result<GivenAnswer> {
     let (predictions, targets) = (&view.predictions, &view.targets);
     let total = count(columns);
     let redraws = redraws.max(100 * total - 1);
@@ -99,8 +99,7 @@ pub fn test<P: Kind>(
     let outcome = GroupTest::new()
         .with_kernel(kernel)
         .with_most(redraws)
-        .outcome(predictions, targets, &named, rng)
-        .map_err(wrong)?;
+        .outcome(predictions, targets, &named, rng)?;
     let part = |name, column, kind, level, outcome: OmnibusOutcome| {
         let outcome = outcome.with_class_names(class_names);
         let finding = (outcome.failing(level).first()).map(|aspect| aspect.finding.clone());
@@ -128,7 +127,7 @@ pub fn test<P: Kind>(
         };
         let points = Tensor::cat(rows.into_iter().map(points).collect(), 1);
         let given = Given::new(predictions.clone(), points);
-        let outcome = P::given(&given, targets, redraws, rng).map_err(wrong)?;
+        let outcome = P::given(&given, targets, redraws, rng)?;
         let column = match compared.as_slice() {
             [only] => only.name.clone(),
             _ => "all".into(),
@@ -136,7 +135,7 @@ pub fn test<P: Kind>(
         parts.push(part(name, column, "kernel", 0.05, outcome));
     }
     let p_values: Vec<f64> = parts.iter().map(|part| part.outcome.p_value).collect();
-    let adjusted = holm(&p_values).map_err(wrong)?;
+    let adjusted = holm(&p_values)?;
     for (part, adjusted) in parts.iter_mut().zip(&adjusted) {
         part.adjusted_p_value = *adjusted;
         part.finding.take_if(|_| *adjusted > 0.05);

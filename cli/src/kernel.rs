@@ -1,5 +1,6 @@
 //! Profiles and distances of kernels by name.
 
+use crate::error::Result;
 use burn_calibration::kernel::{Distance, Profile};
 
 /// The profile of a name.

@@ -18,9 +18,10 @@ use serde::Serialize;
 use crate::{
     answer::{Size, Sizing},
     args::{Evaluate, Lens, SourceArgs},
-    input::{Ids, Result},
+    error::Result,
+    input::Ids,
     rows::Wanted,
-    words::TargetWords,
+    words::{TargetWords, Told},
 };
 
 /// Runs the same lines for the type of predictions of a family.
@@ -41,9 +42,9 @@ macro_rules! with_vectors {
     ($family:expr, $kind:ident => $body:expr) => {{
         use burn_calibration::distribution as kinds;
         match $family {
-            $crate::args::Family::Categorical => {
-                Err("--family: both categorical or neither".to_owned())
-            }
+            $crate::args::Family::Categorical => Err($crate::error::wrong!(
+                "--family: both categorical or neither"
+            )),
             $crate::args::Family::Normal => {
                 type $kind = kinds::Normal;
                 $body
@@ -69,7 +70,7 @@ macro_rules! with_vectors {
 }
 pub(crate) use {with_family, with_vectors};
 
-/// An aspect whose calibration is tested: predictions with targets.
+/// An aspect whose calibration is looked at: predictions with targets.
 pub struct View<P: Kind> {
     /// The class, where it is one against the rest.
     pub class: Option<usize>,
@@ -77,45 +78,21 @@ pub struct View<P: Kind> {
     pub of: Words,
     pub predictions: P,
     pub targets: P::Targets,
-    /// The event that the top-label quantities look at.
+    /// The event that the quantities of an event look at: the top label, or the one that is asked for.
     pub event: Event,
-}
-
-/// What a number is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
-    /// The whole prediction.
-    Whole,
-    /// The event of the view: the top label, or that which is asked for.
-    Event,
-    /// The one event of quantities of one event: class 1 of two classes.
-    One,
-    /// Sums over an event and its complement.
-    WholeOfBoth,
-    OneOfBoth,
 }
 
 /// The words for what numbers are of; none of real numbers.
 #[derive(Debug, Clone, Default)]
 pub struct Words {
+    /// The whole prediction.
     pub whole: String,
+    /// The same of sums over classes, which may be an event and its complement.
+    pub sum: String,
+    /// The event of the view.
     pub event: String,
+    /// The event of quantities of one event: class 1 of two classes.
     pub one: String,
-    /// Whether the whole prediction is one event and its complement.
-    pub is_of_two: bool,
-}
-
-impl Words {
-    pub fn of(&self, of: Of) -> String {
-        let both = |words: &str| format!("{words}, summed over both outcomes");
-        match of {
-            Of::WholeOfBoth if self.is_of_two => both(&self.whole),
-            Of::Whole | Of::WholeOfBoth => self.whole.clone(),
-            Of::Event => self.event.clone(),
-            Of::One => self.one.clone(),
-            Of::OneOfBoth => both(&self.one),
-        }
-    }
 }
 
 /// Sets of predictions of the same samples, and their targets.
@@ -131,6 +108,9 @@ pub struct Loaded<P: Kind> {
     pub ids: Option<Ids>,
 }
 
+/// Values with what they are of.
+pub type Estimates = Vec<(Name, Told<f64>)>;
+
 /// A kind of prediction of the command line.
 pub trait Kind: Omnibus + Geometry + 'static {
     /// The kernel of the SKCE.
@@ -138,6 +118,9 @@ pub trait Kind: Omnibus + Geometry + 'static {
 
     /// Reads sets of predictions of the same samples, and their targets.
     fn read(paths: &[&Path], args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>>;
+
+    /// The whole predictions, or those of a class against the rest; classes have names.
+    fn view(self, targets: Self::Targets, class: Option<usize>, names: &[String]) -> View<Self>;
 
     /// The aspects that the arguments ask for; classes have names.
     fn views(self, targets: Self::Targets, lens: (Lens, &[String])) -> Result<Vec<View<Self>>>;
@@ -177,13 +160,8 @@ pub trait Kind: Omnibus + Geometry + 'static {
         Subject::Classes
     }
 
-    /// The event that is looked at where there can be one only.
-    fn event(&self) -> Event {
-        Event::TopLabel
-    }
-
     /// The estimates besides those of all kinds.
-    fn estimates() -> Vec<Estimate<Self>>;
+    fn estimates(view: &View<Self>) -> Estimates;
 
     /// The tests besides those of all kinds.
     fn tests() -> Vec<Test<Self>> {
@@ -191,7 +169,7 @@ pub trait Kind: Omnibus + Geometry + 'static {
     }
 
     /// The errors whose size is told, before the SKCE.
-    fn sizes(sizing: &Sizing<Self>, view: (Event, &Words)) -> Vec<(Name, Size)>;
+    fn sizes(sizing: &Sizing<Self>) -> Vec<(Name, Size)>;
 
     /// Names the classes.
     fn named<'a>(builder: ReportBuilder<'a, Self>, _names: &[String]) -> ReportBuilder<'a, Self>
@@ -215,33 +193,11 @@ pub enum Summary {
     },
 }
 
-/// The input of an estimate.
-pub struct Data<'a, P: Kind> {
-    pub predictions: &'a P,
-    pub targets: &'a P::Targets,
-    /// The kernel, with a fixed bandwidth.
-    pub kernel: P::Joint,
-    /// The event whose probability the quantities of an event look at.
-    pub event: Event,
-    pub of: &'a Words,
-    /// The unbiased SKCE over all pairs, once it is known.
-    pub unbiased: Option<f64>,
-}
-
-/// An estimate.
-pub struct Estimate<P: Kind> {
-    pub name: Name,
-    pub of: Of,
-    /// Whether the cost grows with the square of the number of samples.
-    pub is_quadratic: bool,
-    pub run: fn(&Data<P>) -> error::Result<f64>,
-}
-
 /// A test.
 pub struct Test<P: Kind> {
     /// The name, whose key is that on the command line too.
     pub name: Name,
-    pub of: Of,
+    pub of: fn(&Words) -> &str,
     pub build: Build<P>,
 }
 

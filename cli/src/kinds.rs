@@ -20,8 +20,8 @@ use crate::{
     answer::{Size, Sizing, Unit},
     args::{Evaluate, Lens, SourceArgs},
     bandwidth::fixed,
-    input::Result,
-    kind::{Estimate, Kind, Loaded, Summary, Test, View, Words},
+    error::{Result, bail, ensure},
+    kind::{Estimates, Kind, Loaded, Summary, Test, View, Words},
     quantities::{estimates_of_classes, tests_of_classes},
     rows::{Wanted, read_classes},
 };
@@ -33,34 +33,38 @@ impl Kind for Categorical {
         read_classes(paths, args, wanted)
     }
 
+    fn view(self, targets: Tensor<1, Int>, class: Option<usize>, names: &[String]) -> View<Self> {
+        View {
+            class,
+            event: Event::of(&self),
+            of: words(&self, class, names),
+            predictions: self,
+            targets,
+        }
+    }
+
     fn views(
         self,
         labels: Tensor<1, Int>,
         (lens, names): (Lens, &[String]),
     ) -> Result<Vec<View<Self>>> {
-        let wrong = |e: error::Error| e.to_string();
-        let view = |class, (predictions, targets): (Self, _)| View {
-            class,
-            event: Event::of(&predictions),
-            of: words(&predictions, class, names),
-            predictions,
-            targets,
-        };
-        match (lens, self.subject()) {
-            (Lens::ClassWise, Subject::Correctness) => Err(
-                "--lens class-wise: there are no classes beside confidences and correctness".into(),
-            ),
-            (Lens::Canonical, _) | (Lens::TopLabel, Subject::Correctness) => {
-                Ok(vec![view(None, (self, labels))])
+        let is_confidence = self.subject() == Subject::Correctness;
+        Ok(match lens {
+            Lens::ClassWise if is_confidence => {
+                bail!("--lens class-wise: there are no classes beside confidences and correctness")
             }
-            (Lens::TopLabel, _) => Ok(vec![view(None, self.top_label(&labels).map_err(wrong)?)]),
-            (Lens::ClassWise, _) => (0..self.classes())
+            Lens::TopLabel if !is_confidence => {
+                let (right, labels) = self.top_label(&labels)?;
+                vec![right.view(labels, None, names)]
+            }
+            Lens::ClassWise => (0..self.classes())
                 .map(|class| {
-                    let lens = self.class_wise(class, &labels).map_err(wrong)?;
-                    Ok(view(Some(class), lens))
+                    let (against_rest, labels) = self.class_wise(class, &labels)?;
+                    Ok(against_rest.view(labels, Some(class), names))
                 })
-                .collect(),
-        }
+                .collect::<Result<_>>()?,
+            _ => vec![self.view(labels, None, names)],
+        })
     }
 
     fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Kernel> {
@@ -109,12 +113,8 @@ impl Kind for Categorical {
         self.subject()
     }
 
-    fn event(&self) -> Event {
-        Event::of(self)
-    }
-
-    fn estimates() -> Vec<Estimate<Self>> {
-        estimates_of_classes()
+    fn estimates(view: &View<Self>) -> Estimates {
+        estimates_of_classes(view)
     }
 
     fn tests() -> Vec<Test<Self>> {
@@ -128,17 +128,19 @@ impl Kind for Categorical {
         }
     }
 
-    fn sizes(sizing: &Sizing<Self>, (event, of): (Event, &Words)) -> Vec<(Name, Size)> {
+    fn sizes(sizing: &Sizing<Self>) -> Vec<(Name, Size)> {
+        let View { event, of, .. } = sizing.view;
+        let (event, of) = (*event, &of.event);
         let excess = Overconfidence { event };
-        let mut sizes = match sizing.predictions.subject() {
+        let mut sizes = match sizing.view.predictions.subject() {
             Subject::Event => vec![
-                sizing.ratio((event, &of.event)),
-                sizing.in_points(names::OVERPREDICTION.of(&of.event), &excess),
+                sizing.ratio(),
+                sizing.in_points(names::OVERPREDICTION.of(of), &excess),
             ],
-            _ => vec![sizing.in_points(names::OVERCONFIDENCE.of(&of.event), &excess)],
+            _ => vec![sizing.in_points(names::OVERCONFIDENCE.of(of), &excess)],
         };
         let ece = Tce::default().with_event(event);
-        sizes.push(sizing.in_points(names::ECE_DEBIASED.of(&of.event), &ece));
+        sizes.push(sizing.in_points(names::ECE_DEBIASED.of(of), &ece));
         if let Some(order) = sizing.args.lp_error {
             sizes.extend(lp_errors(sizing, event, order));
         }
@@ -147,7 +149,7 @@ impl Kind for Categorical {
 }
 
 /// What numbers of predictions are of, in words.
-pub fn words(predictions: &Categorical, class: Option<usize>, names: &[String]) -> Words {
+fn words(predictions: &Categorical, class: Option<usize>, names: &[String]) -> Words {
     let name = |class: usize| {
         names
             .get(class)
@@ -155,31 +157,30 @@ pub fn words(predictions: &Categorical, class: Option<usize>, names: &[String]) 
             .unwrap_or_else(|| class.to_string())
     };
     let classes = predictions.classes();
-    let (whole, event, one) = match (predictions.subject(), class) {
-        (Subject::Classes, _) if classes == 2 => (
+    let top = || "of the top label".to_owned();
+    let same = |words: String| [words.clone(), words.clone(), words];
+    let [whole, event, one] = match (predictions.subject(), class) {
+        (Subject::Classes, _) if classes == 2 => [
             "of both classes".into(),
-            "of the top label".into(),
+            top(),
             format!("of class {}", name(1)),
-        ),
-        (Subject::Classes, _) => (
-            "of the whole vector".into(),
-            "of the top label".to_owned(),
-            "of the top label".into(),
-        ),
+        ],
+        (Subject::Classes, _) => ["of the whole vector".into(), top(), top()],
         (Subject::Event, None) => same("of the event".into()),
         (Subject::Event, Some(class)) => same(format!("of class {}", name(class))),
         _ => same("of the confidence".into()),
     };
+    let both = if classes == 2 {
+        ", summed over both outcomes"
+    } else {
+        ""
+    };
     Words {
+        sum: format!("{whole}{both}"),
         whole,
         event,
         one,
-        is_of_two: classes == 2,
     }
-}
-
-fn same(words: String) -> (String, String, String) {
-    (words.clone(), words.clone(), words)
 }
 
 /// Checks that the predictions of two files are about the same.
@@ -195,17 +196,15 @@ pub fn check_subjects(
             "probabilities"
         }
     };
-    if is_confidence(predictions) == is_confidence(expected) {
-        Ok(())
-    } else {
-        Err(format!(
-            "{}: {}, expected {}, as {} has; --confidence-correctness says it of both",
-            path.display(),
-            words(predictions),
-            words(expected),
-            expected_path.display()
-        ))
-    }
+    ensure!(
+        is_confidence(predictions) == is_confidence(expected),
+        "{}: {}, expected {}, as {} has; --confidence-correctness says it of both",
+        path.display(),
+        words(predictions),
+        words(expected),
+        expected_path.display()
+    );
+    Ok(())
 }
 
 /// The bounds of the error of an event, of its parts, and of the whole vector where that is another.
@@ -213,7 +212,7 @@ fn lp_errors(sizing: &Sizing<Categorical>, event: Event, order: f64) -> Vec<(Nam
     let error = LpCalibrationError::new(order);
     let bound = |aspect| {
         let error = error.clone().with_aspect(aspect);
-        error.bound(sizing.predictions, sizing.targets)
+        error.bound(&sizing.view.predictions, &sizing.view.targets)
     };
     let entry = |(name, size): (Name, error::Result<ErrorSize>)| {
         let name = name.with(format!("order {order}, at least, points"));

@@ -9,7 +9,8 @@ use crate::{
     align::check_distinct,
     args::{LabelsArgs, SourceArgs, YesNo},
     classes::{Classes, WORDS, class_names},
-    input::{Cells, Ids, Lines, Options, Result, WhichLabel, read_table, say},
+    error::{Context, Result, bail, ensure, wrong},
+    input::{Cells, Ids, Lines, Options, Table, WhichLabel, read_table, say},
     rows::Rows,
     source::no_labels,
 };
@@ -36,14 +37,13 @@ pub fn read_labels(args: &SourceArgs, (path, rows): (&Path, &Rows)) -> Result<La
         Some(names) => class_names(names),
         None => rows.class_names().to_vec(),
     };
-    if args.labels.classes.is_some() && names.len() != count {
-        return Err(format!(
-            "--classes: {} names, expected {count}, the classes of {}",
-            names.len(),
-            path.display()
-        ));
-    }
-    check_distinct(&names).map_err(|reason| format!("--classes: {reason}"))?;
+    ensure!(
+        args.labels.classes.is_none() || names.len() == count,
+        "--classes: {} names, expected {count}, the classes of {}",
+        names.len(),
+        path.display()
+    );
+    check_distinct(&names).of("--classes".as_ref())?;
     let by_position = args.rows.by_position;
     let classes = Classes::new(&names, count, &args.labels, by_position);
     let (labels, ids) = match (&args.labels.labels, &rows.labels) {
@@ -60,12 +60,12 @@ pub fn read_labels(args: &SourceArgs, (path, rows): (&Path, &Rows)) -> Result<La
                     -1 => "; --header yes if line 1 of the predictions is a header",
                     _ => "",
                 };
-                return Err(format!(
+                bail!(
                     "{}: {} labels, expected {samples}, as many as {} has rows{advice}",
                     file.display(),
                     labels.len(),
                     path.display()
-                ));
+                );
             }
             (labels, ids.filter(|_| !by_position))
         }
@@ -103,29 +103,23 @@ pub fn check_same(
         true => "correctness",
         false => "label",
     };
-    match labels
-        .iter()
-        .enumerate()
-        .find(|(row, label)| found[place(*row)] != **label)
-    {
-        None => Ok(()),
-        Some((row, label)) => Err(format!(
-            "{}: {}: the {what} is {}, expected {} as in {} of {}: both are of the same samples",
-            path.display(),
-            own.1.name(place(row)),
-            classes.title(found[place(row)]),
-            classes.title(*label),
-            rows.labels
-                .as_ref()
-                .map_or_else(|| format!("row {row}"), |(_, lines)| lines.name(row)),
-            first.display()
-        )),
-    }
+    let mut rows_of = labels.iter().enumerate();
+    let Some((row, label)) = rows_of.find(|(row, label)| found[place(*row)] != **label) else {
+        return Ok(());
+    };
+    let in_first = rows.labels.as_ref().map(|(_, lines)| lines.name(row));
+    let wrong = wrong!(
+        "the {what} is {}, expected {} as in {} of {}: both are of the same samples",
+        classes.title(found[place(row)]),
+        classes.title(*label),
+        in_first.unwrap_or_else(|| format!("row {row}")),
+        first.display()
+    );
+    Err(wrong.at_row(place(row))).on(path, &own.1)
 }
 
 fn parse(classes: &Classes, path: &Path, (cells, lines): &(Cells, Lines)) -> Result<Vec<i64>> {
-    let wrong = |e: String| format!("{}: {}", path.display(), lines.add_to(&e));
-    classes.parse(cells).map_err(wrong)
+    classes.parse(cells).on(path, lines)
 }
 
 /// The labels of a file of their own.
@@ -150,48 +144,44 @@ fn of_file(
         ..Options::default()
     };
     let table = read_table(file, &options)?;
-    let wrong = |reason: String| format!("{}: {}", file.display(), table.lines.add_to(&reason));
-    let cells = table
-        .labels
-        .as_ref()
-        .expect("the last column or one by name");
+    let labels = labels_of(&table, classes).on(file, &table.lines)?;
+    Ok((labels, table.has_header, table.ids))
+}
+
+/// The labels of a table: its last column, or where there are others one-hot ones.
+fn labels_of(table: &Table, classes: &Classes) -> Result<Vec<i64>> {
+    let cells = (table.labels.as_ref()).expect("the last column or one by name");
     let others = &table.numbers;
     if others.columns == 0 {
-        let labels = classes.parse(cells).map_err(wrong)?;
-        return Ok((labels, table.has_header, table.ids));
+        return classes.parse(cells);
     }
     // a column for each class, all 0 but one
     let columns = others.columns + 1;
-    if columns != classes.count {
-        return Err(wrong(format!(
-            "{columns} columns, expected one label a row"
-        )));
-    }
-    let names: Vec<String> = table
-        .names
-        .iter()
+    ensure!(
+        columns == classes.count,
+        "{columns} columns, expected one label a row"
+    );
+    let names: Vec<String> = (table.names.iter())
         .chain(&table.label_name)
         .cloned()
         .collect();
-    let order = classes.order(&names).map_err(wrong)?;
+    let order = classes.order(&names)?;
     let rows = others.values.chunks(others.columns).zip(cells.iter());
     let label = |(row, (others, last)): (usize, (&[f64], &str))| {
         let last = last.parse().unwrap_or(f64::NAN);
-        let row_of = others.iter().chain([&last]);
-        let ones: Vec<usize> = (row_of.clone().enumerate())
-            .filter_map(|(column, &hit)| (hit == 1.0).then_some(column))
-            .collect();
-        let are_others_zero = row_of.filter(|&&hit| hit == 0.0).count() == columns - 1;
-        match (&ones[..], are_others_zero) {
-            (&[column], true) => Ok(order[column]),
-            _ => Err(wrong(format!(
-                "row {row}: {columns} columns without a single 1 among zeros, expected one label a row; \
-                 --soft-labels takes frequencies of several labels"
-            ))),
-        }
+        let row_of: Vec<f64> = others.iter().copied().chain([last]).collect();
+        let one = row_of.iter().position(|hit| *hit == 1.0);
+        let are_others_zero = row_of.iter().filter(|hit| **hit == 0.0).count() == columns - 1;
+        let one = one.filter(|_| are_others_zero).ok_or_else(|| {
+            let wrong = wrong!(
+                "{columns} columns without a single 1 among zeros, expected one label a row; --soft-labels takes \
+                 frequencies of several labels"
+            );
+            wrong.at_row(row)
+        })?;
+        Ok(order[one])
     };
-    let labels = rows.enumerate().map(label).collect::<Result<_>>()?;
-    Ok((labels, table.has_header, table.ids))
+    rows.enumerate().map(label).collect()
 }
 
 /// Labels that are drawn from frequencies, a column a class.
@@ -205,32 +195,38 @@ fn drawn(file: &Path, args: &SourceArgs, classes: &Classes) -> Result<OfFile> {
         ..Options::default()
     };
     let table = read_table(file, &options)?;
-    let wrong = |reason: String| format!("{}: {}", file.display(), table.lines.add_to(&reason));
+    let labels = drawn_of(&table, classes, args.seed).on(file, &table.lines)?;
+    let seed = args.seed;
+    say(
+        file,
+        format_args!("labels are frequencies: one is drawn for each row, seed {seed}"),
+    );
+    Ok((labels, table.has_header, table.ids))
+}
+
+fn drawn_of(table: &Table, classes: &Classes, seed: u64) -> Result<Vec<i64>> {
     let columns = table.numbers.columns;
-    if columns != classes.count {
-        return Err(wrong(format!(
-            "{columns} columns of frequencies, expected {}, one for each class",
-            classes.count
-        )));
-    }
-    let order = classes.order(&table.names).map_err(wrong)?;
+    ensure!(
+        columns == classes.count,
+        "{columns} columns of frequencies, expected {}, one for each class",
+        classes.count
+    );
+    let order = classes.order(&table.names)?;
     // not the stream of the redraws
-    let mut rng = StdRng::seed_from_u64(args.seed ^ SOFT);
+    let mut rng = StdRng::seed_from_u64(seed ^ SOFT);
     let draw = |(row, frequencies): (usize, &[f64])| {
-        let of = |reason: String| wrong(format!("row {row}{reason}"));
         let is_frequency = |f: &f64| *f >= 0.0 && f.is_finite();
         if let Some(column) = frequencies.iter().position(|f| !is_frequency(f)) {
-            return Err(of(format!(
-                ", class {}: the frequency is {}, expected a number of at least 0",
-                classes.title(order[column]),
-                frequencies[column]
-            )));
+            let frequency = frequencies[column];
+            let wrong = wrong!("the frequency is {frequency}, expected a number of at least 0");
+            let class = classes.title(order[column]);
+            return Err(wrong.at(row, format_args!("class {class}")));
         }
         let total: f64 = frequencies.iter().sum();
         if !(total > 0.0 && total.is_finite()) {
-            return Err(of(format!(
-                ": the sum of the frequencies is {total}, expected a finite number above 0"
-            )));
+            let wrong =
+                wrong!("the sum of the frequencies is {total}, expected a finite number above 0");
+            return Err(wrong.at_row(row));
         }
         let drawn = total * rng.random::<f64>();
         let mut below = 0.0;
@@ -242,11 +238,5 @@ fn drawn(file: &Path, args: &SourceArgs, classes: &Classes) -> Result<OfFile> {
         Ok(order[column.or_else(last).unwrap_or_default()])
     };
     let rows = table.numbers.values.chunks(columns).enumerate();
-    let labels = rows.map(draw).collect::<Result<_>>()?;
-    let seed = args.seed;
-    say(
-        file,
-        &format!("labels are frequencies: one is drawn for each row, seed {seed}"),
-    );
-    Ok((labels, table.has_header, table.ids))
+    rows.map(draw).collect()
 }

@@ -1,8 +1,7 @@
 //! Limits of what is computed where there are many samples, and of memory.
 
+use crate::error::{Result, wrong};
 use std::ops::RangeInclusive;
-
-use crate::input::Result;
 
 /// Bandwidths and length scales, whose squares are numbers as well.
 pub const SCALES: RangeInclusive<f64> = 1e-100..=1e100;
@@ -26,7 +25,7 @@ pub const MEDIAN: usize = QUADRATIC_LIMIT;
 pub fn check_bins(bins: u32, classes: usize) -> Result<()> {
     match u64::from(bins).saturating_mul(classes as u64) {
         0..=BINS => Ok(()),
-        _ => Err(format!(
+        _ => Err(wrong!(
             "--bins {bins}: {classes} classes have so many each, expected at most {BINS} together"
         )),
     }
@@ -46,29 +45,9 @@ pub fn redraws(option: &str, redraws: u32, outcomes: usize) -> Result<(u32, usiz
             );
             Ok((most as u32, most as usize))
         }
-        false => Err(format!(
+        false => Err(wrong!(
             "{option} {redraws}: expected at most {most}, since classes or dimensions times redraws are at \
              most {REDRAWN}"
         )),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn limits_are_stated() {
-        assert_eq!(check_bins(15, 1000), Ok(()));
-        let bins = check_bins(u32::MAX, 2).unwrap_err();
-        assert!(bins.contains("at most 1000000 together"), "{bins}");
-        assert_eq!(redraws("", 999, 10), Ok((999, 9990)));
-        assert_eq!(redraws("", 999, 40_000), Ok((500, 500)));
-        assert_eq!(redraws("", 100_000, 150), Ok((100_000, 133_333)));
-        let complaint = redraws("--redraws", 100_000, 1000).unwrap_err();
-        assert!(
-            complaint.starts_with("--redraws 100000: expected at most 20000,"),
-            "{complaint}"
-        );
     }
 }

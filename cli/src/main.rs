@@ -12,7 +12,7 @@ mod classes;
 mod columns;
 mod compare;
 mod completions;
-mod distributions;
+mod error;
 mod evaluate;
 mod finite;
 mod fit;
@@ -42,7 +42,8 @@ mod writer;
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
-use clap::{CommandFactory, FromArgMatches, builder::PossibleValuesParser};
+use crate::error::{Result, ensure};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, builder::PossibleValuesParser};
 
 fn main() -> ExitCode {
     // the names of the tests come from the table of quantities, which the arguments do not know
@@ -50,9 +51,10 @@ fn main() -> ExitCode {
     let mut command = args::Arguments::command().mut_subcommand("evaluate", |evaluate| {
         evaluate.mut_arg("tests", |test| test.value_parser(names))
     });
-    let arguments = args::Arguments::from_arg_matches(&command.get_matches_mut());
+    let matches = command.get_matches_mut();
+    let arguments = args::Arguments::from_arg_matches(&matches);
     let arguments = arguments.unwrap_or_else(|error| error.exit());
-    let outcome = check_files(&arguments.command).and_then(|()| match &arguments.command {
+    let outcome = check_files(&matches).and_then(|()| match &arguments.command {
         args::Command::Evaluate(args) => evaluate::run(args),
         args::Command::Compare(args) => compare::run(args),
         args::Command::Report(args) => report::run(args),
@@ -69,73 +71,46 @@ fn main() -> ExitCode {
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(reason) => {
-            eprintln!("calibration: {}", one_line(&reason));
+        Err(error) => {
+            eprintln!("calibration: {}", one_line(&error.to_string()));
             ExitCode::from(2)
         }
     }
 }
 
+/// The arguments of all commands that are files to read.
+const INPUTS: [&str; 7] = [
+    "predictions",
+    "labels",
+    "before",
+    "after",
+    "given",
+    "map",
+    "parts",
+];
+
 /// Refuses an output that is an input as well, and standard input for two files.
-fn check_files(command: &args::Command) -> input::Result<()> {
-    let source = |source: &args::SourceArgs| source.labels.labels.clone();
-    let (output, inputs): (Option<&PathBuf>, Vec<PathBuf>) = match command {
-        args::Command::Evaluate(args) => {
-            let files = [args.predictions.clone()].into_iter();
-            let others = source(&args.source).into_iter().chain(args.given.clone());
-            (None, files.chain(others).collect())
-        }
-        args::Command::Compare(args) => {
-            let files = [args.before.clone(), args.after.clone()].into_iter();
-            (None, files.chain(source(&args.source)).collect())
-        }
-        args::Command::Report(args) => {
-            let files = [args.predictions.clone()].into_iter();
-            let others = source(&args.source).into_iter().chain(args.after.clone());
-            (Some(&args.output), files.chain(others).collect())
-        }
-        args::Command::Fit(args) => {
-            let files = [args.predictions.clone()].into_iter();
-            (
-                Some(&args.output),
-                files.chain(source(&args.source)).collect(),
-            )
-        }
-        args::Command::Apply(args) => {
-            let files = vec![args.map.clone(), args.predictions.clone()];
-            (Some(&args.output), files)
-        }
-        args::Command::Summarise(args) => {
-            let files = [args.predictions.clone()].into_iter();
-            (
-                Some(&args.output),
-                files.chain(source(&args.source)).collect(),
-            )
-        }
-        args::Command::Show(args) => (args.output.as_ref(), vec![args.map.clone()]),
-        args::Command::Merge(args) => (args.output.as_ref(), args.parts.clone()),
-        args::Command::Completions { .. } | args::Command::Man { .. } => (None, Vec::new()),
+fn check_files(matches: &ArgMatches) -> Result<()> {
+    let Some((_, matches)) = matches.subcommand() else {
+        return Ok(());
     };
-    if inputs
-        .iter()
-        .filter(|input| input.as_os_str() == "-")
-        .count()
-        > 1
-    {
-        return Err("-: standard input can be read once, expected it for one file".into());
-    }
-    let Some((output, found)) = output.and_then(|path| Some((path, fs::canonicalize(path).ok()?)))
-    else {
-        return Ok(()); // there is no such file yet
-    };
-    let is_output = |input: &PathBuf| fs::canonicalize(input).is_ok_and(|input| input == found);
-    match found.is_file() && inputs.iter().any(is_output) {
-        true => Err(format!(
+    let paths = |name: &str| matches.try_get_many::<PathBuf>(name).ok().flatten();
+    let inputs = || INPUTS.iter().filter_map(|name| paths(name)).flatten();
+    ensure!(
+        inputs().filter(|path| path.as_os_str() == "-").count() < 2,
+        "-: standard input can be read once, expected it for one file"
+    );
+    for output in paths("output").into_iter().flatten() {
+        // there may be no such file yet
+        let found = fs::canonicalize(output).ok().filter(|path| path.is_file());
+        let is_output = |path: &PathBuf| fs::canonicalize(path).ok() == found;
+        ensure!(
+            found.is_none() || !inputs().any(is_output),
             "{}: is an input, expected another name",
             output.display()
-        )),
-        false => Ok(()),
+        );
     }
+    Ok(())
 }
 
 /// A message on one line, whatever it quotes.

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::{
     args::{Family, Merge},
-    input::Result,
+    error::{Error, Result, wrong},
     kernel::{distance, distance_name},
     output::{is_classes, predictions_of},
     piece::{Piece, Sums},
@@ -76,7 +76,7 @@ fn holds_means(path: &Path) -> bool {
 fn load<S: Sums>(args: &Merge) -> Result<S> {
     let piece = Piece::load_all(&args.parts, args.allow_duplicates)?;
     if let Some(path) = &args.output {
-        piece.save(path).map_err(|e| e.to_string())?;
+        piece.save(path)?;
     }
     Ok(piece.sums)
 }
@@ -131,7 +131,7 @@ fn blocks_of(means: &Means, samples: u64) -> Result<Blocks> {
     Ok(Blocks {
         kernel: KernelWords {
             profile: of(means, setting::PROFILE)?.to_owned(),
-            distance: distance_name(distance(of(means, setting::DISTANCE)?)?),
+            distance: distance_name(distance(of(means, setting::DISTANCE)?).map_err(Error::new)?),
             bandwidth: parsed(means, setting::BANDWIDTH)?,
         },
         on_targets: Some(TargetWords {
@@ -148,12 +148,12 @@ fn blocks_of(means: &Means, samples: u64) -> Result<Blocks> {
 /// A setting that summarise writes.
 fn of<'a>(means: &'a Means, name: &str) -> Result<&'a str> {
     let setting = means.setting(name);
-    setting.ok_or_else(|| format!("means without the setting {name}, expected those of summarise"))
+    setting.ok_or_else(|| wrong!("means without the setting {name}, expected those of summarise"))
 }
 
 fn parsed<T: FromStr<Err: fmt::Display>>(means: &Means, name: &str) -> Result<T> {
     let number = of(means, name)?.parse();
-    number.map_err(|e: T::Err| format!("the setting {name}: {e}"))
+    number.map_err(|e: T::Err| wrong!("the setting {name}: {e}"))
 }
 
 fn estimates(all: &Evaluation) -> Vec<(Name, Known<Estimate>)> {
@@ -217,7 +217,7 @@ impl fmt::Display for Merged {
         let (n, (counted, number), parts) = (self.n, self.outcomes, self.parts);
         match counted {
             "classes" => {
-                let predictions = predictions_of(self.subject, number);
+                let predictions = predictions_of(self.subject, self.outcomes);
                 writeln!(f, "{n} {predictions} in {parts} parts")?
             }
             _ => writeln!(

@@ -2,10 +2,9 @@
 
 use std::sync::LazyLock;
 
+use crate::error::{Result, wrong};
 use burn_calibration::recalibration::{DistributionMethod, MapKind};
 use clap::{ValueEnum, builder::PossibleValue};
-
-use crate::input::Result;
 
 /// The name of a kind of recalibration map: of classes, of distributions, or of both.
 #[derive(Debug, Clone, Copy)]
@@ -28,19 +27,15 @@ impl Method {
     /// The kind of map of classes.
     pub fn of_classes(self) -> Result<MapKind> {
         let found = self.name.parse();
-        found.map_err(|_| format!("--method {}: of --family normal or laplace", self.name))
+        found.map_err(|_| wrong!("--method {}: of --family normal or laplace", self.name))
     }
 
     /// The kind of map of distributions.
     pub fn of_distributions(self) -> Result<DistributionMethod> {
-        let found = self.name.parse();
-        found.map_err(|_| {
+        self.name.parse().map_err(|_| {
             let names = DistributionMethod::ALL.iter().map(|method| method.name());
-            let names = names.collect::<Vec<_>>().join(", ");
-            format!(
-                "--method {}: of classes, expected one of {names}",
-                self.name
-            )
+            let (name, names) = (self.name, names.collect::<Vec<_>>().join(", "));
+            wrong!("--method {name}: of classes, expected one of {names}")
         })
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use burn_calibration::{
     distribution::Subject, hypothesis::TestOutcome, names::Name, numbers::percent,
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{
     answer::Answer,
@@ -13,7 +13,7 @@ use crate::{
     given::GivenAnswer,
     kind::Summary,
     words::{
-        KernelWords, Known, Named, TargetWords, as_key, as_member, key, p_value, probability,
+        KernelWords, Known, Named, TargetWords, Told, as_key, as_member, key, p_value, probability,
         title_width,
     },
 };
@@ -24,11 +24,12 @@ pub fn is_classes(subject: &Subject) -> bool {
 }
 
 /// What so many predictions are, in words.
-pub fn predictions_of(subject: Subject, classes: usize) -> String {
-    match subject {
-        Subject::Correctness => "confidences, and whether the model was right".into(),
-        Subject::Event => "predictions of one event, class 1".into(),
-        _ => format!("predictions of {classes} classes"),
+pub fn predictions_of(subject: Subject, (name, outcomes): (&str, usize)) -> String {
+    match (subject, outcomes) {
+        (Subject::Correctness, _) => "confidences, and whether the model was right".into(),
+        (Subject::Event, _) => "predictions of one event, class 1".into(),
+        (_, 1) => "predictions of 1 dimension".into(),
+        _ => format!("predictions of {outcomes} {name}"),
     }
 }
 
@@ -83,24 +84,6 @@ pub struct Aspect {
     pub tests: Named<Told<TestOutcome>>,
 }
 
-/// A value, and what it is of in words, which are for tables.
-pub struct Told<T> {
-    of: String,
-    pub value: Known<T>,
-}
-
-impl<T: Serialize> Serialize for Told<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.value.serialize(serializer)
-    }
-}
-
-impl<T> Told<T> {
-    pub fn new(of: String, value: Known<T>) -> Self {
-        Self { of, value }
-    }
-}
-
 /// A class against the rest.
 #[derive(Serialize)]
 pub struct Class {
@@ -126,9 +109,11 @@ impl fmt::Display for Evaluation {
             (Lens::TopLabel, _) => "the confidence in the most likely class (top-label)",
             (Lens::ClassWise, _) => "each class against the rest (class-wise)",
         };
-        let of = predictions_of(self.subject, outcomes);
         match self.family {
-            Family::Categorical => writeln!(f, "{n} {of}\ntested: {lens}")?,
+            Family::Categorical => {
+                let of = predictions_of(self.subject, self.outcomes);
+                writeln!(f, "{n} {of}\ntested: {lens}")?
+            }
             family => writeln!(
                 f,
                 "{n} predictions of the family {}, targets of dimension {outcomes}",

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     align::{Names, columns, in_order},
-    input::{Result, clipped, say},
+    error::{Context, Result, bail, wrong},
+    input::{clipped, say},
 };
 
 /// Sums that merge.
@@ -73,7 +74,7 @@ impl<S: Sums> Piece<S> {
 
     /// Loads a piece. One that does not know its predictions is known by its sums.
     fn load(path: &Path) -> Result<Self> {
-        let mut piece = <Self as Saved>::load(path).map_err(|e| e.to_string())?;
+        let mut piece = <Self as Saved>::load(path)?;
         if piece.pieces.is_empty() {
             piece.pieces.insert(piece.sums.digest());
         }
@@ -88,7 +89,7 @@ impl<S: Sums> Piece<S> {
             let other = Self::load(path)?;
             let other = other.in_order_of(&piece, (first, path))?;
             let merged = piece.merge(other, allow_duplicates);
-            merged.map_err(|e| format!("{} and {}: {e}", first.display(), path.display()))?;
+            merged.map_err(|e| wrong!("{} and {}: {e}", first.display(), path.display()))?;
         }
         Ok(piece)
     }
@@ -99,15 +100,14 @@ impl<S: Sums> Piece<S> {
             names: &piece.class_names,
             of: &first.display().to_string(),
         };
-        let wrong = |reason: String| format!("{}: {reason}", path.display());
-        if let Some(order) = columns(names, &self.class_names).map_err(wrong)? {
+        if let Some(order) = columns(names, &self.class_names).of(path)? {
             self.class_names = in_order(&self.class_names, &order);
-            self.sums = self
-                .sums
-                .reordered(&order)
-                .map_err(|e| wrong(e.to_string()))?;
+            self.sums = self.sums.reordered(&order).of(path)?;
             let names = clipped(&self.class_names.join(", "));
-            say(path, &format!("classes are taken by their names: {names}"));
+            say(
+                path,
+                format_args!("classes are taken by their names: {names}"),
+            );
         }
         Ok(self)
     }
@@ -115,11 +115,10 @@ impl<S: Sums> Piece<S> {
     /// Takes what another took: none of it twice, unless duplicates are allowed.
     fn merge(&mut self, other: Self, allow_duplicates: bool) -> Result<()> {
         let mut merged = self.sums.clone();
-        merged.take(&other.sums).map_err(|e| e.to_string())?;
+        merged.take(&other.sums)?;
         if !allow_duplicates && !self.pieces.is_disjoint(&other.pieces) {
-            return Err(
+            bail!(
                 "the same predictions are in both, expected each once; --allow-duplicates counts them twice"
-                    .into(),
             );
         }
         self.sums = merged;

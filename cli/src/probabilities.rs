@@ -5,7 +5,8 @@ use rayon::prelude::*;
 
 use crate::{
     args::RowsArgs,
-    input::{Matrix, Resolution, Result},
+    error::{Result, wrong},
+    input::{Matrix, Resolution},
 };
 
 /// Sums of rows that nobody takes for those of logits are as near to 1.
@@ -99,7 +100,7 @@ pub fn check_logits(matrix: &Matrix, resolution: &Resolution, is_confidence: boo
         ),
         _ => return Ok(()),
     };
-    Err(format!(
+    Err(wrong!(
         "{what}: {instead}, or add --force if they are logits"
     ))
 }
@@ -110,17 +111,18 @@ pub fn check_logarithms(matrix: &Matrix, resolution: &Resolution) -> Result<()> 
     for (row, values) in matrix.values.chunks(matrix.columns).enumerate() {
         let most = resolution.tolerance(values);
         if let Some(class) = values.iter().position(|z| z.is_nan() || *z > most) {
-            return Err(format!(
-                "row {row}, column {class}: the logarithm is {}, expected at most 0, that of a probability",
-                values[class]
-            ));
+            let value = values[class];
+            let wrong =
+                wrong!("the logarithm is {value}, expected at most 0, that of a probability");
+            return Err(wrong.at(row, format_args!("column {class}")));
         }
         let sum: f64 = values.iter().map(|z| z.exp()).sum();
         if values.len() > 1 && (sum - 1.0).abs() > MOST {
-            return Err(format!(
-                "row {row}: the probabilities of these logarithms sum to {sum}, expected 1 within {MOST}; did \
-                 you mean --logits?"
-            ));
+            let wrong = wrong!(
+                "the probabilities of these logarithms sum to {sum}, expected 1 within {MOST}; did you mean \
+                 --logits?"
+            );
+            return Err(wrong.at_row(row));
         }
     }
     Ok(())
@@ -184,9 +186,8 @@ pub fn settle(
             };
             // of an event it is that of class 1
             let class = class + usize::from(columns == 1);
-            return Err(format!(
-                "row {row}, class {class}: the probability is {value}, expected {expected}{advice}"
-            ));
+            let wrong = wrong!("the probability is {value}, expected {expected}{advice}");
+            return Err(wrong.at(row, format_args!("class {class}")));
         }
         let outside = |value: &f64| (-value).max(if most == 1.0 { value - 1.0 } else { 0.0 });
         beyond = values.iter().map(outside).fold(beyond, f64::max);
@@ -196,9 +197,7 @@ pub fn settle(
         let sum: f64 = values.iter().sum();
         if args.normalise {
             if !(sum > 0.0 && sum.is_finite()) {
-                return Err(format!(
-                    "row {row}: the sum is {sum}, expected a positive number"
-                ));
+                return Err(wrong!("the sum is {sum}, expected a positive number").at_row(row));
             }
             continue;
         }
@@ -211,9 +210,10 @@ pub fn settle(
                 true => "did you mean --logits? (--normalise divides each row by its sum)",
                 false => "--normalise divides each row by its sum",
             };
-            return Err(format!(
-                "row {row}: the probabilities sum to {sum}, expected 1 within {tolerance:.0e}; {advice}"
-            ));
+            let wrong = wrong!(
+                "the probabilities sum to {sum}, expected 1 within {tolerance:.0e}; {advice}"
+            );
+            return Err(wrong.at_row(row));
         }
         worst = worst.max(distance);
     }

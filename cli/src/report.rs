@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 
 use crate::{
     args::{Family, Report},
+    error::{Result, bail},
     finite,
-    input::Result,
-    kind::{Data, Estimate, Kind, Words, with_family},
+    kind::{Kind, View, with_family},
     progress::Progress,
-    quantities::{ece_name, estimates},
+    quantities::estimates,
     rows::Wanted,
-    words::{KernelWords, Known, Named, TargetWords, as_key, as_member, object, say},
+    words::{KernelWords, Named, TargetWords, Told, as_key, as_member, object, say},
 };
 
 /// The numbers of a page.
@@ -50,7 +50,7 @@ struct Numbers {
     omnibus: Value,
     intervals: Map<String, Value>,
     /// The estimates of `evaluate` of linear cost.
-    estimates: Named<Known<f64>>,
+    estimates: Named<Told<f64>>,
     /// The other numbers of the page, with standard errors and diagrams.
     page: Map<String, Value>,
 }
@@ -74,15 +74,15 @@ where
     if let Some(after) = sets.get(1) {
         builder = builder.with_after(after);
     }
-    let progress = Progress::new(0);
-    progress.step("numbers and diagrams", 0);
-    let report = builder.build().map_err(|e| e.to_string())?;
+    let progress = Progress::new(1);
+    progress.step("numbers and diagrams");
+    let report = builder.build()?;
     drop(progress);
-    report.save(&args.output).map_err(|e| e.to_string())?;
+    report.save(&args.output)?;
     let mut files = vec![args.output.display().to_string()];
     if let Some(folder) = &args.pictures {
         let paths = report.save_diagrams(folder);
-        let paths = paths.map_err(|e| e.to_string())?.into_iter();
+        let paths = paths?.into_iter();
         files.extend(paths.map(|path| path.display().to_string()));
     }
     if !args.json {
@@ -90,15 +90,8 @@ where
         return Ok(());
     }
     let numbers = |section: &P::Section, predictions: &P| {
-        let data = Data {
-            predictions,
-            targets,
-            kernel: report.kernel,
-            event: predictions.event(),
-            of: &Words::default(),
-            unbiased: None,
-        };
-        Numbers::new(section, &data)
+        let view = predictions.clone().view(targets.clone(), None, &[]);
+        Numbers::new(section, &view, report.kernel)
     };
     let after = report.after.as_ref().zip(sets.get(1));
     let written = Written {
@@ -120,12 +113,12 @@ where
 }
 
 impl Numbers {
-    fn new<P: Kind>(section: &impl Section, data: &Data<P>) -> Result<Self> {
+    fn new<P: Kind>(section: &impl Section, view: &View<P>, kernel: P::Joint) -> Result<Self> {
         finite::check(section)?;
         let Ok(Value::Object(mut page)) = serde_json::to_value(section) else {
-            return Err("the numbers of the page are no object".into());
+            bail!("the numbers of the page are no object");
         };
-        let is_event = data.predictions.subject() == Subject::Event;
+        let is_event = view.predictions.subject() == Subject::Event;
         if is_event && let Some(excess) = page.remove("overconfidence") {
             page.insert(names::OVERPREDICTION.key.into(), excess);
         }
@@ -138,21 +131,10 @@ impl Numbers {
         ];
         let intervals = intervals.iter().map(|name| name.key);
         let intervals = intervals.filter_map(|name| page.remove_entry(name));
-        let mut estimates = estimates::<P>();
-        estimates.retain(|estimate| !estimate.is_quadratic);
-        let estimates = estimates.into_iter();
-        let name = |e: &Estimate<P>| {
-            if e.name.key == names::ECE_TOP_LABEL.key {
-                ece_name(data.predictions.subject(), None)
-            } else {
-                e.name.clone()
-            }
-        };
-        let estimates = estimates.map(|e| (name(&e), Known::of((e.run)(data))));
         Ok(Self {
             intervals: intervals.collect(),
             omnibus: page.remove("omnibus").unwrap_or_default(),
-            estimates: Named(estimates.collect()),
+            estimates: Named(estimates(view, kernel)),
             page,
         })
     }

@@ -9,9 +9,8 @@ use crate::{
     align::{self, File, Names, check_distinct, columns, in_order, numbered},
     args::{RowsArgs, SourceArgs},
     classes::class_names,
-    input::{
-        Cells, Ids, Lines, Matrix, Options, Resolution, Result, Table, clipped, read_table, say,
-    },
+    error::{Context, Result, ensure, wrong},
+    input::{Cells, Ids, Lines, Matrix, Options, Resolution, Table, clipped, read_table, say},
     kind::Loaded,
     kinds::check_subjects,
     labels::{check_same, read_labels},
@@ -94,51 +93,53 @@ pub fn read_rows(
         options.confidence = Some(is_confidence);
         options.correct = correct.filter(|_| is_confidence);
     }
-    let table = read_table(path, &options)?;
+    let mut table = read_table(path, &options)?;
+    if place == Where::Here && table.labels.is_none() {
+        return Err(no_labels(path));
+    }
+    let lines = std::mem::take(&mut table.lines);
+    let mut rows = rows_of(path, args, wanted, table, (like, device)).on(path, &lines)?;
+    if let Some((_, own)) = &mut rows.labels {
+        *own = lines;
+    }
+    Ok(rows)
+}
+
+/// The predictions of a table.
+fn rows_of(
+    path: &Path,
+    args: &RowsArgs,
+    wanted: Wanted,
+    table: Table,
+    (like, device): (Like, &Device),
+) -> Result<Rows> {
     let Table {
         mut names,
         mut numbers,
-        labels,
-        label_name,
-        label_at,
-        ids,
-        lines,
         mut resolution,
         is_confidence,
         ..
     } = table;
-    if place == Where::Here && labels.is_none() {
-        return Err(no_labels(path));
-    }
-    let wrong = |reason: String| format!("{}: {}", path.display(), lines.add_to(&reason));
     let is_binary = args.positive || is_confidence;
-    match (is_binary, numbers.columns) {
-        (true, 1) => {}
-        (true, columns) => {
-            return Err(wrong(format!(
-                "{columns} columns, expected one with --positive"
-            )));
-        }
-        (false, 1) => {
-            return Err(wrong(
-                "one column, expected one for each class; --positive takes it for the probability of class 1, \
-                 and for its log-odds with --logits"
-                    .into(),
-            ));
-        }
-        (false, _) => {}
-    }
+    let columns = numbers.columns;
+    ensure!(
+        !is_binary || columns == 1,
+        "{columns} columns, expected one with --positive"
+    );
+    ensure!(
+        is_binary || columns > 1,
+        "one column, expected one for each class; --positive takes it for the probability of class 1, and for \
+         its log-odds with --logits"
+    );
     if !is_binary && !args.by_position {
-        let order = class_order(&names, like.names).map_err(wrong)?;
+        let order = class_order(&names, like.names)?;
         if let Some(order) = order {
             numbers = numbers.with_columns(&order);
             names = in_order(&names, &order);
+            let names = clipped(&names.join(", "));
             say(
                 path,
-                &format!(
-                    "columns are taken by their names: {}",
-                    clipped(&names.join(", "))
-                ),
+                format_args!("columns are taken by their names: {names}"),
             );
         }
     }
@@ -154,7 +155,7 @@ pub fn read_rows(
     }
     let mut are_logits = args.logits;
     if args.log_probabilities {
-        check_logarithms(&numbers, &resolution).map_err(wrong)?;
+        check_logarithms(&numbers, &resolution)?;
         // finite logarithms are logits, also of probabilities that underflow
         are_logits = !is_binary && numbers.values.iter().all(|value| value.is_finite());
         if !are_logits {
@@ -168,7 +169,7 @@ pub fn read_rows(
     let predictions = match are_logits {
         true => {
             if args.logits && !args.force {
-                check_logits(&numbers, &resolution, is_confidence).map_err(wrong)?;
+                check_logits(&numbers, &resolution, is_confidence)?;
             }
             if is_binary {
                 numbers = beside(&numbers, |_| 0.0);
@@ -179,12 +180,12 @@ pub fn read_rows(
             }
         }
         false => {
-            let note = settle(&mut numbers, args, &resolution, is_confidence).map_err(wrong)?;
+            let note = settle(&mut numbers, args, &resolution, is_confidence)?;
             if is_binary {
                 numbers = beside(&numbers, |p| 1.0 - p);
             }
             if let Some(note) = note.filter(|_| !args.log_probabilities) {
-                say(path, &note);
+                say(path, note);
             }
             Categorical::from_probabilities(tensor(numbers, args.device, device))
         }
@@ -194,14 +195,13 @@ pub fn read_rows(
         (_, true) => Subject::Event,
         _ => Subject::Classes,
     };
-    let predictions = predictions.and_then(|predictions| predictions.about(subject));
     Ok(Rows {
-        predictions: predictions.map_err(|e| wrong(e.to_string()))?,
+        predictions: predictions?.about(subject)?,
         names,
-        labels: labels.map(|labels| (labels, lines)),
-        label_name,
-        label_at,
-        ids: ids.filter(|_| !args.by_position),
+        labels: table.labels.map(|labels| (labels, Lines::default())),
+        label_name: table.label_name,
+        label_at: table.label_at,
+        ids: table.ids.filter(|_| !args.by_position),
         is_binary,
         is_confidence,
     })
@@ -300,17 +300,16 @@ fn class_order(names: &[String], expected: Option<Names>) -> Result<Option<Vec<u
             }),
             numbered,
         ) if !given.iter().any(|name| names.contains(name)) => {
-            match numbered.is_none_or(|numbered| numbered.is_sorted()) {
-                true => Ok(None),
-                false => Err(format!(
-                    "the columns are named {}, expected the names of {OPTION} or the columns in the order of \
+            ensure!(
+                numbered.is_none_or(|numbered| numbered.is_sorted()),
+                "the columns are named {}, expected the names of {OPTION} or the columns in the order of \
                      their numbers; --by-position takes columns in their order",
-                    clipped(&names.join(", "))
-                )),
-            }
+                clipped(&names.join(", "))
+            );
+            Ok(None)
         }
         (Some(expected), _) => columns(expected, names)
-            .map_err(|reason| format!("{reason}; --by-position takes columns in their order")),
+            .map_err(|reason| wrong!("{reason}; --by-position takes columns in their order")),
         (None, Some(numbered)) if !numbered.is_sorted() => Ok(Some(numbered.order)),
         (None, _) => Ok(None),
     }
@@ -337,7 +336,6 @@ pub fn logits(path: &Path, predictions: &Categorical, takes_zeros: bool) -> Resu
     if let Some(logits) = predictions.logits() {
         return Ok(logits);
     }
-    let wrong = |reason: String| format!("{}: {reason}", path.display());
     let logits = predictions.log_probabilities();
     if takes_zeros {
         return Ok(logits.clamp_min(LOG_OF_ZERO));
@@ -346,17 +344,15 @@ pub fn logits(path: &Path, predictions: &Categorical, takes_zeros: bool) -> Resu
         return Ok(logits);
     }
     let classes = predictions.classes();
-    let numbers: Vec<f64> =
-        (logits.clone().try_into_vec_as::<f64>()).map_err(|e| wrong(e.to_string()))?;
-    match numbers.iter().position(|number| number.is_infinite()) {
-        Some(at) => Err(wrong(format!(
-            "row {}, column {}: the probability is 0, whose logarithm is infinite; --clip EPS raises it \
-             to EPS (1e-7, say), and --method isotonic, venn-abers or histogram take zeros",
-            at / classes,
-            at % classes
-        ))),
-        None => Ok(logits),
-    }
+    let numbers = logits.clone().try_into_vec_as::<f64>()?;
+    let Some(at) = numbers.iter().position(|number| number.is_infinite()) else {
+        return Ok(logits);
+    };
+    let wrong = wrong!(
+        "the probability is 0, whose logarithm is infinite; --clip EPS raises it to EPS (1e-7, say), and --method \
+         isotonic, venn-abers or histogram take zeros"
+    );
+    Err(wrong.at(at / classes, format_args!("column {}", at % classes))).of(path)
 }
 
 /// Checks that the predictions of one file are of as many samples and classes as those of another.
@@ -368,12 +364,13 @@ pub fn check_sizes(
         ("rows", predictions.len(), expected.len()),
         ("columns", predictions.classes(), expected.classes()),
     ];
-    match sizes.iter().find(|(_, got, expected)| got != expected) {
-        Some((what, got, expected)) => Err(format!(
+    for (what, got, expected) in sizes {
+        ensure!(
+            got == expected,
             "{}: {got} {what}, expected {expected}, as many as {} has",
             path.display(),
             expected_path.display()
-        )),
-        None => Ok(()),
+        );
     }
+    Ok(())
 }

@@ -6,7 +6,7 @@ use burn::tensor::Device;
 use burn_calibration::{
     file::write_with,
     recalibration::{
-        DistributionMap, FitReport, FittedTo, Guarantees, NamedParameter, load_map,
+        DistributionMap, FitReport, FittedMap, FittedTo, Guarantees, NamedParameter, load_map,
         save_safetensors,
     },
 };
@@ -14,8 +14,9 @@ use serde::Serialize;
 
 use crate::{
     args::{ExportFormat, Family, Show},
+    error::{Context, Result, wrong},
     fit::{CORRECTNESS, NOT_KNOWN, warnings},
-    input::{Result, clipped},
+    input::clipped,
     words::{Known, key, object, show},
 };
 
@@ -38,49 +39,38 @@ pub fn run(args: &Show) -> Result<()> {
     let device = Device::flex();
     let of_distributions = DistributionMap::load(&args.map, &device).ok();
     // a temperature is of both
-    let is_of_both = |map: &DistributionMap| map.kind() == "temperature scaling";
     let of_distributions = of_distributions.filter(|map| match &map.fitted_to().family {
-        Some(family) => ![key(Family::Categorical), CORRECTNESS.into()].contains(family),
-        None => !is_of_both(map),
+        Some(family) => ![&key(Family::Categorical), CORRECTNESS].contains(&family.as_str()),
+        None => map.kind() != "temperature scaling",
     });
-    let (shown, of_classes) = match of_distributions {
-        Some(map) => {
-            let shown = Shown {
-                kind: map.kind(),
-                of: "dimensions",
-                number: map.width(),
-                guarantees: map.guarantees(),
-                fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
-                fitted_to: map.fitted_to().clone(),
-                parameters: map.named_parameters(),
-            };
-            (shown, None)
-        }
-        None => {
-            let map = load_map(&args.map, &device).map_err(|e| e.to_string())?;
-            let shown = Shown {
-                kind: map.kind(),
-                of: "classes",
-                number: map.width(),
-                guarantees: map.guarantees(),
-                fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
-                fitted_to: map.fitted_to().clone(),
-                parameters: map.named_parameters(),
-            };
-            (shown, Some(map))
-        }
+    let of_classes = match of_distributions {
+        Some(_) => None,
+        None => Some(load_map(&args.map, &device)?),
+    };
+    let (map, of): (&dyn FittedMap, _) = match (&of_distributions, &of_classes) {
+        (Some(map), _) => (&**map, "dimensions"),
+        (_, map) => (map.as_deref().expect("one of the two"), "classes"),
+    };
+    let shown = Shown {
+        kind: map.kind(),
+        of,
+        number: map.width(),
+        guarantees: map.guarantees(),
+        fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
+        fitted_to: map.fitted_to().clone(),
+        parameters: map.named_parameters(),
     };
     if let (Some(format), Some(path)) = (args.export, &args.output) {
         match format {
             ExportFormat::Json => {
                 let text = object("show", &shown)?;
                 let written = write_with(path, |file| write!(file, "{text}"));
-                written.map_err(|e| format!("{}: cannot write: {e}", path.display()))?;
+                written.map_err(|e| wrong!("cannot write: {e}")).of(path)?;
             }
             ExportFormat::Safetensors => {
                 let map = of_classes.as_deref();
-                let map = map.ok_or("--export safetensors: of maps of classes, expected json")?;
-                save_safetensors(map, path).map_err(|e| e.to_string())?;
+                let of_classes = "--export safetensors: of maps of classes, expected json";
+                save_safetensors(map.ok_or_else(|| wrong!("{of_classes}"))?, path)?;
             }
         }
     }

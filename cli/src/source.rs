@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use clap::ValueEnum;
 
 use crate::{
     args::{DeviceName, LabelsArgs, RowsArgs, YesNo},
-    input::{Matrix, Options, Result, WhichLabel},
+    error::{Error, Result, bail, wrong},
+    input::{Matrix, Options, WhichLabel},
+    words::key,
 };
 
 /// Where the labels of a file of predictions are.
@@ -40,10 +41,8 @@ pub fn options(args: &RowsArgs, labels: Where) -> Options<'_> {
         is_counted: matches!(labels, Where::Elsewhere | Where::InTheFirst),
         are_probabilities: false,
         correct: None,
-        confidence: match args.confidence_correctness {
-            true => Some(true),
-            false => is_known.then_some(false),
-        },
+        confidence: (args.confidence_correctness || is_known)
+            .then_some(args.confidence_correctness),
         words: &[],
     }
 }
@@ -69,35 +68,28 @@ pub fn tensor(matrix: Matrix, name: DeviceName, device: &Device) -> Tensor<2> {
 }
 
 /// Says where labels are expected that are nowhere.
-pub fn no_labels(path: &Path) -> String {
-    format!(
+pub fn no_labels(path: &Path) -> Error {
+    wrong!(
         "no labels: expected --labels FILE, or --label-column COLUMN for a column of {}",
         path.display()
     )
 }
 
 pub fn device(name: DeviceName) -> Result<Device> {
-    let missing = |feature: &str| {
-        Err(format!(
-            "--device {feature}: not compiled in, build with --features {feature}"
-        ))
-    };
-    match name {
-        DeviceName::Flex => Ok(Device::flex()),
+    Ok(match name {
+        DeviceName::Flex => Device::flex(),
         #[cfg(feature = "ndarray")]
         #[allow(deprecated)]
         // upstream deprecates the backend; it stays a supported feature here
-        DeviceName::Ndarray => Ok(Device::ndarray()),
+        DeviceName::Ndarray => Device::ndarray(),
         #[cfg(feature = "wgpu")]
-        DeviceName::Wgpu => Ok(Device::wgpu(Default::default())),
+        DeviceName::Wgpu => Device::wgpu(Default::default()),
         #[cfg(feature = "cuda")]
-        DeviceName::Cuda => Ok(Device::cuda(0)),
+        DeviceName::Cuda => Device::cuda(0),
         #[allow(unreachable_patterns)] // where all are compiled in
-        other => missing(
-            other
-                .to_possible_value()
-                .expect("no device is hidden")
-                .get_name(),
-        ),
-    }
+        other => {
+            let name = key(other);
+            bail!("--device {name}: not compiled in, build with --features {name}")
+        }
+    })
 }

@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::{
     args::{Family, Summarise, TargetKernelName},
     bandwidth::shape,
-    input::Result,
+    error::{Context, Result, bail, wrong},
     kind::{Kind, Loaded, Vectors, with_vectors},
     limits::check_bins,
     piece::{Piece, Sums},
@@ -46,13 +46,13 @@ pub fn run(args: &Summarise) -> Result<()> {
 
 fn of_classes(args: &Summarise) -> Result<()> {
     if args.length_scale.is_some() {
-        return Err("--length-scale: of families other than categorical".into());
+        bail!("--length-scale: of families other than categorical");
     }
     let loaded = Categorical::read(&[&args.predictions], &args.source, Wanted::Logits)?;
     let (predictions, labels) = (&loaded.sets[0], loaded.targets);
     check_bins(args.bins, predictions.classes())?;
-    let rows = Rows::new(predictions, &labels).map_err(|e| e.to_string())?;
-    let evaluation = || {
+    let rows = Rows::new(predictions, &labels)?;
+    let evaluation = || -> error::Result<_> {
         let empty = Evaluation::new(args.bins as usize, predictions.classes())?
             .about(predictions.subject())?;
         let mut evaluation = match kernel::<Categorical>(args) {
@@ -62,7 +62,7 @@ fn of_classes(args: &Summarise) -> Result<()> {
         evaluation.update_rows(&rows)?;
         Ok(evaluation)
     };
-    let evaluation = evaluation().map_err(|e: error::Error| e.to_string())?;
+    let evaluation = evaluation()?;
     save(
         args,
         predictions,
@@ -104,7 +104,7 @@ where
             (setting::BLOCK, args.block.to_string()),
         ]);
     }
-    let columns = || {
+    let columns = || -> error::Result<_> {
         let mut columns = vec![(names::CRPS, Crps.each(predictions, &targets)?)];
         if let Some(log_score) = P::LOG_SCORE {
             columns.push((names::LOG, log_score(predictions, &targets)?));
@@ -127,10 +127,9 @@ where
         }
         Ok((means, columns))
     };
-    let (means, columns) =
-        columns().map_err(|e: error::Error| format!("{}: {e}", args.predictions.display()))?;
+    let (means, columns) = columns().of(&args.predictions)?;
     let targets = targets.try_into_vec_as::<f64>();
-    let targets = targets.map_err(|e| e.to_string())?;
+    let targets = targets?;
     let numbers = columns.into_iter().flat_map(|(_, numbers)| numbers);
     let digest = Means::digest_of(targets.into_iter().chain(numbers));
     save(args, predictions, Piece::new(means, digest, Vec::new()))
@@ -144,9 +143,9 @@ fn kernel<P: Kind>(args: &Summarise) -> Option<Kernel> {
 
 /// The kernel on predictions times that on targets.
 fn on_both(args: &Summarise, kernel: Kernel) -> Result<TensorKernel<RealKernel>> {
-    let length_scale = args
-        .length_scale
-        .ok_or("--bandwidth: expected --length-scale NUMBER as well, the same for every piece")?;
+    let length_scale = args.length_scale.ok_or_else(|| {
+        wrong!("--bandwidth: expected --length-scale NUMBER as well, the same for every piece")
+    })?;
     let on_targets = match args.target_kernel {
         TargetKernelName::Gaussian => RealKernel::gaussian(length_scale),
         TargetKernelName::Laplacian => RealKernel::laplacian(length_scale),
@@ -155,7 +154,7 @@ fn on_both(args: &Summarise, kernel: Kernel) -> Result<TensorKernel<RealKernel>>
 }
 
 fn save<P: Kind>(args: &Summarise, predictions: &P, piece: Piece<impl Sums>) -> Result<()> {
-    piece.save(&args.output).map_err(|e| e.to_string())?;
+    piece.save(&args.output)?;
     let summary = Summary {
         output: args.output.display().to_string(),
         n: predictions.len(),

@@ -7,7 +7,8 @@ use burn::tensor::{Device, Tensor};
 use crate::{
     align::in_order,
     args::{RowsArgs, SourceArgs, YesNo},
-    input::{Cells, Ids, Lines, Matrix, Options, Result, clipped, read_table, say},
+    error::{Context, Result, ensure, wrong},
+    input::{Cells, Ids, Lines, Matrix, Options, clipped, read_table, say},
     source::{Where, no_labels, options, places, tensor},
 };
 
@@ -19,14 +20,7 @@ pub struct Numbers {
     pub names: Vec<String>,
     /// What names the rows; none by position.
     pub ids: Option<Ids>,
-    lines: Lines,
-}
-
-impl Numbers {
-    /// Adds the file and the line to what is wrong with a row.
-    pub fn wrong(&self, reason: String) -> String {
-        format!("{}: {}", self.path.display(), self.lines.add_to(&reason))
-    }
+    pub lines: Lines,
 }
 
 /// Reads the numbers of a file: columns in the order of names that are expected, if they are the same names.
@@ -45,7 +39,10 @@ pub fn read_numbers(
         table.numbers = table.numbers.with_columns(&order);
         table.names = in_order(&table.names, &order);
         let names = clipped(&table.names.join(", "));
-        say(path, &format!("columns are taken by their names: {names}"));
+        say(
+            path,
+            format_args!("columns are taken by their names: {names}"),
+        );
     }
     let numbers = Numbers {
         rows: tensor(table.numbers, args.device, device),
@@ -76,8 +73,7 @@ pub fn read_vectors(
         let expected = sets.first().map_or(expected, |first| &first.names);
         let (numbers, cells) = read_numbers(path, &args.rows, &options, expected, device)?;
         if let Some(cells) = cells.filter(|_| place == Where::Here) {
-            let values = targets(&cells, &numbers.lines);
-            let values = values.map_err(|reason| format!("{}: {reason}", path.display()))?;
+            let values = targets(&cells).on(path, &numbers.lines)?;
             own = Some(Numbers {
                 rows: tensor(Matrix { columns: 1, values }, args.rows.device, device),
                 path: path.to_path_buf(),
@@ -147,20 +143,18 @@ pub fn check_halves(names: &[String]) -> Result<()> {
     };
     let half = names.len() / 2;
     let is_wrong = |(column, is_scale): (usize, &bool)| *is_scale != (column >= half);
-    match roles.iter().enumerate().any(is_wrong) {
-        false => Ok(()),
-        true => Err(format!(
-            "the columns are named {}, expected locations and then scales; --columns NAME,NAME gives their \
+    ensure!(
+        !roles.iter().enumerate().any(is_wrong),
+        "the columns are named {}, expected locations and then scales; --columns NAME,NAME gives their \
              order, and --by-position takes them as they are",
-            clipped(&names.join(", "))
-        )),
-    }
+        clipped(&names.join(", "))
+    );
+    Ok(())
 }
 
-fn targets(cells: &Cells, lines: &Lines) -> Result<Vec<f64>> {
+fn targets(cells: &Cells) -> Result<Vec<f64>> {
     let target = |(row, cell): (usize, &str)| {
-        let place = lines.name(row);
-        let wrong = |_| format!("{place}: the target is {cell:?}, expected a number");
+        let wrong = |_| wrong!("the target is {cell:?}, expected a number").at_row(row);
         cell.parse().map_err(wrong)
     };
     cells.iter().enumerate().map(target).collect()

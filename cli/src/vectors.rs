@@ -22,8 +22,9 @@ use crate::{
     answer::{Size, Sizing},
     args::{Evaluate, LengthScale, Lens, SourceArgs, TargetKernelName},
     bandwidth::{fixed, some},
-    input::{Result, clipped, say},
-    kind::{Estimate, Kind, Loaded, LogScoreOf, Vectors, View, Words},
+    error::{Context, Result, bail, ensure, wrong},
+    input::{clipped, say},
+    kind::{Estimates, Kind, Loaded, LogScoreOf, Vectors, View, Words},
     limits::QUADRATIC_LIMIT,
     quantities::estimates_of_vectors,
     rows::Wanted,
@@ -62,10 +63,10 @@ where
         one_dimension(dimensions)?;
         let [n, columns] = rows.dims();
         if columns == 0 || columns % 3 != 0 {
-            return Err(format!(
+            bail!(
                 "{columns} columns, expected weights, locations and scales, three for each \
                  component"
-            ));
+            );
         }
         let k = columns / 3;
         let part = |first: usize| rows.clone().slice([0..n, first..first + k]);
@@ -88,10 +89,10 @@ impl Vectors for Samples {
 fn halves(rows: Tensor<2>, d: usize, what: &str) -> Result<(Tensor<2>, Tensor<2>)> {
     let [n, columns] = rows.dims();
     if columns != 2 * d {
-        return Err(format!(
+        bail!(
             "{columns} columns, expected {}: {what} for targets of dimension {d}",
             2 * d
-        ));
+        );
     }
     let second = rows.clone().slice([0..n, d..columns]);
     Ok((rows.slice([0..n, 0..d]), second))
@@ -100,7 +101,7 @@ fn halves(rows: Tensor<2>, d: usize, what: &str) -> Result<(Tensor<2>, Tensor<2>
 fn one_dimension(dimensions: usize) -> Result<()> {
     match dimensions {
         1 => Ok(()),
-        _ => Err(format!(
+        _ => Err(wrong!(
             "the targets have {dimensions} columns, expected one for this family"
         )),
     }
@@ -126,7 +127,7 @@ where
         (args.labels.soft_labels, "--soft-labels"),
     ] {
         if given {
-            return Err(format!("{name}: of the family categorical only"));
+            bail!("{name}: of the family categorical only");
         }
     }
     let device = device(args.rows.device)?;
@@ -140,11 +141,11 @@ where
                 -1 => "; --header yes if line 1 of the predictions is a header",
                 _ => "",
             };
-            return Err(format!(
+            bail!(
                 "{}: {count} targets, expected {samples}, as many as {} has rows{advice}",
                 targets.path.display(),
                 rows.path.display()
-            ));
+            );
         }
     }
     let file = |numbers: &'_ Numbers| (numbers.path.clone(), numbers.ids.clone());
@@ -168,22 +169,24 @@ where
     };
     let own = in_order(sets.len(), &targets.rows);
     let read = |(at, rows): (usize, &Numbers)| {
-        let wrong = |e: String| rows.wrong(e);
-        if P::HALVES && !args.rows.by_position {
-            check_halves(&rows.names).map_err(wrong)?;
-        }
-        if P::DRAWS && are_levels(&rows.names) {
-            let names = rows.names.join(", ");
-            let note = format!(
-                "the columns {} look like levels of quantiles: they are taken as draws, each as likely as the others",
-                clipped(&names)
-            );
-            say(&rows.path, &note);
-        }
-        let set = P::parse(rows.rows.clone(), dimensions).map_err(wrong)?;
-        set.check().map_err(|e| wrong(e.to_string()))?;
-        let checked = set.check_targets(&targets.rows);
-        checked.map_err(|e| targets.wrong(e.to_string()))?;
+        let parse = || -> Result<P> {
+            if P::HALVES && !args.rows.by_position {
+                check_halves(&rows.names)?;
+            }
+            if P::DRAWS && are_levels(&rows.names) {
+                let names = clipped(&rows.names.join(", "));
+                let draws = "they are taken as draws, each as likely as the others";
+                let note =
+                    format_args!("the columns {names} look like levels of quantiles: {draws}");
+                say(&rows.path, note);
+            }
+            let set = P::parse(rows.rows.clone(), dimensions)?;
+            set.check()?;
+            Ok(set)
+        };
+        let set = parse().on(&rows.path, &rows.lines)?;
+        set.check_targets(&targets.rows)
+            .on(&targets.path, &targets.lines)?;
         match orders[at].is_some() {
             true => P::parse(in_order(at, &rows.rows), dimensions),
             false => Ok(set),
@@ -210,25 +213,29 @@ where
         read_like(paths, args, &[])
     }
 
-    fn views(self, targets: Tensor<2>, (lens, _): (Lens, &[String])) -> Result<Vec<View<Self>>> {
-        match lens {
-            Lens::Canonical => Ok(vec![View {
-                class: None,
-                of: Words::default(),
-                predictions: self,
-                targets,
-                event: Event::TopLabel,
-            }]),
-            _ => Err("--lens: of classes only, expected --lens canonical or none".into()),
+    fn view(self, targets: Tensor<2>, class: Option<usize>, _names: &[String]) -> View<Self> {
+        View {
+            class,
+            of: Words::default(),
+            predictions: self,
+            targets,
+            event: Event::TopLabel,
         }
+    }
+
+    fn views(self, targets: Tensor<2>, (lens, _): (Lens, &[String])) -> Result<Vec<View<Self>>> {
+        ensure!(
+            lens == Lens::Canonical,
+            "--lens: of classes only, expected --lens canonical or none"
+        );
+        Ok(vec![self.view(targets, None, &[])])
     }
 
     fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Self::Joint> {
         if args.kernel.shape.distance == Some(burn_calibration::kernel::Distance::TotalVariation) {
-            return Err(
+            bail!(
                 "--distance tv: of classes, expected l2, the 2-Wasserstein distance, or l1, that of \
                  the parameters"
-                    .into(),
             );
         }
         let n = view.predictions.len();
@@ -252,7 +259,7 @@ where
             }
             LengthScale::Median => target.with_median_of(&view.targets),
         };
-        target.validate().map_err(|e| e.to_string())?;
+        target.validate()?;
         Ok(TensorKernel::new(kernel, target))
     }
 
@@ -282,11 +289,11 @@ where
         ("dimensions", self.means().dims()[1])
     }
 
-    fn estimates() -> Vec<Estimate<Self>> {
-        estimates_of_vectors()
+    fn estimates(view: &View<Self>) -> Estimates {
+        estimates_of_vectors(view)
     }
 
-    fn sizes(sizing: &Sizing<Self>, _view: (Event, &Words)) -> Vec<(Name, Size)> {
+    fn sizes(sizing: &Sizing<Self>) -> Vec<(Name, Size)> {
         let overconfidence = IntervalOverconfidence::default();
         vec![sizing.in_points(names::INTERVAL_OVERCONFIDENCE, &overconfidence)]
     }

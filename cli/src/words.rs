@@ -15,7 +15,7 @@ use burn_calibration::{
 use clap::{ValueEnum, builder::styling::AnsiColor};
 use serde::{Serialize, Serializer};
 
-use crate::{bandwidth, finite, input::Result, kernel::distance_name};
+use crate::{bandwidth, error::Result, finite, kernel::distance_name};
 
 /// Values under their names: an object in JSON.
 pub struct Named<T>(pub Vec<(Name, T)>);
@@ -28,6 +28,25 @@ impl<T: Serialize> Serialize for Named<T> {
 
 /// An outcome, or why there is none.
 pub struct Known<T>(pub Result<T, Missing>);
+
+/// A value, and what it is of in words, which are for tables.
+pub struct Told<T> {
+    pub of: String,
+    pub value: Known<T>,
+}
+
+impl<T> Told<T> {
+    pub fn new(of: &str, value: Known<T>) -> Self {
+        let of = of.to_owned();
+        Self { of, value }
+    }
+}
+
+impl<T: Serialize> Serialize for Told<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
 
 /// Why there is no outcome: `{"error": reason}` or `{"skipped": reason}` in JSON.
 #[derive(Debug, Clone, Serialize)]
@@ -42,7 +61,12 @@ pub enum Missing {
 impl<T: Serialize> Known<T> {
     /// An outcome, if all its numbers are finite.
     pub fn of(outcome: error::Result<T>) -> Self {
-        Self(finite(outcome).map_err(Missing::Error))
+        let outcome = outcome.map_err(|e| e.to_string());
+        let finite = outcome.and_then(|outcome| match finite::check(&outcome) {
+            Ok(()) => Ok(outcome),
+            Err(reason) => Err(reason.to_string().trim_start().to_owned()),
+        });
+        Self(finite.map_err(Missing::Error))
     }
 
     /// An outcome, or why it was not tried.
@@ -67,12 +91,6 @@ impl fmt::Display for Missing {
             Self::Skipped(reason) => write!(f, "skipped: {reason}"),
         }
     }
-}
-
-fn finite<T: Serialize>(outcome: error::Result<T>) -> Result<T> {
-    let outcome = outcome.map_err(|e| e.to_string())?;
-    finite::check(&outcome).map_err(|reason| reason.trim_start().to_owned())?;
-    Ok(outcome)
 }
 
 /// Serializes a number under what it counts: `classes` are those that are listed.
@@ -183,7 +201,7 @@ pub fn object(command: &'static str, outcome: &impl Serialize) -> Result<String>
         command,
         outcome,
     };
-    Ok(serde_json::to_string(&object).map_err(|e| e.to_string())? + "\n")
+    Ok(serde_json::to_string(&object)? + "\n")
 }
 
 /// Prints the outcome of a command: one JSON object, or words.

@@ -10,7 +10,8 @@ use flate2::{Compression, write::GzEncoder};
 use npyz::WriterBuilder;
 use safetensors::{Dtype, tensor::TensorView};
 
-use crate::input::{Ids, Matrix, Result};
+use crate::error::{Context, Result, wrong};
+use crate::input::{Ids, Matrix};
 
 /// The format of a file that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +31,7 @@ impl Format {
             name if name.ends_with(".csv.gz") => Ok(Self::GzipCsv),
             name if name.ends_with(".npy") => Ok(Self::Npy),
             name if name.ends_with(".safetensors") => Ok(Self::Safetensors),
-            _ => Err(format!(
+            _ => Err(wrong!(
                 "{}: expected a name that ends in .csv, .csv.gz, .npy or .safetensors",
                 path.display()
             )),
@@ -59,15 +60,14 @@ pub fn write_matrix(
             Format::Csv => write_csv(writer, matrix, header),
             Format::GzipCsv => {
                 let mut gzip = GzEncoder::new(&mut writer, Compression::default());
-                write_csv(&mut gzip, matrix, header)
-                    .and_then(|()| gzip.finish().map(drop).map_err(|e| e.to_string()))
+                write_csv(&mut gzip, matrix, header).and_then(|()| Ok(gzip.finish().map(drop)?))
             }
             Format::Npy => write_npy(writer, matrix),
             Format::Safetensors => write_safetensors(writer, name, matrix),
         };
-        written.map_err(io::Error::other)
+        written.map_err(|e| io::Error::other(e.to_string()))
     });
-    written.map_err(|reason| format!("{}: cannot write: {reason}", path.display()))
+    written.map_err(|e| wrong!("cannot write: {e}")).of(path)
 }
 
 /// Writes each number with the digits that give it back exactly.
@@ -76,15 +76,14 @@ fn write_csv(writer: impl Write, matrix: &Matrix, header: Header) -> Result<()> 
     let ids = header.ids.filter(|_| !header.names.is_empty());
     if !header.names.is_empty() {
         let names = ids.map(|ids| &ids.name).into_iter().chain(header.names);
-        csv.write_record(names).map_err(|e| e.to_string())?;
+        csv.write_record(names)?;
     }
     for (row, values) in matrix.values.chunks(matrix.columns).enumerate() {
         let id = ids.map(|ids| ids.cells.get(row).to_owned());
         let numbers = values.iter().map(|number| format!("{number:?}"));
-        csv.write_record(id.into_iter().chain(numbers))
-            .map_err(|e| e.to_string())?;
+        csv.write_record(id.into_iter().chain(numbers))?;
     }
-    csv.flush().map_err(|e| e.to_string())
+    Ok(csv.flush()?)
 }
 
 fn write_npy(writer: impl Write, matrix: &Matrix) -> Result<()> {
@@ -93,11 +92,9 @@ fn write_npy(writer: impl Write, matrix: &Matrix) -> Result<()> {
         .default_dtype()
         .shape(&shape)
         .writer(writer)
-        .begin_nd()
-        .map_err(|e| e.to_string())?;
-    npy.extend(matrix.values.iter())
-        .map_err(|e| e.to_string())?;
-    npy.finish().map_err(|e| e.to_string())
+        .begin_nd()?;
+    npy.extend(matrix.values.iter())?;
+    Ok(npy.finish()?)
 }
 
 fn write_safetensors(mut writer: impl Write, name: &str, matrix: &Matrix) -> Result<()> {
@@ -105,7 +102,7 @@ fn write_safetensors(mut writer: impl Write, name: &str, matrix: &Matrix) -> Res
         .flat_map(|number| number.to_le_bytes())
         .collect();
     let shape = vec![matrix.rows(), matrix.columns];
-    let tensor = TensorView::new(Dtype::F64, shape, &bytes).map_err(|e| e.to_string())?;
-    let file = safetensors::serialize([(name, tensor)], None).map_err(|e| e.to_string())?;
-    writer.write_all(&file).map_err(|e| e.to_string())
+    let tensor = TensorView::new(Dtype::F64, shape, &bytes)?;
+    let file = safetensors::serialize([(name, tensor)], None)?;
+    Ok(writer.write_all(&file)?)
 }

@@ -319,6 +319,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// Gives the row that it is about, from 0; none of a condition on all of them.
+    pub fn row(&self) -> Option<usize> {
+        match self {
+            Self::Value { row, .. }
+            | Self::Sum { row, .. }
+            | Self::Label { row, .. }
+            | Self::Score { row, .. } => Some(*row),
+            _ => None,
+        }
+    }
+
     /// Says whether it concerns the predictions "before" or "after" a recalibration.
     pub(crate) fn of(self, when: &'static str) -> Self {
         Self::Recalibration {

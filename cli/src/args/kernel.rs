@@ -3,6 +3,7 @@
 use burn_calibration::kernel::{Distance, Profile};
 use clap::{Args, ValueEnum};
 
+use super::number;
 use crate::{
     kernel,
     limits::{MEDIAN, SCALES},
@@ -60,18 +61,16 @@ pub enum LengthScale {
 }
 
 pub fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if SCALES.contains(&value) => Ok(value),
-        _ => Err("expected a positive number from 1e-100 to 1e100".into()),
-    }
+    let expected = "a positive number from 1e-100 to 1e100";
+    number(text, |value| SCALES.contains(value), expected)
 }
 
 fn length_scale(text: &str) -> Result<LengthScale, String> {
-    match text.parse::<f64>() {
-        _ if text == "median" => Ok(LengthScale::Median),
-        Ok(value) if SCALES.contains(&value) => Ok(LengthScale::Fixed(value)),
-        _ => Err("expected a positive number from 1e-100 to 1e100, or median".into()),
+    if text == "median" {
+        return Ok(LengthScale::Median);
     }
+    let fixed = positive(text).map(LengthScale::Fixed);
+    fixed.map_err(|expected| format!("{expected}, or median"))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,21 +83,17 @@ pub enum BandwidthChoice {
 }
 
 fn bandwidth(text: &str) -> Result<BandwidthChoice, String> {
-    let samples = || {
-        text.strip_prefix("median:")?
-            .parse()
-            .ok()
-            .filter(|samples| (2..=MEDIAN).contains(samples))
-    };
-    match text.parse::<f64>() {
-        _ if text == "median" => Ok(BandwidthChoice::Median),
-        _ if text == "median-with-diagonal" => Ok(BandwidthChoice::MedianWithDiagonal),
-        Ok(value) if SCALES.contains(&value) => Ok(BandwidthChoice::Fixed(value)),
-        _ => samples().map(BandwidthChoice::MedianOf).ok_or_else(|| {
-            format!(
-                "expected a positive number from 1e-100 to 1e100, median, median-with-diagonal, or median:SAMPLES with 2 \
-                 to {MEDIAN}"
-            )
-        }),
+    let samples = text.strip_prefix("median:").and_then(|n| n.parse().ok());
+    match (text, samples) {
+        ("median", _) => Ok(BandwidthChoice::Median),
+        ("median-with-diagonal", _) => Ok(BandwidthChoice::MedianWithDiagonal),
+        (_, Some(samples @ 2..=MEDIAN)) => Ok(BandwidthChoice::MedianOf(samples)),
+        _ => positive(text)
+            .map(BandwidthChoice::Fixed)
+            .map_err(|expected| {
+                format!(
+                    "{expected}, median, median-with-diagonal, or median:SAMPLES with 2 to {MEDIAN}"
+                )
+            }),
     }
 }

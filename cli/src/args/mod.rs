@@ -93,18 +93,20 @@ pub struct SizeArgs {
     pub lp_error: Option<f64>,
 }
 
+/// A number that an option may have.
+fn number(text: &str, is_valid: impl Fn(&f64) -> bool, expected: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(is_valid);
+    number.ok_or_else(|| format!("expected {expected}"))
+}
+
 fn tolerance(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if (0.0..1.0).contains(&value) => Ok(value),
-        _ => Err("expected a number of at least 0 and less than 1".into()),
-    }
+    let expected = "a number of at least 0 and less than 1";
+    number(text, |value| (0.0..1.0).contains(value), expected)
 }
 
 fn order(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value >= 1.0 => Ok(value),
-        _ => Err("expected a finite number of at least 1".into()),
-    }
+    let is_order = |value: &f64| value.is_finite() && *value >= 1.0;
+    number(text, is_order, "a finite number of at least 1")
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::number;
+
 /// The contents of files, and the device.
 #[derive(Debug, Args)]
 pub struct SourceArgs {
@@ -125,8 +127,6 @@ pub enum DeviceName {
 }
 
 fn clip(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if (f64::MIN_POSITIVE..0.5).contains(&value) => Ok(value),
-        _ => Err("expected a number above 0 and below 0.5".into()),
-    }
+    let is_clip = |value: &f64| (f64::MIN_POSITIVE..0.5).contains(value);
+    number(text, is_clip, "a number above 0 and below 0.5")
 }

@@ -6,11 +6,12 @@ use safetensors::{Dtype, SafeTensors};
 use zip::ZipArchive;
 
 use super::{
-    Matrix, Result,
+    Matrix, clipped,
     element::Element,
     limits::{LONGEST_HEADER, Unpacked, check_numbers},
     open::ReadSeek,
 };
+use crate::error::{Error, Result, bail, ensure, wrong};
 
 /// An array of one or two dimensions, and the format of its numbers.
 pub type Array = (Matrix, Element);
@@ -20,34 +21,28 @@ pub fn npy(mut reader: impl Read) -> Result<Array> {
     let mut take = |count: usize| {
         let mut bytes = vec![0; count];
         let read = reader.read_exact(&mut bytes);
-        read.map(|()| bytes)
-            .map_err(|_| "ends within its header".to_owned())
+        read.map_err(|_| wrong!("ends within its header"))?;
+        Ok::<_, Error>(bytes)
     };
     let start = take(8)?;
     let length = match start[6] {
-        1 => take(2)?
-            .iter()
-            .rev()
-            .fold(0, |all, &byte| all << 8 | usize::from(byte)),
-        2 | 3 => take(4)?
-            .iter()
-            .rev()
-            .fold(0, |all, &byte| all << 8 | usize::from(byte)),
-        version => return Err(format!("NPY of version {version}, expected 1, 2 or 3")),
+        1 => take(2)?,
+        2 | 3 => take(4)?,
+        version => bail!("NPY of version {version}, expected 1, 2 or 3"),
     };
+    let bytes = length.iter().rev();
+    let length = bytes.fold(0, |all, &byte| all << 8 | usize::from(byte));
     if length > LONGEST_HEADER {
-        return Err(format!(
-            "a header of {length} bytes, expected at most {LONGEST_HEADER}"
-        ));
+        bail!("a header of {length} bytes, expected at most {LONGEST_HEADER}");
     }
-    let header = String::from_utf8(take(length)?).map_err(|e| e.to_string())?;
-    let broken = || "a header of NPY that is broken".to_owned();
+    let header = String::from_utf8(take(length)?)?;
+    let broken = || wrong!("a header of NPY that is broken");
     let descr = entry(&header, "descr").ok_or_else(broken)?;
     let descr = match descr.strip_prefix(['\'', '"']) {
         Some(descr) => descr.split(['\'', '"']).next().unwrap_or_default(),
-        None => return Err("an array of records, expected numbers".into()),
+        None => bail!("an array of records, expected numbers"),
     };
-    let dtype = || format!("an array of dtype {}, expected numbers", clipped(descr));
+    let dtype = || wrong!("an array of dtype {}, expected numbers", clipped(descr));
     let is_big_endian = descr.starts_with('>');
     let element = element(descr).ok_or_else(dtype)?;
     let is_fortran = entry(&header, "fortran_order")
@@ -105,23 +100,21 @@ fn sizes(shape: &[u64]) -> Result<(usize, usize, usize)> {
         [rows, columns] => (rows, columns),
         _ => {
             let sizes: Vec<_> = shape.iter().take(8).map(u64::to_string).collect();
-            return Err(format!(
+            bail!(
                 "an array of {} dimensions ({}), expected one or two",
                 shape.len(),
                 sizes.join(" × ")
-            ));
+            );
         }
     };
     let count = check_numbers(rows, columns)?;
-    match count {
-        0 => Err("holds no rows".into()),
-        _ => Ok((rows as usize, columns as usize, count)),
-    }
+    ensure!(count > 0, "holds no rows");
+    Ok((rows as usize, columns as usize, count))
 }
 
 /// Reads an array of an archive.
 pub fn npz(reader: Box<dyn ReadSeek>, array: Option<&str>) -> Result<Array> {
-    let mut archive = ZipArchive::new(reader).map_err(|e| e.to_string())?;
+    let mut archive = ZipArchive::new(reader)?;
     let files: Vec<String> = (archive.file_names())
         .filter_map(|name| Some(name.ok()?.into_owned()))
         .collect();
@@ -135,24 +128,22 @@ pub fn npz(reader: Box<dyn ReadSeek>, array: Option<&str>) -> Result<Array> {
             false if files.iter().any(|name| name.ends_with("data.pkl")) => "a file of PyTorch",
             false => "an archive without arrays",
         };
-        return Err(format!(
-            "{what}, expected text such as CSV, NPY, NPZ or safetensors"
-        ));
+        bail!("{what}, expected text such as CSV, NPY, NPZ or safetensors");
     }
     let name = one_of(&names, array, "arrays", "FILE.npz:ARRAY")?;
     let file = archive.by_name(&format!("{name}.npy"));
-    let file = file.map_err(|e| e.to_string())?;
+    let file = file?;
     let packed = std::rc::Rc::new(std::cell::Cell::new(file.compressed_size()));
     npy(Unpacked::new(file, packed))
 }
 
 /// Reads a tensor of a safetensors file.
 pub fn safetensors(bytes: &[u8], name: Option<&str>) -> Result<Array> {
-    let file = SafeTensors::deserialize(bytes).map_err(|e| format!("not safetensors: {e}"))?;
+    let file = SafeTensors::deserialize(bytes).map_err(|e| wrong!("not safetensors: {e}"))?;
     let mut names = file.names();
     names.sort_unstable();
     let name = one_of(&names, name, "tensors", "FILE.safetensors:TENSOR")?;
-    let tensor = file.tensor(name).map_err(|e| e.to_string())?;
+    let tensor = file.tensor(name)?;
     let element = match tensor.dtype() {
         Dtype::BOOL => Element::Bool,
         Dtype::U8 => Element::U8,
@@ -168,9 +159,7 @@ pub fn safetensors(bytes: &[u8], name: Option<&str>) -> Result<Array> {
         Dtype::F32 => Element::F32,
         Dtype::F64 => Element::F64,
         other => {
-            return Err(format!(
-                "a tensor of dtype {other:?}, expected numbers of 8 to 64 bits"
-            ));
+            bail!("a tensor of dtype {other:?}, expected numbers of 8 to 64 bits");
         }
     };
     let shape: Vec<u64> = tensor.shape().iter().map(|&size| size as u64).collect();
@@ -193,15 +182,6 @@ fn one_of<'a>(
     };
     found.copied().ok_or_else(|| {
         let names = clipped(&names.join(", "));
-        format!("holds the {what} {names}, expected {expected} to name one")
+        wrong!("holds the {what} {names}, expected {expected} to name one")
     })
-}
-
-/// The first characters of what may be long.
-pub fn clipped(text: &str) -> String {
-    const MOST: usize = 100;
-    match text.char_indices().nth(MOST) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }

@@ -66,7 +66,8 @@ impl Lines {
         }
     }
 
-    fn of(&self, row: usize) -> Option<u64> {
+    /// The line of a row.
+    pub fn of(&self, row: usize) -> Option<u64> {
         let at = self.jumps.partition_point(|(first, _)| *first <= row);
         let (first, line) = self.jumps[..at].last()?;
         Some(line + (row - first) as u64)
@@ -77,18 +78,6 @@ impl Lines {
         match self.of(row) {
             Some(line) => format!("row {row} (line {line})"),
             None => format!("row {row}"),
-        }
-    }
-
-    /// Adds the line to a message that begins with a row.
-    pub fn add_to(&self, message: &str) -> String {
-        let number = message.strip_prefix("row ").unwrap_or_default();
-        let end = number
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(number.len());
-        match number[..end].parse() {
-            Ok(row) => self.name(row) + &number[end..],
-            Err(_) => message.to_owned(),
         }
     }
 }

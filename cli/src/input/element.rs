@@ -2,9 +2,8 @@
 
 use std::io::{ErrorKind, Read};
 
+use crate::error::{Result, ensure, wrong};
 use half::{bf16, f16};
-
-use super::Result;
 
 macro_rules! elements {
     ($($name:ident: $number:ty, $epsilon:expr, $convert:expr;)*) => {
@@ -77,17 +76,16 @@ impl Element {
             let block = &mut buffer[..left.min(1 << 16)];
             reader.read_exact(block).map_err(|e| match e.kind() {
                 ErrorKind::UnexpectedEof => {
-                    format!("ends before the last of {count} numbers of its shape")
+                    wrong!("ends before the last of {count} numbers of its shape")
                 }
-                _ => e.to_string(),
+                _ => e.into(),
             })?;
             self.decode(block, is_big_endian, &mut numbers);
             left -= block.len();
         }
         // the end is where an archive checks what was read
-        match reader.read(&mut [0]).map_err(|e| e.to_string())? {
-            0 => Ok(numbers),
-            _ => Err(format!("goes on after the {count} numbers of its shape")),
-        }
+        let is_end = reader.read(&mut [0])? == 0;
+        ensure!(is_end, "goes on after the {count} numbers of its shape");
+        Ok(numbers)
     }
 }

@@ -1,5 +1,6 @@
 //! What a file may hold, checked before memory is taken for it.
 
+use crate::error::{Result, ensure, wrong};
 use std::{
     cell::Cell,
     io::{self, Read},
@@ -24,23 +25,22 @@ const FREE: u64 = 64 << 20;
 const RATIO: u64 = 200;
 
 /// Checks that there are not too many numbers: rows times columns.
-pub fn check_numbers(rows: u64, columns: u64) -> Result<usize, String> {
+pub fn check_numbers(rows: u64, columns: u64) -> Result<usize> {
     let count = rows.checked_mul(columns);
     let count = count.and_then(|count| usize::try_from(count).ok());
     count.filter(|&count| count <= MOST_NUMBERS).ok_or_else(|| {
-        format!("{rows} rows of {columns} numbers, expected at most {MOST_NUMBERS} numbers")
+        wrong!("{rows} rows of {columns} numbers, expected at most {MOST_NUMBERS} numbers")
     })
 }
 
 /// Checks that so many bytes do not unpack to too many.
-pub fn check_unpacked(unpacked: u64, packed: u64) -> Result<(), String> {
-    match unpacked > FREE && unpacked / RATIO > packed {
-        true => Err(format!(
-            "unpacks to more than {} MiB and to more than {RATIO} times its size",
-            FREE >> 20
-        )),
-        false => Ok(()),
-    }
+pub fn check_unpacked(unpacked: u64, packed: u64) -> Result<()> {
+    ensure!(
+        !(unpacked > FREE && unpacked / RATIO > packed),
+        "unpacks to more than {} MiB and to more than {RATIO} times its size",
+        FREE >> 20
+    );
+    Ok(())
 }
 
 /// A reader that counts its bytes.
@@ -89,7 +89,8 @@ impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
         self.unpacked += read as u64;
-        check_unpacked(self.unpacked, self.packed.get()).map_err(io::Error::other)?;
+        let checked = check_unpacked(self.unpacked, self.packed.get());
+        checked.map_err(|e| io::Error::other(e.to_string()))?;
         Ok(read)
     }
 }

@@ -15,17 +15,14 @@ mod table;
 
 use std::path::{Path, PathBuf};
 
-pub use array::clipped;
+use crate::error::{Context, Result, bail, ensure};
 pub use cells::{Cells, Ids, Lines};
 use element::Element;
 use open::{Content, open};
 pub use records::{Record, Records};
 pub use resolution::Resolution;
-use select::select;
+use table::Columns;
 pub use table::PANDAS;
-
-/// A clear line about what is wrong with a file, and where.
-pub type Result<T, E = String> = std::result::Result<T, E>;
 
 /// Numbers in rows of equal length.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -53,7 +50,7 @@ impl Matrix {
 }
 
 /// A file of numbers, one column of which may be the labels.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Table {
     /// The names of the columns of numbers; empty without a header.
     pub names: Vec<String>,
@@ -126,15 +123,14 @@ pub fn read_table(path: &Path, options: &Options) -> Result<Table> {
         #[cfg(feature = "parquet")]
         Content::Arrow(bytes) => columnar::read_arrow(bytes, options),
     });
-    let table = table.map_err(|reason| format!("{}: {reason}", path.display()))?;
-    if table.numbers.columns == 0 && matches!(options.label, WhichLabel::Named(_)) {
-        return Err(format!(
-            "{}: one column, expected numbers beside the labels",
-            path.display()
-        ));
-    }
+    let table = table.and_then(|table| {
+        let is_alone = table.numbers.columns == 0 && matches!(options.label, WhichLabel::Named(_));
+        ensure!(!is_alone, "one column, expected numbers beside the labels");
+        Ok(table)
+    });
+    let table = table.of(path)?;
     if !table.notes.is_empty() {
-        say(path, &table.notes.join("; "));
+        say(path, table.notes.join("; "));
     }
     Ok(table)
 }
@@ -143,12 +139,12 @@ pub fn read_table(path: &Path, options: &Options) -> Result<Table> {
 pub fn read_text(path: &Path) -> Result<Box<dyn std::io::Read>> {
     match open(path)? {
         Content::Text(reader) => Ok(reader),
-        _ => Err("expected text".into()),
+        _ => bail!("expected text"),
     }
 }
 
 /// Says how a file was read.
-pub fn say(path: &Path, what: &str) {
+pub fn say(path: &Path, what: impl std::fmt::Display) {
     eprintln!("calibration: {}: {what}", path.display());
 }
 
@@ -167,41 +163,33 @@ fn split_array_name(path: &Path) -> (PathBuf, Option<String>) {
 
 /// The table of an array.
 fn array_table((numbers, element): (Matrix, Element), options: &Options) -> Result<Table> {
-    let width = numbers.columns;
-    let is_confidence = options.confidence == Some(true);
-    if is_confidence && width != 2 {
-        return Err(format!(
-            "{width} columns, expected two: confidence and correctness"
-        ));
-    }
-    let label = match options.label {
-        _ if is_confidence => Some(options.correct.unwrap_or(1)),
-        WhichLabel::None | WhichLabel::IfThere(_) => None,
-        WhichLabel::Last => Some(width - 1),
-        WhichLabel::Named(column) | WhichLabel::Only(column) => {
-            Some(select(column, &[], width, "--label-column")?[0])
-        }
+    let options = Options {
+        index: None,
+        ..*options
     };
-    let chosen = match options.columns {
-        Some(columns) => select(columns, &[], width, "--columns")?,
-        None if matches!(options.label, WhichLabel::Only(_)) => Vec::new(),
-        None => (0..width).filter(|column| Some(*column) != label).collect(),
+    let columns = Columns::new(Vec::new(), numbers.columns, &options)?;
+    let cells = |label: usize| {
+        numbers
+            .values
+            .chunks(numbers.columns)
+            .map(move |row| row[label])
     };
-    let rows = || numbers.values.chunks(width);
     Ok(Table {
-        names: Vec::new(),
-        labels: label.map(|label| rows().map(|row| row[label]).collect()),
-        label_name: None,
-        label_at: label,
-        ids: None,
-        lines: Lines::default(),
-        resolution: Resolution::Binary(element),
-        is_confidence,
-        has_header: false,
-        notes: Vec::new(),
-        numbers: match chosen.len() == width {
+        labels: columns.label.map(|label| cells(label).collect()),
+        numbers: match columns.numbers.len() == numbers.columns {
             true => numbers,
-            false => numbers.with_columns(&chosen),
+            false => numbers.with_columns(&columns.numbers),
         },
+        resolution: Resolution::Binary(element),
+        ..columns.into_table(None)
     })
+}
+
+/// The first characters of what may be long.
+pub fn clipped(text: &str) -> String {
+    const MOST: usize = 100;
+    match text.char_indices().nth(MOST) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
 }

@@ -8,10 +8,10 @@ use std::{
 
 use flate2::read::MultiGzDecoder;
 
-use super::{
-    Result,
-    limits::{Counted, MOST_WHOLE, Unpacked},
-};
+use super::limits::{Counted, MOST_WHOLE, Unpacked};
+#[cfg(not(feature = "parquet"))]
+use crate::error::{Error, wrong};
+use crate::error::{Result, bail, ensure};
 
 /// Bytes that have a place.
 pub trait ReadSeek: Read + Seek {}
@@ -54,18 +54,17 @@ const ARROW: [&[u8]; 2] = [b"ARROW1", b"\xff\xff\xff\xff"];
 
 /// Opens a file, or standard input for `-`.
 pub fn open(path: &Path) -> Result<Content> {
-    let wrong = |e: io::Error| e.to_string();
     if path.as_os_str() == "-" {
         return content(Box::new(io::stdin()), false);
     }
-    let mut file = File::open(path).map_err(wrong)?;
-    let metadata = file.metadata().map_err(wrong)?;
+    let mut file = File::open(path)?;
+    let metadata = file.metadata()?;
     if metadata.is_dir() {
-        return Err("is a folder, expected a file".into());
+        bail!("is a folder, expected a file");
     }
     if metadata.is_file() {
         let head = head(&mut file)?;
-        file.seek(SeekFrom::Start(0)).map_err(wrong)?;
+        file.seek(SeekFrom::Start(0))?;
         if is_archive(&head) {
             return Ok(Content::Archive(Box::new(BufReader::new(file))));
         }
@@ -76,7 +75,7 @@ pub fn open(path: &Path) -> Result<Content> {
 fn head(reader: &mut impl Read) -> Result<Vec<u8>> {
     let mut head = Vec::new();
     let read = reader.take(HEAD as u64).read_to_end(&mut head);
-    read.map_err(|e| e.to_string())?;
+    read?;
     Ok(head)
 }
 
@@ -89,7 +88,7 @@ fn content(mut reader: Box<dyn Read>, is_unpacked: bool) -> Result<Content> {
     let reader = Cursor::new(head.clone()).chain(reader);
     if head.starts_with(b"\x1f\x8b") {
         if is_unpacked {
-            return Err("gzip within gzip, expected it once".into());
+            bail!("gzip within gzip, expected it once");
         }
         let (packed, count) = Counted::new(reader);
         let unpacked = Unpacked::new(MultiGzDecoder::new(packed), count);
@@ -109,9 +108,7 @@ fn content(mut reader: Box<dyn Read>, is_unpacked: bool) -> Result<Content> {
         });
     }
     if let Some((_, format)) = OTHERS.iter().find(|(first, _)| head.starts_with(first)) {
-        return Err(format!(
-            "holds {format}, expected text such as CSV, NPY, NPZ or safetensors"
-        ));
+        bail!("holds {format}, expected text such as CSV, NPY, NPZ or safetensors");
     }
     if head.starts_with(b"\x93NUMPY") {
         return Ok(Content::Npy(Box::new(reader)));
@@ -124,7 +121,7 @@ fn content(mut reader: Box<dyn Read>, is_unpacked: bool) -> Result<Content> {
         return Ok(Content::Safetensors(whole(reader)?));
     }
     match markup(&head) {
-        Some(format) => Err(format!("holds {format}, expected a table such as CSV")),
+        Some(format) => bail!("holds {format}, expected a table such as CSV"),
         None => Ok(Content::Text(Box::new(reader))),
     }
 }
@@ -154,8 +151,8 @@ fn markup(head: &[u8]) -> Option<&'static str> {
 
 /// What is said of a columnar file, and the name of it in pandas.
 #[cfg(not(feature = "parquet"))]
-fn columnar(format: &str, name: &str) -> String {
-    format!(
+fn columnar(format: &str, name: &str) -> Error {
+    wrong!(
         "holds {format}: expected a build with --features parquet, or text by \
          pandas.read_{name}(…).to_csv(…, index=False)"
     )
@@ -164,9 +161,11 @@ fn columnar(format: &str, name: &str) -> String {
 fn whole(reader: impl Read) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = reader.take(MOST_WHOLE + 1).read_to_end(&mut bytes);
-    read.map_err(|e| e.to_string())?;
-    match bytes.len() as u64 > MOST_WHOLE {
-        true => Err(format!("expected at most {} GiB", MOST_WHOLE >> 30)),
-        false => Ok(bytes),
-    }
+    read?;
+    ensure!(
+        !(bytes.len() as u64 > MOST_WHOLE),
+        "expected at most {} GiB",
+        MOST_WHOLE >> 30
+    );
+    Ok(bytes)
 }

@@ -7,10 +7,10 @@ use std::{
 };
 
 use super::{
-    Result,
-    array::clipped,
+    clipped,
     limits::{LONGEST_CELL, LONGEST_ROW, MOST_COLUMNS},
 };
+use crate::error::{Result, bail, ensure, wrong};
 
 /// What is between two cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,19 +107,18 @@ impl<R: Read> Records<R> {
         let read = (&mut self.reader)
             .take(LONGEST_ROW as u64 + 1)
             .read_until(b'\n', &mut bytes);
-        if read.map_err(|e| e.to_string())? == 0 {
+        if read? == 0 {
             return Ok(None);
         }
         if bytes.len() > LONGEST_ROW {
             let most = LONGEST_ROW >> 20;
-            return Err(format!("line {line} is longer than {most} MiB"));
+            bail!("line {line} is longer than {most} MiB");
         }
         while matches!(bytes.last(), Some(b'\n' | b'\r')) {
             bytes.pop();
         }
         self.line = line;
-        let text =
-            String::from_utf8(bytes).map_err(|_| format!("line {line}: no text in UTF-8"))?;
+        let text = String::from_utf8(bytes).map_err(|_| wrong!("line {line}: no text in UTF-8"))?;
         if !text.contains('\r') {
             return Ok(Some((line, text)));
         }
@@ -149,116 +148,86 @@ impl<R: Read> Records<R> {
         // in a single column a blank line may be a value that is missing
         let is_doubtful = self.has_begun && self.delimiter == Delimiter::None;
         if let Some(empty) = empty.filter(|_| is_doubtful) {
-            return Err(format!(
-                "line {empty} is empty, expected a row on each line"
-            ));
+            bail!("line {empty} is empty, expected a row on each line");
         }
         self.has_begun = true;
         record.line = line;
+        record.text.clear();
         record.cells.clear();
-        if text.contains('"') {
-            self.split_quoted(text, record)?;
-            return check_columns(record).map(|()| true);
-        }
-        record.text = text;
-        let (text, cells) = (&record.text, &mut record.cells);
-        let start = text.as_ptr() as usize;
-        let place = |cell: &str| {
-            let cell_start = cell.as_ptr() as usize - start;
-            cell_start..cell_start + cell.len()
-        };
-        let most = MOST_COLUMNS + 1;
-        match self.delimiter {
-            Delimiter::Char(delimiter) => {
-                let words = text.split(char::from(delimiter)).map(str::trim);
-                cells.extend(words.map(place).take(most));
-            }
-            Delimiter::Spaces => cells.extend(text.split_whitespace().map(place).take(most)),
-            Delimiter::None => cells.push(place(text.trim())),
-        }
-        check_columns(record).map(|()| true)
+        self.split(text, record)
+            .map_err(|reason| wrong!("line {line}: {reason}"))?;
+        Ok(true)
     }
 
-    /// Splits a row with quotes, whose cells may go over several lines.
-    fn split_quoted(&mut self, mut text: String, record: &mut Record) -> Result<()> {
-        let wrong = |what: &str| Err(format!("line {}: {what}", record.line));
+    /// Splits a row into cells, which within quotes may go over several lines.
+    fn split(&mut self, mut text: String, record: &mut Record) -> Result<()> {
         let delimiter = self.delimiter;
-        let is_delimiter = |c: char| match delimiter {
-            Delimiter::Char(delimiter) => c == char::from(delimiter),
-            Delimiter::Spaces => c == ' ' || c == '\t',
-            Delimiter::None => false,
-        };
-        let is_spaced = delimiter == Delimiter::Spaces;
-        record.text.clear();
-        let (mut start, mut at) = (0, 0);
-        let (mut is_quoted, mut was_quoted) = (false, false);
+        let mut at = 0;
         loop {
-            let next = text[at..].chars().next();
-            at += next.map_or(0, char::len_utf8);
-            match next {
-                None if is_quoted => {
+            let is_blank =
+                |byte: u8| byte == b' ' || byte == b'\t' && delimiter != Delimiter::Char(b'\t');
+            at += count(&text[at..], is_blank);
+            if delimiter == Delimiter::Spaces && at == text.len() {
+                return Ok(());
+            }
+            let start = record.text.len();
+            let is_quoted = text[at..].starts_with('"');
+            at += usize::from(is_quoted);
+            while is_quoted {
+                let length = count(&text[at..], |byte| byte != b'"');
+                record.text.push_str(&text[at..at + length]);
+                at += length;
+                if at == text.len() {
                     let is_long = record.text.len() - start > LONGEST_CELL;
-                    let line = self.read_line()?.filter(|_| !is_long);
-                    let Some((_, line)) = line else {
-                        return wrong("a quote that nothing closes");
-                    };
+                    let next = self.read_line()?.filter(|_| !is_long);
+                    let next = next.ok_or_else(|| wrong!("a quote that nothing closes"))?;
                     record.text.push('\n');
-                    (text, at) = (line, 0);
-                }
-                Some('"') if is_quoted => {
-                    is_quoted = text[at..].starts_with('"');
-                    if is_quoted {
-                        record.text.push('"');
-                        at += 1;
-                    }
-                }
-                Some(c) if is_quoted => record.text.push(c),
-                Some('"') if !was_quoted && record.text.len() == start => {
-                    (is_quoted, was_quoted) = (true, true);
-                }
-                Some(c) if !is_delimiter(c) => {
-                    if was_quoted && c != ' ' {
-                        let rest = &text[at - c.len_utf8()..];
-                        return wrong(&format!("after a quote {:?}", clipped(rest)));
-                    }
-                    if !was_quoted && (record.text.len() > start || !c.is_whitespace()) {
-                        record.text.push(c);
-                    }
-                }
-                end => {
-                    if !was_quoted {
-                        let length = record.text.trim_end().len().max(start);
-                        record.text.truncate(length);
-                    }
-                    let place = start..record.text.len();
-                    if was_quoted || !is_spaced || !place.is_empty() {
-                        record.cells.push(place);
-                    }
-                    if end.is_none() {
-                        return Ok(());
-                    }
-                    check_columns(record)?;
-                    (start, was_quoted) = (record.text.len(), false);
+                    (text, at) = (next.1, 0);
+                } else if text[at..].starts_with("\"\"") {
+                    record.text.push('"');
+                    at += 2;
+                } else {
+                    at += 1;
+                    break;
                 }
             }
+            let end = at + count(&text[at..], |byte| !delimiter.is(byte));
+            let plain = text[at..end].trim();
+            ensure!(
+                !is_quoted || plain.is_empty(),
+                "after a quote {:?}",
+                clipped(text[at..].trim_start())
+            );
+            record.text.push_str(plain);
+            record.cells.push(start..record.text.len());
+            ensure!(
+                record.len() <= MOST_COLUMNS,
+                "expected at most {MOST_COLUMNS} columns"
+            );
+            ensure!(record.text.len() <= LONGEST_ROW, "a row that is too long");
+            if end == text.len() {
+                return Ok(());
+            }
+            at = end + 1;
         }
     }
 }
 
-fn check_columns(record: &Record) -> Result<()> {
-    let line = record.line;
-    if record.len() > MOST_COLUMNS {
-        return Err(format!(
-            "line {line}: expected at most {MOST_COLUMNS} columns"
-        ));
-    }
-    if record.text.len() > LONGEST_ROW {
-        return Err(format!("line {line}: a row that is too long"));
-    }
-    Ok(())
+/// The number of bytes at the beginning of a text that are such.
+fn count(text: &str, is_such: impl Fn(u8) -> bool) -> usize {
+    let end = text.bytes().position(|byte| !is_such(byte));
+    end.unwrap_or(text.len())
 }
 
 impl Delimiter {
+    fn is(self, byte: u8) -> bool {
+        match self {
+            Self::Char(delimiter) => byte == delimiter,
+            Self::Spaces => byte == b' ' || byte == b'\t',
+            Self::None => false,
+        }
+    }
+
     /// That of a first line `sep=;`, which is for Excel.
     fn said_by_excel(line: &str) -> Option<Self> {
         match line.strip_prefix("sep=")?.as_bytes() {
@@ -289,12 +258,11 @@ impl Delimiter {
         let numbers = words.iter().copied().filter(|word| is_number(word)).count();
         let quoted = line.matches('"').count() / 2;
         // a name may stand at the end, or at the beginning in quotes
-        match words.len() + quoted > 1
-            && numbers > 0
-            && numbers + usize::from(numbers > 1) >= words.len()
-        {
-            true => Self::Spaces,
-            false => Self::None,
+        let are_several = words.len() + quoted > 1 && numbers > 0;
+        if are_several && numbers + usize::from(numbers > 1) >= words.len() {
+            Self::Spaces
+        } else {
+            Self::None
         }
     }
 }

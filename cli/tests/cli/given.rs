@@ -122,18 +122,40 @@ fn bad_columns() {
         fs::write(folder.join("bad.csv"), text).unwrap();
         complaint(&folder, &format!("{EVALUATE} --given bad.csv"))
     };
-    assert_eq!(
-        of("sex\nF\nM\n"),
-        "bad.csv: 2 rows below the header, expected 120, as many as p.csv has"
-    );
-    assert_eq!(
-        of("sex,age\nF,31\n,40\n"),
-        "bad.csv: row 1 (line 3), column sex: is empty, expected a group or a number"
-    );
-    assert_eq!(
-        of("sex,age\nF,31\nM,inf\n"),
-        "bad.csv: row 1 (line 3), column age: \"inf\", expected a finite number as in the other rows"
-    );
+    let many: String = (0..101).map(|k| format!("id{k}\n")).collect();
+    for (text, expected) in [
+        (
+            "sex\nF\nM\n",
+            "2 rows below the header, expected 120, as many as p.csv has",
+        ),
+        (
+            "sex,age\nF,31\n,40\n",
+            "row 1 (line 3), column sex: is empty, expected a group or a number",
+        ),
+        (
+            "sex,age\nF,31\nM\n",
+            "row 1 (line 3): 1 columns, expected 2 as in the header",
+        ),
+        (
+            "sex,age\nF,31\nM,inf\n",
+            "row 1 (line 3), column age: \"inf\", expected a finite number as in the other rows",
+        ),
+        (
+            "sex,age\nF,31\n\nM,NaN\n",
+            "row 1 (line 4), column age: \"NaN\", expected a finite number as in the other rows",
+        ),
+        ("sex,age\n", "holds no rows below the header"),
+        (
+            "a,a\n3,4\n",
+            "the header names a column \"a\", expected a name of its own for each",
+        ),
+        (
+            &format!("id\n{many}"),
+            "column id: 101 groups, expected at most 100, or numbers",
+        ),
+    ] {
+        assert_eq!(of(text), format!("bad.csv: {expected}"));
+    }
     assert!(of("0.5,0.5\n1,2\n").starts_with("bad.csv: expected a header"));
     let found = complaint(&folder, &format!("{EVALUATE} --given none.csv"));
     begins(&found, "none.csv: ");

@@ -214,6 +214,18 @@ fn columns_are_chosen() {
         &folder,
         "compare --before few.csv --after p.csv --label-column y",
     );
+    for columns in ["p0,p0", "3..p0", "1-9", "-", "a..b"] {
+        let arguments =
+            format!("evaluate --predictions few.csv --label-column y --columns={columns}");
+        begins(&complaint(&folder, &arguments), "few.csv: --columns");
+    }
+    assert_eq!(
+        complaint(
+            &folder,
+            "evaluate --predictions few.csv --label-column y --columns 9"
+        ),
+        "few.csv: --columns: no column \"9\", expected a number below 4 or one of p0, p1, p2, y"
+    );
     let wrong = complaint(&folder, "evaluate --predictions few.csv");
     contains(&wrong, "expected --labels FILE, or --label-column COLUMN");
     let wrong = complaint(

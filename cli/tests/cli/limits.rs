@@ -301,3 +301,37 @@ fn memory_is_bounded() {
         );
     }
 }
+
+/// Bins and redraws of which numbers are held are not too many; the usual redraws become fewer.
+#[test]
+fn bins_and_redraws_are_limited() {
+    let folder = folder("bins and redraws");
+    let row = |n: usize| vec![(1.0 / n as f64).to_string(); n].join(",");
+    write(
+        &folder,
+        &[("p", &row(1000)), ("y", "0"), ("two", "0.5,0.5")],
+    );
+    let wide = "--predictions p --labels y --header no";
+    let summarise = "summarise --predictions two --labels y -o s --bins 4294967295";
+    for (arguments, expected) in [
+        (
+            summarise.to_owned(),
+            "--bins 4294967295: 2 classes have so many each, expected at most 1000000 together",
+        ),
+        (
+            format!("evaluate {wide} --redraws 100000"),
+            "--replicates 100000: expected at most 20000, since classes or dimensions times redraws",
+        ),
+    ] {
+        begins(&complaint(&folder, &arguments), expected);
+    }
+    write(&folder, &[("p", &row(40_000))]);
+    let output = calibration(
+        &folder,
+        &format!("evaluate {wide} --normalise --kernel gaussian"),
+    );
+    contains(
+        &String::from_utf8_lossy(&output.stderr),
+        "--replicates: 500, since there are 40000 classes or dimensions",
+    );
+}

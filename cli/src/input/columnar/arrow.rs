@@ -8,15 +8,13 @@ use arrow_ipc::{
     Endianness,
     convert::fb_to_schema,
     reader::{read_dictionary, read_record_batch},
-    root_as_footer, root_as_message,
+    root_as_message,
 };
 use arrow_schema::SchemaRef;
 
 use super::Source;
-use crate::input::{
-    Result,
-    limits::{check_numbers, check_unpacked},
-};
+use crate::error::{Result, ensure, wrong};
+use crate::input::limits::{check_numbers, check_unpacked};
 
 const MAGIC: &[u8] = b"ARROW1";
 
@@ -27,12 +25,8 @@ struct Message {
 }
 
 pub fn open(bytes: Vec<u8>) -> Result<Source> {
-    let found = if bytes.starts_with(MAGIC) {
-        of_file(&bytes)
-    } else {
-        of_stream(&bytes)
-    };
-    let (schema, messages) = found.map_err(|reason| format!("not Arrow IPC: {reason}"))?;
+    let found = messages(&bytes);
+    let (schema, messages) = found.map_err(|reason| wrong!("not Arrow IPC: {reason}"))?;
     let file_schema = schema.clone();
     Ok(Source {
         schema,
@@ -53,54 +47,35 @@ pub fn open(bytes: Vec<u8>) -> Result<Source> {
     })
 }
 
-/// The schema and the messages of a file, which its footer knows.
-fn of_file(bytes: &[u8]) -> Result<(SchemaRef, Vec<Message>)> {
-    let footer = footer(bytes).ok_or("no footer")?;
-    let (messages, footer) = (&bytes[..footer.start], &bytes[footer]);
-    let footer = root_as_footer(footer).map_err(|e| e.to_string())?;
-    let schema = schema(footer.schema().ok_or("no schema")?)?;
-    let blocks = [footer.dictionaries(), footer.recordBatches()];
-    let blocks = blocks.into_iter().flatten().flatten().map(|block| {
-        let size = |number: i64| usize::try_from(number).map_err(|e| e.to_string());
-        let mut at = size(block.offset())?;
-        let body = at.checked_add(size(block.metaDataLength().into())?);
-        let metadata = next_metadata(messages, &mut at)?.ok_or("ends within a message")?;
-        message(messages, metadata, body.ok_or("a message beyond the end")?)
-    });
-    Ok((schema, blocks.collect::<Result<_>>()?))
-}
-
-/// The schema and the messages of a stream, one after the other.
-fn of_stream(bytes: &[u8]) -> Result<(SchemaRef, Vec<Message>)> {
+/// The schema and the messages, one after the other. A file is a stream between its first bytes and a footer.
+fn messages(bytes: &[u8]) -> Result<(SchemaRef, Vec<Message>)> {
+    let is_file = bytes.starts_with(MAGIC);
+    ensure!(!is_file || bytes.ends_with(MAGIC), "no footer");
     let mut at = 0;
-    let first = next_metadata(bytes, &mut at)?.ok_or("no schema")?;
-    let first = root_as_message(&bytes[first]).map_err(|e| e.to_string())?;
-    let schema = schema(
-        first
-            .header_as_schema()
-            .ok_or("no schema at its beginning")?,
-    )?;
+    if is_file {
+        at += MAGIC.len() + 2;
+        // some align the first message to 64 bytes
+        at += bytes[at..].iter().take_while(|byte| **byte == 0).count() / 8 * 8;
+    }
+    let first = next_metadata(bytes, &mut at)?.ok_or_else(|| wrong!("no schema"))?;
+    let first = root_as_message(&bytes[first]).map_err(|e| wrong!("{e}"))?;
+    let schema = first.header_as_schema();
+    let schema = schema.ok_or_else(|| wrong!("no schema at its beginning"))?;
+    ensure!(
+        schema.endianness() == Endianness::Little,
+        "big-endian numbers, expected little-endian ones"
+    );
     let mut messages = Vec::new();
     while let Some(metadata) = next_metadata(bytes, &mut at)? {
-        let message = message(bytes, metadata, at)?;
-        at = message.body.end;
-        messages.push(message);
+        let message = root_as_message(&bytes[metadata.clone()]).map_err(|e| wrong!("{e}"))?;
+        let end = at.checked_add(usize::try_from(message.bodyLength())?);
+        let end = end.filter(|&end| end <= bytes.len());
+        let end = end.ok_or_else(|| wrong!("ends within the body of a message"))?;
+        let body = at..end;
+        at = end;
+        messages.push(Message { metadata, body });
     }
-    Ok((schema, messages))
-}
-
-fn schema(schema: arrow_ipc::Schema) -> Result<SchemaRef> {
-    if schema.endianness() != Endianness::Little {
-        return Err("big-endian numbers, expected little-endian ones".into());
-    }
-    Ok(Arc::new(fb_to_schema(schema)))
-}
-
-/// Where the footer of a file is, whose size stands before the last magic bytes.
-fn footer(bytes: &[u8]) -> Option<Range<usize>> {
-    let (before, size) = bytes.strip_suffix(MAGIC)?.split_last_chunk()?;
-    let size = u32::from_le_bytes(*size) as usize;
-    Some(before.len().checked_sub(size)?..before.len())
+    Ok((Arc::new(fb_to_schema(schema)), messages))
 }
 
 /// Where the metadata of the next message is; none at the end.
@@ -118,23 +93,9 @@ fn next_metadata(bytes: &[u8], at: &mut usize) -> Result<Option<Range<usize>>> {
         return Ok(None);
     };
     let metadata = *at..at.saturating_add(length as usize);
-    if metadata.end > bytes.len() {
-        return Err("ends within a message".into());
-    }
+    ensure!(metadata.end <= bytes.len(), "ends within a message");
     *at = metadata.end;
     Ok(Some(metadata))
-}
-
-/// A message whose body begins at a place.
-fn message(bytes: &[u8], metadata: Range<usize>, start: usize) -> Result<Message> {
-    let message = root_as_message(&bytes[metadata.clone()]).map_err(|e| e.to_string())?;
-    let length = usize::try_from(message.bodyLength()).map_err(|e| e.to_string())?;
-    let end = start.checked_add(length).filter(|&end| end <= bytes.len());
-    let end = end.ok_or("ends within the body of a message")?;
-    Ok(Message {
-        metadata,
-        body: start..end,
-    })
 }
 
 /// What messages are read with.
@@ -150,15 +111,17 @@ struct Reader {
 impl Reader {
     /// Reads a batch, or takes note of a dictionary.
     fn read(&mut self, message: &Message) -> Result<Option<RecordBatch>> {
-        let broken = |e: arrow_schema::ArrowError| format!("Arrow IPC that is broken: {e}");
+        let broken = |e: arrow_schema::ArrowError| wrong!("Arrow IPC that is broken: {e}");
         let bytes = self.bytes.clone();
         let body = bytes.slice_with_length(message.body.start, message.body.len());
         let metadata = &bytes[message.metadata.clone()];
-        let message = root_as_message(metadata).map_err(|e| e.to_string())?;
+        let message = root_as_message(metadata).map_err(|e| wrong!("{e}"))?;
         let version = message.version();
         if let Some(dictionary) = message.header_as_dictionary_batch() {
             self.check(
-                dictionary.data().ok_or("a dictionary that is broken")?,
+                dictionary
+                    .data()
+                    .ok_or_else(|| wrong!("a dictionary that is broken"))?,
                 &body,
             )?;
             let known = &mut self.dictionaries;
@@ -166,7 +129,7 @@ impl Reader {
             return Ok(None);
         }
         let batch = message.header_as_record_batch();
-        let batch = batch.ok_or("a message that is no batch and no dictionary")?;
+        let batch = batch.ok_or_else(|| wrong!("a message that is no batch and no dictionary"))?;
         self.check(batch, &body)?;
         let (schema, columns) = (self.schema.clone(), Some(&self.columns[..]));
         let batch = read_record_batch(&body, batch, schema, &self.dictionaries, columns, &version);
@@ -175,14 +138,14 @@ impl Reader {
 
     /// Checks what the buffers of a batch unpack to by what they say, before memory is taken for it.
     fn check(&mut self, batch: arrow_ipc::RecordBatch, body: &[u8]) -> Result<()> {
-        let rows = u64::try_from(batch.length()).map_err(|e| e.to_string())?;
+        let rows = u64::try_from(batch.length())?;
         check_numbers(rows, 1)?;
         for buffer in batch.buffers().into_iter().flatten() {
             let start = usize::try_from(buffer.offset()).unwrap_or(usize::MAX);
             let length = usize::try_from(buffer.length()).unwrap_or(usize::MAX);
             let end = start.checked_add(length);
             let packed = end.and_then(|end| body.get(start..end));
-            let packed = packed.ok_or("a buffer beyond the end of its message")?;
+            let packed = packed.ok_or_else(|| wrong!("a buffer beyond the end of its message"))?;
             let unpacked = match (batch.compression(), packed.first_chunk()) {
                 (Some(_), Some(said)) => i64::from_le_bytes(*said).max(length as i64),
                 _ => length as i64,

@@ -1,7 +1,7 @@
 //! The footer of Parquet, of which the schema is checked before the reader takes it for granted: the reader
 //! calls itself for each level.
 
-use crate::input::Result;
+use crate::error::{Result, bail, wrong};
 
 /// Levels of a schema.
 const MOST_LEVELS: usize = 100;
@@ -9,7 +9,7 @@ const MOST_LEVELS: usize = 100;
 /// Checks that a file is one of Parquet, is not encrypted, and has a schema that is not nested too deep.
 pub fn check(bytes: &[u8]) -> Result<()> {
     if bytes.ends_with(b"PARE") {
-        return Err("encrypted Parquet, expected a file that is not encrypted".into());
+        bail!("encrypted Parquet, expected a file that is not encrypted");
     }
     let footer = bytes.strip_suffix(b"PAR1").and_then(|bytes| {
         let (before, size) = bytes.split_last_chunk()?;
@@ -18,14 +18,13 @@ pub fn check(bytes: &[u8]) -> Result<()> {
             .checked_sub(u32::from_le_bytes(*size) as usize)?;
         before.get(start..)
     });
-    let footer =
-        footer.ok_or("not Parquet: no footer at its end, as of a file that was cut off")?;
+    let footer = footer.ok_or_else(|| {
+        wrong!("not Parquet: no footer at its end, as of a file that was cut off")
+    })?;
     let levels = Compact(footer).schema_levels();
-    let levels = levels.ok_or("not Parquet: a footer that is broken")?;
+    let levels = levels.ok_or_else(|| wrong!("not Parquet: a footer that is broken"))?;
     if levels > MOST_LEVELS {
-        return Err(format!(
-            "a schema of more than {MOST_LEVELS} levels, expected columns of numbers and text"
-        ));
+        bail!("a schema of more than {MOST_LEVELS} levels, expected columns of numbers and text");
     }
     Ok(())
 }

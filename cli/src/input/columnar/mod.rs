@@ -11,13 +11,12 @@ use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
 
 use super::{
-    Options, Result, Table,
-    cells::{Ids, Lines},
+    Options, Table,
     element::Element,
-    header::Header,
     resolution::Resolution,
     table::{Columns, Index, PANDAS},
 };
+use crate::error::{Result, bail, ensure, wrong};
 use rows::Rows;
 
 /// The batches of a file, one after the other.
@@ -50,7 +49,7 @@ fn caught(format: &str, read: impl FnOnce() -> Result<Table>) -> Result<Table> {
     panic::set_hook(Box::new(|_| {}));
     let table = panic::catch_unwind(AssertUnwindSafe(read));
     panic::set_hook(hook);
-    table.unwrap_or_else(|_| Err(format!("{format} that is broken")))
+    table.unwrap_or_else(|_| Err(wrong!("{format} that is broken")))
 }
 
 /// What a column holds.
@@ -118,8 +117,7 @@ fn read(source: Source, options: &Options) -> Result<Table> {
     let kinds: Vec<Kind> = (source.schema.fields().iter())
         .map(|field| Kind::of(field.data_type()))
         .collect();
-    let header = Header::Names(names.clone(), true);
-    let mut columns = Columns::new(&header, names.len(), options)?;
+    let mut columns = Columns::new(names.clone(), names.len(), options)?;
     let notes = if options.columns.is_none() {
         choose(&mut columns, &names, &kinds)
     } else {
@@ -145,31 +143,21 @@ fn read(source: Source, options: &Options) -> Result<Table> {
     for batch in (source.open)(&rows.wanted)? {
         rows.push(&batch?, &kinds, id)?;
     }
-    if rows.count == 0 {
-        return Err("holds no rows".into());
-    }
-    let (numbers, labels, ids) = (rows.numbers, rows.labels, rows.ids);
-    let name = |column: usize| names[column].clone();
+    ensure!(rows.count > 0, "holds no rows");
+    let (numbers, labels) = (rows.numbers, rows.labels);
+    let ids = id.map(|_| rows.ids);
     let are_lists = matches!(columns.numbers[..], [only] if matches!(kinds[only], Kind::Lists(_)));
+    let label = columns.label;
+    let mut table = columns.into_table(ids);
+    if are_lists {
+        table.names.clear();
+    }
     Ok(Table {
-        names: if are_lists {
-            Vec::new()
-        } else {
-            columns.numbers.iter().copied().map(name).collect()
-        },
         numbers,
-        label_name: columns.label.map(name),
-        label_at: columns.label,
-        labels: columns.label.map(|_| labels),
-        ids: id.map(|id| Ids {
-            name: name(id),
-            cells: ids,
-        }),
-        lines: Lines::default(),
+        labels: label.map(|_| labels),
         resolution,
-        is_confidence: columns.is_confidence,
-        has_header: true,
         notes,
+        ..table
     })
 }
 
@@ -207,9 +195,7 @@ fn check_labels(columns: &Columns, label: usize, kinds: &[Kind]) -> Result<()> {
         Kind::Other(name) => name,
     };
     let title = columns.title(label);
-    Err(format!(
-        "{title}: {name}, expected labels as numbers or text"
-    ))
+    bail!("{title}: {name}, expected labels as numbers or text");
 }
 
 /// The numbers with the fewest digits among those that are asked for.
@@ -219,7 +205,7 @@ fn coarsest(columns: &Columns, kinds: &[Kind]) -> Result<Resolution> {
     for &column in &columns.numbers {
         let wrong = |what: &str| {
             let title = columns.title(column);
-            Err(format!("{title}: {what}; --columns chooses columns"))
+            Err(wrong!("{title}: {what}; --columns chooses columns"))
         };
         let element = match &kinds[column] {
             Kind::Numbers(element) => *element,

@@ -15,10 +15,8 @@ use parquet::{
 };
 
 use super::{Batches, Source, footer};
-use crate::input::{
-    Result,
-    limits::{check_numbers, check_unpacked},
-};
+use crate::error::{Result, bail, wrong};
+use crate::input::limits::{check_numbers, check_unpacked};
 
 /// Rows that are read at a time.
 const AT_ONCE: usize = 1 << 13;
@@ -28,7 +26,7 @@ const MOST_TEXT: usize = 64 << 20;
 pub fn open(bytes: Vec<u8>) -> Result<Source> {
     footer::check(&bytes)?;
     let bytes = Bytes::from(bytes);
-    let not = |e: parquet::errors::ParquetError| format!("not Parquet: {e}");
+    let not = |e: parquet::errors::ParquetError| wrong!("not Parquet: {e}");
     let mut metadata = ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new()).map_err(not)?;
     let schema = with_text(&metadata);
     if schema.fields() != metadata.schema().fields() {
@@ -70,7 +68,7 @@ fn batches(bytes: Bytes, metadata: ArrowReaderMetadata, columns: &[usize]) -> Re
             if mask.leaf_included(leaf) {
                 let text = check_pages(&bytes, group, leaf);
                 let title = || group.column(leaf).column_path().string();
-                longest = longest.max(text.map_err(|e| format!("column {}: {e}", title()))?);
+                longest = longest.max(text.map_err(|e| wrong!("column {}: {e}", title()))?);
             }
         }
     }
@@ -80,9 +78,9 @@ fn batches(bytes: Bytes, metadata: ArrowReaderMetadata, columns: &[usize]) -> Re
         .with_projection(mask)
         .with_batch_size((MOST_TEXT / longest).clamp(16, AT_ONCE))
         .build();
-    let batches = batches.map_err(|e| format!("Parquet that is broken: {e}"))?;
+    let batches = batches.map_err(|e| wrong!("Parquet that is broken: {e}"))?;
     Ok(Box::new(batches.map(|batch| {
-        batch.map_err(|e| format!("Parquet that is broken: {e}"))
+        batch.map_err(|e| wrong!("Parquet that is broken: {e}"))
     })))
 }
 
@@ -90,12 +88,9 @@ fn batches(bytes: Bytes, metadata: ArrowReaderMetadata, columns: &[usize]) -> Re
 /// the longest dictionary of text.
 fn check_pages(bytes: &Arc<Bytes>, group: &RowGroupMetaData, leaf: usize) -> Result<usize> {
     let (chunk, size) = (group.column(leaf), bytes.len() as u64);
-    let broken = |e: parquet::errors::ParquetError| e.to_string();
     if let Compression::BROTLI(_) | Compression::LZO = chunk.compression() {
         let packed = chunk.compression_codec();
-        return Err(format!(
-            "is packed by {packed:?}, expected Snappy, gzip, LZ4 or Zstandard"
-        ));
+        bail!("is packed by {packed:?}, expected Snappy, gzip, LZ4 or Zstandard");
     }
     let start = chunk
         .dictionary_page_offset()
@@ -103,22 +98,22 @@ fn check_pages(bytes: &Arc<Bytes>, group: &RowGroupMetaData, leaf: usize) -> Res
     let sizes = [start, chunk.compressed_size(), chunk.uncompressed_size()];
     let [start, length, unpacked] = sizes.map(|size| u64::try_from(size).unwrap_or(u64::MAX));
     if start.saturating_add(length) > size {
-        return Err("ends beyond the end of the file".into());
+        bail!("ends beyond the end of the file");
     }
     check_unpacked(unpacked, size)?;
     let rows = usize::try_from(group.num_rows()).unwrap_or(usize::MAX);
     let pages = SerializedPageReader::new(bytes.clone(), chunk, rows, None);
-    let mut pages = pages.map_err(broken)?;
+    let mut pages = pages?;
     let (mut values, mut longest) = (0u64, 0);
-    while let Some(page) = pages.peek_next_page().map_err(broken)? {
+    while let Some(page) = pages.peek_next_page()? {
         if !page.is_dict {
             values = values.saturating_add(page.num_levels.unwrap_or_default() as u64);
             check_unpacked(values.saturating_mul(8), size)?;
-            pages.skip_next_page().map_err(broken)?;
-        } else if let Some(page) = pages.get_next_page().map_err(broken)? {
+            pages.skip_next_page()?;
+        } else if let Some(page) = pages.get_next_page()? {
             let length = page.buffer().len();
             if page.num_values() as usize > length {
-                return Err("a dictionary that ends too early".into());
+                bail!("a dictionary that ends too early");
             }
             if chunk.column_type() == Type::BYTE_ARRAY {
                 longest = longest.max(length);

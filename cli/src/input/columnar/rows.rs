@@ -5,8 +5,9 @@ use arrow_cast::cast;
 use arrow_schema::{DataType, Field};
 
 use super::Kind;
+use crate::error::{Result, wrong};
 use crate::input::{
-    Matrix, Result,
+    Matrix,
     cells::Cells,
     limits::{check_numbers, check_unpacked},
     table::Columns,
@@ -71,7 +72,7 @@ impl<'a> Rows<'a> {
                 for (at, &column) in self.columns.numbers.iter().enumerate() {
                     let array = array(column);
                     self.no_nulls(column, array, 1)?;
-                    let values = cast(array, &DataType::Float64).map_err(|e| e.to_string())?;
+                    let values = cast(array, &DataType::Float64)?;
                     let places = numbers[start..].iter_mut().skip(at).step_by(width);
                     let values = values.as_primitive::<Float64Type>().values();
                     places.zip(values).for_each(|(to, number)| *to = *number);
@@ -88,7 +89,7 @@ impl<'a> Rows<'a> {
     fn push_lists(&mut self, column: usize, array: &ArrayRef) -> Result<()> {
         self.no_nulls(column, array, 1)?;
         let item = Field::new_list_field(DataType::Float64, true);
-        let lists = cast(array, &DataType::LargeList(item.into())).map_err(|e| e.to_string())?;
+        let lists = cast(array, &DataType::LargeList(item.into()))?;
         let lists = lists.as_list::<i64>();
         let offsets = lists.offsets();
         let Some(first) = offsets.lengths().next() else {
@@ -102,14 +103,11 @@ impl<'a> Rows<'a> {
         let mut lengths = offsets.lengths().enumerate();
         let uneven = lengths.find(|&(_, length)| length != known || length == 0);
         if let Some((row, length)) = uneven {
-            let place = self.place(row, column);
-            return Err(if length == 0 {
-                format!("{place}: a list without numbers, expected some")
-            } else {
-                format!(
-                    "{place}: a list of {length} numbers, expected {known} as in the rows before"
-                )
-            });
+            let wrong = match length {
+                0 => wrong!("a list without numbers, expected some"),
+                _ => wrong!("a list of {length} numbers, expected {known} as in the rows before"),
+            };
+            return Err(wrong.at(self.count + row, self.columns.title(column)));
         }
         self.check((self.count + lists.len()) as u64, known as u64)?;
         let values = lists
@@ -132,18 +130,11 @@ impl<'a> Rows<'a> {
     /// Checks that a value is in each place, so many of them in a row.
     fn no_nulls(&self, column: usize, array: &ArrayRef, width: usize) -> Result<()> {
         let nulls = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
-        match nulls.and_then(|nulls| nulls.iter().position(|is_valid| !is_valid)) {
-            Some(at) => {
-                let place = self.place(at / width, column);
-                Err(format!("{place}: is null, expected a value"))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Names a row of the current batch, and a column.
-    fn place(&self, row: usize, column: usize) -> String {
-        format!("row {}, {}", self.count + row, self.columns.title(column))
+        let null = nulls.and_then(|nulls| nulls.iter().position(|is_valid| !is_valid));
+        null.map_or(Ok(()), |at| {
+            let row = self.count + at / width;
+            Err(wrong!("is null, expected a value").at(row, self.columns.title(column)))
+        })
     }
 }
 
@@ -155,13 +146,13 @@ fn push_cells(array: &ArrayRef, cells: &mut Cells) -> Result<()> {
         other => other,
     };
     if Kind::of(values) == Kind::Text || values.is_integer() {
-        let text = cast(array, &DataType::Utf8View).map_err(|e| e.to_string())?;
+        let text = cast(array, &DataType::Utf8View)?;
         text.as_string_view()
             .iter()
             .flatten()
             .for_each(|cell| cells.push(cell));
     } else {
-        let numbers = cast(array, &DataType::Float64).map_err(|e| e.to_string())?;
+        let numbers = cast(array, &DataType::Float64)?;
         let numbers = numbers.as_primitive::<Float64Type>().values();
         numbers
             .iter()
