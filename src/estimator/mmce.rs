@@ -72,8 +72,8 @@ impl Mmce {
     /// An empty batch gives 0, and so does one sample in the unbiased form, with gradient 0.
     ///
     /// Cost: `O(n log n)` operations and memory `O(n)` for the pairs by the fused
-    /// [`laplacian_sum`] on the host (on other devices `n²` operations, memory `O(n)`); `n²`
-    /// operations and a few `n × n` matrices composed, which is what other devices do by default.
+    /// [`laplacian_sum`] on the host, to which it reads other devices back; `n²` operations and a few `n × n`
+    /// matrices composed, which is what other devices do by default.
     ///
     /// # Panics
     ///

@@ -3,8 +3,8 @@
 use std::future::Future;
 
 use burn::{
-    backend::{Backend, DispatchDevice, TensorMetadata, read_sync, tensor::FloatTensor},
-    tensor::{DType, Shape, Tensor, TensorData},
+    backend::{DispatchDevice, read_sync},
+    tensor::{DType, Tensor},
 };
 
 /// Makes a trait an extension of every backend.
@@ -66,20 +66,4 @@ pub(crate) fn is_on_host(points: &Tensor<2>) -> bool {
 /// The result of a read from a backend.
 pub(super) fn ready<T, E: std::fmt::Debug>(read: impl Future<Output = Result<T, E>>) -> T {
     read_sync(read).expect("a tensor can be read")
-}
-
-/// The elements of a tensor in row-major order, in f64 whatever the dtype.
-pub(super) fn numbers<B: Backend>(tensor: FloatTensor<B>) -> Vec<f64> {
-    let data = ready(B::float_into_data(tensor)).convert_dtype(DType::F64);
-    data.try_into_vec().expect("of this dtype")
-}
-
-/// A tensor of numbers, with the dtype and device of another.
-pub(super) fn with_numbers<B: Backend>(
-    numbers: Vec<f64>,
-    shape: impl Into<Shape>,
-    like: &FloatTensor<B>,
-) -> FloatTensor<B> {
-    let data = TensorData::new(numbers, shape.into()).convert_dtype(like.dtype());
-    B::float_from_data(data, &like.device())
 }

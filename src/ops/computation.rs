@@ -11,7 +11,7 @@ pub enum Computation {
     Auto,
     /// One pass by [`pair_statistic`](super::pair_statistic), a few rows at a time on a device without a
     /// fused one; a kernel that has no fused path is a panic in a loss and an error on data. The MMCE,
-    /// which always has one, by [`laplacian_sum`](super::laplacian_sum).
+    /// which always has one, by [`laplacian_sum`](super::laplacian_sum): other devices are read back to the host.
     Fused,
     /// Tensor operations on `n × n` matrices, or on tiles of them: the reference that the fused path
     /// is tested against.

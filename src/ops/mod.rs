@@ -66,6 +66,7 @@
 mod backends;
 mod computation;
 mod covariances;
+mod gradient;
 mod laplace_gaussian;
 mod laplacian;
 mod mean_kernel;
@@ -81,6 +82,7 @@ mod transport;
 pub(crate) use backends::is_on_host;
 pub use computation::Computation;
 pub(crate) use covariances::covariance_sum;
+pub(crate) use gradient::linearised;
 pub(crate) use laplace_gaussian::{ERFCX_F32, ERFCX_F64, laplace_gaussian_at};
 pub(crate) use laplacian::Line;
 pub use laplacian::laplacian_sum;

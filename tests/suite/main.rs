@@ -24,6 +24,7 @@ mod distribution {
     mod labels;
     mod lens;
     mod standard_normal;
+    mod transport;
 }
 
 mod estimator {

@@ -87,7 +87,7 @@ fn of_host(distances: &[f64], n: usize, dtype: DType) -> f64 {
         return 1.0;
     }
     let count = pairs.len() as u64;
-    let middle = [(count - 1) / 2, count / 2].map(|rank| stored(&pairs, rank));
+    let middle = stored(&pairs, &[(count - 1) / 2, count / 2]);
     mean_or_one(&middle, dtype)
 }
 

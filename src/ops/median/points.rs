@@ -5,9 +5,12 @@ use rayon::prelude::*;
 
 use super::select::{self, Distances, TOGETHER, Within};
 use crate::{
-    ops::simd::{arch::Arch, real::Real},
+    ops::simd::{aligned::Aligned, arch::Arch, real::Real},
     radial::Distance,
 };
+
+/// The distances within blocks of fewer points are all stored.
+const SMALL_BLOCK: usize = 32;
 
 /// Below so many coordinates of pairs the calling thread does all.
 const WORTH_THREADS: usize = 1 << 18;
@@ -33,7 +36,12 @@ pub(super) fn order_statistics<T: Real>(
         size,
         distance,
     };
-    let sums = select::order_statistics(&blocks, ranks);
+    let sums = if size < SMALL_BLOCK {
+        let sums = select::stored(&blocks.all(), ranks);
+        sums.into_iter().map(T::to_f64).collect()
+    } else {
+        select::order_statistics(&blocks, ranks)
+    };
     sums.into_iter().map(finish).collect()
 }
 
@@ -53,14 +61,26 @@ impl<'a, T: Real> Blocks<'a, T> {
     }
 
     /// The part of a coordinate.
-    #[inline(always)]
     fn part(&self, x: T, y: T) -> T {
-        let (difference, negative) = (x.minus(y), y.minus(x));
+        let difference = if x < y { y.minus(x) } else { x.minus(y) };
         match self.distance {
             Distance::Euclidean => difference.times(difference),
-            Distance::TotalVariation | Distance::L1 if difference > negative => difference,
-            Distance::TotalVariation | Distance::L1 => negative,
+            Distance::TotalVariation | Distance::L1 => difference,
         }
+    }
+
+    /// The sums of all pairs, in any order.
+    fn all(&self) -> Vec<T> {
+        let pairs = || (1..self.size).flat_map(|j| (0..j).map(move |i| (i, j)));
+        let between = |(x, y): (&[T], &[T])| {
+            let parts = x.iter().zip(y).map(|(&x, &y)| self.part(x, y));
+            parts.fold(T::new(0.0), T::plus)
+        };
+        let of_block = |block: &'a [T]| {
+            let point = |i: usize| &block[i * self.d..][..self.d];
+            pairs().map(move |(i, j)| between((point(i), point(j))))
+        };
+        self.blocks().flat_map(of_block).collect()
     }
 }
 
@@ -127,24 +147,63 @@ struct Pass<'a, T> {
 impl<T: Real> WithSimd for Pass<'_, T> {
     type Output = ();
 
-    /// In loops that compilers make vectors of.
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
+        match self.blocks.distance {
+            Distance::Euclidean => self.run::<S, true>(simd),
+            Distance::TotalVariation | Distance::L1 => self.run::<S, false>(simd),
+        }
+    }
+}
+
+/// Rows and vectors of columns whose sums are in registers.
+const ROWS: usize = 4;
+const VECTORS: usize = 2;
+
+impl<T: Real> Pass<'_, T> {
+    #[inline(always)]
+    fn run<S: Simd, const SQUARES: bool>(self, simd: S) {
         let (Blocks { d, size, .. }, first) = (*self.blocks, self.first);
         let end = TOGETHER.min(size - first);
-        // [d][lane], the last point again where there are no more
-        let column = |lane: usize| &self.block[(first + lane.min(end - 1)) * d..][..d];
-        let points: [&[T]; TOGETHER] = std::array::from_fn(column);
-        let columns: Vec<_> = (0..d).map(|c| points.map(|point| point[c])).collect();
-        for (i, row) in self.block.chunks_exact(d).take(first + end).enumerate() {
-            let mut sums = [T::new(0.0); TOGETHER];
-            for (&x, column) in row.iter().zip(&columns) {
-                for (sum, &y) in sums.iter_mut().zip(column) {
-                    *sum = sum.plus(self.blocks.part(x, y));
+        let mut columns = Aligned::<T>::zeros(d * TOGETHER); // [d][lane]
+        for (lane, point) in self.block[first * d..]
+            .chunks_exact(d)
+            .take(end)
+            .enumerate()
+        {
+            let lanes = columns.iter_mut().skip(lane).step_by(TOGETHER);
+            lanes.zip(point).for_each(|(number, x)| *number = *x);
+        }
+        let columns = T::lanes::<S>(&columns);
+        let line = TOGETHER / T::width::<S>(); // a multiple of VECTORS
+        let mut sums = Aligned::<T>::zeros(ROWS * TOGETHER);
+        for row in (0..first + end).step_by(ROWS) {
+            let point = |r: usize| &self.block[(row + r).min(size - 1) * d..][..d];
+            let points: [&[T]; ROWS] = [point(0), point(1), point(2), point(3)];
+            let all = T::lanes_mut::<S>(&mut sums);
+            for start in (0..line).step_by(VECTORS) {
+                let mut block = [[T::splat(simd, T::new(0.0)); VECTORS]; ROWS];
+                for c in 0..d {
+                    let column = &columns[c * line + start..][..VECTORS];
+                    for r in 0..ROWS {
+                        let x = T::splat(simd, points[r][c]);
+                        for v in 0..VECTORS {
+                            let difference = T::sub(simd, x, column[v]);
+                            block[r][v] = if SQUARES {
+                                T::mul_add(simd, difference, difference, block[r][v])
+                            } else {
+                                T::add(simd, T::abs(simd, difference), block[r][v])
+                            };
+                        }
+                    }
+                }
+                for r in 0..ROWS {
+                    all[r * line + start..][..VECTORS].copy_from_slice(&block[r]);
                 }
             }
-            let start = (i + 1).saturating_sub(first);
-            self.within.add(&sums[start..end]);
+            for (i, sums) in (row..first + end).zip(sums.chunks_exact(TOGETHER)) {
+                self.within.add(&sums[(i + 1).saturating_sub(first)..end]);
+            }
         }
     }
 }

@@ -135,7 +135,7 @@ impl<T: Real> Within<T> {
             Some(rank) if rank < first => Place::Number(low),
             Some(rank) if rank - first < self.between => {
                 if self.step == 1 {
-                    return Place::Number(stored(&self.kept, rank - first));
+                    return Place::Number(stored(&self.kept, &[rank - first])[0]);
                 }
                 let [from, to] = bracket(self.kept.clone(), self.between, rank - first);
                 let from = if from < low { low } else { from };
@@ -158,14 +158,46 @@ pub(super) fn order_statistics<T: Real>(distances: &impl Distances<T>, ranks: &[
     for &rank in ranks {
         assert!(rank < count, "rank {rank} of {count} distances");
     }
-    let find: &mut dyn FnMut(u64) -> T = if count <= FEW {
-        let all = distances.add_to(Within::new(None)).kept;
-        &mut move |rank| stored(&all, rank)
+    let numbers = if count <= FEW {
+        stored(&distances.add_to(Within::new(None)).kept, ranks)
     } else {
-        let (sample, mut last) = (distances.sample(), None);
-        &mut move |rank| find(distances, rank, &sample, &mut last)
+        search(distances, ranks)
     };
-    ranks.iter().map(|&rank| find(rank).to_f64()).collect()
+    numbers.into_iter().map(T::to_f64).collect()
+}
+
+/// The numbers of ranks among numbers that are stored.
+pub(super) fn stored<T: Real>(numbers: &[T], ranks: &[u64]) -> Vec<T> {
+    if numbers.len() > FEW_STORED {
+        return search(&Stored(numbers), ranks);
+    }
+    let mut numbers = numbers.to_vec();
+    let select = |&rank: &u64| select_nth(&mut numbers, rank as usize);
+    ranks.iter().map(select).collect()
+}
+
+struct Stored<'a, T>(&'a [T]);
+
+impl<T: Real> Distances<T> for Stored<'_, T> {
+    fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn sample(&self) -> Vec<T> {
+        let step = 2 * self.0.len() / FEW_STORED;
+        self.0.iter().step_by(step).copied().collect()
+    }
+
+    fn add_to(&self, mut within: Within<T>) -> Within<T> {
+        self.0.chunks(TOGETHER).for_each(|some| within.add(some));
+        within
+    }
+}
+
+fn search<T: Real>(distances: &impl Distances<T>, ranks: &[u64]) -> Vec<T> {
+    let (sample, mut last) = (distances.sample(), None);
+    let find = |&rank: &u64| find(distances, rank, &sample, &mut last);
+    ranks.iter().map(find).collect()
 }
 
 /// The distance of a rank, after the passes that it takes: mostly one, or none if it is in the interval of the
@@ -207,22 +239,6 @@ fn find<T: Real>(
 /// The interval of all numbers.
 fn everything<T: Real>() -> [T; 2] {
     [-1.0, 2.0].map(|factor| T::new(factor).times(T::MAX))
-}
-
-/// The number of a rank among numbers that are stored.
-pub(super) fn stored<T: Real>(numbers: &[T], rank: u64) -> T {
-    if numbers.len() <= FEW_STORED {
-        return select_nth(&mut numbers.to_vec(), rank as usize);
-    }
-    let step = 2 * numbers.len() / FEW_STORED;
-    let sample = numbers.iter().step_by(step).copied().collect();
-    let interval = bracket(sample, numbers.len() as u64, rank);
-    let mut within = Within::new(Some(interval));
-    numbers.chunks(TOGETHER).for_each(|some| within.add(some));
-    match within.place(rank, interval) {
-        Place::Number(x) => x,
-        _ => select_nth(&mut numbers.to_vec(), rank as usize),
-    }
 }
 
 /// The number at a place once they are sorted; it and the smaller ones are moved before the rest.

@@ -1,30 +1,31 @@
 //! The SKCE of normal predictions with a Gaussian kernel on targets as one operation on the host: a pass over
-//! pairs in vectors of the processor, and its backward pass ([`backend`]).
+//! pairs in vectors of the processor, which sums the gradient too.
 //!
 //! A tile of a pack of rows (16 in f32, 8 in f64) and up to four packs of columns goes through two stages
-//! while it is in the cache: the kernel on predictions with its slope ([`weigh`]), and the residuals with
-//! their gradient ([`tile`]), both members of a pair at once ([`pair`]). What depends on one sample alone
-//! is computed once ([`packs`]). The expectations are those of
-//! [`kernel::expectation`](crate::kernel::expectation).
+//! while it is in the cache: the kernel on predictions with its slope, and the residuals with their gradient
+//! ([`tile`]), both members of a pair at once ([`pair`]). What depends on one sample alone is computed once. The
+//! expectations are those of [`kernel::expectation`](crate::kernel::expectation).
 
-mod all_pairs;
-mod backend;
-#[cfg_attr(not(any(feature = "flex", feature = "ndarray")), allow(dead_code))]
-mod host;
-mod lanewise;
-mod packs;
 mod pair;
-mod side_by_side;
 mod sums;
 mod tile;
-mod weigh;
 
-use burn::{backend::Dispatch, tensor::Tensor};
+use burn::tensor::{DType, Device, Element, Tensor, TensorData};
+use pulp::bytemuck::Pod;
 
-use backend::NormalStatistic;
-
-use super::{Pairing, is_on_host, non_finite::non_finite_rows, simd::real::Real};
-use crate::radial::Profile;
+use self::{pair::Gaussian, sums::Pass, tile::Radial};
+use super::{
+    Pairing,
+    gradient::linearised,
+    is_on_host,
+    non_finite::non_finite_rows,
+    pairs::normalisation,
+    simd::real::{Real, with_real},
+};
+use crate::{
+    host::{Memory, to_scalar},
+    radial::Profile,
+};
 
 /// A kernel `κ(W₂(P, P')/ν) · exp(−‖y − y'‖₂²/2ℓ²)`, without its bandwidth `ν`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,6 +60,17 @@ impl NormalSamples {
             && n > 0
             && d > 0
             && !self.targets.is_tracked()
+    }
+
+    fn memory(&self) -> [Memory; 3] {
+        let all = [&self.locations, &self.scales, &self.targets];
+        all.map(|x| Memory::of(x.clone().detach()))
+    }
+
+    /// The device without automatic differentiation, and the dtype.
+    fn inner(&self) -> (Device, DType) {
+        let device = self.locations.device().without_autodiff();
+        (device, self.locations.dtype())
     }
 }
 
@@ -100,21 +112,36 @@ pub fn normal_statistic(
          a gradient of the targets"
     );
     super::pairs::check(&samples.locations, &bandwidth, pairing);
-    let NormalSamples {
-        locations,
-        scales,
-        targets,
-    } = samples;
-    let (value, ..) = <Dispatch as NormalStatistic>::normal_statistic(
-        locations.into_dispatch(),
-        scales.into_dispatch(),
-        targets.into_dispatch(),
-        bandwidth.into_dispatch(),
-        kernel,
-        pairing,
-        false,
+    let width = to_scalar(bandwidth.clone().detach());
+    assert!(
+        width.is_finite() && width > 0.0,
+        "the kernel bandwidth is {width}, expected a positive finite number"
     );
-    Tensor::from_dispatch(value)
+    let NormalSamples {
+        locations, scales, ..
+    } = &samples;
+    let is_tracked = locations.is_tracked() || scales.is_tracked() || bandwidth.is_tracked();
+    let (device, dtype, [n, d]) = (locations.device(), locations.dtype(), locations.dims());
+    let (of_pairs, of_diagonal) = normalisation(pairing, n);
+    let one = |x: f64| Tensor::<1>::from_data([x], (&device, dtype));
+    let memory = samples.memory();
+    with_real!(dtype, T => {
+        let (rows, pass) = scaled::<T>(&memory, d, kernel, width);
+        let sums = pass.pair_sums(rows, pairing.size(n), of_diagonal > 0.0, is_tracked);
+        let mut value = one(of_pairs * sums.values.iter().sum::<f64>());
+        let inputs = [locations, scales].into_iter().zip(sums.gradient);
+        for (input, mut gradient) in inputs.filter(|(input, _)| input.is_tracked()) {
+            let factor = T::new(of_pairs);
+            gradient.iter_mut().for_each(|g| *g = g.times(factor));
+            let slope = Tensor::from_data(TensorData::new(gradient, [n, d]), (&device, dtype));
+            value = linearised(value, input, slope);
+        }
+        if bandwidth.is_tracked() {
+            let slope = one(of_pairs * sums.stretch / width);
+            value = linearised(value, &bandwidth, slope);
+        }
+        value
+    })
 }
 
 /// `h` between samples and others, detached: `[n, k]`.
@@ -128,7 +155,15 @@ pub(crate) fn normal_matrix(
     bandwidth: f64,
     kernel: NormalKernel,
 ) -> Tensor<2> {
-    host::matrix(samples, others, bandwidth, kernel)
+    let ([n, d], [k, _]) = (samples.locations.dims(), others.locations.dims());
+    let [rows, columns] = [samples, others].map(NormalSamples::memory);
+    let (device, dtype) = samples.inner();
+    let matrix = with_real!(dtype, T => {
+        let (rows, pass) = scaled::<T>(&rows, d, kernel, bandwidth);
+        let (columns, _) = scaled::<T>(&columns, d, kernel, bandwidth);
+        TensorData::new(pass.matrix(rows, columns), [n, k])
+    });
+    Tensor::from_data(matrix, (&device, dtype))
 }
 
 /// `h_ii`, detached: `[n]`.
@@ -137,7 +172,13 @@ pub(crate) fn normal_matrix(
 ///
 /// If there is no fused pass.
 pub(crate) fn normal_diagonal(samples: &NormalSamples, kernel: NormalKernel) -> Tensor<1> {
-    host::diagonal(samples, kernel)
+    let ([n, d], memory) = (samples.locations.dims(), samples.memory());
+    let (device, dtype) = samples.inner();
+    let diagonal = with_real!(dtype, T => {
+        let (rows, pass) = scaled::<T>(&memory, d, kernel, 1.0);
+        TensorData::new(pass.diagonal(rows), [n])
+    });
+    Tensor::from_data(diagonal, (&device, dtype))
 }
 
 /// The mean of `h` over the pairs of each of the first `⌊n/size⌋` blocks.
@@ -151,7 +192,41 @@ pub(crate) fn normal_blocks(
     kernel: NormalKernel,
     size: usize,
 ) -> Vec<f64> {
-    host::blocks(samples, bandwidth, kernel, size)
+    let ([_, d], memory) = (samples.locations.dims(), samples.memory());
+    let sums = with_real!(samples.locations.dtype(), T => {
+        let (rows, pass) = scaled::<T>(&memory, d, kernel, bandwidth);
+        pass.pair_sums(rows, size, false, false).values
+    });
+    let pairs = (size * (size - 1) / 2) as f64;
+    sums.iter().map(|sum| sum / pairs).collect()
+}
+
+/// Samples and kernel, in units of the length scale.
+fn scaled<T: Real + Element + Pod>(
+    memory: &[Memory; 3],
+    d: usize,
+    kernel: NormalKernel,
+    bandwidth: f64,
+) -> (Rows<'_, T>, Pass) {
+    let unit = unit(kernel.length_scale);
+    let [locations, scales, targets] = memory.each_ref().map(|x| x.slice::<T>());
+    let rows = Rows {
+        locations,
+        scales,
+        targets,
+        d,
+        unit: T::new(unit),
+    };
+    let pass = Pass {
+        gaussian: Gaussian {
+            length: kernel.length_scale * unit,
+        },
+        radial: Radial {
+            profile: kernel.profile,
+            bandwidth: bandwidth * unit,
+        },
+    };
+    (rows, pass)
 }
 
 /// A power of 2 near the reciprocal of the length scale, in which lengths are measured without rounding.

@@ -1,18 +1,23 @@
-//! Sums over pairs and their gradient.
+//! Sums over pairs, their gradient, and matrices.
 
 use std::ops::Range;
 
 use super::{
     Rows,
-    packs::{Packs, pack},
     pair::Gaussian,
-    tile::DERIVATIVES,
-    weigh::Radial,
+    tile::{DERIVATIVES, PACKS, Packs, Pairs, Radial, Tile, Weigh, pack},
 };
-use crate::ops::{non_finite::poison_blocks, simd::wide::Select};
+use crate::{
+    ops::{
+        non_finite::{poison, poison_blocks},
+        pairs::simd::deal::{deal, threads},
+        simd::{aligned::Aligned, arch::Arch, wide::Select},
+    },
+    parallel::for_each_chunk,
+};
 
-/// Smaller blocks are summed side by side.
-const SIDE_BY_SIDE: usize = 128;
+/// Coordinates that a pair costs as much as, for the decision about threads.
+const COST: usize = 8;
 
 /// Sums over the pairs `i < j` within blocks.
 pub(super) struct PairSums<T> {
@@ -32,9 +37,18 @@ pub(super) struct Pass {
     pub radial: Radial,
 }
 
+/// What a thread has summed.
+struct Share<T> {
+    values: Vec<f64>,
+    stretch: f64,
+    gradient: Aligned<T>,
+    pairs: Pairs<T>,
+}
+
 impl Pass {
-    /// Over the first `⌊n/size⌋` blocks of consecutive samples; with half of the diagonal if wanted. A sample that
-    /// is not finite makes the sum of its block and the gradient of that NaN.
+    /// Over the first `⌊n/size⌋` blocks of consecutive samples, with half of the diagonal if wanted: the same
+    /// result for the same number of threads. A sample that is not finite makes the sum of its block and the
+    /// gradient of that NaN.
     pub fn pair_sums<T: Select>(
         self,
         rows: Rows<T>,
@@ -53,66 +67,175 @@ impl Pass {
         sums
     }
 
-    /// The samples of a range, and copies of the last one.
-    pub fn packs<T: Select>(self, rows: Rows<T>, samples: Range<usize>) -> Packs<T> {
-        let sample = |place: usize| (samples.start + place).min(samples.end - 1);
-        let count = samples.len().div_ceil(pack::<T>());
-        Packs::new(count, rows, self.gaussian, sample)
-    }
-
     fn sums<T: Select, const GRADIENT: bool>(
         self,
         rows: Rows<T>,
         size: usize,
         with_diagonal: bool,
     ) -> PairSums<T> {
-        let blocks = rows.count() / size;
-        let zeros = |()| vec![T::new(0.0); if GRADIENT { rows.locations.len() } else { 0 }];
-        let mut sums = PairSums {
-            values: Vec::with_capacity(blocks),
+        let (blocks, lanes) = (rows.count() / size, pack::<T>());
+        let n = blocks * size;
+        let packs = Packs::new(rows, n, self.gaussian);
+        let numbers = packs.count() * packs.d * DERIVATIVES * lanes;
+        let start = || Share {
+            values: vec![0.0; blocks],
             stretch: 0.0,
-            gradient: [(); DERIVATIVES].map(zeros),
+            gradient: Aligned::zeros(if GRADIENT { numbers } else { 0 }),
+            pairs: Pairs::zeros(),
         };
-        if size < SIDE_BY_SIDE && blocks > 1 {
-            self.side_by_side::<T, GRADIENT>(rows, size, &mut sums);
-            return sums;
-        }
-        for first in (0..blocks).map(|block| block * size) {
-            let packs = self.packs(rows, first..first + size);
-            let (mut totals, mut gradient) = self.all_pairs::<T, GRADIENT>(&packs, size);
-            if with_diagonal {
-                let halves = self.itself::<T, GRADIENT>(&packs, size, 0.5, &mut gradient);
-                totals.value += halves.iter().map(|h| h.to_f64()).sum::<f64>();
-            }
-            sums.values.push(totals.value);
-            sums.stretch += totals.stretch;
-            sums.write(rows, &gradient, |pack_index, lane| {
-                let place = pack_index * pack::<T>() + lane;
-                (place < size).then_some(first + place)
-            });
-        }
-        sums
-    }
-}
-
-impl<T: Select> PairSums<T> {
-    /// Writes a gradient, `[pack][coordinate][derivative][lane]`, given the sample of pack and lane.
-    pub fn write(
-        &mut self,
-        rows: Rows<T>,
-        gradient: &[T],
-        sample: impl Fn(usize, usize) -> Option<usize>,
-    ) {
-        let size = rows.d * DERIVATIVES * pack::<T>();
-        for (index, gradient) in gradient.chunks_exact(size).enumerate() {
-            for (k, numbers) in gradient.chunks_exact(pack::<T>()).enumerate() {
-                for (lane, &x) in numbers.iter().enumerate() {
-                    if let Some(row) = sample(index, lane) {
-                        let at = row * rows.d + k / DERIVATIVES;
-                        self.gradient[k % DERIVATIVES][at] = x.times(rows.unit);
+        let step = |share: &mut Share<T>, row: usize| {
+            let Share {
+                pairs, gradient, ..
+            } = share;
+            let count = lanes.min(n - row * lanes);
+            // up to the last sample of the block of the last row
+            let last = (row * lanes + count - 1) / size;
+            let end = ((last + 1) * size).div_ceil(lanes);
+            let is_one_block = row * lanes / size == last;
+            for first in (row..end).step_by(PACKS) {
+                let columns = first..end.min(first + PACKS);
+                self.weigh((&packs, row), (&packs, columns.clone()), pairs);
+                for index in columns.clone() {
+                    let ends_within = (last + 1) * size < (index + 1) * lanes;
+                    if index > row && is_one_block && !ends_within {
+                        continue; // all pairs count
+                    }
+                    for r in 0..count {
+                        let i = row * lanes + r;
+                        let end = (i / size + 1) * size; // of its block
+                        let lane = |j: usize| j.saturating_sub(index * lanes).min(lanes);
+                        let first_lane = lane(if with_diagonal { i } else { i + 1 });
+                        pairs.keep(r, index - first, first_lane..lane(end));
+                    }
+                    if index == row && with_diagonal {
+                        pairs.halve_diagonal(index - first);
                     }
                 }
+                let columns = (&packs, columns);
+                let rows = ((&packs, row), count);
+                share.stretch += self.tile::<T, GRADIENT>(rows, columns, pairs, gradient);
+                for (r, value) in pairs.values.iter().enumerate().take(count) {
+                    share.values[(row * lanes + r) / size] += value;
+                }
             }
+        };
+        let merge = |all: &mut Share<T>, other: Share<T>| {
+            all.stretch += other.stretch;
+            all.gradient.add(&other.gradient);
+            for (value, other) in all.values.iter_mut().zip(other.values) {
+                *value += other;
+            }
+        };
+        let side = (n * size).isqrt(); // of as many pairs
+        let threads = threads(side, COST * packs.d, packs.count());
+        let share = deal(packs.count(), threads, start, step, merge);
+        let gradient = std::array::from_fn(|k| {
+            let mut gradient = vec![T::new(0.0); if GRADIENT { rows.locations.len() } else { 0 }];
+            for (at, g) in gradient.iter_mut().enumerate().take(n * rows.d) {
+                let (row, c) = (at / rows.d, at % rows.d);
+                let place = (row / lanes * rows.d + c) * DERIVATIVES + k;
+                *g = share.gradient[place * lanes + row % lanes].times(rows.unit);
+            }
+            gradient
+        });
+        PairSums {
+            values: share.values,
+            stretch: share.stretch,
+            gradient,
+        }
+    }
+
+    /// `h_ij` between samples and others, `[n, k]`; NaN for those that are not finite.
+    pub fn matrix<T: Select>(self, rows: Rows<T>, columns: Rows<T>) -> Vec<T> {
+        let (n, k, lanes) = (rows.count(), columns.count(), pack::<T>());
+        let mut matrix = vec![T::new(0.0); n * k];
+        if matrix.is_empty() {
+            return matrix;
+        }
+        let lost = [rows, columns];
+        let [rows, columns] =
+            [(rows, n), (columns, k)].map(|(x, n)| Packs::new(x, n, self.gaussian));
+        for_each_chunk(&mut matrix, lanes * k, COST * rows.d, |(row, matrix)| {
+            let pairs = &mut Pairs::zeros();
+            for first in (0..columns.count()).step_by(PACKS) {
+                let some = (&columns, first..columns.count().min(first + PACKS));
+                self.weigh((&rows, row), some.clone(), pairs);
+                let count = lanes.min(n - row * lanes);
+                self.tile::<T, false>(((&rows, row), count), some, pairs, &mut []);
+                let kernels = pairs.kernel.chunks_exact(PACKS * lanes);
+                for (matrix, h) in matrix.chunks_exact_mut(k).zip(kernels) {
+                    let matrix = &mut matrix[first * lanes..];
+                    let len = matrix.len().min(h.len());
+                    matrix[..len].copy_from_slice(&h[..len]);
+                }
+            }
+        });
+        let [rows, columns] = lost.map(|samples| samples.non_finite());
+        poison(&mut matrix, k, rows, columns);
+        matrix
+    }
+
+    /// `h_ii`; NaN for samples that are not finite.
+    pub fn diagonal<T: Select>(self, rows: Rows<T>) -> Vec<T> {
+        let (n, lanes) = (rows.count(), pack::<T>());
+        let mut diagonal = vec![T::new(0.0); n];
+        if n == 0 {
+            return diagonal;
+        }
+        let packs = Packs::new(rows, n, self.gaussian);
+        let cost = COST * packs.d * lanes;
+        for_each_chunk(&mut diagonal, lanes, cost, |(index, diagonal)| {
+            let pairs = &mut Pairs::zeros();
+            let own = (&packs, index..index + 1);
+            self.weigh((&packs, index), own.clone(), pairs);
+            let rows = ((&packs, index), diagonal.len());
+            self.tile::<T, false>(rows, own, pairs, &mut []);
+            for (r, h) in diagonal.iter_mut().enumerate() {
+                *h = pairs.kernel[r * PACKS * lanes + r];
+            }
+        });
+        poison(&mut diagonal, 1, rows.non_finite(), std::iter::empty());
+        diagonal
+    }
+
+    fn weigh<T: Select>(
+        self,
+        rows: (&Packs<T>, usize),
+        columns: (&Packs<T>, Range<usize>),
+        pairs: &mut Pairs<T>,
+    ) {
+        Arch::new().dispatch(Weigh {
+            radial: self.radial,
+            rows,
+            columns,
+            pairs,
+        });
+    }
+
+    /// Sums over so many rows.
+    fn tile<T: Select, const GRADIENT: bool>(
+        self,
+        (rows, count): ((&Packs<T>, usize), usize),
+        columns: (&Packs<T>, Range<usize>),
+        pairs: &mut Pairs<T>,
+        sums: &mut [T],
+    ) -> f64 {
+        /// A tile for a number of coordinates.
+        macro_rules! of {
+            ($d:literal) => {
+                Arch::new().dispatch(Tile::<T, $d, GRADIENT> {
+                    gaussian: self.gaussian,
+                    rows,
+                    count,
+                    columns,
+                    pairs,
+                    sums,
+                })
+            };
+        }
+        match rows.0.d {
+            1 => of!(1),
+            _ => of!(0),
         }
     }
 }

@@ -96,7 +96,7 @@ impl<B, F, const I: usize, const O: usize> Debug for Queued<B, F, I, O> {
 
 /// Queues an operation whose outputs have the shapes given, unless nobody reads them, and the dtype of
 /// the first input.
-pub(in crate::ops) fn queue<B: FusionBackend, const I: usize, const O: usize>(
+fn queue<B: FusionBackend, const I: usize, const O: usize>(
     name: &'static str,
     inputs: [FusionTensor<B::FusionRuntime>; I],
     shapes: [Shape; O],

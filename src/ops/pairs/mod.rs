@@ -17,12 +17,8 @@ use burn::{
 };
 
 use backend::PairStatistic;
-pub(super) use backend::Scale;
 pub(crate) use backend::has_fused_pass;
-#[cfg(feature = "cube")]
-pub(super) use fusion::queue;
 pub(crate) use host::{block_values, kernel_matrix};
-pub(super) use host::{checked_bandwidth, slice};
 pub(crate) use simd::{Residuals, Samples, block_sums, host_kernel_matrix};
 
 use crate::radial::{Distance, Profile};

@@ -43,7 +43,7 @@ pub(super) struct Solver {
 }
 
 impl Solver {
-    pub fn new(k: usize, l: usize) -> Self {
+    pub fn new([k, l]: [usize; 2]) -> Self {
         Self {
             sizes: [k, l],
             costs: vec![0.0; k * l],
@@ -82,9 +82,8 @@ impl Solver {
     }
 
     /// The least cost, for an optimal plan of weights `a` (`K`) and `b` (`L`) in [`units`]. NaN if weights or
-    /// costs are not finite, without a plan. The sooner, the nearer the points are to a line on which they are
-    /// in these orders.
-    pub fn solve(&mut self, a: &[f64], b: &[f64], orders: [&[usize]; 2]) -> f64 {
+    /// costs are not finite, without a plan.
+    pub fn solve(&mut self, a: &[f64], b: &[f64]) -> f64 {
         let magnitude: f64 = self.costs.iter().map(|cost| cost.abs()).sum();
         if !(magnitude + a[0] + b[0]).is_finite() {
             return f64::NAN;
@@ -92,7 +91,8 @@ impl Solver {
         self.plan.fill(0.0);
         self.supply.copy_from_slice(a);
         self.demand.copy_from_slice(b);
-        self.start(orders);
+        self.g.fill(0.0);
+        self.tighten();
         for source in 0..self.sizes[0] {
             while self.supply[source] > 0.0 {
                 if !self.augment(source) {
@@ -102,44 +102,6 @@ impl Solver {
         }
         let terms = self.plan.iter().zip(&self.costs);
         terms.map(|(mass, cost)| mass * cost).sum::<f64>() / UNITS
-    }
-
-    /// Starts with the best plan for points on a line, from the first to the last, and the potentials for
-    /// which its costs are reduced to 0. Where that leaves a negative cost, potentials change, and mass whose
-    /// cost is no longer 0 is taken back.
-    fn start(&mut self, orders: [&[usize]; 2]) {
-        let [_, l] = self.sizes;
-        let [mut sources, mut targets] = orders.map(|order| order.iter().copied().peekable());
-        let next = "at least one point";
-        let (mut from, mut to) = (sources.next().expect(next), targets.next().expect(next));
-        (self.f[from], self.g[to]) = (0.0, self.costs[from * l + to]);
-        loop {
-            let mass = self.supply[from].min(self.demand[to]);
-            self.plan[from * l + to] = mass;
-            self.supply[from] -= mass;
-            self.demand[to] -= mass;
-            let is_last = sources.peek().is_none();
-            if let Some(target) = targets.next_if(|_| self.demand[to] == 0.0 || is_last) {
-                to = target;
-                self.g[to] = self.costs[from * l + to] - self.f[from];
-            } else if let Some(source) = sources.next() {
-                from = source;
-                self.f[from] = self.costs[from * l + to] - self.g[to];
-            } else {
-                break;
-            }
-        }
-        self.tighten();
-        for at in 0..self.plan.len() {
-            let (from, to, cost, mass) = (at / l, at % l, self.costs[at], self.plan[at]);
-            let (f, g) = (self.f[from], self.g[to]);
-            let rounding = 1e-15 * (cost.abs() + f.abs() + g.abs());
-            if mass > 0.0 && cost - f - g > rounding {
-                self.plan[at] = 0.0;
-                self.supply[from] += mass;
-                self.demand[to] += mass;
-            }
-        }
     }
 
     /// Moves mass from `source` to the nearest target with demand left, along a shortest path by the

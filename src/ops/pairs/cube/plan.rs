@@ -68,11 +68,6 @@ impl Plan {
     pub(in crate::ops) fn units() -> CubeDim {
         CubeDim::new_2d(SIDE as u32, SIDE as u32)
     }
-
-    /// Pairs of two samples.
-    pub(in crate::ops) fn pairs(&self) -> u64 {
-        (self.used / self.size * (self.size * (self.size - 1) / 2)) as u64
-    }
 }
 
 /// Cubes for the same rows: as many as occupy the device. Their partial gradients have no more rows
