@@ -12,7 +12,7 @@ use crate::{
         Result,
         checks::{check_classes, check_probabilities},
     },
-    host::{checked_labels, checked_rows, int_tensor, to_vec},
+    host::{Numbers, checked_labels, checked_rows, int_tensor, to_vec},
     ops::softmax,
     radial::Distance,
 };
@@ -166,7 +166,10 @@ impl Categorical {
 
     /// The probabilities on the host.
     pub(crate) fn rows(&self) -> Arc<ClassRows> {
-        let rows = || Arc::new(ClassRows::of(self));
+        let rows = || {
+            let values = Numbers::of(self.probabilities().detach());
+            ClassRows::new(values, self.classes()).into()
+        };
         self.rows.get_or_init(rows).clone()
     }
 

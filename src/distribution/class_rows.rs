@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use burn::tensor::{Int, Tensor};
 
-use super::{Categorical, redrawn::Flip};
+use super::redrawn::Flip;
 use crate::host::Numbers;
 
 /// Class probabilities on the host, in f64 whatever the dtype, and what redraws of their labels start
@@ -40,11 +40,6 @@ pub(crate) fn most_likely_on_device(p: Tensor<2>) -> Tensor<2, Int> {
 }
 
 impl ClassRows {
-    pub(super) fn of(predictions: &Categorical) -> Self {
-        let values = Numbers::of(predictions.probabilities().detach());
-        Self::new(values, predictions.classes())
-    }
-
     pub(super) fn new(values: Numbers, classes: usize) -> Self {
         let rows = values.chunks(classes);
         let top: Arc<[u32]> = rows.map(|p| most_likely(p) as u32).collect();

@@ -22,7 +22,7 @@ pub trait Geometry: Predictive {
                 what: format!("there is no {distance} distance of such predictions"),
                 expected: "Euclidean, the 2-Wasserstein distance, or L1, that of the parameters",
             }),
-            _ => Ok(()),
+            Distance::Euclidean | Distance::L1 => Ok(()),
         }
     }
 

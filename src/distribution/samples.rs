@@ -175,7 +175,7 @@ impl Geometry for Samples {
     fn check_distance(&self, distance: Distance) -> Result<()> {
         match distance {
             Distance::Euclidean => Ok(()),
-            _ => Err(Error::Unsupported {
+            Distance::TotalVariation | Distance::L1 => Err(Error::Unsupported {
                 what: format!("there is no {distance} distance of such predictions"),
                 expected: "Euclidean, the 2-Wasserstein distance",
             }),

@@ -170,32 +170,25 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         }
         let (kernel, pairing) = (self.kernel, form.pairing(n));
         let asked = self.computation == Computation::Fused;
-        match &self.road {
+        let points = |exists: fn(&Tensor<2>) -> bool| {
+            let points = self.points().filter(|x| asked || exists(x))?;
+            Some((points.clone(), self.bandwidth(pairing)?, kernel.fused()))
+        };
+        Some(match &self.road {
             Road::Labels(labels) => {
-                let points = self.points().filter(|x| asked || has_fused_pass(x))?;
-                let (x, bandwidth) = (points.clone(), self.bandwidth(pairing)?);
-                let fused = kernel.fused();
-                Some(pair_statistic(x, labels.clone(), bandwidth, fused, pairing))
+                let (points, bandwidth, kernel) = points(has_fused_pass)?;
+                pair_statistic(points, labels.clone(), bandwidth, kernel, pairing)
             }
             Road::Rows(rows) => {
-                let points = self.points().filter(|x| asked || is_on_host(x))?;
-                let (x, bandwidth) = (points.clone(), self.bandwidth(pairing)?);
-                let fused = kernel.fused();
-                Some(residual_statistic(
-                    x,
-                    rows.clone(),
-                    bandwidth,
-                    fused,
-                    pairing,
-                ))
+                let (points, bandwidth, kernel) = points(is_on_host)?;
+                residual_statistic(points, rows.clone(), bandwidth, kernel, pairing)
             }
-            Road::Normal(samples, on_targets) => {
+            Road::Normal(samples, kernel) => {
                 let bandwidth = self.bandwidth(pairing)?;
-                let samples = samples.clone();
-                Some(normal_statistic(samples, bandwidth, *on_targets, pairing))
+                normal_statistic(samples.clone(), bandwidth, *kernel, pairing)
             }
-            Road::Dense => None,
-        }
+            Road::Dense => return None,
+        })
     }
 
     /// The bandwidth for the pairs that a fused pass takes, `[1]`.

@@ -348,7 +348,9 @@ impl Kernel {
             Distance::Euclidean if self.profile.is_smooth() => {
                 Distances::Squared(squared_euclidean_distance(x, y))
             }
-            distance => Distances::Plain(distance.between(x, y)),
+            Distance::Euclidean | Distance::L1 | Distance::TotalVariation => {
+                Distances::Plain(self.distance.between(x, y))
+            }
         }
     }
 }
