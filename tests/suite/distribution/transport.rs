@@ -53,6 +53,9 @@ fn gradients_of_distances() {
         differences(&q, &of(&q), |q| across(&p, &x, &q, &y));
         differences(&y, &of(&y), |y| across(&p, &x, &q, &y));
 
+        if k == 1 {
+            continue; // the distances of components, without weights
+        }
         let within = |p: &Tensor<2>, x: &Tensor<2>| across(p, x, p, x);
         let gradients = within(&p, &x).backward();
         let of = |tensor: &Tensor<2>| tensor.grad(&gradients).unwrap();
