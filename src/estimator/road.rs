@@ -35,14 +35,14 @@ impl Road {
         if computation == Computation::Composed && !are_classes {
             return Self::Dense;
         }
-        let as_normal = match kernel.distance {
-            Distance::Euclidean => on_targets.as_normal(predictions, targets),
-            Distance::TotalVariation | Distance::L1 => None,
-        };
-        let as_normal = as_normal.filter(|(samples, _)| samples.have_fused_pass());
-        if let Some((samples, length_scale)) = as_normal
-            && kernel.validate().is_ok()
-        {
+        if let Some((samples, length_scale)) = on_targets.as_normal(predictions, targets) {
+            let is_valid = match kernel.distance {
+                Distance::Euclidean => samples.have_fused_pass() && kernel.validate().is_ok(),
+                Distance::TotalVariation | Distance::L1 => false,
+            };
+            if !is_valid {
+                return Self::Dense;
+            }
             let profile = kernel.profile;
             return Self::Normal(
                 samples,
