@@ -23,7 +23,7 @@ use crate::{
     finite,
     kind::{Kind, Vectors},
     limits::QUADRATIC_LIMIT,
-    methods::{Method, takes_zeros},
+    methods::{self, takes_zeros},
     output::{is_classes, predictions_of},
     progress::Progress,
     rows::{Wanted, logits},
@@ -128,7 +128,9 @@ pub const UNKNOWN: &str =
     "--family: there are maps of categorical, normal and laplace predictions only";
 
 fn of_classes(args: &Fit) -> Result<()> {
-    let method = args.method.map(Method::of_classes).transpose()?;
+    let method = (args.method.as_ref())
+        .map(methods::of_classes)
+        .transpose()?;
     let loaded = Categorical::read(&[&args.predictions], &args.source, Wanted::Logits)?;
     let (sets, labels) = (loaded.sets, loaded.targets);
     let subject = sets[0].subject();
@@ -189,7 +191,9 @@ where
         Some(KeepName::Information) => Some(Keep::Information),
         Some(keep) => bail!("--keep {}: of --family categorical", key(keep)),
     };
-    let method = args.method.map(Method::of_distributions).transpose()?;
+    let method = (args.method.as_ref())
+        .map(methods::of_distributions)
+        .transpose()?;
     let mut loaded = P::read(&[&args.predictions], &args.source, Wanted::Logits)?;
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
     let mut chosen = match method {

@@ -13,7 +13,6 @@ use burn_calibration::{
 };
 use burn_calibration_report::{ReportBuilder, Reportable};
 use rand::rngs::StdRng;
-use serde::Serialize;
 
 use crate::{
     answer::{Size, Sizing},
@@ -21,7 +20,7 @@ use crate::{
     error::Result,
     input::Ids,
     rows::Wanted,
-    words::{TargetWords, Told},
+    words::{Named, TargetWords, Told},
 };
 
 /// Runs the same lines for the type of predictions of a family.
@@ -150,9 +149,9 @@ pub trait Kind: Omnibus + Geometry + 'static {
     /// The name and the number of what is predicted.
     fn outcomes(&self) -> (&'static str, usize);
 
-    /// The accuracy and the mean confidence, of classes.
-    fn summary(&self, _targets: &Self::Targets) -> Option<Summary> {
-        None
+    /// What happened on average, and what was predicted, of classes: shares.
+    fn summary(&self, _targets: &Self::Targets) -> Named<f64> {
+        Named(Vec::new())
     }
 
     /// What the predictions are about, of classes.
@@ -178,19 +177,6 @@ pub trait Kind: Omnibus + Geometry + 'static {
     {
         builder
     }
-}
-
-/// What happened on average, and what was predicted.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub enum Summary {
-    /// How often the most likely classes are right, and how often they say they are.
-    Classes { accuracy: f64, mean_confidence: f64 },
-    /// How often the event occurs, and its mean probability.
-    Event {
-        event_frequency: f64,
-        mean_risk: f64,
-    },
 }
 
 /// A test.

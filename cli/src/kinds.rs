@@ -21,9 +21,10 @@ use crate::{
     args::{Evaluate, Lens, SourceArgs},
     bandwidth::fixed,
     error::{Result, bail, ensure},
-    kind::{Estimates, Kind, Loaded, Summary, Test, View, Words},
+    kind::{Estimates, Kind, Loaded, Test, View, Words},
     quantities::{estimates_of_classes, tests_of_classes},
     rows::{Wanted, read_classes},
+    words::Named,
 };
 
 impl Kind for Categorical {
@@ -93,20 +94,20 @@ impl Kind for Categorical {
         ("classes", self.classes())
     }
 
-    fn summary(&self, labels: &Tensor<1, Int>) -> Option<Summary> {
-        let counts = ObservedExpected::of(Event::of(self), self, labels).ok()?;
+    fn summary(&self, labels: &Tensor<1, Int>) -> Named<f64> {
+        let Ok(counts) = ObservedExpected::of(Event::of(self), self, labels) else {
+            return Named(Vec::new());
+        };
+        let names = match self.subject() {
+            Subject::Event => [names::EVENT_FREQUENCY, Name::new("mean_risk", "mean risk")],
+            _ => [
+                names::ACCURACY,
+                Name::new("mean_confidence", "mean confidence"),
+            ],
+        };
         let n = self.len() as f64;
-        let (frequency, mean) = (counts.observed as f64 / n, counts.expected / n);
-        Some(match self.subject() {
-            Subject::Event => Summary::Event {
-                event_frequency: frequency,
-                mean_risk: mean,
-            },
-            _ => Summary::Classes {
-                accuracy: frequency,
-                mean_confidence: mean,
-            },
-        })
+        let shares = [counts.observed as f64 / n, counts.expected / n];
+        Named(names.into_iter().zip(shares).collect())
     }
 
     fn subject(&self) -> Subject {

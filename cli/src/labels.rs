@@ -7,12 +7,12 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::{
     align::check_distinct,
-    args::{LabelsArgs, SourceArgs, YesNo},
+    args::{LabelsArgs, SourceArgs},
     classes::{Classes, WORDS, class_names},
     error::{Context, Result, bail, ensure, wrong},
     input::{Cells, Ids, Lines, Options, Table, WhichLabel, read_table, say},
     rows::Rows,
-    source::no_labels,
+    source::{label_options, no_labels},
 };
 
 /// What makes the stream of drawn labels another than that of redraws.
@@ -135,13 +135,10 @@ fn of_file(
         .map(str::to_owned)
         .collect();
     let options = Options {
-        header: args.labels_header.map(|header| header == YesNo::Yes),
         label: column.map_or(WhichLabel::Last, WhichLabel::Only),
         index: Some(0),
-        confidence: Some(false),
-        is_counted: true,
         words: &words,
-        ..Options::default()
+        ..label_options(args)
     };
     let table = read_table(file, &options)?;
     let labels = labels_of(&table, classes).on(file, &table.lines)?;
@@ -187,12 +184,9 @@ fn labels_of(table: &Table, classes: &Classes) -> Result<Vec<i64>> {
 /// Labels that are drawn from frequencies, a column a class.
 fn drawn(file: &Path, args: &SourceArgs, classes: &Classes) -> Result<OfFile> {
     let options = Options {
-        header: args.labels.labels_header.map(|header| header == YesNo::Yes),
         columns: args.rows.label_column.as_deref(),
         index: Some(2),
-        confidence: Some(false),
-        is_counted: true,
-        ..Options::default()
+        ..label_options(&args.labels)
     };
     let table = read_table(file, &options)?;
     let labels = drawn_of(&table, classes, args.seed).on(file, &table.lines)?;

@@ -43,14 +43,10 @@ mod writer;
 use std::{fs, path::PathBuf, process::ExitCode};
 
 use crate::error::{Result, ensure};
-use clap::{ArgMatches, CommandFactory, FromArgMatches, builder::PossibleValuesParser};
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 fn main() -> ExitCode {
-    // the names of the tests come from the table of quantities, which the arguments do not know
-    let names = PossibleValuesParser::new(quantities::test_keys());
-    let mut command = args::Arguments::command().mut_subcommand("evaluate", |evaluate| {
-        evaluate.mut_arg("tests", |test| test.value_parser(names))
-    });
+    let mut command = args::Arguments::command();
     let matches = command.get_matches_mut();
     let arguments = args::Arguments::from_arg_matches(&matches);
     let arguments = arguments.unwrap_or_else(|error| error.exit());

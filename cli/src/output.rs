@@ -11,7 +11,6 @@ use crate::{
     answer::Answer,
     args::{Family, Lens},
     given::GivenAnswer,
-    kind::Summary,
     words::{
         KernelWords, Known, Named, TargetWords, Told, as_key, as_member, key, p_value, probability,
         title_width,
@@ -50,7 +49,7 @@ pub struct Evaluation {
     #[serde(serialize_with = "as_key")]
     pub lens: Lens,
     #[serde(flatten)]
-    pub summary: Option<Summary>,
+    pub summary: Named<f64>,
     #[serde(flatten)]
     pub found: Found,
 }
@@ -120,27 +119,10 @@ impl fmt::Display for Evaluation {
                 key(family)
             )?,
         }
-        if let Some(summary) = &self.summary {
-            match *summary {
-                Summary::Classes {
-                    accuracy: right,
-                    mean_confidence: sure,
-                } => writeln!(
-                    f,
-                    "accuracy {}, mean confidence {}",
-                    percent(right, 1),
-                    percent(sure, 1)
-                )?,
-                Summary::Event {
-                    event_frequency: was,
-                    mean_risk: said,
-                } => writeln!(
-                    f,
-                    "frequency of the event {}, mean risk {}",
-                    percent(was, 1),
-                    percent(said, 1)
-                )?,
-            }
+        let share = |(name, share): &(Name, f64)| format!("{} {}", name.title, percent(*share, 1));
+        let shares: Vec<String> = self.summary.0.iter().map(share).collect();
+        if !shares.is_empty() {
+            writeln!(f, "{}", shares.join(", "))?;
         }
         let (classes, adjusted) = match &self.found {
             Found::Whole(whole) => return write!(f, "{whole}"),

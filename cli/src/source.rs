@@ -47,6 +47,16 @@ pub fn options(args: &RowsArgs, labels: Where) -> Options<'_> {
     }
 }
 
+/// What the arguments say of a file of labels or targets.
+pub fn label_options(args: &LabelsArgs) -> Options<'_> {
+    Options {
+        header: args.labels_header.map(|header| header == YesNo::Yes),
+        confidence: Some(false),
+        is_counted: true,
+        ..Options::default()
+    }
+}
+
 /// Where the labels of each file of predictions are.
 pub fn places(args: &LabelsArgs) -> impl Iterator<Item = Where> {
     let places = match args.labels {

@@ -6,10 +6,10 @@ use burn::tensor::{Device, Tensor};
 
 use crate::{
     align::in_order,
-    args::{RowsArgs, SourceArgs, YesNo},
+    args::{RowsArgs, SourceArgs},
     error::{Context, Result, ensure, wrong},
     input::{Cells, Ids, Lines, Matrix, Options, clipped, read_table, say},
-    source::{Where, no_labels, options, places, tensor},
+    source::{Where, label_options, no_labels, options, places, tensor},
 };
 
 /// The numbers of a file.
@@ -87,11 +87,8 @@ pub fn read_vectors(
     let targets = match (file, own) {
         (Some(file), _) => {
             let options = Options {
-                header: args.labels.labels_header.map(|header| header == YesNo::Yes),
                 columns: args.rows.label_column.as_deref(),
-                confidence: Some(false),
-                is_counted: true,
-                ..Options::default()
+                ..label_options(&args.labels)
             };
             read_numbers(file, &args.rows, &options, &[], device)?.0
         }

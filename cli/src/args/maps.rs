@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, builder::PossibleValuesParser};
 
 use super::{Family, RowsArgs, SourceArgs};
-use crate::methods::Method;
+use crate::methods;
 
 #[derive(Debug, Args)]
 #[command(
@@ -14,8 +14,8 @@ use crate::methods::Method;
 pub struct Fit {
     /// The map; without it the simplest one within one standard error of the least log loss by
     /// cross-validation, or a mixture of maps where that is better; none unless a gain is established
-    #[arg(long, value_enum)]
-    pub method: Option<Method>,
+    #[arg(long, value_parser = PossibleValuesParser::new(methods::names()))]
+    pub method: Option<String>,
 
     /// What a map that is chosen has to keep of the predictions
     #[arg(long, value_enum, conflicts_with = "method")]

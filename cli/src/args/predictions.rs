@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use super::{Family, KernelArgs, Lens, SizeArgs, SourceArgs, TargetKernelArgs};
-use crate::limits::{REDRAWS, USUAL_REDRAWS};
-use clap::Args;
+use crate::{
+    limits::{REDRAWS, USUAL_REDRAWS},
+    quantities::test_keys,
+};
+use clap::{Args, builder::PossibleValuesParser};
 
 #[derive(Debug, Args)]
 #[command(
@@ -39,7 +42,7 @@ pub struct Evaluate {
     pub given: Option<PathBuf>,
 
     /// A test to run besides the omnibus test; repeatable
-    #[arg(long = "test", value_name = "TEST")]
+    #[arg(long = "test", value_name = "TEST", value_parser = PossibleValuesParser::new(test_keys()))]
     pub tests: Vec<String>,
 
     /// Redraws of the omnibus test, which draws up to ten times as many where its p-value is near 5 %,
