@@ -238,10 +238,13 @@ pub(super) fn unit(length_scale: f64) -> f64 {
     (-length_scale.log2().round()).clamp(-120.0, 120.0).exp2()
 }
 
-/// A number in units of `1/unit`, so bounded that its square is finite.
+/// A number in units of `1/unit`, so bounded that its square is finite; 0 for NaN.
 pub(super) fn in_units<T: Real>(x: T, unit: T) -> T {
     let most = T::MAX.to_f64().sqrt() * 1e-3;
-    T::new(x.times(unit).to_f64().clamp(-most, most))
+    match x.times(unit).to_f64() {
+        x if x.is_nan() => T::new(0.0), // filled in after a pass
+        x => T::new(x.clamp(-most, most)),
+    }
 }
 
 /// Locations, scales and targets on the host, row by row, in units of `1/unit`.
