@@ -208,3 +208,45 @@ fn power<const D: usize>(r: Tensor<D>, a: f64) -> Tensor<D> {
     // in Burn 0.22.1 the logarithm and a product keep f64 in the backward pass
     (positive.log() * a).exp().mask_fill(zero, 0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        let generalised = Profile::GeneralisedExponential { exponent: 0.75 };
+        let rational = Profile::RationalQuadratic { alpha: 2.5 };
+        for profile in Profile::all().chain([generalised, rational]) {
+            assert_eq!(profile.to_string().parse(), Ok(profile));
+        }
+        assert_eq!(rational.to_string(), "rational-quadratic:2.5");
+        assert_eq!(generalised.to_string(), "generalised-exponential:0.75");
+        assert_eq!("matern32".parse(), Ok(Profile::Matern32));
+        assert_eq!(Profile::all().count(), Profile::names().count());
+    }
+
+    #[test]
+    fn wrong_names_are_refused() {
+        for text in [
+            "cauchy",
+            "gaussian:1",
+            "rational-quadratic",
+            "rational-quadratic:x",
+            "",
+        ] {
+            let error = text.parse::<Profile>().unwrap_err();
+            assert!(
+                matches!(error, Error::UnknownName { .. }),
+                "{text}: {error}"
+            );
+        }
+        let error = "cauchy".parse::<Profile>().unwrap_err().to_string();
+        assert!(
+            error.starts_with("there is no profile \"cauchy\", expected one of exponential,"),
+            "{error}"
+        );
+        let error = "generalised-exponential:3".parse::<Profile>().unwrap_err();
+        assert!(matches!(error, Error::Parameter { value: 3.0, .. }));
+    }
+}

@@ -36,11 +36,18 @@ impl Tile {
     /// 1 for the pairs of a strip that count, else 0, `[row][column]`.
     pub fn mask<T: Real>(&self, index: usize, mask: &mut [T]) {
         let width = strip::<T>();
-        mask.fill(T::new(0.0));
-        let end = self.n.saturating_sub(index * width).min(width);
-        for (i, mask) in (self.row..self.n).zip(mask.chunks_exact_mut(width)) {
-            let start = (i + 1).saturating_sub(index * width).min(end);
-            mask[start..end].fill(T::new(1.0));
+        for (i, mask) in (self.row..).zip(mask.chunks_exact_mut(width)) {
+            mask_row(self.n, i, index * width, mask);
         }
+    }
+}
+
+/// 1 for the pairs `i < j < n` of the columns `j` from `first` on, else 0.
+pub(crate) fn mask_row<T: Real>(n: usize, i: usize, first: usize, mask: &mut [T]) {
+    let end = n.saturating_sub(first).min(mask.len());
+    let start = (i + 1).saturating_sub(first).min(end);
+    mask.fill(T::new(0.0));
+    if i < n {
+        mask[start..end].fill(T::new(1.0));
     }
 }

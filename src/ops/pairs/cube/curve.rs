@@ -12,7 +12,7 @@ use cubecl::{
 
 use crate::radial::{
     Profile,
-    curve::{Numbers, Value},
+    curve::{Curve, Numbers, Value, with_curve},
 };
 
 /// A profile that a kernel is compiled for, with its parameter.
@@ -36,11 +36,7 @@ pub(super) fn curve<F: Float>(
 ) -> (F, F) {
     intrinsic!(|scope| {
         let n = Recorded::<F>(scope, PhantomData);
-        let Value { kernel, slope } = if squared {
-            profile.0.of_square(n, separation, 1.0)
-        } else {
-            profile.0.of_distance(n, separation, 1.0)
-        };
+        let Value { kernel, slope } = with_curve!(profile.0, 1.0, curve => if squared { curve.of_square(n, separation) } else { curve.of_distance(n, separation) });
         (kernel, slope)
     })
 }

@@ -1,4 +1,4 @@
-//! One pass over all pairs `i < j`: the sum of the pair statistic, and its gradient.
+//! One pass over all pairs `i < j` of short vectors: the sum of the pair statistic, and its gradient.
 
 use pulp::{Simd, WithSimd};
 
@@ -6,32 +6,25 @@ use super::{
     aligned::Aligned,
     arch::Arch,
     deal::{deal, threads},
+    gradient::{Gradient, Weights},
     layout::{Vectors, strip},
-    radial::{Radial, Separation},
+    radial::Radial,
     real::Real,
-    similarity::{Inner, L1, SquaredEuclidean, similarities},
-    sums::Sums,
+    similarity::{Coordinate, Inner, similarities},
     tile::Tile,
     weigh::{Totals, Weigh},
 };
 
-/// Strips in a tile at most: what is computed of it stays in the second-level cache.
-const STRIPS: usize = 32;
+/// Strips in a tile: so many stay in the cache.
+const STRIPS: usize = 4;
 
-/// What the pairs are of: samples in the order of the pass.
-pub(super) struct Pass<T> {
+/// A pass with a kernel and the coordinates' part of its separation.
+pub(super) struct Pass<'a, T, C> {
     pub n: usize,
+    pub points: &'a Vectors<T>,
+    pub residuals: &'a Vectors<T>,
     pub radial: Radial,
-    /// In strips unless exponents come from the residuals.
-    pub points: Vectors<T>,
-    pub residuals: Vectors<T>,
-    /// The label of each sample, padded; without meaning where residuals are rows.
-    pub labels: Vec<u32>,
-    /// Whether the residuals are `e_y − p`.
-    pub by_label: bool,
-    /// `−½ |x|²` of each point, padded: what exponents start from.
-    pub halves: Aligned<T>,
-    pub exponents_from_residuals: bool,
+    pub coordinate: C,
 }
 
 /// What a tile is computed in, `[strip][row][column]`, and the mask of a strip.
@@ -41,36 +34,28 @@ struct Scratch<T> {
     mask: Aligned<T>,
 }
 
-impl<T: Real> Pass<T> {
-    /// Over all pairs, on as many threads as rayon has: the same result for the same number. With the
-    /// gradient, if it is wanted.
-    pub fn run(&self, gradient: bool) -> (Totals, Option<Sums<'_, T>>) {
+impl<T: Real, C: Coordinate<T>> Pass<'_, T, C> {
+    /// Over all pairs, on as many threads as rayon has: the same result for the same number.
+    pub fn run<G: Gradient<T>>(&self, gradient: impl Fn() -> G + Sync) -> (Totals, G) {
         let tiles = self.n.div_ceil(strip::<T>());
-        let (totals, sums, _) = deal(
+        let (totals, gradient, _) = deal(
             tiles,
-            threads(self.n, self.residuals.d, tiles),
-            || {
-                let sums = gradient.then(|| Sums::zeros(self));
-                (Totals::default(), sums, self.scratch(gradient))
+            threads(self.n, self.points.d, tiles),
+            || (Totals::default(), gradient(), self.scratch()),
+            |(totals, gradient, scratch), tile| {
+                *totals += self.rows(tile * strip::<T>(), scratch, gradient);
             },
-            |(totals, sums, scratch), tile| {
-                *totals += self.rows(tile * strip::<T>(), scratch, sums.as_mut());
-            },
-            |(totals, sums, _), other| {
+            |(totals, gradient, _), other| {
                 *totals += other.0;
-                if let (Some(sums), Some(others)) = (sums, &other.1) {
-                    sums.merge(others);
-                }
+                gradient.merge(other.1);
             },
         );
-        (totals, sums)
+        (totals, gradient)
     }
 
-    /// Of one strip without a gradient, which comes after all strips of a tile.
-    fn scratch(&self, gradient: bool) -> Scratch<T> {
+    fn scratch(&self) -> Scratch<T> {
         let zeros = |strips: usize| Aligned::zeros(strips * strip::<T>() * strip::<T>());
-        let most = if gradient { STRIPS } else { 1 };
-        let strips = most.min(self.n.div_ceil(strip::<T>()));
+        let strips = STRIPS.min(self.n.div_ceil(strip::<T>()));
         Scratch {
             first: zeros(strips),
             second: zeros(strips),
@@ -79,7 +64,12 @@ impl<T: Real> Pass<T> {
     }
 
     /// The pairs of the rows of a tile with all columns after them.
-    fn rows(&self, row: usize, scratch: &mut Scratch<T>, mut sums: Option<&mut Sums<T>>) -> Totals {
+    fn rows<G: Gradient<T>>(
+        &self,
+        row: usize,
+        scratch: &mut Scratch<T>,
+        gradient: &mut G,
+    ) -> Totals {
         let mut totals = Totals::default();
         let strips = row / strip::<T>()..self.n.div_ceil(strip::<T>());
         for first in strips.clone().step_by(STRIPS) {
@@ -88,25 +78,34 @@ impl<T: Real> Pass<T> {
                 row,
                 strips: first..strips.end.min(first + STRIPS),
             };
-            totals += self.weigh(tile, scratch, sums.is_some());
-            if let Some(sums) = &mut sums {
-                let size = tile.len::<T>();
-                sums.add(tile, &scratch.first[..size], &scratch.second[..size]);
+            if G::WANTED {
+                totals += self.weigh::<true>(tile, scratch);
+                let slope = &scratch.first[..tile.len::<T>()];
+                let residual = &scratch.second[..tile.len::<T>()];
+                gradient.add(tile, Weights { slope, residual });
+            } else {
+                totals += self.weigh::<false>(tile, scratch)
             }
         }
+        gradient.finish_rows(row);
         totals
     }
 
-    fn weigh(&self, tile: &Tile, scratch: &mut Scratch<T>, gradient: bool) -> Totals {
+    fn weigh<const GRADIENT: bool>(&self, tile: &Tile, scratch: &mut Scratch<T>) -> Totals {
+        let Scratch {
+            first,
+            second,
+            mask,
+        } = scratch;
         let size = strip::<T>() * strip::<T>();
         let (arch, mut totals) = (Arch::new(), Totals::default());
-        for (k, strip) in tile.strips.clone().enumerate() {
-            let place = if gradient { k * size } else { 0 };
-            let first = &mut scratch.first[place..place + size];
-            let second = &mut scratch.second[place..place + size];
+        let tiles = first
+            .chunks_exact_mut(size)
+            .zip(second.chunks_exact_mut(size));
+        for (strip, (first, second)) in tile.strips.clone().zip(tiles) {
             let masked = tile.is_masked::<T>(strip);
             if masked {
-                tile.mask(strip, &mut scratch.mask);
+                tile.mask(strip, mask);
             }
             arch.dispatch(Similarities {
                 row: tile.row,
@@ -115,10 +114,9 @@ impl<T: Real> Pass<T> {
                 first: &mut *first,
                 second: &mut *second,
             });
-            totals += arch.dispatch(Weigh {
+            totals += arch.dispatch(Weigh::<_, GRADIENT> {
                 radial: self.radial,
-                gradient,
-                mask: masked.then_some(&*scratch.mask),
+                mask: masked.then_some(&**mask),
                 first,
                 second,
             });
@@ -127,72 +125,35 @@ impl<T: Real> Pass<T> {
     }
 }
 
-/// Writes separations and inner products of residuals of a strip, `[row][column]`.
-struct Similarities<'a, T> {
+/// Writes separations and inner products of residuals of a strip.
+struct Similarities<'a, T, C> {
     row: usize,
     strip: usize,
-    pass: &'a Pass<T>,
+    pass: &'a Pass<'a, T, C>,
     first: &'a mut [T],
     second: &'a mut [T],
 }
 
-impl<'a, T: Real> WithSimd for Similarities<'a, T> {
+impl<T: Real, C: Coordinate<T>> WithSimd for Similarities<'_, T, C> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        let pass = self.pass;
-        let rows = self.row..self.row + strip::<T>();
-        let of = |vectors: &'a Vectors<T>| ((vectors, rows.clone()), (vectors, self.strip));
-        let (rows, columns) = of(&pass.residuals);
-        similarities(simd, Inner, rows, columns, None, self.second);
-        if pass.exponents_from_residuals {
-            return self.exponents();
-        }
-        let (rows, columns) = of(&pass.points);
-        match pass.radial.separation {
-            Separation::Magnitudes => similarities(simd, L1, rows, columns, None, self.first),
-            Separation::Squares => {
-                similarities(simd, SquaredEuclidean, rows, columns, None, self.first);
-            }
-            Separation::Exponents => {
-                let halves = Some(&*pass.halves);
-                similarities(simd, Inner, rows, columns, halves, self.first);
-            }
-        }
-    }
-}
-
-impl<T: Real> Similarities<'_, T> {
-    /// Exponents from the inner products of residuals, which saves those of points.
-    ///
-    /// With `δ = e_y − p` the points have `p_i·p_j = δ_i·δ_j + 1[y_i = y_j] − δ_i[y_j] − δ_j[y_i]`. An exponent
-    /// needs digits after the point alone, which it has where the bandwidth is not small against a
-    /// residual; the inner product of residuals needs all of its digits, and has no such recovery from
-    /// that of points.
-    #[inline(always)]
-    fn exponents(&mut self) {
-        let Pass {
-            residuals,
-            labels,
-            halves,
-            ..
-        } = self.pass;
-        let width = strip::<T>();
-        let columns = self.strip * width..(self.strip + 1) * width;
-        let lines = (self.first.chunks_exact_mut(width)).zip(self.second.chunks_exact(width));
-        for (i, (line, products)) in (self.row..).zip(lines) {
-            let (label, residual) = (labels[i], residuals.rows.row(i));
-            for (x, &y) in line.iter_mut().zip(&labels[columns.clone()]) {
-                let same = T::new(f64::from(u8::from(y == label)));
-                *x = same.minus(residual[y as usize]);
-            }
-            let of_label = &residuals.strip(self.strip)[label as usize * width..][..width];
-            let others = products.iter().zip(of_label).zip(&halves[columns.clone()]);
-            for (x, ((&product, &other), &half)) in line.iter_mut().zip(others) {
-                let inner = product.plus(x.minus(other));
-                *x = inner.plus(halves[i].plus(half));
-            }
-        }
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { pass, row, .. } = self;
+        let rows = row..row + strip::<T>();
+        let (points, residuals) = (pass.points, pass.residuals);
+        let (of_points, of_residuals) = ((points, rows.clone()), (residuals, rows));
+        let columns = (points, self.strip);
+        let (first, second) = (self.first, self.second);
+        similarities(
+            simd,
+            pass.coordinate,
+            of_points,
+            columns,
+            first,
+            strip::<T>(),
+        );
+        let columns = (residuals, self.strip);
+        similarities(simd, Inner, of_residuals, columns, second, strip::<T>());
     }
 }
