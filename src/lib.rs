@@ -139,9 +139,9 @@ pub mod prelude {
         },
         kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
         loss::{
-            Criterion, FocalLossConfig, MmceLossConfig, OfPredictions, PenalisedLoss,
-            PinballLossConfig, Probabilities, ScoreLoss, SkceLoss, SkceLossConfig, StepCounter,
-            WeightSchedule,
+            Criterion, FocalLossConfig, Lens, LensLoss, MmceLossConfig, OfPredictions,
+            PenalisedLoss, PinballLossConfig, Probabilities, ScoreLoss, SkceLoss, SkceLossConfig,
+            StepCounter, WeightSchedule,
         },
         recalibration::{
             AutoRecalibrationConfig, BetaCalibrationConfig, DiagonalScalingConfig,

@@ -1,4 +1,4 @@
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{IndexingUpdateOp, Int, Tensor};
 
 use super::{Categorical, Subject, most_likely_on_device};
 use crate::{
@@ -108,6 +108,34 @@ impl Categorical {
         Ok((Self::valid(rows), ranks))
     }
 
+    /// Does what [`top_k`](Self::top_k) does, for training: differentiable, and nothing is read back.
+    ///
+    /// Cost: `n·m·k` operations.
+    pub(crate) fn top_k_unchecked(
+        &self,
+        k: usize,
+        labels: &Tensor<1, Int>,
+    ) -> (Self, Tensor<1, Int>) {
+        let n = self.len();
+        let mut left = self.probabilities(); // [n, m], taken ones are −1
+        let mut columns = Vec::with_capacity(k + 1);
+        let mut ranks = labels.zeros_like() + k as i64;
+        for rank in 0..k {
+            let class = most_likely_on_device(left.clone()); // [n, 1]
+            let largest = left.clone().gather(1, class.clone());
+            let is_right = class
+                .clone()
+                .reshape([n])
+                .cast(labels.dtype())
+                .equal(labels.clone());
+            ranks = ranks.mask_fill(is_right, rank as i64);
+            left = left.scatter(1, class, largest.clone().neg() - 1.0, IndexingUpdateOp::Add);
+            columns.push(largest);
+        }
+        columns.push(left.clamp_min(0.0).sum_dim(1));
+        (Self::valid(Tensor::cat(columns, 1)), ranks)
+    }
+
     /// The lens of groups of classes: predicts the group of the right class.
     ///
     /// The new predictions are the sums of the probabilities over each group, the new labels the
@@ -152,7 +180,7 @@ impl Categorical {
 }
 
 /// Checks the number of ranks of a top-k lens, of so many classes.
-fn check_ranks(k: usize, classes: usize) -> Result<()> {
+pub(crate) fn check_ranks(k: usize, classes: usize) -> Result<()> {
     check_parameter(
         (1..classes).contains(&k),
         "the number of ranks of a top-k lens",

@@ -62,7 +62,7 @@ pub use density::{Density, HostMarginals, Marginals};
 pub use geometry::Geometry;
 pub use given::Given;
 pub use laplace::{Laplace, LaplaceFamily};
-pub(crate) use lens::check_column;
+pub(crate) use lens::{check_column, check_ranks};
 pub use location_scale::{Family, LocationScale};
 pub use mixture::{Component, Mixture};
 pub use normal::{Normal, NormalFamily};

@@ -10,6 +10,7 @@
 //! | loss | of |
 //! | --- | --- |
 //! | [`SkceLoss`]: the square, its root or a z-score, see [`SkceScale`] | predictions of any kind |
+//! | [`LensLoss`]: a criterion of the confidence, of a class, of the top `k` | classes |
 //! | [`MmceLoss`], [`FocalLoss`] | classes |
 //! | [`ScoreLoss`] | whatever its [`Score`](crate::score::Score) is of: Brier, log, spherical, CRPS and others |
 //! | [`PinballLoss`] | predicted quantiles |
@@ -37,6 +38,7 @@ mod criterion;
 mod focal;
 mod held_out;
 mod input;
+mod lens;
 mod mmce;
 mod of_predictions;
 mod penalised;
@@ -50,6 +52,7 @@ pub use criterion::Criterion;
 pub use focal::{FocalLoss, FocalLossConfig};
 pub use held_out::{BatchDealer, DealtBatch, HoldOut};
 pub use input::{Input, Probabilities};
+pub use lens::{Lens, LensLoss};
 pub use mmce::{MmceLoss, MmceLossConfig};
 pub use of_predictions::OfPredictions;
 pub use penalised::{PenalisedLoss, PenalisedTerms};

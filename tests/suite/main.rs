@@ -64,6 +64,7 @@ mod loss {
     mod criteria;
     mod data_parallel;
     mod held_out;
+    mod lens;
     mod one_road;
     mod rivals;
     mod scale;
