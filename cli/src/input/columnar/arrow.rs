@@ -8,13 +8,15 @@ use arrow_ipc::{
     Endianness,
     convert::fb_to_schema,
     reader::{read_dictionary, read_record_batch},
-    root_as_message,
+    root_as_footer, root_as_message,
 };
 use arrow_schema::SchemaRef;
 
 use super::Source;
-use crate::error::{Result, ensure, wrong};
-use crate::input::limits::{check_numbers, check_unpacked};
+use crate::{
+    error::{Result, ensure, wrong},
+    input::limits::{check_numbers, check_unpacked},
+};
 
 const MAGIC: &[u8] = b"ARROW1";
 
@@ -25,7 +27,11 @@ struct Message {
 }
 
 pub fn open(bytes: Vec<u8>) -> Result<Source> {
-    let found = messages(&bytes);
+    let found = if bytes.starts_with(MAGIC) {
+        of_file(&bytes)
+    } else {
+        of_stream(&bytes)
+    };
     let (schema, messages) = found.map_err(|reason| wrong!("not Arrow IPC: {reason}"))?;
     let file_schema = schema.clone();
     Ok(Source {
@@ -47,35 +53,60 @@ pub fn open(bytes: Vec<u8>) -> Result<Source> {
     })
 }
 
-/// The schema and the messages, one after the other. A file is a stream between its first bytes and a footer.
-fn messages(bytes: &[u8]) -> Result<(SchemaRef, Vec<Message>)> {
-    let is_file = bytes.starts_with(MAGIC);
-    ensure!(!is_file || bytes.ends_with(MAGIC), "no footer");
+/// The schema and the messages of a file, which its footer knows.
+fn of_file(bytes: &[u8]) -> Result<(SchemaRef, Vec<Message>)> {
+    let footer = footer(bytes).ok_or_else(|| wrong!("no footer"))?;
+    let (messages, footer) = (&bytes[..footer.start], &bytes[footer]);
+    let footer = root_as_footer(footer).map_err(|e| wrong!("{e}"))?;
+    let schema = schema(footer.schema().ok_or_else(|| wrong!("no schema"))?)?;
+    let blocks = [footer.dictionaries(), footer.recordBatches()];
+    let blocks = blocks.into_iter().flatten().flatten().map(|block| {
+        let size = |number: i64| usize::try_from(number);
+        let mut at = size(block.offset())?;
+        let body = at.checked_add(size(block.metaDataLength().into())?);
+        let metadata =
+            next_metadata(messages, &mut at)?.ok_or_else(|| wrong!("ends within a message"))?;
+        message(
+            messages,
+            metadata,
+            body.ok_or_else(|| wrong!("a message beyond the end"))?,
+        )
+    });
+    Ok((schema, blocks.collect::<Result<_>>()?))
+}
+
+/// The schema and the messages of a stream, one after the other.
+fn of_stream(bytes: &[u8]) -> Result<(SchemaRef, Vec<Message>)> {
     let mut at = 0;
-    if is_file {
-        at += MAGIC.len() + 2;
-        // some align the first message to 64 bytes
-        at += bytes[at..].iter().take_while(|byte| **byte == 0).count() / 8 * 8;
-    }
     let first = next_metadata(bytes, &mut at)?.ok_or_else(|| wrong!("no schema"))?;
     let first = root_as_message(&bytes[first]).map_err(|e| wrong!("{e}"))?;
-    let schema = first.header_as_schema();
-    let schema = schema.ok_or_else(|| wrong!("no schema at its beginning"))?;
+    let schema = schema(
+        first
+            .header_as_schema()
+            .ok_or_else(|| wrong!("no schema at its beginning"))?,
+    )?;
+    let mut messages = Vec::new();
+    while let Some(metadata) = next_metadata(bytes, &mut at)? {
+        let message = message(bytes, metadata, at)?;
+        at = message.body.end;
+        messages.push(message);
+    }
+    Ok((schema, messages))
+}
+
+fn schema(schema: arrow_ipc::Schema) -> Result<SchemaRef> {
     ensure!(
         schema.endianness() == Endianness::Little,
         "big-endian numbers, expected little-endian ones"
     );
-    let mut messages = Vec::new();
-    while let Some(metadata) = next_metadata(bytes, &mut at)? {
-        let message = root_as_message(&bytes[metadata.clone()]).map_err(|e| wrong!("{e}"))?;
-        let end = at.checked_add(usize::try_from(message.bodyLength())?);
-        let end = end.filter(|&end| end <= bytes.len());
-        let end = end.ok_or_else(|| wrong!("ends within the body of a message"))?;
-        let body = at..end;
-        at = end;
-        messages.push(Message { metadata, body });
-    }
-    Ok((Arc::new(fb_to_schema(schema)), messages))
+    Ok(Arc::new(fb_to_schema(schema)))
+}
+
+/// Where the footer of a file is, whose size stands before the last magic bytes.
+fn footer(bytes: &[u8]) -> Option<Range<usize>> {
+    let (before, size) = bytes.strip_suffix(MAGIC)?.split_last_chunk()?;
+    let size = u32::from_le_bytes(*size) as usize;
+    Some(before.len().checked_sub(size)?..before.len())
 }
 
 /// Where the metadata of the next message is; none at the end.
@@ -96,6 +127,18 @@ fn next_metadata(bytes: &[u8], at: &mut usize) -> Result<Option<Range<usize>>> {
     ensure!(metadata.end <= bytes.len(), "ends within a message");
     *at = metadata.end;
     Ok(Some(metadata))
+}
+
+/// A message whose body begins at a place.
+fn message(bytes: &[u8], metadata: Range<usize>, start: usize) -> Result<Message> {
+    let message = root_as_message(&bytes[metadata.clone()]).map_err(|e| wrong!("{e}"))?;
+    let length = usize::try_from(message.bodyLength())?;
+    let end = start.checked_add(length).filter(|&end| end <= bytes.len());
+    let end = end.ok_or_else(|| wrong!("ends within the body of a message"))?;
+    Ok(Message {
+        metadata,
+        body: start..end,
+    })
 }
 
 /// What messages are read with.
