@@ -89,7 +89,7 @@ pub fn run(args: &Apply) -> Result<()> {
         };
         say(object("apply", &applied)?);
     } else if ![CORRECTNESS, &key(args.family)].contains(&made.family.as_str()) {
-        tell(&args.output, &format!("rows of --family {}", made.family));
+        tell(&args.output, format!("rows of --family {}", made.family));
     }
     Ok(())
 }

@@ -132,10 +132,9 @@ impl fmt::Display for Error {
             if let Some(line) = self.line {
                 write!(f, " (line {line})")?;
             }
-            let column = self.column.iter();
-            column
-                .map(|column| write!(f, ", {column}"))
-                .collect::<fmt::Result>()?;
+            if let Some(column) = &self.column {
+                write!(f, ", {column}")?;
+            }
             write!(f, ": ")?;
         }
         f.write_str(&self.reason)

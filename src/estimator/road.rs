@@ -8,6 +8,10 @@ use crate::{
 
 /// The way in which the inner products of residuals are computed.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each set of pairs"
+)]
 pub(super) enum Road {
     /// The residuals are `e_y − p` with the probabilities `p` that the kernel compares: passes over pairs take
     /// labels, and no residual is stored.

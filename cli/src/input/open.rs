@@ -163,7 +163,7 @@ fn whole(reader: impl Read) -> Result<Vec<u8>> {
     let read = reader.take(MOST_WHOLE + 1).read_to_end(&mut bytes);
     read?;
     ensure!(
-        !(bytes.len() as u64 > MOST_WHOLE),
+        bytes.len() as u64 <= MOST_WHOLE,
         "expected at most {} GiB",
         MOST_WHOLE >> 30
     );

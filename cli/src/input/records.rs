@@ -172,8 +172,9 @@ impl<R: Read> Records<R> {
             }
             let start = record.text.len();
             let is_quoted = text[at..].starts_with('"');
+            let mut is_open = is_quoted;
             at += usize::from(is_quoted);
-            while is_quoted {
+            while is_open {
                 let length = count(&text[at..], |byte| byte != b'"');
                 record.text.push_str(&text[at..at + length]);
                 at += length;
@@ -188,7 +189,7 @@ impl<R: Read> Records<R> {
                     at += 2;
                 } else {
                     at += 1;
-                    break;
+                    is_open = false;
                 }
             }
             let end = at + count(&text[at..], |byte| !delimiter.is(byte));

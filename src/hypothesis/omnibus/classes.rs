@@ -128,7 +128,7 @@ where
     );
     match predictions.len() {
         ..2 => kernel.validate()?, // there are no pairs
-        ..=QUADRATIC => {
+        2..=QUADRATIC => {
             let kernel = kernel.with_bandwidth_of_predictions(compared)?;
             let skce = ClassSkce::new(kernel, &BANDWIDTHS, SkceForm::Unbiased, compared);
             plan.push(skce, of_kernel(kernel, compared.compared()));

@@ -92,10 +92,13 @@ fn aspects(d: usize) -> Vec<TestedAspect> {
     aspects
 }
 
+/// What an aspect tells of a coordinate, from its numbers and the words for the coordinate.
+type CoordinateSentence = fn(&Observed, &str) -> String;
+
 /// The aspects of a coordinate, each a number and its standard deviation.
 fn of_coordinate(c: usize, d: usize) -> impl Iterator<Item = TestedAspect> {
     let of = of(c, d);
-    let aspects: [(&str, fn(&Observed, &str) -> String); 4] = [
+    let aspects: [(&str, CoordinateSentence); 4] = [
         // mean u less ½
         ("location", |data, of| {
             format!(

@@ -145,7 +145,8 @@ fn few_distances_are_kept() {
     let n = 500;
     let smooth = |i: usize, j: usize| ((i * i + j * j) as f64 * 0.37).sin().abs();
     let tied = |i: usize, j: usize| ((i + j) % 4) as f64;
-    let all: [(&dyn Fn(usize, usize) -> f64, [f64; 2], usize); 2] =
+    type Separation<'a> = &'a dyn Fn(usize, usize) -> f64;
+    let all: [(Separation, [f64; 2], usize); 2] =
         [(&smooth, [0.70, 0.72], 2_500), (&tied, [1.0, 2.0], 0)];
     for (distance, interval, most) in all {
         let tiles = Tiles {

@@ -57,7 +57,7 @@ const LIMITS: [(f64, usize); 2] = [(1e-10, 200), (1e-7, 200)];
 impl Curve {
     /// The logits of log-odds, `[n, k]`, by parameters, `[p, k]`.
     pub fn log_probabilities(self, scores: Tensor<2>, parameters: Tensor<2>) -> [Tensor<2>; 2] {
-        let row = |j: usize| parameters.clone().slice([j..j + 1]);
+        let row = |j: usize| parameters.clone().slice(j..j + 1);
         let terms = self.features.iter().enumerate();
         let t = terms.fold(row(self.features.len()), |sum, (j, feature)| {
             feature.of(scores.clone()) * row(j) + sum
@@ -163,14 +163,14 @@ impl Curve {
             [means, spreads].map(|numbers| data.parameters(numbers).reshape([p - 1, k]));
         let parameters = |theta: &Tensor<1>| {
             let theta = theta.clone().reshape([p, k]);
-            let slopes = theta.clone().slice([0..p - 1]);
+            let slopes = theta.clone().slice(0..p - 1);
             let slopes = if self.increasing {
                 slopes.square()
             } else {
                 slopes
             };
             let slopes = slopes / spreads.clone();
-            let intercepts = theta.slice([p - 1..p]) - (slopes.clone() * means.clone()).sum_dim(0);
+            let intercepts = theta.slice(p - 1..p) - (slopes.clone() * means.clone()).sum_dim(0);
             Tensor::cat(vec![slopes, intercepts], 0)
         };
         let scores = odds::log_odds(data.tensor(data.logits.clone()));

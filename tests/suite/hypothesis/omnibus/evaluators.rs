@@ -349,7 +349,7 @@ fn agrees<P>(
 {
     let found = skce.evaluator(predictions).unwrap();
     let found = found.values(&sets.to_vec()).unwrap();
-    let composed = skce.clone().with_computation(Computation::Composed);
+    let composed = skce.with_computation(Computation::Composed);
     for k in [0, sets.len() - 1] {
         let targets = predictions.observed(&sets[k]);
         let expected = composed.estimate(predictions, &targets).unwrap();
