@@ -60,7 +60,7 @@
 //! | [`hypothesis`] | is a model calibrated: the omnibus test, and every other calibration test with p-values |
 //! | `metric` | values of whole epochs as metrics of Burn's trainer (feature `train`) |
 //! | [`diagram`] | reliability, PIT and quantile diagrams, as numbers |
-//! | [`names`], [`numbers`], [`file`] | names of quantities, digits of numbers, files that are written whole |
+//! | [`names`], [`numbers`], [`mod@file`] | names of quantities, digits of numbers, files that are written whole |
 //! | [`ops`] | operations with their own backward pass |
 //! | [`error`] | what data can get wrong |
 //!

@@ -17,7 +17,7 @@ use super::{
 /// wrong, beyond the data that it was fitted to, the others bound the loss.
 ///
 /// Promises to keep nothing: the most likely class is that of all parts only if they agree.
-/// [`AutoRecalibrationConfig`] makes it, and [`load_map`] loads it.
+/// [`AutoRecalibrationConfig`](super::AutoRecalibrationConfig) makes it, and [`load_map`](super::load_map) loads it.
 #[derive(Debug, Clone)]
 pub struct MapMixture {
     parts: Vec<MixturePart>,

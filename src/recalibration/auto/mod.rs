@@ -96,7 +96,7 @@ impl From<AutoRecalibration> for LogitMap {
 /// paired differences, of the least (Breiman, Friedman, Olshen, Stone: *Classification and Regression Trees*,
 /// 1984, section 3.4.3). Without one the predictions stay as they are, by a temperature of 1.
 ///
-/// Rows that would rule the fit of a temperature are set aside and named, see [`FitWarning`].
+/// Rows that would rule the fit of a temperature are set aside and named, see [`FitWarning`](super::FitWarning).
 ///
 /// The candidates, simple ones first, are temperature and ensemble temperature scaling; of two classes
 /// Platt, beta and quadratic scaling, DIAG and Venn–Abers; of more structured vector scaling, DIAG, structured
@@ -144,7 +144,7 @@ pub type AutoRecalibration = Chosen<LogitMap>;
 /// simplest one within one standard error of the best is chosen; without one the predictions stay as they are. The candidates, simple ones first, are variance scaling, location-scale
 /// recalibration from 20 samples, and, for one coordinate, local recalibration from 50. Quantile recalibration
 /// is not among them: the curves of its levels have no density to score. Rows that would rule the fit of variance scaling are
-/// set aside and named, see [`FitWarning`]. Cost: six fits of each.
+/// set aside and named, see [`FitWarning`](super::FitWarning). Cost: six fits of each.
 ///
 /// ```
 /// # use burn::tensor::{Device, Distribution, Tensor};
