@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     args::{Family, Report},
-    error::{Result, bail},
+    error::{Result, bail, ensure},
     finite,
     kind::{Kind, View, with_family},
     progress::Progress,
@@ -63,6 +63,11 @@ fn report<P>(args: &Report) -> Result<()>
 where
     P: Kind + Reportable<Kernel = <P as Kind>::Joint>,
 {
+    let to_stdout = args.output.as_os_str() == "-";
+    ensure!(
+        !to_stdout || !args.json,
+        "-o -: --json goes to standard output too, expected a file for the page"
+    );
     let paths = [&args.predictions].into_iter().chain(&args.after);
     let paths: Vec<&Path> = paths.map(PathBuf::as_path).collect();
     let loaded = P::read(&paths, &args.source, Wanted::Probabilities)?;
@@ -78,12 +83,20 @@ where
     progress.step("numbers and diagrams");
     let report = builder.build()?;
     drop(progress);
-    report.save(&args.output)?;
-    let mut files = vec![args.output.display().to_string()];
+    let mut files = Vec::new();
+    if to_stdout {
+        say(report.to_html());
+    } else {
+        report.save(&args.output)?;
+        files.push(args.output.display().to_string());
+    }
     if let Some(folder) = &args.pictures {
         let paths = report.save_diagrams(folder);
         let paths = paths?.into_iter();
         files.extend(paths.map(|path| path.display().to_string()));
+    }
+    if to_stdout {
+        return Ok(());
     }
     if !args.json {
         files.iter().for_each(|file| say(format_args!("{file}\n")));

@@ -121,7 +121,7 @@ pub struct Report {
     #[arg(long, default_value = "Calibration report")]
     pub title: String,
 
-    /// Where the page goes
+    /// Where the page goes; - is standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 

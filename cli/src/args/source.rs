@@ -17,7 +17,7 @@ pub struct SourceArgs {
 
     /// Seed of what is drawn: redraws, samples where there are too many, folds and networks of fits, labels of
     /// --soft-labels
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
 }
 

@@ -93,3 +93,36 @@ fn bad_input_is_one_line_and_exit_code_2() {
     begins(&none, "none/x.html: there is no folder none");
     assert!(!folder.join("x.html").exists());
 }
+
+/// A page to standard output is the page and nothing else, and no file has the name `-`.
+#[test]
+fn a_page_to_standard_output() {
+    let folder = folder("report-stdout");
+    fs::write(folder.join("p.csv"), ROWS).unwrap();
+    fs::write(folder.join("y.csv"), LABELS).unwrap();
+    let command = "report --predictions p.csv --labels y.csv -o";
+    let written = calibration(&folder, &format!("{command} -"));
+    assert!(written.status.success());
+    calibration(&folder, &format!("{command} page.html"));
+    let page = fs::read(folder.join("page.html")).unwrap();
+    assert!(page == written.stdout && !folder.join("-").exists());
+    let both = complaint(&folder, &format!("{command} - --json"));
+    begins(
+        &both,
+        "-o -: --json goes to standard output too, expected a file",
+    );
+}
+
+/// A number that is no seed is named as one.
+#[test]
+fn negative_seeds() {
+    let usage = calibration(
+        &folder("report-seed"),
+        "report --predictions p.csv --labels y.csv -o x.html --seed -1",
+    );
+    let said = String::from_utf8_lossy(&usage.stderr).into_owned();
+    assert!(
+        said.contains("invalid value '-1' for '--seed <SEED>'"),
+        "{said}"
+    );
+}
