@@ -196,7 +196,7 @@ pub struct CorpBand {
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
-/// use burn_calibration::{distribution::Categorical, report::CorpReliability};
+/// use burn_calibration::{distribution::Categorical, diagram::CorpReliability};
 ///
 /// # fn main() -> burn_calibration::error::Result<()> {
 /// let device = Device::default();

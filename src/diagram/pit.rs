@@ -17,7 +17,7 @@ use crate::{error::Result, estimator::regression::Pit};
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
-/// use burn_calibration::{distribution::Normal, estimator::regression::Pit, report::PitDiagram};
+/// use burn_calibration::{distribution::Normal, estimator::regression::Pit, diagram::PitDiagram};
 ///
 /// # fn main() -> burn_calibration::error::Result<()> {
 /// let targets = Tensor::<2>::zeros([40, 1], &Device::default());

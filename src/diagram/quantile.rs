@@ -17,7 +17,7 @@ use crate::{
 /// ```
 /// use burn::tensor::{Device, Tensor};
 /// use burn_calibration::{
-///     distribution::Normal, estimator::regression::QuantileCalibration, report::QuantileDiagram,
+///     distribution::Normal, estimator::regression::QuantileCalibration, diagram::QuantileDiagram,
 /// };
 ///
 /// # fn main() -> burn_calibration::error::Result<()> {
