@@ -314,9 +314,12 @@ impl Numbers {
 
     /// The numbers of logits; of an event one column, that of class 1.
     fn values(self, logits: Tensor<2>, is_binary: bool) -> Tensor<2> {
-        let event = |values: Tensor<2>| match is_binary {
-            true => values.slice(s![.., 1..2]),
-            false => values,
+        let event = |values: Tensor<2>| {
+            if is_binary {
+                values.slice(s![.., 1..2])
+            } else {
+                values
+            }
         };
         match self {
             Self::Logits if is_binary => {

@@ -147,9 +147,10 @@ pub fn check_labels(labels: &[i64], predictions: usize, classes: usize) -> Resul
 
 /// Checks that there are two columns or more.
 pub fn check_classes(classes: usize) -> Result<()> {
-    match classes < 2 {
-        true => Err(Error::TooFewClasses { got: classes }),
-        false => Ok(()),
+    if classes < 2 {
+        Err(Error::TooFewClasses { got: classes })
+    } else {
+        Ok(())
     }
 }
 

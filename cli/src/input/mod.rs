@@ -176,9 +176,10 @@ fn array_table((numbers, element): (Matrix, Element), options: &Options) -> Resu
     };
     Ok(Table {
         labels: columns.label.map(|label| cells(label).collect()),
-        numbers: match columns.numbers.len() == numbers.columns {
-            true => numbers,
-            false => numbers.with_columns(&columns.numbers),
+        numbers: if columns.numbers.len() == numbers.columns {
+            numbers
+        } else {
+            numbers.with_columns(&columns.numbers)
         },
         resolution: Resolution::Binary(element),
         ..columns.into_table(None)
