@@ -2,7 +2,10 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use super::Score;
-use crate::distribution::AbsoluteMoments;
+use crate::{
+    distribution::{AbsoluteMoments, Samples},
+    error::{Result, check_samples},
+};
 
 /// The continuous ranked probability score, summed over the `d` coordinates,
 ///
@@ -28,8 +31,41 @@ impl<P: AbsoluteMoments> Score<P> for Crps {
     }
 
     fn values(&self, predictions: &P, targets: &Tensor<2>) -> Tensor<1> {
-        let error = predictions.absolute_error(targets); // [n, d]
-        let values = error - predictions.mean_difference() * 0.5;
-        values.sum_dim(1).squeeze_dim(1)
+        crps(predictions, targets, 0.5)
     }
+}
+
+/// The fair CRPS of Monte Carlo samples: with the mean over the `S(S − 1)` pairs of distinct samples in
+/// place of all `S²`, so that its expectation over the samples is the CRPS of the distribution they are
+/// from (Ferro 2014).
+///
+/// [`Crps`] of an empirical distribution is greater in expectation, by `E|X − X'|/2S`: it takes the
+/// samples for the whole prediction. The fair one may be negative. It needs two samples or more.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FairCrps;
+
+impl Score<Samples> for FairCrps {
+    fn name(&self) -> &'static str {
+        "fair CRPS"
+    }
+
+    fn values(&self, predictions: &Samples, targets: &Tensor<2>) -> Tensor<1> {
+        let s = predictions.draws_each() as f64;
+        assert!(
+            s > 1.0,
+            "the fair CRPS of a single draw, expected at least 2"
+        );
+        crps(predictions, targets, 0.5 * s / (s - 1.0))
+    }
+
+    fn validate_for(&self, predictions: &Samples) -> Result<()> {
+        check_samples("a fair CRPS", 2, predictions.draws_each())
+    }
+}
+
+/// `Σ_c [E|X_c − y_c| − factor · E|X_c − X'_c|]`, `[n]`.
+fn crps<P: AbsoluteMoments>(predictions: &P, targets: &Tensor<2>, factor: f64) -> Tensor<1> {
+    let error = predictions.absolute_error(targets); // [n, d]
+    let values = error - predictions.mean_difference() * factor;
+    values.sum_dim(1).squeeze_dim(1)
 }

@@ -16,6 +16,8 @@
 //! | [`LogScore`] | classes, densities | of classes; the entropy of densities is unbounded |
 //! | [`Crps`] | normal, Laplace, their mixtures, samples | yes |
 //!
+//! [`FairCrps`] scores the distribution that samples are from.
+//!
 //! All but the decomposition, which is an identity of the data, come with standard errors and
 //! confidence intervals ([`MeanEstimate`]).
 //!
@@ -52,7 +54,7 @@ pub use bounded_mean::BoundedMean;
 pub use classes::{Brier, Divergence, Spherical};
 pub use corp::Corp;
 pub(crate) use cross_fit::{all_but, cross_fitted};
-pub use crps::Crps;
+pub use crps::{Crps, FairCrps};
 pub use error_size::{ErrorSize, Interval};
 pub use improvement::Improvement;
 pub use log_score::LogScore;

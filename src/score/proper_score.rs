@@ -51,6 +51,15 @@ pub trait Score<P: Predictive>: Debug {
         true
     }
 
+    /// Checks that such predictions have this score.
+    ///
+    /// # Errors
+    ///
+    /// The requirement that they do not meet.
+    fn validate_for(&self, _predictions: &P) -> Result<()> {
+        Ok(())
+    }
+
     /// The score of each prediction on the host, from data.
     ///
     /// Scored in blocks of 1024 samples, which bounds the memory.
@@ -72,6 +81,7 @@ pub trait Score<P: Predictive>: Debug {
     fn each_or_infinite(&self, predictions: &P, targets: &P::Targets) -> Result<Vec<f64>> {
         predictions.check()?;
         predictions.check_targets(targets)?;
+        self.validate_for(predictions)?;
         let (n, predictions) = (predictions.len(), predictions.detach());
         let mut values = Vec::with_capacity(n);
         for start in (0..n).step_by(BLOCK) {

@@ -5,7 +5,7 @@ use burn_calibration::{
     distribution::{Density, Normal, Predictive, Samples},
     error::Error,
     loss::ScoreLoss,
-    score::{Crps, LogScore, Score},
+    score::{Crps, FairCrps, LogScore, Score},
 };
 
 use super::{
@@ -51,15 +51,20 @@ fn propriety() {
     assert!(same.difference.estimate.abs() < 1e-12);
 }
 
-/// The CRPS of few draws is above that of the distribution they are from.
+/// The fair CRPS of few draws estimates that of the distribution they are from, the other is above.
 #[test]
-fn few_draws() {
+fn fairness() {
     let n = 20_000;
     let rng = &mut rng(11);
     let truth = Normal::new(repeated(0.0, n), repeated(1.0, n));
     let targets = truth.sample(rng);
     let few = Samples::drawn_from(&truth, 3, rng);
     let exact = std::f64::consts::PI.sqrt().recip(); // E CRPS = σ/√π
+    let fair = FairCrps.mean(&few, &targets).unwrap();
+    assert!(
+        (fair.estimate - exact).abs() < 4.0 * fair.standard_error,
+        "{fair}"
+    );
     let unfair = Crps.mean(&few, &targets).unwrap();
     let expected = exact * (1.0 + 1.0 / 3.0); // + E|X − X'|/2S = (2/√π)/6
     assert!(
@@ -112,6 +117,11 @@ fn bad_data() {
     assert_eq!(
         message(LogScore.mean(&normal(1.0), &tensor(&[vec![0.0, 0.0], vec![0.0, 0.0]]))),
         "the targets have 2 dimensions, expected 1"
+    );
+    let single = samples(&[vec![vec![0.0]], vec![vec![2.0]]]);
+    assert_eq!(
+        message(FairCrps.mean(&single, &targets)),
+        "a fair CRPS needs at least 2 samples, got 1"
     );
     let improvement = Crps.improvement(&normal(1.0), &normal(0.0), &targets);
     assert_eq!(

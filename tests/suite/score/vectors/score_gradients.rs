@@ -3,7 +3,7 @@
 use burn::tensor::DType;
 use burn_calibration::{
     distribution::{Laplace, Mixture, Normal, Samples},
-    score::{Crps, LogScore, Score},
+    score::{Crps, FairCrps, LogScore, Score},
 };
 
 use super::*;
@@ -42,6 +42,7 @@ fn gradients_of_samples() {
     let parameters = [random_rows(n * s, d, 2.0, rng), random_rows(n, d, 2.0, rng)];
     let predictions = |x: &Tensor<2>| Samples::new(x.clone().reshape([n, s, d]));
     check_gradients(&parameters, |p| Crps.values(&predictions(&p[0]), &p[1]));
+    check_gradients(&parameters, |p| FairCrps.values(&predictions(&p[0]), &p[1]));
 }
 
 /// Draws that coincide with each other and with the target leave the gradient finite.

@@ -4,7 +4,7 @@
 use burn::tensor::DType;
 use burn_calibration::{
     distribution::{AbsoluteMoments, Laplace, Mixture, Normal, Predictive, Samples},
-    score::{Crps, LogScore, Score},
+    score::{Crps, FairCrps, LogScore, Score},
 };
 
 use super::*;
@@ -130,8 +130,13 @@ fn difference(distance: f64, b: f64, c: f64) -> f64 {
 fn sample_scores_by_hand() {
     let predictions = samples(&[vec![vec![4.0], vec![1.0], vec![2.0]]]);
     let target = column(&[2.5]);
-    // 7/6 − ½ · 12/9
+    // 7/6 − ½ · 12/9, and 7/6 − ½ · 12/6
     assert_close(&vector(Crps.values(&predictions, &target)), &[0.5], 1e-15);
+    assert_close(
+        &vector(FairCrps.values(&predictions, &target)),
+        &[1.0 / 6.0],
+        1e-14,
+    );
     // a single draw is a point: the absolute error
     let point = samples(&[vec![vec![4.0]]]);
     assert_eq!(vector(Crps.values(&point, &target)), [1.5]);
@@ -163,6 +168,12 @@ fn sample_scores_by_loops() {
             &vector(Crps.values(&predictions, &y)),
             &brute(square),
             1e-12,
+        );
+        let distinct = (s * (s - 1)) as f64;
+        assert_close(
+            &vector(FairCrps.values(&predictions, &y)),
+            &brute(distinct),
+            1e-11,
         );
         // 10⁴ away, in f32
         let far = Samples::new((predictions.draws() + 8192.0).cast(DType::F32));
