@@ -133,7 +133,7 @@ fn published_estimates_and_p_values() {
 }
 
 /// Widmann et al. 2019 with the median over the pairs `i < j`, reproduced independently
-/// (mathematics.md, section 2).
+/// (docs/mathematics.md, section 2).
 #[test]
 #[ignore = "needs the data folder, BURN_CALIBRATION_DATA"]
 fn resnet18_with_the_default_kernel() {

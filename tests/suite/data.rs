@@ -106,7 +106,7 @@ pub fn euclidean(p: &[f64], q: &[f64]) -> f64 {
         .sqrt()
 }
 
-/// `h_ij` by scalar loops, in the form of mathematics.md section 2 that needs no residuals.
+/// `h_ij` by scalar loops, in the form of docs/mathematics.md section 2 that needs no residuals.
 pub fn pair_statistic(
     rows: &[Vec<f64>],
     labels: &[usize],

@@ -4,7 +4,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::*;
 
-/// Two samples at opposite vertices, by hand: see mathematics.md, section 2.
+/// Two samples at opposite vertices, by hand: see docs/mathematics.md, section 2.
 #[test]
 fn numbers_by_hand() {
     let folder = folder("by-hand");

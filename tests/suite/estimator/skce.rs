@@ -24,7 +24,7 @@ fn estimates(kernel: Kernel, rows: &[Vec<f64>], classes: &[usize]) -> (f64, f64)
     )
 }
 
-/// mathematics.md, section 2: two samples at opposite vertices, by hand.
+/// docs/mathematics.md, section 2: two samples at opposite vertices, by hand.
 #[test]
 fn hand_solved_pairs() {
     let rows = [vec![1.0, 0.0], vec![0.0, 1.0]];

@@ -1,4 +1,4 @@
-//! The values of mathematics.md, section 2: `exp(−W₂) ⊗ exp(−(y − y')²/2)` and two predictions.
+//! The values of docs/mathematics.md, section 2: `exp(−W₂) ⊗ exp(−(y − y')²/2)` and two predictions.
 
 use approx::assert_abs_diff_eq;
 use burn_calibration::{
