@@ -151,9 +151,11 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
             rows: rows.as_deref(),
             seed: self.seed,
         };
+        let changes = self.after.map(|after| before.changes(after, &plan));
         Ok(Report {
             before: before.section(&plan)?,
             after: self.after.map(|after| after.section(&plan)).transpose()?,
+            changes: changes.unwrap_or_default(),
             title: self.title,
             samples,
             level: self.level,

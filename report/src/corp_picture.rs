@@ -1,8 +1,11 @@
+use maud::Markup;
+
 use super::{
     drawn::{Draw, Drawn},
     frame::{Frame, single_plot},
-    number::{decimals, edge, fixed, whole},
-    picture::{Paint, Pen, Picture, Shape},
+    number::{decimals, edge, fixed, share, whole},
+    svg::{Paint, area},
+    table,
 };
 use burn_calibration::{
     diagram::{CorpBand, CorpDiagram, CorpStep},
@@ -17,16 +20,36 @@ impl Draw for CorpDiagram {
             Event::TopLabel => ("top label", "the top label".into()),
             Event::Class(class) => ("one class", format!("class {class} (counted from 0)")),
         };
-        Drawn {
-            picture: picture(self, heading),
-            title: format!("Isotonic reliability diagram of {of}"),
-            description: description(self),
-        }
+        drawn_under(
+            self,
+            heading,
+            format!("Isotonic reliability diagram of {of}"),
+        )
+    }
+}
+
+/// Draws the diagram under a heading of at most some 15 letters.
+pub(super) fn drawn_under(diagram: &CorpDiagram, heading: &str, title: String) -> Drawn {
+    let miscalibration = fixed(diagram.decomposition.miscalibration);
+    let n = whole(diagram.samples);
+    let below = match diagram.event {
+        Event::TopLabel => "confidence",
+        Event::Class(_) => "predicted probability",
+    };
+    Drawn {
+        picture: single_plot(
+            Frame::LARGE.height,
+            &format!("{heading}, n = {n}, MCB {miscalibration}"),
+            (below, "frequency, isotonic"),
+            |frame| plot(diagram, frame),
+        ),
+        title,
+        description: description(diagram),
     }
 }
 
 /// Describes the picture in words.
-pub(super) fn description(diagram: &CorpDiagram) -> String {
+fn description(diagram: &CorpDiagram) -> String {
     let parts = &diagram.decomposition;
     let mut text = format!(
         "{} samples, isotonic regression in {} steps, of which {} leave the {} % band. The Brier score, \
@@ -52,56 +75,51 @@ pub(super) fn description(diagram: &CorpDiagram) -> String {
     text
 }
 
-/// The picture under a heading of at most some 15 letters.
-pub(super) fn picture(diagram: &CorpDiagram, heading: &str) -> Picture {
-    let miscalibration = fixed(diagram.decomposition.miscalibration);
-    let heading = format!(
-        "{heading}, n = {}, MCB {miscalibration}",
-        whole(diagram.samples)
-    );
-    let below = match diagram.event {
-        Event::TopLabel => "confidence",
-        Event::Class(_) => "predicted probability",
+/// The numbers of the picture as a table.
+pub(super) fn numbers(diagram: &CorpDiagram, what: &str) -> Markup {
+    let row = |step: &CorpStep| {
+        vec![
+            format!("{}–{}", edge(step.lower), edge(step.upper)),
+            whole(step.count),
+            share(step.frequency),
+            if step.is_inside { "inside" } else { "outside" }.into(),
+        ]
     };
-    let axes = (below, "frequency, isotonic");
-    single_plot(Frame::LARGE.height, heading, axes, |frame| {
-        plot(diagram, frame)
-    })
+    table::of_picture(
+        &format!("{what}: samples and frequency of each step, and whether it lies in the band"),
+        &["probability", "samples", "frequency", "band"],
+        diagram.steps.iter().map(row),
+    )
 }
 
-fn plot(diagram: &CorpDiagram, frame: &Frame) -> Vec<Shape> {
-    let mut shapes = vec![frame.paper()];
-    shapes.extend(frame.grid());
+fn plot(diagram: &CorpDiagram, frame: &Frame) -> Vec<Markup> {
+    let mut shapes = frame.grid();
     match diagram.band.as_slice() {
         [only] => shapes.push(band([only, only], frame)),
-        points => shapes.extend(
-            points
-                .windows(2)
-                .map(|pair| band([&pair[0], &pair[1]], frame)),
-        ),
+        points => {
+            let pairs = points.windows(2);
+            shapes.extend(pairs.map(|pair| band([&pair[0], &pair[1]], frame)));
+        }
     }
     shapes.push(frame.dashed((0.0, 0.0), (1.0, 1.0)));
-    shapes.extend(frame.border());
+    shapes.push(frame.border());
     shapes.extend(frame.names_left());
     for pair in diagram.steps.windows(2) {
-        let (from, to) = (
+        let ends = [
             (pair[0].upper, pair[0].frequency),
             (pair[1].lower, pair[1].frequency),
-        );
-        shapes.push(line(
-            [from, to],
-            pair[0].is_inside && pair[1].is_inside,
-            frame,
-        ));
+        ];
+        let is_inside = pair[0].is_inside && pair[1].is_inside;
+        shapes.push(line(ends, is_inside, frame));
     }
     shapes.extend(diagram.steps.iter().map(|step| flat(step, frame)));
     shapes
 }
 
 /// The band between two probabilities, never too narrow to be seen.
-fn band([a, b]: [&CorpBand; 2], frame: &Frame) -> Shape {
+fn band([a, b]: [&CorpBand; 2], frame: &Frame) -> Markup {
     let place = |point: &CorpBand, height: f64| frame.at(point.probability, height);
-    let mut corners = vec![
+    let mut corners = [
         place(a, a.band.0),
         place(a, a.band.1),
         place(b, b.band.1),
@@ -111,37 +129,24 @@ fn band([a, b]: [&CorpBand; 2], frame: &Frame) -> Shape {
         corners[..2].iter_mut().for_each(|corner| corner.0 -= 1.0);
         corners[2..].iter_mut().for_each(|corner| corner.0 += 1.0);
     }
-    Shape::Area {
-        corners,
-        fill: Paint::Band,
-        outline: None,
-    }
+    area(&corners, Paint::BAND, None)
 }
 
 /// A step, never too short to be seen.
-fn flat(step: &CorpStep, frame: &Frame) -> Shape {
+fn flat(step: &CorpStep, frame: &Frame) -> Markup {
     let least = 1.5 / frame.width;
     let middle = 0.5 * (step.lower + step.upper);
-    let (from, to) = (
+    let ends = [
         step.lower.min(middle - least),
         step.upper.max(middle + least),
-    );
-    line(
-        [(from, step.frequency), (to, step.frequency)],
-        step.is_inside,
-        frame,
-    )
+    ];
+    line(ends.map(|x| (x, step.frequency)), step.is_inside, frame)
 }
 
-fn line([from, to]: [(f64, f64); 2], is_inside: bool, frame: &Frame) -> Shape {
-    let (paint, width) = if is_inside {
-        (Paint::Ink, 0.12)
+fn line(ends: [(f64, f64); 2], is_inside: bool, frame: &Frame) -> Markup {
+    if is_inside {
+        frame.line(&ends, Paint::INK, 0.12)
     } else {
-        (Paint::Alarm, 0.22)
-    };
-    Shape::Line {
-        from: frame.at(from.0, from.1),
-        to: frame.at(to.0, to.1),
-        pen: Pen::solid(paint, width * frame.font),
+        frame.line(&ends, Paint::ALARM, 0.22)
     }
 }

@@ -1,6 +1,8 @@
 use std::path::Path;
 
-use super::{picture::Picture, svg};
+use maud::Markup;
+
+use super::svg::{self, Picture};
 use burn_calibration::{error::Result, file};
 
 /// A picture with its title and, in words, all that it shows.
@@ -14,12 +16,12 @@ impl Drawn {
     /// Writes the content of a file of SVG. The element `desc` holds all the numbers, for those who cannot see
     /// the picture.
     pub fn to_svg(&self) -> String {
-        svg::document(&self.picture, &self.title, &self.description)
+        svg::written((self.picture).element(&self.title, &self.description, true))
     }
 
-    /// Writes an element of a page.
-    pub(super) fn element(&self) -> String {
-        svg::element(&self.picture, &self.title, &self.description)
+    /// The element of a page.
+    pub(super) fn element(&self) -> Markup {
+        (self.picture).element(&self.title, &self.description, false)
     }
 
     /// Saves the picture as `svg`. Written aside and renamed.

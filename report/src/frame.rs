@@ -1,6 +1,8 @@
+use maud::Markup;
+
 use super::{
     number::decimals,
-    picture::{Anchor, Paint, Pen, Picture, Point, Shape},
+    svg::{Paint, Pen, Picture, Point, line, outline, rectangle, text, upright},
 };
 
 /// Part of a picture with axes from 0 to 1.
@@ -26,18 +28,6 @@ impl Frame {
         steps: 5,
     };
 
-    /// The dashed line of a calibrated model.
-    pub fn dashed(&self, from: Point, to: Point) -> Shape {
-        Shape::Line {
-            from: self.at(from.0, from.1),
-            to: self.at(to.0, to.1),
-            pen: Pen {
-                dash: Some((9.0, 6.0)),
-                ..Pen::solid(Paint::Ink, 0.1 * self.font)
-            },
-        }
-    }
-
     pub fn at(&self, x: f64, y: f64) -> Point {
         (
             self.left + x * self.width,
@@ -49,66 +39,68 @@ impl Frame {
         self.at(0.5, 0.5)
     }
 
+    /// A line through points of the axes; its width is in sizes of the font.
+    pub fn line(&self, points: &[(f64, f64)], paint: Paint, width: f64) -> Markup {
+        let points: Vec<Point> = points.iter().map(|&(x, y)| self.at(x, y)).collect();
+        line(&points, Pen::solid(paint, width * self.font))
+    }
+
+    /// The dashed line of a calibrated model.
+    pub fn dashed(&self, from: (f64, f64), to: (f64, f64)) -> Markup {
+        let pen = Pen {
+            dash: Some((9.0, 6.0)),
+            ..Pen::solid(Paint::INK, 0.1 * self.font)
+        };
+        line(&[self.at(from.0, from.1), self.at(to.0, to.1)], pen)
+    }
+
     pub fn ticks(&self) -> impl Iterator<Item = f64> {
         let steps = f64::from(self.steps);
         (0..=self.steps).map(move |k| f64::from(k) / steps)
     }
 
-    pub fn paper(&self) -> Shape {
-        Shape::rectangle(self.at(0.0, 0.0), self.at(1.0, 1.0), Paint::Paper, None)
+    pub fn paper(&self) -> Markup {
+        rectangle(self.at(0.0, 0.0), self.at(1.0, 1.0), Paint::PAPER, None)
     }
 
-    pub fn border(&self) -> [Shape; 4] {
+    pub fn border(&self) -> Markup {
         let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)].map(|(x, y)| self.at(x, y));
-        [0, 1, 2, 3].map(|k| Shape::Line {
-            from: corners[k],
-            to: corners[(k + 1) % 4],
-            pen: Pen::solid(Paint::Ink, 0.08 * self.font),
-        })
+        outline(&corners, Pen::solid(Paint::INK, 0.08 * self.font))
     }
 
-    pub fn grid(&self) -> Vec<Shape> {
-        let pen = Pen::solid(Paint::Grid, 0.05 * self.font);
-        let line = |from, to| Shape::Line { from, to, pen };
-        self.ticks()
-            .flat_map(|t| {
-                [
-                    line(self.at(t, 0.0), self.at(t, 1.0)),
-                    line(self.at(0.0, t), self.at(1.0, t)),
-                ]
-            })
-            .collect()
+    /// The paper, and on it the lines of the grid.
+    pub fn grid(&self) -> Vec<Markup> {
+        let lines = self.ticks().flat_map(|t| {
+            [[(t, 0.0), (t, 1.0)], [(0.0, t), (1.0, t)]]
+                .map(|ends| self.line(&ends, Paint::GRID, 0.05))
+        });
+        [self.paper()].into_iter().chain(lines).collect()
     }
 
-    pub fn names_left(&self) -> Vec<Shape> {
-        self.ticks()
-            .map(|t| self.name_left(t, decimals(t, 1)))
-            .collect()
+    pub fn names_left(&self) -> impl Iterator<Item = Markup> {
+        self.ticks().map(|t| self.name_left(t, &decimals(t, 1)))
     }
 
     /// A name of a height of the vertical axis.
-    pub fn name_left(&self, height: f64, name: String) -> Shape {
+    pub fn name_left(&self, height: f64, name: &str) -> Markup {
         let (x, y) = self.at(0.0, height);
-        let at = (x - 0.6 * self.font, y);
-        text(at, name, self.font, Anchor::End, false)
+        text((x - 0.6 * self.font, y), name, self.font, "end")
     }
 
-    pub fn names_below(&self) -> Vec<Shape> {
-        let name = |t: f64| {
+    pub fn names_below(&self) -> impl Iterator<Item = Markup> {
+        self.ticks().map(|t| {
             let (x, y) = self.at(t, 0.0);
-            let at = (x, y + self.font);
-            text(at, decimals(t, 1), self.font, Anchor::Middle, false)
-        };
-        self.ticks().map(name).collect()
+            text((x, y + self.font), &decimals(t, 1), self.font, "middle")
+        })
     }
 }
 
 /// A picture of one plot, `height` high, under a heading, with the names of its axes.
 pub(super) fn single_plot(
     height: f64,
-    heading: String,
+    heading: &str,
     (below, left): (&str, &str),
-    plot: impl FnOnce(&Frame) -> Vec<Shape>,
+    plot: impl FnOnce(&Frame) -> Vec<Markup>,
 ) -> Picture {
     let frame = Frame {
         height,
@@ -116,56 +108,14 @@ pub(super) fn single_plot(
     };
     let (x, y) = frame.middle();
     let foot = frame.top + height;
-    let mut shapes = vec![text((72.0, 18.0), heading, 18.0, Anchor::Start, false)];
+    let mut shapes = vec![text((72.0, 18.0), heading, 18.0, "start")];
     shapes.extend(plot(&frame));
     shapes.extend(frame.names_below());
     shapes.push(upright(left, (14.0, y), 20.0));
-    shapes.push(text((x, foot + 52.0), below, 20.0, Anchor::Middle, false));
+    shapes.push(text((x, foot + 52.0), below, 20.0, "middle"));
     Picture {
         width: 480.0,
         height: foot + 70.0,
         shapes,
-    }
-}
-
-/// A line of text at a point.
-pub(super) fn text(
-    at: Point,
-    text: impl Into<String>,
-    size: f64,
-    anchor: Anchor,
-    upright: bool,
-) -> Shape {
-    Shape::Text {
-        at,
-        text: text.into(),
-        size,
-        anchor,
-        upright,
-    }
-}
-
-/// The name of a vertical axis.
-pub(super) fn upright(name: &str, at: Point, size: f64) -> Shape {
-    text(at, name, size, Anchor::Middle, true)
-}
-
-/// A mark: a disc for what is inside its band, a diamond for what is outside.
-pub(super) fn mark(centre: Point, radius: f64, is_inside: bool, font: f64) -> Shape {
-    let paper = Pen::solid(Paint::Paper, 0.08 * font);
-    let (x, y, r) = (centre.0, centre.1, 1.25 * radius);
-    if is_inside {
-        Shape::Disc {
-            centre,
-            radius,
-            fill: Paint::Ink,
-            outline: paper,
-        }
-    } else {
-        Shape::Area {
-            corners: vec![(x, y - r), (x + r, y), (x, y + r), (x - r, y)],
-            fill: Paint::Alarm,
-            outline: Some(paper),
-        }
     }
 }

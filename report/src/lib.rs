@@ -34,7 +34,7 @@
 //!     .build()?
 //!     .to_html();
 //! assert!(page.contains("<h1>Too sure</h1>"));
-//! assert!(page.contains("overconfident by 40.0 points (adjusted p ≤ 0.001)"));
+//! assert!(page.contains("overconfident by 40.0 points (adjusted p\u{a0}≤\u{a0}0.001)"));
 //! # Ok(())
 //! # }
 //! ```
@@ -52,7 +52,6 @@ mod frame;
 mod number;
 mod outcome;
 mod page;
-mod picture;
 mod pit_picture;
 mod quantile_picture;
 mod quantile_section;
@@ -68,4 +67,4 @@ pub use drawn::{Draw, Drawn};
 pub use outcome::Report;
 pub use quantile_section::{Coordinates, QuantileOptions, QuantileSection};
 pub use reliability_section::{Classes, ReliabilityOptions, ReliabilitySection};
-pub use section::{Plan, Reportable, Scored, Section};
+pub use section::{Change, Plan, Reportable, Scored, Section};

@@ -43,17 +43,15 @@ pub(super) fn decimals(x: f64, places: usize) -> String {
     }
 }
 
-/// Sets the minus and the exponent of a number, as `−6.07 × 10⁻⁴`.
+/// Sets the minus and the exponent of a number, as `−6.07 × 10⁻⁴`, in one piece.
 fn typeset(text: &str) -> String {
-    match text.split_once('e') {
-        Some((mantissa, exponent)) if exponent.parse::<i32>().is_ok() => {
-            format!(
-                "{} × 10{}",
-                mantissa.replace('-', "−"),
-                superscript(exponent)
-            )
-        }
-        _ => text.replace('-', "−"),
+    let text = text.replace(' ', "\u{a0}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, ""));
+    let mantissa = mantissa.replace('-', "−");
+    if exponent.parse::<i32>().is_ok() {
+        format!("{mantissa}\u{a0}×\u{a0}10{}", superscript(exponent))
+    } else {
+        text.replace('-', "−")
     }
 }
 
@@ -84,7 +82,7 @@ pub(super) fn edge(x: f64) -> String {
 
 /// `94.83 %`, in one piece.
 pub(super) fn percent(x: f64) -> String {
-    typeset(&numbers::percent(x, 2)).replace(' ', "\u{a0}")
+    typeset(&numbers::percent(x, 2))
 }
 
 /// `6.07 × 10⁻⁴`.
@@ -109,13 +107,9 @@ pub(super) fn significant(x: f64) -> String {
 }
 
 /// A p-value by redraws: `p = 0.034`, and `p ≤ 0.001` where no redraw reaches the data, since so many
-/// redraws say no more.
+/// redraws say no more; in one piece.
 pub(super) fn p_value(p: f64, redraws: usize) -> String {
-    let known = Probability::resampled(p, redraws);
-    match p {
-        p if p < 1e-3 => format!("p {} {}", known.sign(), scientific(p)),
-        _ => known.to_string(),
-    }
+    typeset(&Probability::resampled(p, redraws).to_string())
 }
 
 /// A share in points, hundredths of a probability.
@@ -149,11 +143,12 @@ mod tests {
         assert_eq!([decimals(0.5, 3), decimals(-0.0001, 2)], ["0.5", "0"]);
         assert_eq!([decimals(100.0, 0), fixed(-0.25)], ["100", "−0.2500"]);
         assert_eq!(percent(0.94834), "94.83\u{a0}%");
-        assert_eq!(scientific(6.0719e-4), "6.07 × 10⁻⁴");
-        assert_eq!(scientific(-1.5e-10), "−1.50 × 10⁻¹⁰");
+        let pieces = |text: String| text.replace('\u{a0}', " ");
+        assert_eq!(pieces(scientific(6.0719e-4)), "6.07 × 10⁻⁴");
+        assert_eq!(pieces(scientific(-1.5e-10)), "−1.50 × 10⁻¹⁰");
         let numbers = [0.0, 0.001, -0.12346, 9.8765, 1234.56, 654_321.0, 1e6, -2e-5];
         let expected = "0 0.001000 −0.1235 9.877 1235 654321 1.00×10⁶ −2.00×10⁻⁵";
-        let found = numbers.map(|x| significant(x).replace(' ', ""));
+        let found = numbers.map(|x| significant(x).replace('\u{a0}', ""));
         assert_eq!(found.join(" "), expected);
         assert_eq!([points(0.0861), points(-1e-6)], ["8.61", "−0.00010"]);
         let edges = [0.0, 0.000_4, 0.25, 0.999_92, 1.0].map(edge);
@@ -161,8 +156,10 @@ mod tests {
         assert_eq!(fixed(0.000_012), "0.000012");
         assert_eq!(points(-0.0125), "−1.25");
         let p_values = [p_value(0.001, 999), p_value(0.25, 999), p_value(0.002, 999)];
-        assert_eq!(p_values, ["p ≤ 0.001", "p = 0.250", "p = 0.002"]);
-        assert_eq!(p_value(1e-4, 9999), "p ≤ 1.00 × 10⁻⁴");
+        let expected = ["p ≤ 0.001", "p = 0.250", "p = 0.002"];
+        assert_eq!(p_values.map(pieces), expected);
+        assert_eq!(pieces(p_value(1e-4, 9999)), "p ≤ 1.0 × 10⁻⁴");
+        assert!(!p_value(0.001, 999).contains(' '), "no line ends in it");
     }
 
     #[test]
@@ -170,7 +167,7 @@ mod tests {
         let numbers = [f64::MAX, -5e-324, f64::INFINITY, -f64::INFINITY, f64::NAN];
         let expected = "1.80×10³⁰⁸ −4.94×10⁻³²⁴ ∞ −∞ undefined";
         for write in [scientific, significant] {
-            let found = numbers.map(|x| write(x).replace(' ', ""));
+            let found = numbers.map(|x| write(x).replace('\u{a0}', ""));
             assert_eq!(found.join(" "), expected);
         }
     }

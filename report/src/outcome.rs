@@ -3,15 +3,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use maud::{Markup, html};
 use serde::Serialize;
 
 use super::{
-    Section, answer,
+    Change, Section, answer,
     number::{decimals, whole},
-    page::{self, ANSWER, capital, drawn_at_random, fitted_elsewhere},
+    page::{self, capital},
     table,
 };
-use burn_calibration::{error::Result, file};
+use burn_calibration::{error::Result, file, score::Improvement};
 
 /// A report on a model, before and after recalibration, built by
 /// [`ReportBuilder`](super::ReportBuilder).
@@ -39,6 +40,9 @@ pub struct Report<S: Section> {
     /// The numbers and diagrams of the recalibrated model, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<S>,
+    /// The changes of scores and of the SKCE from before to after, of the same samples.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
 }
 
 impl<S: Section> Report<S> {
@@ -79,50 +83,66 @@ impl<S: Section> Report<S> {
     /// too. It scales down to the width of a phone, follows a dark colour scheme on screens, prints
     /// in black and white, and has the numbers of each picture in words.
     pub fn to_html(&self) -> String {
-        let parts = S::page(self);
+        let mut parts = S::page(self);
+        let others = parts.diagrams.split_off(1);
+        let mut sections = vec![self.overview(&parts.of, &parts.sentences)];
+        sections.append(&mut parts.diagrams);
+        sections.push(table::numbers(self));
+        sections.extend(others);
+        let paired = self.after.is_some();
+        sections.push(html! {
+            h2 { "How it was computed" }
+            p.method {
+                @if paired {
+                    "The numbers after recalibration hold for new data only if the map was fitted on other \
+                     samples than these. "
+                }
+                "Verdict: the omnibus test, of all samples. Its p-value is exact: the rank of the data among \
+                 data redrawn from the predictions. The p-values of its aspects are adjusted for their number \
+                 (Westfall and Young 1993), and those of means allow for a model that is wrong elsewhere. \
+                 Intervals, of " (decimals(100.0 * self.level, 2))
+                " %: of a predicted less an observed frequency at least of that level given the predictions \
+                 (Clopper and Pearson 1934), "
+                (parts.method) " " (parts.kernel)
+                @if paired { ", the same before and after" }
+                @if self.skce_samples < self.samples {
+                    ", on " (whole(self.skce_samples)) " samples drawn at random"
+                }
+                "; the omnibus test takes a quarter and four times this bandwidth too. "
+                @if paired {
+                    "Intervals of the changes of scores allow for errors that did not happen in these samples. \
+                     The change of a score is that of its calibration error only if the map is injective, as a \
+                     temperature is. "
+                }
+                "Seed " (self.seed) ". burn-calibration " (env!("CARGO_PKG_VERSION")) "."
+            }
+        });
+        page::page(&self.title, &sections)
+    }
+
+    /// The verdicts, what the predictions are, and a sentence about each set of them.
+    fn overview(&self, of: &str, sentences: &[String]) -> Markup {
         let named = self.named();
         let answers: Vec<_> = named.iter().map(|(name, s)| (*name, s.omnibus())).collect();
         let paired = self.after.is_some();
-        let mut overview = answer::verdicts(&answers);
-        overview += &format!(
-            "<p>{} prediction{} {}{}.</p>\n<ul>\n",
-            whole(self.samples),
-            if self.samples == 1 { "" } else { "s" },
-            parts.of,
-            if paired {
-                ", before and after recalibration"
-            } else {
-                ""
+        html! {
+            (answer::verdicts(&answers))
+            p {
+                (whole(self.samples)) " prediction" @if self.samples != 1 { "s" } " " (of)
+                @if paired { ", before and after recalibration" } "."
             }
-        );
-        for ((name, _), sentence) in named.iter().zip(&parts.sentences) {
-            overview += &if paired {
-                format!("<li>{}: {sentence}.</li>\n", capital(name))
-            } else {
-                format!("<li>{}.</li>\n", capital(sentence))
-            };
+            ul {
+                @for ((name, _), sentence) in named.iter().zip(sentences) {
+                    li { @if paired { (capital(name)) ": " (sentence) } @else { (capital(sentence)) } "." }
+                }
+            }
         }
-        let mut sections = vec![
-            overview + "</ul>\n",
-            table::numbers(&named, &self.before.quantities(), self.level),
-        ];
-        sections.extend(parts.diagrams);
-        sections.push(format!(
-            "<h2>How it was computed</h2>\n<p class=\"method\">{}{ANSWER}Intervals, of {} %: of a \
-             predicted less an observed frequency at least of that level given the predictions \
-             (Clopper and Pearson 1934), \
-             {} {}{}{}; the omnibus test takes a quarter and four times this bandwidth too. Seed {}. \
-             burn-calibration {}.</p>\n",
-            fitted_elsewhere(paired),
-            decimals(100.0 * self.level, 2),
-            parts.method,
-            parts.kernel,
-            if paired { ", the same before and after" } else { "" },
-            drawn_at_random(self.skce_samples, self.samples),
-            self.seed,
-            env!("CARGO_PKG_VERSION")
-        ));
-        page::page(&self.title, &sections)
+    }
+
+    /// The change of a quantity.
+    pub(super) fn change(&self, key: &str) -> Option<&Improvement> {
+        let change = self.changes.iter().find(|change| change.key == key);
+        change?.improvement.as_ref().ok()
     }
 
     /// The sets of predictions with their names.
@@ -140,18 +160,19 @@ impl<S: Section> Report<S> {
         &self,
         alone: (&str, &str),
         pooled: &str,
-        of: impl Fn(&S, &str, &str) -> page::Figure,
-    ) -> String {
-        let named = self.named();
-        let figure = |(name, section): &(&'static str, &S)| {
-            let (heading, what) = match named.len() {
-                1 => (alone.0, alone.1.to_owned()),
-                _ => (*name, capital(name) + pooled),
-            };
-            of(section, heading, &what).to_html()
-        };
-        let figures: String = named.iter().map(figure).collect();
-        let two = if named.len() > 1 { " two" } else { "" };
-        format!("<div class=\"large{two}\">\n{figures}</div>\n")
+        figure: impl Fn(&S, &str, &str) -> Markup,
+    ) -> Markup {
+        let is_alone = self.after.is_none();
+        html! {
+            div.large.two[!is_alone] {
+                @for (name, section) in self.named() {
+                    @if is_alone {
+                        (figure(section, alone.0, alone.1))
+                    } @else {
+                        (figure(section, name, &(capital(name) + pooled)))
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,50 +1,56 @@
 //! The parts that all pages share.
 
-use super::number::{decimals, significant, whole};
-use super::{drawn::Drawn, svg::escaped};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::{
+    drawn::Drawn,
+    number::{decimals, significant},
+    svg::{Paint, written},
+};
 use burn_calibration::kernel::{Bandwidth, Kernel};
 
 /// The page: one file without scripts, links or anything to load, that is well-formed as XML too.
-pub(super) fn page(title: &str, sections: &[String]) -> String {
-    let title = escaped(title);
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n\
-         <h1>{title}</h1>\n{}</main>\n</body>\n</html>\n",
-        include_str!("style.css"),
-        sections.concat()
-    )
+pub(super) fn page(title: &str, sections: &[Markup]) -> String {
+    // what has no content ends with a slash in XML
+    const HEAD: &str = "\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n";
+    written(html! {
+        (DOCTYPE) "\n"
+        html lang="en" {
+            head {
+                (PreEscaped(HEAD))
+                title { (title) } "\n"
+                style { "\n" (PreEscaped(include_str!("style.css"))) } "\n"
+            }
+            body {
+                main {
+                    "\n" h1 { (title) }
+                    @for section in sections { "\n" (section) }
+                }
+            }
+        }
+        "\n"
+    })
 }
 
-/// The meanings of the marks of pictures: small drawings on 24 × 16 pixels of a band, of a mark inside it,
-/// and of one outside, with words.
-pub(super) fn key(band: &str, inside: &str, outside: &str) -> String {
-    let entry = |drawing: &str, meaning: &str| {
-        format!(
-            "<li><svg viewBox=\"0 0 24 16\" aria-hidden=\"true\">{drawing}</svg>{meaning}</li>\n"
-        )
+/// The meanings of the marks of pictures: small drawings of a band, of a mark inside it, and of one
+/// outside, with words.
+pub(super) fn key(band: &str, inside: &str, outside: &str) -> Markup {
+    let entry = |drawing: Markup, meaning: &str| {
+        html! {
+            li {
+                svg viewBox="0 0 24 16" aria-hidden="true" { (drawing) }
+                (meaning)
+            }
+        }
     };
-    format!(
-        "<ul class=\"key\">\n{}{}{}</ul>\n",
-        entry(BAND, band),
-        entry(DISC, inside),
-        entry(DIAMOND, outside)
-    )
-}
-
-const BAND: &str =
-    "<path class=\"fill-band line-edge\" fill=\"#d6d6d6\" stroke=\"#6e6e6e\" d=\"M4 1H20V15H4Z\"/>";
-const DISC: &str = "<circle class=\"fill-ink\" cx=\"12\" cy=\"8\" r=\"6\"/>";
-const DIAMOND: &str = "<path class=\"fill-alarm\" fill=\"#b02018\" d=\"M12 0L20 8L12 16L4 8Z\"/>";
-
-/// The caveat of numbers after recalibration.
-pub(super) fn fitted_elsewhere(is_recalibrated: bool) -> &'static str {
-    if is_recalibrated {
-        "The numbers after recalibration hold for new data only if the map was fitted on other \
-             samples than these. "
-    } else {
-        ""
+    let [edge, fill] = [Paint::EDGE, Paint::BAND].map(|paint| paint.colour);
+    html! {
+        ul.key {
+            (entry(html! { path.fill-band.line-edge fill=(fill) stroke=(edge) d="M4 1H20V15H4Z" {} }, band))
+            (entry(html! { circle.fill-ink cx="12" cy="8" r="6" {} }, inside))
+            (entry(html! { path.fill-alarm fill=(Paint::ALARM.colour) d="M12 0L20 8L12 16L4 8Z" {} }, outside))
+        }
     }
 }
 
@@ -67,20 +73,6 @@ pub(super) fn bandwidth(kernel: &Kernel) -> String {
     }
 }
 
-/// The method of the answer.
-pub(super) const ANSWER: &str = "Verdict: the omnibus test, of all samples. Its p-value is exact: the rank of the data among data \
-     redrawn from the predictions. The p-values of its aspects are adjusted for their number (Westfall \
-     and Young 1993), and those of means allow for a model that is wrong elsewhere. ";
-
-/// The number of samples of the SKCE, where it is not of all.
-pub(super) fn drawn_at_random(skce_samples: usize, samples: usize) -> String {
-    if skce_samples < samples {
-        format!(", on {} samples drawn at random", whole(skce_samples))
-    } else {
-        String::new()
-    }
-}
-
 /// Makes the first letter capital.
 pub(super) fn capital(name: &str) -> String {
     let mut characters = name.chars();
@@ -89,19 +81,13 @@ pub(super) fn capital(name: &str) -> String {
 }
 
 /// A picture with its caption, and its numbers as a table.
-pub(super) struct Figure {
-    pub drawn: Drawn,
-    pub caption: String,
-    pub numbers: String,
-}
-
-impl Figure {
-    pub fn to_html(&self) -> String {
-        format!(
-            "<figure>\n{}<figcaption>{}</figcaption>\n{}</figure>\n",
-            self.drawn.element(),
-            self.caption,
-            self.numbers
-        )
+pub(super) fn figure(drawn: &Drawn, caption: &str, numbers: &Markup) -> Markup {
+    html! {
+        figure {
+            (drawn.element())
+            figcaption { (caption) }
+            (numbers)
+        }
+        "\n"
     }
 }

@@ -1,8 +1,11 @@
+use maud::Markup;
+
 use super::{
     drawn::{Draw, Drawn},
-    frame::{Frame, mark, single_plot},
+    frame::{Frame, single_plot},
     number::{decimals, whole},
-    picture::{Paint, Pen, Picture, Shape},
+    svg::{Paint, Pen, line, mark, rectangle},
+    table,
 };
 use burn_calibration::diagram::PitDiagram;
 
@@ -11,16 +14,29 @@ use burn_calibration::diagram::PitDiagram;
 /// band is a disc, that of one outside a red diamond.
 impl Draw for PitDiagram {
     fn drawn(&self) -> Drawn {
-        drawn_under(self, "PIT", title(self))
+        let of = match self.coordinate {
+            Some(coordinate) => format!(" of coordinate {coordinate} (counted from 0)"),
+            None => String::new(),
+        };
+        let title = format!("Histogram of the probability integral transforms{of}");
+        drawn_under(self, "PIT", title)
     }
 }
 
-fn title(diagram: &PitDiagram) -> String {
-    let what = match diagram.coordinate {
-        Some(coordinate) => format!(" of coordinate {coordinate} (counted from 0)"),
-        None => String::new(),
-    };
-    format!("Histogram of the probability integral transforms{what}")
+/// Draws the diagram under a heading of at most some 10 letters.
+pub(super) fn drawn_under(diagram: &PitDiagram, heading: &str, title: String) -> Drawn {
+    let heading = format!(
+        "{heading}, n = {}, {} of {} outside",
+        whole(diagram.values()),
+        diagram.outside(),
+        diagram.counts.len()
+    );
+    let axes = ("probability integral transform", "density");
+    Drawn {
+        picture: single_plot(300.0, &heading, axes, |frame| plot(diagram, frame)),
+        title,
+        description: description(diagram),
+    }
 }
 
 /// Describes the picture in words.
@@ -50,70 +66,57 @@ fn description(diagram: &PitDiagram) -> String {
 }
 
 /// The lower edge of a bin.
-pub(super) fn edge(diagram: &PitDiagram, bin: usize) -> f64 {
+fn edge(diagram: &PitDiagram, bin: usize) -> f64 {
     bin as f64 / diagram.counts.len() as f64
 }
 
-/// Under a heading of at most some 10 letters.
-pub(super) fn drawn_under(diagram: &PitDiagram, heading: &str, title: String) -> Drawn {
-    Drawn {
-        picture: picture(diagram, heading),
-        title,
-        description: description(diagram),
-    }
-}
-
-fn picture(diagram: &PitDiagram, heading: &str) -> Picture {
-    let heading = format!(
-        "{heading}, n = {}, {} of {} outside",
-        whole(diagram.values()),
-        diagram.outside(),
-        diagram.counts.len()
-    );
-    let axes = ("probability integral transform", "density");
-    single_plot(300.0, heading, axes, |frame| plot(diagram, frame))
-}
-
-fn plot(diagram: &PitDiagram, frame: &Frame) -> Vec<Shape> {
-    let densities: Vec<f64> = diagram.counts.iter().map(|&n| diagram.density(n)).collect();
-    let (low, high) = (
-        diagram.density(diagram.band.0),
-        diagram.density(diagram.band.1),
-    );
-    let top = 1.1 * densities.iter().copied().fold(high, f64::max);
-    let level = |density: f64, pen| Shape::Line {
-        from: frame.at(0.0, density / top),
-        to: frame.at(1.0, density / top),
-        pen,
+/// The numbers of the picture as a table.
+pub(super) fn numbers(pit: &PitDiagram, what: &str) -> Markup {
+    let row = |(bin, &count): (usize, &usize)| {
+        let [lower, upper] = [bin, bin + 1].map(|bin| decimals(edge(pit, bin), 3));
+        vec![
+            format!("{lower}–{upper}"),
+            whole(count),
+            format!("{:.3}", pit.density(count)),
+            format!("{}–{}", whole(pit.band.0), whole(pit.band.1)),
+        ]
     };
+    table::of_picture(
+        &format!("{what}: targets, density relative to the uniform one, and band of each bar"),
+        &["bin", "targets", "density", "band"],
+        pit.counts.iter().enumerate().map(row),
+    )
+}
+
+fn plot(diagram: &PitDiagram, frame: &Frame) -> Vec<Markup> {
+    let densities: Vec<f64> = diagram.counts.iter().map(|&n| diagram.density(n)).collect();
+    let [low, high] = [diagram.band.0, diagram.band.1].map(|count| diagram.density(count));
+    let top = 1.1 * densities.iter().copied().fold(high, f64::max);
+    let at = |x: f64, density: f64| frame.at(x, density / top);
+    let level = |density, pen| line(&[at(0.0, density), at(1.0, density)], pen);
     let mut shapes = vec![frame.paper()];
-    shapes.extend(ticks(top).map(|t| level(t, Pen::solid(Paint::Grid, 0.9))));
-    shapes.push(Shape::rectangle(
-        frame.at(0.0, low / top),
-        frame.at(1.0, high / top),
-        Paint::Band,
-        None,
-    ));
-    for (bin, density) in densities.iter().enumerate() {
-        if *density > 0.0 {
-            shapes.push(Shape::rectangle(
-                frame.at(edge(diagram, bin), 0.0),
-                frame.at(edge(diagram, bin + 1), density / top),
-                Paint::Bar,
-                Some(Pen::solid(Paint::Ink, 1.0)),
+    shapes.extend(ticks(top).map(|t| level(t, Pen::solid(Paint::GRID, 0.9))));
+    shapes.push(rectangle(at(0.0, low), at(1.0, high), Paint::BAND, None));
+    for (bin, &density) in densities.iter().enumerate() {
+        if density > 0.0 {
+            shapes.push(rectangle(
+                at(edge(diagram, bin), 0.0),
+                at(edge(diagram, bin + 1), density),
+                Paint::BAR,
+                Some(Pen::solid(Paint::INK, 1.0)),
             ));
         }
     }
-    shapes.extend([low, high].map(|end| level(end, Pen::solid(Paint::Ink, 1.2))));
+    shapes.extend([low, high].map(|end| level(end, Pen::solid(Paint::INK, 1.2))));
     shapes.push(frame.dashed((0.0, 1.0 / top), (1.0, 1.0 / top)));
-    shapes.extend(frame.border());
+    shapes.push(frame.border());
     let half = 0.5 / diagram.counts.len() as f64;
     let radius = (0.7 * half * frame.width).clamp(2.5, 6.0);
-    for (bin, density) in densities.iter().enumerate() {
-        let centre = frame.at(edge(diagram, bin) + half, density / top);
+    for (bin, &density) in densities.iter().enumerate() {
+        let centre = at(edge(diagram, bin) + half, density);
         shapes.push(mark(centre, radius, diagram.is_inside(bin), frame.font));
     }
-    shapes.extend(ticks(top).map(|t| frame.name_left(t / top, decimals(t, 1))));
+    shapes.extend(ticks(top).map(|t| frame.name_left(t / top, &decimals(t, 1))));
     shapes
 }
 

@@ -1,16 +1,38 @@
+use maud::Markup;
+
 use super::{
     drawn::{Draw, Drawn},
-    frame::{Frame, mark, single_plot},
+    frame::{Frame, single_plot},
     number::{decimals, fixed, whole},
-    picture::{Paint, Pen, Picture, Shape},
+    svg::{Paint, Pen, area, mark},
+    table,
 };
-use burn_calibration::diagram::QuantileDiagram;
+use burn_calibration::{diagram::QuantileDiagram, estimator::regression::QuantilePoint};
 
 /// The picture as a file of SVG that scales: the curve with a mark at each level, over the band
 /// around the dashed diagonal. A mark inside the band is a disc, one outside a red diamond.
 impl Draw for QuantileDiagram {
     fn drawn(&self) -> Drawn {
-        drawn_under(self, "quantiles", TITLE.into())
+        let title = "Calibration of the predicted quantiles";
+        drawn_under(self, "quantiles", title.into())
+    }
+}
+
+/// Draws the diagram under a heading of at most some 10 letters.
+pub(super) fn drawn_under(diagram: &QuantileDiagram, heading: &str, title: String) -> Drawn {
+    let heading = format!(
+        "{heading}, n = {}, {} of {} outside",
+        whole(diagram.values),
+        diagram.outside(),
+        diagram.curve.points.len()
+    );
+    let axes = ("level of the predicted quantile", "share of targets below");
+    Drawn {
+        picture: single_plot(Frame::LARGE.height, &heading, axes, |frame| {
+            plot(diagram, frame)
+        }),
+        title,
+        description: description(diagram),
     }
 }
 
@@ -36,31 +58,26 @@ fn description(diagram: &QuantileDiagram) -> String {
     text
 }
 
-/// Under a heading of at most some 10 letters.
-pub(super) fn drawn_under(diagram: &QuantileDiagram, heading: &str, title: String) -> Drawn {
-    Drawn {
-        picture: picture(diagram, heading),
-        title,
-        description: description(diagram),
-    }
+/// The numbers of the picture as a table.
+pub(super) fn numbers(diagram: &QuantileDiagram, what: &str) -> Markup {
+    let row = |point: &QuantilePoint| {
+        let (low, high) = diagram.band(point.level);
+        vec![
+            decimals(point.level, 3),
+            format!("{:.3}", point.frequency),
+            format!("{low:.3}–{high:.3}"),
+        ]
+    };
+    table::of_picture(
+        &format!(
+            "{what}: share of targets at most at the predicted quantile, and band of each level"
+        ),
+        &["level", "share", "band"],
+        diagram.curve.points.iter().map(row),
+    )
 }
 
-fn picture(diagram: &QuantileDiagram, heading: &str) -> Picture {
-    let heading = format!(
-        "{heading}, n = {}, {} of {} outside",
-        whole(diagram.values),
-        diagram.outside(),
-        diagram.curve.points.len()
-    );
-    let axes = ("level of the predicted quantile", "share of targets below");
-    single_plot(394.0, heading, axes, |frame| {
-        let mut shapes = plot(diagram, frame);
-        shapes.extend(frame.names_left());
-        shapes
-    })
-}
-
-fn plot(diagram: &QuantileDiagram, frame: &Frame) -> Vec<Shape> {
+fn plot(diagram: &QuantileDiagram, frame: &Frame) -> Vec<Markup> {
     let half = diagram.half_width().min(1.0);
     let band = [
         (0.0, 0.0),
@@ -70,27 +87,19 @@ fn plot(diagram: &QuantileDiagram, frame: &Frame) -> Vec<Shape> {
         (1.0, 1.0 - half),
         (half, 0.0),
     ];
-    let mut shapes = vec![frame.paper()];
-    shapes.extend(frame.grid());
-    shapes.push(Shape::Area {
-        corners: band.map(|(x, y)| frame.at(x, y)).to_vec(),
-        fill: Paint::Band,
-        outline: Some(Pen::solid(Paint::Edge, 0.9)),
-    });
-    shapes.push(frame.dashed((0.0, 0.0), (1.0, 1.0)));
-    shapes.extend(frame.border());
+    let edge = Pen::solid(Paint::EDGE, 0.9);
+    let band = band.map(|(x, y)| frame.at(x, y));
     let points = diagram.curve.points.iter();
-    let points: Vec<(f64, f64)> = points.map(|p| (p.level, p.frequency)).collect();
-    for pair in points.windows(2) {
-        let [from, to] = [pair[0], pair[1]].map(|(x, y)| frame.at(x, y));
-        let pen = Pen::solid(Paint::Ink, 1.8);
-        shapes.push(Shape::Line { from, to, pen });
-    }
+    let curve: Vec<(f64, f64)> = points.map(|p| (p.level, p.frequency)).collect();
+    let mut shapes = frame.grid();
+    shapes.push(area(&band, Paint::BAND, Some(edge)));
+    shapes.push(frame.dashed((0.0, 0.0), (1.0, 1.0)));
+    shapes.push(frame.border());
+    shapes.push(frame.line(&curve, Paint::INK, 0.1));
     for point in &diagram.curve.points {
         let centre = frame.at(point.level, point.frequency);
         shapes.push(mark(centre, 5.0, diagram.is_inside(point), frame.font));
     }
+    shapes.extend(frame.names_left());
     shapes
 }
-
-const TITLE: &str = "Calibration of the predicted quantiles";

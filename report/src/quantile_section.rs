@@ -1,26 +1,26 @@
 use burn::tensor::Tensor;
+use maud::{Markup, html};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::{Serialize, Serializer};
 
 use super::{
-    Plan, Report, Reportable, Scored, Section,
-    answer::interval,
+    Change, Plan, Report, Reportable, Scored, Section,
     drawn::{Draw, Drawn},
     number::{decimals, fixed, percent, points, significant, whole},
-    page::{self, Figure, bandwidth, profile},
+    page::{self, bandwidth, figure, profile},
     pit_picture, quantile_picture,
     section::Parts,
-    table::{self, Cell, Quantity},
+    table::{Cell, Quantity},
 };
 use burn_calibration::{
     diagram::{PitDiagram, QuantileDiagram},
     distribution::Geometry,
     error::{Result, serialize_or_reason},
-    estimator::regression::{IntervalCoverage, Pit, QuantileCalibration, QuantilePoint, Sharpness},
+    estimator::regression::{IntervalCoverage, Pit, QuantileCalibration, Sharpness},
     hypothesis::OmnibusOutcome,
     kernel::{RealKernel, RealProfile, TargetKernel, TensorKernel},
     names,
-    score::{Crps, Interval, IntervalOverconfidence, MeanEstimate, Score},
+    score::{Crps, Improvement, Interval, IntervalOverconfidence, MeanEstimate, Score},
 };
 
 /// The numbers and diagrams of one set of predictions over `ℝ^d`. Of the coordinates of a sample all are
@@ -123,7 +123,7 @@ where
         let overconfidence = IntervalOverconfidence::default();
         Ok(QuantileSection {
             omnibus: plan.omnibus(plan.kernel.predictions, self),
-            overconfidence: interval(&overconfidence, (self, y), plan.level),
+            overconfidence: plan.interval(&overconfidence, self),
             skce: plan.skce(self),
             log: self.log_score(y),
             crps: Crps.mean(self, y),
@@ -134,6 +134,13 @@ where
             pit: PitDiagram::new(&pit, plan.subject.bins, plan.level)?,
             quantiles: QuantileDiagram::new(curve, n * d, plan.level)?,
         })
+    }
+
+    fn changes(&self, after: &Self, plan: &Plan<Self>) -> Vec<Change> {
+        let log = self.log_improvement(after, plan.targets);
+        let log = log.map(|log| Change::of(names::LOG, log));
+        let crps = Improvement::of(&Crps, self, after, plan.targets);
+        (log.into_iter().chain([Change::of(names::CRPS, crps)])).collect()
     }
 }
 
@@ -174,7 +181,7 @@ impl Section for QuantileSection {
         let sentence = |(_, section): &(&str, &Self)| {
             let covered = section.ninety.coverage.estimate;
             format!(
-                "the intervals that should hold 90&#160;% of the targets hold {}{}. The model expects a \
+                "the intervals that should hold 90\u{a0}% of the targets hold {}{}. The model expects a \
                  root mean squared error of {} and has one of {}",
                 percent(covered),
                 direction(covered - 0.9),
@@ -222,134 +229,84 @@ impl Section for QuantileSection {
         }
     }
 
-    fn quantities(&self) -> Vec<Quantity<Self>> {
-        quantities()
+    fn quantities(&self) -> Vec<Quantity> {
+        let log = match &self.log {
+            Some(log) => Cell::mean_or(log, "–", fixed),
+            None => Cell::missing("–", "these predictions have no density"),
+        };
+        vec![
+        Quantity::new(names::INTERVAL_OVERCONFIDENCE.with("points"), "The 90 % that central intervals promise to cover less what they cover, in hundredths \
+                 of a probability: above 0 predictions are too narrow, below 0 too wide.", Cell::interval(&self.overconfidence, points)),
+        Quantity::new(names::LOG, "Mean of −ln of the predicted density at the target; it rewards calibration and \
+                 knowledge together, depends on the units of the targets, so that only differences \
+                 mean something, and a single confident error can dominate it.", log).with_change(fixed),
+        Quantity::new(names::CRPS, "Continuous ranked probability score, in units of the targets, 0 at best: the \
+                 absolute error, made fair to predictions that admit what they do not know; it mixes \
+                 calibration and knowledge as the log score does.", Cell::mean_or(&self.crps, "–", significant)).with_change(significant),
+        Quantity::new(names::STANDARD_DEVIATION, "How wide the predictions are, their sharpness; less is better only among calibrated \
+                 models.", Cell::mean(&self.sharpness.standard_deviation, significant)),
+        Quantity::new(names::ROOT_MEAN_SQUARED_ERROR, "The error that the predicted means have; it says nothing about the rest of the \
+                 predictions.", Cell::of(significant(self.root_mean_squared_error))),
+        Quantity::new(names::COVERAGE_50, "The share of targets between the predicted quartiles, 50 % if the model is \
+                 calibrated; the reverse does not hold.", Cell::mean(&self.half.coverage, percent)),
+        Quantity::new(names::COVERAGE_90, "The share of targets between the predicted quantiles at 5 % and 95 %, 90 % if the \
+                 model is calibrated; less tells of predictions that are too certain.", Cell::mean(&self.ninety.coverage, percent)),
+        Quantity::new(names::QUANTILE_CALIBRATION, "Mean distance of the marks in the diagram of quantiles from the diagonal; it averages \
+                 over all predictions, and is above 0 for a calibrated model too.", Cell::of(fixed(self.quantiles.curve.mean_absolute_error()))),
+    ]
     }
 }
 
-/// The quantities in the order of the table.
-fn quantities() -> Vec<Quantity<QuantileSection>> {
-    vec![
-        Quantity {
-            name: names::INTERVAL_OVERCONFIDENCE.with("points"),
-            meaning: "The 90 % that central intervals promise to cover less what they cover, in hundredths \
-                  of a probability: above 0 predictions are too narrow, below 0 too wide.",
-            cell: |summary| Cell::interval(&summary.overconfidence, points),
-        },
-        Quantity {
-            name: names::LOG,
-            meaning: "Mean of −ln of the predicted density at the target; it rewards calibration and \
-                  knowledge together, depends on the units of the targets, so that only differences \
-                  mean something, and a single confident error can dominate it.",
-            cell: |summary| match &summary.log {
-                Some(Ok(mean)) => Cell::mean(mean, fixed),
-                Some(Err(reason)) => Cell::missing("–", reason),
-                None => Cell::missing("–", "these predictions have no density"),
-            },
-        },
-        Quantity {
-            name: names::CRPS,
-            meaning: "Continuous ranked probability score, in units of the targets, 0 at best: the \
-                  absolute error, made fair to predictions that admit what they do not know; it mixes \
-                  calibration and knowledge as the log score does.",
-            cell: |summary| match &summary.crps {
-                Ok(mean) => Cell::mean(mean, significant),
-                Err(reason) => Cell::missing("–", reason),
-            },
-        },
-        Quantity {
-            name: names::STANDARD_DEVIATION,
-            meaning: "How wide the predictions are, their sharpness; less is better only among calibrated \
-                  models.",
-            cell: |summary| Cell::mean(&summary.sharpness.standard_deviation, significant),
-        },
-        Quantity {
-            name: names::ROOT_MEAN_SQUARED_ERROR,
-            meaning: "The error that the predicted means have; it says nothing about the rest of the \
-                  predictions.",
-            cell: |summary| Cell::of(significant(summary.root_mean_squared_error)),
-        },
-        Quantity {
-            name: names::COVERAGE_50,
-            meaning: "The share of targets between the predicted quartiles, 50 % if the model is \
-                  calibrated; the reverse does not hold.",
-            cell: |summary| Cell::mean(&summary.half.coverage, percent),
-        },
-        Quantity {
-            name: names::COVERAGE_90,
-            meaning: "The share of targets between the predicted quantiles at 5 % and 95 %, 90 % if the \
-                  model is calibrated; less tells of predictions that are too certain.",
-            cell: |summary| Cell::mean(&summary.ninety.coverage, percent),
-        },
-        Quantity {
-            name: names::QUANTILE_CALIBRATION,
-            meaning: "Mean distance of the marks in the diagram of quantiles from the diagonal; it averages \
-                  over all predictions, and is above 0 for a calibrated model too.",
-            cell: |summary| Cell::of(fixed(summary.quantiles.curve.mean_absolute_error())),
-        },
-    ]
-}
-
 impl Report<QuantileSection> {
-    fn transforms(&self) -> String {
+    fn transforms(&self) -> Markup {
         let level = decimals(100.0 * self.level, 2);
         let band =
             format!("where {level} % of the bars of a calibrated model would end, bin by bin");
         let [inside, outside] =
             ["inside", "outside"].map(|end| format!("a bar that ends {end} the band"));
-        let key = page::key(&band, &inside, &outside);
-        let figures = self.figures(("all", "All targets"), "", |summary, heading, what| {
-            let pit = &summary.pit;
-            let title = format!("Histogram of probability integral transforms: {what}");
-            let caption = format!(
-                "{what}: {} of {} bars outside the band.",
-                pit.outside(),
-                pit.counts.len()
-            );
-            Figure {
-                drawn: pit_picture::drawn_under(pit, heading, title),
-                caption,
-                numbers: bars(pit, what),
+        html! {
+            h2 { "Do targets fall where the model says?" }
+            p {
+                "The probability integral transform is the predicted probability of a target at most as large \
+                 as the one observed. Of a calibrated model all values are equally frequent: the dashed line. A \
+                 valley in the middle tells of predictions that are too certain, a hump of ones that are not \
+                 certain enough, a slope of a bias." (self.pooled())
             }
-        });
-        format!(
-            "<h2>Do targets fall where the model says?</h2>\n<p>The probability integral transform is \
-             the predicted probability of a target at most as large as the one observed. Of a \
-             calibrated model all values are equally frequent: the dashed line. A valley in the middle \
-             tells of predictions that are too certain, a hump of ones that are not certain enough, a \
-             slope of a bias.{}</p>\n{key}{figures}",
-            self.pooled()
-        )
+            (page::key(&band, &inside, &outside))
+            (self.figures(("all", "All targets"), "", |section, heading, what| {
+                let pit = &section.pit;
+                let title = format!("Histogram of probability integral transforms: {what}");
+                let drawn = pit_picture::drawn_under(pit, heading, title);
+                let (outside, all) = (pit.outside(), pit.counts.len());
+                let caption = format!("{what}: {outside} of {all} bars outside the band.");
+                figure(&drawn, &caption, &pit_picture::numbers(pit, what))
+            }))
+        }
     }
 
-    fn quantiles(&self) -> String {
+    fn quantiles(&self) -> Markup {
         let level = decimals(100.0 * self.level, 2);
         let band = format!("where the whole curve of a calibrated model lies, with {level} %");
         let [inside, outside] =
             ["inside", "outside"].map(|side| format!("a level whose share is {side} the band"));
-        let key = page::key(&band, &inside, &outside);
-        let figures = self.figures(("all", "All targets"), "", |summary, heading, what| {
-            let diagram = &summary.quantiles;
-            let title = format!("Calibration of quantiles: {what}");
-            let caption = format!(
-                "{what}: {} of {} levels outside the band.",
-                diagram.outside(),
-                diagram.curve.points.len()
-            );
-            Figure {
-                drawn: quantile_picture::drawn_under(diagram, heading, title),
-                caption,
-                numbers: shares(diagram, what),
+        html! {
+            h2 { "Are the quantiles right?" }
+            p {
+                "Each mark is a level, and the share of targets at most at the quantile that is predicted for \
+                 it. On the dashed diagonal both are equal. A curve that is flatter than the diagonal in the \
+                 middle tells of predictions that are too certain, a steeper one of ones that are not certain \
+                 enough; one that is all below or all above tells of a bias." (self.pooled())
             }
-        });
-        format!(
-            "<h2>Are the quantiles right?</h2>\n<p>Each mark is a level, and the share of targets at \
-             most at the quantile that is predicted for it. On the dashed diagonal both are equal. A \
-             curve that is flatter than the diagonal in the middle tells of predictions that are too \
-             certain, a steeper one of ones that are not certain enough; one that is all below or all \
-             above tells of a bias.{}</p>\n{key}{figures}",
-            self.pooled()
-        )
+            (page::key(&band, &inside, &outside))
+            (self.figures(("all", "All targets"), "", |section, heading, what| {
+                let diagram = &section.quantiles;
+                let title = format!("Calibration of quantiles: {what}");
+                let drawn = quantile_picture::drawn_under(diagram, heading, title);
+                let (outside, all) = (diagram.outside(), diagram.curve.points.len());
+                let caption = format!("{what}: {outside} of {all} levels outside the band.");
+                figure(&drawn, &caption, &quantile_picture::numbers(diagram, what))
+            }))
+        }
     }
 
     fn pooled(&self) -> String {
@@ -368,44 +325,4 @@ fn direction(excess: f64) -> String {
         e if e < 0.0 => format!(", {points} percentage points fewer"),
         _ => format!(", {points} percentage points more"),
     }
-}
-
-/// The numbers of a histogram.
-fn bars(pit: &PitDiagram, what: &str) -> String {
-    let row = |(bin, &count): (usize, &usize)| {
-        vec![
-            format!(
-                "{}–{}",
-                decimals(pit_picture::edge(pit, bin), 3),
-                decimals(pit_picture::edge(pit, bin + 1), 3)
-            ),
-            whole(count),
-            format!("{:.3}", pit.density(count)),
-            format!("{}–{}", whole(pit.band.0), whole(pit.band.1)),
-        ]
-    };
-    table::of_picture(
-        &format!("{what}: targets, density relative to the uniform one, and band of each bar"),
-        &["bin", "targets", "density", "band"],
-        pit.counts.iter().enumerate().map(row),
-    )
-}
-
-/// The numbers of a curve.
-fn shares(diagram: &QuantileDiagram, what: &str) -> String {
-    let row = |point: &QuantilePoint| {
-        let (low, high) = diagram.band(point.level);
-        vec![
-            decimals(point.level, 3),
-            format!("{:.3}", point.frequency),
-            format!("{low:.3}–{high:.3}"),
-        ]
-    };
-    table::of_picture(
-        &format!(
-            "{what}: share of targets at most at the predicted quantile, and band of each level"
-        ),
-        &["level", "share", "band"],
-        diagram.curve.points.iter().map(row),
-    )
 }

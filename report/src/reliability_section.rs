@@ -4,8 +4,7 @@ use burn::tensor::{Int, Tensor};
 use serde::Serialize;
 
 use super::{
-    Plan, Report, Reportable, Section,
-    answer::interval,
+    Change, Plan, Report, Reportable, Section,
     drawn::{Draw, Drawn},
     number::{self, decimals, fixed, percent, points, whole},
     page::{bandwidth, profile},
@@ -16,11 +15,14 @@ use burn_calibration::{
     diagram::{CorpDiagram, CorpReliability, Reliability, ReliabilityDiagram},
     distribution::{Categorical, Subject},
     error::{Result, checks::check_parameter, serialize_or_reason},
-    estimator::{Binning, Estimator, Event, KolmogorovSmirnov, Tce},
+    estimator::{Binning, Estimator, Event, KolmogorovSmirnov, Skce, Tce},
     hypothesis::OmnibusOutcome,
     kernel::{Distance, Kernel},
     names::{self, Name},
-    score::{Brier, Interval, LogScore, MeanEstimate, ObservedExpected, Overconfidence, Score},
+    score::{
+        Brier, Improvement, Interval, LogScore, MeanEstimate, ObservedExpected, Overconfidence,
+        Score,
+    },
 };
 
 /// The numbers and diagrams of one set of class probabilities.
@@ -137,7 +139,6 @@ impl Reportable for Categorical {
         let classes = plan.subject.shown.iter();
         let top_label = diagram(event)?;
         let isotonic = CorpReliability::new(Event::one_of(self));
-        let data = (self, labels);
         let ratio = || ObservedExpected::of(event, self, labels)?.ratio(level);
         let is_event = self.subject() == Subject::Event;
         Ok(ReliabilitySection {
@@ -145,8 +146,8 @@ impl Reportable for Categorical {
             observed_expected: is_event.then(ratio).and_then(Result::ok),
             omnibus: (plan.omnibus(plan.kernel, self))
                 .map(|outcome| outcome.with_class_names(&plan.subject.names)),
-            overconfidence: interval(&Overconfidence { event }, data, level),
-            ece_debiased: interval(&Tce::default().with_event(event), data, level),
+            overconfidence: plan.interval(&Overconfidence { event }, self),
+            ece_debiased: plan.interval(&Tce::default().with_event(event), self),
             skce: plan.skce(self),
             accuracy: MeanEstimate::of(&correct),
             confidence: MeanEstimate::of(&outcomes.probability),
@@ -160,6 +161,20 @@ impl Reportable for Categorical {
                 .collect::<Result<_>>()?,
             top_label,
         })
+    }
+
+    fn changes(&self, after: &Self, plan: &Plan<Self>) -> Vec<Change> {
+        let labels = plan.targets;
+        let skce = || {
+            let (before, labels) = plan.selected(self);
+            let (after, _) = plan.selected(after);
+            Skce::unbiased(plan.kernel).improvement(&before, &after, &labels)
+        };
+        vec![
+            Change::of(names::BRIER, Improvement::of(&Brier, self, after, labels)),
+            Change::of(names::LOG, Improvement::of(&LogScore, self, after, labels)),
+            Change::of(names::SKCE, skce()),
+        ]
     }
 }
 
@@ -251,7 +266,10 @@ impl Section for ReliabilitySection {
                 Subject::Correctness => "of whether the model is right".into(),
             },
             sentences: report.named().iter().map(sentence).collect(),
-            diagrams: vec![report.top_label(), report.isotonic(), report.class_wise()],
+            diagrams: [report.top_label(), report.isotonic()]
+                .into_iter()
+                .chain(report.class_wise())
+                .collect(),
             method: format!(
                 "of the debiased ECE (Kumar et al. 2019) and of the SKCE approximate. Diagrams and ECE: \
                  {bins}. Bands: exact {} % intervals of the frequency in each bin, given the predictions \
@@ -269,120 +287,118 @@ impl Section for ReliabilitySection {
         }
     }
 
-    fn quantities(&self) -> Vec<Quantity<Self>> {
-        quantities(self.subject)
+    fn quantities(&self) -> Vec<Quantity> {
+        let of = match self.subject {
+            Subject::Classes => "of the top label",
+            Subject::Event => "of the event",
+            Subject::Correctness => "of the confidence",
+        };
+        let first = match self.subject {
+            Subject::Event => self.of_event(of),
+            Subject::Classes | Subject::Correctness => self.of_confidence(of),
+        };
+        first.into_iter().chain(self.of_both(of)).collect()
     }
 }
 
-/// The quantities in the order of the table, of the top label or of the event.
-fn quantities(subject: Subject) -> Vec<Quantity<ReliabilitySection>> {
-    let of = match subject {
-        Subject::Classes => "of the top label",
-        Subject::Event => "of the event",
-        Subject::Correctness => "of the confidence",
-    };
-    match subject {
-        Subject::Event => of_event(of).into_iter().chain(of_both(of)).collect(),
-        _ => of_confidence(of).into_iter().chain(of_both(of)).collect(),
+impl ReliabilitySection {
+    /// The quantities of an event in the large.
+    fn of_event(&self, of: &str) -> Vec<Quantity> {
+        let ratio = match self.observed_expected {
+            Some(ratio) => Cell::interval(&Ok(ratio), number::ratio),
+            None => Cell::missing("–", "no event is expected"),
+        };
+        vec![
+            Quantity::new(
+                names::OBSERVED_EXPECTED.with("observed by expected events"),
+                "How often the event occurred by how often its probabilities make expect it: 1 of a \
+                 calibrated model, below 1 where probabilities are too high; too high and too low ones \
+                 cancel.",
+                ratio,
+            ),
+            Quantity::new(
+                names::OVERPREDICTION.of(of).with("points"),
+                "The same as a difference, in hundredths of a probability.",
+                Cell::interval(&self.overconfidence, points),
+            ),
+            Quantity::new(
+                Name::new("frequency", "frequency of the event"),
+                "How often the event occurred; it says nothing about the probabilities.",
+                Cell::mean(&self.accuracy, percent),
+            ),
+            Quantity::new(
+                Name::new("mean_risk", "mean probability of the event"),
+                "How often the event would occur if the probabilities were right.",
+                Cell::mean(&self.confidence, percent),
+            ),
+        ]
     }
-}
 
-/// The quantities of an event in the large.
-fn of_event(of: &str) -> Vec<Quantity<ReliabilitySection>> {
-    vec![
-        Quantity {
-            name: names::OBSERVED_EXPECTED.with("observed by expected events"),
-            meaning: "How often the event occurred by how often its probabilities make expect it: 1 of a \
-                  calibrated model, below 1 where probabilities are too high; too high and too low ones \
-                  cancel.",
-            cell: |summary| match summary.observed_expected {
-                Some(ratio) => Cell::interval(&Ok(ratio), number::ratio),
-                None => Cell::missing("–", "no event is expected"),
-            },
-        },
-        Quantity {
-            name: names::OVERPREDICTION.of(of).with("points"),
-            meaning: "The same as a difference, in hundredths of a probability.",
-            cell: |summary| Cell::interval(&summary.overconfidence, points),
-        },
-        Quantity {
-            name: Name::new("frequency", "frequency of the event"),
-            meaning: "How often the event occurred; it says nothing about the probabilities.",
-            cell: |summary| Cell::mean(&summary.accuracy, percent),
-        },
-        Quantity {
-            name: Name::new("mean_risk", "mean probability of the event"),
-            meaning: "How often the event would occur if the probabilities were right.",
-            cell: |summary| Cell::mean(&summary.confidence, percent),
-        },
-    ]
-}
+    /// The quantities of confidence and accuracy.
+    fn of_confidence(&self, of: &str) -> Vec<Quantity> {
+        vec![
+            Quantity::new(
+                names::OVERCONFIDENCE.of(of).with("points"),
+                "Mean confidence less accuracy, in hundredths of a probability, below 0 of a model that \
+                 is underconfident; over- and underconfidence of different samples cancel.",
+                Cell::interval(&self.overconfidence, points),
+            ),
+            Quantity::new(
+                names::ACCURACY,
+                "How often the most likely class was the right one; it says nothing about the \
+                 probabilities.",
+                Cell::mean(&self.accuracy, percent),
+            ),
+            Quantity::new(
+                names::CONFIDENCE,
+                "The accuracy that the model claims; a calibrated model claims the one it has, but \
+                 so does one whose over- and underconfidence cancel.",
+                Cell::mean(&self.confidence, percent),
+            ),
+        ]
+    }
 
-/// The quantities of confidence and accuracy.
-fn of_confidence(of: &str) -> Vec<Quantity<ReliabilitySection>> {
-    vec![
-        Quantity {
-            name: names::OVERCONFIDENCE.of(of).with("points"),
-            meaning: "Mean confidence less accuracy, in hundredths of a probability, below 0 of a model that \
-                  is underconfident; over- and underconfidence of different samples cancel.",
-            cell: |summary| Cell::interval(&summary.overconfidence, points),
-        },
-        Quantity {
-            name: names::ACCURACY,
-            meaning: "How often the most likely class was the right one; it says nothing about the \
-                  probabilities.",
-            cell: |summary| Cell::mean(&summary.accuracy, percent),
-        },
-        Quantity {
-            name: names::CONFIDENCE,
-            meaning: "The accuracy that the model claims; a calibrated model claims the one it has, but \
-                  so does one whose over- and underconfidence cancel.",
-            cell: |summary| Cell::mean(&summary.confidence, percent),
-        },
-    ]
-}
-
-/// The quantities that are the same of the top label and of an event.
-fn of_both(of: &str) -> Vec<Quantity<ReliabilitySection>> {
-    vec![
-        Quantity {
-            name: names::ECE_DEBIASED.of(of).with("points"),
-            meaning: "Root of the mean squared distance between probability and frequency in 15 bins of equal \
-                  mass, less what chance adds to it; it sees one probability of each prediction only.",
-            cell: |summary| Cell::interval(&summary.ece_debiased, points),
-        },
-        Quantity {
-            name: names::BRIER,
-            meaning: "Mean squared distance of the probabilities from the outcome, summed over all classes \
-                  (an event and its complement are two), from 0 (best) to 2; \
-                  it rewards calibration and knowledge together, and cannot say which of them is \
-                  lacking.",
-            cell: |summary| Cell::mean(&summary.brier, fixed),
-        },
-        Quantity {
-            name: names::LOG,
-            meaning: "Mean surprise at the outcome in nats, 0 at best; it mixes calibration and \
-                  knowledge as the Brier score does, and a single confident error can dominate it.",
-            cell: |summary| match &summary.log {
-                Ok(mean) => Cell::mean(mean, fixed),
-                Err(reason) => Cell::missing("∞", reason),
-            },
-        },
-        Quantity {
-            name: names::ECE_EVENT.of(of),
-            meaning: "Mean distance of the marks in the diagram from the diagonal, weighted by samples; \
-                  it depends on the bins, sees one probability of each prediction only, and is above 0 \
-                  for a calibrated model too.",
-            cell: |summary| Cell::of(fixed(summary.ece)),
-        },
-        Quantity {
-            name: names::KS.of(of),
-            meaning: "Kolmogorov–Smirnov error: the largest gap between what was promised and what came \
-                  true, summed up to some probability; it needs no bins, but sees one probability of each \
-                  prediction only and is above 0 for a calibrated model too.",
-            cell: |summary| Cell::of(fixed(summary.ks)),
-        },
-    ]
+    /// The quantities that are the same of the top label and of an event.
+    fn of_both(&self, of: &str) -> [Quantity; 5] {
+        [
+            Quantity::new(
+                names::ECE_DEBIASED.of(of).with("points"),
+                "Root of the mean squared distance between probability and frequency in 15 bins of equal \
+                 mass, less what chance adds to it; it sees one probability of each prediction only.",
+                Cell::interval(&self.ece_debiased, points),
+            ),
+            Quantity::new(
+                names::BRIER,
+                "Mean squared distance of the probabilities from the outcome, summed over all classes \
+                 (an event and its complement are two), from 0 (best) to 2; \
+                 it rewards calibration and knowledge together, and cannot say which of them is \
+                 lacking.",
+                Cell::mean(&self.brier, fixed),
+            )
+            .with_change(fixed),
+            Quantity::new(
+                names::LOG,
+                "Mean surprise at the outcome in nats, 0 at best; it mixes calibration and \
+                 knowledge as the Brier score does, and a single confident error can dominate it.",
+                Cell::mean_or(&self.log, "∞", fixed),
+            )
+            .with_change(fixed),
+            Quantity::new(
+                names::ECE_EVENT.of(of),
+                "Mean distance of the marks in the diagram from the diagonal, weighted by samples; \
+                 it depends on the bins, sees one probability of each prediction only, and is above 0 \
+                 for a calibrated model too.",
+                Cell::of(fixed(self.ece)),
+            ),
+            Quantity::new(
+                names::KS.of(of),
+                "Kolmogorov–Smirnov error: the largest gap between what was promised and what came \
+                 true, summed up to some probability; it needs no bins, but sees one probability of each \
+                 prediction only and is above 0 for a calibrated model too.",
+                Cell::of(fixed(self.ks)),
+            ),
+        ]
+    }
 }
 
 fn direction(excess: f64) -> String {

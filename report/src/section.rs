@@ -1,18 +1,21 @@
 use std::fmt::Debug;
 
 use burn::tensor::Tensor;
+use maud::Markup;
+use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
-use super::{Report, answer::interval, drawn::Drawn, table::Quantity};
+use super::{Report, drawn::Drawn, table::Quantity};
 use burn_calibration::{
     distribution::{
         AbsoluteMoments, Component, Density, Geometry, Laplace, Mixture, Normal, Samples, Targets,
     },
-    error::Result,
+    error::{Result, serialize_or_reason},
     estimator::{JointKernel, Skce},
-    hypothesis::{Omnibus, OmnibusOutcome},
+    hypothesis::{Omnibus, OmnibusOutcome, OmnibusTest},
     kernel::Kernel,
-    score::{Interval, LogScore, MeanEstimate, Score},
+    names::Name,
+    score::{Improvement, Interval, LogScore, MeanEstimate, Quantify, Score},
 };
 
 /// Predictions that a [`ReportBuilder`](super::ReportBuilder) takes: the kind of prediction decides
@@ -49,6 +52,9 @@ pub trait Reportable: Omnibus + Geometry {
     ///
     /// Invalid options of the diagrams.
     fn section(&self, plan: &Plan<Self>) -> Result<Self::Section>;
+
+    /// Computes the paired changes to predictions of the same samples.
+    fn changes(&self, after: &Self, plan: &Plan<Self>) -> Vec<Change>;
 }
 
 /// Predictions over `ℝ^d` that a report can show.
@@ -60,12 +66,27 @@ pub trait Scored: AbsoluteMoments {
         let _ = targets;
         None
     }
+
+    /// The paired change of the log score to predictions after a recalibration. None for predictions without a
+    /// density.
+    fn log_improvement(&self, after: &Self, targets: &Tensor<2>) -> Option<Result<Improvement>> {
+        let _ = (after, targets);
+        None
+    }
 }
 
 macro_rules! with_density {
     () => {
         fn log_score(&self, targets: &Tensor<2>) -> Option<Result<MeanEstimate>> {
             Some(LogScore.mean(self, targets))
+        }
+
+        fn log_improvement(
+            &self,
+            after: &Self,
+            targets: &Tensor<2>,
+        ) -> Option<Result<Improvement>> {
+            Some(LogScore.improvement(self, after, targets))
         }
     };
 }
@@ -104,7 +125,25 @@ pub trait Section: Clone + Debug + Serialize {
     fn drawings(&self, subject: &Self::Subject) -> Vec<(String, Drawn)>;
 
     #[doc(hidden)]
-    fn quantities(&self) -> Vec<Quantity<Self>>;
+    fn quantities(&self) -> Vec<Quantity>;
+}
+
+/// The change of a score or of the SKCE from before to after, in which each sample is compared with itself.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Change {
+    /// The key of the quantity in JSON, as `brier`.
+    pub key: &'static str,
+    /// The change, or why there is none.
+    #[serde(serialize_with = "serialize_or_reason")]
+    pub improvement: Result<Improvement>,
+}
+
+impl Change {
+    pub(super) fn of(name: Name, improvement: Result<Improvement>) -> Self {
+        let key = name.key;
+        Self { key, improvement }
+    }
 }
 
 /// The parts of a page that depend on the kind of prediction.
@@ -113,8 +152,8 @@ pub struct Parts {
     pub(super) of: String,
     /// A sentence about each set of predictions, without its first capital.
     pub(super) sentences: Vec<String>,
-    /// The diagrams, each under a heading of its own.
-    pub(super) diagrams: Vec<String>,
+    /// The diagrams, each under a heading of its own. The first stands above the numbers.
+    pub(super) diagrams: Vec<Markup>,
     /// The method of the intervals and the diagrams.
     pub(super) method: String,
     /// The kernel in words.
@@ -135,22 +174,32 @@ pub struct Plan<'a, P: Reportable> {
 }
 
 impl<P: Reportable> Plan<'_, P> {
+    /// The size of an error of all samples with its confidence interval.
+    pub(super) fn interval(&self, error: &impl Quantify<P>, predictions: &P) -> Result<Interval> {
+        error.size(predictions, self.targets)?.interval(self.level)
+    }
+
+    /// The predictions and targets that the SKCE is of.
+    pub(super) fn selected(&self, predictions: &P) -> (P, P::Targets) {
+        match self.rows {
+            None => (predictions.clone(), self.targets.clone()),
+            Some(rows) => (
+                predictions.select_rows(rows),
+                self.targets.select_rows(rows),
+            ),
+        }
+    }
+
     pub(super) fn skce(&self, predictions: &P) -> Result<Interval> {
         let skce = Skce::unbiased(self.kernel.clone());
-        match self.rows {
-            None => interval(&skce, (predictions, self.targets), self.level),
-            Some(rows) => {
-                let (predictions, targets) = (
-                    predictions.select_rows(rows),
-                    self.targets.select_rows(rows),
-                );
-                interval(&skce, (&predictions, &targets), self.level)
-            }
-        }
+        let (predictions, targets) = self.selected(predictions);
+        skce.size(&predictions, &targets)?.interval(self.level)
     }
 
     /// The omnibus test of all samples, with the kernel of the SKCE on predictions.
     pub(super) fn omnibus(&self, kernel: Kernel, predictions: &P) -> Result<OmnibusOutcome> {
-        super::answer::omnibus(kernel, (predictions, self.targets), self.seed)
+        let mut rng = StdRng::seed_from_u64(self.seed);
+        let test = OmnibusTest::new().with_kernel(kernel);
+        test.outcome(predictions, self.targets, &mut rng)
     }
 }

@@ -1,30 +1,52 @@
+use maud::{Markup, html};
+
 use super::{
-    Section,
+    Report, Section,
     number::{decimals, p_value, scientific, whole},
     page::capital,
-    svg::escaped,
 };
 use burn_calibration::{
     error::Result,
     hypothesis::OmnibusOutcome,
     names::{self, Name},
-    score::{Interval, MeanEstimate},
+    score::{Improvement, Interval, MeanEstimate},
 };
 
 /// A number of a page, with a sentence on what it means and what it cannot say.
-pub struct Quantity<S> {
-    pub(super) name: Name,
-    pub(super) meaning: &'static str,
-    pub(super) cell: fn(&S) -> Cell,
+pub struct Quantity {
+    name: Name,
+    meaning: &'static str,
+    cell: Cell,
+    /// The format of the paired change, of quantities that have one.
+    change: Option<fn(f64) -> String>,
+}
+
+impl Quantity {
+    pub(super) fn new(name: Name, meaning: &'static str, cell: Cell) -> Self {
+        Self {
+            name,
+            meaning,
+            cell,
+            change: None,
+        }
+    }
+
+    pub(super) fn with_change(self, format: fn(f64) -> String) -> Self {
+        Self {
+            change: Some(format),
+            ..self
+        }
+    }
 }
 
 /// A number as it stands in the table.
+#[derive(Clone)]
 pub struct Cell {
-    pub value: String,
+    value: String,
     /// The precision: the standard error, the confidence interval, or the redraws.
-    pub note: Option<String>,
-    /// The reason why there is no number.
-    pub missing: Option<String>,
+    note: Option<String>,
+    /// The reason why there is no number, or no interval.
+    missing: Option<String>,
 }
 
 impl Cell {
@@ -44,31 +66,48 @@ impl Cell {
         }
     }
 
+    /// A mean, or a sign and the reason why there is none.
+    pub fn mean_or(mean: &Result<MeanEstimate>, sign: &str, format: fn(f64) -> String) -> Self {
+        match mean {
+            Ok(mean) => Self::mean(mean, format),
+            Err(reason) => Self::missing(sign, reason),
+        }
+    }
+
     /// An error with its confidence interval, where that has two ends.
     pub fn interval(interval: &Result<Interval>, format: fn(f64) -> String) -> Self {
-        let interval = match interval {
-            Ok(interval) => interval,
-            Err(reason) => return Self::missing("–", reason),
-        };
-        let ends = [interval.lower, interval.upper];
-        let note = || {
-            let [lower, upper] = ends.map(|end| format(end).replace(' ', "\u{a0}"));
-            format!("[{lower}, {upper}]")
-        };
-        Self {
-            note: ends.iter().all(|end| end.is_finite()).then(note),
-            ..Self::of(format(interval.estimate))
+        match interval {
+            Ok(interval) => Self {
+                note: ends((interval.lower, interval.upper), format),
+                ..Self::of(format(interval.estimate))
+            },
+            Err(reason) => Self::missing("–", reason),
         }
     }
 
     /// The p-value of all aspects together.
-    pub fn p_value(omnibus: &Result<OmnibusOutcome>) -> Self {
+    fn p_value(omnibus: &Result<OmnibusOutcome>) -> Self {
         match omnibus {
             Ok(outcome) => Self {
                 note: Some(format!("({} redraws)", whole(outcome.redraws))),
                 ..Self::of(p_value(outcome.p_value, outcome.redraws))
             },
             Err(reason) => Self::missing("–", reason),
+        }
+    }
+
+    /// A paired change with its confidence interval, where there is one.
+    fn change(change: &Improvement, level: f64, format: fn(f64) -> String) -> Self {
+        let value = Self::of(format(change.difference.estimate));
+        match change.confidence_interval(level) {
+            Ok(interval) => Self {
+                note: ends(interval, format),
+                ..value
+            },
+            Err(reason) => Self {
+                missing: Some(format!("no interval: {reason}")),
+                ..value
+            },
         }
     }
 
@@ -80,79 +119,93 @@ impl Cell {
     }
 }
 
-/// The quantities of one or two sets of predictions with their names; the level is that of the
-/// confidence intervals.
-pub(super) fn numbers<S: Section>(
-    named: &[(&str, &S)],
-    quantities: &[Quantity<S>],
-    level: f64,
-) -> String {
-    let test = Quantity {
-        name: Name::new("p_value", "p-value of the omnibus test"),
-        meaning: "How likely data that are at least as far off would be if the model were calibrated: \
-                  a small one is evidence against calibration, a large one is no evidence for it.",
-        cell: |section: &S| Cell::p_value(section.omnibus()),
-    };
-    let skce = Quantity {
-        name: names::SKCE,
-        meaning: "Squared kernel calibration error of the whole predictions; that of the model is never \
-                  negative, and 0 only if it is calibrated, the estimate is by chance also below. Its \
-                  size depends on the kernel, so it compares models under the same kernel only.",
-        cell: |section: &S| Cell::interval(section.skce(), scientific),
-    };
-    let heads: String = match named.len() {
-        1 => head("value"),
-        _ => named.iter().map(|(name, _)| head(name)).collect(),
-    };
-    let paired = match named.len() {
-        1 => "",
-        _ => {
-            " Before and after are of the same samples: a difference is known better than the \
-             errors of both say."
-        }
-    };
-    let mut html = format!(
-        "<h2>Numbers</h2>\n<table class=\"numbers\">\n<caption>With ± one standard error, or \
-         in brackets the {} % confidence interval, where it is known. Lower is better for scores and \
-         errors.{paired}</caption>\n\
-         <thead><tr><th scope=\"col\">quantity</th>{heads}</tr></thead>\n",
-        decimals(100.0 * level, 2)
+/// The ends of an interval, if there are two.
+fn ends((lower, upper): (f64, f64), format: fn(f64) -> String) -> Option<String> {
+    let is_finite = lower.is_finite() && upper.is_finite();
+    is_finite.then(|| format!("[{}, {}]", format(lower), format(upper)))
+}
+
+/// All quantities of a set of predictions: the test first, the SKCE last.
+fn quantities<S: Section>(section: &S) -> Vec<Quantity> {
+    let test = Quantity::new(
+        Name::new("p_value", "p-value of the omnibus test"),
+        "How likely data that are at least as far off would be if the model were calibrated: \
+         a small one is evidence against calibration, a large one is no evidence for it.",
+        Cell::p_value(section.omnibus()),
     );
-    for quantity in [test].iter().chain(quantities).chain([&skce]) {
-        let cells: Vec<Cell> = named.iter().map(|(_, s)| (quantity.cell)(s)).collect();
-        let columns: String = cells.iter().map(cell).collect();
-        let missing: String = named
-            .iter()
-            .zip(&cells)
-            .filter_map(|((name, _), cell)| {
-                let reason = cell.missing.as_ref()?;
-                let place = match named.len() {
-                    1 => "Here".into(),
-                    _ => capital(name),
-                };
-                Some(format!(" {place}: {}.", escaped(reason)))
-            })
-            .collect();
-        html += &format!(
-            "<tbody>\n<tr class=\"value\"><th scope=\"row\">{}</th>{columns}</tr>\n\
-             <tr class=\"meaning\"><td colspan=\"{}\">{}{missing}</td></tr>\n</tbody>\n",
-            capital(&quantity.name.title).replace(" %", "&#160;%"),
-            1 + named.len(),
-            quantity.meaning
-        );
+    let skce = Quantity::new(
+        names::SKCE,
+        "Squared kernel calibration error of the whole predictions; that of the model is never \
+         negative, and 0 only if it is calibrated, the estimate is by chance also below. Its \
+         size depends on the kernel, so it compares models under the same kernel only.",
+        Cell::interval(section.skce(), scientific),
+    )
+    .with_change(scientific);
+    let others = section.quantities();
+    [test].into_iter().chain(others).chain([skce]).collect()
+}
+
+/// The quantities of one or two sets of predictions, and the paired changes of two.
+pub(super) fn numbers<S: Section>(report: &Report<S>) -> Markup {
+    let after = report.after.as_ref().map(quantities);
+    let heads: &[&str] = match after {
+        None => &["value"],
+        Some(_) => &["before", "after", "change"],
+    };
+    let row = |(k, quantity): (usize, Quantity)| {
+        let change = report.change(quantity.name.key).zip(quantity.change);
+        let change = change.map(|(change, format)| Cell::change(change, report.level, format));
+        let mut cells = vec![quantity.cell];
+        if let Some(after) = &after {
+            cells.push(after[k].cell.clone());
+            cells.push(change.unwrap_or_else(|| Cell::of(String::new())));
+        }
+        row(&quantity.name, quantity.meaning, heads, &cells)
+    };
+    html! {
+        h2 { "Numbers" }
+        table.numbers {
+            caption {
+                "With ± one standard error, or in brackets the " (decimals(100.0 * report.level, 2))
+                " % confidence interval, where it is known. Lower is better for scores and errors."
+                @if report.after.is_some() {
+                    " The change is after less before, of the same samples: it is known better than the errors of \
+                     both say."
+                }
+            }
+            thead { tr { th scope="col" { "quantity" } @for name in heads { th scope="col" { (name) } } } }
+            @for quantity in quantities(&report.before).into_iter().enumerate() { (row(quantity)) }
+        }
     }
-    html + "</table>\n"
 }
 
-fn head(name: &str) -> String {
-    format!("<th scope=\"col\">{name}</th>")
-}
-
-fn cell(cell: &Cell) -> String {
-    let note = cell.note.as_ref().map_or(String::new(), |note| {
-        format!("<span class=\"note\">{note}</span>")
-    });
-    format!("<td>{}{note}</td>", cell.value)
+/// A quantity on a line, and below it what it means.
+fn row(name: &Name, meaning: &str, heads: &[&str], cells: &[Cell]) -> Markup {
+    let title = capital(&name.title).replace(" %", "\u{a0}%");
+    html! {
+        tbody {
+            "\n"
+            tr.value {
+                th scope="row" { (title) }
+                @for cell in cells {
+                    td {
+                        (cell.value)
+                        @if let Some(note) = &cell.note { span.note { (note) } }
+                    }
+                }
+            }
+            tr.meaning {
+                td colspan=(1 + cells.len()) {
+                    (meaning)
+                    @for (head, cell) in heads.iter().zip(cells) {
+                        @if let Some(reason) = &cell.missing {
+                            " " @if heads.len() > 1 { (capital(head)) } @else { "Here" } ": " (reason) "."
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// The numbers of a picture as a table that opens on demand; the first column names the rows.
@@ -160,17 +213,23 @@ pub(super) fn of_picture(
     caption: &str,
     heads: &[&str],
     rows: impl Iterator<Item = Vec<String>>,
-) -> String {
-    let row = |cells: Vec<String>| {
-        let cell = |cell: &String| format!("<td>{cell}</td>");
-        let others: String = cells[1..].iter().map(cell).collect();
-        format!("<tr><th scope=\"row\">{}</th>{others}</tr>\n", cells[0])
-    };
-    format!(
-        "<details>\n<summary>Numbers of this picture</summary>\n<table class=\"bins\">\n\
-         <caption>{caption}</caption>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n\
-         </details>\n",
-        heads.iter().map(|name| head(name)).collect::<String>(),
-        rows.map(row).collect::<String>()
-    )
+) -> Markup {
+    html! {
+        details {
+            summary { "Numbers of this picture" }
+            table.bins {
+                caption { (caption) }
+                thead { tr { @for head in heads { th scope="col" { (head) } } } }
+                tbody {
+                    @for cells in rows {
+                        "\n"
+                        tr {
+                            th scope="row" { (cells[0]) }
+                            @for cell in &cells[1..] { td { (cell) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -53,7 +53,7 @@ fn evaluate_and_report_agree() {
     );
     let skce = format!("{:.2e}", number(&found["intervals"]["skce"]["estimate"]));
     let (mantissa, _) = skce.split_once('e').unwrap();
-    let cell = format!("<td>{} × 10", mantissa.replace('-', "−"));
+    let cell = format!("<td>{}\u{a0}×\u{a0}10", mantissa.replace('-', "−"));
     assert!(page.contains(&cell), "{cell}");
 }
 

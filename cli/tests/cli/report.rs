@@ -54,7 +54,7 @@ fn page_and_pictures() {
     assert!(page.contains("<h1>A&amp;B</h1>") && page.contains("Seed 3."));
     // the answer first, with the names of the classes as they are in the file
     let (head, _) = page.split_once("<h2>").unwrap();
-    assert!(head.contains("Before recalibration: <strong>The model is not calibrated: p ≤ 0.001."));
+    assert!(head.contains("Before recalibration: <strong>The model is not calibrated: p\u{a0}≤\u{a0}0.001."));
     assert!(head.contains("After recalibration: <strong>"));
     contains(
         head,

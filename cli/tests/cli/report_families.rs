@@ -48,12 +48,12 @@ fn page_and_pictures() {
     let page = String::from_utf8(read("both.html")).unwrap();
     assert!(page.contains("60 predictions of a real number, before and after"));
     let (head, _) = page.split_once("<h2>").unwrap();
-    assert!(head.contains("Before recalibration: <strong>The model is not calibrated: p ≤ 0.001."));
+    assert!(head.contains("Before recalibration: <strong>The model is not calibrated: p\u{a0}≤\u{a0}0.001."));
     contains(
         head,
         "<li>predictions are too narrow: after a common shift, errors are ",
     );
-    assert!(page.contains("Overconfidence of 90&#160;% intervals, points"));
+    assert!(page.contains("Overconfidence of 90\u{a0}% intervals, points"));
 
     // the other families; three draws a row
     fs::write(folder.join("draws.csv"), "0,1,2\n".repeat(60)).unwrap();

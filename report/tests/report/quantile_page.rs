@@ -120,7 +120,7 @@ fn the_page_is_well_formed_and_complete() {
         }
     }
     let verdict =
-        page.find("Before recalibration: <strong>The model is not calibrated: p ≤ 0.001.");
+        page.find("Before recalibration: <strong>The model is not calibrated: p\u{a0}≤\u{a0}0.001.");
     assert!(verdict.unwrap() < page.find("<h2>").unwrap(), "first");
     assert!(page.contains("<li>predictions of coordinate 1 are too narrow: after a common shift"));
     let over = report.before.overconfidence.as_ref().unwrap();

@@ -76,6 +76,9 @@ pub struct AspectOutcome {
 }
 
 impl OmnibusOutcome {
+    /// The level of the verdict, and of the findings that are printed.
+    pub const LEVEL: f64 = 0.05;
+
     /// The aspects with an adjusted p-value of at most `level`, the most significant first; of equal ones
     /// in the order of [`aspects`](Self::aspects).
     pub fn failing(&self, level: f64) -> Vec<&AspectOutcome> {
@@ -112,13 +115,19 @@ impl OmnibusOutcome {
         TestOutcome::redrawn(name, self.samples, largest, self.p_value, self.redraws)
     }
 
+    /// The answer without its p-value.
+    pub fn conclusion(&self) -> &'static str {
+        if self.p_value <= Self::LEVEL {
+            "The model is not calibrated"
+        } else {
+            "There is no evidence against calibration"
+        }
+    }
+
     /// The answer in a sentence.
     pub fn verdict(&self) -> String {
         let p = Probability::resampled(self.p_value, self.redraws);
-        match self.p_value {
-            p_value if p_value <= 0.05 => format!("The model is not calibrated: {p}."),
-            _ => format!("There is no evidence against calibration: {p}."),
-        }
+        format!("{}: {p}.", self.conclusion())
     }
 }
 
@@ -142,12 +151,12 @@ impl AspectOutcome {
 impl fmt::Display for OmnibusOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.verdict())?;
-        let failing = self.failing(0.05);
+        let failing = self.failing(Self::LEVEL);
         for aspect in &failing {
             let p = Probability::resampled(aspect.adjusted_p_value, self.redraws);
             writeln!(f, "    {} (adjusted {p})", aspect.finding)?;
         }
-        if failing.is_empty() && self.p_value <= 0.05 {
+        if failing.is_empty() && self.p_value <= Self::LEVEL {
             writeln!(f, "    no single aspect is significant by itself")?;
         }
         write!(
