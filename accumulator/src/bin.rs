@@ -2,8 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Accumulator, Rows, Saved, check_counts, check_equal, check_samples, check_total,
-    exact_sum::ExactSum,
-    format::{Format, saved},
+    exact_sum::ExactSum, format::saved,
 };
 use burn_calibration::{
     error::{
@@ -28,7 +27,6 @@ use burn_calibration::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct BinAccumulator {
-    format: Format<Self>,
     event: Event,
     classes: usize,
     bins: Bins,
@@ -47,7 +45,6 @@ impl BinAccumulator {
             check_parameter(class < classes, name, class as f64, expected)?;
         }
         Ok(Self {
-            format: Format::default(),
             event,
             classes,
             bins: Bins::new(bins)?,

@@ -1,8 +1,7 @@
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{Deserialize, Serialize};
 
 use super::{
-    Accumulator, Rows, Saved, check_counts, check_equal, check_samples, check_total,
-    format::{Format, exact},
+    Accumulator, Rows, Saved, check_counts, check_equal, check_samples, check_total, format::saved,
     moments::Moments,
 };
 use burn_calibration::{
@@ -12,7 +11,7 @@ use burn_calibration::{
     },
     estimator::block_values,
     hypothesis::TestOutcome,
-    kernel::{Bandwidth, Distance, Kernel, Profile},
+    kernel::Kernel,
     score::MeanEstimate,
 };
 
@@ -37,13 +36,17 @@ use burn_calibration::{
 ///
 /// Memory: 300 to 500 bytes, and `B − 1` rows of `8(m + 1)` that wait. Cost: `(B − 1)/2` pairs of `m`
 /// operations and an exponential a sample, on all threads.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct BlockSkceAccumulator {
+    #[serde(with = "in_words")]
     kernel: Kernel,
     size: usize,
     classes: usize,
     blocks: Moments,
+    /// Samples in no block, those that wait among them.
     left_out: u64,
+    #[serde(skip)]
     waiting: Waiting,
 }
 
@@ -107,7 +110,7 @@ impl BlockSkceAccumulator {
 
     /// The number of samples in no block.
     pub fn left_out(&self) -> u64 {
-        self.left_out + self.waiting.labels.len() as u64
+        self.left_out
     }
 
     /// The estimate and its standard error over blocks.
@@ -144,19 +147,18 @@ impl BlockSkceAccumulator {
         let values = values.expect("the kernel and the size were checked by new");
         values.into_iter().for_each(|value| self.blocks.add(value));
         let taken = labels.len() / self.size * self.size;
+        self.left_out -= taken as u64;
         labels.drain(..taken);
         points.drain(..taken * self.classes);
         labels.shrink_to(self.size);
         points.shrink_to(self.size * self.classes);
     }
 
-    /// Drops the samples that wait.
-    fn closed(&self) -> Self {
-        Self {
-            left_out: self.left_out(),
-            waiting: Waiting::default(),
-            ..self.clone()
-        }
+    fn check(&self) -> Result<(), String> {
+        Self::new(self.kernel, self.size, self.classes).map_err(|e| e.to_string())?;
+        let of_blocks = self.blocks.count.checked_mul(self.size as u64);
+        check_counts([of_blocks.unwrap_or(u64::MAX), self.left_out])?;
+        self.blocks.check()
     }
 }
 
@@ -166,6 +168,7 @@ impl Accumulator for BlockSkceAccumulator {
         let labels = rows.labels().iter().map(|&label| label as u32);
         self.waiting.labels.extend(labels);
         self.waiting.points.extend(rows.probabilities());
+        self.left_out += rows.samples() as u64;
         self.take_blocks();
         Ok(())
     }
@@ -182,14 +185,14 @@ impl Accumulator for BlockSkceAccumulator {
             *self = other.clone();
             return Ok(());
         }
-        *self = self.closed();
-        self.left_out += other.left_out();
+        self.waiting = Waiting::default();
+        self.left_out += other.left_out;
         self.blocks.merge(&other.blocks);
         Ok(())
     }
 
     fn samples(&self) -> u64 {
-        self.blocks.count * self.size as u64 + self.left_out()
+        self.blocks.count * self.size as u64 + self.left_out
     }
 
     fn classes(&self) -> usize {
@@ -205,65 +208,44 @@ impl Accumulator for BlockSkceAccumulator {
 
 impl PartialEq for BlockSkceAccumulator {
     fn eq(&self, other: &Self) -> bool {
-        let sizes = |a: &Self| (a.size, a.classes, a.left_out());
+        let sizes = |a: &Self| (a.size, a.classes, a.left_out);
         self.kernel == other.kernel && sizes(self) == sizes(other) && self.blocks == other.blocks
     }
 }
 
-/// The saved state.
-#[derive(Serialize, Deserialize)]
-struct State {
-    format: Format<BlockSkceAccumulator>,
-    profile: Profile,
-    distance: Distance,
-    #[serde(with = "exact")]
-    bandwidth: f64,
-    size: usize,
-    classes: usize,
-    blocks: Moments,
-    left_out: u64,
-}
+saved!(BlockSkceAccumulator, "accumulator of the block SKCE");
 
-impl Saved for BlockSkceAccumulator {
-    const KIND: &'static str = "accumulator of the block SKCE";
-}
+/// A kernel of fixed bandwidth, to the last digit in every format: `serde_json` reads numbers of many digits
+/// with an error of one unit in the last place.
+mod in_words {
+    use burn_calibration::kernel::{Bandwidth, Distance, Kernel};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-impl Serialize for BlockSkceAccumulator {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Bandwidth::Fixed(bandwidth) = self.kernel.bandwidth else {
+    #[derive(Serialize, Deserialize)]
+    struct Words {
+        profile: String,
+        distance: Distance,
+        bandwidth: String,
+    }
+
+    pub fn serialize<S: Serializer>(kernel: &Kernel, serializer: S) -> Result<S::Ok, S::Error> {
+        let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
             unreachable!("checked by new");
         };
-        let state = State {
-            format: Format::default(),
-            profile: self.kernel.profile,
-            distance: self.kernel.distance,
-            bandwidth,
-            size: self.size,
-            classes: self.classes,
-            blocks: self.blocks.clone(),
-            left_out: self.left_out(),
+        let words = Words {
+            profile: kernel.profile.to_string(),
+            distance: kernel.distance,
+            bandwidth: format!("{bandwidth:?}"),
         };
-        state.serialize(serializer)
+        words.serialize(serializer)
     }
-}
 
-impl<'de> Deserialize<'de> for BlockSkceAccumulator {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let state = State::deserialize(deserializer)?;
-        let kernel = Kernel {
-            profile: state.profile,
-            distance: state.distance,
-            bandwidth: Bandwidth::Fixed(state.bandwidth),
-        };
-        let empty = Self::new(kernel, state.size, state.classes).map_err(D::Error::custom)?;
-        let of_blocks = state.blocks.count.checked_mul(state.size as u64);
-        let counts = [of_blocks.unwrap_or(u64::MAX), state.left_out];
-        check_counts(counts).map_err(D::Error::custom)?;
-        state.blocks.check().map_err(D::Error::custom)?;
-        Ok(Self {
-            blocks: state.blocks,
-            left_out: state.left_out,
-            ..empty
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Kernel, D::Error> {
+        let words = Words::deserialize(deserializer)?;
+        Ok(Kernel {
+            profile: words.profile.parse().map_err(D::Error::custom)?,
+            distance: words.distance,
+            bandwidth: Bandwidth::Fixed(words.bandwidth.parse().map_err(D::Error::custom)?),
         })
     }
 }

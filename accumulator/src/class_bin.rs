@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 use super::{
     Accumulator, Rows, Saved,
     bin::{Bins, check_form},
-    check_equal, check_samples, check_total,
-    format::{Format, saved},
+    check_equal, check_samples,
+    format::saved,
 };
 use burn_calibration::{
     error::{Result, checks::check_classes},
@@ -22,7 +22,6 @@ use burn_calibration::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct ClassBinAccumulator {
-    format: Format<Self>,
     /// The bins of each class, as many everywhere.
     classes: Vec<Bins>,
 }
@@ -36,7 +35,6 @@ impl ClassBinAccumulator {
     pub fn new(bins: usize, classes: usize) -> Result<Self> {
         check_classes(classes)?;
         Ok(Self {
-            format: Format::default(),
             classes: vec![Bins::new(bins)?; classes],
         })
     }
@@ -95,9 +93,7 @@ impl Accumulator for ClassBinAccumulator {
             self.classes.len(),
             other.classes.len(),
         )?;
-        check_total(self.samples(), other.samples())?;
-        let bins = |own: &Self| own.classes.first().map_or(0, Bins::len);
-        check_equal("the number of bins", bins(self), bins(other))?;
+        // all classes have as many bins and samples: if one is not merged, the first is not
         let mut pairs = self.classes.iter_mut().zip(&other.classes);
         pairs.try_for_each(|(bins, other)| bins.merge(other))
     }

@@ -2,8 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Accumulator, BinAccumulator, BlockSkceAccumulator, ClassBinAccumulator, Rows, Saved,
-    ScoreAccumulator, check_equal,
-    format::{Format, saved},
+    ScoreAccumulator, check_equal, format::saved,
 };
 use burn_calibration::{
     distribution::Subject,
@@ -20,7 +19,6 @@ use burn_calibration::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Evaluation {
-    format: Format<Self>,
     #[serde(default, skip_serializing_if = "is_classes")]
     subject: Subject,
     brier: ScoreAccumulator<Brier>,
@@ -39,7 +37,6 @@ impl Evaluation {
     /// No bins, or fewer than two classes.
     pub fn new(bins: usize, classes: usize) -> Result<Self> {
         Ok(Self {
-            format: Format::default(),
             subject: Subject::Classes,
             brier: ScoreAccumulator::new(Brier, classes),
             log: ScoreAccumulator::new(LogScore, classes),

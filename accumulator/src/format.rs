@@ -1,6 +1,6 @@
-use std::{fmt, marker::PhantomData, path::Path};
+use std::path::Path;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use burn_calibration::{
     error::Result,
@@ -12,20 +12,24 @@ pub trait Saved: Serialize + DeserializeOwned {
     /// The kind, in words.
     const KIND: &'static str;
 
-    /// Saves as a file of JSON, whose last member is a checksum of all before it.
+    /// Saves as a file of JSON: an object with `kind`, `version`, a checksum `crc`, and `payload`.
     ///
     /// # Errors
     ///
     /// A file that cannot be written; nobody finds half of one.
     fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let mut text = serde_json::to_string(self).map_err(|e| file::error(path, e))?;
-        text.pop(); // the brace
-        let sum = checksum(&text);
-        file::write(path, (text + &sum).as_bytes())
+        let envelope = Envelope {
+            kind: kind::<Self>(),
+            version: VERSION,
+            crc: self.digest(),
+            payload: self,
+        };
+        let text = serde_json::to_vec(&envelope).map_err(|e| file::error(path, e))?;
+        file::write(path, &text)
     }
 
-    /// A digest of what is saved, as 32 hexadecimal digits.
+    /// A digest of what is saved, as 32 hexadecimal digits: the checksum of its file.
     fn digest(&self) -> String {
         let text = serde_json::to_vec(self).unwrap_or_default();
         Digest::of(&text).to_string()
@@ -35,88 +39,74 @@ pub trait Saved: Serialize + DeserializeOwned {
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, was cut off or changed, or holds something else.
+    /// A file that cannot be read, was cut off or changed, is of another version, or holds something else.
     fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let reject =
             |reason: String| file::error(path, format!("not a saved {}: {reason}", Self::KIND));
         let text = file::read(path).map_err(|e| file::error(path, e))?;
-        let text = String::from_utf8(text).map_err(|e| reject(e.to_string()))?;
-        let loaded = serde_json::from_str(&text).map_err(|e| reject(e.to_string()))?;
-        let length = checksum("").len();
-        let (content, found) = text
-            .split_at_checked(text.len().saturating_sub(length))
-            .unwrap_or_default();
-        if found == checksum(content) {
-            Ok(loaded)
+        let head: Head = serde_json::from_slice(&text).map_err(|e| reject(e.to_string()))?;
+        head.check(&kind::<Self>()).map_err(reject)?;
+        let envelope: Envelope<Self> =
+            serde_json::from_slice(&text).map_err(|e| reject(e.to_string()))?;
+        // sums have one form, so that those of an unchanged file are written as they were
+        if envelope.payload.digest() == envelope.crc {
+            Ok(envelope.payload)
         } else {
-            Err(reject(
-                "it was changed after it was saved: its checksum is another".into(),
-            ))
+            let reason = "it was changed after it was saved: its checksum is another";
+            Err(reject(reason.into()))
         }
     }
 }
 
-/// The end of a file, after all members but the last.
-fn checksum(content: &str) -> String {
-    format!(",\"checksum\":\"{}\"}}", Digest::of(content.as_bytes()))
+/// The version of what is saved.
+const VERSION: u32 = 2;
+
+/// The name of a kind in files.
+fn kind<A: Saved>() -> String {
+    format!("burn-calibration {}", A::KIND)
 }
 
-/// The first field of everything saved: the kind of `A` and the version of its form.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Format<A>(PhantomData<fn() -> A>);
+/// A file.
+#[derive(Serialize, Deserialize)]
+struct Envelope<A> {
+    kind: String,
+    version: u32,
+    crc: String,
+    payload: A,
+}
 
-const VERSION: u32 = 1;
+/// What a file says that it is.
+#[derive(Deserialize)]
+struct Head {
+    kind: Option<String>,
+    version: Option<u32>,
+    /// Kind and version of a file of version 1.
+    format: Option<String>,
+}
 
-impl<A: Saved> fmt::Display for Format<A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "burn-calibration {}, version {VERSION}", A::KIND)
+impl Head {
+    fn check(self, kind: &str) -> Result<(), String> {
+        let found = match (self.kind, self.version) {
+            (Some(found), Some(VERSION)) if found == kind => return Ok(()),
+            (Some(found), Some(version)) => format!("{found}, version {version}"),
+            _ => self
+                .format
+                .unwrap_or("nothing with a kind and a version".into()),
+        };
+        let again = if found.starts_with(&format!("{kind}, version")) {
+            "; sum the predictions up again"
+        } else {
+            ""
+        };
+        Err(format!(
+            "it holds {found}, expected {kind}, version {VERSION}{again}"
+        ))
     }
 }
 
-impl<A> Default for Format<A> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<A: Saved> Serialize for Format<A> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de, A: Saved> Deserialize<'de> for Format<A> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let expected = Self::default();
-        match String::deserialize(deserializer)? {
-            found if found == expected.to_string() => Ok(expected),
-            found => Err(serde::de::Error::custom(format!(
-                "it holds \"{found}\", expected \"{expected}\""
-            ))),
-        }
-    }
-}
-
-/// A number that every format keeps to the last bit: the shortest digits that give it back.
-///
-/// `serde_json` reads numbers of many digits with an error of one unit in the last place.
-pub(super) mod exact {
-    use super::*;
-
-    pub fn serialize<S: Serializer>(x: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{x:?}"))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
-    }
-}
-
-/// Saves what `#[serde(remote = "Self")]` derives, and checks what it loads: the derived functions are
-/// inherent, and these are the traits.
+/// Serialises what `#[serde(remote = "Self")]` derives, and checks what it deserialises: the derived functions
+/// are inherent, and these are the traits.
 macro_rules! saved {
     ($accumulator:ty $(, of $score:ident)?, $kind:literal) => {
         impl$(<$score: Kept>)? Saved for $accumulator {

@@ -26,10 +26,9 @@
 //!
 //! # Files
 //!
-//! An accumulator is serialised by serde in any format; [`Saved::save`] writes JSON, with a checksum at the
-//! end, so that [`Saved::load`] tells what was changed. Its first field names kind and version, and what does
-//! not fit is an error. A sum is
-//! `±Σ_k limbs[k] 2^{32(first+k)−1074}`.
+//! An accumulator is serialised by serde in any format, and what no predictions leave is an error.
+//! [`Saved::save`] writes JSON, `{"kind", "version", "crc", "payload"}`, of which [`Saved::load`] refuses another
+//! kind or version, and what was changed. A sum is `±Σ_k limbs[k] 2^{32(first+k)−1074}`.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};

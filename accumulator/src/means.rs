@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Saved, check_equal, check_total,
-    format::{Format, saved},
+    format::saved,
     moments::{GREATEST, Moments},
 };
 use burn_calibration::{
@@ -39,7 +39,6 @@ use burn_calibration::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Means {
-    format: Format<Self>,
     settings: BTreeMap<String, String>,
     columns: BTreeMap<String, Moments>,
 }
@@ -51,7 +50,6 @@ impl Means {
     ) -> Self {
         let settings = settings.into_iter();
         Self {
-            format: Format::default(),
             settings: settings
                 .map(|(name, value)| (name.into(), value.into()))
                 .collect(),

@@ -1,8 +1,8 @@
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize};
 
 use super::{
     Accumulator, Rows, Saved, check_counts, check_equal, check_samples, check_total,
-    format::{Format, saved},
+    format::saved,
     moments::{GREATEST, Moments},
 };
 use burn_calibration::{
@@ -23,8 +23,8 @@ use burn_calibration::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", bound = "S: Kept")]
 pub struct ScoreAccumulator<S> {
-    format: Format<Self>,
-    score: Named<S>,
+    #[serde(with = "by_name")]
+    score: S,
     classes: usize,
     infinite: u64,
     finite: Moments,
@@ -34,8 +34,7 @@ impl<S: Kept> ScoreAccumulator<S> {
     /// Starts the sums of a score of predictions over `classes` classes.
     pub fn new(score: S, classes: usize) -> Self {
         Self {
-            format: Format::default(),
-            score: Named(score),
+            score,
             classes,
             infinite: 0,
             finite: Moments::default(),
@@ -44,7 +43,7 @@ impl<S: Kept> ScoreAccumulator<S> {
 
     /// The score.
     pub fn score(&self) -> &S {
-        &self.score.0
+        &self.score
     }
 
     /// The number of samples whose score is infinite.
@@ -62,7 +61,7 @@ impl<S: Kept> ScoreAccumulator<S> {
         match self.infinite {
             0 => Ok(self.finite.estimate()),
             infinite => Err(Error::InfiniteScores {
-                score: self.score.0.name(),
+                score: self.score.name(),
                 infinite,
                 samples: self.samples(),
             }),
@@ -79,7 +78,7 @@ impl<S: Kept> Accumulator for ScoreAccumulator<S> {
     fn update_rows(&mut self, rows: &Rows) -> Result<()> {
         rows.check_classes(self.classes)?;
         for row in rows.iter() {
-            match self.score.0.of(row.p, row.y, row.logarithm) {
+            match self.score.of(row.p, row.y, row.logarithm) {
                 score if score <= GREATEST => self.finite.add(score),
                 _ => self.infinite += 1,
             }
@@ -115,25 +114,24 @@ pub trait Kept: Divergence + Clone + Default + PartialEq {}
 
 impl<S: Divergence + Clone + Default + PartialEq> Kept for S {}
 
-/// A score that is saved by its name.
-#[derive(Debug, Clone, PartialEq)]
-struct Named<S>(S);
+/// A score is saved by its name.
+mod by_name {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-impl<S: Kept> Serialize for Named<S> {
-    fn serialize<Out: Serializer>(&self, serializer: Out) -> Result<Out::Ok, Out::Error> {
-        serializer.collect_str(self.0.name())
+    use super::Kept;
+
+    pub fn serialize<S: Kept, Out: Serializer>(score: &S, out: Out) -> Result<Out::Ok, Out::Error> {
+        out.collect_str(score.name())
     }
-}
 
-impl<'de, S: Kept> Deserialize<'de> for Named<S> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let score = S::default();
-        match String::deserialize(deserializer)? {
-            name if name == score.name() => Ok(Self(score)),
-            name => Err(de::Error::custom(format!(
-                "it holds the {name}, expected the {}",
-                score.name()
-            ))),
+    pub fn deserialize<'de, S: Kept, D: Deserializer<'de>>(source: D) -> Result<S, D::Error> {
+        let (score, found) = (S::default(), String::deserialize(source)?);
+        let expected = score.name();
+        if found == expected {
+            Ok(score)
+        } else {
+            let reason = format!("it holds the {found}, expected the {expected}");
+            Err(D::Error::custom(reason))
         }
     }
 }

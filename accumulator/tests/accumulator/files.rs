@@ -52,7 +52,8 @@ fn saved_and_loaded() {
     evaluation.save(&path).unwrap();
     assert_eq!(Evaluation::load(&path).unwrap(), evaluation);
     let bytes = fs::read(&path).unwrap();
-    assert!(bytes.starts_with(br#"{"format":"burn-calibration evaluation, version 1""#));
+    let head = br#"{"kind":"burn-calibration evaluation","version":2,"crc":""#;
+    assert!(bytes.starts_with(head));
 }
 
 #[test]
@@ -72,24 +73,56 @@ fn what_is_not_an_accumulator() {
             other => panic!("{other}"),
         }
     };
-    let good = text(&having(&evaluation(3, 2), &p, &y));
+    let saved = |accumulator: &dyn Fn(&PathBuf)| {
+        accumulator(&path);
+        fs::read_to_string(&path).unwrap()
+    };
+    let bins = saved(&|path| {
+        let bins = BinAccumulator::top_label(3, 3).unwrap();
+        bins.save(path).unwrap();
+    });
     assert_eq!(
-        reject(&text(&BinAccumulator::top_label(3, 3).unwrap())),
-        "not a saved evaluation: it holds \"burn-calibration accumulator of bins, version 1\", expected \
-         \"burn-calibration evaluation, version 1\" at line 1 column 59"
+        reject(&bins),
+        "not a saved evaluation: it holds burn-calibration accumulator of bins, version 2, expected \
+         burn-calibration evaluation, version 2"
     );
-    let newer = good.replacen("evaluation, version 1", "evaluation, version 2", 1);
-    assert!(reject(&newer).contains("holds \"burn-calibration evaluation, version 2\", expected"));
-    assert!(reject("{\"loss\": 1}").contains("missing field `format`"));
+    let taken = having(&evaluation(3, 2), &p, &y);
+    let whole = saved(&|path| taken.save(path).unwrap());
+    let of_version = |version: &str| {
+        format!(
+            "not a saved evaluation: it holds burn-calibration evaluation, version {version}, expected \
+             burn-calibration evaluation, version 2; sum the predictions up again"
+        )
+    };
+    let newer = whole.replacen("\"version\":2", "\"version\":3", 1);
+    assert_eq!(reject(&newer), of_version("3"));
+    let older = r#"{"format":"burn-calibration evaluation, version 1","brier":{}}"#;
+    assert_eq!(reject(older), of_version("1"));
+    let foreign = reject("{\"loss\": 1}");
+    assert!(
+        foreign.contains("it holds nothing with a kind and a version"),
+        "{foreign}"
+    );
+    let changed = whole.replacen("\"samples\":", "\"samples\": ", 1);
+    fs::write(&path, changed).unwrap();
+    assert_eq!(
+        Evaluation::load(&path).unwrap(),
+        taken,
+        "spaces are no change"
+    );
+    let limbs = "\"limbs\":[";
+    let changed = whole.replacen(limbs, &format!("{limbs}1"), 1);
+    assert!(reject(&changed).contains("its checksum is another"));
     assert!(reject("x").starts_with("not a saved evaluation: expected value at line 1"));
     assert!(reject("").contains("EOF while parsing"));
+    let good = text(&taken);
     for length in 1..good.len() {
         assert!(
             serde_json::from_str::<Evaluation>(&good[..length]).is_err(),
             "{length}"
         );
     }
-    assert!(reject(&good[..good.len() / 2]).contains("EOF while parsing"));
+    assert!(reject(&whole[..whole.len() / 2]).contains("EOF while parsing"));
     let missing = Evaluation::load(file("none.json")).unwrap_err().to_string();
     assert!(missing.contains("none.json: No such file"), "{missing}");
 }
@@ -138,8 +171,7 @@ fn inconsistent_accumulators() {
     );
     let wrong = reject(change(&block, "\"size\":2", "\"size\":1"));
     assert!(wrong.to_string().contains("expected at least 2"), "{wrong}");
-    let invalid = "{\"RationalQuadratic\":{\"alpha\":-1.0}}";
-    let wrong = reject(change(&block, "\"Gaussian\"", invalid));
+    let wrong = reject(change(&block, "\"gaussian\"", "\"rational-quadratic:-1\""));
     assert!(
         wrong.to_string().contains("the shape of the rational"),
         "{wrong}"

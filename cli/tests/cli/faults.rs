@@ -199,7 +199,7 @@ fn a_flipped_bit_is_an_error() {
         }
         let number = saved.iter().rposition(|byte| byte.is_ascii_digit());
         if load == "merge" {
-            // a digit of a sum, before the checksum
+            // a digit of the payload
             let mut changed = saved.clone();
             let at = number.unwrap() - 60;
             let digit = changed[..at]
