@@ -40,7 +40,7 @@ mod quiet;
 struct Classifier {
     hidden: Linear,
     output: Linear,
-    loss: PenalisedLoss<OfPredictions<CrossEntropyLoss>, SkceLoss>,
+    loss: PenalisedLoss<CrossEntropyLoss, SkceLoss>,
     /// The number of steps so far, saved with the model: the schedule goes on after a checkpoint.
     steps: StepCounter,
 }
@@ -51,7 +51,7 @@ impl Classifier {
             hidden: LinearConfig::new(PIXELS, 64).init(device),
             output: LinearConfig::new(64, 10).init(device),
             loss: PenalisedLoss::new(
-                OfPredictions::new(CrossEntropyLossConfig::new().init(device)),
+                CrossEntropyLossConfig::new().init(device),
                 SkceLoss::new(Skce::unbiased(Kernel::gaussian())), // compares the images
                 WeightSchedule::WarmUp {
                     weight: 4.0,
@@ -73,8 +73,7 @@ impl TrainStep for Classifier {
 
     fn step(&self, batch: Batch) -> TrainOutput<ClassificationOutput> {
         let logits = self.forward(batch.images.clone());
-        let predictions = Categorical::from_logits_unchecked(logits.clone());
-        let given = Given::new(predictions, batch.images);
+        let given = Given::logits(logits.clone(), batch.images);
         let loss = self.loss.forward(&given, &batch.labels, self.steps.get());
         let gradients = loss.backward();
         let output = ClassificationOutput::new(loss, logits, batch.labels);
@@ -98,8 +97,7 @@ impl InferenceStep for Classifier {
 
     fn step(&self, batch: Batch) -> ClassificationOutput {
         let logits = self.forward(batch.images);
-        let cross_entropy = &self.loss.base.criterion;
-        let loss = cross_entropy.forward(logits.clone(), batch.labels.clone());
+        let loss = (self.loss.base).forward(logits.clone(), batch.labels.clone());
         ClassificationOutput::new(loss, logits, batch.labels)
     }
 }

@@ -23,12 +23,11 @@
 //! # let step = 0;
 //! // train: cross-entropy, and a penalty on what is wrong on average among similar inputs
 //! let loss = PenalisedLoss::new(
-//!     OfPredictions::new(CrossEntropyLossConfig::new().init(&device)),
+//!     CrossEntropyLossConfig::new().init(&device),
 //!     SkceLoss::new(Skce::unbiased(Kernel::gaussian())), // compares the inputs
 //!     WeightSchedule::WarmUp { weight: 4.0, steps: 1000 },
 //! );
-//! let batch = Given::new(Categorical::from_logits_unchecked(logits), inputs);
-//! let value = loss.forward(&batch, &labels, step); // Tensor<1>
+//! let value = loss.forward(&Given::logits(logits, inputs), &labels, step); // Tensor<1>
 //!
 //! // recalibrate: fit a map on held-out logits
 //! let map = TemperatureScalingConfig::new().fit(validation_logits, validation_labels)?;
@@ -139,9 +138,9 @@ pub mod prelude {
         },
         kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
         loss::{
-            Criterion, FocalLossConfig, Lens, LensLoss, MmceLossConfig, OfPredictions,
-            PenalisedLoss, PinballLossConfig, Probabilities, ScoreLoss, SkceLoss, SkceLossConfig,
-            StepCounter, WeightSchedule,
+            Criterion, FocalLossConfig, Lens, LensLoss, MmceLossConfig, PenalisedLoss,
+            PinballLossConfig, Probabilities, ScoreLoss, SkceLoss, SkceLossConfig, StepCounter,
+            WeightSchedule,
         },
         recalibration::{
             AutoRecalibrationConfig, BetaCalibrationConfig, DiagonalScalingConfig,

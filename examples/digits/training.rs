@@ -49,7 +49,7 @@ pub fn objectives(arguments: &Arguments, device: &Device) -> [Objective; 4] {
     // The SKCE given the images: the kernel compares these in the place of the predictions, and finds
     // images of a kind for which the network is wrong on average.
     let given = PenalisedLoss::new(
-        OfPredictions::new(cross_entropy.clone()),
+        cross_entropy.clone(),
         SkceLoss::new(Skce::unbiased(Kernel::gaussian())),
         warm_up(lambda_given),
     );
@@ -73,8 +73,7 @@ pub fn objectives(arguments: &Arguments, device: &Device) -> [Objective; 4] {
         Objective {
             name: format!("+ {lambda_given} given x"),
             loss: Box::new(move |logits, labels, images, step| {
-                let predictions = Categorical::from_logits_unchecked(logits);
-                given.forward(&Given::new(predictions, images), &labels, step)
+                given.forward(&Given::logits(logits, images), &labels, step)
             }),
         },
         Objective {

@@ -186,6 +186,11 @@ impl Categorical {
 
 impl Predictive for Categorical {
     type Targets = Tensor<1, Int>;
+    type Unconditional = Self;
+
+    fn unconditional(&self) -> &Self {
+        self
+    }
 
     /// The logits where they are known, else the probabilities.
     fn parameter(&self) -> Tensor<2> {

@@ -10,6 +10,12 @@ use crate::{
 ///
 /// Predictions of a [`QuantileRecalibration`](crate::recalibration::QuantileRecalibration) have none in
 /// closed form: take [`Samples::drawn_from`](super::Samples::drawn_from) them.
+#[diagnostic::on_unimplemented(
+    message = "there are no distances between predictions `{Self}`, which kernels compare",
+    label = "predictions without distances",
+    note = "of a quantile recalibration take `predictions.samples(n, &mut rng)`, which have distances",
+    note = "of another kind over real vectors take `Samples::drawn_from(&predictions, n, &mut rng)`"
+)]
 pub trait Geometry: Predictive {
     /// Checks that predictions have this distance.
     ///

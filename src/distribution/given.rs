@@ -2,10 +2,11 @@ use burn::tensor::{DType, Device, FloatDType, Int, Tensor};
 use rand::Rng;
 
 use super::{
-    DrawnBy, Geometry, HostMarginals, Marginals, Predictive, Redrawer, RedrawnBy, Sampler,
+    Categorical, DrawnBy, Geometry, HostMarginals, Marginals, Predictive, Redrawer, RedrawnBy,
+    Sampler,
 };
 use crate::{
-    error::{Result, check_values},
+    error::{Result, check_length, check_values},
     host::to_vec,
     radial::Distance,
 };
@@ -47,9 +48,7 @@ use crate::{
 /// assert!(skce.estimate(&given, &labels)? > 0.16);
 ///
 /// // as a penalty: logits as ever, and the features beside them
-/// let penalty = SkceLoss::new(skce);
-/// let batch = Given::new(Categorical::from_logits_unchecked(logits), features);
-/// let penalty = penalty.forward(&batch, &labels);
+/// let penalty = SkceLoss::new(skce).forward(&Given::logits(logits, features), &labels);
 /// # Ok(())
 /// # }
 /// ```
@@ -85,10 +84,14 @@ impl<P: Predictive> Given<P> {
     /// As [`new`](Self::new).
     pub fn attached(predictions: P, conditioning: Tensor<2>) -> Self {
         let [rows, columns] = conditioning.dims();
-        assert_eq!(
-            (rows, conditioning.dtype()),
-            (predictions.len(), predictions.dtype()),
-            "rows and dtype of the conditioning variable, and of the predictions"
+        let (n, dtype) = (predictions.len(), predictions.dtype());
+        if let Err(error) = check_length(n, rows, "rows of the conditioning variable") {
+            panic!("{error}");
+        }
+        assert!(
+            conditioning.dtype() == dtype,
+            "the dtype of the conditioning variable is {:?}, expected {dtype:?}, that of the predictions",
+            conditioning.dtype()
         );
         assert!(
             columns > 0,
@@ -151,6 +154,38 @@ impl<P: Predictive> Given<P> {
     }
 }
 
+impl Given<Categorical> {
+    /// Creates the predictions of a training batch from logits, given a variable: what a penalised loss takes
+    /// in every step. Nothing is read back.
+    ///
+    /// # Shapes
+    ///
+    /// - logits: `[n, m]`
+    /// - conditioning: `[n, d]`, which is detached, see [`new`](Self::new)
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Int, Tensor};
+    /// use burn_calibration::{
+    ///     distribution::Given, estimator::Skce, kernel::Kernel, loss::SkceLoss,
+    /// };
+    ///
+    /// let device = Device::default().autodiff();
+    /// let logits = Tensor::<2>::zeros([4, 2], &device).require_grad();
+    /// let features = Tensor::<2>::from_floats([[0.0], [0.1], [5.0], [5.1]], &device);
+    /// let labels = Tensor::<1, Int>::from_ints([0, 0, 1, 1], &device);
+    /// let penalty = SkceLoss::new(Skce::unbiased(Kernel::gaussian()));
+    /// let value = penalty.forward(&Given::logits(logits.clone(), features), &labels);
+    /// assert!(logits.grad(&value.backward()).is_some());
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer than two columns of logits, and as [`new`](Self::new).
+    pub fn logits(logits: Tensor<2>, conditioning: Tensor<2>) -> Self {
+        Self::new(Categorical::from_logits_unchecked(logits), conditioning)
+    }
+}
+
 /// Coordinates in which groups are far apart: `[n]` to `[n, c]`, the digits of their numbers, each of them
 /// exact in the dtype of the predictions. Nothing is read back.
 ///
@@ -177,6 +212,11 @@ fn group_codes(groups: Tensor<1, Int>, options: (&Device, DType)) -> Tensor<2> {
 
 impl<P: Predictive> Predictive for Given<P> {
     type Targets = P::Targets;
+    type Unconditional = P;
+
+    fn unconditional(&self) -> &P {
+        &self.predictions
+    }
 
     fn parameter(&self) -> Tensor<2> {
         self.predictions.parameter()

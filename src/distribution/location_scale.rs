@@ -137,6 +137,11 @@ impl<F: Family> LocationScale<F> {
 
 impl<F: Family> Predictive for LocationScale<F> {
     type Targets = Tensor<2>;
+    type Unconditional = Self;
+
+    fn unconditional(&self) -> &Self {
+        self
+    }
 
     fn parameter(&self) -> Tensor<2> {
         self.location.clone()

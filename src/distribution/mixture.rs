@@ -124,6 +124,11 @@ impl<C: Component> Mixture<C> {
 
 impl<C: Component> Predictive for Mixture<C> {
     type Targets = Tensor<2>;
+    type Unconditional = Self;
+
+    fn unconditional(&self) -> &Self {
+        self
+    }
 
     fn parameter(&self) -> Tensor<2> {
         self.weights()

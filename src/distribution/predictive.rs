@@ -19,10 +19,17 @@ pub type DrawnBy<P> = <<P as Predictive>::Targets as Targets>::Drawn;
 /// reads nothing back; what takes data calls [`check`](Self::check).
 ///
 /// A kind of your own needs its parameters ([`parameter`](Self::parameter), [`map`](Self::map)), a check
-/// of them, and a sampler.
+/// of them, and a sampler. Its [`Unconditional`](Self::Unconditional) predictions are itself.
 pub trait Predictive: Clone + Debug {
     /// The type of the observations.
     type Targets: Targets;
+
+    /// The predictions without a variable that they are [`Given`](super::Given): of these the predictions, of
+    /// every other kind itself. Base losses are of these.
+    type Unconditional: Predictive<Targets = Self::Targets>;
+
+    /// The predictions without the variable that they are given.
+    fn unconditional(&self) -> &Self::Unconditional;
 
     /// A tensor of parameters, a row for each prediction. It tells the number of
     /// predictions, their device and their dtype.

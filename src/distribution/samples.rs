@@ -122,6 +122,11 @@ impl Samples {
 
 impl Predictive for Samples {
     type Targets = Tensor<2>;
+    type Unconditional = Self;
+
+    fn unconditional(&self) -> &Self {
+        self
+    }
 
     /// The draws of each prediction in a row, `[n, S · d]`.
     fn parameter(&self) -> Tensor<2> {

@@ -21,9 +21,24 @@ use crate::distribution::{Categorical, Predictive};
 /// };
 /// # let _: &dyn Criterion = &brier;
 /// ```
+///
+/// As a field of a model a criterion has to be a [`Module`](burn::module::Module) as well, which a function is not.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a criterion of these predictions",
+    label = "not taken by `{Self}`",
+    note = "of a configuration take `.init()`, as in `SkceLossConfig::new().init()`",
+    note = "a function is one: `|predictions: &Categorical, labels: &Tensor<1, Int>| -> Tensor<1> {{ … }}`"
+)]
 pub trait Criterion<P: Predictive = Categorical> {
     /// Returns the criterion, `[1]`, in the dtype of the predictions.
     fn value(&self, predictions: &P, targets: &P::Targets) -> Tensor<1>;
+
+    /// The labels that stand for padding, whose samples do not count; none by default, where the criterion does
+    /// not tell. A [`PenalisedLoss`](super::PenalisedLoss) checks that its base loss and its penalty have the
+    /// same.
+    fn pad_tokens(&self) -> Option<&[usize]> {
+        None
+    }
 }
 
 impl<P: Predictive, F: Fn(&P, &P::Targets) -> Tensor<1>> Criterion<P> for F {
@@ -44,5 +59,9 @@ impl Criterion for CrossEntropyLoss {
             ..self.clone()
         };
         loss.forward(input, labels.clone())
+    }
+
+    fn pad_tokens(&self) -> Option<&[usize]> {
+        Some(self.pad_tokens.as_deref().unwrap_or_default())
     }
 }

@@ -129,4 +129,8 @@ impl Criterion for FocalLoss {
         let kept = labels.kept(&self.pad_tokens);
         mean_of_kept(self.values(predictions, labels), kept)
     }
+
+    fn pad_tokens(&self) -> Option<&[usize]> {
+        Some(&self.pad_tokens)
+    }
 }

@@ -1,10 +1,11 @@
 use std::borrow::Borrow;
 
-use burn::{module::Module, tensor::Tensor};
+use burn::tensor::Tensor;
 use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 use serde::{Deserialize, Serialize};
 
-use super::{Criterion, Input, PenalisedLoss, PenalisedTerms};
+use super::{Criterion, Input, PenalisedLoss};
+use crate::distribution::Predictive;
 
 /// Which training samples are held out from the base loss, for the penalty.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -186,9 +187,13 @@ impl BatchDealer {
     }
 }
 
-impl<B: Module, P: Module> PenalisedLoss<B, P> {
+impl<B, P> PenalisedLoss<B, P> {
     /// Returns the loss at a 0-based training step, `[1]`, with the base loss of some samples and the
     /// penalty of others: each of logits and labels, or of predictions and their targets, see [`Input`].
+    ///
+    /// # Panics
+    ///
+    /// As [`terms`](Self::terms).
     pub fn forward_apart<I: Input, J: Input>(
         &self,
         (input, targets): (I, I::Targets),
@@ -196,15 +201,12 @@ impl<B: Module, P: Module> PenalisedLoss<B, P> {
         step: usize,
     ) -> Tensor<1>
     where
-        B: Criterion<I::Predictions>,
+        B: Criterion<<I::Predictions as Predictive>::Unconditional>,
         P: Criterion<J::Predictions>,
     {
-        let penalty = held_out.into_predictions();
-        PenalisedTerms {
-            base: self.base.value(&input.into_predictions(), targets.borrow()),
-            penalty: self.penalty.value(&penalty, held_out_targets.borrow()),
-            weight: self.weight.at(step),
-        }
-        .total()
+        let (predictions, held_out) = (input.into_predictions(), held_out.into_predictions());
+        let base = (predictions.unconditional(), targets.borrow());
+        let penalty = (&held_out, held_out_targets.borrow());
+        self.terms_of(base, penalty, step).total()
     }
 }

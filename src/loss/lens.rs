@@ -41,7 +41,7 @@ pub enum Lens {
 /// assert_eq!(penalty.forward(logits, labels).dims(), [1]);
 /// ```
 #[derive(Module, Debug)]
-pub struct LensLoss<C: Module> {
+pub struct LensLoss<C> {
     /// The lens.
     #[module(skip)]
     pub lens: Lens,
@@ -49,7 +49,7 @@ pub struct LensLoss<C: Module> {
     pub criterion: C,
 }
 
-impl<C: Module> LensLoss<C> {
+impl<C> LensLoss<C> {
     /// Creates the loss.
     pub fn new(lens: Lens, criterion: C) -> Self {
         Self { lens, criterion }
@@ -72,7 +72,7 @@ impl<C: Module> LensLoss<C> {
     }
 }
 
-impl<C: Module + Criterion> Criterion for LensLoss<C> {
+impl<C: Criterion> Criterion for LensLoss<C> {
     fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Tensor<1> {
         predictions.assert_targets(labels);
         let m = predictions.classes();
@@ -99,5 +99,9 @@ impl<C: Module + Criterion> Criterion for LensLoss<C> {
                 of(predictions.top_k_unchecked(k, labels))
             }
         }
+    }
+
+    fn pad_tokens(&self) -> Option<&[usize]> {
+        Some(&[])
     }
 }

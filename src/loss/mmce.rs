@@ -101,4 +101,8 @@ impl Criterion for MmceLoss {
         let square = self.mmce.value_of_kept(predictions, labels, kept);
         if self.squared { square } else { root(square) }
     }
+
+    fn pad_tokens(&self) -> Option<&[usize]> {
+        Some(&self.pad_tokens)
+    }
 }

@@ -3,9 +3,8 @@
 //! Each takes logits and labels, as Burn's cross-entropy does, or predictions of any kind and their
 //! targets ([`Input`]), gives a tensor of shape `[1]`, and reads nothing back from the device.
 //! [`PenalisedLoss`] adds a calibration penalty to a base loss. A penalty given inputs or groups is
-//! [`SkceLoss`] of predictions that are [`Given`](crate::distribution::Given) them; then
-//! [`OfPredictions`] makes a base loss of the predictions alone. Which one to take:
-//! [`guide::which_loss`](crate::guide::which_loss).
+//! [`SkceLoss`] of predictions that are [`Given`](crate::distribution::Given) them; the base loss is of the
+//! predictions alone. Which one to take: [`guide::which_loss`](crate::guide::which_loss).
 //!
 //! | loss | of |
 //! | --- | --- |
@@ -40,7 +39,6 @@ mod held_out;
 mod input;
 mod lens;
 mod mmce;
-mod of_predictions;
 mod penalised;
 mod pinball;
 mod schedule;
@@ -54,7 +52,6 @@ pub use held_out::{BatchDealer, DealtBatch, HoldOut};
 pub use input::{Input, Probabilities};
 pub use lens::{Lens, LensLoss};
 pub use mmce::{MmceLoss, MmceLossConfig};
-pub use of_predictions::OfPredictions;
 pub use penalised::{PenalisedLoss, PenalisedTerms};
 pub use pinball::{PinballLoss, PinballLossConfig};
 pub use schedule::WeightSchedule;

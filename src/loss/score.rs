@@ -87,6 +87,10 @@ impl<P: Predictive, S: Score<P> + Clone + Send> Criterion<P> for ScoreLoss<S> {
         let values = self.score.values(predictions, targets);
         mean_of_kept(values, targets.kept(&self.pad_tokens))
     }
+
+    fn pad_tokens(&self) -> Option<&[usize]> {
+        Some(&self.pad_tokens)
+    }
 }
 
 /// The mean of the values of samples that count, `[n]` to `[1]`; 0 if there are none.

@@ -217,6 +217,10 @@ impl<P: Geometry, K: JointKernel<P> + Send> Criterion<P> for SkceLoss<K> {
             }
         }
     }
+
+    fn pad_tokens(&self) -> Option<&[usize]> {
+        Some(&self.pad_tokens)
+    }
 }
 
 /// `√x` where `x > 0`, and 0 with gradient 0 elsewhere (rounding can take a square below 0).

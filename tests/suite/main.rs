@@ -66,6 +66,7 @@ mod loss {
     mod held_out;
     mod lens;
     mod one_road;
+    mod penalised;
     mod rivals;
     mod scale;
 

@@ -15,6 +15,12 @@ use crate::{
 };
 
 /// Kinds of predictions that have an [`OmnibusTest`](super::OmnibusTest).
+#[diagnostic::on_unimplemented(
+    message = "the omnibus test does not take predictions `{Self}`",
+    label = "predictions without the distances and expectations that the test needs",
+    note = "of a quantile recalibration take `predictions.samples(n, &mut rng)`",
+    note = "of another kind over real vectors take `Samples::drawn_from(&predictions, n, &mut rng)`"
+)]
 pub trait Omnibus: Predictive {
     /// The aspects that are tested.
     ///

@@ -21,6 +21,12 @@ use crate::{distribution::Geometry, error::Result, ops::NormalSamples};
 ///
 /// All of its matrices are within batches of consecutive rows, differentiable, in the dtype of the
 /// predictions, and made without reading anything back.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kernel on the targets of predictions `{P}`",
+    label = "no kernel on the targets of these predictions",
+    note = "a `Kernel` by itself is one of classes; predictions over real vectors take a `TensorKernel`, as \
+            `TensorKernel::wasserstein(RealKernel::gaussian(1.0))`"
+)]
 pub trait TargetKernel<P: Geometry>: Debug {
     /// `k_Y(y_i, y'_j)`, `[batches, n, k]`, for `batches · n` and `batches · k` targets.
     fn between(&self, y: &P::Targets, other: &P::Targets, like: &P, batches: usize) -> Tensor<3>;

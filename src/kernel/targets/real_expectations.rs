@@ -18,6 +18,12 @@ use crate::{
 ///
 /// All matrices are within batches of consecutive rows and differentiable, as those of
 /// [`TargetKernel`](super::TargetKernel).
+#[diagnostic::on_unimplemented(
+    message = "the expectations of kernels on targets under predictions `{Self}` are not known",
+    label = "predictions without such expectations",
+    note = "of a quantile recalibration take `predictions.samples(n, &mut rng)`, which have them",
+    note = "of another kind over real vectors take `Samples::drawn_from(&predictions, n, &mut rng)`"
+)]
 pub trait RealExpectations: Geometry<Targets = Tensor<2>> {
     /// `E_{Z∼P_i} k(Z, y_j)`, `[batches, n, k]`.
     fn mean_kernel(&self, kernel: &RealKernel, y: &Tensor<2>, batches: usize) -> Tensor<3>;

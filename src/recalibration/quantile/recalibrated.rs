@@ -110,6 +110,11 @@ fn rule() -> Vec<(f64, f64)> {
 
 impl<P: Marginals> Predictive for QuantileRecalibrated<P> {
     type Targets = Tensor<2>;
+    type Unconditional = Self;
+
+    fn unconditional(&self) -> &Self {
+        self
+    }
 
     fn parameter(&self) -> Tensor<2> {
         self.predictions.parameter()

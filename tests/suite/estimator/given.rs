@@ -209,7 +209,7 @@ fn penalised_losses() {
     let constant = WeightSchedule::Constant(weight);
     let penalty = SkceLoss::new(Skce::unbiased(Kernel::gaussian()));
     let base = CrossEntropyLossConfig::new().init(&device());
-    let loss = PenalisedLoss::new(OfPredictions::new(base.clone()), penalty.clone(), constant);
+    let loss = PenalisedLoss::new(base.clone(), penalty.clone(), constant);
     let given = Given::new(of_logits(tensor(&rows)), tensor(&z));
     let expected = scalar(base.forward(tensor(&rows), y.clone()))
         + weight * scalar(penalty.forward(&given, &y));
@@ -225,7 +225,7 @@ fn penalised_losses() {
     let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0));
     let real = SkceLoss::new(Skce::unbiased(kernel));
     let crps = ScoreLoss::new(burn_calibration::score::Crps);
-    let loss = PenalisedLoss::new(OfPredictions::new(crps.clone()), real.clone(), constant);
+    let loss = PenalisedLoss::new(crps.clone(), real.clone(), constant);
     let expected = scalar(crps.forward(given.predictions(), &targets))
         + weight * scalar(real.forward(&given, &targets));
     assert_relative_eq!(

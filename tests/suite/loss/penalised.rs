@@ -1,0 +1,157 @@
+use burn::{
+    nn::loss::{CrossEntropyLoss, CrossEntropyLossConfig},
+    tensor::{DType, Int, Tensor},
+};
+use burn_calibration::{
+    distribution::{Categorical, Given},
+    estimator::Skce,
+    kernel::{Bandwidth, Kernel},
+    loss::{Lens, LensLoss, PenalisedLoss, ScoreLoss, SkceLoss, SkceLossConfig, WeightSchedule},
+    score::LogScore,
+};
+
+use crate::data::{device, labels, random_labels, random_rows, rng, scalar, tensor, tensor_on};
+
+const ONE: WeightSchedule = WeightSchedule::Constant(1.0);
+
+fn cross_entropy(pad_tokens: Option<Vec<usize>>) -> CrossEntropyLoss {
+    let config = CrossEntropyLossConfig::new().with_pad_tokens(pad_tokens);
+    config.init(&device())
+}
+
+fn penalty() -> SkceLoss {
+    let kernel = Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(1.0));
+    SkceLoss::new(Skce::unbiased(kernel))
+}
+
+fn batch(n: usize) -> (Tensor<2>, Tensor<2>, Tensor<1, Int>) {
+    let mut rng = rng(n as u64);
+    let mut rows = || random_rows(n, 3, 1.0, &mut rng);
+    let (logits, inputs) = (tensor(&rows()), tensor(&rows()));
+    (logits, inputs, labels(&random_labels(n, 3, &mut rng)))
+}
+
+/// Logits and a variable are the predictions given the variable.
+#[test]
+fn logits_given_a_variable() {
+    let (logits, inputs, y) = batch(9);
+    let loss = PenalisedLoss::new(cross_entropy(None), penalty(), ONE);
+    let found = scalar(loss.forward(&Given::logits(logits.clone(), inputs.clone()), &y, 0));
+    let predictions = Categorical::from_logits_unchecked(logits.clone());
+    let penalty = penalty().forward(&Given::new(predictions, inputs), &y);
+    let expected = scalar(loss.base.forward(logits, y)) + scalar(penalty);
+    assert_eq!(found, expected);
+}
+
+/// A function is a criterion as base loss and as penalty, of predictions and of those given a variable, and behind
+/// a lens.
+#[test]
+fn functions_are_criteria() {
+    let (logits, inputs, y) = batch(9);
+    let brier = |predictions: &Categorical, labels: &Tensor<1, Int>| -> Tensor<1> {
+        let p = predictions.probabilities();
+        let residuals = burn_calibration::distribution::residuals(p, labels.clone());
+        residuals.square().sum_dim(1).mean()
+    };
+    let skce = |given: &Given<Categorical>, labels: &Tensor<1, Int>| -> Tensor<1> {
+        penalty().forward(given, labels)
+    };
+    let given = Given::logits(logits.clone(), inputs);
+    let of_functions = PenalisedLoss::new(brier, skce, ONE).forward(&given, &y, 0);
+    let score = ScoreLoss::new(burn_calibration::score::Brier);
+    let of_modules = PenalisedLoss::new(score.clone(), penalty(), ONE).forward(&given, &y, 0);
+    assert!((scalar(of_functions) - scalar(of_modules)).abs() < 1e-14);
+
+    let [function, module] = [
+        LensLoss::new(Lens::TopLabel, brier).forward(logits.clone(), y.clone()),
+        LensLoss::new(Lens::TopLabel, score).forward(logits, y),
+    ]
+    .map(scalar);
+    assert!((function - module).abs() < 1e-14);
+}
+
+/// The order of padding does not matter, and what does not tell is not asked.
+#[test]
+fn the_same_padding() {
+    let (logits, _, y) = batch(9);
+    let base = cross_entropy(Some(vec![0, 1]));
+    let loss = PenalisedLoss::new(base.clone(), penalty().with_pad_tokens(vec![1, 0]), ONE);
+    assert!(scalar(loss.forward(logits.clone(), y.clone(), 0)).is_finite());
+    let of_ones_own = |predictions: &Categorical, _: &Tensor<1, Int>| -> Tensor<1> {
+        predictions.probabilities().square().mean()
+    };
+    let loss = PenalisedLoss::new(base, of_ones_own, ONE);
+    assert!(scalar(loss.forward(logits, y, 0)).is_finite());
+}
+
+#[test]
+#[should_panic(
+    expected = "the base loss leaves out samples of the labels [0] as padding, the penalty those of []: expected the same pad_tokens in both, or batches without padding"
+)]
+fn padding_of_the_base_loss_alone() {
+    let (logits, _, y) = batch(9);
+    PenalisedLoss::new(cross_entropy(Some(vec![0])), penalty(), ONE).forward(logits, y, 0);
+}
+
+#[test]
+#[should_panic(expected = "as padding, the penalty those of [2]: expected the same pad_tokens")]
+fn padding_of_the_penalty_alone() {
+    let (logits, _, y) = batch(9);
+    let config = SkceLossConfig::new().with_pad_tokens(Some(vec![2]));
+    let loss = PenalisedLoss::new(ScoreLoss::new(LogScore), config.init(), ONE);
+    let samples = (logits, y);
+    loss.forward_apart(samples.clone(), samples, 0);
+}
+
+/// A lens hides the labels, so that it cannot leave padding out.
+#[test]
+#[should_panic(expected = "as padding, the penalty those of []: expected the same pad_tokens")]
+fn padding_behind_a_lens() {
+    let (logits, _, y) = batch(9);
+    let penalty = LensLoss::new(Lens::TopLabel, penalty().with_pad_tokens(vec![1]));
+    PenalisedLoss::new(cross_entropy(Some(vec![1])), penalty, ONE).forward(logits, y, 0);
+}
+
+/// Burn's cross-entropy does not see the label before it is named.
+#[test]
+#[should_panic(expected = "row 3: the label is 3, expected a class in 0..3")]
+fn a_label_that_is_no_class() {
+    let (logits, _, _) = batch(5);
+    let loss = PenalisedLoss::new(cross_entropy(None), penalty(), ONE);
+    loss.forward(logits, labels(&[0, 1, 2, 3, 0]), 0);
+}
+
+#[test]
+#[should_panic(expected = "5 predictions but 4 labels, expected as many of one as of the other")]
+fn another_number_of_labels() {
+    let (logits, inputs, _) = batch(5);
+    let loss = PenalisedLoss::new(cross_entropy(None), penalty(), ONE);
+    loss.forward(&Given::logits(logits, inputs), &labels(&[0, 1, 2, 0]), 0);
+}
+
+#[test]
+#[should_panic(
+    expected = "5 predictions but 4 rows of the conditioning variable, expected as many of one as of the other"
+)]
+fn another_number_of_rows_of_the_variable() {
+    let ((logits, _, _), (_, inputs, _)) = (batch(5), batch(4));
+    Given::logits(logits, inputs);
+}
+
+#[test]
+#[should_panic(
+    expected = "the dtype of the conditioning variable is F32, expected F64, that of the predictions"
+)]
+fn another_dtype_of_the_variable() {
+    let (logits, _, _) = batch(5);
+    let inputs = tensor_on(&vec![vec![0.0]; 5], &device(), DType::F32);
+    Given::logits(logits, inputs);
+}
+
+#[test]
+#[should_panic(expected = "the base loss needs at least 1 samples, got 0")]
+fn an_empty_batch() {
+    let logits = Tensor::<2>::zeros([0, 3], (&device(), DType::F64));
+    let y = Tensor::<1, Int>::zeros([0], &device());
+    PenalisedLoss::new(cross_entropy(None), penalty(), ONE).forward(logits, y, 0);
+}
