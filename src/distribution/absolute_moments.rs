@@ -21,18 +21,9 @@ pub trait AbsoluteMoments: Marginals {
     /// - targets: `[n, d]`
     fn absolute_error(&self, targets: &Tensor<2>) -> Tensor<2>;
 
-    /// `E|X_ic − X'_ic|` for independent draws from row `i` of both, `[n, d]`, differentiable.
-    ///
-    /// # Shapes
-    ///
-    /// - other: as many predictions
-    fn absolute_difference(&self, other: &Self) -> Tensor<2>;
-
     /// `E|X_ic − X'_ic|` for two independent draws of the same prediction, `[n, d]`, differentiable:
     /// Gini's mean difference.
-    fn mean_difference(&self) -> Tensor<2> {
-        self.absolute_difference(self)
-    }
+    fn mean_difference(&self) -> Tensor<2>;
 }
 
 /// Weighted sums over components, and over pairs of them.
@@ -44,50 +35,27 @@ impl<C: Component + AbsoluteMoments> AbsoluteMoments for Mixture<C> {
         )
     }
 
-    fn absolute_difference(&self, other: &Self) -> Tensor<2> {
-        let pairs = (0..self.components())
-            .flat_map(|k| (0..other.components()).map(move |l| (k, l)))
-            .collect();
-        over_pairs(self, other, pairs)
-    }
-
     /// `Σ_k w_k² G_k + 2 Σ_{k<l} w_k w_l E|X_k − X_l|`.
     fn mean_difference(&self) -> Tensor<2> {
-        let squares = Self::new(self.weights().square(), self.all_components().clone());
-        let own = squares.weighted_sum(self.all_components().mean_difference());
-        let pairs: Vec<_> = (0..self.components())
-            .flat_map(|l| (0..l).map(move |k| (k, l)))
-            .collect();
-        if pairs.is_empty() {
-            own
-        } else {
-            own + over_pairs(self, self, pairs) * 2.0
+        let (weights, components) = (self.weights(), self.all_components());
+        let [n, k] = weights.dims();
+        let squares = Self::new(weights.clone().square(), components.clone());
+        let own = squares.weighted_sum(components.mean_difference());
+        let pairs = (0..k).flat_map(|l| (0..l).map(move |k| (k, l)));
+        let (first, second): (Vec<usize>, Vec<usize>) = pairs.unzip();
+        if first.is_empty() {
+            return own;
         }
+        let of = |chosen: &[usize]| {
+            let rows = (0..n).flat_map(|i| chosen.iter().map(move |c| i * k + c));
+            let weights = weights.clone().transpose().select_rows(chosen);
+            let rows: Vec<usize> = rows.collect();
+            (weights.transpose(), components.select_rows(&rows)) // [n, pairs], n · pairs
+        };
+        let ((v, x), (w, y)) = (of(&first), of(&second));
+        let differences = x.absolute_difference(&y); // [n · pairs, d]
+        own + Self::new(v * w, x).weighted_sum(differences) * 2.0
     }
-}
-
-/// `Σ_kl w_k w'_l E|X_k − X'_l|` over the given pairs, `[n, d]`.
-fn over_pairs<C: Component + AbsoluteMoments>(
-    p: &Mixture<C>,
-    q: &Mixture<C>,
-    pairs: Vec<(usize, usize)>,
-) -> Tensor<2> {
-    let n = p.weights().dims()[0];
-    let (first, second): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
-    let of = |mixture: &Mixture<C>, chosen: &[usize]| {
-        let k = mixture.components();
-        let rows: Vec<usize> = (0..n)
-            .flat_map(|i| chosen.iter().map(move |c| i * k + c))
-            .collect();
-        let weights = mixture.weights().transpose().select_rows(chosen);
-        (
-            weights.transpose(), // [n, pairs]
-            mixture.all_components().select_rows(&rows),
-        )
-    };
-    let ((v, x), (w, y)) = (of(p, &first), of(q, &second));
-    let differences = x.absolute_difference(&y); // [n · pairs, d]
-    Mixture::new(v * w, x).weighted_sum(differences)
 }
 
 /// The moments of the empirical distributions.
@@ -96,13 +64,6 @@ impl AbsoluteMoments for Samples {
         let [n, _, d] = self.draws().dims();
         assert_targets(targets, [n, d]);
         mean_over_draws((self.draws() - targets.clone().reshape([n, 1, d])).abs())
-    }
-
-    /// The mean over all `S · T` pairs.
-    fn absolute_difference(&self, other: &Self) -> Tensor<2> {
-        let ([n, s, d], [_, t, _]) = (self.draws().dims(), other.draws().dims());
-        let differences = self.draws().reshape([n, s, 1, d]) - other.draws().reshape([n, 1, t, d]);
-        mean_over_draws(differences.abs().reshape([n, s * t, d]))
     }
 
     /// `2S⁻² Σ_s (2s − S − 1) x_(s)` over the draws in increasing order, at a cost of `O(S log S)`.

@@ -3,7 +3,8 @@ use std::f64::consts::LN_2;
 use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
-use super::{LocationScale, location_scale::Family, standard_normal::with_gradient};
+use super::{LocationScale, location_scale::Family};
+use crate::ops::linearised;
 
 /// Laplace predictions: `n` rows of `d` independent coordinates with the densities
 /// `exp(−|x − μ_c|/β_c)/2β_c`.
@@ -43,7 +44,7 @@ impl Family for LaplaceFamily {
         let tail = point.clone().abs().neg().exp() * 0.5; // the density as well
         let positive = point.greater_elem(0.0);
         let value = tail.clone().mask_where(positive, tail.clone().neg() + 1.0);
-        with_gradient(z, value, tail)
+        linearised(value, &z, tail)
     }
 
     fn tails(z: f64) -> (f64, f64) {

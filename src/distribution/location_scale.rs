@@ -225,11 +225,6 @@ impl<F: Family> AbsoluteMoments for LocationScale<F> {
         F::absolute_moment(self.location.clone() - targets.clone(), self.scale.clone())
     }
 
-    fn absolute_difference(&self, other: &Self) -> Tensor<2> {
-        let scales = [self, other].map(|predictions| predictions.scale.clone());
-        F::absolute_difference(self.location.clone() - other.location.clone(), scales)
-    }
-
     fn mean_difference(&self) -> Tensor<2> {
         self.scale.clone() * F::MEAN_DIFFERENCE
     }
@@ -246,6 +241,11 @@ impl<F: Family> Component for LocationScale<F> {
             joined.reshape([n * k, d])
         };
         Self::new(join(|set| &set.location), join(|set| &set.scale))
+    }
+
+    fn absolute_difference(&self, other: &Self) -> Tensor<2> {
+        let scales = [self, other].map(|predictions| predictions.scale.clone());
+        F::absolute_difference(self.location.clone() - other.location.clone(), scales)
     }
 }
 

@@ -19,6 +19,13 @@ pub trait Component: Geometry<Targets = Tensor<2>> {
     ///
     /// If the sets differ in size or dimension, or there is none.
     fn interleave(sets: &[Self]) -> Self;
+
+    /// `E|X_ic − X'_ic|` for independent draws from row `i` of both, `[n, d]`, differentiable.
+    ///
+    /// # Shapes
+    ///
+    /// - other: as many predictions
+    fn absolute_difference(&self, other: &Self) -> Tensor<2>;
 }
 
 /// Mixtures: `n` predictions of `K` weighted components each, such as an ensemble of models.

@@ -4,11 +4,8 @@ use burn::tensor::Tensor;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{
-    LocationScale,
-    location_scale::Family,
-    standard_normal::{self, with_gradient},
-};
+use super::{LocationScale, location_scale::Family, standard_normal};
+use crate::ops::linearised;
 
 /// Normal predictions: `n` rows of `d` independent coordinates `N(μ_c, σ_c²)`.
 ///
@@ -81,7 +78,7 @@ impl Family for NormalFamily {
         let to_delta = standard_normal::cdf(z.clone()) * 2.0 - 1.0;
         let to_scale = standard_normal::density(z) * 2.0;
         let value = at * to_delta.clone() + sigma * to_scale.clone();
-        with_gradient(delta, with_gradient(scale, value, to_scale), to_delta)
+        linearised(linearised(value, &scale, to_scale), &delta, to_delta)
     }
 
     /// That of `N(Δ, σ² + σ'²)`.

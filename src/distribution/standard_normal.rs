@@ -6,7 +6,7 @@ use burn::tensor::{DType, Tensor};
 use pulp::{Arch, Simd, WithSimd};
 use statrs::function::erf::erfc_inv;
 
-use crate::ops::{ERFCX_F32, ERFCX_F64, exp};
+use crate::ops::{ERFCX_F32, ERFCX_F64, exp, linearised};
 
 /// `φ(z) = e^{−z²/2}/√2π`.
 pub(crate) fn density<const D: usize>(z: Tensor<D>) -> Tensor<D> {
@@ -21,31 +21,34 @@ pub(crate) fn cdf<const D: usize>(z: Tensor<D>) -> Tensor<D> {
     let tail = mills_ratio(point.clone().abs()) * density.clone();
     let positive = point.greater_elem(0.0);
     let value = tail.clone().mask_where(positive, tail.neg() + 1.0);
-    with_gradient(z, value, density)
+    linearised(value, &z, density)
 }
 
-/// A function of `x` with the given value and derivative, both detached.
-pub(super) fn with_gradient<const D: usize>(
-    x: Tensor<D>,
-    value: Tensor<D>,
-    derivative: Tensor<D>,
-) -> Tensor<D> {
-    let zero = x.clone() - x.detach();
-    value + derivative * zero
-}
-
-/// `(1 − Φ(a))/φ(a) = √(π/2) erfcx(z)` with `z = a/√2 ≥ 0`, and `(1 + z) erfcx(z)` a polynomial in
-/// `(z − 3)/(z + 4)`.
+/// `(1 − Φ(a))/φ(a) = √(π/2) erfcx(z)` with `z = a/√2 ≥ 0`.
 fn mills_ratio<const D: usize>(a: Tensor<D>) -> Tensor<D> {
-    let coefficients: &[f64] = match a.dtype() {
+    erfcx(a * FRAC_1_SQRT_2) * FRAC_PI_2.sqrt()
+}
+
+/// `erfcx(z) = e^{z²} erfc(z)` for `z ≥ −½`: `(1 + z) erfcx(z)` is a polynomial `p` in
+/// [`erfcx_position`], for a tensor that is not tracked.
+pub(crate) fn erfcx<const D: usize>(z: Tensor<D>) -> Tensor<D> {
+    let x = erfcx_position(z.clone());
+    let coefficients = erfcx_coefficients(z.dtype()).iter().rev();
+    let p = coefficients.fold(x.zeros_like(), |sum, &c| sum * x.clone() + c);
+    p / (z + 1.0)
+}
+
+/// `(z − 3)/(z + 4)`, which maps `[−½, ∞]` to `[−1, 1]`.
+pub(crate) fn erfcx_position<const D: usize>(z: Tensor<D>) -> Tensor<D> {
+    (z + 4.0).recip() * -7.0 + 1.0
+}
+
+/// The coefficients of `p`, the constant one first.
+pub(crate) fn erfcx_coefficients(dtype: DType) -> &'static [f64] {
+    match dtype {
         DType::F64 => &ERFCX_F64,
         _ => &ERFCX_F32,
-    };
-    let z = a * FRAC_1_SQRT_2;
-    let x = (z.clone() + 4.0).recip() * -7.0 + 1.0;
-    let polynomial = coefficients.iter().rev();
-    let polynomial = polynomial.fold(x.zeros_like(), |sum, &c| sum * x.clone() + c);
-    polynomial * FRAC_PI_2.sqrt() / (z + 1.0)
+    }
 }
 
 /// The Mills ratio on the host.

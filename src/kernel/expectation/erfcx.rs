@@ -5,29 +5,10 @@
 //! is below 1e−16 with 27 coefficients and below 1e−9 with the 15 for other dtypes than f64, where
 //! rounding is larger; that of the derivative, below 1e−15 and 5e−8.
 
-use burn::tensor::{DType, Tensor};
+use burn::tensor::Tensor;
 
 use super::{divided_difference::divided_differences, slope::with_slopes};
-use crate::ops::{ERFCX_F32, ERFCX_F64};
-
-fn coefficients(dtype: DType) -> &'static [f64] {
-    if dtype == DType::F64 {
-        &ERFCX_F64
-    } else {
-        &ERFCX_F32
-    }
-}
-
-/// `x = (z − 3)/(z + 4)`.
-fn position<const D: usize>(z: Tensor<D>) -> Tensor<D> {
-    (z.clone() - 3.0) / (z + 4.0)
-}
-
-/// `erfcx(z)`, for a tensor that is not tracked.
-pub(super) fn erfcx<const D: usize>(z: Tensor<D>) -> Tensor<D> {
-    let [p] = divided_differences(coefficients(z.dtype()), [&position(z.clone())]);
-    p / (z + 1.0)
-}
+use crate::distribution::{erfcx_coefficients as coefficients, erfcx_position as position};
 
 /// `−erfcx'(z) = 2/√π − 2z·erfcx(z) > 0` without the cancellation, for a tensor that is not tracked:
 /// with `w = 1/(1 + z)`, `p·w² − p'·x'·w`.

@@ -3,11 +3,12 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use burn::tensor::Tensor;
 
 use super::{
-    erfcx::{erfcx, erfcx_decrease, erfcx_difference},
+    erfcx::{erfcx_decrease, erfcx_difference},
     exponential::exponential_difference,
     ordered,
     slope::with_slopes,
 };
+use crate::distribution::erfcx;
 
 /// `F(r, u) = E exp(−|u + rZ|)` for a standard normal `Z`, `r > 0` and `u ≥ 0`.
 ///

@@ -3,7 +3,7 @@
 
 use burn::tensor::DType;
 use burn_calibration::{
-    distribution::{AbsoluteMoments, Laplace, Mixture, Normal, Predictive, Samples},
+    distribution::{AbsoluteMoments, Component, Laplace, Mixture, Normal, Predictive, Samples},
     score::{Crps, FairCrps, LogScore, Score},
 };
 
@@ -241,7 +241,7 @@ fn trivial_mixtures() {
         let mixture = Mixture::ensemble(&vec![component.clone(); members]);
         assert_close(&vector(Crps.values(&mixture, &targets)), &expected, 1e-13);
         assert_close(
-            &vector(mixture.absolute_difference(&mixture)),
+            &vector(mixture.mean_difference()),
             &vector(component.mean_difference()),
             1e-13,
         );
