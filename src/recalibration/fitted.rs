@@ -220,8 +220,12 @@ impl<F: Apply<P, Q>, P, Q> Recalibration<P, Q> for Fitted<F> {
 }
 
 /// Panics unless logits have as many columns as the map has classes.
-pub(super) fn expect_classes(logits: &Tensor<2>, form: &impl Form) {
+pub(super) fn expect_classes<F: Form>(logits: &Tensor<2>, form: &F) {
     let ([_, m], expected) = (logits.dims(), form.width());
     let expected = expected.unwrap_or(m);
-    assert_eq!(m, expected, "logits of {m} classes, expected {expected}");
+    assert!(
+        m == expected,
+        "the logits have {m} classes, expected {expected}, those of the {}",
+        F::KIND
+    );
 }

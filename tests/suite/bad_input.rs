@@ -266,3 +266,10 @@ fn no_negative_weight_of_a_penalty() {
     let loss = SkceLossConfig::new().init();
     PenalisedLoss::new(loss.clone(), loss, WeightSchedule::Constant(-1.0));
 }
+
+#[test]
+#[should_panic(expected = "the logits have 2 classes, expected 3, those of the vector scaling")]
+fn logits_of_another_width_than_the_map() {
+    let map = VectorScaling::from_parameters(vec![1.0; 3], vec![0.0; 3], &device()).unwrap();
+    map.forward(tensor(&[vec![0.0, 1.0]]));
+}
