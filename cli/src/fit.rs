@@ -318,7 +318,7 @@ fn fit(
                     .with_keep(keep)
                     .with_subject(subject)
                     .with_seed(args.source.seed);
-                let chosen = config.fit_observed(criterion, logits, labels, &mut observe)?;
+                let chosen = config.fit_with_progress(criterion, logits, labels, &mut observe)?;
                 let choice = chosen.choice().clone();
                 Chosen {
                     name: choice.chosen,

@@ -92,7 +92,7 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     /// the densities are 0 or infinite, another number of labels or targets than of rows, or a
     /// configuration outside its domain.
     fn fit(&self, predictions: P, targets: T) -> Result<Self::Map> {
-        self.fit_observed(None, predictions, targets, &mut |_| {})
+        self.fit_with_progress(None, predictions, targets, &mut |_| {})
     }
 
     /// Fits the map to any criterion, such as a loss of this library, by descent from its fit to the
@@ -112,14 +112,14 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
         predictions: P,
         targets: T,
     ) -> Result<Self::Map> {
-        self.fit_observed(Some(criterion), predictions, targets, &mut |_| {})
+        self.fit_with_progress(Some(criterion), predictions, targets, &mut |_| {})
     }
 
-    /// Fits the map to a criterion, the log loss if it is none, and calls back after each evaluation
-    /// of it.
+    /// Fits the map to a criterion, the log loss if it is none, and reports its progress: calls back after
+    /// each evaluation of the criterion.
     ///
     /// Shapes and errors as for [`fit_by`](Self::fit_by).
-    fn fit_observed(
+    fn fit_with_progress(
         &self,
         criterion: Option<&dyn Objective<P, T>>,
         predictions: P,
@@ -290,7 +290,7 @@ const WORSE: f64 = 1e-3;
 impl<C: LogitFit<Form: Apply<Tensor<2>>>> Fit for C {
     type Map = Fitted<C::Form>;
 
-    fn fit_observed(
+    fn fit_with_progress(
         &self,
         criterion: Option<&dyn Objective>,
         logits: Tensor<2>,

@@ -87,7 +87,7 @@ pub struct LocalResiduals {
 impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig {
     type Map = LocalRecalibration;
 
-    fn fit_observed(
+    fn fit_with_progress(
         &self,
         criterion: Option<&dyn Objective<P, Tensor<2>>>,
         predictions: P,
@@ -97,7 +97,7 @@ impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig 
         no_criterion(criterion.is_some(), LocalResiduals::KIND, "")?;
         let device = predictions.device();
         let mut silent = |_| {};
-        let before = LocationScaleRecalibrationConfig::new().fit_observed(
+        let before = LocationScaleRecalibrationConfig::new().fit_with_progress(
             None,
             predictions.clone(),
             targets.clone(),

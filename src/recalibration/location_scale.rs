@@ -72,7 +72,7 @@ pub struct LocationScales {
 impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
     type Map = LocationScaleRecalibration;
 
-    fn fit_observed(
+    fn fit_with_progress(
         &self,
         criterion: Option<&dyn Objective<P, Tensor<2>>>,
         predictions: P,

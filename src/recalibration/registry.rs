@@ -164,7 +164,7 @@ macro_rules! logit_maps {
         }
 
         impl MapKind {
-            /// Fits a map of this kind as it is by default; see [`Fit::fit_observed`].
+            /// Fits a map of this kind as it is by default; see [`Fit::fit_with_progress`].
             ///
             /// # Errors
             ///

@@ -43,7 +43,7 @@ pub struct ScaleFactors {
 impl<P: ScaleFamily> Fit<P, Tensor<2>> for VarianceScalingConfig {
     type Map = VarianceScaling;
 
-    fn fit_observed(
+    fn fit_with_progress(
         &self,
         criterion: Option<&dyn Objective<P, Tensor<2>>>,
         predictions: P,

@@ -193,7 +193,7 @@ impl Fit for AutoRecalibrationConfig {
     type Map = AutoRecalibration;
 
     /// Chooses by the log loss, then fits the chosen map to the criterion.
-    fn fit_observed(
+    fn fit_with_progress(
         &self,
         criterion: Option<&dyn Objective>,
         logits: Tensor<2>,
@@ -250,7 +250,7 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>> for AutoRecalibra
     type Map = AutoDistributionRecalibration;
 
     /// Chooses by the log score; another criterion is an error.
-    fn fit_observed(
+    fn fit_with_progress(
         &self,
         criterion: Option<&dyn Objective<P, Tensor<2>>>,
         predictions: P,

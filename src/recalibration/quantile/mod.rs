@@ -64,7 +64,7 @@ pub struct Quantiles {
 impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
     type Map = QuantileRecalibration;
 
-    fn fit_observed(
+    fn fit_with_progress(
         &self,
         criterion: Option<&dyn Objective<P, Tensor<2>>>,
         predictions: P,

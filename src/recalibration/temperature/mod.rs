@@ -185,7 +185,7 @@ impl LogitFit for TemperatureScalingConfig {
 impl<P: ScaleFamily> Fit<P, Tensor<2>> for TemperatureScalingConfig {
     type Map = TemperatureScaling;
 
-    fn fit_observed(
+    fn fit_with_progress(
         &self,
         criterion: Option<&dyn Objective<P, Tensor<2>>>,
         predictions: P,

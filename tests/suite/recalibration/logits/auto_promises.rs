@@ -137,7 +137,7 @@ fn progress_ends() {
     let mut observe = |at: FitProgress| last = Some((at.fit, at.fits));
     let config = AutoRecalibrationConfig::new();
     config
-        .fit_observed(None, tensor(&rows), labels(&classes), &mut observe)
+        .fit_with_progress(None, tensor(&rows), labels(&classes), &mut observe)
         .unwrap();
     let (fit, fits) = last.unwrap();
     assert_eq!(fit, fits);

@@ -269,7 +269,7 @@ fn progress_counts_evaluations_and_fits() {
     let config =
         MatrixScalingConfig::new().with_regularisation(Regularisation::CrossValidated { folds: 2 });
     let map = config
-        .fit_observed(None, tensor(&rows), labels(&classes), &mut |at| {
+        .fit_with_progress(None, tensor(&rows), labels(&classes), &mut |at| {
             seen.push(at)
         })
         .unwrap();

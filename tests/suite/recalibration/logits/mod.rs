@@ -28,7 +28,7 @@ where
     C::Map: Recalibration + 'static,
 {
     Box::new(move |criterion, logits, labels| {
-        let map = config.fit_observed(criterion, logits, labels, &mut |_| {})?;
+        let map = config.fit_with_progress(criterion, logits, labels, &mut |_| {})?;
         Ok(Box::new(map))
     })
 }

@@ -256,7 +256,7 @@ fn descent_of_a_criterion() {
             ] {
                 let mut last = None;
                 let map = config
-                    .fit_observed(Some(criterion), logits.clone(), labels.clone(), &mut |p| {
+                    .fit_with_progress(Some(criterion), logits.clone(), labels.clone(), &mut |p| {
                         last = Some(p)
                     })
                     .unwrap();
