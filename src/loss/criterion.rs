@@ -22,7 +22,7 @@ use crate::distribution::{Categorical, Predictive};
 /// # let _: &dyn Criterion = &brier;
 /// ```
 ///
-/// As a field of a model a criterion has to be a [`Module`](burn::module::Module) as well, which a function is not.
+/// As a field of a model a criterion has to be a [`Module`](trait@burn::module::Module) as well, which a function is not.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a criterion of these predictions",
     label = "not taken by `{Self}`",

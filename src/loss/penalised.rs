@@ -40,7 +40,7 @@ use crate::{distribution::Predictive, error::check_samples};
 /// assert!(logits.grad(&gradients).is_some());
 /// ```
 ///
-/// It is a [`Module`], for a field of a model, where base and penalty are.
+/// It is a [`Module`](trait@Module), for a field of a model, where base and penalty are.
 #[derive(Module, Debug)]
 pub struct PenalisedLoss<B, P> {
     /// The base loss.
