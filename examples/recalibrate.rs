@@ -5,7 +5,7 @@
 //! cargo run --release --example recalibrate -- --predictions p.csv --labels y.csv -o best.map
 //! ```
 //!
-//! `p.csv` has a row a sample and a column a class, of probabilities, or with `--logits` of logits;
+//! `p.csv` has one row per sample and one column per class, of probabilities, or with `--logits` of logits;
 //! `y.csv` has a column of labels, which count from 0. Both are of samples that the model was not trained
 //! on, without headers. One half chooses and fits the map, the other tells what it gained.
 

@@ -33,7 +33,7 @@ pub mod which_map {}
 pub mod which_test {}
 
 #[doc = include_str!("train.md")]
-#[cfg_attr(feature = "train", doc = include_str!("train_learner.md"))]
+#[doc = include_str!("train_learner.md")]
 pub mod train {}
 
 #[doc = include_str!("recalibrate.md")]
