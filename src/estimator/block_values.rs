@@ -1,7 +1,7 @@
 use crate::{
     error::{Error, Result, check_parameter, checks::check_classes},
     kernel::{Bandwidth, Kernel},
-    ops::{Residuals, Samples, block_sums},
+    ops::block_sums,
 };
 
 /// The U-statistics `u_b = 2/(B(B−1)) Σ_{i<j} h_ij` of the SKCE over blocks of `size` consecutive rows on the
@@ -45,12 +45,13 @@ pub fn block_values(
         labels.len() * classes,
         "the numbers fill rows"
     );
-    let samples = Samples {
-        points: probabilities,
-        d: classes,
-        residuals: Residuals::Labels(labels),
-    };
     let pairs = (size * (size - 1) / 2) as f64;
-    let sums = block_sums(samples, size, kernel.fused(), bandwidth);
+    let sums = block_sums(
+        (probabilities, classes),
+        labels,
+        size,
+        kernel.fused(),
+        bandwidth,
+    );
     Ok(sums.into_iter().map(|sum| sum / pairs).collect())
 }

@@ -94,7 +94,7 @@ pub use normal::{NormalKernel, NormalSamples, normal_statistic};
 pub(crate) use normal::{normal_blocks, normal_diagonal, normal_matrix};
 pub use pairs::{PairKernel, Pairing, pair_statistic, residual_statistic};
 pub(crate) use pairs::{
-    Residuals, Samples, block_sums, block_values, has_fused_pass, host_kernel_matrix, kernel_matrix,
+    block_sums, block_values, has_fused_pass, host_kernel_matrix, kernel_matrix,
 };
 pub use pairwise_distance::{pairwise_distance, squared_euclidean_distance};
 pub(crate) use simd::{

@@ -1,9 +1,11 @@
 //! Profiles in formulas: value and slope of each, once for vectors of the processor, single numbers,
 //! tensors of a backend and kernels of CubeCL.
 
+use super::Profile;
+
 /// What formulas are computed in.
 pub(crate) trait Numbers: Copy {
-    /// One number, vector or tensor, or a variable of a kernel.
+    /// One number, some vectors or a tensor, or a variable of a kernel.
     type Number: Clone;
 
     /// `factor · x`
@@ -33,236 +35,91 @@ pub(crate) struct Value<N> {
     pub slope: N,
 }
 
-/// A [`Profile`](super::Profile) at a bandwidth `ν`. [`with_curve`] finds that of a profile.
-pub(crate) trait Curve: Copy + Send + Sync {
-    /// The value at the distance `d`.
-    fn of_distance<N: Numbers>(self, n: N, d: N::Number) -> Value<N::Number>;
-
-    /// The value at the square `d²` of the distance.
-    fn of_square<N: Numbers>(self, n: N, square: N::Number) -> Value<N::Number>;
-}
-
-/// `exp(−d/ν)`
-#[derive(Clone, Copy)]
-pub(crate) struct Exponential {
-    /// `1/ν`
-    pub rate: f64,
-}
-
-impl Curve for Exponential {
-    #[inline(always)]
-    fn of_distance<N: Numbers>(self, n: N, d: N::Number) -> Value<N::Number> {
-        let kernel = n.decay(d, self.rate);
-        let slope = n.scaled(kernel.clone(), -self.rate);
-        Value { kernel, slope }
-    }
-
-    #[inline(always)]
-    fn of_square<N: Numbers>(self, n: N, square: N::Number) -> Value<N::Number> {
-        let d = n.sqrt(square);
-        let Value { kernel, slope } = self.of_distance(n, d.clone());
-        let slope = n.over(slope, d);
-        Value { kernel, slope }
-    }
-}
-
-/// `exp(−d²/(2ν²))`
-#[derive(Clone, Copy)]
-pub(crate) struct Gaussian {
-    /// `1/ν²`
-    pub precision: f64,
-}
-
-impl Curve for Gaussian {
-    #[inline(always)]
-    fn of_distance<N: Numbers>(self, n: N, d: N::Number) -> Value<N::Number> {
-        of_distance(self, n, d)
-    }
-
-    #[inline(always)]
-    fn of_square<N: Numbers>(self, n: N, square: N::Number) -> Value<N::Number> {
-        let kernel = n.decay(square, 0.5 * self.precision);
-        let slope = n.scaled(kernel.clone(), -self.precision);
-        Value { kernel, slope }
-    }
-}
-
-/// `exp(−(d/ν)^a)`
-#[derive(Clone, Copy)]
-pub(crate) struct GeneralisedExponential {
-    /// `1/ν`
-    pub rate: f64,
-    pub exponent: f64,
-}
-
-impl GeneralisedExponential {
-    /// `κ = exp(−x^a)` and `∂κ/∂x` for `x = unit · y`.
-    #[inline(always)]
-    fn of<N: Numbers>(n: N, y: N::Number, unit: f64, a: f64) -> Value<N::Number> {
-        let x = n.scaled(y, unit);
-        let power = n.power(x.clone(), a);
-        let kernel = n.decay(power.clone(), 1.0);
-        let slope = n.times(n.over(power, x), n.scaled(kernel.clone(), -a * unit));
-        Value { kernel, slope }
-    }
-}
-
-impl Curve for GeneralisedExponential {
-    #[inline(always)]
-    fn of_distance<N: Numbers>(self, n: N, d: N::Number) -> Value<N::Number> {
-        Self::of(n, d, self.rate, self.exponent)
-    }
-
-    #[inline(always)]
-    fn of_square<N: Numbers>(self, n: N, square: N::Number) -> Value<N::Number> {
-        let value = Self::of(n, square, self.rate * self.rate, 0.5 * self.exponent);
-        Value {
-            slope: n.scaled(value.slope, 2.0),
-            ..value
-        }
-    }
-}
-
-/// `(1 + u) exp(−u)`, `u = √3 d/ν`.
-#[derive(Clone, Copy)]
-pub(crate) struct Matern32 {
-    /// `√3/ν`
-    pub rate: f64,
-}
-
-impl Curve for Matern32 {
-    #[inline(always)]
-    fn of_distance<N: Numbers>(self, n: N, d: N::Number) -> Value<N::Number> {
-        let decay = n.decay(d.clone(), self.rate);
-        let u = n.scaled(d, self.rate);
-        let slope = n.times(n.scaled(u.clone(), -self.rate), decay.clone());
-        let kernel = n.times(n.plus(u, 1.0), decay);
-        Value { kernel, slope }
-    }
-
-    #[inline(always)]
-    fn of_square<N: Numbers>(self, n: N, square: N::Number) -> Value<N::Number> {
-        let d = n.sqrt(square);
-        let decay = n.decay(d.clone(), self.rate);
-        let slope = n.scaled(decay.clone(), -self.rate * self.rate);
-        let kernel = n.times(n.plus(n.scaled(d, self.rate), 1.0), decay);
-        Value { kernel, slope }
-    }
-}
-
-/// `(1 + u + u²/3) exp(−u)`, `u = √5 d/ν`.
-#[derive(Clone, Copy)]
-pub(crate) struct Matern52 {
-    /// `√5/ν`
-    pub rate: f64,
-}
-
-impl Matern52 {
-    /// `κ`, and `(∂κ/∂u)/u = −(1 + u) exp(−u)/3`.
-    #[inline(always)]
-    fn of<N: Numbers>(self, n: N, u: N::Number) -> Value<N::Number> {
-        let decay = n.decay(u.clone(), 1.0);
-        let linear = n.plus(u.clone(), 1.0);
-        let square = n.plus(
-            n.times(u.clone(), n.plus(n.scaled(u, 3f64.recip()), 1.0)),
-            1.0,
-        );
-        Value {
-            kernel: n.times(square, decay.clone()),
-            slope: n.times(linear, n.scaled(decay, -3f64.recip())),
-        }
-    }
-}
-
-impl Curve for Matern52 {
-    #[inline(always)]
-    fn of_distance<N: Numbers>(self, n: N, d: N::Number) -> Value<N::Number> {
-        let u = n.scaled(d, self.rate);
-        let value = self.of(n, u.clone());
-        Value {
-            slope: n.times(value.slope, n.scaled(u, self.rate)),
-            ..value
+impl Profile {
+    /// The value at the distance `d`, with the rate `1/ν`.
+    #[cfg_attr(not(debug_assertions), inline(always))] // each copy, not optimised, needs its own stack
+    pub(crate) fn of_distance<N: Numbers>(self, n: N, d: N::Number, rate: f64) -> Value<N::Number> {
+        match self {
+            Self::Exponential => {
+                let kernel = n.decay(d, rate);
+                let slope = n.scaled(kernel.clone(), -rate);
+                Value { kernel, slope }
+            }
+            Self::GeneralisedExponential { exponent } => generalised(n, d, rate, exponent),
+            // smooth functions of the square
+            Self::Gaussian | Self::Matern32 | Self::Matern52 | Self::RationalQuadratic { .. } => {
+                let value = self.of_square(n, n.times(d.clone(), d.clone()), rate);
+                Value {
+                    slope: n.times(value.slope, d),
+                    ..value
+                }
+            }
         }
     }
 
-    #[inline(always)]
-    fn of_square<N: Numbers>(self, n: N, square: N::Number) -> Value<N::Number> {
-        let value = self.of(n, n.scaled(n.sqrt(square), self.rate));
-        Value {
-            slope: n.scaled(value.slope, self.rate * self.rate),
-            ..value
-        }
-    }
-}
-
-/// `(1 + d²/(2αν²))^−α`
-#[derive(Clone, Copy)]
-pub(crate) struct RationalQuadratic {
-    /// `1/ν²`
-    pub precision: f64,
-    pub alpha: f64,
-}
-
-impl Curve for RationalQuadratic {
-    #[inline(always)]
-    fn of_distance<N: Numbers>(self, n: N, d: N::Number) -> Value<N::Number> {
-        of_distance(self, n, d)
-    }
-
-    #[inline(always)]
-    fn of_square<N: Numbers>(self, n: N, square: N::Number) -> Value<N::Number> {
-        let Self { precision, alpha } = self;
-        let x = n.scaled(square, precision / (2.0 * alpha));
-        let [kernel, reciprocal] = n.power_of_successor(x, alpha);
-        let slope = n.times(n.scaled(kernel.clone(), -precision), reciprocal);
-        Value { kernel, slope }
-    }
-}
-
-/// The value of a profile that is a function of the square.
-#[inline(always)]
-fn of_distance<N: Numbers>(curve: impl Curve, n: N, d: N::Number) -> Value<N::Number> {
-    let value = curve.of_square(n, n.times(d.clone(), d.clone()));
-    Value {
-        slope: n.times(value.slope, d),
-        ..value
-    }
-}
-
-/// `$body` with `$curve` the [`Curve`] of a [`Profile`](super::Profile) at the rate `1/ν`.
-macro_rules! with_curve {
-    ($profile:expr, $rate:expr, $curve:ident => $body:expr) => {{
-        use $crate::radial::{Profile, curve};
-        let rate: f64 = $rate;
+    /// The value at the square `d²` of the distance, with the rate `1/ν`.
+    #[cfg_attr(not(debug_assertions), inline(always))] // each copy, not optimised, needs its own stack
+    pub(crate) fn of_square<N: Numbers>(
+        self,
+        n: N,
+        square: N::Number,
+        rate: f64,
+    ) -> Value<N::Number> {
         let precision = rate * rate;
-        match $profile {
-            Profile::Exponential => {
-                let $curve = curve::Exponential { rate };
-                $body
+        match self {
+            Self::Exponential => {
+                let d = n.sqrt(square);
+                let kernel = n.decay(d.clone(), rate);
+                let slope = n.over(n.scaled(kernel.clone(), -rate), d);
+                Value { kernel, slope }
             }
-            Profile::Gaussian => {
-                let $curve = curve::Gaussian { precision };
-                $body
+            Self::Gaussian => {
+                let kernel = n.decay(square, 0.5 * precision);
+                let slope = n.scaled(kernel.clone(), -precision);
+                Value { kernel, slope }
             }
-            Profile::GeneralisedExponential { exponent } => {
-                let $curve = curve::GeneralisedExponential { rate, exponent };
-                $body
+            Self::GeneralisedExponential { exponent } => {
+                let value = generalised(n, square, precision, 0.5 * exponent);
+                Value {
+                    slope: n.scaled(value.slope, 2.0),
+                    ..value
+                }
             }
-            Profile::Matern32 => {
-                let rate = 3f64.sqrt() * rate;
-                let $curve = curve::Matern32 { rate };
-                $body
+            Self::Matern32 => {
+                let u = n.scaled(n.sqrt(square), 3f64.sqrt() * rate);
+                let decay = n.decay(u.clone(), 1.0);
+                Value {
+                    kernel: n.times(n.plus(u, 1.0), decay.clone()),
+                    slope: n.scaled(decay, -3.0 * precision),
+                }
             }
-            Profile::Matern52 => {
-                let rate = 5f64.sqrt() * rate;
-                let $curve = curve::Matern52 { rate };
-                $body
+            Self::Matern52 => {
+                let u = n.scaled(n.sqrt(square), 5f64.sqrt() * rate);
+                let decay = n.decay(u.clone(), 1.0);
+                let linear = n.plus(u.clone(), 1.0);
+                let third = n.plus(n.scaled(u.clone(), 3f64.recip()), 1.0);
+                let polynomial = n.plus(n.times(u, third), 1.0); // 1 + u + u²/3
+                Value {
+                    kernel: n.times(polynomial, decay.clone()),
+                    slope: n.times(linear, n.scaled(decay, -5.0 / 3.0 * precision)),
+                }
             }
-            Profile::RationalQuadratic { alpha } => {
-                let $curve = curve::RationalQuadratic { precision, alpha };
-                $body
+            Self::RationalQuadratic { alpha } => {
+                let x = n.scaled(square, precision / (2.0 * alpha));
+                let [kernel, reciprocal] = n.power_of_successor(x, alpha);
+                let slope = n.times(n.scaled(kernel.clone(), -precision), reciprocal);
+                Value { kernel, slope }
             }
         }
-    }};
+    }
 }
-pub(crate) use with_curve;
+
+/// `κ = exp(−x^a)` and `∂κ/∂y` for `x = unit · y`.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn generalised<N: Numbers>(n: N, y: N::Number, unit: f64, a: f64) -> Value<N::Number> {
+    let x = n.scaled(y, unit);
+    let power = n.power(x.clone(), a);
+    let kernel = n.decay(power.clone(), 1.0);
+    let slope = n.times(n.over(power, x), n.scaled(kernel.clone(), -a * unit));
+    Value { kernel, slope }
+}

@@ -78,20 +78,3 @@ impl FromStr for Distance {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_round_trip() {
-        for distance in Distance::ALL {
-            assert_eq!(distance.to_string().parse(), Ok(distance));
-        }
-        let error = "l3".parse::<Distance>().unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "there is no distance \"l3\", expected one of total-variation, l1, euclidean"
-        );
-    }
-}

@@ -54,6 +54,7 @@ mod hypothesis {
 mod kernel {
     mod expectation;
     mod matrix_kernel;
+    mod names;
     mod on_predictions;
     mod profile;
 

@@ -15,10 +15,7 @@ use crate::{
         wide::{Select, Wide},
     },
     parallel::for_each_chunk,
-    radial::{
-        Profile,
-        curve::{Curve, with_curve},
-    },
+    radial::Profile,
 };
 
 /// Packs of columns in a tile.
@@ -152,16 +149,14 @@ impl<T: Select> WithSimd for Weigh<'_, T> {
         let kernel = T::lanes_mut::<S>(&mut self.pairs.kernel);
         let slope = T::lanes_mut::<S>(&mut self.pairs.slope);
         let rate = self.radial.bandwidth.recip();
-        with_curve!(self.radial.profile, rate, curve => {
-            for r in 0..pack::<T>() {
-                let row = r * PACKS * line..(r * PACKS + self.columns.1.len()) * line;
-                for at in row {
-                    let value = curve.of_square(Lanes::<S, T>::new(simd), squares[at]);
-                    kernel[at] = value.kernel;
-                    slope[at] = value.slope;
-                }
-            }
-        });
+        let n = Lanes::<S, T, PACKS>::new(simd);
+        let rows = squares.as_chunks::<PACKS>().0.iter();
+        let kernels = kernel.as_chunks_mut::<PACKS>().0.iter_mut();
+        let slopes = slope.as_chunks_mut::<PACKS>().0.iter_mut();
+        for (&squares, (kernel, slope)) in rows.zip(kernels.zip(slopes)) {
+            let value = self.radial.profile.of_square(n, squares, rate);
+            (*kernel, *slope) = (value.kernel, value.slope);
+        }
     }
 }
 

@@ -13,15 +13,8 @@ use burn::{
     tensor::Tensor,
 };
 
-use super::{
-    PairKernel, Pairing,
-    composed::{composed, composed_rows},
-};
+use super::{PairMean, composed::composed};
 use crate::ops::backends::{is_on_host, on_every_backend, on_host};
-
-/// The mean, its gradient with respect to the points `[n, m]`, and with respect to the bandwidth
-/// `[1]`.
-pub(super) type WithGradient<B> = (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>);
 
 /// The mean, and its gradients with respect to the points `[n, d]`, the residuals `[n, m]`, and the
 /// bandwidth `[1]`.
@@ -33,29 +26,19 @@ pub(super) type WithGradients<B> = (
 );
 
 on_every_backend! {
-    /// The operation on every backend: composed of backend operations, a few rows at a time. Where no
-    /// gradients are asked for, the tensors in their place mean nothing.
+    /// The operation on every backend: composed of backend operations, a few rows at a time. Of labels and
+    /// residuals one is meant, see [`PairMean::by_label`]. Gradients that are not asked for mean nothing, nor does
+    /// that of residuals that are not meant.
     pub(crate) trait PairStatistic: Backend {
         fn pair_statistic(
             points: FloatTensor<Self>,
+            residuals: FloatTensor<Self>,
             labels: IntTensor<Self>,
             bandwidth: FloatTensor<Self>,
-            kernel: PairKernel,
-            pairing: Pairing,
-            gradient: bool,
-        ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-            composed::<Self>(points, labels, bandwidth, kernel, pairing, gradient)
-        }
-
-        fn residual_statistic(
-            points: FloatTensor<Self>,
-            residuals: FloatTensor<Self>,
-            bandwidth: FloatTensor<Self>,
-            kernel: PairKernel,
-            pairing: Pairing,
+            form: PairMean,
             gradient: bool,
         ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-            composed_rows::<Self>(points, residuals, bandwidth, kernel, pairing, gradient)
+            composed::<Self>(points, residuals, labels, bandwidth, form, gradient)
         }
     }
 }
@@ -63,24 +46,13 @@ on_every_backend! {
 on_host!(PairStatistic {
     fn pair_statistic(
         points: FloatTensor<Self>,
+        residuals: FloatTensor<Self>,
         labels: IntTensor<Self>,
         bandwidth: FloatTensor<Self>,
-        kernel: PairKernel,
-        pairing: Pairing,
-        gradient: bool,
-    ) -> WithGradient<Self> {
-        super::host::run::<Self>(points, labels, bandwidth, kernel, pairing, gradient)
-    }
-
-    fn residual_statistic(
-        points: FloatTensor<Self>,
-        residuals: FloatTensor<Self>,
-        bandwidth: FloatTensor<Self>,
-        kernel: PairKernel,
-        pairing: Pairing,
+        form: PairMean,
         gradient: bool,
     ) -> WithGradients<Self> {
-        super::host::run_rows::<Self>(points, residuals, bandwidth, kernel, pairing, gradient)
+        super::host::run::<Self>(points, residuals, labels, bandwidth, form, gradient)
     }
 });
 
@@ -88,13 +60,17 @@ on_host!(PairStatistic {
 impl PairStatistic for burn_cubecl::CubeBackend {
     fn pair_statistic(
         points: FloatTensor<Self>,
+        residuals: FloatTensor<Self>,
         labels: IntTensor<Self>,
         bandwidth: FloatTensor<Self>,
-        kernel: PairKernel,
-        pairing: Pairing,
+        form: PairMean,
         gradient: bool,
-    ) -> WithGradient<Self> {
-        super::cube::run(points, labels, bandwidth, kernel, pairing, gradient)
+    ) -> WithGradients<Self> {
+        if form.by_label && super::cube::is_able(&points.device(), points.dtype()) {
+            super::cube::run(points, labels, bandwidth, form, gradient)
+        } else {
+            composed::<Self>(points, residuals, labels, bandwidth, form, gradient)
+        }
     }
 }
 
@@ -134,39 +110,10 @@ impl<B: Backend, const N: usize> Backward<B, N> for Scale {
 impl<B: PairStatistic, C: CheckpointStrategy> PairStatistic for Autodiff<B, C> {
     fn pair_statistic(
         points: FloatTensor<Self>,
+        residuals: FloatTensor<Self>,
         labels: IntTensor<Self>,
         bandwidth: FloatTensor<Self>,
-        kernel: PairKernel,
-        pairing: Pairing,
-        _gradient: bool,
-    ) -> WithGradient<Self> {
-        let prepared = Scale
-            .prepare::<C>([points.node(), bandwidth.node()])
-            .compute_bound()
-            .stateful();
-        let [points, bandwidth] = [points, bandwidth].map(|x| x.into_primitive());
-        let run =
-            |gradient| B::pair_statistic(points, labels, bandwidth, kernel, pairing, gradient);
-        let (value, points, bandwidth) = match prepared {
-            OpsKind::Tracked(prep) => {
-                let (value, points, bandwidth) = run(true);
-                let state = [points.clone(), bandwidth.clone()];
-                (prep.finish(state, value), points, bandwidth)
-            }
-            OpsKind::UnTracked(prep) => {
-                let (value, points, bandwidth) = run(false);
-                (prep.finish(value), points, bandwidth)
-            }
-        };
-        (value, Self::from_inner(points), Self::from_inner(bandwidth))
-    }
-
-    fn residual_statistic(
-        points: FloatTensor<Self>,
-        residuals: FloatTensor<Self>,
-        bandwidth: FloatTensor<Self>,
-        kernel: PairKernel,
-        pairing: Pairing,
+        form: PairMean,
         _gradient: bool,
     ) -> WithGradients<Self> {
         let prepared = Scale
@@ -175,21 +122,20 @@ impl<B: PairStatistic, C: CheckpointStrategy> PairStatistic for Autodiff<B, C> {
             .stateful();
         let [points, residuals, bandwidth] =
             [points, residuals, bandwidth].map(|x| x.into_primitive());
-        let run = |gradient| {
-            B::residual_statistic(points, residuals, bandwidth, kernel, pairing, gradient)
-        };
-        let (value, [points, residuals, bandwidth]) = match prepared {
+        let run =
+            |gradient| B::pair_statistic(points, residuals, labels, bandwidth, form, gradient);
+        let (value, gradients) = match prepared {
             OpsKind::Tracked(prep) => {
                 let (value, points, residuals, bandwidth) = run(true);
-                let state = [points, residuals, bandwidth];
-                (prep.finish(state.clone(), value), state)
+                let gradients = [points, residuals, bandwidth];
+                (prep.finish(gradients.clone(), value), gradients)
             }
             OpsKind::UnTracked(prep) => {
                 let (value, points, residuals, bandwidth) = run(false);
                 (prep.finish(value), [points, residuals, bandwidth])
             }
         };
-        let [points, residuals, bandwidth] = [points, residuals, bandwidth].map(Self::from_inner);
+        let [points, residuals, bandwidth] = gradients.map(Self::from_inner);
         (value, points, residuals, bandwidth)
     }
 }

@@ -11,57 +11,43 @@ use burn::{
     tensor::{IndexingUpdateOp, Slice},
 };
 
-use super::{
-    PairKernel, Pairing,
-    backend::{WithGradient, WithGradients},
-    normalisation,
-};
+use super::{PairMean, backend::WithGradients, normalisation};
 use crate::{
-    ops::pairwise_distance::{Form, distances, pull_back},
-    radial::curve::{Curve, Numbers, Value, with_curve},
+    ops::pairwise_distance::{self, distances, pull_back},
+    radial::curve::{Numbers, Value},
 };
 
 /// Numbers in a tile of the composition.
 const TILE: usize = 1 << 22;
 
-/// The statistic with residuals `e_y − p`.
+/// The statistic of labels or residuals. Single zeros stand for gradients that are not asked for.
 pub(super) fn composed<B: Backend>(
     points: FloatTensor<B>,
+    residuals: FloatTensor<B>,
     labels: IntTensor<B>,
     bandwidth: FloatTensor<B>,
-    kernel: PairKernel,
-    pairing: Pairing,
-    gradient: bool,
-) -> WithGradient<B> {
-    let (n, device, dtype) = (points.shape()[0], points.device(), points.dtype());
-    let none = B::float_zeros([n, 1].into(), &device, dtype.into());
-    let residuals = B::float_scatter(
-        1,
-        B::float_neg(points.clone()),
-        B::int_reshape(labels, [n, 1].into()),
-        B::float_add_scalar(none, 1.0.into()),
-        IndexingUpdateOp::Add,
-    );
-    let (value, points, residuals, bandwidth) =
-        composed_rows::<B>(points, residuals, bandwidth, kernel, pairing, gradient);
-    (value, B::float_sub(points, residuals), bandwidth)
-}
-
-/// The statistic of rows. Single zeros stand for gradients that are not asked for.
-pub(super) fn composed_rows<B: Backend>(
-    points: FloatTensor<B>,
-    residuals: FloatTensor<B>,
-    bandwidth: FloatTensor<B>,
-    kernel: PairKernel,
-    pairing: Pairing,
+    form: PairMean,
     gradient: bool,
 ) -> WithGradients<B> {
+    let PairMean {
+        kernel,
+        pairing,
+        by_label,
+    } = form;
     let n = points.shape()[0];
+    let zeros =
+        |shape: Vec<usize>| B::float_zeros(shape.into(), &points.device(), points.dtype().into());
+    let residuals = if by_label {
+        let labels = B::int_reshape(labels, [n, 1].into());
+        let ones = B::float_add_scalar(zeros(vec![n, 1]), 1.0.into());
+        let minus = B::float_neg(points.clone());
+        B::float_scatter(1, minus, labels, ones, IndexingUpdateOp::Add)
+    } else {
+        residuals
+    };
     let size = pairing.size(n);
     let (batch, used) = (n / size, n / size * size);
     let scalar = |x: f64| x.into();
-    let zeros =
-        |shape: Vec<usize>| B::float_zeros(shape.into(), &points.device(), points.dtype().into());
     let in_blocks = |x: FloatTensor<B>| {
         let d = x.shape()[1];
         let x = B::float_slice(x, &[Slice::from(0..used), Slice::full()]);
@@ -70,7 +56,7 @@ pub(super) fn composed_rows<B: Backend>(
     let x = in_blocks(points.clone()); // [b, size, d]
     let delta = in_blocks(residuals); // [b, size, m]
     let rate = B::float_reshape(B::float_recip(bandwidth.clone()), [1, 1, 1].into());
-    let form = Form::Distance(kernel.distance());
+    let form = pairwise_distance::Form::Distance(kernel.distance());
 
     let (mut value, mut stretch) = (zeros(vec![1]), zeros(vec![1]));
     let (mut of_points, mut of_residuals) = (Vec::new(), Vec::new());
@@ -88,9 +74,9 @@ pub(super) fn composed_rows<B: Backend>(
         let Value {
             kernel: k,
             slope: of_r,
-        } = with_curve!(kernel.profile(), 1.0, curve => {
-            curve.of_distance(Tensors::<B>(PhantomData), r.clone())
-        });
+        } = kernel
+            .profile()
+            .of_distance(Tensors::<B>(PhantomData), r.clone(), 1.0);
         let product = B::float_matmul(delta_p.clone(), B::float_transpose(delta.clone()));
         let h = B::float_mul(k.clone(), product.clone());
         value = B::float_add(value, B::float_sum(h));
@@ -133,14 +119,15 @@ pub(super) fn composed_rows<B: Backend>(
         }
     };
     let through_diagonal = B::float_mul_scalar(delta, scalar(2.0 * of_diagonal));
-    let of_residuals = B::float_add(whole(of_residuals), through_diagonal);
+    let of_residuals = in_rows(B::float_add(whole(of_residuals), through_diagonal));
+    let of_points = in_rows(whole(of_points));
+    let of_points = if by_label {
+        B::float_sub(of_points, of_residuals.clone())
+    } else {
+        of_points
+    };
     let stretch = B::float_mul_scalar(B::float_div(stretch, bandwidth), scalar(0.5 * of_pairs));
-    (
-        value,
-        in_rows(whole(of_points)),
-        in_rows(of_residuals),
-        stretch,
-    )
+    (value, of_points, of_residuals, stretch)
 }
 
 /// Tensors of a backend.
@@ -220,7 +207,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        ops::pairs::host,
+        ops::pairs::{PairKernel, Pairing, host},
         radial::{Distance, Profile},
     };
 
@@ -228,59 +215,49 @@ mod tests {
     #[test]
     fn composition_and_fused_pass_agree() {
         let (n, m) = (23, 4);
-        let weights: Vec<f64> = (0..n * m)
+        let mut points: Vec<f64> = (0..n * m)
             .map(|k| ((k * k) as f64 * 0.37).sin() + 1.1)
             .collect();
-        let points: Vec<f64> = weights
-            .chunks(m)
-            .flat_map(|row| {
-                row.iter()
-                    .map(|w| w / row.iter().sum::<f64>())
-                    .collect::<Vec<_>>()
-            })
-            .collect();
+        for row in points.chunks_mut(m) {
+            let total: f64 = row.iter().sum();
+            row.iter_mut().for_each(|x| *x /= total);
+        }
         let labels: Vec<i64> = (0..n).map(|i| (i * i % m) as i64).collect();
-        let device = Default::default();
         let float = |x: &[f64], shape: &[usize]| {
-            <Flex as FloatTensorOps<Flex>>::float_from_data(
-                TensorData::new(x.to_vec(), shape),
-                &device,
-            )
+            Flex::float_from_data(TensorData::new(x.to_vec(), shape), &Default::default())
         };
-        for distance in Distance::ALL {
-            for profile in Profile::all().chain([Profile::GeneralisedExponential { exponent: 0.6 }])
+        let others = [Profile::GeneralisedExponential { exponent: 0.6 }];
+        let profiles: Vec<_> = Profile::all().chain(others).collect();
+        let kernels = (Distance::ALL.into_iter())
+            .flat_map(|distance| profiles.iter().map(move |&p| PairKernel::new(distance, p)));
+        for (kernel, by_label) in kernels.flat_map(|kernel| [(kernel, true), (kernel, false)]) {
+            for pairing in [n, 5]
+                .map(|size| Pairing::Blocks { size })
+                .into_iter()
+                .chain([Pairing::All])
             {
-                for pairing in [
-                    Pairing::All,
-                    Pairing::Blocks { size: n },
-                    Pairing::Blocks { size: 5 },
-                ] {
-                    let kernel = PairKernel::new(distance, profile);
-                    let run = |by: fn(_, _, _, _, _, _) -> WithGradient<Flex>| {
-                        let labels = <Flex as IntTensorOps<Flex>>::int_from_data(
-                            TensorData::new(labels.clone(), [n]),
-                            &device,
-                        );
-                        let (value, gradient, bandwidth) = by(
-                            float(&points, &[n, m]),
-                            labels,
-                            float(&[0.3], &[1]),
-                            kernel,
-                            pairing,
-                            true,
-                        );
-                        [value, gradient, bandwidth]
-                            .map(|x| x.into_data().iter::<f64>().collect::<Vec<_>>())
-                            .concat()
-                    };
-                    let (found, expected) = (run(composed::<Flex>), run(host::run::<Flex>));
-                    assert_eq!(found.len(), n * m + 2);
-                    for (a, b) in found.iter().zip(&expected) {
-                        assert!(
-                            (a - b).abs() < 1e-13,
-                            "{kernel:?} {pairing:?}: {a}, not {b}"
-                        );
-                    }
+                let form = PairMean {
+                    kernel,
+                    pairing,
+                    by_label,
+                };
+                let run = |by: fn(_, _, _, _, _, _) -> WithGradients<Flex>| {
+                    let labels = TensorData::new(labels.clone(), [n]);
+                    let (points, bandwidth) = (float(&points, &[n, m]), float(&[0.3], &[1]));
+                    let residuals = Flex::float_cos(points.clone());
+                    let labels = Flex::int_from_data(labels, &Default::default());
+                    let (value, points, residuals, bandwidth) =
+                        by(points, residuals, labels, bandwidth, form, true);
+                    let mut found = vec![value, points, bandwidth];
+                    found.extend((!by_label).then_some(residuals));
+                    let numbers =
+                        |x: FloatTensor<Flex>| x.into_data().iter::<f64>().collect::<Vec<_>>();
+                    found.into_iter().flat_map(numbers).collect::<Vec<_>>()
+                };
+                let (found, expected) = (run(composed::<Flex>), run(host::run::<Flex>));
+                assert_eq!(found.len(), expected.len());
+                for (a, b) in found.iter().zip(&expected) {
+                    assert!((a - b).abs() < 1e-13, "{form:?}: {a}, not {b}");
                 }
             }
         }

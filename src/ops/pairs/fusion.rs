@@ -18,44 +18,25 @@ use burn_fusion::{
 };
 
 use super::{
-    PairKernel, Pairing,
-    backend::{PairStatistic, WithGradient, WithGradients},
+    PairMean,
+    backend::{PairStatistic, WithGradients},
 };
 
 impl<B: FusionBackend + PairStatistic> PairStatistic for Fusion<B> {
     fn pair_statistic(
         points: FloatTensor<Self>,
+        residuals: FloatTensor<Self>,
         labels: IntTensor<Self>,
         bandwidth: FloatTensor<Self>,
-        kernel: PairKernel,
-        pairing: Pairing,
-        gradient: bool,
-    ) -> WithGradient<Self> {
-        let shapes = [[1].into(), points.shape.clone(), [1].into()];
-        let inputs = [points, labels, bandwidth];
-        queue::<B, _, _>("pair_statistic", inputs, shapes, move |queued| {
-            let [points, bandwidth] = [0, 2].map(|k| queued.float(k));
-            let run = B::pair_statistic;
-            run(points, queued.int(1), bandwidth, kernel, pairing, gradient).into()
-        })
-        .into()
-    }
-
-    fn residual_statistic(
-        points: FloatTensor<Self>,
-        residuals: FloatTensor<Self>,
-        bandwidth: FloatTensor<Self>,
-        kernel: PairKernel,
-        pairing: Pairing,
+        form: PairMean,
         gradient: bool,
     ) -> WithGradients<Self> {
         let [of_points, of_residuals] = [&points, &residuals].map(|x| x.shape.clone());
         let shapes = [[1].into(), of_points, of_residuals, [1].into()];
-        let inputs = [points, residuals, bandwidth];
-        queue::<B, _, _>("residual_statistic", inputs, shapes, move |queued| {
-            let [points, residuals, bandwidth] = [0, 1, 2].map(|k| queued.float(k));
-            let run = B::residual_statistic;
-            run(points, residuals, bandwidth, kernel, pairing, gradient).into()
+        let inputs = [points, residuals, labels, bandwidth];
+        queue::<B, _, _>("pair_statistic", inputs, shapes, move |queued| {
+            let [points, residuals, bandwidth] = [0, 1, 3].map(|k| queued.float(k));
+            B::pair_statistic(points, residuals, queued.int(2), bandwidth, form, gradient).into()
         })
         .into()
     }

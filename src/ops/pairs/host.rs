@@ -9,10 +9,10 @@ use burn::{
 };
 
 use super::{
-    PairKernel, Pairing,
-    backend::{WithGradient, WithGradients},
+    PairKernel, PairMean,
+    backend::WithGradients,
     normalisation,
-    simd::{Gradients, PairSums, Residuals, Samples, host_kernel_matrix, pair_sums},
+    simd::{PairSums, Samples, host_kernel_matrix, pair_sums, residuals_of_labels},
 };
 use crate::{
     host::Memory,
@@ -24,44 +24,37 @@ use crate::{
 
 pub(super) fn run<B: Backend>(
     points: FloatTensor<B>,
+    residuals: FloatTensor<B>,
     labels: IntTensor<B>,
     bandwidth: FloatTensor<B>,
-    kernel: PairKernel,
-    pairing: Pairing,
-    gradient: bool,
-) -> WithGradient<B> {
-    let device = points.device();
-    let labels = checked(ready(B::int_into_data(labels)), points.shape()[1]);
-    let data = ready(B::float_into_data(points));
-    let arguments = (checked_bandwidth::<B>(bandwidth), kernel, pairing, gradient);
-    let means = with_real!(data.dtype(), T => {
-        means(Samples::of_labels(slice::<T>(&data), &labels), arguments)
-    });
-    let of = |data: TensorData| B::float_from_data(data, &device);
-    (of(means.value), of(means.points), of(means.bandwidth))
-}
-
-pub(super) fn run_rows<B: Backend>(
-    points: FloatTensor<B>,
-    residuals: FloatTensor<B>,
-    bandwidth: FloatTensor<B>,
-    kernel: PairKernel,
-    pairing: Pairing,
+    form: PairMean,
     gradient: bool,
 ) -> WithGradients<B> {
-    let device = points.device();
+    let (device, d, m) = (points.device(), points.shape()[1], residuals.shape()[1]);
+    let rows = if form.by_label {
+        drop(residuals); // the points, which need no copy then
+        None
+    } else {
+        Some(ready(B::float_into_data(residuals)))
+    };
+    let labels = (form.by_label).then(|| checked(ready(B::int_into_data(labels)), d));
     let data = ready(B::float_into_data(points));
-    let rows = ready(B::float_into_data(residuals));
-    let arguments = (checked_bandwidth::<B>(bandwidth), kernel, pairing, gradient);
-    let [d, m] = [&data, &rows].map(|data| data.shape()[1]);
+    let bandwidth = checked_bandwidth::<B>(bandwidth);
     let means = with_real!(data.dtype(), T => {
-        let (points, rows) = (slice::<T>(&data), slice::<T>(&rows));
-        let residuals = Residuals::Rows { rows, m };
-        means(Samples { points, d, residuals }, arguments)
+        let points = slice::<T>(&data);
+        let of_labels = labels.as_ref().map(|labels| residuals_of_labels(points, labels, d));
+        let of_rows = rows.as_ref().map(slice::<T>);
+        let samples = Samples {
+            points,
+            d,
+            residuals: of_labels.as_deref().or(of_rows).expect("labels or residuals"),
+            m,
+            labels: labels.as_deref(),
+        };
+        means(samples, bandwidth, form, gradient)
     });
-    let of = |data: TensorData| B::float_from_data(data, &device);
-    let (points, residuals) = (of(means.points), of(means.residuals));
-    (of(means.value), points, residuals, of(means.bandwidth))
+    let [value, points, residuals, bandwidth] = means.map(|data| B::float_from_data(data, &device));
+    (value, points, residuals, bandwidth)
 }
 
 pub(in crate::ops) fn checked_bandwidth<B: Backend>(bandwidth: FloatTensor<B>) -> f64 {
@@ -88,48 +81,34 @@ fn checked(labels: TensorData, m: usize) -> Vec<u32> {
     labels.collect()
 }
 
-/// Bandwidth, kernel, pairing, and whether there are gradients.
-type Arguments = (f64, PairKernel, Pairing, bool);
-
-/// The mean, and its gradients: without rows if not wanted.
-struct Means {
-    value: TensorData,
-    points: TensorData,
-    residuals: TensorData,
-    bandwidth: TensorData,
-}
-
 pub(in crate::ops) fn slice<T: Real + Element>(data: &TensorData) -> &[T] {
     data.as_slice().expect("of this dtype")
 }
 
+/// The mean, and its gradients with respect to points, residuals and bandwidth: without rows if not wanted.
 fn means<T: Real + Element>(
     samples: Samples<T>,
-    (bandwidth, kernel, pairing, gradient): Arguments,
-) -> Means {
+    bandwidth: f64,
+    form: PairMean,
+    gradient: bool,
+) -> [TensorData; 4] {
     let n = samples.count();
-    let (of_pairs, of_diagonal) = normalisation(pairing, n);
-    let size = pairing.size(n);
-    let sums: PairSums<T> = pair_sums(samples, size, kernel, bandwidth, gradient);
+    let (of_pairs, of_diagonal) = normalisation(form.pairing, n);
+    let size = form.pairing.size(n);
+    let mut sums: PairSums<T> = pair_sums(samples, size, form.kernel, bandwidth, gradient);
     let mut value = of_pairs * sums.values.iter().sum::<f64>();
-    let Gradients {
-        mut points,
-        mut residuals,
-    } = sums.gradient;
-    let all = points.iter_mut().chain(&mut residuals);
+    let all = sums.points.iter_mut().chain(&mut sums.residuals);
     all.for_each(|g| *g = g.times(T::new(of_pairs)));
     if of_diagonal > 0.0 {
+        let squares = samples.residuals.iter().map(|r| r.to_f64() * r.to_f64());
+        value += of_diagonal * squares.sum::<f64>();
         // ∂δ/∂p = −1 where residuals are of labels
-        let (gradient, sign) = match samples.residuals {
-            Residuals::Labels(_) => (&mut points, -1.0),
-            Residuals::Rows { .. } => (&mut residuals, 1.0),
+        let (gradient, sign) = match samples.labels {
+            Some(_) => (&mut sums.points, -1.0),
+            None => (&mut sums.residuals, 1.0),
         };
-        for index in 0..n * samples.residual_size() {
-            let residual = samples.residual(index);
-            value += of_diagonal * residual * residual;
-            if let Some(g) = gradient.get_mut(index) {
-                *g = g.plus(T::new(sign * 2.0 * of_diagonal * residual));
-            }
+        for (g, r) in gradient.iter_mut().zip(samples.residuals) {
+            *g = g.plus(T::new(sign * 2.0 * of_diagonal * r.to_f64()));
         }
     }
     let one = |x: f64| TensorData::new(vec![T::new(x)], [1]);
@@ -137,12 +116,12 @@ fn means<T: Real + Element>(
         let rows = gradient.len() / d; // none without a gradient
         TensorData::new(gradient, [rows, d])
     };
-    Means {
-        value: one(value),
-        points: rows(points, samples.d),
-        residuals: rows(residuals, samples.residual_size()),
-        bandwidth: one(of_pairs * sums.stretch / bandwidth),
-    }
+    let stretch = one(of_pairs * sums.stretch / bandwidth);
+    let (points, residuals) = (
+        rows(sums.points, samples.d),
+        rows(sums.residuals, samples.m),
+    );
+    [one(value), points, residuals, stretch]
 }
 
 /// The kernel between two sets of points, detached: `[n, d]` and `[k, d]` to `[n, k]`. Computed on the
@@ -176,7 +155,14 @@ pub(crate) fn block_values(
     let labels = checked(labels.into_data(), d);
     let points = Memory::of(points);
     let sums = with_real!(dtype, T => {
-        let samples = Samples::of_labels(points.slice::<T>(), &labels);
+        let points = points.slice::<T>();
+        let samples = Samples {
+            points,
+            d,
+            residuals: &residuals_of_labels(points, &labels, d),
+            m: d,
+            labels: Some(&labels),
+        };
         pair_sums(samples, size, kernel, bandwidth, false).values
     });
     let pairs = (size * (size - 1) / 2) as f64;

@@ -19,7 +19,7 @@ use burn::{
 use backend::PairStatistic;
 pub(crate) use backend::has_fused_pass;
 pub(crate) use host::{block_values, kernel_matrix};
-pub(crate) use simd::{Residuals, Samples, block_sums, host_kernel_matrix};
+pub(crate) use simd::{block_sums, host_kernel_matrix};
 
 use crate::radial::{Distance, Profile};
 
@@ -110,15 +110,13 @@ pub fn pair_statistic(
     check(&points, &bandwidth, pairing);
     let ([n, _], [count]) = (points.dims(), labels.dims());
     assert_eq!(n, count, "{n} points but {count} labels");
-    let (value, ..) = <Dispatch as PairStatistic>::pair_statistic(
-        points.into_dispatch(),
-        labels.into_dispatch(),
-        bandwidth.into_dispatch(),
+    let form = PairMean {
         kernel,
         pairing,
-        false,
-    );
-    Tensor::from_dispatch(value)
+        by_label: true,
+    };
+    let none = points.clone().detach();
+    statistic([points, none], labels, bandwidth, form)
 }
 
 /// The mean of `h_ij = k(x_i, x_j) r_i·r_j` over pairs of samples, for any points and residuals: as
@@ -153,12 +151,36 @@ pub fn residual_statistic(
     assert_eq!(n, count, "{n} points but {count} residuals");
     assert!(m > 0, "residuals without coordinates");
     assert_eq!(residuals.dtype(), points.dtype(), "dtype of the residuals");
-    let (value, ..) = <Dispatch as PairStatistic>::residual_statistic(
-        points.into_dispatch(),
-        residuals.into_dispatch(),
-        bandwidth.into_dispatch(),
+    let none = Tensor::empty([1], &points.device());
+    let form = PairMean {
         kernel,
         pairing,
+        by_label: false,
+    };
+    statistic([points, residuals], none, bandwidth, form)
+}
+
+/// What is summed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PairMean {
+    kernel: PairKernel,
+    pairing: Pairing,
+    /// Whether the residuals are `e_y − p` for points `p` with labels `y`.
+    by_label: bool,
+}
+
+fn statistic(
+    [points, residuals]: [Tensor<2>; 2],
+    labels: Tensor<1, Int>,
+    bandwidth: Tensor<1>,
+    form: PairMean,
+) -> Tensor<1> {
+    let (value, ..) = <Dispatch as PairStatistic>::pair_statistic(
+        points.into_dispatch(),
+        residuals.into_dispatch(),
+        labels.into_dispatch(),
+        bandwidth.into_dispatch(),
+        form,
         false,
     );
     Tensor::from_dispatch(value)

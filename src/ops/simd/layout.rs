@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::{aligned::Aligned, real::Real};
+use super::{aligned::Aligned, product::Matrix, real::Real};
 use crate::parallel::for_each_chunk;
 
 /// Rows that a kernel takes at once.
@@ -23,58 +23,27 @@ pub(crate) const fn line<T: Real, S: Simd>() -> usize {
 /// Vectors of a processor that a kernel takes at once.
 pub(crate) const PAIR: usize = 2;
 
-/// Vectors with more coordinates are long.
-pub(crate) const LONG: usize = 48;
-
 /// Vectors one after the other, each padded to whole vectors of the processor.
 pub(crate) struct Rows<T> {
     /// Numbers in a row.
-    pub stride: usize,
-    pub numbers: Aligned<T>,
+    stride: usize,
+    numbers: Aligned<T>,
 }
 
 impl<T: Real> Rows<T> {
-    /// Rows of zeros, as many as `padded`.
-    pub fn zeros(padded: usize, d: usize) -> Self {
-        let stride = d.next_multiple_of(64 / size_of::<T>());
-        Self {
-            stride,
-            numbers: Aligned::zeros(padded * stride),
-        }
-    }
-
-    /// `n` vectors, padded; `write(i, row)` writes the `i`-th.
-    pub fn new(n: usize, padded: usize, d: usize, write: impl Fn(usize, &mut [T]) + Sync) -> Self {
-        let mut rows = Self::zeros(padded, d);
-        let stride = rows.stride;
-        for_each_chunk(&mut rows.numbers[..n * stride], stride, 1, |(i, row)| {
-            write(i, &mut row[..d]);
-        });
-        rows
+    /// Rows from the `first` on.
+    pub fn from(&self, first: usize) -> std::slice::ChunksExact<'_, T> {
+        self.numbers[first * self.stride..].chunks_exact(self.stride)
     }
 
     pub fn row(&self, i: usize) -> &[T] {
         &self.numbers[i * self.stride..][..self.stride]
-    }
-
-    pub fn rows(&self, range: Range<usize>) -> &[T] {
-        &self.numbers[range.start * self.stride..range.end * self.stride]
-    }
-
-    pub fn rows_mut(&mut self, range: Range<usize>) -> &mut [T] {
-        &mut self.numbers[range.start * self.stride..range.end * self.stride]
-    }
-
-    pub fn count(&self) -> usize {
-        self.numbers.len() / self.stride
     }
 }
 
 /// Vectors in rows, and in strips: columns side by side for whole vectors of the processor.
 pub(crate) struct Vectors<T> {
     pub d: usize,
-    /// A number of each, at first 0.
-    pub own: Aligned<T>,
     pub rows: Rows<T>,
     /// `[strip][coordinate][column]`, or none.
     strips: Aligned<T>,
@@ -90,41 +59,43 @@ impl<T: Real> Vectors<T> {
     ) -> Self {
         let width = strip::<T>();
         let padded = n.next_multiple_of(width);
-        let rows = Rows::new(n, padded, d, write);
+        let stride = d.next_multiple_of(64 / size_of::<T>());
+        let mut numbers = Aligned::zeros(padded * stride);
+        for_each_chunk(&mut numbers[..n * stride], stride, 1, |(i, row)| {
+            write(i, &mut row[..d]);
+        });
+        let rows = Rows { stride, numbers };
         let mut strips = Aligned::zeros(if in_strips { padded * d } else { 0 });
         for_each_chunk(&mut strips, width * d, 1, |(index, strip)| {
-            let rows_of_strip = rows.rows(index * width..(index + 1) * width);
             for (c, line) in strip.chunks_exact_mut(width).enumerate() {
-                for (x, row) in line.iter_mut().zip(rows_of_strip.chunks_exact(rows.stride)) {
-                    *x = row[c];
+                for (x, i) in line.iter_mut().zip(index * width..) {
+                    *x = rows.row(i)[c];
                 }
             }
         });
-        let own = Aligned::zeros(padded);
-        Self {
-            d,
-            own,
-            rows,
-            strips,
-        }
-    }
-
-    /// Returns the same with `−½|x|²` for each.
-    pub fn with_halves(mut self) -> Self {
-        let (width, rows) = (strip::<T>(), &self.rows);
-        for_each_chunk(&mut self.own, width, rows.stride, |(index, own)| {
-            let rows_of_strip = rows.rows(index * width..(index + 1) * width);
-            for (own, row) in own.iter_mut().zip(rows_of_strip.chunks_exact(rows.stride)) {
-                *own = T::new(-0.5 * squared_length(row));
-            }
-        });
-        self
+        Self { d, rows, strips }
     }
 
     /// `[coordinate][column]`
     pub fn strip(&self, index: usize) -> &[T] {
         let size = strip::<T>() * self.d;
         &self.strips[index * size..][..size]
+    }
+
+    /// Some rows, `[row][coordinate]`.
+    pub fn matrix(&self, rows: Range<usize>) -> Matrix<'_, T> {
+        let Rows { stride, numbers } = &self.rows;
+        let shape = [rows.len(), self.d];
+        Matrix::new(
+            &numbers[rows.start * stride..rows.end * stride],
+            *stride,
+            shape,
+        )
+    }
+
+    /// A strip, `[coordinate][column]`.
+    pub fn strip_matrix(&self, index: usize) -> Matrix<'_, T> {
+        Matrix::new(self.strip(index), strip::<T>(), [self.d, strip::<T>()])
     }
 
     /// Four rows from a multiple of four on.

@@ -1,55 +1,152 @@
-//! Distances and inner products between four rows and two vectors of columns.
+//! Distances and inner products between rows and strips of columns.
 
 use std::ops::Range;
 
-use pulp::Simd;
+use pulp::{Simd, WithSimd};
 
 use super::{
+    arch::Arch,
     layout::{PAIR, QUAD, Vectors, line, strip},
+    product::{add_product, product},
     real::Real,
 };
 
-/// Vectors of columns, for each row.
-pub(crate) type Block<T, S> = [[<T as Real>::Lanes<S>; PAIR]; QUAD];
+/// Vectors with more coordinates are long: their inner products, and weighted sums of them, are products of
+/// matrices.
+pub(crate) const LONG: usize = 48;
 
 /// A sum over coordinates.
-pub(crate) trait Coordinate<T: Real>: Copy + Send + Sync {
-    /// Whether it is an inner product, after what it starts from.
-    const PRODUCT: bool = false;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Similarity {
+    /// `Σ_c x_c y_c`
+    Inner,
+    /// `Σ_c |x_c − y_c|`
+    Magnitudes,
+    /// `Σ_c (x_c − y_c)²`
+    Squares,
+}
 
-    /// Adds what a coordinate of two vectors gives.
-    fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S>;
+/// Writes similarities of some rows with a whole strip, `[row][column]`: sums that start from the vectors' own
+/// numbers, if there are some.
+pub(crate) fn similarities<T: Real>(
+    similarity: Similarity,
+    (x, rows): (&Vectors<T>, Range<usize>),
+    (y, index): (&Vectors<T>, usize),
+    own: Option<&[T]>,
+    sums: &mut [T],
+) {
+    let width = strip::<T>();
+    if similarity == Similarity::Inner && x.d > LONG {
+        let (a, b) = (x.matrix(rows.clone()), y.strip_matrix(index));
+        let Some(own) = own else {
+            return product(sums, width, a, b);
+        };
+        let of_columns = &own[index * width..][..width];
+        for (sums, &of_row) in sums.chunks_exact_mut(width).zip(&own[rows]) {
+            for (sum, &of_column) in sums.iter_mut().zip(of_columns) {
+                *sum = of_row.plus(of_column);
+            }
+        }
+        return add_product(sums, width, a, b);
+    }
+    Arch::new().dispatch(Sums {
+        similarity,
+        rows: (x, rows),
+        columns: (y, index),
+        own,
+        sums,
+    });
+}
 
-    /// What the sum starts from, given that of two vectors' own numbers.
+struct Sums<'a, T> {
+    similarity: Similarity,
+    rows: (&'a Vectors<T>, Range<usize>),
+    columns: (&'a Vectors<T>, usize),
+    own: Option<&'a [T]>,
+    sums: &'a mut [T],
+}
+
+impl<T: Real> WithSimd for Sums<'_, T> {
+    type Output = ();
+
     #[inline(always)]
-    fn start<S: Simd>(simd: S, _own: T::Lanes<S>) -> T::Lanes<S> {
-        T::splat(simd, T::new(0.0))
+    fn with_simd<S: Simd>(self, simd: S) {
+        match self.similarity {
+            Similarity::Inner => self.add(simd, Inner),
+            Similarity::Magnitudes => self.add(simd, Magnitude),
+            Similarity::Squares => self.add(simd, Square),
+        }
     }
 }
 
-/// `Σ_c |x_c − y_c|`
-#[derive(Clone, Copy)]
-pub(crate) struct L1;
-/// `Σ_c (x_c − y_c)²`
-#[derive(Clone, Copy)]
-pub(crate) struct SquaredEuclidean;
-/// `Σ_c x_c y_c`
-#[derive(Clone, Copy)]
-pub(crate) struct Inner;
-/// `Σ_c x_c y_c − ½|x|² − ½|y|² = −½|x − y|²`: half of the work of the squares of differences, but
-/// digits cancel where vectors are longer than they are apart. The halves are the vectors' own
-/// numbers.
-#[derive(Clone, Copy)]
-pub(crate) struct Exponent;
+impl<T: Real> Sums<'_, T> {
+    /// A few coordinates at a time, which stay in the first-level cache.
+    #[inline(always)]
+    fn add<S: Simd>(self, simd: S, coordinate: impl Coordinate<T>) {
+        let ((x, rows), (y, index)) = (self.rows, self.columns);
+        let (line, width) = (line::<T, S>(), strip::<T>());
+        let sums = T::lanes_mut::<S>(self.sums);
+        for first in (0..x.d).step_by(COORDINATES) {
+            let last = x.d.min(first + COORDINATES);
+            let columns = &y.strip(index)[first * width..last * width];
+            let quads = sums.chunks_exact_mut(QUAD * line);
+            for (row, sums) in rows.clone().step_by(QUAD).zip(quads) {
+                let quad = x.quad(row).map(|row| &row[first..last]);
+                for start in (0..line).step_by(PAIR) {
+                    let mut block = [[T::splat(simd, T::new(0.0)); PAIR]; QUAD];
+                    if first > 0 {
+                        for (block, sums) in block.iter_mut().zip(sums.chunks_exact(line)) {
+                            block.copy_from_slice(&sums[start..start + PAIR]);
+                        }
+                    } else if let Some(own) = self.own {
+                        let of_columns = &T::lanes::<S>(own)[index * line + start..][..PAIR];
+                        for (block, &of_row) in block.iter_mut().zip(&own[row..row + QUAD]) {
+                            let of_row = T::splat(simd, of_row);
+                            for (sum, &of_column) in block.iter_mut().zip(of_columns) {
+                                *sum = T::add(simd, of_row, of_column);
+                            }
+                        }
+                    }
+                    block = add_coordinates(simd, coordinate, quad, columns, start, block);
+                    for (block, sums) in block.iter().zip(sums.chunks_exact_mut(line)) {
+                        sums[start..start + PAIR].copy_from_slice(block);
+                    }
+                }
+            }
+        }
+    }
+}
 
-impl<T: Real> Coordinate<T> for L1 {
+/// Coordinates of a strip and of four rows that fill half of a first-level cache.
+const COORDINATES: usize = 112;
+
+/// What a coordinate adds to a sum.
+trait Coordinate<T: Real>: Copy {
+    fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S>;
+}
+
+#[derive(Clone, Copy)]
+struct Inner;
+#[derive(Clone, Copy)]
+struct Magnitude;
+#[derive(Clone, Copy)]
+struct Square;
+
+impl<T: Real> Coordinate<T> for Inner {
+    #[inline(always)]
+    fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S> {
+        T::mul_add(simd, x, y, sum)
+    }
+}
+
+impl<T: Real> Coordinate<T> for Magnitude {
     #[inline(always)]
     fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S> {
         T::add(simd, sum, T::abs(simd, T::sub(simd, x, y)))
     }
 }
 
-impl<T: Real> Coordinate<T> for SquaredEuclidean {
+impl<T: Real> Coordinate<T> for Square {
     #[inline(always)]
     fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S> {
         let difference = T::sub(simd, x, y);
@@ -57,119 +154,8 @@ impl<T: Real> Coordinate<T> for SquaredEuclidean {
     }
 }
 
-impl<T: Real> Coordinate<T> for Inner {
-    const PRODUCT: bool = true;
-
-    #[inline(always)]
-    fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S> {
-        T::mul_add(simd, x, y, sum)
-    }
-}
-
-impl<T: Real> Coordinate<T> for Exponent {
-    const PRODUCT: bool = true;
-
-    #[inline(always)]
-    fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S> {
-        T::mul_add(simd, x, y, sum)
-    }
-
-    #[inline(always)]
-    fn start<S: Simd>(_: S, own: T::Lanes<S>) -> T::Lanes<S> {
-        own
-    }
-}
-
-/// Similarities of four rows of `x` with two vectors of columns of a strip of `y`, from vector `start`
-/// on.
-#[inline(always)]
-pub(crate) fn similarity<S: Simd, T: Real, C: Coordinate<T>>(
-    simd: S,
-    coordinate: C,
-    (x, row): (&Vectors<T>, usize),
-    (y, index): (&Vectors<T>, usize),
-    start: usize,
-) -> Block<T, S> {
-    let sums = start_sums::<S, T, C>(simd, (x, row), (y, index), start);
-    add_coordinates(simd, coordinate, x.quad(row), y.strip(index), start, sums)
-}
-
-/// Similarities of the whole strip and some rows, `[row][column]`: a few coordinates at a time, which stay in the
-/// first-level cache. From a row of `sums` to the next it is `stride` numbers.
-#[inline(always)]
-pub(crate) fn similarities<S: Simd, T: Real, C: Coordinate<T>>(
-    simd: S,
-    coordinate: C,
-    (x, rows): (&Vectors<T>, Range<usize>),
-    (y, index): (&Vectors<T>, usize),
-    sums: &mut [T],
-    stride: usize,
-) {
-    let (line, width) = (line::<T, S>(), strip::<T>());
-    let stride = stride / T::width::<S>();
-    let sums = T::lanes_mut::<S>(sums);
-    let mut first = 0;
-    while first < x.d {
-        let last = x.d.min(first + COORDINATES);
-        let columns = &y.strip(index)[first * width..last * width];
-        for (row, sums) in rows
-            .clone()
-            .step_by(QUAD)
-            .zip(sums.chunks_mut(QUAD * stride))
-        {
-            let [a, b, c, d] = x.quad(row);
-            let quad = [
-                &a[first..last],
-                &b[first..last],
-                &c[first..last],
-                &d[first..last],
-            ];
-            for start in (0..line).step_by(PAIR) {
-                let mut block = match first {
-                    0 => start_sums::<S, T, C>(simd, (x, row), (y, index), start),
-                    _ => {
-                        let mut block = [[sums[0]; PAIR]; QUAD];
-                        for q in 0..QUAD {
-                            for v in 0..PAIR {
-                                block[q][v] = sums[q * stride + start + v];
-                            }
-                        }
-                        block
-                    }
-                };
-                block = add_coordinates(simd, coordinate, quad, columns, start, block);
-                for q in 0..QUAD {
-                    for v in 0..PAIR {
-                        sums[q * stride + start + v] = block[q][v];
-                    }
-                }
-            }
-        }
-        first = last;
-    }
-}
-
-/// The number of coordinates of a strip and of four rows that fill half of a first-level cache.
-const COORDINATES: usize = 112;
-
-#[inline(always)]
-fn start_sums<S: Simd, T: Real, C: Coordinate<T>>(
-    simd: S,
-    (x, row): (&Vectors<T>, usize),
-    (y, index): (&Vectors<T>, usize),
-    start: usize,
-) -> Block<T, S> {
-    let zero = T::splat(simd, T::new(0.0));
-    let mut sums = [[zero; PAIR]; QUAD];
-    let own = T::lanes::<S>(&y.own[index * strip::<T>()..][..strip::<T>()]);
-    for (sums, &of_row) in sums.iter_mut().zip(&x.own[row..row + QUAD]) {
-        let of_row = T::splat(simd, of_row);
-        for (sum, &of_column) in sums.iter_mut().zip(&own[start..start + PAIR]) {
-            *sum = C::start(simd, T::add(simd, of_row, of_column));
-        }
-    }
-    sums
-}
+/// Vectors of columns, for each of four rows.
+type Block<T, S> = [[<T as Real>::Lanes<S>; PAIR]; QUAD];
 
 #[inline(always)]
 fn add_coordinates<S: Simd, T: Real, C: Coordinate<T>>(

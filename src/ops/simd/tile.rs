@@ -2,10 +2,7 @@
 
 use std::ops::Range;
 
-use super::{
-    layout::{QUAD, strip},
-    real::Real,
-};
+use super::{layout::strip, real::Real};
 
 /// The pairs `i < j < n` of a strip's worth of rows `i` and the columns `j` of some strips.
 #[derive(Debug, Clone)]
@@ -17,37 +14,28 @@ pub(crate) struct Tile {
 }
 
 impl Tile {
-    /// The first rows of the quads.
-    pub fn quads<T>(&self) -> impl Iterator<Item = usize> + Clone + use<T> {
-        (self.row..self.row + strip::<T>()).step_by(QUAD)
+    pub fn rows<T>(&self) -> Range<usize> {
+        self.row..self.row + strip::<T>()
     }
 
-    /// Numbers for each pair, `[strip][row][column]`.
-    pub fn len<T>(&self) -> usize {
-        self.strips.len() * strip::<T>() * strip::<T>()
+    /// Pairs of the rows and a strip.
+    pub const fn size<T>() -> usize {
+        strip::<T>() * strip::<T>()
     }
 
-    /// Whether some pairs of a strip do not count.
-    pub fn is_masked<T>(&self, index: usize) -> bool {
+    /// Makes the numbers, `[row][column]`, of the pairs of a strip that do not count 0.
+    pub fn clear<T: Real>(&self, index: usize, numbers: &mut [T]) {
         let width = strip::<T>();
-        self.row + width > index * width || (index + 1) * width > self.n
-    }
-
-    /// 1 for the pairs of a strip that count, else 0, `[row][column]`.
-    pub fn mask<T: Real>(&self, index: usize, mask: &mut [T]) {
-        let width = strip::<T>();
-        for (i, mask) in (self.row..).zip(mask.chunks_exact_mut(width)) {
-            mask_row(self.n, i, index * width, mask);
+        let first = index * width;
+        let end = self.n.saturating_sub(first).min(width);
+        if self.rows::<T>().end <= first.min(self.n) && end == width {
+            return;
         }
-    }
-}
-
-/// 1 for the pairs `i < j < n` of the columns `j` from `first` on, else 0.
-pub(crate) fn mask_row<T: Real>(n: usize, i: usize, first: usize, mask: &mut [T]) {
-    let end = n.saturating_sub(first).min(mask.len());
-    let start = (i + 1).saturating_sub(first).min(end);
-    mask.fill(T::new(0.0));
-    if i < n {
-        mask[start..end].fill(T::new(1.0));
+        for (i, numbers) in self.rows::<T>().zip(numbers.chunks_exact_mut(width)) {
+            let start = if i < self.n { i + 1 } else { usize::MAX };
+            let start = start.saturating_sub(first).min(end);
+            numbers[..start].fill(T::new(0.0));
+            numbers[end..].fill(T::new(0.0));
+        }
     }
 }

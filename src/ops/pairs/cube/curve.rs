@@ -12,7 +12,7 @@ use cubecl::{
 
 use crate::radial::{
     Profile,
-    curve::{Curve, Numbers, Value, with_curve},
+    curve::{Numbers, Value},
 };
 
 /// A profile that a kernel is compiled for, with its parameter.
@@ -36,7 +36,11 @@ pub(super) fn curve<F: Float>(
 ) -> (F, F) {
     intrinsic!(|scope| {
         let n = Recorded::<F>(scope, PhantomData);
-        let Value { kernel, slope } = with_curve!(profile.0, 1.0, curve => if squared { curve.of_square(n, separation) } else { curve.of_distance(n, separation) });
+        let Value { kernel, slope } = if squared {
+            profile.0.of_square(n, separation, 1.0)
+        } else {
+            profile.0.of_distance(n, separation, 1.0)
+        };
         (kernel, slope)
     })
 }

@@ -12,16 +12,15 @@
 //! Both members of a pair are computed, so that nothing is written by two cubes: there are no
 //! atomics, and the same device gives the same result each time. Where there are too few rows to
 //! occupy the device, several cubes share the columns of the same rows, each with a partial gradient
-//! ([`plan`], [`launch`]).
+//! ([`plan`], [`run`]).
 
 mod curve;
 pub(in crate::ops) mod grid;
 mod kernel;
-mod launch;
 pub(in crate::ops) mod pair;
 pub(in crate::ops) mod plan;
 mod run;
 mod stage;
 
-pub(in crate::ops) use launch::is_able;
+pub(in crate::ops) use run::is_able;
 pub(super) use run::run;

@@ -1,105 +1,56 @@
 //! Small blocks of samples, pair by pair: linear in the number of samples.
 
-use rayon::prelude::*;
-
-use super::{Gradients, PairKernel, Radial, Real, Residuals, Samples};
+use super::{PairKernel, Radial, Real, Samples, radial::Separation, weigh::Totals};
 use crate::radial::curve::Value;
 
-/// Writes the sum of `h` of each block and adds to its gradient, if there is one; the sum of the
-/// stretches.
-pub(super) fn blocks<'a, T: Real>(
-    block: impl Fn(usize) -> Samples<'a, T> + Sync,
-    kernel: PairKernel,
-    bandwidth: f64,
-    values: &mut [f64],
-    gradients: Vec<Option<Gradients<&mut [T]>>>,
-) -> f64 {
-    let stretches: Vec<f64> = values
-        .par_iter_mut()
-        .zip(gradients)
-        .with_min_len(WORTH_A_THREAD)
-        .enumerate()
-        .map(|(k, (value, gradient))| {
-            let samples = block(k);
-            let stretch;
-            (*value, stretch) = match samples.residuals {
-                Residuals::Labels(labels) => {
-                    let (points, d) = (samples.points, samples.d);
-                    let residual = |i: usize, c: usize| {
-                        f64::from(c == labels[i] as usize) - points[i * d + c].to_f64()
-                    };
-                    pairs(samples, residual, kernel, bandwidth, gradient)
-                }
-                Residuals::Rows { rows, m } => {
-                    let residual = |i: usize, c: usize| rows[i * m + c].to_f64();
-                    pairs(samples, residual, kernel, bandwidth, gradient)
-                }
-            };
-            stretch
-        })
-        .collect();
-    stretches.iter().sum() // in order, whatever the number of threads
-}
-
-/// The least number of blocks for each thread.
-const WORTH_A_THREAD: usize = 256;
-
-/// `Σ h` and `ν ∂/∂ν Σ h`, with coordinate `c` of the residual of sample `i`.
-fn pairs<T: Real>(
+/// The sums over the pairs of some samples; adds to the gradient of points and residuals, if there is one.
+pub(super) fn all_pairs<T: Real>(
     samples: Samples<T>,
-    residual: impl Fn(usize, usize) -> f64,
     kernel: PairKernel,
     bandwidth: f64,
-    mut gradient: Option<Gradients<&mut [T]>>,
-) -> (f64, f64) {
-    let (points, d, m) = (samples.points, samples.d, samples.residual_size());
+    mut gradient: Option<&mut [&mut [T]; 2]>,
+) -> Totals {
+    let (d, m) = (samples.d, samples.m);
     let radial = Radial::new(kernel, bandwidth);
-    let is_euclidean = kernel.distance().is_euclidean();
-    let (mut value, mut stretch) = (0.0, 0.0);
-    for j in 1..samples.count() {
-        for i in 0..j {
-            let (p, q) = (&points[i * d..][..d], &points[j * d..][..d]);
-            let mut separation = 0.0;
-            for (p, q) in p.iter().zip(q) {
-                let (p, q) = (p.to_f64(), q.to_f64());
-                separation += if is_euclidean {
-                    (p - q) * (p - q)
-                } else {
-                    (p - q).abs()
-                };
-            }
-            let mut product = 0.0;
-            for c in 0..m {
-                product += residual(i, c) * residual(j, c);
-            }
-            let Value { kernel: k, slope } = radial.of(separation).value;
-            value += k * product;
-            stretch -= product * slope * separation;
-            let Some(gradient) = &mut gradient else {
-                continue;
+    let mut totals = Totals::default();
+    let add = |x: &mut T, y: f64| *x = x.plus(T::new(y));
+    // ∂δ/∂p = −1 where residuals are of labels
+    let sign = if samples.labels.is_some() { -1.0 } else { 1.0 };
+    for (i, j) in (1..samples.count()).flat_map(|j| (0..j).map(move |i| (i, j))) {
+        let differences = samples.point(i).iter().zip(samples.point(j));
+        let differences = differences.map(|(p, q)| p.to_f64() - q.to_f64());
+        let separation = match radial.separation {
+            Separation::Magnitudes => differences.clone().map(f64::abs).sum(),
+            _ => differences.clone().map(|x| x * x).sum::<f64>(),
+        };
+        let residuals = samples.residual(i).iter().zip(samples.residual(j));
+        let residuals = residuals.map(|(a, b)| (a.to_f64(), b.to_f64()));
+        let product: f64 = residuals.clone().map(|(a, b)| a * b).sum();
+        let Value { kernel, slope } = radial.of_pair(separation).value;
+        totals.value += kernel * product;
+        totals.stretch -= product * slope * separation;
+        let Some([points, of_rows]) = &mut gradient else {
+            continue;
+        };
+        for (c, difference) in differences.enumerate() {
+            let direction = match radial.separation {
+                Separation::Magnitudes if difference == 0.0 => 0.0,
+                Separation::Magnitudes => difference.signum(),
+                _ => difference,
             };
-            let add = |x: &mut T, y: f64| *x = x.plus(T::new(y));
-            for (c, (p, q)) in p.iter().zip(q).enumerate() {
-                let (p, q) = (p.to_f64(), q.to_f64());
-                let direction = match is_euclidean {
-                    _ if p == q => 0.0,
-                    false => (p - q).signum(),
-                    true => p - q,
-                };
-                let through_kernel = product * slope * direction;
-                add(&mut gradient.points[i * d + c], through_kernel);
-                add(&mut gradient.points[j * d + c], -through_kernel);
-            }
-            // ∂δ/∂p = −1 where residuals are of labels
-            let (of_residuals, sign) = match samples.residuals {
-                Residuals::Labels(_) => (&mut *gradient.points, -1.0),
-                Residuals::Rows { .. } => (&mut *gradient.residuals, 1.0),
-            };
-            for c in 0..m {
-                add(&mut of_residuals[i * m + c], sign * k * residual(j, c));
-                add(&mut of_residuals[j * m + c], sign * k * residual(i, c));
-            }
+            let through_kernel = product * slope * direction;
+            add(&mut points[i * d + c], through_kernel);
+            add(&mut points[j * d + c], -through_kernel);
+        }
+        let of_residuals = if samples.labels.is_some() {
+            points
+        } else {
+            of_rows
+        };
+        for (c, (a, b)) in residuals.enumerate() {
+            add(&mut of_residuals[i * m + c], sign * kernel * b);
+            add(&mut of_residuals[j * m + c], sign * kernel * a);
         }
     }
-    (value, stretch)
+    totals
 }

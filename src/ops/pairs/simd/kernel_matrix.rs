@@ -4,10 +4,12 @@ use pulp::{Simd, WithSimd};
 
 use super::{
     PairKernel, Real,
+    aligned::Aligned,
     arch::Arch,
-    layout::{PAIR, QUAD, Vectors, line, strip},
-    radial::{Radial, Separation},
-    similarity::{Coordinate, L1, SquaredEuclidean, similarity},
+    lanes::Lanes,
+    layout::{QUAD, Vectors, strip},
+    radial::{Radial, with_known},
+    similarity::similarities,
 };
 use crate::{
     ops::non_finite::{non_finite_rows, poison},
@@ -24,74 +26,54 @@ pub(crate) fn host_kernel_matrix<T: Real>(
     kernel: PairKernel,
     bandwidth: f64,
 ) -> Vec<T> {
-    let vectors = |points: &[T]| {
+    let vectors = |points: &[T], in_strips: bool| {
         let write = |i: usize, row: &mut [T]| row.copy_from_slice(&points[i * d..][..d]);
-        Vectors::new(points.len() / d, d, true, write)
+        Vectors::new(points.len() / d, d, in_strips, write)
     };
-    let k = y.len() / d;
+    let (k, width) = (y.len() / d, strip::<T>());
     let mut matrix = vec![T::new(0.0); x.len() / d * k];
     let not_finite = (non_finite_rows(x, d), non_finite_rows(y, d));
-    let (x, y) = (&vectors(x), &vectors(y));
-    let (radial, out) = (Radial::new(kernel, bandwidth), &mut matrix);
-    match radial.separation {
-        Separation::Magnitudes => fill(x, y, k, radial, L1, out),
-        _ => fill(x, y, k, radial, SquaredEuclidean, out),
-    }
+    let (x, y) = (&vectors(x, false), &vectors(y, true));
+    let radial = Radial::new(kernel, bandwidth);
+    let similarity = radial.separation.similarity();
+    for_each_chunk(&mut matrix, k * width, d, |(index, matrix)| {
+        let mut scratch = Aligned::zeros(width * width);
+        let rows = matrix.len() / k;
+        let kernels = &mut scratch[..rows.next_multiple_of(QUAD) * width];
+        for column in (0..k).step_by(width) {
+            let columns = (y, column / width);
+            let rows = index * width..index * width + kernels.len() / width;
+            similarities(similarity, (x, rows), columns, None, kernels);
+            Arch::new().dispatch(Kernels {
+                radial,
+                separations: &mut *kernels,
+            });
+            for (matrix, kernels) in matrix.chunks_exact_mut(k).zip(kernels.chunks_exact(width)) {
+                let matrix = &mut matrix[column..k.min(column + width)];
+                matrix.copy_from_slice(&kernels[..matrix.len()]);
+            }
+        }
+    });
     poison(&mut matrix, k, not_finite.0, not_finite.1);
     matrix
 }
 
-fn fill<T: Real>(
-    x: &Vectors<T>,
-    y: &Vectors<T>,
-    k: usize,
+/// Writes kernels in the place of separations.
+struct Kernels<'a, T> {
     radial: Radial,
-    coordinate: impl Coordinate<T>,
-    matrix: &mut [T],
-) {
-    for_each_chunk(matrix, k * strip::<T>(), x.d, |(index, matrix)| {
-        let row = index * strip::<T>();
-        for (quad, matrix) in matrix.chunks_mut(QUAD * k).enumerate() {
-            Arch::new().dispatch(Separations {
-                x,
-                y,
-                k,
-                row: row + quad * QUAD,
-                coordinate,
-                matrix: &mut *matrix,
-            });
-            radial.kernels(matrix);
-        }
-    });
+    separations: &'a mut [T],
 }
 
-/// Writes the separations of a quad of rows.
-struct Separations<'a, T, C> {
-    x: &'a Vectors<T>,
-    y: &'a Vectors<T>,
-    k: usize,
-    row: usize,
-    coordinate: C,
-    matrix: &'a mut [T],
-}
-
-impl<T: Real, C: Coordinate<T>> WithSimd for Separations<'_, T, C> {
+impl<T: Real> WithSimd for Kernels<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { x, y, k, row, .. } = self;
-        let width = PAIR * T::width::<S>();
-        for column in (0..k).step_by(width) {
-            let start = column % strip::<T>() / T::width::<S>();
-            debug_assert!(start < line::<T, S>());
-            let columns = (y, column / strip::<T>());
-            let block = similarity(simd, self.coordinate, (x, row), columns, start);
-            for (matrix, separations) in self.matrix.chunks_exact_mut(k).zip(block) {
-                let separations = pulp::bytemuck::cast_slice::<_, T>(&separations);
-                let matrix = &mut matrix[column..k.min(column + width)];
-                matrix.copy_from_slice(&separations[..matrix.len()]);
-            }
-        }
+        let separations = T::lanes_mut::<S>(self.separations)
+            .as_chunks_mut::<QUAD>()
+            .0;
+        with_known!(self.radial, radial => for x in separations {
+            *x = radial.of(Lanes::<S, T, QUAD>::new(simd), *x).value.kernel;
+        });
     }
 }

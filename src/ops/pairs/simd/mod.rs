@@ -1,58 +1,53 @@
 //! The pair statistic of the SKCE on the host: one fused pass over all pairs of samples, in
 //! memory linear in their number.
 //!
-//! A tile of 32 rows and up to 128 columns (half of that in f64) goes through its stages while it is
-//! in the cache: distance and inner product of residuals ([`similarity`]), kernel, statistic and
-//! slopes ([`weigh`]), sums over its rows and columns for the gradient ([`short`]). Tiles of long
-//! vectors ([`long`]) are larger, and their inner products and sums products of matrices
-//! ([`product`]). Vectors are those of [`simd`](crate::ops::simd). Both members of a pair are done at
-//! once.
+//! A tile of 32 rows and some strips of 32 columns (half of that in f64) goes through its stages while it
+//! is in the cache: distance and inner product of residuals ([`similarity`]), kernel, statistic and
+//! slopes ([`weigh`]), sums over its rows and columns for the gradient ([`sums`]). Vectors are those of
+//! [`simd`](crate::ops::simd). Both members of a pair are done at once. Profile and distance are looked up
+//! for each tile, so that the code exists once for a type of numbers and an instruction set.
 
-mod blocks;
 pub(crate) mod deal;
 mod direct;
-mod fused;
-mod gradient;
 mod kernel_matrix;
-mod long;
+mod others;
 mod pass;
 mod radial;
 mod samples;
-mod scatter;
-mod short;
-mod slope;
-mod sorted;
+mod sums;
 mod weigh;
 
 use std::f64::consts::SQRT_2;
 
-use fused::Fused;
 pub(crate) use kernel_matrix::host_kernel_matrix;
+use pass::Pass;
 use radial::{Radial, Separation};
-pub(super) use samples::Gradients;
-pub(crate) use samples::{Residuals, Samples};
-use slope::Slopes;
+use samples::Sorted;
+pub(super) use samples::{Samples, residuals_of_labels};
 use weigh::Totals;
 
 use super::PairKernel;
-use crate::ops::{
-    non_finite::{non_finite_rows, poison_blocks},
-    simd::{
-        aligned, arch, lanes, layout, product,
-        real::{self, Real},
-        similarity::{self, Exponent, L1, SquaredEuclidean},
-        tile,
+use crate::{
+    ops::{
+        non_finite::{non_finite_rows, poison_blocks},
+        simd::{
+            aligned, arch, lanes, layout, product,
+            real::{self, Real},
+            similarity, tile,
+        },
     },
+    parallel::for_each_chunk,
 };
 
 /// Blocks of fewer samples are summed pair by pair.
 const SMALL_BLOCK: usize = 32;
-/// From this bandwidth on, in units of the Euclidean distance, differences of points may be taken
-/// after their sums.
-const MERGED_FROM: f64 = 0.05;
-/// Up to this length of the longest point, in bandwidths, squared distances may be taken from inner
-/// products of points, and up to this length of the longest residual from those of residuals.
-const EXPONENT_UP_TO: f64 = 4.0;
+/// From this bandwidth on, and up to this length of the longest point in bandwidths, squared distances of
+/// points with labels may be taken from inner products of points, and up to this length of the longest
+/// residual from those of residuals.
+const EXPONENTS_FROM: f64 = 0.05;
+const EXPONENTS_UP_TO: f64 = 4.0;
+/// Exponents from the inner products of residuals look up a coordinate of each: not worth it for fewer.
+const WORTH_LOOKING_UP: usize = 64;
 /// The length of `e_y − e_z`.
 const LONGEST_RESIDUAL: f64 = SQRT_2;
 
@@ -62,8 +57,10 @@ pub(crate) struct PairSums<T> {
     pub values: Vec<f64>,
     /// `ν ∂/∂ν Σ h_ij` over all blocks; 0 without a gradient.
     pub stretch: f64,
-    /// The gradient of `Σ h_ij` over all blocks, 0 for samples in no block; empty if it is not wanted.
-    pub gradient: Gradients<Vec<T>>,
+    /// The gradient of `Σ h_ij` over all blocks, 0 for samples in no block; empty if it is not wanted. That of
+    /// residuals of labels is part of that of the points.
+    pub points: Vec<T>,
+    pub residuals: Vec<T>,
 }
 
 /// Over the first `⌊n/size⌋` blocks of consecutive samples. A sample that is not finite makes the sum of its block
@@ -75,92 +72,116 @@ pub(crate) fn pair_sums<T: Real>(
     bandwidth: f64,
     gradient: bool,
 ) -> PairSums<T> {
-    let zeros = |rows: &[T]| vec![T::new(0.0); if gradient { rows.len() } else { 0 }];
-    let residuals: &[T] = match samples.residuals {
-        Residuals::Labels(_) => &[],
-        Residuals::Rows { rows, .. } => rows,
+    let zeros = |wanted: bool, rows: &[T]| vec![T::new(0.0); if wanted { rows.len() } else { 0 }];
+    let mut sums = PairSums {
+        values: vec![0.0; samples.count() / size],
+        stretch: 0.0,
+        points: zeros(gradient, samples.points),
+        residuals: zeros(gradient && samples.labels.is_none(), samples.residuals),
     };
-    let mut gradient = Gradients {
-        points: zeros(samples.points),
-        residuals: zeros(residuals),
-    };
-    let mut gradients = gradient.blocks(Gradients {
-        points: size * samples.d,
-        residuals: size * samples.residual_size(),
-    });
-    let mut values = vec![0.0; samples.count() / size];
-    let mut stretch = 0.0;
-    let block = |k: usize| samples.part(k * size..(k + 1) * size);
-    if values.len() > 1 && size < SMALL_BLOCK {
-        let gradients = values.iter().map(|_| gradients.next()).collect();
-        stretch = direct::blocks(block, kernel, bandwidth, &mut values, gradients);
+    let count = sums.values.len();
+    let part = |k: usize| samples.part(k * size..(k + 1) * size);
+    let mut blocks: Vec<_> = parts(&mut sums.points, size * samples.d, count)
+        .zip(parts(&mut sums.residuals, size * samples.m, count))
+        .map(|gradient| (<[_; 2]>::from(gradient), Totals::default()))
+        .collect();
+    if count > 1 && size < SMALL_BLOCK {
+        for_each_chunk(&mut blocks, 1, size * size * samples.d, |(k, block)| {
+            let (rows, totals) = &mut block[0];
+            let rows = gradient.then_some(rows);
+            *totals = direct::all_pairs(part(k), kernel, bandwidth, rows);
+        });
     } else {
-        for (k, value) in values.iter_mut().enumerate() {
-            let totals = all_pairs(block(k), kernel, bandwidth, gradients.next());
-            *value = totals.value;
-            stretch += totals.stretch;
+        for (k, (rows, totals)) in blocks.iter_mut().enumerate() {
+            let rows = gradient.then_some(rows);
+            *totals = all_pairs(part(k), kernel, bandwidth, rows);
         }
     }
-    drop(gradients);
-    let widths = [samples.d, samples.residual_size()];
-    poison_blocks(
-        non_finite_rows(samples.points, widths[0]).chain(non_finite_rows(residuals, widths[1])),
-        size,
-        (&mut values, &mut stretch),
-        [
-            (&mut gradient.points, widths[0]),
-            (&mut gradient.residuals, widths[1]),
-        ],
-    );
-    PairSums {
-        values,
-        stretch,
-        gradient,
+    for (value, (_, totals)) in sums.values.iter_mut().zip(blocks) {
+        *value = totals.value;
+        sums.stretch += totals.stretch; // in order, whatever the number of threads
     }
+    let (d, m) = (samples.d, samples.m);
+    poison_blocks(
+        non_finite_rows(samples.points, d).chain(non_finite_rows(samples.residuals, m)),
+        size,
+        (&mut sums.values, &mut sums.stretch),
+        [(&mut sums.points, d), (&mut sums.residuals, m)],
+    );
+    sums
 }
 
-/// `Σ h_ij` over the pairs `i < j` of each of the first `⌊n/size⌋` blocks, pair by pair: to the last bit
-/// a function of the samples of the block alone, whatever the number of blocks and of threads.
+/// The parts of blocks of so many consecutive numbers; empty where there are none.
+fn parts<T>(numbers: &mut [T], size: usize, count: usize) -> impl Iterator<Item = &mut [T]> {
+    let mut parts = numbers.chunks_mut(size);
+    (0..count).map(move |_| parts.next().unwrap_or_default())
+}
+
+/// `Σ h_ij` over the pairs `i < j` of each of the first `⌊n/size⌋` blocks of points with labels, pair by pair:
+/// to the last bit a function of the samples of the block alone, whatever the number of blocks and of threads.
 pub(crate) fn block_sums(
-    samples: Samples<f64>,
+    (points, d): (&[f64], usize),
+    labels: &[u32],
     size: usize,
     kernel: PairKernel,
     bandwidth: f64,
 ) -> Vec<f64> {
-    let block = |k: usize| samples.part(k * size..(k + 1) * size);
-    let mut values = vec![0.0; samples.count() / size];
-    let no_gradients = values.iter().map(|_| None).collect();
-    direct::blocks(block, kernel, bandwidth, &mut values, no_gradients);
-    values
+    let residuals = residuals_of_labels(points, labels, d);
+    let samples = Samples {
+        points,
+        d,
+        residuals: &residuals,
+        m: d,
+        labels: Some(labels),
+    };
+    let mut sums = vec![0.0; samples.count() / size];
+    for_each_chunk(&mut sums, 1, size * size * d, |(k, sum)| {
+        let block = samples.part(k * size..(k + 1) * size);
+        sum[0] = direct::all_pairs(block, kernel, bandwidth, None).value;
+    });
+    sums
 }
 
-/// The sums over all pairs, with the kernel's radial function chosen.
+/// The sums over all pairs of some samples; writes the gradient of points and residuals, if there is one.
 fn all_pairs<T: Real>(
     samples: Samples<T>,
     kernel: PairKernel,
     bandwidth: f64,
-    gradient: Option<Gradients<&mut [T]>>,
+    gradient: Option<&mut [&mut [T]; 2]>,
 ) -> Totals {
-    let radial = Radial::new(kernel, bandwidth);
-    if !kernel.distance().is_euclidean() {
-        return Fused::new(radial, L1, Slopes::Signs).run(samples, gradient);
-    }
+    let mut radial = Radial::new(kernel, bandwidth);
     // a steep kernel is as one of a smaller bandwidth
-    let steepness = match samples.residuals {
-        Residuals::Labels(_) => kernel.profile().steepness(),
-        Residuals::Rows { .. } => f64::INFINITY,
-    };
-    let rate = radial.rate * steepness.sqrt();
-    if rate > MERGED_FROM.recip() || samples.longest() * rate > EXPONENT_UP_TO {
-        return Fused::new(radial, SquaredEuclidean, Slopes::Differences).run(samples, gradient);
+    let rate = radial.rate * kernel.profile().steepness().sqrt();
+    let by_label = samples.labels.is_some();
+    if by_label
+        && radial.separation == Separation::Squares
+        && rate <= EXPONENTS_FROM.recip()
+        && samples.longest() * rate <= EXPONENTS_UP_TO
+    {
+        radial = radial.of_exponents();
     }
-    let radial = Radial {
-        separation: Separation::Exponents,
-        ..radial
+    let exponents = radial.separation == Separation::Exponents;
+    let exponents_from_residuals =
+        exponents && LONGEST_RESIDUAL * rate <= EXPONENTS_UP_TO && samples.d >= WORTH_LOOKING_UP;
+    let sorted = Sorted::new(samples, exponents && gradient.is_some());
+    let pass = Pass {
+        n: samples.count(),
+        radial,
+        sorted: &sorted,
+        points: (!exponents_from_residuals).then(|| sorted.points()),
+        residuals: sorted.residuals(),
+        labels: sorted.labels(),
+        by_label,
+        halves: sorted.halves(),
     };
-    Fused {
-        from_residuals: LONGEST_RESIDUAL * rate <= EXPONENT_UP_TO,
-        ..Fused::new(radial, Exponent, Slopes::Merged)
+    let (totals, sums) = pass.run(gradient.is_some());
+    if let (Some([points, residuals]), Some(sums)) = (gradient, sums) {
+        sorted.write(points, samples.d, |place, row| {
+            sums.write(place, sorted.point(place), row);
+        });
+        sorted.write(residuals, samples.m, |place, row| {
+            sums.write_residual(place, row)
+        });
     }
-    .run(samples, gradient)
+    totals
 }

@@ -1,4 +1,5 @@
-//! One pass over all pairs `i < j` of short vectors: the sum of the pair statistic, and its gradient.
+//! One pass over all pairs `i < j`: the sum of the pair statistic, and its gradient. Inner products of long vectors
+//! are products of matrices.
 
 use pulp::{Simd, WithSimd};
 
@@ -6,70 +7,79 @@ use super::{
     aligned::Aligned,
     arch::Arch,
     deal::{deal, threads},
-    gradient::{Gradient, Weights},
     layout::{Vectors, strip},
-    radial::Radial,
+    radial::{Radial, Separation},
     real::Real,
-    similarity::{Coordinate, Inner, similarities},
+    samples::Sorted,
+    similarity::{Similarity, similarities},
+    sums::Sums,
     tile::Tile,
     weigh::{Totals, Weigh},
 };
 
-/// Strips in a tile: so many stay in the cache.
-const STRIPS: usize = 4;
+/// Strips in a tile at most: what is computed of it stays in the second-level cache.
+const STRIPS: usize = 8;
 
-/// A pass with a kernel and the coordinates' part of its separation.
-pub(super) struct Pass<'a, T, C> {
+/// What the pairs are of: samples in the order of the pass.
+pub(super) struct Pass<'a, T> {
     pub n: usize,
-    pub points: &'a Vectors<T>,
-    pub residuals: &'a Vectors<T>,
     pub radial: Radial,
-    pub coordinate: C,
+    pub sorted: &'a Sorted<'a, T>,
+    /// The points, unless exponents come from the residuals.
+    pub points: Option<Vectors<T>>,
+    pub residuals: Vectors<T>,
+    /// The label of each sample, padded; without meaning where residuals are rows.
+    pub labels: Vec<u32>,
+    /// Whether the residuals are `e_y − p`.
+    pub by_label: bool,
+    /// `−½ |x|²` of each point, padded: what exponents start from.
+    pub halves: Aligned<T>,
 }
 
-/// What a tile is computed in, `[strip][row][column]`, and the mask of a strip.
+/// What a tile is computed in, `[strip][row][column]`.
 struct Scratch<T> {
     first: Aligned<T>,
     second: Aligned<T>,
-    mask: Aligned<T>,
 }
 
-impl<T: Real, C: Coordinate<T>> Pass<'_, T, C> {
-    /// Over all pairs, on as many threads as rayon has: the same result for the same number.
-    pub fn run<G: Gradient<T>>(&self, gradient: impl Fn() -> G + Sync) -> (Totals, G) {
+impl<T: Real> Pass<'_, T> {
+    /// Over all pairs, on as many threads as rayon has: the same result for the same number. With the
+    /// gradient, if it is wanted.
+    pub fn run(&self, gradient: bool) -> (Totals, Option<Sums<'_, T>>) {
         let tiles = self.n.div_ceil(strip::<T>());
-        let (totals, gradient, _) = deal(
+        let (totals, sums, _) = deal(
             tiles,
-            threads(self.n, self.points.d, tiles),
-            || (Totals::default(), gradient(), self.scratch()),
-            |(totals, gradient, scratch), tile| {
-                *totals += self.rows(tile * strip::<T>(), scratch, gradient);
+            threads(self.n, self.residuals.d, tiles),
+            || {
+                let sums = gradient.then(|| Sums::zeros(self));
+                (Totals::default(), sums, self.scratch(gradient))
             },
-            |(totals, gradient, _), other| {
+            |(totals, sums, scratch), tile| {
+                *totals += self.rows(tile * strip::<T>(), scratch, sums.as_mut());
+            },
+            |(totals, sums, _), other| {
                 *totals += other.0;
-                gradient.merge(other.1);
+                if let (Some(sums), Some(others)) = (sums, &other.1) {
+                    sums.merge(others);
+                }
             },
         );
-        (totals, gradient)
+        (totals, sums)
     }
 
-    fn scratch(&self) -> Scratch<T> {
-        let zeros = |strips: usize| Aligned::zeros(strips * strip::<T>() * strip::<T>());
-        let strips = STRIPS.min(self.n.div_ceil(strip::<T>()));
+    /// Of one strip without a gradient, which comes after all strips of a tile.
+    fn scratch(&self, gradient: bool) -> Scratch<T> {
+        let zeros = |strips: usize| Aligned::zeros(strips * Tile::size::<T>());
+        let most = if gradient { STRIPS } else { 1 };
+        let strips = most.min(self.n.div_ceil(strip::<T>()));
         Scratch {
             first: zeros(strips),
             second: zeros(strips),
-            mask: zeros(1),
         }
     }
 
     /// The pairs of the rows of a tile with all columns after them.
-    fn rows<G: Gradient<T>>(
-        &self,
-        row: usize,
-        scratch: &mut Scratch<T>,
-        gradient: &mut G,
-    ) -> Totals {
+    fn rows(&self, row: usize, scratch: &mut Scratch<T>, mut sums: Option<&mut Sums<T>>) -> Totals {
         let mut totals = Totals::default();
         let strips = row / strip::<T>()..self.n.div_ceil(strip::<T>());
         for first in strips.clone().step_by(STRIPS) {
@@ -78,82 +88,96 @@ impl<T: Real, C: Coordinate<T>> Pass<'_, T, C> {
                 row,
                 strips: first..strips.end.min(first + STRIPS),
             };
-            if G::WANTED {
-                totals += self.weigh::<true>(tile, scratch);
-                let slope = &scratch.first[..tile.len::<T>()];
-                let residual = &scratch.second[..tile.len::<T>()];
-                gradient.add(tile, Weights { slope, residual });
-            } else {
-                totals += self.weigh::<false>(tile, scratch)
+            totals += self.weigh(tile, scratch, sums.is_some());
+            if let Some(sums) = &mut sums {
+                let size = tile.strips.len() * Tile::size::<T>();
+                sums.add(tile, &scratch.first[..size], &scratch.second[..size]);
             }
         }
-        gradient.finish_rows(row);
         totals
     }
 
-    fn weigh<const GRADIENT: bool>(&self, tile: &Tile, scratch: &mut Scratch<T>) -> Totals {
-        let Scratch {
-            first,
-            second,
-            mask,
-        } = scratch;
-        let size = strip::<T>() * strip::<T>();
-        let (arch, mut totals) = (Arch::new(), Totals::default());
-        let tiles = first
-            .chunks_exact_mut(size)
-            .zip(second.chunks_exact_mut(size));
-        for (strip, (first, second)) in tile.strips.clone().zip(tiles) {
-            let masked = tile.is_masked::<T>(strip);
-            if masked {
-                tile.mask(strip, mask);
+    fn weigh(&self, tile: &Tile, scratch: &mut Scratch<T>, gradient: bool) -> Totals {
+        let (size, mut totals) = (Tile::size::<T>(), Totals::default());
+        for (k, strip) in tile.strips.clone().enumerate() {
+            let place = if gradient { k * size } else { 0 };
+            let first = &mut scratch.first[place..place + size];
+            let second = &mut scratch.second[place..place + size];
+            let of = |vectors| ((vectors, tile.rows::<T>()), (vectors, strip));
+            let (rows, columns) = of(&self.residuals);
+            similarities(Similarity::Inner, rows, columns, None, second);
+            let separation = self.radial.separation;
+            if let Some(points) = &self.points {
+                let (rows, columns) = of(points);
+                let halves = (separation == Separation::Exponents).then_some(&*self.halves);
+                similarities(separation.similarity(), rows, columns, halves, first);
+            } else {
+                Arch::new().dispatch(Exponents {
+                    pass: self,
+                    tile,
+                    strip,
+                    products: second,
+                    exponents: first,
+                });
             }
-            arch.dispatch(Similarities {
-                row: tile.row,
-                strip,
-                pass: self,
-                first: &mut *first,
+            tile.clear(strip, second); // then slopes are 0 too
+            totals += Arch::new().dispatch(Weigh {
+                radial: self.radial,
+                gradient,
+                first,
                 second: &mut *second,
             });
-            totals += arch.dispatch(Weigh::<_, GRADIENT> {
-                radial: self.radial,
-                mask: masked.then_some(&**mask),
-                first,
-                second,
-            });
+            tile.clear(strip, second);
         }
         totals
     }
 }
-
-/// Writes separations and inner products of residuals of a strip.
-struct Similarities<'a, T, C> {
-    row: usize,
+/// Writes exponents of rows with a strip, `[row][column]`, from the inner products of residuals, which saves those
+/// of points.
+///
+/// With `δ = e_y − p` the points have `p_i·p_j = δ_i·δ_j + p_i[y_j] − δ_j[y_i]`. An exponent
+/// needs digits after the point alone, which it has where the bandwidth is not small against a
+/// residual; the inner product of residuals needs all of its digits, and has no such recovery from
+/// that of points.
+struct Exponents<'a, T> {
+    pass: &'a Pass<'a, T>,
+    tile: &'a Tile,
     strip: usize,
-    pass: &'a Pass<'a, T, C>,
-    first: &'a mut [T],
-    second: &'a mut [T],
+    products: &'a [T],
+    exponents: &'a mut [T],
 }
 
-impl<T: Real, C: Coordinate<T>> WithSimd for Similarities<'_, T, C> {
+impl<T: Real> WithSimd for Exponents<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { pass, row, .. } = self;
-        let rows = row..row + strip::<T>();
-        let (points, residuals) = (pass.points, pass.residuals);
-        let (of_points, of_residuals) = ((points, rows.clone()), (residuals, rows));
-        let columns = (points, self.strip);
-        let (first, second) = (self.first, self.second);
-        similarities(
-            simd,
-            pass.coordinate,
-            of_points,
-            columns,
-            first,
-            strip::<T>(),
-        );
-        let columns = (residuals, self.strip);
-        similarities(simd, Inner, of_residuals, columns, second, strip::<T>());
+    fn with_simd<S: Simd>(self, _: S) {
+        let Pass {
+            sorted,
+            residuals,
+            labels,
+            halves,
+            ..
+        } = self.pass;
+        let width = strip::<T>();
+        let columns = self.strip * width..(self.strip + 1) * width;
+        let (labels_of_columns, halves_of_columns) = (&labels[columns.clone()], &halves[columns]);
+        let lines = self.exponents.chunks_exact_mut(width);
+        let lines = lines.zip(self.products.chunks_exact(width));
+        for (i, (line, products)) in self.tile.rows::<T>().zip(lines) {
+            if i >= self.pass.n {
+                break; // padding, which does not count
+            }
+            let point = sorted.point(i);
+            for (x, &y) in line.iter_mut().zip(labels_of_columns) {
+                *x = point[y as usize];
+            }
+            let of_label = &residuals.strip(self.strip)[labels[i] as usize * width..][..width];
+            let others = products.iter().zip(of_label).zip(halves_of_columns);
+            for (x, ((&product, &other), &half)) in line.iter_mut().zip(others) {
+                let inner = product.plus(x.minus(other));
+                *x = inner.plus(halves[i].plus(half));
+            }
+        }
     }
 }

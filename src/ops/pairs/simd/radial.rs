@@ -1,35 +1,42 @@
-//! Kernels as functions of the separation that the tiles compute: `Σ_c |Δ_c|` or `Σ_c Δ_c²`, or an inner
-//! product that takes the place of the latter.
+//! Kernels as functions of the separation that the tiles compute.
 
-use pulp::{Scalar, Simd, WithSimd};
+use pulp::Scalar;
 
-use super::{PairKernel, arch::Arch, lanes::Lanes, real::Real};
+use super::{PairKernel, lanes::Lanes, similarity::Similarity};
 use crate::radial::{
-    Profile,
-    curve::{Curve, Numbers, Value},
+    Distance, Profile,
+    curve::{Numbers, Value},
 };
 
-/// `$body` with the [`Form`] of a [`Radial`].
-macro_rules! with_form {
-    ($radial:expr, $form:ident => $body:expr) => {{
-        use crate::{
-            ops::pairs::simd::radial::{OfDistance, OfSquare, Separation},
-            radial::curve::with_curve,
-        };
+/// `$body` with `$known` the same as a [`Radial`], its profile and the kind of its separation known to the
+/// compiler: a loop in the body is compiled for each.
+macro_rules! with_known {
+    ($radial:expr, $known:ident => $body:expr) => {
+        with_known!(@ $radial, $known, $body,
+            Exponential, Gaussian, GeneralisedExponential { exponent }, Matern32, Matern52,
+            RationalQuadratic { alpha }
+        )
+    };
+    (@ $radial:expr, $known:ident, $body:expr, $($profile:ident $({ $parameter:ident })?),*) => {{
+        use $crate::{ops::pairs::simd::radial::Separation, radial::Profile};
         let radial = $radial;
-        match radial.separation {
-            Separation::Magnitudes => with_curve!(radial.profile, radial.rate, curve => {
-                let $form = OfDistance(curve);
+        match (radial.separation, radial.profile) {
+            $((Separation::Magnitudes, Profile::$profile $({ $parameter })?) => {
+                let profile = Profile::$profile $({ $parameter })?;
+                let separation = Separation::Magnitudes;
+                let $known = Radial { profile, separation, ..radial };
                 $body
-            }),
-            squares => with_curve!(radial.profile, radial.rate, curve => {
-                let $form = OfSquare(curve, squares.unit());
+            }
+            (_, Profile::$profile $({ $parameter })?) => {
+                let profile = Profile::$profile $({ $parameter })?;
+                let separation = Separation::Squares;
+                let $known = Radial { profile, separation, ..radial };
                 $body
-            }),
+            })*
         }
     }};
 }
-pub(super) use with_form;
+pub(super) use with_known;
 
 /// A kernel at a bandwidth.
 #[derive(Clone, Copy)]
@@ -38,6 +45,8 @@ pub(super) struct Radial {
     /// The distance in bandwidths, over the separation or its root.
     pub rate: f64,
     pub separation: Separation,
+    /// The square over the separation, if it is not of magnitudes.
+    pub unit: f64,
 }
 
 /// What a kernel is computed from.
@@ -47,56 +56,20 @@ pub(super) enum Separation {
     Magnitudes,
     /// `ΣΔ²`
     Squares,
-    /// `−½ ΣΔ²`, see [`Exponent`](super::similarity::Exponent); then the gradient is summed as in
-    /// [`Slopes::Merged`](super::slope::Slopes::Merged).
+    /// `x·y − ½|x|² − ½|y|² = −½ ΣΔ²`: half of the work of the squares, but digits cancel where points are
+    /// longer than they are apart.
     Exponents,
 }
 
 impl Separation {
-    /// What it is multiplied with to be a sum over coordinates.
-    pub fn unit(self) -> f64 {
+    pub fn similarity(self) -> Similarity {
         match self {
-            Self::Magnitudes | Self::Squares => 1.0,
-            Self::Exponents => -2.0,
+            Self::Magnitudes => Similarity::Magnitudes,
+            Self::Squares => Similarity::Squares,
+            Self::Exponents => Similarity::Inner,
         }
     }
 }
-
-impl Radial {
-    /// Takes sums over coordinates.
-    pub fn new(kernel: PairKernel, bandwidth: f64) -> Self {
-        Self {
-            profile: kernel.profile(),
-            rate: kernel.distance().scale() / bandwidth,
-            separation: if kernel.distance().is_euclidean() {
-                Separation::Squares
-            } else {
-                Separation::Magnitudes
-            },
-        }
-    }
-
-    /// The kernel of one pair.
-    pub fn of(self, separation: f64) -> At<f64> {
-        let n = Lanes::<_, f64>::new(Scalar);
-        with_form!(self, form => form.of(n, separation))
-    }
-
-    /// Writes the kernel in place of each separation.
-    pub fn kernels<T: Real>(self, separations: &mut [T]) {
-        let whole = separations.len() / MOST_LANES * MOST_LANES;
-        let (whole, rest) = separations.split_at_mut(whole);
-        let mut padded = [T::new(0.0); MOST_LANES];
-        padded[..rest.len()].copy_from_slice(rest);
-        for numbers in [whole, &mut padded] {
-            Arch::new().dispatch(Kernels(self, numbers));
-        }
-        rest.copy_from_slice(&padded[..rest.len()]);
-    }
-}
-
-/// Lanes of the widest vectors of the narrowest type.
-const MOST_LANES: usize = 16;
 
 /// A kernel at a separation.
 pub(super) struct At<N> {
@@ -105,48 +78,51 @@ pub(super) struct At<N> {
     pub value: Value<N>,
 }
 
-/// A profile with what it is computed from, known to the compiler.
-pub(super) trait Form: Copy {
-    fn of<N: Numbers>(self, n: N, separation: N::Number) -> At<N::Number>;
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct OfDistance<C>(pub C);
-/// A curve of squares, which are not below 0, with their unit.
-#[derive(Clone, Copy)]
-pub(super) struct OfSquare<C>(pub C, pub f64);
-
-impl<C: Curve> Form for OfDistance<C> {
-    #[inline(always)]
-    fn of<N: Numbers>(self, n: N, separation: N::Number) -> At<N::Number> {
-        let value = self.0.of_distance(n, separation.clone());
-        At { separation, value }
+impl Radial {
+    /// Takes sums over coordinates.
+    pub fn new(kernel: PairKernel, bandwidth: f64) -> Self {
+        Self {
+            profile: kernel.profile(),
+            rate: kernel.distance().scale() / bandwidth,
+            separation: match kernel.distance() {
+                Distance::TotalVariation | Distance::L1 => Separation::Magnitudes,
+                Distance::Euclidean => Separation::Squares,
+            },
+            unit: 1.0,
+        }
     }
-}
 
-impl<C: Curve> Form for OfSquare<C> {
-    #[inline(always)]
-    fn of<N: Numbers>(self, n: N, separation: N::Number) -> At<N::Number> {
-        let separation = n.not_negative(n.scaled(separation, self.1));
-        let value = self.0.of_square(n, separation.clone());
-        At { separation, value }
+    /// The same from [`Separation::Exponents`].
+    pub fn of_exponents(self) -> Self {
+        Self {
+            separation: Separation::Exponents,
+            unit: -2.0,
+            ..self
+        }
     }
-}
-
-struct Kernels<'a, T>(Radial, &'a mut [T]);
-
-impl<T: Real> WithSimd for Kernels<'_, T> {
-    type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        with_form!(self.0, form => kernels::<S, T, _>(simd, form, self.1));
+    pub fn of<N: Numbers>(self, n: N, separation: N::Number) -> At<N::Number> {
+        if self.separation == Separation::Magnitudes {
+            let value = self.profile.of_distance(n, separation.clone(), self.rate);
+            return At { separation, value };
+        }
+        let separation = n.not_negative(n.scaled(separation, self.unit));
+        At {
+            separation: separation.clone(),
+            value: self.profile.of_square(n, separation, self.rate),
+        }
     }
-}
 
-#[inline(always)]
-fn kernels<S: Simd, T: Real, F: Form>(simd: S, form: F, separations: &mut [T]) {
-    for x in T::lanes_mut::<S>(separations) {
-        *x = form.of(Lanes::<S, T>::new(simd), *x).value.kernel;
+    /// The kernel of one pair.
+    pub fn of_pair(self, separation: f64) -> At<f64> {
+        let At { separation, value } = self.of(Lanes::<_, f64, 1>::new(Scalar), [separation]);
+        At {
+            separation: separation[0],
+            value: Value {
+                kernel: value.kernel[0],
+                slope: value.slope[0],
+            },
+        }
     }
 }

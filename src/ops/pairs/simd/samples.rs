@@ -2,7 +2,12 @@
 
 use std::ops::Range;
 
-use super::{layout::squared_length, real::Real};
+use super::{
+    aligned::Aligned,
+    layout::{Vectors, squared_length, strip},
+    real::Real,
+};
+use crate::parallel::for_each_chunk;
 
 /// Samples of a pair statistic: points of `ℝ^d` and their residuals.
 #[derive(Clone, Copy)]
@@ -10,71 +15,44 @@ pub(crate) struct Samples<'a, T> {
     /// `[n, d]`
     pub points: &'a [T],
     pub d: usize,
-    pub residuals: Residuals<'a, T>,
+    /// What the inner products are of, `[n, m]`.
+    pub residuals: &'a [T],
+    pub m: usize,
+    /// The labels `y`, each below `d`, if the residuals are `e_y − p` of the points `p`.
+    pub labels: Option<&'a [u32]>,
 }
 
-/// What the inner products are of.
-#[derive(Clone, Copy)]
-pub(crate) enum Residuals<'a, T> {
-    /// `e_y − p` for points `p` with labels `y`, each below `d`.
-    Labels(&'a [u32]),
-    /// `[n, m]`
-    Rows { rows: &'a [T], m: usize },
-}
-
-impl<'a, T: Real> Samples<'a, T> {
-    /// Takes labels of at least one sample.
-    pub fn of_labels(points: &'a [T], labels: &'a [u32]) -> Self {
-        Self {
-            points,
-            d: points.len() / labels.len(),
-            residuals: Residuals::Labels(labels),
-        }
+/// `e_y − p` for points `p` with labels `y`, each below `d`.
+pub(crate) fn residuals_of_labels<T: Real>(points: &[T], labels: &[u32], d: usize) -> Vec<T> {
+    let mut residuals: Vec<T> = points.iter().map(|&p| T::new(0.0).minus(p)).collect();
+    for (row, &label) in residuals.chunks_exact_mut(d).zip(labels) {
+        row[label as usize] = row[label as usize].plus(T::new(1.0));
     }
+    residuals
+}
 
+impl<T: Real> Samples<'_, T> {
     pub fn count(&self) -> usize {
         self.points.len() / self.d
     }
 
-    /// Coordinates of a residual.
-    pub fn residual_size(&self) -> usize {
-        match self.residuals {
-            Residuals::Labels(_) => self.d,
-            Residuals::Rows { m, .. } => m,
-        }
+    pub fn point(&self, i: usize) -> &[T] {
+        &self.points[i * self.d..][..self.d]
     }
 
-    /// A coordinate of the residuals, `[n, m]`, by its index.
-    pub fn residual(&self, index: usize) -> f64 {
-        match self.residuals {
-            Residuals::Labels(labels) => {
-                let (sample, class) = (index / self.d, index % self.d);
-                f64::from(class == labels[sample] as usize) - self.points[index].to_f64()
-            }
-            Residuals::Rows { rows, .. } => rows[index].to_f64(),
-        }
+    pub fn residual(&self, i: usize) -> &[T] {
+        &self.residuals[i * self.m..][..self.m]
     }
 
     /// Consecutive samples.
     pub fn part(&self, samples: Range<usize>) -> Self {
         let rows_of = |d: usize| samples.start * d..samples.end * d;
-        Samples {
+        Self {
             points: &self.points[rows_of(self.d)],
-            d: self.d,
-            residuals: match self.residuals {
-                Residuals::Labels(labels) => Residuals::Labels(&labels[samples]),
-                Residuals::Rows { rows, m } => Residuals::Rows {
-                    rows: &rows[rows_of(m)],
-                    m,
-                },
-            },
+            residuals: &self.residuals[rows_of(self.m)],
+            labels: self.labels.map(|labels| &labels[samples]),
+            ..*self
         }
-    }
-
-    /// The greatest magnitude of a coordinate.
-    pub fn largest(&self) -> f64 {
-        let magnitudes = self.points.iter().map(|x| x.to_f64().abs());
-        magnitudes.fold(0.0, f64::max)
     }
 
     /// The greatest length of a point.
@@ -84,22 +62,66 @@ impl<'a, T: Real> Samples<'a, T> {
     }
 }
 
-/// What there is for points, `[n, d]`, and for residuals that are rows, `[n, m]`; residuals of labels
-/// are part of the points.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Gradients<X> {
-    pub points: X,
-    pub residuals: X,
+/// Samples in another order, as the pass reads them.
+pub(super) struct Sorted<'a, T> {
+    pub samples: Samples<'a, T>,
+    /// The sample that comes to each place.
+    order: Vec<usize>,
 }
 
-impl<T> Gradients<Vec<T>> {
-    /// Cuts into blocks of so many consecutive numbers; no blocks where a gradient is not wanted.
-    pub fn blocks(&mut self, size: Gradients<usize>) -> impl Iterator<Item = Gradients<&mut [T]>> {
-        let mut residuals = self.residuals.chunks_mut(size.residuals);
-        let points = self.points.chunks_mut(size.points);
-        points.map(move |points| Gradients {
-            points,
-            residuals: residuals.next().unwrap_or_default(),
+impl<'a, T: Real> Sorted<'a, T> {
+    /// Sorts by label, so that sums by label are sums over neighbours, or leaves samples as they are.
+    pub fn new(samples: Samples<'a, T>, by_label: bool) -> Self {
+        let mut order: Vec<usize> = (0..samples.count()).collect();
+        if let (Some(labels), true) = (samples.labels, by_label) {
+            order.sort_by_key(|&i| labels[i]); // stable
+        }
+        Self { samples, order }
+    }
+
+    pub fn point(&self, place: usize) -> &[T] {
+        self.samples.point(self.order[place])
+    }
+
+    /// The points, in strips too.
+    pub fn points(&self) -> Vectors<T> {
+        Vectors::new(self.order.len(), self.samples.d, true, |place, row| {
+            row.copy_from_slice(self.point(place));
         })
+    }
+
+    /// The residuals, in strips too.
+    pub fn residuals(&self) -> Vectors<T> {
+        Vectors::new(self.order.len(), self.samples.m, true, |place, row| {
+            row.copy_from_slice(self.samples.residual(self.order[place]));
+        })
+    }
+
+    /// `−½|x|²` of the points, padded.
+    pub fn halves(&self) -> Aligned<T> {
+        let (n, d) = (self.order.len(), self.samples.d);
+        let mut halves = Aligned::zeros(n.next_multiple_of(strip::<T>()));
+        for_each_chunk(&mut halves[..n], 1, d, |(place, half)| {
+            half[0] = T::new(-0.5 * squared_length(self.point(place)));
+        });
+        halves
+    }
+
+    /// The labels, padded with the last; zeros where there are none.
+    pub fn labels(&self) -> Vec<u32> {
+        let label = |&i: &usize| self.samples.labels.map_or(0, |labels| labels[i]);
+        let mut labels: Vec<u32> = self.order.iter().map(label).collect();
+        let padded = labels.len().next_multiple_of(strip::<T>());
+        labels.resize(padded, labels.last().copied().unwrap_or(0));
+        labels
+    }
+
+    /// Writes rows of `d` numbers in the order of the samples; `write(place, row)` writes one.
+    pub fn write(&self, rows: &mut [T], d: usize, write: impl Fn(usize, &mut [T]) + Sync + Send) {
+        let mut places = vec![0; self.order.len()];
+        for (place, &i) in self.order.iter().enumerate() {
+            places[i] = place;
+        }
+        for_each_chunk(rows, d, 1, |(i, row)| write(places[i], row));
     }
 }

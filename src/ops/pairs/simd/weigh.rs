@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 
 use super::{
     lanes::Lanes,
-    radial::{Form, Radial, Separation, with_form},
+    radial::{Radial, Separation, with_known},
     real::Real,
 };
 use crate::radial::curve::Value;
@@ -16,11 +16,10 @@ const UNROLLED: usize = 4;
 
 /// Takes separations in `first` and inner products of residuals in `second`. With a gradient, for each pair
 /// is written, with `k` the kernel, `g` the inner product of the residuals and `s = g·∂k` the slope: `s`, and
-/// `−k`, or `s − k` for [`Slopes::Merged`](super::slope::Slopes::Merged).
-pub(super) struct Weigh<'a, T, const GRADIENT: bool> {
+/// `−k`, or `s − k` for [`Separation::Exponents`].
+pub(super) struct Weigh<'a, T> {
     pub radial: Radial,
-    /// 1 for pairs that count, else 0; all count if there is none.
-    pub mask: Option<&'a [T]>,
+    pub gradient: bool,
     pub first: &'a mut [T],
     pub second: &'a mut [T],
 }
@@ -41,55 +40,35 @@ impl AddAssign for Totals {
     }
 }
 
-impl<T: Real, const GRADIENT: bool> WithSimd for Weigh<'_, T, GRADIENT> {
+impl<T: Real> WithSimd for Weigh<'_, T> {
     type Output = Totals;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Totals {
         let merged = self.radial.separation == Separation::Exponents;
-        let merged = T::new(f64::from(u8::from(merged)));
-        with_form!(self.radial, form => weigh::<S, T, _, GRADIENT>(
-            simd,
-            form,
-            T::splat(simd, merged),
-            (self.first, self.second),
-            self.mask,
-        ))
+        let merged = T::splat(simd, T::new(f64::from(u8::from(merged))));
+        with_known!(self.radial, radial => weigh(simd, Self { radial, ..self }, merged))
     }
 }
 
-/// Turns separations and inner products of residuals into what is written.
 #[inline(always)]
-fn weigh<S: Simd, T: Real, F: Form, const GRADIENT: bool>(
-    simd: S,
-    form: F,
-    merged: T::Lanes<S>,
-    (first, second): (&mut [T], &mut [T]),
-    mask: Option<&[T]>,
-) -> Totals {
+fn weigh<S: Simd, T: Real>(simd: S, tile: Weigh<T>, merged: T::Lanes<S>) -> Totals {
     let zero = T::splat(simd, T::new(0.0));
     let [mut value, mut stretch] = [[zero; UNROLLED]; 2];
-    let first = T::lanes_mut::<S>(first).chunks_exact_mut(UNROLLED);
-    let second = T::lanes_mut::<S>(second).chunks_exact_mut(UNROLLED);
-    let mask = mask.map(T::lanes::<S>);
-    for (k, (first, second)) in first.zip(second).enumerate() {
+    let first = T::lanes_mut::<S>(tile.first).as_chunks_mut::<UNROLLED>();
+    let second = T::lanes_mut::<S>(tile.second).as_chunks_mut::<UNROLLED>();
+    for (first, second) in first.0.iter_mut().zip(second.0) {
+        let at = tile.radial.of(Lanes::<S, T, UNROLLED>::new(simd), *first);
+        let Value { kernel, slope } = at.value;
         for v in 0..UNROLLED {
-            let at = form.of(Lanes::<S, T>::new(simd), first[v]);
-            let Value {
-                mut kernel,
-                mut slope,
-            } = at.value;
-            if let Some(mask) = mask {
-                let mask = mask[k * UNROLLED + v];
-                kernel = T::mul(simd, kernel, mask);
-                slope = T::mul(simd, slope, mask);
-            }
-            value[v] = T::mul_add(simd, kernel, second[v], value[v]);
-            if GRADIENT {
-                let slope = T::mul(simd, slope, second[v]);
-                stretch[v] = T::mul_add(simd, slope, at.separation, stretch[v]);
+            value[v] = T::mul_add(simd, kernel[v], second[v], value[v]);
+        }
+        if tile.gradient {
+            for v in 0..UNROLLED {
+                let slope = T::mul(simd, slope[v], second[v]);
+                stretch[v] = T::mul_add(simd, slope, at.separation[v], stretch[v]);
                 first[v] = slope;
-                second[v] = T::sub(simd, T::mul(simd, merged, slope), kernel);
+                second[v] = T::sub(simd, T::mul(simd, merged, slope), kernel[v]);
             }
         }
     }
