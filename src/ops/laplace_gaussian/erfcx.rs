@@ -3,7 +3,7 @@
 
 use pulp::Simd;
 
-use crate::ops::simd::wide::{Select, Wide};
+use crate::ops::simd::{real::Real, wide::Wide};
 
 /// The coefficients of `p` in f64, see [`erfcx`].
 pub(crate) const F64: [f64; 27] = [
@@ -61,7 +61,7 @@ fn coefficients<T>() -> &'static [f64] {
 
 /// `1/(z + 4)` and `1/(z + 1)`, by one division.
 #[inline(always)]
-fn reciprocals<S: Simd, T: Select>(z: Wide<S, T>) -> [Wide<S, T>; 2] {
+fn reciprocals<S: Simd, T: Real>(z: Wide<S, T>) -> [Wide<S, T>; 2] {
     let (four, one) = (z + 4.0, z + 1.0);
     let over = (four * one).recip();
     [one * over, four * over]
@@ -70,7 +70,7 @@ fn reciprocals<S: Simd, T: Select>(z: Wide<S, T>) -> [Wide<S, T>; 2] {
 /// `X(z) = erfcx(z)`, `−X'(z)` and `(zX(z))'`, without cancellation, by Horner's scheme for `p` and its
 /// slope.
 #[inline(always)]
-pub(super) fn erfcx<S: Simd, T: Select>(z: Wide<S, T>) -> [Wide<S, T>; 3] {
+pub(super) fn erfcx<S: Simd, T: Real>(z: Wide<S, T>) -> [Wide<S, T>; 3] {
     let [step, w] = reciprocals(z);
     let x = step.mul_add(z.constant(-7.0), z.constant(1.0)); // (z − 3)/(z + 4)
     let (mut p, mut slope) = (z.constant(0.0), z.constant(0.0));

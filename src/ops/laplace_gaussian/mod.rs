@@ -20,8 +20,8 @@ use super::{
     simd::{
         aligned::Aligned,
         arch::Arch,
-        real::with_real,
-        wide::{Select, Wide},
+        real::{Real, with_real},
+        wide::Wide,
     },
 };
 use crate::{host::Memory, parallel::for_each_chunk};
@@ -57,7 +57,7 @@ const COST: usize = 8;
 /// Numbers in whole vectors of any processor.
 const PACK: usize = 16;
 
-fn expectations<T: Select + Element>(
+fn expectations<T: Real + Element>(
     locations: &[T],
     scales: &[T],
     points: &[T],
@@ -109,7 +109,7 @@ struct Row<'a, T> {
     parts: &'a mut [T],
 }
 
-impl<T: Select> WithSimd for Row<'_, T> {
+impl<T: Real> WithSimd for Row<'_, T> {
     type Output = ();
 
     #[inline(always)]

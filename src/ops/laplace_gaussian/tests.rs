@@ -3,12 +3,12 @@
 use pulp::{Scalar, WithSimd};
 
 use super::{PACK, PARTS, Row};
-use crate::ops::simd::{aligned::Aligned, arch::Arch, wide::Select};
+use crate::ops::simd::{aligned::Aligned, arch::Arch, real::Real};
 
 const LENGTH: f64 = 0.75;
 
 /// Value and derivatives at a difference of locations, by the widest vectors and by one number at a time.
-fn evaluate<T: Select>(delta: f64, scale: f64) -> [[f64; PARTS]; 2] {
+fn evaluate<T: Real>(delta: f64, scale: f64) -> [[f64; PARTS]; 2] {
     let points = Aligned::zeros(PACK);
     let mut both = [(); 2].map(|()| Aligned::zeros(PARTS * PACK));
     let row = |parts| Row {
@@ -27,7 +27,7 @@ fn evaluate<T: Select>(delta: f64, scale: f64) -> [[f64; PARTS]; 2] {
 
 /// As the composition is checked; but derivatives with respect to a scale are accurate relative to the value
 /// over the larger of scale and length scale, up to what a polynomial loses.
-fn check<T: Select>(epsilon: f64) {
+fn check<T: Real>(epsilon: f64) {
     let mut rows = 0;
     for line in include_str!("../../kernel/expectation/reference.tsv").lines() {
         let Some(row) = line.strip_prefix("gaussian_laplace\t") else {

@@ -2,7 +2,7 @@ use std::f64::consts::LOG2_E;
 
 use pulp::Simd;
 
-use crate::ops::simd::wide::{Select, Wide};
+use crate::ops::simd::{real::Real, wide::Wide};
 
 /// Numbers of a coordinate of a sample, those of [`Own`].
 pub(super) const NUMBERS: usize = 6;
@@ -23,7 +23,7 @@ pub(super) struct Own<W> {
 
 /// Coordinate `c` of samples, from `[coordinate][number]` with so many vectors of each number.
 #[inline(always)]
-pub(super) fn own<S: Simd, T: Select>(
+pub(super) fn own<S: Simd, T: Real>(
     simd: S,
     numbers: &[T::Lanes<S>],
     stride: usize,
@@ -80,12 +80,12 @@ impl Gaussian {
 
     /// `log₂ k(Δ)`
     #[inline(always)]
-    fn kernel<S: Simd, T: Select>(self, delta: Wide<S, T>) -> Wide<S, T> {
+    fn kernel<S: Simd, T: Real>(self, delta: Wide<S, T>) -> Wide<S, T> {
         delta * delta * (-0.5 * LOG2_E / (self.length * self.length))
     }
 
     #[inline(always)]
-    pub fn single<S: Simd, T: Select>(
+    pub fn single<S: Simd, T: Real>(
         self,
         own: Own<Wide<S, T>>,
         delta: Wide<S, T>,
@@ -100,7 +100,7 @@ impl Gaussian {
     }
 
     #[inline(always)]
-    fn double<S: Simd, T: Select>(
+    fn double<S: Simd, T: Real>(
         self,
         own: Own<Wide<S, T>>,
         other: Own<Wide<S, T>>,
@@ -169,7 +169,7 @@ pub(super) struct Weight<W> {
 /// Calls `add(c, gradient)` with the derivatives of `h` with respect to coordinate `c` of location and
 /// scale of `i`, and of location and scale of `j`.
 #[inline(always)]
-pub(super) fn pair<S: Simd, T: Select, const GRADIENT: bool>(
+pub(super) fn pair<S: Simd, T: Real, const GRADIENT: bool>(
     gaussian: Gaussian,
     Weight { kernel, slope }: Weight<Wide<S, T>>,
     d: usize,

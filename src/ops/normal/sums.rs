@@ -11,7 +11,7 @@ use crate::{
     ops::{
         non_finite::{poison, poison_blocks},
         pairs::simd::deal::{deal, threads},
-        simd::{aligned::Aligned, arch::Arch, wide::Select},
+        simd::{aligned::Aligned, arch::Arch, real::Real},
     },
     parallel::for_each_chunk,
 };
@@ -49,7 +49,7 @@ impl Pass {
     /// Over the first `⌊n/size⌋` blocks of consecutive samples, with half of the diagonal if wanted: the same
     /// result for the same number of threads. A sample that is not finite makes the sum of its block and the
     /// gradient of that NaN.
-    pub fn pair_sums<T: Select>(
+    pub fn pair_sums<T: Real>(
         self,
         rows: Rows<T>,
         size: usize,
@@ -67,7 +67,7 @@ impl Pass {
         sums
     }
 
-    fn sums<T: Select, const GRADIENT: bool>(
+    fn sums<T: Real, const GRADIENT: bool>(
         self,
         rows: Rows<T>,
         size: usize,
@@ -146,7 +146,7 @@ impl Pass {
     }
 
     /// `h_ij` between samples and others, `[n, k]`; NaN for those that are not finite.
-    pub fn matrix<T: Select>(self, rows: Rows<T>, columns: Rows<T>) -> Vec<T> {
+    pub fn matrix<T: Real>(self, rows: Rows<T>, columns: Rows<T>) -> Vec<T> {
         let (n, k, lanes) = (rows.count(), columns.count(), pack::<T>());
         let mut matrix = vec![T::new(0.0); n * k];
         if matrix.is_empty() {
@@ -176,7 +176,7 @@ impl Pass {
     }
 
     /// `h_ii`; NaN for samples that are not finite.
-    pub fn diagonal<T: Select>(self, rows: Rows<T>) -> Vec<T> {
+    pub fn diagonal<T: Real>(self, rows: Rows<T>) -> Vec<T> {
         let (n, lanes) = (rows.count(), pack::<T>());
         let mut diagonal = vec![T::new(0.0); n];
         if n == 0 {
@@ -198,7 +198,7 @@ impl Pass {
         diagonal
     }
 
-    fn weigh<T: Select>(
+    fn weigh<T: Real>(
         self,
         rows: (&Packs<T>, usize),
         columns: (&Packs<T>, Range<usize>),
@@ -213,7 +213,7 @@ impl Pass {
     }
 
     /// Sums over so many rows.
-    fn tile<T: Select, const GRADIENT: bool>(
+    fn tile<T: Real, const GRADIENT: bool>(
         self,
         (rows, count): ((&Packs<T>, usize), usize),
         columns: (&Packs<T>, Range<usize>),

@@ -9,11 +9,7 @@ use super::{
     pair::{Gaussian, Kept, NUMBERS, Weight, own, pair},
 };
 use crate::{
-    ops::simd::{
-        aligned::Aligned,
-        lanes::Lanes,
-        wide::{Select, Wide},
-    },
+    ops::simd::{aligned::Aligned, lanes::Lanes, real::Real, wide::Wide},
     parallel::for_each_chunk,
     radial::Profile,
 };
@@ -34,7 +30,7 @@ pub(super) struct Packs<T> {
     numbers: Aligned<T>,
 }
 
-impl<T: Select> Packs<T> {
+impl<T: Real> Packs<T> {
     /// Packs the first `n` samples.
     pub fn new(rows: Rows<T>, n: usize, gaussian: Gaussian) -> Self {
         let d = rows.d;
@@ -79,7 +75,7 @@ pub(super) struct Pairs<T> {
     pub values: Vec<f64>,
 }
 
-impl<T: Select> Pairs<T> {
+impl<T: Real> Pairs<T> {
     pub fn zeros() -> Self {
         let zeros = || Aligned::zeros(pack::<T>() * PACKS * pack::<T>());
         Self {
@@ -124,7 +120,7 @@ pub(super) struct Weigh<'a, T> {
     pub pairs: &'a mut Pairs<T>,
 }
 
-impl<T: Select> WithSimd for Weigh<'_, T> {
+impl<T: Real> WithSimd for Weigh<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -173,7 +169,7 @@ pub(super) struct Tile<'a, T, const D: usize, const GRADIENT: bool> {
     pub sums: &'a mut [T],
 }
 
-impl<T: Select, const D: usize, const GRADIENT: bool> WithSimd for Tile<'_, T, D, GRADIENT> {
+impl<T: Real, const D: usize, const GRADIENT: bool> WithSimd for Tile<'_, T, D, GRADIENT> {
     type Output = f64;
 
     #[inline(always)]

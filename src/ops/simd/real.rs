@@ -55,18 +55,18 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
 
     /// `k` and `m` of positive normal numbers `2^k·m` with `√½ ≤ m < √2`.
     fn split<S: Simd>(simd: S, x: Self::Lanes<S>) -> (Self::Lanes<S>, Self::Lanes<S>);
-    /// `y` where `x ≥ least`, else 0.
-    fn where_at_least<S: Simd>(
+    /// `yes` where `a < b`, else `no`.
+    fn where_less<S: Simd>(
         simd: S,
-        x: Self::Lanes<S>,
-        least: Self::Lanes<S>,
-        y: Self::Lanes<S>,
+        less: [Self::Lanes<S>; 2],
+        yes: Self::Lanes<S>,
+        no: Self::Lanes<S>,
     ) -> Self::Lanes<S>;
     /// `y` where `x` is at least the smallest normal number, else 0.
     #[inline(always)]
     fn where_normal<S: Simd>(simd: S, x: Self::Lanes<S>, y: Self::Lanes<S>) -> Self::Lanes<S> {
         let least = Self::splat(simd, Self::new(Self::MIN_POSITIVE));
-        Self::where_at_least(simd, x, least, y)
+        Self::where_less(simd, [x, least], Self::splat(simd, Self::new(0.0)), y)
     }
 
     /// Lanes in a vector.
@@ -213,14 +213,13 @@ macro_rules! impl_real {
                     (Self::sub(simd, k, bias), simd.[<transmute_ $t s_ $u s>](m))
                 }
                 #[inline(always)]
-                fn where_at_least<S: Simd>(
+                fn where_less<S: Simd>(
                     simd: S,
-                    x: Self::Lanes<S>,
-                    least: Self::Lanes<S>,
-                    y: Self::Lanes<S>,
+                    [a, b]: [Self::Lanes<S>; 2],
+                    yes: Self::Lanes<S>,
+                    no: Self::Lanes<S>,
                 ) -> Self::Lanes<S> {
-                    let is_enough = simd.[<greater_than_or_equal_ $t s>](x, least);
-                    simd.[<select_ $t s>](is_enough, y, Self::splat(simd, 0.0))
+                    simd.[<select_ $t s>](simd.[<less_than_ $t s>](a, b), yes, no)
                 }
             }
         }

@@ -13,38 +13,6 @@ pub(crate) struct Wide<S: Simd, T: Real> {
     pub lanes: T::Lanes<S>,
 }
 
-/// A number type whose vectors have comparisons.
-pub trait Select: Real {
-    /// `yes` in the lanes where `a < b`, else `no`.
-    fn where_less<S: Simd>(
-        simd: S,
-        less: [Self::Lanes<S>; 2],
-        yes: Self::Lanes<S>,
-        no: Self::Lanes<S>,
-    ) -> Self::Lanes<S>;
-}
-
-macro_rules! select {
-    ($t:ident) => {
-        impl Select for $t {
-            #[inline(always)]
-            fn where_less<S: Simd>(
-                simd: S,
-                [a, b]: [Self::Lanes<S>; 2],
-                yes: Self::Lanes<S>,
-                no: Self::Lanes<S>,
-            ) -> Self::Lanes<S> {
-                pastey::paste! {
-                    simd.[<select_ $t s>](simd.[<less_than_ $t s>](a, b), yes, no)
-                }
-            }
-        }
-    };
-}
-
-select!(f32);
-select!(f64);
-
 impl<S: Simd, T: Real> Wide<S, T> {
     #[inline(always)]
     pub fn new(simd: S, lanes: T::Lanes<S>) -> Self {
@@ -98,19 +66,20 @@ impl<S: Simd, T: Real> Wide<S, T> {
         self.constant(1.0) / self
     }
 
+    /// `yes` in the lanes where `self < bound`, else `no`.
+    #[inline(always)]
+    pub fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
+        let pair = [self.lanes, bound.lanes];
+        Self::new(
+            self.simd,
+            T::where_less(self.simd, pair, yes.lanes, no.lanes),
+        )
+    }
+
     /// The sum of the lanes.
     #[inline(always)]
     pub fn sum(self) -> T {
         T::sum(self.simd, self.lanes)
-    }
-}
-
-impl<S: Simd, T: Select> Wide<S, T> {
-    /// `yes` in the lanes where `self < bound`, else `no`.
-    #[inline(always)]
-    pub fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
-        let chosen = T::where_less(self.simd, [self.lanes, bound.lanes], yes.lanes, no.lanes);
-        Self::new(self.simd, chosen)
     }
 }
 
