@@ -347,12 +347,14 @@ fn sums_are_equal(weight: &[f64], m: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use burn_pack::Writer;
+
     use super::{
         super::{NamedParameter, file},
         *,
     };
 
-    /// An earlier version saved weights and intercepts one level deeper.
+    /// An earlier version saved weights and intercepts one level deeper, and the kind without an envelope.
     #[test]
     fn files_of_earlier_versions() {
         let device = Device::flex();
@@ -369,9 +371,13 @@ mod tests {
             file::saved(NamedParameter { name, ..parameter })
         };
         let tensors = map.named_parameters().into_iter().map(before);
-        file::write(&map, tensors, &path).unwrap();
+        let writer = Writer::new(tensors.collect()).with_metadata("burn-calibration", map.kind());
+        let fit = r#"{"status":"Converged","objective":0.5,"evaluations":7}"#;
+        let writer = writer.with_metadata("fit", fit);
+        std::fs::write(&path, writer.into_bytes().unwrap().to_vec()).unwrap();
         let loaded = StructuredVectorScaling::load(&path, &device).unwrap();
         std::fs::remove_file(path).unwrap();
         assert_eq!(loaded.named_parameters(), map.named_parameters());
+        assert_eq!(loaded.report().unwrap().evaluations, 7);
     }
 }

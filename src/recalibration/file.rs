@@ -1,13 +1,14 @@
-//! Saved maps: Burn records whose metadata name the kind of the map.
+//! Saved maps: Burn records with an [`Envelope`] in their metadata, and a digest of all of it at the end, where
+//! Burn does not look.
 
-use std::{collections::BTreeMap, fmt::Display, path::Path};
+use std::{collections::BTreeMap, fmt::Display, io::Write, path::Path};
 
 use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},
     tensor::{DType, Device, Int, Tensor, TensorData},
 };
 use burn_pack::{Bytes, Reader, Writer};
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{FitReport, Fitted, FittedMap, FittedTo, NamedParameter, fitted::Form};
 use crate::{
@@ -16,15 +17,21 @@ use crate::{
     host::{finest, to_vec},
 };
 
-/// The key of the kind.
+/// The key of the envelope in the metadata.
 const KEY: &str = "burn-calibration";
-/// The key of the report of the fit.
-const REPORT: &str = "fit";
-/// The key of what the map was fitted to.
-const FITTED_TO: &str = "fitted to";
-/// The key of the checksum, and what is in its place before it is known.
-const CHECKSUM: &str = "checksum";
-const BLANK: &str = "checksum-checksum-checksum-check";
+/// The version of the layout of files.
+const VERSION: u32 = 1;
+/// Bytes of the digest at the end of a file, in hexadecimal digits.
+const DIGEST: usize = 32;
+
+/// What a file says of the map whose parameters it holds.
+#[derive(Serialize, Deserialize)]
+struct Envelope {
+    kind: String,
+    version: u32,
+    fit: Option<FitReport>,
+    fitted_to: FittedTo,
+}
 
 /// The parameters of a saved map that were not taken yet: they replace those of a template, checked.
 pub struct SavedParameters {
@@ -149,86 +156,84 @@ pub(super) fn save_record<F: Form>(map: &Fitted<F>, path: &Path) -> Result<()> {
     let bytes = map.clone().into_record().into_bytes();
     let tensors = Reader::from_bytes(bytes.map_err(|e| error(&e))?);
     let tensors = tensors.and_then(Reader::into_tensors);
-    write(map, tensors.map_err(|e| error(&e))?.into_iter(), path)
+    let mut tensors = tensors.map_err(|e| error(&e))?;
+    // random ones: the same map is the same file
+    tensors.iter_mut().for_each(|tensor| tensor.param_id = None);
+    write(map, tensors, path)
 }
 
 /// Writes parameters with what a map tells of itself.
 pub(super) fn write(
     map: &impl FittedMap,
-    tensors: impl Iterator<Item = burn_pack::Tensor>,
+    tensors: Vec<burn_pack::Tensor>,
     path: &Path,
 ) -> Result<()> {
     let error = |reason: &dyn Display| failure(path, format!("cannot save: {reason}"));
-    let mut writer = Writer::new(tensors.collect())
-        .with_metadata(KEY, map.kind())
-        .with_metadata(CHECKSUM, BLANK);
-    if let Some(report) = map.report() {
-        let report = serde_json::to_string(report).map_err(|e| error(&e))?;
-        writer = writer.with_metadata(REPORT, &report);
-    }
-    if *map.fitted_to() != FittedTo::default() {
-        let to = serde_json::to_string(map.fitted_to()).map_err(|e| error(&e))?;
-        writer = writer.with_metadata(FITTED_TO, &to);
-    }
-    let mut bytes = writer.into_bytes().map_err(|e| error(&e))?.to_vec();
-    let place = place_of(BLANK, &bytes).ok_or_else(|| error(&"no place for the checksum"))?;
-    let checksum = Digest::of(&bytes).to_string();
-    bytes[place..][..BLANK.len()].copy_from_slice(checksum.as_bytes());
-    file::write_with(path, |file| file.write_all(&bytes)).map_err(|e| error(&e))
+    let envelope = Envelope {
+        kind: map.kind().into(),
+        version: VERSION,
+        fit: map.report().cloned(),
+        fitted_to: map.fitted_to().clone(),
+    };
+    let envelope = serde_json::to_string(&envelope).map_err(|e| error(&e))?;
+    let writer = Writer::new(tensors).with_metadata(KEY, &envelope);
+    let bytes = writer.into_bytes().map_err(|e| error(&e))?;
+    let digest = Digest::of(&bytes).to_string();
+    let write = |file: &mut dyn Write| {
+        file.write_all(&bytes)?;
+        file.write_all(digest.as_bytes())
+    };
+    file::write_with(path, write).map_err(|e| error(&e))
 }
 
 /// The kind of the map in a file, and its parameters.
 pub(super) fn read(path: &Path, device: &Device) -> Result<(String, SavedParameters), String> {
     let bytes = file::read(path).map_err(|e| e.to_string())?;
-    let reader = Reader::from_bytes(Bytes::from_bytes_vec(bytes.clone()));
-    let reader = reader.map_err(|e| e.to_string())?;
-    check(bytes, reader.metadata().get(CHECKSUM))?;
-    let kind = reader.metadata().get(KEY).cloned();
-    let kind = kind.ok_or("the file does not say that it holds a map of burn-calibration")?;
-    let report = said(&reader, REPORT)?;
-    let fitted_to = said(&reader, FITTED_TO)?.unwrap_or_default();
+    let own = bytes.split_last_chunk::<DIGEST>();
+    let is_whole =
+        own.is_some_and(|(own, digest)| Digest::of(own).to_string().as_bytes() == digest);
+    let reader = Reader::from_bytes(Bytes::from_bytes_vec(bytes)).map_err(|e| e.to_string())?;
+    let envelope = reader.metadata().get(KEY);
+    let envelope =
+        envelope.ok_or("the file does not say that it holds a map of burn-calibration")?;
+    let envelope = if !envelope.starts_with('{') {
+        before_versions(envelope, &reader)?
+    } else if is_whole {
+        serde_json::from_str(envelope).map_err(|e| e.to_string())?
+    } else {
+        return Err("it was changed after it was saved: its checksum is another".into());
+    };
+    if envelope.version > VERSION {
+        return Err("it was saved by a later version of burn-calibration".into());
+    }
     let mut tensors = BTreeMap::new();
     for tensor in reader.into_tensors().map_err(|e| e.to_string())? {
         let (name, dtype, shape, _, bytes) = tensor.into_parts().map_err(|e| e.to_string())?;
         let name = name.strip_prefix("form.").unwrap_or(&name); // of the record of a module
         let name = name.strip_prefix("affine.").unwrap_or(name); // of structured maps before 0.1
-        let name = name.to_owned();
-        tensors.insert(name, TensorData::from_bytes(bytes, shape, dtype));
+        tensors.insert(name.to_owned(), TensorData::from_bytes(bytes, shape, dtype));
     }
     let parts = SavedParameters {
-        report,
-        fitted_to,
+        report: envelope.fit,
+        fitted_to: envelope.fitted_to,
         ..SavedParameters::new(tensors, device)
     };
-    Ok((kind, parts))
+    Ok((envelope.kind, parts))
 }
 
-/// What the metadata say under a key.
-fn said<T: DeserializeOwned>(reader: &Reader, key: &str) -> Result<Option<T>, String> {
-    let text = reader.metadata().get(key);
-    let value = text.map(|text| serde_json::from_str(text).map_err(|e| e.to_string()));
-    value.transpose()
-}
-
-/// Tells whether a file is as it was saved: the digest of all of it, with a blank in place of the digest.
-fn check(mut bytes: Vec<u8>, checksum: Option<&String>) -> Result<(), String> {
-    let checksum = checksum.ok_or("it has no checksum")?;
-    if checksum.len() == BLANK.len()
-        && let Some(place) = place_of(checksum, &bytes)
-    {
-        bytes[place..][..BLANK.len()].copy_from_slice(BLANK.as_bytes());
+/// What a file says that has no envelope: the kind, and the rest under keys of their own.
+fn before_versions(kind: &str, reader: &Reader) -> Result<Envelope, String> {
+    fn said<T: DeserializeOwned>(reader: &Reader, key: &str) -> Result<Option<T>, String> {
+        let text = reader.metadata().get(key);
+        let value = text.map(|text| serde_json::from_str(text).map_err(|e| e.to_string()));
+        value.transpose()
     }
-    if Digest::of(&bytes).to_string() == *checksum {
-        Ok(())
-    } else {
-        Err("it was changed after it was saved: its checksum is another".into())
-    }
-}
-
-fn place_of(text: &str, bytes: &[u8]) -> Option<usize> {
-    bytes
-        .windows(text.len())
-        .position(|window| window == text.as_bytes())
+    Ok(Envelope {
+        kind: kind.into(),
+        version: 0,
+        fit: said(reader, "fit")?,
+        fitted_to: said(reader, "fitted to")?.unwrap_or_default(),
+    })
 }
 
 /// Finds a parameter that is not finite.

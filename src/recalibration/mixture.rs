@@ -156,7 +156,7 @@ impl FittedMap for MapMixture {
 
     fn save(&self, path: &Path) -> Result<()> {
         let tensors = self.named_parameters().into_iter().map(file::saved);
-        file::write(self, tensors, path)
+        file::write(self, tensors.collect(), path)
     }
 }
 

@@ -58,6 +58,20 @@ fn broken_files_are_errors() {
     }
 }
 
+/// Two fits of the same data make the same file.
+#[test]
+fn the_same_fit_is_the_same_file() {
+    for ((name, map), (_, again)) in fitted().into_iter().zip(fitted()) {
+        let path = file(&format!("{name} twice.map"));
+        let bytes = |map: &dyn Recalibration| {
+            map.save(&path).unwrap();
+            fs::read(&path).unwrap()
+        };
+        assert_eq!(bytes(&*map), bytes(&*again), "{name}");
+        fs::remove_file(path).unwrap();
+    }
+}
+
 #[test]
 fn a_map_of_another_kind_is_named() {
     let (logits, classes) = overconfident(30, 87);
