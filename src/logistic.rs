@@ -25,6 +25,8 @@ pub(crate) struct Likelihood<const P: usize> {
 pub(crate) struct Maximum<const P: usize> {
     pub parameters: SVector<f64, P>,
     pub likelihood: Likelihood<P>,
+    /// The number of evaluations of the likelihood.
+    pub evaluations: usize,
 }
 
 /// The squared length of a step, in standard errors, that is none.
@@ -107,7 +109,11 @@ pub(crate) fn maximise<const P: usize>(
     free: [bool; P],
     steps: usize,
 ) -> Maximum<P> {
-    let at = |parameters: SVector<f64, P>| (parameters, Likelihood::at(samples, &parameters));
+    let mut evaluations = 0;
+    let mut at = |parameters: SVector<f64, P>| {
+        evaluations += 1;
+        (parameters, Likelihood::at(samples, &parameters))
+    };
     let mut here = at(start);
     for _ in 0..steps {
         let (from, likelihood) = here;
@@ -135,6 +141,7 @@ pub(crate) fn maximise<const P: usize>(
     Maximum {
         parameters,
         likelihood,
+        evaluations,
     }
 }
 

@@ -36,9 +36,10 @@ impl Feature {
     }
 }
 
-/// A family of scalar maps `σ(Σ_j a_j φ_j(s) + b)`: an event has a slope for each feature, and an intercept.
+/// A family of scalar maps `σ(Σ_j a_j φ_j(s) + b)` of `P` parameters an event: a slope for each feature, and an
+/// intercept.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Curve {
+pub(super) struct Curve<const P: usize> {
     pub features: &'static [Feature],
     /// Whether the slopes are at least 0.
     pub increasing: bool,
@@ -51,10 +52,7 @@ pub(super) const FLAT: f64 = 1e-9;
 /// by 0: there it could not leave the bound.
 const LEAST: f64 = 1e-4;
 
-/// The limits of a fit to the log loss, and of a descent by another criterion, where rounding is larger.
-const LIMITS: [(f64, usize); 2] = [(1e-10, 200), (1e-7, 200)];
-
-impl Curve {
+impl<const P: usize> Curve<P> {
     /// The logits of log-odds, `[n, k]`, by parameters, `[p, k]`.
     pub fn log_probabilities(self, scores: Tensor<2>, parameters: Tensor<2>) -> [Tensor<2>; 2] {
         let row = |j: usize| parameters.clone().slice(j..j + 1);
@@ -67,9 +65,9 @@ impl Curve {
 
     /// Tells what is wrong with parameters, `[p, k]`.
     pub fn check(self, parameters: &Parameter<2>) -> Result<(), String> {
-        let ([p, k], expected) = (parameters.dims(), self.features.len() + 1);
-        if p != expected {
-            return Err(format!("{p} parameters of an event, expected {expected}"));
+        let [p, k] = parameters.dims();
+        if p != P {
+            return Err(format!("{p} parameters of an event, expected {P}"));
         }
         let slopes = &parameters.to_vec()[..(p - 1) * k];
         match slopes.iter().find(|slope| self.increasing && **slope < 0.0) {
@@ -80,21 +78,16 @@ impl Curve {
 
     /// The parameters of an event with the least log loss within the bounds: of the free minimum if it is there,
     /// else of the lowest with some slopes 0 that is.
-    pub fn fit_event(self, event: &EventOutcomes) -> (Vec<f64>, FitReport) {
-        let [(tolerance, iterations), _] = LIMITS;
-        let limits = Limits::new(tolerance, iterations);
-        let count = self.features.len();
+    pub fn fit_event(self, event: &EventOutcomes) -> ([f64; P], FitReport) {
+        let loss = Logistic::new(event, self.features);
         let minimum = |set: usize| {
-            let taken: Vec<usize> = (0..count).filter(|j| set >> j & 1 == 1).collect();
-            let features: Vec<Feature> = taken.iter().map(|&j| self.features[j]).collect();
-            let (found, report) = Logistic::new(event, &features).minimum(limits);
-            let mut parameters = vec![0.0; count + 1];
-            let places = taken.into_iter().chain([count]);
-            (places.zip(found)).for_each(|(j, parameter)| parameters[j] = parameter);
-            (parameters, report)
+            let is_intercept = |j: usize| j == P - 1;
+            loss.minimum(std::array::from_fn(|j| {
+                is_intercept(j) || set >> j & 1 == 1
+            }))
         };
-        let inside = |parameters: &[f64]| parameters[..count].iter().all(|a| *a >= 0.0);
-        let all = (1 << count) - 1;
+        let inside = |parameters: &[f64; P]| parameters[..P - 1].iter().all(|a| *a >= 0.0);
+        let all = (1 << (P - 1)) - 1;
         let free = minimum(all);
         if !self.increasing || inside(&free.0) {
             return free;
@@ -124,9 +117,8 @@ impl Curve {
             minima.push(minimum);
         }
         let (found, reports): (Vec<_>, Vec<_>) = minima.into_iter().unzip();
-        let (p, k) = (self.features.len() + 1, events.len());
-        let parameters = (0..p).flat_map(|j| found.iter().map(move |parameters| parameters[j]));
-        let parameters = Parameter::new(parameters.collect(), [p, k], &data.device);
+        let parameters = (0..P).flat_map(|j| found.iter().map(move |parameters| parameters[j]));
+        let parameters = Parameter::new(parameters.collect(), [P, events.len()], &data.device);
         let Some(criterion) = criterion else {
             return (parameters, summary(&reports));
         };
@@ -144,10 +136,8 @@ impl Curve {
         observe: &mut dyn FnMut(usize, f64),
     ) -> (Parameter<2>, FitReport) {
         let [p, k] = start.dims();
-        let events = events
-            .iter()
-            .map(|event| Logistic::new(event, self.features));
-        let events: Vec<Logistic> = events.collect();
+        let loss = |event| Logistic::<P>::new(event, self.features);
+        let events: Vec<_> = events.iter().map(loss).collect();
         let scales = (0..p - 1).flat_map(|j| events.iter().map(move |event| event.scales[j]));
         let (means, spreads): (Vec<f64>, Vec<f64>) = scales.unzip();
         let mut theta = start.to_vec();
@@ -179,8 +169,7 @@ impl Curve {
             let [occurs, not] = self.log_probabilities(scores.clone(), parameters(theta));
             criterion.objective(&odds::logits(occurs, not), &labels)
         };
-        let [_, (tolerance, iterations)] = LIMITS;
-        let limits = Limits::new(tolerance, iterations);
+        let limits = Limits::new(1e-7, 200);
         let (theta, report) = minimise(of_tensor(objective, &data.device), &theta, limits, observe);
         let found = parameters(&data.parameters(theta)).inner();
         (Parameter::from(found), report)

@@ -29,7 +29,7 @@ macro_rules! curve_map {
             parameters: Parameter<2>,
         }
 
-        const $curve: Curve = Curve {
+        const $curve: Curve<$p> = Curve {
             features: &$features,
             increasing: $increasing,
         };
@@ -171,6 +171,6 @@ curve_map! {
 
 /// `(a, b)` of Platt scaling of an event.
 pub(super) fn platt(event: &EventOutcomes) -> (f64, f64) {
-    let (parameters, _) = PLATT.fit_event(event);
-    (parameters[0], parameters[1])
+    let ([a, b], _) = PLATT.fit_event(event);
+    (a, b)
 }

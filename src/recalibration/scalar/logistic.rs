@@ -1,117 +1,105 @@
 //! Logistic regression of an event on few features of its log-odds.
 
-use nalgebra::{DMatrix, DVector, DVectorView};
+use nalgebra::SVector;
 
-use super::{curve::Feature, event::EventOutcomes};
-use crate::recalibration::{
-    FitReport,
-    descent::{Descent, Evaluated, Limits, Metric, minimise},
+use super::{
+    curve::Feature,
+    event::{EventOutcomes, TiedRows},
+};
+use crate::{
+    logistic::{Maximum, Sample, maximise},
+    recalibration::{FitReport, FitStatus},
 };
 
 /// Features whose spread is below this times their size are constant, up to rounding.
 const CONSTANT: f64 = 1e-12;
+/// The largest derivative at which a fit has converged.
+const TOLERANCE: f64 = 1e-10;
+/// Steps of Newton's method, at most.
+const STEPS: usize = 200;
 
 /// The log loss of `σ(Σ_j α_j x_j + β)` against smoothed targets, with features `x_j` of mean 0 and variance 1.
 #[derive(Debug)]
-pub(super) struct Logistic {
-    /// The fraction of the samples in each group of equal log-odds, and the mean of their targets.
-    groups: Vec<(f64, f64)>,
-    /// The features of each group, then 1.
-    x: DMatrix<f64>,
+pub(super) struct Logistic<const P: usize> {
+    /// The groups of equal log-odds: their features, then 1; their fraction of all samples, and the mean of their
+    /// targets.
+    samples: Vec<Sample<P>>,
     /// The mean of each feature, and its standard deviation: 1 of a constant.
     pub scales: Vec<(f64, f64)>,
-    start: Vec<f64>,
+    start: SVector<f64, P>,
 }
 
-impl Logistic {
+impl<const P: usize> Logistic<P> {
+    /// - features: `P − 1` of them
     pub fn new(event: &EventOutcomes, features: &[Feature]) -> Self {
         let (hit, miss) = event.targets();
-        let (mut groups, mut scores) = (Vec::new(), Vec::new());
-        for group in &event.groups {
+        let sample = |group: &TiedRows| {
             let (samples, hits) = (group.samples as f64, group.hits as f64);
-            let target = (hits * hit + (samples - hits) * miss) / samples;
-            groups.push((samples / event.samples as f64, target));
-            scores.push(group.score);
-        }
-        let mean = |values: &[f64]| -> f64 {
-            let terms = groups.iter().zip(values);
-            terms.map(|((fraction, _), x)| fraction * x).sum()
-        };
-        // targets that are all alike leave no slope: 0 exactly, not up to rounding
-        let alike = groups.windows(2).all(|pair| pair[0].1 == pair[1].1);
-        let (mut scales, mut start) = (Vec::new(), Vec::new());
-        let mut x = DMatrix::from_element(groups.len(), features.len() + 1, 1.0);
-        for (j, feature) in features.iter().enumerate() {
-            let mut values: Vec<f64> = scores.iter().map(|&s| feature.at(s)).collect();
-            let largest = values.iter().fold(0.0, |a: f64, x| a.max(x.abs()));
-            let centre = mean(&values);
-            values.iter_mut().for_each(|x| *x -= centre);
-            let squares: Vec<f64> = values.iter().map(|x| x * x).collect();
-            let mut spread = mean(&squares).sqrt();
-            let varies = spread > CONSTANT * largest;
-            if !varies {
-                values.fill(0.0);
-                spread = 1.0;
+            let feature = |j: usize| features.get(j).map_or(1.0, |x| x.at(group.score));
+            Sample {
+                features: SVector::from_fn(|j, _| feature(j)),
+                weight: samples / event.samples as f64,
+                target: (hits * hit + (samples - hits) * miss) / samples,
             }
-            (x.column_mut(j).iter_mut().zip(&values)).for_each(|(x, value)| *x = value / spread);
+        };
+        let mut samples: Vec<Sample<P>> = event.groups.iter().map(sample).collect();
+        // targets that are all alike leave no slope: 0 exactly, not up to rounding
+        let alike = (samples.windows(2)).all(|pair| pair[0].target == pair[1].target);
+        let (mut scales, mut start) = (Vec::new(), SVector::zeros());
+        for j in 0..features.len() {
+            let mean = |of: &dyn Fn(f64) -> f64| -> f64 {
+                let terms = samples.iter().map(|s| s.weight * of(s.features[j]));
+                terms.sum()
+            };
+            let centre = mean(&|x| x);
+            let spread = mean(&|x| (x - centre).powi(2)).sqrt();
+            let sizes = samples.iter().map(|sample| sample.features[j].abs());
+            let varies = spread > CONSTANT * sizes.fold(0.0, f64::max);
+            let spread = if varies { spread } else { 1.0 };
+            for sample in &mut samples {
+                let x = &mut sample.features[j];
+                *x = if varies { (*x - centre) / spread } else { 0.0 };
+            }
             scales.push((centre, spread));
-            start.push(if alike && varies {
+            start[j] = if alike && varies {
                 0.0
             } else {
                 spread.min(1.0)
-            });
+            };
         }
         let misses = event.samples - event.hits;
-        start.push(((event.hits as f64 + 1.0) / (misses as f64 + 1.0)).ln());
+        start[P - 1] = ((event.hits as f64 + 1.0) / (misses as f64 + 1.0)).ln();
         Self {
-            groups,
-            x,
+            samples,
             scales,
             start,
         }
     }
 
-    /// The slopes of the features as they were and the intercept, at the minimum. The loss is convex; where the
-    /// data do not determine a weight it stays near its start, 1 for the feature as it was (less, if that would
-    /// be more than 1 standardised); 0 where the targets are all alike.
-    pub fn minimum(&self, limits: Limits) -> (Vec<f64>, FitReport) {
-        let (mut theta, report) = minimise(self, &self.start, limits, &mut |_, _| {});
-        let last = self.scales.len();
+    /// The slopes of the features as they were and the intercept, at the minimum in those that are free; the others
+    /// are 0. The loss is convex; where the data do not determine a weight it stays near its start, 1 for the
+    /// feature as it was (less, if that would be more than 1 standardised); 0 where the targets are all alike.
+    pub fn minimum(&self, free: [bool; P]) -> ([f64; P], FitReport) {
+        let start = SVector::from_fn(|j, _| if free[j] { self.start[j] } else { 0.0 });
+        let Maximum {
+            parameters,
+            likelihood,
+            evaluations,
+        } = maximise(&self.samples, start, free, STEPS);
+        let slopes = (0..P).filter(|&j| free[j]);
+        let slopes = slopes.map(|j| likelihood.gradient[j].abs());
+        let gradient = slopes.fold(0.0, f64::max);
+        let status = if gradient <= TOLERANCE {
+            FitStatus::Converged
+        } else {
+            FitStatus::Stalled
+        };
+        let mut parameters: [f64; P] = parameters.into();
         for (j, (mean, spread)) in self.scales.iter().enumerate() {
-            theta[j] /= spread;
-            theta[last] -= theta[j] * mean;
+            parameters[j] /= spread;
+            parameters[P - 1] -= parameters[j] * mean;
         }
-        (theta, report)
-    }
-
-    /// The log-odds of each group.
-    fn log_odds(&self, theta: &[f64]) -> DVector<f64> {
-        &self.x * DVectorView::from_slice(theta, theta.len())
-    }
-}
-
-impl Descent for &Logistic {
-    fn at(&mut self, theta: &[f64]) -> Evaluated {
-        let mut value = 0.0;
-        let mut slopes = self.log_odds(theta);
-        for (u, &(fraction, target)) in slopes.iter_mut().zip(&self.groups) {
-            let small = (-u.abs()).exp();
-            let likely = (1.0 + small).recip();
-            let p = if *u < 0.0 { small * likely } else { likely };
-            value += fraction * (u.max(0.0) + small.ln_1p() - target * *u);
-            *u = fraction * (p - target);
-        }
-        (value, self.x.tr_mul(&slopes).data.into())
-    }
-
-    fn metric(&mut self, theta: &[f64]) -> Metric {
-        let mut weighted = self.x.clone();
-        let log_odds = self.log_odds(theta);
-        let groups = log_odds.iter().zip(&self.groups);
-        for (mut row, (u, (fraction, _))) in weighted.row_iter_mut().zip(groups) {
-            let small = (-u.abs()).exp();
-            row *= fraction * small / ((1.0 + small) * (1.0 + small));
-        }
-        Metric::blocks([self.x.tr_mul(&weighted)])
+        let report = FitReport::new(status, -likelihood.value, Some(gradient), evaluations);
+        (parameters, report)
     }
 }
