@@ -21,20 +21,20 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Makes the kinds of maps and the map of any kind from a list: each kind with its map, its name at the command line
-/// and a few words about it. A second list is of maps that are of no kind: they are not fitted by themselves.
+/// Makes the kinds of maps and the map of any kind from lists: each kind with its map, its name at the command line
+/// and a few words about it; and all maps, of which some are of no kind: they are not fitted by themselves.
 macro_rules! maps {
     (
         $(#[$kinds_doc:meta])* $Kinds:ident, unknown: $unknown:literal;
         $(#[$maps_doc:meta])* $Maps:ident is $target:ty;
-        { $($kind:ident: $map:ident, $name:expr, $about:expr;)* }
-        { $($other:ident: $other_map:ident;)* }
+        { $($kind:ident: $of_kind:ident, $name:expr, $about:expr;)* }
+        { $($variant:ident: $map:ident;)* }
     ) => {
         $(#[$kinds_doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $Kinds {
-            $(#[doc = concat!("[`", stringify!($map), "`].")] $kind,)*
+            $(#[doc = concat!("[`", stringify!($of_kind), "`].")] $kind,)*
         }
 
         impl $Kinds {
@@ -58,7 +58,7 @@ macro_rules! maps {
 
             fn words(self) -> (&'static str, &'static str, &'static str) {
                 match self {
-                    $(Self::$kind => ($name, $about, $map::KIND),)*
+                    $(Self::$kind => ($name, $about, $of_kind::KIND),)*
                 }
             }
         }
@@ -88,8 +88,7 @@ macro_rules! maps {
         #[derive(Debug, Clone)]
         #[non_exhaustive]
         pub enum $Maps {
-            $(#[doc = concat!("[`", stringify!($map), "`].")] $kind(Box<$map>),)*
-            $(#[doc = concat!("[`", stringify!($other_map), "`].")] $other(Box<$other_map>),)*
+            $(#[doc = concat!("[`", stringify!($map), "`].")] $variant(Box<$map>),)*
         }
 
         impl $Maps {
@@ -110,22 +109,13 @@ macro_rules! maps {
                 $(if kind == $map::KIND {
                     return Some($map::restore(parts).map(Self::from));
                 })*
-                $(if kind == $other_map::KIND {
-                    return Some($other_map::restore(parts).map(Self::from));
-                })*
                 None
             }
         }
 
         $(impl From<$map> for $Maps {
             fn from(map: $map) -> Self {
-                Self::$kind(Box::new(map))
-            }
-        })*
-
-        $(impl From<$other_map> for $Maps {
-            fn from(map: $other_map) -> Self {
-                Self::$other(Box::new(map))
+                Self::$variant(Box::new(map))
             }
         })*
 
@@ -134,8 +124,7 @@ macro_rules! maps {
 
             fn deref(&self) -> &Self::Target {
                 match self {
-                    $(Self::$kind(map) => map.as_ref(),)*
-                    $(Self::$other(map) => map.as_ref(),)*
+                    $(Self::$variant(map) => map.as_ref(),)*
                 }
             }
         }
@@ -143,8 +132,7 @@ macro_rules! maps {
         impl DerefMut for $Maps {
             fn deref_mut(&mut self) -> &mut Self::Target {
                 match self {
-                    $(Self::$kind(map) => map.as_mut(),)*
-                    $(Self::$other(map) => map.as_mut(),)*
+                    $(Self::$variant(map) => map.as_mut(),)*
                 }
             }
         }
@@ -160,7 +148,7 @@ macro_rules! logit_maps {
             /// A fitted map of logits, of any kind: a [`Recalibration`] by [`Deref`].
             LogitMap is dyn Recalibration;
             { $($kind: $map, <$config as LogitFit>::NAME, <$config as LogitFit>::ABOUT;)* }
-            { Mixture: MapMixture; }
+            { $($kind: $map;)* Mixture: MapMixture; }
         }
 
         impl MapKind {
@@ -250,7 +238,7 @@ macro_rules! distribution_maps {
             /// A fitted map of normal or Laplace predictions, of any kind: a [`FittedMap`] by [`Deref`].
             DistributionMap is dyn FittedMap;
             { $($kind: $map, $name, $about;)* }
-            {}
+            { $($kind: $map;)* }
         }
 
         impl DistributionMethod {
