@@ -139,7 +139,7 @@ impl<const D: usize, const FEATURES: u8> Affine<D, FEATURES> {
             map.base = Some(Parameter::new(base, [2], &device));
         }
         if FEATURES != LOGITS {
-            data.logits = to_vec(map.features(data.tensor(data.logits.clone()).inner()));
+            data.logits = data.mapped(|logits| map.features(logits));
         }
         let family = if FEATURES == SMOOTHED {
             AffineFamily::structured

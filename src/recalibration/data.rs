@@ -5,7 +5,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use super::warning::all_right;
 use crate::{
     error::{Result, SCALES, check_parameter},
-    host::{checked_labels, checked_rows, finest, int_tensor},
+    host::{checked_labels, checked_rows, finest, int_tensor, to_vec},
 };
 
 /// The data of a fit.
@@ -86,19 +86,21 @@ impl FitData {
 
     /// Rows on a device that records gradients: `[n, m]`.
     pub fn tensor(&self, values: Vec<f64>) -> Tensor<2> {
-        let data = TensorData::new(values, [self.samples(), self.classes]);
-        let device = self.device.clone().autodiff();
-        Tensor::from_data(data, (&device, finest(&self.device)))
+        self.parameters(values)
+            .reshape([self.samples(), self.classes])
+    }
+
+    /// What a map makes of the logits, on the host.
+    pub fn mapped(&self, map: impl FnOnce(Tensor<2>) -> Tensor<2>) -> Vec<f64> {
+        to_vec(map(self.tensor(self.logits.clone()).inner()))
     }
 
     /// Numbers beside [`tensor`](Self::tensor): `[k]`.
     pub fn parameters(&self, values: Vec<f64>) -> Tensor<1> {
         let shape = [values.len()];
         let device = self.device.clone().autodiff();
-        Tensor::from_data(
-            TensorData::new(values, shape),
-            (&device, finest(&self.device)),
-        )
+        let data = TensorData::new(values, shape);
+        Tensor::from_data(data, (&device, finest(&self.device)))
     }
 
     /// The labels beside [`tensor`](Self::tensor): `[n]`.
@@ -119,6 +121,14 @@ impl FitData {
             spread => spread,
         }
     }
+}
+
+/// The mean and the standard deviation.
+pub fn moments(numbers: &[f64]) -> (f64, f64) {
+    let n = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / n;
+    let variance = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+    (mean, variance.sqrt())
 }
 
 /// Checks that squares of logits and of their differences are of f64, unless all of a row are equal.

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{common::*, family::Ridge, network::Sizes};
+use super::{common::*, data::moments, family::Ridge, network::Sizes};
 
 regularised_map! {
     /// Configuration of [`DiagonalScaling`], which it fits.
@@ -205,12 +205,9 @@ fn quantiles(mut numbers: Vec<f64>, count: usize) -> Vec<f64> {
 
 /// The mean and the standard deviation, 1 if that is 0.
 pub(super) fn centre(numbers: &[f64]) -> (f64, f64) {
-    let n = numbers.len() as f64;
-    let mean = numbers.iter().sum::<f64>() / n;
-    let variance = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
-    match variance.sqrt() {
-        0.0 => (mean, 1.0),
-        spread => (mean, spread),
+    match moments(numbers) {
+        (mean, 0.0) => (mean, 1.0),
+        moments => moments,
     }
 }
 
@@ -230,7 +227,7 @@ impl Diagonal {
             let of_knots = |at: usize| coefficients.iter().skip(3 + at).step_by(3).copied();
             let [values, slopes] = [0, 1].map(|at| of_knots(at).collect::<Vec<f64>>());
             let [knots, values, slopes] = [family.knots, values, slopes]
-                .map(|numbers| Parameter::new(numbers.clone(), [numbers.len()], &task.data.device));
+                .map(|numbers| Parameter::row(numbers, &task.data.device));
             Self {
                 knots,
                 values,
@@ -259,7 +256,7 @@ impl Form for Diagonal {
     const KIND: &'static str = "diagonal scaling";
 
     fn template(device: &Device) -> Self {
-        let of = |values: [f64; 3]| Parameter::new(values.to_vec(), [3], device);
+        let of = |values: [f64; 3]| Parameter::row(values.to_vec(), device);
         Self {
             knots: of([-1.0, 0.0, 1.0]),
             values: of([-1.0, 0.0, 1.0]),

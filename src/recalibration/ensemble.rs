@@ -87,20 +87,18 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
         }
         let (mut theta, mut report) = best.expect("two fits");
         if let Some(criterion) = criterion {
-            let (logits, labels) = (data.tensor(data.logits.clone()), data.labels_tensor());
-            let objective = |theta: &Tensor<1>| {
+            let logits = data.tensor(data.logits.clone());
+            let mixed = |theta: &Tensor<1>| {
                 let [log_beta, weights] = [0..1, 1..4].map(|part| theta.clone().slice(part));
-                let log_weights = log_softmax(weights, 0);
-                let mixed = mixture(logits.clone(), log_beta.exp(), log_weights);
-                criterion.objective(&mixed, &labels)
+                mixture(logits.clone(), log_beta.exp(), log_softmax(weights, 0))
             };
-            let at = of_tensor(objective, &data.device);
+            let at = of_logits(criterion, &data, mixed);
             let mut observe = observer(task.progress, fits, fits);
             (theta, report) = minimise(at, &theta, limits, &mut observe);
         }
-        let weights = Parameter::new(theta[1..].to_vec(), [3], &data.device).val();
+        let weights = Parameter::row(theta[1..].to_vec(), &data.device).val();
         let form = Ensemble {
-            temperature: Parameter::new(vec![(-theta[0]).exp()], [1], &data.device),
+            temperature: Parameter::row(vec![(-theta[0]).exp()], &data.device),
             log_weights: Parameter::from(log_softmax(weights, 0)),
         };
         Ok((form, report).into())
@@ -204,8 +202,8 @@ impl Form for Ensemble {
     fn template(device: &Device) -> Self {
         let thirds = (1f64 / 3.0).ln();
         Self {
-            temperature: Parameter::new(vec![1.0], [1], device),
-            log_weights: Parameter::new(vec![thirds; 3], [3], device),
+            temperature: Parameter::row(vec![1.0], device),
+            log_weights: Parameter::row(vec![thirds; 3], device),
         }
     }
 

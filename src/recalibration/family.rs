@@ -8,8 +8,8 @@ use pulp::Arch;
 use super::{
     FitProgress, FitReport, Regularisation,
     data::FitData,
-    descent::{Descent, Evaluated, Limits, Metric, minimise, of_tensor},
-    fit::{FitOutcome, Purpose, Task, observer},
+    descent::{Descent, Evaluated, Limits, Metric, minimise},
+    fit::{FitOutcome, Purpose, Task, observer, of_logits},
     regularisation::{Split, WEIGHTS, folds, splits},
     validation::{PROGRESS, cross_validated},
 };
@@ -322,11 +322,9 @@ pub(super) fn fit_family<F: Family>(
     let mut found = minimise(regularised, &family.start(), of_last, &mut of_fit);
     drop(of_fit);
     if let Some(criterion) = task.criterion {
-        let (labels, shape) = (data.labels_tensor(), [n, data.classes]);
-        let of_logits =
-            |logits: &Tensor<1>| criterion.objective(&logits.clone().reshape(shape), &labels);
-        let of_logits = of_tensor(of_logits, &data.device);
-        let regularised = |theta: &[f64]| prepared.criterion(&of_logits, theta, weight);
+        let rows = |logits: &Tensor<1>| logits.clone().reshape([n, data.classes]);
+        let at = of_logits(criterion, data, rows);
+        let regularised = |theta: &[f64]| prepared.criterion(&at, theta, weight);
         let mut of_fit = observer(&mut observe, fits, fits);
         found = minimise(regularised, &found.0, limits, &mut of_fit);
     }
@@ -349,7 +347,7 @@ pub(super) mod tests {
     use rand::{RngExt, SeedableRng, rngs::StdRng};
     use rand_distr::StandardNormal;
 
-    use super::*;
+    use super::{super::descent::of_tensor, *};
     use crate::{loss::ScoreLoss, score::LogScore};
 
     /// Random logits with labels, some ties among them.

@@ -4,8 +4,9 @@
 use std::{collections::BTreeMap, fmt::Display, io::Write, path::Path};
 
 use burn::{
-    module::{Module, ModuleMapper, ModuleVisitor, Param},
-    tensor::{DType, Device, Int, Tensor, TensorData},
+    module::Module,
+    store::ModuleRecord,
+    tensor::{DType, Device, TensorData},
 };
 use burn_pack::{Bytes, Reader, Writer};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -14,7 +15,6 @@ use super::{FitReport, Fitted, FittedMap, FittedTo, NamedParameter, fitted::Form
 use crate::{
     error::{Error, Result},
     file::{self, Digest},
-    host::{finest, to_vec},
 };
 
 /// The key of the envelope in the metadata.
@@ -33,34 +33,23 @@ struct Envelope {
     fitted_to: FittedTo,
 }
 
-/// The parameters of a saved map that were not taken yet: they replace those of a template, checked.
+/// The parameters of a saved map by their names, and what the file says of its fit.
 pub struct SavedParameters {
-    tensors: BTreeMap<String, TensorData>,
+    pub tensors: BTreeMap<String, TensorData>,
     report: Option<FitReport>,
     fitted_to: FittedTo,
     device: Device,
-    path: Vec<String>,
-    error: Option<String>,
 }
 
 impl SavedParameters {
-    /// The parameters of a map by their names.
+    /// Parameters of which no file says how they were fitted.
     pub fn new(tensors: BTreeMap<String, TensorData>, device: &Device) -> Self {
         Self {
             tensors,
             report: None,
             fitted_to: FittedTo::default(),
             device: device.clone().without_autodiff(),
-            path: vec![],
-            error: None,
         }
-    }
-
-    /// The rests of the names of parameters that begin with a prefix.
-    pub fn names_after(&self, prefix: &str) -> Vec<String> {
-        let names = self.tensors.keys();
-        let rests = names.filter_map(|name| name.strip_prefix(prefix));
-        rests.map(String::from).collect()
     }
 
     /// Takes the parameters whose names begin with a prefix, as those of a map of their own.
@@ -82,72 +71,45 @@ impl SavedParameters {
         }
     }
 
-    /// The parameters of a form, and what the file says of its fit; or what is wrong with them.
-    pub fn into_form<F: Form>(mut self) -> Result<(F, Option<FitReport>, FittedTo), String> {
-        let form = F::template(&self.device).map(&mut self);
-        if let Some(reason) = self.error {
-            return Err(reason);
+    /// The parameters of a form, finite floats, and what the file says of its fit; or what is wrong with them.
+    pub fn into_form<F: Form>(self) -> Result<(F, Option<FitReport>, FittedTo), String> {
+        let mut tensors = Vec::new();
+        for (name, data) in self.tensors {
+            if !matches!(data.dtype(), DType::F64 | DType::F32) {
+                return Err(format!("{name} is {:?}, expected floats", data.dtype()));
+            }
+            if data.num_elements() == 0 {
+                return Err(format!("{name} holds no numbers"));
+            }
+            let lengths: Vec<i32> = data.shape().iter().map(|&length| length as i32).collect();
+            let rank = lengths.len();
+            tensors.push(packed(
+                format!("{name}.shape"),
+                TensorData::new(lengths, [rank]),
+            ));
+            tensors.push(packed(name, data));
         }
-        let (report, fitted_to) = self.into_said()?;
-        form.check()?;
-        Ok((form, report, fitted_to))
-    }
-
-    /// A parameter: finite floats.
-    pub fn take<const D: usize>(&mut self, name: &str) -> Result<Tensor<D>, String> {
-        let data = self.tensors.remove(name);
-        let data = data.ok_or_else(|| format!("the parameter {name} is missing"))?;
-        let dimensions = data.shape().num_dims();
-        if dimensions != D {
-            return Err(format!("{name} has {dimensions} dimensions, expected {D}"));
-        }
-        if !matches!(data.dtype(), DType::F64 | DType::F32) {
-            return Err(format!("{name} is {:?}, expected floats", data.dtype()));
-        }
-        if data.num_elements() == 0 {
-            return Err(format!("{name} holds no numbers"));
-        }
-        if let Some(value) = data.iter::<f64>().find(|value| !value.is_finite()) {
-            return Err(format!("{name} holds {value}, expected finite numbers"));
-        }
-        Ok(Tensor::from_data(
-            data,
-            (&self.device, finest(&self.device)),
-        ))
+        let bytes = Writer::new(tensors)
+            .into_bytes()
+            .map_err(|e| e.to_string())?;
+        let record = ModuleRecord::from_bytes(bytes).map_err(|e| e.to_string())?;
+        let record = record.cast_to_module_dtype();
+        let form = F::template(&self.device).try_load_record(record);
+        let form = form.map_err(|e| e.to_string())?;
+        form.checked()?;
+        Ok((form, self.report, self.fitted_to))
     }
 }
 
-impl ModuleMapper for SavedParameters {
-    fn enter_module(&mut self, name: &str, _: &str) {
-        self.path.push(name.into());
-    }
-
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.path.pop();
-    }
-
-    /// The shape of a parameter, for records alone: here the numbers say it themselves.
-    fn map_int<const D: usize>(&mut self, param: Param<Tensor<D, Int>>) -> Param<Tensor<D, Int>> {
-        self.tensors.remove(&self.path.join("."));
-        param
-    }
-
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        match self.take(&self.path.join(".")) {
-            Ok(tensor) => param.map(|_| tensor),
-            Err(reason) => {
-                self.error.get_or_insert(reason);
-                param
-            }
-        }
-    }
+fn packed(name: String, data: TensorData) -> burn_pack::Tensor {
+    let (bytes, shape, dtype) = data.into_parts();
+    burn_pack::Tensor::new(name, dtype, shape, None, bytes)
 }
 
 /// A parameter for a file.
 pub(super) fn saved(parameter: NamedParameter) -> burn_pack::Tensor {
-    let bytes = parameter.values.iter().flat_map(|x| x.to_le_bytes());
-    let bytes = Bytes::from_bytes_vec(bytes.collect());
-    burn_pack::Tensor::new(parameter.name, DType::F64, parameter.shape, None, bytes)
+    let data = TensorData::new(parameter.values, parameter.shape);
+    packed(parameter.name, data)
 }
 
 /// Writes a map as the record of a module, which Burn loads as well, with what it tells of itself.
@@ -211,6 +173,9 @@ pub(super) fn read(path: &Path, device: &Device) -> Result<(String, SavedParamet
         let (name, dtype, shape, _, bytes) = tensor.into_parts().map_err(|e| e.to_string())?;
         let name = name.strip_prefix("form.").unwrap_or(&name); // of the record of a module
         let name = name.strip_prefix("affine.").unwrap_or(name); // of structured maps before 0.1
+        if name.ends_with(".shape") {
+            continue; // for Burn: here the numbers say it
+        }
         tensors.insert(name.to_owned(), TensorData::from_bytes(bytes, shape, dtype));
     }
     let parts = SavedParameters {
@@ -234,17 +199,6 @@ fn before_versions(kind: &str, reader: &Reader) -> Result<Envelope, String> {
         fit: said(reader, "fit")?,
         fitted_to: said(reader, "fitted to")?.unwrap_or_default(),
     })
-}
-
-/// Finds a parameter that is not finite.
-#[derive(Default)]
-pub(super) struct NotFinite(pub Option<f64>);
-
-impl ModuleVisitor for NotFinite {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let found = to_vec(param.val()).into_iter().find(|x| !x.is_finite());
-        self.0 = self.0.or(found);
-    }
 }
 
 pub(super) fn failure(path: &Path, reason: String) -> Error {

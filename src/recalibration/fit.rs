@@ -3,6 +3,7 @@ use burn::tensor::{Int, Tensor};
 use super::{
     FitReport, FitWarning, Recalibration,
     data::FitData,
+    descent::{Evaluated, of_tensor},
     family::log_losses,
     fitted::{Apply, Fitted, Form},
     influence::{allowance, robust},
@@ -11,7 +12,6 @@ use super::{
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Error, Result},
-    host::to_vec,
     loss::Criterion,
 };
 
@@ -128,6 +128,17 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     ) -> Result<Self::Map>;
 }
 
+/// A criterion as a function of the parameters that logits of the data are made of, `[p] → [n, m]`.
+pub fn of_logits(
+    criterion: &dyn Objective,
+    data: &FitData,
+    logits: impl Fn(&Tensor<1>) -> Tensor<2>,
+) -> impl Fn(&[f64]) -> Evaluated {
+    let labels = data.labels_tensor();
+    let objective = move |theta: &Tensor<1>| criterion.objective(&logits(theta), &labels);
+    of_tensor(objective, &data.device)
+}
+
 /// What a fit is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -216,8 +227,7 @@ pub trait LogitFit {
 /// A map that is fitted without a descent, with the mean log loss of the data of its fit.
 pub fn closed_form<F: Apply<Tensor<2>>>(form: F, task: Task) -> FitOutcome<F> {
     let data = task.data;
-    let logits = form.apply(data.tensor(data.logits.clone()).inner());
-    let losses = log_losses(to_vec(logits), &data.labels);
+    let losses = log_losses(data.mapped(|logits| form.apply(logits)), &data.labels);
     let objective = losses.iter().sum::<f64>() / losses.len() as f64;
     observer(task.progress, 1, 1)(1, objective);
     (form, FitReport::closed_form(objective)).into()
@@ -255,9 +265,7 @@ pub fn fit_with_warnings<C: LogitFit<Form: Apply<Tensor<2>>>>(
         };
         let found = config.find(Task::new(part.clone(), &mut *progress))?;
         let map = Fitted::checked(found.form, found.report)?;
-        let labels = part.labels.clone();
-        let logits = part.tensor(part.logits.clone()).inner();
-        let after = log_losses(to_vec(map.forward(logits)), &labels);
+        let after = log_losses(part.mapped(|logits| map.forward(logits)), &part.labels);
         let change = |(&row, after): (&usize, f64)| after - before[row];
         let changes: Vec<f64> = rows.iter().zip(after).map(change).collect();
         let mean = changes.iter().sum::<f64>() / changes.len() as f64;

@@ -32,9 +32,9 @@ pub trait Form: Module + ModuleDisplay {
 
     /// Tells what is wrong with parameters, each of which has to be finite.
     fn checked(&self) -> Result<(), String> {
-        let mut not_finite = file::NotFinite(None);
-        self.visit(&mut not_finite);
-        match not_finite.0 {
+        let parameters = parameter::named(self);
+        let mut values = parameters.iter().flat_map(|parameter| &parameter.values);
+        match values.find(|value| !value.is_finite()) {
             Some(value) => Err(format!("a parameter is {value}")),
             None => self.check(),
         }
@@ -115,14 +115,15 @@ impl<F: Form> Fitted<F> {
     /// A map that was fitted, if its parameters and its criterion are numbers.
     pub(super) fn checked(form: F, report: FitReport) -> Result<Self> {
         let objective = report.objective;
-        let finite = objective.is_finite();
-        let checked = finite.then(|| form.checked());
-        checked
-            .unwrap_or_else(|| Err(format!("the criterion is {objective}")))
-            .map_err(|reason| Error::Unsupported {
-                what: format!("the fit of the {} failed: {reason}", F::KIND),
-                expected: "predictions of a moderate size",
-            })?;
+        let checked = if objective.is_finite() {
+            form.checked()
+        } else {
+            Err(format!("the criterion is {objective}"))
+        };
+        checked.map_err(|reason| Error::Unsupported {
+            what: format!("the fit of the {} failed: {reason}", F::KIND),
+            expected: "predictions of a moderate size",
+        })?;
         Ok(Self::new(form, report))
     }
 

@@ -88,28 +88,32 @@ pub(super) fn robust<M>(
 }
 
 /// The mean of numbers `t = |z|^r`, which is the `r`-th power of the factor of the scales that has the least log
-/// score, without the rows that would rule it; 1 where there is none.
-pub(super) fn mean_power(t: &[f64]) -> (f64, Robust<()>) {
+/// score, without the rows that would rule it.
+pub(super) fn mean_power(t: &[f64]) -> Robust<f64> {
     let t: Vec<f64> = t.iter().map(|t| t.min(1e300)).collect();
-    let mut mean = 1.0;
     let fit = |kept: &[usize]| {
-        mean = kept.iter().map(|&i| t[i] / kept.len() as f64).sum();
+        let mean: f64 = kept.iter().map(|&i| t[i] / kept.len() as f64).sum();
         let least = mean.max(f64::MIN_POSITIVE);
         let change = |&i: &usize| t[i] * (least.recip() - 1.0) + least.ln();
-        Ok(((), kept.iter().map(change).collect()))
+        Ok((mean, kept.iter().map(change).collect()))
     };
-    let found = robust(t.len(), allowance, fit).expect("no fit fails");
-    let mean = if found.map.is_some() { mean } else { 1.0 };
-    (mean, found)
+    robust(t.len(), allowance, fit).expect("no fit fails")
 }
 
-/// The warning of the rows that fits of several coordinates were not to.
-pub(super) fn warning(mut set_aside: Vec<usize>, fitted: bool) -> Vec<FitWarning> {
-    set_aside.sort_unstable();
-    set_aside.dedup();
-    match (set_aside.is_empty(), fitted) {
+/// The maps of several coordinates, the identity where there is none, and the warning of the rows that they were not
+/// fitted to.
+pub(super) fn of_coordinates<M: Copy>(
+    found: Vec<Robust<M>>,
+    identity: M,
+) -> (Vec<M>, Vec<FitWarning>) {
+    let mut rows: Vec<usize> = found.iter().flat_map(|one| one.set_aside.clone()).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    let warnings = match (rows.is_empty(), found.iter().all(|one| one.map.is_some())) {
         (true, _) => vec![],
-        (false, true) => vec![FitWarning::SetAside { rows: set_aside }],
-        (false, false) => vec![FitWarning::NoMap { rows: set_aside }],
-    }
+        (false, true) => vec![FitWarning::SetAside { rows }],
+        (false, false) => vec![FitWarning::NoMap { rows }],
+    };
+    let maps = found.into_iter().map(|one| one.map.unwrap_or(identity));
+    (maps.collect(), warnings)
 }

@@ -5,6 +5,7 @@ use burn::tensor::TensorData;
 use super::{
     ScaleFamily,
     common::*,
+    data::moments,
     location_scale::{LocationScaleRecalibrationConfig, LocationScales},
 };
 use crate::distribution::{Component, Mixture};
@@ -137,10 +138,10 @@ impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig 
         observer(progress, 1, 1)(BANDWIDTHS.len(), score);
         let form = LocalResiduals {
             before: before.form,
-            residuals: Parameter::new(errors.residuals, [n], &device),
+            residuals: Parameter::row(errors.residuals, &device),
             features: Parameter::new(errors.features.concat(), [n, 2], &device),
-            units: Parameter::new(units.to_vec(), [2], &device),
-            bandwidth: Parameter::new(vec![bandwidth.min(1e6)], [1], &device),
+            units: Parameter::row(units.to_vec(), &device),
+            bandwidth: Parameter::row(vec![bandwidth.min(1e6)], &device),
         };
         Fitted::checked(form, FitReport::closed_form(score))
     }
@@ -148,12 +149,11 @@ impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig 
 
 /// The reciprocal of the standard deviation; 0 where that is of rounding.
 fn unit(values: &[f64]) -> f64 {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
-    match variance.sqrt() {
-        deviation if deviation > 1e-9 * (1e-300 + mean.abs()) => 1.0 / deviation,
-        _ => 0.0,
+    let (mean, deviation) = moments(values);
+    if deviation > 1e-9 * (1e-300 + mean.abs()) {
+        1.0 / deviation
+    } else {
+        0.0
     }
 }
 

@@ -1,7 +1,7 @@
 use super::{
     ScaleFamily,
     common::*,
-    influence::{self, Robust, allowance, robust},
+    influence::{Robust, allowance, of_coordinates, robust},
     scale::{mean_log_score, standardised_errors},
     solver::increasing_root,
 };
@@ -92,12 +92,7 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
         };
         let found: Result<Vec<Robust<CoordinateFit>>> =
             errors.iter().enumerate().map(coordinate).collect();
-        let found = found?;
-        let fitted = found.iter().all(|robust| robust.map.is_some());
-        let set_aside = found.iter().flat_map(|robust| robust.set_aside.clone());
-        let warnings = influence::warning(set_aside.collect(), fitted);
-        let coordinates = found.into_iter().map(|one| one.map.unwrap_or(IDENTITY));
-        let coordinates: Vec<CoordinateFit> = coordinates.collect();
+        let (coordinates, warnings) = of_coordinates(found?, IDENTITY);
         let form = LocationScales::new(&coordinates, &predictions.device());
         let mean = mean_log_score(&form.apply(predictions), &targets);
         observer(progress, 1, 1)(1, mean);
@@ -214,7 +209,7 @@ fn best_power(z: &[f64], x: &[f64], shift: f64, r: f64, start: f64) -> f64 {
     if slope(0.0).0 == 0.0 {
         return 0.0;
     }
-    increasing_root(slope, -MOST..=MOST, start, 1e-14, 200).x
+    increasing_root(slope, -MOST..=MOST, start, 1e-14, 200).0
 }
 
 /// The `b` of least `Σ w_i |z_i − b|^r`: the weighted mean, or for `r = 1` the weighted median.
@@ -276,9 +271,7 @@ impl LocationScaleRecalibration {
 impl LocationScales {
     fn new(coordinates: &[CoordinateFit], device: &Device) -> Self {
         let parameter = |of: fn(&CoordinateFit) -> f64| {
-            let values: Vec<f64> = coordinates.iter().map(of).collect();
-            let shape = [values.len()];
-            Parameter::new(values, shape, device)
+            Parameter::row(coordinates.iter().map(of).collect(), device)
         };
         Self {
             shifts: parameter(|one| one.shift),
@@ -311,10 +304,8 @@ impl Form for LocationScales {
     fn keeps(&self) -> Guarantees {
         let injective = self.powers.to_vec().iter().all(|power| *power != 0.0);
         Guarantees {
-            injective,
-            injective_on_log_probabilities: injective,
             keeps_mean: self.shifts.to_vec().iter().all(|shift| *shift == 0.0),
-            ..Guarantees::NONE
+            ..Guarantees::of_decision(false, injective)
         }
     }
 }

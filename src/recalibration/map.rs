@@ -120,7 +120,8 @@ pub trait FittedMap: fmt::Debug + Send {
     /// Gives the parameters by their names.
     fn named_parameters(&self) -> Vec<NamedParameter>;
 
-    /// Saves the map with its kind to a Burn record file, written aside and renamed.
+    /// Saves the map with its kind to a Burn record file, written aside and renamed. The same map makes the same
+    /// bytes.
     ///
     /// # Errors
     ///

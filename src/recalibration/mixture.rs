@@ -85,16 +85,16 @@ impl MapMixture {
 
     /// The mixture of saved parameters, or what is wrong with them.
     pub(super) fn restore(mut saved: SavedParameters) -> Result<Self, String> {
-        let names = saved.names_after(WEIGHTS);
-        if names.is_empty() {
+        let weights = saved.split_off(WEIGHTS).tensors;
+        if weights.is_empty() {
             return Err("it was saved by a version before 0.1: fit it again".into());
         }
         let mut parts = Vec::new();
-        for name in names {
-            let kind: Result<MapKind, String> = name.parse().map_err(|e: Error| e.to_string());
-            let weight = to_scalar(saved.take::<1>(&format!("{WEIGHTS}{name}"))?);
+        for (name, weight) in weights {
+            let kind: MapKind = name.parse().map_err(|e: Error| e.to_string())?;
+            let weight = weight.iter::<f64>().next().unwrap_or(f64::NAN);
             let own = saved.split_off(&format!("{PARTS}{name}."));
-            let map = LogitMap::restore(kind?.kind(), own).expect("a map of each kind");
+            let map = LogitMap::restore(kind.kind(), own).expect("a map of each kind");
             parts.push((weight, map?));
         }
         let (_, fitted_to) = saved.into_said()?;

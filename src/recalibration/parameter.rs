@@ -142,6 +142,14 @@ impl<const D: usize> Module for Parameter<D> {
     }
 }
 
+impl Parameter<1> {
+    /// Numbers in a row.
+    pub fn row(values: Vec<f64>, device: &Device) -> Self {
+        let shape = [values.len()];
+        Self::new(values, shape, device)
+    }
+}
+
 /// A parameter of a fitted map by its name.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]

@@ -4,7 +4,7 @@ use super::{
     FitReport, FitWarning, Objective, Progress,
     descent::{Limits, minimise, of_tensor},
     fit::observer,
-    influence::{self, mean_power},
+    influence::{mean_power, of_coordinates},
 };
 use crate::{
     distribution::{Density, Laplace, Normal},
@@ -13,7 +13,7 @@ use crate::{
 
 /// Predictions with independent coordinates of the densities
 /// `∝ exp(−|z_c|^r/r)/s_c`, `z_c = (y_c − μ_c)/s_c`.
-pub trait ScaleFamily: Density<Targets = Tensor<2>> {
+pub trait ScaleFamily: Density<Targets = Tensor<2>> + Sync {
     /// The power `r`: 2 of normal, 1 of Laplace predictions.
     const POWER: f64;
 
@@ -136,15 +136,16 @@ impl TemperedLogScore {
     pub fn new<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>) -> Self {
         let powers = mean_over_coordinates(&powers(predictions, targets));
         let k = predictions.dimensions() as f64 / P::POWER;
-        let (power, found) = mean_power(&powers);
+        let found = mean_power(&powers);
         let log_density = to_vec(predictions.log_density(targets));
         let kept = (0..powers.len()).filter(|i| !found.set_aside.contains(i));
         let constants: Vec<f64> = kept.map(|i| -log_density[i] - k * powers[i]).collect();
+        let (power, warnings) = of_coordinates(vec![found], 1.0);
         Self {
             constant: constants.iter().sum::<f64>() / constants.len() as f64,
-            power,
+            power: power[0],
             k,
-            warnings: influence::warning(found.set_aside, found.map.is_some()),
+            warnings,
         }
     }
 

@@ -2,21 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-/// Where a solver ended.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct SolverEnd {
-    pub x: f64,
-    pub converged: bool,
-}
-
-impl SolverEnd {
-    fn at(x: f64, converged: bool) -> Self {
-        Self { x, converged }
-    }
-}
-
 /// The root of an increasing function in a bracket, or the end that is nearer to it: Newton steps, replaced by
 /// bisection where they leave the bracket or shrink it too slowly.
+///
+/// Gives the point, and whether it converged.
 ///
 /// - `f(x)` gives the value and the derivative.
 pub(super) fn increasing_root(
@@ -25,13 +14,13 @@ pub(super) fn increasing_root(
     start: f64,
     tolerance: f64,
     limit: usize,
-) -> SolverEnd {
+) -> (f64, bool) {
     let (mut low, mut high) = bracket.into_inner();
     if f(low).0 >= 0.0 {
-        return SolverEnd::at(low, true);
+        return (low, true);
     }
     if f(high).0 <= 0.0 {
-        return SolverEnd::at(high, true);
+        return (high, true);
     }
     let mut x = start.clamp(low, high);
     let mut last_step = high - low;
@@ -51,12 +40,11 @@ pub(super) fn increasing_root(
         };
         last_step = (next - x).abs();
         if value == 0.0 || last_step <= tolerance {
-            let x = if value == 0.0 { x } else { next };
-            return SolverEnd::at(x, true);
+            return (if value == 0.0 { x } else { next }, true);
         }
         x = next;
     }
-    SolverEnd::at(x, false)
+    (x, false)
 }
 
 #[cfg(test)]
@@ -65,15 +53,16 @@ mod tests {
 
     #[test]
     fn root_of_a_steep_and_of_a_flat_function() {
-        let steep = increasing_root(|x| (x.exp() - 3.0, x.exp()), -50.0..=50.0, 40.0, 1e-14, 200);
-        assert!(steep.converged && (steep.x - 3f64.ln()).abs() < 1e-14);
-        let flat = increasing_root(
+        let (steep, converged) =
+            increasing_root(|x| (x.exp() - 3.0, x.exp()), -50.0..=50.0, 40.0, 1e-14, 200);
+        assert!(converged && (steep - 3f64.ln()).abs() < 1e-14);
+        let (flat, converged) = increasing_root(
             |x| (x.tanh(), 1.0 / x.cosh().powi(2)),
             -50.0..=60.0,
             30.0,
             1e-14,
             200,
         );
-        assert!(flat.converged && flat.x.abs() < 1e-13);
+        assert!(converged && flat.abs() < 1e-13);
     }
 }

@@ -1,7 +1,7 @@
 use super::{
     FitWarning, ScaleFamily,
     common::*,
-    influence::{self, mean_power},
+    influence::{mean_power, of_coordinates},
     scale::{descend_factors, mean_log_score, powers},
 };
 
@@ -85,16 +85,10 @@ fn closed_form<P: ScaleFamily>(
     predictions: &P,
     targets: &Tensor<2>,
 ) -> (Vec<f64>, Vec<FitWarning>) {
-    let (mut set_aside, mut fitted) = (vec![], true);
-    let logarithm = |powers: Vec<f64>| {
-        let (power, found) = mean_power(&powers);
-        fitted &= found.map.is_some();
-        set_aside.extend(found.set_aside);
-        (power.ln() / P::POWER).clamp(-BOUND, BOUND)
-    };
-    let logarithms = powers(predictions, targets).into_iter().map(logarithm);
-    let logarithms = logarithms.collect();
-    (logarithms, influence::warning(set_aside, fitted))
+    let found = powers(predictions, targets).into_iter();
+    let (means, warnings) = of_coordinates(found.map(|t| mean_power(&t)).collect(), 1.0);
+    let logarithm = |mean: f64| (mean.ln() / P::POWER).clamp(-BOUND, BOUND);
+    (means.into_iter().map(logarithm).collect(), warnings)
 }
 
 impl VarianceScaling {
@@ -115,9 +109,8 @@ impl VarianceScaling {
 
 impl ScaleFactors {
     fn new(factors: Vec<f64>, device: &Device) -> Self {
-        let shape = [factors.len()];
         Self {
-            factors: Parameter::new(factors, shape, device),
+            factors: Parameter::row(factors, device),
         }
     }
 }
@@ -145,10 +138,8 @@ impl Form for ScaleFactors {
 
     fn keeps(&self) -> Guarantees {
         Guarantees {
-            injective: true,
-            injective_on_log_probabilities: true,
             keeps_mean: true,
-            ..Guarantees::NONE
+            ..Guarantees::of_decision(false, true)
         }
     }
 }

@@ -1,21 +1,15 @@
 //! The maps of logits that are tried.
 
-use rayon::prelude::*;
-
 use super::{
     rules::Tried,
-    selection::{Reason, Samples, Selection},
+    selection::{Reason, Samples, Selection, too_few},
     stack::{MIXTURE, Mixing},
 };
 use crate::{
     distribution::Subject,
     recalibration::{
-        Keep, LogitMap, MapKind, MapMixture, TemperatureScaling,
-        common::*,
-        family::log_losses,
-        fit::Purpose,
-        regularisation::{Split, in_order},
-        warning::all_right,
+        Keep, LogitMap, MapKind, MapMixture, TemperatureScaling, common::*, family::log_losses,
+        fit::Purpose, regularisation::Split, warning::all_right,
     },
 };
 
@@ -89,24 +83,6 @@ impl<'a> LogitSamples<'a> {
         }
     }
 
-    /// A map by the logits that it gives to what is left out.
-    fn tried(&self, name: &'static str, guarantees: Guarantees, logits: Vec<f64>) -> Tried {
-        let FitData {
-            labels, classes, ..
-        } = &self.left_out;
-        let rows = logits.chunks(*classes).map(<[f64]>::to_vec);
-        let probabilities: Vec<f64> = rows.flat_map(softmax).collect();
-        Tried {
-            name,
-            losses: log_losses(logits, labels),
-            excess: self.excess(&probabilities),
-            probabilities,
-            score: (name == MapKind::Temperature.name())
-                .then(|| TemperatureScalingConfig::score_statistic(self.data)),
-            guarantees,
-        }
-    }
-
     /// The probability of the most likely class, or of the event, less 1 where the label is of it: above 0 where
     /// it is not. Its mean is the overconfidence.
     fn excess(&self, probabilities: &[f64]) -> Vec<f64> {
@@ -127,9 +103,11 @@ impl<'a> LogitSamples<'a> {
     fn reason_against(&self, (kind, _, least, work): CandidateMap) -> Option<Reason> {
         let (n, m) = (self.data.samples(), self.data.classes);
         let fits = (self.splits.len() + 1) as f64;
-        let reason = if n < least {
-            format!("there are {n} samples, fewer than {least}")
-        } else if kind != CANDIDATES[0].0 && self.all_right {
+        let few = too_few(n, least);
+        if few.is_some() {
+            return few;
+        }
+        let reason = if kind != CANDIDATES[0].0 && self.all_right {
             "every prediction is right".into()
         } else if self.by_criterion && kind == MapKind::VennAbers {
             "it is fitted by the log loss alone".into()
@@ -138,7 +116,7 @@ impl<'a> LogitSamples<'a> {
         } else {
             return None;
         };
-        Some((reason, Some(least).filter(|least| n < *least)))
+        Some((reason, None))
     }
 }
 
@@ -155,24 +133,17 @@ impl Samples for LogitSamples<'_> {
 
     fn candidates(&self) -> Vec<(MapKind, &'static str, Option<Reason>)> {
         let more = usize::from(self.data.classes > 2);
-        let candidates = CANDIDATES
-            .into_iter()
-            .filter(|(_, classes, ..)| classes[more]);
-        candidates
-            .map(|candidate| {
-                (
-                    candidate.0,
-                    candidate.0.name(),
-                    self.reason_against(candidate),
-                )
-            })
-            .collect()
+        let candidates = CANDIDATES.into_iter().filter(|candidate| candidate.1[more]);
+        let named = |candidate: CandidateMap| {
+            let reason = self.reason_against(candidate);
+            (candidate.0, candidate.0.name(), reason)
+        };
+        candidates.map(named).collect()
     }
 
-    fn unchanged(&self) -> Result<(Tried, LogitMap)> {
+    fn unchanged(&self) -> Result<(LogitMap, Vec<f64>)> {
         let map = TemperatureScaling::from_temperature(1.0, &self.data.device)?;
-        let tried = self.tried("none", map.guarantees(), self.left_out.logits.clone());
-        Ok((tried, map.into()))
+        Ok((map.into(), self.left_out.logits.clone()))
     }
 
     fn fit(&self, kind: MapKind, progress: Progress<'_>) -> Result<(LogitMap, Option<Vec<f64>>)> {
@@ -184,33 +155,37 @@ impl Samples for LogitSamples<'_> {
         kind.fit_candidate(self.seed, task)
     }
 
-    /// Takes what a cross-validation of a weight left out, or else fits the map to all but each fold.
-    fn validate(&self, kind: MapKind, map: &LogitMap, left_out: Option<Vec<f64>>) -> Result<Tried> {
-        let weight = map.report().and_then(|report| report.regularisation);
-        let of_split = |split: &Split| {
-            let left_out = self.data.select(&split.left_out);
-            if split.rest.is_empty() {
-                return Ok(left_out.logits);
-            }
-            let mut silent = |_| {};
-            let task = Task {
-                purpose: Purpose::Fold,
-                weight,
-                ..Task::new(self.data.select(&split.rest), &mut silent)
-            };
-            let (map, _) = kind.fit_candidate(self.seed, task)?;
-            let logits = left_out.tensor(left_out.logits.clone()).inner();
-            Ok(to_vec(map.forward(logits)))
+    fn left_out(&self, kind: MapKind, map: &LogitMap, split: &Split) -> Result<Vec<f64>> {
+        let left_out = self.data.select(&split.left_out);
+        if split.rest.is_empty() {
+            return Ok(left_out.logits);
+        }
+        let mut silent = |_| {};
+        let task = Task {
+            purpose: Purpose::Fold,
+            // it is known, and no search for it starts threads of its own
+            weight: map.report().and_then(|report| report.regularisation),
+            ..Task::new(self.data.select(&split.rest), &mut silent)
         };
-        let logits = match left_out {
-            Some(logits) => logits,
-            // the fits find no weight, which would start threads of its own
-            None => {
-                let numbers: Result<Vec<_>> = self.splits.par_iter().map(of_split).collect();
-                in_order(self.splits, numbers?)
-            }
-        };
-        Ok(self.tried(kind.name(), map.guarantees(), logits))
+        let (map, _) = kind.fit_candidate(self.seed, task)?;
+        Ok(left_out.mapped(|logits| map.forward(logits)))
+    }
+
+    fn tried(&self, name: &'static str, guarantees: Guarantees, logits: Vec<f64>) -> Tried {
+        let FitData {
+            labels, classes, ..
+        } = &self.left_out;
+        let rows = logits.chunks(*classes).map(<[f64]>::to_vec);
+        let probabilities: Vec<f64> = rows.flat_map(softmax).collect();
+        Tried {
+            name,
+            losses: log_losses(logits, labels),
+            excess: self.excess(&probabilities),
+            probabilities,
+            score: (name == MapKind::Temperature.name())
+                .then(|| TemperatureScalingConfig::score_statistic(self.data)),
+            guarantees,
+        }
     }
 
     /// A mixture of all maps, unless something is to be kept or another criterion is asked for.

@@ -2,16 +2,13 @@
 
 use super::{
     rules::Tried,
-    selection::{Reason, Samples},
+    selection::{Reason, Samples, too_few},
 };
 use crate::{
     distribution::{Component, Density as _, Marginals},
     recalibration::{
         DistributionMap, DistributionMethod, Keep, Recalibrated, ScaleFamily, VarianceScaling,
-        common::*,
-        regularisation::{Split, in_order},
-        scale::TemperedLogScore,
-        temperature::standardised,
+        common::*, regularisation::Split, scale::TemperedLogScore, temperature::standardised,
     },
 };
 
@@ -31,7 +28,6 @@ const CANDIDATES: [(DistributionMethod, usize); 3] = [
 pub struct DistributionSamples<P> {
     predictions: P,
     targets: Tensor<2>,
-    splits: Vec<Split>,
 }
 
 impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
@@ -39,12 +35,7 @@ impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
         Self {
             predictions,
             targets,
-            splits: vec![],
         }
-    }
-
-    pub fn with_splits(self, splits: Vec<Split>) -> Self {
-        Self { splits, ..self }
     }
 
     pub fn len(&self) -> usize {
@@ -68,21 +59,6 @@ impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
         };
         to_vec(log_density.neg())
     }
-
-    fn tried(&self, name: &'static str, map: &DistributionMap, losses: Vec<f64>) -> Tried {
-        let score = || {
-            let log_score = TemperedLogScore::new(&self.predictions, &self.targets);
-            standardised(log_score.at(1.0), self.len())
-        };
-        Tried {
-            name,
-            losses,
-            excess: vec![],
-            probabilities: vec![],
-            score: (name == DistributionMethod::Variance.name()).then(score),
-            guarantees: map.guarantees(),
-        }
-    }
 }
 
 impl<P: ScaleFamily + Component + Marginals> Samples for DistributionSamples<P> {
@@ -94,26 +70,21 @@ impl<P: ScaleFamily + Component + Marginals> Samples for DistributionSamples<P> 
     fn candidates(&self) -> Vec<(DistributionMethod, &'static str, Option<Reason>)> {
         let [n, d] = self.targets.dims();
         let named = |(method, least): (DistributionMethod, usize)| {
-            let reason = if n < least {
-                Some((
-                    format!("there are {n} samples, fewer than {least}"),
-                    Some(least),
-                ))
-            } else if method == DistributionMethod::Local && d > 1 {
-                Some((format!("the targets have {d} coordinates"), None))
-            } else {
-                None
-            };
+            let too_many = method == DistributionMethod::Local && d > 1;
+            let reason = || (format!("the targets have {d} coordinates"), None);
+            let reason = too_few(n, least).or_else(|| too_many.then(reason));
             (method, method.name(), reason)
         };
         CANDIDATES.into_iter().map(named).collect()
     }
 
-    fn unchanged(&self) -> Result<(Tried, DistributionMap)> {
+    fn unchanged(&self) -> Result<(DistributionMap, Vec<f64>)> {
         let device = self.predictions.device().without_autodiff();
         let map = VarianceScaling::from_factors(vec![1.0], &device)?.into();
-        let losses = to_vec(self.predictions.log_density(&self.targets).neg());
-        Ok((self.tried("none", &map, losses), map))
+        Ok((
+            map,
+            to_vec(self.predictions.log_density(&self.targets).neg()),
+        ))
     }
 
     fn fit(
@@ -127,19 +98,29 @@ impl<P: ScaleFamily + Component + Marginals> Samples for DistributionSamples<P> 
         Ok((map, None))
     }
 
-    fn validate(
+    fn left_out(
         &self,
         method: DistributionMethod,
-        map: &DistributionMap,
-        _left_out: Option<Vec<f64>>,
-    ) -> Result<Tried> {
-        let of_split = |split: &Split| {
-            let rest = self.select(&split.rest);
-            let fitted = method.fit(rest.predictions, rest.targets)?;
-            Ok(self.select(&split.left_out).log_scores(&fitted))
+        _map: &DistributionMap,
+        split: &Split,
+    ) -> Result<Vec<f64>> {
+        let rest = self.select(&split.rest);
+        let fitted = method.fit(rest.predictions, rest.targets)?;
+        Ok(self.select(&split.left_out).log_scores(&fitted))
+    }
+
+    fn tried(&self, name: &'static str, guarantees: Guarantees, losses: Vec<f64>) -> Tried {
+        let score = || {
+            let log_score = TemperedLogScore::new(&self.predictions, &self.targets);
+            standardised(log_score.at(1.0), self.len())
         };
-        let losses: Result<Vec<_>> = self.splits.iter().map(of_split).collect();
-        let losses = in_order(&self.splits, losses?);
-        Ok(self.tried(method.name(), map, losses))
+        Tried {
+            name,
+            losses,
+            excess: vec![],
+            probabilities: vec![],
+            score: (name == DistributionMethod::Variance.name()).then(score),
+            guarantees,
+        }
     }
 }

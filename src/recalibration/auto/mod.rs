@@ -217,7 +217,7 @@ impl Fit for AutoRecalibrationConfig {
         let samples = LogitSamples::new(&data, &splits, self.subject, self.seed, by_criterion);
         let about = (validation, warnings);
         let last = usize::from(by_criterion);
-        let mut chosen = choose(&samples, self.keep, about, last, &mut *progress)?;
+        let mut chosen = choose(&samples, &splits, self.keep, about, last, &mut *progress)?;
         if let LogitMap::Mixture(mixture) = &chosen.map {
             let weights = mixture.weights().into_iter();
             chosen.choice.weights = weights
@@ -268,7 +268,7 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>> for AutoRecalibra
             samples = samples.select(&kept);
         }
         let (splits, validation) = self.validation(samples.len(), false, Subject::Classes);
-        let samples = samples.with_splits(splits);
-        choose(&samples, self.keep, (validation, warnings), 0, progress)
+        let about = (validation, warnings);
+        choose(&samples, &splits, self.keep, about, 0, progress)
     }
 }

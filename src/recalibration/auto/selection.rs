@@ -2,6 +2,8 @@
 
 use std::ops::Deref;
 
+use rayon::prelude::*;
+
 use super::{
     Chosen,
     choice::{Choice, PassedOver},
@@ -9,16 +11,28 @@ use super::{
 };
 use crate::{
     error::Result,
-    recalibration::{FitProgress, FitReport, FitWarning, FittedMap, Guarantees, Keep, Progress},
+    recalibration::{
+        FitProgress, FitReport, FitWarning, FittedMap, Guarantees, Keep, Progress,
+        regularisation::{Split, in_order},
+    },
 };
 
 /// Why a map is not tried, and the fewest samples if there are fewer.
 pub type Reason = (String, Option<usize>);
 
+/// Why a map needs more than `n` samples.
+pub fn too_few(n: usize, least: usize) -> Option<Reason> {
+    let reason = || format!("there are {n} samples, fewer than {least}");
+    (n < least).then(|| (reason(), Some(least)))
+}
+
 /// Predictions with observations, to which maps are fitted and by which one is chosen.
-pub trait Samples {
-    type Kind: Copy;
-    type Map: Deref<Target: FittedMap>;
+///
+/// What is evaluated of a map on samples that it was not fitted to are numbers, as many of each: logits of classes,
+/// log scores of distributions.
+pub trait Samples: Sync {
+    type Kind: Copy + Sync;
+    type Map: Deref<Target: FittedMap> + Sync;
 
     /// What the losses are, in words.
     const LOSS: &'static str;
@@ -28,23 +42,21 @@ pub trait Samples {
     /// The kinds of maps by their names, simple ones first, and why one is not tried.
     fn candidates(&self) -> Vec<(Self::Kind, &'static str, Option<Reason>)>;
 
-    /// The predictions as they are.
-    fn unchanged(&self) -> Result<(Tried, Self::Map)>;
+    /// A map that leaves the predictions as they are, and its numbers.
+    fn unchanged(&self) -> Result<(Self::Map, Vec<f64>)>;
 
-    /// Fits a map to all samples, and gives what it found about those that were left out on the way.
+    /// Fits a map to all samples, and gives its numbers where a cross-validation found them on the way.
     fn fit(
         &self,
         kind: Self::Kind,
         progress: Progress<'_>,
     ) -> Result<(Self::Map, Option<Vec<f64>>)>;
 
-    /// Evaluates a map on samples that it was not fitted to.
-    fn validate(
-        &self,
-        kind: Self::Kind,
-        map: &Self::Map,
-        left_out: Option<Vec<f64>>,
-    ) -> Result<Tried>;
+    /// The numbers of what a split leaves out, by a fit to the rest as that of the map.
+    fn left_out(&self, kind: Self::Kind, map: &Self::Map, split: &Split) -> Result<Vec<f64>>;
+
+    /// A map by its numbers of all samples that are left out, in their order.
+    fn tried(&self, name: &'static str, guarantees: Guarantees, numbers: Vec<f64>) -> Tried;
 
     /// Adds a mixture of the maps that were tried.
     fn add_mixture(&self, _selection: &mut Selection<Self::Map>) -> Result<()> {
@@ -102,14 +114,15 @@ impl<M> Selection<M> {
 /// Tries all candidates and chooses among them. The progress counts one fit more where one is to come.
 pub fn choose<S: Samples>(
     samples: &S,
+    splits: &[Split],
     keep: Option<Keep>,
     (validation, warnings): (Validation, Vec<FitWarning>),
     more: usize,
     progress: Progress<'_>,
 ) -> Result<Chosen<S::Map>> {
-    let (unchanged, map) = samples.unchanged()?;
+    let (map, numbers) = samples.unchanged()?;
     let mut selection = Selection {
-        tried: vec![unchanged],
+        tried: vec![samples.tried("none", map.guarantees(), numbers)],
         maps: vec![map],
         passed_over: vec![],
         keep,
@@ -125,11 +138,19 @@ pub fn choose<S: Samples>(
     let fits = open.len() + more;
     for (fit, (kind, name)) in (1..).zip(open) {
         let mut observe = |seen| progress(FitProgress { fit, fits, ..seen });
-        let (map, left_out) = samples.fit(kind, &mut observe)?;
-        if selection.admits(name, map.guarantees()) {
-            let tried = samples.validate(kind, &map, left_out)?;
-            selection.add(tried, map);
+        let (map, found) = samples.fit(kind, &mut observe)?;
+        if !selection.admits(name, map.guarantees()) {
+            continue;
         }
+        let numbers = match found {
+            Some(numbers) => numbers,
+            None => {
+                let parts = splits.par_iter();
+                let parts = parts.map(|split| samples.left_out(kind, &map, split));
+                in_order(splits, parts.collect::<Result<_>>()?)
+            }
+        };
+        selection.add(samples.tried(name, map.guarantees(), numbers), map);
     }
     if selection.tried.len() > 2 {
         samples.add_mixture(&mut selection)?;

@@ -159,11 +159,7 @@ impl Form for Quantiles {
     /// f32 on devices that do not compute in f64.
     fn keeps(&self) -> Guarantees {
         let injective = self.curves().iter().all(LevelCurve::is_strict);
-        Guarantees {
-            injective,
-            injective_on_log_probabilities: injective,
-            ..Guarantees::NONE
-        }
+        Guarantees::of_decision(false, injective)
     }
 }
 

@@ -164,13 +164,12 @@ impl<const P: usize> Curve<P> {
             Tensor::cat(vec![slopes, intercepts], 0)
         };
         let scores = odds::log_odds(data.tensor(data.logits.clone()));
-        let labels = data.labels_tensor();
-        let objective = |theta: &Tensor<1>| {
+        let logits = |theta: &Tensor<1>| {
             let [occurs, not] = self.log_probabilities(scores.clone(), parameters(theta));
-            criterion.objective(&odds::logits(occurs, not), &labels)
+            odds::logits(occurs, not)
         };
-        let limits = Limits::new(1e-7, 200);
-        let (theta, report) = minimise(of_tensor(objective, &data.device), &theta, limits, observe);
+        let at = of_logits(criterion, data, logits);
+        let (theta, report) = minimise(at, &theta, Limits::new(1e-7, 200), observe);
         let found = parameters(&data.parameters(theta)).inner();
         (Parameter::from(found), report)
     }

@@ -92,13 +92,14 @@ impl TemperatureScalingConfig {
         };
         let bounds = rows.bounds();
         let bracket = bounds.clone().unwrap_or(0.0..=0.0);
-        let end = increasing_root(&mut at, bracket, 0.0, self.tolerance, self.max_iterations);
-        let status = if end.converged {
+        let (x, converged) =
+            increasing_root(&mut at, bracket, 0.0, self.tolerance, self.max_iterations);
+        let status = if converged {
             FitStatus::Converged
         } else {
             FitStatus::IterationLimit
         };
-        ended(end.x, bounds, status, last, evaluations)
+        ended(x, bounds, status, last, evaluations)
     }
 
     /// The limits of a descent by another criterion.
@@ -165,15 +166,14 @@ impl LogitFit for TemperatureScalingConfig {
             None => self.fit_log_loss(&rows, progress),
             Some(criterion) => {
                 let (start, _) = self.fit_log_loss(&rows, &mut |_| {});
-                let (logits, labels) = (data.tensor(data.logits.clone()), data.labels_tensor());
+                let logits = data.tensor(data.logits.clone());
                 let (low, high) = rows.bounds().unwrap_or(0.0..=0.0).into_inner();
                 // constant beyond the bounds: a descent that gets there ends
-                let objective = |x: &Tensor<1>| {
-                    let beta = x.clone().clamp(low, high).exp().reshape([1, 1]);
-                    criterion.objective(&(logits.clone() * beta), &labels)
+                let scaled = |x: &Tensor<1>| {
+                    logits.clone() * x.clone().clamp(low, high).exp().reshape([1, 1])
                 };
+                let at = of_logits(criterion, &data, scaled);
                 let mut observe = observer(progress, 1, 1);
-                let at = of_tensor(objective, &data.device);
                 let (x, report) = minimise(at, &[start], self.limits(), &mut observe);
                 within(x[0], rows.bounds(), report)
             }
@@ -236,7 +236,7 @@ impl TemperatureScaling {
 impl Temperature {
     fn new(temperature: f64, device: &Device) -> Self {
         Self {
-            temperature: Parameter::new(vec![temperature], [1], device),
+            temperature: Parameter::row(vec![temperature], device),
         }
     }
 }
