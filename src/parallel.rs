@@ -11,6 +11,32 @@ pub(crate) fn map<R: Send>(count: usize, of: &(dyn Fn(usize) -> R + Sync)) -> Ve
     (0..count).into_par_iter().map(of).collect()
 }
 
+/// Samples of a sum of its own: the parts are the same, in the same order, whatever the number of threads.
+const PART: usize = 1 << 14;
+
+/// Sums over `0..samples`, each of `width` numbers, on all threads.
+pub(crate) fn sums<const K: usize>(
+    samples: usize,
+    width: usize,
+    add: impl Fn(usize, &mut [Vec<f64>; K]) + Sync,
+) -> [Vec<f64>; K] {
+    let zeros = || std::array::from_fn(|_| vec![0.0; width]);
+    let part = |first: usize| {
+        let mut sums = zeros();
+        (first..samples.min(first + PART)).for_each(|i| add(i, &mut sums));
+        sums
+    };
+    let firsts: Vec<usize> = (0..samples).step_by(PART).collect();
+    let parts: Vec<[Vec<f64>; K]> = firsts.into_par_iter().map(part).collect();
+    let mut sums = zeros();
+    for part in &parts {
+        for (sums, part) in sums.iter_mut().zip(part) {
+            sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+        }
+    }
+    sums
+}
+
 /// Calls `f` with the index of each chunk of `size` numbers and the chunk; `cost` numbers are read for
 /// each that is written. On several threads if there is much to do.
 pub(crate) fn for_each_chunk<T: Send>(

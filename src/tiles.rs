@@ -2,6 +2,10 @@
 
 use std::ops::Range;
 
+use burn::tensor::Tensor;
+
+use crate::host::to_scalar;
+
 /// Samples on a side of a tile: a tile of 8-byte numbers fits into a processor's cache.
 pub(crate) const SIDE: usize = 256;
 
@@ -37,6 +41,12 @@ pub(crate) fn upper_tiles(n: usize, side: usize) -> impl Iterator<Item = Tile> {
             columns,
         })
     })
+}
+
+/// The sum over all ordered pairs of `n` samples of what a function gives for a tile; it is symmetric in the pair.
+pub(crate) fn sum_over_pairs(n: usize, of_tile: impl Fn(&Tile) -> Tensor<2>) -> f64 {
+    let of_tile = |tile: Tile| tile.multiplicity() * to_scalar(of_tile(&tile).sum());
+    upper_tiles(n, SIDE).map(of_tile).sum()
 }
 
 #[cfg(test)]

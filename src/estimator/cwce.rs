@@ -99,7 +99,6 @@ impl Estimator for Cwce {
     /// The estimate of `CWCE_p` from data: the root of [`power`](Self::power), 0 where that is
     /// negative. Cost: `m` times that of [`Binning::partition`] of a single coordinate.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        let power = self.power(predictions, labels)?;
-        Ok(power.max(0.0).powf(self.form.order().recip()))
+        Ok(self.form.root(self.power(predictions, labels)?))
     }
 }

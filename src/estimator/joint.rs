@@ -1,9 +1,8 @@
 use std::fmt::Debug;
 
 use burn::tensor::{Bool, Tensor};
-use rand::Rng;
 
-use super::{PairMatrix, null_skewness, null_variance};
+use super::{PairMatrix, null_variance};
 use crate::{
     distribution::Geometry,
     error::{Result, check_parameter},
@@ -83,16 +82,14 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
         let has_one_draw = halves.is_none() && predictions.pooled(targets).is_some();
         let (name, expected) = ("the number of draws of each prediction", "at least 2");
         check_parameter(!has_one_draw, name, 1.0, expected)?;
-        match halves {
-            Some((compared, expected)) if compared.coordinates().is_some() => {
-                let kernel = self.fixed(predictions)?.on_predictions();
-                let kernels = (kernel, self.on_targets());
-                let samples = (&expected.detach(), targets);
-                let compared = Some(compared.detach());
-                Ok(PairMatrix::new(kernels, compared, samples, computation))
-            }
-            _ => self.pairs_by(computation, predictions, targets),
-        }
+        let halves = halves.filter(|(compared, _)| compared.coordinates().is_some());
+        let (compared, expected) = match halves {
+            Some((compared, expected)) => (Some(compared.detach()), expected),
+            None => (None, predictions.clone()),
+        };
+        let kernels = (self.fixed(predictions)?.on_predictions(), self.on_targets());
+        let samples = (&expected.detach(), targets);
+        Ok(PairMatrix::new(kernels, compared, samples, computation))
     }
 
     /// `h` of a training batch, differentiable with respect to the predictions; nothing is checked but the
@@ -207,33 +204,6 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
     /// matrix of the residuals stays so (Schur).
     fn is_positive_definite_on(&self, predictions: &P) -> bool {
         self.on_predictions().is_positive_definite_on(predictions)
-    }
-
-    /// The variance of `n·SKCE_uq` if the model is calibrated, given the predictions; the bandwidth
-    /// must be fixed. Exact for classes, see
-    /// [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest), else an unbiased estimate from redrawn
-    /// targets.
-    ///
-    /// # Errors
-    ///
-    /// As [`pairs`](Self::pairs).
-    fn null_variance(&self, predictions: &P, rng: &mut dyn Rng) -> Result<f64> {
-        null_variance::variance(self, predictions, rng)
-    }
-
-    /// The skewness of `n·SKCE_uq` if the model is calibrated, given the predictions,
-    /// `E[T³]/E[T²]^{3/2}`; the bandwidth must be fixed. It may be negative, and is 0 where there is no
-    /// variance.
-    ///
-    /// Exact for classes and `M = I` where there are not too many samples, see
-    /// [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest). Else both moments are unbiased estimates
-    /// from redrawn targets, of a random subset of 512 samples where there are more.
-    ///
-    /// # Errors
-    ///
-    /// As [`pairs`](Self::pairs).
-    fn null_skewness(&self, predictions: &P, rng: &mut dyn Rng) -> Result<f64> {
-        null_skewness::skewness(self, predictions, rng)
     }
 }
 

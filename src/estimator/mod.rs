@@ -81,6 +81,8 @@ pub use mce::Mce;
 pub use mean::MeanEstimate;
 pub(crate) use mean::{ASYMPTOTIC_FLOOR, check_level, differences};
 pub use mmce::{Mmce, MmceForm};
+pub use null_skewness::null_skewness;
+pub use null_variance::null_variance;
 pub use pairs::PairMatrix;
 pub(crate) use pool::{Block, pool};
 pub use skce::Skce;

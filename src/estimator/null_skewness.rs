@@ -18,12 +18,20 @@ use crate::{
     host::{int_tensor, tensor_like, to_scalar, to_vec, widened, without_diagonal},
 };
 
-/// The skewness, see [`JointKernel::null_skewness`]: of classes and `M = I` exactly for as many samples as a
-/// budget of operations allows, else from a [`Sample`] of so many. Both moments are of one sample, so that what
-/// it has too much or too little of cancels in their ratio.
+/// The skewness of `n·SKCE_uq` if the model is calibrated, given the predictions, `E[T³]/E[T²]^{3/2}`; the bandwidth
+/// must be fixed. It may be negative, and is 0 where there is no variance.
+///
+/// Exact for classes and `M = I` for as many samples as a budget of operations allows, see
+/// [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest), else from about so many of them. Of others both
+/// moments are unbiased estimates from redrawn targets, of a random subset of 512 samples where there are more. Both
+/// moments are of one sample, so that what it has too much or too little of cancels in their ratio.
 ///
 /// Cost: `s³·m` operations for `s` samples.
-pub(super) fn skewness<P: Geometry, K: JointKernel<P>>(
+///
+/// # Errors
+///
+/// As [`JointKernel::pairs`].
+pub fn null_skewness<P: Geometry, K: JointKernel<P>>(
     kernel: &K,
     predictions: &P,
     rng: &mut dyn Rng,
@@ -33,7 +41,7 @@ pub(super) fn skewness<P: Geometry, K: JointKernel<P>>(
             let m = classes.classes.probabilities.dims()[1] as f64;
             let size = (TRIPLES / (m + 1.0)).cbrt().clamp(128.0, 1024.0) as usize;
             let sample = Sample::of_classes(&classes.classes.probabilities, size, rng);
-            return Ok(moments_of_classes(&classes, &sample).skewness());
+            return Ok(standardised(moments_of_classes(&classes, &sample)));
         }
         Some(classes) => Sample::of_classes(&classes.classes.probabilities, LARGEST, rng),
         None => Sample::of_equals(predictions.len(), rng),
@@ -126,21 +134,13 @@ fn inclusion_probabilities(weights: &[f64], size: usize) -> Vec<f64> {
     weights.iter().map(|w| (scale * w).min(1.0)).collect()
 }
 
-/// `E[S²]` and `E[S³]`.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct NullMoments {
-    second: f64,
-    third: f64,
-}
-
-impl NullMoments {
-    fn skewness(self) -> f64 {
-        let skewness = self.third / self.second.powf(1.5);
-        if self.second > 0.0 && skewness.is_finite() {
-            skewness
-        } else {
-            0.0 // no variance
-        }
+/// The skewness from `E[S²]` and `E[S³]`.
+fn standardised([second, third]: [f64; 2]) -> f64 {
+    let skewness = third / second.powf(1.5);
+    if second > 0.0 && skewness.is_finite() {
+        skewness
+    } else {
+        0.0 // no variance
     }
 }
 
@@ -158,7 +158,7 @@ fn by_redrawing<P: Geometry, K: JointKernel<P>>(
     }
     let predictions = predictions.select_rows(&sample.rows);
     let sets = (PAIRS / (s * s)).clamp(4, 64);
-    let mut moments = NullMoments::default();
+    let mut moments = [0.0; 2];
     for _ in 0..sets {
         let pairs = kernel.pairs(&predictions, &predictions.sample(rng))?;
         let h = without_diagonal(widened(pairs.tile(0..s, 0..s)));
@@ -169,12 +169,10 @@ fn by_redrawing<P: Geometry, K: JointKernel<P>>(
         let second = to_scalar((scaled.clone() * h.clone()).sum());
         let cubes = to_scalar((scaled * h.square()).sum());
         let [pairs, triples] = sample.factors;
-        moments.second += 2.0 * pairs * second;
-        moments.third += 8.0 * triples * triangles + 4.0 * pairs * cubes;
+        moments[0] += 2.0 * pairs * second;
+        moments[1] += 8.0 * triples * triangles + 4.0 * pairs * cubes;
     }
-    moments.second /= sets as f64;
-    moments.third /= sets as f64;
-    Ok(moments.skewness())
+    Ok(standardised(moments.map(|sum| sum / sets as f64)))
 }
 
 /// Pairs of samples over all redrawn data sets.
@@ -195,10 +193,10 @@ const TRIPLES: f64 = 2.5e9;
 /// In the sum over triples the three `p` count alike, and so do the three `g`. With a kernel that is 0 on the
 /// diagonal, where triples are not distinct, and `A_c = K∘(√p_c √p_cᵀ)` it is
 /// `Σ_c Σ_ij (A_c²)_ij (A_c)_ij (1 − 3 p_ic + 3 g_ij) − Σ_ij (B²)_ij B_ij` for `B = K∘g`.
-fn moments_of_classes(classes: &Compared, sample: &Sample) -> NullMoments {
+fn moments_of_classes(classes: &Compared, sample: &Sample) -> [f64; 2] {
     let s = sample.rows.len();
     if s < 2 {
-        return NullMoments::default();
+        return [0.0; 2];
     }
     let [p, points] = [&classes.classes.probabilities, &classes.points].map(|x| {
         let rows = int_tensor(sample.rows.iter().copied(), &x.device());
@@ -238,10 +236,7 @@ fn moments_of_classes(classes: &Compared, sample: &Sample) -> NullMoments {
     };
     let triples: f64 = (0..p.dims()[1]).map(of_class).sum();
     let triples = triples - to_scalar(closed(&(k.clone() * g.clone())).sum());
-    NullMoments {
-        second: 2.0 * second,
-        third: 8.0 * triples + 4.0 * cubes,
-    }
+    [2.0 * second, 8.0 * triples + 4.0 * cubes]
 }
 
 #[cfg(test)]
@@ -280,13 +275,13 @@ mod tests {
             let sample = Sample::of_classes(&p, 12, &mut rng);
             size += sample.rows.len();
             let found = moments_of_classes(&classes, &sample);
-            for (at, value) in [found.second, found.third].into_iter().enumerate() {
+            for (at, value) in found.into_iter().enumerate() {
                 sum[at] += value / sets as f64;
                 squares[at] += value * value / sets as f64;
             }
         }
         assert!((size as f64 / sets as f64 - 12.0).abs() < 0.3, "{size}");
-        for (at, expected) in [expected.second, expected.third].into_iter().enumerate() {
+        for (at, expected) in expected.into_iter().enumerate() {
             let error = ((squares[at] - sum[at] * sum[at]) / sets as f64).sqrt();
             assert!(
                 (sum[at] - expected).abs() < 4.0 * error,

@@ -10,9 +10,9 @@ use crate::{
     distribution::Geometry,
     error::Result,
     host::{to_scalar, to_vec, widened, without_diagonal},
-    kernel::{Bandwidth, ClassMatrix, Kernel, OnClasses},
+    kernel::{Bandwidth, Kernel, OnClasses},
     ops::{Computation, covariance_sum, is_on_host},
-    tiles::{SIDE, Tile, upper_tiles},
+    tiles::sum_over_pairs,
 };
 
 /// Class predictions, a kernel on them, and the points that it compares: the probabilities, or the variable
@@ -64,31 +64,29 @@ impl<'a> Compared<'a> {
         Some(covariance_sum(points, p, self.kernel.fused(), bandwidth))
     }
 
-    fn factors(&self) -> VarianceFactors {
-        VarianceFactors::new(self.classes.matrix, self.classes.probabilities.clone())
-    }
-
     /// `Σ_{i≠j} E h_ij²` by tensor operations, in tiles.
     fn covariances(&self) -> f64 {
-        let factors = self.factors();
+        let factors = VarianceFactors::new(&self.classes);
         let points = |rows: &Range<usize>| self.points.clone().slice(rows.clone()).unsqueeze();
-        let of_tile = |tile: Tile| {
+        let total = sum_over_pairs(self.points.dims()[0], |tile| {
             let (rows, columns) = (factors.slice(&tile.rows), factors.slice(&tile.columns));
             let gram = (self.kernel).between(points(&tile.rows), points(&tile.columns));
-            let terms = gram.squeeze_dim::<2>(0).square() * rows.traces(&columns); // [rows, columns]
-            tile.multiplicity() * to_scalar(terms.sum())
-        };
-        let total: f64 = upper_tiles(self.points.dims()[0], SIDE).map(of_tile).sum();
+            gram.squeeze_dim::<2>(0).square() * rows.traces(&columns) // [rows, columns]
+        });
         let diagonal: f64 = to_vec(factors.diagonal()).iter().sum();
         total - diagonal
     }
 }
 
-/// `2 (n−1)⁻² Σ_{i≠j} E h_ij²`: exactly for classes, see [`VarianceFactors`]; else the mean over data sets
-/// whose targets are redrawn from the predictions, which is unbiased. Their number falls with `n²`, from 16 to 2.
+/// The variance of `n·SKCE_uq` if the model is calibrated, given the predictions, `2 (n−1)⁻² Σ_{i≠j} E h_ij²`; the
+/// bandwidth must be fixed. Exact for classes, see [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest);
+/// else the mean over data sets whose targets are redrawn from the predictions, which is unbiased. Their number falls
+/// with `n²`, from 16 to 2.
 ///
-/// - kernel: with a fixed bandwidth
-pub(super) fn variance<P: Geometry, K: JointKernel<P>>(
+/// # Errors
+///
+/// As [`JointKernel::pairs`].
+pub fn null_variance<P: Geometry, K: JointKernel<P>>(
     kernel: &K,
     predictions: &P,
     rng: &mut dyn Rng,
@@ -135,7 +133,7 @@ pub(super) fn deviation<P: Geometry, K: JointKernel<P>>(
                 return Tensor::from_data([sum.sqrt() / (n * (n - 1)) as f64], options);
             }
             let gram = classes.kernel.gram(classes.points.clone().unsqueeze());
-            let factors = classes.factors();
+            let factors = VarianceFactors::new(&classes.classes);
             gram.squeeze_dim::<2>(0).square() * factors.traces(&factors)
         }
         None => {
@@ -147,16 +145,6 @@ pub(super) fn deviation<P: Geometry, K: JointKernel<P>>(
             h.square()
         }
     };
-    deviation_of(squares, kept, bound)
-}
-
-/// The standard deviation of the unbiased SKCE, `√(2 Σ_{i≠j} E h_ij²)/(n(n−1))`, at least
-/// `2·bound/(n(n−1))`: `[1]`.
-///
-/// - squares: `E h_ij²`, `[n, n]`
-/// - kept: whether a sample counts, `[n]`
-fn deviation_of(squares: Tensor<2>, kept: Option<Tensor<1, Bool>>, bound: f64) -> Tensor<1> {
-    let n = squares.dims()[0];
     let ones = Tensor::<1>::ones([n], (&squares.device(), squares.dtype()));
     let counts = match kept {
         None => ones,
@@ -183,8 +171,9 @@ struct VarianceFactors {
 }
 
 impl VarianceFactors {
-    fn new(matrix: Option<&ClassMatrix>, p: Tensor<2>) -> Self {
-        let (mp, weighted) = match matrix {
+    fn new(classes: &OnClasses) -> Self {
+        let p = classes.probabilities.clone();
+        let (mp, weighted) = match classes.matrix {
             None => (p.clone(), p.clone()),
             Some(matrix) => (matrix.times(p.clone()), matrix.times_squares(p.clone())),
         };

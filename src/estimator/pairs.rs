@@ -19,7 +19,7 @@ use crate::{
         normal_blocks, normal_diagonal, normal_matrix, normal_statistic, pair_statistic,
         residual_statistic,
     },
-    tiles::{SIDE, upper_tiles},
+    tiles::{SIDE, sum_over_pairs, upper_tiles},
 };
 
 /// The symmetric matrix of the pair statistic `h_ij` of predictions and targets, which is never stored as a
@@ -207,7 +207,7 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
     /// that does not exist.
     pub(super) fn value(&self, form: SkceForm) -> Option<Tensor<1>> {
         let fused = self.fused(form);
-        if fused.is_some() || self.lacks_fused_pass() {
+        if fused.is_some() || self.needs_fused_pass() {
             return fused;
         }
         let size = form.block_size(self.samples())?;
@@ -215,14 +215,9 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         Some(mean(self.within_blocks(blocks, size), form))
     }
 
-    /// Tells whether a fused pass is asked for that does not exist.
-    fn lacks_fused_pass(&self) -> bool {
-        let exists = match &self.road {
-            Road::Labels(_) | Road::Normal(..) => true,
-            Road::Rows(_) => self.points().is_some(),
-            Road::Dense => false,
-        };
-        self.computation == Computation::Fused && self.samples() > 1 && !exists
+    /// Tells whether a fused pass is asked for, and there are pairs to take.
+    fn needs_fused_pass(&self) -> bool {
+        self.computation == Computation::Fused && self.samples() > 1
     }
 
     /// The SKCE, for samples that are enough for the form; in tiles where there is no fused pass.
@@ -231,22 +226,22 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
     ///
     /// [`Error::NoFusedPath`] if a fused computation is asked for that does not exist.
     pub fn estimate(&self, form: SkceForm) -> Result<f64> {
-        if self.lacks_fused_pass() {
-            return Err(Error::NoFusedPath {
-                kernel: format!("{:?} of {:?}", self.kernel, self.on_targets),
-            });
-        }
         let n = self.samples() as f64;
         let fused = if self.has_fused_blocks(form) {
             None // some blocks at a time
         } else {
             self.fused(form)
         };
+        if fused.is_none() && self.needs_fused_pass() {
+            return Err(Error::NoFusedPath {
+                kernel: format!("{:?} of {:?}", self.kernel, self.on_targets),
+            });
+        }
         Ok(match (fused, form) {
             (Some(estimate), _) => to_scalar(estimate),
-            (None, SkceForm::Biased) => self.total(0, self.samples()) / (n * n),
+            (None, SkceForm::Biased) => self.total(0, self.samples(), |h| h) / (n * n),
             (None, SkceForm::Unbiased) => {
-                let total = self.total(0, self.samples());
+                let total = self.total(0, self.samples(), |h| h);
                 (total - to_scalar(self.diagonal().sum())) / (n * (n - 1.0))
             }
             (None, SkceForm::Block(size)) => {
@@ -304,7 +299,7 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
             };
             (0..blocks).step_by(batch).flat_map(totals).collect()
         } else {
-            let total = |block| self.total(block * size, size);
+            let total = |block| self.total(block * size, size, |h| h);
             (0..blocks).map(total).collect()
         };
         let pairs = totals.iter().zip(diagonal.chunks(size));
@@ -314,24 +309,31 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         pairs.map(estimate).collect()
     }
 
-    /// `Σ h` over all pairs of `size` samples from `start` on, in tiles.
-    fn total(&self, start: usize, size: usize) -> f64 {
+    /// `Σ f(h)` over all pairs of `size` samples from `start` on, in tiles.
+    fn total(&self, start: usize, size: usize, f: fn(Tensor<2>) -> Tensor<2>) -> f64 {
         let shifted = |range: &Range<usize>| range.start + start..range.end + start;
-        let of_tile = |tile: crate::tiles::Tile| {
-            let h = self.tile(shifted(&tile.rows), shifted(&tile.columns));
-            tile.multiplicity() * to_scalar(h.sum())
-        };
-        upper_tiles(size, SIDE).map(of_tile).sum()
+        sum_over_pairs(size, |tile| {
+            f(self.tile(shifted(&tile.rows), shifted(&tile.columns)))
+        })
     }
 
     /// `Σ_{i≠j} h_ij²`, in tiles.
     pub(crate) fn sum_of_squares(&self) -> f64 {
-        let of_tile = |tile: crate::tiles::Tile| {
-            let h = self.tile(tile.rows.clone(), tile.columns.clone());
-            tile.multiplicity() * to_scalar(h.square().sum())
-        };
-        let all: f64 = upper_tiles(self.samples(), SIDE).map(of_tile).sum();
+        let all = self.total(0, self.samples(), |h| h.square());
         all - to_scalar(self.diagonal().square().sum())
+    }
+
+    /// Values whose mean is the unbiased SKCE, and whose sampling error is that of their mean: the block estimates,
+    /// or the pseudo-values of the jackknife, `n U − (n−1) U_(−i) = (2 r_i − n U)/(n − 2)` for row sums `r` of at
+    /// least three samples.
+    pub(crate) fn unbiased_values(&self, form: SkceForm) -> Vec<f64> {
+        if let SkceForm::Block(size) = form {
+            return self.block_estimates(size);
+        }
+        let (sums, n) = (self.row_sums(), self.samples() as f64);
+        let estimate = sums.iter().sum::<f64>() / (n * (n - 1.0));
+        let value = |r: &f64| (2.0 * r - n * estimate) / (n - 2.0);
+        sums.iter().map(value).collect()
     }
 
     /// `Σ_j h_ij` for each `i` but `j = i`, in tiles.

@@ -9,15 +9,6 @@ pub(crate) fn upper_tail(t: f64, freedom: f64) -> f64 {
     standard(freedom).sf(t)
 }
 
-/// The upper tail for a `t` of either sign.
-pub(crate) fn tail(t: f64, freedom: f64) -> f64 {
-    if t < 0.0 {
-        1.0 - upper_tail(-t, freedom)
-    } else {
-        upper_tail(t, freedom)
-    }
-}
-
 /// The `t ≥ 0` with `P(T > t) = tail`, for a tail in `(0, ½)`, by bisection to the last digit.
 ///
 /// The `inverse_cdf` of statrs 0.19 loses its digits with many degrees of freedom: 1.83 in place of

@@ -45,6 +45,20 @@ pub struct EventBin {
     pub square: f64,
 }
 
+impl EventBin {
+    /// The bin of samples with these probabilities and outcomes, `(r, c)`.
+    pub(crate) fn of(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Self {
+        let size = pairs.clone().count() as f64;
+        let mean = |of: fn((f64, f64)) -> f64| pairs.clone().map(of).sum::<f64>() / size;
+        Self {
+            size,
+            probability: mean(|(r, _)| r),
+            frequency: mean(|(_, c)| c),
+            square: mean(|(r, c)| (r - c) * (r - c)),
+        }
+    }
+}
+
 impl TceForm {
     /// The order `p`.
     pub fn order(self) -> f64 {
@@ -57,6 +71,11 @@ impl TceForm {
     /// Checks that the order is finite and at least 1.
     pub fn validate(self) -> Result<()> {
         check_order(self.order())
+    }
+
+    /// The error from its power: 0 where that is negative.
+    pub(crate) fn root(self, power: f64) -> f64 {
+        power.max(0.0).powf(self.order().recip())
     }
 
     /// The term of a bin.
@@ -140,24 +159,16 @@ impl Estimator for Tce {
     /// The estimate of `TCE_p` from data: the root of [`power`](Self::power), 0 where that is
     /// negative. Cost and errors: those of [`Binning::partition`] too.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        let power = self.power(predictions, labels)?;
-        Ok(power.max(0.0).powf(self.form.order().recip()))
+        Ok(self.form.root(self.power(predictions, labels)?))
     }
 }
 
 /// The weighted sum over the bins of one event.
 pub(super) fn binned_power(outcomes: &Outcomes, binning: Binning, form: TceForm) -> Result<f64> {
-    let bin = |rows: &Vec<usize>| {
-        let size = rows.len() as f64;
-        let pair = |&row: &usize| (outcomes.probability[row], outcomes.occurred[row] as f64);
-        let mean = |of: fn((f64, f64)) -> f64| rows.iter().map(pair).map(of).sum::<f64>() / size;
-        EventBin {
-            size,
-            probability: mean(|(r, _)| r),
-            frequency: mean(|(_, c)| c),
-            square: mean(|(r, c)| (r - c) * (r - c)),
-        }
-    };
     let partition = binning.partition_rows(&outcomes.probability, 1)?;
-    Ok(form.expected(partition.iter().map(bin)))
+    let pair = |&row: &usize| (outcomes.probability[row], outcomes.occurred[row] as f64);
+    let bins = partition
+        .iter()
+        .map(|rows| EventBin::of(rows.iter().map(pair)));
+    Ok(form.expected(bins))
 }

@@ -94,10 +94,6 @@ impl<P: Geometry, K: JointKernel<P>> Ucme<K, P> {
     /// If the numbers of predictions and targets differ, or the predictions are over other classes or
     /// dimensions than the locations.
     pub fn embeddings(&self, predictions: &P, targets: &P::Targets) -> Tensor<2> {
-        self.embeddings_by(&self.kernel, predictions, targets)
-    }
-
-    fn embeddings_by(&self, kernel: &K, predictions: &P, targets: &P::Targets) -> Tensor<2> {
         if let Err(error) = self.predictions.check_like(predictions) {
             panic!("test locations of another kind: {error}");
         }
@@ -107,7 +103,8 @@ impl<P: Geometry, K: JointKernel<P>> Ucme<K, P> {
             "numbers of predictions and targets"
         );
         let locations = self.predictions.like(predictions);
-        kernel.embeddings((&locations, &self.targets), (predictions, targets))
+        let locations = (&locations, &self.targets);
+        self.kernel.embeddings(locations, (predictions, targets))
     }
 
     /// `UCME²` as a differentiable tensor, `[1]`, for training; of no samples 0.
@@ -127,13 +124,9 @@ impl<P: Geometry, K: JointKernel<P>> Estimator<P> for Ucme<K, P> {
     /// Cost: `J·n·m` operations, and those of a
     /// [median bandwidth](crate::kernel::median_distance); memory `O(J·n)`.
     fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
-        self.predictions.check_like(predictions)?;
-        predictions.check()?;
+        let fixed = self.fixed(predictions)?;
         predictions.check_targets(targets)?;
-        let predictions = predictions.detach();
-        let kernel = self.kernel.fixed(&predictions)?;
-        let embeddings = self.embeddings_by(&kernel, &predictions, targets);
-        Ok(to_scalar(mean_square(embeddings)))
+        Ok(to_scalar(fixed.value(&predictions.detach(), targets)))
     }
 }
 

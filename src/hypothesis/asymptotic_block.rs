@@ -69,12 +69,23 @@ impl<K> AsymptoticBlockSkceTest<K> {
         samples: usize,
     ) -> Result<TestOutcome> {
         check_blocks(blocks, self.size, samples)?;
-        outcome(mean, deviation, blocks, samples)
-    }
-
-    fn check_size(&self, samples: usize) -> Result<()> {
-        SkceForm::Block(self.size).check_size(samples)?;
-        check_blocks(samples / self.size, self.size, samples)
+        if deviation == 0.0 {
+            return Err(Error::ZeroVariance {
+                blocks,
+                value: mean,
+            });
+        }
+        let standard_error = deviation / (blocks as f64).sqrt();
+        let statistic = mean / standard_error;
+        let tail = match few_blocks(blocks) {
+            Some(freedom) => student::upper_tail(statistic, freedom),
+            None => Normal::standard().sf(statistic),
+        };
+        Ok(
+            TestOutcome::asymptotic(NAME, samples, mean, statistic, tail)
+                .with_standardised(statistic)
+                .with_blocks(blocks, standard_error),
+        )
     }
 }
 
@@ -103,7 +114,9 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkceT
         targets: &P::Targets,
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
-        self.check_size(predictions.len())?;
+        let n = predictions.len();
+        SkceForm::Block(self.size).check_size(n)?;
+        check_blocks(n / self.size, self.size, n)?;
         predictions.check_targets(targets)?;
         check_fair(predictions, targets, NAME)?;
         let pairs = (self.kernel).fair_pairs(Computation::Auto, predictions, targets)?;
@@ -115,37 +128,12 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkceT
         } else {
             values.as_slice().std_dev()
         };
-        let outcome = self.of_moments(estimate, deviation, blocks, predictions.len())?;
+        let outcome = self.of_moments(estimate, deviation, blocks, n)?;
         Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }
 
 const NAME: &str = "asymptotic test of the block SKCE";
-
-/// The outcome from the mean and the standard deviation, with divisor `N − 1`, of `N` block estimates.
-///
-/// # Errors
-///
-/// [`Error::ZeroVariance`].
-fn outcome(estimate: f64, deviation: f64, blocks: usize, samples: usize) -> Result<TestOutcome> {
-    if deviation == 0.0 {
-        return Err(Error::ZeroVariance {
-            blocks,
-            value: estimate,
-        });
-    }
-    let standard_error = deviation / (blocks as f64).sqrt();
-    let statistic = estimate / standard_error;
-    let tail = match few_blocks(blocks) {
-        Some(freedom) => student::tail(statistic, freedom),
-        None => Normal::standard().sf(statistic),
-    };
-    Ok(
-        TestOutcome::asymptotic(NAME, samples, estimate, statistic, tail)
-            .with_standardised(statistic)
-            .with_blocks(blocks, standard_error),
-    )
-}
 
 /// The degrees of freedom of Student's distribution, where the blocks are few.
 pub(super) fn few_blocks(blocks: usize) -> Option<f64> {

@@ -4,7 +4,7 @@ use super::{CalibrationTest, TestOutcome, moments, null::check_known};
 use crate::{
     distribution::Geometry,
     error::{Result, check_samples},
-    estimator::{JointKernel, SkceForm},
+    estimator::{JointKernel, SkceForm, null_skewness, null_variance},
     kernel::Kernel,
 };
 
@@ -77,8 +77,8 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest<K
         let pairs = kernel.pairs(predictions, targets)?;
         let estimate = pairs.estimate(SkceForm::Unbiased)?;
         let statistic = n as f64 * estimate;
-        let deviation = kernel.null_variance(predictions, rng)?.sqrt();
-        let skewness = kernel.null_skewness(predictions, rng)?;
+        let deviation = null_variance(&kernel, predictions, rng)?.sqrt();
+        let skewness = null_skewness(&kernel, predictions, rng)?;
         let tail = moments::upper_tail(statistic, deviation, skewness);
         Ok(TestOutcome::asymptotic(NAME, n, estimate, statistic, tail)
             .with_standardised(statistic / deviation)

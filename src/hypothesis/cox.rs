@@ -121,9 +121,7 @@ impl Cox {
             expected: "outcomes of both kinds at overlapping probabilities",
         })
     }
-}
 
-impl Cox {
     /// The calibration in the large (Van Calster et al. 2019): the intercept `α` with the slope fixed at 1,
     ///
     /// ```text

@@ -42,22 +42,6 @@ impl<K> DistributionFreeSkceTest<K> {
     pub fn new(skce: Skce<K>) -> Self {
         Self { skce }
     }
-
-    /// Checks that the bound is proved for this form and kernel on such predictions.
-    fn check_kernel<P: Geometry>(&self, predictions: &P) -> Result<()>
-    where
-        K: JointKernel<P>,
-    {
-        match self.skce.form {
-            SkceForm::Biased if !self.skce.kernel.is_positive_definite_on(predictions) => {
-                Err(Error::NotPositiveDefinite {
-                    what: "the distribution-free test of the biased SKCE",
-                    expected: "the unbiased or the block SKCE",
-                })
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSkceTest<K> {
@@ -73,9 +57,15 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSkce
         targets: &P::Targets,
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
-        self.check_kernel(predictions)?;
+        let Skce { form, kernel, .. } = &self.skce;
+        if *form == SkceForm::Biased && !kernel.is_positive_definite_on(predictions) {
+            return Err(Error::NotPositiveDefinite {
+                what: "the distribution-free test of the biased SKCE",
+                expected: "the unbiased or the block SKCE",
+            });
+        }
         predictions.check_targets(targets)?;
-        let name = match self.skce.form {
+        let name = match form {
             SkceForm::Biased => "distribution-free test of the biased SKCE",
             SkceForm::Unbiased => "distribution-free test of the unbiased SKCE",
             SkceForm::Block(_) => "distribution-free test of the block SKCE",
@@ -83,7 +73,7 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSkce
         check_fair(predictions, targets, name)?;
         let estimate = self.skce.fair_estimate(predictions, targets)?;
         let n = predictions.len();
-        let p_value = bound(self.skce.form, self.skce.kernel.half_bound(), estimate, n);
+        let p_value = bound(*form, kernel.half_bound(), estimate, n);
         let outcome = TestOutcome::bounded(name, n, estimate, p_value);
         Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }

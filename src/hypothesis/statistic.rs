@@ -5,11 +5,11 @@ use super::engine::{
     cumulative_gap,
 };
 use crate::{
-    distribution::{Categorical, Geometry, Given, Predictive},
+    distribution::{Categorical, Geometry, Predictive},
     error::Result,
     estimator::{
-        Aspect, Bin, Cwce, Ece, Estimator, Event, EventBin, JointKernel, KolmogorovSmirnov, Mce,
-        Mmce, Skce, SkceForm, SmoothEce, Tce,
+        Aspect, Bin, Cwce, Ece, Estimator, EventBin, JointKernel, KolmogorovSmirnov, Mce, Mmce,
+        Skce, SkceForm, SmoothEce, Tce,
     },
     kernel::{Kernel, TargetKernel, TensorKernel},
     ops::Computation,
@@ -45,62 +45,43 @@ pub trait Statistic<P: Predictive = Categorical>: Estimator<P> {
     /// for one set after another, [`frozen`](Self::frozen).
     /// The errors are those of [`estimate`](Estimator::estimate).
     fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<EvaluatorOf<'a, P>> {
-        let estimate = self.frozen(predictions)?;
-        Ok(Box::new(OneByOne::new(predictions, estimate)))
+        one_by_one(self, predictions)
     }
 }
 
-/// The biased and unbiased forms compute what the labels of a set change; see
-/// [`ExactTest`](super::ExactTest). A median bandwidth is that of the given predictions.
-impl Statistic for Skce {
-    fn frozen<'a>(
-        &'a self,
-        predictions: &Categorical,
-    ) -> Result<StatisticFunction<'a, Categorical>> {
+fn one_by_one<'a, P: Predictive>(
+    statistic: &'a (impl Statistic<P> + ?Sized),
+    predictions: &'a P,
+) -> Result<EvaluatorOf<'a, P>> {
+    let estimate = statistic.frozen(predictions)?;
+    Ok(Box::new(OneByOne {
+        predictions,
+        estimate,
+    }))
+}
+
+/// The biased and unbiased forms compute what the labels of a set change, see
+/// [`ExactTest`](super::ExactTest); blocks are computed for one set after another. A median bandwidth is that of
+/// the given predictions. Given a variable the kernel compares that.
+impl<P: Geometry<Targets = Tensor<1, Int>>> Statistic<P> for Skce
+where
+    Kernel: JointKernel<P>,
+    for<'a> ClassPoints: From<&'a P>,
+{
+    fn frozen<'a>(&'a self, predictions: &P) -> Result<StatisticFunction<'a, P>> {
         with_fixed_kernel(self, predictions)
     }
 
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<EvaluatorOf<'a, Categorical>> {
-        of_labels(self, predictions)
+    fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<EvaluatorOf<'a, P>> {
+        self.form.check_size(predictions.len())?;
+        if let SkceForm::Block(_) = self.form {
+            return one_by_one(self, predictions);
+        }
+        predictions.check()?;
+        let kernel = self.kernel.fixed(predictions)?;
+        let quadratic = ClassSkce::new(kernel, &[1.0], self.form, predictions);
+        Ok(Box::new(quadratic))
     }
-}
-
-/// The kernel compares the variable. The evaluator is that of the predictions alone.
-impl Statistic<Given<Categorical>> for Skce {
-    fn frozen<'a>(
-        &'a self,
-        given: &Given<Categorical>,
-    ) -> Result<StatisticFunction<'a, Given<Categorical>>> {
-        with_fixed_kernel(self, given)
-    }
-
-    fn evaluator<'a>(
-        &'a self,
-        given: &'a Given<Categorical>,
-    ) -> Result<EvaluatorOf<'a, Given<Categorical>>> {
-        of_labels(self, given)
-    }
-}
-
-/// The SKCE of sets of labels, of blocks one set after another.
-fn of_labels<'a, P>(skce: &'a Skce, predictions: &'a P) -> Result<EvaluatorOf<'a, P>>
-where
-    P: Geometry<Targets = Tensor<1, Int>>,
-    Kernel: JointKernel<P>,
-    ClassPoints: From<&'a P>,
-{
-    skce.form.check_size(predictions.len())?;
-    if let SkceForm::Block(_) = skce.form {
-        let estimate = with_fixed_kernel(skce, predictions)?;
-        return Ok(Box::new(OneByOne::new(predictions, estimate)));
-    }
-    predictions.check()?;
-    let kernel = skce.kernel.fixed(predictions)?;
-    let quadratic = ClassSkce::new(kernel, &[1.0], skce.form, predictions);
-    Ok(Box::new(quadratic))
 }
 
 impl<P: Geometry, T: TargetKernel<P> + Clone> Statistic<P> for Skce<TensorKernel<T>> {
@@ -120,8 +101,7 @@ impl<P: Geometry, T: TargetKernel<P> + Clone> Statistic<P> for Skce<TensorKernel
     fn evaluator<'a>(&'a self, predictions: &'a P) -> Result<EvaluatorOf<'a, P>> {
         self.form.check_size(predictions.len())?;
         if matches!(self.form, SkceForm::Block(_)) || self.computation != Computation::Auto {
-            let estimate = self.frozen(predictions)?;
-            return Ok(Box::new(OneByOne::new(predictions, estimate)));
+            return one_by_one(self, predictions);
         }
         predictions.check()?;
         let kernel = JointKernel::fixed(&self.kernel, predictions)?;
@@ -147,92 +127,66 @@ fn with_fixed_kernel<'a, P: Geometry, K: JointKernel<P> + 'a>(
 
 /// Costs `O(n)` operations for each set: the confidences are sorted once.
 impl Statistic for Mmce {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<EvaluatorOf<'a, Categorical>> {
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<EvaluatorOf<'a>> {
         self.validate(predictions.len())?;
         Ok(Box::new(confidence_kernel(self, predictions)))
     }
 }
 
-/// Updates each bin by the labels that a set changes, for the top label.
+/// Updates each bin by the labels that a set changes, for an event.
 impl Statistic for Ece {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<EvaluatorOf<'a, Categorical>> {
-        binned(self, predictions, |ece, bins| {
-            ece.discrepancy.expected(bins)
-        })
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<EvaluatorOf<'a>> {
+        match self.aspect {
+            Aspect::Vector => one_by_one(self, predictions),
+            Aspect::Event(event) => {
+                let error = |bins: &[EventBin]| self.discrepancy.expected(&binary(bins));
+                let evaluator = binned_error(predictions, event, self.binning, error)?;
+                Ok(Box::new(evaluator))
+            }
+        }
     }
 }
 
 /// Updates bins as [`Ece`] does.
 impl Statistic for Mce {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<EvaluatorOf<'a, Categorical>> {
-        binned(&self.ece, predictions, |ece, bins| {
-            ece.discrepancy.greatest(bins)
-        })
-    }
-}
-
-/// An error of the bins of an ECE.
-fn binned<'a>(
-    ece: &'a Ece,
-    predictions: &'a Categorical,
-    error: fn(&Ece, &[Bin]) -> f64,
-) -> Result<EvaluatorOf<'a, Categorical>> {
-    if ece.aspect != Aspect::Event(Event::TopLabel) {
-        let estimate =
-            move |predictions: &_, labels: &_| Ok(error(ece, &ece.bins(predictions, labels)?));
-        return Ok(Box::new(OneByOne::new(predictions, estimate)));
-    }
-    let of_bins = move |bins: &[EventBin]| {
-        let two = |r: f64| vec![1.0 - r, r];
-        let bin = |bin: &EventBin| Bin {
-            size: bin.size as usize,
-            prediction: two(bin.probability),
-            frequency: two(bin.frequency),
-        };
-        error(ece, &bins.iter().map(bin).collect::<Vec<_>>())
-    };
-    Ok(Box::new(binned_error(predictions, ece.binning, of_bins)?))
-}
-
-/// For the top label, updates each bin by the labels that a set changes.
-impl Statistic for Tce {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<EvaluatorOf<'a, Categorical>> {
-        self.form.validate()?;
-        if self.event != Event::TopLabel {
-            let estimate = |predictions: &_, labels: &_| Tce::estimate(self, predictions, labels);
-            return Ok(Box::new(OneByOne::new(predictions, estimate)));
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<EvaluatorOf<'a>> {
+        match self.ece.aspect {
+            Aspect::Vector => one_by_one(self, predictions),
+            Aspect::Event(event) => {
+                let error = |bins: &[EventBin]| self.ece.discrepancy.greatest(&binary(bins));
+                let evaluator = binned_error(predictions, event, self.ece.binning, error)?;
+                Ok(Box::new(evaluator))
+            }
         }
-        let of_bins = |bins: &[EventBin]| {
-            let power = self.form.expected(bins.iter().copied());
-            power.max(0.0).powf(self.form.order().recip())
-        };
-        Ok(Box::new(binned_error(predictions, self.binning, of_bins)?))
+    }
+}
+
+/// Bins of an event as those of two classes.
+fn binary(bins: &[EventBin]) -> Vec<Bin> {
+    let two = |r: f64| vec![1.0 - r, r];
+    let bin = |bin: &EventBin| Bin {
+        size: bin.size as usize,
+        prediction: two(bin.probability),
+        frequency: two(bin.frequency),
+    };
+    bins.iter().map(bin).collect()
+}
+
+/// Updates each bin by the labels that a set changes.
+impl Statistic for Tce {
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<EvaluatorOf<'a>> {
+        self.form.validate()?;
+        let error = |bins: &[EventBin]| self.form.root(self.form.expected(bins.iter().copied()));
+        let evaluator = binned_error(predictions, self.event, self.binning, error)?;
+        Ok(Box::new(evaluator))
     }
 }
 
 /// Costs `O(n)` operations for each set: the probabilities are sorted once.
 impl Statistic for KolmogorovSmirnov {
-    fn evaluator<'a>(
-        &'a self,
-        predictions: &'a Categorical,
-    ) -> Result<EvaluatorOf<'a, Categorical>> {
-        Ok(Box::new(cumulative_gap(
-            predictions,
-            self.event,
-            usize::MAX,
-        )?))
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<EvaluatorOf<'a>> {
+        let gap = cumulative_gap(predictions, self.event, usize::MAX)?;
+        Ok(Box::new(gap))
     }
 }
 

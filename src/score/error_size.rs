@@ -95,11 +95,6 @@ impl ErrorSize {
         Self { law, errors: None }
     }
 
-    /// The lower bound of an error by that of its power.
-    pub(crate) fn at_least(power: BoundedMean, order: f64) -> Self {
-        Self::of(SizeLaw::AtLeast { power, order })
-    }
-
     fn check_errors(&self) -> Result<()> {
         match self.errors {
             Some([got, needed]) => check_errors("the size of the SKCE", got, needed),
@@ -173,7 +168,7 @@ impl ErrorSize {
                 (..2, _) => 1.0,
                 (_, 0.0) => f64::from(mean.estimate <= tolerance),
                 (samples, _) => {
-                    student::tail((mean.estimate - tolerance) / error, samples as f64 - 1.0)
+                    student::upper_tail((mean.estimate - tolerance) / error, samples as f64 - 1.0)
                 }
             };
             p.max(ASYMPTOTIC_FLOOR)
@@ -217,7 +212,7 @@ fn rooted(value: f64, order: f64) -> f64 {
 }
 
 /// The confidence interval of a frequency with so many successes (Clopper and Pearson 1934).
-pub(super) fn clopper_pearson(successes: f64, trials: f64, level: f64) -> (f64, f64) {
+pub(crate) fn clopper_pearson(successes: f64, trials: f64, level: f64) -> (f64, f64) {
     // the least frequency of which so many successes or more have at least the probability outside
     let least = |successes: f64| match successes {
         0.0 => 0.0,

@@ -3,7 +3,7 @@ use std::fmt;
 use burn::tensor::{Int, Tensor};
 use serde::Serialize;
 
-use super::{BoundedMean, ErrorSize, MeanEstimate};
+use super::{BoundedMean, ErrorSize, MeanEstimate, error_size::SizeLaw};
 use crate::{
     distribution::{Categorical, Predictive, Targets},
     error::{Result, check_length},
@@ -53,9 +53,9 @@ pub struct LpBound {
     pub over: Option<MeanEstimate>,
     /// The part where it is too low; the parts add up to the power.
     pub under: Option<MeanEstimate>,
-    /// The power and its two parts.
+    /// The power, and of an event its two parts.
     #[serde(skip)]
-    laws: (BoundedMean, Option<[BoundedMean; 2]>),
+    laws: Vec<BoundedMean>,
 }
 
 impl LpBound {
@@ -157,17 +157,18 @@ impl LpBound {
         };
         let norms = labels.iter().enumerate().map(|(at, &y)| terms(at, y).1);
         let norms: Vec<f64> = norms.collect();
-        let parts =
-            matches!(aspect, Aspect::Event(_)).then(|| [true, false].map(|high| law(Some(high))));
-        let laws = (law(None), parts);
+        let parts: &[_] = match aspect {
+            Aspect::Vector => &[None],
+            Aspect::Event(_) => &[None, Some(true), Some(false)],
+        };
+        let laws: Vec<BoundedMean> = parts.iter().map(|&part| law(part)).collect();
         let mean = |law: &BoundedMean| MeanEstimate::of(law.terms());
-        let part = |part: usize| laws.1.as_ref().map(|parts| mean(&parts[part]));
         Self {
             order,
-            power: mean(&laws.0),
+            power: mean(&laws[0]),
             norm: MeanEstimate::of(&norms),
-            over: part(0),
-            under: part(1),
+            over: laws.get(1).map(mean),
+            under: laws.get(2).map(mean),
             laws,
         }
     }
@@ -175,13 +176,22 @@ impl LpBound {
     /// The bound of the error, the `p`-th root of that of its power (0 where that is negative). Its interval has
     /// no upper end: the error is at least so large.
     pub fn size(&self) -> ErrorSize {
-        ErrorSize::at_least(self.laws.0.clone(), self.order)
+        self.size_of(&self.laws[0])
     }
 
     /// The same of the parts of an event, over and under; none of vectors.
     pub fn parts(&self) -> Option<[ErrorSize; 2]> {
-        let parts = self.laws.1.clone()?;
-        Some(parts.map(|part| ErrorSize::at_least(part, self.order)))
+        match &self.laws[1..] {
+            [over, under] => Some([over, under].map(|part| self.size_of(part))),
+            _ => None,
+        }
+    }
+
+    fn size_of(&self, power: &BoundedMean) -> ErrorSize {
+        ErrorSize::of(SizeLaw::AtLeast {
+            power: power.clone(),
+            order: self.order,
+        })
     }
 }
 

@@ -55,6 +55,7 @@ pub use classes::{Brier, Divergence, Spherical};
 pub use corp::Corp;
 pub(crate) use cross_fit::{all_but, cross_fitted};
 pub use crps::{Crps, FairCrps};
+pub(crate) use error_size::clopper_pearson;
 pub use error_size::{ErrorSize, Interval};
 pub use improvement::Improvement;
 pub use log_score::LogScore;

@@ -38,15 +38,6 @@ pub struct ObservedExpected {
 }
 
 impl ObservedExpected {
-    /// So many events among the samples, of which so many were expected.
-    pub(crate) fn new(observed: usize, expected: f64, samples: usize) -> Self {
-        Self {
-            observed,
-            expected,
-            samples,
-        }
-    }
-
     /// Counts the events of data.
     ///
     /// # Errors

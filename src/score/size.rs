@@ -3,7 +3,6 @@ use burn::tensor::{Int, Tensor};
 use super::{
     ErrorSize, MeanEstimate,
     error_size::{Count, FEWEST_ERRORS, QuadraticSize, SizeLaw},
-    skce_improvement::pseudo_values,
 };
 use crate::{
     distribution::{Categorical, Geometry, Marginals, Predictive},
@@ -81,18 +80,12 @@ impl<P: Geometry, K: JointKernel<P>> Quantify<P> for Skce<K> {
             _ => FEWEST_ERRORS,
         };
         let pairs = (self.kernel).fair_pairs(Computation::Auto, predictions, targets)?;
-        let (values, variance) = match self.form {
-            SkceForm::Block(size) => (pairs.block_estimates(size), None),
+        let power = MeanEstimate::of(&pairs.unbiased_values(self.form));
+        let law = match self.form {
+            SkceForm::Block(_) => SizeLaw::Mean(power),
             _ => {
                 let squares = pairs.sum_of_squares();
                 let variance = 2.0 * squares.max(0.0) / (n * (n - 1.0)).powi(2);
-                (pseudo_values(&pairs.row_sums()), Some(variance))
-            }
-        };
-        let power = MeanEstimate::of(&values);
-        let law = match variance {
-            None => SizeLaw::Mean(power),
-            Some(variance) => {
                 let most = 4.0 * (0.5 * variance).sqrt();
                 let slope = power.standard_error.powi(2) / power.estimate;
                 SizeLaw::Quadratic(QuadraticSize {

@@ -4,7 +4,7 @@ use super::{Improvement, MeanEstimate, improvement::Law};
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Result, check_samples},
-    estimator::{JointKernel, PairMatrix, Skce, SkceForm, differences},
+    estimator::{JointKernel, Skce, SkceForm, differences},
 };
 
 impl<K: JointKernel<Categorical>> Skce<K> {
@@ -78,11 +78,7 @@ impl<K: JointKernel<Categorical>> Skce<K> {
         let kernel = fixed.on_predictions();
         let before = fixed.pairs(before, labels)?;
         let after = fixed.pairs(after, labels)?;
-        let values = |pairs: &PairMatrix<'_, Categorical>| match self.form {
-            SkceForm::Block(size) => pairs.block_estimates(size),
-            _ => pseudo_values(&pairs.row_sums()),
-        };
-        let [before, after] = [values(&before), values(&after)];
+        let [before, after] = [&before, &after].map(|pairs| pairs.unbiased_values(self.form));
         let differences = differences(&before, &after, 1.0);
         let [before, after, difference] =
             [&before, &after, &differences].map(|values| MeanEstimate::of(values));
@@ -94,12 +90,4 @@ impl<K: JointKernel<Categorical>> Skce<K> {
             law: Law::Student { kernel, errors },
         })
     }
-}
-
-/// `n U − (n−1) U_(−i) = (2 r_i − n U)/(n − 2)` from the row sums `r`, `n ≥ 3`.
-pub(super) fn pseudo_values(row_sums: &[f64]) -> Vec<f64> {
-    let n = row_sums.len() as f64;
-    let estimate = row_sums.iter().sum::<f64>() / (n * (n - 1.0));
-    let value = |r: &f64| (2.0 * r - n * estimate) / (n - 2.0);
-    row_sums.iter().map(value).collect()
 }

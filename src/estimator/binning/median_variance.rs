@@ -1,4 +1,4 @@
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Parts of at least `minimum` samples, split at medians for as long as that is possible.
 pub(super) fn partition(points: &[f64], dimension: usize, minimum: usize) -> Vec<Vec<usize>> {
@@ -35,32 +35,14 @@ fn split(points: &[f64], dimension: usize, rows: &[usize]) -> (Vec<usize>, Vec<u
 
 /// `Σ_i (x_ic − x̄_c)²` of each coordinate `c`.
 fn sums_of_squares(points: &[f64], dimension: usize, rows: &[usize]) -> Vec<f64> {
-    // the same parts in the same order, whatever the number of threads
-    let total = |add: &(dyn Fn(&mut [f64], &[f64]) + Sync)| {
-        let of_part = |rows: &[usize]| {
-            let mut sums = vec![0.0; dimension];
-            let points = rows
-                .iter()
-                .map(|&row| &points[row * dimension..][..dimension]);
-            points.for_each(|point| add(&mut sums, point));
-            sums
-        };
-        let parts: Vec<Vec<f64>> = rows.par_chunks(PART).map(of_part).collect();
-        let add = |mut sums: Vec<f64>, part: Vec<f64>| {
-            sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
-            sums
-        };
-        parts.into_iter().reduce(add).unwrap_or_default()
-    };
-    let mut mean = total(&|sums, point| {
-        sums.iter_mut().zip(point).for_each(|(sum, x)| *sum += x);
+    let point = |i: usize| &points[rows[i] * dimension..][..dimension];
+    let [mut mean] = parallel::sums(rows.len(), dimension, |i, [sums]| {
+        sums.iter_mut().zip(point(i)).for_each(|(sum, x)| *sum += x);
     });
     mean.iter_mut().for_each(|sum| *sum /= rows.len() as f64);
-    total(&|sums, point| {
-        let pairs = sums.iter_mut().zip(point).zip(&mean);
+    let [squares] = parallel::sums(rows.len(), dimension, |i, [sums]| {
+        let pairs = sums.iter_mut().zip(point(i)).zip(&mean);
         pairs.for_each(|((sum, x), mean)| *sum += (x - mean) * (x - mean));
-    })
+    });
+    squares
 }
-
-/// Samples of a sum of its own.
-const PART: usize = 1 << 14;

@@ -5,46 +5,47 @@ use crate::{
     estimator::{Binning, Event, EventBin},
 };
 
-/// A binned error of the top label: the bins are those of the confidences, whatever the labels.
+/// A binned error of an event: the bins are those of its probabilities, whatever the labels.
 pub fn binned_error<F: Fn(&[EventBin]) -> f64 + Sync>(
     predictions: &Categorical,
+    event: Event,
     binning: Binning,
     error: F,
 ) -> Result<impl Evaluator<LabelSets> + use<F>> {
-    let confidences = Event::TopLabel.probabilities(&predictions.rows());
-    let partition = binning.partition_rows(&confidences, 1)?;
-    let bin = number_of_each(&partition, confidences.len());
+    event.check(predictions.classes())?;
+    let rows = predictions.rows();
+    let probabilities = event.probabilities(&rows);
+    let partition = binning.partition_rows(&probabilities, 1)?;
+    let bin = number_of_each(&partition, probabilities.len());
     // where all labels are the most likely class
-    let of_bin = |members: &Vec<usize>| {
-        let size = members.len() as f64;
-        let mean =
-            |of: fn(f64) -> f64| members.iter().map(|&i| of(confidences[i])).sum::<f64>() / size;
-        EventBin {
-            size,
-            probability: mean(|r| r),
-            frequency: 1.0,
-            square: mean(|r| (1.0 - r) * (1.0 - r)),
-        }
+    let likely = |&i: &usize| {
+        let occurs = event.occurs(rows.top[i], rows.top[i]);
+        (probabilities[i], f64::from(occurs))
     };
+    let of_bin = |members: &Vec<usize>| EventBin::of(members.iter().map(likely));
     let bins: Vec<EventBin> = partition.iter().map(of_bin).collect();
-    Ok(EachSet::new(move |flips: &[Flip]| {
-        let mut wrong = vec![(0.0, 0.0); bins.len()];
+    Ok(EachSet(move |flips: &[Flip]| {
+        let mut changes = vec![(0.0, 0.0); bins.len()];
         for flip in flips {
             let i = flip.sample as usize;
-            let (count, squares) = &mut wrong[bin[i] as usize];
-            *count += 1.0;
-            *squares += 2.0 * confidences[i] - 1.0; // r² − (1 − r)²
+            let change = event_change(event, rows.top[i], flip);
+            let (count, squares) = &mut changes[bin[i] as usize];
+            *count += change;
+            *squares += change * (1.0 - 2.0 * probabilities[i]); // (r − c)²
         }
-        let bins = bins.iter().zip(wrong);
-        let bins: Vec<_> = bins
-            .map(|(&bin, (wrong, squares))| EventBin {
-                frequency: (bin.size - wrong) / bin.size,
-                square: bin.square + squares / bin.size,
-                ..bin
-            })
-            .collect();
-        error(&bins)
+        let changed = |(bin, (count, squares)): (&EventBin, (f64, f64))| EventBin {
+            frequency: (bin.frequency * bin.size + count) / bin.size,
+            square: bin.square + squares / bin.size,
+            ..*bin
+        };
+        error(&bins.iter().zip(changes).map(changed).collect::<Vec<_>>())
     }))
+}
+
+/// The change in the occurrence of an event by a label that is not the most likely class.
+fn event_change(event: Event, top: u32, flip: &Flip) -> f64 {
+    let [before, after] = [top, flip.class].map(|class| event.occurs(class, top));
+    f64::from(after) - f64::from(before)
 }
 
 /// The bin of each sample.
@@ -90,13 +91,11 @@ pub fn cumulative_gap(
         };
         gaps[last] += ties.iter().map(gap).sum::<f64>();
     }
-    Ok(EachSet::new(move |flips: &[Flip]| {
+    Ok(EachSet(move |flips: &[Flip]| {
         let mut changes = vec![0.0; gaps.len()];
         for flip in flips {
             let sample = flip.sample as usize;
-            let top = rows.top[sample];
-            let [before, after] = [top, flip.class].map(|class| event.occurs(class, top));
-            changes[rank[sample] as usize] += f64::from(after) - f64::from(before);
+            changes[rank[sample] as usize] += event_change(event, rows.top[sample], flip);
         }
         let (mut sum, mut largest) = (0.0, 0.0f64);
         for (gap, change) in gaps.iter().zip(changes) {
@@ -115,40 +114,34 @@ pub fn binned_counts(
     bins: usize,
 ) -> Result<(impl Evaluator<LabelSets> + use<>, usize)> {
     let rows = predictions.rows();
-    let probability = |i: usize| match rows.classes {
-        2 => rows.row(i)[1],
-        _ => rows.confidence(i),
+    let event = match rows.classes {
+        2 => Event::Class(1),
+        _ => Event::TopLabel,
     };
-    let probabilities: Vec<f64> = (0..rows.samples()).map(probability).collect();
+    let probabilities = event.probabilities(&rows);
     let partition = Binning::EqualMass { bins }.partition_rows(&probabilities, 1)?;
     let bin = number_of_each(&partition, probabilities.len());
-    // the change in the count of the event by a label that is not the most likely class
-    let of_zero = rows.classes == 2;
-    let top = rows.top.clone();
-    let change = move |sample: usize| {
-        if of_zero && top[sample] == 0 {
-            1.0
-        } else {
-            -1.0
-        }
-    };
     // O_b − E_b of each bin where all labels are the most likely class, and V_b
     let of_bin = |members: &Vec<usize>| {
         let mut sums = [0.0; 2];
         for &i in members {
-            let wrong = rows.error_probability[i];
-            sums[0] -= change(i) * wrong;
+            let (top, wrong) = (rows.top[i], rows.error_probability[i]);
+            sums[0] += if event.occurs(top, top) {
+                wrong
+            } else {
+                -wrong
+            };
             sums[1] += wrong * (1.0 - wrong);
         }
         sums
     };
     let bins: Vec<[f64; 2]> = partition.iter().map(of_bin).collect();
     let count = bins.len();
-    let evaluator = EachSet::new(move |flips: &[Flip]| {
+    let evaluator = EachSet(move |flips: &[Flip]| {
         let mut gaps: Vec<f64> = bins.iter().map(|[gap, _]| *gap).collect();
         for flip in flips {
             let i = flip.sample as usize;
-            gaps[bin[i] as usize] += change(i);
+            gaps[bin[i] as usize] += event_change(event, rows.top[i], flip);
         }
         let term = |(gap, [_, variance]): (&f64, &[f64; 2])| {
             if *gap == 0.0 {

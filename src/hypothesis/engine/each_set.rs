@@ -5,13 +5,7 @@ use crate::{
 };
 
 /// A number of each set of labels by its differences from the most likely classes, on all threads.
-pub struct EachSet<F>(F);
-
-impl<F: Fn(&[Flip]) -> f64 + Sync> EachSet<F> {
-    pub fn new(value: F) -> Self {
-        Self(value)
-    }
-}
+pub struct EachSet<F>(pub F);
 
 impl<F: Fn(&[Flip]) -> f64 + Sync> Evaluator<LabelSets> for EachSet<F> {
     fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
@@ -21,17 +15,8 @@ impl<F: Fn(&[Flip]) -> f64 + Sync> Evaluator<LabelSets> for EachSet<F> {
 
 /// An estimate of each set, one after another.
 pub struct OneByOne<'a, P, F> {
-    predictions: &'a P,
-    estimate: F,
-}
-
-impl<'a, P: Predictive, F: Fn(&P, &P::Targets) -> Result<f64>> OneByOne<'a, P, F> {
-    pub fn new(predictions: &'a P, estimate: F) -> Self {
-        Self {
-            predictions,
-            estimate,
-        }
-    }
+    pub predictions: &'a P,
+    pub estimate: F,
 }
 
 impl<P: Predictive, F> Evaluator<RedrawnBy<P>> for OneByOne<'_, P, F>

@@ -13,7 +13,7 @@ pub fn confidence_kernel(
     let (form, rows) = (mmce.form, predictions.rows());
     let confidences: Vec<f64> = (0..rows.samples()).map(|i| rows.confidence(i)).collect();
     let line = Line::new(&confidences, mmce.bandwidth);
-    EachSet::new(move |flips: &[Flip]| {
+    EachSet(move |flips: &[Flip]| {
         let (n, wrong) = (confidences.len() as f64, flips.len() as f64);
         let (of_right, of_wrong) = match form {
             MmceForm::Weighted => ((n - wrong).recip(), wrong.recip()),

@@ -35,22 +35,17 @@ pub(super) use each_set::{EachSet, OneByOne};
 pub(super) use least::LeastLikelyLabel;
 pub(super) use line::confidence_kernel;
 pub(super) use outcomes::{EventStatistic, OfEvent, test_of_event};
-pub(super) use skce::{ClassPoints, ClassSkce, LowRankSkce, VectorSkce, with_bandwidth_of_some};
+pub(super) use skce::{
+    ClassPoints, ClassSkce, VectorSkce, low_rank_of_labels, low_rank_of_targets,
+    with_bandwidth_of_some,
+};
 pub(super) use sums::{BRIER, CLASSES, CONFIDENCE, LOG, SampleSums};
 
 use crate::{
-    distribution::{DrawnBy, Predictive, Redrawer, RedrawnBy},
+    distribution::{Categorical, DrawnBy, Predictive, Redrawer, RedrawnBy},
     error::Result,
     hypothesis::p_value::check_statistics,
 };
-
-/// Samples of a sum of its own: the parts are the same, in the same order, whatever the number of threads.
-const PART: usize = 1 << 14;
-
-/// `a += b`.
-fn add_all(a: &mut [f64], b: &[f64]) {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-}
 
 /// Computes a statistic of sets `S` of targets for the same predictions: [`RedrawnBy`] says which sets a kind of
 /// prediction has.
@@ -78,7 +73,7 @@ pub trait Evaluator<S> {
 }
 
 /// An evaluator of the targets of predictions `P`.
-pub(super) type EvaluatorOf<'a, P> = Box<dyn Evaluator<RedrawnBy<P>> + 'a>;
+pub(super) type EvaluatorOf<'a, P = Categorical> = Box<dyn Evaluator<RedrawnBy<P>> + 'a>;
 
 /// The statistics of data and of redrawn targets.
 pub(super) struct Engine<'a, P: Predictive> {

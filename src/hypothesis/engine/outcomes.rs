@@ -59,7 +59,7 @@ pub trait OfEvent {
         let likely: Vec<bool> = (rows.top.iter())
             .map(|&class| event.occurs(class, class))
             .collect();
-        Ok(Box::new(EachSet::new(move |flips: &[Flip]| {
+        Ok(Box::new(EachSet(move |flips: &[Flip]| {
             let mut occurred = likely.clone();
             for flip in flips {
                 let sample = flip.sample as usize;

@@ -1,13 +1,12 @@
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-use super::{CAUTION, Detail, Evaluator, PART, add_all, p_value_of_sum};
+use super::{CAUTION, Detail, Evaluator, p_value_of_sum};
 use crate::{
     distribution::{Categorical, ClassRows, Flip, LabelSets, Redrawn},
     error::Result,
+    parallel,
 };
 
 /// Sums over samples whose mean and variance given the predictions are known: of the confidence, the
@@ -36,7 +35,7 @@ impl SampleSums {
     pub fn new(predictions: &Categorical) -> Self {
         let rows = predictions.rows();
         let (n, width) = (rows.samples(), CLASSES + rows.classes);
-        let [base, variance] = sums_over(n, width, |i, [base, variance]| {
+        let [base, variance] = parallel::sums(n, width, |i, [base, variance]| {
             let p = rows.row(i);
             let ln: Vec<f64> = p.iter().map(|p| p.ln()).collect();
             let (top, r, wrong) = (
@@ -68,7 +67,7 @@ impl SampleSums {
     /// `Σ_i (v_i(y_i) − E v_i(Y_i))²` of each value.
     fn squares(&self, labels: &[usize]) -> Vec<f64> {
         let rows = &self.rows;
-        let [squares] = sums_over(rows.samples(), self.width(), |i, [squares]| {
+        let [squares] = parallel::sums(rows.samples(), self.width(), |i, [squares]| {
             let (p, y) = (rows.row(i), labels[i]);
             let ln: Vec<f64> = p.iter().map(|p| p.ln()).collect();
             let (top, wrong) = (rows.top[i] as usize, rows.error_probability[i]);
@@ -126,29 +125,6 @@ impl SampleSums {
         });
         changes[LOG] += ratios.ln();
     }
-}
-
-/// Sums over the samples, each of so many numbers, on all threads.
-fn sums_over<const K: usize>(
-    samples: usize,
-    width: usize,
-    add: impl Fn(usize, &mut [Vec<f64>; K]) + Sync,
-) -> [Vec<f64>; K] {
-    let zeros = || std::array::from_fn(|_| vec![0.0; width]);
-    let part = |first: usize| {
-        let mut sums = zeros();
-        (first..samples.min(first + PART)).for_each(|i| add(i, &mut sums));
-        sums
-    };
-    let firsts: Vec<usize> = (0..samples).step_by(PART).collect();
-    let parts: Vec<[Vec<f64>; K]> = firsts.into_par_iter().map(part).collect();
-    let mut sums = zeros();
-    for part in &parts {
-        for (sums, part) in sums.iter_mut().zip(part) {
-            add_all(sums, part);
-        }
-    }
-    sums
 }
 
 /// The product of two numbers up to this is finite.

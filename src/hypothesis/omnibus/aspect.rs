@@ -1,8 +1,4 @@
-use std::{
-    fmt,
-    panic::{RefUnwindSafe, UnwindSafe},
-    sync::Arc,
-};
+use std::{fmt, sync::Arc};
 
 use rand::Rng;
 
@@ -41,22 +37,12 @@ pub trait Omnibus: Predictive {
     fn default_kernel() -> Kernel;
 }
 
-/// The computations of an omnibus test.
-pub struct OmnibusPlan<'a, S> {
-    pub(super) evaluators: Vec<Box<dyn Evaluator<S> + 'a>>,
-    /// The aspects of the numbers of the evaluators in turn.
-    pub(super) aspects: Vec<TestedAspect>,
-    /// The number of numbers.
-    width: usize,
-}
+/// The computations of an omnibus test: evaluators, and the aspects of the numbers of each.
+pub struct OmnibusPlan<'a, S>(Vec<(Box<dyn Evaluator<S> + 'a>, Vec<TestedAspect>)>);
 
 impl<'a, S> OmnibusPlan<'a, S> {
     pub(super) fn new() -> Self {
-        Self {
-            evaluators: Vec::new(),
-            aspects: Vec::new(),
-            width: 0,
-        }
+        Self(Vec::new())
     }
 
     /// Adds an evaluator, and the aspects of its numbers.
@@ -65,14 +51,8 @@ impl<'a, S> OmnibusPlan<'a, S> {
         evaluator: impl Evaluator<S> + 'a,
         aspects: impl IntoIterator<Item = TestedAspect>,
     ) {
-        let first = self.width;
-        self.width += evaluator.width();
-        self.evaluators.push(Box::new(evaluator));
-        let aspects = aspects.into_iter().map(|aspect| TestedAspect {
-            at: first + aspect.at,
-            ..aspect
-        });
-        self.aspects.extend(aspects);
+        self.0
+            .push((Box::new(evaluator), aspects.into_iter().collect()));
     }
 
     /// The aspects of the kernel alone, which are those of the last evaluator, given a variable.
@@ -82,17 +62,23 @@ impl<'a, S> OmnibusPlan<'a, S> {
     /// Fewer than two samples, which have no pairs.
     pub(in crate::hypothesis) fn of_kernel(mut self, samples: usize) -> Result<Self> {
         check_samples("a test given a variable", 2, samples)?;
-        let last = self.evaluators.pop().expect("the evaluator of the kernel");
-        let first = self.width - last.width();
-        self.aspects.retain(|aspect| aspect.at >= first);
-        self.aspects
-            .iter_mut()
-            .for_each(|aspect| aspect.at -= first);
-        Ok(Self {
-            width: last.width(),
-            evaluators: vec![last],
-            aspects: self.aspects,
-        })
+        Ok(Self(vec![
+            self.0.pop().expect("the evaluator of the kernel"),
+        ]))
+    }
+
+    /// The evaluators, and the aspects of all, each at its place among the numbers of all.
+    pub(super) fn into_parts(self) -> (Vec<Box<dyn Evaluator<S> + 'a>>, Vec<TestedAspect>) {
+        let (mut evaluators, mut aspects, mut width) = (Vec::new(), Vec::new(), 0);
+        for (evaluator, own) in self.0 {
+            aspects.extend(own.into_iter().map(|aspect| TestedAspect {
+                at: width + aspect.at,
+                ..aspect
+            }));
+            width += evaluator.width();
+            evaluators.push(evaluator);
+        }
+        (evaluators, aspects)
     }
 }
 
@@ -102,7 +88,7 @@ pub(super) struct TestedAspect {
     pub name: String,
     /// The class that it is of, if it is of one.
     pub class: Option<usize>,
-    /// The place of the estimate among the numbers of the evaluators.
+    /// The place of the estimate among the numbers of its evaluator, then among those of all.
     pub at: usize,
     /// The number of numbers from there on that belong to the aspect.
     pub width: usize,
@@ -157,16 +143,10 @@ impl Observed<'_> {
 
 /// Writes the finding of an aspect.
 #[derive(Clone)]
-pub(super) struct Sentence(Arc<dyn Write>);
-
-trait Write: Fn(&Observed) -> String + Send + Sync + UnwindSafe + RefUnwindSafe {}
-
-impl<F: Fn(&Observed) -> String + Send + Sync + UnwindSafe + RefUnwindSafe> Write for F {}
+pub(super) struct Sentence(Arc<dyn Fn(&Observed) -> String + Send + Sync>);
 
 impl Sentence {
-    pub fn new(
-        write: impl Fn(&Observed) -> String + Send + Sync + UnwindSafe + RefUnwindSafe + 'static,
-    ) -> Self {
+    pub fn new(write: impl Fn(&Observed) -> String + Send + Sync + 'static) -> Self {
         Self(Arc::new(write))
     }
 

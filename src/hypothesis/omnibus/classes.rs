@@ -9,8 +9,8 @@ use crate::{
     error::Result,
     estimator::{Event, SkceForm},
     hypothesis::engine::{
-        BRIER, CLASSES, CONFIDENCE, ClassPoints, ClassSkce, LOG, LeastLikelyLabel, LowRankSkce,
-        SampleSums, binned_counts, cumulative_gap, with_bandwidth_of_some,
+        BRIER, CLASSES, CONFIDENCE, ClassPoints, ClassSkce, LOG, LeastLikelyLabel, SampleSums,
+        binned_counts, cumulative_gap, low_rank_of_labels, with_bandwidth_of_some,
     },
     kernel::Kernel,
     numbers,
@@ -135,7 +135,7 @@ where
         }
         _ => {
             let kernel = with_bandwidth_of_some(kernel, compared, rng)?;
-            let skce = LowRankSkce::of_labels(kernel, &BANDWIDTHS, compared, LANDMARKS, rng);
+            let skce = low_rank_of_labels(kernel, &BANDWIDTHS, compared.into(), LANDMARKS, rng);
             plan.push(skce, of_kernel(kernel, compared.compared()));
         }
     }
@@ -196,10 +196,12 @@ fn along(name: &str, sentence: fn(String) -> String) -> TestedAspect {
 /// Of so many samples so many events are expected.
 fn in_the_large(expected: f64, samples: usize) -> Sentence {
     Sentence::new(move |data| {
-        let observed = (expected - data.estimate() * samples as f64)
-            .round()
-            .max(0.0);
-        let counts = ObservedExpected::new(observed as usize, expected, samples);
+        let observed = expected - data.estimate() * samples as f64;
+        let counts = ObservedExpected {
+            observed: observed.round().max(0.0) as usize,
+            expected,
+            samples,
+        };
         let what = match [0, 1].map(data.class_name) {
             [no, yes] if [no.as_str(), &yes] == ["0", "1"] => {
                 format!("risks are too {}", data.either("high", "low"))

@@ -11,7 +11,7 @@ pub use aspect::{Omnibus, OmnibusPlan};
 pub use outcome::{AspectOutcome, OmnibusOutcome};
 
 use rand::Rng;
-use statrs::distribution::{Beta, Binomial, ContinuousCDF, Discrete};
+use statrs::distribution::{Binomial, Discrete};
 
 use aspect::{Deviation, TestedAspect};
 use combine::{AspectStatistics, Combined, combine};
@@ -21,6 +21,7 @@ use crate::{
     distribution::RedrawnBy,
     error::{Result, check_count},
     kernel::Kernel,
+    score::clopper_pearson,
 };
 
 /// The omnibus test: is the model calibrated, and if not, where does it fail?
@@ -188,11 +189,8 @@ impl OmnibusTest {
         let kernel = self.kernel.unwrap_or_else(P::default_kernel);
         let pooled = predictions.pooled(targets);
         let (predictions, weight) = pooled.as_ref().map_or((predictions, 0.0), |(p, w)| (p, *w));
-        let OmnibusPlan {
-            evaluators,
-            aspects,
-            ..
-        } = part(predictions.aspects(weight, kernel, rng)?)?;
+        let plan = part(predictions.aspects(weight, kernel, rng)?)?;
+        let (evaluators, aspects) = plan.into_parts();
         let mut engine = Engine::new(predictions, &observed, &evaluators)?;
         drop(observed);
         engine.extend(self.redraws, rng)?;
@@ -208,7 +206,11 @@ impl OmnibusTest {
                 return Ok(OmnibusOutcome {
                     p_value: combined.p_value,
                     redraws,
-                    resampling_interval: interval(combined.exceedances, redraws),
+                    resampling_interval: clopper_pearson(
+                        combined.exceedances as f64,
+                        redraws as f64,
+                        0.99,
+                    ),
                     samples: predictions.len(),
                     aspects: outcomes(&aspects, &engine, &combined),
                 });
@@ -226,51 +228,20 @@ fn is_decided(exceedances: usize, redraws: usize, level: f64, risk: f64) -> bool
     (redraws + 1) as f64 * binomial.pmf(exceedances as u64) <= risk
 }
 
-/// The interval that holds the p-value of endless redraws with a probability of 99 % (Clopper and Pearson 1934).
-fn interval(exceedances: usize, redraws: usize) -> (f64, f64) {
-    let quantile = |a: usize, b: usize, probability: f64| match (a, b) {
-        (0, _) => 0.0,
-        (_, 0) => 1.0,
-        (a, b) => Beta::new(a as f64, b as f64)
-            .expect("positive shapes")
-            .inverse_cdf(probability),
-    };
-    let rest = redraws - exceedances;
-    let outside = 0.5 * (1.0 - 0.99);
-    (
-        quantile(exceedances, rest + 1, outside),
-        quantile(exceedances + 1, rest, 1.0 - outside),
-    )
-}
-
 impl TestedAspect {
     /// The statistic that is large where the model is not calibrated, of the numbers of all evaluators.
     fn column(&self, data: &[f64], drawn: &[Vec<f64>]) -> AspectStatistics {
-        let over = |value: f64, deviation: f64| {
-            if value == 0.0 {
-                0.0
-            } else {
-                (value / deviation).abs()
-            }
-        };
         let at = self.at;
-        let drawn_at = drawn[at].iter();
-        let (data, drawn) = match self.deviation {
-            Deviation::None => (data[at], drawn[at].clone()),
-            Deviation::Known(deviation) => (
-                over(data[at], deviation),
-                drawn_at.map(|&value| over(value, deviation)).collect(),
-            ),
-            Deviation::OfSet => (
-                over(data[at], data[at + 1]),
-                (drawn_at.zip(&drawn[at + 1]))
-                    .map(|(&value, &deviation)| over(value, deviation))
-                    .collect(),
-            ),
+        let of_set = |number: &dyn Fn(usize) -> f64| match (self.deviation, number(at)) {
+            (Deviation::None, value) => value,
+            (_, 0.0) => 0.0,
+            (Deviation::Known(deviation), value) => (value / deviation).abs(),
+            (Deviation::OfSet, value) => (value / number(at + 1)).abs(),
         };
+        let redraw = |set: usize| of_set(&|at| drawn[at][set]);
         AspectStatistics {
-            data,
-            drawn,
+            data: of_set(&|at| data[at]),
+            drawn: (0..drawn[at].len()).map(redraw).collect(),
             is_of_class: self.class.is_some(),
         }
     }

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     distribution::{Geometry, Marginals},
     error::Result,
-    hypothesis::engine::{LowRankSkce, with_bandwidth_of_some},
+    hypothesis::engine::{low_rank_of_targets, with_bandwidth_of_some},
     kernel::{Kernel, RealKernel, TargetKernel},
 };
 
@@ -32,8 +32,7 @@ where
         plan.push(Transforms::new(self, rng), aspects(self.dimensions()));
         if self.len() > 1 {
             let kernel = with_bandwidth_of_some(kernel, self, rng)?;
-            let skce =
-                LowRankSkce::of_targets((self, weight), kernel, &BANDWIDTHS, LANDMARKS, rng)?;
+            let skce = low_rank_of_targets((self, weight), kernel, &BANDWIDTHS, LANDMARKS, rng)?;
             plan.push(skce, of_kernel(kernel, self.compared()));
         } else {
             kernel.validate()?; // there are no pairs

@@ -1,4 +1,4 @@
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Arch;
 
 use super::{ClassPoints, HostKernel, estimate};
 use crate::{
@@ -29,8 +29,10 @@ pub struct ClassSkce {
     few: bool,
     /// For each bandwidth `(K d)_ic` where few labels differ, else `−(K p)_ic`.
     linear: Vec<Vec<f64>>,
-    /// `Σ_ij k_ij d_iᵀd_j`, or `Σ_ij k_ij p_iᵀp_j`.
+    /// For each bandwidth `Σ_ij k_ij d_iᵀd_j` where few labels differ, else `Σ_ij k_ij p_iᵀp_j + Σ_i (1 − 2 (K p)_{i, a_i})`.
     base: Vec<f64>,
+    /// `Σ_i ‖δ_i‖²`, which is the diagonal, where all labels are the most likely class.
+    diagonal: f64,
 }
 
 /// Up to this share of labels that differ, they are summed over set by set.
@@ -60,10 +62,19 @@ impl ClassSkce {
         }
         let kernel = HostKernel::new(kernel, factors, points.d);
         let linear = products(&kernel, &points, &vectors);
-        let dot = |linear: &Vec<f64>| linear.iter().zip(&vectors).map(|(a, b)| a * b).sum();
+        let base = |linear: &Vec<f64>| {
+            let base: f64 = linear.iter().zip(&vectors).map(|(a, b)| a * b).sum();
+            if few {
+                return base;
+            }
+            let top = |(i, &top): (usize, &u32)| linear[i * m + top as usize];
+            let likely: f64 = rows.top.iter().enumerate().map(top).sum();
+            base + n as f64 + 2.0 * likely // k_ii 1[y_i = y_i] = 1
+        };
         Self {
             form,
-            base: linear.iter().map(dot).collect(),
+            base: linear.iter().map(base).collect(),
+            diagonal: (0..n).map(|i| rows.residual_square(i)).sum(),
             points,
             kernel,
             few,
@@ -75,28 +86,28 @@ impl ClassSkce {
         &self.points.rows
     }
 
-    /// `Σ_i ‖δ_i‖²`, which is the diagonal, where all labels are the most likely class.
-    fn diagonal(&self) -> f64 {
-        let rows = self.rows();
-        (0..rows.samples()).map(|i| rows.residual_square(i)).sum()
-    }
-
-    /// The change in `Σ_i ‖δ_i‖²` by the labels that differ.
-    fn diagonal_change(&self, flips: &[Flip]) -> f64 {
-        let rows = self.rows();
-        let change = |flip: &Flip| {
+    /// The estimates of a set at each bandwidth, from its [`sparse`](Self::sparse) or [`dense`](Self::dense) sums.
+    fn estimates(&self, flips: &[Flip], pairs: &[f64]) -> Vec<f64> {
+        let (rows, m) = (self.rows(), self.rows().classes);
+        let square = |flip: &Flip| {
             let i = flip.sample as usize;
             2.0 * (rows.confidence(i) - rows.probability(i, flip.class))
         };
-        flips.iter().map(change).sum()
+        let diagonal = self.diagonal + flips.iter().map(square).sum::<f64>();
+        let estimate = |((linear, base), pairs): ((&Vec<f64>, &f64), &f64)| {
+            let change = |flip: &Flip| {
+                let i = flip.sample as usize;
+                linear[i * m + flip.class as usize] - linear[i * m + rows.top[i] as usize]
+            };
+            let changes: f64 = flips.iter().map(change).sum();
+            let total = base + 2.0 * (changes + pairs);
+            estimate(self.form, rows.samples(), total, diagonal)
+        };
+        let of_bandwidths = self.linear.iter().zip(&self.base).zip(pairs);
+        of_bandwidths.map(estimate).collect()
     }
 
-    /// The index in `linear` of a sample and a class.
-    fn at(&self, sample: usize, class: u32) -> usize {
-        sample * self.rows().classes + class as usize
-    }
-
-    /// The totals of a set with few labels that differ.
+    /// `½ Σ_ij k_ij Δ_iᵀΔ_j` of a set with few labels that differ, at each bandwidth.
     fn sparse(&self, flips: &[Flip]) -> Vec<f64> {
         let top = |flip: &Flip| self.rows().top[flip.sample as usize];
         let d = self.points.d;
@@ -107,7 +118,7 @@ impl ClassSkce {
             .collect();
         let classes: Vec<u32> = flips.iter().map(|flip| flip.class).collect();
         let tops: Vec<u32> = flips.iter().map(top).collect();
-        let mut pairs = vec![0.0; self.base.len()]; // i < j
+        let mut pairs = vec![flips.len() as f64; self.base.len()]; // ½ k_ii ‖e_y − e_a‖² = 1; then i < j
         let mut products = Vec::new();
         for first in (0..flips.len()).step_by(ROWS) {
             let last = flips.len().min(first + ROWS);
@@ -116,37 +127,23 @@ impl ClassSkce {
             products.resize((last - first) * (flips.len() - first), 0.0);
             let rows = products.chunks_exact_mut(flips.len() - first);
             for (i, row) in (first..last).zip(rows) {
-                Arch::new().dispatch(Products {
-                    classes: &classes[i..],
-                    tops: &tops[i..],
-                    products: &mut row[i + 1 - first..],
-                });
+                let row = &mut row[i + 1 - first..];
+                Arch::new().dispatch(
+                    #[inline(always)]
+                    || residual_products(&classes[i..], &tops[i..], row),
+                );
             }
             self.kernel.at_each(own, &points[first * d..], |b, gram| {
-                pairs[b] += Arch::new().dispatch(Dot(gram, &products));
+                pairs[b] += Arch::new().dispatch(
+                    #[inline(always)]
+                    || dot(gram, &products),
+                );
             });
         }
-        let diagonal = 2.0 * flips.len() as f64; // k_ii ‖e_y − e_a‖²
-        let total = |((linear, base), pairs): ((&Vec<f64>, &f64), f64)| {
-            let change = |flip: &Flip| self.change(linear, flip);
-            let linear: f64 = flips.iter().map(change).sum();
-            base + 2.0 * linear + diagonal + 2.0 * pairs
-        };
-        self.linear
-            .iter()
-            .zip(&self.base)
-            .zip(pairs)
-            .map(total)
-            .collect()
+        pairs
     }
 
-    /// The change in the sum of a linear term by a label that differs.
-    fn change(&self, linear: &[f64], flip: &Flip) -> f64 {
-        let sample = flip.sample as usize;
-        linear[self.at(sample, flip.class)] - linear[self.at(sample, self.rows().top[sample])]
-    }
-
-    /// The totals of all sets, many at once, set by set.
+    /// `Σ_{i<j} k_ij 1[y_i = y_j]` of all sets, many at once: set by set at each bandwidth.
     fn dense<T: Real>(&self, sets: &LabelSets) -> Vec<Vec<f64>> {
         let (n, d) = (self.rows().samples(), self.points.d);
         let points: Vec<T> = self.points.values().iter().map(|&p| T::new(p)).collect();
@@ -161,11 +158,11 @@ impl ClassSkce {
                     for (lanes, sums) in labels.chunks(n).zip(sums[b].chunks_mut(LANES)) {
                         for (i, k) in rows.clone().zip(gram.chunks(columns.len())) {
                             let after = first.max(i + 1).min(columns.end); // j > i
-                            let equal = Arch::new().dispatch(Equal {
-                                k: &k[after - first..],
-                                own: &lanes[i],
-                                labels: &lanes[after..columns.end],
-                            });
+                            let (k, others) = (&k[after - first..], &lanes[after..columns.end]);
+                            let equal = Arch::new().dispatch(
+                                #[inline(always)]
+                                || equal(k, &lanes[i], others),
+                            );
                             for (sum, equal) in sums.iter_mut().zip(equal) {
                                 *sum += equal.to_f64();
                             }
@@ -182,19 +179,10 @@ impl ClassSkce {
             sums
         };
         let parts: Vec<Vec<Vec<f64>>> = parallel::map(PARTS, &part);
-        let total = |set: usize, bandwidth: usize| {
-            let equal: f64 = parts.iter().map(|part| part[bandwidth][set]).sum();
-            let linear = &self.linear[bandwidth];
-            let most_likely = |i: usize| linear[self.at(i, self.rows().top[i])];
-            let likely: f64 = (0..n).map(most_likely).sum();
-            let changes: f64 = (sets.flips(set).iter())
-                .map(|flip| self.change(linear, flip))
-                .sum();
-            // k_ii 1[y_i = y_i] = 1
-            n as f64 + 2.0 * equal + 2.0 * (likely + changes) + self.base[bandwidth]
-        };
-        let totals = |set| (0..self.base.len()).map(|b| total(set, b)).collect();
-        parallel::map(sets.len(), &totals)
+        let sum = |set: usize, b: usize| parts.iter().map(|part| part[b][set]).sum();
+        parallel::map(sets.len(), &|set| {
+            (0..self.base.len()).map(|b| sum(set, b)).collect()
+        })
     }
 }
 
@@ -204,19 +192,13 @@ impl Evaluator<LabelSets> for ClassSkce {
     }
 
     fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
-        let totals = match (self.few, self.rows().samples() > SINGLE) {
+        let pairs = match (self.few, self.rows().samples() > SINGLE) {
             (true, _) => sets.map(|flips| self.sparse(flips)),
             (false, true) => self.dense::<f32>(sets),
             (false, false) => self.dense::<f64>(sets),
         };
-        let diagonal = self.diagonal();
-        let estimates = |(set, totals): (usize, &Vec<f64>)| {
-            let diagonal = diagonal + self.diagonal_change(sets.flips(set));
-            let samples = self.rows().samples();
-            let estimate = |&total: &f64| estimate(self.form, samples, total, diagonal);
-            totals.iter().map(estimate).collect::<Vec<f64>>()
-        };
-        Ok(totals.iter().enumerate().flat_map(estimates).collect())
+        let of_set = |set| self.estimates(sets.flips(set), &pairs[set]);
+        Ok(parallel::map(sets.len(), &of_set).concat())
     }
 }
 
@@ -272,66 +254,39 @@ fn in_lanes<T: Real>(sets: &LabelSets, n: usize) -> Vec<[T; LANES]> {
 }
 
 /// `Σ_j k_j 1[y_j = y]` in each lane.
-struct Equal<'a, T> {
-    k: &'a [T],
-    own: &'a [T; LANES],
-    labels: &'a [[T; LANES]],
-}
-
-impl<T: Real> WithSimd for Equal<'_, T> {
-    type Output = [T; LANES];
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> [T; LANES] {
-        let mut sums = [T::new(0.0); LANES];
-        let own = *self.own;
-        for (&k, labels) in self.k.iter().zip(self.labels) {
-            for ((sum, label), own) in sums.iter_mut().zip(labels).zip(&own) {
-                *sum = sum.plus(if label == own { k } else { T::new(0.0) });
-            }
+#[inline(always)]
+fn equal<T: Real>(k: &[T], own: &[T; LANES], labels: &[[T; LANES]]) -> [T; LANES] {
+    let (mut sums, own) = ([T::new(0.0); LANES], *own);
+    for (&k, labels) in k.iter().zip(labels) {
+        for ((sum, label), own) in sums.iter_mut().zip(labels).zip(&own) {
+            *sum = sum.plus(if label == own { k } else { T::new(0.0) });
         }
-        sums
     }
+    sums
 }
 
 /// `Δ_0ᵀΔ_j` for `Δ = e_class − e_top`, of the first of a list with each of the others.
-struct Products<'a> {
-    classes: &'a [u32],
-    tops: &'a [u32],
-    products: &'a mut [f64],
-}
-
-impl WithSimd for Products<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let (class, top) = (self.classes[0], self.tops[0]);
-        let equal = |a: u32, b: u32| i32::from(a == b);
-        let others = self.classes[1..].iter().zip(&self.tops[1..]);
-        for (product, (&y, &a)) in self.products.iter_mut().zip(others) {
-            let of_class = equal(class, y) - equal(class, a);
-            *product = f64::from(of_class - equal(top, y) + equal(top, a));
-        }
+#[inline(always)]
+fn residual_products(classes: &[u32], tops: &[u32], products: &mut [f64]) {
+    let (class, top) = (classes[0], tops[0]);
+    let equal = |a: u32, b: u32| i32::from(a == b);
+    let others = classes[1..].iter().zip(&tops[1..]);
+    for (product, (&y, &a)) in products.iter_mut().zip(others) {
+        let of_class = equal(class, y) - equal(class, a);
+        *product = f64::from(of_class - equal(top, y) + equal(top, a));
     }
 }
 
 /// `aᵀb`
-struct Dot<'a>(&'a [f64], &'a [f64]);
-
-impl WithSimd for Dot<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> f64 {
-        let ((a, a_rest), (b, b_rest)) = (self.0.as_chunks::<32>(), self.1.as_chunks::<32>());
-        let mut sums = [0.0; 32];
-        for (a, b) in a.iter().zip(b) {
-            for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-                *sum += a * b;
-            }
+#[inline(always)]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<32>(), b.as_chunks::<32>());
+    let mut sums = [0.0; 32];
+    for (a, b) in a.iter().zip(b) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
         }
-        let rest = a_rest.iter().zip(b_rest).map(|(a, b)| a * b);
-        sums.iter().sum::<f64>() + rest.sum::<f64>()
     }
+    let rest = a_rest.iter().zip(b_rest).map(|(a, b)| a * b);
+    sums.iter().sum::<f64>() + rest.sum::<f64>()
 }

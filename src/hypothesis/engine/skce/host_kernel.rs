@@ -62,7 +62,9 @@ impl HostKernel {
             let factor = self.factors[b];
             match (last / factor).powf(power) {
                 exponent if exponent.log2().fract() == 0.0 => {
-                    (0..exponent.log2() as usize).for_each(|_| square(&mut kernel));
+                    for _ in 0..exponent.log2() as usize {
+                        kernel.iter_mut().for_each(|k| *k = k.times(*k));
+                    }
                 }
                 _ => kernel = self.matrix(x, y, factor),
             }
@@ -83,15 +85,10 @@ impl HostKernel {
     }
 }
 
-/// `k²` in the place of `k`.
-fn square<T: Real>(kernel: &mut [T]) {
-    kernel.iter_mut().for_each(|k| *k = k.times(*k));
-}
-
 /// Class predictions on the host, and the points that a kernel compares: the probabilities, or a variable
 /// that they are given.
 pub struct ClassPoints {
-    pub rows: Arc<ClassRows>,
+    pub(super) rows: Arc<ClassRows>,
     given: Option<Vec<f64>>,
     /// Coordinates of a point.
     pub d: usize,

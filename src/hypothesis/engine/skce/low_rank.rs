@@ -35,25 +35,20 @@ pub struct LowRankSums {
     pub diagonal: Vec<f64>,
 }
 
-/// The residuals `δ` of sets of targets `S`.
-pub trait Residuals<T, S> {
-    /// The sums of each set.
-    fn sums(&self, kernel: &LowRank<T>, sets: &S) -> Vec<LowRankSums>;
-}
-
 /// The unbiased SKCE by a kernel of low rank, of labels or of vectors.
-pub struct LowRankSkce<T, R> {
+pub struct LowRankSkce<T, F> {
     pub(super) kernel: LowRank<T>,
-    pub(super) residuals: R,
+    /// The sums of each set of targets.
+    pub(super) sums: F,
 }
 
-impl<T: Real, S, R: Residuals<T, S>> Evaluator<S> for LowRankSkce<T, R> {
+impl<T: Real, S, F: Fn(&LowRank<T>, &S) -> Vec<LowRankSums>> Evaluator<S> for LowRankSkce<T, F> {
     fn width(&self) -> usize {
         self.kernel.bandwidths
     }
 
     fn values(&self, sets: &S) -> Result<Vec<f64>> {
-        let sums = self.residuals.sums(&self.kernel, sets).into_iter();
+        let sums = (self.sums)(&self.kernel, sets).into_iter();
         Ok(sums.flat_map(|sums| self.kernel.estimates(sums)).collect())
     }
 }
@@ -105,11 +100,6 @@ impl<T: Real> LowRank<T> {
     /// The number of samples.
     pub fn samples(&self) -> usize {
         self.squares.len() / self.bandwidths
-    }
-
-    /// `J`.
-    pub fn rank(&self) -> usize {
-        self.rank
     }
 
     /// `B·J`.

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::{
     HostKernel,
-    low_rank::{LowRank, LowRankSkce, LowRankSums, Residuals, inverse_root},
+    low_rank::{LowRank, LowRankSkce, LowRankSums, inverse_root},
 };
 use crate::{
     distribution::{Geometry, Marginals},
@@ -17,7 +17,7 @@ use crate::{
 /// The residuals of vectors, by a kernel of low rank on targets. It is Gaussian with the median distance of drawn
 /// ones, by landmarks `τ` among them: the residuals are
 /// `δ_i = ψ(y_i) − E ψ(Y_i)` with `ψ(y) = K_ττ^{−½} k_Y(τ, y)`, whose expectation under each prediction is known.
-pub struct OfTargets {
+struct OfTargets {
     /// The weight of a target among the draws of its prediction.
     weight: f64,
     targets: HostKernel,
@@ -33,54 +33,54 @@ pub struct OfTargets {
 /// Predictions whose targets are drawn.
 const DRAWN: usize = 256;
 
-impl LowRankSkce<f64, OfTargets> {
-    /// Takes the same landmarks for all bandwidths: that of the kernel, which is fixed, times each factor.
-    ///
-    /// - weight: that of a target among the draws of its prediction, or 0
-    pub fn of_targets<P: Marginals + Geometry>(
-        (predictions, weight): (&P, f64),
-        kernel: Kernel,
-        factors: &[f64],
-        landmarks: usize,
-        rng: &mut dyn Rng,
-    ) -> Result<Self>
-    where
-        RealKernel: TargetKernel<P>,
-    {
-        let predictions = predictions.detach();
-        let n = predictions.len();
-        let rows = index::sample(rng, n, n.min(DRAWN.max(landmarks))).into_vec();
-        let drawn = predictions.sampler()(&rows, rng);
-        let dtype = predictions.dtype();
-        let most = dtype.finfo().expect("a float tensor").max;
-        if let Some(&draw) = drawn.iter().find(|draw| !(-most..=most).contains(*draw)) {
-            let name = "a target drawn from the predictions";
-            check_parameter(false, name, draw, "a number of their dtype")?;
-        }
-        let d = drawn.len() / rows.len();
-        let rank = n.min(landmarks);
-        let device = predictions.device();
-        let tensor = |rows: &[f64]| {
-            let data = TensorData::new(rows.to_vec(), [rows.len() / d, d]);
-            Tensor::<2>::from_data(data, (&device, dtype))
-        };
-        let on_targets = RealKernel::gaussian(1.0).with_median_of(&tensor(&drawn));
-        let targets = HostKernel::new(on_targets.kernel(), &[1.0], d);
-        let landmarks = drawn[..rank * d].to_vec();
-        let whiten = inverse_root(&targets.matrices(&landmarks, &landmarks)[0], rank);
-        let whiten = whiten.as_slice().to_vec();
-        let expected = on_targets.expectation(&predictions, &tensor(&landmarks), 1); // [1, n, r]
-        let residuals = OfTargets {
-            weight,
-            targets,
-            landmarks,
-            rank,
-            expectations: product(&to_vec(expected), &whiten, rank),
-            whiten,
-        };
-        let kernel = low_rank(&predictions, kernel, factors, &rows[..rank]);
-        Ok(Self { kernel, residuals })
+/// The SKCE of vectors, by the same landmarks for all bandwidths: that of the kernel, which is fixed, times each
+/// factor.
+///
+/// - weight: that of a target among the draws of its prediction, or 0
+pub fn low_rank_of_targets<P: Marginals + Geometry>(
+    (predictions, weight): (&P, f64),
+    kernel: Kernel,
+    factors: &[f64],
+    landmarks: usize,
+    rng: &mut dyn Rng,
+) -> Result<LowRankSkce<f64, impl Fn(&LowRank<f64>, &Vec<Vec<f64>>) -> Vec<LowRankSums> + use<P>>>
+where
+    RealKernel: TargetKernel<P>,
+{
+    let predictions = predictions.detach();
+    let n = predictions.len();
+    let rows = index::sample(rng, n, n.min(DRAWN.max(landmarks))).into_vec();
+    let drawn = predictions.sampler()(&rows, rng);
+    let dtype = predictions.dtype();
+    let most = dtype.finfo().expect("a float tensor").max;
+    if let Some(&draw) = drawn.iter().find(|draw| !(-most..=most).contains(*draw)) {
+        let name = "a target drawn from the predictions";
+        check_parameter(false, name, draw, "a number of their dtype")?;
     }
+    let d = drawn.len() / rows.len();
+    let rank = n.min(landmarks);
+    let device = predictions.device();
+    let tensor = |rows: &[f64]| {
+        let data = TensorData::new(rows.to_vec(), [rows.len() / d, d]);
+        Tensor::<2>::from_data(data, (&device, dtype))
+    };
+    let on_targets = RealKernel::gaussian(1.0).with_median_of(&tensor(&drawn));
+    let targets = HostKernel::new(on_targets.kernel(), &[1.0], d);
+    let landmarks = drawn[..rank * d].to_vec();
+    let whiten = inverse_root(&targets.matrices(&landmarks, &landmarks)[0], rank);
+    let whiten = whiten.as_slice().to_vec();
+    let expected = on_targets.expectation(&predictions, &tensor(&landmarks), 1); // [1, n, r]
+    let residuals = OfTargets {
+        weight,
+        targets,
+        landmarks,
+        rank,
+        expectations: product(&to_vec(expected), &whiten, rank),
+        whiten,
+    };
+    let kernel = low_rank(&predictions, kernel, factors, &rows[..rank]);
+    let sums = move |kernel: &LowRank<f64>, sets: &Vec<Vec<f64>>| residuals.sums(kernel, sets);
+    Ok(LowRankSkce { kernel, sums })
 }
 
 impl OfTargets {
@@ -94,9 +94,8 @@ impl OfTargets {
         expected.for_each(|(psi, expected)| *psi = (*psi - expected) * of_others);
         residuals
     }
-}
 
-impl Residuals<f64, Vec<Vec<f64>>> for OfTargets {
+    /// The sums of each set.
     fn sums(&self, kernel: &LowRank<f64>, sets: &Vec<Vec<f64>>) -> Vec<LowRankSums> {
         let of_set = |targets: &Vec<f64>| {
             let (n, r, width) = (kernel.samples(), self.rank, kernel.width());
@@ -104,7 +103,7 @@ impl Residuals<f64, Vec<Vec<f64>>> for OfTargets {
             let mut z = vec![0.0; r * width];
             let transposed = Matrix::new(&residuals, r, [n, r]).transposed();
             add_product(&mut z, width, transposed, kernel.features());
-            let mut diagonal = vec![0.0; width / kernel.rank()];
+            let mut diagonal = vec![0.0; kernel.squares(0).len()];
             for (i, residual) in residuals.chunks(r).enumerate() {
                 let square = residual.iter().map(|x| x * x).sum::<f64>();
                 let terms = diagonal.iter_mut().zip(kernel.squares(i));

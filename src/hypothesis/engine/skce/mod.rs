@@ -16,7 +16,9 @@ mod vectors;
 pub use classes::ClassSkce;
 pub use host_kernel::ClassPoints;
 use host_kernel::HostKernel;
-pub use low_rank::{LowRankSkce, with_bandwidth_of_some};
+pub use low_rank::with_bandwidth_of_some;
+pub use low_rank_classes::low_rank_of_labels;
+pub use low_rank_vectors::low_rank_of_targets;
 pub use vectors::VectorSkce;
 
 use crate::estimator::SkceForm;

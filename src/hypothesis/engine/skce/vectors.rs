@@ -12,7 +12,7 @@ use crate::{
     hypothesis::engine::Evaluator,
     kernel::{TargetKernel, TensorKernel},
     ops::Computation,
-    tiles::{SIDE, Tile, upper_tiles},
+    tiles::{SIDE, Tile, sum_over_pairs, upper_tiles},
 };
 
 /// The quadratic estimators of the SKCE of a [`TensorKernel`]. The kernel between predictions is computed
@@ -46,13 +46,14 @@ impl<P: Geometry, T: TargetKernel<P> + Clone> VectorSkce<P, T> {
         }
     }
 
-    fn tiles(&self) -> impl Iterator<Item = Tile> {
-        upper_tiles(self.predictions.len(), SIDE)
+    /// The predictions of the rows and of the columns of a tile.
+    fn of_tile(&self, tile: &Tile) -> [P; 2] {
+        [&tile.rows, &tile.columns].map(|at| self.predictions.slice_rows(at.clone()))
     }
 
     /// The kernel between predictions of a tile.
     fn gram(&self, tile: &Tile) -> Tensor<2> {
-        let [p, q] = [&tile.rows, &tile.columns].map(|at| self.predictions.slice_rows(at.clone()));
+        let [p, q] = self.of_tile(tile);
         let gram = self.kernel.predictions.between_of(&p, &q);
         gram.squeeze_dim(0)
     }
@@ -85,18 +86,17 @@ impl<P: Geometry, T: TargetKernel<P> + Clone> VectorSkce<P, T> {
         let (kernel, all) = (&self.kernel.targets, &self.predictions);
         let n = all.len();
         let [constant, of_diagonal] = *self.constant.get_or_init(|| {
-            let double = |tile: Tile| {
-                let [p, q] = [&tile.rows, &tile.columns].map(|rows| all.slice_rows(rows.clone()));
-                let double = kernel.double_expectation(&p, &q, 1).squeeze_dim::<2>(0);
-                tile.multiplicity() * to_scalar((self.gram(&tile) * double).sum())
-            };
+            let total = sum_over_pairs(n, |tile| {
+                let [p, q] = self.of_tile(tile);
+                self.gram(tile) * kernel.double_expectation(&p, &q, 1).squeeze_dim::<2>(0)
+            });
             let diagonal = to_scalar(kernel.double_expectation(all, all, n).sum());
-            [self.tiles().map(double).sum(), diagonal]
+            [total, diagonal]
         });
         let mut totals = vec![constant; sets.len()];
-        for tile in self.tiles() {
+        for tile in upper_tiles(n, SIDE) {
             let gram = self.gram(&tile).unsqueeze();
-            let [p, q] = [&tile.rows, &tile.columns].map(|rows| all.slice_rows(rows.clone()));
+            let [p, q] = self.of_tile(&tile);
             let of_set = |y: &P::Targets| {
                 let [y, z] = [&tile.rows, &tile.columns].map(|rows| y.slice_rows(rows.clone()));
                 let product = kernel.between(&y, &z, &p, 1)
