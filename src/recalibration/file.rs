@@ -154,7 +154,13 @@ pub(super) fn read(path: &Path, device: &Device) -> Result<(String, SavedParamet
     let own = bytes.split_last_chunk::<DIGEST>();
     let is_whole =
         own.is_some_and(|(own, digest)| Digest::of(own).to_string().as_bytes() == digest);
-    let reader = Reader::from_bytes(Bytes::from_bytes_vec(bytes)).map_err(|e| e.to_string())?;
+    let found = look(&bytes);
+    let reader = Reader::from_bytes(Bytes::from_bytes_vec(bytes)).map_err(|error| match error {
+        burn_pack::Error::InvalidMagicNumber | burn_pack::Error::InvalidHeader => {
+            format!("it looks like {found}, expected a file that a fitted map was saved to")
+        }
+        error => error.to_string(),
+    })?;
     let envelope = reader.metadata().get(KEY);
     let envelope =
         envelope.ok_or("the file does not say that it holds a map of burn-calibration")?;
@@ -184,6 +190,36 @@ pub(super) fn read(path: &Path, device: &Device) -> Result<(String, SavedParamet
         ..SavedParameters::new(tensors, device)
     };
     Ok((envelope.kind, parts))
+}
+
+/// What a file looks like that is no record of Burn.
+fn look(bytes: &[u8]) -> &'static str {
+    const KNOWN: [(&[u8], &str); 6] = [
+        (b"\x93NUMPY", "an array of NumPy"),
+        (
+            b"PK\x03\x04",
+            "an archive, as NPZ and the files of PyTorch are",
+        ),
+        (b"\x1f\x8b", "a file packed by gzip"),
+        (b"\x89HDF", "HDF5"),
+        (b"PAR1", "Parquet"),
+        (b"ARROW1", "Arrow IPC"),
+    ];
+    let known = KNOWN.iter().find(|(first, _)| bytes.starts_with(first));
+    if let Some((_, name)) = known {
+        name
+    } else if bytes.get(8) == Some(&b'{') && bytes[4..8] == [0; 4] {
+        "safetensors, whose names end in .safetensors"
+    } else if let Ok(text) = str::from_utf8(bytes) {
+        match text.trim_start().chars().next() {
+            None => "an empty file",
+            Some('{' | '[') => "JSON",
+            Some('<') => "HTML or XML",
+            Some(_) => "text, such as a table",
+        }
+    } else {
+        "none of the files that are known here"
+    }
 }
 
 /// What a file says that has no envelope: the kind, and the rest under keys of their own.

@@ -8,7 +8,7 @@ use burn_calibration::recalibration::{
 use safetensors::{Dtype, SafeTensors, serialize, tensor::TensorView};
 use serde_json::Value;
 
-use super::{begins, calibration, complaint, contains, folder, json, read_csv};
+use super::{begins, calibration, complaint, contains, folder, json, npy, read_csv, rows};
 
 const LOGITS: &str = "3,0,1\n0,2,1\n1,0,4\n5,1,0\n0,1,0\n2,0,1\n0,3,1\n1,2,2\n";
 const LABELS: &str = "0\n1\n2\n0\n2\n1\n1\n2\n";
@@ -72,7 +72,21 @@ fn a_map_is_shown() {
 
     let same = complaint(&folder, "show saved.map --export json -o saved.map");
     contains(&same, "is an input");
-    assert!(complaint(&folder, "show z.csv").starts_with("z.csv: not a saved map"));
+    fs::write(folder.join("z.npy"), npy(&rows(), &[4, 3], npyz::Order::C)).unwrap();
+    fs::write(folder.join("empty"), "").unwrap();
+    for (file, look) in [
+        ("z.csv", "text, such as a table"),
+        ("out.json", "JSON"),
+        ("z.npy", "an array of NumPy"),
+        ("empty", "an empty file"),
+    ] {
+        assert_eq!(
+            complaint(&folder, &format!("show {file}")),
+            format!(
+                "{file}: not a saved map: it looks like {look}, expected a file that a fitted map was saved to"
+            )
+        );
+    }
 }
 
 /// A matrix as PyTorch has it: exported, loaded, and applied by the command line.
