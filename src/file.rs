@@ -23,8 +23,8 @@ use crate::error::{Error, Result};
 
 /// Writes a file aside in the same folder, waits until it is on the disk, and then puts it in place: nobody
 /// finds half of one, also after a power loss, and those who write the same file at the same time do not
-/// meet. A file that is replaced keeps its permissions. What is not a file, such as a device or a pipe, is
-/// written through; a symbolic link is followed.
+/// meet. A file that is replaced keeps its permissions. What is not a file, such as a device or a pipe, and
+/// what the process has open, such as `/dev/stdout`, is written to directly; a symbolic link is followed.
 ///
 /// On Linux the file has no name until it is whole, where the file system has such files (ext4, XFS, Btrfs,
 /// tmpfs): a process that is killed leaves nothing. Elsewhere it has a name that begins with `.tmp`.
@@ -38,18 +38,19 @@ pub fn write_with(
 ) -> io::Result<()> {
     let expected = || io::Error::other("expected the name of a file");
     path.file_name().ok_or_else(expected)?;
+    let is_stream = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if is_stream || is_open_already(path) {
+        // at the end: a shell may have written to it
+        let mut writer = BufWriter::new(fs::OpenOptions::new().append(true).open(path)?);
+        write(&mut writer)?;
+        return writer.flush();
+    }
     // the file that a link names is replaced, not the link
     let path = &if path.is_symlink() {
         fs::canonicalize(path)?
     } else {
         path.to_path_buf()
     };
-    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        // a device or a pipe
-        let mut writer = BufWriter::new(fs::OpenOptions::new().write(true).open(path)?);
-        write(&mut writer)?;
-        return writer.flush();
-    }
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -78,6 +79,16 @@ pub fn write_with(
     aside.persist(path)?;
     sync_folder(folder);
     Ok(())
+}
+
+/// Whether a path names what the process has open, which may be a file that others write to as well.
+fn is_open_already(path: &Path) -> bool {
+    let folders = ["/dev/fd", "/proc/self/fd"].map(Path::new);
+    let streams = ["/dev/stdout", "/dev/stderr"].map(Path::new);
+    streams.contains(&path)
+        || path
+            .parent()
+            .is_some_and(|folder| folders.contains(&folder))
 }
 
 /// Writes a file with the permissions of the one that it replaces, if there is one, to the disk.

@@ -1,6 +1,6 @@
 //! `calibration fit`.
 
-use std::fmt;
+use std::{fmt, path::Path};
 
 use burn::tensor::{Int, Tensor, activation::softmax};
 use burn_calibration::{
@@ -29,6 +29,7 @@ use crate::{
     rows::{Wanted, logits},
     show::GuaranteeLines,
     words::{Known, Pair, as_member, key, show},
+    writer::is_standard_output,
 };
 
 /// What is printed of a fit.
@@ -115,6 +116,11 @@ const NONE: &str = "none";
 pub const NOT_KNOWN: &str = "the map does not say how it was fitted";
 
 pub fn run(args: &Fit) -> Result<()> {
+    ensure!(
+        !is_standard_output(&args.output) || !args.json,
+        "-o {}: --json goes to standard output too, expected a file for the map",
+        args.output.display()
+    );
     match args.family {
         Family::Categorical => of_classes(args),
         Family::Normal => of_distributions::<Normal>(args),
@@ -274,6 +280,11 @@ fn finish(
         logits: is_of_classes.then_some(rows.logits),
         columns: fitted.data.columns.clone(),
     });
+    if is_standard_output(&args.output) {
+        map.save(Path::new("/dev/stdout"))?;
+        anstream::eprint!("{fitted}");
+        return Ok(());
+    }
     map.save(&args.output)?;
     show("fit", &fitted, args.json)
 }

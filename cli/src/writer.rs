@@ -39,6 +39,12 @@ impl Format {
     }
 }
 
+/// Whether a path is that of standard output, which `-` stands for as well.
+pub fn is_standard_output(path: &Path) -> bool {
+    let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+    names.iter().any(|name| path == Path::new(name))
+}
+
 /// What text has beside the numbers: names of columns, and ids of rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Header<'a> {

@@ -1,5 +1,7 @@
 //! Small files whose fits were wrong without a word.
 
+use std::process::Stdio;
+
 use crate::*;
 
 /// A folder with a file.
@@ -165,6 +167,37 @@ fn one_column() {
             fs::read_to_string(folder.join("page.html"))
                 .unwrap()
                 .contains("</html>")
+        );
+    }
+}
+
+/// A map goes to standard output, a pipe or a file that has more to come, and words to standard error then.
+#[cfg(unix)]
+#[test]
+fn a_map_to_standard_output() {
+    let folder = folder("standard output");
+    write(&folder, &[("p.csv", ROWS), ("y.csv", LABELS)]);
+    let fit = "fit --method temperature --predictions p.csv --labels y.csv -o";
+    let told = printed(&folder, &format!("{fit} kept.map"));
+    let kept = json(&folder, "show kept.map");
+    for output in ["-", "/dev/stdout", "/proc/self/fd/1"] {
+        let piped = calibration(&folder, &format!("{fit} {output}"));
+        fs::write(folder.join("piped.map"), piped.stdout).unwrap();
+        let said = String::from_utf8(piped.stderr).unwrap();
+        assert_eq!(said.replace(&format!(" {output}\n"), " kept.map\n"), told);
+        // a file that the shell has opened
+        let words = fit.split(' ').chain([output]);
+        let file = fs::File::create(folder.join("redirected.map")).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_calibration"));
+        let command = command.args(words).current_dir(&folder).stdout(file);
+        assert!(command.stderr(Stdio::null()).status().unwrap().success());
+        for map in ["piped.map", "redirected.map"] {
+            assert_eq!(json(&folder, &format!("show {map}")), kept, "{output}");
+        }
+        let both = complaint(&folder, &format!("{fit} {output} --json"));
+        begins(
+            &both,
+            &format!("-o {output}: --json goes to standard output"),
         );
     }
 }
