@@ -2,21 +2,22 @@
 
 use std::io::Read;
 
-use safetensors::{Dtype, SafeTensors};
+use burn::tensor::DType;
+use safetensors::SafeTensors;
 use zip::ZipArchive;
 
 use super::{
-    Matrix, clipped,
-    element::Element,
+    Matrix, clipped, element,
     limits::{LONGEST_HEADER, Unpacked, check_numbers},
     open::ReadSeek,
 };
 use crate::error::{Error, Result, bail, ensure, wrong};
 
 /// An array of one or two dimensions, and the format of its numbers.
-pub type Array = (Matrix, Element);
+pub type Array = (Matrix, DType);
 
-/// Reads an NPY file.
+/// Reads an NPY file. The crate `npyz` takes memory for a header of any length, and multiplies sizes that
+/// overflow.
 pub fn npy(mut reader: impl Read) -> Result<Array> {
     let mut take = |count: usize| {
         let mut bytes = vec![0; count];
@@ -32,38 +33,31 @@ pub fn npy(mut reader: impl Read) -> Result<Array> {
     };
     let bytes = length.iter().rev();
     let length = bytes.fold(0, |all, &byte| all << 8 | usize::from(byte));
-    if length > LONGEST_HEADER {
-        bail!("a header of {length} bytes, expected at most {LONGEST_HEADER}");
-    }
+    ensure!(
+        length <= LONGEST_HEADER,
+        "a header of {length} bytes, expected at most {LONGEST_HEADER}"
+    );
     let header = String::from_utf8(take(length)?)?;
-    let broken = || wrong!("a header of NPY that is broken");
-    let descr = entry(&header, "descr").ok_or_else(broken)?;
-    let descr = match descr.strip_prefix(['\'', '"']) {
-        Some(descr) => descr.split(['\'', '"']).next().unwrap_or_default(),
-        None => bail!("an array of records, expected numbers"),
+    let entry = |key| entry(&header, key).ok_or_else(|| wrong!("a header of NPY that is broken"));
+    let descr = entry("descr")?;
+    ensure!(
+        descr.starts_with(['\'', '"']),
+        "an array of records, expected numbers"
+    );
+    let descr = descr.split(['\'', '"']).nth(1).unwrap_or_default();
+    let format = element::of_npy(descr.trim_start_matches(['<', '>', '|', '=']));
+    let format =
+        format.ok_or_else(|| wrong!("an array of dtype {}, expected numbers", clipped(descr)))?;
+    let shape = shape(entry("shape")?).ok_or_else(|| wrong!("a header of NPY that is broken"))?;
+    let (rows, columns) = sizes(&shape)?;
+    let values = element::read(reader, format, rows * columns, descr.starts_with('>'))?;
+    let values = if entry("fortran_order")?.starts_with("True") {
+        let row = |row| (0..columns).map(move |column| row + rows * column);
+        (0..rows).flat_map(row).map(|k| values[k]).collect()
+    } else {
+        values
     };
-    let dtype = || wrong!("an array of dtype {}, expected numbers", clipped(descr));
-    let is_big_endian = descr.starts_with('>');
-    let element = element(descr).ok_or_else(dtype)?;
-    let is_fortran = entry(&header, "fortran_order")
-        .ok_or_else(broken)?
-        .starts_with("True");
-    let shape =
-        entry(&header, "shape").and_then(|shape| shape.strip_prefix('(')?.split(')').next());
-    let shape = shape.ok_or_else(broken)?.split(',').map(str::trim);
-    let shape = shape
-        .filter(|size| !size.is_empty())
-        .map(|size| size.trim_end_matches('L').parse());
-    let shape: Vec<u64> = shape.collect::<Result<_, _>>().map_err(|_| broken())?;
-    let (rows, columns, count) = sizes(&shape)?;
-    let values = element.read(reader, count, is_big_endian)?;
-    let values = match is_fortran {
-        false => values,
-        true => (0..count)
-            .map(|k| values[k / columns + rows * (k % columns)])
-            .collect(),
-    };
-    Ok((Matrix { columns, values }, element))
+    Ok((Matrix { columns, values }, format))
 }
 
 /// What follows a key of the header, which is a dictionary of Python.
@@ -74,27 +68,16 @@ fn entry<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     Some(at?.1.trim_start().strip_prefix(':')?.trim_start())
 }
 
-fn element(descr: &str) -> Option<Element> {
-    Some(match descr.trim_start_matches(['<', '>', '|', '=']) {
-        "b1" => Element::Bool,
-        "u1" => Element::U8,
-        "i1" => Element::I8,
-        "u2" => Element::U16,
-        "i2" => Element::I16,
-        "u4" => Element::U32,
-        "i4" => Element::I32,
-        "u8" => Element::U64,
-        "i8" => Element::I64,
-        "f2" => Element::F16,
-        "V2" | "bfloat16" => Element::Bf16, // as ml_dtypes saves it
-        "f4" => Element::F32,
-        "f8" => Element::F64,
-        _ => return None,
-    })
+/// The numbers of a tuple of Python.
+fn shape(tuple: &str) -> Option<Vec<u64>> {
+    let sizes = tuple.strip_prefix('(')?.split(')').next()?.split(',');
+    let sizes = sizes.map(str::trim).filter(|size| !size.is_empty());
+    let sizes = sizes.map(|size| size.trim_end_matches('L').parse());
+    sizes.collect::<Result<_, _>>().ok()
 }
 
-/// Rows, columns and their product.
-fn sizes(shape: &[u64]) -> Result<(usize, usize, usize)> {
+/// Rows and columns, whose product is a number that a file may have.
+fn sizes(shape: &[u64]) -> Result<(usize, usize)> {
     let (rows, columns) = match *shape {
         [rows] => (rows, 1),
         [rows, columns] => (rows, columns),
@@ -107,9 +90,8 @@ fn sizes(shape: &[u64]) -> Result<(usize, usize, usize)> {
             );
         }
     };
-    let count = check_numbers(rows, columns)?;
-    ensure!(count > 0, "holds no rows");
-    Ok((rows as usize, columns as usize, count))
+    ensure!(check_numbers(rows, columns)? > 0, "holds no rows");
+    Ok((rows as usize, columns as usize))
 }
 
 /// Reads an array of an archive.
@@ -118,22 +100,21 @@ pub fn npz(reader: Box<dyn ReadSeek>, array: Option<&str>) -> Result<Array> {
     let files: Vec<String> = (archive.file_names())
         .filter_map(|name| Some(name.ok()?.into_owned()))
         .collect();
-    let names: Vec<&str> = files
-        .iter()
-        .filter_map(|name| name.strip_suffix(".npy"))
-        .collect();
+    let arrays = files.iter().filter_map(|name| name.strip_suffix(".npy"));
+    let names: Vec<&str> = arrays.collect();
     if names.is_empty() {
-        let what = match files.iter().any(|name| name.starts_with("xl/")) {
-            true => "a workbook of Excel",
-            false if files.iter().any(|name| name.ends_with("data.pkl")) => "a file of PyTorch",
-            false => "an archive without arrays",
+        let what = if files.iter().any(|name| name.starts_with("xl/")) {
+            "a workbook of Excel"
+        } else if files.iter().any(|name| name.ends_with("data.pkl")) {
+            "a file of PyTorch"
+        } else {
+            "an archive without arrays"
         };
         bail!("{what}, expected text such as CSV, NPY, NPZ or safetensors");
     }
     let name = one_of(&names, array, "arrays", "FILE.npz:ARRAY")?;
-    let file = archive.by_name(&format!("{name}.npy"));
-    let file = file?;
-    let packed = std::rc::Rc::new(std::cell::Cell::new(file.compressed_size()));
+    let file = archive.by_name(&format!("{name}.npy"))?;
+    let packed = file.compressed_size();
     npy(Unpacked::new(file, packed))
 }
 
@@ -144,28 +125,13 @@ pub fn safetensors(bytes: &[u8], name: Option<&str>) -> Result<Array> {
     names.sort_unstable();
     let name = one_of(&names, name, "tensors", "FILE.safetensors:TENSOR")?;
     let tensor = file.tensor(name)?;
-    let element = match tensor.dtype() {
-        Dtype::BOOL => Element::Bool,
-        Dtype::U8 => Element::U8,
-        Dtype::I8 => Element::I8,
-        Dtype::U16 => Element::U16,
-        Dtype::I16 => Element::I16,
-        Dtype::U32 => Element::U32,
-        Dtype::I32 => Element::I32,
-        Dtype::U64 => Element::U64,
-        Dtype::I64 => Element::I64,
-        Dtype::F16 => Element::F16,
-        Dtype::BF16 => Element::Bf16,
-        Dtype::F32 => Element::F32,
-        Dtype::F64 => Element::F64,
-        other => {
-            bail!("a tensor of dtype {other:?}, expected numbers of 8 to 64 bits");
-        }
-    };
+    let dtype = tensor.dtype().to_string();
+    let format = element::of_safetensors(&dtype)
+        .ok_or_else(|| wrong!("a tensor of dtype {dtype}, expected numbers of 8 to 64 bits"))?;
     let shape: Vec<u64> = tensor.shape().iter().map(|&size| size as u64).collect();
-    let (_, columns, count) = sizes(&shape)?;
-    let values = element.read(tensor.data(), count, false)?;
-    Ok((Matrix { columns, values }, element))
+    let (rows, columns) = sizes(&shape)?;
+    let values = element::read(tensor.data(), format, rows * columns, false)?;
+    Ok((Matrix { columns, values }, format))
 }
 
 /// The name that is asked for, or the only one.

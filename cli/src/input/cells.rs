@@ -13,12 +13,16 @@ impl Cells {
         self.ends.push(self.text.len());
     }
 
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Bytes of text, without the place of each row.
-    #[cfg(feature = "parquet")]
     pub fn bytes(&self) -> usize {
         self.text.len()
     }

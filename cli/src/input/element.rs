@@ -2,90 +2,90 @@
 
 use std::io::{ErrorKind, Read};
 
-use crate::error::{Result, ensure, wrong};
+use burn::tensor::DType;
 use half::{bf16, f16};
 
-macro_rules! elements {
-    ($($name:ident: $number:ty, $epsilon:expr, $convert:expr;)*) => {
-        /// The format of a number.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Element {
-            $($name,)*
-        }
+use crate::error::{Result, ensure, wrong};
 
-        impl Element {
-            /// The number of bytes.
-            pub fn size(self) -> usize {
-                match self {
-                    $(Self::$name => size_of::<$number>(),)*
-                }
-            }
+/// Formats of numbers, with their names in NPY, without the order of bytes, and in safetensors. A bool is a
+/// byte; ml_dtypes saves bfloat16 as bytes.
+const FORMATS: [(&str, &str, DType); 14] = [
+    ("b1", "BOOL", DType::U8),
+    ("u1", "U8", DType::U8),
+    ("i1", "I8", DType::I8),
+    ("u2", "U16", DType::U16),
+    ("i2", "I16", DType::I16),
+    ("u4", "U32", DType::U32),
+    ("i4", "I32", DType::I32),
+    ("u8", "U64", DType::U64),
+    ("i8", "I64", DType::I64),
+    ("f2", "F16", DType::F16),
+    ("V2", "BF16", DType::BF16),
+    ("bfloat16", "BF16", DType::BF16),
+    ("f4", "F32", DType::F32),
+    ("f8", "F64", DType::F64),
+];
 
-            /// The distance from 1 to the next number, 0 of whole ones.
-            pub fn epsilon(self) -> f64 {
-                match self {
-                    $(Self::$name => $epsilon,)*
-                }
-            }
-
-            /// Appends numbers.
-            pub fn decode(self, bytes: &[u8], is_big_endian: bool, numbers: &mut Vec<f64>) {
-                match self {
-                    $(Self::$name => numbers.extend(bytes.chunks_exact(size_of::<$number>()).map(|bytes| {
-                        let bytes = bytes.try_into().expect("as many bytes as the number has");
-                        let number = match is_big_endian {
-                            true => <$number>::from_be_bytes(bytes),
-                            false => <$number>::from_le_bytes(bytes),
-                        };
-                        ($convert)(number)
-                    })),)*
-                }
-            }
-        }
-    };
+/// The format of a name in NPY.
+pub fn of_npy(name: &str) -> Option<DType> {
+    let found = FORMATS.iter().find(|(npy, _, _)| *npy == name);
+    found.map(|(_, _, format)| *format)
 }
 
-elements! {
-    Bool: u8, 0.0, |x| f64::from(u8::from(x != 0));
-    U8: u8, 0.0, f64::from;
-    I8: i8, 0.0, f64::from;
-    U16: u16, 0.0, f64::from;
-    I16: i16, 0.0, f64::from;
-    U32: u32, 0.0, f64::from;
-    I32: i32, 0.0, f64::from;
-    U64: u64, 0.0, |x| x as f64;
-    I64: i64, 0.0, |x| x as f64;
-    F16: f16, f16::EPSILON.to_f64(), f16::to_f64;
-    Bf16: bf16, bf16::EPSILON.to_f64(), bf16::to_f64;
-    F32: f32, f64::from(f32::EPSILON), f64::from;
-    F64: f64, f64::EPSILON, |x| x;
+/// The format of a name in safetensors.
+pub fn of_safetensors(name: &str) -> Option<DType> {
+    let found = FORMATS.iter().find(|(_, other, _)| *other == name);
+    found.map(|(_, _, format)| *format)
 }
 
-impl Element {
-    /// Reads so many numbers, which have to be all that there is.
-    pub fn read(
-        self,
-        mut reader: impl Read,
-        count: usize,
-        is_big_endian: bool,
-    ) -> Result<Vec<f64>> {
-        let mut numbers = Vec::with_capacity(count.min(1 << 16));
-        let mut buffer = vec![0; (count * self.size()).clamp(1, 1 << 16)]; // a multiple of the size
-        let mut left = count * self.size();
-        while left > 0 {
-            let block = &mut buffer[..left.min(1 << 16)];
-            reader.read_exact(block).map_err(|e| match e.kind() {
-                ErrorKind::UnexpectedEof => {
-                    wrong!("ends before the last of {count} numbers of its shape")
-                }
-                _ => e.into(),
-            })?;
-            self.decode(block, is_big_endian, &mut numbers);
-            left -= block.len();
+/// Reads so many numbers, which have to be all that there is.
+pub fn read(
+    mut reader: impl Read,
+    format: DType,
+    count: usize,
+    is_big_endian: bool,
+) -> Result<Vec<f64>> {
+    let mut numbers = Vec::with_capacity(count.min(1 << 16));
+    let mut buffer = [0; 1 << 13]; // a multiple of the size
+    let mut left = count * format.size();
+    while left > 0 {
+        let block = &mut buffer[..left.min(1 << 13)];
+        reader.read_exact(block).map_err(|e| match e.kind() {
+            ErrorKind::UnexpectedEof => {
+                wrong!("ends before the last of {count} numbers of its shape")
+            }
+            _ => e.into(),
+        })?;
+        if is_big_endian {
+            block.chunks_mut(format.size()).for_each(<[u8]>::reverse);
         }
-        // the end is where an archive checks what was read
-        let is_end = reader.read(&mut [0])? == 0;
-        ensure!(is_end, "goes on after the {count} numbers of its shape");
-        Ok(numbers)
+        decode(block, format, &mut numbers);
+        left -= block.len();
+    }
+    // the end is where an archive checks what was read
+    let is_end = reader.read(&mut [0])? == 0;
+    ensure!(is_end, "goes on after the {count} numbers of its shape");
+    Ok(numbers)
+}
+
+/// Appends numbers.
+fn decode(bytes: &[u8], format: DType, numbers: &mut Vec<f64>) {
+    fn all<const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> f64, to: &mut Vec<f64>) {
+        to.extend(bytes.as_chunks().0.iter().copied().map(number));
+    }
+    match format {
+        DType::U8 => all(bytes, |x| u8::from_le_bytes(x).into(), numbers),
+        DType::I8 => all(bytes, |x| i8::from_le_bytes(x).into(), numbers),
+        DType::U16 => all(bytes, |x| u16::from_le_bytes(x).into(), numbers),
+        DType::I16 => all(bytes, |x| i16::from_le_bytes(x).into(), numbers),
+        DType::U32 => all(bytes, |x| u32::from_le_bytes(x).into(), numbers),
+        DType::I32 => all(bytes, |x| i32::from_le_bytes(x).into(), numbers),
+        DType::U64 => all(bytes, |x| u64::from_le_bytes(x) as f64, numbers),
+        DType::I64 => all(bytes, |x| i64::from_le_bytes(x) as f64, numbers),
+        DType::F16 => all(bytes, |x| f16::from_le_bytes(x).to_f64(), numbers),
+        DType::BF16 => all(bytes, |x| bf16::from_le_bytes(x).to_f64(), numbers),
+        DType::F32 => all(bytes, |x| f32::from_le_bytes(x).into(), numbers),
+        DType::F64 => all(bytes, f64::from_le_bytes, numbers),
+        _ => unreachable!("no such format of a file"),
     }
 }

@@ -1,11 +1,8 @@
 //! What a file may hold, checked before memory is taken for it.
 
+use std::io::{self, Read};
+
 use crate::error::{Result, ensure, wrong};
-use std::{
-    cell::Cell,
-    io::{self, Read},
-    rc::Rc,
-};
 
 /// Numbers in a file: 4 GiB as f64.
 pub const MOST_NUMBERS: usize = 1 << 29;
@@ -17,7 +14,7 @@ pub const MOST_COLUMNS: usize = 1 << 20;
 pub const LONGEST_CELL: usize = 1 << 20;
 /// Bytes in the header of an NPY file.
 pub const LONGEST_HEADER: usize = 1 << 16;
-/// Bytes of what has to be in memory as a whole: safetensors, and an archive from a pipe.
+/// Bytes of what has to be in memory as a whole: columnar files, safetensors, and what is packed in a pipe.
 pub const MOST_WHOLE: u64 = 4 << 30;
 /// Bytes that anything may unpack to.
 const FREE: u64 = 64 << 20;
@@ -43,40 +40,16 @@ pub fn check_unpacked(unpacked: u64, packed: u64) -> Result<()> {
     Ok(())
 }
 
-/// A reader that counts its bytes.
-pub struct Counted<R> {
-    reader: R,
-    count: Rc<Cell<u64>>,
-}
-
-impl<R> Counted<R> {
-    pub fn new(reader: R) -> (Self, Rc<Cell<u64>>) {
-        let count = Rc::default();
-        let counted = Self {
-            reader,
-            count: Rc::clone(&count),
-        };
-        (counted, count)
-    }
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(buffer)?;
-        self.count.set(self.count.get() + read as u64);
-        Ok(read)
-    }
-}
-
 /// What unpacks, and not to much more than is packed.
 pub struct Unpacked<R> {
     reader: R,
-    packed: Rc<Cell<u64>>,
+    /// Bytes that are packed.
+    packed: u64,
     unpacked: u64,
 }
 
 impl<R> Unpacked<R> {
-    pub fn new(reader: R, packed: Rc<Cell<u64>>) -> Self {
+    pub fn new(reader: R, packed: u64) -> Self {
         Self {
             reader,
             packed,
@@ -89,7 +62,7 @@ impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
         self.unpacked += read as u64;
-        let checked = check_unpacked(self.unpacked, self.packed.get());
+        let checked = check_unpacked(self.unpacked, self.packed);
         checked.map_err(|e| io::Error::other(e.to_string()))?;
         Ok(read)
     }

@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Context, Result, bail, ensure};
 pub use cells::{Cells, Ids, Lines};
-use element::Element;
 use open::{Content, open};
 pub use records::{Record, Records};
 pub use resolution::Resolution;
@@ -161,28 +160,25 @@ fn split_array_name(path: &Path) -> (PathBuf, Option<String>) {
     (path.to_path_buf(), None)
 }
 
-/// The table of an array.
-fn array_table((numbers, element): (Matrix, Element), options: &Options) -> Result<Table> {
+/// The table of an array, which has no index.
+fn array_table((numbers, format): array::Array, options: &Options) -> Result<Table> {
     let options = Options {
         index: None,
         ..*options
     };
     let columns = Columns::new(Vec::new(), numbers.columns, &options)?;
-    let cells = |label: usize| {
+    let labels = columns.label.map(|label| {
+        let rows = numbers.values.chunks(numbers.columns);
+        rows.map(|row| row[label]).collect()
+    });
+    let numbers = if columns.numbers.len() == numbers.columns {
         numbers
-            .values
-            .chunks(numbers.columns)
-            .map(move |row| row[label])
+    } else {
+        numbers.with_columns(&columns.numbers)
     };
     Ok(Table {
-        labels: columns.label.map(|label| cells(label).collect()),
-        numbers: if columns.numbers.len() == numbers.columns {
-            numbers
-        } else {
-            numbers.with_columns(&columns.numbers)
-        },
-        resolution: Resolution::Binary(element),
-        ..columns.into_table(None)
+        resolution: Resolution::Binary(format),
+        ..columns.into_table(numbers.values, labels.unwrap_or_default(), Cells::default())
     })
 }
 

@@ -2,15 +2,13 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, Cursor, Read, Seek, SeekFrom},
+    io::{self, BufReader, Cursor, Read, Seek},
     path::Path,
 };
 
 use flate2::read::MultiGzDecoder;
 
-use super::limits::{Counted, MOST_WHOLE, Unpacked};
-#[cfg(not(feature = "parquet"))]
-use crate::error::{Error, wrong};
+use super::limits::{MOST_WHOLE, Unpacked};
 use crate::error::{Result, bail, ensure};
 
 /// Bytes that have a place.
@@ -55,21 +53,22 @@ const ARROW: [&[u8]; 2] = [b"ARROW1", b"\xff\xff\xff\xff"];
 /// Opens a file, or standard input for `-`.
 pub fn open(path: &Path) -> Result<Content> {
     if path.as_os_str() == "-" {
-        return content(Box::new(io::stdin()), false);
+        return content(Box::new(io::stdin()), None, false);
     }
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        bail!("is a folder, expected a file");
+    ensure!(!metadata.is_dir(), "is a folder, expected a file");
+    if !metadata.is_file() {
+        return content(Box::new(file), None, false);
     }
-    if metadata.is_file() {
-        let head = head(&mut file)?;
-        file.seek(SeekFrom::Start(0))?;
-        if is_archive(&head) {
-            return Ok(Content::Archive(Box::new(BufReader::new(file))));
-        }
+    let head = head(&mut file)?;
+    file.rewind()?;
+    let reader = BufReader::new(file);
+    if is_archive(&head) {
+        Ok(Content::Archive(Box::new(reader)))
+    } else {
+        content(Box::new(reader), Some(metadata.len()), false)
     }
-    content(Box::new(BufReader::new(file)), false)
 }
 
 fn head(reader: &mut impl Read) -> Result<Vec<u8>> {
@@ -83,29 +82,25 @@ fn is_archive(head: &[u8]) -> bool {
     head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
 }
 
-fn content(mut reader: Box<dyn Read>, is_unpacked: bool) -> Result<Content> {
+/// Finds out what bytes are, of which there are so many if that is known.
+fn content(mut reader: Box<dyn Read>, size: Option<u64>, is_unpacked: bool) -> Result<Content> {
     let head = head(&mut reader)?;
     let reader = Cursor::new(head.clone()).chain(reader);
     if head.starts_with(b"\x1f\x8b") {
-        if is_unpacked {
-            bail!("gzip within gzip, expected it once");
-        }
-        let (packed, count) = Counted::new(reader);
-        let unpacked = Unpacked::new(MultiGzDecoder::new(packed), count);
-        return content(Box::new(BufReader::new(unpacked)), true);
+        ensure!(!is_unpacked, "gzip within gzip, expected it once");
+        let (packed, size): (Box<dyn Read>, u64) = if let Some(size) = size {
+            (Box::new(reader), size)
+        } else {
+            let bytes = whole(reader)?;
+            let size = bytes.len() as u64;
+            (Box::new(Cursor::new(bytes)), size)
+        };
+        let unpacked = Unpacked::new(MultiGzDecoder::new(packed), size);
+        return content(Box::new(BufReader::new(unpacked)), None, true);
     }
-    let is_parquet = PARQUET.iter().any(|first| head.starts_with(first));
-    if is_parquet || ARROW.iter().any(|first| head.starts_with(first)) {
-        #[cfg(feature = "parquet")]
-        return Ok(match is_parquet {
-            true => Content::Parquet(whole(reader)?),
-            false => Content::Arrow(whole(reader)?),
-        });
-        #[cfg(not(feature = "parquet"))]
-        return Err(match is_parquet {
-            true => columnar("Parquet", "parquet"),
-            false => columnar("Arrow IPC", "feather"),
-        });
+    let is_one_of = |formats: [&[u8]; 2]| formats.iter().any(|first| head.starts_with(first));
+    if is_one_of(PARQUET) || is_one_of(ARROW) {
+        return columnar(reader, is_one_of(PARQUET));
     }
     if let Some((_, format)) = OTHERS.iter().find(|(first, _)| head.starts_with(first)) {
         bail!("holds {format}, expected text such as CSV, NPY, NPZ or safetensors");
@@ -149,10 +144,25 @@ fn markup(head: &[u8]) -> Option<&'static str> {
     is_json.then_some("JSON or the like")
 }
 
-/// What is said of a columnar file, and the name of it in pandas.
+#[cfg(feature = "parquet")]
+fn columnar(reader: impl Read, is_parquet: bool) -> Result<Content> {
+    let bytes = whole(reader)?;
+    Ok(if is_parquet {
+        Content::Parquet(bytes)
+    } else {
+        Content::Arrow(bytes)
+    })
+}
+
+/// Says how a columnar file can be read, by its name in pandas as well.
 #[cfg(not(feature = "parquet"))]
-fn columnar(format: &str, name: &str) -> Error {
-    wrong!(
+fn columnar(_: impl Read, is_parquet: bool) -> Result<Content> {
+    let (format, name) = if is_parquet {
+        ("Parquet", "parquet")
+    } else {
+        ("Arrow IPC", "feather")
+    };
+    bail!(
         "holds {format}: expected a build with --features parquet, or text by \
          pandas.read_{name}(…).to_csv(…, index=False)"
     )

@@ -1,12 +1,9 @@
 //! Rows of text: cells between delimiters, within quotes or not.
 
-use std::{
-    collections::VecDeque,
-    io::{BufRead, BufReader, Read},
-    ops::Range,
-};
+use std::io::{BufRead, BufReader, Chain, Cursor, Read};
 
 use super::{
+    cells::Cells,
     clipped,
     limits::{LONGEST_CELL, LONGEST_ROW, MOST_COLUMNS},
 };
@@ -26,8 +23,7 @@ enum Delimiter {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Record {
     pub line: u64,
-    text: String,
-    cells: Vec<Range<usize>>,
+    pub cells: Cells,
 }
 
 impl Record {
@@ -35,181 +31,170 @@ impl Record {
         self.cells.len()
     }
 
-    pub fn cell(&self, column: usize) -> &str {
-        &self.text[self.cells[column].clone()]
-    }
-
     pub fn cells(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).map(|column| self.cell(column))
+        self.cells.iter()
     }
 }
 
-/// The rows of a text whose delimiter is found in its first two lines. Quotes are read here, and not by the
+/// The rows of a text whose delimiter is found in its first two rows. Quotes are read here, and not by the
 /// crate `csv`: that has no delimiter of any number of spaces, takes a quote after a space for text, and
 /// does not say on which line the row after a blank line is.
 pub struct Records<R> {
-    reader: BufReader<R>,
+    reader: BufReader<Chain<Cursor<Vec<u8>>, R>>,
     delimiter: Delimiter,
-    /// The number of the last line that was read.
+    /// The last byte of a line.
+    end: u8,
+    /// The line that was read last, and its number.
+    text: String,
     line: u64,
-    /// Lines that were read ahead.
-    ahead: VecDeque<(u64, String)>,
     has_begun: bool,
 }
 
 impl<R: Read> Records<R> {
-    pub fn new(reader: R) -> Result<Self> {
-        let mut records = Self {
-            reader: BufReader::with_capacity(1 << 16, reader),
-            delimiter: Delimiter::None,
-            line: 0,
-            ahead: VecDeque::new(),
-            has_begun: false,
-        };
-        let (mut ahead, mut rows, mut row) = (VecDeque::new(), Vec::new(), String::new());
-        let mut said = None;
+    pub fn new(mut reader: R) -> Result<Self> {
+        let mut head = Vec::new();
+        let most = LONGEST_CELL as u64;
+        reader.by_ref().take(most).read_to_end(&mut head)?;
+        if head.starts_with(b"\xef\xbb\xbf") {
+            head.drain(..3); // a mark of the order of bytes
+        }
+        // lines end with CR alone where the first one does
+        let first = head.iter().position(|byte| b"\r\n".contains(byte));
+        let is_cr = first.is_some_and(|at| head[at] == b'\r' && head.get(at + 1) != Some(&b'\n'));
+        let end = if is_cr { b'\r' } else { b'\n' };
+        let text = String::from_utf8_lossy(&head);
+        let mut lines = text.split_inclusive(char::from(end)).peekable();
+        let said = lines.peek().and_then(|line| Delimiter::said_by_excel(line));
+        let mut skipped = u64::from(said.is_some());
+        lines.next_if(|_| said.is_some());
+        // numpy.savetxt writes a header as a comment
+        let is_skipped = |line: &&str| line.starts_with('#') || line.trim().is_empty();
+        while lines.next_if(is_skipped).is_some() {
+            skipped += 1;
+        }
+        let (mut rows, mut row) = (Vec::new(), String::new());
         while rows.len() < 2
-            && row.len() <= LONGEST_CELL
-            && let Some((line, mut text)) = records.read_line()?
+            && let Some(line) = lines.next()
         {
-            if line == 1 {
-                text = text.trim_start_matches('\u{feff}').to_owned();
-                said = Delimiter::said_by_excel(&text);
-                if said.is_some() {
-                    continue;
-                }
-            }
-            // numpy.savetxt writes a header as a comment
-            if row.is_empty() && text.starts_with('#') {
-                continue;
-            }
-            row.push_str(&text);
+            row.push_str(line);
             if !row.trim().is_empty() && row.matches('"').count() % 2 == 0 {
                 rows.push(std::mem::take(&mut row));
             }
-            ahead.push_back((line, text));
         }
-        if !row.trim().is_empty() {
-            rows.push(row);
+        rows.extend(Some(row).filter(|row| !row.trim().is_empty()));
+        let mut records = Self {
+            delimiter: said.unwrap_or_else(|| Delimiter::of(&rows)),
+            reader: BufReader::with_capacity(1 << 16, Cursor::new(head).chain(reader)),
+            end,
+            text: String::new(),
+            line: 0,
+            has_begun: false,
+        };
+        for _ in 0..skipped {
+            records.read_line()?;
         }
-        records.delimiter = said.unwrap_or_else(|| Delimiter::of(&rows));
-        ahead.append(&mut records.ahead);
-        records.ahead = ahead;
         Ok(records)
     }
 
-    fn read_line(&mut self) -> Result<Option<(u64, String)>> {
-        if let Some(line) = self.ahead.pop_front() {
-            return Ok(Some(line));
-        }
-        let mut bytes = Vec::new();
-        let line = self.line + 1;
-        let read = (&mut self.reader)
-            .take(LONGEST_ROW as u64 + 1)
-            .read_until(b'\n', &mut bytes);
-        if read? == 0 {
-            return Ok(None);
-        }
-        if bytes.len() > LONGEST_ROW {
-            let most = LONGEST_ROW >> 20;
-            bail!("line {line} is longer than {most} MiB");
-        }
-        while matches!(bytes.last(), Some(b'\n' | b'\r')) {
-            bytes.pop();
-        }
-        self.line = line;
+    /// Reads the next line; tells whether there is one.
+    fn read_line(&mut self) -> Result<bool> {
+        self.line += 1;
+        let line = self.line;
+        let mut bytes = std::mem::take(&mut self.text).into_bytes();
+        bytes.clear();
+        let mut reader = self.reader.by_ref().take(LONGEST_ROW as u64 + 1);
+        let read = reader.read_until(self.end, &mut bytes)?;
+        let most = LONGEST_ROW >> 20;
+        ensure!(read <= LONGEST_ROW, "line {line} is longer than {most} MiB");
+        while bytes.pop_if(|byte| matches!(byte, b'\n' | b'\r')).is_some() {}
         let text = String::from_utf8(bytes).map_err(|_| wrong!("line {line}: no text in UTF-8"))?;
-        if !text.contains('\r') {
-            return Ok(Some((line, text)));
-        }
-        // lines that end with CR alone
-        self.ahead = text
-            .split('\r')
-            .map(str::to_owned)
-            .zip(line..)
-            .map(|(text, line)| (line, text))
-            .collect();
-        self.line += self.ahead.len() as u64 - 1;
-        Ok(self.ahead.pop_front())
+        self.text = text;
+        Ok(read > 0)
     }
 
     /// Reads the next row into a record; tells whether there is one.
     pub fn read(&mut self, record: &mut Record) -> Result<bool> {
         let mut empty = None;
-        let (line, text) = loop {
-            match self.read_line()? {
-                None => return Ok(false),
-                Some((line, text)) if text.trim().is_empty() => {
-                    empty.get_or_insert(line);
-                }
-                Some(found) => break found,
+        loop {
+            if !self.read_line()? {
+                return Ok(false);
             }
-        };
+            if !self.text.trim().is_empty() {
+                break;
+            }
+            empty.get_or_insert(self.line);
+        }
         // in a single column a blank line may be a value that is missing
         let is_doubtful = self.has_begun && self.delimiter == Delimiter::None;
         if let Some(empty) = empty.filter(|_| is_doubtful) {
             bail!("line {empty} is empty, expected a row on each line");
         }
         self.has_begun = true;
+        let line = self.line;
         record.line = line;
-        record.text.clear();
         record.cells.clear();
-        self.split(text, record)
+        self.split(&mut record.cells)
             .map_err(|reason| wrong!("line {line}: {reason}"))?;
         Ok(true)
     }
 
     /// Splits a row into cells, which within quotes may go over several lines.
-    fn split(&mut self, mut text: String, record: &mut Record) -> Result<()> {
+    fn split(&mut self, cells: &mut Cells) -> Result<()> {
         let delimiter = self.delimiter;
-        let mut at = 0;
+        let is_blank =
+            |byte: u8| byte == b' ' || byte == b'\t' && delimiter != Delimiter::Char(b'\t');
+        let (mut at, mut quoted) = (0, String::new());
         loop {
-            let is_blank =
-                |byte: u8| byte == b' ' || byte == b'\t' && delimiter != Delimiter::Char(b'\t');
-            at += count(&text[at..], is_blank);
-            if delimiter == Delimiter::Spaces && at == text.len() {
+            at += count(&self.text[at..], is_blank);
+            if delimiter == Delimiter::Spaces && at == self.text.len() {
                 return Ok(());
             }
-            let start = record.text.len();
-            let is_quoted = text[at..].starts_with('"');
-            let mut is_open = is_quoted;
-            at += usize::from(is_quoted);
-            while is_open {
-                let length = count(&text[at..], |byte| byte != b'"');
-                record.text.push_str(&text[at..at + length]);
-                at += length;
-                if at == text.len() {
-                    let is_long = record.text.len() - start > LONGEST_CELL;
-                    let next = self.read_line()?.filter(|_| !is_long);
-                    let next = next.ok_or_else(|| wrong!("a quote that nothing closes"))?;
-                    record.text.push('\n');
-                    (text, at) = (next.1, 0);
-                } else if text[at..].starts_with("\"\"") {
-                    record.text.push('"');
-                    at += 2;
-                } else {
-                    at += 1;
-                    is_open = false;
-                }
+            quoted.clear();
+            let is_quoted = self.text[at..].starts_with('"');
+            if is_quoted {
+                at = self.unquote(at + 1, &mut quoted)?;
             }
-            let end = at + count(&text[at..], |byte| !delimiter.is(byte));
-            let plain = text[at..end].trim();
+            let end = at + count(&self.text[at..], |byte| !delimiter.is(byte));
+            let plain = self.text[at..end].trim();
+            if is_quoted {
+                let rest = self.text[at..].trim_start();
+                ensure!(plain.is_empty(), "after a quote {:?}", clipped(rest));
+                cells.push(&quoted);
+            } else {
+                cells.push(plain);
+            }
             ensure!(
-                !is_quoted || plain.is_empty(),
-                "after a quote {:?}",
-                clipped(text[at..].trim_start())
-            );
-            record.text.push_str(plain);
-            record.cells.push(start..record.text.len());
-            ensure!(
-                record.len() <= MOST_COLUMNS,
+                cells.len() <= MOST_COLUMNS,
                 "expected at most {MOST_COLUMNS} columns"
             );
-            ensure!(record.text.len() <= LONGEST_ROW, "a row that is too long");
-            if end == text.len() {
+            ensure!(cells.bytes() <= LONGEST_ROW, "a row that is too long");
+            if end == self.text.len() {
                 return Ok(());
             }
             at = end + 1;
+        }
+    }
+
+    /// Reads what is within quotes, from a place in the line on; gives the place after it.
+    fn unquote(&mut self, mut at: usize, cell: &mut String) -> Result<usize> {
+        loop {
+            let rest = &self.text[at..];
+            if let Some((before, after)) = rest.split_once('"') {
+                cell.push_str(before);
+                at += before.len() + 1;
+                if !after.starts_with('"') {
+                    return Ok(at);
+                }
+                cell.push('"');
+                at += 1;
+            } else {
+                cell.push_str(rest);
+                cell.push('\n');
+                let is_long = cell.len() > LONGEST_CELL;
+                let is_closed = !is_long && self.read_line()?;
+                ensure!(is_closed, "a quote that nothing closes");
+                at = 0;
+            }
         }
     }
 }
@@ -231,7 +216,11 @@ impl Delimiter {
 
     /// That of a first line `sep=;`, which is for Excel.
     fn said_by_excel(line: &str) -> Option<Self> {
-        match line.strip_prefix("sep=")?.as_bytes() {
+        match line
+            .trim_end_matches(['\r', '\n'])
+            .strip_prefix("sep=")?
+            .as_bytes()
+        {
             [delimiter] if delimiter.is_ascii() => Some(Self::Char(*delimiter)),
             _ => None,
         }
@@ -241,23 +230,20 @@ impl Delimiter {
     /// all rows than in the last alone, since a header may say anything.
     fn of(rows: &[String]) -> Self {
         let outside = |row: &String| row.split('"').step_by(2).collect::<String>();
-        let Some(line) = rows.last() else {
+        let outsides: Vec<String> = rows.iter().map(outside).collect();
+        let (Some(line), Some(outside)) = (rows.last(), outsides.last()) else {
             return Self::None;
         };
-        let outsides: Vec<String> = rows.iter().map(outside).collect();
         let is_in = |row: &String, delimiter: u8| row.contains(char::from(delimiter));
         let in_all = |delimiter: &u8| outsides.iter().all(|row| is_in(row, *delimiter));
-        let outside = outside(line);
-        let in_last = |delimiter: &u8| is_in(&outside, *delimiter);
-        let delimiters = b"\t;,";
-        let found = delimiters.iter().copied().find(in_all);
-        if let Some(found) = found.or_else(|| delimiters.iter().copied().find(in_last)) {
+        let in_last = |delimiter: &u8| is_in(outside, *delimiter);
+        let delimiters = || b"\t;,".iter().copied();
+        if let Some(found) = delimiters().find(in_all).or(delimiters().find(in_last)) {
             return Self::Char(found);
         }
-        let is_number = |word: &&str| word.parse::<f64>().is_ok();
         let words: Vec<&str> = outside.split_whitespace().collect();
-        let numbers = words.iter().copied().filter(|word| is_number(word)).count();
-        let quoted = line.matches('"').count() / 2;
+        let numbers = words.iter().filter(|word| word.parse::<f64>().is_ok());
+        let (numbers, quoted) = (numbers.count(), line.matches('"').count() / 2);
         // a name may stand at the end, or at the beginning in quotes
         let are_several = words.len() + quoted > 1 && numbers > 0;
         if are_several && numbers + usize::from(numbers > 1) >= words.len() {

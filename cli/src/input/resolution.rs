@@ -1,6 +1,6 @@
 //! How finely the numbers of a file are written, and what that does to a sum.
 
-use super::element::Element;
+use burn::tensor::DType;
 
 /// The distance from 1 that a sum may have in any file.
 const LEAST: f64 = 1e-5;
@@ -17,7 +17,7 @@ pub enum Resolution {
         decimals: i32,
         digits: i32,
     },
-    Binary(Element),
+    Binary(DType),
 }
 
 impl Default for Resolution {
@@ -85,15 +85,32 @@ impl Resolution {
                 0.5 * row.iter().map(|&p| unit(p)).sum::<f64>()
             }
             // rounded once or twice by a softmax in this format
-            Self::Binary(element) => 2.0 * element.epsilon(),
+            Self::Binary(_) => 2.0 * self.epsilon(),
         };
         (rounding * 1.001).clamp(LEAST, MOST.max(2.0 * self.epsilon()))
     }
 
+    /// The distance from 1 to the next number in binary, 0 of whole numbers and text.
     fn epsilon(&self) -> f64 {
         match self {
             Self::Text { .. } => 0.0,
-            Self::Binary(element) => element.epsilon(),
+            Self::Binary(dtype) => dtype.finfo().map_or(0.0, |info| info.epsilon),
+        }
+    }
+
+    /// Whether numbers have fewer digits than others: those in text have fewer than any in binary.
+    #[cfg(feature = "parquet")]
+    pub fn is_coarser(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Text { decimals, .. },
+                Self::Text {
+                    decimals: known, ..
+                },
+            ) => decimals < known,
+            (Self::Text { .. }, Self::Binary(_)) => true,
+            (Self::Binary(_), Self::Text { .. }) => false,
+            (Self::Binary(_), Self::Binary(_)) => self.epsilon() > other.epsilon(),
         }
     }
 
@@ -102,7 +119,7 @@ impl Resolution {
         match self {
             Self::Text { decimals, .. } if *decimals < MANY => format!("{decimals} decimals allow"),
             Self::Text { digits, .. } => format!("{digits} digits allow"),
-            Self::Binary(element) => format!("{} allows", format!("{element:?}").to_lowercase()),
+            Self::Binary(dtype) => format!("{} allows", dtype.name()),
         }
     }
 }

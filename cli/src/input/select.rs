@@ -26,29 +26,26 @@ pub fn select(spec: &str, names: &[String], width: usize, option: &str) -> Resul
             )
         })
     };
-    let mut columns = Vec::new();
-    let whole = one(spec).ok().map(|column| vec![column]);
-    let words = || {
-        spec.split(',')
-            .map(|word| match (one(word), word.split_once("..")) {
-                (Ok(column), _) => Ok(column..=column),
-                (_, Some((first, last))) => Ok(one(first)?..=one(last)?),
-                (wrong, None) => match word.split_once('-') {
-                    Some((first, last)) if first.trim().parse::<usize>().is_ok() => {
-                        Ok(one(first)?..=one(last)?)
-                    }
-                    _ => wrong.map(|column| column..=column),
-                },
-            })
-    };
-    match whole {
-        Some(whole) => columns = whole,
-        None => {
-            for range in words() {
-                columns.extend(range?);
-            }
+    let range = |word: &str| {
+        let of_numbers = || {
+            let ends = word.split_once('-');
+            ends.filter(|(first, _)| first.trim().parse::<usize>().is_ok())
+        };
+        match (one(word), word.split_once("..").or_else(of_numbers)) {
+            (Err(_), Some((first, last))) => Ok(one(first)?..=one(last)?),
+            (column, _) => column.map(|column| column..=column),
         }
-    }
+    };
+    let columns: Vec<usize> = if let Ok(whole) = one(spec) {
+        vec![whole]
+    } else {
+        let ranges = spec.split(',').map(range);
+        ranges
+            .collect::<Result<Vec<_>>>()?
+            .into_iter()
+            .flatten()
+            .collect()
+    };
     let mut seen = vec![false; width];
     for &column in &columns {
         if std::mem::replace(&mut seen[column], true) {

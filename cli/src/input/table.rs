@@ -6,13 +6,13 @@ use super::{
     Matrix, Options, Table, WhichLabel,
     cells::{Cells, Ids, Lines},
     clipped,
-    header::{Header, may_be_header},
+    header::Header,
     limits::{MOST_NUMBERS, check_numbers},
     records::{Record, Records},
     resolution::Resolution,
     select::{by_name, select},
 };
-use crate::error::{Error, Result, bail, ensure, wrong};
+use crate::error::{Error, Result, ensure, wrong};
 
 /// The name that pandas gives to an index.
 pub const PANDAS: &str = "__index_level_0__";
@@ -29,36 +29,22 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
     let (mut first, mut second) = (Record::default(), Record::default());
     ensure!(records.read(&mut first)?, "holds no rows");
     let has_second = records.read(&mut second)?;
-    let header = Header::of(&first, has_second.then_some(&second), options);
-    if header == Header::None
-        && !options.is_counted
-        && options.header.is_none()
-        && has_second
-        && may_be_header(&first, &second)
-    {
-        let (line, cells) = (first.line, first.cells().collect::<Vec<_>>().join(","));
-        let cells = clipped(&cells);
-        bail!(
-            "line {line} ({cells}) may be a header or a row, expected --header yes or --header no"
-        );
-    }
-    let width = match header {
-        Header::None => first.len(),
-        _ if has_second => second.len(),
-        _ => bail!("holds no rows"),
-    };
-    let mut columns = Columns::new(header.names(), width, options)?;
-    let mut rows = Rows::default();
-    if let Header::None = header {
-        rows.push(&first, &mut columns)?;
+    let header = Header::of(&first, has_second.then_some(&second), options)?;
+    ensure!(has_second || header.is_none(), "holds no rows");
+    let is_row = header.is_none();
+    let width = if is_row { &first } else { &second }.cells.len();
+    let Header { names, note } = header.unwrap_or_default();
+    let mut rows = Rows::new(Columns::new(names, width, options)?);
+    if is_row {
+        rows.push(&first)?;
     }
     if has_second {
-        rows.push(&second, &mut columns)?;
+        rows.push(&second)?;
         while records.read(&mut first)? {
-            rows.push(&first, &mut columns)?;
+            rows.push(&first)?;
         }
     }
-    rows.finish(columns, header.note(), options)
+    rows.finish(note, options)
 }
 
 /// What is done with the columns.
@@ -67,10 +53,11 @@ pub struct Columns {
     width: usize,
     pub label: Option<usize>,
     pub numbers: Vec<usize>,
-    /// The column that may name or count rows, and what is known of it.
+    /// The column that may name or count rows, and what is known of it. Until it is settled the column is
+    /// one of numbers as well.
     pub id: usize,
     pub index: Index,
-    /// Whether that column is one of numbers if it is no index.
+    /// Whether all columns are of numbers but an index and the labels.
     is_open: bool,
     pub is_confidence: bool,
 }
@@ -88,7 +75,7 @@ const IDS: [&str; 8] = [
 ];
 
 /// What is known of a column as one that names or counts rows.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Index {
     /// It is none.
     No,
@@ -159,7 +146,7 @@ impl Columns {
             Some(chosen) => chosen,
             None if is_only => Vec::new(),
             None => (0..width)
-                .filter(|&column| Some(column) != label && (index == Index::No || column != id))
+                .filter(|&column| Some(column) != label && (index != Index::Yes || column != id))
                 .collect(),
         };
         check_numbers(1, width as u64)?;
@@ -175,47 +162,52 @@ impl Columns {
         })
     }
 
-    /// Takes the column that was no index for one of numbers, where it may be; its place among them.
-    pub fn take_back(&mut self) -> Option<usize> {
-        self.index = Index::No;
-        let place = self
-            .numbers
-            .iter()
-            .filter(|column| **column < self.id)
-            .count();
-        self.is_open.then(|| {
-            self.numbers.insert(place, self.id);
-            place
-        })
+    /// Leaves out the column that is an index, unless it is none.
+    pub fn settle(&mut self, is_index: bool) {
+        if is_index {
+            self.numbers.retain(|column| *column != self.id);
+        } else {
+            self.index = Index::No;
+        }
     }
 
     /// What is said of an index that is left out.
     pub fn note(&self) -> Option<String> {
         let name = self.names.get(self.id).filter(|name| !name.is_empty());
-        let name = name.map(|name| format!(" ({})", clipped(name)));
         let column = match self.id {
             0 => "the first column".to_owned(),
             id => format!("column {id}"),
         };
-        (self.is_open && self.index != Index::No).then(|| {
+        let is_told = self.is_open && self.index != Index::No && name.is_none_or(|n| n != PANDAS);
+        is_told.then(|| {
+            let name = name.map(|name| format!(" ({})", clipped(name)));
             let name = name.unwrap_or_default();
             format!("{column}{name} is an index and is left out")
         })
     }
 
-    /// A table that knows its columns, and has no rows yet.
-    pub fn into_table(self, ids: Option<Cells>) -> Table {
+    /// A table of these columns.
+    pub fn into_table(self, values: Vec<f64>, labels: Cells, ids: Cells) -> Table {
         let name = |column: usize| self.names.get(column).cloned();
         let id = name(self.id).unwrap_or_default();
+        let has_ids = matches!(self.index, Index::Yes | Index::Named);
         Table {
             names: self
                 .numbers
                 .iter()
                 .filter_map(|&column| name(column))
                 .collect(),
+            numbers: Matrix {
+                columns: self.numbers.len(),
+                values,
+            },
+            labels: self.label.map(|_| labels),
             label_name: self.label.and_then(name),
             label_at: self.label,
-            ids: ids.map(|cells| Ids { name: id, cells }),
+            ids: has_ids.then_some(Ids {
+                name: id,
+                cells: ids,
+            }),
             is_confidence: self.is_confidence,
             has_header: !self.names.is_empty(),
             ..Table::default()
@@ -239,13 +231,12 @@ fn are_confidences(names: &[String]) -> bool {
 }
 
 /// The rows that were read.
-#[derive(Default)]
 struct Rows {
+    columns: Columns,
     count: usize,
     values: Vec<f64>,
-    /// The column that may be an index, while it may be one of numbers.
-    first: Vec<f64>,
-    /// What it holds.
+    /// The first number of the column that may count rows.
+    start: f64,
     ids: Cells,
     labels: Cells,
     lines: Lines,
@@ -253,107 +244,119 @@ struct Rows {
 }
 
 impl Rows {
-    fn push(&mut self, record: &Record, columns: &mut Columns) -> Result<()> {
-        let row = self.count;
+    fn new(columns: Columns) -> Self {
+        Self {
+            columns,
+            count: 0,
+            values: Vec::new(),
+            start: 0.0,
+            ids: Cells::default(),
+            labels: Cells::default(),
+            lines: Lines::default(),
+            resolution: Resolution::default(),
+        }
+    }
+
+    fn push(&mut self, record: &Record) -> Result<()> {
+        let (row, cells) = (self.count, &record.cells);
         self.lines.push(row, record.line);
-        if record.len() != columns.width {
-            let (found, width) = (record.len(), columns.width);
+        let (found, width) = (cells.len(), self.columns.width);
+        if found != width {
             let wrong = wrong!("{found} columns, expected {width} as in the first line");
             return Err(wrong.at_row(row).in_line(record.line));
         }
-        let id = columns.id;
-        if columns.index != Index::No {
-            self.ids.push(record.cell(id));
-        }
-        if let Index::Named | Index::Counting = columns.index {
-            let value = record.cell(id).parse::<f64>();
-            let counts = value.as_ref().is_ok_and(|&value| match self.first.first() {
-                Some(start) => value == start + row as f64,
-                None => value == 0.0 || value == 1.0,
-            });
-            let is_index = match (columns.index, &value) {
-                (Index::Named, Ok(value)) => value.fract() == 0.0,
-                (Index::Named, Err(_)) => true,
-                _ => counts,
-            };
-            match (is_index, value) {
-                (true, Ok(value)) => self.first.push(value),
-                (true, Err(_)) => columns.index = Index::Yes,
-                (false, value) => {
-                    value.map_err(|_| no_number(row, columns, (record, id)))?;
-                    self.take_back(columns);
-                }
-            }
+        self.look_at_index(cells);
+        let columns = &self.columns;
+        if let Index::Yes | Index::Named = columns.index {
+            self.ids.push(cells.get(columns.id));
         }
         ensure!(
             self.values.len() + columns.numbers.len() <= MOST_NUMBERS,
             "holds more than {MOST_NUMBERS} numbers, expected fewer"
         );
         for &column in &columns.numbers {
-            let cell = record.cell(column);
+            let cell = cells.get(column);
             let value = cell.parse();
             let value = value.map_err(|_| no_number(row, columns, (record, column)))?;
-            if row < SEEN {
+            if row < SEEN && (columns.index == Index::No || column != columns.id) {
                 self.resolution.see(cell);
             }
             self.values.push(value);
         }
         if let Some(label) = columns.label {
-            self.labels.push(record.cell(label));
+            self.labels.push(cells.get(label));
         }
         self.count += 1;
         Ok(())
     }
 
-    /// Takes the column that was no index for one of numbers.
-    fn take_back(&mut self, columns: &mut Columns) {
-        let width = columns.numbers.len();
-        let Some(place) = columns.take_back() else {
+    /// Finds out from the next row whether the column that may be an index is one.
+    fn look_at_index(&mut self, cells: &Cells) {
+        let columns = &mut self.columns;
+        let (Index::Named | Index::Counting) = columns.index else {
             return;
         };
-        let mut values = Vec::with_capacity(self.values.len() + self.first.len());
-        for (row, &first) in self.first.iter().enumerate() {
-            let others = &self.values[row * width..(row + 1) * width];
-            values.extend_from_slice(&others[..place]);
-            values.push(first);
-            values.extend_from_slice(&others[place..]);
+        let value = cells.get(columns.id).parse::<f64>();
+        if self.count == 0 {
+            self.start = value.clone().unwrap_or(f64::NAN);
         }
-        self.values = values;
+        let counts = |value: f64| {
+            let is_start = self.start == 0.0 || self.start == 1.0;
+            is_start && value == self.start + self.count as f64
+        };
+        match (columns.index, value) {
+            (Index::Named, Err(_)) => {
+                columns.index = Index::Yes;
+                self.leave_index_out();
+            }
+            (Index::Named, Ok(value)) if value.fract() == 0.0 => {}
+            (Index::Counting, Ok(value)) if counts(value) => {}
+            _ => {
+                columns.settle(false);
+                self.ids = Cells::default();
+            }
+        }
     }
 
-    fn finish(
-        mut self,
-        mut columns: Columns,
-        header: Option<&str>,
-        options: &Options,
-    ) -> Result<Table> {
-        ensure!(self.count > 0, "holds no rows");
-        let left = columns.numbers.len();
-        if columns.index == Index::Counting
-            && (self.count < COUNTING || options.index.is_none_or(|least| left < least))
-        {
-            self.take_back(&mut columns);
+    /// Leaves an index out of the numbers.
+    fn leave_index_out(&mut self) {
+        let columns = &mut self.columns;
+        let width = columns.numbers.len();
+        if let Some(place) = columns.numbers.iter().position(|at| *at == columns.id) {
+            let mut kept = 0;
+            for row in 0..self.count {
+                for column in (0..width).filter(|column| *column != place) {
+                    self.values[kept] = self.values[row * width + column];
+                    kept += 1;
+                }
+            }
+            self.values.truncate(kept);
         }
-        let mut notes: Vec<String> = header.into_iter().map(str::to_owned).collect();
-        notes.extend(columns.note());
-        let ids = matches!(columns.index, Index::Yes | Index::Named).then_some(self.ids);
+        columns.settle(true);
+    }
+
+    fn finish(mut self, header: Option<&str>, options: &Options) -> Result<Table> {
+        ensure!(self.count > 0, "holds no rows");
+        let left = self.columns.numbers.len().saturating_sub(1);
+        let are_few = self.count < COUNTING || options.index.is_none_or(|least| left < least);
+        match self.columns.index {
+            Index::Counting if are_few => self.columns.settle(false),
+            Index::Counting | Index::Named => self.leave_index_out(),
+            Index::Yes | Index::No => {}
+        }
+        let notes = header.map(str::to_owned).into_iter();
         Ok(Table {
-            numbers: Matrix {
-                columns: columns.numbers.len(),
-                values: self.values,
-            },
-            labels: columns.label.map(|_| self.labels),
             lines: self.lines,
             resolution: self.resolution,
-            notes,
-            ..columns.into_table(ids)
+            notes: notes.chain(self.columns.note()).collect(),
+            ..self.columns.into_table(self.values, self.labels, self.ids)
         })
     }
 }
 
 /// What is wrong with a cell that is no number.
 fn no_number(row: usize, columns: &Columns, (record, column): (&Record, usize)) -> Error {
-    let wrong = match record.cell(column) {
+    let wrong = match record.cells.get(column) {
         "" => wrong!("is empty, expected a number"),
         cell if has_decimal_comma(cell) => {
             wrong!("\"{cell}\" has a decimal comma, expected a decimal point")

@@ -256,3 +256,41 @@ fn large_ids_are_told_apart() {
     fs::write(folder.join("y.csv"), format!("id,label\n{lines}")).unwrap();
     assert_eq!(found(&folder, EVALUATE)["accuracy"], expected["accuracy"]);
 }
+
+/// The header of a page may say any size: no memory is taken for what the file cannot hold.
+#[test]
+fn pages_need_bounded_memory() {
+    let (folder, _) = prepared("pages");
+    fs::write(folder.join("y.csv"), "0\n1\n0\n1\n").unwrap();
+    let evaluate = "evaluate --predictions p --positive --labels y.csv";
+    let values: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 0.25, 0.5, 0.25]));
+    let batch = RecordBatch::try_from_iter([("a", values)]).unwrap();
+    for packed in [
+        Packed::SNAPPY,
+        Packed::LZ4_RAW,
+        Packed::ZSTD(Default::default()),
+    ] {
+        // of two pages the first is shorter than what is left of the column
+        let properties = WriterProperties::builder()
+            .set_dictionary_enabled(false)
+            .set_compression(packed)
+            .set_write_batch_size(2)
+            .set_data_page_row_count_limit(2);
+        let mut bytes = Vec::new();
+        let properties = Some(properties.build());
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), properties).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        fs::write(folder.join("p"), &bytes).unwrap();
+        found(&folder, evaluate);
+        // a data page and its size, a byte: almost 2 GiB in its place
+        assert_eq!(bytes[4..7], [0x15, 0, 0x15]);
+        assert!(bytes[7] < 0x80);
+        bytes.splice(7..8, *b"\xfe\xff\xff\xff\x0f");
+        fs::write(folder.join("p"), bytes).unwrap();
+        begins(
+            &complaint_of_limited(&folder, evaluate),
+            "calibration: p: column a: unpacks to more than 64 MiB and to more than 200 times",
+        );
+    }
+}

@@ -12,10 +12,12 @@ use arrow_ipc::{
 };
 use arrow_schema::SchemaRef;
 
-use super::Source;
 use crate::{
     error::{Result, ensure, wrong},
-    input::limits::{check_numbers, check_unpacked},
+    input::{
+        Options, Table,
+        limits::{check_numbers, check_unpacked},
+    },
 };
 
 const MAGIC: &[u8] = b"ARROW1";
@@ -26,75 +28,57 @@ struct Message {
     body: Range<usize>,
 }
 
-pub fn open(bytes: Vec<u8>) -> Result<Source> {
-    let found = if bytes.starts_with(MAGIC) {
-        of_file(&bytes)
-    } else {
-        of_stream(&bytes)
-    };
+pub fn read(bytes: Vec<u8>, options: &Options) -> Result<Table> {
+    let found = messages(&bytes);
     let (schema, messages) = found.map_err(|reason| wrong!("not Arrow IPC: {reason}"))?;
-    let file_schema = schema.clone();
-    Ok(Source {
-        schema,
-        size: bytes.len() as u64,
-        open: Box::new(move |columns| {
-            let mut reader = Reader {
-                bytes: Buffer::from_vec(bytes),
-                schema: file_schema,
-                columns: columns.to_vec(),
-                dictionaries: HashMap::new(),
-                unpacked: 0,
-            };
-            let batches = messages
-                .into_iter()
-                .map(move |message| reader.read(&message));
-            Ok(Box::new(batches.filter_map(Result::transpose)))
-        }),
+    super::read(&schema, bytes.len(), options, |columns| {
+        let mut reader = Reader {
+            bytes: Buffer::from_vec(bytes),
+            schema: schema.clone(),
+            columns: columns.to_vec(),
+            dictionaries: HashMap::new(),
+            unpacked: 0,
+        };
+        let batches = messages
+            .into_iter()
+            .map(move |message| reader.read(&message));
+        Ok(batches.filter_map(Result::transpose))
     })
 }
 
-/// The schema and the messages of a file, which its footer knows.
-fn of_file(bytes: &[u8]) -> Result<(SchemaRef, Vec<Message>)> {
-    let footer = footer(bytes).ok_or_else(|| wrong!("no footer"))?;
-    let (messages, footer) = (&bytes[..footer.start], &bytes[footer]);
-    let footer = root_as_footer(footer).map_err(|e| wrong!("{e}"))?;
-    let schema = schema(footer.schema().ok_or_else(|| wrong!("no schema"))?)?;
-    let blocks = [footer.dictionaries(), footer.recordBatches()];
-    let blocks = blocks.into_iter().flatten().flatten().map(|block| {
-        let size = |number: i64| usize::try_from(number);
-        let mut at = size(block.offset())?;
-        let body = at.checked_add(size(block.metaDataLength().into())?);
-        let metadata =
-            next_metadata(messages, &mut at)?.ok_or_else(|| wrong!("ends within a message"))?;
-        message(
-            messages,
-            metadata,
-            body.ok_or_else(|| wrong!("a message beyond the end"))?,
+/// The schema and the messages, whose places are in the footer of a file; in a stream one is after the other.
+fn messages(bytes: &[u8]) -> Result<(SchemaRef, Vec<Message>)> {
+    let mut messages = Vec::new();
+    if !bytes.starts_with(MAGIC) {
+        let mut at = 0;
+        let first = message(bytes, &mut at)?.ok_or_else(|| wrong!("no schema"))?;
+        let first = root_as_message(&bytes[first.metadata]).map_err(|e| wrong!("{e}"))?;
+        while let Some(message) = message(bytes, &mut at)? {
+            messages.push(message);
+        }
+        return Ok((schema(first.header_as_schema())?, messages));
+    }
+    // its size stands before the last magic bytes
+    let footer = bytes.strip_suffix(MAGIC).and_then(|bytes| {
+        let (before, size) = bytes.split_last_chunk()?;
+        before.split_at_checked(
+            before
+                .len()
+                .checked_sub(u32::from_le_bytes(*size) as usize)?,
         )
     });
-    Ok((schema, blocks.collect::<Result<_>>()?))
-}
-
-/// The schema and the messages of a stream, one after the other.
-fn of_stream(bytes: &[u8]) -> Result<(SchemaRef, Vec<Message>)> {
-    let mut at = 0;
-    let first = next_metadata(bytes, &mut at)?.ok_or_else(|| wrong!("no schema"))?;
-    let first = root_as_message(&bytes[first]).map_err(|e| wrong!("{e}"))?;
-    let schema = schema(
-        first
-            .header_as_schema()
-            .ok_or_else(|| wrong!("no schema at its beginning"))?,
-    )?;
-    let mut messages = Vec::new();
-    while let Some(metadata) = next_metadata(bytes, &mut at)? {
-        let message = message(bytes, metadata, at)?;
-        at = message.body.end;
-        messages.push(message);
+    let (bytes, footer) = footer.ok_or_else(|| wrong!("no footer"))?;
+    let footer = root_as_footer(footer).map_err(|e| wrong!("{e}"))?;
+    let blocks = [footer.dictionaries(), footer.recordBatches()];
+    for block in blocks.into_iter().flatten().flatten() {
+        let found = message(bytes, &mut usize::try_from(block.offset())?)?;
+        messages.push(found.ok_or_else(|| wrong!("ends within a message"))?);
     }
-    Ok((schema, messages))
+    Ok((schema(footer.schema())?, messages))
 }
 
-fn schema(schema: arrow_ipc::Schema) -> Result<SchemaRef> {
+fn schema(schema: Option<arrow_ipc::Schema>) -> Result<SchemaRef> {
+    let schema = schema.ok_or_else(|| wrong!("no schema at its place"))?;
     ensure!(
         schema.endianness() == Endianness::Little,
         "big-endian numbers, expected little-endian ones"
@@ -102,11 +86,16 @@ fn schema(schema: arrow_ipc::Schema) -> Result<SchemaRef> {
     Ok(Arc::new(fb_to_schema(schema)))
 }
 
-/// Where the footer of a file is, whose size stands before the last magic bytes.
-fn footer(bytes: &[u8]) -> Option<Range<usize>> {
-    let (before, size) = bytes.strip_suffix(MAGIC)?.split_last_chunk()?;
-    let size = u32::from_le_bytes(*size) as usize;
-    Some(before.len().checked_sub(size)?..before.len())
+/// The message that begins at a place, which is after it then; none at the end.
+fn message(bytes: &[u8], at: &mut usize) -> Result<Option<Message>> {
+    let Some(metadata) = next_metadata(bytes, at)? else {
+        return Ok(None);
+    };
+    let message = root_as_message(&bytes[metadata.clone()]).map_err(|e| wrong!("{e}"))?;
+    let body = *at..at.saturating_add(usize::try_from(message.bodyLength())?);
+    ensure!(body.end <= bytes.len(), "ends within the body of a message");
+    *at = body.end;
+    Ok(Some(Message { metadata, body }))
 }
 
 /// Where the metadata of the next message is; none at the end.
@@ -129,18 +118,6 @@ fn next_metadata(bytes: &[u8], at: &mut usize) -> Result<Option<Range<usize>>> {
     Ok(Some(metadata))
 }
 
-/// A message whose body begins at a place.
-fn message(bytes: &[u8], metadata: Range<usize>, start: usize) -> Result<Message> {
-    let message = root_as_message(&bytes[metadata.clone()]).map_err(|e| wrong!("{e}"))?;
-    let length = usize::try_from(message.bodyLength())?;
-    let end = start.checked_add(length).filter(|&end| end <= bytes.len());
-    let end = end.ok_or_else(|| wrong!("ends within the body of a message"))?;
-    Ok(Message {
-        metadata,
-        body: start..end,
-    })
-}
-
 /// What messages are read with.
 struct Reader {
     bytes: Buffer,
@@ -157,14 +134,13 @@ impl Reader {
         let broken = |e: arrow_schema::ArrowError| wrong!("Arrow IPC that is broken: {e}");
         let bytes = self.bytes.clone();
         let body = bytes.slice_with_length(message.body.start, message.body.len());
-        let metadata = &bytes[message.metadata.clone()];
-        let message = root_as_message(metadata).map_err(|e| wrong!("{e}"))?;
+        let message =
+            root_as_message(&bytes[message.metadata.clone()]).map_err(|e| wrong!("{e}"))?;
         let version = message.version();
         if let Some(dictionary) = message.header_as_dictionary_batch() {
+            let data = dictionary.data();
             self.check(
-                dictionary
-                    .data()
-                    .ok_or_else(|| wrong!("a dictionary that is broken"))?,
+                data.ok_or_else(|| wrong!("a dictionary that is broken"))?,
                 &body,
             )?;
             let known = &mut self.dictionaries;
@@ -181,13 +157,11 @@ impl Reader {
 
     /// Checks what the buffers of a batch unpack to by what they say, before memory is taken for it.
     fn check(&mut self, batch: arrow_ipc::RecordBatch, body: &[u8]) -> Result<()> {
-        let rows = u64::try_from(batch.length())?;
-        check_numbers(rows, 1)?;
+        check_numbers(u64::try_from(batch.length())?, 1)?;
         for buffer in batch.buffers().into_iter().flatten() {
-            let start = usize::try_from(buffer.offset()).unwrap_or(usize::MAX);
-            let length = usize::try_from(buffer.length()).unwrap_or(usize::MAX);
-            let end = start.checked_add(length);
-            let packed = end.and_then(|end| body.get(start..end));
+            let [start, length] = [buffer.offset(), buffer.length()]
+                .map(|place| usize::try_from(place).unwrap_or(usize::MAX));
+            let packed = body.get(start..start.saturating_add(length));
             let packed = packed.ok_or_else(|| wrong!("a buffer beyond the end of its message"))?;
             let unpacked = match (batch.compression(), packed.first_chunk()) {
                 (Some(_), Some(said)) => i64::from_le_bytes(*said).max(length as i64),

@@ -1,4 +1,5 @@
-//! Parquet, by the reader of record batches.
+//! Parquet, by the reader of record batches, which takes for granted what a file says of its levels and sizes:
+//! these are checked first.
 
 use std::sync::Arc;
 
@@ -10,23 +11,31 @@ use parquet::{
         arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder},
     },
     basic::{Compression, ConvertedType, Type},
-    column::page::PageReader,
-    file::{metadata::RowGroupMetaData, serialized_reader::SerializedPageReader},
+    errors::ParquetError,
+    file::metadata::RowGroupMetaData,
 };
 
-use super::{Batches, Source, footer};
-use crate::error::{Result, bail, wrong};
-use crate::input::limits::{check_numbers, check_unpacked};
+use super::thrift::Compact;
+use crate::{
+    error::{Result, bail, ensure, wrong},
+    input::{
+        Options, Table,
+        limits::{check_numbers, check_unpacked},
+    },
+};
 
+/// Levels of a schema: the reader calls itself for each.
+const MOST_LEVELS: usize = 100;
 /// Rows that are read at a time.
 const AT_ONCE: usize = 1 << 13;
 /// Bytes of text that are in memory at a time.
 const MOST_TEXT: usize = 64 << 20;
 
-pub fn open(bytes: Vec<u8>) -> Result<Source> {
-    footer::check(&bytes)?;
+pub fn read(bytes: Vec<u8>, options: &Options) -> Result<Table> {
+    check_footer(&bytes)?;
     let bytes = Bytes::from(bytes);
-    let not = |e: parquet::errors::ParquetError| wrong!("not Parquet: {e}");
+    let not = |e: ParquetError| wrong!("not Parquet: {e}");
+    let broken = |e: &dyn std::fmt::Display| wrong!("Parquet that is broken: {e}");
     let mut metadata = ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new()).map_err(not)?;
     let schema = with_text(&metadata);
     if schema.fields() != metadata.schema().fields() {
@@ -38,11 +47,79 @@ pub fn open(bytes: Vec<u8>) -> Result<Source> {
     let mut rows = groups.iter().map(|group| u64::try_from(group.num_rows()));
     let rows = rows.try_fold(0u64, |all, rows| all.checked_add(rows.ok()?));
     check_numbers(rows.unwrap_or(u64::MAX), 1)?;
-    Ok(Source {
-        schema: metadata.schema().clone(),
-        size: bytes.len() as u64,
-        open: Box::new(move |columns| batches(bytes, metadata, columns)),
+    let schema = metadata.schema().clone();
+    super::read(&schema, bytes.len(), options, |columns| {
+        let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
+        let mut longest = 1;
+        for group in metadata.metadata().row_groups() {
+            for leaf in (0..group.num_columns()).filter(|&leaf| mask.leaf_included(leaf)) {
+                let text = check_pages(&bytes, group, leaf);
+                let title = || group.column(leaf).column_path().string();
+                longest = longest.max(text.map_err(|e| wrong!("column {}: {e}", title()))?);
+            }
+        }
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes.clone(), metadata);
+        let batches = builder
+            .with_projection(mask)
+            .with_batch_size((MOST_TEXT / longest).clamp(16, AT_ONCE))
+            .build();
+        let batches = batches.map_err(|e| broken(&e))?;
+        Ok(batches.map(move |batch| batch.map_err(|e| broken(&e))))
     })
+}
+
+/// Checks that a file is one of Parquet, is not encrypted, and has a schema that is not nested too deep.
+fn check_footer(bytes: &[u8]) -> Result<()> {
+    if bytes.ends_with(b"PARE") {
+        bail!("encrypted Parquet, expected a file that is not encrypted");
+    }
+    let footer = bytes.strip_suffix(b"PAR1").and_then(|bytes| {
+        let (before, size) = bytes.split_last_chunk()?;
+        before.get(
+            before
+                .len()
+                .checked_sub(u32::from_le_bytes(*size) as usize)?..,
+        )
+    });
+    let footer = footer.ok_or_else(|| {
+        wrong!("not Parquet: no footer at its end, as of a file that was cut off")
+    })?;
+    let mut children = Vec::new(); // of each element of the schema
+    let read = Compact(footer).structure(|path, number| {
+        if let [2, element, field] = *path {
+            children.resize(children.len().max(element as usize + 1), 0);
+            if field == 5 {
+                children[element as usize] = number;
+            }
+        }
+    });
+    let levels = read.and_then(|()| levels(&children));
+    let levels = levels.ok_or_else(|| wrong!("not Parquet: a footer that is broken"))?;
+    ensure!(
+        levels <= MOST_LEVELS,
+        "a schema of more than {MOST_LEVELS} levels, expected columns of numbers and text"
+    );
+    Ok(())
+}
+
+/// The levels of a tree whose nodes have so many children, each node before its children; none if there are more
+/// children than nodes.
+fn levels(children: &[i64]) -> Option<usize> {
+    let mut open: Vec<usize> = Vec::new(); // children that are still to come, of each level
+    let mut most = 0;
+    for (at, &children_here) in children.iter().enumerate() {
+        while open.pop_if(|left| *left == 0).is_some() {}
+        if let Some(left) = open.last_mut() {
+            *left -= 1;
+        }
+        let count = usize::try_from(children_here).ok()?;
+        if count > children.len() - at - 1 {
+            return None;
+        }
+        open.push(count);
+        most = most.max(open.len());
+    }
+    Some(most)
 }
 
 /// The schema, with words of an enumeration as text.
@@ -59,34 +136,9 @@ fn with_text(found: &ArrowReaderMetadata) -> Schema {
     Schema::new(fields.collect::<Vec<_>>())
 }
 
-fn batches(bytes: Bytes, metadata: ArrowReaderMetadata, columns: &[usize]) -> Result<Batches> {
-    let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
-    let bytes = Arc::new(bytes);
-    let mut longest = 1;
-    for group in metadata.metadata().row_groups() {
-        for leaf in 0..group.num_columns() {
-            if mask.leaf_included(leaf) {
-                let text = check_pages(&bytes, group, leaf);
-                let title = || group.column(leaf).column_path().string();
-                longest = longest.max(text.map_err(|e| wrong!("column {}: {e}", title()))?);
-            }
-        }
-    }
-    let builder =
-        ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::clone(&bytes), metadata);
-    let batches = builder
-        .with_projection(mask)
-        .with_batch_size((MOST_TEXT / longest).clamp(16, AT_ONCE))
-        .build();
-    let batches = batches.map_err(|e| wrong!("Parquet that is broken: {e}"))?;
-    Ok(Box::new(batches.map(|batch| {
-        batch.map_err(|e| wrong!("Parquet that is broken: {e}"))
-    })))
-}
-
 /// Checks what the pages of a column say that they hold, before memory is taken for it; gives the bytes of
 /// the longest dictionary of text.
-fn check_pages(bytes: &Arc<Bytes>, group: &RowGroupMetaData, leaf: usize) -> Result<usize> {
+fn check_pages(bytes: &[u8], group: &RowGroupMetaData, leaf: usize) -> Result<usize> {
     let (chunk, size) = (group.column(leaf), bytes.len() as u64);
     if let Compression::BROTLI(_) | Compression::LZO = chunk.compression() {
         let packed = chunk.compression_codec();
@@ -95,29 +147,34 @@ fn check_pages(bytes: &Arc<Bytes>, group: &RowGroupMetaData, leaf: usize) -> Res
     let start = chunk
         .dictionary_page_offset()
         .unwrap_or(chunk.data_page_offset());
-    let sizes = [start, chunk.compressed_size(), chunk.uncompressed_size()];
-    let [start, length, unpacked] = sizes.map(|size| u64::try_from(size).unwrap_or(u64::MAX));
-    if start.saturating_add(length) > size {
-        bail!("ends beyond the end of the file");
-    }
-    check_unpacked(unpacked, size)?;
-    let rows = usize::try_from(group.num_rows()).unwrap_or(usize::MAX);
-    let pages = SerializedPageReader::new(bytes.clone(), chunk, rows, None);
-    let mut pages = pages?;
-    let (mut values, mut longest) = (0u64, 0);
-    while let Some(page) = pages.peek_next_page()? {
-        if !page.is_dict {
-            values = values.saturating_add(page.num_levels.unwrap_or_default() as u64);
-            check_unpacked(values.saturating_mul(8), size)?;
-            pages.skip_next_page()?;
-        } else if let Some(page) = pages.get_next_page()? {
-            let length = page.buffer().len();
-            if page.num_values() as usize > length {
-                bail!("a dictionary that ends too early");
-            }
-            if chunk.column_type() == Type::BYTE_ARRAY {
-                longest = longest.max(length);
-            }
+    let place = |at: i64| usize::try_from(at).unwrap_or(usize::MAX);
+    let end = place(start).saturating_add(place(chunk.compressed_size()));
+    let pages = bytes.get(place(start)..end);
+    let mut pages = Compact(pages.ok_or_else(|| wrong!("ends beyond the end of the file"))?);
+    let (mut values, mut unpacked, mut longest) = (0u64, 0u64, 0);
+    while !pages.0.is_empty() {
+        let (mut page_values, mut words) = (0, 0);
+        let (mut page_unpacked, mut packed) = (0, 0);
+        let read = pages.structure(|path, number| match path {
+            [2] => page_unpacked = number,
+            [3] => packed = number,
+            [5, 1] | [8, 1] => page_values = number,
+            [7, 1] => words = number,
+            _ => {}
+        });
+        let broken = || wrong!("a page whose header is broken");
+        read.ok_or_else(broken)?;
+        let sizes = [page_values, words, page_unpacked].map(u64::try_from);
+        let [Ok(page_values), Ok(words), Ok(page_unpacked)] = sizes else {
+            return Err(broken());
+        };
+        values = values.saturating_add(page_values);
+        unpacked = unpacked.saturating_add(page_unpacked);
+        check_unpacked(unpacked.max(values.saturating_mul(8)), size)?;
+        pages.0 = pages.0.get(place(packed)..).ok_or_else(broken)?;
+        ensure!(words <= page_unpacked, "a dictionary that ends too early");
+        if words > 0 && chunk.column_type() == Type::BYTE_ARRAY {
+            longest = longest.max(page_unpacked as usize);
         }
     }
     Ok(longest)

@@ -10,12 +10,14 @@ use crate::input::{
     Matrix,
     cells::Cells,
     limits::{check_numbers, check_unpacked},
-    table::Columns,
+    table::{Columns, Index},
 };
 
 /// What was read so far.
 pub struct Rows<'a> {
     columns: &'a Columns,
+    /// The column that names rows.
+    id: Option<usize>,
     /// Places in the schema of the columns of each batch; they rise.
     pub wanted: Vec<usize>,
     /// Bytes of the file.
@@ -27,9 +29,17 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub fn new(columns: &'a Columns, wanted: Vec<usize>, size: u64) -> Self {
+    /// - `size`: bytes of the file
+    pub fn new(columns: &'a Columns, size: u64) -> Self {
+        let has_ids = matches!(columns.index, Index::Yes | Index::Named);
+        let id = has_ids.then_some(columns.id);
+        let numbers = columns.numbers.iter().copied();
+        let mut wanted: Vec<usize> = numbers.chain(columns.label).chain(id).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
         Self {
             columns,
+            id,
             wanted,
             size,
             count: 0,
@@ -40,89 +50,73 @@ impl<'a> Rows<'a> {
     }
 
     /// Adds the rows of a batch.
-    pub fn push(&mut self, batch: &RecordBatch, kinds: &[Kind], id: Option<usize>) -> Result<()> {
-        let end = (self.count + batch.num_rows()) as u64;
+    pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
+        let end = self.count + batch.num_rows();
         self.check(end, 1)?;
-        let array = |column: usize| {
-            let at = self.wanted.binary_search(&column).unwrap_or_default();
-            batch.column(at)
+        let array = |rows: &Self, column: usize| -> Result<ArrayRef> {
+            let at = rows.wanted.binary_search(&column).unwrap_or_default();
+            rows.no_nulls(column, batch.column(at), 1)?;
+            Ok(batch.column(at).clone())
         };
-        for (column, is_id) in [(self.columns.label, false), (id, true)] {
-            let Some(column) = column else { continue };
-            let array = array(column);
-            self.no_nulls(column, array, 1)?;
-            let cells = if is_id {
-                &mut self.ids
-            } else {
-                &mut self.labels
-            };
-            push_cells(array, cells)?;
-            check_unpacked(cells.bytes() as u64, self.size)?;
+        if let Some(label) = self.columns.label {
+            push_cells(&array(self, label)?, &mut self.labels, self.size)?;
         }
-        match self.columns.numbers[..] {
-            [only] if matches!(kinds[only], Kind::Lists(_)) => {
-                self.push_lists(only, array(only))?
-            }
-            _ => {
-                let width = self.columns.numbers.len();
-                let count = self.check(end, width as u64)?;
-                let start = self.numbers.values.len();
-                let mut numbers = std::mem::take(&mut self.numbers.values);
-                numbers.resize(count, 0.0);
-                for (at, &column) in self.columns.numbers.iter().enumerate() {
-                    let array = array(column);
-                    self.no_nulls(column, array, 1)?;
-                    let values = cast(array, &DataType::Float64)?;
-                    let places = numbers[start..].iter_mut().skip(at).step_by(width);
-                    let values = values.as_primitive::<Float64Type>().values();
-                    places.zip(values).for_each(|(to, number)| *to = *number);
-                }
-                self.numbers.values = numbers;
-                self.numbers.columns = width;
+        if let Some(id) = self.id {
+            push_cells(&array(self, id)?, &mut self.ids, self.size)?;
+        }
+        if let [only] = self.columns.numbers[..]
+            && let lists = array(self, only)?
+            && lists.data_type().is_list()
+        {
+            self.push_lists(only, &lists)?;
+        } else {
+            let (start, width) = (self.numbers.values.len(), self.columns.numbers.len());
+            let count = self.check(end, width)?;
+            self.numbers.values.resize(count, 0.0);
+            self.numbers.columns = width;
+            for (at, &column) in self.columns.numbers.iter().enumerate() {
+                let numbers = cast(&array(self, column)?, &DataType::Float64)?;
+                let places = self.numbers.values[start..].iter_mut().skip(at);
+                let numbers = numbers.as_primitive::<Float64Type>().values();
+                let pairs = places.step_by(width).zip(numbers);
+                pairs.for_each(|(to, number)| *to = *number);
             }
         }
-        self.count = end as usize;
+        self.count = end;
         Ok(())
     }
 
     /// Adds rows that are lists of one length.
     fn push_lists(&mut self, column: usize, array: &ArrayRef) -> Result<()> {
-        self.no_nulls(column, array, 1)?;
         let item = Field::new_list_field(DataType::Float64, true);
         let lists = cast(array, &DataType::LargeList(item.into()))?;
         let lists = lists.as_list::<i64>();
         let offsets = lists.offsets();
-        let Some(first) = offsets.lengths().next() else {
-            return Ok(()); // no rows
-        };
-        let known = if self.count > 0 {
-            self.numbers.columns
-        } else {
-            first
-        };
-        let mut lengths = offsets.lengths().enumerate();
-        let uneven = lengths.find(|&(_, length)| length != known || length == 0);
-        if let Some((row, length)) = uneven {
+        for (row, length) in offsets.lengths().enumerate() {
+            if self.count + row == 0 {
+                self.numbers.columns = length;
+            }
+            let known = self.numbers.columns;
             let wrong = match length {
                 0 => wrong!("a list without numbers, expected some"),
+                _ if length == known => continue,
                 _ => wrong!("a list of {length} numbers, expected {known} as in the rows before"),
             };
             return Err(wrong.at(self.count + row, self.columns.title(column)));
         }
-        self.check((self.count + lists.len()) as u64, known as u64)?;
-        let values = lists
-            .values()
-            .slice(offsets[0] as usize, known * lists.len());
-        self.no_nulls(column, &values, known)?;
+        let width = self.numbers.columns;
+        self.check(self.count + lists.len(), width)?;
+        let (start, count) = (offsets[0] as usize, width * lists.len());
+        let values = lists.values().slice(start, count);
+        self.no_nulls(column, &values, width)?;
         let numbers = values.as_primitive::<Float64Type>().values();
         self.numbers.values.extend_from_slice(numbers);
-        self.numbers.columns = known;
         Ok(())
     }
 
     /// Checks that so many rows of numbers are not too many, before memory is taken for them.
-    fn check(&self, rows: u64, columns: u64) -> Result<usize> {
-        let count = check_numbers(rows, columns)?;
+    fn check(&self, rows: usize, columns: usize) -> Result<usize> {
+        let count = check_numbers(rows as u64, columns as u64)?;
         check_unpacked(count as u64 * 8, self.size)?;
         Ok(count)
     }
@@ -138,25 +132,21 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Adds a cell of each row. Text is viewed, so that a long word of many rows is in memory once; whole
-/// numbers keep all their digits.
-fn push_cells(array: &ArrayRef, cells: &mut Cells) -> Result<()> {
+/// Adds a cell of each row, within what a file of so many bytes may unpack to. Text is viewed, so that a long
+/// word of many rows is in memory once; whole numbers keep all their digits.
+fn push_cells(array: &ArrayRef, cells: &mut Cells, size: u64) -> Result<()> {
     let values = match array.data_type() {
         DataType::Dictionary(_, value) => &**value,
         other => other,
     };
     if Kind::of(values) == Kind::Text || values.is_integer() {
         let text = cast(array, &DataType::Utf8View)?;
-        text.as_string_view()
-            .iter()
-            .flatten()
-            .for_each(|cell| cells.push(cell));
+        let text = text.as_string_view().iter().flatten();
+        text.for_each(|cell| cells.push(cell));
     } else {
         let numbers = cast(array, &DataType::Float64)?;
-        let numbers = numbers.as_primitive::<Float64Type>().values();
-        numbers
-            .iter()
-            .for_each(|number| cells.push(&number.to_string()));
+        let numbers = numbers.as_primitive::<Float64Type>().values().iter();
+        numbers.for_each(|number| cells.push(&number.to_string()));
     }
-    Ok(())
+    check_unpacked(cells.bytes() as u64, size)
 }
