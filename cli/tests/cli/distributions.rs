@@ -1,11 +1,6 @@
 //! `calibration fit`, `apply` and `show` of `--family normal` and `laplace`.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
-
-use crate::{calibration, complaint, contains, folder, json};
+use crate::*;
 
 const DATA: &str = "--predictions p.csv --targets y.csv";
 
@@ -105,54 +100,4 @@ fn every_method() {
         (&fitted["method"], &fitted["keeps_mean"]),
         (&"variance".into(), &true.into())
     );
-}
-
-#[test]
-fn errors() {
-    let folder = written("distributions_errors");
-    done(
-        &folder,
-        &format!("fit --family normal --method variance {DATA} -o m.bpk"),
-    );
-    fs::write(folder.join("two.csv"), "0,0,1,1\n1,1,1,1\n").unwrap();
-    for (arguments, expected) in [
-        (
-            format!("fit --family normal --method diagonal {DATA} -o x.bpk"),
-            "--method diagonal: of classes",
-        ),
-        (
-            format!("fit --method local {DATA} -o x.bpk"),
-            "--method local: of --family normal or laplace",
-        ),
-        (
-            format!("fit --family normal --keep order {DATA} -o x.bpk"),
-            "--keep order: of --family categorical",
-        ),
-        (
-            format!("fit --family normal --loss brier {DATA} -o x.bpk"),
-            "--loss brier: of --family categorical",
-        ),
-        (
-            format!("fit --family samples {DATA} -o x.bpk"),
-            "there are maps of categorical, normal and laplace predictions only",
-        ),
-        (
-            "compare --after-family normal --before p.csv --after p.csv --targets y.csv".into(),
-            "--family: both categorical or neither",
-        ),
-        (
-            "apply m.bpk --predictions p.csv --logits -o x.csv".into(),
-            "a variance scaling is a map of normal or Laplace predictions",
-        ),
-    ] {
-        let complaint = complaint(&folder, &arguments);
-        contains(&complaint, expected);
-    }
-    done(
-        &folder,
-        &format!("fit --family normal --method quantile {DATA} -o one.bpk"),
-    );
-    let two = "apply one.bpk --family normal --predictions two.csv -o x.csv";
-    let complaint = complaint(&folder, two);
-    contains(&complaint, "dimension 2, expected 1, that of one.bpk");
 }

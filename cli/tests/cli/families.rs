@@ -1,8 +1,5 @@
 //! `calibration evaluate --family …`.
 
-use std::{fs, path::Path};
-
-use approx::assert_relative_eq;
 use burn::tensor::{Device, Tensor, TensorData};
 use burn_calibration::{
     distribution::Normal,
@@ -13,7 +10,7 @@ use burn_calibration::{
 };
 use rand::{SeedableRng, rngs::StdRng};
 
-use crate::{calibration, complaint, folder, json};
+use crate::*;
 
 /// Means, standard deviations and targets of 40 samples.
 fn rows() -> Vec<[f64; 3]> {
@@ -133,38 +130,4 @@ fn other_families() {
     let table = String::from_utf8(table.stdout).unwrap();
     assert!(table.contains("kernel on targets: gaussian, length scale"));
     assert!(table.contains("CRPS"));
-}
-
-#[test]
-fn complaints() {
-    let folder = written("real_complaints");
-    let complaint = |arguments: &str| complaint(&folder, &format!("evaluate {arguments}"));
-    let normal = format!("--family normal {FILES}");
-    fs::write(folder.join("short.csv"), "1\n2\n").unwrap();
-    fs::write(folder.join("negative.csv"), "0,1\n".repeat(39) + "0,-1\n").unwrap();
-    assert_eq!(
-        complaint("--family normal --predictions p.csv --targets short.csv"),
-        "short.csv: 2 targets, expected 40, as many as p.csv has rows"
-    );
-    assert_eq!(
-        complaint("--family normal --predictions negative.csv --targets y.csv"),
-        "negative.csv: row 39 (line 40), coordinate 0: the scale is -1, expected a positive number"
-    );
-    assert_eq!(
-        complaint("--family normal --predictions y.csv --targets y.csv"),
-        "y.csv: 1 columns, expected 2: means and standard deviations for targets of dimension 1"
-    );
-    assert_eq!(
-        complaint("--family normal-mixture --predictions p.csv --targets y.csv"),
-        "p.csv: 2 columns, expected weights, locations and scales, three for each component"
-    );
-    assert_eq!(
-        complaint(&format!("{normal} --lens top-label")),
-        "--lens: of classes only, expected --lens canonical or none"
-    );
-    assert_eq!(
-        complaint(&format!("{normal} --test ece_top_label_exact")),
-        "--test ece_top_label_exact: of classes, there is none for --family normal"
-    );
-    assert!(complaint(&format!("{normal} --distance tv")).starts_with("--distance tv: of classes"));
 }

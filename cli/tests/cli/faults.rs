@@ -1,15 +1,8 @@
 //! What people gave it that broke it: each is an error of one line, or works.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::{process::Stdio, time::Duration};
 
-use serde_json::Value;
-
-use super::{LABELS, ROWS, begins, calibration, complaint, contains, folder, json};
+use crate::*;
 
 /// The arguments that name logits.
 fn logits(file: &str) -> String {
@@ -211,74 +204,6 @@ fn a_flipped_bit_is_an_error() {
             complaint(&folder, "merge flipped");
         }
     }
-}
-
-#[test]
-fn limits_are_stated() {
-    let folder = folder("limits");
-    fs::write(folder.join("p.csv"), ROWS).unwrap();
-    fs::write(folder.join("y.csv"), LABELS).unwrap();
-    let files = "--predictions p.csv --labels y.csv";
-    for (arguments, expected) in [
-        (
-            format!("summarise {files} -o x.json --bins 4294967295"),
-            "at most 1000000",
-        ),
-        (
-            format!("evaluate {files} --replicates 4294967295"),
-            "100000",
-        ),
-        (
-            format!("evaluate {files} --bandwidth median:4294967295"),
-            "2 to 20000",
-        ),
-        (
-            "compare --before p.csv --after p.csv --labels y.csv --redraws 4294967295".to_owned(),
-            "100000",
-        ),
-    ] {
-        let output = calibration(&folder, &arguments);
-        let complaint = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(
-            (output.status.code(), output.stdout.len()),
-            (Some(2), 0),
-            "{arguments}"
-        );
-        contains(&complaint, expected);
-    }
-}
-
-#[test]
-fn a_piece_counts_once() {
-    let folder = folder("twice");
-    fs::write(folder.join("y.csv"), LABELS).unwrap();
-    for (name, rows) in [
-        ("a", ROWS.to_owned()),
-        ("b", ROWS.replace("0.3,0.3,0.4", "0.2,0.4,0.4")),
-    ] {
-        fs::write(folder.join("p.csv"), rows).unwrap();
-        let files = "--predictions p.csv --labels y.csv";
-        assert!(
-            calibration(&folder, &format!("summarise {files} -o {name}"))
-                .status
-                .success()
-        );
-    }
-    fs::copy(folder.join("a"), folder.join("copy")).unwrap();
-    assert_eq!(json(&folder, "merge a b -o ab")["n"], 8);
-    for (parts, named) in [
-        ("a a", "a and a"),
-        ("a copy", "a and copy"),
-        ("b ab", "b and ab"),
-    ] {
-        let complaint = complaint(&folder, &format!("merge {parts}"));
-        let expected = format!(
-            "{named}: the same predictions are in both, expected each once; --allow-duplicates"
-        );
-        begins(&complaint, &expected);
-    }
-    let twice: Value = json(&folder, "merge ab a --allow-duplicates");
-    assert_eq!(twice["n"], 12);
 }
 
 /// An `apply` that is ended while it writes leaves nothing.

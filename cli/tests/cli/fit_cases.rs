@@ -1,7 +1,5 @@
 //! Small files whose fits were wrong without a word.
 
-use std::process::Stdio;
-
 use crate::*;
 
 /// A folder with a file.
@@ -97,78 +95,6 @@ fn an_absent_class() {
         &run(&folder, "show c.map"),
         "warning: class c has 0 labels of 60: ",
     );
-}
-
-/// Without an event no slope is found, and that is said.
-#[test]
-fn no_event() {
-    let folder = with_case("oneclass.csv", include_str!("cases/oneclass.csv"));
-    let fit = "fit --method platt --positive --predictions oneclass.csv --label-column y -o e.map";
-    contains(
-        &run(&folder, fit),
-        "warning:    class 1 (the event) has 0 labels of 20: labels of one class do not identify the slope",
-    );
-    let text = run(&folder, &fit.replace("--method platt ", ""));
-    begins(
-        &text,
-        "no map, the predictions stay as they are: 20 predictions of one event, class 1, saved as e.map",
-    );
-    contains(
-        &text,
-        "none, no gain is established: 0 samples have the event, fewer than 10",
-    );
-}
-
-/// A column of risks is read again with the flags that wrote it, under its name.
-#[test]
-fn one_column() {
-    let folder = with_case("onecol.csv", include_str!("cases/onecol.csv"));
-    let data = "--positive --predictions onecol.csv";
-    run(
-        &folder,
-        &format!("fit --method platt {data} --label-column y -o r.map"),
-    );
-    run(
-        &folder,
-        &format!("apply r.map {data} --label-column y -o after.csv"),
-    );
-    let after = fs::read_to_string(folder.join("after.csv")).unwrap();
-    assert!(after.starts_with("risk\n"), "{after}");
-    assert_eq!(after.lines().count(), 41);
-    let object = json(
-        &folder,
-        "compare --positive --before onecol.csv --after after.csv --label-column y",
-    );
-    assert_eq!(object["n"], 40);
-    let two = complaint(
-        &folder,
-        "compare --before onecol.csv --after after.csv --label-column y",
-    );
-    contains(&two, "--positive");
-    // predictions that stay as they are differ by rounding alone, which is no difference
-    run(&folder, &format!("fit {data} --label-column y -o none.map"));
-    run(
-        &folder,
-        &format!("apply none.map {data} --label-column y -o same.csv"),
-    );
-    let object = json(
-        &folder,
-        "compare --positive --before onecol.csv --after same.csv --label-column y",
-    );
-    for score in ["brier", "log", "spherical"] {
-        let change = &object["changes"][score];
-        assert_eq!(number(&change["difference"]), 0.0, "{score}");
-        assert_eq!(number(&change["p_value"]), 1.0, "{score}");
-    }
-    {
-        let report = format!("report {data} --after after.csv --label-column y -o page.html");
-        run(&folder, &report);
-        assert!(
-            fs::read_to_string(folder.join("page.html"))
-                .unwrap()
-                .contains("</html>")
-        );
-    }
 }
 
 /// A map goes to standard output, a pipe or a file that has more to come, and words to standard error then.

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use super::*;
+use crate::*;
 
 /// The same data in every format: the same object.
 #[test]
@@ -147,15 +147,8 @@ fn formats_by_content() {
         let found = complaint(&folder, "evaluate --predictions data --labels y.csv");
         begins(&found, expected);
     }
-    fs::create_dir_all(folder.join("data.d")).unwrap();
-    assert_eq!(
-        complaint(&folder, "evaluate --predictions data.d --labels y.csv"),
-        "data.d: is a folder, expected a file"
-    );
     // words in brackets are labels
     write(&folder, &[("w.csv", "[CLS]\n<unk>\n[CLS]\n{sep}\n")]);
     let words = "evaluate --predictions p.csv --labels w.csv --classes [CLS],<unk>,{sep}";
     assert_eq!(found(&folder, words), expected);
-    let twice = complaint(&folder, "evaluate --predictions - --labels -");
-    contains(&twice, "standard input can be read once");
 }

@@ -1,10 +1,6 @@
 //! The JSON of every command: docs/json.md.
 
-use std::{fs, path::Path};
-
-use serde_json::{Value, json as value};
-
-use super::{LABELS, ROWS, folder, json};
+use crate::*;
 
 const AFTER: &str = "0.5,0.3,0.2\n0.2,0.6,0.2\n0.3,0.3,0.4\n0.3,0.4,0.3\n";
 
@@ -165,78 +161,4 @@ fn a_page_as_numbers() {
     let estimates = &real["before"]["estimates"];
     assert!(estimates["crps"].is_number() && real["after"].is_null());
     assert!(real["before"]["page"]["pit"]["counts"].is_array());
-}
-
-/// The finding about class 1, or the event.
-fn finding(omnibus: &Value) -> &str {
-    let aspects = omnibus["aspects"].as_array().unwrap();
-    let aspect = aspects
-        .iter()
-        .find(|aspect| aspect["name"] == "class_1" || aspect["name"] == "in_the_large");
-    aspect.unwrap()["finding"].as_str().unwrap()
-}
-
-/// Classes by their names, in JSON and in words.
-#[test]
-fn classes_have_names() {
-    let folder = folder("json-names");
-    write(&folder);
-    let arguments = format!("evaluate {DATA} --lens class-wise --replicates 19");
-    let found = object(&folder, &arguments);
-    assert_eq!(found["class_names"], value!(["cat", "dog", "emu"]));
-    let classes = found["classes"].as_array().unwrap();
-    for (index, name) in ["cat", "dog", "emu"].iter().enumerate() {
-        let class = &classes[index];
-        assert_eq!(
-            (&class["index"], &class["name"]),
-            (&index.into(), &(*name).into())
-        );
-        assert!(class["estimates"]["ece_against_rest"].is_number());
-        assert!(class["estimates"]["ece_top_label"].is_null());
-        assert!(class["intervals"]["overprediction"]["estimate"].is_number());
-        let finding = finding(&class["omnibus"]);
-        assert!(
-            finding.starts_with(&format!("class {name} is predicted too")),
-            "{finding}"
-        );
-    }
-    let words = super::calibration(&folder, &arguments).stdout;
-    let words = String::from_utf8(words).unwrap();
-    for expected in ["\nclass dog\n", "  of class dog\n", "O/E of class dog, "] {
-        assert!(words.contains(expected), "{expected} in {words}");
-    }
-    assert!(!words.contains("top label"), "{words}");
-    // labels from 1 are called as in the file
-    fs::write(folder.join("bare.csv"), ROWS.repeat(10)).unwrap();
-    fs::write(folder.join("one.csv"), "1\n2\n1\n3\n".repeat(10)).unwrap();
-    for (arguments, name) in [
-        ("--predictions bare.csv --labels one.csv --one-based", "2"),
-        ("--predictions bare.csv --labels y.csv", "1"),
-        ("--predictions bare.csv --labels y.csv --classes a,b,c", "b"),
-        ("--predictions p.csv --labels y.csv", "dog"),
-    ] {
-        let found = object(&folder, &format!("evaluate {arguments} --replicates 19"));
-        let finding = finding(&found["omnibus"]);
-        assert!(
-            finding.starts_with(&format!("class {name} is predicted too")),
-            "{finding}"
-        );
-    }
-}
-
-/// What costs the square of the number of samples is skipped where there are many, and says so.
-#[test]
-fn what_is_skipped_says_why() {
-    let folder = folder("json-many");
-    fs::write(folder.join("p.csv"), "0.9,0.1\n0.1,0.9\n".repeat(10_001)).unwrap();
-    fs::write(folder.join("y.csv"), "0\n1\n".repeat(10_001)).unwrap();
-    let arguments = format!("evaluate {DATA} --replicates 19 --bandwidth 0.5");
-    let found = object(&folder, &arguments);
-    let reason = "its cost is the square of the number of samples, 20002, which is above 20000";
-    for name in ["skce_biased", "skce_unbiased"] {
-        assert_eq!(found["estimates"][name], value!({"skipped": reason}));
-    }
-    let words = super::calibration(&folder, &arguments).stdout;
-    let words = String::from_utf8(words).unwrap();
-    assert!(words.contains(&format!("-  skipped: {reason}")), "{words}");
 }

@@ -1,6 +1,6 @@
 //! Numbers of every format, rounding, and files that are broken or too large.
 
-use super::*;
+use crate::*;
 
 const EVALUATE: &str = "evaluate --predictions p --labels y.csv";
 
@@ -84,50 +84,6 @@ fn dtypes_and_their_rounding() {
     ] {
         fs::write(folder.join("p"), array(descr, "(4, 3)", &[])).unwrap();
         assert_eq!(complaint(&folder, EVALUATE), expected);
-    }
-}
-
-/// Rounded to so many decimals, sums are 1 within half a unit of each.
-#[test]
-fn decimals_allow_for_rounding() {
-    let folder = prepared("decimals");
-    let third = "0.33333,0.33333,0.33333\n0.66667,0.16667,0.16667\n".repeat(2);
-    let (found, said) = brier(&folder, third.as_bytes());
-    assert_eq!(
-        said,
-        "calibration: p: the rows sum to 1 within 1e-5, as 5 decimals allow: each is divided by its sum\n"
-    );
-    let exact = "1,1,1\n4,1,1\n".repeat(2);
-    fs::write(folder.join("p"), exact).unwrap();
-    let exact = json(&folder, &format!("{EVALUATE} --normalise"));
-    let exact = exact["estimates"]["brier"].as_f64().unwrap();
-    assert_relative_eq!(found, exact, max_relative = 1e-4);
-    // six significant digits, as C++ prints them
-    let digits = "0.333333,0.333333,0.333333\n1.23457e-05,0.333333,0.666651\n".repeat(2);
-    assert_eq!(brier(&folder, digits.as_bytes()).1, "");
-    let three = "0.333,0.333,0.333\n".repeat(4);
-    assert!(
-        brier(&folder, three.as_bytes())
-            .1
-            .contains("3 decimals allow")
-    );
-    for (row, expected) in [
-        (
-            "0.33333,0.33333,0.33331",
-            "sum to 0.99997, expected 1 within 2e-5",
-        ),
-        ("0.5,0.3,0.1", "sum to 0.9, expected 1 within 1e-2"),
-        (
-            "0.9,0.9,0.9",
-            "did you mean --logits? (--normalise divides each row by its sum)",
-        ),
-    ] {
-        fs::write(folder.join("p"), format!("{row}\n").repeat(4)).unwrap();
-        let found = complaint(&folder, EVALUATE);
-        assert!(
-            found.starts_with("p: row 0 (line 1): the probabilities") && found.contains(expected),
-            "{found}"
-        );
     }
 }
 
@@ -302,29 +258,17 @@ fn memory_is_bounded() {
     }
 }
 
-/// Bins and redraws of which numbers are held are not too many; the usual redraws become fewer.
+/// Redraws of which numbers are held are not too many; the usual redraws become fewer.
 #[test]
-fn bins_and_redraws_are_limited() {
-    let folder = folder("bins and redraws");
+fn redraws_are_limited() {
+    let folder = folder("redraws");
     let row = |n: usize| vec![(1.0 / n as f64).to_string(); n].join(",");
-    write(
-        &folder,
-        &[("p", &row(1000)), ("y", "0"), ("two", "0.5,0.5")],
-    );
+    write(&folder, &[("p", &row(1000)), ("y", "0")]);
     let wide = "--predictions p --labels y --header no";
-    let summarise = "summarise --predictions two --labels y -o s --bins 4294967295";
-    for (arguments, expected) in [
-        (
-            summarise.to_owned(),
-            "--bins 4294967295: 2 classes have so many each, expected at most 1000000 together",
-        ),
-        (
-            format!("evaluate {wide} --redraws 100000"),
-            "--replicates 100000: expected at most 20000, since classes or dimensions times redraws",
-        ),
-    ] {
-        begins(&complaint(&folder, &arguments), expected);
-    }
+    begins(
+        &complaint(&folder, &format!("evaluate {wide} --redraws 100000")),
+        "--replicates 100000: expected at most 20000, since classes or dimensions times redraws",
+    );
     write(&folder, &[("p", &row(40_000))]);
     let output = calibration(
         &folder,

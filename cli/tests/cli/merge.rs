@@ -1,11 +1,4 @@
-use std::{fs, path::Path};
-
-use approx::assert_relative_eq;
-use serde_json::Value;
-
-use super::{
-    LABELS, ROWS, begins, calibration, complaint, contains, data_folder, folder, json, number,
-};
+use crate::*;
 
 fn run(folder: &Path, arguments: &str) -> String {
     let output = calibration(folder, arguments);
@@ -112,98 +105,6 @@ fn parts_are_the_whole() {
     ] {
         assert!(table.contains(line), "{line} in {table}");
     }
-}
-
-/// Logits, and without an SKCE; what is not defined says why.
-#[test]
-fn without_a_kernel() {
-    let folder = folder("merge-logits");
-    fs::write(folder.join("z.csv"), "0,0\n1,0\n").unwrap();
-    fs::write(folder.join("y.csv"), "2\n1\n").unwrap();
-    let base = "summarise --predictions z.csv --labels y.csv --one-based";
-    run(&folder, &format!("{base} --logits --bins 4 -o part.json"));
-    let found = json(&folder, "merge part.json");
-    assert_eq!(
-        found["skce"]["skipped"],
-        "summarise was given no --bandwidth"
-    );
-    assert!(found["estimates"]["skce_block"].is_null());
-    // log(1 + e⁰) and log(1 + e⁻¹)
-    let log = (2f64.ln() + (-1f64).exp().ln_1p()) / 2.0;
-    assert_relative_eq!(
-        number(&found["estimates"]["log"]["estimate"]),
-        log,
-        max_relative = 1e-15
-    );
-    fs::write(folder.join("p.csv"), "1,0\n").unwrap();
-    fs::write(folder.join("y1.csv"), "2\n").unwrap();
-    let certain =
-        "summarise --predictions p.csv --labels y1.csv --one-based --bins 4 -o certain.json";
-    run(&folder, certain);
-    let found = json(&folder, "merge part.json certain.json");
-    assert_eq!(
-        found["estimates"]["log"]["error"],
-        "the log score of 1 of 3 samples is infinite: the observed class has probability 0"
-    );
-    assert!(run(&folder, "merge part.json certain.json").contains("-  the log score of 1 of 3"));
-}
-
-#[test]
-fn bad_input_is_one_line_and_exit_code_2() {
-    let folder = folder("merge-bad");
-    fs::write(folder.join("p.csv"), "0.5,0.5\n0.25,0.75\n").unwrap();
-    fs::write(folder.join("y.csv"), "0\n1\n").unwrap();
-    let base = "summarise --predictions p.csv --labels y.csv";
-    for (options, name) in [
-        ("--bandwidth 1", "one"),
-        ("--bandwidth 2", "other"),
-        ("--bins 10", "bins"),
-        ("", "plain"),
-    ] {
-        run(&folder, &format!("{base} {options} -o {name}.json"));
-    }
-    assert_eq!(
-        complaint(&folder, "merge plain.json bins.json"),
-        "plain.json and bins.json: cannot merge: the number of bins is 15 in one and 10 in the other"
-    );
-    let kernels = complaint(&folder, "merge one.json other.json");
-    begins(
-        &kernels,
-        "one.json and other.json: cannot merge: the kernel is",
-    );
-    assert!(
-        complaint(&folder, "merge one.json plain.json").contains("the presence of the block SKCE")
-    );
-    let text = fs::read_to_string(folder.join("one.json")).unwrap();
-    fs::write(folder.join("cut.json"), &text[..text.len() / 2]).unwrap();
-    let cut = complaint(&folder, "merge one.json cut.json");
-    begins(&cut, "cut.json: not a saved evaluation: EOF");
-    let foreign = complaint(&folder, "merge p.csv");
-    begins(&foreign, "p.csv: not a saved evaluation: ");
-    let missing = complaint(&folder, "merge none.json");
-    begins(&missing, "none.json: No such file");
-    fs::write(folder.join("nan.csv"), "0.5,0.5\nnan,0.75\n").unwrap();
-    assert_eq!(
-        complaint(
-            &folder,
-            "summarise --predictions nan.csv --labels y.csv -o x.json"
-        ),
-        "nan.csv: row 1 (line 2), class 0: the probability is NaN, expected a finite number"
-    );
-    for usage in [
-        format!("{base} --bandwidth 0 -o x.json"),
-        format!("{base} --bins 4294967295 -o x.json"),
-        format!("{base} --bandwidth 1 --block 1 -o x.json"),
-        format!("{base} --bins 0 -o x.json"),
-        "merge".into(),
-    ] {
-        assert_eq!(
-            calibration(&folder, &usage).status.code(),
-            Some(2),
-            "{usage}"
-        );
-    }
-    assert!(!folder.join("x.json").exists());
 }
 
 /// A network on CIFAR-10 in three parts: the published numbers that `evaluate` gives.
@@ -320,61 +221,6 @@ fn regressions_in_pieces() {
     ] {
         assert!(table.contains(line), "{line} in {table}");
     }
-
-    let base = "summarise --predictions p0.csv --targets y0.csv --family normal";
-    run(&folder, &format!("{base} -o plain.json"));
-    let plain = json(&folder, "merge plain.json");
-    assert_eq!(
-        plain["skce"]["skipped"],
-        "summarise was given no --bandwidth"
-    );
-    let settings = complaint(&folder, "merge plain.json part1.json");
-    contains(&settings, "cannot merge: the list of settings is");
-    let twice = complaint(&folder, "merge part1.json part1.json");
-    contains(&twice, "the same predictions are in both");
-    let scale = complaint(&folder, &format!("{base} --bandwidth 1 -o x.json"));
-    begins(
-        &scale,
-        "--bandwidth: expected --length-scale NUMBER as well",
-    );
-    fs::write(folder.join("c.csv"), "0.5,0.5\n0.25,0.75\n").unwrap();
-    fs::write(folder.join("l.csv"), "0\n1\n").unwrap();
-    let classes = "summarise --predictions c.csv --labels l.csv";
-    run(&folder, &format!("{classes} -o classes.json"));
-    let other = complaint(&folder, "merge plain.json classes.json");
-    begins(&other, "classes.json: not a saved list of means");
-    let scale = complaint(&folder, &format!("{classes} --length-scale 1 -o x.json"));
-    contains(&scale, "of families other than categorical");
-    assert!(!folder.join("x.json").exists());
-}
-
-/// Classes are merged by their names, and refused where these differ.
-#[test]
-fn pieces_have_the_names_of_their_classes() {
-    let folder = folder("merge-names");
-    fs::write(folder.join("a.csv"), "cat,dog\n0.9,0.1\n0.3,0.7\n").unwrap();
-    fs::write(folder.join("b.csv"), "dog,cat\n0.2,0.8\n0.6,0.4\n").unwrap();
-    fs::write(folder.join("turned.csv"), "cat,dog\n0.8,0.2\n0.4,0.6\n").unwrap();
-    fs::write(folder.join("c.csv"), "cat,cow\n0.8,0.2\n0.4,0.6\n").unwrap();
-    fs::write(folder.join("y.csv"), "cat\ndog\n").unwrap();
-    fs::write(folder.join("n.csv"), "0\n1\n").unwrap();
-    for (name, labels) in [("a", "y"), ("b", "y"), ("turned", "y"), ("c", "n")] {
-        let files = format!("--predictions {name}.csv --labels {labels}.csv");
-        run(&folder, &format!("summarise {files} -o {name}.json"));
-    }
-    let expected = json(&folder, "merge a.json turned.json");
-    let output = calibration(&folder, "merge a.json b.json --json");
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(
-        said,
-        "calibration: b.json: classes are taken by their names: cat, dog\n"
-    );
-    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(found, expected);
-    assert_eq!(
-        complaint(&folder, "merge a.json c.json"),
-        "c.json: the columns are named cat, cow, expected cat, dog as of a.json"
-    );
 }
 
 /// Counts do not wrap: a piece is merged with itself again and again.

@@ -3,13 +3,11 @@
 #![cfg(unix)]
 
 use std::{
-    fs,
     os::unix::fs::{FileTypeExt, symlink},
-    path::Path,
-    process::{Command, Stdio},
+    process::Stdio,
 };
 
-use super::{LABELS, ROWS, begins, calibration, complaint, folder};
+use crate::*;
 
 fn prepared(test: &str) -> std::path::PathBuf {
     let folder = folder(test);

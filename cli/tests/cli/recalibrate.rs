@@ -1,10 +1,6 @@
 //! `calibration fit` and `calibration apply`: every process is a new one.
 
-use std::{fs, path::PathBuf};
-
-use approx::assert_relative_eq;
-
-use crate::{calibration, complaint, contains, folder, json, read_csv};
+use crate::*;
 
 const METHODS: [&str; 17] = [
     "temperature",
@@ -188,72 +184,4 @@ fn a_map_is_chosen() {
         "apply a.map --predictions z.csv --logits -o out.csv",
     );
     assert!(done.status.success(), "{done:?}");
-    let done = calibration(&folder, &format!("{fit} --keep order --method vector"));
-    assert!(
-        String::from_utf8(done.stderr)
-            .unwrap()
-            .contains("cannot be used with")
-    );
-}
-
-#[test]
-fn bad_input_is_one_clear_line() {
-    let folder = folder("fit badly");
-    write_data(&folder);
-    fs::write(folder.join("zero.csv"), "0.5,0.5,0\n").unwrap();
-    fs::write(folder.join("nan.csv"), "0.5,NaN,0\n").unwrap();
-    fs::write(folder.join("one.csv"), "1\n").unwrap();
-    fs::write(folder.join("two.csv"), "1,2\n").unwrap();
-    let fit = |rest: &str| complaint(&folder, &format!("fit -o bad.map --one-based {rest}"));
-    assert_eq!(
-        fit("--predictions zero.csv --labels one.csv"),
-        "zero.csv: row 0, column 2: the probability is 0, whose logarithm is infinite; --clip EPS raises it \
-         to EPS (1e-7, say), and --method isotonic, venn-abers or histogram take zeros"
-    );
-    assert_eq!(
-        fit("--predictions nan.csv --logits --labels one.csv"),
-        "nan.csv: row 0 (line 1), class 1: the logit is NaN, expected a finite number"
-    );
-    assert_eq!(
-        fit("--predictions z.csv --logits --labels one.csv"),
-        "one.csv: 1 labels, expected 40, as many as z.csv has rows"
-    );
-    let done = calibration(
-        &folder,
-        "fit --method vector --predictions z.csv --logits --labels y.csv --one-based -o v.map",
-    );
-    assert!(done.status.success());
-    assert_eq!(
-        complaint(
-            &folder,
-            "apply v.map --predictions two.csv --logits -o out.csv"
-        ),
-        "two.csv: 2 columns, expected 3, the classes of v.map"
-    );
-    assert!(
-        complaint(
-            &folder,
-            "apply z.csv --predictions z.csv --logits -o out.csv"
-        )
-        .starts_with("z.csv: not a saved map: ")
-    );
-    assert!(
-        complaint(
-            &folder,
-            "apply v.map --predictions z.csv --logits -o out.txt"
-        )
-        .starts_with("out.txt: expected a name that ends in .csv, .csv.gz, .npy or .safetensors")
-    );
-    assert!(
-        complaint(
-            &folder,
-            "apply v.map --predictions z.csv --logits -o no/such/folder/out.csv"
-        )
-        .starts_with("no/such/folder/out.csv: cannot write: ")
-    );
-    let left: Vec<PathBuf> = (fs::read_dir(&folder).unwrap())
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.to_string_lossy().contains("out") || path.ends_with("bad.map"))
-        .collect();
-    assert!(left.is_empty(), "{left:?}");
 }

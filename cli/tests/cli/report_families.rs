@@ -1,8 +1,8 @@
 //! `calibration report --family …`.
 
-use std::{fmt::Write, fs};
+use std::fmt::Write;
 
-use super::{calibration, complaint, contains, folder};
+use crate::*;
 
 /// Means, standard deviations and targets, a little too certain.
 fn rows(deviation: f64) -> (String, String) {
@@ -72,25 +72,4 @@ fn page_and_pictures() {
         let without = page.contains("these predictions have no density");
         assert_eq!(without, family == "samples");
     }
-}
-
-#[test]
-fn bad_input_is_one_line_and_exit_code_2() {
-    let folder = folder("real-report-bad");
-    let (predictions, targets) = rows(1.0);
-    fs::write(folder.join("p.csv"), &predictions).unwrap();
-    fs::write(folder.join("y.csv"), &targets).unwrap();
-    fs::write(folder.join("q.csv"), predictions.replace(",1\n", ",0\n")).unwrap();
-    let check = |arguments: &str, expected: &str| {
-        let arguments = format!(
-            "report --family normal --predictions p.csv --targets y.csv -o x.html {arguments}"
-        );
-        assert_eq!(complaint(&folder, &arguments), expected);
-    };
-    check("--logits", "--logits: of the family categorical only");
-    check(
-        "--after q.csv",
-        "q.csv: row 0 (line 1), coordinate 0: the scale is 0, expected a positive number",
-    );
-    assert!(!folder.join("x.html").exists());
 }

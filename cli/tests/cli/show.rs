@@ -1,14 +1,10 @@
-use std::fs;
-
-use approx::assert_relative_eq;
 use burn::tensor::Device;
 use burn_calibration::recalibration::{
     LogitMap, MatrixScaling, TemperatureScaling, load_safetensors,
 };
 use safetensors::{Dtype, SafeTensors, serialize, tensor::TensorView};
-use serde_json::Value;
 
-use super::{begins, calibration, complaint, contains, folder, json, npy, read_csv, rows};
+use crate::*;
 
 const LOGITS: &str = "3,0,1\n0,2,1\n1,0,4\n5,1,0\n0,1,0\n2,0,1\n0,3,1\n1,2,2\n";
 const LABELS: &str = "0\n1\n2\n0\n2\n1\n1\n2\n";

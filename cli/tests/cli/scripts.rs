@@ -1,0 +1,49 @@
+//! A test for each script.
+
+use crate::{script::script, *};
+
+#[test]
+fn sentences() {
+    script("sentences");
+}
+
+#[test]
+fn events() {
+    script("events");
+}
+
+#[test]
+fn inputs() {
+    script("inputs");
+}
+
+#[test]
+fn errors() {
+    script("errors");
+}
+
+#[test]
+fn matching() {
+    script("matching");
+}
+
+#[test]
+fn readings() {
+    script("readings");
+}
+
+#[test]
+fn maps() {
+    script("maps");
+}
+
+#[test]
+fn reports() {
+    script("reports");
+}
+
+#[test]
+#[cfg(feature = "parquet")]
+fn columnar() {
+    script("columnar");
+}
