@@ -11,15 +11,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use approx::assert_relative_eq;
-use burn::tensor::{DType, Int, Tensor};
-use burn_calibration::{
-    distribution::Categorical,
-    estimator::{Estimator, Skce},
-    hypothesis::{AsymptoticBlockSkceTest, CalibrationTest, DistributionFreeSkceTest},
-    kernel::{Bandwidth, Distance, Kernel, median_distance_with_diagonal},
-    recalibration::{Fit, FittedMap, TemperatureScalingConfig},
-};
 use flate2::read::GzDecoder;
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -82,10 +73,8 @@ fn evaluate(test: &dyn CalibrationTest, predictions: &Categorical, labels: &Tens
 #[ignore = "needs the data folder, BURN_CALIBRATION_DATA"]
 fn published_estimates_and_p_values() {
     let folder = folder();
-    let (estimates, p_values) = (
-        published(&folder, "published_estimates.csv"),
-        published(&folder, "published_pvalues.csv"),
-    );
+    let estimates = published(&folder, "published_estimates.csv");
+    let p_values = published(&folder, "published_pvalues.csv");
     let classes = true_classes(&folder);
     for network in NETWORKS {
         let rows = predictions(&folder, network);
@@ -108,13 +97,13 @@ fn published_estimates_and_p_values() {
                     "{network} {dtype:?} {name}: off by {:.1e}",
                     (estimate / expected - 1.0).abs()
                 );
-                assert_relative_eq!(estimate, expected, max_relative = tolerance);
+                assert_relative(estimate, expected, tolerance);
                 let p_value = evaluate(&DistributionFreeSkceTest::new(skce), &predictions, &labels);
                 let expected = match expected {
                     e if e > 0.0 => p_values[network][&format!("{name}_distribution_free")],
                     _ => 1.0,
                 };
-                assert_relative_eq!(p_value, expected, max_relative = tolerance);
+                assert_relative(p_value, expected, tolerance);
             }
             let p_value = evaluate(
                 &AsymptoticBlockSkceTest::linear(kernel),
@@ -127,7 +116,7 @@ fn published_estimates_and_p_values() {
             let normal = Normal::standard();
             let z = normal.inverse_cdf(1.0 - published) * ((blocks - 1.0) / blocks).sqrt();
             let expected = normal.sf(z);
-            assert_relative_eq!(p_value, expected, max_relative = tolerance);
+            assert_relative(p_value, expected, tolerance);
         }
     }
 }
@@ -146,14 +135,14 @@ fn resnet18_with_the_default_kernel() {
     let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
         panic!("fixed")
     };
-    assert_relative_eq!(bandwidth, 0.9986237963, max_relative = 1e-10);
+    assert_relative(bandwidth, 0.9986237963, 1e-10);
     for (skce, expected) in [
         (Skce::biased(kernel), 2.761444909e-4),
         (Skce::unbiased(kernel), 2.625240399e-4),
         (Skce::linear(kernel), 3.565449624e-4),
     ] {
         let estimate = skce.estimate(&predictions, &labels).unwrap();
-        assert_relative_eq!(estimate, expected, max_relative = 1e-9);
+        assert_relative(estimate, expected, 1e-9);
     }
 }
 
@@ -179,10 +168,6 @@ fn temperature_of_resnet18() {
         .with_prior(None)
         .fit(logits, labels)
         .unwrap();
-    assert_relative_eq!(map.temperature(), 1.49666044, max_relative = 1e-8);
-    assert_relative_eq!(
-        map.report().unwrap().objective,
-        0.3102589200,
-        max_relative = 1e-9
-    );
+    assert_relative(map.temperature(), 1.49666044, 1e-8);
+    assert_relative(map.report().unwrap().objective, 0.3102589200, 1e-9);
 }

@@ -1,11 +1,42 @@
-//! Small helpers: tensors in f64 on the Flex backend, random data, brute-force references.
+//! What most tests use: the library, tensors in f64 on the Flex backend, random data, brute-force references.
 
 use std::path::PathBuf;
 
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burn_calibration::distribution::Categorical;
 use proptest::test_runner::{Config, RngSeed};
-use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+pub use approx::assert_relative_eq;
+pub use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+pub use burn_calibration::{
+    distribution::*, error::Error, estimator::*, hypothesis::*, kernel::*, loss::*, ops::*,
+    recalibration::*, score::*,
+};
+pub use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+pub use crate::messages::says;
+
+/// Two numbers that differ by at most so much, relative to the larger one.
+#[track_caller]
+pub fn assert_relative(found: f64, expected: f64, tolerance: f64) {
+    assert_relative_eq!(found, expected, max_relative = tolerance);
+}
+
+#[track_caller]
+pub fn contains(text: &impl ToString, part: &str) {
+    let text = text.to_string();
+    assert!(text.contains(part), "no {part:?} in {text}");
+}
+
+#[track_caller]
+pub fn begins(text: &impl ToString, start: &str) {
+    let text = text.to_string();
+    assert!(text.starts_with(start), "{text}");
+}
+
+#[track_caller]
+pub fn ends(text: &impl ToString, end: &str) {
+    let text = text.to_string();
+    assert!(text.ends_with(end), "{text}");
+}
 
 /// The folder of real data, named by the variable `BURN_CALIBRATION_DATA`, which the tests that are ignored need.
 pub fn data_folder() -> PathBuf {

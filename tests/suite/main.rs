@@ -9,6 +9,7 @@ mod data;
 /// Predictions and labels with a known calibration error.
 #[path = "../../papers/paper_widmann2019/dirichlet_model.rs"]
 mod dirichlet_model;
+mod messages;
 #[cfg(feature = "train")]
 mod metric;
 mod models;

@@ -1,9 +1,3 @@
-use burn_calibration::{
-    distribution::Categorical,
-    estimator::{Estimator, Skce},
-    kernel::Kernel,
-    score::{Brier, LogScore, Score, Spherical},
-};
 use proptest::{collection::vec, prelude::*};
 
 use crate::{data::*, kernel::kernels};

@@ -1,8 +1,5 @@
 //! Draws from predictions of real vectors.
 
-use burn::tensor::Tensor;
-use burn_calibration::distribution::{Laplace, Marginals, Normal, Predictive, Samples};
-
 use crate::data::*;
 
 /// The same row `n` times.
@@ -27,10 +24,8 @@ fn check<P: Predictive<Targets = Tensor<2>> + Marginals>(predictions: &P, fourth
 
 #[test]
 fn have_the_moments() {
-    let (location, scale) = (
-        repeated(&[1.0, -2.0], 40_000),
-        repeated(&[0.5, 3.0], 40_000),
-    );
+    let location = repeated(&[1.0, -2.0], 40_000);
+    let scale = repeated(&[0.5, 3.0], 40_000);
     check(&Normal::new(location.clone(), scale.clone()), 3.0);
     check(&Laplace::new(location, scale), 6.0);
 }

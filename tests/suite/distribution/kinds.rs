@@ -1,6 +1,3 @@
-use burn::tensor::DType;
-use burn_calibration::distribution::{Categorical, residuals};
-
 use crate::data::*;
 
 #[test]

@@ -1,9 +1,6 @@
 //! Labels that are drawn from predictions.
 
-use burn::tensor::Tensor;
-use burn_calibration::distribution::{Categorical, Predictive, Redrawn};
-
-use crate::data::{device, rng};
+use crate::data::*;
 
 #[test]
 fn frequencies_are_the_probabilities() {

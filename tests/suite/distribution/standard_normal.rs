@@ -1,9 +1,6 @@
 //! The standard normal distribution function and its inverse on the host.
 
-use burn::tensor::Tensor;
-use burn_calibration::distribution::{HostMarginals, Marginals, Normal};
-
-use crate::data::device;
+use crate::data::*;
 
 /// So many standard normal predictions.
 fn standard(n: usize) -> Box<dyn HostMarginals> {

@@ -1,12 +1,8 @@
 //! Gradients of the distances of mixtures, which are optimal transport between weighted points.
 
-use burn::tensor::{DType, Device, Tensor, TensorData, activation::softmax};
-use burn_calibration::{
-    distribution::{Geometry, Mixture, Normal},
-    kernel::Distance,
-};
+use burn::tensor::activation::softmax;
 
-use crate::data::{scalar, vector};
+use crate::data::*;
 
 /// Numbers without a pattern that would make costs tie.
 fn numbers<const D: usize>(shape: [usize; D], seed: f64) -> Tensor<D> {

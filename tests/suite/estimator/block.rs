@@ -1,12 +1,5 @@
 //! The asymptotic block test: streaming, and its confidence interval.
 
-use approx::assert_relative_eq;
-use burn_calibration::{
-    estimator::{Estimator, Skce},
-    hypothesis::*,
-    kernel::{Bandwidth, Kernel, MatrixKernel},
-};
-use rand::RngExt;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::{
@@ -54,10 +47,10 @@ fn large_blocks_by_brute_force() {
     let error = (variance / 3.0).sqrt();
     for evaluate in [evaluate, composed] {
         let outcome = evaluate(size, &rows, &classes);
-        assert_relative_eq!(outcome.estimate(), mean, max_relative = 1e-10);
+        assert_relative(outcome.estimate(), mean, 1e-10);
         let found = outcome.standard_error().unwrap();
-        assert_relative_eq!(found, error, max_relative = 1e-8);
-        assert_relative_eq!(outcome.statistic(), mean / error, max_relative = 1e-8);
+        assert_relative(found, error, 1e-8);
+        assert_relative(outcome.statistic(), mean / error, 1e-8);
     }
 }
 
@@ -84,11 +77,7 @@ fn the_interval_is_dual_to_the_test() {
     assert_eq!(outcome.p_value(), p.max(1e-3));
     assert!(outcome.lower_bound(1.0 - 1.01 * p).unwrap() > 0.0);
     assert!(outcome.lower_bound(1.0 - 0.99 * p).unwrap() < 0.0);
-    assert_relative_eq!(
-        outcome.lower_bound(0.5).unwrap(),
-        outcome.estimate(),
-        max_relative = 1e-9
-    );
+    assert_relative(outcome.lower_bound(0.5).unwrap(), outcome.estimate(), 1e-9);
     // Φ⁻¹(.95)
     let bound = outcome.estimate() - 1.644_853_626_951_472_2 * outcome.standard_error().unwrap();
     assert_relative_eq!(outcome.lower_bound(0.95).unwrap(), bound, epsilon = 1e-9);
@@ -129,15 +118,9 @@ fn what_is_not_known() {
     assert_eq!((outcome.p_value(), outcome.is_bound()), (1e-3, true));
     assert_eq!(outcome.standardised(), Some(outcome.statistic()));
     assert_eq!(outcome.caveat(), None); // 180 errors and 30 blocks
-    assert!(
-        outcome.to_string().contains("p < 0.001  (n = 600)"),
-        "{outcome}"
-    );
+    contains(&outcome, "p < 0.001  (n = 600)");
     let caveat = evaluate(60, &rows, &classes).caveat().unwrap();
-    assert!(
-        caveat.starts_with("there are 10 blocks: too few"),
-        "{caveat}"
-    );
+    begins(&caveat, "there are 10 blocks: too few");
 }
 
 /// Says 90 % and is right half of the time: `Δ = (−.4, .4)`, one prediction, `SKCE = ‖Δ‖² = .32`.

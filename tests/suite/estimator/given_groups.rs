@@ -1,10 +1,5 @@
 //! Calibration given groups.
 
-use approx::assert_relative_eq;
-use burn::tensor::{DType, Int, Tensor, TensorData};
-use burn_calibration::{distribution::*, estimator::*, kernel::*, ops::Computation};
-use rand::RngExt;
-
 use crate::data::*;
 
 /// Given nothing, a constant: `(‖Σδ‖² − Σ‖δ‖²)/(n(n − 1))`; given groups, the sums of each.

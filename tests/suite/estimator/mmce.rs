@@ -1,11 +1,6 @@
 //! The MMCE by sorted sums against its composition from tensor operations, and the sums against
 //! loops over all pairs.
 
-use burn::tensor::{DType, Tensor, TensorData};
-use burn_calibration::{
-    estimator::{Estimator, Mmce, MmceForm},
-    ops::{Computation, laplacian_sum},
-};
 use proptest::prelude::*;
 
 use crate::{data::*, loss::check_gradient};
@@ -73,11 +68,9 @@ fn three_points_by_hand() {
     let unit = bandwidth * 2f64.ln();
     for order in [[0, 1, 2], [2, 0, 1], [2, 1, 0]] {
         let ordered = |numbers: [f64; 3]| order.map(|i| numbers[i]);
-        let (r, a, g) = (
-            ordered([0.1, 0.1 + unit, 0.1 + 3.0 * unit]),
-            ordered([1.0, 2.0, -4.0]),
-            ordered([1.0, 0.0, 2.0]),
-        );
+        let r = ordered([0.1, 0.1 + unit, 0.1 + 3.0 * unit]);
+        let a = ordered([1.0, 2.0, -4.0]);
+        let g = ordered([1.0, 0.0, 2.0]);
         let found = sums([&r, &a, &g], bandwidth, DType::F64);
         let slope = 0.75 / bandwidth;
         let expected = [

@@ -1,14 +1,6 @@
 //! Variance and skewness of the unbiased SKCE of calibrated models.
 
-use burn::tensor::{DType, Device, Tensor, TensorData};
-use burn_calibration::{
-    distribution::{Categorical, Predictive},
-    estimator::{Estimator, Skce, null_skewness, null_variance},
-    kernel::{Bandwidth, Kernel, MatrixKernel},
-};
-use rand::{RngExt, SeedableRng, rngs::StdRng};
-
-use crate::data::vector;
+use crate::data::*;
 
 fn kernel() -> Kernel {
     Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))

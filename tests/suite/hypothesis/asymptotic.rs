@@ -1,13 +1,3 @@
-use approx::assert_relative_eq;
-use burn::tensor::Tensor;
-use burn_calibration::{
-    distribution::{Given, Samples},
-    estimator::Skce,
-    hypothesis::*,
-    kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
-};
-use rand::RngExt;
-
 use crate::{
     bootstrap::Bootstrap,
     data::*,
@@ -54,7 +44,7 @@ fn bootstrap_agrees_with_its_definition() {
         exceeding > 2 && exceeding < 58,
         "a p-value that says something: {exceeding}"
     );
-    assert_relative_eq!(outcome.estimate(), unbiased(&h), max_relative = 1e-10);
+    assert_relative(outcome.estimate(), unbiased(&h), 1e-10);
     assert_eq!((outcome.samples(), outcome.replicates()), (n, Some(60)));
 }
 
@@ -78,11 +68,11 @@ fn linear_test_by_hand() {
     let mean = (values[0] + values[1]) / 2.0;
     let deviation = (values[0] - values[1]) / 2f64.sqrt(); // with divisor N − 1 = 1
     let z = 2f64.sqrt() * mean / deviation;
-    assert_relative_eq!(outcome.estimate(), mean, max_relative = 1e-14);
-    assert_relative_eq!(outcome.statistic(), z, max_relative = 1e-13);
+    assert_relative(outcome.estimate(), mean, 1e-14);
+    assert_relative(outcome.statistic(), z, 1e-13);
     // Student's distribution with one degree of freedom is Cauchy's
     let upper_tail = 0.5 - z.atan() / std::f64::consts::PI;
-    assert_relative_eq!(outcome.p_value(), upper_tail.max(1e-3), max_relative = 1e-9);
+    assert_relative(outcome.p_value(), upper_tail.max(1e-3), 1e-9);
     assert_eq!(outcome.is_bound(), upper_tail < 1e-3);
 }
 
@@ -98,28 +88,12 @@ fn distribution_free_bounds_by_hand() {
     };
     let wrong = [1; 50]; // h = 2 for every pair, so every estimate is 2; B = 2
     let biased = (-0.5 * (50f64.sqrt() - 1.0).powi(2)).exp();
-    assert_relative_eq!(
-        p_value(Skce::biased(kernel), &wrong),
-        biased,
-        max_relative = 1e-12
-    );
+    assert_relative(p_value(Skce::biased(kernel), &wrong), biased, 1e-12);
     let unbiased = (-25.0 * 4.0 / 8.0f64).exp();
-    assert_relative_eq!(
-        p_value(Skce::unbiased(kernel), &wrong),
-        unbiased,
-        max_relative = 1e-12
-    );
-    assert_relative_eq!(
-        p_value(Skce::linear(kernel), &wrong),
-        unbiased,
-        max_relative = 1e-12
-    );
+    assert_relative(p_value(Skce::unbiased(kernel), &wrong), unbiased, 1e-12);
+    assert_relative(p_value(Skce::linear(kernel), &wrong), unbiased, 1e-12);
     let block = (-(7.0 * 3.0) * 4.0 / 8.0f64).exp(); // 7 blocks of 7, 3 disjoint pairs in each
-    assert_relative_eq!(
-        p_value(Skce::block(kernel, 7), &wrong),
-        block,
-        max_relative = 1e-12
-    );
+    assert_relative(p_value(Skce::block(kernel, 7), &wrong), block, 1e-12);
     for skce in [
         Skce::biased(kernel),
         Skce::unbiased(kernel),
@@ -239,10 +213,7 @@ fn draws_are_refused() {
     let given = AsymptoticSkceTest::new(kernel).evaluate(&given, &targets, &mut rng(0));
     for outcome in [of_skce, of_cme, given] {
         let message = outcome.unwrap_err().to_string();
-        assert!(
-            message.contains("no null distribution for predictions by draws"),
-            "{message}"
-        );
+        contains(&message, "no null distribution for predictions by draws");
     }
 }
 

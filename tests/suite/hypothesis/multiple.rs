@@ -1,8 +1,5 @@
 //! Multiple testing.
 
-use approx::assert_relative_eq;
-use burn_calibration::{error::Error, hypothesis::*, kernel::Kernel};
-
 use crate::{
     data::*,
     models::{Model, draw},
@@ -11,7 +8,7 @@ use crate::{
 fn assert_all_close(got: &[f64], expected: &[f64]) {
     assert_eq!(got.len(), expected.len());
     for (got, expected) in got.iter().zip(expected) {
-        assert_relative_eq!(*got, *expected, max_relative = 1e-12);
+        assert_relative(*got, *expected, 1e-12);
     }
 }
 

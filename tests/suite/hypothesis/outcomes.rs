@@ -1,10 +1,5 @@
 //! What outcomes say.
 
-use burn_calibration::{
-    estimator::Event,
-    hypothesis::{CalibrationTest, Spiegelhalter, TestOutcome},
-};
-
 use crate::data::*;
 
 /// Predictions of 80 % for the second class, so many of which come true.
@@ -59,10 +54,7 @@ fn replicates() {
     assert!(outcome.is_bound() && outcome.caveat().is_none());
     assert!((outcome.standardised().unwrap() - 10.0).abs() < 0.01);
     let text = outcome.to_string();
-    assert!(
-        text.contains("p <= 0.001  (n = 100, 1000 replicates)"),
-        "{text}"
-    );
+    contains(&text, "p <= 0.001  (n = 100, 1000 replicates)");
     let mut one = vec![0.0; 1000];
     one[7] = 1.0;
     let outcome = by_replicates(1.0, &one);

@@ -1,12 +1,6 @@
 //! Expectations of kernels on targets against numbers of many digits.
 
-use burn::tensor::{DType, Device, Tensor, TensorData};
-use burn_calibration::{
-    distribution::{Laplace, LocationScale, Normal},
-    kernel::{RealKernel, TargetKernel},
-};
-
-use crate::data::vector;
+use crate::data::*;
 
 const LENGTH: f64 = 0.75;
 

@@ -1,14 +1,3 @@
-use approx::assert_relative_eq;
-use burn::tensor::{DType, Tensor};
-use burn_calibration::distribution::{Geometry, Mixture, Normal};
-use burn_calibration::error::Error;
-use burn_calibration::estimator::{Estimator, Skce};
-use burn_calibration::kernel::{
-    Bandwidth, Distance, Kernel, Profile, distance_order_statistics, median_distance,
-    median_distance_with_diagonal,
-};
-use burn_calibration::ops::{pairwise_distance, squared_euclidean_distance};
-
 use crate::data::*;
 
 const DISTANCES: [Distance; 3] = [Distance::TotalVariation, Distance::L1, Distance::Euclidean];
@@ -92,7 +81,7 @@ fn gram_matrices() {
         for i in 0..12 {
             for j in 0..12 {
                 let expected = kernel_value(&kernel, &rows[i], &rows[j]);
-                assert_relative_eq!(gram[12 * i + j], expected, max_relative = 1e-12);
+                assert_relative(gram[12 * i + j], expected, 1e-12);
                 assert_eq!(gram[12 * i + j], gram[12 * j + i]);
             }
             assert_eq!(gram[13 * i], 1.0);
@@ -110,10 +99,8 @@ fn gram_matrices() {
 #[test]
 fn pairwise_distances_of_batches() {
     let mut rng = rng(2);
-    let (x, y) = (
-        random_rows(6, 3, 1.0, &mut rng),
-        random_rows(10, 3, 1.0, &mut rng),
-    );
+    let x = random_rows(6, 3, 1.0, &mut rng);
+    let y = random_rows(10, 3, 1.0, &mut rng);
     let batch = |rows: &[Vec<f64>]| tensor(rows).reshape([2, rows.len() / 2, 3]);
     for distance in DISTANCES {
         let values = vector(distance.between(batch(&x), batch(&y))); // [2, 3, 5]
@@ -121,7 +108,7 @@ fn pairwise_distances_of_batches() {
             for i in 0..3 {
                 for j in 0..5 {
                     let expected = brute_force(distance, &x[3 * b + i], &y[5 * b + j]);
-                    assert_relative_eq!(values[15 * b + 5 * i + j], expected, max_relative = 1e-14);
+                    assert_relative(values[15 * b + 5 * i + j], expected, 1e-14);
                 }
             }
         }
@@ -132,10 +119,8 @@ fn pairwise_distances_of_batches() {
 #[test]
 fn gradients_of_distances() {
     let mut rng = rng(3);
-    let (x, y) = (
-        random_rows(4, 3, 1.0, &mut rng),
-        random_rows(5, 3, 1.0, &mut rng),
-    );
+    let x = random_rows(4, 3, 1.0, &mut rng);
+    let y = random_rows(5, 3, 1.0, &mut rng);
     let weights: Tensor<3> = tensor(&random_rows(4, 5, 1.0, &mut rng)).unsqueeze();
     let total_variation = |x, y| pairwise_distance(x, y, Distance::TotalVariation);
     let l1 = |x, y| pairwise_distance(x, y, Distance::L1);
@@ -222,23 +207,19 @@ fn median_bandwidths() {
                 .into();
             let found = distance_order_statistics(&tensor(&rows), distance, &ranks);
             for (rank, value) in ranks.iter().zip(found) {
-                assert_relative_eq!(value, sorted[*rank as usize], max_relative = 1e-13);
+                assert_relative(value, sorted[*rank as usize], 1e-13);
             }
             let expected = median(&sorted);
-            assert_relative_eq!(
-                median_distance(&tensor(&rows), distance),
-                expected,
-                max_relative = 1e-13
-            );
-            assert_relative_eq!(
+            assert_relative(median_distance(&tensor(&rows), distance), expected, 1e-13);
+            assert_relative(
                 median_on_device(&rows, distance, DType::F64),
                 expected,
-                max_relative = 1e-11
+                1e-11,
             );
-            assert_relative_eq!(
+            assert_relative(
                 median_on_device(&rows, distance, DType::F32),
                 expected,
-                max_relative = 1e-4
+                1e-4,
             );
         }
     }
@@ -275,7 +256,7 @@ fn single_order_statistics() {
         for share in [0.0, 0.001, 0.3, 0.5, 0.55, 0.9, 0.99, 0.997, 0.9999, 1.0] {
             let rank = (share * (sorted.len() - 1) as f64) as u64;
             let found = distance_order_statistics(&tensor(&rows), Distance::L1, &[rank]);
-            assert_relative_eq!(found[0], sorted[rank as usize], max_relative = 1e-13);
+            assert_relative(found[0], sorted[rank as usize], 1e-13);
         }
     }
 }
@@ -317,7 +298,7 @@ fn median_with_the_diagonal() {
             .collect();
         all.sort_by(f64::total_cmp);
         let found = median_distance_with_diagonal(&tensor(&rows), Distance::L1);
-        assert_relative_eq!(found, median(&all), max_relative = 1e-13);
+        assert_relative(found, median(&all), 1e-13);
     }
     assert_eq!(
         median_distance_with_diagonal(&tensor(&[vec![0.5, 0.5]]), Distance::L1),
@@ -370,7 +351,7 @@ fn median_of_many_mixtures() {
     let Bandwidth::Fixed(found) = kernel.unwrap().bandwidth else {
         panic!("the bandwidth is fixed");
     };
-    assert_relative_eq!(found, expected, max_relative = 1e-14);
+    assert_relative(found, expected, 1e-14);
 }
 
 /// A bandwidth whose square, or its inverse, is no normal number of the dtype is an error on data, and a panic in

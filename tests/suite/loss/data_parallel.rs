@@ -1,17 +1,8 @@
 //! Shards of a batch on several devices: the mean of their gradients is that of the block estimator.
 
-use burn::{
-    module::Param,
-    tensor::{Int, Tensor, TensorData},
-};
-use burn_calibration::{
-    estimator::{Estimator, SkceForm},
-    kernel::{Bandwidth, Kernel},
-    loss::{PenalisedLoss, ScoreLoss, SkceLoss, SkceLossConfig, WeightSchedule},
-    score::LogScore,
-};
+use burn::module::Param;
 
-use crate::data::{device, random_labels, random_rows, rng, scalar, vector};
+use crate::data::*;
 
 const SHARD: usize = 7;
 const SHARDS: usize = 3;

@@ -1,11 +1,5 @@
 //! Criteria behind a lens.
 
-use burn_calibration::{
-    estimator::Skce,
-    kernel::{Bandwidth, Kernel},
-    loss::*,
-};
-
 use super::criteria::{check_gradient, gradient};
 use crate::data::*;
 

@@ -5,14 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use burn::{
     module::Module,
     nn::loss::{CrossEntropyLoss, CrossEntropyLossConfig},
-    tensor::{DType, Tensor, activation},
-};
-use burn_calibration::{
-    distribution::{Categorical, Mixture, Normal},
-    estimator::{Accuracy, Estimator, Skce, SkceForm},
-    kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
-    loss::*,
-    score::{Brier, Crps, LogScore, Score, Spherical},
+    tensor::activation,
 };
 
 use crate::data::*;

@@ -1,12 +1,7 @@
 //! Penalties of others: values by their authors' formulas, gradients, degenerate batches.
 
-use approx::assert_relative_eq;
-use burn::tensor::{DType, Tensor, activation};
-use burn_calibration::{
-    estimator::{Estimator, Skce},
-    kernel::{Bandwidth, Kernel},
-    loss::Criterion,
-};
+use burn::tensor::activation;
+use penalties::*;
 
 use super::criteria::check_gradient;
 use crate::data::*;
@@ -14,8 +9,6 @@ use crate::data::*;
 /// They are part of the study of penalties.
 #[path = "../../../papers/penalties/rivals/mod.rs"]
 mod penalties;
-
-use penalties::*;
 
 const LABELS: [usize; 7] = [0, 2, 2, 1, 1, 1, 2];
 
@@ -40,11 +33,11 @@ fn check_value(loss: &dyn Criterion, expected: f64) {
     let logits = probabilities.clone().log();
     for predictions in [of_probabilities(probabilities), of_logits(logits)] {
         let found = scalar(loss.value(&predictions, &labels));
-        assert_relative_eq!(found, expected, max_relative = 1e-12);
+        assert_relative(found, expected, 1e-12);
     }
     let f32 = tensor_on(&rows(), &device(), DType::F32);
     let found = scalar(loss.value(&of_probabilities(f32), &labels));
-    assert_relative_eq!(found, expected, max_relative = 1e-5);
+    assert_relative(found, expected, 1e-5);
 }
 
 /// Equations 11 and 12 of Karandikar et al. by loops in double precision, outside of this library.
@@ -83,7 +76,7 @@ fn cold_soft_bins_are_hard() {
     let found = scalar(loss.value(&predictions, &labels(&[1, 0, 0, 1, 0])));
     // 0.55 of class 1 and 0.55 of class 0, both right; 0.65 right and 0.7 wrong; 0.95 right
     let expected = (0.9 + 0.35 + 0.05) / 5.0;
-    assert_relative_eq!(found, expected, max_relative = 1e-9);
+    assert_relative(found, expected, 1e-9);
 }
 
 /// Equation 15 by loops, as the authors' code has it, without its smoothing of probabilities by 10⁻⁵.
@@ -263,5 +256,5 @@ fn mmd_of_classes_is_the_skce() {
     let mmd = sum / (n * (n - 1)) as f64;
     let skce = Skce::unbiased(kernel).estimate(&categorical(&rows), &labels(&LABELS));
     let factor = 1.0 - (-2.0 / b).exp();
-    assert_relative_eq!(mmd, factor * skce.unwrap(), max_relative = 1e-12);
+    assert_relative(mmd, factor * skce.unwrap(), 1e-12);
 }

@@ -1,16 +1,6 @@
 //! Scales of the SKCE as a penalty: the root and the z-score.
 
-use burn::{
-    nn::loss::CrossEntropyLossConfig,
-    tensor::{DType, Int, Tensor, TensorData, activation},
-};
-use burn_calibration::{
-    distribution::{Given, Normal, Predictive},
-    estimator::{JointKernel, Skce, SkceForm},
-    kernel::{Bandwidth, Kernel, MatrixKernel, RealKernel, TRAINING_FLOOR, TensorKernel},
-    loss::*,
-    ops::Computation,
-};
+use burn::{nn::loss::CrossEntropyLossConfig, tensor::activation};
 
 use super::criteria::{check_gradient, gradient};
 use crate::data::*;

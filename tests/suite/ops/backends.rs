@@ -6,8 +6,6 @@ mod medians;
 mod pair_statistics;
 mod real_numbers;
 
-use burn::tensor::{DType, Device};
-
 use crate::data::*;
 
 /// The backends compiled in, with the dtypes they know and a tolerance relative to the largest

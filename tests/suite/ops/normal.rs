@@ -1,14 +1,6 @@
 //! The fused pass of normal predictions with a Gaussian kernel on targets against its composition from tensor
 //! operations, and against differences: values, all gradients, matrices, for every profile.
 
-use burn::tensor::{DType, Tensor};
-use burn_calibration::{
-    distribution::{Laplace, Normal, Predictive},
-    error::Error,
-    estimator::{Estimator, JointKernel, PairMatrix, Skce, SkceForm},
-    kernel::{Bandwidth, Distance, Kernel, Profile, RealKernel, TensorKernel},
-    ops::{Computation, NormalKernel, NormalSamples, Pairing, normal_statistic},
-};
 use proptest::prelude::*;
 
 use crate::data::*;

@@ -1,13 +1,10 @@
 //! Which maps of given parameters are injective, on predictions and on log-probabilities.
 
-use burn::{module::Module, store::ModuleRecord, tensor::TensorData};
-use burn_calibration::recalibration::{
-    DiagonalScaling, DirichletCalibration, MatrixScaling, Recalibration, VectorScaling,
-};
+use burn::{module::Module, store::ModuleRecord};
 use burn_pack::Writer;
 use proptest::prelude::*;
 
-use crate::data::{device, softmax, tensor, vector};
+use crate::data::*;
 
 /// A map with the given values and shapes of its parameters, by a record.
 fn map<M: Module>(template: M, parameters: &[(&str, &[f64], &[usize])]) -> M {

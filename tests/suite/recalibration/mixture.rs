@@ -1,8 +1,6 @@
 //! Mixtures of maps.
 
-use approx::assert_relative_eq;
-use burn::tensor::{DType, Device, Int, Tensor, activation::softmax};
-use burn_calibration::recalibration::*;
+use burn::tensor::activation::softmax;
 
 use crate::data::*;
 

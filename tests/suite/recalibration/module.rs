@@ -6,13 +6,6 @@ use burn::{
     nn::{Linear, LinearConfig},
     optim::{AdamConfig, GradientsParams},
     store::ModuleRecord,
-    tensor::{Device, Int, Tensor},
-};
-use burn_calibration::{
-    distribution::{Marginals, Normal},
-    loss::ScoreLoss,
-    recalibration::*,
-    score::LogScore,
 };
 
 use super::{

@@ -3,20 +3,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use approx::assert_relative_eq;
-use burn::{
-    module::Module,
-    nn::LinearConfig,
-    tensor::{DType, Device},
-};
-use burn_calibration::{
-    error::Error,
-    estimator::SkceForm,
-    kernel::{Bandwidth, Kernel},
-    loss::*,
-    recalibration::*,
-    score::{Brier, LogScore, Spherical},
-};
+use burn::{module::Module, nn::LinearConfig};
 
 use crate::{data::*, loss::check_gradient, recalibration::logits::overconfident};
 
@@ -69,11 +56,7 @@ fn the_fit_is_a_minimum() {
     assert_eq!(report.status, FitStatus::Converged);
     assert!(report.gradient.unwrap().abs() < 1e-12);
     assert!(report.evaluations < 20);
-    assert_relative_eq!(
-        report.objective,
-        log_loss(&logits, &classes, t),
-        max_relative = 1e-12
-    );
+    assert_relative(report.objective, log_loss(&logits, &classes, t), 1e-12);
     for factor in [0.999, 1.001] {
         assert!(log_loss(&logits, &classes, t * factor) > report.objective);
     }
@@ -98,7 +81,7 @@ fn few_logits_with_a_prior() {
                 log_loss(&logits, classes, x.exp()) + prior
             };
             let (x, h) = (t.ln(), 1e-5);
-            assert_relative_eq!(report.objective, objective(x), max_relative = 1e-12);
+            assert_relative(report.objective, objective(x), 1e-12);
             let slope = (objective(x + h) - objective(x - h)) / (2.0 * h);
             assert!(slope.abs() < 1e-7, "{n}: {slope}");
             // of a few samples a lower minimum can be elsewhere
@@ -112,10 +95,7 @@ fn few_logits_with_a_prior() {
     for scale in [0.0, -1.0, f64::NAN] {
         let config = config.clone().with_prior(Some(scale));
         let error = config.fit(tensor(&other.0), labels(&other.1)).unwrap_err();
-        assert!(
-            error.to_string().contains("the scale of the prior"),
-            "{error}"
-        );
+        contains(&error, "the scale of the prior");
     }
 }
 
@@ -132,11 +112,7 @@ fn a_closed_form_at_every_scale() {
                 .unwrap();
             let scale = f64::from(scale as f32).min(scale).max(scale); // exact in f64
             let tolerance = if dtype == DType::F32 { 1e-6 } else { 1e-11 };
-            assert_relative_eq!(
-                map.temperature(),
-                scale / 3f64.ln(),
-                max_relative = tolerance
-            );
+            assert_relative(map.temperature(), scale / 3f64.ln(), tolerance);
         }
     }
 }
@@ -152,10 +128,10 @@ fn degenerate_data_end_at_a_bound_with_a_flag() {
     };
     let separable = fit(&[vec![2.0, 0.0], vec![0.0, 1.0]], &[0, 1]);
     assert_eq!(separable.1, FitStatus::LowerBound);
-    assert_relative_eq!(separable.0, 2.0 * (-20f64).exp(), max_relative = 1e-12);
+    assert_relative(separable.0, 2.0 * (-20f64).exp(), 1e-12);
     let misleading = fit(&[vec![2.0, 0.0], vec![0.0, 1.0]], &[1, 0]);
     assert_eq!(misleading.1, FitStatus::UpperBound);
-    assert_relative_eq!(misleading.0, 2.0 * 20f64.exp(), max_relative = 1e-12);
+    assert_relative(misleading.0, 2.0 * 20f64.exp(), 1e-12);
     assert_eq!(
         fit(&[vec![3.0, 3.0], vec![-1.0, -1.0]], &[1, 0]),
         (1.0, FitStatus::Indifferent)
@@ -167,7 +143,7 @@ fn degenerate_data_end_at_a_bound_with_a_flag() {
         &[0, 1, 1],
     );
     assert_eq!(status, FitStatus::Converged); // right two times of three
-    assert_relative_eq!(t, 1e4 / 2f64.ln(), max_relative = 1e-11);
+    assert_relative(t, 1e4 / 2f64.ln(), 1e-11);
     let one_class = fit(&[vec![1.0, 0.0, 0.0], vec![0.0, 0.5, 0.0]], &[0, 0]); // two classes missing
     assert_eq!(one_class.1, FitStatus::Converged);
 }
@@ -189,7 +165,7 @@ fn fitting_by_any_criterion() {
         assert_eq!(map.report().unwrap().status, FitStatus::Converged);
         map.temperature()
     };
-    assert_relative_eq!(by(&ScoreLoss::new(LogScore)), newton, max_relative = 1e-6);
+    assert_relative(by(&ScoreLoss::new(LogScore)), newton, 1e-6);
     // the other criteria have minima near the temperature that made the data, and of their own
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
     let skce = SkceLossConfig::new()
@@ -274,10 +250,7 @@ fn foreign_and_broken_files_are_errors() {
             reason,
         }) => {
             assert_eq!(named, path.display().to_string());
-            assert!(
-                reason.starts_with("not a saved temperature scaling: "),
-                "{reason}"
-            );
+            begins(&reason, "not a saved temperature scaling: ");
         }
         other => panic!("{other:?}"),
     };

@@ -1,7 +1,8 @@
 //! Limits of means whose terms have known bounds.
 
-use burn_calibration::score::BoundedMean;
 use statrs::distribution::{Beta, ContinuousCDF};
+
+use crate::data::*;
 
 /// Clopper and Pearson: quantiles of beta distributions.
 #[test]

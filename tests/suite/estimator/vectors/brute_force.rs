@@ -1,12 +1,5 @@
 //! Estimators of normal predictions against double loops.
 
-use approx::assert_relative_eq;
-use burn_calibration::{
-    distribution::Normal,
-    estimator::{Estimator, Skce, Ucme},
-    kernel::Bandwidth,
-};
-
 use super::data::{Rows, gaussian, gaussian_factor, normal_h};
 use crate::data::*;
 
@@ -33,11 +26,11 @@ fn estimates_are_means_of_h() {
             .clone()
             .filter(|(i, j)| i / size == j / size && i / size < n / size);
         let got = estimate(Skce::biased(kernel));
-        assert_relative_eq!(got, mean_over(all, h), max_relative = 1e-11);
+        assert_relative(got, mean_over(all, h), 1e-11);
         let got = estimate(Skce::unbiased(kernel));
-        assert_relative_eq!(got, mean_over(pairs, h), max_relative = 1e-10);
+        assert_relative(got, mean_over(pairs, h), 1e-10);
         let got = estimate(Skce::block(kernel, size));
-        assert_relative_eq!(got, mean_over(in_blocks, h), max_relative = 1e-10);
+        assert_relative(got, mean_over(in_blocks, h), 1e-10);
     }
 }
 
@@ -59,10 +52,10 @@ fn training_agrees_with_estimates() {
             }
             let value = scalar(skce.value(&normal, &targets));
             let estimate = skce.estimate(&normal, &targets).unwrap();
-            assert_relative_eq!(value, estimate, max_relative = 1e-9);
+            assert_relative(value, estimate, 1e-9);
             let value = scalar(skce.value(&laplace, &targets));
             let estimate = skce.estimate(&laplace, &targets).unwrap();
-            assert_relative_eq!(value, estimate, max_relative = 1e-9);
+            assert_relative(value, estimate, 1e-9);
         }
     }
 }
@@ -84,15 +77,13 @@ fn a_certain_coordinate_changes_nothing() {
     let wide = skce
         .estimate(&wider.normal(), &tensor(&wider.target))
         .unwrap();
-    assert_relative_eq!(narrow, wide, max_relative = 1e-12);
+    assert_relative(narrow, wide, 1e-12);
 }
 
 #[test]
 fn ucme_is_the_mean_square_of_its_embeddings() {
-    let (rows, at) = (
-        Rows::random(11, 1, &mut rng(4)),
-        Rows::random(3, 1, &mut rng(5)),
-    );
+    let rows = Rows::random(11, 1, &mut rng(4));
+    let at = Rows::random(3, 1, &mut rng(5));
     let (bandwidth, length) = (0.9, 1.2);
     let z = |j: usize, i: usize| {
         let (m, s, y) = (rows.location[i][0], rows.scale[i][0], rows.target[i][0]);
@@ -111,9 +102,9 @@ fn ucme_is_the_mean_square_of_its_embeddings() {
     let got = ucme
         .estimate(&rows.normal(), &tensor(&rows.target))
         .unwrap();
-    assert_relative_eq!(got, expected, max_relative = 1e-12);
+    assert_relative(got, expected, 1e-12);
     let value = scalar(ucme.value(&rows.normal(), &tensor(&rows.target)));
-    assert_relative_eq!(value, expected, max_relative = 1e-12);
+    assert_relative(value, expected, 1e-12);
 }
 
 /// f32 to the rounding of its terms, which are of the order of 1.

@@ -1,10 +1,6 @@
 //! The values of docs/mathematics.md, section 2: `exp(−W₂) ⊗ exp(−(y − y')²/2)` and two predictions.
 
 use approx::assert_abs_diff_eq;
-use burn_calibration::{
-    distribution::Normal,
-    estimator::{Estimator, Skce},
-};
 
 use super::data::gaussian;
 use crate::data::*;

@@ -1,11 +1,5 @@
 //! Predictions as rows on the host, and `h` by hand.
 
-use burn_calibration::{
-    distribution::{Laplace, Normal},
-    kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
-};
-use rand::{RngExt, rngs::StdRng};
-
 use crate::data::*;
 
 /// Locations, scales and targets of `n` samples of dimension `d`.

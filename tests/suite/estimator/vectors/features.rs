@@ -1,14 +1,6 @@
 //! Features of a Gaussian kernel on targets, of predictions from narrow to wide, against the composition from
 //! expectations: values and gradients.
 
-use burn::tensor::{DType, Tensor};
-use burn_calibration::{
-    distribution::{Geometry, Given, Laplace, Mixture, Normal},
-    estimator::{Skce, SkceForm},
-    kernel::{RealKernel, TargetKernel, TensorKernel},
-    ops::Computation,
-};
-
 use super::data::gaussian;
 use crate::data::*;
 

@@ -1,12 +1,5 @@
 //! Gradients of the SKCE with respect to every parameter, against central differences in f64.
 
-use burn::tensor::Tensor;
-use burn_calibration::{
-    distribution::{Laplace, Mixture, Normal, Samples},
-    estimator::{Skce, Ucme},
-    kernel::{RealKernel, TensorKernel},
-};
-
 use super::data::{Rows, gaussian, laplacian};
 use crate::{data::*, loss::check_gradient};
 

@@ -1,10 +1,6 @@
 //! Every closed form of the target kernels against numerical integration.
 
 use approx::assert_abs_diff_eq;
-use burn_calibration::{
-    distribution::{Geometry, Laplace, Mixture, Normal, Predictive, Samples},
-    kernel::{RealKernel, RealProfile, TargetKernel},
-};
 
 use super::data::Rows;
 use crate::data::*;

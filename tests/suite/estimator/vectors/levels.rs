@@ -1,14 +1,5 @@
 //! Level on calibrated regressions and power on others, and unbiasedness.
 
-use burn::tensor::Tensor;
-use burn_calibration::{
-    distribution::{Mixture, Normal, Predictive},
-    estimator::{Estimator, Skce},
-    hypothesis::*,
-    kernel::{RealKernel, TensorKernel},
-};
-use rand::{RngExt, rngs::StdRng};
-
 use super::data::gaussian;
 use crate::{data::*, models::within_binomial};
 

@@ -2,14 +2,6 @@
 
 use std::slice::from_ref;
 
-use approx::assert_relative_eq;
-use burn_calibration::{
-    distribution::{Geometry, Laplace, Mixture, Normal, Samples},
-    estimator::{Estimator, Skce},
-    hypothesis::*,
-    kernel::{Bandwidth, Distance},
-};
-
 use super::data::{Rows, gaussian, gaussian_factor, laplacian};
 use crate::data::*;
 
@@ -68,9 +60,9 @@ fn the_estimate_is_the_sum_over_components() {
     let got = Skce::biased(kernel)
         .estimate(&mixture, &tensor(&targets))
         .unwrap();
-    assert_relative_eq!(got, biased, max_relative = 1e-11);
+    assert_relative(got, biased, 1e-11);
     let value = scalar(Skce::biased(kernel).value(&mixture, &tensor(&targets)));
-    assert_relative_eq!(value, biased, max_relative = 1e-11);
+    assert_relative(value, biased, 1e-11);
 }
 
 /// An ensemble of one is its member, and so is one of equal members; for tests as for estimates.
@@ -88,16 +80,12 @@ fn ensembles_of_one_model_are_the_model() {
         for members in [1, 3] {
             let ensemble = Mixture::ensemble(&vec![normal.clone(); members]);
             let estimate = skce.estimate(&ensemble, &targets).unwrap();
-            assert_relative_eq!(estimate, single, max_relative = 1e-9);
+            assert_relative(estimate, single, 1e-9);
         }
         let estimate = skce
             .estimate(&Mixture::ensemble(from_ref(&laplace)), &targets)
             .unwrap();
-        assert_relative_eq!(
-            estimate,
-            skce.estimate(&laplace, &targets).unwrap(),
-            max_relative = 1e-12
-        );
+        assert_relative(estimate, skce.estimate(&laplace, &targets).unwrap(), 1e-12);
         let test = AsymptoticBlockSkceTest::linear(kernel);
         let p = |outcome: TestOutcome| outcome.p_value();
         let of_one = test.evaluate(
@@ -107,7 +95,7 @@ fn ensembles_of_one_model_are_the_model() {
         );
         let of_model = test.evaluate(&normal, &targets, &mut rng(65));
         let [of_one, of_model] = [of_one, of_model].map(|outcome| p(outcome.unwrap()));
-        assert_relative_eq!(of_one, of_model, max_relative = 1e-9);
+        assert_relative(of_one, of_model, 1e-9);
     }
 }
 
@@ -122,11 +110,7 @@ fn components_have_no_order() {
     let estimate = |mixture: &Mixture<Normal>| skce.estimate(mixture, &targets).unwrap();
     let forward = estimate(&Mixture::ensemble(&sets));
     let reversed: Vec<Normal> = sets.iter().rev().cloned().collect();
-    assert_relative_eq!(
-        forward,
-        estimate(&Mixture::ensemble(&reversed)),
-        max_relative = 1e-10
-    );
+    assert_relative(forward, estimate(&Mixture::ensemble(&reversed)), 1e-10);
     let padded = Mixture::ensemble(
         &[
             sets.clone(),
@@ -139,7 +123,7 @@ fn components_have_no_order() {
         tensor(&vec![vec![third, third, third, 0.0]; 8]),
         padded.all_components().clone(),
     );
-    assert_relative_eq!(forward, estimate(&padded), max_relative = 1e-10);
+    assert_relative(forward, estimate(&padded), 1e-10);
 }
 
 /// Components that are nearly points are Monte Carlo samples, in the estimate and the distance.
@@ -156,20 +140,16 @@ fn mixtures_of_points_are_samples() {
             weights,
             Laplace::new(points.clone(), points.ones_like() * 1e-9),
         );
-        let (a, b) = (
-            vector(samples.distances(&samples, Distance::Euclidean, 1)),
-            vector(mixture.distances(&mixture, Distance::Euclidean, 1)),
-        );
+        let a = vector(samples.distances(&samples, Distance::Euclidean, 1));
+        let b = vector(mixture.distances(&mixture, Distance::Euclidean, 1));
         for (at, (a, b)) in a.iter().zip(&b).enumerate() {
             // on the diagonal the root of rounding
             let tolerance = if at % (n + 1) == 0 { 1e-6 } else { 1e-12 };
             assert!((a - b).abs() < tolerance, "{a}, {b}");
         }
         let skce = Skce::unbiased(laplacian(0.8, 1.0));
-        let (a, b) = (
-            skce.estimate(&samples, &targets).unwrap(),
-            skce.estimate(&mixture, &targets).unwrap(),
-        );
-        assert_relative_eq!(a, b, max_relative = 1e-6);
+        let a = skce.estimate(&samples, &targets).unwrap();
+        let b = skce.estimate(&mixture, &targets).unwrap();
+        assert_relative(a, b, 1e-6);
     }
 }

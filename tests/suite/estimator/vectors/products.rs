@@ -1,14 +1,6 @@
 //! Mixtures, draws and predictions given another variable as losses and estimates take them, by features
 //! where there are some, against the composition from expectations: values and all gradients.
 
-use approx::assert_relative_eq;
-use burn::tensor::{DType, Tensor};
-use burn_calibration::{
-    distribution::{Geometry, Given, Laplace, Mixture, Normal, Samples},
-    estimator::{Estimator, JointKernel, Skce, SkceForm},
-    kernel::{RealKernel, TargetKernel, TensorKernel},
-    ops::Computation,
-};
 use proptest::prelude::*;
 
 use super::data::{gaussian, laplacian};
@@ -304,12 +296,12 @@ where
     let skce = Skce::unbiased(kernel);
     let composed = skce.with_computation(Computation::Composed);
     let of = |skce: Skce<_>| skce.estimate(predictions, targets).unwrap();
-    assert_relative_eq!(of(skce), of(composed), max_relative = 1e-9);
+    assert_relative(of(skce), of(composed), 1e-9);
     let deviation = |predictions: &P, targets: &Tensor<2>| {
         let deviation = JointKernel::null_deviation(&kernel, predictions, targets, None);
         scalar(deviation)
     };
     let on_graph = predictions.map(&|x| x.autodiff().require_grad());
     let found = deviation(&on_graph, &targets.clone().autodiff());
-    assert_relative_eq!(found, deviation(predictions, targets), max_relative = 1e-12);
+    assert_relative(found, deviation(predictions, targets), 1e-12);
 }

@@ -1,15 +1,5 @@
 //! Monte Carlo samples: by features, by sweeps and by tensor operations, against loops over draws.
 
-use approx::assert_relative_eq;
-use burn::tensor::{DType, Tensor, TensorData};
-use burn_calibration::{
-    distribution::{Mixture, Normal, Samples},
-    estimator::{Estimator, Skce, SkceForm},
-    hypothesis::{CalibrationTest, ExactTest, OmnibusTest},
-    kernel::{Bandwidth, Kernel, RealKernel, RealProfile, TensorKernel},
-    ops::Computation,
-};
-
 use super::data::{gaussian, laplacian};
 use crate::data::*;
 
@@ -119,12 +109,12 @@ fn estimates_are_means_over_draws() {
                         .estimate(&samples, &targets)
                         .unwrap()
                 };
-                assert_relative_eq!(of(DType::F64), expected, max_relative = 1e-9);
+                assert_relative(of(DType::F64), expected, 1e-9);
                 assert!((of(DType::F32) - expected).abs() < 3e-6);
                 let (samples, targets) = data.samples(DType::F64);
                 let skce = Skce::new(kernel, form).with_computation(Computation::Composed);
                 let composed = skce.estimate(&samples, &targets).unwrap();
-                assert_relative_eq!(composed, expected, max_relative = 1e-9);
+                assert_relative(composed, expected, 1e-9);
             }
         }
     }
@@ -202,7 +192,7 @@ fn without_features() {
     let (samples, targets) = data.samples(DType::F64);
     let found = Skce::unbiased(kernel).estimate(&samples, &targets).unwrap();
     let expected = data.estimate(&kernel, SkceForm::Unbiased);
-    assert_relative_eq!(found, expected, max_relative = 1e-9);
+    assert_relative(found, expected, 1e-9);
 }
 
 /// The exact test has the estimate of the data, and the redraws of estimates one by one.
@@ -220,7 +210,7 @@ fn redraws_are_estimates_one_by_one() {
             let (together, alone) = (outcome(Computation::Auto), outcome(Computation::Composed));
             assert_eq!(together.p_value(), alone.p_value());
             let [a, b] = [together, alone].map(|outcome| outcome.standardised().unwrap());
-            assert_relative_eq!(a, b, max_relative = 1e-8);
+            assert_relative(a, b, 1e-8);
         }
     }
 }

@@ -1,7 +1,5 @@
 //! What predictions draw is distributed as they say.
 
-use burn_calibration::distribution::{Laplace, Mixture, Normal, Predictive, Samples};
-
 use crate::data::*;
 
 const DRAWS: usize = 20_000;

@@ -1,12 +1,5 @@
 //! Estimates of aspects, and the bounds of their adjusted p-values, by their definitions.
 
-use burn_calibration::{
-    distribution::{Categorical, Predictive, Redrawn},
-    estimator::{Estimator, KolmogorovSmirnov, Skce},
-    hypothesis::{AspectOutcome, OmnibusOutcome, OmnibusTest},
-    kernel::{Bandwidth, Kernel},
-};
-use rand::RngExt;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::data::*;

@@ -1,22 +1,11 @@
 //! How large the error is of predictions by draws: those of a calibrated model are draws of the same
 //! distribution as the target.
 
-use approx::assert_relative_eq;
-use burn::tensor::Tensor;
-use burn_calibration::{
-    distribution::{Normal, Predictive, Samples},
-    estimator::{
-        Estimator, Skce,
-        regression::{IntervalCoverage, QuantileCalibration},
-    },
-    kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
-    score::{IntervalOverconfidence, Quantify},
-};
-use rand::rngs::StdRng;
+use burn_calibration::estimator::regression::{IntervalCoverage, QuantileCalibration};
 use statrs::statistics::Statistics;
 
 use super::{levels::normal, sizes::coverage};
-use crate::data::rng;
+use crate::data::*;
 
 fn counts((predictions, targets): (Samples, Tensor<2>)) -> (Samples, Tensor<2>) {
     (predictions.map(&|x| x.round()), targets.round())
@@ -179,11 +168,11 @@ fn skce_of_halves_is_that_of_the_definition() {
         .size(&predictions, &targets)
         .unwrap();
     let expected = sum / (n * (n - 1)) as f64;
-    assert_relative_eq!(size.estimate(), expected, max_relative = 1e-10);
+    assert_relative(size.estimate(), expected, 1e-10);
     let blocks = Skce::block(kernel(), n)
         .size(&predictions, &targets)
         .unwrap();
-    assert_relative_eq!(blocks.estimate(), expected, max_relative = 1e-10);
+    assert_relative(blocks.estimate(), expected, 1e-10);
 }
 
 #[test]

@@ -1,18 +1,5 @@
 //! What an evaluator computes of redrawn labels is the estimate of these labels.
 
-use burn::tensor::{DType, Tensor};
-use burn_calibration::{
-    distribution::{Categorical, Geometry, Laplace, Normal, Predictive, Redrawn},
-    estimator::{
-        Aspect, Binning, Discrepancy, Ece, Estimator, Event, KolmogorovSmirnov, Mce, Mmce,
-        MmceForm, Skce, SkceForm, Tce, TceForm,
-    },
-    hypothesis::Statistic,
-    kernel::{Bandwidth, Distance, Kernel, RealKernel, TargetKernel, TensorKernel},
-    ops::Computation,
-};
-use rand::rngs::StdRng;
-
 use crate::data::*;
 
 /// Predictions of a kind.

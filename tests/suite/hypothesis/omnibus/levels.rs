@@ -2,13 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use burn::tensor::Tensor;
-use burn_calibration::{
-    distribution::{Categorical, Mixture, Normal, Predictive, Samples},
-    hypothesis::{Omnibus, OmnibusTest},
-};
-use rand::{RngExt, rngs::StdRng};
-
 use crate::{
     cifar10,
     data::*,

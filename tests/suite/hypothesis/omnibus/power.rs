@@ -1,11 +1,5 @@
 //! What is wrong is found, and named.
 
-use burn_calibration::{
-    distribution::{Categorical, Normal, Predictive},
-    hypothesis::{Omnibus, OmnibusOutcome, OmnibusTest},
-};
-use rand::rngs::StdRng;
-
 use super::levels::normal;
 use crate::data::*;
 

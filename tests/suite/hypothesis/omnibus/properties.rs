@@ -1,11 +1,5 @@
 //! What holds of every outcome.
 
-use burn::tensor::DType;
-use burn_calibration::{
-    distribution::{Categorical, Normal, Predictive},
-    hypothesis::{Omnibus, OmnibusOutcome, OmnibusTest},
-    kernel::Kernel,
-};
 use proptest::{collection::vec, prelude::*};
 
 use super::levels::normal;

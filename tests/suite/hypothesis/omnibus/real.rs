@@ -1,11 +1,5 @@
 //! Sentences about real targets: true where another aspect is wrong, and found where they should be.
 
-use burn::tensor::Tensor;
-use burn_calibration::{
-    distribution::{Laplace, Normal},
-    hypothesis::{Group, GroupTest, Omnibus, OmnibusOutcome, OmnibusTest},
-};
-use rand::{RngExt, rngs::StdRng};
 use rand_distr::{Distribution, StandardNormal, StudentT};
 
 use crate::data::*;
@@ -140,14 +134,8 @@ fn outliers_are_found_and_named() {
     let tails = finding(&outcome, "tails");
     assert!(tails.starts_with("targets are far outside more often than predicted: "));
     let furthest = finding(&outcome, "furthest_target");
-    assert!(
-        furthest.starts_with("the target of row 77 is too far outside"),
-        "{furthest}"
-    );
-    assert!(
-        furthest.contains("a probability of 2.3e-19 to"),
-        "{furthest}"
-    );
+    begins(&furthest, "the target of row 77 is too far outside");
+    contains(&furthest, "a probability of 2.3e-19 to");
     // the row is that of all predictions in a group too
     let of_half = |row: usize| if row < 60 { "first" } else { "second" };
     let groups = Group::by_value("half", &(0..200).map(of_half).collect::<Vec<_>>());
@@ -156,10 +144,7 @@ fn outliers_are_found_and_named() {
         .outcome(&predictions, &targets, &groups, &mut rng)
         .unwrap();
     let furthest = finding(&outcome.groups[1].outcome, "furthest_target");
-    assert!(
-        furthest.starts_with("the target of row 77 is"),
-        "{furthest}"
-    );
+    begins(&furthest, "the target of row 77 is");
 }
 
 /// A model that is right but for the tails, and one whose errors grow with the mean: most data sets are

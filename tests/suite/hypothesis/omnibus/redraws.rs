@@ -1,11 +1,8 @@
 //! Any statistic as an exact test.
 
-use burn_calibration::{estimator::Ucme, hypothesis::*, kernel::Kernel};
-use rand::rngs::StdRng;
-
-use crate::dirichlet_model::DirichletModel;
 use crate::{
     data::*,
+    dirichlet_model::DirichletModel,
     models::{Model, draw},
 };
 

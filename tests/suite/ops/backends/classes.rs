@@ -1,24 +1,9 @@
 //! Losses, estimates, tests and maps of classes.
 
-use burn::tensor::Tensor;
-use burn_calibration::{
-    distribution::{Categorical, Normal},
-    estimator::{Ece, Estimator, Mmce, MmceForm, Skce, SkceForm},
-    hypothesis::*,
-    kernel::{Bandwidth, Distance, Kernel, Profile},
-    loss::*,
-    ops::Computation,
-    recalibration::{
-        Fit, FittedMap, Recalibration, TemperatureScaling, TemperatureScalingConfig, load_map,
-    },
-    score::{Brier, ErrorSize, LogScore, Overconfidence, Quantify, Score, Spherical},
-};
-
 use super::{N, classes, compare, logits};
-use crate::{
-    data::*,
-    recalibration::{logits as maps, scalar as scalar_maps},
-};
+use crate::data::*;
+use crate::recalibration::logits as maps;
+use crate::recalibration::scalar as scalar_maps;
 
 fn losses() -> Vec<(String, Box<dyn Criterion>)> {
     let mut losses: Vec<(String, Box<dyn Criterion>)> = vec![

@@ -1,8 +1,5 @@
 //! The median distance of a batch, on every backend.
 
-use burn::tensor::Tensor;
-use burn_calibration::{kernel::Distance, ops::median_of_blocks};
-
 use super::backends;
 use crate::data::*;
 

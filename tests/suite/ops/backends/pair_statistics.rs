@@ -1,10 +1,6 @@
 //! The fused passes.
 
-use burn::tensor::{DType, Device, Tensor};
-use burn_calibration::{
-    kernel::{Distance, Profile},
-    ops::{PairKernel, Pairing, pair_statistic, residual_statistic},
-};
+use burn_calibration::ops::pair_statistic;
 
 use super::compare;
 use crate::data::*;

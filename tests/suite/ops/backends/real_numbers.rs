@@ -1,15 +1,5 @@
 //! Predictions of real numbers.
 
-use burn::tensor::{DType, Device, Tensor};
-use burn_calibration::{
-    distribution::{Geometry, Laplace, Mixture, Normal, Samples},
-    error::Error,
-    estimator::Skce,
-    hypothesis::*,
-    kernel::{RealKernel, TargetKernel, TensorKernel},
-    loss::*,
-};
-
 use super::{N, compare};
 use crate::data::*;
 

@@ -1,6 +1,9 @@
 //! Fused against definitions on single numbers, and against central differences.
 
+use burn_calibration::ops::pair_statistic;
+
 use super::*;
+use crate::data::*;
 
 /// Points of one coordinate with long residuals, and the reverse: value, and gradients by central
 /// differences.
@@ -150,7 +153,7 @@ fn kernel_matrices_are_as_defined() {
                 expected += kappa(kernel.profile, distance / 0.3) * product;
             }
             expected /= ((n + k) * (n + k)) as f64;
-            assert_relative_eq!(found, expected, max_relative = 1e-12);
+            assert_relative(found, expected, 1e-12);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Degenerate input, refused input, and what has no fused pass.
 
+use burn_calibration::ops::pair_statistic;
+
 use super::*;
 
 #[test]

@@ -6,17 +6,7 @@ mod definitions;
 mod degenerate;
 mod median;
 
-use approx::assert_relative_eq;
-use burn::tensor::{DType, Int, Tensor, TensorData, activation};
-use burn_calibration::{
-    distribution::Categorical,
-    estimator::{Estimator, JointKernel, Skce, SkceForm},
-    hypothesis::{AsymptoticBlockSkceTest, CalibrationTest},
-    kernel::{
-        Bandwidth, Distance, Kernel, MatrixKernel, Profile, TensorKernel, White, median_distance,
-    },
-    ops::{Computation, PairKernel, Pairing, pair_statistic, residual_statistic},
-};
+use burn::tensor::activation;
 use proptest::prelude::*;
 
 use crate::data::*;

@@ -1,8 +1,3 @@
-use burn_calibration::recalibration::{
-    AutoDistributionRecalibration, AutoRecalibrationConfig, DistributionMap, DistributionMethod,
-    Keep, Recalibrated,
-};
-
 use super::{location_scale::biased, *};
 
 fn config() -> AutoRecalibrationConfig {
@@ -132,12 +127,10 @@ fn methods_have_names_and_files() {
         burn_calibration::recalibration::PlattScaling::from_parameters(&[[1.0, 0.0]], &device());
     of_classes.unwrap().save(&path).unwrap();
     let error = DistributionMap::load(&path, &device()).unwrap_err();
-    assert!(
-        error.to_string().ends_with(
-            "a Platt scaling is a map of classes, expected one of normal or Laplace predictions: apply it with \
-             --family categorical"
-        ),
-        "{error}"
+    ends(
+        &error,
+        "a Platt scaling is a map of classes, expected one of normal or Laplace predictions: apply it with \
+             --family categorical",
     );
     std::fs::remove_file(path).unwrap();
 }

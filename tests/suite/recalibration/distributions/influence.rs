@@ -1,6 +1,5 @@
 //! Rows that would rule a fit of scales, of standard normal predictions: the squared factor is the mean of `z²`.
 
-use rand::RngExt;
 use rand_distr::StandardNormal;
 
 use super::*;

@@ -1,5 +1,3 @@
-use burn_calibration::distribution::Mixture;
-
 use super::{location_scale::biased, *};
 
 fn fit(p: Normal, y: Tensor<2>) -> LocalRecalibration {
@@ -63,10 +61,8 @@ fn calibrated_predictions_stay() {
     let map = fit(p.clone(), y);
     let y = p.sample(&mut rng);
     let score = |log_density: Tensor<1>| -scalar(log_density.mean());
-    let (before, after) = (
-        score(p.log_density(&y)),
-        score(map.forward(p).log_density(&y)),
-    );
+    let before = score(p.log_density(&y));
+    let after = score(map.forward(p).log_density(&y));
     assert!(after < before + 0.05, "{before} {after}");
 }
 

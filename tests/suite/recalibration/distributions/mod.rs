@@ -1,17 +1,5 @@
 //! Maps of predictive distributions.
 
-use burn::tensor::{DType, Tensor, TensorData};
-use burn_calibration::{
-    distribution::{Density, Laplace, Marginals, Normal, Predictive, Samples},
-    error::Error,
-    recalibration::{
-        Fit, FitStatus, FitWarning, FittedMap, LocalRecalibration, LocalRecalibrationConfig,
-        LocationScaleRecalibration, LocationScaleRecalibrationConfig, QuantileRecalibration,
-        QuantileRecalibrationConfig, Recalibration, ScaleFamily, TemperatureScaling,
-        TemperatureScalingConfig, VarianceScaling, VarianceScalingConfig,
-    },
-};
-
 use crate::data::*;
 
 mod auto;

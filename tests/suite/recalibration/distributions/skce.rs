@@ -1,12 +1,5 @@
 //! Maps fitted by the SKCE and by the CRPS, and the SKCE of predictions that go through samples.
 
-use burn_calibration::{
-    estimator::{Estimator, Skce},
-    kernel::{Bandwidth, RealKernel, TensorKernel},
-    loss::{ScoreLoss, SkceLoss},
-    score::{Crps, Score},
-};
-
 use super::*;
 
 /// Of `N(sin i, 1)` predictions whose targets have the standard deviation 2 and ½.

@@ -1,7 +1,5 @@
 //! What a choice among maps promises: no gain that is none, no row that decides, intervals that cover.
 
-use burn_calibration::{distribution::Subject, error::Error, recalibration::*};
-
 use super::{
     auto::{auto, drawn, held_out},
     overconfident,

@@ -1,7 +1,5 @@
 //! Data that make solvers fail: a defined result all the same.
 
-use burn_calibration::recalibration::*;
-
 use super::fitters;
 use crate::data::*;
 

@@ -2,8 +2,6 @@
 
 use std::{fs, path::PathBuf};
 
-use burn_calibration::{error::Error, recalibration::*};
-
 use super::{fitted, overconfident};
 use crate::data::*;
 
@@ -82,15 +80,12 @@ fn a_map_of_another_kind_is_named() {
     let message = TemperatureScaling::load(&path, &device())
         .unwrap_err()
         .to_string();
-    assert!(
-        message.ends_with("not a saved temperature scaling: the file holds a vector scaling"),
-        "{message}"
+    ends(
+        &message,
+        "not a saved temperature scaling: the file holds a vector scaling",
     );
     assert!(VectorScaling::load(&path, &device()).is_ok());
     fs::remove_file(path).unwrap();
     let missing = load_map("no such file", &device()).unwrap_err().to_string();
-    assert!(
-        missing.starts_with("no such file: not a saved map: "),
-        "{missing}"
-    );
+    begins(&missing, "no such file: not a saved map: ");
 }

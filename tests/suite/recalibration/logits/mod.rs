@@ -11,9 +11,7 @@ mod promises;
 mod structured;
 mod warnings;
 
-use burn::tensor::{Int, Tensor};
-use burn_calibration::{error::Result, recalibration::*};
-use rand::{RngExt, rngs::StdRng};
+use burn_calibration::error::Result;
 
 use crate::data::*;
 

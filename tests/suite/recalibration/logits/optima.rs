@@ -1,8 +1,5 @@
 //! Solutions by the definition of what they minimise, on the host, and fits of few or many classes.
 
-use burn_calibration::recalibration::*;
-use rand::RngExt;
-
 use super::overconfident;
 use crate::data::*;
 

@@ -1,8 +1,7 @@
 use std::{fs, path::PathBuf};
 
-use burn_calibration::error::Error;
-
 use super::*;
+use crate::data::*;
 
 /// A file name in the folder of this test run, removed at the end.
 struct Temporary(PathBuf);
@@ -68,12 +67,7 @@ fn files_of_other_maps() {
     let map = PlattScaling::from_parameters(&[[1.0, 0.0]], &device()).unwrap();
     map.save(&file.0).unwrap();
     let error = BetaCalibration::load(&file.0, &device()).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .ends_with("the file holds a Platt scaling"),
-        "{error}"
-    );
+    ends(&error, "the file holds a Platt scaling");
     assert!(IsotonicRegression::load(&file.0, &device()).is_err());
     // another name in place of its own
     let mut bytes = fs::read(&file.0).unwrap();
@@ -82,8 +76,5 @@ fn files_of_other_maps() {
     bytes[at..at + to.len()].copy_from_slice(to);
     fs::write(&file.0, bytes).unwrap();
     let error = load_map(&file.0, &device()).unwrap_err().to_string();
-    assert!(
-        error.contains("it was changed after it was saved"),
-        "{error}"
-    );
+    contains(&error, "it was changed after it was saved");
 }

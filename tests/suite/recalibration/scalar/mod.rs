@@ -7,10 +7,6 @@ mod properties;
 mod reference;
 mod venn_abers;
 
-use burn::tensor::{DType, Int, Tensor};
-use burn_calibration::recalibration::*;
-use rand::RngExt;
-
 use crate::data::*;
 
 /// Rows of logits whose classes were drawn from cooler ones.

@@ -1,14 +1,7 @@
 //! Values by independent programs: SciPy 1.17.1, scikit-learn 1.9.1, and by hand.
 
-use approx::assert_relative_eq;
-use burn_calibration::{
-    error::Error,
-    loss::*,
-    score::{Brier, LogScore},
-};
-
 use super::*;
-use crate::loss::check_gradient;
+use crate::{data::*, loss::check_gradient};
 
 /// Log-odds with ties, and classes.
 const S: [f64; 40] = [
@@ -45,7 +38,7 @@ fn fit<F: Fit>(config: F, scores: &[f64], classes: &[usize]) -> F::Map {
 fn assert_all_eq(values: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(values.len(), expected.len());
     for (value, expected) in values.iter().zip(expected) {
-        assert_relative_eq!(value, expected, max_relative = tolerance);
+        assert_relative(*value, *expected, tolerance);
     }
 }
 
@@ -58,7 +51,7 @@ fn platt_scaling() {
     assert_all_eq(&map.parameters()[0], &expected, 1e-10);
     let report = map.report().unwrap();
     assert_eq!(report.status, FitStatus::Converged);
-    assert_relative_eq!(report.objective, 0.5576766555747936, max_relative = 1e-12);
+    assert_relative(report.objective, 0.5576766555747936, 1e-12);
     assert!(report.gradient.unwrap() <= 1e-10 && report.evaluations < 20);
 }
 
@@ -84,7 +77,7 @@ fn beta_calibration() {
         assert_all_eq(&map.parameters()[0], &expected, 1e-8);
         let report = map.report().unwrap();
         assert_eq!(report.status, FitStatus::Converged);
-        assert_relative_eq!(report.objective, objective, max_relative = 1e-12);
+        assert_relative(report.objective, objective, 1e-12);
     }
 }
 
@@ -198,7 +191,7 @@ fn identities() {
     }
     let two = PlattScaling::from_parameters(&[[2.0, -1.0]], &device()).unwrap();
     let logits = vector(two.forward(tensor(&[vec![1.0, 4.0]])));
-    assert_relative_eq!(logits[1] - logits[0], 5.0, max_relative = 1e-14);
+    assert_relative(logits[1] - logits[0], 5.0, 1e-14);
 }
 
 /// SciPy: `minimize` (BFGS), then `root` of the gradient.
@@ -212,7 +205,7 @@ fn quadratic_scaling() {
     ];
     assert_all_eq(&map.parameters()[0], &expected, 1e-8);
     let report = map.report().unwrap();
-    assert_relative_eq!(report.objective, 0.5554216779952381, max_relative = 1e-12);
+    assert_relative(report.objective, 0.5554216779952381, 1e-12);
     let kept = |parameters| {
         let map = QuadraticScaling::from_parameters(&[parameters], &device()).unwrap();
         let kept = map.guarantees();
@@ -265,7 +258,7 @@ fn descent_of_a_criterion() {
                 };
                 let report = map.report().unwrap();
                 assert!(value(&map) < value(&start));
-                assert_relative_eq!(value(&map), report.objective, max_relative = 1e-12);
+                assert_relative(value(&map), report.objective, 1e-12);
                 assert!(report.gradient.unwrap() < 1e-6, "{report}");
                 let last = last.unwrap();
                 let fits = if m == 2 { 2 } else { m + 1 };
@@ -289,11 +282,7 @@ fn maps_without_a_descent_say_so() {
             Ok(_) => panic!("fitted"),
         }
     }
-    assert_eq!(
-        message(IsotonicRegressionConfig::new()),
-        "isotonic regression cannot be fitted by a criterion: pooling adjacent violators has the \
-         least log loss and the least Brier score already, expected a fit without one"
-    );
+    says(message(IsotonicRegressionConfig::new()));
     assert!(message(HistogramBinningConfig::new()).starts_with("histogram binning cannot"));
     assert!(message(SplineCalibrationConfig::new()).starts_with("spline calibration cannot"));
 }
@@ -307,7 +296,7 @@ fn the_report_of_a_table_is_its_log_loss() {
         for map in maps.iter().filter(|map| !smoothed.contains(&map.kind())) {
             let loss = log_loss(vector(map.forward(tensor(&rows))), &classes);
             let report = map.report().unwrap();
-            assert_relative_eq!(report.objective, loss, max_relative = 1e-12);
+            assert_relative(report.objective, loss, 1e-12);
             assert_eq!(report.status, FitStatus::Converged);
         }
     }

@@ -1,10 +1,8 @@
 //! Distribution functions, quantiles, moments and densities. References by mpmath in 40 digits and
 //! scipy 1.17 (`scipy.stats.norm`, `laplace`).
 
-use burn::tensor::DType;
-use burn_calibration::distribution::{Density, Laplace, Marginals, Mixture, Normal, Predictive};
-
 use super::*;
+use crate::data::*;
 
 /// `½ erfc(∓z/√2)`, mpmath.
 const NORMAL: [(f64, f64, f64); 9] = [
@@ -188,10 +186,8 @@ fn trivial_mixtures() {
         for (got, expected) in pairs {
             assert_close(&vector(got), &vector(expected), 1e-14);
         }
-        let (got, expected) = (
-            mixture.log_density(&targets),
-            component.log_density(&targets),
-        );
+        let got = mixture.log_density(&targets);
+        let expected = component.log_density(&targets);
         assert_close(&vector(got), &vector(expected), 1e-14);
     }
 }

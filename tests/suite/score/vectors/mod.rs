@@ -6,10 +6,6 @@ mod score_data;
 mod score_gradients;
 mod scores;
 
-use burn::tensor::{DType, Tensor, TensorData};
-use burn_calibration::distribution::{Laplace, Mixture, Normal, Samples};
-use rand::{RngExt, rngs::StdRng};
-
 use crate::data::*;
 
 /// A column of numbers as predictions of `d = 1`.

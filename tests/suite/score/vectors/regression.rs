@@ -2,19 +2,14 @@
 //! `chisquare`, `ttest_1samp`) on twelve predictions, by hand, and by simulation.
 
 use burn_calibration::{
-    distribution::{Laplace, Mixture, Normal, Predictive, Samples},
-    error::{Error, Result},
-    estimator::{
-        Estimator,
-        regression::{
-            Ence, IntervalCoverage, Pinball, Pit, QuantileCalibration, Sharpness, pinball,
-        },
+    error::Result,
+    estimator::regression::{
+        Ence, IntervalCoverage, Pinball, Pit, QuantileCalibration, Sharpness, pinball,
     },
-    loss::PinballLossConfig,
-    score::{Crps, MeanEstimate, Score},
 };
 
 use super::*;
+use crate::data::*;
 
 const MEANS: [f64; 12] = [
     0.13, -0.13, 0.64, 0.1, -0.54, 0.36, 1.3, 0.95, -0.7, -1.27, -0.62, 0.04,
@@ -326,31 +321,15 @@ fn bad_input() {
         message(IntervalCoverage::estimate(&predictions, &targets, 1.0)),
         level
     );
-    assert_eq!(
-        message(QuantileCalibration::new(vec![])),
-        "the number of levels is 0, expected at least 1"
-    );
-    assert_eq!(
-        message(Ence::new(0).estimate(&predictions, &targets)),
-        "the number of bins is 0, expected at least 1"
-    );
+    says(message(QuantileCalibration::new(vec![])));
+    says(message(Ence::new(0).estimate(&predictions, &targets)));
     let pit = Pit::new(&predictions, &targets).unwrap();
-    assert_eq!(
-        message(pit.histogram(0, 1)),
-        "the number of bins is 1, expected at least 2"
-    );
-    assert_eq!(
-        message(Pit::new(&predictions, &column(&[0.0]))),
-        "12 predictions but 1 targets, expected as many of one as of the other"
-    );
+    says(message(pit.histogram(0, 1)));
+    says(message(Pit::new(&predictions, &column(&[0.0]))));
     let broken = Normal::new(column(&[0.0, f64::NAN]), column(&[1.0, 1.0]));
-    assert_eq!(
-        message(Sharpness::estimate(&broken)),
-        "row 1, coordinate 0: the location is NaN, expected a finite number"
-    );
+    says(message(Sharpness::estimate(&broken)));
     let equal = samples(&[vec![vec![0.0], vec![1.0]], vec![vec![2.0], vec![2.0]]]);
-    assert_eq!(
-        message(Ence::default().estimate(&equal, &column(&[0.0, 0.0]))),
-        "row 1, coordinate 0: the scale is 0, expected a positive number"
-    );
+    says(message(
+        Ence::default().estimate(&equal, &column(&[0.0, 0.0])),
+    ));
 }

@@ -1,12 +1,7 @@
 //! Gradients of the scores.
 
-use burn::tensor::DType;
-use burn_calibration::{
-    distribution::{Laplace, Mixture, Normal, Samples},
-    score::{Crps, FairCrps, LogScore, Score},
-};
-
 use super::*;
+use crate::data::*;
 
 #[test]
 fn gradients_of_mixtures() {

@@ -1,13 +1,8 @@
 //! Proper scores of real predictions. References: `∫ (F(x) − 1[y ≤ x])² dx` by mpmath's quadrature in 30
 //! digits, scalar loops, hand.
 
-use burn::tensor::DType;
-use burn_calibration::{
-    distribution::{AbsoluteMoments, Component, Laplace, Mixture, Normal, Predictive, Samples},
-    score::{Crps, FairCrps, LogScore, Score},
-};
-
 use super::*;
+use crate::data::*;
 
 pub const TARGETS: [f64; 4] = [-2.0, 0.25, 1.9, 7.0];
 
@@ -190,10 +185,8 @@ fn sample_scores_by_loops() {
 fn equivariance() {
     let rng = &mut rng(6);
     let (n, k, d) = (4, 3, 2);
-    let (location, scale) = (
-        tensor(&random_rows(n * k, d, 2.0, rng)),
-        tensor(&positive_rows(n * k, d, [0.2, 2.0], rng)),
-    );
+    let location = tensor(&random_rows(n * k, d, 2.0, rng));
+    let scale = tensor(&positive_rows(n * k, d, [0.2, 2.0], rng));
     let weights = tensor(&random_probabilities(n, k, rng));
     let targets = tensor(&random_rows(n, d, 2.0, rng));
     let moved = |x: &Tensor<2>| x.clone() * 3.0 + 5.0;
