@@ -17,16 +17,18 @@ const SHOWN: usize = 3;
 /// The verdicts on one or two sets of predictions with their names, and the aspects that fail.
 pub(super) fn verdicts(named: &[(&str, &Result<OmnibusOutcome>)]) -> Markup {
     html! {
-        div.answer {
+        div.answer.two[named.len() > 1] {
             @for (name, omnibus) in named {
-                p.verdict {
-                    @if named.len() > 1 { (capital(name)) " recalibration: " }
-                    @match omnibus {
-                        Ok(outcome) => (verdict(outcome)),
-                        Err(reason) => { "There is no test of calibration on these data: " (reason) "." },
+                div {
+                    p.verdict {
+                        @if named.len() > 1 { (capital(name)) " recalibration: " }
+                        @match omnibus {
+                            Ok(outcome) => (verdict(outcome)),
+                            Err(reason) => { "There is no test of calibration on these data: " (reason) "." },
+                        }
                     }
+                    @if let Ok(outcome) = omnibus { (findings(outcome)) }
                 }
-                @if let Ok(outcome) = omnibus { (findings(outcome)) }
             }
         }
     }

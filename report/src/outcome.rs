@@ -40,7 +40,7 @@ pub struct Report<S: Section> {
     /// The numbers and diagrams of the recalibrated model, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<S>,
-    /// The changes of scores and of the SKCE from before to after, of the same samples.
+    /// The changes of scores from before to after, of the same samples.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
 }

@@ -15,7 +15,7 @@ use burn_calibration::{
     diagram::{CorpDiagram, CorpReliability, Reliability, ReliabilityDiagram},
     distribution::{Categorical, Subject},
     error::{Result, checks::check_parameter, serialize_or_reason},
-    estimator::{Binning, Estimator, Event, KolmogorovSmirnov, Skce, Tce},
+    estimator::{Binning, Estimator, Event, KolmogorovSmirnov, Tce},
     hypothesis::OmnibusOutcome,
     kernel::{Distance, Kernel},
     names::{self, Name},
@@ -165,15 +165,9 @@ impl Reportable for Categorical {
 
     fn changes(&self, after: &Self, plan: &Plan<Self>) -> Vec<Change> {
         let labels = plan.targets;
-        let skce = || {
-            let (before, labels) = plan.selected(self);
-            let (after, _) = plan.selected(after);
-            Skce::unbiased(plan.kernel).improvement(&before, &after, &labels)
-        };
         vec![
             Change::of(names::BRIER, Improvement::of(&Brier, self, after, labels)),
             Change::of(names::LOG, Improvement::of(&LogScore, self, after, labels)),
-            Change::of(names::SKCE, skce()),
         ]
     }
 }

@@ -128,7 +128,7 @@ pub trait Section: Clone + Debug + Serialize {
     fn quantities(&self) -> Vec<Quantity>;
 }
 
-/// The change of a score or of the SKCE from before to after, in which each sample is compared with itself.
+/// The change of a score from before to after, in which each sample is compared with itself.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Change {
@@ -179,21 +179,17 @@ impl<P: Reportable> Plan<'_, P> {
         error.size(predictions, self.targets)?.interval(self.level)
     }
 
-    /// The predictions and targets that the SKCE is of.
-    pub(super) fn selected(&self, predictions: &P) -> (P, P::Targets) {
-        match self.rows {
-            None => (predictions.clone(), self.targets.clone()),
-            Some(rows) => (
-                predictions.select_rows(rows),
-                self.targets.select_rows(rows),
-            ),
-        }
-    }
-
+    /// The SKCE of its samples with its confidence interval.
     pub(super) fn skce(&self, predictions: &P) -> Result<Interval> {
         let skce = Skce::unbiased(self.kernel.clone());
-        let (predictions, targets) = self.selected(predictions);
-        skce.size(&predictions, &targets)?.interval(self.level)
+        let size = match self.rows {
+            None => skce.size(predictions, self.targets),
+            Some(rows) => skce.size(
+                &predictions.select_rows(rows),
+                &self.targets.select_rows(rows),
+            ),
+        };
+        size?.interval(self.level)
     }
 
     /// The omnibus test of all samples, with the kernel of the SKCE on predictions.

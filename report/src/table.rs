@@ -139,8 +139,7 @@ fn quantities<S: Section>(section: &S) -> Vec<Quantity> {
          negative, and 0 only if it is calibrated, the estimate is by chance also below. Its \
          size depends on the kernel, so it compares models under the same kernel only.",
         Cell::interval(section.skce(), scientific),
-    )
-    .with_change(scientific);
+    );
     let others = section.quantities();
     [test].into_iter().chain(others).chain([skce]).collect()
 }
@@ -169,8 +168,8 @@ pub(super) fn numbers<S: Section>(report: &Report<S>) -> Markup {
                 "With ± one standard error, or in brackets the " (decimals(100.0 * report.level, 2))
                 " % confidence interval, where it is known. Lower is better for scores and errors."
                 @if report.after.is_some() {
-                    " The change is after less before, of the same samples: it is known better than the errors of \
-                     both say."
+                    " The change of a score is after less before, of the same samples: it is known better than the \
+                     errors of both say."
                 }
             }
             thead { tr { th scope="col" { "quantity" } @for name in heads { th scope="col" { (name) } } } }

@@ -175,5 +175,9 @@ fn degenerate_data_have_a_diagram_and_a_page() {
     assert_eq!(json["before"]["brier"]["estimate"], brier.estimate);
     assert_eq!(json["before"]["omnibus"]["samples"], 3);
     assert_eq!(json["subject"]["names"], serde_json::json!(["0", "1"]));
-    assert!(page.contains("<li>a label of probability 0 occurred (row 2) (adjusted p\u{a0}≤\u{a0}0.001)"));
+    assert!(
+        page.contains(
+            "<li>a label of probability 0 occurred (row 2) (adjusted p\u{a0}≤\u{a0}0.001)"
+        )
+    );
 }

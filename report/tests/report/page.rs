@@ -59,7 +59,7 @@ fn the_answer_comes_first() {
     let page = builder.clone().build().unwrap().to_html();
     let (head, _) = page.split_once("<h2>Numbers</h2>").unwrap();
     let answers = [
-        "<h1>Calibration report</h1>\n<div class=\"answer\">",
+        "<h1>Calibration report</h1>\n<div class=\"answer\"><div><p class=\"verdict\"><strong>",
         "<strong>The model is not calibrated: p\u{a0}≤\u{a0}0.001.</strong> Omnibus test with 999 redraws.",
         "overconfident by 90.0 points (adjusted p\u{a0}≤\u{a0}0.001)",
         "class cat is predicted too rarely, by 90.0 points (adjusted p\u{a0}≤\u{a0}0.001)",
@@ -83,6 +83,17 @@ fn the_answer_comes_first() {
     );
     assert!(page.contains(&cell), "{cell}");
     assert!(page.contains("the 95 % confidence interval"));
+    // the paired change of a score, which the text speaks of
+    let change = report.changes[0].improvement.as_ref().unwrap();
+    assert_eq!(report.changes[0].key, "brier");
+    let (lower, upper) = change.confidence_interval(0.95).unwrap();
+    let [change, lower, upper] =
+        [change.difference.estimate, lower, upper].map(|x| format!("{x:.4}").replace('-', "−"));
+    let cell = format!("<td>{change}<span class=\"note\">[{lower}, {upper}]</span></td>");
+    assert!(page.contains(&cell), "{cell}");
+    // one picture stands above the numbers
+    let (head, _) = page.split_once("<h2>Numbers</h2>").unwrap();
+    assert_eq!(head.matches("<h2>").count(), 1);
 }
 
 /// Of many findings three are seen at once.

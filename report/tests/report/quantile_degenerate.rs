@@ -68,7 +68,10 @@ fn tiny_and_huge_scales() {
         let report = ReportBuilder::new(&predictions, &targets).build();
         let page = check(report.unwrap()).to_html();
         let exponent = if scale < 1.0 { "10⁻⁹" } else { "10⁹" };
-        assert!(page.contains(&format!("1.00\u{a0}×\u{a0}{exponent}")), "{page}");
+        assert!(
+            page.contains(&format!("1.00\u{a0}×\u{a0}{exponent}")),
+            "{page}"
+        );
     }
     // certain, and wrong: all transforms are 0 or 1
     let predictions = normal(&[0.0; 30], 1e-6);

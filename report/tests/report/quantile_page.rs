@@ -119,8 +119,8 @@ fn the_page_is_well_formed_and_complete() {
             assert!(page.contains(&number), "{number}");
         }
     }
-    let verdict =
-        page.find("Before recalibration: <strong>The model is not calibrated: p\u{a0}≤\u{a0}0.001.");
+    let verdict = page
+        .find("Before recalibration: <strong>The model is not calibrated: p\u{a0}≤\u{a0}0.001.");
     assert!(verdict.unwrap() < page.find("<h2>").unwrap(), "first");
     assert!(page.contains("<li>predictions of coordinate 1 are too narrow: after a common shift"));
     let over = report.before.overconfidence.as_ref().unwrap();
