@@ -123,11 +123,9 @@ pub(super) fn deviation<P: Geometry, K: JointKernel<P>>(
     let (n, bound) = (predictions.len(), kernel.half_bound());
     let squares = match Compared::new(kernel, predictions) {
         Some(classes) => {
-            let on_host = match kept {
-                None => classes.covariances_on_host(),
-                Some(_) => None,
-            };
-            if let Some(sum) = on_host {
+            if kept.is_none()
+                && let Some(sum) = classes.covariances_on_host()
+            {
                 let sum = (2.0 * sum).max(4.0 * bound * bound);
                 let options = (&predictions.device(), predictions.dtype());
                 return Tensor::from_data([sum.sqrt() / (n * (n - 1)) as f64], options);

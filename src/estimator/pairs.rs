@@ -341,9 +341,11 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         let mut sums: Vec<f64> = to_vec(self.diagonal()).iter().map(|h| -h).collect();
         for tile in upper_tiles(self.samples(), SIDE) {
             let h = self.tile(tile.rows.clone(), tile.columns.clone());
-            let [of_rows, of_columns] = sums_of_tile(h, !tile.is_diagonal());
+            let [of_rows, of_columns] = sums_of_tile(h);
+            if !tile.is_diagonal() {
+                add(&mut sums[tile.columns], &of_columns); // its mirror image
+            }
             add(&mut sums[tile.rows], &of_rows);
-            add(&mut sums[tile.columns], &of_columns); // its mirror image
         }
         sums
     }
@@ -365,19 +367,14 @@ fn slice_normal(samples: &NormalSamples, rows: Range<usize>) -> NormalSamples {
     }
 }
 
-/// The sums of the rows, and of the columns if they are wanted.
-fn sums_of_tile(h: Tensor<2>, of_columns: bool) -> [Vec<f64>; 2] {
+/// The sums of the rows, and of the columns.
+fn sums_of_tile(h: Tensor<2>) -> [Vec<f64>; 2] {
     if !is_host(&h.device()) {
-        let of_rows = to_vec(h.clone().sum_dim(1));
-        return if of_columns {
-            [of_rows, to_vec(h.sum_dim(0))]
-        } else {
-            [of_rows, vec![]]
-        };
+        return [h.clone().sum_dim(1), h.sum_dim(0)].map(to_vec);
     }
     let [_, width] = h.dims();
     let h = to_vec(h);
-    let mut columns = vec![0.0; if of_columns { width } else { 0 }];
+    let mut columns = vec![0.0; width];
     h.chunks(width).for_each(|row| add(&mut columns, row));
     let rows = h.chunks(width).map(|row| row.iter().sum());
     [rows.collect(), columns]

@@ -62,22 +62,16 @@ impl Estimator for SmoothEce {
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let mut residuals = SortedResiduals::new(self.event.outcomes(predictions, labels)?);
         let mut high = 1.0; // smECE_high ≤ high
-        let mut low = loop {
-            let half = 0.5 * high;
-            if half < LEAST {
-                let least = residuals.smoothed(LEAST);
-                if least > LEAST {
-                    break LEAST;
-                } else {
-                    return Ok(least);
-                }
+        while 0.5 * high >= LEAST && residuals.smoothed(0.5 * high) <= 0.5 * high {
+            high *= 0.5;
+        }
+        let mut low = f64::max(0.5 * high, LEAST);
+        if 0.5 * high < LEAST {
+            let least = residuals.smoothed(LEAST);
+            if least <= LEAST {
+                return Ok(least);
             }
-            if residuals.smoothed(half) > half {
-                break half;
-            } else {
-                high = half
-            }
-        }; // low < smECE_low
+        } // low < smECE_low
         while high - low > 1e-9 {
             let middle = 0.5 * (low + high);
             if residuals.smoothed(middle) > middle {

@@ -6,7 +6,7 @@ use crate::{
     distribution::{Predictive, RedrawnBy},
     error::{Result, check_samples},
     hypothesis::engine::Evaluator,
-    kernel::{Bandwidth, Kernel},
+    kernel::Kernel,
     numbers,
 };
 
@@ -37,8 +37,11 @@ pub trait Omnibus: Predictive {
     fn default_kernel() -> Kernel;
 }
 
-/// The computations of an omnibus test: evaluators, and the aspects of the numbers of each.
-pub struct OmnibusPlan<'a, S>(Vec<(Box<dyn Evaluator<S> + 'a>, Vec<TestedAspect>)>);
+/// The computations of an omnibus test.
+pub struct OmnibusPlan<'a, S>(Vec<PlanPart<'a, S>>);
+
+/// An evaluator, and the aspects of its numbers.
+type PlanPart<'a, S> = (Box<dyn Evaluator<S> + 'a>, Vec<TestedAspect>);
 
 impl<'a, S> OmnibusPlan<'a, S> {
     pub(super) fn new() -> Self {
@@ -176,11 +179,8 @@ pub(super) const LANDMARKS: usize = 16;
 
 /// The aspects of an SKCE at all bandwidths, and where it looks.
 pub(super) fn of_kernel(kernel: Kernel, at: &'static str) -> impl Iterator<Item = TestedAspect> {
-    let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
-        panic!("a fixed bandwidth");
-    };
     let aspect = move |(number, factor)| {
-        let bandwidth = short(factor * bandwidth);
+        let bandwidth = short(factor * kernel.fixed_bandwidth());
         let name = format!("skce_bandwidth_{bandwidth}");
         let sentence = Sentence::new(move |data| {
             let estimate = data.estimate();

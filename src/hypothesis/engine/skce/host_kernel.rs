@@ -3,7 +3,7 @@ use std::sync::Arc;
 use crate::{
     distribution::{Categorical, ClassRows, Given},
     host::to_vec,
-    kernel::{Bandwidth, Kernel, Profile},
+    kernel::{Kernel, Profile},
     ops::{self, PairKernel, Real},
 };
 
@@ -22,14 +22,11 @@ pub struct HostKernel {
 impl HostKernel {
     /// Takes a kernel with a fixed bandwidth, times each factor.
     pub fn new(kernel: Kernel, factors: &[f64], d: usize) -> Self {
-        let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
-            panic!("a kernel on the host needs a fixed bandwidth");
-        };
         let mut widest_first: Vec<usize> = (0..factors.len()).collect();
         widest_first.sort_by(|&a, &b| factors[b].total_cmp(&factors[a]));
         Self {
-            kernel: PairKernel::new(kernel.distance, kernel.profile),
-            bandwidth,
+            kernel: kernel.fused(),
+            bandwidth: kernel.fixed_bandwidth(),
             factors: factors.to_vec(),
             widest_first,
             d,

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     distribution::{ClassRows, Flip, LabelSets},
+    hypothesis::engine::Evaluator,
     kernel::Kernel,
     parallel,
 };
@@ -20,7 +21,7 @@ pub fn low_rank_of_labels(
     all: ClassPoints,
     landmarks: usize,
     rng: &mut dyn Rng,
-) -> LowRankSkce<f32, impl Fn(&LowRank<f32>, &LabelSets) -> Vec<LowRankSums> + use<>> {
+) -> impl Evaluator<LabelSets> + use<> {
     let (n, d) = (all.rows.samples(), all.d);
     let on_host = HostKernel::new(kernel, factors, d);
     let chosen = index::sample(rng, n, landmarks.min(n));

@@ -10,6 +10,7 @@ use crate::{
     distribution::{Geometry, Marginals},
     error::{Result, check_parameter},
     host::to_vec,
+    hypothesis::engine::Evaluator,
     kernel::{Bandwidth, Kernel, RealKernel, TargetKernel},
     ops::{Matrix, add_product},
 };
@@ -43,7 +44,7 @@ pub fn low_rank_of_targets<P: Marginals + Geometry>(
     factors: &[f64],
     landmarks: usize,
     rng: &mut dyn Rng,
-) -> Result<LowRankSkce<f64, impl Fn(&LowRank<f64>, &Vec<Vec<f64>>) -> Vec<LowRankSums> + use<P>>>
+) -> Result<impl Evaluator<Vec<Vec<f64>>> + use<P>>
 where
     RealKernel: TargetKernel<P>,
 {
@@ -96,7 +97,7 @@ impl OfTargets {
     }
 
     /// The sums of each set.
-    fn sums(&self, kernel: &LowRank<f64>, sets: &Vec<Vec<f64>>) -> Vec<LowRankSums> {
+    fn sums(&self, kernel: &LowRank<f64>, sets: &[Vec<f64>]) -> Vec<LowRankSums> {
         let of_set = |targets: &Vec<f64>| {
             let (n, r, width) = (kernel.samples(), self.rank, kernel.width());
             let residuals = self.residuals(targets);
@@ -123,7 +124,9 @@ fn low_rank<P: Geometry>(
     rows: &[usize],
 ) -> LowRank<f64> {
     let locations = predictions.select_rows(rows);
-    let kernels: Vec<Kernel> = factors.iter().map(|f| scaled(kernel, *f)).collect();
+    let scaled = |factor: &f64| Bandwidth::Fixed(factor * kernel.fixed_bandwidth());
+    let kernels = factors.iter().map(|f| kernel.with_bandwidth(scaled(f)));
+    let kernels: Vec<Kernel> = kernels.collect();
     let matrices = |p: &P| -> Vec<Vec<f64>> {
         let of = |kernel: &Kernel| to_vec(kernel.between_of(p, &locations)); // [1, n, J]
         kernels.iter().map(of).collect()
@@ -136,14 +139,6 @@ fn low_rank<P: Geometry>(
             of(b, &kernel[first * rank..][..count * rank]);
         }
     })
-}
-
-/// A kernel with a fixed bandwidth, at another.
-fn scaled(kernel: Kernel, factor: f64) -> Kernel {
-    match kernel.bandwidth {
-        Bandwidth::Fixed(value) => kernel.with_bandwidth(Bandwidth::Fixed(factor * value)),
-        _ => kernel,
-    }
 }
 
 /// `[n, r]` times a symmetric `[r, r]`.
