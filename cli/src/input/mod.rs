@@ -118,9 +118,7 @@ pub fn read_table(path: &Path, options: &Options) -> Result<Table> {
             array_table(array::safetensors(&bytes, array.as_deref())?, options)
         }
         #[cfg(feature = "parquet")]
-        Content::Parquet(bytes) => columnar::read_parquet(bytes, options),
-        #[cfg(feature = "parquet")]
-        Content::Arrow(bytes) => columnar::read_arrow(bytes, options),
+        Content::Columnar(bytes) => columnar::read(bytes, options),
     });
     let table = table.and_then(|table| {
         let is_alone = table.numbers.columns == 0 && matches!(options.label, WhichLabel::Named(_));
@@ -176,10 +174,12 @@ fn array_table((numbers, format): array::Array, options: &Options) -> Result<Tab
     } else {
         numbers.with_columns(&columns.numbers)
     };
-    Ok(Table {
+    Ok(columns.describe(Table {
+        numbers,
+        labels,
         resolution: Resolution::Binary(format),
-        ..columns.into_table(numbers.values, labels.unwrap_or_default(), Cells::default())
-    })
+        ..Table::default()
+    }))
 }
 
 /// The first characters of what may be long.

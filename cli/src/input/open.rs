@@ -22,10 +22,9 @@ pub enum Content {
     Npy(Box<dyn Read>),
     Archive(Box<dyn ReadSeek>),
     Safetensors(Vec<u8>),
+    /// Parquet or Arrow IPC.
     #[cfg(feature = "parquet")]
-    Parquet(Vec<u8>),
-    #[cfg(feature = "parquet")]
-    Arrow(Vec<u8>),
+    Columnar(Vec<u8>),
 }
 
 /// Bytes by which a file is known.
@@ -145,13 +144,8 @@ fn markup(head: &[u8]) -> Option<&'static str> {
 }
 
 #[cfg(feature = "parquet")]
-fn columnar(reader: impl Read, is_parquet: bool) -> Result<Content> {
-    let bytes = whole(reader)?;
-    Ok(if is_parquet {
-        Content::Parquet(bytes)
-    } else {
-        Content::Arrow(bytes)
-    })
+fn columnar(reader: impl Read, _: bool) -> Result<Content> {
+    Ok(Content::Columnar(whole(reader)?))
 }
 
 /// Says how a columnar file can be read, by its name in pandas as well.

@@ -3,13 +3,12 @@
 use std::io::Read;
 
 use super::{
-    Matrix, Options, Table, WhichLabel,
-    cells::{Cells, Ids, Lines},
+    Options, Table, WhichLabel,
+    cells::{Cells, Ids},
     clipped,
     header::Header,
     limits::{MOST_NUMBERS, check_numbers},
     records::{Record, Records},
-    resolution::Resolution,
     select::{by_name, select},
 };
 use crate::error::{Error, Result, ensure, wrong};
@@ -34,7 +33,12 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
     let is_row = header.is_none();
     let width = if is_row { &first } else { &second }.cells.len();
     let Header { names, note } = header.unwrap_or_default();
-    let mut rows = Rows::new(Columns::new(names, width, options)?);
+    let mut rows = Rows {
+        columns: Columns::new(names, width, options)?,
+        count: 0,
+        start: 0.0,
+        table: Table::default(),
+    };
     if is_row {
         rows.push(&first)?;
     }
@@ -186,31 +190,24 @@ impl Columns {
         })
     }
 
-    /// A table of these columns.
-    pub fn into_table(self, values: Vec<f64>, labels: Cells, ids: Cells) -> Table {
+    /// Names the columns of a table whose rows were read.
+    pub fn describe(self, table: Table) -> Table {
         let name = |column: usize| self.names.get(column).cloned();
-        let id = name(self.id).unwrap_or_default();
         let has_ids = matches!(self.index, Index::Yes | Index::Named);
         Table {
-            names: self
-                .numbers
-                .iter()
+            names: (self.numbers.iter())
                 .filter_map(|&column| name(column))
                 .collect(),
-            numbers: Matrix {
-                columns: self.numbers.len(),
-                values,
-            },
-            labels: self.label.map(|_| labels),
             label_name: self.label.and_then(name),
             label_at: self.label,
-            ids: has_ids.then_some(Ids {
-                name: id,
-                cells: ids,
+            labels: self.label.map(|_| table.labels.unwrap_or_default()),
+            ids: table.ids.filter(|_| has_ids).map(|ids| Ids {
+                name: name(self.id).unwrap_or_default(),
+                ..ids
             }),
             is_confidence: self.is_confidence,
             has_header: !self.names.is_empty(),
-            ..Table::default()
+            ..table
         }
     }
 
@@ -234,57 +231,42 @@ fn are_confidences(names: &[String]) -> bool {
 struct Rows {
     columns: Columns,
     count: usize,
-    values: Vec<f64>,
     /// The first number of the column that may count rows.
     start: f64,
-    ids: Cells,
-    labels: Cells,
-    lines: Lines,
-    resolution: Resolution,
+    table: Table,
 }
 
 impl Rows {
-    fn new(columns: Columns) -> Self {
-        Self {
-            columns,
-            count: 0,
-            values: Vec::new(),
-            start: 0.0,
-            ids: Cells::default(),
-            labels: Cells::default(),
-            lines: Lines::default(),
-            resolution: Resolution::default(),
-        }
-    }
-
     fn push(&mut self, record: &Record) -> Result<()> {
         let (row, cells) = (self.count, &record.cells);
-        self.lines.push(row, record.line);
+        self.table.lines.push(row, record.line);
         let (found, width) = (cells.len(), self.columns.width);
         if found != width {
             let wrong = wrong!("{found} columns, expected {width} as in the first line");
             return Err(wrong.at_row(row).in_line(record.line));
         }
         self.look_at_index(cells);
-        let columns = &self.columns;
+        let (columns, table) = (&self.columns, &mut self.table);
         if let Index::Yes | Index::Named = columns.index {
-            self.ids.push(cells.get(columns.id));
+            let ids = &mut table.ids.get_or_insert_default().cells;
+            ids.push(cells.get(columns.id));
         }
+        let values = &mut table.numbers.values;
         ensure!(
-            self.values.len() + columns.numbers.len() <= MOST_NUMBERS,
+            values.len() + columns.numbers.len() <= MOST_NUMBERS,
             "holds more than {MOST_NUMBERS} numbers, expected fewer"
         );
         for &column in &columns.numbers {
             let cell = cells.get(column);
             let value = cell.parse();
-            let value = value.map_err(|_| no_number(row, columns, (record, column)))?;
+            values.push(value.map_err(|_| no_number(row, columns, (record, column)))?);
             if row < SEEN && (columns.index == Index::No || column != columns.id) {
-                self.resolution.see(cell);
+                table.resolution.see(cell);
             }
-            self.values.push(value);
         }
         if let Some(label) = columns.label {
-            self.labels.push(cells.get(label));
+            let labels = table.labels.get_or_insert_default();
+            labels.push(cells.get(label));
         }
         self.count += 1;
         Ok(())
@@ -313,7 +295,7 @@ impl Rows {
             (Index::Counting, Ok(value)) if counts(value) => {}
             _ => {
                 columns.settle(false);
-                self.ids = Cells::default();
+                self.table.ids = None;
             }
         }
     }
@@ -323,14 +305,14 @@ impl Rows {
         let columns = &mut self.columns;
         let width = columns.numbers.len();
         if let Some(place) = columns.numbers.iter().position(|at| *at == columns.id) {
-            let mut kept = 0;
+            let (values, mut kept) = (&mut self.table.numbers.values, 0);
             for row in 0..self.count {
                 for column in (0..width).filter(|column| *column != place) {
-                    self.values[kept] = self.values[row * width + column];
+                    values[kept] = values[row * width + column];
                     kept += 1;
                 }
             }
-            self.values.truncate(kept);
+            values.truncate(kept);
         }
         columns.settle(true);
     }
@@ -345,12 +327,9 @@ impl Rows {
             Index::Yes | Index::No => {}
         }
         let notes = header.map(str::to_owned).into_iter();
-        Ok(Table {
-            lines: self.lines,
-            resolution: self.resolution,
-            notes: notes.chain(self.columns.note()).collect(),
-            ..self.columns.into_table(self.values, self.labels, self.ids)
-        })
+        self.table.notes = notes.chain(self.columns.note()).collect();
+        self.table.numbers.columns = self.columns.numbers.len();
+        Ok(self.columns.describe(self.table))
     }
 }
 

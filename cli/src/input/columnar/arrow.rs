@@ -31,7 +31,7 @@ struct Message {
 pub fn read(bytes: Vec<u8>, options: &Options) -> Result<Table> {
     let found = messages(&bytes);
     let (schema, messages) = found.map_err(|reason| wrong!("not Arrow IPC: {reason}"))?;
-    super::read(&schema, bytes.len(), options, |columns| {
+    super::read_batches(&schema, bytes.len(), options, |columns| {
         let mut reader = Reader {
             bytes: Buffer::from_vec(bytes),
             schema: schema.clone(),

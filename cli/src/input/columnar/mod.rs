@@ -19,22 +19,21 @@ use super::{
 use crate::error::{Result, bail, ensure, wrong};
 use rows::Rows;
 
-/// Reads the columns of Parquet that are asked for.
-pub fn read_parquet(bytes: Vec<u8>, options: &Options) -> Result<Table> {
-    caught("Parquet", || parquet::read(bytes, options))
-}
-
-/// Reads the columns of Arrow IPC that are asked for, a file or a stream.
-pub fn read_arrow(bytes: Vec<u8>, options: &Options) -> Result<Table> {
-    caught("Arrow IPC", || arrow::read(bytes, options))
-}
-
-/// Turns a panic of a reader into an error: readers take some of what a file says for granted.
-fn caught(format: &str, read: impl FnOnce() -> Result<Table>) -> Result<Table> {
+/// Reads the columns of a file of Parquet, or of a file or a stream of Arrow IPC, that are asked for. A panic
+/// of a reader is an error: readers take some of what a file says for granted.
+pub fn read(bytes: Vec<u8>, options: &Options) -> Result<Table> {
+    let is_parquet = bytes.starts_with(b"PAR");
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
-    let table = panic::catch_unwind(AssertUnwindSafe(read));
+    let table = panic::catch_unwind(AssertUnwindSafe(|| {
+        if is_parquet {
+            parquet::read(bytes, options)
+        } else {
+            arrow::read(bytes, options)
+        }
+    }));
     panic::set_hook(hook);
+    let format = if is_parquet { "Parquet" } else { "Arrow IPC" };
     table.unwrap_or_else(|_| Err(wrong!("{format} that is broken")))
 }
 
@@ -86,7 +85,7 @@ impl Kind {
 
 /// Reads the columns that are asked for from a file of so many bytes, whose batches have the columns with the
 /// given places in the schema, which rise.
-fn read<I>(
+fn read_batches<I>(
     schema: &SchemaRef,
     size: usize,
     options: &Options,
@@ -116,17 +115,17 @@ where
         rows.push(&batch?)?;
     }
     ensure!(rows.count > 0, "holds no rows");
-    let (numbers, labels, ids) = (rows.numbers, rows.labels, rows.ids);
-    let mut table = columns.into_table(numbers.values, labels, ids);
-    if numbers.columns != table.numbers.columns {
-        table.numbers.columns = numbers.columns; // a list in each row
-        table.names.clear();
-    }
-    Ok(Table {
+    let Rows { mut table, .. } = rows;
+    let is_of_lists = table.numbers.columns != columns.numbers.len();
+    table = columns.describe(Table {
         resolution,
         notes,
         ..table
-    })
+    });
+    if is_of_lists {
+        table.names.clear();
+    }
+    Ok(table)
 }
 
 /// Leaves an index out, and takes a single column of lists for the rows; notes what was taken for what.

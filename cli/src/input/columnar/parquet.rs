@@ -48,7 +48,7 @@ pub fn read(bytes: Vec<u8>, options: &Options) -> Result<Table> {
     let rows = rows.try_fold(0u64, |all, rows| all.checked_add(rows.ok()?));
     check_numbers(rows.unwrap_or(u64::MAX), 1)?;
     let schema = metadata.schema().clone();
-    super::read(&schema, bytes.len(), options, |columns| {
+    super::read_batches(&schema, bytes.len(), options, |columns| {
         let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
         let mut longest = 1;
         for group in metadata.metadata().row_groups() {

@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field};
 use super::Kind;
 use crate::error::{Result, wrong};
 use crate::input::{
-    Matrix,
+    Table,
     cells::Cells,
     limits::{check_numbers, check_unpacked},
     table::{Columns, Index},
@@ -23,9 +23,7 @@ pub struct Rows<'a> {
     /// Bytes of the file.
     size: u64,
     pub count: usize,
-    pub numbers: Matrix,
-    pub labels: Cells,
-    pub ids: Cells,
+    pub table: Table,
 }
 
 impl<'a> Rows<'a> {
@@ -43,9 +41,7 @@ impl<'a> Rows<'a> {
             wanted,
             size,
             count: 0,
-            numbers: Matrix::default(),
-            labels: Cells::default(),
-            ids: Cells::default(),
+            table: Table::default(),
         }
     }
 
@@ -59,10 +55,13 @@ impl<'a> Rows<'a> {
             Ok(batch.column(at).clone())
         };
         if let Some(label) = self.columns.label {
-            push_cells(&array(self, label)?, &mut self.labels, self.size)?;
+            let label = array(self, label)?;
+            push_cells(&label, self.table.labels.get_or_insert_default(), self.size)?;
         }
         if let Some(id) = self.id {
-            push_cells(&array(self, id)?, &mut self.ids, self.size)?;
+            let id = array(self, id)?;
+            let ids = self.table.ids.get_or_insert_default();
+            push_cells(&id, &mut ids.cells, self.size)?;
         }
         if let [only] = self.columns.numbers[..]
             && let lists = array(self, only)?
@@ -70,13 +69,13 @@ impl<'a> Rows<'a> {
         {
             self.push_lists(only, &lists)?;
         } else {
-            let (start, width) = (self.numbers.values.len(), self.columns.numbers.len());
+            let (start, width) = (self.table.numbers.values.len(), self.columns.numbers.len());
             let count = self.check(end, width)?;
-            self.numbers.values.resize(count, 0.0);
-            self.numbers.columns = width;
+            self.table.numbers.values.resize(count, 0.0);
+            self.table.numbers.columns = width;
             for (at, &column) in self.columns.numbers.iter().enumerate() {
                 let numbers = cast(&array(self, column)?, &DataType::Float64)?;
-                let places = self.numbers.values[start..].iter_mut().skip(at);
+                let places = self.table.numbers.values[start..].iter_mut().skip(at);
                 let numbers = numbers.as_primitive::<Float64Type>().values();
                 let pairs = places.step_by(width).zip(numbers);
                 pairs.for_each(|(to, number)| *to = *number);
@@ -94,9 +93,9 @@ impl<'a> Rows<'a> {
         let offsets = lists.offsets();
         for (row, length) in offsets.lengths().enumerate() {
             if self.count + row == 0 {
-                self.numbers.columns = length;
+                self.table.numbers.columns = length;
             }
-            let known = self.numbers.columns;
+            let known = self.table.numbers.columns;
             let wrong = match length {
                 0 => wrong!("a list without numbers, expected some"),
                 _ if length == known => continue,
@@ -104,13 +103,13 @@ impl<'a> Rows<'a> {
             };
             return Err(wrong.at(self.count + row, self.columns.title(column)));
         }
-        let width = self.numbers.columns;
+        let width = self.table.numbers.columns;
         self.check(self.count + lists.len(), width)?;
         let (start, count) = (offsets[0] as usize, width * lists.len());
         let values = lists.values().slice(start, count);
         self.no_nulls(column, &values, width)?;
         let numbers = values.as_primitive::<Float64Type>().values();
-        self.numbers.values.extend_from_slice(numbers);
+        self.table.numbers.values.extend_from_slice(numbers);
         Ok(())
     }
 
