@@ -3,7 +3,7 @@
 use std::{collections::HashMap, path::Path};
 
 use crate::error::{Result, bail, wrong};
-use crate::input::{Ids, clipped, say};
+use crate::input::{Ids, PANDAS, clipped, say};
 
 /// Names of columns, and whose they are.
 #[derive(Debug, Clone, Copy)]
@@ -98,6 +98,15 @@ pub fn numbered(names: &[String]) -> Option<Numbered<'_>> {
     })
 }
 
+/// Says that columns or classes are taken in the order of names.
+pub fn say_by_name(path: &Path, what: &str, names: &[String]) {
+    let names = clipped(&names.join(", "));
+    say(
+        path,
+        format_args!("{what} are taken by their names: {names}"),
+    );
+}
+
 /// Takes elements in an order.
 pub fn in_order<T: Clone>(elements: &[T], order: &[usize]) -> Vec<T> {
     order.iter().map(|&place| elements[place].clone()).collect()
@@ -133,10 +142,8 @@ pub fn rows(files: &[File]) -> Result<Vec<Option<Vec<usize>>>> {
             );
         }
         let path = path.display();
-        say(
-            other,
-            format_args!("rows are matched to those of {path} by their ids"),
-        );
+        let note = format_args!("rows are matched to those of {path} by their ids");
+        say(other, note);
     }
     Ok(orders)
 }
@@ -156,42 +163,35 @@ fn order((path, ids): (&Path, &Ids), (other, found): (&Path, &Ids)) -> Result<Op
             _ => false,
         };
         if !is_same {
-            let path = path.display();
+            let index = format!("its index is another than that of {}", path.display());
             say(
                 other,
-                format_args!(
-                    "its index is another than that of {path}: rows are taken in their order"
-                ),
+                format_args!("{index}: rows are taken in their order"),
             );
             return Ok(None);
         }
     }
     let [own, others] = places;
     let (own, others) = (own?, others?);
-    let missing = |path: &Path, id: &str, row: usize, from: &Path| {
-        wrong!(
-            "{}: there is no row of the id {}, which is that of row {row} of {}, expected the same ids in \
-             both; --by-position takes rows in their order",
-            path.display(),
-            clipped(id),
-            from.display()
-        )
+    let place = |ids: &HashMap<&str, usize>, path: &Path, (row, id): (usize, &str), from: &Path| {
+        ids.get(plain(id)).copied().ok_or_else(|| {
+            wrong!(
+                "{}: there is no row of the id {}, which is that of row {row} of {}, expected the same ids in \
+                 both; --by-position takes rows in their order",
+                path.display(),
+                clipped(id),
+                from.display()
+            )
+        })
     };
-    if let Some((row, id)) =
-        (found.cells.iter().enumerate()).find(|(_, id)| !own.contains_key(plain(id)))
-    {
-        return Err(missing(path, id, row, other));
+    for cell in found.cells.iter().enumerate() {
+        place(&own, path, cell, other)?;
     }
-    let place = |(row, id): (usize, &str)| {
-        let found = others.get(plain(id)).copied();
-        found.ok_or_else(|| missing(other, id, row, path))
-    };
-    ids.cells
-        .iter()
-        .enumerate()
-        .map(place)
-        .collect::<Result<_>>()
-        .map(Some)
+    let cells = ids.cells.iter().enumerate();
+    let order: Result<_> = cells
+        .map(|cell| place(&others, other, cell, path))
+        .collect();
+    order.map(Some)
 }
 
 /// An id without the decimals that pandas adds to whole numbers.
@@ -230,15 +230,8 @@ fn counts_rows(ids: &Ids) -> bool {
 fn are_nameless(own: &Ids, other: &Ids) -> bool {
     let is_index = |ids: &Ids| {
         let name = ids.name.to_lowercase();
-        [
-            "",
-            "unnamed: 0",
-            "index",
-            "idx",
-            "row",
-            crate::input::PANDAS,
-        ]
-        .contains(&&*name)
+        let known = ["", "unnamed: 0", "index", "idx", "row", PANDAS];
+        known.contains(&&*name)
     };
     is_index(own) && is_index(other)
 }

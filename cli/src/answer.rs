@@ -6,7 +6,7 @@ use burn_calibration::{
     distribution::Categorical,
     error,
     estimator::Skce,
-    hypothesis::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest},
+    hypothesis::{AspectOutcome, OmnibusOutcome, OmnibusTest},
     kernel::Kernel,
     names::{self, Name},
     numbers::{self, points, significant},
@@ -20,7 +20,8 @@ use crate::{
     error::{Result, ensure},
     kind::{Kind, View},
     limits::{BLOCK, QUADRATIC_LIMIT},
-    words::{Known, Named, or_infinite, probability, title_width, verdict},
+    table::{Table, title_width},
+    words::{Known, Named, or_infinite, probability, verdict},
 };
 
 #[derive(Serialize)]
@@ -69,7 +70,7 @@ pub struct Sizing<'a, P: Kind> {
 }
 
 /// The sizes of the errors; that of the SKCE with its kernel.
-pub fn sizes<P: Kind>(args: &SizeArgs, view: &View<P>, kernel: Option<P::Joint>) -> Named<Size> {
+pub fn sizes<P: Kind>(args: &SizeArgs, view: &View<P>, kernel: Option<P::Kernel>) -> Named<Size> {
     let sizing = Sizing { args, view };
     let mut sizes = P::sizes(&sizing);
     sizes.extend(kernel.map(|kernel| {
@@ -135,18 +136,18 @@ pub fn check_level(args: &SizeArgs) -> Result<()> {
 }
 
 /// The omnibus test with so many redraws, and the most.
-pub fn omnibus<P: Omnibus>(
+pub fn omnibus<P: Kind>(
     kernel: Kernel,
     (redraws, most): (u32, usize),
-    predictions: &P,
-    (targets, class_names): (&P::Targets, &[String]),
+    view: &View<P>,
+    class_names: &[String],
     rng: &mut StdRng,
 ) -> Known<OmnibusOutcome> {
     let test = OmnibusTest::new()
         .with_kernel(kernel)
         .with_redraws(redraws as usize)
         .with_most(most);
-    let outcome = test.outcome(predictions, targets, rng);
+    let outcome = test.outcome(&view.predictions, &view.targets, rng);
     Known::of(outcome.map(|outcome| outcome.with_class_names(class_names)))
 }
 
@@ -187,40 +188,31 @@ impl fmt::Display for Answer {
                  corrects others"
             )?;
         }
-        writeln!(
-            f,
-            "\naspects of the omnibus test, {} redraws",
-            outcome.redraws
-        )?;
-        writeln!(
-            f,
-            "  {:38} {:>14} {:>14} {:>12} {:>12}",
-            "", "estimate", "standardised", "p-value", "adjusted"
-        )?;
+        let redraws = outcome.redraws;
+        writeln!(f, "\naspects of the omnibus test, {redraws} redraws")?;
+        let table = Table::new(2, 38, [14, 14, 12, 12]);
+        let columns = ["estimate", "standardised", "p-value", "adjusted"];
+        table.head(f, columns)?;
         let mut aspects: Vec<&AspectOutcome> = outcome.aspects.iter().collect();
         if aspects.len() > SHOWN {
             aspects.sort_by(|a, b| a.p_value.total_cmp(&b.p_value)); // stable
             aspects.truncate(SHOWN);
         }
+        let shown = |p| probability(p, p <= 1.0 / (redraws + 1) as f64);
         for aspect in &aspects {
-            let shown = |p| probability(p, p <= 1.0 / (outcome.redraws + 1) as f64);
-            writeln!(
-                f,
-                "  {:38} {:>14} {:>14} {:>12} {:>12}",
-                self.title(aspect),
+            let cells = [
                 or_infinite(aspect.estimate, |x| format!("{x:.4e}")),
                 or_infinite(aspect.standardised, |x| format!("{x:.2}")),
                 shown(aspect.p_value),
-                shown(aspect.adjusted_p_value)
-            )?;
+                shown(aspect.adjusted_p_value),
+            ];
+            table.line(f, &self.title(aspect), &cells, "")?;
         }
-        match outcome.aspects.len() - aspects.len() {
-            0 => Ok(()),
-            more => writeln!(
-                f,
-                "  and {more} aspects of larger p-values: --json has them"
-            ),
+        if let more @ 1.. = outcome.aspects.len() - aspects.len() {
+            let json = "aspects of larger p-values: --json has them";
+            writeln!(f, "  and {more} {json}")?;
         }
+        Ok(())
     }
 }
 

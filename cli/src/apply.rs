@@ -23,7 +23,7 @@ use crate::{
     rows::{Like, Wanted, logits, read_rows},
     source::{Where, device, options},
     targets::{check_halves, read_numbers},
-    words::{as_member, key, object, say},
+    words::{Outcomes, key, object, say},
     writer::{Format, Header, write_matrix},
 };
 
@@ -34,9 +34,8 @@ struct Applied {
     map: String,
     kind: &'static str,
     n: usize,
-    /// The number of classes or coordinates.
-    #[serde(serialize_with = "as_member", flatten)]
-    outcomes: (&'static str, usize),
+    #[serde(flatten)]
+    outcomes: Outcomes,
     /// The family of the rows that were written, and what their numbers are.
     family: String,
     numbers: &'static str,
@@ -50,7 +49,7 @@ struct Made {
     /// The names of the columns; empty if the predictions have none.
     names: Vec<String>,
     ids: Option<Ids>,
-    outcomes: (&'static str, usize),
+    outcomes: Outcomes,
     family: String,
     numbers: &'static str,
 }
@@ -58,7 +57,7 @@ struct Made {
 /// Samples of a prediction with recalibrated levels.
 const SAMPLES: usize = 100;
 
-pub fn run(args: &Apply) -> Result<()> {
+pub fn run(args: &Apply, json: bool) -> Result<()> {
     let format = Format::of(&args.output)?;
     let device = device(args.rows.device)?;
     let (kind, made) = match args.family {
@@ -77,7 +76,7 @@ pub fn run(args: &Apply) -> Result<()> {
         _ => "predictions",
     };
     write_matrix(&args.output, format, name, &made.matrix, header)?;
-    if args.json {
+    if json {
         let applied = Applied {
             map: args.map.display().to_string(),
             kind,
@@ -114,10 +113,10 @@ fn of_classes(args: &Apply, device: &Device) -> Result<(&'static str, Made)> {
     }
     let of = args.map.display().to_string();
     let like = Like {
-        names: Some(Names {
+        names: Names {
             names: &fitted_to.columns,
             of: &of,
-        }),
+        },
         confidence: None,
     };
     let wanted = (Where::NotNeeded, Wanted::Logits);
@@ -149,7 +148,7 @@ fn of_classes(args: &Apply, device: &Device) -> Result<(&'static str, Made)> {
         matrix: Matrix { columns, values },
         names: rows.names,
         ids: rows.ids,
-        outcomes: ("classes", classes),
+        outcomes: Outcomes::Classes(classes),
         family,
         numbers: numbers.name(),
     };
@@ -245,7 +244,7 @@ where
         matrix: Matrix { columns, values },
         names,
         ids: read.ids,
-        outcomes: ("dimensions", dimensions),
+        outcomes: Outcomes::Dimensions(dimensions),
         family,
         numbers: "parameters",
     })

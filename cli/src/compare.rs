@@ -1,6 +1,6 @@
 //! `calibration compare`: what a recalibration gained.
 
-use std::fmt;
+use std::{fmt, path::Path};
 
 use burn::tensor::Tensor;
 use burn_calibration::{
@@ -19,30 +19,22 @@ use crate::{
     align,
     answer::{Size, check_level, omnibus, sizes},
     args::{Compare, Family},
-    bandwidth::fixed,
     error::Result,
-    kind::{Kind, Loaded, Vectors, View, with_vectors},
+    kernel::fixed,
+    kind::{Kind, Vectors, View, with_vectors},
     limits::{BLOCK, QUADRATIC_LIMIT, redraws},
-    output::{is_classes, predictions_of},
     progress::Progress,
     quantities::{SCORES, ece_name, ece_of_event},
     rows::Wanted,
+    table::{Table, title_width},
     vectors::read_like,
-    words::{KernelWords, Known, Named, Pair, as_member, probability, show, title_width, verdict},
+    words::{DataWords, KernelWords, Known, Named, Pair, probability, verdict},
 };
 
 #[derive(Serialize)]
-struct Comparison {
-    n: usize,
-    /// The number of classes or coordinates.
-    #[serde(serialize_with = "as_member", flatten)]
-    outcomes: (&'static str, usize),
-    /// Names of classes, where these are not numbers from 0.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    class_names: Vec<String>,
-    /// What classes are about.
-    #[serde(skip_serializing_if = "is_classes")]
-    subject: Subject,
+pub struct Comparison {
+    #[serde(flatten)]
+    data: DataWords,
     kernel: KernelWords,
     level: f64,
     changes: Named<Known<Paired>>,
@@ -80,23 +72,14 @@ struct Biased {
     biased: bool,
 }
 
-pub fn run(args: &Compare) -> Result<()> {
+pub fn run(args: &Compare) -> Result<Comparison> {
     check_level(&args.sizes)?;
-    let after = args.after_family.unwrap_or(args.family);
-    let comparison = match (args.family, after) {
-        (Family::Categorical, Family::Categorical) => of_classes(
-            args,
-            Categorical::read(
-                &[&args.before, &args.after],
-                &args.source,
-                Wanted::Probabilities,
-            )?,
-        ),
+    match (args.family, args.after_family.unwrap_or(args.family)) {
+        (Family::Categorical, Family::Categorical) => of_classes(args),
         (before, after) => {
             with_vectors!(before, B => with_vectors!(after, A => of_vectors::<B, A>(args)))
         }
-    };
-    show("compare", &comparison?, args.json)
+    }
 }
 
 /// A paired change, with its interval and p-value where there are some.
@@ -117,16 +100,14 @@ fn change(args: &Compare, name: Name, gain: error::Result<Improvement>) -> (Name
 
 /// What is compared: the predictions before and after, and the kernel.
 struct Compared<B: Kind, A: Kind> {
-    views: (View<B>, View<A>),
+    before: View<B>,
+    after: View<A>,
     kernel: Kernel,
     class_names: Vec<String>,
     rng: StdRng,
 }
 
-impl<B: Kind, A: Kind<Targets = B::Targets>> Compared<B, A>
-where
-    B::Targets: Clone,
-{
+impl<B: Kind, A: Kind<Targets = B::Targets>> Compared<B, A> {
     fn new(
         args: &Compare,
         (before, after): (B, A),
@@ -134,12 +115,10 @@ where
         class_names: Vec<String>,
     ) -> Result<Self> {
         let mut rng = StdRng::seed_from_u64(args.source.seed);
-        let kernel = fixed(&args.kernel, &before, &mut rng)?;
-        let before = before.view(targets.clone(), None, &class_names);
-        let after = after.view(targets, None, &class_names);
         Ok(Self {
-            views: (before, after),
-            kernel,
+            kernel: fixed(&args.kernel, &before, &mut rng)?,
+            before: before.view(targets.clone(), None, &class_names),
+            after: after.view(targets, None, &class_names),
             class_names,
             rng,
         })
@@ -150,47 +129,31 @@ where
         mut self,
         args: &Compare,
         count: (u32, usize),
-        kernels: Option<(B::Joint, A::Joint)>,
+        kernels: Option<(B::Kernel, A::Kernel)>,
         progress: &Progress,
         changes: Vec<(Name, Known<Paired>)>,
     ) -> Comparison {
-        let (before, after) = (&self.views.0, &self.views.1);
-        let (kernel, names, rng) = (self.kernel, &self.class_names[..], &mut self.rng);
+        let (before, after, kernel) = (&self.before, &self.after, self.kernel);
+        let (names, rng) = (&self.class_names[..], &mut self.rng);
         progress.step("omnibus test");
-        let omnibus = [
-            omnibus(
-                kernel,
-                count,
-                &before.predictions,
-                (&before.targets, names),
-                rng,
-            ),
-            omnibus(
-                kernel,
-                count,
-                &after.predictions,
-                (&after.targets, names),
-                rng,
-            ),
-        ];
+        let omnibus = Pair {
+            before: omnibus(kernel, count, before, names, rng),
+            after: omnibus(kernel, count, after, names, rng),
+        };
         progress.step("confidence intervals");
         let (of_before, of_after) = kernels.unzip();
-        let intervals = [
-            sizes(&args.sizes, before, of_before),
-            sizes(&args.sizes, after, of_after),
-        ];
         Comparison {
-            n: before.predictions.len(),
-            outcomes: before.predictions.outcomes(),
-            subject: before.predictions.subject(),
-            class_names: self.class_names,
+            data: before.predictions.in_words(names),
             kernel: KernelWords::from(&kernel),
             level: args.sizes.level,
             changes: Named(changes),
             accuracy: None,
             ece: Named(Vec::new()),
-            omnibus: omnibus.into(),
-            intervals: intervals.into(),
+            omnibus,
+            intervals: Pair {
+                before: sizes(&args.sizes, before, of_before),
+                after: sizes(&args.sizes, after, of_after),
+            },
         }
     }
 }
@@ -213,10 +176,10 @@ where
         after.sets[0] = after.sets[0].select_rows(order);
     }
     let sets = (before.sets.remove(0), after.sets.remove(0));
-    let count = redraws("--redraws", args.redraws, sets.0.outcomes().1)?;
+    let count = redraws("--redraws", args.redraws, sets.0.dimensions())?;
     let compared = Compared::new(args, sets, before.targets, Vec::new())?;
-    let (before, after) = (&compared.views.0, &compared.views.1);
-    let (targets, before, after) = (&before.targets, &before.predictions, &after.predictions);
+    let (before, after) = (&compared.before.predictions, &compared.after.predictions);
+    let targets = &compared.before.targets;
     let crps = Improvement::of(&Crps, before, after, targets);
     let mut changes = vec![change(args, names::CRPS, crps)];
     if let (Some(of_before), Some(of_after)) = (B::LOG_SCORE, A::LOG_SCORE) {
@@ -231,19 +194,21 @@ where
     Ok(compared.finish(args, count, None, &Progress::new(2), changes))
 }
 
-fn of_classes(args: &Compare, mut loaded: Loaded<Categorical>) -> Result<Comparison> {
+fn of_classes(args: &Compare) -> Result<Comparison> {
+    let paths: [&Path; 2] = [&args.before, &args.after];
+    let mut loaded = Categorical::read(&paths, &args.source, Wanted::Probabilities)?;
     let sets = (loaded.sets.remove(0), loaded.sets.remove(0));
     let count = redraws("--redraws", args.redraws, sets.0.classes())?;
     let progress = Progress::new(5);
     progress.step("bandwidth");
     let compared = Compared::new(args, sets, loaded.targets, loaded.class_names)?;
-    let (before, after, kernel) = (&compared.views.0, &compared.views.1, compared.kernel);
-    let (of, event, labels) = (before.of.clone(), before.event, before.targets.clone());
-    let (before, after) = (&before.predictions, &after.predictions);
+    let (View { of, event, .. }, kernel) = (&compared.before, compared.kernel);
+    let (before, after) = (&compared.before.predictions, &compared.after.predictions);
+    let labels = &compared.before.targets;
     let (n, subject) = (before.len(), before.subject());
     progress.step("scores");
     let score = |(name, score): (Name, &dyn Score<Categorical>)| {
-        let gain = Improvement::of(score, before, after, &labels);
+        let gain = Improvement::of(score, before, after, labels);
         let of = if name == names::BRIER {
             &of.sum
         } else {
@@ -260,18 +225,18 @@ fn of_classes(args: &Compare, mut loaded: Loaded<Categorical>) -> Result<Compari
         ),
     };
     progress.step(&name.title);
-    let gain = skce.improvement(before, after, &labels);
+    let gain = skce.improvement(before, after, labels);
     changes.push(change(args, name.of(&of.whole), gain));
-    let frequency = ObservedExpected::of(Event::one_of(before), before, &labels)?;
+    let frequency = ObservedExpected::of(Event::one_of(before), before, labels)?;
     let frequency = frequency.observed as f64 / n as f64;
-    let accuracy = |set: &Categorical| Accuracy.estimate(set, &labels);
+    let accuracy = |set: &Categorical| Accuracy.estimate(set, labels);
     let accuracy = match subject {
         Subject::Classes => Some([accuracy(before)?, accuracy(after)?].into()),
         // of confidences it is data
         Subject::Correctness => Some([frequency, frequency].into()),
         _ => None,
     };
-    let ece = |set| ece_of_event(set, &labels, event);
+    let ece = |set| ece_of_event(set, labels, *event);
     let ece = Biased {
         values: [ece(before)?, ece(after)?].into(),
         biased: true,
@@ -287,31 +252,26 @@ fn of_classes(args: &Compare, mut loaded: Loaded<Categorical>) -> Result<Compari
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = predictions_of(self.subject, self.outcomes);
-        writeln!(f, "{} {of}, before and after", self.n)?;
-        writeln!(f, "{}\n", self.kernel)?;
-        let interval = format!("{} % interval", 100.0 * self.level);
+        writeln!(f, "{}, before and after\n{}\n", self.data, self.kernel)?;
         let titles = (self.changes.0.iter().map(|(name, _)| name))
             .chain(self.ece.0.iter().map(|(name, _)| name));
-        let width = title_width(titles);
-        writeln!(
-            f,
-            "{:width$} {:>14} {:>14} {:>14} {interval:>28} {:>11}",
-            "", "before", "after", "difference", "p-value"
-        )?;
-        for (Name { title, .. }, Known(change)) in &self.changes.0 {
-            match change {
-                Ok(change) => writeln!(f, "{title:width$} {change}")?,
-                Err(reason) => writeln!(f, "{title:width$} {:>14}  {reason}", "-")?,
-            }
+        let table = Table::new(0, title_width(titles), [14, 14, 14, 28, 11]);
+        let interval = format!("{} % interval", 100.0 * self.level);
+        table.head(f, ["before", "after", "difference", &interval, "p-value"])?;
+        for (Name { title, .. }, change) in &self.changes.0 {
+            let note = change
+                .0
+                .as_ref()
+                .map_or_else(|_| String::new(), Paired::note);
+            table.known(f, title, change, Paired::cells, &note)?;
         }
         if let Some(Pair { before, after }) = &self.accuracy {
-            let title = names::ACCURACY.title;
-            writeln!(f, "{title:width$} {before:>14.6} {after:>14.6}")?;
+            let cells = [before, after].map(|share| format!("{share:.6}"));
+            table.line(f, &names::ACCURACY.title, &cells, "")?;
         }
-        for (Name { title, .. }, ece) in &self.ece.0 {
-            let Pair { before, after } = &ece.values;
-            writeln!(f, "{title:width$} {before:>14.6e} {after:>14.6e}")?;
+        for (Name { title, .. }, Biased { values, .. }) in &self.ece.0 {
+            let cells = [values.before, values.after].map(|ece| format!("{ece:.6e}"));
+            table.line(f, title, &cells, "")?;
         }
         let (omnibus, intervals) = (&self.omnibus, &self.intervals);
         for (when, Known(outcome), sizes) in [
@@ -333,32 +293,23 @@ impl fmt::Display for Comparison {
     }
 }
 
-impl fmt::Display for Paired {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            before,
-            after,
-            difference,
-            interval,
-            p_value: p,
-            ..
-        } = self;
-        let interval = match &interval.0 {
-            Ok((End(low), End(high))) => format!("[{low:.4e}, {high:.4e}]"),
-            Err(reason) => {
-                return write!(
-                    f,
-                    "{before:>14.6e} {after:>14.6e} {difference:>14.6e}  no interval: {reason}"
-                );
-            }
-        };
-        let p_value = match &p.0 {
-            Ok(p) => probability(*p, *p <= TestOutcome::ASYMPTOTIC_FLOOR),
-            Err(_) => "-".into(),
-        };
-        write!(
-            f,
-            "{before:>14.6e} {after:>14.6e} {difference:>14.6e} {interval:>28} {p_value:>11}"
-        )
+impl Paired {
+    fn cells(&self) -> Vec<String> {
+        let values = [self.before, self.after, self.difference];
+        let mut cells = values.map(|value| format!("{value:.6e}")).to_vec();
+        if let Ok((End(low), End(high))) = &self.interval.0 {
+            let p_value = self.p_value.0.as_ref().map_or_else(
+                |_| "-".into(),
+                |p| probability(*p, *p <= TestOutcome::ASYMPTOTIC_FLOOR),
+            );
+            cells.extend([format!("[{low:.4e}, {high:.4e}]"), p_value]);
+        }
+        cells
+    }
+
+    /// Why there is no interval.
+    fn note(&self) -> String {
+        let reason = self.interval.0.as_ref().err();
+        reason.map_or_else(String::new, |reason| format!("no interval: {reason}"))
     }
 }

@@ -1,42 +1,105 @@
 //! `calibration evaluate`.
 
+use std::fmt;
+
 use burn_calibration::{
+    distribution::Subject,
     hypothesis::{TestOutcome, benjamini_hochberg, holm},
     names::{self, Name},
+    numbers::percent,
 };
 use rand::{SeedableRng, rngs::StdRng};
+use serde::Serialize;
 
 use crate::{
     answer::{Answer, check_level, omnibus, sizes},
-    args::{Evaluate, Lens},
-    columns::{self, Column},
+    args::{Evaluate, Family, Lens},
     error::{Result, wrong},
-    finite, given,
+    finite,
+    given::{self, Column, GivenAnswer},
     kind::{Kind, Test, View, with_family},
     limits::{QUADRATIC_LIMIT, redraws},
-    output::{Adjusted, Aspect, Class, Evaluation, Found},
     progress::Progress,
     quantities::{estimates, estimates_of_pairs, tests},
     rows::Wanted,
-    words::{KernelWords, Known, Missing, Named, Told, key, show},
+    table::{Table, title_width},
+    words::{
+        DataWords, KernelWords, Known, Missing, Named, TargetWords, Told, key, p_value, probability,
+    },
 };
 
-pub fn run(args: &Evaluate) -> Result<()> {
+#[derive(Serialize)]
+pub struct Evaluation {
+    #[serde(flatten)]
+    pub data: DataWords,
+    pub family: Family,
+    pub lens: Lens,
+    #[serde(flatten)]
+    pub summary: Named<f64>,
+    #[serde(flatten)]
+    pub found: Found,
+}
+
+/// What was found of the whole prediction, or of each class.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Found {
+    Whole(Box<Aspect>),
+    Classes {
+        classes: Vec<Aspect>,
+        adjusted: Named<Adjusted>,
+    },
+}
+
+#[derive(Serialize)]
+pub struct Aspect {
+    #[serde(flatten)]
+    pub class: Option<Class>,
+    /// The kernel on predictions.
+    pub kernel: KernelWords,
+    /// The kernel on targets, if there is a choice.
+    #[serde(rename = "target_kernel", skip_serializing_if = "Option::is_none")]
+    pub on_targets: Option<TargetWords>,
+    /// Given the columns of a file, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given: Option<Known<GivenAnswer>>,
+    #[serde(flatten)]
+    pub answer: Answer,
+    pub estimates: Named<Told<f64>>,
+    pub tests: Named<Told<TestOutcome>>,
+}
+
+/// A class against the rest.
+#[derive(Serialize)]
+pub struct Class {
+    /// The number, from 0.
+    pub index: usize,
+    pub name: String,
+}
+
+/// P-values across classes, adjusted.
+#[derive(Serialize)]
+pub struct Adjusted {
+    pub holm: Vec<f64>,
+    pub benjamini_hochberg: Vec<f64>,
+}
+
+pub fn run(args: &Evaluate) -> Result<Evaluation> {
     check_level(&args.sizes)?;
     with_family!(args.family, P => evaluate::<P>(args))
 }
 
-fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
+fn evaluate<P: Kind>(args: &Evaluate) -> Result<Evaluation> {
     let mut loaded = P::read(&[&args.predictions], &args.source, Wanted::Probabilities)?;
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
     let class_names = loaded.class_names;
-    let (n, outcomes) = (predictions.len(), predictions.outcomes());
-    let count = redraws("--replicates", args.replicates, outcomes.1)?;
-    let (summary, subject) = (predictions.summary(&targets), predictions.subject());
+    let data = predictions.in_words(&class_names);
+    let count = redraws("--replicates", args.replicates, predictions.dimensions())?;
+    let summary = predictions.summary(&targets);
     let views = predictions.views(targets, (args.lens, &class_names))?;
     let tests = chosen::<P>(args)?;
     let columns = match &args.given {
-        Some(path) => columns::read(path, (&args.predictions, n))?,
+        Some(path) => given::read(path, (&args.predictions, data.n))?,
         None => Vec::new(),
     };
     let steps = 4 + tests.len() + usize::from(!columns.is_empty());
@@ -51,14 +114,11 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
         aspects.push(aspect);
     }
     drop(progress);
-    let evaluation = Evaluation {
-        n,
-        outcomes,
+    Ok(Evaluation {
+        data,
         summary,
-        subject,
         family: args.family,
         lens: args.lens,
-        class_names,
         found: match args.lens {
             Lens::ClassWise => Found::Classes {
                 adjusted: adjust(&aspects),
@@ -66,8 +126,7 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<()> {
             },
             _ => Found::Whole(Box::new(aspects.remove(0))),
         },
-    };
-    show("evaluate", &evaluation, args.json)
+    })
 }
 
 /// What is found of a view with names of its classes: given columns, and by tests besides.
@@ -90,14 +149,7 @@ fn aspect<P: Kind>(
         Known(answer.map_err(|error| Missing::Error(error.to_string())))
     });
     progress.step("omnibus test");
-    let count = (replicates, most);
-    let omnibus = omnibus(
-        on_predictions,
-        count,
-        predictions,
-        (targets, &names[..]),
-        rng,
-    );
+    let omnibus = omnibus(on_predictions, (replicates, most), view, &names, rng);
     progress.step("confidence intervals");
     let intervals = sizes(&args.sizes, view, Some(kernel));
     progress.step("estimates");
@@ -113,7 +165,10 @@ fn aspect<P: Kind>(
         progress.step(&test.name.title);
         let build = (test.build)(kernel, view, replicates as usize);
         let outcome = build.evaluate(predictions, targets, rng);
-        let told = Told::new((test.of)(&view.of), Known::of(outcome));
+        let told = Told {
+            of: (test.of)(&view.of).into(),
+            value: Known::of(outcome),
+        };
         (test.name.clone(), told)
     };
     let tests = tests.iter().map(test).collect();
@@ -179,4 +234,91 @@ fn adjust(classes: &[Aspect]) -> Named<Adjusted> {
     let of_tests = tests.iter().enumerate().filter_map(of_test);
     let omnibus = adjusted(&names::OMNIBUS, &omnibus);
     Named(omnibus.into_iter().chain(of_tests).collect())
+}
+
+impl fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.data.of_family(&key(self.family)))?;
+        let lens = match (self.lens, self.data.subject) {
+            (_, Subject::Correctness) => "the confidence",
+            (Lens::Canonical, Subject::Event) => "the probability of the event",
+            (Lens::Canonical, _) => "the whole vector of probabilities (canonical)",
+            (Lens::TopLabel, _) => "the confidence in the most likely class (top-label)",
+            (Lens::ClassWise, _) => "each class against the rest (class-wise)",
+        };
+        if self.family == Family::Categorical {
+            writeln!(f, "tested: {lens}")?;
+        }
+        let share = |(name, share): &(Name, f64)| format!("{} {}", name.title, percent(*share, 1));
+        let shares: Vec<String> = self.summary.0.iter().map(share).collect();
+        if !shares.is_empty() {
+            writeln!(f, "{}", shares.join(", "))?;
+        }
+        let (classes, adjusted) = match &self.found {
+            Found::Whole(whole) => return write!(f, "{whole}"),
+            Found::Classes { classes, adjusted } => (classes, adjusted),
+        };
+        for class in classes {
+            write!(f, "{class}")?;
+        }
+        if adjusted.0.is_empty() {
+            return Ok(());
+        }
+        let across = "p-values across classes, adjusted (smallest of the classes)";
+        writeln!(f, "\n{across}")?;
+        let table = Table::new(2, 38, [12, 20]);
+        table.head(f, ["Holm", "Benjamini-Hochberg"])?;
+        let least = |p: &[f64]| p_value(p.iter().copied().fold(1.0, f64::min));
+        for (Name { title, .. }, adjusted) in &adjusted.0 {
+            let cells = [&adjusted.holm, &adjusted.benjamini_hochberg].map(|p| least(p));
+            table.line(f, title, &cells, "")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Aspect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f)?;
+        if let Some(Class { name, .. }) = &self.class {
+            writeln!(f, "class {name}")?;
+        }
+        match &self.given {
+            Some(Known(Ok(given))) => writeln!(f, "{given}")?,
+            Some(Known(Err(reason))) => writeln!(f, "There is no test given --given: {reason}\n")?,
+            None => (),
+        }
+        writeln!(f, "{}\n{}", self.answer, self.kernel)?;
+        if let Some(words) = &self.on_targets {
+            writeln!(f, "{words}")?;
+        }
+        writeln!(f, "\nestimates")?;
+        let width = title_width(self.estimates.0.iter().map(|(name, _)| name));
+        let table = Table::new(2, width, [16]);
+        for (Name { title, .. }, Told { of, value }) in &self.estimates.0 {
+            table.known(f, title, value, |value| vec![format!("{value:.8e}")], of)?;
+        }
+        if self.tests.0.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\ntests of calibration")?;
+        let table = Table::new(2, 38, [16, 14, 12]);
+        table.head(f, ["estimate", "statistic", "p-value"])?;
+        let cells = |o: &TestOutcome| {
+            let p_value = probability(o.p_value(), o.is_bound());
+            let (estimate, statistic) = (o.estimate(), o.statistic());
+            vec![
+                format!("{estimate:.8e}"),
+                format!("{statistic:.6}"),
+                p_value,
+            ]
+        };
+        for (Name { title, .. }, Told { of, value }) in &self.tests.0 {
+            table.known(f, title, value, cells, of)?;
+            if let Some(caveat) = value.0.as_ref().ok().and_then(TestOutcome::caveat) {
+                writeln!(f, "    {caveat}")?;
+            }
+        }
+        Ok(())
+    }
 }

@@ -9,9 +9,9 @@ use burn_calibration::{
     kernel::Kernel,
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
     recalibration::{
-        AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, FitWarning, FittedMap,
-        FittedTo, Guarantees, Keep, LogitMap, MapKind, NamedParameter, Objective, Recalibrated,
-        ScaleFamily,
+        self, AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, FitWarning,
+        FittedMap, FittedTo, Guarantees, Keep, LogitMap, MapKind, NamedParameter, Objective,
+        Recalibrated, ScaleFamily,
     },
     score::{Brier, LogScore},
 };
@@ -24,20 +24,19 @@ use crate::{
     kind::{Kind, Vectors},
     limits::QUADRATIC_LIMIT,
     methods::{self, takes_zeros},
-    output::{is_classes, predictions_of},
     progress::Progress,
     rows::{Wanted, logits},
     show::GuaranteeLines,
-    words::{Known, Pair, as_member, key, show},
+    words::{DataWords, Known, Outcomes, Pair, key, show},
     writer::is_standard_output,
 };
 
 /// What is printed of a fit.
 #[derive(Serialize)]
-struct Fitted {
+pub struct Fitted {
     /// The file of the map.
     map: String,
-    method: String,
+    method: &'static str,
     kind: &'static str,
     loss: String,
     #[serde(flatten)]
@@ -58,16 +57,11 @@ struct Fitted {
 /// The data that a map was fitted to, and what it does to them.
 #[derive(Serialize)]
 struct Data {
-    n: usize,
-    /// The number of classes or coordinates.
-    #[serde(serialize_with = "as_member", flatten)]
-    outcomes: (&'static str, usize),
+    #[serde(flatten)]
+    of: DataWords,
     /// The rows whose most likely class the map changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     changed_classes: Option<usize>,
-    /// What classes are about.
-    #[serde(skip_serializing_if = "is_classes")]
-    subject: Subject,
     /// The mean log loss, of a map that has one.
     log_loss: Known<Pair<f64>>,
     /// The names of the columns.
@@ -83,6 +77,24 @@ struct Chosen<M> {
     map: M,
     choice: Option<Choice>,
     name: &'static str,
+}
+
+impl<M> From<(M, &'static str)> for Chosen<M> {
+    fn from((map, name): (M, &'static str)) -> Self {
+        let choice = None;
+        Self { map, choice, name }
+    }
+}
+
+impl<M> From<recalibration::Chosen<M>> for Chosen<M> {
+    fn from(chosen: recalibration::Chosen<M>) -> Self {
+        let choice = chosen.choice().clone();
+        Self {
+            name: choice.chosen,
+            map: chosen.into_map(),
+            choice: Some(choice),
+        }
+    }
 }
 
 /// The warnings of a fit in words, with names of classes where there are some.
@@ -115,12 +127,22 @@ const NONE: &str = "none";
 /// Why there is no report of a fit.
 pub const NOT_KNOWN: &str = "the map does not say how it was fitted";
 
-pub fn run(args: &Fit) -> Result<()> {
+pub fn run(args: &Fit, json: bool) -> Result<()> {
+    let to_standard_output = is_standard_output(&args.output);
     ensure!(
-        !is_standard_output(&args.output) || !args.json,
+        !to_standard_output || !json,
         "-o {}: --json goes to standard output too, expected a file for the map",
         args.output.display()
     );
+    let fitted = fitted(args)?;
+    if to_standard_output {
+        anstream::eprint!("{fitted}");
+        return Ok(());
+    }
+    show("fit", &fitted, json)
+}
+
+fn fitted(args: &Fit) -> Result<Fitted> {
     match args.family {
         Family::Categorical => of_classes(args),
         Family::Normal => of_distributions::<Normal>(args),
@@ -133,7 +155,7 @@ pub fn run(args: &Fit) -> Result<()> {
 pub const UNKNOWN: &str =
     "--family: there are maps of categorical, normal and laplace predictions only";
 
-fn of_classes(args: &Fit) -> Result<()> {
+fn of_classes(args: &Fit) -> Result<Fitted> {
     let method = (args.method.as_ref())
         .map(methods::of_classes)
         .transpose()?;
@@ -167,9 +189,7 @@ fn of_classes(args: &Fit) -> Result<()> {
     };
     let names = [loaded.class_names, loaded.columns.clone()].into_iter();
     let data = Data {
-        n,
-        outcomes: ("classes", classes),
-        subject,
+        of: sets[0].in_words(&[]),
         changed_classes: (subject == Subject::Classes).then_some(changed),
         log_loss: Known(Ok([log_loss(logits), log_loss(calibrated)].into())),
         columns: loaded.columns,
@@ -177,12 +197,11 @@ fn of_classes(args: &Fit) -> Result<()> {
             .find(|names| names.len() == classes)
             .unwrap_or_default(),
     };
-    let map: &mut dyn FittedMap = &mut *chosen.map;
-    finish(args, map, (chosen.name, chosen.choice), data)
+    finish(args, &mut *chosen.map, (chosen.name, chosen.choice), data)
 }
 
 /// Fits the map of normal or Laplace predictions that was named, or chooses one.
-fn of_distributions<P>(args: &Fit) -> Result<()>
+fn of_distributions<P>(args: &Fit) -> Result<Fitted>
 where
     P: Vectors + ScaleFamily + Component + Marginals + Kind<Targets = Tensor<2>>,
 {
@@ -191,37 +210,24 @@ where
         "--loss {}: of --family categorical",
         key(args.loss)
     );
-    let keep = match args.keep {
-        None => None,
-        Some(KeepName::Mean) => Some(Keep::Mean),
-        Some(KeepName::Information) => Some(Keep::Information),
-        Some(keep) => bail!("--keep {}: of --family categorical", key(keep)),
-    };
+    let keep = kept(args)?;
     let method = (args.method.as_ref())
         .map(methods::of_distributions)
         .transpose()?;
     let mut loaded = P::read(&[&args.predictions], &args.source, Wanted::Logits)?;
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
-    let mut chosen = match method {
-        Some(method) => Chosen {
-            map: method.fit(predictions.clone(), targets.clone())?,
-            choice: None,
-            name: method.name(),
-        },
-        None => {
-            let config = AutoRecalibrationConfig::new()
-                .with_keep(keep)
-                .with_seed(args.source.seed);
-            let chosen = config.fit(predictions.clone(), targets.clone())?;
-            let choice = chosen.choice().clone();
-            Chosen {
-                name: choice.chosen,
-                map: chosen.into_map(),
-                choice: Some(choice),
-            }
+    let mut chosen: Chosen<_> = match method {
+        Some(method) => {
+            let map = method.fit(predictions.clone(), targets.clone())?;
+            (map, method.name()).into()
         }
+        None => AutoRecalibrationConfig::new()
+            .with_keep(keep)
+            .with_seed(args.source.seed)
+            .fit(predictions.clone(), targets.clone())?
+            .into(),
     };
-    let [n, dimensions] = targets.dims();
+    let of_data = predictions.in_words(&[]);
     let log_loss = |log_density: Tensor<1>| -log_density.mean().into_scalar::<f64>();
     let before = log_loss(predictions.log_density(&targets));
     let after = match chosen.map.forward(predictions) {
@@ -230,9 +236,7 @@ where
         _ => None,
     };
     let data = Data {
-        n,
-        outcomes: ("dimensions", dimensions),
-        subject: Subject::Classes,
+        of: of_data,
         changed_classes: None,
         log_loss: Known::or_skipped(
             after.map(|after| [before, after].into()),
@@ -248,9 +252,9 @@ where
 fn finish(
     args: &Fit,
     map: &mut dyn FittedMap,
-    (method, choice): (&str, Option<Choice>),
+    (method, choice): (&'static str, Option<Choice>),
     data: Data,
-) -> Result<()> {
+) -> Result<Fitted> {
     let rows = &args.source.rows;
     let is_of_classes = args.family == Family::Categorical;
     let mut guarantees = map.guarantees();
@@ -264,7 +268,7 @@ fn finish(
     }
     let fitted = Fitted {
         map: args.output.display().to_string(),
-        method: method.into(),
+        method,
         kind: map.kind(),
         loss: key(args.loss),
         guarantees,
@@ -276,17 +280,16 @@ fn finish(
     };
     finite::check(&fitted)?;
     map.set_fitted_to(FittedTo {
-        family: Some(family(args.family, fitted.data.subject)),
+        family: Some(family(args.family, fitted.data.of.subject)),
         logits: is_of_classes.then_some(rows.logits),
         columns: fitted.data.columns.clone(),
     });
     if is_standard_output(&args.output) {
         map.save(Path::new("/dev/stdout"))?;
-        anstream::eprint!("{fitted}");
-        return Ok(());
+    } else {
+        map.save(&args.output)?;
     }
-    map.save(&args.output)?;
-    show("fit", &fitted, args.json)
+    Ok(fitted)
 }
 
 /// Parameters that a line holds.
@@ -309,8 +312,7 @@ fn fit(
     logits: &Tensor<2>,
     labels: &Tensor<1, Int>,
 ) -> Result<Chosen<LogitMap>> {
-    let keep = |keep| asked(keep, args.source.rows.logits);
-    let keep = args.keep.map(keep).transpose()?;
+    let keep = kept(args)?;
     let progress = Progress::new(1);
     let mut observe = |at: FitProgress| {
         let title = format!("evaluation {}: {:.6}", at.evaluations, at.objective);
@@ -319,24 +321,16 @@ fn fit(
     let mut fit = |criterion: Option<&dyn Objective>| -> Result<Chosen<LogitMap>> {
         let (logits, labels) = (logits.clone(), labels.clone());
         let chosen = match method {
-            Some(kind) => Chosen {
-                map: kind.fit(args.source.seed, criterion, logits, labels, &mut observe)?,
-                choice: None,
-                name: kind.name(),
-            },
-            None => {
-                let config = AutoRecalibrationConfig::new()
-                    .with_keep(keep)
-                    .with_subject(subject)
-                    .with_seed(args.source.seed);
-                let chosen = config.fit_with_progress(criterion, logits, labels, &mut observe)?;
-                let choice = chosen.choice().clone();
-                Chosen {
-                    name: choice.chosen,
-                    map: chosen.into_map(),
-                    choice: Some(choice),
-                }
+            Some(kind) => {
+                let map = kind.fit(args.source.seed, criterion, logits, labels, &mut observe)?;
+                (map, kind.name()).into()
             }
+            None => AutoRecalibrationConfig::new()
+                .with_keep(keep)
+                .with_subject(subject)
+                .with_seed(args.source.seed)
+                .fit_with_progress(criterion, logits, labels, &mut observe)?
+                .into(),
         };
         progress.at(1, 1, "done".into());
         Ok(chosen)
@@ -356,34 +350,40 @@ fn fit(
     }
 }
 
-/// What is to be kept, of logits or of the logarithms of probabilities.
-fn asked(keep: KeepName, logits: bool) -> Result<Keep> {
-    Ok(match (keep, logits) {
-        (KeepName::Accuracy, _) => Keep::Accuracy,
-        (KeepName::Order, _) => Keep::Order,
-        (KeepName::Information, true) => Keep::Information,
-        (KeepName::Information, false) => Keep::InformationOfLogProbabilities,
-        (KeepName::Mean, _) => bail!("--keep mean: of --family normal or laplace"),
-    })
+/// What is to be kept of logits, of the logarithms of probabilities, or of distributions.
+fn kept(args: &Fit) -> Result<Option<Keep>> {
+    let Some(keep) = args.keep else {
+        return Ok(None);
+    };
+    let is_of_classes = args.family == Family::Categorical;
+    Ok(Some(match keep {
+        KeepName::Mean if is_of_classes => bail!("--keep mean: of --family normal or laplace"),
+        KeepName::Mean => Keep::Mean,
+        KeepName::Information if is_of_classes && !args.source.rows.logits => {
+            Keep::InformationOfLogProbabilities
+        }
+        KeepName::Information => Keep::Information,
+        _ if !is_of_classes => bail!("--keep {}: of --family categorical", key(keep)),
+        KeepName::Accuracy => Keep::Accuracy,
+        KeepName::Order => Keep::Order,
+    }))
 }
 
 impl fmt::Display for Fitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (data, kind) = (&self.data, self.kind);
-        let n = data.n;
         if let Some(changed @ 1..) = data.changed_classes {
+            let n = data.of.n;
             writeln!(
                 f,
                 "the most likely class of {changed} of {n} predictions changes"
             )?;
         }
-        let what = if self.method == NONE {
-            "no map, the predictions stay as they are:".into()
-        } else {
-            format!("{kind} of")
+        let what = match self.method {
+            NONE => "no map, the predictions stay as they are:",
+            _ => &format!("{kind} of"),
         };
-        let of = predictions_of(data.subject, data.outcomes);
-        writeln!(f, "{what} {n} {of}, saved as {}", self.map)?;
+        writeln!(f, "{what} {}, saved as {}", data.of, self.map)?;
         if let Known(Ok(report)) = &self.fit {
             writeln!(f, "fit:        {report}")?;
         }
@@ -400,10 +400,11 @@ impl fmt::Display for Fitted {
             let values: Vec<String> = values.iter().map(|value| format!("{value:.6}")).collect();
             writeln!(f, "{:11} {}", format!("{name}:"), values.join(", "))?;
         }
-        let of = match data.subject {
-            Subject::Classes => data.outcomes.0,
-            Subject::Correctness => CORRECTNESS,
-            _ => "outcomes",
+        let of = match (data.of.subject, data.of.outcomes) {
+            (Subject::Correctness, _) => CORRECTNESS,
+            (Subject::Event, _) => "outcomes",
+            (_, Outcomes::Classes(_)) => "classes",
+            (_, Outcomes::Dimensions(_)) => "dimensions",
         };
         write!(f, "{}", GuaranteeLines(self.guarantees, of))?;
         let mut warnings = self.warnings.iter();

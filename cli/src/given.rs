@@ -1,6 +1,6 @@
-//! The answer to `--given`: is the model calibrated for every group, and for whom is it not?
+//! `--given`: is the model calibrated for every group, and for whom is it not?
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt, io::Read, path::Path};
 
 use burn::tensor::{Tensor, TensorData};
 use burn_calibration::{
@@ -12,16 +12,142 @@ use rand::rngs::StdRng;
 use serde::Serialize;
 
 use crate::{
-    columns::{Column, Values},
-    error::Result,
+    error::{Context, Result, bail, ensure, wrong},
+    input::{Lines, Record, Records, clipped, read_text},
     kind::{Kind, View},
+    table::Table,
     words::probability,
 };
 
+/// More values than this are no groups.
+const MOST_GROUPS: usize = 100;
 /// Groups of a number by its quantiles.
 const QUARTERS: usize = 4;
 /// Coordinates of all columns together, at most.
 const MOST_COORDINATES: usize = 200;
+
+/// A variable of each sample.
+pub struct Column {
+    name: String,
+    is_number: bool,
+    /// A group for each text, or each quarter of numbers.
+    groups: Vec<Group>,
+    /// What a kernel compares, row by row: a standardised number, or whether each group is that of the
+    /// sample, at a distance of 1 from one another.
+    coordinates: Vec<f64>,
+    /// The number of coordinates of a sample.
+    width: usize,
+}
+
+/// The columns of a file with a header, of so many rows as the predictions have: of text or numbers.
+pub fn read(path: &Path, (predictions, samples): (&Path, usize)) -> Result<Vec<Column>> {
+    let (rows, columns) = read_text(path).and_then(parse).of(path)?;
+    ensure!(
+        rows == samples,
+        "{}: {rows} rows below the header, expected {samples}, as many as {} has",
+        path.display(),
+        predictions.display()
+    );
+    Ok(columns)
+}
+
+/// The columns of a text, and the number of its rows.
+fn parse(reader: impl Read) -> Result<(usize, Vec<Column>)> {
+    let mut records = Records::new(reader)?;
+    let mut record = Record::default();
+    records.read(&mut record)?;
+    let header: Vec<String> = record.cells().map(str::to_owned).collect();
+    if header.iter().all(|name| name.parse::<f64>().is_ok()) {
+        bail!("expected a header with the names of the columns in the first line");
+    }
+    let mut names = BTreeSet::new();
+    if let Some(name) = header
+        .iter()
+        .find(|name| name.is_empty() || !names.insert(*name))
+    {
+        bail!("the header names a column \"{name}\", expected a name of its own for each");
+    }
+    let mut cells: Vec<Vec<String>> = vec![Vec::new(); header.len()];
+    let (mut row, mut lines) = (0, Lines::default());
+    while records.read(&mut record)? {
+        lines.push(row, record.line);
+        let found = record.len();
+        if found != header.len() {
+            let expected = header.len();
+            let wrong = wrong!("{found} columns, expected {expected} as in the header");
+            return Err(wrong.at_row(row).in_line(record.line));
+        }
+        for ((cells, cell), name) in cells.iter_mut().zip(record.cells()).zip(&header) {
+            if cell.is_empty() {
+                let wrong = wrong!("is empty, expected a group or a number");
+                let wrong = wrong.at(row, format_args!("column {name}"));
+                return Err(wrong.in_line(record.line));
+            }
+            cells.push(cell.to_owned());
+        }
+        row += 1;
+    }
+    if row == 0 {
+        bail!("holds no rows below the header");
+    }
+    let columns = header.into_iter().zip(cells);
+    let columns = columns.map(|(name, cells)| Column::new(name, &cells, &lines));
+    Ok((row, columns.collect::<Result<_>>()?))
+}
+
+impl Column {
+    /// A column of numbers where all cells are, else one of groups.
+    fn new(name: String, cells: &[String], lines: &Lines) -> Result<Self> {
+        let numbers: Option<Vec<f64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
+        let Some(numbers) = numbers else {
+            let names: BTreeSet<&String> = cells.iter().collect();
+            let width = names.len();
+            ensure!(
+                width <= MOST_GROUPS,
+                "column {name}: {width} groups, expected at most {MOST_GROUPS}, or numbers"
+            );
+            let hit = |cell, group| f64::from(u8::from(cell == group)) * 0.5f64.sqrt();
+            let row = |cell| names.iter().map(move |group| hit(cell, *group));
+            return Ok(Self {
+                is_number: false,
+                groups: Group::by_value(&name, cells),
+                coordinates: cells.iter().flat_map(row).collect(),
+                width,
+                name,
+            });
+        };
+        if let Some(row) = numbers.iter().position(|number| !number.is_finite()) {
+            let cell = clipped(&cells[row]);
+            let wrong = wrong!("\"{cell}\", expected a finite number as in the other rows");
+            let wrong = wrong.at(row, format_args!("column {name}"));
+            return Err(match lines.of(row) {
+                Some(line) => wrong.in_line(line),
+                None => wrong,
+            });
+        }
+        let n = numbers.len() as f64;
+        let mean = numbers.iter().sum::<f64>() / n;
+        let variance = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+        let deviation = if variance == 0.0 {
+            1.0
+        } else {
+            variance.sqrt()
+        };
+        Ok(Self {
+            is_number: true,
+            groups: Group::by_quantile(&name, &numbers, QUARTERS)?,
+            coordinates: numbers.iter().map(|x| (x - mean) / deviation).collect(),
+            width: 1,
+            name,
+        })
+    }
+
+    /// The coordinates as points beside predictions.
+    fn points<P: Kind>(&self, predictions: &P) -> Tensor<2> {
+        let values = TensorData::new(self.coordinates.clone(), [predictions.len(), self.width]);
+        Tensor::from_data(values, (&predictions.device(), predictions.dtype()))
+    }
+}
 
 /// The outcome given the columns of a file.
 #[derive(Serialize)]
@@ -50,34 +176,17 @@ struct Part {
     outcome: OmnibusOutcome,
 }
 
-/// The number of tests given some columns.
-pub fn count(columns: &[Column]) -> usize {
-    let groups: usize = columns.iter().map(|column| groups(column).len()).sum();
-    groups + kernels(columns).len()
-}
-
-fn groups(column: &Column) -> Vec<Group> {
-    match &column.values {
-        Values::Text(cells) => Group::by_value(&column.name, cells),
-        Values::Numbers(numbers) => Group::by_quantile(&column.name, numbers, QUARTERS)
-            .expect("columns hold finite numbers"),
-    }
-}
-
-/// What kernels compare: each number, and all columns together.
-fn kernels(columns: &[Column]) -> Vec<(String, Vec<&Column>)> {
-    let is_number = |column: &&Column| matches!(column.values, Values::Numbers(_));
-    let alone = |column| (column_title(column), vec![column]);
-    let mut kernels: Vec<_> = columns.iter().filter(is_number).map(alone).collect();
-    let coordinates: usize = columns.iter().map(|column| column.coordinates().1).sum();
-    if columns.len() > 1 && coordinates <= MOST_COORDINATES {
-        kernels.push(("all columns, by a kernel".into(), columns.iter().collect()));
+/// What a kernel compares: a number, or all columns together, under the name of the column or "all".
+fn kernels(columns: &[Column]) -> Vec<(&str, &str, Vec<&Column>)> {
+    let numbers = columns.iter().filter(|column| column.is_number);
+    let mut kernels: Vec<_> = numbers
+        .map(|column| (&*column.name, &*column.name, vec![column]))
+        .collect();
+    let width: usize = columns.iter().map(|column| column.width).sum();
+    if columns.len() > 1 && width <= MOST_COORDINATES {
+        kernels.push(("all columns", "all", columns.iter().collect()));
     }
     kernels
-}
-
-fn column_title(column: &Column) -> String {
-    format!("{}, by a kernel", column.name)
 }
 
 /// Tests each group and each kernel with so many redraws, or as many as their number needs.
@@ -89,23 +198,27 @@ pub fn test<P: Kind>(
     rng: &mut StdRng,
 ) -> Result<GivenAnswer> {
     let (predictions, targets) = (&view.predictions, &view.targets);
-    let total = count(columns);
+    let kernels = kernels(columns);
+    let (of_groups, groups): (Vec<&String>, Vec<Group>) = (columns.iter())
+        .flat_map(|column| {
+            column
+                .groups
+                .iter()
+                .map(|group| (&column.name, group.clone()))
+        })
+        .unzip();
+    let total = groups.len() + kernels.len();
     let redraws = redraws.max(100 * total - 1);
-    let mut parts = Vec::with_capacity(total);
-    let groups: Vec<(&Column, Group)> = (columns.iter())
-        .flat_map(|column| groups(column).into_iter().map(move |group| (column, group)))
-        .collect();
-    let named: Vec<Group> = groups.iter().map(|(_, group)| group.clone()).collect();
     let outcome = GroupTest::new()
         .with_kernel(kernel)
         .with_most(redraws)
-        .outcome(predictions, targets, &named, rng)?;
-    let part = |name, column, kind, level, outcome: OmnibusOutcome| {
+        .outcome(predictions, targets, &groups, rng)?;
+    let part = |name, column: &str, kind, level, outcome: OmnibusOutcome| {
         let outcome = outcome.with_class_names(class_names);
         let finding = (outcome.failing(level).first()).map(|aspect| aspect.finding.clone());
         Part {
             name,
-            column,
+            column: column.to_owned(),
             kind,
             adjusted_p_value: 1.0,
             finding,
@@ -113,25 +226,16 @@ pub fn test<P: Kind>(
         }
     };
     // aspects of groups are adjusted for the groups; there are the kernels besides
-    let of_groups = 0.05 * groups.len() as f64 / total as f64;
-    for ((column, _), group) in groups.iter().zip(outcome.groups) {
-        let column = column.name.clone();
-        parts.push(part(group.name, column, "group", of_groups, group.outcome));
-    }
-    for (name, compared) in kernels(columns) {
-        let rows: Vec<(Vec<f64>, usize)> = compared.iter().map(|c| c.coordinates()).collect();
-        let points = |(values, d): (Vec<f64>, usize)| {
-            let values = TensorData::new(values, [predictions.len(), d]);
-            let options = (&predictions.device(), predictions.dtype());
-            Tensor::<2>::from_data(values, options)
-        };
-        let points = Tensor::cat(rows.into_iter().map(points).collect(), 1);
-        let given = Given::new(predictions.clone(), points);
+    let level = 0.05 * groups.len() as f64 / total as f64;
+    let groups = of_groups.into_iter().zip(outcome.groups);
+    let mut parts: Vec<Part> = groups
+        .map(|(column, group)| part(group.name, column, "group", level, group.outcome))
+        .collect();
+    for (title, column, compared) in kernels {
+        let points = compared.iter().map(|column| column.points(predictions));
+        let given = Given::new(predictions.clone(), Tensor::cat(points.collect(), 1));
         let outcome = P::given(&given, targets, redraws, rng)?;
-        let column = match compared.as_slice() {
-            [only] => only.name.clone(),
-            _ => "all".into(),
-        };
+        let name = format!("{title}, by a kernel");
         parts.push(part(name, column, "kernel", 0.05, outcome));
     }
     let p_values: Vec<f64> = parts.iter().map(|part| part.outcome.p_value).collect();
@@ -198,20 +302,13 @@ impl fmt::Display for GivenAnswer {
             f,
             "\ncalibration given {columns}, of each group and by kernels"
         )?;
-        writeln!(
-            f,
-            "  {:38} {:>10} {:>12} {:>12}",
-            "", "samples", "p-value", "adjusted"
-        )?;
+        let table = Table::new(2, 38, [10, 12, 12]);
+        table.head(f, ["samples", "p-value", "adjusted"])?;
         for part in &self.tests {
-            writeln!(
-                f,
-                "  {:38} {:>10} {:>12} {:>12}",
-                part.name,
-                part.outcome.samples,
-                probability(part.outcome.p_value, part.is_bound()),
-                part.adjusted()
-            )?;
+            let outcome = &part.outcome;
+            let p_value = probability(outcome.p_value, part.is_bound());
+            let cells = [outcome.samples.to_string(), p_value, part.adjusted()];
+            table.line(f, &part.name, &cells, "")?;
         }
         Ok(())
     }

@@ -1,7 +1,17 @@
-//! Profiles and distances of kernels by name.
+//! Kernels by the names of profiles and distances, and the kernel that the arguments ask for.
 
-use crate::error::Result;
-use burn_calibration::kernel::{Distance, Profile};
+use burn_calibration::{
+    distribution::Geometry,
+    hypothesis::Omnibus,
+    kernel::{Bandwidth, Distance, Kernel, Profile, median_distance_with_diagonal},
+};
+use rand::{rngs::StdRng, seq::index};
+
+use crate::{
+    args::{BandwidthChoice, KernelArgs, KernelShapeArgs},
+    error::{Result, bail, wrong},
+    limits::QUADRATIC_LIMIT,
+};
 
 /// The profile of a name.
 pub fn profile(text: &str) -> Result<Profile, String> {
@@ -23,5 +33,86 @@ pub fn distance_name(distance: Distance) -> &'static str {
         Distance::TotalVariation => "tv",
         Distance::Euclidean => "l2",
         other => other.name(),
+    }
+}
+
+/// Profile and distance of the kernel on predictions, with the median bandwidth.
+pub fn shape<P: Omnibus>(args: &KernelShapeArgs) -> Kernel {
+    let usual = match args.profile {
+        Profile::Exponential | Profile::GeneralisedExponential { .. } => {
+            P::default_kernel().distance
+        }
+        _ => Distance::Euclidean,
+    };
+    Kernel {
+        profile: args.profile,
+        distance: args.distance.unwrap_or(usual),
+        bandwidth: Bandwidth::Median,
+    }
+}
+
+/// The kernel on predictions with the bandwidth that is asked for.
+pub fn fixed<P: Omnibus + Geometry>(
+    args: &KernelArgs,
+    predictions: &P,
+    rng: &mut StdRng,
+) -> Result<Kernel> {
+    let kernel = shape::<P>(&args.shape);
+    let n = predictions.len();
+    let fixed = match args.bandwidth {
+        BandwidthChoice::Fixed(value) => Ok(kernel.with_bandwidth(Bandwidth::Fixed(value))),
+        BandwidthChoice::MedianWithDiagonal if n > QUADRATIC_LIMIT => {
+            bail!(
+                "--bandwidth median-with-diagonal: the median over all pairs of {n} samples takes too long, \
+                 expected a number or median"
+            );
+        }
+        BandwidthChoice::MedianWithDiagonal => {
+            let points = predictions.detach().coordinates().ok_or_else(|| {
+                wrong!(
+                    "--bandwidth median-with-diagonal: these predictions are no points, expected median"
+                )
+            })?;
+            if !points.clone().is_finite().all().into_scalar::<bool>() {
+                bail!(
+                    "--bandwidth median-with-diagonal: a coordinate of the predictions is beyond the largest \
+                     number, expected finite ones"
+                );
+            }
+            let median = median_distance_with_diagonal(&points, kernel.distance);
+            Ok(kernel.with_bandwidth(Bandwidth::Fixed(median)))
+        }
+        BandwidthChoice::Median if n > QUADRATIC_LIMIT => {
+            let rows = some("--bandwidth", n, rng);
+            kernel.with_bandwidth_of_predictions(&predictions.select_rows(&rows))
+        }
+        BandwidthChoice::MedianOf(samples) if samples < n => {
+            let rows = index::sample(rng, n, samples).into_vec();
+            kernel.with_bandwidth_of_predictions(&predictions.select_rows(&rows))
+        }
+        _ => kernel.with_bandwidth_of_predictions(predictions),
+    };
+    let fixed = fixed?;
+    fixed.validate()?;
+    Ok(fixed)
+}
+
+/// Samples whose median distance is taken where there are too many for all pairs; says so on standard
+/// error.
+pub fn some(option: &str, n: usize, rng: &mut StdRng) -> Vec<usize> {
+    eprintln!(
+        "calibration: {option}: the median of {SAMPLED} of the {n} samples, drawn: all pairs are too many"
+    );
+    index::sample(rng, n, SAMPLED).into_vec()
+}
+
+/// Samples that stand for all where these are too many.
+const SAMPLED: usize = 5000;
+
+/// A fixed bandwidth.
+pub fn bandwidth_of(kernel: &Kernel) -> f64 {
+    match kernel.bandwidth {
+        Bandwidth::Fixed(value) => value,
+        other => unreachable!("{other:?} is not fixed"),
     }
 }

@@ -6,12 +6,12 @@ use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{AbsoluteMoments, Geometry, Given, Subject},
     error,
-    estimator::{Event, JointKernel, Skce},
-    hypothesis::{CalibrationTest, Omnibus, OmnibusOutcome},
+    estimator::{Event, Skce},
+    hypothesis::{CalibrationTest, OmnibusOutcome},
     kernel::Kernel,
     names::Name,
 };
-use burn_calibration_report::{ReportBuilder, Reportable};
+use burn_calibration_report::{ReportBuilder, Reportable, Scored};
 use rand::rngs::StdRng;
 
 use crate::{
@@ -20,50 +20,42 @@ use crate::{
     error::Result,
     input::Ids,
     rows::Wanted,
-    words::{Named, TargetWords, Told},
+    words::{DataWords, Named, Outcomes, TargetWords, Told},
 };
 
 /// Runs the same lines for the type of predictions of a family.
 macro_rules! with_family {
-    ($family:expr, $kind:ident => $body:expr) => {{
-        match $family {
-            $crate::args::Family::Categorical => {
-                type $kind = burn_calibration::distribution::Categorical;
-                $body
-            }
-            other => $crate::kind::with_vectors!(other, $kind => $body),
+    ($family:expr, $kind:ident => $body:expr) => {
+        if $family == $crate::args::Family::Categorical {
+            type $kind = burn_calibration::distribution::Categorical;
+            $body
+        } else {
+            $crate::kind::with_vectors!($family, $kind => $body)
         }
-    }};
+    };
 }
 
 /// Runs the same lines for the type of predictions of a family of real numbers.
 macro_rules! with_vectors {
-    ($family:expr, $kind:ident => $body:expr) => {{
+    ($family:expr, $kind:ident => $body:expr) => {
+        $crate::kind::with_vectors!($family, $kind => $body, {
+            Normal: Normal,
+            Laplace: Laplace,
+            NormalMixture: Mixture<kinds::Normal>,
+            LaplaceMixture: Mixture<kinds::Laplace>,
+            Samples: Samples,
+        })
+    };
+    ($family:expr, $kind:ident => $body:expr, { $($name:ident: $of:ident $(<$part:ty>)?,)* }) => {{
         use burn_calibration::distribution as kinds;
         match $family {
             $crate::args::Family::Categorical => Err($crate::error::wrong!(
                 "--family: both categorical or neither"
             )),
-            $crate::args::Family::Normal => {
-                type $kind = kinds::Normal;
+            $($crate::args::Family::$name => {
+                type $kind = kinds::$of $(<$part>)?;
                 $body
-            }
-            $crate::args::Family::Laplace => {
-                type $kind = kinds::Laplace;
-                $body
-            }
-            $crate::args::Family::NormalMixture => {
-                type $kind = kinds::Mixture<kinds::Normal>;
-                $body
-            }
-            $crate::args::Family::LaplaceMixture => {
-                type $kind = kinds::Mixture<kinds::Laplace>;
-                $body
-            }
-            $crate::args::Family::Samples => {
-                type $kind = kinds::Samples;
-                $body
-            }
+            })*
         }
     }};
 }
@@ -111,9 +103,9 @@ pub struct Loaded<P: Kind> {
 pub type Estimates = Vec<(Name, Told<f64>)>;
 
 /// A kind of prediction of the command line.
-pub trait Kind: Omnibus + Geometry + 'static {
-    /// The kernel of the SKCE.
-    type Joint: JointKernel<Self> + Copy + 'static;
+pub trait Kind: Reportable<Kernel: Copy + 'static> + 'static {
+    /// Counts what is predicted.
+    const OUTCOMES: fn(usize) -> Outcomes;
 
     /// Reads sets of predictions of the same samples, and their targets.
     fn read(paths: &[&Path], args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>>;
@@ -125,10 +117,10 @@ pub trait Kind: Omnibus + Geometry + 'static {
     fn views(self, targets: Self::Targets, lens: (Lens, &[String])) -> Result<Vec<View<Self>>>;
 
     /// The kernel that the arguments ask for, with its bandwidth fixed.
-    fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Self::Joint>;
+    fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Self::Kernel>;
 
     /// The exact test of an SKCE.
-    fn exact(skce: Skce<Self::Joint>, replicates: usize) -> Box<dyn CalibrationTest<Self>>;
+    fn exact(skce: Skce<Self::Kernel>, replicates: usize) -> Box<dyn CalibrationTest<Self>>;
 
     /// The test given a variable, with so many redraws.
     fn given(
@@ -139,15 +131,12 @@ pub trait Kind: Omnibus + Geometry + 'static {
     ) -> error::Result<OmnibusOutcome>;
 
     /// The kernel on predictions.
-    fn on_predictions(kernel: &Self::Joint) -> Kernel;
+    fn on_predictions(kernel: &Self::Kernel) -> Kernel;
 
     /// The kernel on targets, if there is a choice.
-    fn on_targets(_kernel: &Self::Joint) -> Option<TargetWords> {
+    fn on_targets(_kernel: &Self::Kernel) -> Option<TargetWords> {
         None
     }
-
-    /// The name and the number of what is predicted.
-    fn outcomes(&self) -> (&'static str, usize);
 
     /// What happened on average, and what was predicted, of classes: shares.
     fn summary(&self, _targets: &Self::Targets) -> Named<f64> {
@@ -155,8 +144,18 @@ pub trait Kind: Omnibus + Geometry + 'static {
     }
 
     /// What the predictions are about, of classes.
-    fn subject(&self) -> Subject {
+    fn predicted(&self) -> Subject {
         Subject::Classes
+    }
+
+    /// What the predictions are, for a result of them.
+    fn in_words(&self, class_names: &[String]) -> DataWords {
+        DataWords {
+            n: self.len(),
+            outcomes: Self::OUTCOMES(self.dimensions()),
+            class_names: class_names.to_vec(),
+            subject: self.predicted(),
+        }
     }
 
     /// The estimates besides those of all kinds.
@@ -171,10 +170,7 @@ pub trait Kind: Omnibus + Geometry + 'static {
     fn sizes(sizing: &Sizing<Self>) -> Vec<(Name, Size)>;
 
     /// Names the classes.
-    fn named<'a>(builder: ReportBuilder<'a, Self>, _names: &[String]) -> ReportBuilder<'a, Self>
-    where
-        Self: Reportable,
-    {
+    fn named<'a>(builder: ReportBuilder<'a, Self>, _names: &[String]) -> ReportBuilder<'a, Self> {
         builder
     }
 }
@@ -188,13 +184,13 @@ pub struct Test<P: Kind> {
 }
 
 /// Builds the test of an aspect with a number of replicates.
-pub type Build<P> = fn(<P as Kind>::Joint, &View<P>, usize) -> Box<dyn CalibrationTest<P>>;
+pub type Build<P> = fn(<P as Reportable>::Kernel, &View<P>, usize) -> Box<dyn CalibrationTest<P>>;
 
 /// The log score of each prediction.
 pub type LogScoreOf<P> = fn(&P, &Tensor<2>) -> error::Result<Vec<f64>>;
 
 /// Predictions of real numbers, from the rows of a file.
-pub trait Vectors: Geometry + AbsoluteMoments + 'static {
+pub trait Vectors: Geometry + AbsoluteMoments + Scored + 'static {
     /// Whether the columns are locations and then scales.
     const HALVES: bool = false;
     /// Whether the columns are draws, each as likely as the others.

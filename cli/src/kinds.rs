@@ -19,16 +19,16 @@ use rand::rngs::StdRng;
 use crate::{
     answer::{Size, Sizing, Unit},
     args::{Evaluate, Lens, SourceArgs},
-    bandwidth::fixed,
-    error::{Result, bail, ensure},
+    error::{Result, bail},
+    kernel::fixed,
     kind::{Estimates, Kind, Loaded, Test, View, Words},
     quantities::{estimates_of_classes, tests_of_classes},
     rows::{Wanted, read_classes},
-    words::Named,
+    words::{Named, Outcomes},
 };
 
 impl Kind for Categorical {
-    type Joint = Kernel;
+    const OUTCOMES: fn(usize) -> Outcomes = Outcomes::Classes;
 
     fn read(paths: &[&Path], args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>> {
         read_classes(paths, args, wanted)
@@ -72,7 +72,7 @@ impl Kind for Categorical {
         fixed(&args.kernel, &view.predictions, rng)
     }
 
-    fn exact(skce: Skce<Self::Joint>, replicates: usize) -> Box<dyn CalibrationTest<Self>> {
+    fn exact(skce: Skce<Kernel>, replicates: usize) -> Box<dyn CalibrationTest<Self>> {
         Box::new(ExactTest::new(skce).with_replicates(replicates))
     }
 
@@ -88,10 +88,6 @@ impl Kind for Categorical {
 
     fn on_predictions(kernel: &Kernel) -> Kernel {
         *kernel
-    }
-
-    fn outcomes(&self) -> (&'static str, usize) {
-        ("classes", self.classes())
     }
 
     fn summary(&self, labels: &Tensor<1, Int>) -> Named<f64> {
@@ -110,7 +106,7 @@ impl Kind for Categorical {
         Named(names.into_iter().zip(shares).collect())
     }
 
-    fn subject(&self) -> Subject {
+    fn predicted(&self) -> Subject {
         self.subject()
     }
 
@@ -182,30 +178,6 @@ fn words(predictions: &Categorical, class: Option<usize>, names: &[String]) -> W
         event,
         one,
     }
-}
-
-/// Checks that the predictions of two files are about the same.
-pub fn check_subjects(
-    (path, predictions): (&Path, &Categorical),
-    (expected_path, expected): (&Path, &Categorical),
-) -> Result<()> {
-    let is_confidence = |set: &Categorical| set.subject() == Subject::Correctness;
-    let words = |set| {
-        if is_confidence(set) {
-            "confidence and correctness"
-        } else {
-            "probabilities"
-        }
-    };
-    ensure!(
-        is_confidence(predictions) == is_confidence(expected),
-        "{}: {}, expected {}, as {} has; --confidence-correctness says it of both",
-        path.display(),
-        words(predictions),
-        words(expected),
-        expected_path.display()
-    );
-    Ok(())
 }
 
 /// The bounds of the error of an event, of its parts, and of the whole vector where that is another.

@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::{
     align::check_distinct,
-    args::{LabelsArgs, SourceArgs},
+    args::SourceArgs,
     classes::{Classes, WORDS, class_names},
     error::{Context, Result, bail, ensure, wrong},
     input::{Cells, Ids, Lines, Options, Table, WhichLabel, read_table, say},
@@ -27,16 +27,18 @@ pub struct Labels {
     pub ids: Option<Ids>,
 }
 
-/// The labels of a file of their own, whether it has a header, and what names its rows.
-type OfFile = (Vec<i64>, bool, Option<Ids>);
+/// The names that an option or the columns give the classes.
+fn names_of(args: &SourceArgs, rows: &Rows) -> Vec<String> {
+    match &args.labels.classes {
+        Some(names) => class_names(names),
+        None => rows.class_names().to_vec(),
+    }
+}
 
 /// Reads the labels of the predictions of a file. Names the classes where they are not numbers from 0.
 pub fn read_labels(args: &SourceArgs, (path, rows): (&Path, &Rows)) -> Result<Labels> {
     let (samples, count) = (rows.predictions.len(), rows.predictions.classes());
-    let names = match &args.labels.classes {
-        Some(names) => class_names(names),
-        None => rows.class_names().to_vec(),
-    };
+    let names = names_of(args, rows);
     ensure!(
         args.labels.classes.is_none() || names.len() == count,
         "--classes: {} names, expected {count}, the classes of {}",
@@ -44,38 +46,34 @@ pub fn read_labels(args: &SourceArgs, (path, rows): (&Path, &Rows)) -> Result<La
         path.display()
     );
     check_distinct(&names).of("--classes".as_ref())?;
-    let by_position = args.rows.by_position;
-    let classes = Classes::new(&names, count, &args.labels, by_position);
-    let (labels, ids) = match (&args.labels.labels, &rows.labels) {
-        (Some(file), _) => {
-            let column = args.rows.label_column.as_deref();
-            let (labels, has_header, ids) = match args.labels.soft_labels {
-                true => drawn(file, args, &classes)?,
-                false => of_file(file, column, &args.labels, &classes)?,
-            };
-            if labels.len() != samples {
-                let advice = match labels.len() as i64 - samples as i64 {
-                    1 if !has_header => "; --labels-header yes if line 1 is a header",
-                    -1 if has_header => "; --labels-header no if line 1 is no header",
-                    -1 => "; --header yes if line 1 of the predictions is a header",
-                    _ => "",
-                };
-                bail!(
-                    "{}: {} labels, expected {samples}, as many as {} has rows{advice}",
-                    file.display(),
-                    labels.len(),
-                    path.display()
-                );
-            }
-            (labels, ids.filter(|_| !by_position))
-        }
-        (None, Some(own)) => (parse(&classes, path, own)?, None),
-        (None, None) => return Err(no_labels(path)),
+    let classes = Classes::new(&names, count, &args.labels, args.rows.by_position);
+    let Some(file) = &args.labels.labels else {
+        let own = rows.labels.as_ref().ok_or_else(|| no_labels(path))?;
+        return Ok(Labels {
+            classes: parse(&classes, path, own)?,
+            names: classes.names(),
+            ids: None,
+        });
     };
+    let (labels, table) = of_file(file, args, &classes)?;
+    if labels.len() != samples {
+        let advice = match labels.len() as i64 - samples as i64 {
+            1 if !table.has_header => "; --labels-header yes if line 1 is a header",
+            -1 if table.has_header => "; --labels-header no if line 1 is no header",
+            -1 => "; --header yes if line 1 of the predictions is a header",
+            _ => "",
+        };
+        bail!(
+            "{}: {} labels, expected {samples}, as many as {} has rows{advice}",
+            file.display(),
+            labels.len(),
+            path.display()
+        );
+    }
     Ok(Labels {
         classes: labels,
         names: classes.names(),
-        ids,
+        ids: table.ids.filter(|_| !args.rows.by_position),
     })
 }
 
@@ -91,17 +89,14 @@ pub fn check_same(
     let Some(own) = &others.labels else {
         return Ok(());
     };
-    let names = match &args.labels.classes {
-        Some(names) => class_names(names),
-        None => rows.class_names().to_vec(),
-    };
-    let count = rows.predictions.classes();
+    let (names, count) = (names_of(args, rows), rows.predictions.classes());
     let classes = Classes::new(&names, count, &args.labels, args.rows.by_position);
     let found = parse(&classes, path, own)?;
     let place = |row: usize| order.map_or(row, |order| order[row]);
-    let what = match rows.is_confidence {
-        true => "correctness",
-        false => "label",
+    let what = if rows.is_confidence {
+        "correctness"
+    } else {
+        "label"
     };
     let mut rows_of = labels.iter().enumerate();
     let Some((row, label)) = rows_of.find(|(row, label)| found[place(*row)] != **label) else {
@@ -122,27 +117,38 @@ fn parse(classes: &Classes, path: &Path, (cells, lines): &(Cells, Lines)) -> Res
     classes.parse(cells).on(path, lines)
 }
 
-/// The labels of a file of their own.
-fn of_file(
-    file: &Path,
-    column: Option<&str>,
-    args: &LabelsArgs,
-    classes: &Classes,
-) -> Result<OfFile> {
-    let words: Vec<String> = classes
-        .known()
-        .chain(WORDS.concat())
-        .map(str::to_owned)
-        .collect();
-    let options = Options {
-        label: column.map_or(WhichLabel::Last, WhichLabel::Only),
-        index: Some(0),
-        words: &words,
-        ..label_options(args)
+/// The labels of a file of their own, which may be drawn from frequencies.
+fn of_file(file: &Path, args: &SourceArgs, classes: &Classes) -> Result<(Vec<i64>, Table)> {
+    let column = args.rows.label_column.as_deref();
+    let words = classes.known().chain(WORDS.concat());
+    let words: Vec<String> = words.map(str::to_owned).collect();
+    let (is_soft, seed) = (args.labels.soft_labels, args.seed);
+    let options = if is_soft {
+        Options {
+            columns: column,
+            index: Some(2),
+            ..label_options(&args.labels)
+        }
+    } else {
+        Options {
+            label: column.map_or(WhichLabel::Last, WhichLabel::Only),
+            index: Some(0),
+            words: &words,
+            ..label_options(&args.labels)
+        }
     };
     let table = read_table(file, &options)?;
-    let labels = labels_of(&table, classes).on(file, &table.lines)?;
-    Ok((labels, table.has_header, table.ids))
+    let labels = if is_soft {
+        drawn(&table, classes, seed)
+    } else {
+        labels_of(&table, classes)
+    };
+    let labels = labels.on(file, &table.lines)?;
+    if is_soft {
+        let note = "labels are frequencies: one is drawn for each row, seed";
+        say(file, format_args!("{note} {seed}"));
+    }
+    Ok((labels, table))
 }
 
 /// The labels of a table: its last column, or where there are others one-hot ones.
@@ -182,23 +188,7 @@ fn labels_of(table: &Table, classes: &Classes) -> Result<Vec<i64>> {
 }
 
 /// Labels that are drawn from frequencies, a column a class.
-fn drawn(file: &Path, args: &SourceArgs, classes: &Classes) -> Result<OfFile> {
-    let options = Options {
-        columns: args.rows.label_column.as_deref(),
-        index: Some(2),
-        ..label_options(&args.labels)
-    };
-    let table = read_table(file, &options)?;
-    let labels = drawn_of(&table, classes, args.seed).on(file, &table.lines)?;
-    let seed = args.seed;
-    say(
-        file,
-        format_args!("labels are frequencies: one is drawn for each row, seed {seed}"),
-    );
-    Ok((labels, table.has_header, table.ids))
-}
-
-fn drawn_of(table: &Table, classes: &Classes, seed: u64) -> Result<Vec<i64>> {
+fn drawn(table: &Table, classes: &Classes, seed: u64) -> Result<Vec<i64>> {
     let columns = table.numbers.columns;
     ensure!(
         columns == classes.count,

@@ -7,11 +7,8 @@ mod align;
 mod answer;
 mod apply;
 mod args;
-mod bandwidth;
 mod classes;
-mod columns;
 mod compare;
-mod completions;
 mod error;
 mod evaluate;
 mod finite;
@@ -25,7 +22,6 @@ mod labels;
 mod limits;
 mod merge;
 mod methods;
-mod output;
 mod piece;
 mod probabilities;
 mod progress;
@@ -35,6 +31,7 @@ mod rows;
 mod show;
 mod source;
 mod summarise;
+mod table;
 mod targets;
 mod vectors;
 mod words;
@@ -42,28 +39,30 @@ mod writer;
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
-use crate::error::{Result, ensure};
-use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use crate::{
+    error::{Result, ensure, wrong},
+    words::{say, show},
+};
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
+use clap_complete::Shell;
 
 fn main() -> ExitCode {
     let mut command = args::Arguments::command();
     let matches = command.get_matches_mut();
     let arguments = args::Arguments::from_arg_matches(&matches);
     let arguments = arguments.unwrap_or_else(|error| error.exit());
+    let json = arguments.json;
     let outcome = check_files(&matches).and_then(|()| match &arguments.command {
-        args::Command::Evaluate(args) => evaluate::run(args),
-        args::Command::Compare(args) => compare::run(args),
-        args::Command::Report(args) => report::run(args),
-        args::Command::Fit(args) => fit::run(args),
-        args::Command::Apply(args) => apply::run(args),
-        args::Command::Summarise(args) => summarise::run(args),
-        args::Command::Merge(args) => merge::run(args),
-        args::Command::Show(args) => show::run(args),
-        args::Command::Completions { shell } => {
-            completions::completions(&mut command, *shell);
-            Ok(())
-        }
-        args::Command::Man { subcommand } => completions::man(&mut command, subcommand.as_deref()),
+        args::Command::Evaluate(args) => show("evaluate", &evaluate::run(args)?, json),
+        args::Command::Compare(args) => show("compare", &compare::run(args)?, json),
+        args::Command::Report(args) => report::run(args, json),
+        args::Command::Fit(args) => fit::run(args, json),
+        args::Command::Apply(args) => apply::run(args, json),
+        args::Command::Summarise(args) => show("summarise", &summarise::run(args)?, json),
+        args::Command::Merge(args) => show("merge", &merge::run(args)?, json),
+        args::Command::Show(args) => show("show", &show::run(args)?, json),
+        args::Command::Completions { shell } => completions(&mut command, *shell),
+        args::Command::Man { subcommand } => man(&mut command, subcommand.as_deref()),
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -72,6 +71,29 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Prints what a shell needs to complete the command.
+fn completions(command: &mut Command, shell: Shell) -> Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, command, "calibration", &mut script);
+    say(String::from_utf8_lossy(&script));
+    Ok(())
+}
+
+/// Prints the page of the manual of the command, or of a subcommand.
+fn man(command: &mut Command, subcommand: Option<&str>) -> Result<()> {
+    command.build(); // names subcommands in full
+    let mut page = command.clone();
+    if let Some(name) = subcommand {
+        let found = command.find_subcommand(name);
+        let found = found.ok_or_else(|| wrong!("{name}: no subcommand of calibration"))?;
+        page = found.clone();
+    }
+    let mut text = Vec::new();
+    clap_mangen::Man::new(page).render(&mut text)?;
+    say(String::from_utf8_lossy(&text));
+    Ok(())
 }
 
 /// The arguments of all commands that are files to read.

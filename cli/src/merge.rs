@@ -16,21 +16,20 @@ use crate::{
     args::{Family, Merge},
     error::{Error, Result, wrong},
     kernel::{distance, distance_name},
-    output::{is_classes, predictions_of},
     piece::{Piece, Sums},
     summarise::setting,
-    words::{KernelWords, Known, Named, TargetWords, as_member, key, or_infinite, p_value, show},
+    table::Table,
+    words::{
+        DataWords, KernelWords, Known, Named, Outcomes, TargetWords, is_classes, key, or_infinite,
+        p_value,
+    },
 };
 
 #[derive(Serialize)]
-struct Merged {
-    n: u64,
-    #[serde(serialize_with = "as_member", flatten)]
-    outcomes: (&'static str, usize),
+pub struct Merged {
+    #[serde(flatten)]
+    data: DataWords,
     family: String,
-    /// What classes are about.
-    #[serde(skip_serializing_if = "is_classes")]
-    subject: Subject,
     parts: usize,
     estimates: Named<Known<Estimate>>,
     skce: Known<Blocks>,
@@ -56,12 +55,11 @@ struct Blocks {
     test: Known<TestOutcome>,
 }
 
-pub fn run(args: &Merge) -> Result<()> {
-    let merged = match holds_means(&args.parts[0]) {
+pub fn run(args: &Merge) -> Result<Merged> {
+    Ok(match holds_means(&args.parts[0]) {
         true => of_means(&load(args)?, args.parts.len())?,
         false => of_evaluation(&load(args)?, args.parts.len()),
-    };
-    show("merge", &merged, args.json)
+    })
 }
 
 /// Whether a file says at its beginning that it holds means; whether that is true, loading tells.
@@ -85,10 +83,13 @@ const NO_BANDWIDTH: &str = "summarise was given no --bandwidth";
 
 fn of_evaluation(evaluation: &Evaluation, parts: usize) -> Merged {
     Merged {
-        n: evaluation.samples(),
-        outcomes: ("classes", evaluation.classes()),
+        data: DataWords {
+            n: evaluation.samples() as usize,
+            outcomes: Outcomes::Classes(evaluation.classes()),
+            class_names: Vec::new(),
+            subject: evaluation.subject(),
+        },
         family: key(Family::Categorical),
-        subject: evaluation.subject(),
         parts,
         estimates: Named(estimates(evaluation)),
         skce: Known::or_skipped(evaluation.skce().map(Blocks::from), NO_BANDWIDTH),
@@ -115,10 +116,13 @@ fn of_means(means: &Means, parts: usize) -> Result<Merged> {
     let blocks = means.setting(setting::PROFILE);
     let blocks = blocks.map(|_| blocks_of(means, n)).transpose()?;
     Ok(Merged {
-        n,
-        outcomes: ("dimensions", parsed(means, setting::DIMENSIONS)?),
+        data: DataWords {
+            n: n as usize,
+            outcomes: Outcomes::Dimensions(parsed(means, setting::DIMENSIONS)?),
+            class_names: Vec::new(),
+            subject: Subject::Classes,
+        },
         family: of(means, setting::FAMILY)?.to_owned(),
-        subject: Subject::Classes,
         parts,
         estimates: Named(names.map(estimate).collect()),
         skce: Known::or_skipped(blocks, NO_BANDWIDTH),
@@ -214,28 +218,23 @@ impl From<&BlockSkceAccumulator> for Blocks {
 
 impl fmt::Display for Merged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (n, (counted, number), parts) = (self.n, self.outcomes, self.parts);
-        match counted {
-            "classes" => {
-                let predictions = predictions_of(self.subject, self.outcomes);
-                writeln!(f, "{n} {predictions} in {parts} parts")?
+        let data = self.data.of_family(&self.family);
+        let separator = match self.data.outcomes {
+            Outcomes::Classes(_) => "",
+            Outcomes::Dimensions(_) => ",",
+        };
+        writeln!(f, "{data}{separator} in {} parts\n", self.parts)?;
+        let table = Table::new(2, 38, [16, 16]);
+        table.head(f, ["estimate", "standard error"])?;
+        let cells = |estimate: &Estimate| match estimate {
+            Estimate::Number(value) => vec![format!("{value:.8e}")],
+            Estimate::Mean(mean) => {
+                let error = or_infinite(mean.standard_error, |error| format!("{error:.2e}"));
+                vec![format!("{:.8e}", mean.estimate), error]
             }
-            _ => writeln!(
-                f,
-                "{n} predictions of the family {}, targets of dimension {number}, in {parts} parts",
-                self.family
-            )?,
-        }
-        writeln!(f, "\n{:38} {:>16} {:>16}", "", "estimate", "standard error")?;
-        for (Name { title, .. }, Known(estimate)) in &self.estimates.0 {
-            match estimate {
-                Ok(Estimate::Number(value)) => writeln!(f, "  {title:38} {value:>16.8e}")?,
-                Ok(Estimate::Mean(mean)) => {
-                    let error = or_infinite(mean.standard_error, |error| format!("{error:.2e}"));
-                    writeln!(f, "  {title:38} {:>16.8e} {error:>16}", mean.estimate)?;
-                }
-                Err(reason) => writeln!(f, "  {title:38} {:>16}  {reason}", "-")?,
-            }
+        };
+        for (Name { title, .. }, estimate) in &self.estimates.0 {
+            table.known(f, title, estimate, cells, "")?;
         }
         let Known(Ok(skce)) = &self.skce else {
             return Ok(());

@@ -10,13 +10,12 @@ use burn_calibration_accumulator::{Accumulator, Evaluation, Means, Saved};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    align::{Names, columns, in_order},
+    align::{Names, columns, in_order, say_by_name},
     error::{Context, Result, bail, wrong},
-    input::{clipped, say},
 };
 
 /// Sums that merge.
-pub trait Sums: Saved + Clone {
+pub trait Sums: Saved {
     /// Takes what another took.
     fn take(&mut self, other: &Self) -> error::Result<()>;
 
@@ -81,13 +80,13 @@ impl<S: Sums> Piece<S> {
         Ok(piece)
     }
 
-    /// Loads pieces and merges them.
+    /// Loads pieces and merges them, with the classes in the order of the first: none of the predictions twice,
+    /// unless duplicates are allowed.
     pub fn load_all(paths: &[PathBuf], allow_duplicates: bool) -> Result<Self> {
         let (first, others) = paths.split_first().expect("at least one is required");
         let mut piece = Self::load(first)?;
         for path in others {
-            let other = Self::load(path)?;
-            let other = other.in_order_of(&piece, (first, path))?;
+            let other = Self::load(path)?.in_order_of(&piece, (first, path))?;
             let merged = piece.merge(other, allow_duplicates);
             merged.map_err(|e| wrong!("{} and {}: {e}", first.display(), path.display()))?;
         }
@@ -103,26 +102,19 @@ impl<S: Sums> Piece<S> {
         if let Some(order) = columns(names, &self.class_names).of(path)? {
             self.class_names = in_order(&self.class_names, &order);
             self.sums = self.sums.reordered(&order).of(path)?;
-            let names = clipped(&self.class_names.join(", "));
-            say(
-                path,
-                format_args!("classes are taken by their names: {names}"),
-            );
+            say_by_name(path, "classes", &self.class_names);
         }
         Ok(self)
     }
 
-    /// Takes what another took: none of it twice, unless duplicates are allowed.
-    fn merge(&mut self, other: Self, allow_duplicates: bool) -> Result<()> {
-        let mut merged = self.sums.clone();
-        merged.take(&other.sums)?;
+    fn merge(&mut self, mut other: Self, allow_duplicates: bool) -> Result<()> {
+        self.sums.take(&other.sums)?;
         if !allow_duplicates && !self.pieces.is_disjoint(&other.pieces) {
             bail!(
                 "the same predictions are in both, expected each once; --allow-duplicates counts them twice"
             );
         }
-        self.sums = merged;
-        self.pieces.extend(other.pieces);
+        self.pieces.append(&mut other.pieces);
         if self.class_names.is_empty() {
             self.class_names = other.class_names;
         }

@@ -16,93 +16,45 @@ const EXACT: f64 = 1e-5;
 /// The logarithm of a probability that is far from underflow.
 const LEAST_LOG: f64 = -600.0;
 
-/// What the numbers of a file look like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
-    Probabilities,
-    Percentages,
-    /// Logarithms of probabilities, without doubt where there are several columns.
-    Logarithms,
-    Other,
+/// Whether numbers are shares of a whole, 1 or 100, to which each row of several sums.
+fn are_shares(matrix: &Matrix, resolution: &Resolution, whole: f64) -> bool {
+    matrix.values.chunks(matrix.columns).all(|row| {
+        let distance = || (row.iter().sum::<f64>() / whole - 1.0).abs();
+        let is_sum = || row.len() == 1 || distance() < NEAR.max(resolution.tolerance(row));
+        row.iter().all(|p| (0.0..=whole).contains(p)) && is_sum()
+    })
 }
 
-impl Look {
-    fn of(matrix: &Matrix, resolution: &Resolution) -> Self {
-        let is_sum = |row: &[f64], whole: f64| {
-            let tolerance = NEAR.max(resolution.tolerance(row));
-            row.len() == 1 || (row.iter().sum::<f64>() / whole - 1.0).abs() < tolerance
-        };
-        let rows = || matrix.values.chunks(matrix.columns);
-        let within = |row: &[f64], most: f64| row.iter().all(|p| (0.0..=most).contains(p));
-        if rows().all(|row| within(row, 1.0) && is_sum(row, 1.0)) {
-            return Self::Probabilities;
-        }
-        if rows().all(|row| within(row, 100.0) && is_sum(row, 100.0)) {
-            return Self::Percentages;
-        }
-        let is_logarithm = |row: &[f64]| {
-            let exponentials: Vec<f64> = row.iter().map(|z| z.exp()).collect();
-            row.iter().all(|z| *z <= 0.0)
-                && (row.len() == 1 || (exponentials.iter().sum::<f64>() - 1.0).abs() < 0.01)
-        };
-        match rows().all(is_logarithm) {
-            true => Self::Logarithms,
-            false => Self::Other,
-        }
-    }
-
-    /// What is said of numbers that are no probabilities.
-    fn advice(self, (columns, is_confidence): (usize, bool), largest: f64) -> &'static str {
-        match self {
-            // log-odds of several units are rare, percentages below that as well
-            Self::Percentages if columns > 1 || is_confidence || largest > 20.0 => {
-                "; these are percentages: --percent divides them by 100"
-            }
-            Self::Percentages => {
-                "; --percent takes percentages, which are divided by 100, and --logits log-odds"
-            }
-            Self::Logarithms if columns > 1 || is_confidence => {
-                "; these are logarithms of probabilities: --log-probabilities takes them"
-            }
-            Self::Logarithms => {
-                "; --log-probabilities takes logarithms of probabilities, and --logits log-odds"
-            }
-            Self::Probabilities | Self::Other => "; did you mean --logits?",
-        }
-    }
-}
-
-/// Refuses as logits what looks like something else.
-pub fn check_logits(matrix: &Matrix, resolution: &Resolution, is_confidence: bool) -> Result<()> {
+/// What is said of numbers that are no probabilities.
+fn advice(matrix: &Matrix, resolution: &Resolution) -> &'static str {
     let is_one = matrix.columns == 1;
-    let largest = matrix
-        .values
-        .iter()
-        .copied()
-        .fold(f64::NEG_INFINITY, f64::max);
-    let (what, instead) = match Look::of(matrix, resolution) {
-        Look::Probabilities if is_one => (
-            "the column holds probabilities, each in [0, 1]",
-            "leave --logits out",
-        ),
-        Look::Probabilities => (
-            "the rows are probabilities, each in [0, 1] and of sum 1",
-            "leave --logits out",
-        ),
-        // log-odds above 40 are those of certainty
-        Look::Percentages if !is_one || largest > 40.0 => (
-            "these are percentages",
-            "--percent in its place divides them by 100",
-        ),
-        Look::Logarithms if is_confidence => (
-            "these are logarithms of probabilities, each at most 0",
-            "--log-probabilities in its place takes them",
-        ),
-        _ => return Ok(()),
+    if matrix.values.iter().all(|value| *value <= 0.0) {
+        "; --log-probabilities takes logarithms of probabilities, and --logits logits"
+    } else if !are_shares(matrix, resolution, 100.0) {
+        "; did you mean --logits?"
+    } else if is_one {
+        "; --percent takes percentages, and --logits log-odds"
+    } else {
+        "; these are percentages: --percent divides them by 100"
+    }
+}
+
+/// Refuses probabilities and percentages as logits.
+pub fn check_logits(matrix: &Matrix, resolution: &Resolution) -> Result<()> {
+    let is_one = matrix.columns == 1;
+    let are_shares = |whole| are_shares(matrix, resolution, whole);
+    // log-odds above 40 are those of certainty
+    let is_large = || matrix.values.iter().any(|value| *value > 40.0);
+    let what = if are_shares(1.0) && is_one {
+        "the column holds probabilities, each in [0, 1]: leave --logits out"
+    } else if are_shares(1.0) {
+        "the rows are probabilities, each in [0, 1] and of sum 1: leave --logits out"
+    } else if (!is_one || is_large()) && are_shares(100.0) {
+        "these are percentages: --percent in its place divides them by 100"
+    } else {
+        return Ok(());
     };
-    Err(wrong!(
-        "{what}: {instead}, or add --force if they are logits"
-    ))
+    Err(wrong!("{what}, or add --force if they are logits"))
 }
 
 /// Checks that numbers are logarithms of probabilities, whose sum is 1 in each row of several.
@@ -155,7 +107,6 @@ pub fn settle(
     matrix: &mut Matrix,
     args: &RowsArgs,
     resolution: &Resolution,
-    is_confidence: bool,
 ) -> Result<Option<String>> {
     let columns = matrix.columns;
     let (mut worst, mut beyond) = (0.0f64, 0.0f64);
@@ -179,8 +130,7 @@ pub fn settle(
                 _ => "a number of at least 0",
             };
             let advice = if value.is_finite() {
-                let largest = matrix.values.iter().copied().fold(0.0, f64::max);
-                Look::of(matrix, resolution).advice((columns, is_confidence), largest)
+                advice(matrix, resolution)
             } else {
                 ""
             };

@@ -25,13 +25,19 @@ use crate::{
 
 /// A value, or why there is none, with what it is of.
 fn told(name: Name, of: &str, value: Result<f64>) -> (Name, Told<f64>) {
-    (name, Told::new(of, Known::of(value)))
+    (
+        name,
+        Told {
+            of: of.into(),
+            value: Known::of(value),
+        },
+    )
 }
 
 /// The estimates whose cost is the square of the number of samples; the unbiased one may be known.
 pub fn estimates_of_pairs<P: Kind>(
     view: &View<P>,
-    kernel: P::Joint,
+    kernel: P::Kernel,
     unbiased: Option<f64>,
 ) -> Estimates {
     let (predictions, targets, of) = (&view.predictions, &view.targets, &view.of.whole);
@@ -40,15 +46,21 @@ pub fn estimates_of_pairs<P: Kind>(
         let reason = format!(
             "its cost is the square of the number of samples, {n}, which is above {QUADRATIC_LIMIT}"
         );
-        let skipped = |name| {
-            let missing = Missing::Skipped(reason.clone());
-            (name, Told::new(of, Known(Err(missing))))
-        };
-        return [names::SKCE_BIASED, names::SKCE_UNBIASED]
-            .map(skipped)
+        let missing = || Known(Err(Missing::Skipped(reason.clone())));
+        let names = [names::SKCE_BIASED, names::SKCE_UNBIASED];
+        return names
+            .map(|name| {
+                (
+                    name,
+                    Told {
+                        of: of.clone(),
+                        value: missing(),
+                    },
+                )
+            })
             .into();
     }
-    let skce = |skce: Skce<P::Joint>| skce.fair_estimate(predictions, targets);
+    let skce = |skce: Skce<P::Kernel>| skce.fair_estimate(predictions, targets);
     let biased = match unbiased {
         None => skce(Skce::biased(kernel)),
         // n²·SKCE_b = Σ_i h_ii + n(n − 1)·SKCE_uq
@@ -66,7 +78,7 @@ pub fn estimates_of_pairs<P: Kind>(
 }
 
 /// The estimates of linear cost: that of all predictions, and those of a kind.
-pub fn estimates<P: Kind>(view: &View<P>, kernel: P::Joint) -> Estimates {
+pub fn estimates<P: Kind>(view: &View<P>, kernel: P::Kernel) -> Estimates {
     let linear = Skce::linear(kernel).size(&view.predictions, &view.targets);
     let linear = linear.map(|size| size.estimate());
     let mut estimates = vec![told(names::SKCE_LINEAR, &view.of.whole, linear)];
@@ -108,110 +120,75 @@ pub fn ece_of_event(
     binned_ece(event).estimate(predictions, labels)
 }
 
+/// Names of the parts of scores: miscalibration, discrimination, uncertainty.
+const BRIER_PARTS: [Name; 3] = [
+    Name::new("brier_miscalibration", "Brier, CORP miscalibration"),
+    Name::new("brier_discrimination", "Brier, CORP discrimination"),
+    Name::new("brier_uncertainty", "Brier, CORP uncertainty"),
+];
+const LOG_PARTS: [Name; 3] = [
+    Name::new("log_miscalibration", "log, CORP miscalibration"),
+    Name::new("log_discrimination", "log, CORP discrimination"),
+    Name::new("log_uncertainty", "log, CORP uncertainty"),
+];
+
 pub fn estimates_of_classes(view: &View<Categorical>) -> Estimates {
     let (predictions, labels, of) = (&view.predictions, &view.targets, &view.of);
     let one = Event::one_of(predictions);
-    let mean = |mean: Result<MeanEstimate>| mean.map(|mean| mean.estimate);
-    // the decompositions of scores of one event
-    let corp =
-        |key: [&'static str; 3], titles: [&'static str; 3], of: &str, score: &dyn Divergence| {
-            let corp = Corp::of(score, one, predictions, labels);
-            let parts = [
-                |corp: Corp| corp.miscalibration,
-                |corp: Corp| corp.discrimination,
-                |corp: Corp| corp.uncertainty,
-            ];
-            [0, 1, 2].map(|part| {
-                let value = corp.clone().map(parts[part]);
-                told(Name::new(key[part], titles[part]), of, value)
-            })
-        };
-    let brier = corp(
-        [
-            "brier_miscalibration",
-            "brier_discrimination",
-            "brier_uncertainty",
-        ],
-        [
-            "Brier, CORP miscalibration",
-            "Brier, CORP discrimination",
-            "Brier, CORP uncertainty",
-        ],
-        &format!("{}, summed over both outcomes", of.one),
-        &Brier,
-    );
-    let log = corp(
-        [
-            "log_miscalibration",
-            "log_discrimination",
-            "log_uncertainty",
-        ],
-        [
-            "log, CORP miscalibration",
-            "log, CORP discrimination",
-            "log, CORP uncertainty",
-        ],
-        &of.one,
-        &LogScore,
-    );
-    let cox = Cox::new(one);
-    let in_the_large = cox.in_the_large(predictions, labels);
-    let line = cox.fit(predictions, labels);
-    let ece = ece_of_event(predictions, labels, view.event);
+    // the decomposition of a score of one event
+    let parts = |names: [Name; 3], of: &str, score: &dyn Divergence| {
+        let corp = Corp::of(score, one, predictions, labels);
+        let parts = corp.map(|c| [c.miscalibration, c.discrimination, c.uncertainty]);
+        let part = |(k, name)| told(name, of, parts.clone().map(|parts| parts[k]));
+        names.into_iter().enumerate().map(part).collect::<Vec<_>>()
+    };
+    let score = |name, of, score: &dyn Score<Categorical>| {
+        let mean = score.upper_bound(predictions, labels);
+        told(name, of, mean.map(|mean| mean.estimate))
+    };
+    let ece = |key, title, ece: Ece| {
+        let estimate = ece.estimate(predictions, labels);
+        told(Name::new(key, title), &of.whole, estimate)
+    };
+    let cox = |key, title, value| told(Name::new(key, title), &of.one, value);
+    let name = ece_name(predictions.subject(), view.class);
+    let ece_of_event = ece_of_event(predictions, labels, view.event);
     let ks = KolmogorovSmirnov::new(view.event).estimate(predictions, labels);
+    let in_the_large = Cox::new(one).in_the_large(predictions, labels);
+    let line = Cox::new(one).fit(predictions, labels);
+    let [intercept, slope] = match line {
+        Ok(line) => [Ok(line.intercept.estimate), Ok(line.slope.estimate)],
+        Err(error) => [Err(error.clone()), Err(error)],
+    };
+    let bins = "ECE, median-variance bins";
+    let summed = format!("{}, summed over both outcomes", of.one);
     let mut estimates = vec![
-        told(
-            Name::new("ece_uniform", "ECE, 10 uniform bins a class"),
-            &of.whole,
-            Ece::uniform(10).estimate(predictions, labels),
+        ece(
+            "ece_uniform",
+            "ECE, 10 uniform bins a class",
+            Ece::uniform(10),
         ),
-        told(
-            Name::new("ece_median_variance", "ECE, median-variance bins"),
-            &of.whole,
-            Ece::median_variance(100).estimate(predictions, labels),
-        ),
-        told(ece_name(predictions.subject(), view.class), &of.event, ece),
+        ece("ece_median_variance", bins, Ece::median_variance(100)),
+        told(name, &of.event, ece_of_event),
         told(names::KS, &of.event, ks),
-        told(
-            names::BRIER,
-            &of.sum,
-            mean(Brier.upper_bound(predictions, labels)),
-        ),
+        score(names::BRIER, &of.sum, &Brier),
     ];
-    estimates.extend(brier);
-    let score = LogScore.upper_bound(predictions, labels);
-    estimates.push(told(names::LOG, &of.whole, mean(score)));
-    estimates.extend(log);
-    estimates.extend([
-        told(
-            Name::new(
-                "cox_in_the_large",
-                "Cox intercept, slope 1 (0 if calibrated)",
-            ),
-            &of.one,
-            in_the_large.map(|intercept| intercept.estimate),
-        ),
-        told(
-            Name::new(
-                "cox_intercept",
-                "Cox intercept, with slope (0 if calibrated)",
-            ),
-            &of.one,
-            line.clone().map(|line| line.intercept.estimate),
-        ),
-        told(
-            Name::new("cox_slope", "Cox slope (1 if calibrated)"),
-            &of.one,
-            line.map(|line| line.slope.estimate),
-        ),
-    ]);
+    estimates.extend(parts(BRIER_PARTS, &summed, &Brier));
+    estimates.push(score(names::LOG, &of.whole, &LogScore));
+    estimates.extend(parts(LOG_PARTS, &of.one, &LogScore));
+    let title = "Cox intercept, slope 1 (0 if calibrated)";
+    let in_the_large = in_the_large.map(|intercept| intercept.estimate);
+    estimates.push(cox("cox_in_the_large", title, in_the_large));
+    let title = "Cox intercept, with slope (0 if calibrated)";
+    estimates.push(cox("cox_intercept", title, intercept));
+    estimates.push(cox("cox_slope", "Cox slope (1 if calibrated)", slope));
     estimates
 }
 
 /// The estimates of predictions of real numbers; the log score only where there is a density.
-pub fn estimates_of_vectors<P>(view: &View<P>) -> Estimates
+pub fn estimates_of_vectors<P: Vectors>(view: &View<P>) -> Estimates
 where
-    P: Vectors + Kind<Targets = Tensor<2>>,
+    P: Kind<Targets = Tensor<2>>,
 {
     let (predictions, targets) = (&view.predictions, &view.targets);
     let mean = |mean: Result<MeanEstimate>| mean.map(|mean| mean.estimate);
@@ -224,53 +201,24 @@ where
         let mean = each.map(|each| each.iter().sum::<f64>() / each.len() as f64);
         (names::LOG, mean)
     });
+    let crps = mean(Crps.mean(predictions, targets));
+    let pinball = mean(Pinball::default().estimate(predictions, targets));
+    let quantiles = QuantileCalibration::default().estimate(predictions, targets);
     let sharpness = Sharpness::estimate(predictions);
+    let deviation = mean(sharpness.map(|sharpness| sharpness.standard_deviation));
+    let ence = Ence::default().estimate(predictions, targets);
     let others = [
-        (names::CRPS, mean(Crps.mean(predictions, targets))),
-        (
-            Name::new("pinball", "pinball loss, 19 levels"),
-            mean(Pinball::default().estimate(predictions, targets)),
-        ),
-        (
-            names::QUANTILE_CALIBRATION.with("19 levels"),
-            QuantileCalibration::default().estimate(predictions, targets),
-        ),
+        (names::CRPS, crps),
+        (Name::new("pinball", "pinball loss, 19 levels"), pinball),
+        (names::QUANTILE_CALIBRATION.with("19 levels"), quantiles),
         (names::COVERAGE_50, coverage(0.5)),
         (names::COVERAGE_90, coverage(0.9)),
-        (
-            names::STANDARD_DEVIATION,
-            mean(sharpness.map(|sharpness| sharpness.standard_deviation)),
-        ),
-        (
-            Name::new("ence", "ENCE, 15 bins"),
-            Ence::default().estimate(predictions, targets),
-        ),
+        (names::STANDARD_DEVIATION, deviation),
+        (Name::new("ence", "ENCE, 15 bins"), ence),
     ];
     let all = log.into_iter().chain(others);
     all.map(|(name, value)| told(name, &view.of.whole, value))
         .collect()
-}
-
-fn test<P: Kind>(
-    key: &'static str,
-    title: &'static str,
-    of: fn(&Words) -> &str,
-    build: Build<P>,
-) -> Test<P> {
-    let name = Name::new(key, title);
-    Test { name, of, build }
-}
-
-fn whole(of: &Words) -> &str {
-    &of.whole
-}
-
-fn event(of: &Words) -> &str {
-    &of.event
-}
-
-fn one(of: &Words) -> &str {
-    &of.one
 }
 
 /// The names of all tests: every test is there for classes.
@@ -279,116 +227,111 @@ pub fn test_keys() -> Vec<&'static str> {
     tests.map(|test| test.name.key).collect()
 }
 
+/// A test with what it is of.
+fn test<P: Kind>(
+    of: fn(&Words) -> &str,
+    (key, title, build): (&'static str, &'static str, Build<P>),
+) -> Test<P> {
+    let name = Name::new(key, title);
+    Test { name, of, build }
+}
+
 /// The tests of all predictions, and those of a kind.
 pub fn tests<P: Kind>() -> Vec<Test<P>> {
-    let mut tests = vec![
-        test(
+    fn free<P: Kind>(skce: Skce<P::Kernel>) -> Box<dyn CalibrationTest<P>> {
+        Box::new(DistributionFreeSkceTest::new(skce))
+    }
+    let of_whole: [(&str, &str, Build<P>); 8] = [
+        (
             "skce_unbiased_asymptotic",
             "SKCE unbiased, asymptotic",
-            whole,
-            |kernel: P::Joint, _, _| Box::new(AsymptoticSkceTest::new(kernel)),
+            |kernel, _, _| Box::new(AsymptoticSkceTest::new(kernel)),
         ),
-        test(
+        (
             "skce_linear_asymptotic",
             "SKCE linear, asymptotic",
-            whole,
             |kernel, _, _| Box::new(AsymptoticBlockSkceTest::linear(kernel)),
         ),
-        test(
+        (
             "skce_block_asymptotic",
             "SKCE blocks of 25, asymptotic",
-            whole,
             |kernel, _, _| Box::new(AsymptoticBlockSkceTest::new(kernel, BLOCK)),
         ),
-        test("cme", "CME, 10 locations", whole, |kernel, _, _| {
+        ("cme", "CME, 10 locations", |kernel, _, _| {
             Box::new(CmeTest::new(kernel, 10))
         }),
-        test(
+        (
             "skce_unbiased_exact",
             "SKCE unbiased, exact",
-            whole,
             |kernel, _, replicates| P::exact(Skce::unbiased(kernel), replicates),
         ),
-        test(
+        (
             "skce_biased_distribution_free",
             "SKCE biased, distribution-free",
-            whole,
-            |kernel, _, _| Box::new(DistributionFreeSkceTest::new(Skce::biased(kernel))),
+            |kernel, _, _| free(Skce::biased(kernel)),
         ),
-        test(
+        (
             "skce_unbiased_distribution_free",
             "SKCE unbiased, distribution-free",
-            whole,
-            |kernel, _, _| Box::new(DistributionFreeSkceTest::new(Skce::unbiased(kernel))),
+            |kernel, _, _| free(Skce::unbiased(kernel)),
         ),
-        test(
+        (
             "skce_linear_distribution_free",
             "SKCE linear, distribution-free",
-            whole,
-            |kernel, _, _| Box::new(DistributionFreeSkceTest::new(Skce::linear(kernel))),
+            |kernel, _, _| free(Skce::linear(kernel)),
         ),
     ];
-    tests.extend(P::tests());
-    tests
+    let of_whole = of_whole.map(|entry| test(|of| &of.whole, entry));
+    of_whole.into_iter().chain(P::tests()).collect()
 }
 
 pub fn tests_of_classes() -> Vec<Test<Categorical>> {
-    fn exact(
-        statistic: impl Statistic + 'static,
-        replicates: usize,
-    ) -> Box<dyn CalibrationTest<Categorical>> {
+    type Boxed = Box<dyn CalibrationTest<Categorical>>;
+    fn exact(statistic: impl Statistic + 'static, replicates: usize) -> Boxed {
         Box::new(ExactTest::new(statistic).with_replicates(replicates))
     }
-    fn event_of(view: &View<Categorical>) -> Event {
+    fn one(view: &View<Categorical>) -> Event {
         Event::one_of(&view.predictions)
     }
-    vec![
-        test(
+    let of_event: [(&str, &str, Build<Categorical>); 2] = [
+        (
             "ece_top_label_exact",
             "ECE, 15 equal-width bins, exact",
-            event,
-            |_, view, replicates| {
-                Box::new(ExactTest::new(binned_ece(view.event)).with_replicates(replicates))
-            },
+            |_, view, replicates| exact(binned_ece(view.event), replicates),
         ),
-        test(
+        (
             "ece_top_label_consistency",
             "ECE, 15 equal-width bins, consistency",
-            event,
-            |_, view, replicates| {
-                let ece = binned_ece(view.event);
-                Box::new(ConsistencyTest::new(ece).with_replicates(replicates))
-            },
+            |_, view, n| Box::new(ConsistencyTest::new(binned_ece(view.event)).with_replicates(n)),
         ),
-        test(
-            "spiegelhalter",
-            "Spiegelhalter, normal",
-            one,
-            |_, view, _| Box::new(Spiegelhalter::new(event_of(view))),
-        ),
-        test(
+    ];
+    let of_one: [(&str, &str, Build<Categorical>); 6] = [
+        ("spiegelhalter", "Spiegelhalter, normal", |_, view, _| {
+            Box::new(Spiegelhalter::new(one(view)))
+        }),
+        (
             "spiegelhalter_exact",
             "Spiegelhalter, exact",
-            one,
-            |_, view, replicates| exact(Spiegelhalter::new(event_of(view)), replicates),
+            |_, view, replicates| exact(Spiegelhalter::new(one(view)), replicates),
         ),
-        test(
+        (
             "hosmer_lemeshow",
             "Hosmer-Lemeshow, chi-squared",
-            one,
-            |_, view, _| Box::new(HosmerLemeshow::new(event_of(view))),
+            |_, view, _| Box::new(HosmerLemeshow::new(one(view))),
         ),
-        test(
+        (
             "hosmer_lemeshow_exact",
             "Hosmer-Lemeshow, exact",
-            one,
-            |_, view, replicates| exact(HosmerLemeshow::new(event_of(view)), replicates),
+            |_, view, replicates| exact(HosmerLemeshow::new(one(view)), replicates),
         ),
-        test("cox", "Cox, chi-squared", one, |_, view, _| {
-            Box::new(Cox::new(event_of(view)))
+        ("cox", "Cox, chi-squared", |_, view, _| {
+            Box::new(Cox::new(one(view)))
         }),
-        test("cox_exact", "Cox, exact", one, |_, view, replicates| {
-            exact(Cox::new(event_of(view)), replicates)
+        ("cox_exact", "Cox, exact", |_, view, n| {
+            exact(Cox::new(one(view)), n)
         }),
-    ]
+    ];
+    let of_event = of_event.map(|entry| test(|of| &of.event, entry));
+    let of_one = of_one.map(|entry| test(|of| &of.one, entry));
+    of_event.into_iter().chain(of_one).collect()
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use burn_calibration::{distribution::Subject, names};
-use burn_calibration_report::{ReportBuilder, Reportable, Section};
+use burn_calibration_report::{ReportBuilder, Section};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -15,7 +15,7 @@ use crate::{
     progress::Progress,
     quantities::estimates,
     rows::Wanted,
-    words::{KernelWords, Named, TargetWords, Told, as_key, as_member, object, say},
+    words::{DataWords, KernelWords, Named, TargetWords, Told, object, say},
 };
 
 /// The numbers of a page.
@@ -23,14 +23,8 @@ use crate::{
 struct Written {
     /// The page, and the diagrams.
     files: Vec<String>,
-    n: usize,
-    /// The number of classes or coordinates.
-    #[serde(serialize_with = "as_member", flatten)]
-    outcomes: (&'static str, usize),
-    /// Names of classes, where these are not numbers from 0.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    class_names: Vec<String>,
-    #[serde(serialize_with = "as_key")]
+    #[serde(flatten)]
+    data: DataWords,
     family: Family,
     level: f64,
     seed: u64,
@@ -55,17 +49,14 @@ struct Numbers {
     page: Map<String, Value>,
 }
 
-pub fn run(args: &Report) -> Result<()> {
-    with_family!(args.family, P => report::<P>(args))
+pub fn run(args: &Report, json: bool) -> Result<()> {
+    with_family!(args.family, P => report::<P>(args, json))
 }
 
-fn report<P>(args: &Report) -> Result<()>
-where
-    P: Kind + Reportable<Kernel = <P as Kind>::Joint>,
-{
+fn report<P: Kind>(args: &Report, json: bool) -> Result<()> {
     let to_stdout = args.output.as_os_str() == "-";
     ensure!(
-        !to_stdout || !args.json,
+        !to_stdout || !json,
         "-o -: --json goes to standard output too, expected a file for the page"
     );
     let paths = [&args.predictions].into_iter().chain(&args.after);
@@ -98,7 +89,7 @@ where
     if to_stdout {
         return Ok(());
     }
-    if !args.json {
+    if !json {
         files.iter().for_each(|file| say(format_args!("{file}\n")));
         return Ok(());
     }
@@ -109,9 +100,7 @@ where
     let after = report.after.as_ref().zip(sets.get(1));
     let written = Written {
         files,
-        n: report.samples,
-        outcomes: sets[0].outcomes(),
-        class_names: loaded.class_names,
+        data: sets[0].in_words(&loaded.class_names),
         family: args.family,
         level: report.level,
         seed: report.seed,
@@ -126,12 +115,12 @@ where
 }
 
 impl Numbers {
-    fn new<P: Kind>(section: &impl Section, view: &View<P>, kernel: P::Joint) -> Result<Self> {
+    fn new<P: Kind>(section: &impl Section, view: &View<P>, kernel: P::Kernel) -> Result<Self> {
         finite::check(section)?;
         let Ok(Value::Object(mut page)) = serde_json::to_value(section) else {
             bail!("the numbers of the page are no object");
         };
-        let is_event = view.predictions.subject() == Subject::Event;
+        let is_event = view.predictions.predicted() == Subject::Event;
         if is_event && let Some(excess) = page.remove("overconfidence") {
             page.insert(names::OVERPREDICTION.key.into(), excess);
         }

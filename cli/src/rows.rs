@@ -6,13 +6,12 @@ use burn::tensor::{Device, Tensor, TensorData};
 use burn_calibration::distribution::{Categorical, Predictive, Subject};
 
 use crate::{
-    align::{self, File, Names, check_distinct, columns, in_order, numbered},
+    align::{self, File, Names, check_distinct, columns, in_order, numbered, say_by_name},
     args::{RowsArgs, SourceArgs},
     classes::class_names,
     error::{Context, Result, ensure, wrong},
     input::{Cells, Ids, Lines, Matrix, Options, Resolution, Table, clipped, read_table, say},
     kind::Loaded,
-    kinds::check_subjects,
     labels::{check_same, read_labels},
     probabilities::{became_probabilities, check_logarithms, check_logits, settle},
     source::{Where, device, no_labels, options, places, tensor},
@@ -55,10 +54,10 @@ impl Rows {
 }
 
 /// What is known of a file from others.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Like<'a> {
     /// The names of the columns.
-    pub names: Option<Names<'a>>,
+    pub names: Names<'a>,
     /// Whether it holds confidence and correctness, where that is known, and the position of the latter.
     pub confidence: Option<(bool, Option<usize>)>,
 }
@@ -67,10 +66,10 @@ impl<'a> Like<'a> {
     /// As another file of predictions.
     pub fn file(of: &'a str, rows: &'a Rows) -> Self {
         Self {
-            names: Some(Names {
+            names: Names {
                 names: rows.class_names(),
                 of,
-            }),
+            },
             confidence: Some((rows.is_confidence, rows.label_at)),
         }
     }
@@ -136,11 +135,7 @@ fn rows_of(
         if let Some(order) = order {
             numbers = numbers.with_columns(&order);
             names = in_order(&names, &order);
-            let names = clipped(&names.join(", "));
-            say(
-                path,
-                format_args!("columns are taken by their names: {names}"),
-            );
+            say_by_name(path, "columns", &names);
         }
     }
     if is_confidence {
@@ -169,7 +164,7 @@ fn rows_of(
     let predictions = match are_logits {
         true => {
             if args.logits && !args.force {
-                check_logits(&numbers, &resolution, is_confidence)?;
+                check_logits(&numbers, &resolution)?;
             }
             if is_binary {
                 numbers = beside(&numbers, |_| 0.0);
@@ -180,7 +175,7 @@ fn rows_of(
             }
         }
         false => {
-            let note = settle(&mut numbers, args, &resolution, is_confidence)?;
+            let note = settle(&mut numbers, args, &resolution)?;
             if is_binary {
                 numbers = beside(&numbers, |p| 1.0 - p);
             }
@@ -220,49 +215,40 @@ pub fn read_classes(
         read_rows(path, &args.rows, (place, wanted), like, &device)
     };
     let (first, others) = paths.split_first().expect("there is a file");
-    let by_option = args
-        .labels
-        .classes
-        .as_deref()
-        .map(class_names)
-        .unwrap_or_default();
-    let own = read(
-        first,
-        Like {
-            names: Some(Names {
-                names: &by_option,
-                of: OPTION,
-            }),
-            ..Like::default()
+    let by_option = args.labels.classes.as_deref();
+    let by_option = by_option.map(class_names).unwrap_or_default();
+    let like = Like {
+        names: Names {
+            names: &by_option,
+            of: OPTION,
         },
-    )?;
+        confidence: None,
+    };
+    let own = read(first, like)?;
     let of = first.display().to_string();
     let others = (others.iter())
         .map(|path| Ok((*path, read(path, Like::file(&of, &own))?)))
         .collect::<Result<Vec<_>>>()?;
     let mut labels = read_labels(args, (first, &own))?;
     for (path, rows) in &others {
-        check_sizes((path, &rows.predictions), (first, &own.predictions))?;
-        check_subjects((path, &rows.predictions), (first, &own.predictions))?;
+        check_like((path, rows), (first, &own))?;
     }
-    let mut files: Vec<File> = vec![(first, own.ids.as_ref())];
-    files.extend(others.iter().map(|(path, rows)| (*path, rows.ids.as_ref())));
-    files.extend(
-        args.labels
-            .labels
-            .iter()
-            .map(|path| (path.as_path(), labels.ids.as_ref())),
-    );
+    let of_rows = std::iter::once((*first, own.ids.as_ref()))
+        .chain(others.iter().map(|(path, rows)| (*path, rows.ids.as_ref())));
+    let of_labels = args.labels.labels.iter();
+    let of_labels = of_labels.map(|path| (path.as_path(), labels.ids.as_ref()));
+    let files: Vec<File> = of_rows.chain(of_labels).collect();
     let orders = align::rows(&files)?;
     if let (Some(_), Some(Some(order))) = (&args.labels.labels, orders.last()) {
         labels.classes = in_order(&labels.classes, order);
     }
-    for ((path, rows), order) in others.iter().zip(&orders[1..]) {
+    for (other, order) in others.iter().zip(&orders[1..]) {
+        let other = (other.0, &other.1);
         check_same(
             args,
             &labels.classes,
             (first, &own),
-            (path, rows),
+            other,
             order.as_deref(),
         )?;
     }
@@ -288,31 +274,26 @@ pub fn read_classes(
 
 /// The columns in the order of the classes; none where they are in it. Columns whose names count, as p0, p1,
 /// p2, are classes of these numbers.
-fn class_order(names: &[String], expected: Option<Names>) -> Result<Option<Vec<usize>>> {
+fn class_order(names: &[String], expected: Names) -> Result<Option<Vec<usize>>> {
     check_distinct(names)?;
-    let expected = expected.filter(|expected| !expected.names.is_empty());
-    match (expected, numbered(names)) {
-        // names of classes that the file does not have are those of its columns in their order
-        (
-            Some(Names {
-                names: given,
-                of: OPTION,
-            }),
-            numbered,
-        ) if !given.iter().any(|name| names.contains(name)) => {
-            ensure!(
-                numbered.is_none_or(|numbered| numbered.is_sorted()),
-                "the columns are named {}, expected the names of {OPTION} or the columns in the order of \
-                     their numbers; --by-position takes columns in their order",
-                clipped(&names.join(", "))
-            );
-            Ok(None)
-        }
-        (Some(expected), _) => columns(expected, names)
-            .map_err(|reason| wrong!("{reason}; --by-position takes columns in their order")),
-        (None, Some(numbered)) if !numbered.is_sorted() => Ok(Some(numbered.order)),
-        (None, _) => Ok(None),
+    let numbered = numbered(names);
+    let is_known = |name: &String| names.contains(name);
+    if expected.names.is_empty() {
+        let order = numbered.filter(|numbered| !numbered.is_sorted());
+        return Ok(order.map(|numbered| numbered.order));
     }
+    // names of classes that the file does not have are those of its columns in their order
+    if expected.of == OPTION && !expected.names.iter().any(is_known) {
+        ensure!(
+            numbered.is_none_or(|numbered| numbered.is_sorted()),
+            "the columns are named {}, expected the names of {OPTION} or the columns in the order of their \
+             numbers; --by-position takes columns in their order",
+            clipped(&names.join(", "))
+        );
+        return Ok(None);
+    }
+    columns(expected, names)
+        .map_err(|reason| wrong!("{reason}; --by-position takes columns in their order"))
 }
 
 /// The option that names classes.
@@ -355,16 +336,17 @@ pub fn logits(path: &Path, predictions: &Categorical, takes_zeros: bool) -> Resu
     Err(wrong.at(at / classes, format_args!("column {}", at % classes))).of(path)
 }
 
-/// Checks that the predictions of one file are of as many samples and classes as those of another.
-pub fn check_sizes(
-    (path, predictions): (&Path, &Categorical),
-    (expected_path, expected): (&Path, &Categorical),
+/// Checks that the predictions of one file are of as many samples and classes as those of another, and about
+/// the same.
+fn check_like(
+    (path, rows): (&Path, &Rows),
+    (expected_path, expected): (&Path, &Rows),
 ) -> Result<()> {
-    let sizes = [
-        ("rows", predictions.len(), expected.len()),
-        ("columns", predictions.classes(), expected.classes()),
-    ];
-    for (what, got, expected) in sizes {
+    let (got, expect) = (&rows.predictions, &expected.predictions);
+    for (what, got, expected) in [
+        ("rows", got.len(), expect.len()),
+        ("columns", got.classes(), expect.classes()),
+    ] {
         ensure!(
             got == expected,
             "{}: {got} {what}, expected {expected}, as many as {} has",
@@ -372,5 +354,17 @@ pub fn check_sizes(
             expected_path.display()
         );
     }
+    let words = |rows: &Rows| match rows.is_confidence {
+        true => "confidence and correctness",
+        false => "probabilities",
+    };
+    ensure!(
+        rows.is_confidence == expected.is_confidence,
+        "{}: {}, expected {}, as {} has; --confidence-correctness says it of both",
+        path.display(),
+        words(rows),
+        words(expected),
+        expected_path.display()
+    );
     Ok(())
 }

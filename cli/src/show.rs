@@ -17,11 +17,11 @@ use crate::{
     error::{Context, Result, wrong},
     fit::{CORRECTNESS, NOT_KNOWN, warnings},
     input::clipped,
-    words::{Known, key, object, show},
+    words::{Known, key, object},
 };
 
 #[derive(Serialize)]
-struct Shown {
+pub struct Shown {
     kind: &'static str,
     /// What the map takes: classes, or dimensions of targets.
     of: &'static str,
@@ -35,7 +35,7 @@ struct Shown {
     parameters: Vec<NamedParameter>,
 }
 
-pub fn run(args: &Show) -> Result<()> {
+pub fn run(args: &Show) -> Result<Shown> {
     let device = Device::flex();
     let of_distributions = DistributionMap::load(&args.map, &device).ok();
     // a temperature is of both
@@ -74,7 +74,7 @@ pub fn run(args: &Show) -> Result<()> {
             }
         }
     }
-    show("show", &shown, args.json)
+    Ok(shown)
 }
 
 /// Numbers of a parameter that are shown.

@@ -15,14 +15,14 @@ use burn_calibration_accumulator::{Accumulator, Evaluation, Means, Rows, Saved};
 use serde::Serialize;
 
 use crate::{
-    args::{Family, Summarise, TargetKernelName},
-    bandwidth::shape,
-    error::{Context, Result, bail, wrong},
+    args::{Family, Summarise},
+    error::{Context, Result, ensure, wrong},
+    kernel::shape,
     kind::{Kind, Loaded, Vectors, with_vectors},
     limits::check_bins,
     piece::{Piece, Sums},
     rows::Wanted,
-    words::{KernelWords, TargetWords, as_member, key, show},
+    words::{DataWords, KernelWords, TargetWords, key},
 };
 
 /// The settings that means of pieces share.
@@ -37,17 +37,18 @@ pub mod setting {
     pub const BLOCK: &str = "block";
 }
 
-pub fn run(args: &Summarise) -> Result<()> {
+pub fn run(args: &Summarise) -> Result<Summary> {
     match args.family {
         Family::Categorical => of_classes(args),
         family => with_vectors!(family, P => of_vectors::<P>(args)),
     }
 }
 
-fn of_classes(args: &Summarise) -> Result<()> {
-    if args.length_scale.is_some() {
-        bail!("--length-scale: of families other than categorical");
-    }
+fn of_classes(args: &Summarise) -> Result<Summary> {
+    ensure!(
+        args.length_scale.is_none(),
+        "--length-scale: of families other than categorical"
+    );
     let loaded = Categorical::read(&[&args.predictions], &args.source, Wanted::Logits)?;
     let (predictions, labels) = (&loaded.sets[0], loaded.targets);
     check_bins(args.bins, predictions.classes())?;
@@ -71,7 +72,7 @@ fn of_classes(args: &Summarise) -> Result<()> {
 }
 
 /// Sums up scores, coverages, and estimates of the SKCE in blocks.
-fn of_vectors<P>(args: &Summarise) -> Result<()>
+fn of_vectors<P>(args: &Summarise) -> Result<Summary>
 where
     P: Kind<Targets = Tensor<2>> + Vectors,
     RealKernel: TargetKernel<P>,
@@ -81,26 +82,20 @@ where
     let predictions = &sets[0];
     let mut settings = vec![
         (setting::FAMILY, key(args.family)),
-        (setting::DIMENSIONS, predictions.outcomes().1.to_string()),
+        (setting::DIMENSIONS, predictions.dimensions().to_string()),
     ];
-    let kernel = kernel::<P>(args)
-        .map(|kernel| on_both(args, kernel))
-        .transpose()?;
+    let kernel = kernel::<P>(args).map(|kernel| on_both(args, kernel));
+    let kernel = kernel.transpose()?;
     if let Some(kernel) = kernel {
-        let on_predictions = KernelWords::from(&kernel.predictions);
+        let words = KernelWords::from(&kernel.predictions);
         let on_targets = TargetWords::from(kernel.targets);
+        let number = |number: f64| format!("{number:?}");
         settings.extend([
-            (setting::PROFILE, on_predictions.profile),
-            (setting::DISTANCE, on_predictions.distance.to_owned()),
-            (
-                setting::BANDWIDTH,
-                format!("{:?}", on_predictions.bandwidth),
-            ),
+            (setting::PROFILE, words.profile),
+            (setting::DISTANCE, words.distance.to_owned()),
+            (setting::BANDWIDTH, number(words.bandwidth)),
             (setting::TARGET_PROFILE, on_targets.profile),
-            (
-                setting::LENGTH_SCALE,
-                format!("{:?}", on_targets.length_scale),
-            ),
+            (setting::LENGTH_SCALE, number(on_targets.length_scale)),
             (setting::BLOCK, args.block.to_string()),
         ]);
     }
@@ -113,12 +108,12 @@ where
             columns.push((name, IntervalCoverage::each(predictions, &targets, level)?));
         }
         if let Some(kernel) = kernel {
-            let blocks = match predictions.len() >= args.block as usize {
-                true => kernel
-                    .pairs(predictions, &targets)?
-                    .block_estimates(args.block as usize),
-                false => Vec::new(),
-            };
+            let block = args.block as usize;
+            let mut blocks = Vec::new();
+            if predictions.len() >= block {
+                let pairs = kernel.pairs(predictions, &targets)?;
+                blocks = pairs.block_estimates(block);
+            }
             columns.push((names::SKCE_BLOCK, blocks));
         }
         let mut means = Means::new(settings);
@@ -128,8 +123,7 @@ where
         Ok((means, columns))
     };
     let (means, columns) = columns().of(&args.predictions)?;
-    let targets = targets.try_into_vec_as::<f64>();
-    let targets = targets?;
+    let targets = targets.try_into_vec_as::<f64>()?;
     let numbers = columns.into_iter().flat_map(|(_, numbers)| numbers);
     let digest = Means::digest_of(targets.into_iter().chain(numbers));
     save(args, predictions, Piece::new(means, digest, Vec::new()))
@@ -146,30 +140,26 @@ fn on_both(args: &Summarise, kernel: Kernel) -> Result<TensorKernel<RealKernel>>
     let length_scale = args.length_scale.ok_or_else(|| {
         wrong!("--bandwidth: expected --length-scale NUMBER as well, the same for every piece")
     })?;
-    let on_targets = match args.target_kernel {
-        TargetKernelName::Gaussian => RealKernel::gaussian(length_scale),
-        TargetKernelName::Laplacian => RealKernel::laplacian(length_scale),
-    };
-    Ok(TensorKernel::new(kernel, on_targets))
+    Ok(TensorKernel::new(
+        kernel,
+        args.target_kernel.with_length_scale(length_scale),
+    ))
 }
 
-fn save<P: Kind>(args: &Summarise, predictions: &P, piece: Piece<impl Sums>) -> Result<()> {
+fn save<P: Kind>(args: &Summarise, predictions: &P, piece: Piece<impl Sums>) -> Result<Summary> {
     piece.save(&args.output)?;
-    let summary = Summary {
+    Ok(Summary {
         output: args.output.display().to_string(),
-        n: predictions.len(),
-        outcomes: predictions.outcomes(),
-    };
-    show("summarise", &summary, args.json)
+        data: predictions.in_words(&[]),
+    })
 }
 
 /// The sums that were saved.
 #[derive(Serialize)]
-struct Summary {
+pub struct Summary {
     output: String,
-    n: usize,
-    #[serde(serialize_with = "as_member", flatten)]
-    outcomes: (&'static str, usize),
+    #[serde(flatten)]
+    data: DataWords,
 }
 
 impl fmt::Display for Summary {

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use burn::tensor::{Device, Tensor};
 
 use crate::{
-    align::in_order,
-    args::{RowsArgs, SourceArgs},
+    align::{in_order, say_by_name},
+    args::{DeviceName, RowsArgs},
     error::{Context, Result, ensure, wrong},
-    input::{Cells, Ids, Lines, Matrix, Options, clipped, read_table, say},
-    source::{Where, label_options, no_labels, options, places, tensor},
+    input::{Cells, Ids, Lines, Matrix, Options, clipped, read_table},
+    source::tensor,
 };
 
 /// The numbers of a file.
@@ -38,11 +38,7 @@ pub fn read_numbers(
     if let Some(order) = order.filter(|_| is_other && !args.by_position) {
         table.numbers = table.numbers.with_columns(&order);
         table.names = in_order(&table.names, &order);
-        let names = clipped(&table.names.join(", "));
-        say(
-            path,
-            format_args!("columns are taken by their names: {names}"),
-        );
+        say_by_name(path, "columns", &table.names);
     }
     let numbers = Numbers {
         rows: tensor(table.numbers, args.device, device),
@@ -54,65 +50,28 @@ pub fn read_numbers(
     Ok((numbers, table.labels))
 }
 
-/// Reads files of predictions, and the targets from a file of their own or a column of the first. Columns are
-/// in the order of names that are expected, or of those of the first file.
-pub fn read_vectors(
-    paths: &[&Path],
-    args: &SourceArgs,
-    expected: &[String],
-    device: &Device,
-) -> Result<(Vec<Numbers>, Numbers)> {
-    let file = args.labels.labels.as_deref();
-    let mut sets: Vec<Numbers> = Vec::new();
-    let mut own = None;
-    for (path, place) in paths.iter().zip(places(&args.labels)) {
-        let options = Options {
-            confidence: Some(false),
-            ..options(&args.rows, place)
+impl Numbers {
+    /// Targets in a column beside the predictions.
+    pub fn beside(&self, cells: &Cells, name: DeviceName, device: &Device) -> Result<Self> {
+        let target = |(row, cell): (usize, &str)| {
+            let wrong = |_| wrong!("the target is {cell:?}, expected a number").at_row(row);
+            cell.parse().map_err(wrong)
         };
-        let expected = sets.first().map_or(expected, |first| &first.names);
-        let (numbers, cells) = read_numbers(path, &args.rows, &options, expected, device)?;
-        if let Some(cells) = cells.filter(|_| place == Where::Here) {
-            let values = targets(&cells).on(path, &numbers.lines)?;
-            own = Some(Numbers {
-                rows: tensor(Matrix { columns: 1, values }, args.rows.device, device),
-                path: path.to_path_buf(),
-                names: Vec::new(),
-                ids: None,
-                lines: numbers.lines.clone(),
-            });
-        }
-        sets.push(numbers);
+        let values: Result<_> = cells.iter().enumerate().map(target).collect();
+        let values = values.on(&self.path, &self.lines)?;
+        Ok(Self {
+            rows: tensor(Matrix { columns: 1, values }, name, device),
+            path: self.path.clone(),
+            names: Vec::new(),
+            ids: None,
+            lines: self.lines.clone(),
+        })
     }
-    let targets = match (file, own) {
-        (Some(file), _) => {
-            let options = Options {
-                columns: args.rows.label_column.as_deref(),
-                ..label_options(&args.labels)
-            };
-            read_numbers(file, &args.rows, &options, &[], device)?.0
-        }
-        (None, Some(own)) => own,
-        (None, None) => return Err(no_labels(paths[0])),
-    };
-    Ok((sets, targets))
 }
 
 /// Words for the location and the scale of a distribution in names of columns.
-const LOCATIONS: [&str; 7] = ["mean", "means", "mu", "loc", "location", "median", "m"];
-const SCALES: [&str; 11] = [
-    "sd",
-    "std",
-    "stdev",
-    "stddev",
-    "sigma",
-    "scale",
-    "scales",
-    "deviation",
-    "s",
-    "b",
-    "stds",
-];
+const LOCATIONS: &str = "mean means mu loc location median m";
+const SCALES: &str = "sd std stdev stddev stds sigma scale scales deviation s b";
 
 /// Whether the names are increasing numbers between 0 and 1, as of quantiles.
 pub fn are_levels(names: &[String]) -> bool {
@@ -128,8 +87,12 @@ pub fn check_halves(names: &[String]) -> Result<()> {
     let role = |name: &String| {
         let name = name.to_lowercase();
         let words = || name.split(|c: char| !c.is_alphabetic());
-        let is = |known: &[&str]| words().any(|word| known.contains(&word));
-        match (is(&LOCATIONS), is(&SCALES)) {
+        let is = |known: &str| {
+            known
+                .split(' ')
+                .any(|known| words().any(|word| word == known))
+        };
+        match (is(LOCATIONS), is(SCALES)) {
             (true, false) => Some(false),
             (false, true) => Some(true),
             _ => None,
@@ -147,12 +110,4 @@ pub fn check_halves(names: &[String]) -> Result<()> {
         clipped(&names.join(", "))
     );
     Ok(())
-}
-
-fn targets(cells: &Cells) -> Result<Vec<f64>> {
-    let target = |(row, cell): (usize, &str)| {
-        let wrong = |_| wrong!("the target is {cell:?}, expected a number").at_row(row);
-        cell.parse().map_err(wrong)
-    };
-    cells.iter().enumerate().map(target).collect()
 }

@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{
         AbsoluteMoments, Component, Density, Geometry, Given, Laplace, Mixture, Normal, Samples,
+        Targets,
     },
     error,
     estimator::{Event, Skce},
     hypothesis::{CalibrationTest, ExactTest, GivenTest, OmnibusOutcome},
-    kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
+    kernel::{Distance, Kernel, RealKernel, TargetKernel, TensorKernel},
     names::{self, Name},
     recalibration::ScaleFamily,
     score::{IntervalOverconfidence, LogScore, Score},
@@ -20,17 +21,17 @@ use rand::rngs::StdRng;
 use crate::{
     align::{self, File},
     answer::{Size, Sizing},
-    args::{Evaluate, LengthScale, Lens, SourceArgs, TargetKernelName},
-    bandwidth::{fixed, some},
-    error::{Context, Result, bail, ensure, wrong},
-    input::{clipped, say},
+    args::{Evaluate, LengthScale, Lens, SourceArgs},
+    error::{Context, Result, bail, ensure},
+    input::{Options, clipped, say},
+    kernel::{fixed, some},
     kind::{Estimates, Kind, Loaded, LogScoreOf, Vectors, View, Words},
     limits::QUADRATIC_LIMIT,
     quantities::estimates_of_vectors,
     rows::Wanted,
-    source::device,
-    targets::{Numbers, are_levels, check_halves, read_vectors},
-    words::TargetWords,
+    source::{Where, device, label_options, no_labels, options, places},
+    targets::{Numbers, are_levels, check_halves, read_numbers},
+    words::{Outcomes, TargetWords},
 };
 
 impl Vectors for Normal {
@@ -99,22 +100,17 @@ fn halves(rows: Tensor<2>, d: usize, what: &str) -> Result<(Tensor<2>, Tensor<2>
 }
 
 fn one_dimension(dimensions: usize) -> Result<()> {
-    match dimensions {
-        1 => Ok(()),
-        _ => Err(wrong!(
-            "the targets have {dimensions} columns, expected one for this family"
-        )),
-    }
+    ensure!(
+        dimensions == 1,
+        "the targets have {dimensions} columns, expected one for this family"
+    );
+    Ok(())
 }
 
-/// Reads predictions of real numbers and their targets: columns by their names, where they have those of the
-/// first file or the expected ones, and rows by their ids.
-pub fn read_like<P>(paths: &[&Path], args: &SourceArgs, expected: &[String]) -> Result<Loaded<P>>
-where
-    P: Kind<Targets = Tensor<2>> + Vectors,
-{
-    let rows = &args.rows;
-    for (given, name) in [
+/// Options of classes, which mean nothing elsewhere.
+fn refuse_options_of_classes(args: &SourceArgs) -> Result<()> {
+    let (rows, labels) = (&args.rows, &args.labels);
+    let options = [
         (rows.logits, "--logits"),
         (rows.percent, "--percent"),
         (rows.log_probabilities, "--log-probabilities"),
@@ -122,81 +118,103 @@ where
         (rows.clip.is_some(), "--clip"),
         (rows.positive, "--positive"),
         (rows.confidence_correctness, "--confidence-correctness"),
-        (args.labels.classes.is_some(), "--classes"),
-        (args.labels.one_based, "--one-based"),
-        (args.labels.soft_labels, "--soft-labels"),
-    ] {
-        if given {
-            bail!("{name}: of the family categorical only");
-        }
+        (labels.classes.is_some(), "--classes"),
+        (labels.one_based, "--one-based"),
+        (labels.soft_labels, "--soft-labels"),
+    ];
+    match options.iter().find(|(is_given, _)| *is_given) {
+        Some((_, name)) => bail!("{name}: of the family categorical only"),
+        None => Ok(()),
     }
+}
+
+/// Reads predictions of real numbers and their targets, from a file of their own or a column of the first:
+/// columns by their names, where they have those of the first file or the expected ones, and rows by their ids.
+pub fn read_like<P>(paths: &[&Path], args: &SourceArgs, expected: &[String]) -> Result<Loaded<P>>
+where
+    P: Kind<Targets = Tensor<2>> + Vectors,
+{
+    refuse_options_of_classes(args)?;
     let device = device(args.rows.device)?;
-    let (sets, targets) = read_vectors(paths, args, expected, &device)?;
+    let by_position = args.rows.by_position;
+    let mut sets: Vec<Numbers> = Vec::new();
+    let mut own = None;
+    for (path, place) in paths.iter().zip(places(&args.labels)) {
+        let options = Options {
+            confidence: Some(false),
+            ..options(&args.rows, place)
+        };
+        let expected = sets.first().map_or(expected, |first| &first.names);
+        let (numbers, cells) = read_numbers(path, &args.rows, &options, expected, &device)?;
+        if let Some(cells) = cells.filter(|_| place == Where::Here) {
+            own = Some(numbers.beside(&cells, args.rows.device, &device)?);
+        }
+        sets.push(numbers);
+    }
+    let targets = match (&args.labels.labels, own) {
+        (Some(file), _) => {
+            let options = Options {
+                columns: args.rows.label_column.as_deref(),
+                ..label_options(&args.labels)
+            };
+            read_numbers(file, &args.rows, &options, &[], &device)?.0
+        }
+        (None, Some(own)) => own,
+        (None, None) => return Err(no_labels(paths[0])),
+    };
     let [count, dimensions] = targets.rows.dims();
     for rows in &sets {
         let samples = rows.rows.dims()[0];
-        if count != samples {
-            let advice = match count as i64 - samples as i64 {
-                1 => "; --labels-header yes if line 1 of the targets is a header",
-                -1 => "; --header yes if line 1 of the predictions is a header",
-                _ => "",
-            };
-            bail!(
-                "{}: {count} targets, expected {samples}, as many as {} has rows{advice}",
-                targets.path.display(),
-                rows.path.display()
-            );
-        }
-    }
-    let file = |numbers: &'_ Numbers| (numbers.path.clone(), numbers.ids.clone());
-    let files: Vec<_> = sets.iter().chain([&targets]).map(file).collect();
-    let files: Vec<File> = files
-        .iter()
-        .map(|(path, ids)| (path.as_path(), ids.as_ref()))
-        .collect();
-    // targets beside the first predictions are in their order
-    let orders = align::rows(match args.labels.labels {
-        Some(_) => &files,
-        None => &files[..sets.len()],
-    })?;
-    let in_order = |at: usize, rows: &Tensor<2>| match orders.get(at) {
-        Some(Some(order)) => {
-            let order: Vec<i64> = order.iter().map(|&row| row as i64).collect();
-            let order = Tensor::<1, Int>::from_data(&order[..], &rows.device());
-            rows.clone().select(0, order)
-        }
-        _ => rows.clone(),
-    };
-    let own = in_order(sets.len(), &targets.rows);
-    let read = |(at, rows): (usize, &Numbers)| {
-        let parse = || -> Result<P> {
-            if P::HALVES && !args.rows.by_position {
-                check_halves(&rows.names)?;
-            }
-            if P::DRAWS && are_levels(&rows.names) {
-                let names = clipped(&rows.names.join(", "));
-                let draws = "they are taken as draws, each as likely as the others";
-                let note =
-                    format_args!("the columns {names} look like levels of quantiles: {draws}");
-                say(&rows.path, note);
-            }
-            let set = P::parse(rows.rows.clone(), dimensions)?;
-            set.check()?;
-            Ok(set)
+        let advice = match count as i64 - samples as i64 {
+            0 => continue,
+            1 => "; --labels-header yes if line 1 of the targets is a header",
+            -1 => "; --header yes if line 1 of the predictions is a header",
+            _ => "",
         };
-        let set = parse().on(&rows.path, &rows.lines)?;
+        bail!(
+            "{}: {count} targets, expected {samples}, as many as {} has rows{advice}",
+            targets.path.display(),
+            rows.path.display()
+        );
+    }
+    // targets beside the first predictions are in their order
+    let of_targets = args.labels.labels.iter().map(|_| &targets);
+    let files = sets.iter().chain(of_targets);
+    let files: Vec<File> = files
+        .map(|numbers| (numbers.path.as_path(), numbers.ids.as_ref()))
+        .collect();
+    let orders = align::rows(&files)?;
+    let parse = |rows: &Numbers| -> Result<P> {
+        if P::HALVES && !by_position {
+            check_halves(&rows.names)?;
+        }
+        if P::DRAWS && are_levels(&rows.names) {
+            let names = clipped(&rows.names.join(", "));
+            let draws = "they are taken as draws, each as likely as the others";
+            let note = format_args!("the columns {names} look like levels of quantiles: {draws}");
+            say(&rows.path, note);
+        }
+        let set = P::parse(rows.rows.clone(), dimensions)?;
+        set.check()?;
+        Ok(set)
+    };
+    let read = |(rows, order): (&Numbers, &Option<Vec<usize>>)| {
+        let set = parse(rows).on(&rows.path, &rows.lines)?;
         set.check_targets(&targets.rows)
             .on(&targets.path, &targets.lines)?;
-        match orders[at].is_some() {
-            true => P::parse(in_order(at, &rows.rows), dimensions),
-            false => Ok(set),
-        }
+        Ok(match order {
+            Some(order) => set.select_rows(order),
+            None => set,
+        })
     };
-    let parsed = sets.iter().enumerate().map(read).collect::<Result<_>>()?;
-    let first = sets.into_iter().next().expect("there is a file");
+    let parsed = sets.iter().zip(&orders).map(read).collect::<Result<_>>()?;
+    let in_order = |order: &Vec<usize>| targets.rows.select_rows(order);
+    let order = orders.get(sets.len()).and_then(Option::as_ref);
+    let ordered = order.map_or_else(|| targets.rows.clone(), in_order);
+    let first = sets.swap_remove(0);
     Ok(Loaded {
         sets: parsed,
-        targets: own,
+        targets: ordered,
         class_names: Vec::new(),
         columns: first.names,
         ids: first.ids.or(targets.ids),
@@ -207,7 +225,7 @@ impl<P: Vectors> Kind for P
 where
     RealKernel: TargetKernel<P>,
 {
-    type Joint = TensorKernel<RealKernel>;
+    const OUTCOMES: fn(usize) -> Outcomes = Outcomes::Dimensions;
 
     fn read(paths: &[&Path], args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
         read_like(paths, args, &[])
@@ -231,39 +249,27 @@ where
         Ok(vec![self.view(targets, None, &[])])
     }
 
-    fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Self::Joint> {
-        if args.kernel.shape.distance == Some(burn_calibration::kernel::Distance::TotalVariation) {
-            bail!(
-                "--distance tv: of classes, expected l2, the 2-Wasserstein distance, or l1, that of \
-                 the parameters"
-            );
-        }
+    fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Self::Kernel> {
+        ensure!(
+            args.kernel.shape.distance != Some(Distance::TotalVariation),
+            "--distance tv: of classes, expected l2, the 2-Wasserstein distance, or l1, that of the parameters"
+        );
         let n = view.predictions.len();
         let kernel = fixed(&args.kernel, &view.predictions, rng)?;
-        let target = match args.targets.target_kernel {
-            TargetKernelName::Gaussian => RealKernel::gaussian(1.0),
-            TargetKernelName::Laplacian => RealKernel::laplacian(1.0),
-        };
+        let usual = args.targets.target_kernel.with_length_scale(1.0);
         let target = match args.targets.length_scale {
-            LengthScale::Fixed(length_scale) => RealKernel {
-                length_scale,
-                ..target
-            },
+            LengthScale::Fixed(fixed) => args.targets.target_kernel.with_length_scale(fixed),
             LengthScale::Median if n > QUADRATIC_LIMIT => {
-                let rows = some("--length-scale", n, rng)
-                    .into_iter()
-                    .map(|row| row as i64);
-                let rows = TensorData::from(rows.collect::<Vec<_>>().as_slice());
-                let rows = Tensor::<1, Int>::from_data(rows, &view.targets.device());
-                target.with_median_of(&view.targets.clone().select(0, rows))
+                let rows = some("--length-scale", n, rng);
+                usual.with_median_of(&view.targets.select_rows(&rows))
             }
-            LengthScale::Median => target.with_median_of(&view.targets),
+            LengthScale::Median => usual.with_median_of(&view.targets),
         };
         target.validate()?;
         Ok(TensorKernel::new(kernel, target))
     }
 
-    fn exact(skce: Skce<Self::Joint>, replicates: usize) -> Box<dyn CalibrationTest<Self>> {
+    fn exact(skce: Skce<Self::Kernel>, replicates: usize) -> Box<dyn CalibrationTest<Self>> {
         Box::new(ExactTest::new(skce).with_replicates(replicates))
     }
 
@@ -277,16 +283,12 @@ where
         test.outcome(given, targets, rng)
     }
 
-    fn on_predictions(kernel: &Self::Joint) -> Kernel {
+    fn on_predictions(kernel: &Self::Kernel) -> Kernel {
         kernel.predictions
     }
 
-    fn on_targets(kernel: &Self::Joint) -> Option<TargetWords> {
+    fn on_targets(kernel: &Self::Kernel) -> Option<TargetWords> {
         Some(kernel.targets.into())
-    }
-
-    fn outcomes(&self) -> (&'static str, usize) {
-        ("dimensions", self.means().dims()[1])
     }
 
     fn estimates(view: &View<Self>) -> Estimates {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use burn_calibration::{
+    distribution::Subject,
     error,
     kernel::{Kernel, RealKernel},
     names::Name,
@@ -15,7 +16,11 @@ use burn_calibration::{
 use clap::{ValueEnum, builder::styling::AnsiColor};
 use serde::{Serialize, Serializer};
 
-use crate::{bandwidth, error::Result, finite, kernel::distance_name};
+use crate::{
+    error::Result,
+    finite,
+    kernel::{bandwidth_of, distance_name},
+};
 
 /// Values under their names: an object in JSON.
 pub struct Named<T>(pub Vec<(Name, T)>);
@@ -30,22 +35,12 @@ impl<T: Serialize> Serialize for Named<T> {
 pub struct Known<T>(pub Result<T, Missing>);
 
 /// A value, and what it is of in words, which are for tables.
+#[derive(Serialize)]
+#[serde(transparent)]
 pub struct Told<T> {
+    #[serde(skip)]
     pub of: String,
     pub value: Known<T>,
-}
-
-impl<T> Told<T> {
-    pub fn new(of: &str, value: Known<T>) -> Self {
-        let of = of.to_owned();
-        Self { of, value }
-    }
-}
-
-impl<T: Serialize> Serialize for Told<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.value.serialize(serializer)
-    }
 }
 
 /// Why there is no outcome: `{"error": reason}` or `{"skipped": reason}` in JSON.
@@ -93,21 +88,60 @@ impl fmt::Display for Missing {
     }
 }
 
-/// Serializes a number under what it counts: `classes` are those that are listed.
-pub fn as_member<S: Serializer>(
-    &(counted, number): &(&'static str, usize),
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let name = match counted {
-        "classes" => "class_count",
-        other => other,
-    };
-    serializer.collect_map([(name, number)])
+/// What is predicted, and how many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Outcomes {
+    #[serde(rename = "class_count")] // `classes` are those that are listed
+    Classes(usize),
+    #[serde(rename = "dimensions")]
+    Dimensions(usize),
 }
 
-/// Serializes a value by its name on the command line.
-pub fn as_key<V: ValueEnum, S: Serializer>(value: &V, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&key(value.clone()))
+/// What the predictions of a result are.
+#[derive(Debug, Serialize)]
+pub struct DataWords {
+    pub n: usize,
+    #[serde(flatten)]
+    pub outcomes: Outcomes,
+    /// Names of classes, where these are not numbers from 0.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub class_names: Vec<String>,
+    /// What classes are about.
+    #[serde(skip_serializing_if = "is_classes")]
+    pub subject: Subject,
+}
+
+/// Whether predictions are about classes, none before the others.
+pub fn is_classes(subject: &Subject) -> bool {
+    *subject == Subject::Classes
+}
+
+impl DataWords {
+    /// The predictions of a family.
+    pub fn of_family(&self, family: &str) -> String {
+        match self.outcomes {
+            Outcomes::Classes(_) => self.to_string(),
+            Outcomes::Dimensions(dimensions) => format!(
+                "{} predictions of the family {family}, targets of dimension {dimensions}",
+                self.n
+            ),
+        }
+    }
+}
+
+impl fmt::Display for DataWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let n = self.n;
+        match (self.subject, self.outcomes) {
+            (Subject::Correctness, _) => {
+                write!(f, "{n} confidences, and whether the model was right")
+            }
+            (Subject::Event, _) => write!(f, "{n} predictions of one event, class 1"),
+            (_, Outcomes::Classes(classes)) => write!(f, "{n} predictions of {classes} classes"),
+            (_, Outcomes::Dimensions(1)) => write!(f, "{n} predictions of 1 dimension"),
+            (_, Outcomes::Dimensions(d)) => write!(f, "{n} predictions of {d} dimensions"),
+        }
+    }
 }
 
 /// A value before and after a recalibration.
@@ -136,7 +170,7 @@ impl From<&Kernel> for KernelWords {
         Self {
             profile: kernel.profile.to_string(),
             distance: distance_name(kernel.distance),
-            bandwidth: bandwidth::value(kernel),
+            bandwidth: bandwidth_of(kernel),
         }
     }
 }
@@ -260,12 +294,6 @@ pub fn p_value(p: f64) -> String {
         p if p >= 1e-3 => format!("{p:.7}"),
         p => format!("{p:.3e}"),
     }
-}
-
-/// The width of a column of titles.
-pub fn title_width<'a>(names: impl Iterator<Item = &'a Name>) -> usize {
-    let widths = names.map(|name| name.title.chars().count());
-    widths.fold(38, usize::max)
 }
 
 /// A p-value, or that it is at most so much.

@@ -1,23 +1,12 @@
-//! The arguments of the command line, by subcommand.
+//! The arguments of the command line.
 
-mod kernel;
-mod maps;
-mod parts;
-mod predictions;
-mod show;
-mod source;
+mod commands;
+mod options;
 
-pub use kernel::{
-    BandwidthChoice, KernelArgs, KernelShapeArgs, LengthScale, TargetKernelArgs, TargetKernelName,
-};
-pub use maps::{Apply, Fit, KeepName, LossName};
-pub use parts::{Merge, Summarise};
-pub use predictions::Report;
-pub use predictions::{Compare, Evaluate};
-pub use show::{ExportFormat, Show};
-pub use source::{DeviceName, LabelsArgs, RowsArgs, SourceArgs, YesNo};
+pub use commands::*;
+pub use options::*;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
 /// Is this model calibrated? Estimates and p-values from a file of predictions.
 #[derive(Debug, Parser)]
@@ -25,6 +14,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
+
+    /// Print one JSON object instead of lines
+    #[arg(long, global = true)]
+    pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -55,63 +48,4 @@ pub enum Command {
         /// That of a subcommand
         subcommand: Option<String>,
     },
-}
-
-/// The kind of prediction that a row of a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Family {
-    /// A column a class: its probability, or its logit
-    Categorical,
-    /// Means, then standard deviations, a column of each for each dimension of the targets
-    Normal,
-    /// Locations, then scales, a column of each for each dimension of the targets
-    Laplace,
-    /// Weights, means, standard deviations, a column of each for each component; targets of one
-    /// dimension
-    NormalMixture,
-    /// The same of Laplace distributions: weights, locations, scales
-    LaplaceMixture,
-    /// Monte Carlo samples, a column each; targets of one dimension
-    Samples,
-}
-
-/// The sizes of errors, and how large they may be.
-#[derive(Debug, Args)]
-pub struct SizeArgs {
-    /// Level of the confidence intervals, between 0 and 1
-    #[arg(long, default_value_t = 0.95)]
-    pub level: f64,
-
-    /// An error that can be tolerated, in probability (0.02 is two points): also test whether the
-    /// overconfidence and the debiased ECE are larger
-    #[arg(long, value_name = "ERROR", value_parser = tolerance)]
-    pub tolerance: Option<f64>,
-
-    /// Also bound the Lp calibration error of this order (1 or more) from below, by maps that are fitted to
-    /// four fifths of the samples and recalibrate the others; of classes
-    #[arg(long, value_name = "ORDER", value_parser = order)]
-    pub lp_error: Option<f64>,
-}
-
-/// A number that an option may have.
-fn number(text: &str, is_valid: impl Fn(&f64) -> bool, expected: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(is_valid);
-    number.ok_or_else(|| format!("expected {expected}"))
-}
-
-fn tolerance(text: &str) -> Result<f64, String> {
-    let expected = "a number of at least 0 and less than 1";
-    number(text, |value| (0.0..1.0).contains(value), expected)
-}
-
-fn order(text: &str) -> Result<f64, String> {
-    let is_order = |value: &f64| value.is_finite() && *value >= 1.0;
-    number(text, is_order, "a finite number of at least 1")
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Lens {
-    Canonical,
-    TopLabel,
-    ClassWise,
 }

@@ -1,0 +1,297 @@
+//! Options that several subcommands have.
+
+use std::path::PathBuf;
+
+use burn_calibration::kernel::{Distance, Profile, RealKernel};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use crate::{
+    kernel,
+    limits::{MEDIAN, SCALES},
+};
+
+/// The kind of prediction that a row of a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// A column a class: its probability, or its logit
+    Categorical,
+    /// Means, then standard deviations, a column of each for each dimension of the targets
+    Normal,
+    /// Locations, then scales, a column of each for each dimension of the targets
+    Laplace,
+    /// Weights, means, standard deviations, a column of each for each component; targets of one
+    /// dimension
+    NormalMixture,
+    /// The same of Laplace distributions: weights, locations, scales
+    LaplaceMixture,
+    /// Monte Carlo samples, a column each; targets of one dimension
+    Samples,
+}
+
+/// The sizes of errors, and how large they may be.
+#[derive(Debug, Args)]
+pub struct SizeArgs {
+    /// Level of the confidence intervals, between 0 and 1
+    #[arg(long, default_value_t = 0.95)]
+    pub level: f64,
+
+    /// An error that can be tolerated, in probability (0.02 is two points): also test whether the
+    /// overconfidence and the debiased ECE are larger
+    #[arg(long, value_name = "ERROR", value_parser = tolerance)]
+    pub tolerance: Option<f64>,
+
+    /// Also bound the Lp calibration error of this order (1 or more) from below, by maps that are fitted to
+    /// four fifths of the samples and recalibrate the others; of classes
+    #[arg(long, value_name = "ORDER", value_parser = order)]
+    pub lp_error: Option<f64>,
+}
+
+/// A number that an option may have.
+fn number(text: &str, is_valid: impl Fn(&f64) -> bool, expected: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(is_valid);
+    number.ok_or_else(|| format!("expected {expected}"))
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    let expected = "a number of at least 0 and less than 1";
+    number(text, |value| (0.0..1.0).contains(value), expected)
+}
+
+fn order(text: &str) -> Result<f64, String> {
+    let is_order = |value: &f64| value.is_finite() && *value >= 1.0;
+    number(text, is_order, "a finite number of at least 1")
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lens {
+    Canonical,
+    TopLabel,
+    ClassWise,
+}
+
+/// The contents of files, and the device.
+#[derive(Debug, Args)]
+pub struct SourceArgs {
+    #[command(flatten)]
+    pub labels: LabelsArgs,
+
+    #[command(flatten)]
+    pub rows: RowsArgs,
+
+    /// Seed of what is drawn: redraws, samples where there are too many, folds and networks of fits, labels of
+    /// --soft-labels
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    pub seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub struct LabelsArgs {
+    /// Labels, one a row, or the targets of another family, in the same formats; not needed with
+    /// --label-column, or where the predictions are confidence and correctness
+    #[arg(
+        long,
+        visible_alias = "targets",
+        value_name = "FILE",
+        conflicts_with = "confidence_correctness"
+    )]
+    pub labels: Option<PathBuf>,
+
+    /// The labels are frequencies of several annotators, a column a class: one label is drawn for each row,
+    /// which is exact for tests of calibration
+    #[arg(long, requires = "labels")]
+    pub soft_labels: bool,
+
+    /// The classes of the labels count from 1, not from 0
+    #[arg(long)]
+    pub one_based: bool,
+
+    /// Names of the classes in the order of the columns, where labels are names: a,b,c, or a file with one
+    /// a line. By default those in the header of the predictions
+    #[arg(long, value_name = "NAMES|FILE")]
+    pub classes: Option<String>,
+
+    /// Whether line 1 of the labels is a header, if it is not to be found out
+    #[arg(long, value_enum)]
+    pub labels_header: Option<YesNo>,
+}
+
+/// What the rows of predictions are, and where to compute with them.
+#[derive(Debug, Args)]
+pub struct RowsArgs {
+    /// The predictions are logits, not probabilities
+    #[arg(long, conflicts_with_all = ["normalise", "clip"])]
+    pub logits: bool,
+
+    /// Take rows as logits though they look like probabilities: in [0, 1] and of sum 1
+    #[arg(long, requires = "logits")]
+    pub force: bool,
+
+    /// The predictions are percentages, which are divided by 100
+    #[arg(long, conflicts_with = "logits")]
+    pub percent: bool,
+
+    /// The predictions are logarithms of probabilities
+    #[arg(long, conflicts_with_all = ["logits", "percent", "normalise"])]
+    pub log_probabilities: bool,
+
+    /// Divide each row of probabilities by its sum
+    #[arg(long, visible_alias = "normalize")]
+    pub normalise: bool,
+
+    /// Raise probabilities below EPS to EPS and divide each row by its sum: zeros have no logarithm
+    #[arg(long, value_name = "EPS", value_parser = clip)]
+    pub clip: Option<f64>,
+
+    /// The predictions are one column: the probability of class 1 of two classes, or its log-odds with
+    /// --logits
+    #[arg(long)]
+    pub positive: bool,
+
+    /// The predictions are two columns: the confidence in a class, and whether it was right. Found by their
+    /// names where a header has them
+    #[arg(long, conflicts_with_all = ["positive", "label_column", "columns"])]
+    pub confidence_correctness: bool,
+
+    /// The columns of the predictions, by name or by number from 0: cat,dog or p0..p9 or 1-10
+    #[arg(long)]
+    pub columns: Option<String>,
+
+    /// The column of the labels, by name or by number from 0: of the file of labels if there is one, else of
+    /// the predictions
+    #[arg(long, value_name = "COLUMN")]
+    pub label_column: Option<String>,
+
+    /// Take columns and rows in their order, whatever names and ids they have: else columns with names are
+    /// matched by them, and rows by ids where several files have some
+    #[arg(long)]
+    pub by_position: bool,
+
+    /// Whether line 1 of the predictions is a header, if it is not to be found out
+    #[arg(long, value_enum)]
+    pub header: Option<YesNo>,
+
+    /// Where to compute: in f64, but in f32 on wgpu
+    #[arg(long, value_enum, default_value_t = DeviceName::Flex)]
+    pub device: DeviceName,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum YesNo {
+    Yes,
+    No,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DeviceName {
+    Flex,
+    Ndarray,
+    Wgpu,
+    Cuda,
+}
+
+fn clip(text: &str) -> Result<f64, String> {
+    let is_clip = |value: &f64| (f64::MIN_POSITIVE..0.5).contains(value);
+    number(text, is_clip, "a number above 0 and below 0.5")
+}
+
+#[derive(Debug, Args)]
+pub struct KernelShapeArgs {
+    /// Profile of the kernel: exponential, gaussian, matern32, matern52, rational-quadratic:ALPHA or
+    /// generalised-exponential:EXPONENT
+    #[arg(long = "kernel", value_name = "PROFILE", default_value = "exponential", value_parser = kernel::profile)]
+    pub profile: Profile,
+
+    /// Distance of the kernel: total-variation (tv), l1 or euclidean (l2, the 2-Wasserstein distance of
+    /// families other than categorical). By default total-variation for the exponential profiles of
+    /// classes, and euclidean otherwise
+    #[arg(long, value_name = "DISTANCE", value_parser = kernel::distance)]
+    pub distance: Option<Distance>,
+}
+
+#[derive(Debug, Args)]
+pub struct KernelArgs {
+    #[command(flatten)]
+    pub shape: KernelShapeArgs,
+
+    /// Bandwidth of the kernel: a positive number; the median of the distances of all pairs of
+    /// different samples (of the predictions before, where two are compared), or of 5000 samples, drawn,
+    /// where there are more than 20000; that of so many samples, drawn; or, as in the published results, the median with the distance of each sample to itself
+    #[arg(long, default_value = "median", value_name = "NUMBER|median|median:SAMPLES|median-with-diagonal", value_parser = bandwidth)]
+    pub bandwidth: BandwidthChoice,
+}
+
+/// The kernel on targets that are no classes.
+#[derive(Debug, Args)]
+pub struct TargetKernelArgs {
+    /// Profile of the kernel on targets; of families other than categorical
+    #[arg(long, value_enum, default_value_t = TargetKernelName::Gaussian)]
+    pub target_kernel: TargetKernelName,
+
+    /// Length scale of the kernel on targets: a positive number, or the median of the distances of
+    /// all pairs of targets
+    #[arg(long, default_value = "median", value_name = "NUMBER|median", value_parser = length_scale)]
+    pub length_scale: LengthScale,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TargetKernelName {
+    Gaussian,
+    Laplacian,
+}
+
+impl TargetKernelName {
+    /// The kernel of a length scale.
+    pub fn with_length_scale(self, length_scale: f64) -> RealKernel {
+        match self {
+            Self::Gaussian => RealKernel::gaussian(length_scale),
+            Self::Laplacian => RealKernel::laplacian(length_scale),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LengthScale {
+    Fixed(f64),
+    Median,
+}
+
+pub fn positive(text: &str) -> Result<f64, String> {
+    let expected = "a positive number from 1e-100 to 1e100";
+    number(text, |value| SCALES.contains(value), expected)
+}
+
+fn length_scale(text: &str) -> Result<LengthScale, String> {
+    if text == "median" {
+        return Ok(LengthScale::Median);
+    }
+    let fixed = positive(text).map(LengthScale::Fixed);
+    fixed.map_err(|expected| format!("{expected}, or median"))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum BandwidthChoice {
+    Fixed(f64),
+    Median,
+    /// The median of all ordered pairs, the zeros of the diagonal included.
+    MedianWithDiagonal,
+    MedianOf(usize),
+}
+
+fn bandwidth(text: &str) -> Result<BandwidthChoice, String> {
+    let samples = text.strip_prefix("median:").and_then(|n| n.parse().ok());
+    match (text, samples) {
+        ("median", _) => Ok(BandwidthChoice::Median),
+        ("median-with-diagonal", _) => Ok(BandwidthChoice::MedianWithDiagonal),
+        (_, Some(samples @ 2..=MEDIAN)) => Ok(BandwidthChoice::MedianOf(samples)),
+        _ => positive(text)
+            .map(BandwidthChoice::Fixed)
+            .map_err(|expected| {
+                format!(
+                    "{expected}, median, median-with-diagonal, or median:SAMPLES with 2 to {MEDIAN}"
+                )
+            }),
+    }
+}
