@@ -20,8 +20,7 @@ pub fn columns(expected: Names, found: &[String]) -> Result<Option<Vec<usize>>> 
     if found.is_empty() || names.is_empty() || names == found || found.len() != names.len() {
         return Ok(None);
     }
-    let place = |name: &String| found.iter().position(|other| other == name);
-    if let Some(order) = names.iter().map(place).collect::<Option<Vec<_>>>() {
+    if let Some(order) = places_of(names, found) {
         return Ok(Some(order));
     }
     // names that count say no more than their numbers do
@@ -38,6 +37,12 @@ pub fn columns(expected: Names, found: &[String]) -> Result<Option<Vec<usize>>> 
         joined(names),
         expected.of
     ))
+}
+
+/// The columns of some names; none where one has no column.
+pub fn places_of(names: &[String], columns: &[String]) -> Option<Vec<usize>> {
+    let place = |name| columns.iter().position(|other| other == name);
+    names.iter().map(place).collect()
 }
 
 /// Checks that no two columns have one name.

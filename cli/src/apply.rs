@@ -19,15 +19,13 @@ use crate::{
     fit::{CORRECTNESS, UNKNOWN, family},
     input::{Cells, Ids, Matrix, clipped, say as tell},
     kind::Vectors,
-    methods::takes_zeros,
     rows::{Like, Wanted, logits, read_rows},
-    source::{Where, device, options},
-    targets::{check_halves, read_numbers},
+    source::{Where, check_halves, device, options, read_numbers},
     words::{Outcomes, key, object, say},
-    writer::{Format, Header, write_matrix},
+    writer::{Format, write_matrix},
 };
 
-/// What was applied to what.
+/// Recalibrated predictions as rows of a file, and what is told of them.
 #[derive(Serialize)]
 struct Applied {
     /// The file of the map.
@@ -41,17 +39,13 @@ struct Applied {
     numbers: &'static str,
     /// The file that was written.
     output: String,
-}
-
-/// Recalibrated predictions as rows of a file.
-struct Made {
+    #[serde(skip)]
     matrix: Matrix,
     /// The names of the columns; empty if the predictions have none.
+    #[serde(skip)]
     names: Vec<String>,
+    #[serde(skip)]
     ids: Option<Ids>,
-    outcomes: Outcomes,
-    family: String,
-    numbers: &'static str,
 }
 
 /// Samples of a prediction with recalibrated levels.
@@ -60,16 +54,13 @@ const SAMPLES: usize = 100;
 pub fn run(args: &Apply, json: bool) -> Result<()> {
     let format = Format::of(&args.output)?;
     let device = device(args.rows.device)?;
-    let (kind, made) = match args.family {
+    let made = match args.family {
         Family::Categorical => of_classes(args, &device)?,
         Family::Normal => of_distributions::<Normal>(args, &device)?,
         Family::Laplace => of_distributions::<Laplace>(args, &device)?,
         _ => bail!("{UNKNOWN}"),
     };
-    let header = Header {
-        ids: made.ids.as_ref(),
-        names: &made.names,
-    };
+    let header = (made.ids.as_ref(), &made.names[..]);
     // a tensor has the name of what it holds
     let name = match args.family {
         Family::Categorical => made.numbers,
@@ -77,23 +68,14 @@ pub fn run(args: &Apply, json: bool) -> Result<()> {
     };
     write_matrix(&args.output, format, name, &made.matrix, header)?;
     if json {
-        let applied = Applied {
-            map: args.map.display().to_string(),
-            kind,
-            n: made.matrix.rows(),
-            outcomes: made.outcomes,
-            family: made.family,
-            numbers: made.numbers,
-            output: args.output.display().to_string(),
-        };
-        say(object("apply", &applied)?);
+        say(object("apply", &made)?);
     } else if ![CORRECTNESS, &key(args.family)].contains(&made.family.as_str()) {
         tell(&args.output, format!("rows of --family {}", made.family));
     }
     Ok(())
 }
 
-fn of_classes(args: &Apply, device: &Device) -> Result<(&'static str, Made)> {
+fn of_classes(args: &Apply, device: &Device) -> Result<Applied> {
     let map = load_map(&args.map, device)?;
     let (kind, fitted_to) = (map.kind(), map.fitted_to());
     if fitted_to.family.as_deref() != Some(CORRECTNESS) {
@@ -129,8 +111,7 @@ fn of_classes(args: &Apply, device: &Device) -> Result<(&'static str, Made)> {
         let wrong = wrong!("{classes} columns, expected {expected}, the classes of {of}");
         return Err(wrong).of(&args.predictions);
     }
-    let takes_zeros = map.method().is_some_and(takes_zeros);
-    let logits = logits(&args.predictions, &rows.predictions, takes_zeros)?;
+    let logits = logits(&args.predictions, &rows.predictions, map.method())?;
     let numbers = Numbers::of(args);
     let values = numbers.values(map.forward(logits), rows.is_binary);
     let values = values.try_into_vec_as::<f64>()?;
@@ -144,7 +125,11 @@ fn of_classes(args: &Apply, device: &Device) -> Result<(&'static str, Made)> {
         let wrong = wrong.at(at / columns, format_args!("column {}", at % columns));
         return Err(wrong).of(&args.predictions);
     }
-    let mut made = Made {
+    let mut made = Applied {
+        map: of,
+        kind,
+        n: values.len() / columns,
+        output: args.output.display().to_string(),
         matrix: Matrix { columns, values },
         names: rows.names,
         ids: rows.ids,
@@ -159,11 +144,11 @@ fn of_classes(args: &Apply, device: &Device) -> Result<(&'static str, Made)> {
             made.names.insert(at, rows.label_name.unwrap_or_default());
         }
     }
-    Ok((kind, made))
+    Ok(made)
 }
 
 /// Recalibrates normal or Laplace predictions.
-fn of_distributions<P>(args: &Apply, device: &Device) -> Result<(&'static str, Made)>
+fn of_distributions<P>(args: &Apply, device: &Device) -> Result<Applied>
 where
     P: Vectors + ScaleFamily + Component + Marginals,
 {
@@ -173,11 +158,10 @@ where
     );
     let map = DistributionMap::load(&args.map, device)?;
     check_family(args, &*map, &key(args.family))?;
-    let made = recalibrated::<P>(args, &map, device).of(&args.predictions)?;
-    Ok((map.kind(), made))
+    recalibrated::<P>(args, &map, device).of(&args.predictions)
 }
 
-fn recalibrated<P>(args: &Apply, map: &DistributionMap, device: &Device) -> Result<Made>
+fn recalibrated<P>(args: &Apply, map: &DistributionMap, device: &Device) -> Result<Applied>
 where
     P: Vectors + ScaleFamily + Component + Marginals,
 {
@@ -240,7 +224,11 @@ where
         );
         return Err(wrong.at_row(at / columns));
     }
-    Ok(Made {
+    Ok(Applied {
+        map: of.to_string(),
+        kind: map.kind(),
+        n: values.len() / columns,
+        output: args.output.display().to_string(),
         matrix: Matrix { columns, values },
         names,
         ids: read.ids,

@@ -165,10 +165,10 @@ where
     A: Kind<Targets = Tensor<2>> + Vectors,
 {
     let mut before = read_like::<B>(&[&args.before], &args.source, &[])?;
-    let names = match args.after_family.is_none_or(|after| after == args.family) {
-        true => &before.columns[..],
-        false => &[],
-    };
+    let mut names = &before.columns[..];
+    if args.after_family.is_some_and(|after| after != args.family) {
+        names = &[];
+    }
     let mut after = read_like::<A>(&[&args.after], &args.source, names)?;
     let files = [(&args.before, &before.ids), (&args.after, &after.ids)];
     let files = files.map(|(path, ids)| (path.as_path(), ids.as_ref()));
@@ -217,12 +217,11 @@ fn of_classes(args: &Compare) -> Result<Comparison> {
         change(args, name.of(of), gain)
     };
     let mut changes: Vec<_> = SCORES.map(score).into();
-    let (name, skce) = match n <= QUADRATIC_LIMIT {
-        true => (names::SKCE_UNBIASED, Skce::unbiased(kernel)),
-        false => (
-            names::SKCE_BLOCK.with(format_args!("{BLOCK} samples each")),
-            Skce::block(kernel, BLOCK),
-        ),
+    let (name, skce) = if n <= QUADRATIC_LIMIT {
+        (names::SKCE_UNBIASED, Skce::unbiased(kernel))
+    } else {
+        let detail = format_args!("{BLOCK} samples each");
+        (names::SKCE_BLOCK.with(detail), Skce::block(kernel, BLOCK))
     };
     progress.step(&name.title);
     let gain = skce.improvement(before, after, labels);

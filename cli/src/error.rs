@@ -73,9 +73,8 @@ impl Error {
     /// Adds the row and the column, which may be a class.
     pub fn at(self, row: usize, column: impl fmt::Display) -> Self {
         Self {
-            row: Some(row),
             column: Some(column.to_string()),
-            ..self
+            ..self.at_row(row)
         }
     }
 }

@@ -9,9 +9,9 @@ use burn_calibration::{
     kernel::Kernel,
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
     recalibration::{
-        self, AutoRecalibrationConfig, Choice, Fit as _, FitProgress, FitReport, FitWarning,
-        FittedMap, FittedTo, Guarantees, Keep, LogitMap, MapKind, NamedParameter, Objective,
-        Recalibrated, ScaleFamily,
+        self, AutoRecalibrationConfig, Choice, DistributionMethod, Fit as _, FitProgress,
+        FitReport, FitWarning, FittedMap, FittedTo, Guarantees, Keep, LogitMap, MapKind,
+        NamedParameter, Objective, Recalibrated, ScaleFamily,
     },
     score::{Brier, LogScore},
 };
@@ -19,14 +19,13 @@ use serde::Serialize;
 
 use crate::{
     args::{Family, Fit, KeepName, LossName},
-    error::{Result, bail, ensure},
+    error::{Result, bail, ensure, wrong},
     finite,
     kind::{Kind, Vectors},
     limits::QUADRATIC_LIMIT,
-    methods::{self, takes_zeros},
     progress::Progress,
     rows::{Wanted, logits},
-    show::GuaranteeLines,
+    show::guarantee_lines,
     words::{DataWords, Known, Outcomes, Pair, key, show},
     writer::is_standard_output,
 };
@@ -72,29 +71,12 @@ struct Data {
     class_names: Vec<String>,
 }
 
-/// A map as it came from its fit: why it was chosen, or the name that was given.
-struct Chosen<M> {
-    map: M,
-    choice: Option<Choice>,
-    name: &'static str,
-}
+/// A map as it came from its fit, its name, and why it was chosen, unless it was named.
+type Chosen<M> = (M, &'static str, Option<Choice>);
 
-impl<M> From<(M, &'static str)> for Chosen<M> {
-    fn from((map, name): (M, &'static str)) -> Self {
-        let choice = None;
-        Self { map, choice, name }
-    }
-}
-
-impl<M> From<recalibration::Chosen<M>> for Chosen<M> {
-    fn from(chosen: recalibration::Chosen<M>) -> Self {
-        let choice = chosen.choice().clone();
-        Self {
-            name: choice.chosen,
-            map: chosen.into_map(),
-            choice: Some(choice),
-        }
-    }
+fn chosen<M>(chosen: recalibration::Chosen<M>) -> Chosen<M> {
+    let choice = chosen.choice().clone();
+    (chosen.into_map(), choice.chosen, Some(choice))
 }
 
 /// The warnings of a fit in words, with names of classes where there are some.
@@ -156,9 +138,11 @@ pub const UNKNOWN: &str =
     "--family: there are maps of categorical, normal and laplace predictions only";
 
 fn of_classes(args: &Fit) -> Result<Fitted> {
-    let method = (args.method.as_ref())
-        .map(methods::of_classes)
-        .transpose()?;
+    let method = (args.method.as_ref()).map(|name| {
+        let kind = name.parse::<MapKind>();
+        kind.map_err(|_| wrong!("--method {name}: of --family normal or laplace"))
+    });
+    let method = method.transpose()?;
     let loaded = Categorical::read(&[&args.predictions], &args.source, Wanted::Logits)?;
     let (sets, labels) = (loaded.sets, loaded.targets);
     let subject = sets[0].subject();
@@ -171,15 +155,14 @@ fn of_classes(args: &Fit) -> Result<Fitted> {
             key(keep)
         );
     }
-    let takes_zeros = method.is_some_and(takes_zeros);
-    let logits = logits(&args.predictions, &sets[0], takes_zeros)?;
+    let logits = logits(&args.predictions, &sets[0], method)?;
     let [n, classes] = logits.dims();
     ensure!(
         args.loss != LossName::Skce || n <= QUADRATIC_LIMIT,
         "--loss skce: its cost is the square of the number of samples, {n}, expected at most {QUADRATIC_LIMIT}"
     );
-    let mut chosen = fit((args, method), subject, &logits, &labels)?;
-    let calibrated = chosen.map.forward(logits.clone());
+    let (mut map, name, choice) = fit((args, method), subject, &logits, &labels)?;
+    let calibrated = map.forward(logits.clone());
     let likely = |logits: &Tensor<2>| logits.clone().argmax(1);
     let changed = likely(&logits).not_equal(likely(&calibrated));
     let changed = changed.int().sum().into_scalar::<i64>() as usize;
@@ -197,7 +180,7 @@ fn of_classes(args: &Fit) -> Result<Fitted> {
             .find(|names| names.len() == classes)
             .unwrap_or_default(),
     };
-    finish(args, &mut *chosen.map, (chosen.name, chosen.choice), data)
+    finish(args, &mut *map, (name, choice), data)
 }
 
 /// Fits the map of normal or Laplace predictions that was named, or chooses one.
@@ -211,26 +194,29 @@ where
         key(args.loss)
     );
     let keep = kept(args)?;
-    let method = (args.method.as_ref())
-        .map(methods::of_distributions)
-        .transpose()?;
+    let method = (args.method.as_ref()).map(|name| {
+        name.parse::<DistributionMethod>().map_err(|_| {
+            let names = DistributionMethod::ALL.iter().map(|method| method.name());
+            let names = names.collect::<Vec<_>>().join(", ");
+            wrong!("--method {name}: of classes, expected one of {names}")
+        })
+    });
+    let method = method.transpose()?;
     let mut loaded = P::read(&[&args.predictions], &args.source, Wanted::Logits)?;
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
-    let mut chosen: Chosen<_> = match method {
-        Some(method) => {
-            let map = method.fit(predictions.clone(), targets.clone())?;
-            (map, method.name()).into()
+    let data = (predictions.clone(), targets.clone());
+    let (mut map, name, choice) = match method {
+        Some(method) => (method.fit(data.0, data.1)?, method.name(), None),
+        None => {
+            let config = AutoRecalibrationConfig::new().with_keep(keep);
+            let config = config.with_seed(args.source.seed);
+            chosen(config.fit(data.0, data.1)?)
         }
-        None => AutoRecalibrationConfig::new()
-            .with_keep(keep)
-            .with_seed(args.source.seed)
-            .fit(predictions.clone(), targets.clone())?
-            .into(),
     };
     let of_data = predictions.in_words(&[]);
     let log_loss = |log_density: Tensor<1>| -log_density.mean().into_scalar::<f64>();
     let before = log_loss(predictions.log_density(&targets));
-    let after = match chosen.map.forward(predictions) {
+    let after = match map.forward(predictions) {
         Recalibrated::Family(family) => Some(log_loss(family.log_density(&targets))),
         Recalibrated::Mixture(mixture) => Some(log_loss(mixture.log_density(&targets))),
         _ => None,
@@ -245,7 +231,7 @@ where
         columns: loaded.columns,
         class_names: Vec::new(),
     };
-    finish(args, &mut *chosen.map, (chosen.name, chosen.choice), data)
+    finish(args, &mut *map, (name, choice), data)
 }
 
 /// Saves a map, and tells of it.
@@ -320,20 +306,21 @@ fn fit(
     };
     let mut fit = |criterion: Option<&dyn Objective>| -> Result<Chosen<LogitMap>> {
         let (logits, labels) = (logits.clone(), labels.clone());
-        let chosen = match method {
+        let fitted = match method {
             Some(kind) => {
                 let map = kind.fit(args.source.seed, criterion, logits, labels, &mut observe)?;
-                (map, kind.name()).into()
+                (map, kind.name(), None)
             }
-            None => AutoRecalibrationConfig::new()
-                .with_keep(keep)
-                .with_subject(subject)
-                .with_seed(args.source.seed)
-                .fit_with_progress(criterion, logits, labels, &mut observe)?
-                .into(),
+            None => {
+                let config = AutoRecalibrationConfig::new()
+                    .with_keep(keep)
+                    .with_subject(subject)
+                    .with_seed(args.source.seed);
+                chosen(config.fit_with_progress(criterion, logits, labels, &mut observe)?)
+            }
         };
         progress.at(1, 1, "done".into());
-        Ok(chosen)
+        Ok(fitted)
     };
     match args.loss {
         LossName::Log => fit(None),
@@ -341,7 +328,7 @@ fn fit(
         LossName::Mmce => fit(Some(&MmceLossConfig::new().init())),
         LossName::Skce => {
             // one criterion for the whole descent
-            let points = softmax(fit(None)?.map.forward(logits.clone()), 1);
+            let points = softmax(fit(None)?.0.forward(logits.clone()), 1);
             let loss = SkceLossConfig::new()
                 .with_kernel(Kernel::exponential().with_bandwidth_of(&points)?)
                 .with_form(SkceForm::Biased);
@@ -406,7 +393,7 @@ impl fmt::Display for Fitted {
             (_, Outcomes::Classes(_)) => "classes",
             (_, Outcomes::Dimensions(_)) => "dimensions",
         };
-        write!(f, "{}", GuaranteeLines(self.guarantees, of))?;
+        f.write_str(&guarantee_lines(self.guarantees, of))?;
         let mut warnings = self.warnings.iter();
         warnings.try_for_each(|warning| writeln!(f, "warning:    {warning}"))
     }

@@ -280,13 +280,12 @@ impl fmt::Display for GivenAnswer {
         let is_bound = |part: &&Part| part.adjusted_p_value <= self.p_value && part.is_bound();
         let least = probability(self.p_value, self.tests.iter().any(|part| is_bound(&part)));
         let sign = if least.starts_with('≤') { "" } else { "= " };
-        match failing.is_empty() {
-            true => write!(
-                f,
-                "There is no evidence against calibration given {columns}"
-            )?,
-            false => write!(f, "The model is not calibrated given {columns}")?,
-        }
+        let verdict = if failing.is_empty() {
+            "There is no evidence against calibration given"
+        } else {
+            "The model is not calibrated given"
+        };
+        write!(f, "{verdict} {columns}")?;
         writeln!(f, ": p {sign}{least}, adjusted for {tests} tests.")?;
         for part in failing {
             let finding = part.finding.as_deref();

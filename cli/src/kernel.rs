@@ -13,11 +13,6 @@ use crate::{
     limits::QUADRATIC_LIMIT,
 };
 
-/// The profile of a name.
-pub fn profile(text: &str) -> Result<Profile, String> {
-    text.parse().map_err(|e| format!("{e}"))
-}
-
 /// The distance of a name, or of a short one.
 pub fn distance(text: &str) -> Result<Distance, String> {
     let short = |distance: &Distance| distance_name(*distance) == text;

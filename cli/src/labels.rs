@@ -1,16 +1,15 @@
-//! Labels of classes, in a file of their own or beside the predictions.
+//! Labels of classes, in a file of their own or beside the predictions: numbers, names or words.
 
-use std::path::Path;
+use std::{collections::HashMap, fs, path::Path};
 
 use burn_calibration::distribution::Predictive;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::{
-    align::check_distinct,
-    args::SourceArgs,
-    classes::{Classes, WORDS, class_names},
+    align::{check_distinct, numbered},
+    args::{LabelsArgs, SourceArgs},
     error::{Context, Result, bail, ensure, wrong},
-    input::{Cells, Ids, Lines, Options, Table, WhichLabel, read_table, say},
+    input::{Cells, Ids, Lines, Options, Table, WhichLabel, clipped, read_table, say},
     rows::Rows,
     source::{label_options, no_labels},
 };
@@ -120,8 +119,8 @@ fn parse(classes: &Classes, path: &Path, (cells, lines): &(Cells, Lines)) -> Res
 /// The labels of a file of their own, which may be drawn from frequencies.
 fn of_file(file: &Path, args: &SourceArgs, classes: &Classes) -> Result<(Vec<i64>, Table)> {
     let column = args.rows.label_column.as_deref();
-    let words = classes.known().chain(WORDS.concat());
-    let words: Vec<String> = words.map(str::to_owned).collect();
+    let words = WORDS.as_flattened().iter().map(|word| word.to_string());
+    let words: Vec<String> = classes.names.iter().cloned().chain(words).collect();
     let (is_soft, seed) = (args.labels.soft_labels, args.seed);
     let options = if is_soft {
         Options {
@@ -223,4 +222,179 @@ fn drawn(table: &Table, classes: &Classes, seed: u64) -> Result<Vec<i64>> {
     };
     let rows = table.numbers.values.chunks(columns).enumerate();
     rows.map(draw).collect()
+}
+
+/// The words for classes 0 and 1 of two.
+const WORDS: [[&str; 2]; 2] = [["false", "no"], ["true", "yes"]];
+
+/// The classes that labels are of.
+struct Classes<'a> {
+    count: usize,
+    /// The names that they have in files; empty where these are numbers.
+    names: &'a [String],
+    /// Their numbers by name.
+    numbers: HashMap<&'a str, i64>,
+    /// Whether whole numbers are classes, too.
+    counted: bool,
+    /// The number of the first class: 0 or 1.
+    first: i64,
+    /// Whether the names of the columns count from 1 though classes do from 0.
+    names_begin_at_1: bool,
+    /// Whether a column of another name may stand for the class of its position.
+    have_positions: bool,
+}
+
+/// Names of classes: between commas, or one a line of a file.
+pub fn class_names(names: &str) -> Vec<String> {
+    let trimmed = |name: &str| name.trim().to_owned();
+    match fs::read_to_string(names) {
+        Ok(text) => text
+            .lines()
+            .map(trimmed)
+            .filter(|name| !name.is_empty())
+            .collect(),
+        Err(_) => names.split(',').map(trimmed).collect(),
+    }
+}
+
+impl<'a> Classes<'a> {
+    fn new(
+        names: &'a [String],
+        count: usize,
+        LabelsArgs { one_based, .. }: &LabelsArgs,
+        by_position: bool,
+    ) -> Self {
+        let number = |name: &String| name.parse::<f64>().ok();
+        let numbers: Vec<f64> = names.iter().filter_map(number).collect();
+        let counts = |first: f64| (0..).zip(&numbers).all(|(i, n)| *n == first + f64::from(i));
+        let are_numbers = !numbers.is_empty() && numbers.len() == names.len();
+        let count_up = numbered(names);
+        // names that count say no more than numbers do
+        let names = if are_numbers && (counts(0.0) || counts(1.0)) {
+            &[]
+        } else {
+            names
+        };
+        Self {
+            count,
+            names,
+            numbers: names.iter().map(String::as_str).zip(0..).collect(),
+            counted: names.is_empty() || !are_numbers,
+            first: i64::from(*one_based),
+            have_positions: by_position || names.is_empty() || count_up.is_some(),
+            names_begin_at_1: !one_based
+                && !by_position
+                && count_up.is_some_and(|numbered| numbered.first == 1),
+        }
+    }
+
+    /// Names for people, without what a terminal obeys; none where classes are numbers from 0.
+    fn names(&self) -> Vec<String> {
+        let plain = |name: &String| clipped(&name.replace(|c: char| c.is_control(), " "));
+        match self.first {
+            _ if self.numbers.len() == self.count => self.names.iter().map(plain).collect(),
+            0 => Vec::new(),
+            first => (first..)
+                .take(self.count)
+                .map(|class| class.to_string())
+                .collect(),
+        }
+    }
+
+    /// The classes of labels.
+    ///
+    /// # Errors
+    ///
+    /// A label that is none, named by its row; numbers that may count from 0 or from 1.
+    fn parse(&self, cells: &Cells) -> Result<Vec<i64>> {
+        ensure!(
+            !self.names_begin_at_1 || !self.run_from_1(cells),
+            "the columns count from 1, and no label is 0: expected --one-based if labels count from 1, too, or \
+             --by-position if they count from 0"
+        );
+        let label = |(row, cell): (usize, &str)| {
+            self.class(cell).map_err(|expected| {
+                let advice = if self.run_from_1(cells) {
+                    "; labels run from 1 to the number of classes: did you mean --one-based?"
+                } else {
+                    ""
+                };
+                let cell = clipped(cell);
+                wrong!("the label is {cell}, expected {expected}{advice}").at_row(row)
+            })
+        };
+        cells.iter().enumerate().map(label).collect()
+    }
+
+    /// The class of a label, or what is expected.
+    fn class(&self, cell: &str) -> Result<i64, String> {
+        if let Some(&class) = self.numbers.get(cell) {
+            return Ok(class);
+        }
+        let (first, last) = (self.first, self.count as i64 - 1 + self.first);
+        if let Some(value) = cell.parse::<f64>().ok().filter(|_| self.counted) {
+            return match value {
+                v if v.fract() != 0.0 || v < first as f64 || v.abs() > 2f64.powi(53) => {
+                    Err(format!("a whole number of at least {first}"))
+                }
+                v if v > last as f64 => Err(format!("a class in {first}..={last}")),
+                v => Ok(v as i64 - first),
+            };
+        }
+        let word = cell.to_lowercase();
+        let binary = WORDS.iter().position(|words| words.contains(&&*word));
+        match binary.filter(|_| self.count == 2) {
+            Some(class) => Ok(class as i64),
+            None if self.numbers.is_empty() => Err(format!(
+                "a class in {first}..={last}; --classes names the classes in the order of the columns"
+            )),
+            None => Err(self.one_of()),
+        }
+    }
+
+    fn one_of(&self) -> String {
+        format!("one of {}", clipped(&self.names.join(", ")))
+    }
+
+    /// The name of a class, or its number.
+    fn title(&self, class: i64) -> String {
+        let name = self.names.get(class as usize);
+        name.map_or_else(|| (class + self.first).to_string(), |name| clipped(name))
+    }
+
+    /// The class of each column: that of its name. Where no column has the name of a class it is that of the
+    /// number in names that count, as y0, y1, y2, else that of its position if one of the two has no names.
+    fn order(&self, columns: &[String]) -> Result<Vec<i64>> {
+        let named: Vec<_> = columns
+            .iter()
+            .map(|name| self.numbers.get(name.as_str()))
+            .collect();
+        let by_number = numbered(columns);
+        let is_known = self.have_positions || columns.is_empty() || by_number.is_some();
+        if named.iter().all(Option::is_none) && is_known {
+            let mut order: Vec<i64> = (0..self.count as i64).collect();
+            for (class, &column) in by_number.iter().flat_map(|n| n.order.iter().enumerate()) {
+                order[column] = class as i64;
+            }
+            return Ok(order);
+        }
+        let class = |(column, class): (usize, &Option<&i64>)| {
+            let name = clipped(&columns[column]);
+            match class {
+                None => bail!("column {column} ({name}): expected {}", self.one_of()),
+                Some(_) if named[..column].contains(class) => bail!(
+                    "column {column} ({name}): the class has two columns, expected one for each class"
+                ),
+                Some(class) => Ok(**class),
+            }
+        };
+        named.iter().enumerate().map(class).collect()
+    }
+
+    /// Whether labels that should count from 0 are those from 1 to the number of classes.
+    fn run_from_1(&self, cells: &Cells) -> bool {
+        let whole = || cells.iter().map(|cell| cell.parse::<f64>().ok());
+        self.first == 0
+            && whole().all(|label| label.is_some_and(|y| (1.0..=self.count as f64).contains(&y)))
+    }
 }

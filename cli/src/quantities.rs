@@ -20,18 +20,13 @@ use burn_calibration::{
 use crate::{
     kind::{Build, Estimates, Kind, Test, Vectors, View, Words},
     limits::{BLOCK, QUADRATIC_LIMIT},
-    words::{Known, Missing, Told},
+    words::{Known, Told},
 };
 
 /// A value, or why there is none, with what it is of.
 fn told(name: Name, of: &str, value: Result<f64>) -> (Name, Told<f64>) {
-    (
-        name,
-        Told {
-            of: of.into(),
-            value: Known::of(value),
-        },
-    )
+    let (of, value) = (of.to_owned(), Known::of(value));
+    (name, Told { of, value })
 }
 
 /// The estimates whose cost is the square of the number of samples; the unbiased one may be known.
@@ -46,19 +41,12 @@ pub fn estimates_of_pairs<P: Kind>(
         let reason = format!(
             "its cost is the square of the number of samples, {n}, which is above {QUADRATIC_LIMIT}"
         );
-        let missing = || Known(Err(Missing::Skipped(reason.clone())));
+        let skipped = |name| {
+            let (of, value) = (of.clone(), Known::or_skipped(None, &reason));
+            (name, Told { of, value })
+        };
         let names = [names::SKCE_BIASED, names::SKCE_UNBIASED];
-        return names
-            .map(|name| {
-                (
-                    name,
-                    Told {
-                        of: of.clone(),
-                        value: missing(),
-                    },
-                )
-            })
-            .into();
+        return names.map(skipped).into();
     }
     let skce = |skce: Skce<P::Kernel>| skce.fair_estimate(predictions, targets);
     let biased = match unbiased {

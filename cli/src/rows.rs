@@ -3,16 +3,18 @@
 use std::path::Path;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use burn_calibration::distribution::{Categorical, Predictive, Subject};
+use burn_calibration::{
+    distribution::{Categorical, Predictive, Subject},
+    recalibration::MapKind,
+};
 
 use crate::{
     align::{self, File, Names, check_distinct, columns, in_order, numbered, say_by_name},
     args::{RowsArgs, SourceArgs},
-    classes::class_names,
     error::{Context, Result, ensure, wrong},
     input::{Cells, Ids, Lines, Matrix, Options, Resolution, Table, clipped, read_table, say},
     kind::Loaded,
-    labels::{check_same, read_labels},
+    labels::{check_same, class_names, read_labels},
     probabilities::{became_probabilities, check_logarithms, check_logits, settle},
     source::{Where, device, no_labels, options, places, tensor},
 };
@@ -154,36 +156,34 @@ fn rows_of(
         // finite logarithms are logits, also of probabilities that underflow
         are_logits = !is_binary && numbers.values.iter().all(|value| value.is_finite());
         if !are_logits {
-            numbers
-                .values
-                .iter_mut()
-                .for_each(|value| *value = value.exp());
+            let values = numbers.values.iter_mut();
+            values.for_each(|value| *value = value.exp());
             resolution = Resolution::of_decimals(EXPONENTIATED);
         }
     }
-    let predictions = match are_logits {
-        true => {
-            if args.logits && !args.force {
-                check_logits(&numbers, &resolution)?;
-            }
-            if is_binary {
-                numbers = beside(&numbers, |_| 0.0);
-            }
-            match wanted == Wanted::Probabilities && became_probabilities(&mut numbers) {
-                true => Categorical::from_probabilities(tensor(numbers, args.device, device)),
-                false => Categorical::from_logits(tensor(numbers, args.device, device)),
-            }
+    let mut are_probabilities = !are_logits;
+    if are_logits {
+        if args.logits && !args.force {
+            check_logits(&numbers, &resolution)?;
         }
-        false => {
-            let note = settle(&mut numbers, args, &resolution)?;
-            if is_binary {
-                numbers = beside(&numbers, |p| 1.0 - p);
-            }
-            if let Some(note) = note.filter(|_| !args.log_probabilities) {
-                say(path, note);
-            }
-            Categorical::from_probabilities(tensor(numbers, args.device, device))
+        if is_binary {
+            numbers = beside(&numbers, |_| 0.0);
         }
+        are_probabilities = wanted == Wanted::Probabilities && became_probabilities(&mut numbers);
+    } else {
+        let note = settle(&mut numbers, args, &resolution)?;
+        if is_binary {
+            numbers = beside(&numbers, |p| 1.0 - p);
+        }
+        if let Some(note) = note.filter(|_| !args.log_probabilities) {
+            say(path, note);
+        }
+    }
+    let numbers = tensor(numbers, args.device, device);
+    let predictions = if are_probabilities {
+        Categorical::from_probabilities(numbers)
+    } else {
+        Categorical::from_logits(numbers)
     };
     let subject = match (is_confidence, args.positive) {
         (true, _) => Subject::Correctness,
@@ -311,14 +311,18 @@ fn beside(column: &Matrix, of_class_0: impl Fn(f64) -> f64) -> Matrix {
     }
 }
 
-/// The logits of predictions, or the logarithms of their probabilities; zeros have one only where they
-/// are taken.
-pub fn logits(path: &Path, predictions: &Categorical, takes_zeros: bool) -> Result<Tensor<2>> {
+/// The logits of predictions, or the logarithms of their probabilities. Those of zeros are infinite, which maps
+/// take that depend on no more than the order of the log-odds of each class.
+pub fn logits(
+    path: &Path,
+    predictions: &Categorical,
+    method: Option<MapKind>,
+) -> Result<Tensor<2>> {
     if let Some(logits) = predictions.logits() {
         return Ok(logits);
     }
     let logits = predictions.log_probabilities();
-    if takes_zeros {
+    if let Some(MapKind::Isotonic | MapKind::VennAbers | MapKind::Histogram) = method {
         return Ok(logits.clamp_min(LOG_OF_ZERO));
     }
     if logits.clone().min().into_scalar::<f64>().is_finite() {
@@ -354,9 +358,9 @@ fn check_like(
             expected_path.display()
         );
     }
-    let words = |rows: &Rows| match rows.is_confidence {
-        true => "confidence and correctness",
-        false => "probabilities",
+    let words = |rows: &Rows| match rows.predictions.subject() {
+        Subject::Correctness => "confidence and correctness",
+        _ => "probabilities",
     };
     ensure!(
         rows.is_confidence == expected.is_confidence,

@@ -97,11 +97,7 @@ impl fmt::Display for Shown {
             columns,
         } = &self.fitted_to;
         if let Some(family) = family {
-            let logits = if *logits == Some(true) {
-                " --logits"
-            } else {
-                ""
-            };
+            let logits = logits.filter(|are| *are).map_or("", |_| " --logits");
             match family.as_str() {
                 CORRECTNESS => writeln!(f, "fitted to: confidence and correctness{logits}")?,
                 family => writeln!(f, "fitted to: --family {family}{logits}")?,
@@ -114,16 +110,14 @@ impl fmt::Display for Shown {
             Some(CORRECTNESS) => CORRECTNESS,
             _ => self.of,
         };
-        write!(f, "{}", GuaranteeLines(self.guarantees, of))?;
+        f.write_str(&guarantee_lines(self.guarantees, of))?;
         for parameter in &self.parameters {
             let shape: Vec<String> = parameter.shape.iter().map(usize::to_string).collect();
             write!(f, "{} [{}]:", parameter.name, shape.join(", "))?;
-            let values = &parameter.values;
-            let shown = values.iter().take(SHOWN);
-            shown
-                .into_iter()
-                .try_for_each(|value| write!(f, " {value}"))?;
-            match values.len().saturating_sub(SHOWN) {
+            for value in parameter.values.iter().take(SHOWN) {
+                write!(f, " {value}")?;
+            }
+            match parameter.values.len().saturating_sub(SHOWN) {
                 0 => writeln!(f)?,
                 more => writeln!(f, " and {more} more")?,
             }
@@ -134,33 +128,24 @@ impl fmt::Display for Shown {
     }
 }
 
-/// What a map keeps, a line each.
-///
-/// - the second: classes, the two outcomes of an event, [`CORRECTNESS`], or dimensions
-pub struct GuaranteeLines(pub Guarantees, pub &'static str);
-
-impl fmt::Display for GuaranteeLines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let injective = ("injective:", self.0.injective);
-        let of_classes = [
-            ("keeps the order of the classes:", self.0.keeps_order),
-            ("keeps the accuracy:", self.0.keeps_accuracy),
+/// What a map keeps of classes, of the two outcomes of an event, of [`CORRECTNESS`], or of dimensions: a line
+/// each.
+pub fn guarantee_lines(kept: Guarantees, of: &str) -> String {
+    let injective = ("injective:", kept.injective);
+    let order = ("keeps the order of the classes:", kept.keeps_order);
+    let lines = match of {
+        "classes" => vec![
+            order,
+            ("keeps the accuracy:", kept.keeps_accuracy),
             injective,
-        ];
-        let of_event = [
-            ("keeps each side of 1/2:", self.0.keeps_accuracy),
-            injective,
-        ];
-        let of_distributions = [("keeps the means:", self.0.keeps_mean), injective];
-        let lines = match self.1 {
-            "classes" => &of_classes[..],
-            "outcomes" => &of_event[..],
-            CORRECTNESS => &[injective][..], // the accuracy is data
-            _ => &of_distributions[..],
-        };
-        for (what, kept) in lines {
-            writeln!(f, "{what:31} {}", if *kept { "yes" } else { "not always" })?;
-        }
-        Ok(())
-    }
+        ],
+        "outcomes" => vec![("keeps each side of 1/2:", kept.keeps_accuracy), injective],
+        CORRECTNESS => vec![injective], // the accuracy is data
+        _ => vec![("keeps the means:", kept.keeps_mean), injective],
+    };
+    let line = |(what, kept)| {
+        let kept = if kept { "yes" } else { "not always" };
+        format!("{what:31} {kept}\n")
+    };
+    lines.into_iter().map(line).collect()
 }

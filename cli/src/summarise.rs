@@ -20,7 +20,7 @@ use crate::{
     kernel::shape,
     kind::{Kind, Loaded, Vectors, with_vectors},
     limits::check_bins,
-    piece::{Piece, Sums},
+    merge::{Piece, Sums},
     rows::Wanted,
     words::{DataWords, KernelWords, TargetWords, key},
 };

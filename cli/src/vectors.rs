@@ -29,8 +29,10 @@ use crate::{
     limits::QUADRATIC_LIMIT,
     quantities::estimates_of_vectors,
     rows::Wanted,
-    source::{Where, device, label_options, no_labels, options, places},
-    targets::{Numbers, are_levels, check_halves, read_numbers},
+    source::{
+        Numbers, Where, are_levels, check_halves, device, label_options, no_labels, options,
+        places, read_numbers,
+    },
     words::{Outcomes, TargetWords},
 };
 
@@ -39,8 +41,7 @@ impl Vectors for Normal {
     const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
-        let (mean, deviation) = halves(rows, dimensions, "means and standard deviations")?;
-        Ok(Self::new(mean, deviation))
+        halves(rows, dimensions, "means and standard deviations")
     }
 }
 
@@ -49,8 +50,7 @@ impl Vectors for Laplace {
     const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
-        let (location, scale) = halves(rows, dimensions, "locations and scales")?;
-        Ok(Self::new(location, scale))
+        halves(rows, dimensions, "locations and scales")
     }
 }
 
@@ -63,12 +63,10 @@ where
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         one_dimension(dimensions)?;
         let [n, columns] = rows.dims();
-        if columns == 0 || columns % 3 != 0 {
-            bail!(
-                "{columns} columns, expected weights, locations and scales, three for each \
-                 component"
-            );
-        }
+        ensure!(
+            columns > 0 && columns % 3 == 0,
+            "{columns} columns, expected weights, locations and scales, three for each component"
+        );
         let k = columns / 3;
         let part = |first: usize| rows.clone().slice([0..n, first..first + k]);
         let column = |part: Tensor<2>| part.reshape([n * k, 1]);
@@ -87,16 +85,16 @@ impl Vectors for Samples {
     }
 }
 
-fn halves(rows: Tensor<2>, d: usize, what: &str) -> Result<(Tensor<2>, Tensor<2>)> {
+/// Predictions of locations and then scales.
+fn halves<P: ScaleFamily>(rows: Tensor<2>, d: usize, what: &str) -> Result<P> {
     let [n, columns] = rows.dims();
-    if columns != 2 * d {
-        bail!(
-            "{columns} columns, expected {}: {what} for targets of dimension {d}",
-            2 * d
-        );
-    }
-    let second = rows.clone().slice([0..n, d..columns]);
-    Ok((rows.slice([0..n, 0..d]), second))
+    ensure!(
+        columns == 2 * d,
+        "{columns} columns, expected {}: {what} for targets of dimension {d}",
+        2 * d
+    );
+    let scales = rows.clone().slice([0..n, d..columns]);
+    Ok(P::with_location_and_scale(rows.slice([0..n, 0..d]), scales))
 }
 
 fn one_dimension(dimensions: usize) -> Result<()> {

@@ -244,21 +244,21 @@ pub fn show<T: Serialize + fmt::Display>(
     outcome: &T,
     json: bool,
 ) -> Result<()> {
-    match json {
-        true => say(object(command, outcome)?),
-        false => {
-            finite::check(outcome)?;
-            say(outcome);
-        }
+    if json {
+        say(object(command, outcome)?);
+    } else {
+        finite::check(outcome)?;
+        say(outcome);
     }
     Ok(())
 }
 
 /// A verdict in bold, red where it is a bad one; in colour on terminals only, see [`say`].
 pub fn verdict(text: &str, is_good: bool) -> String {
-    let color = match is_good {
-        true => AnsiColor::Green,
-        false => AnsiColor::Red,
+    let color = if is_good {
+        AnsiColor::Green
+    } else {
+        AnsiColor::Red
     };
     let style = color.on_default().bold();
     format!("{style}{text}{style:#}")

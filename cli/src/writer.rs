@@ -45,13 +45,8 @@ pub fn is_standard_output(path: &Path) -> bool {
     names.iter().any(|name| path == Path::new(name))
 }
 
-/// What text has beside the numbers: names of columns, and ids of rows.
-#[derive(Debug, Clone, Copy)]
-pub struct Header<'a> {
-    pub ids: Option<&'a Ids>,
-    /// None, or one for each column.
-    pub names: &'a [String],
-}
+/// What text has beside the numbers: ids of rows, and no names of columns, or one for each.
+pub type Header<'a> = (Option<&'a Ids>, &'a [String]);
 
 /// Writes a matrix whole: nobody finds half of one.
 pub fn write_matrix(
@@ -77,12 +72,11 @@ pub fn write_matrix(
 }
 
 /// Writes each number with the digits that give it back exactly.
-fn write_csv(writer: impl Write, matrix: &Matrix, header: Header) -> Result<()> {
+fn write_csv(writer: impl Write, matrix: &Matrix, (ids, names): Header) -> Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
-    let ids = header.ids.filter(|_| !header.names.is_empty());
-    if !header.names.is_empty() {
-        let names = ids.map(|ids| &ids.name).into_iter().chain(header.names);
-        csv.write_record(names)?;
+    let ids = ids.filter(|_| !names.is_empty());
+    if !names.is_empty() {
+        csv.write_record(ids.map(|ids| &ids.name).into_iter().chain(names))?;
     }
     for (row, values) in matrix.values.chunks(matrix.columns).enumerate() {
         let id = ids.map(|ids| ids.cells.get(row).to_owned());

@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, builder::PossibleValuesParser};
+use burn_calibration::recalibration::{DistributionMethod, MapKind};
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser},
+};
 
 use super::options::*;
 use crate::{
     limits::{REDRAWS, USUAL_REDRAWS},
-    methods,
     quantities::test_keys,
 };
 
@@ -131,7 +134,7 @@ pub struct Report {
 pub struct Fit {
     /// The map; without it the simplest one within one standard error of the least log loss by
     /// cross-validation, or a mixture of maps where that is better; none unless a gain is established
-    #[arg(long, value_parser = PossibleValuesParser::new(methods::names()))]
+    #[arg(long, value_parser = PossibleValuesParser::new(methods()))]
     pub method: Option<String>,
 
     /// What a map that is chosen has to keep of the predictions
@@ -193,6 +196,17 @@ pub struct Apply {
     /// "probabilities")
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+}
+
+/// The names of all kinds of maps: of classes, of distributions, or of both.
+fn methods() -> impl Iterator<Item = PossibleValue> {
+    let of_classes = MapKind::ALL.iter();
+    let of_classes = of_classes.map(|kind| (kind.name(), kind.about()));
+    let of_distributions = DistributionMethod::ALL.iter();
+    let of_distributions = of_distributions.map(|method| (method.name(), method.about()));
+    let is_new = |(name, _): &(&str, &str)| MapKind::ALL.iter().all(|kind| kind.name() != *name);
+    let all = of_classes.chain(of_distributions.filter(is_new));
+    all.map(|(name, about)| PossibleValue::new(name).help(about))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -201,7 +201,7 @@ fn clip(text: &str) -> Result<f64, String> {
 pub struct KernelShapeArgs {
     /// Profile of the kernel: exponential, gaussian, matern32, matern52, rational-quadratic:ALPHA or
     /// generalised-exponential:EXPONENT
-    #[arg(long = "kernel", value_name = "PROFILE", default_value = "exponential", value_parser = kernel::profile)]
+    #[arg(long = "kernel", value_name = "PROFILE", default_value = "exponential")]
     pub profile: Profile,
 
     /// Distance of the kernel: total-variation (tv), l1 or euclidean (l2, the 2-Wasserstein distance of
