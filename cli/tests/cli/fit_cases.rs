@@ -1,5 +1,7 @@
 //! Small files whose fits were wrong without a word.
 
+use std::process::Stdio;
+
 use crate::*;
 
 /// A folder with a file.

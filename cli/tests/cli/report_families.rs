@@ -48,7 +48,9 @@ fn page_and_pictures() {
     let page = String::from_utf8(read("both.html")).unwrap();
     assert!(page.contains("60 predictions of a real number, before and after"));
     let (head, _) = page.split_once("<h2>").unwrap();
-    assert!(head.contains("Before recalibration: <strong>The model is not calibrated: p\u{a0}≤\u{a0}0.001."));
+    assert!(head.contains(
+        "Before recalibration: <strong>The model is not calibrated: p\u{a0}≤\u{a0}0.001."
+    ));
     contains(
         head,
         "<li>predictions are too narrow: after a common shift, errors are ",

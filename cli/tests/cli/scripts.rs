@@ -1,6 +1,6 @@
 //! A test for each script.
 
-use crate::{script::script, *};
+use crate::script::script;
 
 #[test]
 fn sentences() {
