@@ -145,12 +145,9 @@ impl<T: Real> WithSimd for Weigh<'_, T> {
         let kernel = T::lanes_mut::<S>(&mut self.pairs.kernel);
         let slope = T::lanes_mut::<S>(&mut self.pairs.slope);
         let rate = self.radial.bandwidth.recip();
-        let n = Lanes::<S, T, PACKS>::new(simd);
-        let rows = squares.as_chunks::<PACKS>().0.iter();
-        let kernels = kernel.as_chunks_mut::<PACKS>().0.iter_mut();
-        let slopes = slope.as_chunks_mut::<PACKS>().0.iter_mut();
-        for (&squares, (kernel, slope)) in rows.zip(kernels.zip(slopes)) {
-            let value = self.radial.profile.of_square(n, squares, rate);
+        let n = Lanes::<S, T>::new(simd);
+        for (&square, (kernel, slope)) in squares.iter().zip(kernel.iter_mut().zip(slope)) {
+            let value = self.radial.profile.of_square(n, square, rate);
             (*kernel, *slope) = (value.kernel, value.slope);
         }
     }

@@ -69,11 +69,9 @@ impl<T: Real> WithSimd for Kernels<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let separations = T::lanes_mut::<S>(self.separations)
-            .as_chunks_mut::<QUAD>()
-            .0;
+        let separations = T::lanes_mut::<S>(self.separations);
         with_known!(self.radial, radial => for x in separations {
-            *x = radial.of(Lanes::<S, T, QUAD>::new(simd), *x).value.kernel;
+            *x = radial.of(Lanes::<S, T>::new(simd), *x).value.kernel;
         });
     }
 }

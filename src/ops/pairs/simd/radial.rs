@@ -116,13 +116,6 @@ impl Radial {
 
     /// The kernel of one pair.
     pub fn of_pair(self, separation: f64) -> At<f64> {
-        let At { separation, value } = self.of(Lanes::<_, f64, 1>::new(Scalar), [separation]);
-        At {
-            separation: separation[0],
-            value: Value {
-                kernel: value.kernel[0],
-                slope: value.slope[0],
-            },
-        }
+        self.of(Lanes::<_, f64>::new(Scalar), separation)
     }
 }

@@ -1,16 +1,16 @@
 //! The gradient, summed over the pairs: the lanes of the processor are columns.
 //!
-//! With `s_ij` the slopes and `k_ij` the kernel, residuals have the gradient `Σ_j k_ij δ_j` and points
-//! `Σ_j s_ij (x_i − x_j)`, or with signs of the differences. A tile adds to the sums of its columns and of its
-//! rows; while it does, those of the rows are vectors of partial sums:
+//! With `s_ij` the slopes and `k_ij` the kernel, residuals have the gradient `Σ_j k_ij δ_j`, see [`others`], and
+//! points `Σ_j s_ij (x_i − x_j)`, or with signs of the differences. A tile adds to the sums of its columns and of
+//! its rows; while it does, those of the rows are vectors of partial sums:
 //!
 //! ```text
 //!                         columns j
 //!                 ┌───────────────────────┐
-//!          rows i │ w_ij, four rows and   │──► row_sums[i]    += w_ij · f(x_i, y_j)
+//!          rows i │ s_ij, four rows and   │──► row_sums[i]    −= s_ij · slope(x_j − x_i)
 //!                 │ two vectors at a time │
 //!                 └───────────┬───────────┘
-//!                             └──► column_sums[j] += w_ij · g(x_i, y_j)
+//!                             └──► column_sums[j] += s_ij · slope(x_j − x_i)
 //! ```
 //!
 //! With residuals `δ = e_y − p` a difference of points is `(e_yi − e_yj) − (δ_i − δ_j)`. So where digits

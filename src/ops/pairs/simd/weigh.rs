@@ -58,17 +58,15 @@ fn weigh<S: Simd, T: Real>(simd: S, tile: Weigh<T>, merged: T::Lanes<S>) -> Tota
     let first = T::lanes_mut::<S>(tile.first).as_chunks_mut::<UNROLLED>();
     let second = T::lanes_mut::<S>(tile.second).as_chunks_mut::<UNROLLED>();
     for (first, second) in first.0.iter_mut().zip(second.0) {
-        let at = tile.radial.of(Lanes::<S, T, UNROLLED>::new(simd), *first);
-        let Value { kernel, slope } = at.value;
         for v in 0..UNROLLED {
-            value[v] = T::mul_add(simd, kernel[v], second[v], value[v]);
-        }
-        if tile.gradient {
-            for v in 0..UNROLLED {
-                let slope = T::mul(simd, slope[v], second[v]);
-                stretch[v] = T::mul_add(simd, slope, at.separation[v], stretch[v]);
+            let at = tile.radial.of(Lanes::<S, T>::new(simd), first[v]);
+            let Value { kernel, slope } = at.value;
+            value[v] = T::mul_add(simd, kernel, second[v], value[v]);
+            if tile.gradient {
+                let slope = T::mul(simd, slope, second[v]);
+                stretch[v] = T::mul_add(simd, slope, at.separation, stretch[v]);
                 first[v] = slope;
-                second[v] = T::sub(simd, T::mul(simd, merged, slope), kernel[v]);
+                second[v] = T::sub(simd, T::mul(simd, merged, slope), kernel);
             }
         }
     }
