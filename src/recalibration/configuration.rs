@@ -35,8 +35,11 @@ macro_rules! regularised_map {
             const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
 
             fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
-                let limits = Limits::new(self.tolerance, self.max_iterations);
-                let settings = Settings::new(self.regularisation, limits, self.seed);
+                let settings = Settings {
+                    regularisation: self.regularisation,
+                    limits: Limits::new(self.tolerance, self.max_iterations),
+                    seed: self.seed,
+                };
                 Self::Form::fit($(self.$own,)* settings, task)
             }
         }

@@ -120,10 +120,6 @@ fn coefficients(knots: &[f64]) -> DMatrix<f64> {
 impl Family for DiagonalFamily {
     type Inputs = Located;
 
-    fn start(&self) -> Vec<f64> {
-        self.ridge.centre.clone()
-    }
-
     fn ridge(&self) -> &Ridge {
         &self.ridge
     }

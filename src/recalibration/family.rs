@@ -21,7 +21,9 @@ pub(super) trait Family: Sync + Sized {
     type Inputs: Send + Sync;
 
     /// The parameters at which a descent starts.
-    fn start(&self) -> Vec<f64>;
+    fn start(&self) -> Vec<f64> {
+        self.ridge().centre.clone()
+    }
 
     /// What is added to the criterion, for a weight of 1.
     fn ridge(&self) -> &Ridge;
@@ -81,16 +83,6 @@ pub(super) struct Settings {
     pub regularisation: Regularisation,
     pub limits: Limits,
     pub seed: u64,
-}
-
-impl Settings {
-    pub fn new(regularisation: Regularisation, limits: Limits, seed: u64) -> Self {
-        Self {
-            regularisation,
-            limits,
-            seed,
-        }
-    }
 }
 
 /// The sum of the log losses of logits, `[r, m]`, which become its derivatives times a factor.

@@ -110,10 +110,6 @@ impl OrderFamily {
 impl Family for OrderFamily {
     type Inputs = SortedRows;
 
-    fn start(&self) -> Vec<f64> {
-        self.ridge.centre.clone()
-    }
-
     fn ridge(&self) -> &Ridge {
         &self.ridge
     }

@@ -9,10 +9,7 @@ use super::{
     LogitMap, MatrixScaling, NamedParameter, Recalibration, TemperatureScaling, VectorScaling,
     file::failure,
 };
-use crate::{
-    error::{Error, Result},
-    file,
-};
+use crate::{error::Result, file};
 
 /// Loads a map of logits from a file of safetensors, as PyTorch or scikit-learn may save it:
 ///
@@ -49,36 +46,30 @@ fn read(bytes: &[u8], device: &Device) -> Result<LogitMap, String> {
     }
     let [temperature, weight, bias] =
         ["temperature", "weight", "bias"].map(|name| found.remove(name));
-    let wrong = |e: Error| e.to_string();
-    match (temperature, weight, bias) {
+    let map = match (temperature, weight, bias) {
         (Some((_, numbers)), None, None) => match numbers[..] {
             [temperature] => {
-                let map = TemperatureScaling::from_temperature(temperature, device);
-                Ok(map.map_err(wrong)?.into())
+                TemperatureScaling::from_temperature(temperature, device).map(LogitMap::from)
             }
-            _ => Err(format!("{} temperatures, expected one", numbers.len())),
+            _ => return Err(format!("{} temperatures, expected one", numbers.len())),
         },
         (None, Some((shape, weight)), bias) => {
-            let bias = bias.map_or_else(
-                || vec![0.0; shape.first().copied().unwrap_or(0)],
-                |(_, b)| b,
-            );
+            let classes = shape.first().copied().unwrap_or(0);
+            let bias = bias.map_or_else(|| vec![0.0; classes], |(_, bias)| bias);
             match shape[..] {
-                [_] => {
-                    let map = VectorScaling::from_parameters(weight, bias, device);
-                    Ok(map.map_err(wrong)?.into())
-                }
+                [_] => VectorScaling::from_parameters(weight, bias, device).map(LogitMap::from),
                 [rows, columns] if rows == columns => {
-                    let map = MatrixScaling::from_parameters(weight, bias, device);
-                    Ok(map.map_err(wrong)?.into())
+                    MatrixScaling::from_parameters(weight, bias, device).map(LogitMap::from)
                 }
-                _ => Err(format!(
-                    "a weight of shape {shape:?}, expected [m] or [m, m]"
-                )),
+                _ => {
+                    let found = format!("a weight of shape {shape:?}");
+                    return Err(format!("{found}, expected [m] or [m, m]"));
+                }
             }
         }
-        _ => Err("expected temperature alone, or weight and bias".into()),
-    }
+        _ => return Err("expected temperature alone, or weight and bias".into()),
+    };
+    map.map_err(|e| e.to_string())
 }
 
 fn numbers(name: &str, view: &TensorView) -> Result<Vec<f64>, String> {
