@@ -9,7 +9,7 @@ use rand::{rngs::StdRng, seq::index};
 
 use crate::{
     args::{BandwidthChoice, KernelArgs, KernelShapeArgs},
-    error::{Result, bail, wrong},
+    error::{Result, ensure, wrong},
     limits::QUADRATIC_LIMIT,
 };
 
@@ -52,42 +52,36 @@ pub fn fixed<P: Omnibus + Geometry>(
     predictions: &P,
     rng: &mut StdRng,
 ) -> Result<Kernel> {
+    const DIAGONAL: &str = "--bandwidth median-with-diagonal";
     let kernel = shape::<P>(&args.shape);
     let n = predictions.len();
-    let fixed = match args.bandwidth {
-        BandwidthChoice::Fixed(value) => Ok(kernel.with_bandwidth(Bandwidth::Fixed(value))),
-        BandwidthChoice::MedianWithDiagonal if n > QUADRATIC_LIMIT => {
-            bail!(
-                "--bandwidth median-with-diagonal: the median over all pairs of {n} samples takes too long, \
-                 expected a number or median"
-            );
-        }
-        BandwidthChoice::MedianWithDiagonal => {
-            let points = predictions.detach().coordinates().ok_or_else(|| {
-                wrong!(
-                    "--bandwidth median-with-diagonal: these predictions are no points, expected median"
-                )
-            })?;
-            if !points.clone().is_finite().all().into_scalar::<bool>() {
-                bail!(
-                    "--bandwidth median-with-diagonal: a coordinate of the predictions is beyond the largest \
-                     number, expected finite ones"
-                );
-            }
-            let median = median_distance_with_diagonal(&points, kernel.distance);
-            Ok(kernel.with_bandwidth(Bandwidth::Fixed(median)))
-        }
-        BandwidthChoice::Median if n > QUADRATIC_LIMIT => {
-            let rows = some("--bandwidth", n, rng);
-            kernel.with_bandwidth_of_predictions(&predictions.select_rows(&rows))
-        }
-        BandwidthChoice::MedianOf(samples) if samples < n => {
-            let rows = index::sample(rng, n, samples).into_vec();
-            kernel.with_bandwidth_of_predictions(&predictions.select_rows(&rows))
-        }
-        _ => kernel.with_bandwidth_of_predictions(predictions),
+    let of_rows = |rows: &[usize]| {
+        let rows = predictions.select_rows(rows);
+        kernel.with_bandwidth_of_predictions(&rows)
     };
-    let fixed = fixed?;
+    let fixed = match args.bandwidth {
+        BandwidthChoice::Fixed(value) => kernel.with_bandwidth(Bandwidth::Fixed(value)),
+        BandwidthChoice::MedianWithDiagonal => {
+            ensure!(
+                n <= QUADRATIC_LIMIT,
+                "{DIAGONAL}: the median over all pairs of {n} samples takes too long, expected a number or median"
+            );
+            let points = predictions.detach().coordinates();
+            let reason = "these predictions are no points, expected median";
+            let points = points.ok_or_else(|| wrong!("{DIAGONAL}: {reason}"))?;
+            ensure!(
+                points.clone().is_finite().all().into_scalar::<bool>(),
+                "{DIAGONAL}: a coordinate of the predictions is beyond the largest number, expected finite ones"
+            );
+            let median = median_distance_with_diagonal(&points, kernel.distance);
+            kernel.with_bandwidth(Bandwidth::Fixed(median))
+        }
+        BandwidthChoice::Median if n > QUADRATIC_LIMIT => of_rows(&some("--bandwidth", n, rng))?,
+        BandwidthChoice::MedianOf(samples) if samples < n => {
+            of_rows(&index::sample(rng, n, samples).into_vec())?
+        }
+        _ => kernel.with_bandwidth_of_predictions(predictions)?,
+    };
     fixed.validate()?;
     Ok(fixed)
 }

@@ -327,24 +327,18 @@ impl Kind for Categorical {
 
 /// What numbers of predictions are of, in words.
 fn words(predictions: &Categorical, class: Option<usize>, names: &[String]) -> Words {
-    let name = |class: usize| {
-        names
-            .get(class)
-            .cloned()
-            .unwrap_or_else(|| class.to_string())
+    let of_class = |class: usize| match names.get(class) {
+        Some(name) => format!("of class {name}"),
+        None => format!("of class {class}"),
     };
     let classes = predictions.classes();
-    let top = || "of the top label".to_owned();
+    let top = "of the top label".to_owned();
     let same = |words: String| [words.clone(), words.clone(), words];
     let [whole, event, one] = match (predictions.subject(), class) {
-        (Subject::Classes, _) if classes == 2 => [
-            "of both classes".into(),
-            top(),
-            format!("of class {}", name(1)),
-        ],
-        (Subject::Classes, _) => ["of the whole vector".into(), top(), top()],
+        (Subject::Classes, _) if classes == 2 => ["of both classes".into(), top, of_class(1)],
+        (Subject::Classes, _) => ["of the whole vector".into(), top.clone(), top],
         (Subject::Event, None) => same("of the event".into()),
-        (Subject::Event, Some(class)) => same(format!("of class {}", name(class))),
+        (Subject::Event, Some(class)) => same(of_class(class)),
         _ => same("of the confidence".into()),
     };
     let both = if classes == 2 {

@@ -1,6 +1,6 @@
 //! Limits of what is computed where there are many samples, and of memory.
 
-use crate::error::{Result, wrong};
+use crate::error::{Result, ensure};
 use std::ops::RangeInclusive;
 
 /// Bandwidths and length scales, whose squares are numbers as well.
@@ -23,12 +23,11 @@ pub const MEDIAN: usize = QUADRATIC_LIMIT;
 
 /// Checks that the bins of all classes are not too many.
 pub fn check_bins(bins: u32, classes: usize) -> Result<()> {
-    match u64::from(bins).saturating_mul(classes as u64) {
-        0..=BINS => Ok(()),
-        _ => Err(wrong!(
-            "--bins {bins}: {classes} classes have so many each, expected at most {BINS} together"
-        )),
-    }
+    ensure!(
+        u64::from(bins).saturating_mul(classes as u64) <= BINS,
+        "--bins {bins}: {classes} classes have so many each, expected at most {BINS} together"
+    );
+    Ok(())
 }
 
 /// The redraws of so many that are asked for, and the most: ten times as many, as far as the number of
@@ -37,17 +36,15 @@ pub fn check_bins(bins: u32, classes: usize) -> Result<()> {
 pub fn redraws(option: &str, redraws: u32, outcomes: usize) -> Result<(u32, usize)> {
     let most = REDRAWN / outcomes.max(1) as u64;
     let asked = u64::from(redraws);
-    match asked <= most {
-        true => Ok((redraws, (10 * asked).min(most) as usize)),
-        false if redraws == USUAL_REDRAWS && most > 0 => {
-            eprintln!(
-                "calibration: {option}: {most}, since there are {outcomes} classes or dimensions"
-            );
-            Ok((most as u32, most as usize))
-        }
-        false => Err(wrong!(
-            "{option} {redraws}: expected at most {most}, since classes or dimensions times redraws are at \
-             most {REDRAWN}"
-        )),
+    if asked <= most {
+        return Ok((redraws, (10 * asked).min(most) as usize));
     }
+    ensure!(
+        redraws == USUAL_REDRAWS && most > 0,
+        "{option} {redraws}: expected at most {most}, since classes or dimensions times redraws are at most \
+         {REDRAWN}"
+    );
+    let reason = format_args!("there are {outcomes} classes or dimensions");
+    eprintln!("calibration: {option}: {most}, since {reason}");
+    Ok((most as u32, most as usize))
 }
