@@ -39,8 +39,8 @@ fn advice(matrix: &Matrix, resolution: &Resolution) -> &'static str {
     }
 }
 
-/// Refuses probabilities and percentages as logits.
-pub fn check_logits(matrix: &Matrix, resolution: &Resolution) -> Result<()> {
+/// Refuses probabilities and percentages as logits, and logarithms of confidences.
+pub fn check_logits(matrix: &Matrix, resolution: &Resolution, is_confidence: bool) -> Result<()> {
     let is_one = matrix.columns == 1;
     let are_shares = |whole| are_shares(matrix, resolution, whole);
     // log-odds above 40 are those of certainty
@@ -51,6 +51,8 @@ pub fn check_logits(matrix: &Matrix, resolution: &Resolution) -> Result<()> {
         "the rows are probabilities, each in [0, 1] and of sum 1: leave --logits out"
     } else if (!is_one || is_large()) && are_shares(100.0) {
         "these are percentages: --percent in its place divides them by 100"
+    } else if is_confidence && matrix.values.iter().all(|value| *value <= 0.0) {
+        "these are logarithms of probabilities, each at most 0: --log-probabilities in its place takes them"
     } else {
         return Ok(());
     };

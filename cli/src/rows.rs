@@ -164,7 +164,7 @@ fn rows_of(
     let mut are_probabilities = !are_logits;
     if are_logits {
         if args.logits && !args.force {
-            check_logits(&numbers, &resolution)?;
+            check_logits(&numbers, &resolution, is_confidence)?;
         }
         if is_binary {
             numbers = beside(&numbers, |_| 0.0);

@@ -153,20 +153,3 @@ pub fn lacks(text: &str, parts: &[&str]) {
         assert!(!text.contains(part), "{part} in\n{text}");
     }
 }
-
-/// The line that begins with a title.
-#[track_caller]
-pub fn line<'a>(text: &'a str, title: &str) -> &'a str {
-    let mut lines = text.lines().map(str::trim_start);
-    let found = lines.find(|line| line.starts_with(title));
-    found.unwrap_or_else(|| panic!("{title} in\n{text}"))
-}
-
-/// Risks with as many events as are said of each.
-pub fn risks(cells: &[(&str, usize, usize)]) -> String {
-    let rows = |&(risk, samples, events): &(&str, usize, usize)| {
-        let row = move |i| format!("{risk},{}\n", usize::from(i < events));
-        (0..samples).map(row).collect::<String>()
-    };
-    "p,y\n".to_owned() + &cells.iter().map(rows).collect::<String>()
-}
