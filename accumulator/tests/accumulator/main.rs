@@ -2,7 +2,7 @@
 
 mod bad_input;
 /// Tensors, random data and references of the library's suite.
-#[allow(dead_code)] // other suites use the rest
+#[allow(dead_code, unused_imports)] // other suites use the rest
 #[path = "../../../tests/suite/data.rs"]
 mod data;
 mod estimates;
@@ -10,6 +10,9 @@ mod files;
 mod means;
 mod merging;
 /// Generative models with a known calibration error.
+#[allow(dead_code)] // `data` exports it
+#[path = "../../../tests/suite/messages.rs"]
+mod messages;
 #[allow(dead_code)] // other suites use the rest
 #[path = "../../../tests/suite/models.rs"]
 mod models;

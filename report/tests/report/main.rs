@@ -3,11 +3,14 @@
 
 mod corp;
 /// Tensors, random data and references of the library's suite.
-#[allow(dead_code)] // other suites use the rest
+#[allow(dead_code, unused_imports)] // other suites use the rest
 #[path = "../../../tests/suite/data.rs"]
 mod data;
 mod diagrams;
 mod errors;
+#[allow(dead_code)] // `data` exports it
+#[path = "../../../tests/suite/messages.rs"]
+mod messages;
 mod page;
 mod pictures;
 mod quantile_degenerate;
