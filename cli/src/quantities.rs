@@ -174,9 +174,9 @@ pub fn estimates_of_classes(view: &View<Categorical>) -> Estimates {
 }
 
 /// The estimates of predictions of real numbers; the log score only where there is a density.
-pub fn estimates_of_vectors<P: Vectors>(view: &View<P>) -> Estimates
+pub fn estimates_of_vectors<P>(view: &View<P>) -> Estimates
 where
-    P: Kind<Targets = Tensor<2>>,
+    P: Vectors + Kind<Targets = Tensor<2>>,
 {
     let (predictions, targets) = (&view.predictions, &view.targets);
     let mean = |mean: Result<MeanEstimate>| mean.map(|mean| mean.estimate);
