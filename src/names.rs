@@ -88,6 +88,7 @@ names! {
     SKCE_LINEAR: "skce_linear", "SKCE, linear";
     SKCE_BLOCK: "skce_block", "SKCE, blocks";
     CRPS: "crps", "CRPS";
+    CRPS_FAIR: "crps_fair", "fair CRPS, of what the draws are from";
     STANDARD_DEVIATION: "standard_deviation", "mean predicted standard deviation";
     ROOT_MEAN_SQUARED_ERROR: "root_mean_squared_error", "root mean squared error";
     COVERAGE_50: "coverage_50", "coverage of 50 % intervals";

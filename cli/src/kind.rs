@@ -190,8 +190,8 @@ pub struct Test<P: Kind> {
 /// Builds the test of an aspect with a number of replicates.
 pub type Build<P> = fn(<P as Reportable>::Kernel, &View<P>, usize) -> Box<dyn CalibrationTest<P>>;
 
-/// The log score of each prediction.
-pub type LogScoreOf<P> = fn(&P, &Tensor<2>) -> error::Result<Vec<f64>>;
+/// A score of each prediction.
+pub type ScoresOf<P> = fn(&P, &Tensor<2>) -> error::Result<Vec<f64>>;
 
 /// Predictions of real numbers, from the rows of a file.
 pub trait Vectors: Geometry + AbsoluteMoments + Scored + 'static {
@@ -201,7 +201,10 @@ pub trait Vectors: Geometry + AbsoluteMoments + Scored + 'static {
     const DRAWS: bool = false;
 
     /// The log score, where there is a density.
-    const LOG_SCORE: Option<LogScoreOf<Self>> = None;
+    const LOG_SCORE: Option<ScoresOf<Self>> = None;
+
+    /// The fair CRPS, where the columns are draws.
+    const FAIR_CRPS: Option<ScoresOf<Self>> = None;
 
     /// Predictions for targets of some dimension.
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self>;

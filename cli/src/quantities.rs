@@ -184,10 +184,11 @@ where
         let intervals = IntervalCoverage::estimate(predictions, targets, level);
         mean(intervals.map(|intervals| intervals.coverage))
     };
-    let log = P::LOG_SCORE.map(|log_score| {
-        let each = log_score(predictions, targets);
+    let scores = [(names::LOG, P::LOG_SCORE), (names::CRPS_FAIR, P::FAIR_CRPS)];
+    let scores = scores.into_iter().filter_map(|(name, scores)| {
+        let each = scores?(predictions, targets);
         let mean = each.map(|each| each.iter().sum::<f64>() / each.len() as f64);
-        (names::LOG, mean)
+        Some((name, mean))
     });
     let crps = mean(Crps.mean(predictions, targets));
     let pinball = mean(Pinball::default().estimate(predictions, targets));
@@ -204,7 +205,7 @@ where
         (names::STANDARD_DEVIATION, deviation),
         (Name::new("ence", "ENCE, 15 bins"), ence),
     ];
-    let all = log.into_iter().chain(others);
+    let all = scores.chain(others);
     all.map(|(name, value)| told(name, &view.of.whole, value))
         .collect()
 }

@@ -14,7 +14,7 @@ use burn_calibration::{
     kernel::{Distance, Kernel, RealKernel, TargetKernel, TensorKernel},
     names::{self, Name},
     recalibration::ScaleFamily,
-    score::{IntervalOverconfidence, LogScore, Score},
+    score::{FairCrps, IntervalOverconfidence, LogScore, Score},
 };
 use rand::rngs::StdRng;
 
@@ -25,7 +25,7 @@ use crate::{
     error::{Context, Result, bail, ensure},
     input::{Options, clipped, say},
     kernel::{fixed, some},
-    kind::{Estimates, Kind, Loaded, LogScoreOf, Vectors, View, Words},
+    kind::{Estimates, Kind, Loaded, ScoresOf, Vectors, View, Words},
     limits::QUADRATIC_LIMIT,
     quantities::estimates_of_vectors,
     rows::Wanted,
@@ -38,7 +38,7 @@ use crate::{
 
 impl Vectors for Normal {
     const HALVES: bool = true;
-    const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
+    const LOG_SCORE: Option<ScoresOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         halves(rows, dimensions, "means and standard deviations")
@@ -47,7 +47,7 @@ impl Vectors for Normal {
 
 impl Vectors for Laplace {
     const HALVES: bool = true;
-    const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
+    const LOG_SCORE: Option<ScoresOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         halves(rows, dimensions, "locations and scales")
@@ -58,7 +58,7 @@ impl<C: Vectors + Component + Density + ScaleFamily> Vectors for Mixture<C>
 where
     Self: Geometry + AbsoluteMoments,
 {
-    const LOG_SCORE: Option<LogScoreOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
+    const LOG_SCORE: Option<ScoresOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         one_dimension(dimensions)?;
@@ -77,6 +77,7 @@ where
 
 impl Vectors for Samples {
     const DRAWS: bool = true;
+    const FAIR_CRPS: Option<ScoresOf<Self>> = Some(|own, targets| FairCrps.each(own, targets));
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         one_dimension(dimensions)?;
