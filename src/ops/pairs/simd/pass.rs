@@ -132,6 +132,7 @@ impl<T: Real> Pass<'_, T> {
         totals
     }
 }
+
 /// Writes exponents of rows with a strip, `[row][column]`, from the inner products of residuals, which saves those
 /// of points.
 ///
