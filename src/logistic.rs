@@ -1,7 +1,8 @@
 //! Logistic regression on few features: maximum likelihood by Newton's method, on the host in f64.
 
 use nalgebra::{Cholesky, DefaultAllocator, Dim, OMatrix, SMatrix, SVector, allocator::Allocator};
-use rayon::prelude::*;
+
+use crate::parallel;
 
 /// A sample, or several samples with the same features.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +51,8 @@ impl<const P: usize> Likelihood<P> {
                 .for_each(|sample| sum.add(sample, parameters));
             sum
         };
-        let parts: Vec<Self> = samples.par_chunks(PART).map(of_part).collect();
+        let parts: Vec<&[Sample<P>]> = samples.chunks(PART).collect();
+        let parts: Vec<Self> = parallel::map(parts.len(), &|k| of_part(parts[k]));
         let plus = |sum: Self, part: Self| Self {
             value: sum.value + part.value,
             gradient: sum.gradient + part.gradient,

@@ -1,6 +1,5 @@
 use burn::tensor::{Int, Tensor};
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::band::check_level;
@@ -8,6 +7,7 @@ use crate::{
     distribution::{Categorical, Predictive},
     error::{Result, check_count},
     estimator::{Block, Event, pool},
+    parallel,
     score::{Brier, Corp},
 };
 
@@ -110,8 +110,9 @@ impl CorpReliability {
         let points = places(groups.len());
         let mut rng = StdRng::seed_from_u64(self.seed);
         let seeds: Vec<u64> = (0..self.redraws).map(|_| rng.next_u64()).collect();
-        let regressed = |&seed: &u64| regression(groups, &points, &mut StdRng::seed_from_u64(seed));
-        let drawn: Vec<Vec<f64>> = seeds.par_iter().map(regressed).collect();
+        let regressed =
+            |k: usize| regression(groups, &points, &mut StdRng::seed_from_u64(seeds[k]));
+        let drawn: Vec<Vec<f64>> = parallel::map(seeds.len(), &regressed);
         // P(T < k-th smallest of R redraws) ≤ k/(R + 1) for T like them
         let outside = 0.5 * (1.0 - self.level);
         let k = (outside * (self.redraws + 1) as f64 + 1e-9).floor() as usize;

@@ -1,7 +1,10 @@
 use burn::tensor::Tensor;
-use rayon::prelude::*;
 
 use super::{Predictive, Targets};
+use crate::parallel::for_each_chunk;
+
+/// Quantiles that a thread computes at once.
+const AT_ONCE: usize = 64;
 
 /// Predictions of vectors of `ℝ^d` whose coordinates have known moments, distribution functions and
 /// quantiles.
@@ -32,8 +35,12 @@ pub trait Marginals: Predictive<Targets = Tensor<2>> {
         );
         let [n, d] = self.means().dims();
         let marginals = self.on_host();
-        let all = (0..n * d).into_par_iter().with_min_len(64);
-        let quantiles: Vec<f64> = all.map(|at| marginals.quantile(at, level)).collect();
+        let mut quantiles = vec![0.0; n * d];
+        for_each_chunk(&mut quantiles, AT_ONCE, 64, |(chunk, quantiles)| {
+            for (at, quantile) in (chunk * AT_ONCE..).zip(quantiles) {
+                *quantile = marginals.quantile(at, level);
+            }
+        });
         Tensor::observed(&quantiles, d, (&self.device(), self.dtype()))
     }
 }

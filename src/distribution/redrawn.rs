@@ -1,7 +1,6 @@
 use std::{fmt::Debug, sync::Arc};
 
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
-use rayon::prelude::*;
 
 use super::{Predictive, Targets, class_rows::ClassRows};
 use crate::parallel;
@@ -109,8 +108,8 @@ impl LabelSets {
     pub(super) fn draw(rows: &ClassRows, sets: usize, rng: &mut dyn Rng) -> Self {
         let chunks = rows.samples().div_ceil(CHUNK);
         let seeds: Vec<u64> = (0..chunks).map(|_| rng.next_u64()).collect();
-        let of_chunk = |(chunk, &seed): (usize, &u64)| {
-            let mut rng = StdRng::seed_from_u64(seed);
+        let of_chunk = |chunk: usize| {
+            let mut rng = StdRng::seed_from_u64(seeds[chunk]);
             let samples = chunk * CHUNK..rows.samples().min((chunk + 1) * CHUNK);
             let (mut flips, mut scratch) = (Vec::new(), Vec::new());
             samples.for_each(|sample| {
@@ -119,7 +118,7 @@ impl LabelSets {
             flips.shrink_to_fit(); // those of all samples are held together
             flips
         };
-        let parts: Vec<Vec<(u32, Flip)>> = seeds.par_iter().enumerate().map(of_chunk).collect();
+        let parts: Vec<Vec<(u32, Flip)>> = parallel::map(chunks, &of_chunk);
         let mut starts = vec![0; sets + 1];
         for (set, _) in parts.iter().flatten() {
             starts[*set as usize + 1] += 1;
@@ -165,7 +164,8 @@ impl LabelSets {
     ) -> Vec<A> {
         let group = self.len().div_ceil(2 * rayon::current_num_threads());
         let group = group.clamp(1, GROUP).min((HELD / held).max(1));
-        let of_group = |first: usize| {
+        let of_group = |k: usize| {
+            let first = k * group;
             let sets = first..self.len().min(first + group);
             let mut sums = vec![start.clone(); sets.len()];
             let mut rest: Vec<&[Flip]> = sets.map(|set| self.flips(set)).collect();
@@ -179,8 +179,8 @@ impl LabelSets {
             }
             sums
         };
-        let groups = (0..self.len()).into_par_iter().step_by(group);
-        groups.flat_map_iter(of_group).collect()
+        let groups = parallel::map(self.len().div_ceil(group), &of_group);
+        groups.into_iter().flatten().collect()
     }
 
     /// The value of each set, on all threads.

@@ -1,5 +1,4 @@
 use burn::tensor::{Int, Tensor};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Bin, Binning, Event};
@@ -7,6 +6,7 @@ use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
     estimator::Estimator,
+    parallel,
 };
 
 /// The aspect of a prediction that is binned and compared with the labels.
@@ -154,10 +154,11 @@ impl Ece {
                 let labels = predictions.check_labels(labels)?;
                 let rows = predictions.rows();
                 let partition = self.binning.partition_rows(&rows.values, rows.classes)?;
-                let bin = |members: &Vec<usize>| {
+                let bin = |b: usize| {
+                    let members = &partition[b];
                     of(Bin::of(members, &rows.values, &labels, rows.classes))
                 };
-                Ok(partition.par_iter().map(bin).collect())
+                Ok(parallel::map(partition.len(), &bin))
             }
             Aspect::Event(event) => {
                 let outcomes = event.outcomes(predictions, labels)?;
@@ -165,8 +166,8 @@ impl Ece {
                 let binary = outcomes.probability.iter().flat_map(|r| [1.0 - r, *r]);
                 let rows: Vec<f64> = binary.collect();
                 let labels: Vec<usize> = outcomes.occurred.iter().map(|&c| c as usize).collect();
-                let bin = |members: &Vec<usize>| of(Bin::of(members, &rows, &labels, 2));
-                Ok(partition.par_iter().map(bin).collect())
+                let bin = |b: usize| of(Bin::of(&partition[b], &rows, &labels, 2));
+                Ok(parallel::map(partition.len(), &bin))
             }
         }
     }

@@ -1,7 +1,6 @@
 //! Sums over pairs of the squares of `h` that calibrated predictions expect.
 
 use burn::tensor::{Element, Tensor};
-use rayon::prelude::*;
 
 use super::{
     pairs::{PairKernel, host_kernel_matrix},
@@ -10,7 +9,7 @@ use super::{
         real::{Real, with_real},
     },
 };
-use crate::host::Memory;
+use crate::{host::Memory, parallel};
 
 /// `Σ_{i≠j} k(x_i, x_j)² tr(C_i C_j)` with the covariances `C_i = diag(p_i) − p_i p_iᵀ` of labels, on the
 /// host, on all of rayon's threads. With `d = p(1 − p)` by coordinate,
@@ -88,7 +87,8 @@ fn sum<T: Real + Element>(
             };
             (0..p.len() / m).map(row_sum).sum()
         };
-        (0..end).into_par_iter().step_by(ROWS).map(of_rows).sum()
+        let rows = parallel::map(end.div_ceil(ROWS), &|k| of_rows(k * ROWS));
+        rows.iter().sum() // in the same order on any number of threads
     };
     2.0 * (0..n).step_by(width).map(of_columns).sum::<f64>()
 }

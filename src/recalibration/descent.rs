@@ -148,6 +148,15 @@ pub(super) fn minimise(
     limits: Limits,
     observe: &mut dyn FnMut(usize, f64),
 ) -> (Vec<f64>, FitReport) {
+    descend(&mut descent, start, limits, observe) // which is compiled once
+}
+
+fn descend(
+    descent: &mut dyn Descent,
+    start: &[f64],
+    limits: Limits,
+    observe: &mut dyn FnMut(usize, f64),
+) -> (Vec<f64>, FitReport) {
     let mut evaluations = 0;
     let mut evaluate = |descent: &mut dyn Descent, theta: DVector<f64>| {
         let (value, gradient) = descent.at(theta.as_slice());
@@ -159,7 +168,7 @@ pub(super) fn minimise(
             gradient: gradient.into(),
         }
     };
-    let mut here = evaluate(&mut descent, DVector::from_column_slice(start));
+    let mut here = evaluate(descent, DVector::from_column_slice(start));
     let mut metric = Metric::Identity;
     let mut pairs: VecDeque<CurvaturePair> = VecDeque::new();
     let mut age = 0;
@@ -193,8 +202,8 @@ pub(super) fn minimise(
         } else {
             1.0
         };
-        let next = search(&here, &direction, first, |theta| {
-            evaluate(&mut descent, theta)
+        let next = search(&here, &direction, first, &mut |theta| {
+            evaluate(descent, theta)
         });
         age += 1;
         match next {
@@ -252,7 +261,7 @@ fn search(
     here: &Iterate,
     direction: &DVector<f64>,
     first: f64,
-    mut evaluate: impl FnMut(DVector<f64>) -> Iterate,
+    evaluate: &mut dyn FnMut(DVector<f64>) -> Iterate,
 ) -> Option<Iterate> {
     let slope = here.gradient.dot(direction);
     if slope.is_nan() || slope >= 0.0 {
@@ -302,7 +311,7 @@ mod tests {
         progress: 0.0,
     };
 
-    fn descend(
+    fn descended(
         criterion: impl Fn(&Tensor<1>) -> Tensor<1>,
         start: &[f64],
     ) -> (Vec<f64>, FitReport) {
@@ -316,7 +325,7 @@ mod tests {
             let [x, y] = [0, 1].map(|k| theta.clone().slice(k..k + 1));
             (y - x.clone() * x.clone()).square() * 100.0 + (x - 1.0).square()
         };
-        let (theta, report) = descend(rosenbrock, &[-1.2, 1.0]);
+        let (theta, report) = descended(rosenbrock, &[-1.2, 1.0]);
         assert_eq!(report.status, FitStatus::Converged);
         assert!(theta.iter().all(|x| (x - 1.0).abs() < 1e-7), "{theta:?}");
     }
@@ -325,7 +334,7 @@ mod tests {
     fn beside_a_wall() {
         // x − log x: not a number below 0
         let wall = |theta: &Tensor<1>| theta.clone() - theta.clone().log();
-        let (theta, report) = descend(wall, &[3.0]);
+        let (theta, report) = descended(wall, &[3.0]);
         assert_eq!(report.status, FitStatus::Converged);
         assert!((theta[0] - 1.0).abs() < 1e-7, "{theta:?}");
     }
@@ -333,7 +342,7 @@ mod tests {
     #[test]
     fn nothing_to_descend() {
         let constant = |theta: &Tensor<1>| theta.clone().zeros_like().sum() + 2.0;
-        let (theta, report) = descend(constant, &[3.0, 4.0]);
+        let (theta, report) = descended(constant, &[3.0, 4.0]);
         assert_eq!(
             (theta, report.status),
             (vec![3.0, 4.0], FitStatus::Converged)

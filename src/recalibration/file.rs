@@ -126,7 +126,7 @@ pub(super) fn save_record<F: Form>(map: &Fitted<F>, path: &Path) -> Result<()> {
 
 /// Writes parameters with what a map tells of itself.
 pub(super) fn write(
-    map: &impl FittedMap,
+    map: &dyn FittedMap,
     tensors: Vec<burn_pack::Tensor>,
     path: &Path,
 ) -> Result<()> {

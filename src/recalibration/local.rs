@@ -1,5 +1,3 @@
-use rayon::prelude::*;
-
 use burn::tensor::TensorData;
 
 use super::{
@@ -8,7 +6,10 @@ use super::{
     data::moments,
     location_scale::{LocationScaleRecalibrationConfig, LocationScales},
 };
-use crate::distribution::{Component, Mixture};
+use crate::{
+    distribution::{Component, Mixture},
+    parallel,
+};
 
 /// Bandwidths that are tried, in standard deviations of the features; the last one is none.
 const BANDWIDTHS: [f64; 7] = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, f64::MAX];
@@ -212,7 +213,7 @@ impl Errors {
     fn left_out_score(&self, bandwidth: f64) -> f64 {
         let n = self.residuals.len();
         let count = n.min(LEFT_OUT);
-        let scores = (0..count).into_par_iter().map(|k| {
+        let scores: Vec<f64> = parallel::map(count, &|k| {
             let row = k * n / count;
             let like = self.like(self.features[row], bandwidth, Some(row));
             let z = self.residuals[row];
@@ -222,8 +223,7 @@ impl Errors {
             let rest = like.rest.ln() - z.abs().powf(self.power) / self.power;
             let larger = local.max(rest);
             -(larger + ((local - larger).exp() + (rest - larger).exp()).ln())
-        });
-        let scores: Vec<f64> = scores.collect(); // a sum in the same order on any number of cores
+        }); // a sum in the same order on any number of cores
         let normalisation = match self.power {
             2.0 => 0.5 * (2.0 * std::f64::consts::PI).ln(),
             _ => 2f64.ln(),
@@ -338,7 +338,7 @@ impl<P: ScaleFamily + Component> Apply<P, Mixture<P>> for LocalResiduals {
             let local = local.map(move |[q, variance]| [share, mu + s * q, width(variance)]);
             local.chain([[like.rest, mu, s]]).collect::<Vec<_>>()
         };
-        let rows: Vec<[f64; 3]> = (0..n).into_par_iter().flat_map_iter(components).collect();
+        let rows: Vec<[f64; 3]> = parallel::map(n, &components).concat();
         let column = |c: usize, shape: [usize; 2]| {
             let numbers: Vec<f64> = rows.iter().map(|row| row[c]).collect();
             Tensor::from_data(TensorData::new(numbers, shape), options)

@@ -1,7 +1,5 @@
 //! The weight of a regularisation, by cross-validation.
 
-use rayon::prelude::*;
-
 use super::{
     data::FitData,
     descent::{Limits, minimise},
@@ -9,7 +7,7 @@ use super::{
     fit::{Progress, observer},
     regularisation::{Split, WEIGHTS, in_order},
 };
-use crate::estimator::MeanEstimate;
+use crate::{estimator::MeanEstimate, parallel};
 
 /// What the fits of a cross-validation lower the log loss by, at least, in ten iterations: what is left is far
 /// less than the log loss differs from fold to fold.
@@ -56,8 +54,8 @@ pub(super) fn cross_validated<F: Family>(
     let labels: Vec<usize> = left_out.iter().map(|&row| data.labels[row]).collect();
     let mut best: Option<(f64, Vec<f64>, Vec<f64>)> = None;
     for (round, next) in WEIGHTS.into_iter().enumerate() {
-        let fitted = fits.par_iter_mut().map(|fit| fit.logits(next, limits));
-        let (logits, objectives): (Vec<_>, Vec<_>) = fitted.unzip();
+        let fitted = parallel::map_mut(&mut fits, &|fit| fit.logits(next, limits));
+        let (logits, objectives): (Vec<_>, Vec<_>) = fitted.into_iter().unzip();
         for (fit, objectives) in (round * splits.len() + 1..).zip(objectives) {
             let mut observe = observer(observe, fit, 0); // how many there are the receiver knows
             (1..)

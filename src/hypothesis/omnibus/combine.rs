@@ -1,6 +1,6 @@
 //! Several statistics combined over the same redraws.
 
-use rayon::prelude::*;
+use crate::parallel;
 
 /// A statistic of the data and of each redraw, large where the model is not calibrated.
 pub struct AspectStatistics {
@@ -43,7 +43,8 @@ pub fn combine(columns: &[AspectStatistics]) -> Combined {
         pairs.for_each(|(largest, value)| *largest = largest.max(value));
     }
     let of_classes = Ranks::of(largest);
-    let of_column = |column: &AspectStatistics| {
+    let of_column = |column: usize| {
+        let column = &columns[column];
         let own = Ranks::of(column.values().collect());
         let ranks = if column.is_of_class {
             &of_classes
@@ -53,7 +54,8 @@ pub fn combine(columns: &[AspectStatistics]) -> Combined {
         let scores: Vec<f64> = column.values().map(|value| ranks.score(value)).collect();
         (scores, own.p_value(column.data))
     };
-    let (scores, p_values): (Vec<Vec<f64>>, Vec<f64>) = columns.par_iter().map(of_column).unzip();
+    let (scores, p_values): (Vec<Vec<f64>>, Vec<f64>) =
+        parallel::map(columns.len(), &of_column).into_iter().unzip();
     // from the least to the most significant of the data: the largest score so far of each set
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_by(|&a, &b| scores[a][0].total_cmp(&scores[b][0]));

@@ -1,13 +1,13 @@
 //! Aspects of the probability integral transforms of real targets.
 
 use rand::{Rng, RngExt};
-use rayon::prelude::*;
 
 use crate::{
     distribution::{HostMarginals, Marginals, upper_normal_quantile},
     error::Result,
     host::to_vec,
     hypothesis::engine::{Detail, Evaluator},
+    parallel,
 };
 
 /// Parts of `[0, 1]` whose shares of transforms are compared.
@@ -224,7 +224,7 @@ impl Evaluator<Vec<Vec<f64>>> for Transforms {
     }
 
     fn values(&self, sets: &Vec<Vec<f64>>) -> Result<Vec<f64>> {
-        let values: Vec<Vec<f64>> = sets.par_iter().map(|set| self.of(set)).collect();
+        let values: Vec<Vec<f64>> = parallel::map(sets.len(), &|set| self.of(&sets[set]));
         Ok(values.concat())
     }
 

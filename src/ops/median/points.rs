@@ -1,11 +1,11 @@
 //! The distances between points in the memory of the host, in vectors of the processor.
 
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 
 use super::select::{self, Distances, TOGETHER, Within};
 use crate::{
     ops::simd::{aligned::Aligned, arch::Arch, real::Real},
+    parallel,
     radial::Distance,
 };
 
@@ -131,8 +131,12 @@ impl<T: Real> Distances<T> for Blocks<'_, T> {
         if (self.count() as usize).saturating_mul(self.d) < WORTH_THREADS {
             return places.iter().fold(within, add);
         }
-        let shares = places.par_iter().fold(|| within.emptied(), add);
-        shares.reduce(|| within.emptied(), Within::merge)
+        let each = places.len().div_ceil(4 * rayon::current_num_threads());
+        let parts: Vec<_> = places.chunks(each).collect();
+        let shares = parallel::map(parts.len(), &|part| {
+            parts[part].iter().fold(within.emptied(), add)
+        });
+        shares.into_iter().fold(within.emptied(), Within::merge)
     }
 }
 

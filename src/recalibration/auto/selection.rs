@@ -2,8 +2,6 @@
 
 use std::ops::Deref;
 
-use rayon::prelude::*;
-
 use super::{
     Chosen,
     choice::{Choice, PassedOver},
@@ -11,6 +9,7 @@ use super::{
 };
 use crate::{
     error::Result,
+    parallel,
     recalibration::{
         FitProgress, FitReport, FitWarning, FittedMap, Guarantees, Keep, Progress,
         regularisation::{Split, in_order},
@@ -145,8 +144,8 @@ pub fn choose<S: Samples>(
         let numbers = match found {
             Some(numbers) => numbers,
             None => {
-                let parts = splits.par_iter();
-                let parts = parts.map(|split| samples.left_out(kind, &map, split));
+                let part = |k: usize| samples.left_out(kind, &map, &splits[k]);
+                let parts = parallel::map(splits.len(), &part).into_iter();
                 in_order(splits, parts.collect::<Result<_>>()?)
             }
         };

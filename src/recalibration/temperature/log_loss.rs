@@ -2,10 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use rayon::prelude::*;
-
 use super::log_temperature_prior;
-use crate::{ops::exp, recalibration::data::FitData};
+use crate::{ops::exp, parallel, recalibration::data::FitData};
 
 /// Logits of a block, whose exponentials are taken together: they stay in the first-level cache.
 const BLOCK: usize = 2048;
@@ -81,9 +79,9 @@ impl<'a> TemperedRows<'a> {
             });
             of_block(&mut rows)
         };
-        let blocks = self.logits.par_chunks(rows * m).enumerate();
+        let blocks: Vec<&[f64]> = self.logits.chunks(rows * m).collect();
         // in the order of the blocks
-        let sums: Vec<[f64; K]> = blocks.map(block).collect();
+        let sums: Vec<[f64; K]> = parallel::map(blocks.len(), &|k| block((k, blocks[k])));
         let n = self.labels.len() as f64;
         std::array::from_fn(|k| sums.iter().map(|sums| sums[k]).sum::<f64>() / n)
     }

@@ -1,6 +1,5 @@
 use nalgebra::DMatrix;
 use rand::{Rng, seq::index};
-use rayon::prelude::*;
 
 use crate::{
     distribution::Geometry,
@@ -8,6 +7,7 @@ use crate::{
     hypothesis::engine::Evaluator,
     kernel::Kernel,
     ops::{Matrix, Real, product},
+    parallel::{self, for_each_chunk},
 };
 
 /// A kernel of low rank between samples, `φ(p)ᵀφ(q)`, at one or several bandwidths: `φ(p) = K_TT^{−½} k_T(p)` for
@@ -74,8 +74,7 @@ impl<T: Real> LowRank<T> {
             .collect();
         let width = bandwidths * rank;
         let mut features = vec![T::new(0.0); samples * width];
-        let blocks = features.par_chunks_mut(BLOCK * width).enumerate();
-        blocks.for_each(|(block, features)| {
+        for_each_chunk(&mut features, BLOCK * width, rank, |(block, features)| {
             let count = features.len() / width;
             let mut of_bandwidth = vec![0.0; count * rank];
             at_each((block * BLOCK, count), &mut |b, gram| {
@@ -89,8 +88,12 @@ impl<T: Real> LowRank<T> {
                 }
             });
         });
+        let blocks: Vec<&[T]> = features.chunks(BLOCK * width).collect();
+        let squares = parallel::map(blocks.len(), &|block| -> Vec<f64> {
+            blocks[block].chunks(rank).map(square).collect()
+        });
         Self {
-            squares: features.par_chunks(rank).map(square).collect(),
+            squares: squares.concat(),
             features,
             rank,
             bandwidths,

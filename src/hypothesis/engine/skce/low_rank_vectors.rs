@@ -1,6 +1,5 @@
 use burn::tensor::{Tensor, TensorData};
 use rand::{Rng, seq::index};
-use rayon::prelude::*;
 
 use super::{
     HostKernel,
@@ -13,6 +12,7 @@ use crate::{
     hypothesis::engine::Evaluator,
     kernel::{Bandwidth, Kernel, RealKernel, TargetKernel},
     ops::{Matrix, add_product},
+    parallel,
 };
 
 /// The residuals of vectors, by a kernel of low rank on targets. It is Gaussian with the median distance of drawn
@@ -98,7 +98,8 @@ impl OfTargets {
 
     /// The sums of each set.
     fn sums(&self, kernel: &LowRank<f64>, sets: &[Vec<f64>]) -> Vec<LowRankSums> {
-        let of_set = |targets: &Vec<f64>| {
+        let of_set = |set: usize| {
+            let targets = &sets[set];
             let (n, r, width) = (kernel.samples(), self.rank, kernel.width());
             let residuals = self.residuals(targets);
             let mut z = vec![0.0; r * width];
@@ -112,7 +113,7 @@ impl OfTargets {
             }
             LowRankSums { z, diagonal }
         };
-        sets.par_iter().map(of_set).collect()
+        parallel::map(sets.len(), &of_set)
     }
 }
 
