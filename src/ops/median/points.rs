@@ -131,10 +131,11 @@ impl<T: Real> Distances<T> for Blocks<'_, T> {
         if (self.count() as usize).saturating_mul(self.d) < WORTH_THREADS {
             return places.iter().fold(within, add);
         }
-        let each = places.len().div_ceil(4 * rayon::current_num_threads());
-        let parts: Vec<_> = places.chunks(each).collect();
-        let shares = parallel::map(parts.len(), &|part| {
-            parts[part].iter().fold(within.emptied(), add)
+        // those that come later have more pairs: each part has some of all
+        let parts = places.len().min(4 * rayon::current_num_threads());
+        let shares = parallel::map(parts, &|part| {
+            let places = places.iter().skip(part).step_by(parts);
+            places.fold(within.emptied(), add)
         });
         shares.into_iter().fold(within.emptied(), Within::merge)
     }
