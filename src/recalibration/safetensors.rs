@@ -22,7 +22,7 @@ use crate::{error::Result, file};
 ///
 /// # Errors
 ///
-/// [`Error::File`] if the file cannot be read or holds something else.
+/// [`Error::File`](crate::error::Error::File) if the file cannot be read or holds something else.
 pub fn load_safetensors(path: impl AsRef<Path>, device: &Device) -> Result<LogitMap> {
     let path = path.as_ref();
     let bytes = file::read(path).map_err(|e| file::error(path, e))?;
@@ -90,7 +90,7 @@ fn numbers(name: &str, view: &TensorView) -> Result<Vec<f64>, String> {
 ///
 /// # Errors
 ///
-/// [`Error::File`] if the file cannot be written.
+/// [`Error::File`](crate::error::Error::File) if the file cannot be written.
 pub fn save_safetensors(map: &dyn Recalibration, path: impl AsRef<Path>) -> Result<()> {
     let path = path.as_ref();
     let parameters = map.named_parameters();
