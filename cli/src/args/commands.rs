@@ -19,7 +19,7 @@ use crate::{
     after_help = "Examples:\n  calibration evaluate --predictions probs.csv --labels labels.csv\n  calibration evaluate --predictions all.csv --label-column y --columns p0..p9\n  calibration evaluate --predictions logits.npy --logits --labels y.npy --json\n  calibration evaluate --family normal --predictions mean_sd.csv --targets y.csv"
 )]
 pub struct Evaluate {
-    /// Predictions, a row a sample and a column a class, or as the family says: text such as CSV, NPY, NPZ
+    /// Predictions, one row per sample; the columns depend on --family: text such as CSV, NPY, NPZ
     /// (FILE.npz:ARRAY) or safetensors (FILE.safetensors:TENSOR), packed by gzip or not; - is standard input
     #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
