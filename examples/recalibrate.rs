@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let before = Categorical::from_logits(test.0.clone())?;
     let after = Categorical::from_logits(map.forward(test.0))?;
     let gain = LogScore.improvement(&before, &after, &test.1)?.difference;
-    let (low, high) = gain.confidence_interval(0.95)?;
+    let (low, high) = gain.interval(0.95)?.ends();
     println!(
         "Log loss on {} other samples: {:+.4} [{low:+.4}, {high:+.4}]\n",
         n - n / 2,

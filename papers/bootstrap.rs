@@ -28,7 +28,7 @@ pub struct Bootstrap<K> {
 const ROWS: usize = 256;
 
 impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for Bootstrap<K> {
-    fn evaluate(
+    fn outcome(
         &self,
         predictions: &P,
         targets: &P::Targets,

@@ -118,7 +118,7 @@ impl BlockSkceAccumulator {
     /// # Errors
     ///
     /// No block.
-    pub fn estimate(&self) -> Result<MeanEstimate> {
+    pub fn mean(&self) -> Result<MeanEstimate> {
         check_samples(self)?;
         match self.blocks.count {
             0 => Err(Error::TooFewSamples {

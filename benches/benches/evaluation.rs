@@ -31,7 +31,7 @@ fn gamma_test(criterion: &mut Criterion) {
     let predictions = Categorical::from_logits(logits).expect("finite logits");
     group.bench_function("n10000_m10", |b| {
         let test = AsymptoticSkceTest::new(kernel());
-        b.iter(|| test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
+        b.iter(|| test.outcome(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
     });
 }
 
@@ -45,22 +45,22 @@ fn redraws(criterion: &mut Criterion) {
         let predictions = Categorical::from_logits(logits * scale).expect("finite logits");
         group.bench_function(format!("skce/{name}/n10000_m10"), |b| {
             let test = ExactTest::new(Skce::unbiased(kernel()));
-            b.iter(|| test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
+            b.iter(|| test.outcome(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
         });
         group.bench_function(format!("ece/{name}/n10000_m10"), |b| {
             let test = ExactTest::new(Ece::default());
-            b.iter(|| test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
+            b.iter(|| test.outcome(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
         });
         group.bench_function(format!("omnibus/{name}/n10000_m10"), |b| {
             let test = OmnibusTest::new().with_redraws(999);
-            b.iter(|| test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
+            b.iter(|| test.outcome(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
         });
     }
     let (logits, labels) = data(1_000_000, 10, &Default::default());
     let predictions = Categorical::from_logits(logits * 8.0).expect("finite logits");
     group.bench_function("omnibus/confident/n1000000_m10", |b| {
         let test = OmnibusTest::new().with_redraws(999);
-        b.iter(|| test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
+        b.iter(|| test.outcome(&predictions, &labels, &mut StdRng::seed_from_u64(0)))
     });
 }
 

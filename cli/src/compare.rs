@@ -85,13 +85,15 @@ pub fn run(args: &Compare) -> Result<Comparison> {
 /// A paired change, with its interval and p-value where there are some.
 fn change(args: &Compare, name: Name, gain: error::Result<Improvement>) -> (Name, Known<Paired>) {
     let paired = |gain: Improvement| {
-        let interval = gain.confidence_interval(args.sizes.level);
+        let interval = gain.interval(args.sizes.level);
         Paired {
             before: gain.before.estimate,
             after: gain.after.estimate,
             difference: gain.difference.estimate,
             standard_error: gain.difference.standard_error,
-            interval: Known::of(interval.map(|(low, high)| (End(low), End(high)))),
+            interval: Known::of(
+                interval.map(|interval| (End(interval.lower), End(interval.upper))),
+            ),
             p_value: Known::of(gain.p_value()),
         }
     };

@@ -164,7 +164,7 @@ fn aspect<P: Kind>(
     let test = |test: &Test<P>| {
         progress.step(&test.name.title);
         let build = (test.build)(kernel, view, replicates as usize);
-        let outcome = build.evaluate(predictions, targets, rng);
+        let outcome = build.outcome(predictions, targets, rng);
         let told = Told {
             of: (test.of)(&view.of).into(),
             value: Known::of(outcome),
@@ -227,7 +227,7 @@ fn adjust(classes: &[Aspect]) -> Named<Adjusted> {
     };
     let omnibus = |class: &Aspect| Some(class.answer.omnibus.0.as_ref().ok()?.p_value);
     let of_test = |(k, (name, _)): (usize, &(Name, Told<TestOutcome>))| {
-        let p_value = |class: &Aspect| Some(class.tests.0[k].1.value.0.as_ref().ok()?.p_value());
+        let p_value = |class: &Aspect| Some(class.tests.0[k].1.value.0.as_ref().ok()?.p_value);
         adjusted(name, &p_value)
     };
     let tests = classes.first().map_or(&[][..], |class| &class.tests.0);
@@ -305,8 +305,8 @@ impl fmt::Display for Aspect {
         let table = Table::new(2, 38, [16, 14, 12]);
         table.head(f, ["estimate", "statistic", "p-value"])?;
         let cells = |o: &TestOutcome| {
-            let p_value = probability(o.p_value(), o.is_bound());
-            let (estimate, statistic) = (o.estimate(), o.statistic());
+            let p_value = probability(o.p_value, o.is_bound);
+            let (estimate, statistic) = (o.estimate, o.statistic);
             vec![
                 format!("{estimate:.8e}"),
                 format!("{statistic:.6}"),
@@ -315,7 +315,7 @@ impl fmt::Display for Aspect {
         };
         for (Name { title, .. }, Told { of, value }) in &self.tests.0 {
             table.known(f, title, value, cells, of)?;
-            if let Some(caveat) = value.0.as_ref().ok().and_then(TestOutcome::caveat) {
+            if let Some(caveat) = value.0.as_ref().ok().and_then(|o| o.caveat.as_ref()) {
                 writeln!(f, "    {caveat}")?;
             }
         }

@@ -312,9 +312,7 @@ fn estimates(all: &Evaluation) -> Vec<(Name, Known<Estimate>)> {
             number(binned(names::MCE_EVENT.of(of)), top.mce()),
         ])
     }
-    let skce = all
-        .skce()
-        .map(|skce| mean(names::SKCE_BLOCK, skce.estimate()));
+    let skce = all.skce().map(|skce| mean(names::SKCE_BLOCK, skce.mean()));
     estimates.extend(skce);
     estimates
 }
@@ -369,8 +367,8 @@ impl fmt::Display for Merged {
             Ok(o) => writeln!(
                 f,
                 "statistic {:.6}, p-value {}",
-                o.statistic(),
-                p_value(o.p_value())
+                o.statistic,
+                p_value(o.p_value)
             ),
             Err(reason) => writeln!(f, "{reason}"),
         }

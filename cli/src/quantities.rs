@@ -68,7 +68,7 @@ pub fn estimates_of_pairs<P: Kind>(
 /// The estimates of linear cost: that of all predictions, and those of a kind.
 pub fn estimates<P: Kind>(view: &View<P>, kernel: P::Kernel) -> Estimates {
     let linear = Skce::linear(kernel).size(&view.predictions, &view.targets);
-    let linear = linear.map(|size| size.estimate());
+    let linear = linear.map(|size| size.estimate);
     let mut estimates = vec![told(names::SKCE_LINEAR, &view.of.whole, linear)];
     estimates.extend(P::estimates(view));
     estimates
@@ -180,10 +180,7 @@ where
 {
     let (predictions, targets) = (&view.predictions, &view.targets);
     let mean = |mean: Result<MeanEstimate>| mean.map(|mean| mean.estimate);
-    let coverage = |level| {
-        let intervals = IntervalCoverage::estimate(predictions, targets, level);
-        mean(intervals.map(|intervals| intervals.coverage))
-    };
+    let coverage = |level| mean(IntervalCoverage::new(level).coverage(predictions, targets));
     let scores = [(names::LOG, P::LOG_SCORE), (names::CRPS_FAIR, P::FAIR_CRPS)];
     let scores = scores.into_iter().filter_map(|(name, scores)| {
         let each = scores?(predictions, targets);
@@ -191,10 +188,9 @@ where
         Some((name, mean))
     });
     let crps = mean(Crps.mean(predictions, targets));
-    let pinball = mean(Pinball::default().estimate(predictions, targets));
+    let pinball = Pinball::default().estimate(predictions, targets);
     let quantiles = QuantileCalibration::default().estimate(predictions, targets);
-    let sharpness = Sharpness::estimate(predictions);
-    let deviation = mean(sharpness.map(|sharpness| sharpness.standard_deviation));
+    let deviation = Sharpness.estimate(predictions, targets);
     let ence = Ence::default().estimate(predictions, targets);
     let others = [
         (names::CRPS, crps),

@@ -105,7 +105,10 @@ where
             columns.push((names::LOG, log_score(predictions, &targets)?));
         }
         for (name, level) in [(names::COVERAGE_50, 0.5), (names::COVERAGE_90, 0.9)] {
-            columns.push((name, IntervalCoverage::each(predictions, &targets, level)?));
+            columns.push((
+                name,
+                IntervalCoverage::new(level).each(predictions, &targets)?,
+            ));
         }
         if let Some(kernel) = kernel {
             let block = args.block as usize;

@@ -73,7 +73,7 @@ async fn main() -> Result<()> {
         let skce = expected.skce().ok_or("asked for")?;
         println!(
             "{model:12} in one pass: the same ECE and Brier score to the last bit; SKCE {}",
-            skce.estimate()?
+            skce.mean()?
         );
     }
     Ok(())

@@ -200,16 +200,16 @@ impl AggregateUDFImpl for CalibrationFunction {
                 let empty = move |classes| ClassBinAccumulator::new(bins, classes);
                 Running::boxed(empty, ClassBinAccumulator::cwce)
             }
-            Quantity::BlockSkce => skce(|blocks| Ok(blocks.estimate()?.estimate))?,
+            Quantity::BlockSkce => skce(|blocks| Ok(blocks.mean()?.estimate))?,
             Quantity::BlockSkceStandardError => skce(|blocks| match blocks.blocks() {
                 1 => Err(Error::TooFewSamples {
                     what: "a standard error over blocks",
                     needed: 2 * blocks.size(),
                     got: blocks.size(),
                 }),
-                _ => Ok(blocks.estimate()?.standard_error),
+                _ => Ok(blocks.mean()?.standard_error),
             })?,
-            Quantity::BlockSkcePValue => skce(|blocks| Ok(blocks.outcome()?.p_value()))?,
+            Quantity::BlockSkcePValue => skce(|blocks| Ok(blocks.outcome()?.p_value))?,
         })
     }
 }

@@ -249,14 +249,14 @@ async fn block_skce() {
     let found = numbers(&query(&context(folder.path(), 1).await, &ordered).await, 1);
     for ((_, data), found) in models().iter().zip(&found) {
         let skce = skce(data, 10);
-        let (mean, outcome) = (skce.estimate().unwrap(), skce.outcome().unwrap());
-        let expected = [mean.estimate, mean.standard_error, outcome.p_value()];
+        let (mean, outcome) = (skce.mean().unwrap(), skce.outcome().unwrap());
+        let expected = [mean.estimate, mean.standard_error, outcome.p_value];
         assert_eq!(found, &expected.map(Some));
     }
     let found = numbers(&query(&context(folder.path(), 4).await, SKCE).await, 1);
     for (k, ((_, data), found)) in models().iter().zip(&found).enumerate() {
         let [estimate, error, p_value] = [0, 1, 2].map(|column| found[column].unwrap());
-        let expected = skce(data, 10).estimate().unwrap();
+        let expected = skce(data, 10).mean().unwrap();
         // two estimates of the same error
         let spread = (error.powi(2) + expected.standard_error.powi(2)).sqrt();
         assert!((estimate - expected.estimate).abs() < 4.0 * spread);
@@ -293,10 +293,7 @@ async fn merged_blocks_are_exact() {
         "SELECT block_skce(p, y, 0.37, 20), block_skce_p_value(p, y, 0.37, 20) FROM predictions";
     let found = numbers(&query(&context, sql).await, 0);
     let expected = skce(&data, 20).outcome().unwrap();
-    assert_eq!(
-        found,
-        [[Some(expected.estimate()), Some(expected.p_value())]]
-    );
+    assert_eq!(found, [[Some(expected.estimate), Some(expected.p_value)]]);
 }
 
 /// Other types of lists and labels, and NULL.

@@ -176,7 +176,7 @@ impl Setting {
         let choice = map.choice();
         Outcome {
             chosen: choice.chosen,
-            interval: choice.interval(),
+            interval: choice.interval().map(|of| of.ends()),
             gain: self.loss(&after, &others) - self.loss(&others, &others),
             overconfidence: [&others, &after].map(|z| self.overconfidence(z, &others)),
             aside: (choice.warnings.iter())

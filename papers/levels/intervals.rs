@@ -121,11 +121,11 @@ fn classes(setting: Setting, n: usize, seed: u64) -> Result<[Covers; COLUMNS.len
     let log = |p: f64, event: bool| -(if event { p } else { 1.0 - p }).ln();
     let gain = |score: &dyn Score<Categorical>, value: f64| -> Result<Covers> {
         let gain = Improvement::of(score, &before, &after, &labels)?;
-        Ok(within(gain.confidence_interval(0.95)?, value))
+        Ok(within(gain.interval(0.95)?.ends(), value))
     };
     let estimator = Skce::unbiased(kernel);
     let of_skce = estimator.improvement(&before, &after, &labels)?;
-    let of_skce = of_skce.confidence_interval(0.95).ok();
+    let of_skce = of_skce.interval(0.95).ok().map(|of| of.ends());
     // a recalibration that lowers the risk
     let lower: Vec<f64> = p.iter().map(|&p| odds(p, 0.5)).collect();
     let event = Aspect::Event(Event::Class(1));
@@ -198,13 +198,13 @@ fn real(setting: &RealSetting, n: usize, seed: u64) -> Result<[Sized; 4]> {
     let skce = Skce::unbiased(TensorKernel::new(kernel, RealKernel::gaussian(1.0)));
     let sized = |size: ErrorSize| -> Sized {
         let interval = size.interval(0.95).ok();
-        (size.estimate(), interval.map(|of| (of.lower, of.upper)))
+        (size.estimate, interval.map(|of| of.ends()))
     };
     let gain = |score: &dyn Score<Normal>| -> Result<Sized> {
         let gain = Improvement::of(score, &before, &after, &targets)?;
         Ok((
             gain.difference.estimate,
-            gain.confidence_interval(0.95).ok(),
+            gain.interval(0.95).ok().map(|of| of.ends()),
         ))
     };
     Ok([

@@ -45,8 +45,8 @@ pub fn test<P: Predictive>(
     test: impl CalibrationTest<P> + Sync + 'static,
 ) -> Test<P> {
     single(name, move |predictions, targets, rng| {
-        match test.evaluate(predictions, targets, rng) {
-            Ok(outcome) => Ok(outcome.p_value()),
+        match test.outcome(predictions, targets, rng) {
+            Ok(outcome) => Ok(outcome.p_value),
             // no rejection
             Err(Error::SingularCovariance { .. } | Error::ZeroVariance { .. }) => Ok(1.0),
             Err(error) => Err(error),

@@ -104,7 +104,7 @@ fn estimates(networks: &[Network]) -> Vec<Entry<'_>> {
         networks.iter().map(move |network| Entry {
             what: estimator.name,
             network: &network.name,
-            ours: network.outcomes[place].estimate(),
+            ours: network.outcomes[place].estimate,
             published: network.estimates.get(estimator.column).copied(),
         })
     };
@@ -116,7 +116,7 @@ fn p_values(networks: &[Network]) -> Vec<Entry<'_>> {
         networks.iter().map(move |network| Entry {
             what: test.name,
             network: &network.name,
-            ours: network.outcomes[place].p_value(),
+            ours: network.outcomes[place].p_value,
             published: test
                 .column
                 .and_then(|column| network.p_values.get(column).copied()),

@@ -31,13 +31,13 @@ impl Results {
     /// The estimates of a test, one a data set.
     pub fn estimates(&self, test: usize) -> Vec<f64> {
         let outcomes = self.outcomes.iter();
-        outcomes.map(|outcomes| outcomes[test].estimate()).collect()
+        outcomes.map(|outcomes| outcomes[test].estimate).collect()
     }
 
     /// How often a test at this level is wrong: rejects a calibrated model, or not one that is
     /// miscalibrated.
     pub fn error(&self, test: usize, level: f64) -> f64 {
-        let rejects = |outcomes: &&Vec<TestOutcome>| outcomes[test].p_value() <= level;
+        let rejects = |outcomes: &&Vec<TestOutcome>| outcomes[test].p_value <= level;
         let rejected = self.outcomes.iter().filter(rejects).count() as f64;
         let rejected = rejected / self.datasets() as f64;
         match self.model.calibrated {
@@ -71,7 +71,7 @@ pub fn table(results: &[Results]) -> Result<Vec<u8>> {
     for results in results {
         for (set, outcomes) in results.outcomes.iter().enumerate() {
             for (test, outcome) in TESTS.iter().zip(outcomes) {
-                let (estimate, p_value) = (outcome.estimate(), outcome.p_value());
+                let (estimate, p_value) = (outcome.estimate, outcome.p_value);
                 rows.push((results.model.name, set, test.name, estimate, p_value));
             }
         }

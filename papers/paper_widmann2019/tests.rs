@@ -190,7 +190,7 @@ pub fn outcomes(
     };
     let outcome = |test: &Test| {
         let mut rng = StdRng::seed_from_u64(seed); // no test depends on what another drew
-        Ok((test.test)(&settings).evaluate(predictions, labels, &mut rng)?)
+        Ok((test.test)(&settings).outcome(predictions, labels, &mut rng)?)
     };
     TESTS.iter().map(outcome).collect()
 }

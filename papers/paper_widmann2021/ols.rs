@@ -73,10 +73,10 @@ pub fn run(arguments: &Arguments, folder: &Folder) -> Result<()> {
     print!("| {:.4} ({:.4}) ", model.slope, line[1]);
     print!("| {:.4} ({:.4}) ", model.deviation, line[2]);
     for (place, (name, test)) in tests.iter().enumerate() {
-        let outcome = test.evaluate(&predictions, &targets, &mut rng)?;
+        let outcome = test.outcome(&predictions, &targets, &mut rng)?;
         match place {
-            0 => println!("| {name} | {:.5} ({p_value}) |", outcome.p_value()),
-            _ => println!("| | | | {name} | {:.5} |", outcome.p_value()),
+            0 => println!("| {name} | {:.5} ({p_value}) |", outcome.p_value),
+            _ => println!("| | | | {name} | {:.5} |", outcome.p_value),
         }
     }
 
@@ -87,7 +87,7 @@ pub fn run(arguments: &Arguments, folder: &Folder) -> Result<()> {
         let model = Line::fit(&sample(TRAINING, &mut rng));
         let (predictions, targets) = model.predict(&sample(VALIDATION, &mut rng));
         let p_value = |test: &dyn CalibrationTest<Normal>, rng: &mut StdRng| -> Result<f64> {
-            Ok(test.evaluate(&predictions, &targets, rng)?.p_value())
+            Ok(test.outcome(&predictions, &targets, rng)?.p_value)
         };
         Ok([p_value(&bootstrap, &mut rng)?, p_value(&gamma, &mut rng)?].map(|p| p <= LEVEL))
     })?;

@@ -14,7 +14,7 @@ use super::{
 };
 use burn_calibration::{
     diagram::{PitDiagram, QuantileDiagram},
-    distribution::Geometry,
+    distribution::{Geometry, Marginals},
     error::{Result, serialize_or_reason},
     estimator::regression::{IntervalCoverage, Pit, QuantileCalibration, Sharpness},
     hypothesis::OmnibusOutcome,
@@ -47,18 +47,51 @@ pub struct QuantileSection {
     #[serde(serialize_with = "serialize_or_reason")]
     pub crps: Result<MeanEstimate>,
     /// The mean predicted standard deviation and variance.
-    pub sharpness: Sharpness,
+    pub sharpness: Spread,
     /// The root mean squared error of the predicted means.
     pub root_mean_squared_error: f64,
     /// The coverage of the central intervals of 50 %, and their width.
-    pub half: IntervalCoverage,
+    pub half: Covered,
     /// The coverage of the central intervals of 90 %, and their width.
-    pub ninety: IntervalCoverage,
+    pub ninety: Covered,
     /// The histogram of the probability integral transforms, of all coordinates together.
     pub pit: PitDiagram,
     /// The frequencies of the quantiles, of all coordinates together. The quantile calibration error
     /// is the mean absolute error of its curve.
     pub quantiles: QuantileDiagram,
+}
+
+/// The [`Sharpness`] of predictions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Spread {
+    /// The mean predicted standard deviation.
+    pub standard_deviation: MeanEstimate,
+    /// The mean predicted variance.
+    pub variance: MeanEstimate,
+}
+
+/// The coverage of central intervals, and their width.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Covered {
+    /// The level of the intervals.
+    pub level: f64,
+    /// The share of targets within.
+    pub coverage: MeanEstimate,
+    /// The mean width.
+    pub width: MeanEstimate,
+}
+
+impl Covered {
+    fn of(predictions: &impl Marginals, targets: &Tensor<2>, level: f64) -> Result<Self> {
+        let intervals = IntervalCoverage::new(level);
+        Ok(Self {
+            level,
+            coverage: intervals.coverage(predictions, targets)?,
+            width: intervals.width(predictions, targets)?,
+        })
+    }
 }
 
 fn serialize_log<S: Serializer>(
@@ -116,7 +149,6 @@ where
 
     fn section(&self, plan: &Plan<Self>) -> Result<QuantileSection> {
         let y = plan.targets;
-        let coverage = |level| IntervalCoverage::estimate(self, y, level);
         let pit = Pit::randomised(self, y, &mut StdRng::seed_from_u64(plan.seed))?;
         let curve = QuantileCalibration::default().curve(self, y)?;
         let [n, d] = y.dims();
@@ -127,10 +159,13 @@ where
             skce: plan.skce(self),
             log: self.log_score(y),
             crps: Crps.mean(self, y),
-            sharpness: Sharpness::estimate(self)?,
+            sharpness: Spread {
+                standard_deviation: Sharpness.standard_deviation(self)?,
+                variance: Sharpness.variance(self)?,
+            },
             root_mean_squared_error: root_mean_square(self.detach().means() - y.clone()),
-            half: coverage(0.5)?,
-            ninety: coverage(0.9)?,
+            half: Covered::of(self, y, 0.5)?,
+            ninety: Covered::of(self, y, 0.9)?,
             pit: PitDiagram::new(&pit, plan.subject.bins, plan.level)?,
             quantiles: QuantileDiagram::new(curve, n * d, plan.level)?,
         })

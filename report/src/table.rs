@@ -78,7 +78,7 @@ impl Cell {
     pub fn interval(interval: &Result<Interval>, format: fn(f64) -> String) -> Self {
         match interval {
             Ok(interval) => Self {
-                note: ends((interval.lower, interval.upper), format),
+                note: ends(interval, format),
                 ..Self::of(format(interval.estimate))
             },
             Err(reason) => Self::missing("–", reason),
@@ -99,9 +99,9 @@ impl Cell {
     /// A paired change with its confidence interval, where there is one.
     fn change(change: &Improvement, level: f64, format: fn(f64) -> String) -> Self {
         let value = Self::of(format(change.difference.estimate));
-        match change.confidence_interval(level) {
+        match change.interval(level) {
             Ok(interval) => Self {
-                note: ends(interval, format),
+                note: ends(&interval, format),
                 ..value
             },
             Err(reason) => Self {
@@ -120,7 +120,8 @@ impl Cell {
 }
 
 /// The ends of an interval, if there are two.
-fn ends((lower, upper): (f64, f64), format: fn(f64) -> String) -> Option<String> {
+fn ends(interval: &Interval, format: fn(f64) -> String) -> Option<String> {
+    let (lower, upper) = interval.ends();
     let is_finite = lower.is_finite() && upper.is_finite();
     is_finite.then(|| format!("[{}, {}]", format(lower), format(upper)))
 }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use statrs::statistics::Statistics;
 
-use super::student;
+use super::{Interval, student};
 use crate::error::{Result, check_inside, serialize_or_infinite};
 
 /// A mean with its standard error: over samples, over blocks of them, or, of a U-statistic, over
@@ -86,18 +86,25 @@ impl MeanEstimate {
     /// # Errors
     ///
     /// A level that is not between 0 and 1.
-    pub fn confidence_interval(&self, level: f64) -> Result<(f64, f64)> {
+    pub fn interval(&self, level: f64) -> Result<Interval> {
         check_level(level)?;
-        if self.samples < 2 {
-            return Ok((f64::NEG_INFINITY, f64::INFINITY));
-        }
-        let quantile = student::upper_quantile(0.5 * (1.0 - level), self.freedom());
-        let half = quantile * self.standard_error;
-        Ok((self.estimate - half, self.estimate + half))
+        let (lower, upper) = if self.samples < 2 {
+            (f64::NEG_INFINITY, f64::INFINITY)
+        } else {
+            let quantile = student::upper_quantile(0.5 * (1.0 - level), self.freedom());
+            let half = quantile * self.standard_error;
+            (self.estimate - half, self.estimate + half)
+        };
+        Ok(Interval {
+            estimate: self.estimate,
+            lower,
+            upper,
+            level,
+        })
     }
 
     /// The two-sided p-value of the hypothesis that the expectation is 0, by the t-test that
-    /// [`confidence_interval`](Self::confidence_interval) belongs to: below `1 − level` if and only
+    /// [`interval`](Self::interval) belongs to: below `1 − level` if and only
     /// if the interval excludes 0.
     ///
     /// 1 from one value, and where all values are 0. At least 0.001: far out in a tail an approximation says no

@@ -17,7 +17,9 @@
 //! [`Accuracy`] stands beside them. An *event* is that the most likely class, or a certain class, is the
 //! right one ([`Event`]).
 //!
-//! An estimator is a small value that implements [`Estimator`]. [`Skce`], [`Ucme`] and [`Mmce`] have two
+//! An estimator is a small value that implements [`Estimator`]. What has a sampling error is a value with the
+//! field `estimate` and the method `interval(level)`, which gives an [`Interval`]: see [`MeanEstimate`] and
+//! [`Quantify`](crate::score::Quantify). [`Skce`], [`Ucme`] and [`Mmce`] have two
 //! ways in:
 //!
 //! - `estimate(&predictions, &targets)`: a number for data, which checks the data first;
@@ -50,6 +52,7 @@ mod ece;
 mod estimate;
 mod event;
 mod form;
+mod interval;
 mod joint;
 mod kolmogorov_smirnov;
 mod mce;
@@ -75,6 +78,7 @@ pub use ece::{Aspect, Discrepancy, Ece};
 pub use estimate::Estimator;
 pub use event::{Event, Outcomes};
 pub use form::SkceForm;
+pub use interval::Interval;
 pub use joint::JointKernel;
 pub use kolmogorov_smirnov::KolmogorovSmirnov;
 pub use mce::Mce;

@@ -106,9 +106,9 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkceT
     ///
     /// # Errors
     ///
-    /// As [`CalibrationTest::evaluate`]; a block size outside `2..=n`, fewer than two blocks, or
+    /// As [`CalibrationTest::outcome`]; a block size outside `2..=n`, fewer than two blocks, or
     /// [`Error::ZeroVariance`] if all blocks have the same estimate.
-    fn evaluate(
+    fn outcome(
         &self,
         predictions: &P,
         targets: &P::Targets,

@@ -62,8 +62,8 @@ impl<K> AsymptoticSkceTest<K> {
 impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest<K> {
     /// The outcome; the statistic is `n·SKCE_uq`. The moments draw from the generator
     /// for many samples, and for predictions other than of classes.
-    /// The errors are those of [`CalibrationTest::evaluate`]; fewer than two samples.
-    fn evaluate(
+    /// The errors are those of [`CalibrationTest::outcome`]; fewer than two samples.
+    fn outcome(
         &self,
         predictions: &P,
         targets: &P::Targets,

@@ -48,8 +48,8 @@ use crate::{
 ///
 /// let predictions = Categorical::from_logits(normal(50))?;
 /// let labels = Tensor::<1, Int>::zeros([50], &device); // not calibrated: always the first class
-/// let outcome = test.evaluate(&predictions, &labels, &mut rng)?;
-/// assert!(outcome.p_value() < 0.01);
+/// let outcome = test.outcome(&predictions, &labels, &mut rng)?;
+/// assert!(outcome.p_value < 0.01);
 /// # Ok(())
 /// # }
 /// ```
@@ -150,10 +150,10 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
     ///
     /// # Errors
     ///
-    /// As [`CalibrationTest::evaluate`]; `n ≤ J`; locations over other classes or dimensions, another
+    /// As [`CalibrationTest::outcome`]; `n ≤ J`; locations over other classes or dimensions, another
     /// number of their targets than of their predictions; or [`Error::SingularCovariance`] where the
     /// `z_j` are linearly dependent, as at two equal locations.
-    fn evaluate(
+    fn outcome(
         &self,
         predictions: &P,
         targets: &P::Targets,

@@ -47,7 +47,7 @@ impl<S> ConsistencyTest<S> {
 
 impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ConsistencyTest<S> {
     /// The outcome; the statistic is the estimate. No replicates and a statistic that is NaN are errors.
-    fn evaluate(
+    fn outcome(
         &self,
         predictions: &P,
         targets: &P::Targets,

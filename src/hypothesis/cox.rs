@@ -11,7 +11,7 @@ use super::{
 use crate::{
     distribution::Categorical,
     error::{Error, Result},
-    estimator::{Event, check_level},
+    estimator::{Event, Interval, check_level},
 };
 
 /// Cox's calibration intercept and slope (1958) of the probabilities `r_i` of an event, and the
@@ -31,7 +31,7 @@ use crate::{
 /// is no estimate. Probabilities of 0 and 1 that come true say nothing about `a` and `b > 0` and are left
 /// out; one that does not makes `G` infinite. Where all others are equal there is one degree of freedom.
 ///
-/// [`evaluate`](super::CalibrationTest::evaluate) takes the `χ²` distribution;
+/// [`outcome`](super::CalibrationTest::outcome) takes the `χ²` distribution;
 /// [`ExactTest`](super::ExactTest) with this statistic redraws the labels.
 ///
 /// ```
@@ -52,10 +52,10 @@ use crate::{
 /// let cox = Cox::new(Event::Class(1));
 /// let fit = cox.fit(&predictions, &labels)?;
 /// assert!(fit.intercept.estimate.abs() < 1e-5 && (fit.slope.estimate - 0.5).abs() < 1e-5);
-/// let (low, high) = fit.slope.interval(0.95)?;
+/// let (low, high) = fit.slope.interval(0.95)?.ends();
 /// assert!(low > 0.3 && high < 0.7);
-/// let outcome = cox.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0))?;
-/// assert!(outcome.is_bound()); // p < 0.001
+/// let outcome = cox.outcome(&predictions, &labels, &mut StdRng::seed_from_u64(0))?;
+/// assert!(outcome.is_bound); // p < 0.001
 /// # Ok(())
 /// # }
 /// ```
@@ -93,11 +93,16 @@ impl Coefficient {
     /// # Errors
     ///
     /// A level that is not between 0 and 1.
-    pub fn interval(&self, level: f64) -> Result<(f64, f64)> {
+    pub fn interval(&self, level: f64) -> Result<Interval> {
         check_level(level)?;
         let quantile = Normal::standard().inverse_cdf(0.5 * (1.0 + level));
         let half = quantile * self.standard_error;
-        Ok((self.estimate - half, self.estimate + half))
+        Ok(Interval {
+            estimate: self.estimate,
+            lower: self.estimate - half,
+            upper: self.estimate + half,
+            level,
+        })
     }
 }
 
@@ -111,7 +116,7 @@ impl Cox {
     ///
     /// # Errors
     ///
-    /// As [`CalibrationTest::evaluate`](super::CalibrationTest::evaluate); and outcomes that the probabilities separate, probabilities that
+    /// As [`CalibrationTest::outcome`](super::CalibrationTest::outcome); and outcomes that the probabilities separate, probabilities that
     /// are all equal, and one of 0 or 1 that does not come true, for which there are no estimates.
     pub fn fit(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<CoxFit> {
         let (probability, occurred) = self.data(predictions, labels)?;
@@ -134,7 +139,7 @@ impl Cox {
     ///
     /// # Errors
     ///
-    /// As [`CalibrationTest::evaluate`](super::CalibrationTest::evaluate); and outcomes that are all the same, or a probability of 0 or 1 that
+    /// As [`CalibrationTest::outcome`](super::CalibrationTest::outcome); and outcomes that are all the same, or a probability of 0 or 1 that
     /// does not come true, for which there is no estimate.
     pub fn in_the_large(
         &self,
@@ -165,7 +170,7 @@ impl EventStatistic for LogisticLine {
         self.ratio(occurred)
     }
 
-    fn outcome(&self, occurred: &[bool]) -> TestOutcome {
+    fn asymptotic(&self, occurred: &[bool]) -> TestOutcome {
         let (statistic, n) = (self.ratio(occurred), occurred.len());
         let gain = 0.5 * statistic / n as f64;
         chi_squared("Cox's test", n, gain, statistic, self.freedom())

@@ -51,7 +51,7 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSkce
     ///
     /// As [`Skce::fair_estimate`], draws of several dimensions, and [`Error::NotPositiveDefinite`] for the biased form and a kernel that is
     /// not known to be positive definite on such predictions.
-    fn evaluate(
+    fn outcome(
         &self,
         predictions: &P,
         targets: &P::Targets,

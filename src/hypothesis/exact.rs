@@ -36,12 +36,12 @@ use crate::{distribution::Predictive, error::Result};
 /// // three times 99 %, and wrong: under the hypothesis one chance in a million
 /// let rows = Tensor::from_floats([[0.99, 0.01]; 3], &device);
 /// let labels = Tensor::<1, Int>::from_ints([1, 1, 1], &device);
-/// let outcome = ExactTest::new(Ece::default()).evaluate(
+/// let outcome = ExactTest::new(Ece::default()).outcome(
 ///     &Categorical::from_probabilities(rows)?,
 ///     &labels,
 ///     &mut StdRng::seed_from_u64(0),
 /// )?;
-/// assert!(outcome.p_value() < 0.01);
+/// assert!(outcome.p_value < 0.01);
 /// # Ok(())
 /// # }
 /// ```
@@ -77,7 +77,7 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
     /// The outcome; the estimate is that which the statistic [reports](Statistic::reported). The statistic is the
     /// estimate, but of predictions by draws that of the predictions with the targets among the draws. No redraws
     /// and a statistic that is NaN are errors.
-    fn evaluate(
+    fn outcome(
         &self,
         predictions: &P,
         targets: &P::Targets,

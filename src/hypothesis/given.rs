@@ -89,7 +89,7 @@ where
     Given<P>: Omnibus<Targets = P::Targets>,
 {
     /// The outcome in short, as that of [`OmnibusTest`].
-    fn evaluate(
+    fn outcome(
         &self,
         given: &Given<P>,
         targets: &P::Targets,

@@ -25,7 +25,7 @@ use crate::{
 /// whose probabilities are all 0 or all 1 has no variance: it is left out, or makes `H` infinite if an
 /// outcome is not the one that is certain.
 ///
-/// [`evaluate`](super::CalibrationTest::evaluate) takes the `χ²` distribution;
+/// [`outcome`](super::CalibrationTest::outcome) takes the `χ²` distribution;
 /// [`ExactTest`](super::ExactTest) with this statistic redraws the labels, which is right for small counts
 /// too.
 ///
@@ -42,8 +42,8 @@ use crate::{
 /// let predictions = Categorical::from_probabilities(Tensor::from_floats([[0.2, 0.8]; 100], &device))?;
 /// let labels = Tensor::<1, Int>::arange(0..100, &device).remainder_scalar(2);
 /// let test = HosmerLemeshow::new(Event::Class(1));
-/// let outcome = test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0))?;
-/// assert!((outcome.statistic() - 56.25).abs() < 1e-3 && outcome.is_bound());
+/// let outcome = test.outcome(&predictions, &labels, &mut StdRng::seed_from_u64(0))?;
+/// assert!((outcome.statistic - 56.25).abs() < 1e-3 && outcome.is_bound);
 /// # Ok(())
 /// # }
 /// ```
@@ -117,7 +117,7 @@ impl EventStatistic for Groups {
         terms.map(term).sum()
     }
 
-    fn outcome(&self, occurred: &[bool]) -> TestOutcome {
+    fn asymptotic(&self, occurred: &[bool]) -> TestOutcome {
         let varies = |(_, variance): &&(f64, f64)| *variance > 0.0;
         let freedom = self.expected.iter().filter(varies).count();
         let (statistic, n) = (self.value(occurred), occurred.len());

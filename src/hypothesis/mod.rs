@@ -16,8 +16,9 @@
 //! | [`Cox`] | likelihood ratio of a line in the log-odds of an event | `χ²_2`, or redrawn labels | `n` |
 //! | [`ConsistencyTest`] | any estimator or function | resampled predictions, redrawn labels | `R` estimates |
 //!
-//! Each test is a small value. Its `evaluate(&predictions, &targets, &mut rng)`, of the trait
-//! [`CalibrationTest`], gives a [`TestOutcome`]. Most tests take any kind of predictions, by a kernel for
+//! Each test is a small value. Its `outcome(&predictions, &targets, &mut rng)`, of the trait
+//! [`CalibrationTest`], gives a [`TestOutcome`]; called on an [`OmnibusTest`] or a [`GivenTest`] it gives an
+//! [`OmnibusOutcome`], which has the aspects too. Every outcome has the field `p_value`. Most tests take any kind of predictions, by a kernel for
 //! them: see [`TensorKernel`](crate::kernel::TensorKernel). The three tests of an event are for classes. A small
 //! p-value is evidence against calibration. A large one is not evidence for it.
 //!
@@ -97,7 +98,7 @@ pub trait CalibrationTest<P: Predictive = Categorical> {
     ///
     /// Predictions or targets that are not valid, as a label that is not a class; another number of
     /// targets than of predictions, or too few samples for the statistic.
-    fn evaluate(
+    fn outcome(
         &self,
         predictions: &P,
         targets: &P::Targets,

@@ -107,7 +107,7 @@ fn increasing(p_values: &[f64]) -> Result<Vec<usize>> {
 /// let test = ExactTest::new(Skce::biased(Kernel::exponential()));
 /// let predictions = Categorical::from_probabilities(rows)?;
 /// let classes = class_wise(&test, &predictions, &labels, &mut StdRng::seed_from_u64(0))?;
-/// let p = holm(&classes.iter().map(TestOutcome::p_value).collect::<Vec<_>>())?;
+/// let p = holm(&classes.iter().map(|outcome| outcome.p_value).collect::<Vec<_>>())?;
 /// assert!(p[0] > 0.05 && p[1] < 0.01 && p[2] < 0.01);
 /// # Ok(())
 /// # }
@@ -120,7 +120,7 @@ pub fn class_wise(
 ) -> Result<Vec<TestOutcome>> {
     let of_class = |class| {
         let (binary, labels) = predictions.class_wise(class, labels)?;
-        test.evaluate(&binary, &labels, rng)
+        test.outcome(&binary, &labels, rng)
     };
     (0..predictions.classes()).map(of_class).collect()
 }

@@ -15,22 +15,55 @@ use crate::estimator::{self, student};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TestOutcome {
-    name: &'static str,
-    estimate: f64,
-    statistic: f64,
+    /// The name of the test.
+    pub name: &'static str,
+    /// The estimate of the calibration error.
+    pub estimate: f64,
+    /// The statistic of the test, whose scale is that of its null distribution.
+    pub statistic: f64,
+    /// The statistic in standard deviations of its null distribution,
+    /// `(statistic − null mean)/null standard deviation`.
+    ///
+    /// The mean and the deviation are those of the asymptotic distribution, or of the replicates of a
+    /// test that resamples. `None` where they are not known or the deviation is 0, as for a
+    /// distribution-free bound.
     #[serde(skip_serializing_if = "Option::is_none")]
-    standardised: Option<f64>,
-    p_value: f64,
-    is_bound: bool,
-    samples: usize,
+    pub standardised: Option<f64>,
+    /// The probability, if the model is calibrated, of a statistic at least as large: exactly,
+    /// asymptotically, or as an upper bound, as the test and [`is_bound`](Self::is_bound) say.
+    ///
+    /// The p-value of an asymptotic approximation is at least [`ASYMPTOTIC_FLOOR`](Self::ASYMPTOTIC_FLOOR),
+    /// that of a test that resamples at least `1/(replicates + 1)`.
+    pub p_value: f64,
+    /// Tells whether the p-value is only an upper bound of what is known. It is
+    ///
+    /// - where an asymptotic approximation gives less than
+    ///   [`ASYMPTOTIC_FLOOR`](Self::ASYMPTOTIC_FLOOR): the p-value is that floor, "p < 0.001";
+    /// - where no replicate is as large as the statistic: more replicates could give a smaller
+    ///   p-value than `1/(replicates + 1)`;
+    /// - always for a distribution-free test.
+    pub is_bound: bool,
+    /// The number `n` of samples.
+    pub samples: usize,
+    /// The number `R` of replicates, of a test that resamples: its p-value is `(1 + g)/(1 + R)`, where `g` of them
+    /// reach the statistic.
     #[serde(skip_serializing_if = "Option::is_none")]
-    replicates: Option<usize>,
+    pub replicates: Option<usize>,
+    /// The standard error of the estimate, for tests whose estimate is asymptotically normal
+    /// whether or not the model is calibrated: [`AsymptoticBlockSkceTest`](super::AsymptoticBlockSkceTest).
     #[serde(skip_serializing_if = "Option::is_none")]
-    standard_error: Option<f64>,
+    pub standard_error: Option<f64>,
+    /// The number of wrong top labels that calibrated predictions expect, `Σ_i (1 − max_c p_ic)`, for
+    /// predictions over classes. It bounds from above how much the labels can say, whatever the
+    /// number of samples.
     #[serde(skip_serializing_if = "Option::is_none")]
-    expected_errors: Option<f64>,
+    pub expected_errors: Option<f64>,
+    /// The reason not to rely on the p-value: always one for the test of the calibration mean embedding; of
+    /// another asymptotic test a sentence where there are fewer [expected errors](Self::expected_errors) than
+    /// [`FEWEST_EXPECTED_ERRORS`](Self::FEWEST_EXPECTED_ERRORS), or fewer blocks than
+    /// [`FEWEST_BLOCKS`](Self::FEWEST_BLOCKS).
     #[serde(skip_serializing_if = "Option::is_none")]
-    caveat: Option<String>,
+    pub caveat: Option<String>,
     /// The number of blocks of a block test.
     #[serde(skip)]
     blocks: Option<usize>,
@@ -54,83 +87,6 @@ impl TestOutcome {
     /// The number of blocks below which the outcome of an asymptotic block test has a
     /// [`caveat`](Self::caveat).
     pub const FEWEST_BLOCKS: usize = 30;
-
-    /// The name of the test.
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// The estimate of the calibration error.
-    pub fn estimate(&self) -> f64 {
-        self.estimate
-    }
-
-    /// The statistic of the test, whose scale is that of its null distribution.
-    pub fn statistic(&self) -> f64 {
-        self.statistic
-    }
-
-    /// The statistic in standard deviations of its null distribution,
-    /// `(statistic − null mean)/null standard deviation`.
-    ///
-    /// The mean and the deviation are those of the asymptotic distribution, or of the replicates of a
-    /// test that resamples. `None` where they are not known or the deviation is 0, as for a
-    /// distribution-free bound.
-    pub fn standardised(&self) -> Option<f64> {
-        self.standardised
-    }
-
-    /// The probability, if the model is calibrated, of a statistic at least as large: exactly,
-    /// asymptotically, or as an upper bound, as the test and [`is_bound`](Self::is_bound) say.
-    ///
-    /// The p-value of an asymptotic approximation is at least [`ASYMPTOTIC_FLOOR`](Self::ASYMPTOTIC_FLOOR),
-    /// that of a test that resamples at least `1/(replicates + 1)`.
-    pub fn p_value(&self) -> f64 {
-        self.p_value
-    }
-
-    /// Tells whether the p-value is only an upper bound of what is known. It is
-    ///
-    /// - where an asymptotic approximation gives less than
-    ///   [`ASYMPTOTIC_FLOOR`](Self::ASYMPTOTIC_FLOOR): the p-value is that floor, "p < 0.001";
-    /// - where no replicate is as large as the statistic: more replicates could give a smaller
-    ///   p-value than `1/(replicates + 1)`;
-    /// - always for a distribution-free test.
-    pub fn is_bound(&self) -> bool {
-        self.is_bound
-    }
-
-    /// The number `n` of samples.
-    pub fn samples(&self) -> usize {
-        self.samples
-    }
-
-    /// The number `R` of replicates, of a test that resamples: its p-value is `(1 + g)/(1 + R)`, where `g` of them
-    /// reach the statistic.
-    pub fn replicates(&self) -> Option<usize> {
-        self.replicates
-    }
-
-    /// The number of wrong top labels that calibrated predictions expect, `Σ_i (1 − max_c p_ic)`, for
-    /// predictions over classes. It bounds from above how much the labels can say, whatever the
-    /// number of samples.
-    pub fn expected_errors(&self) -> Option<f64> {
-        self.expected_errors
-    }
-
-    /// The reason not to rely on the p-value: always one for the test of the calibration mean embedding; of
-    /// another asymptotic test a sentence where there are fewer [expected errors](Self::expected_errors) than
-    /// [`FEWEST_EXPECTED_ERRORS`](Self::FEWEST_EXPECTED_ERRORS), or fewer blocks than
-    /// [`FEWEST_BLOCKS`](Self::FEWEST_BLOCKS).
-    pub fn caveat(&self) -> Option<String> {
-        self.caveat.clone()
-    }
-
-    /// The standard error of the estimate, for tests whose estimate is asymptotically normal
-    /// whether or not the model is calibrated: [`AsymptoticBlockSkceTest`](super::AsymptoticBlockSkceTest).
-    pub fn standard_error(&self) -> Option<f64> {
-        self.standard_error
-    }
 
     /// The lower end of the one-sided confidence interval `[b, ∞)` of the calibration error:
     /// `b = estimate − Φ⁻¹(confidence) · standard error`, of few blocks with the quantile of Student's

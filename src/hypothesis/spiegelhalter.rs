@@ -21,7 +21,7 @@ use crate::{error::Result, estimator::Event};
 /// Where all probabilities are 0, ½ or 1 there is no variance: `z` is 0 if the outcomes are those that the
 /// probabilities of 0 and 1 say, and infinite otherwise.
 ///
-/// [`evaluate`](super::CalibrationTest::evaluate) takes the normal distribution; [`ExactTest`] with this statistic,
+/// [`outcome`](super::CalibrationTest::outcome) takes the normal distribution; [`ExactTest`] with this statistic,
 /// `|z|`, redraws the labels:
 ///
 /// ```
@@ -39,9 +39,9 @@ use crate::{error::Result, estimator::Event};
 /// let labels = Tensor::<1, Int>::arange(0..100, &device).remainder_scalar(2);
 /// let test = Spiegelhalter::new(Event::Class(1));
 /// let mut rng = StdRng::seed_from_u64(0);
-/// let outcome = test.evaluate(&predictions, &labels, &mut rng)?;
-/// assert!((outcome.statistic() - 7.5).abs() < 1e-4 && outcome.is_bound());
-/// assert_eq!(ExactTest::new(test).evaluate(&predictions, &labels, &mut rng)?.p_value(), 0.001);
+/// let outcome = test.outcome(&predictions, &labels, &mut rng)?;
+/// assert!((outcome.statistic - 7.5).abs() < 1e-4 && outcome.is_bound);
+/// assert_eq!(ExactTest::new(test).outcome(&predictions, &labels, &mut rng)?.p_value, 0.001);
 /// # Ok(())
 /// # }
 /// ```
@@ -99,7 +99,7 @@ impl EventStatistic for Excess {
         self.of(occurred).1.abs()
     }
 
-    fn outcome(&self, occurred: &[bool]) -> TestOutcome {
+    fn asymptotic(&self, occurred: &[bool]) -> TestOutcome {
         let ((excess, z), n) = (self.of(occurred), occurred.len());
         let tail = 2.0 * Normal::standard().sf(z.abs());
         TestOutcome::asymptotic("Spiegelhalter's test", n, excess / n as f64, z, tail)

@@ -5,11 +5,12 @@ use super::engine::{
     cumulative_gap,
 };
 use crate::{
-    distribution::{Categorical, Geometry, Predictive},
+    distribution::{Categorical, Geometry, Marginals, Predictive},
     error::Result,
     estimator::{
         Aspect, Bin, Cwce, Ece, Estimator, EventBin, JointKernel, KolmogorovSmirnov, Mce, Mmce,
         Skce, SkceForm, SmoothEce, Tce,
+        regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration},
     },
     kernel::{Kernel, TargetKernel, TensorKernel},
     ops::Computation,
@@ -192,4 +193,8 @@ impl Statistic for KolmogorovSmirnov {
 
 impl Statistic for Cwce {}
 impl Statistic for SmoothEce {}
+impl<P: Marginals> Statistic<P> for Ence {}
+impl<P: Marginals> Statistic<P> for IntervalCoverage {}
+impl<P: Marginals> Statistic<P> for Pinball {}
+impl<P: Marginals> Statistic<P> for QuantileCalibration {}
 impl<P: Predictive, F: Fn(&P, &P::Targets) -> Result<f64>> Statistic<P> for F {}

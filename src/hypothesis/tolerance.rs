@@ -32,8 +32,8 @@ use crate::{distribution::Predictive, error::Result, score::Quantify};
 /// // 10 points too sure
 /// let p_value = |tolerance| {
 ///     let test = ToleranceTest::new(Overconfidence::default(), tolerance);
-///     let outcome = test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0))?;
-///     burn_calibration::error::Result::Ok(outcome.p_value())
+///     let outcome = test.outcome(&predictions, &labels, &mut StdRng::seed_from_u64(0))?;
+///     burn_calibration::error::Result::Ok(outcome.p_value)
 /// };
 /// assert!(p_value(0.02)? < 0.01 && p_value(0.1)? > 0.5);
 /// # Ok(())
@@ -57,7 +57,7 @@ impl<Q> ToleranceTest<Q> {
 impl<P: Predictive, Q: Quantify<P>> CalibrationTest<P> for ToleranceTest<Q> {
     /// The outcome; nothing is drawn from the generator.
     /// The errors are those of [`Quantify::size`]; a tolerance that is negative or not finite.
-    fn evaluate(
+    fn outcome(
         &self,
         predictions: &P,
         targets: &P::Targets,
@@ -65,7 +65,7 @@ impl<P: Predictive, Q: Quantify<P>> CalibrationTest<P> for ToleranceTest<Q> {
     ) -> Result<TestOutcome> {
         let size = self.error.size(predictions, targets)?;
         let (name, n) = ("tolerance test", predictions.len());
-        let (estimate, p_value) = (size.estimate(), size.p_value_above(self.tolerance)?);
+        let (estimate, p_value) = (size.estimate, size.p_value_above(self.tolerance)?);
         Ok(if size.is_exact() {
             TestOutcome::bounded(name, n, estimate, p_value)
         } else {

@@ -75,7 +75,7 @@ impl<T: CalibrationTest + Clone + Debug + Send + Sync> Quantity for PValue<T> {
 
     fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let mut rng = StdRng::seed_from_u64(self.seed);
-        let outcome = self.test.evaluate(predictions, labels, &mut rng)?;
-        Ok(outcome.p_value())
+        let outcome = self.test.outcome(predictions, labels, &mut rng)?;
+        Ok(outcome.p_value)
     }
 }

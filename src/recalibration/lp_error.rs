@@ -35,7 +35,7 @@ use crate::{
 /// let predictions = Categorical::from_logits(logits)?;
 /// let bound = LpCalibrationError::new(1.0).bound(&predictions, &labels)?;
 /// println!("{bound}"); // 98 % sure, right in half of the cases
-/// assert!(bound.over.unwrap().confidence_interval(0.95)?.0 > 0.3);
+/// assert!(bound.over.unwrap().interval(0.95)?.lower > 0.3);
 /// # Ok(())
 /// # }
 /// ```
@@ -147,7 +147,7 @@ impl<F: Fit<Map: Into<LogitMap>>> LpCalibrationError<F> {
 impl<F: Fit<Map: Into<LogitMap>>> Estimator for LpCalibrationError<F> {
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let bound = self.bound(predictions, labels)?;
-        Ok(bound.size().estimate().max(0.0))
+        Ok(bound.size().estimate.max(0.0))
     }
 }
 

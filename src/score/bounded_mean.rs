@@ -2,7 +2,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::{
     error::Result,
-    estimator::{ASYMPTOTIC_FLOOR, check_level},
+    estimator::{ASYMPTOTIC_FLOOR, Interval, MeanEstimate, check_level},
 };
 
 /// Confidence limits of a mean whose terms have known bounds: they hold where few terms are large, as few
@@ -86,13 +86,16 @@ impl BoundedMean {
     /// # Errors
     ///
     /// A level that is not between 0 and 1.
-    pub fn confidence_interval(&self, level: f64) -> Result<(f64, f64)> {
-        let lower = self.lower_limit(level)?;
-        let upper = self.quantile(self.greatest, normal_quantile(level));
-        Ok((lower, upper))
+    pub fn interval(&self, level: f64) -> Result<Interval> {
+        Ok(Interval {
+            estimate: MeanEstimate::of(&self.terms).estimate,
+            lower: self.lower_limit(level)?,
+            upper: self.quantile(self.greatest, normal_quantile(level)),
+            level,
+        })
     }
 
-    /// The lower end of the [two-sided interval](Self::confidence_interval).
+    /// The lower end of the [two-sided interval](Self::interval).
     pub(crate) fn lower_limit(&self, level: f64) -> Result<f64> {
         check_level(level)?;
         Ok(self.quantile(self.least, -normal_quantile(level)))
@@ -278,7 +281,7 @@ mod tests {
             let terms: Vec<f64> = (0..8).map(|_| square(16.0)).collect();
             let expected = (0..8).map(|_| (square(1.0), 1.0)).collect();
             let mean = BoundedMean::without_bounds(terms, [expected]);
-            let (low, high) = mean.confidence_interval(0.95).unwrap();
+            let (low, high) = mean.interval(0.95).unwrap().ends();
             held += i32::from(low <= 16.0 && 16.0 <= high);
         }
         // 93 % less three standard errors

@@ -1,15 +1,18 @@
-use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
 
-use super::{BoundedMean, MeanEstimate};
+use super::{BoundedMean, Interval, MeanEstimate};
 use crate::{
-    error::{Error, Result, check_parameter, serialize_or_infinite},
+    error::{Error, Result, check_parameter},
     estimator::{ASYMPTOTIC_FLOOR, check_level, student},
 };
 
 /// An estimate of a calibration error and its sampling error.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ErrorSize {
+    /// The estimate: of an error that is never negative, an unbiased estimate, which can be (its root is
+    /// 0 then).
+    pub estimate: f64,
     pub(super) law: SizeLaw,
     /// The number of wrong labels, and that from which on the law holds.
     pub(super) errors: Option<[usize; 2]>,
@@ -42,7 +45,7 @@ pub(super) struct QuadraticSize {
 impl QuadraticSize {
     /// The hull of Student's interval and of all `θ` with `(estimate − θ)² ≤ t² (variance + slope θ)`.
     fn interval(&self, level: f64) -> Result<(f64, f64)> {
-        let (lower, upper) = self.power.confidence_interval(level)?;
+        let (lower, upper) = self.power.interval(level)?.ends();
         if self.power.samples < 2 {
             return Ok((0.0, rooted(self.most, self.order)));
         }
@@ -73,45 +76,27 @@ pub(super) struct Count {
     pub of_events: bool,
 }
 
-/// A two-sided confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Interval {
-    /// The estimate.
-    #[serde(serialize_with = "serialize_or_infinite")]
-    pub estimate: f64,
-    /// The lower end.
-    #[serde(serialize_with = "serialize_or_infinite")]
-    pub lower: f64,
-    /// The upper end.
-    #[serde(serialize_with = "serialize_or_infinite")]
-    pub upper: f64,
-    /// The probability that the interval covers the error, at least or about.
-    pub level: f64,
-}
-
 impl ErrorSize {
     pub(super) fn of(law: SizeLaw) -> Self {
-        Self { law, errors: None }
-    }
-
-    fn check_errors(&self) -> Result<()> {
-        match self.errors {
-            Some([got, needed]) => check_errors("the size of the SKCE", got, needed),
-            None => Ok(()),
-        }
-    }
-
-    /// The estimate: of an error that is never negative, an unbiased estimate, which can be (its root is
-    /// 0 then).
-    pub fn estimate(&self) -> f64 {
-        match &self.law {
+        let estimate = match &law {
             SizeLaw::Mean(mean) => mean.estimate,
             SizeLaw::Quadratic(form) => rooted(form.power.estimate, form.order),
             SizeLaw::AtLeast { power, order } => {
                 rooted(MeanEstimate::of(power.terms()).estimate, *order)
             }
             SizeLaw::Count(count) => count.promised - count.successes / count.trials,
+        };
+        Self {
+            estimate,
+            law,
+            errors: None,
+        }
+    }
+
+    fn check_errors(&self) -> Result<()> {
+        match self.errors {
+            Some([got, needed]) => check_errors("the size of the SKCE", got, needed),
+            None => Ok(()),
         }
     }
 
@@ -125,7 +110,7 @@ impl ErrorSize {
         self.check_errors()?;
         let (lower, upper) = match &self.law {
             SizeLaw::Mean(mean) => {
-                let (lower, upper) = mean.confidence_interval(level)?;
+                let (lower, upper) = mean.interval(level)?.ends();
                 (lower.max(0.0), upper.max(upper - mean.estimate))
             }
             SizeLaw::Quadratic(form) => form.interval(level)?,
@@ -140,7 +125,7 @@ impl ErrorSize {
             }
         };
         Ok(Interval {
-            estimate: self.estimate(),
+            estimate: self.estimate,
             lower,
             upper,
             level,

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use super::{
-    BoundedMean, MeanEstimate, Score,
+    BoundedMean, Interval, MeanEstimate, Score,
     error_size::{FEWEST_ERRORS, check_errors},
     proper_score::check_scores,
 };
@@ -158,18 +158,18 @@ impl Improvement {
         }
     }
 
-    /// The confidence interval of the difference, see [`BoundedMean::confidence_interval`] and
-    /// [`MeanEstimate::confidence_interval`].
+    /// The confidence interval of the difference, see [`BoundedMean::interval`] and
+    /// [`MeanEstimate::interval`].
     ///
     /// # Errors
     ///
     /// A level that is not between 0 and 1; [`TooFewErrors`](crate::error::Error::TooFewErrors) of an SKCE.
-    pub fn confidence_interval(&self, level: f64) -> Result<(f64, f64)> {
+    pub fn interval(&self, level: f64) -> Result<Interval> {
         match &self.law {
-            Law::Bounded(mean) => mean.confidence_interval(level),
+            Law::Bounded(mean) => mean.interval(level),
             Law::Student { errors, .. } => {
                 check_errors(OF_SKCE, *errors, FEWEST_ERRORS)?;
-                self.difference.confidence_interval(level)
+                self.difference.interval(level)
             }
         }
     }

@@ -49,14 +49,14 @@ mod proper_score;
 mod size;
 mod skce_improvement;
 
-pub use crate::estimator::MeanEstimate;
+pub use crate::estimator::{Interval, MeanEstimate};
 pub use bounded_mean::BoundedMean;
 pub use classes::{Brier, Divergence, Spherical};
 pub use corp::Corp;
 pub(crate) use cross_fit::{all_but, cross_fitted};
 pub use crps::{Crps, FairCrps};
+pub use error_size::ErrorSize;
 pub(crate) use error_size::clopper_pearson;
-pub use error_size::{ErrorSize, Interval};
 pub use improvement::Improvement;
 pub use log_score::LogScore;
 pub use lp_bound::LpBound;

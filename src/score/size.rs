@@ -98,8 +98,8 @@ impl<P: Geometry, K: JointKernel<P>> Quantify<P> for Skce<K> {
             }
         };
         Ok(ErrorSize {
-            law,
             errors: predictions.errors(targets).map(|errors| [errors, needed]),
+            ..ErrorSize::of(law)
         })
     }
 }
@@ -203,7 +203,7 @@ impl Quantify for Overconfidence {
     }
 }
 
-/// The level of central prediction intervals less their [coverage](IntervalCoverage): positive where
+/// The level of central prediction intervals less their [coverage](IntervalCoverage::coverage): positive where
 /// predictions are too narrow.
 ///
 /// The interval is that of [`Overconfidence`]. Where a sample counts in part, as one of several coordinates
@@ -225,7 +225,7 @@ impl Default for IntervalOverconfidence {
 
 impl<P: Marginals> Quantify<P> for IntervalOverconfidence {
     fn size(&self, predictions: &P, targets: &Tensor<2>) -> Result<ErrorSize> {
-        let covered = IntervalCoverage::each(predictions, targets, self.coverage)?;
+        let covered = IntervalCoverage::new(self.coverage).each(predictions, targets)?;
         let is_event = |&share: &f64| share == 0.0 || share == 1.0;
         Ok(ErrorSize::of(SizeLaw::Count(Count {
             promised: self.coverage,

@@ -38,7 +38,7 @@ impl<K: JointKernel<Categorical>> Skce<K> {
     /// let before = Categorical::from_logits(logits.clone())?;
     /// let after = Categorical::from_logits(logits / 10.0)?;
     /// let gain = Skce::unbiased(Kernel::exponential()).improvement(&before, &after, &labels)?;
-    /// assert!(gain.confidence_interval(0.95)?.1 < 0.0); // an improvement
+    /// assert!(gain.interval(0.95)?.upper < 0.0); // an improvement
     /// # Ok(())
     /// # }
     /// ```

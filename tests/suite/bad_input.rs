@@ -31,7 +31,7 @@ fn labels_of_every_entry_point() {
             &device(),
         );
         let test =
-            |test: &dyn CalibrationTest| message(test.evaluate(&predictions, &labels, &mut rng(0)));
+            |test: &dyn CalibrationTest| message(test.outcome(&predictions, &labels, &mut rng(0)));
         let logits = tensor(&vec![vec![0.5, 0.2]; 4]);
         let messages = [
             message(Skce::biased(kernel).estimate(&predictions, &labels)),
@@ -85,7 +85,7 @@ fn too_few_samples() {
     assert!(Skce::biased(kernel).estimate(&one, &label).is_ok());
     let mmce = message(Mmce::new(MmceForm::Unbiased).estimate(&one, &label));
     says(mmce);
-    let evaluate = |test: &dyn CalibrationTest| message(test.evaluate(&one, &label, &mut rng(0)));
+    let evaluate = |test: &dyn CalibrationTest| message(test.outcome(&one, &label, &mut rng(0)));
     assert!(
         evaluate(&AsymptoticSkceTest::new(kernel)).ends_with("needs at least 2 samples, got 1")
     );
@@ -99,7 +99,7 @@ fn too_few_samples() {
     says(message(Skce::block(kernel, 4).estimate(&three, &labels)));
     says(message(Skce::block(kernel, 1).estimate(&three, &labels)));
     let test = AsymptoticBlockSkceTest::new(kernel, 2);
-    says(message(test.evaluate(&three, &labels, &mut rng(0))));
+    says(message(test.outcome(&three, &labels, &mut rng(0))));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn parameters() {
         assert!(init.is_err());
     }
     let evaluate =
-        |test: &dyn CalibrationTest| message(test.evaluate(&predictions, &labels, &mut rng(0)));
+        |test: &dyn CalibrationTest| message(test.outcome(&predictions, &labels, &mut rng(0)));
     says(evaluate(&AsymptoticBlockSkceTest::linear(
         Kernel::exponential(),
     )));

@@ -62,9 +62,9 @@ fn published(folder: &Path, file: &str) -> Published {
 }
 
 fn evaluate(test: &dyn CalibrationTest, predictions: &Categorical, labels: &Tensor<1, Int>) -> f64 {
-    test.evaluate(predictions, labels, &mut rng(0))
+    test.outcome(predictions, labels, &mut rng(0))
         .unwrap()
-        .p_value()
+        .p_value
 }
 
 /// All published estimates and p-values to 1e-6 in f64. Where an estimate is negative the published

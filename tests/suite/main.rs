@@ -50,6 +50,7 @@ mod hypothesis {
     mod nulls;
     mod omnibus;
     mod outcomes;
+    mod regression;
 }
 
 mod kernel {

@@ -226,7 +226,7 @@ fn block_skce() {
         for size in [2, 3, 25, 60, 250] {
             let empty = BlockSkceAccumulator::new(kernel, size, 4).unwrap();
             let found = in_pieces(&empty, &p, &y);
-            let mean = found.estimate().unwrap();
+            let mean = found.mean().unwrap();
             let expected = Skce::block(kernel, size)
                 .estimate(&predictions, &classes)
                 .unwrap();
@@ -236,17 +236,13 @@ fn block_skce() {
             assert_eq!(found.left_out() as usize, N - blocks * size);
             let outcome = found.outcome().unwrap();
             let expected = AsymptoticBlockSkceTest::new(kernel, size)
-                .evaluate(&predictions, &classes, &mut rng(0))
+                .outcome(&predictions, &classes, &mut rng(0))
                 .unwrap();
-            assert_eq!(outcome.samples(), expected.samples());
-            assert_relative_eq!(outcome.estimate(), expected.estimate(), epsilon = 1e-12);
-            assert_relative_eq!(outcome.p_value(), expected.p_value(), max_relative = 1e-8);
-            let error = expected.standard_error().unwrap();
-            assert_relative_eq!(
-                outcome.standard_error().unwrap(),
-                error,
-                max_relative = 1e-9
-            );
+            assert_eq!(outcome.samples, expected.samples);
+            assert_relative_eq!(outcome.estimate, expected.estimate, epsilon = 1e-12);
+            assert_relative_eq!(outcome.p_value, expected.p_value, max_relative = 1e-8);
+            let error = expected.standard_error.unwrap();
+            assert_relative_eq!(outcome.standard_error.unwrap(), error, max_relative = 1e-9);
             assert_relative_eq!(mean.standard_error, error, max_relative = 1e-9);
         }
     }
@@ -300,13 +296,13 @@ fn what_has_no_estimate() {
         empty.top_label().mce().unwrap_err(),
         empty.top_label().frequency().unwrap_err(),
         empty.class_wise().cwce().unwrap_err(),
-        skce.estimate().unwrap_err(),
+        skce.mean().unwrap_err(),
     ] {
         assert_eq!(message.to_string(), none);
     }
     let few = having(skce, &p[..1], &y[..1]);
     assert_eq!(
-        few.estimate().unwrap_err().to_string(),
+        few.mean().unwrap_err().to_string(),
         "a block of the SKCE needs at least 2 samples, got 1"
     );
     assert_eq!(

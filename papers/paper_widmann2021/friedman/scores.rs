@@ -33,15 +33,13 @@ where
         kernel: kernel(),
         replicates: 1000,
     };
-    let outcome = test.evaluate(predictions, targets, &mut StdRng::seed_from_u64(seed))?;
+    let outcome = test.outcome(predictions, targets, &mut StdRng::seed_from_u64(seed))?;
     Ok([
         number((predictions.means() - targets.clone()).square().mean()),
         -number(predictions.log_density(targets).mean()),
-        Pinball::new(levels)?
-            .estimate(predictions, targets)?
-            .estimate,
+        Pinball::new(levels)?.estimate(predictions, targets)?,
         Skce::biased(kernel()).estimate(predictions, targets)?,
-        outcome.estimate(),
-        outcome.p_value(),
+        outcome.estimate,
+        outcome.p_value,
     ])
 }

@@ -121,8 +121,8 @@ fn outcomes(
         let Some(test) = (test.test)(&mut settings) else {
             return Ok(None);
         };
-        match test.evaluate(&predictions, &targets, &mut rng) {
-            Ok(outcome) => Ok(Some((outcome.estimate(), outcome.p_value()))),
+        match test.outcome(&predictions, &targets, &mut rng) {
+            Ok(outcome) => Ok(Some((outcome.estimate, outcome.p_value))),
             Err(Error::SingularCovariance { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }

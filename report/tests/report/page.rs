@@ -86,7 +86,7 @@ fn the_answer_comes_first() {
     // the paired change of a score, which the text speaks of
     let change = report.changes[0].improvement.as_ref().unwrap();
     assert_eq!(report.changes[0].key, "brier");
-    let (lower, upper) = change.confidence_interval(0.95).unwrap();
+    let (lower, upper) = change.interval(0.95).unwrap().ends();
     let [change, lower, upper] =
         [change.difference.estimate, lower, upper].map(|x| format!("{x:.4}").replace('-', "−"));
     let cell = format!("<td>{change}<span class=\"note\">[{lower}, {upper}]</span></td>");

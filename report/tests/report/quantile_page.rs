@@ -23,10 +23,19 @@ fn numbers_are_those_of_the_estimators() {
     assert_eq!((report.samples, report.subject.dimensions), (200, 2));
     assert_eq!(summary.log, Some(LogScore.mean(&predictions, &targets)));
     assert_eq!(summary.crps, Crps.mean(&predictions, &targets));
-    let sharpness = Sharpness::estimate(&predictions).unwrap();
-    assert_eq!(summary.sharpness, sharpness);
-    let coverage = |level| IntervalCoverage::estimate(&predictions, &targets, level).unwrap();
-    assert_eq!([summary.half, summary.ninety], [0.5, 0.9].map(coverage));
+    let deviation = Sharpness.standard_deviation(&predictions).unwrap();
+    let variance = Sharpness.variance(&predictions).unwrap();
+    let found = summary.sharpness;
+    assert_eq!(
+        [found.standard_deviation, found.variance],
+        [deviation, variance]
+    );
+    for (found, level) in [(summary.half, 0.5), (summary.ninety, 0.9)] {
+        let intervals = IntervalCoverage::new(level);
+        let coverage = intervals.coverage(&predictions, &targets).unwrap();
+        let width = intervals.width(&predictions, &targets).unwrap();
+        assert_eq!([found.coverage, found.width], [coverage, width]);
+    }
     let quantiles = QuantileCalibration::default();
     assert_eq!(
         summary.quantiles.curve,

@@ -9,7 +9,9 @@
 //! | [`Ence`] | standard deviations | with errors, among samples of similar standard deviation |
 //! | [`Sharpness`] | the predictions alone | nothing: how certain they are |
 //!
-//! All take `n` predictions of dimension `d` and targets `[n, d]`. Parameters or targets that are not
+//! All take `n` predictions of dimension `d` and targets `[n, d]`. [`QuantileCalibration`],
+//! [`IntervalCoverage`], [`Pinball`] and [`Ence`] have exact tests:
+//! `ExactTest::new(IntervalCoverage::new(0.9))`. Parameters or targets that are not
 //! valid, and other numbers or dimensions of one than of the other, are errors.
 //!
 //! All but [`Ence`] are averages over all predictions. They see *probabilistic calibration*, which a model

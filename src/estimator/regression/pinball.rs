@@ -4,7 +4,12 @@ use super::{
     checks::{Observed, check_levels},
     quantile::usual_levels,
 };
-use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate, host::tensor_like};
+use crate::{
+    distribution::Marginals,
+    error::Result,
+    estimator::{Estimator, MeanEstimate},
+    host::tensor_like,
+};
 
 /// The pinball score of predicted quantiles `q` at some levels `τ`: `max(τ(y − q), (τ − 1)(y − q))`,
 /// averaged over levels and coordinates, in units of the targets.
@@ -48,12 +53,8 @@ impl Pinball {
         Ok(each.iter().map(|values| MeanEstimate::of(values)).collect())
     }
 
-    /// The mean over samples and levels, from data.
-    pub fn estimate<P: Marginals>(
-        &self,
-        predictions: &P,
-        targets: &Tensor<2>,
-    ) -> Result<MeanEstimate> {
+    /// The mean over samples and levels, with its standard error.
+    pub fn mean<P: Marginals>(&self, predictions: &P, targets: &Tensor<2>) -> Result<MeanEstimate> {
         let each = self.each(predictions, targets)?;
         let sum = |i: usize| each.iter().map(|values| values[i]).sum::<f64>();
         let mean = |i: usize| sum(i) / each.len() as f64;
@@ -71,6 +72,12 @@ impl Pinball {
             })
         };
         Ok(self.levels.iter().map(at_level).collect())
+    }
+}
+
+impl<P: Marginals> Estimator<P> for Pinball {
+    fn estimate(&self, predictions: &P, targets: &Tensor<2>) -> Result<f64> {
+        Ok(self.mean(predictions, targets)?.estimate)
     }
 }
 

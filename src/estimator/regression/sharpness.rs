@@ -1,30 +1,47 @@
+use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
+
 use super::checks::row_means;
-use crate::{distribution::Marginals, error::Result, estimator::MeanEstimate, host::to_vec};
+use crate::{
+    distribution::Marginals,
+    error::Result,
+    estimator::{Estimator, MeanEstimate},
+    host::to_vec,
+};
 
 /// The spread of predictions, whatever was observed: of two calibrated models the sharper one says more
 /// (Gneiting, Balabdaoui, Raftery 2007). The widths of intervals are in
 /// [`IntervalCoverage`](super::IntervalCoverage).
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-#[non_exhaustive]
-pub struct Sharpness {
-    /// The mean predicted standard deviation, over samples and coordinates, in units of the targets.
-    pub standard_deviation: MeanEstimate,
-    /// The mean predicted variance.
-    pub variance: MeanEstimate,
-}
+///
+/// The [`estimate`](Estimator::estimate) is the mean predicted standard deviation. The targets are only
+/// checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sharpness;
 
 impl Sharpness {
-    /// Computes the mean standard deviation and variance.
-    pub fn estimate<P: Marginals>(predictions: &P) -> Result<Self> {
-        predictions.check()?;
-        let variances = predictions.detach().variances(); // [n, d]
-        let d = variances.dims()[1];
-        let variances = to_vec(variances);
-        let deviations: Vec<f64> = variances.iter().map(|variance| variance.sqrt()).collect();
-        let mean = |values: &[f64]| MeanEstimate::of(&row_means(values, d));
-        Ok(Self {
-            standard_deviation: mean(&deviations),
-            variance: mean(&variances),
-        })
+    /// The mean predicted standard deviation, over samples and coordinates, in units of the targets.
+    pub fn standard_deviation<P: Marginals>(&self, predictions: &P) -> Result<MeanEstimate> {
+        mean(predictions, f64::sqrt)
     }
+
+    /// The mean predicted variance.
+    pub fn variance<P: Marginals>(&self, predictions: &P) -> Result<MeanEstimate> {
+        mean(predictions, |variance| variance)
+    }
+}
+
+impl<P: Marginals> Estimator<P> for Sharpness {
+    fn estimate(&self, predictions: &P, targets: &Tensor<2>) -> Result<f64> {
+        predictions.check_targets(targets)?;
+        Ok(self.standard_deviation(predictions)?.estimate)
+    }
+}
+
+/// The mean of a function of the predicted variances.
+fn mean<P: Marginals>(predictions: &P, of: fn(f64) -> f64) -> Result<MeanEstimate> {
+    predictions.check()?;
+    let variances = predictions.detach().variances(); // [n, d]
+    let d = variances.dims()[1];
+    let values: Vec<f64> = to_vec(variances).into_iter().map(of).collect();
+    Ok(MeanEstimate::of(&row_means(&values, d)))
 }

@@ -14,7 +14,7 @@ pub trait EventStatistic: Send + Sync {
     fn value(&self, occurred: &[bool]) -> f64;
 
     /// The outcome of the asymptotic test.
-    fn outcome(&self, occurred: &[bool]) -> TestOutcome;
+    fn asymptotic(&self, occurred: &[bool]) -> TestOutcome;
 }
 
 /// A statistic of the probabilities of an event and its outcomes.
@@ -42,10 +42,15 @@ pub trait OfEvent {
         Ok(self.prepare(&probability)?.value(&occurred))
     }
 
-    /// The outcome of data, with the expected number of outcomes that are the less likely one.
-    fn outcome(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<TestOutcome> {
+    /// The outcome of the asymptotic test of data, with the expected number of outcomes that are the less
+    /// likely one.
+    fn asymptotic(
+        &self,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+    ) -> Result<TestOutcome> {
         let (probability, occurred) = self.data(predictions, labels)?;
-        let outcome = self.prepare(&probability)?.outcome(&occurred);
+        let outcome = self.prepare(&probability)?.asymptotic(&occurred);
         let errors = probability.iter().map(|r| r.min(1.0 - r)).sum();
         Ok(outcome.with_expected_errors(Some(errors)))
     }
@@ -75,13 +80,13 @@ macro_rules! test_of_event {
     ($(#[$doc:meta])* $statistic:ty) => {
         impl $crate::hypothesis::CalibrationTest for $statistic {
             $(#[$doc])*
-            fn evaluate(
+            fn outcome(
                 &self,
                 predictions: &$crate::distribution::Categorical,
                 labels: &burn::tensor::Tensor<1, burn::tensor::Int>,
                 _rng: &mut dyn rand::Rng,
             ) -> $crate::error::Result<$crate::hypothesis::TestOutcome> {
-                self.outcome(predictions, labels)
+                self.asymptotic(predictions, labels)
             }
         }
 

@@ -294,7 +294,7 @@ fn standardised(value: f64, drawn: &[f64]) -> f64 {
 impl<P: Omnibus> CalibrationTest<P> for OmnibusTest {
     /// The outcome in short: the estimate and the statistic are the largest standardised aspect; see
     /// [`outcome`](OmnibusTest::outcome) for all of them.
-    fn evaluate(
+    fn outcome(
         &self,
         predictions: &P,
         targets: &P::Targets,

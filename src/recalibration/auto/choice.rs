@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     distribution::Subject,
-    estimator::MeanEstimate,
+    estimator::{Interval, MeanEstimate},
     numbers,
     recalibration::{FitWarning, Guarantees, Keep},
 };
@@ -142,7 +142,7 @@ impl Choice {
 
     /// Gives the 95 % confidence interval of the change of the log loss by the chosen map; none if no map was
     /// chosen, or for the reason that [`no_interval`](Self::no_interval) tells.
-    pub fn interval(&self) -> Option<(f64, f64)> {
+    pub fn interval(&self) -> Option<Interval> {
         let given = self.chosen != "none" && self.no_interval.is_none();
         given.then(|| interval(self.change))
     }
@@ -184,7 +184,7 @@ impl fmt::Display for Choice {
                 "gain:       log loss {change:+.4} on {left_out}; no interval: {reason}"
             )?;
         }
-        if let Some((low, high)) = self.interval() {
+        if let Some((low, high)) = self.interval().map(|of| of.ends()) {
             writeln!(
                 f,
                 "gain:       log loss {:+.4}, 95 % interval [{low:+.4}, {high:+.4}], on {left_out}",

@@ -129,7 +129,7 @@ impl From<AutoRecalibration> for LogitMap {
 ///     .with_keep(Some(Keep::Accuracy))
 ///     .fit(logits.clone(), labels)?;
 /// println!("{}", map.choice());
-/// let (low, high) = map.choice().change.confidence_interval(0.95)?; // of the log loss
+/// let (low, high) = map.choice().change.interval(0.95)?.ends(); // of the log loss
 /// assert!(high < 0.0);
 /// let calibrated = map.forward(logits);
 /// # Ok(())

@@ -1,7 +1,11 @@
 //! Which of the maps that were tried is chosen.
 
 use super::stack::MIXTURE;
-use crate::{distribution::Subject, estimator::MeanEstimate, recalibration::Guarantees};
+use crate::{
+    distribution::Subject,
+    estimator::{Interval, MeanEstimate},
+    recalibration::Guarantees,
+};
 
 /// A map that was tried, and its losses on samples that it was not fitted to.
 pub struct Tried {
@@ -113,7 +117,7 @@ impl Rules<'_> {
         let gains = MeanEstimate::of(&differences).estimate < 0.0;
         differences.iter_mut().for_each(|x| *x = x.max(-LARGEST));
         let enough = self.few_samples(FEWEST_FOR_A_GAIN).is_none();
-        let (_, high) = interval(self.estimate(&differences));
+        let high = interval(self.estimate(&differences)).upper;
         let clear = enough && dominant(&differences).is_none() && high < 0.0;
         let score = self.tried[at].score;
         let refuted = score.is_some_and(|score| score.abs() > REFUTED);
@@ -151,7 +155,7 @@ impl Rules<'_> {
         let single = self.simplest(|tried| tried.name != MIXTURE);
         let bias = |at: usize| MeanEstimate::of(&self.tried[at].excess);
         let pays = |&at: &usize| {
-            let (low, high) = interval(bias(at));
+            let (low, high) = interval(bias(at)).ends();
             let unbiased = low <= 0.0 && 0.0 <= high;
             let nearer = bias(at).estimate.abs() <= bias(single).estimate.abs();
             self.is_open(at)
@@ -187,8 +191,7 @@ fn dominant(numbers: &[f64]) -> Option<usize> {
     squares.iter().position(|square| *square > 0.5 * sum)
 }
 
-/// The 95 % interval of a change; the whole line if there is none.
-pub fn interval(change: MeanEstimate) -> (f64, f64) {
-    let interval = change.confidence_interval(0.95);
-    interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)) // the level is valid
+/// The 95 % interval of a change.
+pub fn interval(change: MeanEstimate) -> Interval {
+    change.interval(0.95).expect("a valid level")
 }

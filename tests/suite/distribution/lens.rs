@@ -124,7 +124,7 @@ fn lenses_keep_the_dtype() {
                 .unwrap();
             Ece::uniform(3).estimate(&predictions, &labels).unwrap();
             let test = AsymptoticSkceTest::new(Kernel::exponential());
-            test.evaluate(&predictions, &labels, &mut rng(0)).unwrap();
+            test.outcome(&predictions, &labels, &mut rng(0)).unwrap();
         }
     }
 }

@@ -14,7 +14,7 @@ fn fixed() -> Kernel {
 
 fn evaluate(size: usize, rows: &[Vec<f64>], classes: &[usize]) -> TestOutcome {
     AsymptoticBlockSkceTest::new(fixed(), size)
-        .evaluate(&categorical(rows), &labels(classes), &mut rng(0))
+        .outcome(&categorical(rows), &labels(classes), &mut rng(0))
         .unwrap()
 }
 
@@ -24,7 +24,7 @@ fn composed(size: usize, rows: &[Vec<f64>], classes: &[usize]) -> TestOutcome {
     let row = |k: usize| (0..m).map(|l| f64::from(k == l)).collect::<Vec<_>>();
     let identity: Vec<_> = (0..m).map(row).collect();
     AsymptoticBlockSkceTest::new(MatrixKernel::new(fixed(), &identity).unwrap(), size)
-        .evaluate(&categorical(rows), &labels(classes), &mut rng(0))
+        .outcome(&categorical(rows), &labels(classes), &mut rng(0))
         .unwrap()
 }
 
@@ -47,10 +47,10 @@ fn large_blocks_by_brute_force() {
     let error = (variance / 3.0).sqrt();
     for evaluate in [evaluate, composed] {
         let outcome = evaluate(size, &rows, &classes);
-        assert_relative(outcome.estimate(), mean, 1e-10);
-        let found = outcome.standard_error().unwrap();
+        assert_relative(outcome.estimate, mean, 1e-10);
+        let found = outcome.standard_error.unwrap();
         assert_relative(found, error, 1e-8);
-        assert_relative(outcome.statistic(), mean / error, 1e-8);
+        assert_relative(outcome.statistic, mean / error, 1e-8);
     }
 }
 
@@ -63,7 +63,7 @@ fn batches_of_blocks() {
             .estimate(&categorical(&rows), &labels(&classes))
             .unwrap();
         let outcome = composed(size, &rows, &classes);
-        assert_relative_eq!(outcome.estimate(), estimate, epsilon = 1e-12);
+        assert_relative_eq!(outcome.estimate, estimate, epsilon = 1e-12);
     }
 }
 
@@ -72,23 +72,23 @@ fn batches_of_blocks() {
 fn the_interval_is_dual_to_the_test() {
     let (rows, classes) = draw(Model::M3, 150, 4, &mut rng(73));
     let outcome = evaluate(5, &rows, &classes); // 30 blocks
-    let p = Normal::standard().sf(outcome.statistic()); // the p-value ends at 0.001
+    let p = Normal::standard().sf(outcome.statistic); // the p-value ends at 0.001
     assert!((0.0..0.5).contains(&p));
-    assert_eq!(outcome.p_value(), p.max(1e-3));
+    assert_eq!(outcome.p_value, p.max(1e-3));
     assert!(outcome.lower_bound(1.0 - 1.01 * p).unwrap() > 0.0);
     assert!(outcome.lower_bound(1.0 - 0.99 * p).unwrap() < 0.0);
-    assert_relative(outcome.lower_bound(0.5).unwrap(), outcome.estimate(), 1e-9);
+    assert_relative(outcome.lower_bound(0.5).unwrap(), outcome.estimate, 1e-9);
     // Φ⁻¹(.95)
-    let bound = outcome.estimate() - 1.644_853_626_951_472_2 * outcome.standard_error().unwrap();
+    let bound = outcome.estimate - 1.644_853_626_951_472_2 * outcome.standard_error.unwrap();
     assert_relative_eq!(outcome.lower_bound(0.95).unwrap(), bound, epsilon = 1e-9);
     for confidence in [0.0, 1.0, -0.5, 2.0, f64::NAN] {
         assert_eq!(outcome.lower_bound(confidence), None);
     }
     let other = DistributionFreeSkceTest::new(Skce::linear(fixed()))
-        .evaluate(&categorical(&rows), &labels(&classes), &mut rng(0))
+        .outcome(&categorical(&rows), &labels(&classes), &mut rng(0))
         .unwrap();
     assert_eq!(
-        (other.standard_error(), other.lower_bound(0.95)),
+        (other.standard_error, other.lower_bound(0.95)),
         (None, None)
     );
 }
@@ -98,10 +98,10 @@ fn the_interval_is_dual_to_the_test() {
 fn the_interval_of_few_blocks() {
     let (rows, classes) = draw(Model::M1, 100, 4, &mut rng(74));
     let outcome = evaluate(5, &rows, &classes);
-    let error = outcome.standard_error().unwrap();
-    let bound = outcome.estimate() - 1.729132811521367 * error;
+    let error = outcome.standard_error.unwrap();
+    let bound = outcome.estimate - 1.729132811521367 * error;
     assert_relative_eq!(outcome.lower_bound(0.95).unwrap(), bound, epsilon = 1e-9);
-    let p = outcome.p_value();
+    let p = outcome.p_value;
     assert!(p > 1e-3 && outcome.lower_bound(1.0 - 0.99 * p).unwrap() < 0.0);
     assert!(outcome.lower_bound(1.0 - 1.01 * p).unwrap() > 0.0);
 }
@@ -115,11 +115,11 @@ fn what_is_not_known() {
         .map(|_| usize::from(rng.random_bool(0.8)))
         .collect();
     let outcome = evaluate(20, &rows, &classes);
-    assert_eq!((outcome.p_value(), outcome.is_bound()), (1e-3, true));
-    assert_eq!(outcome.standardised(), Some(outcome.statistic()));
-    assert_eq!(outcome.caveat(), None); // 180 errors and 30 blocks
+    assert_eq!((outcome.p_value, outcome.is_bound), (1e-3, true));
+    assert_eq!(outcome.standardised, Some(outcome.statistic));
+    assert_eq!(outcome.caveat, None); // 180 errors and 30 blocks
     contains(&outcome, "p < 0.001  (n = 600)");
-    let caveat = evaluate(60, &rows, &classes).caveat().unwrap();
+    let caveat = evaluate(60, &rows, &classes).caveat.unwrap();
     begins(&caveat, "there are 10 blocks: too few");
 }
 

@@ -31,7 +31,7 @@ fn bootstrap_agrees_with_its_definition() {
         replicates: 60,
     };
     let outcome = test
-        .evaluate(&categorical(&rows), &labels(&classes), &mut rng(7))
+        .outcome(&categorical(&rows), &labels(&classes), &mut rng(7))
         .unwrap();
     let mut rng = rng(7);
     let mut draws = || -> Vec<usize> { (0..n).map(|_| rng.random_range(0..n)).collect() };
@@ -39,13 +39,13 @@ fn bootstrap_agrees_with_its_definition() {
     let exceeding = (0..60)
         .filter(|_| replicate(&h, &draws()) >= statistic)
         .count();
-    assert_relative_eq!(outcome.p_value(), (1 + exceeding) as f64 / 61.0);
+    assert_relative_eq!(outcome.p_value, (1 + exceeding) as f64 / 61.0);
     assert!(
         exceeding > 2 && exceeding < 58,
         "a p-value that says something: {exceeding}"
     );
-    assert_relative(outcome.estimate(), unbiased(&h), 1e-10);
-    assert_eq!((outcome.samples(), outcome.replicates()), (n, Some(60)));
+    assert_relative(outcome.estimate, unbiased(&h), 1e-10);
+    assert_eq!((outcome.samples, outcome.replicates), (n, Some(60)));
 }
 
 /// Four samples in two blocks, by hand: exponential kernel, distance 1 between vertices.
@@ -61,19 +61,19 @@ fn linear_test_by_hand() {
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1.0));
     let test = AsymptoticBlockSkceTest::linear(kernel);
     let outcome = test
-        .evaluate(&categorical(&rows), &labels(&classes), &mut rng(0))
+        .outcome(&categorical(&rows), &labels(&classes), &mut rng(0))
         .unwrap();
     // δ = (.5, −.5) twice: h = .5; then (.25, −.25) and (.75, −.75) at distance .5: h = .375 e^−.5
     let values = [0.5, 0.375 * (-0.5f64).exp()];
     let mean = (values[0] + values[1]) / 2.0;
     let deviation = (values[0] - values[1]) / 2f64.sqrt(); // with divisor N − 1 = 1
     let z = 2f64.sqrt() * mean / deviation;
-    assert_relative(outcome.estimate(), mean, 1e-14);
-    assert_relative(outcome.statistic(), z, 1e-13);
+    assert_relative(outcome.estimate, mean, 1e-14);
+    assert_relative(outcome.statistic, z, 1e-13);
     // Student's distribution with one degree of freedom is Cauchy's
     let upper_tail = 0.5 - z.atan() / std::f64::consts::PI;
-    assert_relative(outcome.p_value(), upper_tail.max(1e-3), 1e-9);
-    assert_eq!(outcome.is_bound(), upper_tail < 1e-3);
+    assert_relative(outcome.p_value, upper_tail.max(1e-3), 1e-9);
+    assert_eq!(outcome.is_bound, upper_tail < 1e-3);
 }
 
 #[test]
@@ -82,9 +82,9 @@ fn distribution_free_bounds_by_hand() {
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1.0));
     let p_value = |skce: Skce, classes: &[usize]| {
         let test = DistributionFreeSkceTest::new(skce);
-        test.evaluate(&categorical(&rows), &labels(classes), &mut rng(0))
+        test.outcome(&categorical(&rows), &labels(classes), &mut rng(0))
             .unwrap()
-            .p_value()
+            .p_value
     };
     let wrong = [1; 50]; // h = 2 for every pair, so every estimate is 2; B = 2
     let biased = (-0.5 * (50f64.sqrt() - 1.0).powi(2)).exp();
@@ -105,10 +105,10 @@ fn distribution_free_bounds_by_hand() {
     let rows = [vec![1.0, 0.0], vec![0.0, 1.0]];
     let test = DistributionFreeSkceTest::new(Skce::unbiased(kernel));
     let outcome = test
-        .evaluate(&categorical(&rows), &labels(&[1, 0]), &mut rng(0))
+        .outcome(&categorical(&rows), &labels(&[1, 0]), &mut rng(0))
         .unwrap();
-    assert!(outcome.estimate() < 0.0);
-    assert_eq!(outcome.p_value(), 1.0);
+    assert!(outcome.estimate < 0.0);
+    assert_eq!(outcome.p_value, 1.0);
 }
 
 /// Rejections at level 5 % among data sets of 250 × 10, with the median bandwidth.
@@ -117,9 +117,9 @@ fn rejections(model: Model, test: &dyn CalibrationTest, sets: usize, seed: u64) 
     let mut rejects = || {
         let (rows, classes) = draw(model, 250, 10, &mut rng);
         let outcome = test
-            .evaluate(&categorical(&rows), &labels(&classes), &mut rng)
+            .outcome(&categorical(&rows), &labels(&classes), &mut rng)
             .unwrap();
-        outcome.p_value() <= 0.05
+        outcome.p_value <= 0.05
     };
     (0..sets).filter(|_| rejects()).count()
 }
@@ -179,7 +179,7 @@ fn outcomes_read_well() {
     let classes: Vec<_> = (0..40).map(|i| i % 2).collect();
     let test = AsymptoticSkceTest::new(Kernel::exponential());
     let outcome = test
-        .evaluate(&categorical(&rows), &labels(&classes), &mut rng(0))
+        .outcome(&categorical(&rows), &labels(&classes), &mut rng(0))
         .unwrap();
     // all pairs at distance 0: (20² · .02 + 20² · 1.62 − 2 · 20² · .18 − 40 · .82) / (40 · 39)
     let expected = format!(
@@ -188,7 +188,7 @@ fn outcomes_read_well() {
          p-value       p < 0.001  (n = 40)\n    \
          caveat        4.0 errors are expected: too few for this approximation, use ExactTest or \
          OmnibusTest",
-        outcome.standardised().unwrap()
+        outcome.standardised.unwrap()
     );
     assert_eq!(outcome.to_string(), expected);
 }
@@ -207,10 +207,10 @@ fn draws_of_a_calibrated_model(n: usize, each: usize, seed: u64) -> (Samples, Te
 fn draws_are_refused() {
     let (draws, targets) = draws_of_a_calibrated_model(20, 4, 61);
     let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0));
-    let of_skce = AsymptoticSkceTest::new(kernel).evaluate(&draws, &targets, &mut rng(0));
-    let of_cme = CmeTest::new(kernel, 3).evaluate(&draws, &targets, &mut rng(0));
+    let of_skce = AsymptoticSkceTest::new(kernel).outcome(&draws, &targets, &mut rng(0));
+    let of_cme = CmeTest::new(kernel, 3).outcome(&draws, &targets, &mut rng(0));
     let given = Given::new(draws.clone(), targets.clone());
-    let given = AsymptoticSkceTest::new(kernel).evaluate(&given, &targets, &mut rng(0));
+    let given = AsymptoticSkceTest::new(kernel).outcome(&given, &targets, &mut rng(0));
     for outcome in [of_skce, of_cme, given] {
         let message = outcome.unwrap_err().to_string();
         contains(&message, "no null distribution for predictions by draws");
@@ -224,8 +224,8 @@ fn blocks_of_draws_keep_their_level() {
     let test = AsymptoticBlockSkceTest::linear(kernel.with_bandwidth(Bandwidth::Fixed(1.0)));
     let rejected = (0..200).filter(|&seed| {
         let (draws, targets) = draws_of_a_calibrated_model(200, 2, 1000 + seed);
-        let outcome = test.evaluate(&draws, &targets, &mut rng(0)).unwrap();
-        outcome.p_value() <= 0.05
+        let outcome = test.outcome(&draws, &targets, &mut rng(0)).unwrap();
+        outcome.p_value <= 0.05
     });
     let rejected = rejected.count();
     assert!(rejected <= 20, "{rejected} of 200 at 5 %"); // 10 expected, standard error 3

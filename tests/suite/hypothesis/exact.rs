@@ -12,9 +12,9 @@ fn fixed() -> Kernel {
 }
 
 fn p_value(test: &dyn CalibrationTest, rows: &[Vec<f64>], classes: &[usize], seed: u64) -> f64 {
-    test.evaluate(&categorical(rows), &labels(classes), &mut rng(seed))
+    test.outcome(&categorical(rows), &labels(classes), &mut rng(seed))
         .unwrap()
-        .p_value()
+        .p_value
 }
 
 /// The probability, over all `mⁿ` labellings, of a statistic at least that of the data.
@@ -187,12 +187,12 @@ fn shared_products_agree_with_single_estimates() {
                 Box::new(ExactTest::new(single(skce)).with_replicates(replicates)),
             ];
             let [exact, exact_single] = outcomes.map(|test| {
-                test.evaluate(&categorical(&rows), &labels(&classes), &mut rng(5))
+                test.outcome(&categorical(&rows), &labels(&classes), &mut rng(5))
                     .unwrap()
             });
-            assert_eq!(exact.p_value(), exact_single.p_value());
-            assert_relative(exact.estimate(), exact_single.estimate(), 1e-9);
-            assert_eq!(exact.replicates(), Some(replicates));
+            assert_eq!(exact.p_value, exact_single.p_value);
+            assert_relative(exact.estimate, exact_single.estimate, 1e-9);
+            assert_eq!(exact.replicates, Some(replicates));
         }
     }
 }
@@ -207,8 +207,8 @@ fn resamples_keep_the_bandwidth_of_the_data() {
     let fixed = fixed.unwrap();
     fn standardised(statistic: impl Statistic, (rows, classes): (&[Vec<f64>], &[usize])) -> f64 {
         let test = ConsistencyTest::new(statistic).with_replicates(30);
-        let outcome = test.evaluate(&categorical(rows), &labels(classes), &mut rng(5));
-        outcome.unwrap().standardised().unwrap()
+        let outcome = test.outcome(&categorical(rows), &labels(classes), &mut rng(5));
+        outcome.unwrap().standardised.unwrap()
     }
     let data = (rows.as_slice(), classes.as_slice());
     for of in [Skce::biased, Skce::unbiased, Skce::linear] {
@@ -276,7 +276,7 @@ fn the_seed_decides() {
 fn what_data_can_get_wrong() {
     let (rows, classes) = draw(Model::M1, 10, 3, &mut rng(86));
     let evaluate = |test: &dyn CalibrationTest, n: usize| {
-        test.evaluate(
+        test.outcome(
             &categorical(&rows[..n]),
             &labels(&classes[..n]),
             &mut rng(0),
@@ -295,7 +295,6 @@ fn what_data_can_get_wrong() {
     let nan = |_: &Categorical, _: &Tensor<1, Int>| -> Result<f64> { Ok(f64::NAN) };
     let error = evaluate(&ExactTest::new(nan), 10).unwrap_err();
     assert!(error.to_string().contains("NaN"), "{error}");
-    let outcome =
-        ExactTest::new(skce).evaluate(&categorical(&rows), &labels(&[7; 10]), &mut rng(0));
+    let outcome = ExactTest::new(skce).outcome(&categorical(&rows), &labels(&[7; 10]), &mut rng(0));
     says(outcome.unwrap_err());
 }

@@ -25,11 +25,11 @@ fn exact_tests_are_those_of_estimates() {
                 let fast = ExactTest::new(skce).with_replicates(99);
                 let slow = ExactTest::new(slow).with_replicates(99);
                 let [fast, slow] = [
-                    fast.evaluate(&given, &y, &mut rng(2)).unwrap(),
-                    slow.evaluate(&given, &y, &mut rng(2)).unwrap(),
+                    fast.outcome(&given, &y, &mut rng(2)).unwrap(),
+                    slow.outcome(&given, &y, &mut rng(2)).unwrap(),
                 ];
-                assert_eq!(fast.p_value(), slow.p_value());
-                assert!((fast.estimate() - slow.estimate()).abs() < 1e-14);
+                assert_eq!(fast.p_value, slow.p_value);
+                assert!((fast.estimate - slow.estimate).abs() < 1e-14);
             }
         }
     }
@@ -43,12 +43,12 @@ fn exact_tests_are_those_of_estimates() {
         let [fast, slow] = [
             ExactTest::new(skce)
                 .with_replicates(49)
-                .evaluate(&given, &y, &mut rng(3)),
+                .outcome(&given, &y, &mut rng(3)),
             ExactTest::new(slow)
                 .with_replicates(49)
-                .evaluate(&given, &y, &mut rng(3)),
+                .outcome(&given, &y, &mut rng(3)),
         ];
-        assert_eq!(fast.unwrap().p_value(), slow.unwrap().p_value());
+        assert_eq!(fast.unwrap().p_value, slow.unwrap().p_value);
     }
 }
 
@@ -68,7 +68,7 @@ fn levels() {
         let p = test.outcome(&of_classes, &y, &mut rng).unwrap().p_value;
         given += usize::from(p <= level);
         let test = AsymptoticSkceTest::new(Kernel::gaussian());
-        let p = test.evaluate(&of_classes, &y, &mut rng).unwrap().p_value();
+        let p = test.outcome(&of_classes, &y, &mut rng).unwrap().p_value;
         asymptotic += usize::from(p <= level);
 
         let names: Vec<String> = (0..n).map(|i| format!("{}", i % 3)).collect();
@@ -94,7 +94,7 @@ fn levels() {
 
 fn test_of_vectors(given: &Given<Normal>, y: &Tensor<2>, rng: &mut rand::rngs::StdRng) -> f64 {
     let test = GivenTest::new().with_redraws(49);
-    test.evaluate(given, y, rng).unwrap().p_value()
+    test.outcome(given, y, rng).unwrap().p_value
 }
 
 /// Wrong for large and small values of a variable, in opposite ways: not to be seen without it.

@@ -59,10 +59,10 @@ fn class_wise_tests() {
     assert_eq!(found.len(), 10);
     for (class, outcome) in found.iter().enumerate() {
         let (binary, one) = predictions.class_wise(class, &labels).unwrap();
-        let alone = test.evaluate(&binary, &one, &mut rng(0)).unwrap();
+        let alone = test.outcome(&binary, &one, &mut rng(0)).unwrap();
         assert_eq!(outcome, &alone);
     }
-    let p_values: Vec<f64> = found.iter().map(TestOutcome::p_value).collect();
-    assert!(found[0].is_bound());
+    let p_values: Vec<f64> = found.iter().map(|outcome| outcome.p_value).collect();
+    assert!(found[0].is_bound);
     assert_eq!(holm(&p_values).unwrap()[0], 10.0 * 1e-3, "{p_values:?}");
 }

@@ -390,7 +390,7 @@ fn tests_check_unchecked_predictions() {
         ("consistency", &ConsistencyTest::new(Ece::default())),
     ];
     for (name, test) in tests {
-        let error = test.evaluate(&wrong, &labels, &mut rng(1));
+        let error = test.outcome(&wrong, &labels, &mut rng(1));
         let error = error.expect_err(name).to_string();
         let expected = "row 0, class 1: the logit is NaN";
         assert!(error.starts_with(expected), "{name}: {error}");

@@ -112,12 +112,12 @@ fn equals_the_mean_score_of_the_whole_epoch() {
 fn equals_the_p_value_of_the_test_with_the_same_seed() {
     let asymptotic = AsymptoticSkceTest::new(Kernel::exponential());
     check(PValue::new("p-value", asymptotic, 0), |p, y| {
-        asymptotic.evaluate(p, y, &mut rng(0)).unwrap().p_value()
+        asymptotic.outcome(p, y, &mut rng(0)).unwrap().p_value
     });
     let resampling = ExactTest::new(Skce::unbiased(Kernel::exponential())).with_replicates(99);
     for seed in [3, 4] {
         check(PValue::new("p-value", resampling, seed), |p, y| {
-            resampling.evaluate(p, y, &mut rng(seed)).unwrap().p_value()
+            resampling.outcome(p, y, &mut rng(seed)).unwrap().p_value
         });
     }
 }

@@ -56,7 +56,7 @@ fn logged_values_are_those_of_the_estimators() {
     let labels = Batch::new(valid, &device()).labels;
     let score =
         |score: &dyn Score<Categorical>| score.upper_bound(&predictions, &labels).unwrap().estimate;
-    let outcome = test.evaluate(&predictions, &labels, &mut rng(5)).unwrap();
+    let outcome = test.outcome(&predictions, &labels, &mut rng(5)).unwrap();
     let expected = [
         (
             "ECE",
@@ -78,7 +78,7 @@ fn logged_values_are_those_of_the_estimators() {
         ),
         ("Brier score", score(&Brier)),
         ("Log loss", score(&LogScore)),
-        (&p_value_name, outcome.p_value()),
+        (&p_value_name, outcome.p_value),
     ];
     for (name, expected) in expected {
         let value = logged(directory.path(), 2, name);

@@ -64,7 +64,7 @@ fn differences_of_scores_are_covered() {
                     let of = |p: f64, q: f64| q * score(p, true) + (1.0 - q) * score(p, false);
                     let terms = truth.iter().zip(&other).map(|(&q, &p)| of(q, q) - of(p, q));
                     let expected = terms.sum::<f64>() / n as f64;
-                    let (low, high) = gain.confidence_interval(0.95).unwrap();
+                    let (low, high) = gain.interval(0.95).unwrap().ends();
                     covered[k] += usize::from(low <= expected && expected <= high);
                     not_wrong[k] += usize::from(low <= 0.0); // the truth is never worse
                 }
@@ -98,7 +98,7 @@ fn no_difference_of_the_skce_without_errors() {
         needed: 20,
         got: 0,
     };
-    assert_eq!(gain.confidence_interval(0.95).unwrap_err(), expected);
+    assert_eq!(gain.interval(0.95).unwrap_err(), expected);
     assert_eq!(gain.p_value().unwrap_err(), expected);
 }
 

@@ -27,7 +27,7 @@ fn two_samples_by_hand() {
     assert_relative(gain.difference.estimate, -0.25, 1e-13);
     assert_relative(gain.difference.standard_error, 0.31, 1e-13);
     // two samples prove nothing
-    let (low, high) = gain.confidence_interval(0.95).unwrap();
+    let (low, high) = gain.interval(0.95).unwrap().ends();
     assert!(low < -0.5 && high > 0.05, "{low} {high}");
     assert!(gain.p_value().unwrap() > 0.2);
 }
@@ -93,7 +93,7 @@ fn intervals_cover() {
         let (before, after, classes) = population.draw(100, &mut rng);
         for (covered, score) in covered.iter_mut().zip(SCORES) {
             let gain = improvement(score, &before, &after, &classes).unwrap();
-            let (low, high) = gain.confidence_interval(level).unwrap();
+            let (low, high) = gain.interval(level).unwrap().ends();
             let truth = population.score(score, &population.after)
                 - population.score(score, &population.before);
             *covered += usize::from(low <= truth && truth <= high);
@@ -121,12 +121,12 @@ fn degenerate_data() {
         let same = improvement(score, &rows, &rows, &classes).unwrap();
         assert_eq!(same.difference.estimate, 0.0);
         assert_eq!(same.difference.standard_error, 0.0);
-        assert_eq!(same.confidence_interval(0.95).unwrap(), (0.0, 0.0));
+        assert_eq!(same.interval(0.95).unwrap().ends(), (0.0, 0.0));
         assert_eq!(same.p_value().unwrap(), 1.0);
 
         let one = improvement(score, &rows[..1], &rows[1..2], &classes[..1]).unwrap();
         let everything = (f64::NEG_INFINITY, f64::INFINITY);
-        assert_eq!(one.confidence_interval(0.95).unwrap(), everything);
+        assert_eq!(one.interval(0.95).unwrap().ends(), everything);
         assert_eq!((one.p_value().unwrap(), one.difference.samples), (1.0, 1));
         assert!(one.difference.estimate.is_finite());
 
@@ -135,7 +135,7 @@ fn degenerate_data() {
         let constant = improvement(score, &before, &after, &[1; 5]).unwrap();
         assert_eq!(constant.difference.standard_error, 0.0);
         assert!((1e-3..=1.0).contains(&constant.p_value().unwrap()));
-        let (low, high) = constant.confidence_interval(0.95).unwrap();
+        let (low, high) = constant.interval(0.95).unwrap().ends();
         assert!(low < high, "{low} {high}");
     }
 }
@@ -195,7 +195,7 @@ fn errors_say_of_which_predictions() {
     says(message(&half, &half, &[0, 2]));
     let gain = improvement(&Brier, &half, &half, &[0, 1]).unwrap();
     for level in [0.0, 1.0, -0.5, 95.0, f64::NAN] {
-        let message = gain.confidence_interval(level).unwrap_err().to_string();
+        let message = gain.interval(level).unwrap_err().to_string();
         assert_eq!(
             message,
             format!(
@@ -212,7 +212,7 @@ fn an_excluded_label_is_missed() {
     let before = categorical(&vec![vec![1.0, 0.0]; 30]);
     let after = categorical(&vec![vec![0.7, 0.3]; 30]);
     let gain = LogScore.improvement(&before, &after, &labels(&[0; 30]));
-    let (low, high) = gain.unwrap().confidence_interval(0.95).unwrap();
+    let (low, high) = gain.unwrap().interval(0.95).unwrap().ends();
     assert_eq!(low, f64::NEG_INFINITY);
     assert!(high.is_finite(), "{high}");
 }

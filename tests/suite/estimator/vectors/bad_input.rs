@@ -87,7 +87,7 @@ fn too_few() {
     assert_eq!(scalar(Skce::unbiased(kernel).value(&one, &target)), 0.0);
     let none = Normal::new(tensor(&[]).reshape([0, 1]), tensor(&[]).reshape([0, 1]));
     assert!(matches!(none.check(), Err(Error::TooFewSamples { .. })));
-    let test = AsymptoticSkceTest::new(kernel).evaluate(&one, &target, &mut rng(0));
+    let test = AsymptoticSkceTest::new(kernel).outcome(&one, &target, &mut rng(0));
     assert!(matches!(test, Err(Error::TooFewSamples { .. })));
     let blocks = Skce::block(kernel, 5).estimate(
         &rows_of(4),

@@ -33,8 +33,8 @@ fn rejections(
     let mut rejects = || {
         let truth = predictions(n, 1, rng);
         let targets = truth.sample(rng);
-        let outcome = test.evaluate(&overconfident(&truth, factor), &targets, rng);
-        outcome.unwrap().p_value() <= 0.05
+        let outcome = test.outcome(&overconfident(&truth, factor), &targets, rng);
+        outcome.unwrap().p_value <= 0.05
     };
     (0..sets).filter(|_| rejects()).count()
 }
@@ -94,13 +94,8 @@ fn mixtures() {
     let mixture = Mixture::ensemble(&[a.clone(), shifted]);
     let targets = mixture.sample(&mut rng);
     let test = AsymptoticSkceTest::new(kernel());
-    assert!(
-        test.evaluate(&mixture, &targets, &mut rng)
-            .unwrap()
-            .p_value()
-            > 0.01
-    );
-    assert!(test.evaluate(&a, &targets, &mut rng).unwrap().p_value() < 0.01);
+    assert!(test.outcome(&mixture, &targets, &mut rng).unwrap().p_value > 0.01);
+    assert!(test.outcome(&a, &targets, &mut rng).unwrap().p_value < 0.01);
 }
 
 /// The mean of unbiased estimates of calibrated predictions is 0, that of biased ones is not.

@@ -87,13 +87,13 @@ fn ensembles_of_one_model_are_the_model() {
             .unwrap();
         assert_relative(estimate, skce.estimate(&laplace, &targets).unwrap(), 1e-12);
         let test = AsymptoticBlockSkceTest::linear(kernel);
-        let p = |outcome: TestOutcome| outcome.p_value();
-        let of_one = test.evaluate(
+        let p = |outcome: TestOutcome| outcome.p_value;
+        let of_one = test.outcome(
             &Mixture::ensemble(from_ref(&normal)),
             &targets,
             &mut rng(65),
         );
-        let of_model = test.evaluate(&normal, &targets, &mut rng(65));
+        let of_model = test.outcome(&normal, &targets, &mut rng(65));
         let [of_one, of_model] = [of_one, of_model].map(|outcome| p(outcome.unwrap()));
         assert_relative(of_one, of_model, 1e-9);
     }

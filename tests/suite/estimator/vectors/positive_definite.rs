@@ -80,7 +80,7 @@ fn mixtures_of_two_normals() {
     assert_relative_eq!(estimate.unwrap(), -3.3e-4, epsilon = 5e-6);
     let bound = |skce| {
         let test = DistributionFreeSkceTest::new(skce);
-        test.evaluate(&predictions, &targets, &mut rng(0))
+        test.outcome(&predictions, &targets, &mut rng(0))
     };
     let error = bound(Skce::biased(kernel)).unwrap_err();
     assert!(matches!(error, Error::NotPositiveDefinite { .. }));
@@ -90,7 +90,7 @@ fn mixtures_of_two_normals() {
             .starts_with("the distribution-free test of the biased SKCE needs a kernel that is")
     );
     for skce in [Skce::unbiased(kernel), Skce::block(kernel, 2)] {
-        let p_value = bound(skce).unwrap().p_value();
+        let p_value = bound(skce).unwrap().p_value;
         assert!(p_value > 0.9 && p_value <= 1.0);
     }
 }
@@ -113,7 +113,7 @@ fn samples_of_two_draws_in_two_dimensions() {
     let test = DistributionFreeSkceTest::new(Skce::biased(kernel));
     let targets = tensor(&vec![vec![0.0; 2]; 4]);
     says(
-        test.evaluate(&predictions, &targets, &mut rng(0))
+        test.outcome(&predictions, &targets, &mut rng(0))
             .unwrap_err(),
     );
 }
@@ -167,7 +167,7 @@ fn gaussian_profile_over_total_variation() {
     let kernel = Kernel::gaussian().with_distance(Distance::TotalVariation);
     let evaluate = |skce| {
         let test = DistributionFreeSkceTest::new(skce);
-        test.evaluate(&predictions, &classes, &mut rng(0))
+        test.outcome(&predictions, &classes, &mut rng(0))
     };
     says(evaluate(Skce::biased(kernel)).unwrap_err());
     assert!(evaluate(Skce::unbiased(kernel)).is_ok());

@@ -63,10 +63,10 @@ fn certain_predictions() {
         &ExactTest::new(Ece::default()),
         &OmnibusTest::new(),
     ] {
-        let outcome = test.evaluate(&categorical(&rows), &labels(&classes), &mut rng(0));
+        let outcome = test.outcome(&categorical(&rows), &labels(&classes), &mut rng(0));
         let outcome = outcome.unwrap();
-        assert_eq!(outcome.p_value(), 0.001);
-        assert!(!outcome.statistic().is_nan() && !outcome.estimate().is_nan());
+        assert_eq!(outcome.p_value, 0.001);
+        assert!(!outcome.statistic.is_nan() && !outcome.estimate.is_nan());
     }
 }
 
@@ -210,7 +210,7 @@ fn invalid_data_are_errors() {
             "{scale}"
         );
         let exact = ToleranceTest::new(IntervalOverconfidence::default(), 0.1);
-        assert!(exact.evaluate(&normal(scale), &targets, &mut seed).is_err());
+        assert!(exact.outcome(&normal(scale), &targets, &mut seed).is_err());
     }
     let nan = tensor(&vec![vec![f64::NAN]; 5]);
     assert!(test.outcome(&normal(1.0), &nan, &mut seed).is_err());
@@ -221,7 +221,7 @@ fn invalid_data_are_errors() {
 
     for tolerance in [-0.1, f64::NAN, f64::INFINITY] {
         let test = ToleranceTest::new(Overconfidence::default(), tolerance);
-        let outcome = test.evaluate(&predictions, &good, &mut seed);
+        let outcome = test.outcome(&predictions, &good, &mut seed);
         says(outcome.unwrap_err());
     }
     let size = Overconfidence::default().size(&predictions, &good).unwrap();

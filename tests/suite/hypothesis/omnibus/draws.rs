@@ -31,11 +31,12 @@ fn targets_count_by_their_steps() {
         let draws = Tensor::<1>::from_floats(draws, &Default::default());
         let predictions = Samples::new(draws.reshape([1, -1, 1]));
         let targets = Tensor::from_floats([[y as f32]], &Default::default());
-        let intervals = IntervalCoverage::estimate(&predictions, &targets, level).unwrap();
+        let coverage = IntervalCoverage::new(level).coverage(&predictions, &targets);
+        let coverage = coverage.unwrap().estimate;
         let size = IntervalOverconfidence { coverage: level };
         let size = size.size(&predictions, &targets).unwrap();
-        assert_relative_eq!(size.estimate(), level - intervals.coverage.estimate);
-        intervals.coverage.estimate
+        assert_relative_eq!(size.estimate, level - coverage);
+        coverage
     };
     // ranks from 0 to 1/4, from 1/4 to 1/2, …: 1/8 to 7/8 hold half of the first
     for (y, expected) in [(0.0, 0.5), (1.5, 1.0), (9.0, 0.5)] {
@@ -52,8 +53,8 @@ fn targets_count_by_their_steps() {
     let ones = Tensor::<2>::ones([1, 1], &Default::default());
     let normal = Normal::new(ones.zeros_like(), ones.clone());
     for (level, expected) in [(0.68, 0.0), (0.69, 1.0)] {
-        let intervals = IntervalCoverage::estimate(&normal, &ones, level).unwrap();
-        assert_eq!(intervals.coverage.estimate, expected);
+        let coverage = IntervalCoverage::new(level).coverage(&normal, &ones);
+        assert_eq!(coverage.unwrap().estimate, expected);
     }
 }
 
@@ -74,8 +75,8 @@ fn calibrated_draws_are_not_accused() {
                 *sum += point.frequency - point.level;
             }
             for (sum, level) in sums[19..].iter_mut().zip([0.5, 0.9]) {
-                let intervals = IntervalCoverage::estimate(&predictions, &targets, level);
-                *sum += intervals.unwrap().coverage.estimate - level;
+                let coverage = IntervalCoverage::new(level).coverage(&predictions, &targets);
+                *sum += coverage.unwrap().estimate - level;
             }
         }
         // of each of 21 means three and a half standard errors at most
@@ -121,7 +122,7 @@ fn skce_of_draws_is_unbiased() {
         for _ in 0..300 {
             let (predictions, targets) = draws(40, each, 1.0, &mut rng);
             let skce = Skce::unbiased(kernel());
-            fair.push(skce.size(&predictions, &targets).unwrap().estimate());
+            fair.push(skce.size(&predictions, &targets).unwrap().estimate);
             whole.push(skce.estimate(&predictions, &targets).unwrap());
         }
         let in_errors =
@@ -168,11 +169,11 @@ fn skce_of_halves_is_that_of_the_definition() {
         .size(&predictions, &targets)
         .unwrap();
     let expected = sum / (n * (n - 1)) as f64;
-    assert_relative(size.estimate(), expected, 1e-10);
+    assert_relative(size.estimate, expected, 1e-10);
     let blocks = Skce::block(kernel(), n)
         .size(&predictions, &targets)
         .unwrap();
-    assert_relative(blocks.estimate(), expected, 1e-10);
+    assert_relative(blocks.estimate, expected, 1e-10);
 }
 
 #[test]

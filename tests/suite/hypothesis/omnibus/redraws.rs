@@ -21,8 +21,8 @@ fn p_values(
 ) -> Vec<f64> {
     let mut outcome = || {
         let (rows, classes) = draw(model, n, m, rng);
-        let outcome = test.evaluate(&categorical(&rows), &labels(&classes), rng);
-        outcome.unwrap().p_value()
+        let outcome = test.outcome(&categorical(&rows), &labels(&classes), rng);
+        outcome.unwrap().p_value
     };
     (0..sets).map(|_| outcome()).collect()
 }

@@ -81,8 +81,8 @@ fn estimates_and_tests() {
                 &DistributionFreeSkceTest::new(Skce::biased(kernel)),
             ];
             for test in tests {
-                let outcome = test.evaluate(&predictions, &labels, &mut rng(63)).unwrap();
-                numbers.push((outcome.name().into(), vec![outcome.p_value()]));
+                let outcome = test.outcome(&predictions, &labels, &mut rng(63)).unwrap();
+                numbers.push((outcome.name.into(), vec![outcome.p_value]));
             }
         }
         for form in [MmceForm::Unweighted, MmceForm::Weighted, MmceForm::Unbiased] {
@@ -185,7 +185,7 @@ fn omnibus_and_sizes() {
         let outcome = test.outcome(&predictions, &labels, &mut rng(9));
         let mut numbers = of_outcome("classes", outcome.unwrap());
         let skce = Skce::unbiased(Kernel::exponential());
-        let skce = skce.size(&predictions, &labels).unwrap().estimate(); // few labels are wrong
+        let skce = skce.size(&predictions, &labels).unwrap().estimate; // few labels are wrong
         numbers.push(("SKCE".into(), vec![skce]));
         let mut ends = |name: &str, size: ErrorSize| {
             let interval = size.interval(0.95).unwrap();

@@ -28,10 +28,10 @@ where
 
         let data = predictions(tensor_on(&outputs, device, dtype));
         let test = AsymptoticSkceTest::new(loss.skce.kernel);
-        let outcome = test.evaluate(&data, &tensor_on(&targets, device, dtype), &mut rng(68));
+        let outcome = test.outcome(&data, &tensor_on(&targets, device, dtype), &mut rng(68));
         let mut values = vec![1.0, scalar(value)];
         match outcome {
-            Ok(outcome) => values.extend([outcome.estimate(), outcome.p_value()]),
+            Ok(outcome) => values.extend([outcome.estimate, outcome.p_value]),
             // few draws are not the distribution
             Err(error) => assert!(matches!(error, Error::Unsupported { .. }), "{error}"),
         }

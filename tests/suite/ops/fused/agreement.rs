@@ -94,17 +94,17 @@ fn block_estimates_agree_with_the_composition() {
             let composed = MatrixKernel::new(kernel, &identity).unwrap();
             let fused = AsymptoticBlockSkceTest::new(kernel, size);
             let composed = AsymptoticBlockSkceTest::new(composed, size);
-            let found = fused.evaluate(&predictions, &labels, &mut rng(0)).unwrap();
+            let found = fused.outcome(&predictions, &labels, &mut rng(0)).unwrap();
             let expected = composed
-                .evaluate(&predictions, &labels, &mut rng(0))
+                .outcome(&predictions, &labels, &mut rng(0))
                 .unwrap();
             assert_relative_eq!(
-                found.estimate(),
-                expected.estimate(),
+                found.estimate,
+                expected.estimate,
                 epsilon = 1e-14,
                 max_relative = 1e-12
             );
-            assert_relative(found.statistic(), expected.statistic(), 1e-10);
+            assert_relative(found.statistic, expected.statistic, 1e-10);
         }
     }
 }

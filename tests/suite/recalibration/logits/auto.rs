@@ -59,7 +59,7 @@ fn a_temperature_is_found_where_it_made_the_data() {
             vector(map.forward(tensor(&rows))),
             vector(alone.forward(tensor(&rows)))
         );
-        let (low, high) = choice.interval().unwrap();
+        let (low, high) = choice.interval().unwrap().ends();
         assert!(low < choice.change.estimate && high < 0.0, "{choice}");
         assert!(choice.costs.is_empty(), "{choice}");
         let few = "400 samples are too few to try diagonal";

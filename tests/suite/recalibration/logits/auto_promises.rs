@@ -111,7 +111,7 @@ fn the_interval_of_the_gain_covers() {
     for seed in 0..150 {
         let (rows, classes) = drawn(150, 3, 7000 + seed, truth);
         let map = auto(&rows, &classes);
-        if let Some((low, high)) = map.choice().interval() {
+        if let Some((low, high)) = map.choice().interval().map(|of| of.ends()) {
             let others = random_rows(3000, 3, 3.0, &mut rng(9000 + seed));
             let after = expected(&others, &vector(map.forward(tensor(&others))));
             let gain = after - expected(&others, &others.concat());

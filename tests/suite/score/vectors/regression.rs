@@ -107,9 +107,13 @@ fn quantiles_and_intervals() {
         (0.5, 7.0, 1.436663167917654),
         (0.9, 12.0, 3.5035382254066363),
     ] {
-        let interval = IntervalCoverage::estimate(&predictions, &targets, level).unwrap();
-        assert_close(&[interval.coverage.estimate * 12.0], &[inside], 1e-14);
-        assert_close(&[interval.width.estimate], &[width], 1e-13);
+        let intervals = IntervalCoverage::new(level);
+        let coverage = intervals.coverage(&predictions, &targets).unwrap();
+        assert_close(&[coverage.estimate * 12.0], &[inside], 1e-14);
+        let found = intervals.width(&predictions, &targets).unwrap();
+        assert_close(&[found.estimate], &[width], 1e-13);
+        let error = intervals.estimate(&predictions, &targets).unwrap();
+        assert_close(&[error], &[(inside / 12.0 - level).abs()], 1e-14);
     }
     let pinball = Pinball::new(vec![0.1, 0.5, 0.9]).unwrap();
     let expected = [0.13164717772290607, 0.3558333333333334, 0.14315190839716654];
@@ -120,9 +124,8 @@ fn quantiles_and_intervals() {
         .map(|mean| mean.estimate)
         .collect();
     assert_close(&got, &expected, 1e-13);
-    let mean = pinball.estimate(&predictions, &targets).unwrap();
     assert_close(
-        &[mean.estimate],
+        &[pinball.estimate(&predictions, &targets).unwrap()],
         &[expected.iter().sum::<f64>() / 3.0],
         1e-13,
     );
@@ -158,9 +161,10 @@ fn standard_deviations() {
     let ence = Ence::new(3).estimate(&predictions, &targets).unwrap();
     assert_close(&[ence], &[0.23267949156287526], 1e-13);
 
-    let sharpness = Sharpness::estimate(&predictions).unwrap();
-    assert_close(&[sharpness.standard_deviation.estimate], &[1.065], 1e-14);
-    assert_close(&[sharpness.variance.estimate], &[1.391066666666667], 1e-14);
+    let deviation = Sharpness.estimate(&predictions, &targets).unwrap();
+    assert_close(&[deviation], &[1.065], 1e-14);
+    let variance = Sharpness.variance(&predictions).unwrap();
+    assert_close(&[variance.estimate], &[1.391066666666667], 1e-14);
 }
 
 /// Twice the pinball score over a fine grid of levels is the CRPS.
@@ -170,7 +174,7 @@ fn pinball_and_crps() {
     let targets = column(&[-2.0, 0.25, 1.9]);
     let levels = (0..2000).map(|k| (f64::from(k) + 0.5) / 2000.0).collect();
     let mean = Pinball::new(levels).unwrap();
-    let mean = mean.estimate(&predictions, &targets).unwrap().estimate;
+    let mean = mean.estimate(&predictions, &targets).unwrap();
     let crps = Crps.mean(&predictions, &targets).unwrap().estimate;
     assert!((2.0 * mean - crps).abs() < 1e-4 * crps);
 }
@@ -273,8 +277,9 @@ fn check_kind<P: burn_calibration::distribution::Marginals>(
         .unwrap();
     assert_eq!(curve.points.len(), 19);
     assert_eq!(curve.mean_absolute_error() < 0.015, calibrated);
-    let interval = IntervalCoverage::estimate(predictions, targets, 0.8).unwrap();
-    let error = (interval.coverage.estimate - 0.8) / interval.coverage.standard_error;
+    let coverage = IntervalCoverage::new(0.8).coverage(predictions, targets);
+    let coverage = coverage.unwrap();
+    let error = (coverage.estimate - 0.8) / coverage.standard_error;
     assert_eq!(error.abs() < 3.5, calibrated);
     let ence = Ence::default().estimate(predictions, targets).unwrap();
     assert_eq!(ence < 0.12, calibrated, "{ence}");
@@ -297,9 +302,11 @@ fn several_coordinates() {
         1e-14,
     );
     let means = |predictions: &Normal, y: &Tensor<2>| -> Vec<MeanEstimate> {
-        let interval = IntervalCoverage::estimate(predictions, y, 0.5).unwrap();
-        let sharpness = Sharpness::estimate(predictions).unwrap();
-        vec![interval.coverage, interval.width, sharpness.variance]
+        let intervals = IntervalCoverage::new(0.5);
+        let coverage = intervals.coverage(predictions, y);
+        let width = intervals.width(predictions, y);
+        let variance = Sharpness.variance(predictions);
+        [coverage, width, variance].map(Result::unwrap).into()
     };
     for (two, one) in means(&two, &y).iter().zip(means(&one, &targets)) {
         assert_eq!(two.samples, 12);
@@ -318,7 +325,7 @@ fn bad_input() {
     assert_eq!(message(QuantileCalibration::new(vec![0.5, 1.0])), level);
     assert_eq!(message(Pinball::new(vec![1.0])), level);
     assert_eq!(
-        message(IntervalCoverage::estimate(&predictions, &targets, 1.0)),
+        message(IntervalCoverage::new(1.0).estimate(&predictions, &targets)),
         level
     );
     says(message(QuantileCalibration::new(vec![])));
@@ -327,7 +334,7 @@ fn bad_input() {
     says(message(pit.histogram(0, 1)));
     says(message(Pit::new(&predictions, &column(&[0.0]))));
     let broken = Normal::new(column(&[0.0, f64::NAN]), column(&[1.0, 1.0]));
-    says(message(Sharpness::estimate(&broken)));
+    says(message(Sharpness.estimate(&broken, &column(&[0.0, 0.0]))));
     let equal = samples(&[vec![vec![0.0], vec![1.0]], vec![vec![2.0], vec![2.0]]]);
     says(message(
         Ence::default().estimate(&equal, &column(&[0.0, 0.0])),

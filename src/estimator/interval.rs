@@ -1,0 +1,27 @@
+use serde::Serialize;
+
+use crate::error::serialize_or_infinite;
+
+/// A two-sided confidence interval, with the estimate that it is of.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Interval {
+    /// The estimate.
+    #[serde(serialize_with = "serialize_or_infinite")]
+    pub estimate: f64,
+    /// The lower end.
+    #[serde(serialize_with = "serialize_or_infinite")]
+    pub lower: f64,
+    /// The upper end.
+    #[serde(serialize_with = "serialize_or_infinite")]
+    pub upper: f64,
+    /// The probability that the interval covers the quantity, at least or about.
+    pub level: f64,
+}
+
+impl Interval {
+    /// The lower and the upper end.
+    pub fn ends(&self) -> (f64, f64) {
+        (self.lower, self.upper)
+    }
+}

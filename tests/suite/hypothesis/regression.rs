@@ -1,0 +1,89 @@
+//! Exact tests of the estimators of regression.
+
+use burn_calibration::estimator::regression::*;
+use statrs::distribution::{Binomial, Discrete};
+
+use crate::data::*;
+
+fn normal(means: &[f64], scale: f64) -> Normal {
+    let means = column(means);
+    Normal::new(means.clone(), means.ones_like() * scale)
+}
+
+fn column(numbers: &[f64]) -> Tensor<2> {
+    tensor(&numbers.iter().map(|x| vec![*x]).collect::<Vec<_>>())
+}
+
+/// Of ten targets the number within intervals of 90 % is binomial: 6 of them or fewer are as far off.
+#[test]
+fn coverage_is_binomial() {
+    let predictions = normal(&[0.0; 10], 1.0);
+    let targets = [0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 2.0, -2.0, 3.0, 4.0];
+    let test = ExactTest::new(IntervalCoverage::new(0.9)).with_replicates(9999);
+    let outcome = test
+        .outcome(&predictions, &column(&targets), &mut rng(1))
+        .unwrap();
+    let number = Binomial::new(0.9, 10).unwrap();
+    let expected: f64 = (0..=6).map(|k| number.pmf(k)).sum(); // 0.0128
+    assert_relative_eq!(outcome.estimate, 0.3, epsilon = 1e-12);
+    let error = 4.0 * (expected / 9999.0).sqrt();
+    assert!((outcome.p_value - expected).abs() < error, "{outcome}");
+}
+
+/// Each test rejects predictions that are too certain, and calibrated ones in 5 % of sets at most.
+#[test]
+fn levels_and_power() {
+    let tests: [(&str, &dyn CalibrationTest<Normal>); 4] = [
+        (
+            "coverage",
+            &ExactTest::new(IntervalCoverage::new(0.5)).with_replicates(39),
+        ),
+        (
+            "pinball",
+            &ExactTest::new(Pinball::new(vec![0.1, 0.9]).unwrap()).with_replicates(39),
+        ),
+        (
+            "quantiles",
+            &ExactTest::new(QuantileCalibration::default()).with_replicates(39),
+        ),
+        ("ence", &ExactTest::new(Ence::new(3)).with_replicates(39)),
+    ];
+    for (name, test) in tests {
+        let rejected = |scale: f64| {
+            let mut rng = rng(370);
+            let sets = (0..100).filter(|_| {
+                let means: Vec<f64> = (0..40).map(|_| rng.random_range(-1.0..1.0)).collect();
+                let predictions = normal(&means, 1.0);
+                let drawn = predictions.sampler()(&(0..40).collect::<Vec<_>>(), &mut rng);
+                let targets = predictions.observed(&drawn);
+                let said = normal(&means, scale);
+                test.outcome(&said, &targets, &mut rng).unwrap().p_value <= 0.05
+            });
+            sets.count()
+        };
+        let [level, power] = [1.0, 0.3].map(rejected);
+        // 5 % and three standard errors
+        assert!(level <= 12 && power > 90, "{name}: {level}, {power}");
+    }
+}
+
+/// One target, a level that is none, and draws that are all the same.
+#[test]
+fn degenerate() {
+    let test = ExactTest::new(IntervalCoverage::new(0.9)).with_replicates(99);
+    let one = test
+        .outcome(&normal(&[0.0], 1.0), &column(&[0.0]), &mut rng(0))
+        .unwrap();
+    assert_eq!(one.p_value, 1.0); // 0.1 off, the least that one target can be
+    let level = ExactTest::new(IntervalCoverage::new(1.0));
+    says(
+        level
+            .outcome(&normal(&[0.0], 1.0), &column(&[0.0]), &mut rng(0))
+            .unwrap_err(),
+    );
+    let certain = Samples::new(tensor(&[vec![0.0; 20]]).reshape([4, 5, 1]));
+    let same = test
+        .outcome(&certain, &column(&[0.0; 4]), &mut rng(0))
+        .unwrap();
+    assert_eq!(same.p_value, 1.0);
+}
