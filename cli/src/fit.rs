@@ -11,7 +11,7 @@ use burn_calibration::{
     recalibration::{
         self, AutoRecalibrationConfig, Choice, DistributionMethod, Fit as _, FitProgress,
         FitReport, FitWarning, FittedMap, FittedTo, Guarantees, Keep, LogitMap, MapKind,
-        NamedParameter, Objective, Recalibrated, ScaleFamily,
+        NamedParameter, Objective, PriorCorrection, Recalibrated, ScaleFamily,
     },
     score::{Brier, LogScore},
 };
@@ -116,19 +116,114 @@ pub fn run(args: &Fit, json: bool) -> Result<()> {
         "-o {}: --json goes to standard output too, expected a file for the map",
         args.output.display()
     );
-    let fitted = fitted(args)?;
-    if to_standard_output {
-        anstream::eprint!("{fitted}");
-        return Ok(());
+    ensure!(
+        args.prior.is_empty() || args.family == Family::Categorical,
+        "--prior: of --family categorical"
+    );
+    match &args.predictions {
+        Some(path) => say_fit(fitted(args, path)?, to_standard_output, json),
+        None => say_fit(corrected(args)?, to_standard_output, json),
     }
-    show("fit", &fitted, json)
 }
 
-fn fitted(args: &Fit) -> Result<Fitted> {
+/// Prints what was made; to standard error where the map goes to standard output.
+fn say_fit(
+    made: impl Serialize + fmt::Display,
+    to_standard_output: bool,
+    json: bool,
+) -> Result<()> {
+    if to_standard_output {
+        anstream::eprint!("{made}");
+        return Ok(());
+    }
+    show("fit", &made, json)
+}
+
+/// The rates of classes that an option gives: one number is the rate of class 1 of two classes.
+fn rates(option: &[f64]) -> Vec<f64> {
+    match option {
+        [rate] => vec![1.0 - rate, *rate],
+        rates => rates.to_vec(),
+    }
+}
+
+/// What is printed of a correction without a fit.
+#[derive(Serialize)]
+struct Corrected {
+    map: String,
+    kind: &'static str,
+    trained_at: Vec<f64>,
+    prior: Vec<f64>,
+}
+
+/// Saves the correction for base rates that are known.
+fn corrected(args: &Fit) -> Result<Corrected> {
+    let mut map = PriorCorrection::new(rates(&args.trained_at), rates(&args.prior))?;
+    map.set_fitted_to(FittedTo {
+        family: Some(key(args.family)),
+        ..FittedTo::default()
+    });
+    save(&map, args)?;
+    Ok(Corrected {
+        map: args.output.display().to_string(),
+        kind: map.kind(),
+        trained_at: map.trained_at().to_vec(),
+        prior: map.prior().to_vec(),
+    })
+}
+
+impl fmt::Display for Corrected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            map,
+            kind,
+            trained_at,
+            prior,
+        } = self;
+        writeln!(f, "{kind} of {} classes, saved as {map}", prior.len())?;
+        for (class, (from, to)) in trained_at.iter().zip(prior).enumerate() {
+            writeln!(f, "class {class}: from the base rate {from} to {to}")?;
+        }
+        writeln!(
+            f,
+            "it is right where only the base rates differ: `calibration evaluate` tests what it gives"
+        )
+    }
+}
+
+/// The map, and after it the correction for the base rates of deployment, from the frequencies of the labels.
+fn with_prior(
+    map: LogitMap,
+    args: &Fit,
+    (labels, classes): (&Tensor<1, Int>, usize),
+) -> Result<LogitMap> {
+    if args.prior.is_empty() {
+        return Ok(map);
+    }
+    let prior = rates(&args.prior);
+    ensure!(
+        prior.len() == classes,
+        "--prior: {} rates, expected {classes}, one for each class",
+        prior.len()
+    );
+    let labels: Vec<i64> = labels.to_data().iter().collect();
+    let mut frequencies = vec![0.0; classes];
+    for &label in &labels {
+        frequencies[label as usize] += 1.0 / labels.len() as f64;
+    }
+    if let Some(class) = frequencies.iter().position(|&rate| rate == 0.0) {
+        bail!(
+            "--prior: class {class} has no label, so that its base rate in these data is not known, expected labels of each class"
+        );
+    }
+    Ok(PriorCorrection::of(map, frequencies, prior)?.into())
+}
+
+fn fitted(args: &Fit, path: &Path) -> Result<Fitted> {
     match args.family {
-        Family::Categorical => of_classes(args),
-        Family::Normal => of_distributions::<Normal>(args),
-        Family::Laplace => of_distributions::<Laplace>(args),
+        Family::Categorical => of_classes(args, path),
+        Family::Normal => of_distributions::<Normal>(args, path),
+        Family::Laplace => of_distributions::<Laplace>(args, path),
         _ => bail!("{UNKNOWN}"),
     }
 }
@@ -137,13 +232,13 @@ fn fitted(args: &Fit) -> Result<Fitted> {
 pub const UNKNOWN: &str =
     "--family: there are maps of categorical, normal and laplace predictions only";
 
-fn of_classes(args: &Fit) -> Result<Fitted> {
+fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
     let method = (args.method.as_ref()).map(|name| {
         let kind = name.parse::<MapKind>();
         kind.map_err(|_| wrong!("--method {name}: of --family normal or laplace"))
     });
     let method = method.transpose()?;
-    let loaded = Categorical::read(&[&args.predictions], &args.source, Wanted::Logits)?;
+    let loaded = Categorical::read(&[path], &args.source, Wanted::Logits)?;
     let (sets, labels) = (loaded.sets, loaded.targets);
     let subject = sets[0].subject();
     if let (Some(keep @ (KeepName::Accuracy | KeepName::Order)), Subject::Correctness) =
@@ -155,16 +250,21 @@ fn of_classes(args: &Fit) -> Result<Fitted> {
             key(keep)
         );
     }
-    let logits = logits(&args.predictions, &sets[0], method)?;
+    let logits = logits(path, &sets[0], method)?;
     let [n, classes] = logits.dims();
     ensure!(
         args.loss != LossName::Skce || n <= QUADRATIC_LIMIT,
         "--loss skce: its cost is the square of the number of samples, {n}, expected at most {QUADRATIC_LIMIT}"
     );
-    let (mut map, name, choice) = fit((args, method), subject, &logits, &labels)?;
-    let calibrated = map.forward(logits.clone());
+    ensure!(
+        args.prior.is_empty() || subject != Subject::Correctness,
+        "--prior: a confidence is no class, expected a column for each class or --positive"
+    );
+    let (map, name, choice) = fit((args, method), subject, &logits, &labels)?;
+    let calibrated = map.forward(logits.clone()); // for the base rates of the data
+    let mut map = with_prior(map, args, (&labels, classes))?;
     let likely = |logits: &Tensor<2>| logits.clone().argmax(1);
-    let changed = likely(&logits).not_equal(likely(&calibrated));
+    let changed = likely(&logits).not_equal(likely(&map.forward(logits.clone())));
     let changed = changed.int().sum().into_scalar::<i64>() as usize;
     let log_loss = |logits: Tensor<2>| {
         let loss = ScoreLoss::new(LogScore).forward(logits, labels.clone());
@@ -184,7 +284,7 @@ fn of_classes(args: &Fit) -> Result<Fitted> {
 }
 
 /// Fits the map of normal or Laplace predictions that was named, or chooses one.
-fn of_distributions<P>(args: &Fit) -> Result<Fitted>
+fn of_distributions<P>(args: &Fit, path: &Path) -> Result<Fitted>
 where
     P: Vectors + ScaleFamily + Component + Marginals + Kind<Targets = Tensor<2>>,
 {
@@ -202,7 +302,7 @@ where
         })
     });
     let method = method.transpose()?;
-    let mut loaded = P::read(&[&args.predictions], &args.source, Wanted::Logits)?;
+    let mut loaded = P::read(&[path], &args.source, Wanted::Logits)?;
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
     let data = (predictions.clone(), targets.clone());
     let (mut map, name, choice) = match method {
@@ -270,12 +370,19 @@ fn finish(
         logits: is_of_classes.then_some(rows.logits),
         columns: fitted.data.columns.clone(),
     });
-    if is_standard_output(&args.output) {
-        map.save(Path::new("/dev/stdout"))?;
-    } else {
-        map.save(&args.output)?;
-    }
+    save(map, args)?;
     Ok(fitted)
+}
+
+/// Saves a map to the file or to standard output.
+fn save(map: &dyn FittedMap, args: &Fit) -> Result<()> {
+    let to_standard_output = is_standard_output(&args.output);
+    let path = if to_standard_output {
+        Path::new("/dev/stdout")
+    } else {
+        &args.output
+    };
+    Ok(map.save(path)?)
 }
 
 /// Parameters that a line holds.
@@ -366,8 +473,10 @@ impl fmt::Display for Fitted {
                 "the most likely class of {changed} of {n} predictions changes"
             )?;
         }
+        let is_corrected = *kind == *PriorCorrection::KIND;
         let what = match self.method {
-            NONE => "no map, the predictions stay as they are:",
+            NONE if !is_corrected => "no map, the predictions stay as they are:",
+            name if is_corrected => &format!("{name}, then {kind}, of"),
             _ => &format!("{kind} of"),
         };
         writeln!(f, "{what} {}, saved as {}", data.of, self.map)?;
@@ -380,7 +489,12 @@ impl fmt::Display for Fitted {
         if let Known(Ok(Pair { before, after })) = &data.log_loss {
             writeln!(
                 f,
-                "log loss:   {before:.6} before, {after:.6} after, on the data of the fit"
+                "log loss:   {before:.6} before, {after:.6} after, on the data of the fit{}",
+                if is_corrected {
+                    ", without the correction"
+                } else {
+                    ""
+                }
             )?;
         }
         for NamedParameter { name, values, .. } in &self.parameters {

@@ -56,7 +56,8 @@ impl MapMixture {
     fn of_parts(parts: impl IntoIterator<Item = (f64, LogitMap)>) -> Result<Self, String> {
         let mut found: Vec<MixturePart> = Vec::new();
         for (weight, map) in parts {
-            let kind = map.method().ok_or("a part is a mixture itself")?;
+            let itself = || format!("a part is a {} itself", map.kind());
+            let kind = map.method().ok_or_else(itself)?;
             if found.iter().any(|part| part.kind == kind) {
                 return Err(format!("two parts are called {kind}"));
             }

@@ -25,6 +25,8 @@
 //! | [`HistogramBinning`] | frequencies in bins | no | no | bins |
 //! | [`SplineCalibration`] | the derivative of a cubic spline | no | no | knots |
 //!
+//! [`PriorCorrection`] needs no fit: it takes predictions from the base rates of training to those of use.
+//!
 //! A map is injective if it takes different predictions to different ones. Where that needs
 //! log-probabilities, take `log_softmax` of the logits before the fit and before each use.
 //!
@@ -113,6 +115,7 @@ mod mixture;
 mod network;
 mod order_preserving;
 mod parameter;
+mod prior;
 mod quantile;
 mod refinement;
 mod registry;
@@ -152,6 +155,7 @@ pub use order_preserving::{
     OrderInvariant, OrderInvariantConfig, OrderPreserving, OrderPreservingConfig,
 };
 pub use parameter::NamedParameter;
+pub use prior::PriorCorrection;
 pub use quantile::{QuantileRecalibrated, QuantileRecalibration, QuantileRecalibrationConfig};
 pub use refinement::RefinementError;
 pub use registry::{

@@ -148,7 +148,7 @@ macro_rules! logit_maps {
             /// A fitted map of logits, of any kind: a [`Recalibration`] by [`Deref`].
             LogitMap is dyn Recalibration;
             { $($kind: $map, <$config as LogitFit>::NAME, <$config as LogitFit>::ABOUT;)* }
-            { $($kind: $map;)* Mixture: MapMixture; }
+            { $($kind: $map;)* Mixture: MapMixture; Prior: PriorCorrection; }
         }
 
         impl MapKind {

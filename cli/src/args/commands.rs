@@ -129,7 +129,7 @@ pub struct Report {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  calibration fit --predictions held_out.csv --labels labels.csv -o best.map\n  calibration fit --predictions logits.npy --logits --labels y.npy --keep accuracy -o best.map\n  calibration fit --family normal --predictions mean_sd.csv --targets y.csv -o best.map"
+    after_help = "Examples:\n  calibration fit --predictions held_out.csv --labels labels.csv -o best.map\n  calibration fit --predictions logits.npy --logits --labels y.npy --keep accuracy -o best.map\n  calibration fit --family normal --predictions mean_sd.csv --targets y.csv -o best.map\n  calibration fit --trained-at 0.5 --prior 0.002 -o best.map"
 )]
 pub struct Fit {
     /// The map; without it the simplest one within one standard error of the least log loss by
@@ -141,10 +141,20 @@ pub struct Fit {
     #[arg(long, value_enum, conflicts_with = "method")]
     pub keep: Option<KeepName>,
 
+    /// Base rates where the map is used: the probability of class 1 of two classes, or a number per class. What
+    /// the map gives is corrected to them, from the frequencies of the labels or from --trained-at
+    #[arg(long, value_name = "RATES", value_delimiter = ',')]
+    pub prior: Vec<f64>,
+
+    /// Base rates of the training data, as after undersampling or with class weights. The correction needs no
+    /// fit: no predictions and no labels
+    #[arg(long, value_name = "RATES", value_delimiter = ',', requires = "prior", conflicts_with_all = ["predictions", "labels", "method", "keep", "loss"])]
+    pub trained_at: Vec<f64>,
+
     /// Predictions that were held out from training, in the same formats as for evaluate; the logits of
     /// probabilities are their logarithms
-    #[arg(long, value_name = "FILE")]
-    pub predictions: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "trained_at")]
+    pub predictions: Option<PathBuf>,
 
     /// What a row of the predictions is: categorical, normal or laplace
     #[arg(long, value_enum, default_value_t = Family::Categorical)]

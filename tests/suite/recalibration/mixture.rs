@@ -99,5 +99,5 @@ fn maps_that_do_not_fit_together() {
     let error = with(0.5, matrix(&device).into()).unwrap_err();
     assert!(error.contains("two parts are called matrix"), "{error}");
     let error = with(0.5, mixture(&device).into()).unwrap_err();
-    assert!(error.contains("a mixture itself"), "{error}");
+    assert!(error.contains("a mixture of maps itself"), "{error}");
 }

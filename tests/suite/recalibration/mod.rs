@@ -6,6 +6,7 @@ pub mod logits;
 mod lp_error;
 mod mixture;
 mod module;
+mod prior;
 mod refinement;
 pub mod scalar;
 mod temperature;

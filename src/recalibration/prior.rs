@@ -1,0 +1,250 @@
+use std::path::Path;
+
+use burn::tensor::TensorData;
+
+use super::{
+    FittedTo, LogitMap, MapKind, MapMixture, NamedParameter, Recalibration,
+    common::*,
+    file::{self, SavedParameters},
+};
+
+/// Correction for the base rates of classes: `p'_c ∝ p_c · π_c/t_c`, from the rates `t` of the data that a model or
+/// its map was fitted to, to the rates `π` where it is used (Elkan 2001; Saerens, Latinne, Decaestecker 2002).
+///
+/// Undersampling, oversampling and class weights change `P(Y)` and leave `P(X | Y)` as it is. Then the correction
+/// is Bayes' rule: predictions that are calibrated for the rates `t` become calibrated for the rates `π`, without a
+/// fit. In logits it is `z_c + log(π_c/t_c)`. A weight `w` of the positives in training acts as a rate
+/// `t = wπ/(wπ + 1 − π)`.
+///
+/// [`of`](Self::of) corrects what another map gives: fit that map to held-out data of the rates `t`, which are the
+/// frequencies of their labels, and use it where the rates are `π`.
+///
+/// Where `P(X | Y)` differs too, predictions are not calibrated after it: test them on data of the rates `π`.
+///
+/// May change the most likely class. Injective, or as the other map is.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_calibration::recalibration::{PriorCorrection, Recalibration};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// // trained on as many events as others, used where two in a thousand are events
+/// let map = PriorCorrection::new(vec![0.5, 0.5], vec![0.998, 0.002])?;
+/// let logits = Tensor::<2>::from_floats([[0.0, 0.0]], &Device::default());
+/// let odds = map.forward(logits.clone()).exp().into_data().try_into_vec_as::<f64>().unwrap();
+/// assert!((odds[1] / odds[0] - 0.002 / 0.998).abs() < 1e-6); // ½ becomes 0.002
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct PriorCorrection {
+    trained_at: Vec<f64>,
+    prior: Vec<f64>,
+    map: Option<LogitMap>,
+    report: Option<FitReport>,
+    fitted_to: FittedTo,
+}
+
+/// The names of the parameters; those of the other map have its name before theirs.
+const TRAINED_AT: &str = "trained_at";
+const PRIOR: &str = "prior";
+const MIXTURE: &str = "mixture";
+
+impl PriorCorrection {
+    /// The kind, as in a saved file.
+    pub const KIND: &'static str = "prior correction";
+
+    /// Makes the correction of a model.
+    ///
+    /// - trained_at: the rates `t` of the classes in training, one for each class, of sum 1
+    /// - prior: the rates `π` where the model is used
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two classes, another number of rates, rates that are not above 0 and below 1, or do not sum to 1.
+    pub fn new(trained_at: Vec<f64>, prior: Vec<f64>) -> Result<Self> {
+        Self::checked(trained_at, prior, None)
+    }
+
+    /// Makes the correction of what a fitted map gives, where the rates of the data of its fit were `trained_at`.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), a map of another number of classes, and a map that is a correction itself.
+    pub fn of(map: LogitMap, trained_at: Vec<f64>, prior: Vec<f64>) -> Result<Self> {
+        Self::checked(trained_at, prior, Some(map))
+    }
+
+    fn checked(trained_at: Vec<f64>, prior: Vec<f64>, map: Option<LogitMap>) -> Result<Self> {
+        let correction = Self {
+            trained_at,
+            prior,
+            report: map.as_ref().and_then(|map| map.report().cloned()),
+            map,
+            fitted_to: FittedTo::default(),
+        };
+        correction.check().map_err(|what| Error::Unsupported {
+            what: format!("the {}: {what}", Self::KIND),
+            expected: "rates of at least two classes, above 0, below 1 and of sum 1",
+        })?;
+        Ok(correction)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let (from, to) = (self.trained_at.len(), self.prior.len());
+        if from != to || from < 2 {
+            return Err(format!("{from} rates of training and {to} of the prior"));
+        }
+        for (name, rates) in [(TRAINED_AT, &self.trained_at), (PRIOR, &self.prior)] {
+            let mut classes = rates.iter().enumerate();
+            if let Some((class, rate)) = classes.find(|(_, rate)| !(**rate > 0.0 && **rate < 1.0)) {
+                return Err(format!("the rate of class {class} in \"{name}\" is {rate}"));
+            }
+            let sum: f64 = rates.iter().sum();
+            if (sum - 1.0).abs() > 1e-6 {
+                return Err(format!("the rates of \"{name}\" sum to {sum}"));
+            }
+        }
+        match &self.map {
+            Some(LogitMap::Prior(_)) => Err("the map corrects for a prior already".into()),
+            Some(map) if map.width().is_some_and(|classes| classes != from) => {
+                let classes = map.width().expect("a number");
+                Err(format!("{from} rates, and a map of {classes} classes"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The map of saved parameters, or what is wrong with them.
+    pub(super) fn restore(mut saved: SavedParameters) -> Result<Self, String> {
+        let mut rates = |name: &str| {
+            let rates = saved.tensors.remove(name);
+            let rates = rates.ok_or_else(|| format!("\"{name}\" is missing"))?;
+            Ok::<Vec<f64>, String>(rates.iter::<f64>().collect())
+        };
+        let (trained_at, prior) = (rates(TRAINED_AT)?, rates(PRIOR)?);
+        let name = saved.tensors.keys().next().cloned();
+        let map = name.map(|name| {
+            let name = name.split('.').next().unwrap_or_default();
+            let kind = if name == MIXTURE {
+                MapMixture::KIND
+            } else {
+                let kind = name.parse::<MapKind>();
+                kind.map_err(|e| e.to_string())?.kind()
+            };
+            let own = saved.split_off(&format!("{name}."));
+            LogitMap::restore(kind, own).expect("a map of each kind")
+        });
+        let map = map.transpose()?;
+        let (report, fitted_to) = saved.into_said()?;
+        let correction = Self {
+            trained_at,
+            prior,
+            map,
+            report,
+            fitted_to,
+        };
+        correction.check()?;
+        Ok(correction)
+    }
+
+    /// Gives the rates `t` that predictions, or the other map, are calibrated for.
+    pub fn trained_at(&self) -> &[f64] {
+        &self.trained_at
+    }
+
+    /// Gives the rates `π` that predictions are corrected to.
+    pub fn prior(&self) -> &[f64] {
+        &self.prior
+    }
+
+    /// Gives the map whose predictions are corrected; none if they are those of the model.
+    pub fn map(&self) -> Option<&LogitMap> {
+        self.map.as_ref()
+    }
+}
+
+impl FittedMap for PriorCorrection {
+    fn kind(&self) -> &'static str {
+        Self::KIND
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.prior.len())
+    }
+
+    fn guarantees(&self) -> Guarantees {
+        let own = Guarantees::of_decision(false, true);
+        let Some(map) = &self.map else {
+            return own;
+        };
+        let Guarantees {
+            injective,
+            injective_on_log_probabilities,
+            ..
+        } = map.guarantees();
+        Guarantees {
+            injective,
+            injective_on_log_probabilities,
+            ..own
+        }
+    }
+
+    /// How the fit of the other map went.
+    fn report(&self) -> Option<&FitReport> {
+        self.report.as_ref()
+    }
+
+    fn fitted_to(&self) -> &FittedTo {
+        &self.fitted_to
+    }
+
+    fn set_fitted_to(&mut self, to: FittedTo) {
+        self.fitted_to = to;
+    }
+
+    /// The rates, then the parameters of the other map after its name.
+    fn named_parameters(&self) -> Vec<NamedParameter> {
+        let rates = |name: &str, rates: &[f64]| NamedParameter {
+            name: name.into(),
+            shape: vec![rates.len()],
+            values: rates.to_vec(),
+        };
+        let mut parameters = vec![
+            rates(TRAINED_AT, &self.trained_at),
+            rates(PRIOR, &self.prior),
+        ];
+        if let Some(map) = &self.map {
+            let kind = map.method().map_or(MIXTURE, MapKind::name);
+            for mut parameter in map.named_parameters() {
+                parameter.name = format!("{kind}.{}", parameter.name);
+                parameters.push(parameter);
+            }
+        }
+        parameters
+    }
+
+    fn save(&self, path: &Path) -> Result<()> {
+        let tensors = self.named_parameters().into_iter().map(file::saved);
+        file::write(self, tensors.collect(), path)
+    }
+}
+
+impl Recalibration for PriorCorrection {
+    fn forward(&self, logits: Tensor<2>) -> Tensor<2> {
+        let ([_, m], expected) = (logits.dims(), self.prior.len());
+        assert!(
+            m == expected,
+            "the logits have {m} classes, expected {expected}, those of the {}",
+            Self::KIND
+        );
+        let rates = self.prior.iter().zip(&self.trained_at);
+        let shift: Vec<f64> = rates.map(|(to, from)| (to / from).ln()).collect();
+        let shift = TensorData::new(shift, [1, m]);
+        let shift = Tensor::from_data(shift, (&logits.device(), logits.dtype()));
+        match &self.map {
+            Some(map) => map.forward(logits) + shift,
+            None => logits + shift,
+        }
+    }
+}
