@@ -89,6 +89,10 @@ names! {
     SKCE_BLOCK: "skce_block", "SKCE, blocks";
     CRPS: "crps", "CRPS";
     CRPS_FAIR: "crps_fair", "fair CRPS, of what the draws are from";
+    WIS: "wis", "weighted interval score (WIS)";
+    WIS_DISPERSION: "wis_dispersion", "WIS, dispersion";
+    WIS_OVERPREDICTION: "wis_overprediction", "WIS, overprediction";
+    WIS_UNDERPREDICTION: "wis_underprediction", "WIS, underprediction";
     STANDARD_DEVIATION: "standard_deviation", "mean predicted standard deviation";
     ROOT_MEAN_SQUARED_ERROR: "root_mean_squared_error", "root mean squared error";
     COVERAGE_50: "coverage_50", "coverage of 50 % intervals";

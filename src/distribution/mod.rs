@@ -10,6 +10,8 @@
 //! or Monte Carlo [`Samples`] of any distribution. All are [`Predictive`], and go through the same
 //! estimators, losses and tests.
 //!
+//! Predictions that are known at some levels only are [`QuantileForecasts`].
+//!
 //! Of other families kernels take [`Samples`].
 //!
 //! Any predictions can be [`Given`] a variable: a feature, an embedding or a group, given which they are to
@@ -47,6 +49,7 @@ mod mixture;
 mod mixture_marginals;
 mod normal;
 mod predictive;
+mod quantile_forecasts;
 mod redrawn;
 mod samples;
 mod standard_normal;
@@ -68,6 +71,7 @@ pub use mixture::{Component, Mixture};
 pub use normal::{Normal, NormalFamily};
 pub(crate) use predictive::in_batches;
 pub use predictive::{DrawnBy, Predictive, Sampler};
+pub use quantile_forecasts::QuantileForecasts;
 pub(crate) use redrawn::Flip;
 pub use redrawn::{Draw, LabelSets, Redrawer, Redrawn, RedrawnBy};
 pub use samples::Samples;

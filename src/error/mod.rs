@@ -90,6 +90,20 @@ pub enum Error {
         tolerance: f64,
     },
 
+    /// The quantiles of a forecast must not decrease with their levels.
+    #[error(
+        "row {row}: the quantile at level {} is {} and that at level {} is {}, expected quantiles that do not decrease",
+        levels[0], shown(values[0]), levels[1], shown(values[1])
+    )]
+    Crossing {
+        /// 0-based row.
+        row: usize,
+        /// Two consecutive levels.
+        levels: [f64; 2],
+        /// The quantiles at these.
+        values: [f64; 2],
+    },
+
     /// Every label must be a class.
     #[error("row {row}: the label is {label}, expected a class in 0..{classes}")]
     Label {
@@ -324,6 +338,7 @@ impl Error {
         match self {
             Self::Value { row, .. }
             | Self::Sum { row, .. }
+            | Self::Crossing { row, .. }
             | Self::Label { row, .. }
             | Self::Score { row, .. } => Some(*row),
             _ => None,

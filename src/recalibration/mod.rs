@@ -42,6 +42,7 @@
 //! | [`LocationScaleRecalibration`] | `μ_c ↦ μ_c + b_c σ_c`, `σ_c ↦ s_c σ_c^γ_c` | if `b = 0` | if `γ ≠ 0` | 3 for each coordinate |
 //! | [`LocalRecalibration`] | the errors on predictions like it, as a mixture | no | no | a density for each prediction |
 //! | [`QuantileRecalibration`] | `F_c ↦ R_c ∘ F_c` | no | yes, but for rounding | a curve for each coordinate |
+//! | [`ConformalShift`] | `q_k ↦ q_k + s_k` of quantile forecasts, in order | no | no | 1 for each level |
 //!
 //! The first three stay within the family of the predictions; local recalibration gives mixtures; quantile
 //! recalibration gives distribution functions and quantiles, and samples for the kernels.
@@ -96,6 +97,7 @@ mod affine;
 mod auto;
 mod common;
 mod configuration;
+mod conformal;
 mod data;
 mod descent;
 mod diagonal;
@@ -141,6 +143,7 @@ pub use auto::{
     AutoDistributionRecalibration, AutoRecalibration, AutoRecalibrationConfig, Candidate, Choice,
     Chosen, Cost, PassedOver, Weight,
 };
+pub use conformal::{ConformalShift, ConformalShiftConfig};
 pub use diagonal::{DiagonalScaling, DiagonalScalingConfig};
 pub use ensemble::{EnsembleTemperatureScaling, EnsembleTemperatureScalingConfig};
 pub use fit::{Fit, FitProgress, Objective, Progress};

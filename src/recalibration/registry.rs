@@ -235,10 +235,11 @@ macro_rules! distribution_maps {
         maps! {
             /// A kind of map of normal and Laplace predictions.
             DistributionMethod, unknown: "no map of distributions is called";
-            /// A fitted map of normal or Laplace predictions, of any kind: a [`FittedMap`] by [`Deref`].
+            /// A fitted map of normal or Laplace predictions, of any kind, or of quantile forecasts: a [`FittedMap`]
+            /// by [`Deref`].
             DistributionMap is dyn FittedMap;
             { $($kind: $map, $name, $about;)* }
-            { $($kind: $map;)* }
+            { $($kind: $map;)* Conformal: ConformalShift; }
         }
 
         impl DistributionMethod {
@@ -263,13 +264,17 @@ macro_rules! distribution_maps {
             ///
             /// # Panics
             ///
-            /// If the map was fitted to another number of coordinates.
+            /// If the map was fitted to another number of coordinates, or to quantile forecasts.
             pub fn forward<P: ScaleFamily + Component + Marginals>(
                 &self,
                 predictions: P,
             ) -> Recalibrated<P> {
                 match self {
                     $(Self::$kind(map) => Recalibrated::$output(map.forward(predictions)),)*
+                    Self::Conformal(_) => panic!(
+                        "a {} is a map of quantile forecasts, expected one of normal or Laplace predictions",
+                        ConformalShift::KIND
+                    ),
                 }
             }
         }
@@ -305,6 +310,13 @@ pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<LogitMap> {
     let (kind, parts) = read(path, device).map_err(reject)?;
     if let Some(map) = LogitMap::restore(&kind, parts) {
         return map.map_err(reject);
+    }
+    if kind == ConformalShift::KIND {
+        let reason = format!(
+            "a {kind} is a map of quantile forecasts (ConformalShift), expected one of classes: apply it with \
+             --family quantiles"
+        );
+        return Err(failure(path, reason));
     }
     let mut methods = DistributionMethod::ALL.iter();
     if methods.any(|method| method.kind() == kind) {

@@ -15,6 +15,7 @@
 //! | [`Brier`], [`Spherical`] | classes | yes |
 //! | [`LogScore`] | classes, densities | of classes; the entropy of densities is unbounded |
 //! | [`Crps`] | normal, Laplace, their mixtures, samples | yes |
+//! | [`WeightedIntervalScore`] | quantile forecasts | yes |
 //!
 //! [`FairCrps`] scores the distribution that samples are from.
 //!
@@ -42,6 +43,7 @@ mod cross_fit;
 mod crps;
 mod error_size;
 mod improvement;
+mod interval_score;
 mod log_score;
 mod lp_bound;
 mod observed_expected;
@@ -58,6 +60,7 @@ pub use crps::{Crps, FairCrps};
 pub use error_size::ErrorSize;
 pub(crate) use error_size::clopper_pearson;
 pub use improvement::Improvement;
+pub use interval_score::{IntervalScoreParts, WeightedIntervalScore};
 pub use log_score::LogScore;
 pub use lp_bound::LpBound;
 pub use observed_expected::ObservedExpected;

@@ -15,6 +15,7 @@ mod metric;
 mod models;
 mod numbers;
 mod properties;
+mod quantile_forecasts;
 mod recalibration;
 mod score;
 

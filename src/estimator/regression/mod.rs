@@ -6,6 +6,7 @@
 //! | [`QuantileCalibration`] | quantiles | levels with observed frequencies |
 //! | [`IntervalCoverage`] | central prediction intervals | levels with coverage; and their width |
 //! | [`Pinball`] | quantiles | with the targets, a proper score |
+//! | [`QuantileCoverage`] | quantiles that are all that is known | levels with coverage, and a p-value |
 //! | [`Ence`] | standard deviations | with errors, among samples of similar standard deviation |
 //! | [`Sharpness`] | the predictions alone | nothing: how certain they are |
 //!
@@ -35,6 +36,7 @@
 mod checks;
 mod ence;
 mod interval;
+mod levels;
 mod pinball;
 mod pit;
 mod quantile;
@@ -42,6 +44,8 @@ mod sharpness;
 
 pub use ence::{Ence, VarianceBin};
 pub use interval::IntervalCoverage;
+pub use levels::QuantileCoverage;
+pub(crate) use levels::Region;
 pub use pinball::{Pinball, pinball};
 pub use pit::{Pit, PitHistogram, Uniformity};
 pub use quantile::{QuantileCalibration, QuantileCurve, QuantilePoint};

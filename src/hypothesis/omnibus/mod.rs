@@ -4,6 +4,7 @@ mod aspect;
 mod classes;
 mod combine;
 mod outcome;
+mod quantiles;
 mod real;
 mod transforms;
 
@@ -57,7 +58,12 @@ use crate::{
 /// | `furthest_target` | `−ln(N q)` of the least `q = 2 min(u, 1 − u)` of `N` | a single target that is all but excluded |
 /// | `transforms` | the shares of `u` in twenty equal parts: `√(χ²/N)` | any other distribution of `u` |
 ///
-/// and the SKCE as above. The first four are divided by the larger of the standard deviations that
+/// and the SKCE as above. Of [`QuantileForecasts`](crate::distribution::QuantileForecasts) there are the coverage
+/// of each level (`level_τ`) and of each central interval (`interval_γ`), and, of the samples with the higher, lower,
+/// wider and narrower forecasts, that of the level next to ½ and of the widest interval; a target that equals a
+/// quantile counts in favour of the model.
+///
+/// Of real vectors, the first four are divided by the larger of the standard deviations that
 /// calibrated predictions have and that is found in the same set of targets, data or redrawn: an
 /// aspect that is right is rarely accused because of another that is wrong; how often
 /// [`AspectOutcome::adjusted_p_value`] says.

@@ -1,0 +1,198 @@
+use burn::tensor::Tensor;
+use rand::{Rng, RngExt};
+
+use super::{Predictive, Sampler};
+use crate::{
+    error::{
+        Error, Result, check_count, check_inside, check_parameter, check_samples, check_values,
+    },
+    host::to_vec,
+};
+
+/// Predictions by quantiles: distributions of real numbers that are known at some levels `τ_1 < … < τ_K`
+/// only, as forecasts of epidemics, energy and sales are published.
+///
+/// Row `i` says `P(Y_i < q_ik) ≤ τ_k ≤ P(Y_i ≤ q_ik)` for each level. A target of a calibrated model falls
+/// between two quantiles with a known probability, `τ_{k+1} − τ_k`. Nothing else is said of it, so that these
+/// predictions have no distribution function, no density and no distance; they have
+/// [`WeightedIntervalScore`](crate::score::WeightedIntervalScore),
+/// [`QuantileCoverage`](crate::estimator::regression::QuantileCoverage),
+/// [`OmnibusTest`](crate::hypothesis::OmnibusTest) and
+/// [`ConformalShift`](crate::recalibration::ConformalShift).
+///
+/// Quantiles may be equal, as those of counts are, and a target may equal a quantile: on which side of the level it
+/// is then is not known, and tests and intervals allow for both.
+///
+/// Quantiles are finite. A level whose quantiles are infinite says nothing: leave it out.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_calibration::distribution::{Predictive, QuantileForecasts};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let quantiles = Tensor::<2>::from_floats([[1.0, 3.0, 8.0], [2.0, 5.0, 4.0]], &Device::default());
+/// let forecasts = QuantileForecasts::new(vec![0.1, 0.5, 0.9], quantiles)?;
+/// let error = forecasts.check().unwrap_err().to_string();
+/// assert!(error.starts_with("row 1: the quantile at level 0.5 is 5 and that at level 0.9 is 4"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct QuantileForecasts {
+    levels: Vec<f64>,
+    /// `[n, K]`.
+    values: Tensor<2>,
+}
+
+impl QuantileForecasts {
+    /// Creates forecasts from levels and the quantiles at these.
+    ///
+    /// # Shapes
+    ///
+    /// - values: `[n, K]`, finite and not decreasing in any row (estimators and tests check that, this function
+    ///   does not)
+    ///
+    /// # Errors
+    ///
+    /// No levels, a level that is not between 0 and 1, levels that do not increase, or another number of columns.
+    pub fn new(levels: Vec<f64>, values: Tensor<2>) -> Result<Self> {
+        check_count("the number of levels", levels.len())?;
+        for (k, &level) in levels.iter().enumerate() {
+            check_inside("a level of the quantiles", level)?;
+            let rises = k == 0 || levels[k - 1] < level;
+            let expected = "more than the level before it";
+            check_parameter(rises, "a level of the quantiles", level, expected)?;
+        }
+        match values.dims() {
+            [_, got] if got != levels.len() => Err(Error::Width {
+                what: "the quantiles",
+                columns: "columns",
+                got,
+                expected: levels.len(),
+            }),
+            _ => Ok(Self { levels, values }),
+        }
+    }
+
+    /// The levels `τ_1 < … < τ_K`.
+    pub fn levels(&self) -> &[f64] {
+        &self.levels
+    }
+
+    /// The quantiles, `[n, K]`.
+    pub fn values(&self) -> Tensor<2> {
+        self.values.clone()
+    }
+
+    /// The places of the levels `τ < ½` and `1 − τ` of each central interval, the widest first.
+    pub fn central_intervals(&self) -> Vec<[usize; 2]> {
+        let levels = self.levels.iter().enumerate();
+        let partner = |(low, level): (usize, &f64)| {
+            let is_partner = |other: &f64| (1.0 - level - other).abs() < ROUNDING;
+            let high = self.levels.iter().position(is_partner)?;
+            (low < high).then_some([low, high])
+        };
+        levels.filter_map(partner).collect()
+    }
+
+    /// The same levels with other quantiles.
+    pub(crate) fn with_values(&self, values: Tensor<2>) -> Self {
+        let levels = self.levels.clone();
+        Self { levels, values }
+    }
+}
+
+/// Levels are equal that differ by less.
+const ROUNDING: f64 = 1e-9;
+
+impl Predictive for QuantileForecasts {
+    type Targets = Tensor<2>;
+    type Unconditional = Self;
+
+    fn unconditional(&self) -> &Self {
+        self
+    }
+
+    fn parameter(&self) -> Tensor<2> {
+        self.values()
+    }
+
+    fn dimensions(&self) -> usize {
+        1
+    }
+
+    fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
+        self.with_values(f(self.values()))
+    }
+
+    fn check(&self) -> Result<()> {
+        let k = self.levels.len();
+        check_samples("a set of predictions", 1, self.len())?;
+        let values = to_vec(self.values());
+        let finite = (
+            f64::is_finite,
+            "a finite number; leave out a level whose quantiles are infinite",
+        );
+        check_values(&values, (k, "level"), "the quantile", finite)?;
+        for (row, quantiles) in values.chunks(k).enumerate() {
+            if let Some(at) = quantiles.windows(2).position(|pair| pair[0] > pair[1]) {
+                return Err(Error::Crossing {
+                    row,
+                    levels: [self.levels[at], self.levels[at + 1]],
+                    values: [quantiles[at], quantiles[at + 1]],
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the levels are the same too.
+    fn check_like(&self, other: &Self) -> Result<()> {
+        if self.levels == other.levels {
+            return Ok(());
+        }
+        Err(Error::Unsupported {
+            what: format!(
+                "the quantiles are at the levels {:?} and at {:?}",
+                self.levels, other.levels
+            ),
+            expected: "the same levels of both",
+        })
+    }
+
+    /// Draws the level of a target, uniformly, and a target at it: linear between two quantiles, and beyond the
+    /// outer ones with exponential tails. The forecasts say nothing of where between two quantiles a target is, and
+    /// tests look only at between which it is.
+    fn sampler(&self) -> Sampler<Self> {
+        let (levels, values) = (self.levels.clone(), to_vec(self.values()));
+        let k = levels.len();
+        Box::new(move |rows, rng| {
+            let draw = |&row: &usize| draw(&levels, &values[row * k..][..k], rng);
+            rows.iter().map(draw).collect()
+        })
+    }
+}
+
+/// Draws a target from one forecast.
+fn draw(levels: &[f64], quantiles: &[f64], rng: &mut dyn Rng) -> f64 {
+    let last = levels.len() - 1;
+    let level: f64 = rng.random();
+    let above = levels.partition_point(|&other| other <= level);
+    // targets beyond the outer quantiles differ from these, whatever the quantiles
+    let unit = match (quantiles[last] - quantiles[0]) / (levels[last] - levels[0]) {
+        unit if unit > 0.0 => unit,
+        _ if quantiles[0] != 0.0 => quantiles[0].abs(),
+        _ => 1.0,
+    };
+    if above == 0 {
+        let depth = (level.max(f64::MIN_POSITIVE) / levels[0]).ln();
+        return quantiles[0] + unit * levels[0] * depth;
+    }
+    if above > last {
+        let rest = 1.0 - levels[last];
+        return quantiles[last] - unit * rest * ((1.0 - level) / rest).ln();
+    }
+    let way = (level - levels[above - 1]) / (levels[above] - levels[above - 1]);
+    let (low, high) = (quantiles[above - 1], quantiles[above]);
+    (low + way * (high - low)).min(high) // of equal quantiles it is these
+}

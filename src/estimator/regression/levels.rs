@@ -1,0 +1,170 @@
+use burn::tensor::Tensor;
+use statrs::distribution::{Binomial, DiscreteCDF};
+
+use super::{QuantileCurve, QuantilePoint, checks::check_level};
+use crate::{
+    distribution::{Predictive, QuantileForecasts},
+    error::Result,
+    host::to_vec,
+    score::clopper_pearson,
+};
+
+/// The coverage of the quantiles of [`QuantileForecasts`] at one level, or of their central intervals: the share of
+/// targets at most at the quantile, or between two.
+///
+/// Where a target equals a quantile, as of counts, the forecast does not say on which side of the level it is. If the
+/// model is calibrated, the level is between the shares without such targets and with them. So the frequency that is
+/// compared with the level is the one of these shares that is nearest to it, the interval reaches from the lower end
+/// of the one to the upper end of the other, and the p-value is that of the more favourable share: exact where no
+/// target equals a quantile, and else too large if anything.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct QuantileCoverage {
+    /// The levels of the ends; the lower one only of a central interval.
+    pub levels: (Option<f64>, f64),
+    /// The probability that a calibrated model has: the level, or the difference of the two.
+    pub expected: f64,
+    /// The share of targets at most at the quantile, or in the closed interval, as it is published usually.
+    pub covered: f64,
+    /// The share of targets below the quantile, or in the open interval.
+    pub inside: f64,
+    /// The number from `inside` to `covered` that is nearest to `expected`.
+    pub frequency: f64,
+    /// The confidence interval of the frequency (Clopper and Pearson 1934), of independent samples.
+    pub interval: (f64, f64),
+    /// The two-sided binomial p-value of the hypothesis that the frequency is the expected one.
+    pub p_value: f64,
+}
+
+impl QuantileCoverage {
+    /// The coverage of the quantiles at each level.
+    ///
+    /// - level: that of the confidence intervals
+    ///
+    /// # Errors
+    ///
+    /// Forecasts or targets that are not valid, with the row; a level that is not between 0 and 1.
+    pub fn of_levels(
+        forecasts: &QuantileForecasts,
+        targets: &Tensor<2>,
+        level: f64,
+    ) -> Result<Vec<Self>> {
+        Self::of(&Region::of_levels(forecasts), forecasts, targets, level)
+    }
+
+    /// The coverage of the central intervals, the widest first: those between the levels `τ` and `1 − τ`.
+    /// The errors are those of [`of_levels`](Self::of_levels).
+    pub fn of_intervals(
+        forecasts: &QuantileForecasts,
+        targets: &Tensor<2>,
+        level: f64,
+    ) -> Result<Vec<Self>> {
+        Self::of(&Region::of_intervals(forecasts), forecasts, targets, level)
+    }
+
+    /// The coverage of levels as a curve, which a
+    /// [`QuantileDiagram`](crate::diagram::QuantileDiagram) shows.
+    pub fn curve(coverage: &[Self]) -> QuantileCurve {
+        let point = |of: &Self| QuantilePoint {
+            level: of.expected,
+            frequency: of.frequency,
+        };
+        QuantileCurve {
+            points: coverage.iter().map(point).collect(),
+        }
+    }
+
+    fn of(
+        regions: &[Region],
+        forecasts: &QuantileForecasts,
+        targets: &Tensor<2>,
+        level: f64,
+    ) -> Result<Vec<Self>> {
+        check_level(level)?;
+        forecasts.check()?;
+        let targets = forecasts.checked_targets(targets)?;
+        let (values, levels) = (to_vec(forecasts.values()), forecasts.levels());
+        let rows: Vec<usize> = (0..targets.len()).collect();
+        let of_region = |region: &Region| {
+            let counts = region.counts(&rows, &values, levels.len(), &targets);
+            Self::of_counts(region, levels, counts, (targets.len(), level))
+        };
+        Ok(regions.iter().map(of_region).collect())
+    }
+
+    fn of_counts(
+        region: &Region,
+        levels: &[f64],
+        counts: [usize; 2],
+        (n, level): (usize, f64),
+    ) -> Self {
+        let expected = region.probability(levels);
+        let [inside, covered] = counts.map(|count| count as f64 / n as f64);
+        let [low, high] = counts.map(|count| clopper_pearson(count as f64, n as f64, level));
+        let binomial = Binomial::new(expected, n as u64).expect("a probability");
+        let at_least = match counts[0] {
+            0 => 1.0,
+            count => binomial.sf(count as u64 - 1),
+        };
+        let at_most = binomial.cdf(counts[1] as u64);
+        Self {
+            levels: (region.lower.map(|k| levels[k]), levels[region.upper]),
+            expected,
+            covered,
+            inside,
+            frequency: expected.clamp(inside, covered),
+            interval: (low.0, high.1),
+            p_value: (2.0 * at_least.min(at_most)).min(1.0),
+        }
+    }
+}
+
+/// A part of the line whose probability a forecast says: up to a quantile, or between two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Region {
+    /// The place of the level of its lower end, if it has one.
+    pub lower: Option<usize>,
+    pub upper: usize,
+}
+
+impl Region {
+    /// The regions up to each quantile.
+    pub fn of_levels(forecasts: &QuantileForecasts) -> Vec<Self> {
+        let region = |upper| Self { lower: None, upper };
+        (0..forecasts.levels().len()).map(region).collect()
+    }
+
+    /// The central intervals, the widest first.
+    pub fn of_intervals(forecasts: &QuantileForecasts) -> Vec<Self> {
+        let pairs = forecasts.central_intervals().into_iter();
+        let region = |[lower, upper]: [usize; 2]| Self {
+            lower: Some(lower),
+            upper,
+        };
+        pairs.map(region).collect()
+    }
+
+    /// The probability that the forecasts give.
+    pub fn probability(&self, levels: &[f64]) -> f64 {
+        levels[self.upper] - self.lower.map_or(0.0, |k| levels[k])
+    }
+
+    /// The numbers of targets that are inside whatever the distribution is, and that may be: those that equal an end
+    /// count there only. Of a calibrated model, the number of targets whose levels are between those of the ends
+    /// is between the two.
+    ///
+    /// - rows: those that are counted
+    /// - values: the quantiles, `k` in each row
+    pub fn counts(&self, rows: &[usize], values: &[f64], k: usize, targets: &[f64]) -> [usize; 2] {
+        let mut counts = [0; 2];
+        for &row in rows {
+            let (quantiles, y) = (&values[row * k..][..k], targets[row]);
+            let (low, high) = (self.lower.map(|k| quantiles[k]), quantiles[self.upper]);
+            let is_inside = low.is_none_or(|low| low < y) && y < high;
+            let may_be = low.is_none_or(|low| low <= y) && y <= high;
+            counts[0] += usize::from(is_inside);
+            counts[1] += usize::from(may_be);
+        }
+        counts
+    }
+}

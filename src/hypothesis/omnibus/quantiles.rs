@@ -1,0 +1,177 @@
+use rand::Rng;
+
+use super::aspect::{Deviation, Omnibus, OmnibusPlan, Sentence, TestedAspect};
+use crate::{
+    distribution::{Predictive, QuantileForecasts},
+    error::Result,
+    estimator::regression::Region,
+    host::to_vec,
+    hypothesis::engine::Evaluator,
+    kernel::Kernel,
+    numbers, parallel,
+};
+
+/// The coverage of each level and of each central interval; and, of the samples with the higher and the lower
+/// forecasts, and with the wider and the narrower ones, that of the level next to ½ and of the widest interval.
+///
+/// A target that equals a quantile may be on either side of its level. It counts as what makes the coverage the most
+/// likely: a calibrated model has no larger distance from the level than its redraws, which are of the distribution
+/// with the fewest such targets. So the p-value is exact where no target equals a quantile or quantiles are equal only
+/// as they have to be, and else too large if anything. There is no kernel.
+impl Omnibus for QuantileForecasts {
+    fn default_kernel() -> Kernel {
+        Kernel::wasserstein()
+    }
+
+    fn aspects<'a>(
+        &'a self,
+        _weight: f64,
+        _kernel: Kernel,
+        _rng: &mut dyn Rng,
+    ) -> Result<OmnibusPlan<'a, Vec<Vec<f64>>>> {
+        let (values, levels) = (to_vec(self.values()), self.levels());
+        let quantiles = |k: usize| values.iter().copied().skip(k).step_by(levels.len());
+        let (of_levels, of_intervals) = (Region::of_levels(self), Region::of_intervals(self));
+        let from_half = |k: &usize| (levels[*k] - 0.5).abs();
+        let by_distance = |a: &usize, b: &usize| from_half(a).total_cmp(&from_half(b));
+        let middle = (0..levels.len()).min_by(by_distance).expect("a level");
+        let widths = quantiles(levels.len() - 1).zip(quantiles(0));
+        let widths = widths.map(|(high, low)| high - low);
+        let [low, high] = halves(quantiles(middle).collect());
+        let [narrow, wide] = halves(widths.collect());
+        let groups = [
+            ("high", high),
+            ("low", low),
+            ("wide", wide),
+            ("narrow", narrow),
+        ];
+        let all: Vec<usize> = (0..self.len()).collect();
+        let mut looks: Vec<Look> = (of_levels.iter().chain(&of_intervals))
+            .map(|region| Look::new(("", all.clone()), *region))
+            .collect();
+        let few = || {
+            of_levels[middle..=middle]
+                .iter()
+                .chain(of_intervals.first())
+        };
+        for (name, rows) in groups.into_iter().filter(|(_, rows)| !rows.is_empty()) {
+            looks.extend(few().map(|region| Look::new((name, rows.clone()), *region)));
+        }
+        let aspects: Vec<_> = (looks.iter().enumerate())
+            .map(|(at, look)| look.aspect(at, levels))
+            .collect();
+        let levels = levels.to_vec();
+        let mut plan = OmnibusPlan::new();
+        let evaluator = Coverage {
+            values,
+            levels,
+            looks,
+        };
+        plan.push(evaluator, aspects);
+        Ok(plan)
+    }
+}
+
+/// The rows with a number up to the median, and those above it; none where all are equal.
+fn halves(numbers: Vec<f64>) -> [Vec<usize>; 2] {
+    let mut sorted = numbers.clone();
+    sorted.sort_by(f64::total_cmp);
+    let (median, last) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() - 1]);
+    // of many equal ones at the top these are the upper half
+    let is_upper = |number: f64| number > median || median == last && number == last;
+    let (upper, lower): (Vec<usize>, _) =
+        (0..numbers.len()).partition(|&row| is_upper(numbers[row]));
+    if lower.is_empty() {
+        return [Vec::new(), Vec::new()];
+    }
+    [lower, upper]
+}
+
+/// The coverage of a region among some rows.
+struct Look {
+    /// The name of the rows; empty where these are all.
+    group: &'static str,
+    rows: Vec<usize>,
+    region: Region,
+}
+
+impl Look {
+    fn new((group, rows): (&'static str, Vec<usize>), region: Region) -> Self {
+        Self {
+            group,
+            rows,
+            region,
+        }
+    }
+
+    /// The aspect of the number at a place: the coverage less what is expected.
+    fn aspect(&self, at: usize, levels: &[f64]) -> TestedAspect {
+        let probability = self.region.probability(levels);
+        let is_interval = self.region.lower.is_some();
+        let shown = without_rounding(probability);
+        let kind = if is_interval { "interval" } else { "level" };
+        let name = match self.group {
+            "" => format!("{kind}_{shown}"),
+            group => format!("{group}_{kind}_{shown}"),
+        };
+        let of = match self.group {
+            "" => String::new(),
+            group @ ("high" | "low") => format!("where forecasts are {group}er, "),
+            group => format!("where forecasts are {group}, "),
+        };
+        let sentence = Sentence::new(move |data| {
+            let what = if is_interval {
+                format!(
+                    "central {} % intervals cover",
+                    without_rounding(100.0 * probability)
+                )
+            } else {
+                format!("the quantile at level {shown} covers")
+            };
+            let [covered, expected] = [probability + data.estimate(), probability]
+                .map(|share| numbers::percent(share, 1));
+            format!("{of}{what} {covered} of the targets, {expected} if calibrated")
+        });
+        let variance = probability * (1.0 - probability) / self.rows.len() as f64;
+        TestedAspect {
+            deviation: Deviation::Known(variance.sqrt()),
+            ..TestedAspect::new(name, at, sentence)
+        }
+    }
+}
+
+/// A difference of levels as it is meant.
+fn without_rounding(number: f64) -> f64 {
+    (number * 1e9).round() / 1e9
+}
+
+/// The coverage of each look less its probability.
+struct Coverage {
+    values: Vec<f64>,
+    levels: Vec<f64>,
+    looks: Vec<Look>,
+}
+
+impl Coverage {
+    fn of(&self, look: &Look, targets: &[f64]) -> f64 {
+        let k = self.levels.len();
+        let counts = look.region.counts(&look.rows, &self.values, k, targets);
+        let [inside, covered] = counts.map(|count| count as f64 / look.rows.len() as f64);
+        let expected = look.region.probability(&self.levels);
+        expected.clamp(inside, covered) - expected
+    }
+}
+
+impl Evaluator<Vec<Vec<f64>>> for Coverage {
+    fn width(&self) -> usize {
+        self.looks.len()
+    }
+
+    fn values(&self, sets: &Vec<Vec<f64>>) -> Result<Vec<f64>> {
+        let of_set = |set: usize| -> Vec<f64> {
+            let looks = self.looks.iter();
+            looks.map(|look| self.of(look, &sets[set])).collect()
+        };
+        Ok(parallel::map(sets.len(), &of_set).concat())
+    }
+}

@@ -1,0 +1,198 @@
+use super::common::*;
+use crate::{
+    distribution::{Predictive, QuantileForecasts},
+    error::check_samples,
+    score::{Score, WeightedIntervalScore},
+};
+use burn::tensor::s;
+
+/// Configuration of [`ConformalShift`], which it fits: `O(K n log n)` on the host, without a criterion. The report
+/// has the mean [`WeightedIntervalScore`] of the data of the fit with the shifts.
+///
+/// The level `τ` of the outermost quantiles needs `1/min(τ, 1 − τ) − 1` samples: 39 of 0.025, 99 of 0.01; fewer are
+/// an error.
+#[derive(Config, Debug)]
+pub struct ConformalShiftConfig {}
+
+/// Conformal shifts of [`QuantileForecasts`]: `q_ik ↦ q_ik + s_k`, with one shift for each level, a quantile of the
+/// residuals `y_i − q_ik` of held-out samples, then put in order from the middle to the outside.
+///
+/// Of the `n` residuals in their order, `s_k` is number `⌈τ_k (n + 1)⌉` for `τ_k > ½`, number `⌊τ_k (n + 1)⌋` for
+/// `τ_k < ½`, and the mean of both for the median. Quantiles that would cross are put in order by a running maximum
+/// for the upper levels and a running minimum for the lower ones, which only widens intervals.
+///
+/// **Guarantee.** For a new sample that is exchangeable with those of the fit, `P(Y ≤ q_k) ≥ τ_k` for `τ_k > ½` and
+/// `P(Y < q_k) ≤ τ_k` for `τ_k < ½`, at every sample size and whatever the forecasts: so each central interval covers
+/// at least what it says, and, where no residuals are equal and nothing had to be put in order, at most `2/(n + 1)`
+/// more. That is an average over all samples: shifts do not know where forecasts are too narrow. Time series are
+/// not exchangeable; fit to a recent past there.
+///
+/// Not injective where quantiles are put in order. Fitted by [`ConformalShiftConfig`].
+///
+/// Source: Vovk, Gammerman and Shafer 2005; Romano, Patterson and Candès 2019, with a shift for each end.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_calibration::distribution::QuantileForecasts;
+/// use burn_calibration::recalibration::{ConformalShiftConfig, Fit, Recalibration};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let device = Device::default();
+/// let quantiles = Tensor::<2>::from_floats([[-1.0, 1.0]; 4], &device);
+/// let forecasts = QuantileForecasts::new(vec![0.2, 0.8], quantiles)?;
+/// let targets = Tensor::<2>::from_floats([[-3.0], [0.0], [1.0], [5.0]], &device);
+/// let map = ConformalShiftConfig::new().fit(forecasts.clone(), targets)?;
+/// assert_eq!(map.shifts(), [-2.0, 4.0]); // of -3 from -1, and of 5 from 1
+/// let wider = map.forward(forecasts).values().into_data().to_vec::<f32>().unwrap();
+/// assert_eq!(wider[..2], [-3.0, 5.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub type ConformalShift = Fitted<LevelShifts>;
+
+/// The parameters of [`ConformalShift`].
+#[derive(Module, Debug)]
+pub struct LevelShifts {
+    /// `[K]`.
+    levels: Parameter<1>,
+    /// `[K]`, in units of the targets.
+    shifts: Parameter<1>,
+}
+
+impl Fit<QuantileForecasts, Tensor<2>> for ConformalShiftConfig {
+    type Map = ConformalShift;
+
+    fn fit_with_progress(
+        &self,
+        criterion: Option<&dyn Objective<QuantileForecasts, Tensor<2>>>,
+        forecasts: QuantileForecasts,
+        targets: Tensor<2>,
+        progress: Progress<'_>,
+    ) -> Result<ConformalShift> {
+        forecasts.check()?;
+        let observed = forecasts.checked_targets(&targets)?;
+        let reason = ": the shifts are quantiles of residuals";
+        no_criterion(criterion.is_some(), LevelShifts::KIND, reason)?;
+        let (n, levels) = (observed.len(), forecasts.levels().to_vec());
+        let outside = |level: &f64| ((level.min(1.0 - level)).recip() - 1.0 - ROUNDING).ceil();
+        let needed = levels.iter().map(outside).fold(1.0, f64::max) as usize;
+        check_samples("a conformal shift of the outermost level", needed, n)?;
+        let values = to_vec(forecasts.values());
+        let shift = |(k, &level): (usize, &f64)| {
+            let quantiles = values.iter().skip(k).step_by(levels.len());
+            let pairs = observed.iter().zip(quantiles);
+            let mut residuals: Vec<f64> = pairs.map(|(y, q)| y - q).collect();
+            residuals.sort_by(f64::total_cmp);
+            let rank = level * (n + 1) as f64;
+            let low = residuals[((rank + ROUNDING).floor() as usize).max(1) - 1];
+            let high = residuals[((rank - ROUNDING).ceil() as usize).min(n) - 1];
+            match level {
+                level if level < 0.5 => low,
+                level if level > 0.5 => high,
+                _ => 0.5 * (low + high),
+            }
+        };
+        let shifts = levels.iter().enumerate().map(shift).collect();
+        let form = LevelShifts::new(levels, shifts, &forecasts.device());
+        let shifted = form.apply(forecasts.detach());
+        let score = WeightedIntervalScore.mean(&shifted, &targets)?.estimate;
+        observer(progress, 1, 1)(1, score);
+        Fitted::checked(form, FitReport::closed_form(score))
+    }
+}
+
+/// A rank is whole that is so close to a whole number.
+const ROUNDING: f64 = 1e-9;
+
+impl ConformalShift {
+    /// Makes a map with a shift for each level.
+    ///
+    /// # Errors
+    ///
+    /// No levels, another number of shifts, a shift that is not finite, or levels that do not increase between 0 and 1.
+    pub fn from_shifts(levels: Vec<f64>, shifts: Vec<f64>, device: &Device) -> Result<Self> {
+        Self::of_parameters(LevelShifts::new(levels, shifts, device))
+    }
+
+    /// The levels of the forecasts that the map takes.
+    pub fn levels(&self) -> Vec<f64> {
+        self.form.levels.to_vec()
+    }
+
+    /// The shift of each level, in units of the targets.
+    pub fn shifts(&self) -> Vec<f64> {
+        self.form.shifts.to_vec()
+    }
+
+    /// Checks that forecasts are at the levels of the map.
+    ///
+    /// # Errors
+    ///
+    /// The levels of both.
+    pub fn check_levels(&self, forecasts: &QuantileForecasts) -> Result<()> {
+        let (own, other) = (self.levels(), forecasts.levels());
+        let is_same = |(own, other): (&f64, &f64)| (own - other).abs() < 1e-6; // f32 on some devices
+        if own.len() == other.len() && own.iter().zip(other).all(is_same) {
+            return Ok(());
+        }
+        Err(Error::Unsupported {
+            what: format!("the forecasts are at the levels {other:?}, and the shifts at {own:?}"),
+            expected: "the same levels",
+        })
+    }
+}
+
+impl LevelShifts {
+    fn new(levels: Vec<f64>, shifts: Vec<f64>, device: &Device) -> Self {
+        let [levels, shifts] = [levels, shifts].map(|values| Parameter::row(values, device));
+        Self { levels, shifts }
+    }
+}
+
+impl Form for LevelShifts {
+    const KIND: &'static str = "conformal shift";
+
+    fn template(device: &Device) -> Self {
+        Self::new(vec![0.5], vec![0.0], device)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.shifts.check_shape("shifts", self.levels.dims())?;
+        let levels = self.levels.to_vec();
+        let are_inside = levels.iter().all(|level| *level > 0.0 && *level < 1.0);
+        if levels.is_empty() || !are_inside || !levels.is_sorted_by(|a, b| a < b) {
+            return Err(format!(
+                "the levels are {levels:?}, expected increasing ones between 0 and 1"
+            ));
+        }
+        Ok(())
+    }
+
+    fn keeps(&self) -> Guarantees {
+        Guarantees::of_decision(false, false)
+    }
+}
+
+impl Apply<QuantileForecasts> for LevelShifts {
+    /// # Panics
+    ///
+    /// If there are not as many levels as in the fit; see [`ConformalShift::check_levels`].
+    fn apply(&self, forecasts: QuantileForecasts) -> QuantileForecasts {
+        let levels = forecasts.levels();
+        let (got, expected) = (levels.len(), self.levels.dims()[0]);
+        assert_eq!(got, expected, "the number of levels, expected {expected}");
+        let shifts = self.shifts.cast(forecasts.dtype()).unsqueeze::<2>(); // [1, K]
+        let shifted = forecasts.values() + shifts;
+        let mut columns: Vec<Tensor<2>> = (0..got as i32)
+            .map(|k| shifted.clone().slice(s![.., k..k + 1]))
+            .collect();
+        let upper = levels.partition_point(|level| *level < 0.5);
+        for k in upper + 1..got {
+            columns[k] = columns[k].clone().max_pair(columns[k - 1].clone());
+        }
+        for k in (0..upper.min(got - 1)).rev() {
+            columns[k] = columns[k].clone().min_pair(columns[k + 1].clone());
+        }
+        forecasts.with_values(Tensor::cat(columns, 1))
+    }
+}
