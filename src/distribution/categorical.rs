@@ -6,6 +6,7 @@ use rand::{Rng, RngExt};
 use super::{
     Density, Geometry, LabelSets, Predictive, Redrawer, Sampler, Subject, class_rows::ClassRows,
     redrawn,
+    weights::refuse,
 };
 use crate::{
     error::{
@@ -29,6 +30,7 @@ pub struct Categorical {
     /// Read back once.
     rows: Arc<OnceLock<Arc<ClassRows>>>,
     pub(super) subject: Subject,
+    sample_weights: Option<Tensor<2>>,
 }
 
 impl Categorical {
@@ -106,6 +108,7 @@ impl Categorical {
             checked,
             rows: Arc::default(),
             subject: Subject::Classes,
+            sample_weights: None,
         }
     }
 
@@ -201,13 +204,28 @@ impl Predictive for Categorical {
         self.classes()
     }
 
+    fn sample_weights(&self) -> Option<Tensor<2>> {
+        self.sample_weights.clone()
+    }
+
+    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
+        Some(Self {
+            sample_weights,
+            ..self.clone()
+        })
+    }
+
     fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
         let probabilities = self.probabilities.get().cloned();
-        Self::new(self.logits().map(f), probabilities.map(f), self.checked)
-            .about_unchecked(self.subject)
+        Self {
+            subject: self.subject,
+            sample_weights: self.sample_weights.clone().map(f),
+            ..Self::new(self.logits().map(f), probabilities.map(f), self.checked)
+        }
     }
 
     fn check(&self) -> Result<()> {
+        refuse(&self.sample_weights)?;
         match &self.logits {
             _ if self.checked => Ok(()),
             Some(logits) => checked_rows(logits, "the logit").map(|_| ()),
@@ -233,7 +251,8 @@ impl Predictive for Categorical {
     }
 
     fn errors(&self, labels: &Tensor<1, Int>) -> Option<usize> {
-        let (rows, labels) = (self.rows(), self.check_labels(labels).ok()?);
+        let labels = checked_labels(labels, self.len(), self.classes()).ok()?;
+        let rows = self.rows();
         let pairs = rows.top.iter().zip(labels);
         Some(pairs.filter(|&(&top, y)| top as usize != y).count())
     }

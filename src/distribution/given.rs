@@ -226,6 +226,15 @@ impl<P: Predictive> Predictive for Given<P> {
         self.predictions.dimensions()
     }
 
+    fn sample_weights(&self) -> Option<Tensor<2>> {
+        self.predictions.sample_weights()
+    }
+
+    fn with_sample_weights(&self, weights: Option<Tensor<2>>) -> Option<Self> {
+        let predictions = self.predictions.with_sample_weights(weights)?;
+        Some(self.of(predictions))
+    }
+
     /// The conditioning variable is mapped as the parameters are: rows are taken of both, and so are
     /// devices and dtypes.
     fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {

@@ -23,7 +23,7 @@ impl Categorical {
     ///
     /// A label that is not a class, or another number of labels than of predictions.
     pub fn top_label(&self, labels: &Tensor<1, Int>) -> Result<(Self, Tensor<1, Int>)> {
-        self.check_labels(labels)?;
+        self.parted().0.check_labels(labels)?;
         Ok(self.top_label_unchecked(labels))
     }
 
@@ -33,7 +33,7 @@ impl Categorical {
         let class = most_likely_on_device(p.clone()); // [n, 1]
         let confidence = p.gather(1, class.clone());
         let class = class.reshape([self.len()]).cast(labels.dtype());
-        let confidence = Self::binary(confidence, Subject::Correctness);
+        let confidence = self.binary(confidence, Subject::Correctness);
         (confidence, class.equal(labels.clone()).int())
     }
 
@@ -55,7 +55,7 @@ impl Categorical {
         class: usize,
         labels: &Tensor<1, Int>,
     ) -> Result<(Self, Tensor<1, Int>)> {
-        self.check_labels(labels)?;
+        self.parted().0.check_labels(labels)?;
         check_column("the class of a class-wise lens", class, self.classes())?;
         Ok(self.class_wise_unchecked(class, labels))
     }
@@ -70,7 +70,7 @@ impl Categorical {
         let rows = 0..self.len();
         let probability = self.probabilities().slice([rows, class..class + 1]);
         let is_class = labels.clone().equal_scalar(class as i64).int();
-        (Self::binary(probability, Subject::Event), is_class)
+        (self.binary(probability, Subject::Event), is_class)
     }
 
     /// The top-k lens: predicts at which rank of the prediction the right class is.
@@ -89,7 +89,7 @@ impl Categorical {
     ///
     /// As [`top_label`](Self::top_label), and if `k` is not in `1..m`.
     pub fn top_k(&self, k: usize, labels: &Tensor<1, Int>) -> Result<(Self, Tensor<1, Int>)> {
-        let right = self.check_labels(labels)?;
+        let right = self.parted().0.check_labels(labels)?;
         let (n, m) = (self.len(), self.classes());
         check_ranks(k, m)?;
         let mut rows = Vec::with_capacity(n * (k + 1));
@@ -105,7 +105,7 @@ impl Categorical {
         }
         let rows = tensor_like(rows, [n, k + 1], &self.probabilities());
         let ranks = int_tensor(ranks, &rows.device());
-        Ok((Self::valid(rows), ranks))
+        Ok((self.lens(rows), ranks))
     }
 
     /// Does what [`top_k`](Self::top_k) does, for training: differentiable, and nothing is read back.
@@ -133,7 +133,7 @@ impl Categorical {
             columns.push(largest);
         }
         columns.push(left.clamp_min(0.0).sum_dim(1));
-        (Self::valid(Tensor::cat(columns, 1)), ranks)
+        (self.lens(Tensor::cat(columns, 1)), ranks)
     }
 
     /// The lens of groups of classes: predicts the group of the right class.
@@ -157,7 +157,7 @@ impl Categorical {
         groups: &[impl AsRef<[usize]>],
         labels: &Tensor<1, Int>,
     ) -> Result<(Self, Tensor<1, Int>)> {
-        self.check_labels(labels)?;
+        self.parted().0.check_labels(labels)?;
         let m = self.classes();
         let group_of = partition_of_classes(groups, m)?;
         let mut membership = vec![0.0; m * groups.len()];
@@ -169,13 +169,21 @@ impl Categorical {
         let group_of = int_tensor(group_of, &probabilities.device());
         // [n, m] · [m, g] → [n, g]; a sum can round to a little more than 1
         let sums = probabilities.matmul(membership).clamp_max(1.0);
-        Ok((Self::valid(sums), group_of.select(0, labels.clone())))
+        Ok((self.lens(sums), group_of.select(0, labels.clone())))
     }
 
     /// `(1 − p, p)` for each row of `[n, 1]`.
-    fn binary(p: Tensor<2>, subject: Subject) -> Self {
+    fn binary(&self, p: Tensor<2>, subject: Subject) -> Self {
         let complement = p.ones_like() - p.clone();
-        Self::valid(Tensor::cat(vec![complement, p], 1)).about_unchecked(subject)
+        self.lens(Tensor::cat(vec![complement, p], 1))
+            .about_unchecked(subject)
+    }
+
+    /// Probabilities of the same samples, with their weights.
+    fn lens(&self, probabilities: Tensor<2>) -> Self {
+        let lens = Self::valid(probabilities);
+        let weighted = lens.with_sample_weights(self.sample_weights());
+        weighted.expect("classes carry weights")
     }
 }
 

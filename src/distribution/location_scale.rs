@@ -7,6 +7,7 @@ use rand::Rng;
 
 use super::{
     AbsoluteMoments, Component, Density, Geometry, HostMarginals, Marginals, Predictive, Sampler,
+    weights::refuse,
 };
 use crate::{
     error::{Result, check_samples, check_values},
@@ -57,6 +58,7 @@ pub trait Family: Debug + Clone + Copy + Send + Sync + 'static {
 pub struct LocationScale<F> {
     pub(super) location: Tensor<2>,
     pub(super) scale: Tensor<2>,
+    sample_weights: Option<Tensor<2>>,
     family: PhantomData<F>,
 }
 
@@ -81,6 +83,7 @@ impl<F: Family> LocationScale<F> {
         Self {
             location,
             scale,
+            sample_weights: None,
             family: PhantomData,
         }
     }
@@ -151,15 +154,28 @@ impl<F: Family> Predictive for LocationScale<F> {
         self.location.dims()[1]
     }
 
+    fn sample_weights(&self) -> Option<Tensor<2>> {
+        self.sample_weights.clone()
+    }
+
+    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
+        Some(Self {
+            sample_weights,
+            ..self.clone()
+        })
+    }
+
     fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
         Self {
             location: f(self.location.clone()),
             scale: f(self.scale.clone()),
+            sample_weights: self.sample_weights.clone().map(f),
             family: PhantomData,
         }
     }
 
     fn check(&self) -> Result<()> {
+        refuse(&self.sample_weights)?;
         check_real(&self.location, "the location")?;
         check_positive(&self.scale, "the scale")
     }

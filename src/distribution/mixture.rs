@@ -3,7 +3,7 @@ use std::fmt::Debug;
 use burn::tensor::{Tensor, activation::softmax};
 use rand::RngExt;
 
-use super::{Geometry, Predictive, Sampler, predictive::in_batches};
+use super::{Geometry, Predictive, Sampler, predictive::in_batches, weights::refuse};
 use crate::{
     error::{Result, checks::check_simplex},
     host::to_vec,
@@ -55,6 +55,7 @@ pub struct Mixture<C> {
     weights: Tensor<2>,
     /// `n · K` rows, those of a prediction in sequence.
     components: C,
+    sample_weights: Option<Tensor<2>>,
 }
 
 impl<C: Component> Mixture<C> {
@@ -78,6 +79,7 @@ impl<C: Component> Mixture<C> {
         Self {
             weights,
             components,
+            sample_weights: None,
         }
     }
 
@@ -145,6 +147,17 @@ impl<C: Component> Predictive for Mixture<C> {
         self.components.dimensions()
     }
 
+    fn sample_weights(&self) -> Option<Tensor<2>> {
+        self.sample_weights.clone()
+    }
+
+    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
+        Some(Self {
+            sample_weights,
+            ..self.clone()
+        })
+    }
+
     fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
         let k = self.components();
         let of_component = |parameter: Tensor<2>| {
@@ -153,10 +166,14 @@ impl<C: Component> Predictive for Mixture<C> {
             let n = mapped.dims()[0];
             mapped.reshape([n * k, w])
         };
-        Self::new(f(self.weights()), self.components.map(&of_component))
+        Self {
+            sample_weights: self.sample_weights.clone().map(f),
+            ..Self::new(f(self.weights()), self.components.map(&of_component))
+        }
     }
 
     fn check(&self) -> Result<()> {
+        refuse(&self.sample_weights)?;
         self.components.check()?;
         let columns = (self.components(), "component");
         let what = ["the weight", "the weights"];

@@ -14,6 +14,8 @@
 //!
 //! Of other families kernels take [`Samples`].
 //!
+//! Samples can have weights, see [`Predictive::weighted`].
+//!
 //! Any predictions can be [`Given`] a variable: a feature, an embedding or a group, given which they are to
 //! be calibrated.
 //!
@@ -55,6 +57,7 @@ mod samples;
 mod standard_normal;
 mod subject;
 mod targets;
+mod weights;
 
 pub use absolute_moments::AbsoluteMoments;
 pub use categorical::{Categorical, residuals};
@@ -80,3 +83,4 @@ pub(crate) use standard_normal::{
 };
 pub use subject::Subject;
 pub use targets::Targets;
+pub use weights::Weights;

@@ -3,8 +3,11 @@ use std::{cell::RefCell, fmt::Debug, ops::Range};
 use burn::tensor::{DType, Device, Tensor};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
-use super::{Redrawer, Redrawn, RedrawnBy, Targets};
-use crate::{error::Result, host::int_tensor};
+use super::{Redrawer, Redrawn, RedrawnBy, Targets, Weights, weights};
+use crate::{
+    error::{Error, Result},
+    host::int_tensor,
+};
 
 /// Draws a target from the prediction of each of the given rows.
 pub type Sampler<P> = Box<dyn Fn(&[usize], &mut dyn Rng) -> DrawnBy<P>>;
@@ -44,6 +47,94 @@ pub trait Predictive: Clone + Debug {
     ///
     /// - `f`: from `[n, w]` to `[n', w]`, for each width `w` that the parameters of a prediction have
     fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self;
+
+    /// The weights of the samples, `[n, 1]`. None where each sample counts once.
+    fn sample_weights(&self) -> Option<Tensor<2>> {
+        None
+    }
+
+    /// The same predictions with these weights of the samples, `[n, 1]`, or without weights. None where such
+    /// predictions cannot carry weights.
+    fn with_sample_weights(&self, weights: Option<Tensor<2>>) -> Option<Self> {
+        weights.is_none().then(|| self.clone())
+    }
+
+    /// The samples with a positive weight, which carry their weights: predictions, and their targets.
+    ///
+    /// Means over samples become weighted means, `Σ w_i x_i/Σ w_i`, and means over pairs those with `w_i w_j`. Only
+    /// ratios of weights matter. What takes no weights returns an error. Equal weights give the numbers without
+    /// weights, and integer weights give the means of rows that are repeated so many times; their intervals and
+    /// p-values differ, since repeated rows would count as independent ones. [`guide::weights`](crate::guide::weights)
+    /// says what takes weights.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Int, Tensor};
+    /// use burn_calibration::{
+    ///     distribution::{Categorical, Predictive}, estimator::{Accuracy, Estimator},
+    /// };
+    ///
+    /// # fn main() -> burn_calibration::error::Result<()> {
+    /// let device = Device::default();
+    /// let rows = Tensor::from_floats([[0.8, 0.2], [0.3, 0.7], [0.6, 0.4]], &device);
+    /// let labels = Tensor::<1, Int>::from_ints([0, 0, 1], &device);
+    /// let weights = Tensor::<1>::from_floats([3.0, 1.0, 0.0], &device);
+    /// let (weighted, labels) = Categorical::from_probabilities(rows)?.weighted(&weights, &labels)?;
+    /// assert_eq!(weighted.len(), 2);
+    /// assert_eq!(Accuracy.estimate(&weighted, &labels)?, 0.75);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Another number of weights than predictions, a weight that is negative or not finite, with its row; no positive
+    /// weight; another number of targets than predictions; predictions that cannot carry weights.
+    fn weighted(
+        &self,
+        weights: &Tensor<1>,
+        targets: &Self::Targets,
+    ) -> Result<(Self, Self::Targets)> {
+        let n = self.len();
+        targets.check_shape(n, self.dimensions(), self.dtype())?;
+        let (rows, column) = weights::checked(weights, n)?;
+        let (kept, targets) = if rows.len() == n {
+            (self.clone(), targets.clone())
+        } else {
+            (self.select_rows(&rows), targets.select_rows(&rows))
+        };
+        let column = column.map(|column| column.to_device(&self.device()));
+        let weighted = kept.with_sample_weights(column).ok_or_else(no_weights)?;
+        Ok((weighted, targets))
+    }
+
+    /// The predictions of a training batch with weights, which a loss averages by. Nothing is read back: samples
+    /// of weight 0 stay, and do not count.
+    ///
+    /// # Shapes
+    ///
+    /// - weights: `[n]`, finite and at least 0
+    ///
+    /// # Panics
+    ///
+    /// If there is another number of weights than predictions, or such predictions cannot carry weights.
+    fn weighted_batch(&self, weights: Tensor<1>) -> Self {
+        let n = self.len();
+        assert_eq!(weights.dims()[0], n, "numbers of weights and predictions");
+        let column = weights.detach().reshape([n, 1]);
+        let weighted = self.with_sample_weights(Some(column));
+        weighted.unwrap_or_else(|| panic!("{}", no_weights()))
+    }
+
+    /// The predictions without weights, and the weights: what takes weights begins with this. Whatever does not, and
+    /// [checks](Self::check) the predictions, refuses those with weights.
+    fn parted(&self) -> (Self, Weights) {
+        let weights = self.sample_weights();
+        if weights.is_none() {
+            return (self.clone(), Weights::default());
+        }
+        let plain = self.with_sample_weights(None);
+        (plain.expect("predictions with weights"), Weights::of(weights))
+    }
 
     /// The number `n` of predictions.
     fn len(&self) -> usize {
@@ -97,11 +188,12 @@ pub trait Predictive: Clone + Debug {
         sum.into_inner()
     }
 
-    /// Checks that the parameters are valid.
+    /// Checks that the parameters are valid, and that there are no weights: what takes weights checks the
+    /// predictions without them, see [`parted`](Self::parted).
     ///
     /// # Errors
     ///
-    /// The row, its value, and the condition that was expected.
+    /// The row, its value, and the condition that was expected; weights of the samples.
     fn check(&self) -> Result<()>;
 
     /// Checks that there is one valid target for each prediction.
@@ -217,6 +309,13 @@ pub trait Predictive: Clone + Debug {
     /// each prediction, independent of what was observed.
     fn locations(&self, rows: &[usize], rng: &mut dyn Rng) -> Self::Targets {
         self.observed(&self.sampler()(rows, rng))
+    }
+}
+
+fn no_weights() -> Error {
+    Error::Unsupported {
+        what: "such predictions cannot carry sample weights".into(),
+        expected: "a kind of prediction of this library",
     }
 }
 

@@ -7,6 +7,7 @@ use super::{
     Geometry, HostMarginals, Marginals, Predictive, Sampler,
     location_scale::{assert_targets, check_real},
     predictive::in_batches,
+    weights::refuse,
 };
 use crate::{
     error::{Error, Result},
@@ -45,6 +46,7 @@ use crate::{
 pub struct Samples {
     /// `[n, S, d]`.
     draws: Tensor<3>,
+    sample_weights: Option<Tensor<2>>,
 }
 
 impl Samples {
@@ -63,7 +65,10 @@ impl Samples {
             s > 0 && d > 0,
             "predictions of {s} samples of dimension {d}"
         );
-        Self { draws }
+        Self {
+            draws,
+            sample_weights: None,
+        }
     }
 
     /// Independent draws from predictions of any kind over real vectors, without gradients: a way into
@@ -138,14 +143,29 @@ impl Predictive for Samples {
         self.draws.dims()[2]
     }
 
+    fn sample_weights(&self) -> Option<Tensor<2>> {
+        self.sample_weights.clone()
+    }
+
+    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
+        Some(Self {
+            sample_weights,
+            ..self.clone()
+        })
+    }
+
     fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
         let [_, s, d] = self.draws.dims();
         let draws = f(self.parameter());
         let n = draws.dims()[0];
-        Self::new(draws.reshape([n, s, d]))
+        Self {
+            sample_weights: self.sample_weights.clone().map(f),
+            ..Self::new(draws.reshape([n, s, d]))
+        }
     }
 
     fn check(&self) -> Result<()> {
+        refuse(&self.sample_weights)?;
         check_real(&self.parameter(), "the sample").map(|_| ())
     }
 

@@ -1,0 +1,123 @@
+//! Weights of samples.
+
+use std::sync::Arc;
+
+use burn::tensor::{Tensor, TensorData};
+
+use crate::{
+    error::{Error, Result, check_length, check_values},
+    host::{finest, to_vec},
+};
+
+/// Weights of samples on the host, of mean 1. Without weights each is 1.
+///
+/// Sums of weights of 1 are exact, so that formulas with weights give the numbers without weights.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Weights(Option<Arc<[f64]>>);
+
+impl Weights {
+    /// Reads a column of weights, `[n, 1]`. Weights that are all equal are none.
+    pub(super) fn of(column: Option<Tensor<2>>) -> Self {
+        let Some(column) = column else {
+            return Self(None);
+        };
+        let values = to_vec(column.detach());
+        let is_first = |value: &f64| *value == values[0];
+        Self((!values.iter().all(is_first)).then(|| with_mean_1(&values).into()))
+    }
+
+    /// Tells whether there are weights: they are not all equal.
+    pub fn are_given(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The weight of a sample.
+    pub fn at(&self, row: usize) -> f64 {
+        self.0.as_ref().map_or(1.0, |weights| weights[row])
+    }
+
+    /// The weights of all samples.
+    pub fn all(&self, samples: usize) -> impl Iterator<Item = f64> + Clone {
+        (0..samples).map(|row| self.at(row))
+    }
+
+    /// The sum of the weights of some samples.
+    pub fn sum<'a>(&self, rows: impl IntoIterator<Item = &'a usize>) -> f64 {
+        rows.into_iter().map(|&row| self.at(row)).sum()
+    }
+
+    /// The sum of all weights: `n` up to rounding.
+    pub fn total(&self, samples: usize) -> f64 {
+        self.all(samples).sum()
+    }
+
+    /// The sum of the squares of all weights.
+    pub fn squares(&self, samples: usize) -> f64 {
+        self.all(samples).map(|w| w * w).sum()
+    }
+
+    /// `Σ_{i≠j} w_i w_j`, the weight of all ordered pairs: `n(n − 1)` without weights.
+    pub fn pairs(&self, samples: usize) -> f64 {
+        let total = self.total(samples);
+        total * total - self.squares(samples)
+    }
+
+    /// The effective number of samples of Kish (1965), `(Σw)²/Σw²`: a weighted mean of independent values has
+    /// the variance of a mean of so many, if the weights do not depend on the values.
+    pub fn effective(&self, samples: usize) -> f64 {
+        let total = self.total(samples);
+        total * total / self.squares(samples)
+    }
+}
+
+/// The weights over their mean. Their sum may be beyond the largest number.
+fn with_mean_1(weights: &[f64]) -> Vec<f64> {
+    let largest = weights.iter().copied().fold(0.0, f64::max);
+    let sum: f64 = weights.iter().map(|w| w / largest).sum();
+    let mean = sum / weights.len() as f64;
+    weights.iter().map(|w| w / largest / mean).collect()
+}
+
+/// The rows of samples with a positive weight, and their weights as a column, `[n, 1]`; no column where all weights
+/// are equal.
+///
+/// # Errors
+///
+/// Another number of weights than samples, a weight that is negative or not finite, with its row, or no positive one.
+pub(super) fn checked(
+    weights: &Tensor<1>,
+    samples: usize,
+) -> Result<(Vec<usize>, Option<Tensor<2>>)> {
+    check_length(samples, weights.dims()[0], "sample weights")?;
+    let values = to_vec(weights.clone().detach());
+    let is_valid = |weight: f64| weight.is_finite() && weight >= 0.0;
+    let expected = "a finite number of at least 0";
+    let column = (1, "column");
+    check_values(&values, column, "the sample weight", (is_valid, expected))?;
+    let rows: Vec<usize> = (0..samples).filter(|&row| values[row] > 0.0).collect();
+    let Some(&first) = rows.first() else {
+        return Err(Error::Unsupported {
+            what: "all sample weights are 0".into(),
+            expected: "a positive weight",
+        });
+    };
+    if rows.iter().all(|&row| values[row] == values[first]) {
+        return Ok((rows, None));
+    }
+    let kept: Vec<f64> = rows.iter().map(|&row| values[row]).collect();
+    let device = weights.device();
+    let data = TensorData::new(with_mean_1(&kept), [kept.len(), 1]);
+    let column = Tensor::from_data(data, (&device, finest(&device)));
+    Ok((rows, Some(column)))
+}
+
+/// The error of what takes no weights.
+pub(crate) fn refuse(weights: &Option<Tensor<2>>) -> Result<()> {
+    if weights.is_none() {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        what: "the predictions have sample weights, which this quantity does not take".into(),
+        expected: "one that takes them (see guide::weights), or predictions without weights",
+    })
+}
