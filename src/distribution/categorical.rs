@@ -5,8 +5,7 @@ use rand::{Rng, RngExt};
 
 use super::{
     Density, Geometry, LabelSets, Predictive, Redrawer, Sampler, Subject, class_rows::ClassRows,
-    redrawn,
-    weights::refuse,
+    redrawn, weights::refuse,
 };
 use crate::{
     error::{

@@ -133,7 +133,10 @@ pub trait Predictive: Clone + Debug {
             return (self.clone(), Weights::default());
         }
         let plain = self.with_sample_weights(None);
-        (plain.expect("predictions with weights"), Weights::of(weights))
+        (
+            plain.expect("predictions with weights"),
+            Weights::of(weights),
+        )
     }
 
     /// The number `n` of predictions.

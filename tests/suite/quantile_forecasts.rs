@@ -444,10 +444,10 @@ fn improvement_of_the_score() {
         &y,
     );
     let gain = gain.unwrap();
-    let (low, high) = gain.confidence_interval(0.95).unwrap();
+    let interval = gain.interval(0.95).unwrap();
     assert!(
-        low < gain.difference.estimate && high < -0.5,
-        "{low} {high}"
+        interval.lower < gain.difference.estimate && interval.upper < -0.5,
+        "{interval:?}"
     );
     assert!(gain.p_value().unwrap() < 0.01);
 }

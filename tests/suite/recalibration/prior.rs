@@ -63,8 +63,8 @@ fn undersampled_events() {
         let predictions = Categorical::from_logits(logits).unwrap();
         let event = Aspect::Event(Event::Class(1));
         let test = ExactTest::new(Ece::new(event, Binning::Uniform { bins: 15 }));
-        let outcome = test.evaluate(&predictions, &labels, &mut StdRng::seed_from_u64(0));
-        outcome.unwrap().p_value()
+        let outcome = test.outcome(&predictions, &labels, &mut StdRng::seed_from_u64(0));
+        outcome.unwrap().p_value
     };
     assert_eq!(p_value(logits.clone()), 0.001);
     let map = PriorCorrection::new(vec![0.5, 0.5], vec![1.0 - rate, rate]).unwrap();
