@@ -10,7 +10,11 @@ const WORTH_A_THREAD: usize = 1 << 15;
 
 /// Calls a function with each of `0..count`, on all threads.
 fn for_each(count: usize, of: &(dyn Fn(usize) + Sync)) {
-    (0..count).into_par_iter().for_each(of);
+    if count < 2 {
+        (0..count).for_each(of);
+    } else {
+        (0..count).into_par_iter().for_each(of);
+    }
 }
 
 /// What a function gives for `0..count`, in this order.

@@ -2,7 +2,7 @@
 
 use burn::tensor::{DType, Tensor};
 
-use super::{mean_or_one, select::stored};
+use super::{mean_or_one, select::Within};
 use crate::{
     error::scales_of,
     host::{is_host, to_vec},
@@ -87,7 +87,8 @@ fn of_host(distances: &[f64], n: usize, dtype: DType) -> f64 {
         return 1.0;
     }
     let count = pairs.len() as u64;
-    let middle = stored(&pairs, &[(count - 1) / 2, count / 2]);
+    let mut pairs = Within::stored(pairs);
+    let middle = [(count - 1) / 2, count / 2].map(|rank| pairs.number(rank));
     mean_or_one(&middle, dtype)
 }
 

@@ -74,6 +74,10 @@ pub(crate) fn order_statistics(points: &Tensor<2>, distance: Distance, ranks: &[
         _ => points.clone().cast(DType::F32),
     };
     let memory = Memory::of(points.clone());
+    let pairs = (n * n.saturating_sub(1) / 2) as u64;
+    for &rank in ranks {
+        assert!(rank < pairs, "rank {rank} of {pairs} distances");
+    }
     with_real!(points.dtype(), T => {
         let points = memory.slice::<T>();
         let finite = points.iter().all(|x| x.to_f64().is_finite());

@@ -1,10 +1,15 @@
 //! The distances between points in the memory of the host, in vectors of the processor.
 
-use pulp::{Simd, WithSimd};
+use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 
-use super::select::{self, Distances, TOGETHER, Within};
+use super::select::{self, Within};
 use crate::{
-    ops::simd::{aligned::Aligned, arch::Arch, real::Real},
+    ops::simd::{
+        arch::Arch,
+        layout::{Vectors, strip},
+        real::Real,
+        similarity::{Similarity, similarities},
+    },
     parallel,
     radial::Distance,
 };
@@ -26,189 +31,110 @@ pub(super) fn order_statistics<T: Real>(
     distance: Distance,
     ranks: &[u64],
 ) -> Vec<f64> {
-    let finish = |sum: f64| match distance {
-        Distance::Euclidean => sum.sqrt(),
-        Distance::TotalVariation | Distance::L1 => distance.scale() * sum,
+    let finish = |sum: T| match distance {
+        Distance::Euclidean => sum.to_f64().sqrt(),
+        Distance::TotalVariation | Distance::L1 => distance.scale() * sum.to_f64(),
     };
-    let blocks = Blocks {
-        points,
-        d,
-        size,
-        distance,
-    };
+    let blocks = points.chunks_exact(size * d);
     let sums = if size < SMALL_BLOCK {
-        let sums = select::stored(&blocks.all(), ranks);
-        sums.into_iter().map(T::to_f64).collect()
+        let mut all = Vec::with_capacity(blocks.len() * (size * (size - 1) / 2));
+        for block in blocks {
+            let point = |i: usize| &block[i * d..][..d];
+            for j in 1..size {
+                all.extend((0..j).map(|i| separation(point(i), point(j), distance)));
+            }
+        }
+        let mut all = Within::stored(all);
+        ranks.iter().map(|&rank| all.number(rank)).collect()
     } else {
-        select::order_statistics(&blocks, ranks)
+        // points that are neighbours in the data are no more often in a sample than others
+        let mut order: Vec<usize> = (0..size).collect();
+        order.shuffle(&mut StdRng::seed_from_u64(0));
+        let vectors = |block: &[T]| {
+            let point = |i: usize| &block[order[i] * d..][..d];
+            Vectors::new(size, d, true, |i, row| row.copy_from_slice(point(i)))
+        };
+        let blocks = Blocks {
+            vectors: blocks.map(vectors).collect(),
+            size,
+            similarity: match distance {
+                Distance::Euclidean => Similarity::Squares,
+                Distance::TotalVariation | Distance::L1 => Similarity::Magnitudes,
+            },
+        };
+        let count = (blocks.vectors.len() * (size * (size - 1) / 2)) as u64;
+        select::order_statistics(count, ranks, |all, within| blocks.add(all, within))
     };
     sums.into_iter().map(finish).collect()
 }
 
+/// The sum over coordinates of two points.
+fn separation<T: Real>(x: &[T], y: &[T], distance: Distance) -> T {
+    let add = |sum: T, (&x, &y): (&T, &T)| {
+        let difference = if x < y { y.minus(x) } else { x.minus(y) };
+        match distance {
+            Distance::Euclidean => sum.plus(difference.times(difference)),
+            Distance::TotalVariation | Distance::L1 => sum.plus(difference),
+        }
+    };
+    x.iter().zip(y).fold(T::new(0.0), add)
+}
+
 /// Blocks of points, whose distances are compared by the sums over coordinates that they are functions of.
-#[derive(Clone, Copy)]
-struct Blocks<'a, T> {
-    points: &'a [T],
-    d: usize,
+struct Blocks<T> {
+    vectors: Vec<Vectors<T>>,
     /// Points of a block.
     size: usize,
-    distance: Distance,
+    similarity: Similarity,
 }
 
-impl<'a, T: Real> Blocks<'a, T> {
-    fn blocks(&self) -> std::slice::ChunksExact<'a, T> {
-        self.points.chunks_exact(self.size * self.d)
-    }
-
-    /// The part of a coordinate.
-    fn part(&self, x: T, y: T) -> T {
-        let difference = if x < y { y.minus(x) } else { x.minus(y) };
-        match self.distance {
-            Distance::Euclidean => difference.times(difference),
-            Distance::TotalVariation | Distance::L1 => difference,
-        }
-    }
-
-    /// The sums of all pairs, in any order.
-    fn all(&self) -> Vec<T> {
-        let pairs = || (1..self.size).flat_map(|j| (0..j).map(move |i| (i, j)));
-        let between = |(x, y): (&[T], &[T])| {
-            let parts = x.iter().zip(y).map(|(&x, &y)| self.part(x, y));
-            parts.fold(T::new(0.0), T::plus)
+impl<T: Real> Blocks<T> {
+    /// Adds all pairs, or those within strips alone.
+    fn add(&self, all: bool, within: Within<T>) -> Within<T> {
+        let strips = self.size.div_ceil(strip::<T>());
+        let columns = self.vectors.len() * strips;
+        let work = columns.saturating_mul(strip::<T>() * self.size * self.vectors[0].d / 2);
+        let parts = if work < WORTH_THREADS {
+            1
+        } else {
+            columns.min(4 * rayon::current_num_threads())
         };
-        let of_block = |block: &'a [T]| {
-            let point = |i: usize| &block[i * self.d..][..self.d];
-            pairs().map(move |(i, j)| between((point(i), point(j))))
-        };
-        self.blocks().flat_map(of_block).collect()
-    }
-}
-
-impl<T: Real> Distances<T> for Blocks<'_, T> {
-    fn count(&self) -> u64 {
-        (self.blocks().len() * (self.size * (self.size - 1) / 2)) as u64
-    }
-
-    /// Those of each point from points some places further on in its block.
-    fn sample(&self) -> Vec<T> {
-        // places that share no small divisor with one another
-        const STEPS: [usize; 8] = [1, 97, 211, 389, 607, 881, 1201, 1571];
-        let n = self.size;
-        let of_point = |(block, i): (&'_ [T], usize)| {
-            let point = |i: usize| &block[i * self.d..][..self.d];
-            let others = STEPS.map(|step| point((i + step) % n));
-            let mut sums = STEPS.map(|_| T::new(0.0));
-            for (c, &x) in point(i).iter().enumerate() {
-                // side by side: a sum waits for itself
-                for (sum, other) in sums.iter_mut().zip(others) {
-                    *sum = sum.plus(self.part(x, other[c]));
-                }
-            }
-            let all = STEPS.into_iter().zip(sums);
-            all.filter(move |(step, _)| step % n != 0)
-                .map(|(_, sum)| sum)
-        };
-        let points = self
-            .blocks()
-            .flat_map(|block| (0..n).map(move |i| (block, i)));
-        points.flat_map(of_point).collect()
-    }
-
-    fn add_to(&self, within: Within<T>) -> Within<T> {
-        let firsts = (0..self.size).step_by(TOGETHER);
-        let places: Vec<_> = (self.blocks())
-            .flat_map(|block| firsts.clone().map(move |first| (block, first)))
-            .collect();
-        let add = |mut within: Within<T>, &(block, first): &(&[T], usize)| {
-            Arch::new().dispatch(Pass {
-                blocks: self,
-                block,
-                first,
-                within: &mut within,
-            });
-            within
-        };
-        if (self.count() as usize).saturating_mul(self.d) < WORTH_THREADS {
-            return places.iter().fold(within, add);
-        }
         // those that come later have more pairs: each part has some of all
-        let parts = places.len().min(4 * rayon::current_num_threads());
-        let shares = parallel::map(parts, &|part| {
-            let places = places.iter().skip(part).step_by(parts);
-            places.fold(within.emptied(), add)
+        let parts = parallel::map(parts, &|part| {
+            let mut within = within.part(parts);
+            for column in (part..columns).step_by(parts) {
+                let (block, last) = (&self.vectors[column / strips], column % strips);
+                let first = if all { 0 } else { last };
+                (first..=last).for_each(|first| self.add_tile(block, [first, last], &mut within));
+            }
+            within
         });
-        shares.into_iter().fold(within.emptied(), Within::merge)
+        parts.into_iter().fold(within, Within::merge)
     }
-}
 
-/// Adds the pairs of some columns of a block, from the `first` on, with all rows before them.
-struct Pass<'a, T> {
-    blocks: &'a Blocks<'a, T>,
-    block: &'a [T],
-    first: usize,
-    within: &'a mut Within<T>,
-}
-
-impl<T: Real> WithSimd for Pass<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        match self.blocks.distance {
-            Distance::Euclidean => self.run::<S, true>(simd),
-            Distance::TotalVariation | Distance::L1 => self.run::<S, false>(simd),
-        }
-    }
-}
-
-/// Rows and vectors of columns whose sums are in registers.
-const ROWS: usize = 4;
-const VECTORS: usize = 2;
-
-impl<T: Real> Pass<'_, T> {
-    #[inline(always)]
-    fn run<S: Simd, const SQUARES: bool>(self, simd: S) {
-        let (Blocks { d, size, .. }, first) = (*self.blocks, self.first);
-        let end = TOGETHER.min(size - first);
-        let mut columns = Aligned::<T>::zeros(d * TOGETHER); // [d][lane]
-        for (lane, point) in self.block[first * d..]
-            .chunks_exact(d)
-            .take(end)
-            .enumerate()
-        {
-            let lanes = columns.iter_mut().skip(lane).step_by(TOGETHER);
-            lanes.zip(point).for_each(|(number, x)| *number = *x);
-        }
-        let columns = T::lanes::<S>(&columns);
-        let line = TOGETHER / T::width::<S>(); // a multiple of VECTORS
-        let mut sums = Aligned::<T>::zeros(ROWS * TOGETHER);
-        for row in (0..first + end).step_by(ROWS) {
-            let point = |r: usize| &self.block[(row + r).min(size - 1) * d..][..d];
-            let points: [&[T]; ROWS] = [point(0), point(1), point(2), point(3)];
-            let all = T::lanes_mut::<S>(&mut sums);
-            for start in (0..line).step_by(VECTORS) {
-                let mut block = [[T::splat(simd, T::new(0.0)); VECTORS]; ROWS];
-                for c in 0..d {
-                    let column = &columns[c * line + start..][..VECTORS];
-                    for r in 0..ROWS {
-                        let x = T::splat(simd, points[r][c]);
-                        for v in 0..VECTORS {
-                            let difference = T::sub(simd, x, column[v]);
-                            block[r][v] = if SQUARES {
-                                T::mul_add(simd, difference, difference, block[r][v])
-                            } else {
-                                T::add(simd, T::abs(simd, difference), block[r][v])
-                            };
-                        }
-                    }
+    /// Adds the pairs `i < j` of two strips.
+    fn add_tile(&self, x: &Vectors<T>, strips: [usize; 2], within: &mut Within<T>) {
+        let width = strip::<T>();
+        let [row, column] = strips.map(|strip| strip * width);
+        let mut sums = [T::new(0.0); 1 << 10];
+        let sums = &mut sums[..width * width];
+        similarities(
+            self.similarity,
+            (x, row..row + width),
+            (x, strips[1]),
+            None,
+            sums,
+        );
+        Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                for (i, sums) in (row..self.size).zip(sums.chunks_exact_mut(width)) {
+                    let start = (i + 1).saturating_sub(column).min(width);
+                    sums[..start].fill(T::new(f64::NAN));
+                    sums[(self.size - column).min(width)..].fill(T::new(f64::NAN));
+                    sums.as_chunks().0.iter().for_each(|some| within.add(some));
                 }
-                for r in 0..ROWS {
-                    all[r * line + start..][..VECTORS].copy_from_slice(&block[r]);
-                }
-            }
-            for (i, sums) in (row..first + end).zip(sums.chunks_exact(TOGETHER)) {
-                self.within.add(&sums[(i + 1).saturating_sub(first)..end]);
-            }
-        }
+            },
+        );
     }
 }

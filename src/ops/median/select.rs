@@ -1,264 +1,189 @@
-//! Order statistics of many numbers, exactly, without storing them: a sample brackets the wanted number; one
-//! pass counts those below the bracket and keeps those in it, and selects among them. Of too many in the bracket
-//! a part is kept, which brackets the number more closely for another pass.
+//! Order statistics of many numbers of at least 0, exactly, without storing them: a sample brackets the wanted
+//! number; one pass counts those below the bracket and keeps those in it, and selects among them. Of too many in
+//! the bracket a part is kept, which brackets the number more closely for another pass.
 
 use crate::ops::simd::real::Real;
 
-/// The most numbers that are kept without a bracket.
-const FEW: u64 = 1 << 16;
-/// The most numbers that are selected from without a bracket.
-const FEW_STORED: usize = 1 << 11;
-/// The most numbers that are kept of a bracket.
-pub(super) const MOST: usize = if cfg!(test) { 1 << 12 } else { 1 << 22 };
-/// The most numbers that are added together.
-pub(super) const TOGETHER: usize = 32;
-
-/// The distances between pairs, which are computed again at each pass over them. NaN counts as infinity.
-pub(super) trait Distances<T> {
-    /// Returns how many there are.
-    fn count(&self) -> u64;
-
-    /// Returns some of them, in any order.
-    fn sample(&self) -> Vec<T>;
-
-    /// Adds all of them.
-    fn add_to(&self, within: Within<T>) -> Within<T>;
-}
+/// The most numbers that are kept.
+pub(super) const MOST: usize = if cfg!(test) { 1 << 12 } else { 1 << 23 };
+/// Numbers that are added together.
+pub(super) const TOGETHER: usize = 16;
 
 /// Numbers by their place with respect to a closed interval.
 #[derive(Debug, Clone)]
 pub(super) struct Within<T> {
-    /// Without one, all numbers are kept.
-    interval: Option<[T; 2]>,
+    interval: [T; 2],
     /// How many are below the interval.
-    pub below: u64,
-    /// How many are equal to its lower end, and else to its upper one.
-    at_ends: [u64; 2],
-    /// How many are strictly between its ends.
-    between: u64,
-    /// Every `step`-th number between, in any order; a power of 2.
+    below: u64,
+    /// How many are in it.
+    inside: u64,
+    /// Those in it; where there are more than `most`, those of every `step`-th addition.
     pub kept: Vec<T>,
+    most: usize,
     step: u64,
-}
-
-/// The place of a rank: its number, or a closer interval that it is in.
-enum Place<T> {
-    Number(T),
-    Bracketed([T; 2]),
-    Below,
-    Above,
+    additions: u64,
+    /// So many of those kept are not greater than the others.
+    sorted: usize,
 }
 
 impl<T: Real> Within<T> {
     /// The numbers of an interval, before any is added.
-    pub fn new(interval: Option<[T; 2]>) -> Self {
+    fn new(interval: [T; 2]) -> Self {
         Self {
             interval,
             below: 0,
-            at_ends: [0; 2],
-            between: 0,
+            inside: 0,
             kept: Vec::new(),
+            most: MOST,
             step: 1,
+            additions: 0,
+            sorted: 0,
         }
     }
 
-    /// The same without numbers.
-    pub fn emptied(&self) -> Self {
-        Self::new(self.interval)
+    /// All numbers, in any order.
+    pub fn stored(kept: Vec<T>) -> Self {
+        Self {
+            inside: kept.len() as u64,
+            kept,
+            ..Self::new([0.0, f64::INFINITY].map(T::new))
+        }
     }
 
-    /// Adds at most [`TOGETHER`] numbers.
+    /// The same without numbers, as one of some parts that are [merged](Self::merge).
+    pub fn part(&self, parts: usize) -> Self {
+        Self {
+            most: self.most / parts,
+            ..Self::new(self.interval)
+        }
+    }
+
+    /// Adds numbers; NaN stands for none.
     #[inline(always)]
-    pub fn add(&mut self, numbers: &[T]) {
-        let Some([low, high]) = self.interval else {
-            return self.kept.extend_from_slice(numbers);
-        };
-        let (mut below, mut not_above) = (0u32, 0u32);
-        for &x in numbers {
+    pub fn add(&mut self, numbers: &[T; TOGETHER]) {
+        let [low, high] = self.interval;
+        let (mut below, mut inside) = (0, 0u32);
+        for (lane, &x) in numbers.iter().enumerate() {
             below += u32::from(x < low);
-            not_above += u32::from(x <= high);
+            inside |= u32::from((low <= x) & (x <= high)) << lane;
         }
         self.below += u64::from(below);
-        if not_above > below {
-            // without a branch that cannot be foretold
-            let (mut inside, mut count) = ([T::new(0.0); TOGETHER + 1], 0);
-            for &x in numbers {
-                inside[count] = x;
-                count += usize::from((low <= x) & (x <= high));
+        if inside == 0 {
+            return;
+        }
+        self.inside += u64::from(inside.count_ones());
+        self.additions += 1;
+        if self.additions & (self.step - 1) == 0 {
+            while inside != 0 {
+                self.kept.push(numbers[inside.trailing_zeros() as usize]);
+                inside &= inside - 1;
             }
-            self.keep(&inside[..count], [low, high]);
+            self.thin_out(1);
         }
     }
 
-    fn keep(&mut self, inside: &[T], [low, high]: [T; 2]) {
-        for &x in inside {
-            if x == low {
-                self.at_ends[0] += 1;
-            } else if x == high {
-                self.at_ends[1] += 1;
-            } else {
-                if self.between & (self.step - 1) == 0 {
-                    self.kept.push(x);
-                }
-                self.between += 1;
-            }
-        }
-        self.thin_out(1);
-    }
-
-    /// Keeps at most [`MOST`] numbers, with at least this step.
+    /// Keeps at most so many numbers as wanted, with at least this step, a power of 2.
     fn thin_out(&mut self, step: u64) {
-        while self.step < step || self.kept.len() > MOST {
+        while self.step < step || self.kept.len() > self.most {
             self.kept = self.kept.iter().step_by(2).copied().collect();
             self.step *= 2;
         }
     }
 
-    /// Adds what was added to another one of the same interval.
+    /// Adds what was added to a [part](Self::part).
     pub fn merge(mut self, mut other: Self) -> Self {
         self.thin_out(other.step);
         other.thin_out(self.step);
         self.below += other.below;
-        self.between += other.between;
-        for (own, other) in self.at_ends.iter_mut().zip(other.at_ends) {
-            *own += other;
-        }
+        self.inside += other.inside;
         self.kept.append(&mut other.kept);
         self.thin_out(1);
         self
     }
 
-    fn place(&self, rank: u64, [low, high]: [T; 2]) -> Place<T> {
-        let [first, last] = self.at_ends;
-        match rank.checked_sub(self.below) {
-            None => Place::Below,
-            Some(rank) if rank < first => Place::Number(low),
-            Some(rank) if rank - first < self.between => {
-                if self.step == 1 {
-                    return Place::Number(stored(&self.kept, &[rank - first])[0]);
-                }
-                let [from, to] = bracket(self.kept.clone(), self.between, rank - first);
-                let from = if from < low { low } else { from };
-                let to = if to > high { high } else { to };
-                Place::Bracketed([from, to])
-            }
-            Some(rank) if rank - first - self.between < last => Place::Number(high),
-            Some(_) => Place::Above,
+    fn has(&self, rank: u64) -> bool {
+        (self.below..self.below + self.inside).contains(&rank)
+    }
+
+    /// The number of a rank in the interval, where its numbers are all kept, or equal.
+    pub fn number(&mut self, rank: u64) -> T {
+        let [low, high] = self.interval;
+        if low == high {
+            return low;
         }
-    }
-}
-
-/// For each rank (0-based) the distance of that rank; infinity where it is not finite.
-///
-/// # Panics
-///
-/// If a rank is not below the number of distances.
-pub(super) fn order_statistics<T: Real>(distances: &impl Distances<T>, ranks: &[u64]) -> Vec<f64> {
-    let count = distances.count();
-    for &rank in ranks {
-        assert!(rank < count, "rank {rank} of {count} distances");
-    }
-    let numbers = if count <= FEW {
-        stored(&distances.add_to(Within::new(None)).kept, ranks)
-    } else {
-        search(distances, ranks)
-    };
-    numbers.into_iter().map(T::to_f64).collect()
-}
-
-/// The numbers of ranks among numbers that are stored.
-pub(super) fn stored<T: Real>(numbers: &[T], ranks: &[u64]) -> Vec<T> {
-    if numbers.len() > FEW_STORED {
-        return search(&Stored(numbers), ranks);
-    }
-    let mut numbers = numbers.to_vec();
-    let select = |&rank: &u64| select_nth(&mut numbers, rank as usize);
-    ranks.iter().map(select).collect()
-}
-
-struct Stored<'a, T>(&'a [T]);
-
-impl<T: Real> Distances<T> for Stored<'_, T> {
-    fn count(&self) -> u64 {
-        self.0.len() as u64
+        let place = (rank - self.below) as usize;
+        let sorted = if place < self.sorted { 0 } else { self.sorted };
+        self.sorted = place + 1;
+        let rest = &mut self.kept[sorted..];
+        *rest.select_nth_unstable_by(place - sorted, T::total_cmp).1
     }
 
-    fn sample(&self) -> Vec<T> {
-        let step = 2 * self.0.len() / FEW_STORED;
-        self.0.iter().step_by(step).copied().collect()
-    }
-
-    fn add_to(&self, mut within: Within<T>) -> Within<T> {
-        self.0.chunks(TOGETHER).for_each(|some| within.add(some));
-        within
-    }
-}
-
-fn search<T: Real>(distances: &impl Distances<T>, ranks: &[u64]) -> Vec<T> {
-    let (sample, mut last) = (distances.sample(), None);
-    let find = |&rank: &u64| find(distances, rank, &sample, &mut last);
-    ranks.iter().map(find).collect()
-}
-
-/// The distance of a rank, after the passes that it takes: mostly one, or none if it is in the interval of the
-/// last pass.
-fn find<T: Real>(
-    distances: &impl Distances<T>,
-    rank: u64,
-    sample: &[T],
-    last: &mut Option<([T; 2], Within<T>)>,
-) -> T {
-    let pass = |interval| (interval, distances.add_to(Within::new(Some(interval))));
-    let first = || pass(bracket(sample.to_vec(), distances.count(), rank));
-    let mut known = everything();
-    let mut current = last.take().unwrap_or_else(first);
-    loop {
-        let (interval, within) = &current;
-        let next = match within.place(rank, *interval) {
-            Place::Number(x) => {
-                *last = Some(current);
-                return x;
-            }
-            Place::Below => {
-                known[1] = interval[0];
-                known
-            }
-            Place::Above => {
-                known[0] = interval[1];
-                known
-            }
-            Place::Bracketed(closer) => {
-                known = *interval;
-                closer
+    /// An interval that very probably has the number at a share of those of this one: four standard deviations of
+    /// a rank to both sides among those that are kept.
+    fn bracket(&mut self, share: f64) -> [T; 2] {
+        let (size, [low, high]) = (self.kept.len() as f64, self.interval);
+        let margin = 4.0 * (share * (1.0 - share) * size).sqrt() + 4.0;
+        let mut at = |place: f64, end: T| {
+            if (0.0..size).contains(&place) {
+                self.number(self.below + place as u64)
+            } else {
+                end
             }
         };
-        current = pass(next);
+        [
+            at(share * size - margin, low),
+            at(share * size + margin, high),
+        ]
     }
 }
 
-/// The interval of all numbers.
-fn everything<T: Real>() -> [T; 2] {
-    [-1.0, 2.0].map(|factor| T::new(factor).times(T::MAX))
-}
-
-/// The number at a place once they are sorted; it and the smaller ones are moved before the rest.
-fn select_nth<T: Real>(numbers: &mut [T], place: usize) -> T {
-    *numbers.select_nth_unstable_by(place, T::total_cmp).1
-}
-
-/// An interval that very probably holds the number of a rank: five standard deviations of a rank to both sides
-/// in a sample.
-fn bracket<T: Real>(mut sample: Vec<T>, count: u64, rank: u64) -> [T; 2] {
-    let (size, share) = (sample.len() as f64, rank as f64 / count as f64);
-    let margin = 5.0 * (share * (1.0 - share) * size).sqrt() + 4.0;
-    let mut at = |place: f64, end: T| {
-        if (0.0..size).contains(&place) {
-            select_nth(&mut sample, place as usize)
-        } else {
-            end
-        }
+/// For each rank (0-based) the number of that rank.
+///
+/// - add: adds all numbers, or else a sample of them
+pub(super) fn order_statistics<T: Real>(
+    count: u64,
+    ranks: &[u64],
+    add: impl Fn(bool, Within<T>) -> Within<T>,
+) -> Vec<T> {
+    let sample = add(false, Within::stored(Vec::new()));
+    let mut last: Option<Within<T>> = None;
+    let number = |&rank: &u64| {
+        let found = last.take().filter(|last| last.has(rank));
+        let share = rank as f64 / count as f64;
+        let find = || {
+            find(rank, sample.clone().bracket(share), |within| {
+                add(true, within)
+            })
+        };
+        last.insert(found.unwrap_or_else(find)).number(rank)
     };
-    let [least, greatest] = everything();
-    let place = share * size;
-    [at(place - margin, least), at(place + margin, greatest)]
+    ranks.iter().map(number).collect()
+}
+
+/// The numbers of an interval that has that of a rank: all of them, or they are equal.
+fn find<T: Real>(rank: u64, mut next: [T; 2], add: impl Fn(Within<T>) -> Within<T>) -> Within<T> {
+    let mut known = [0.0, f64::INFINITY].map(T::new);
+    loop {
+        let mut found = add(Within::new(next));
+        let [low, high] = next;
+        if !found.has(rank) {
+            if rank < found.below {
+                known[1] = low.next_down();
+            } else {
+                known[0] = high.next_up();
+            }
+            next = known;
+        } else if found.step == 1 || low == high {
+            return found;
+        } else {
+            known = next;
+            let share = (rank - found.below) as f64 / found.inside as f64;
+            next = found.bracket(share);
+            if next == known {
+                // two numbers are nearly all
+                let middle = (share * found.kept.len() as f64) as u64;
+                next = [found.number(found.below + middle); 2];
+            }
+        }
+    }
 }

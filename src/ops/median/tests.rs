@@ -1,12 +1,12 @@
 //! Order statistics against a sort.
 
-use std::{cell::Cell, ops::Range};
+use std::{cell::Cell, cmp::Ordering, ops::Range};
 
 use burn::tensor::DType;
 
 use super::{
-    select::{Distances, MOST, TOGETHER, Within, order_statistics, stored},
-    tiles::{Tiles, median_of_tiles},
+    select::{MOST, TOGETHER, Within, order_statistics},
+    tiles::median_of_tiles,
 };
 
 fn sorted(mut numbers: Vec<f64>) -> Vec<f64> {
@@ -19,29 +19,12 @@ fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).flat_map(|j| (0..j).map(move |i| (i, j)))
 }
 
-/// Numbers, and how many passes there were over them.
-struct Counted(Vec<f64>, Cell<usize>);
-
-impl Distances<f64> for Counted {
-    fn count(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn sample(&self) -> Vec<f64> {
-        self.0.iter().step_by(64).copied().collect()
-    }
-
-    fn add_to(&self, within: Within<f64>) -> Within<f64> {
-        self.1.set(self.1.get() + 1);
-        let (first, second) = self.0.split_at(self.0.len() / 3);
-        let add = |numbers: &[f64]| {
-            let mut share = within.emptied();
-            numbers.chunks(TOGETHER).for_each(|some| share.add(some));
-            share
-        };
-        let merged = add(first).merge(add(second));
-        assert!(merged.kept.len() <= MOST);
-        merged
+/// Adds numbers, the last few with NaN beside them, which stands for none.
+fn add(within: &mut Within<f64>, numbers: &[f64]) {
+    for some in numbers.chunks(TOGETHER) {
+        let mut all = [f64::NAN; TOGETHER];
+        all[..some.len()].copy_from_slice(some);
+        within.add(&all);
     }
 }
 
@@ -72,24 +55,61 @@ fn selected_numbers_are_those_of_a_sort() {
         }, // the sample misleads
     ];
     for (case, numbers) in numbers.into_iter().enumerate() {
-        let numbers = Counted((0..n).map(numbers).collect(), Cell::new(0));
-        let sorted = sorted(numbers.0.clone());
+        let numbers: Vec<f64> = (0..n).map(numbers).collect();
+        let sorted = sorted(numbers.clone());
+        let passes = Cell::new(0);
+        let pass = |all: bool, mut within: Within<f64>| {
+            if !all {
+                let sample: Vec<f64> = numbers.iter().step_by(64).copied().collect();
+                add(&mut within, &sample);
+                return within;
+            }
+            passes.set(passes.get() + 1);
+            let (first, second) = numbers.split_at(numbers.len() / 3);
+            let mut parts = [within.part(2), within.part(2)];
+            add(&mut parts[0], first);
+            add(&mut parts[1], second);
+            let merged = parts.into_iter().fold(within, Within::merge);
+            assert!(merged.kept.len() <= MOST);
+            merged
+        };
         for ranks in [
             vec![99_999, 100_000],
             vec![0],
-            vec![199_999, 3, 70_000],
+            vec![199_999, 3, 70_000, 3],
             vec![],
         ] {
             let expected: Vec<f64> = ranks.iter().map(|&rank| sorted[rank as usize]).collect();
-            assert_eq!(order_statistics(&numbers, &ranks), expected, "{case}");
-            assert_eq!(stored(&numbers.0, &ranks), expected);
+            let found = order_statistics(u64::from(n), &ranks, pass);
+            assert_eq!(found, expected, "{case}");
+            let mut stored = Within::stored(numbers.clone());
+            let found: Vec<f64> = ranks.iter().map(|&rank| stored.number(rank)).collect();
+            assert_eq!(found, expected, "{case}");
         }
-        assert!(
-            numbers.1.get() < 40,
-            "{} passes for {case}",
-            numbers.1.get()
-        );
+        assert!(passes.get() < 40, "{} passes for {case}", passes.get());
     }
+}
+
+/// Two numbers, of which almost all are, and one between them.
+#[test]
+fn a_number_between_many_equal_ones() {
+    let n = 100_001;
+    let numbers: Vec<f64> = (0..n)
+        .map(|k| match k.cmp(&(n / 2)) {
+            Ordering::Less => 1.0,
+            Ordering::Equal => 1.5,
+            Ordering::Greater => 2.0,
+        })
+        .collect();
+    let pass = |all: bool, mut within: Within<f64>| {
+        let step = if all { 1 } else { 16 };
+        let some: Vec<f64> = numbers.iter().step_by(step).copied().collect();
+        add(&mut within, &some);
+        within
+    };
+    let middle = n as u64 / 2;
+    let found = order_statistics(n as u64, &[middle - 1, middle, middle + 1], pass);
+    assert_eq!(found, [1.0, 1.5, 2.0]);
 }
 
 /// Few and many pairs, odd and even numbers of them, with and without ties, and not all finite.
@@ -139,31 +159,22 @@ fn medians_of_tiles_are_those_of_a_sort() {
     }
 }
 
-/// About `n^1.5` distances are kept, and none of those that are equal.
+/// About `n^1.5` distances are kept.
 #[test]
 fn few_distances_are_kept() {
     let n = 500;
-    let smooth = |i: usize, j: usize| ((i * i + j * j) as f64 * 0.37).sin().abs();
-    let tied = |i: usize, j: usize| ((i + j) % 4) as f64;
-    type Separation<'a> = &'a dyn Fn(usize, usize) -> f64;
-    let all: [(Separation, [f64; 2], usize); 2] =
-        [(&smooth, [0.70, 0.72], 2_500), (&tied, [1.0, 2.0], 0)];
-    for (distance, interval, most) in all {
-        let tiles = Tiles {
-            n,
-            tile: |rows: Range<usize>, columns: Range<usize>| {
-                rows.flat_map(|i| columns.clone().map(move |j| distance(i, j)))
-                    .collect()
-            },
-            paired: |partners: &[usize]| (0..n).map(|i| distance(i, partners[i])).collect(),
-        };
-        let found = tiles.add_to(Within::new(Some(interval)));
-        assert!(found.below <= tiles.count() / 2);
-        assert!(
-            found.kept.len() <= most,
-            "{} of {}",
-            found.kept.len(),
-            tiles.count()
-        );
-    }
+    let distance = |(i, j): (usize, usize)| ((i * i + j * j) as f64 * 0.37).sin().abs();
+    let all: Vec<f64> = pairs(n).map(distance).collect();
+    let count = all.len() as u64;
+    let most = Cell::new(0);
+    let pass = |is_all: bool, mut within: Within<f64>| {
+        let step = if is_all { 1 } else { 31 };
+        let some: Vec<f64> = all.iter().step_by(step).copied().collect();
+        add(&mut within, &some);
+        most.set(within.kept.len().max(most.get()));
+        within
+    };
+    let found = order_statistics(count, &[count / 2], pass);
+    assert_eq!(found, [sorted(all.clone())[all.len() / 2]]);
+    assert!(most.get() < n * 22, "{} of {count}", most.get());
 }

@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::{
     mean_or_one,
-    select::{Distances, TOGETHER, Within, order_statistics},
+    select::{TOGETHER, Within, order_statistics},
 };
 use crate::tiles::{SIDE, upper_tiles};
 
@@ -28,60 +28,39 @@ pub(crate) fn median_of_tiles(
     tile: impl Fn(Range<usize>, Range<usize>) -> Vec<f64>,
     paired: impl Fn(&[usize]) -> Vec<f64>,
 ) -> f64 {
-    let tiles = Tiles { n, tile, paired };
-    match tiles.count() {
-        0 => 1.0,
-        pairs => {
-            let middle = order_statistics(&tiles, &[(pairs - 1) / 2, pairs / 2]);
-            mean_or_one(&middle, dtype)
+    if n < 2 {
+        return 1.0;
+    }
+    let add_to = |within: &mut Within<f64>, distances: &[f64]| {
+        for some in distances.chunks(TOGETHER) {
+            let mut numbers = [f64::NAN; TOGETHER];
+            for (number, &x) in numbers.iter_mut().zip(some) {
+                *number = if x.is_nan() { f64::INFINITY } else { x };
+            }
+            within.add(&numbers);
         }
-    }
-}
-
-pub(super) struct Tiles<F, G> {
-    pub n: usize,
-    pub tile: F,
-    pub paired: G,
-}
-
-impl<F, G> Distances<f64> for Tiles<F, G>
-where
-    F: Fn(Range<usize>, Range<usize>) -> Vec<f64>,
-    G: Fn(&[usize]) -> Vec<f64>,
-{
-    fn count(&self) -> u64 {
-        (self.n * self.n.saturating_sub(1) / 2) as u64
-    }
-
-    /// Those of each point from some others at random.
-    fn sample(&self) -> Vec<f64> {
-        let n = self.n;
-        let mut rng = StdRng::seed_from_u64(0);
-        let mut partner = |i: usize| (i + rng.random_range(1..n)) % n;
-        let mut sample = Vec::with_capacity(PARTNERS * n);
-        for _ in 0..PARTNERS {
-            let partners: Vec<usize> = (0..n).map(&mut partner).collect();
-            sample.extend((self.paired)(&partners).into_iter().map(infinite_if_nan));
+    };
+    let add = |all: bool, mut within: Within<f64>| {
+        if !all {
+            let mut rng = StdRng::seed_from_u64(0);
+            for _ in 0..PARTNERS {
+                let partner = |i: usize| (i + rng.random_range(1..n)) % n;
+                let partners: Vec<usize> = (0..n).map(partner).collect();
+                add_to(&mut within, &paired(&partners));
+            }
+            return within;
         }
-        sample
-    }
-
-    fn add_to(&self, mut within: Within<f64>) -> Within<f64> {
-        for tile in upper_tiles(self.n, SIDE) {
-            let (rows, columns) = (tile.rows, tile.columns);
-            let mut values = (self.tile)(rows.clone(), columns.clone());
-            values.iter_mut().for_each(|x| *x = infinite_if_nan(*x));
-            for (i, values) in rows.zip(values.chunks(columns.len())) {
+        for pairs in upper_tiles(n, SIDE) {
+            let (rows, columns) = (pairs.rows, pairs.columns);
+            let distances = tile(rows.clone(), columns.clone());
+            for (i, distances) in rows.zip(distances.chunks(columns.len())) {
                 let above = (i + 1).saturating_sub(columns.start).min(columns.len()); // i < j
-                values[above..]
-                    .chunks(TOGETHER)
-                    .for_each(|some| within.add(some));
+                add_to(&mut within, &distances[above..]);
             }
         }
         within
-    }
-}
-
-fn infinite_if_nan(x: f64) -> f64 {
-    if x.is_nan() { f64::INFINITY } else { x }
+    };
+    let pairs = (n * (n - 1) / 2) as u64;
+    let middle = order_statistics(pairs, &[(pairs - 1) / 2, pairs / 2], add);
+    mean_or_one(&middle, dtype)
 }
